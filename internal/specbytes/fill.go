@@ -87,7 +87,12 @@ type hollow struct{}
 
 func (hollow) set(reflect.Value, string) {}
 
+// special leaves what would be written as null alone: reading null gives nothing back.
 func (hollow) special(v reflect.Value) bool {
+	switch v.Type() {
+	case reflect.TypeFor[*metav1.Time](), reflect.TypeFor[*metav1.FieldsV1]():
+		return true
+	}
 	return setSpecial(v, resource.Quantity{}, intstr.IntOrString{}, metav1.Time{}, metav1.FieldsV1{})
 }
 
