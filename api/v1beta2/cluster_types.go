@@ -1,0 +1,231 @@
+package v1beta2
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// FoundationDBCluster is one FoundationDB database, or the share of a database
+// that runs in one namespace when several namespaces or Kubernetes clusters
+// serve it together.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:shortName=fdb
+// +kubebuilder:subresource:status
+// +kubebuilder:storageversion
+// +kubebuilder:metadata:annotations="foundationdb.org/release=v2.33.0"
+// +kubebuilder:printcolumn:name="Generation",type="integer",JSONPath=".metadata.generation"
+// +kubebuilder:printcolumn:name="Reconciled",type="integer",JSONPath=".status.generations.reconciled"
+// +kubebuilder:printcolumn:name="Available",type="boolean",JSONPath=".status.health.available"
+// +kubebuilder:printcolumn:name="FullReplication",type="boolean",JSONPath=".status.health.fullReplication"
+// +kubebuilder:printcolumn:name="ReconciledProcessGroups",type="integer",JSONPath=".status.reconciledProcessGroups",priority=1
+// +kubebuilder:printcolumn:name="DesiredProcessGroups",type="integer",JSONPath=".status.desiredProcessGroups",priority=1
+// +kubebuilder:printcolumn:name="Version",type="string",JSONPath=".status.runningVersion"
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
+type FoundationDBCluster struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata"`
+
+	// Spec is what the user wants.
+	// +optional
+	Spec FoundationDBClusterSpec `json:"spec"`
+
+	// Status is the memory between passes: what was last seen and decided.
+	// +optional
+	Status FoundationDBClusterStatus `json:"status"`
+}
+
+// FoundationDBClusterList is a list of clusters, as the API server returns it.
+//
+// +kubebuilder:object:root=true
+type FoundationDBClusterList struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ListMeta `json:"metadata"`
+
+	// Items are the clusters.
+	Items []FoundationDBCluster `json:"items"`
+}
+
+// FoundationDBClusterSpec is the desired state of a cluster.
+type FoundationDBClusterSpec struct {
+	// Version is the FoundationDB release to run, as X.Y.Z. The CRD's pattern
+	// is not anchored, so text around the number passes it; Validate does not
+	// let it pass. The oldest supported release is 7.1.0.
+	// +kubebuilder:validation:Pattern=`(\d+)\.(\d+)\.(\d+)`
+	Version string `json:"version"`
+
+	// DatabaseConfiguration is what the database is configured to with the
+	// configure command. The default is double redundancy on ssd-2.
+	// +optional
+	DatabaseConfiguration DatabaseConfiguration `json:"databaseConfiguration"`
+
+	// Processes are pod, volume and parameter settings by process class. The
+	// key general holds the fallback: each field that a class leaves unset is
+	// taken from there, whole and without a deep merge.
+	// +optional
+	Processes map[ProcessClass]ProcessSettings `json:"processes,omitempty"`
+
+	// ProcessCounts are the numbers of process groups by class. 0 means
+	// derived from the database configuration, a negative number means none.
+	// +optional
+	ProcessCounts ProcessCounts `json:"processCounts"`
+
+	// SeedConnectionString is taken as the connection string when neither the
+	// status nor the config map has one. It makes a new resource join a
+	// database that exists already.
+	// +optional
+	SeedConnectionString string `json:"seedConnectionString,omitempty"`
+
+	// PartialConnectionString pins description and ID of the first cluster
+	// file. It is not read when a seed connection string is given.
+	// +optional
+	PartialConnectionString ConnectionString `json:"partialConnectionString"`
+
+	// FaultDomain says what a zone is: what fails together.
+	// +optional
+	FaultDomain FoundationDBClusterFaultDomain `json:"faultDomain"`
+
+	// ProcessGroupsToRemove are excluded, then deleted. Removing an ID from
+	// this list later does not bring the process group back.
+	// +kubebuilder:validation:MinItems=0
+	// +kubebuilder:validation:MaxItems=500
+	// +optional
+	ProcessGroupsToRemove []ProcessGroupID `json:"processGroupsToRemove,omitempty"`
+
+	// ProcessGroupsToRemoveWithoutExclusion are deleted without moving their
+	// data away first. Data that has no other copy is lost.
+	// +kubebuilder:validation:MinItems=0
+	// +kubebuilder:validation:MaxItems=500
+	// +optional
+	ProcessGroupsToRemoveWithoutExclusion []ProcessGroupID `json:"processGroupsToRemoveWithoutExclusion,omitempty"`
+
+	// ConfigMap is a template for the config map of the cluster: its labels,
+	// annotations and data are added, and its data wins over generated keys.
+	// Its name is not used.
+	// +optional
+	ConfigMap *corev1.ConfigMap `json:"configMap,omitempty"`
+
+	// MainContainer changes the foundationdb container. With the unified image
+	// its image rules serve the sidecar as well.
+	// +optional
+	MainContainer ContainerOverrides `json:"mainContainer"`
+
+	// SidecarContainer changes the sidecar of the split image. Nothing in it
+	// is read with the unified image.
+	// +optional
+	SidecarContainer ContainerOverrides `json:"sidecarContainer"`
+
+	// TrustedCAs are PEM root certificates. They are mounted as one file and
+	// FDB_TLS_CA_FILE points there.
+	// +optional
+	TrustedCAs []string `json:"trustedCAs,omitempty"`
+
+	// SidecarVariables are further environment variables that the sidecar of
+	// the split image substitutes in the monitor configuration. They are not
+	// read with the unified image.
+	// +optional
+	SidecarVariables []string `json:"sidecarVariables,omitempty"`
+
+	// LogGroup is the trace log group of the servers. The default is the name
+	// of the cluster.
+	// +optional
+	LogGroup string `json:"logGroup,omitempty"`
+
+	// DataCenter is the dcid locality of all processes of this resource. Empty
+	// means that processes are not told apart by data centre.
+	// +optional
+	DataCenter string `json:"dataCenter,omitempty"`
+
+	// DataHall is the data_hall locality of all processes of this resource.
+	// +optional
+	DataHall string `json:"dataHall,omitempty"`
+
+	// AutomationOptions say what may be done without being asked, and how much
+	// of it at once.
+	// +optional
+	AutomationOptions FoundationDBClusterAutomationOptions `json:"automationOptions"`
+
+	// ProcessGroupIDPrefix starts every process group ID and names this
+	// resource as owner of the database lock. Changing it replaces all process
+	// groups.
+	// +kubebuilder:validation:MaxLength=43
+	// +kubebuilder:validation:Pattern=`^[a-z0-9A-Z]([\-._a-z0-9A-Z])*[a-z0-9A-Z]$`
+	// +optional
+	ProcessGroupIDPrefix string `json:"processGroupIDPrefix,omitempty"`
+
+	// LockOptions are about the lock that instances working on one database
+	// share.
+	// +optional
+	LockOptions LockOptions `json:"lockOptions"`
+
+	// Routing is about addresses, services and DNS names.
+	// +optional
+	Routing RoutingConfig `json:"routing"`
+
+	// IgnoreUpgradabilityChecks lets a version change happen in spite of
+	// clients that cannot follow, and lets the version go down.
+	// +optional
+	IgnoreUpgradabilityChecks bool `json:"ignoreUpgradabilityChecks,omitempty"`
+
+	// Buggify injects faults, for tests.
+	// +optional
+	Buggify BuggifyConfig `json:"buggify"`
+
+	// StorageServersPerPod is the number of servers in a storage pod. Default
+	// 1. Changing it replaces the storage process groups.
+	// +optional
+	StorageServersPerPod int `json:"storageServersPerPod,omitempty"`
+
+	// LogServersPerPod is the number of servers in a log or transaction pod.
+	// Default 1. Changing it replaces those process groups.
+	// +optional
+	LogServersPerPod int `json:"logServersPerPod,omitempty"`
+
+	// MinimumUptimeSecondsForBounce is how long processes must have been up
+	// before they are restarted, in seconds. Default 600.
+	// +kubebuilder:default=600
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	MinimumUptimeSecondsForBounce int `json:"minimumUptimeSecondsForBounce,omitempty"`
+
+	// ReplaceInstancesWhenResourcesChange replaces a process group, instead of
+	// recreating its pod, when it asks for more CPU or memory. Default false.
+	// +kubebuilder:default=false
+	// +optional
+	ReplaceInstancesWhenResourcesChange *bool `json:"replaceInstancesWhenResourcesChange,omitempty"`
+
+	// Skip keeps operators away from this cluster. Default false.
+	// +kubebuilder:default=false
+	// +optional
+	Skip bool `json:"skip,omitempty"`
+
+	// CoordinatorSelection are the classes that may hold coordinators. Without
+	// it every stateful class may, log and transaction first.
+	// +optional
+	CoordinatorSelection []CoordinatorSelectionSetting `json:"coordinatorSelection,omitempty"`
+
+	// Labels say by which labels resources are found and which they carry.
+	// +optional
+	Labels LabelConfig `json:"labels"`
+
+	// UseExplicitListenAddress passes --listen_address beside the public
+	// address. Default true.
+	//
+	// Deprecated: it stays for resources that set it.
+	// +optional
+	UseExplicitListenAddress *bool `json:"useExplicitListenAddress,omitempty"`
+
+	// ImageType is the kind of image the pods run. Default unified.
+	// +kubebuilder:validation:Enum=split;unified
+	// +kubebuilder:default=unified
+	// +optional
+	ImageType *ImageType `json:"imageType,omitempty"`
+
+	// MaxZonesWithUnavailablePods bounds pod updates by the number of zones
+	// with unavailable stateful pods: above it no pod is deleted, at it only
+	// pods of those zones. The default is no bound.
+	// +optional
+	MaxZonesWithUnavailablePods *int `json:"maxZonesWithUnavailablePods,omitempty"`
+}
