@@ -1,5 +1,10 @@
 package v1beta2
 
+import (
+	"slices"
+	"time"
+)
+
 // ProcessGroupConditionType names something about a process group that is not
 // as desired.
 type ProcessGroupConditionType string
@@ -49,3 +54,55 @@ const (
 	// It is for information and keeps no generation from being reached.
 	ConditionProcessHasHighRunLoopBusy ProcessGroupConditionType = "ProcessHasHighRunLoopBusy"
 )
+
+// ReplacementConditions are the conditions that, when they last, make an
+// automatic replacement due. The caller owns the slice.
+func ReplacementConditions() []ProcessGroupConditionType {
+	return []ProcessGroupConditionType{
+		ConditionPodFailing, ConditionPodPending, ConditionMissingPod, ConditionMissingPVC,
+		ConditionMissingService, ConditionMissingProcesses, ConditionSidecarUnreachable,
+		ConditionNodeTaintReplacing, ConditionProcessIsMarkedAsExcluded, ConditionProcessHasIOError,
+		ConditionProcessHasHighRunLoopBusy,
+	}
+}
+
+// IsInformational reports whether a condition is there to be read only: a
+// process group that has no other is as desired. The operator calls
+// ProcessHasHighRunLoopBusy informational too, yet never calls a cluster
+// reconciled that has it.
+func (t ProcessGroupConditionType) IsInformational() bool {
+	return t == ConditionProcessHasHighRunLoopBusy
+}
+
+// Condition tells since when the process group has a condition, if it has it.
+func (s *ProcessGroupStatus) Condition(t ProcessGroupConditionType) (since time.Time, ok bool) {
+	for _, c := range s.ProcessGroupConditions {
+		if c.Type == t {
+			return time.Unix(c.Timestamp, 0).UTC(), true
+		}
+	}
+	return time.Time{}, false
+}
+
+// HasCondition reports whether the process group has a condition.
+func (s *ProcessGroupStatus) HasCondition(t ProcessGroupConditionType) bool {
+	_, ok := s.Condition(t)
+	return ok
+}
+
+// SetCondition adds a condition. The time of an earlier one stays. A process
+// group of which only resources are left takes ResourcesTerminating alone:
+// that its pod is missing is how it should be.
+func (s *ProcessGroupStatus) SetCondition(t ProcessGroupConditionType, now time.Time) {
+	if s.HasCondition(t) || (s.IsGone() && t != ConditionResourcesTerminating) {
+		return
+	}
+	s.ProcessGroupConditions = append(s.ProcessGroupConditions, &ProcessGroupCondition{Type: t, Timestamp: now.Unix()})
+}
+
+// ClearCondition takes a condition away.
+func (s *ProcessGroupStatus) ClearCondition(t ProcessGroupConditionType) {
+	s.ProcessGroupConditions = slices.DeleteFunc(s.ProcessGroupConditions, func(c *ProcessGroupCondition) bool {
+		return c.Type == t
+	})
+}

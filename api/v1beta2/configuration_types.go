@@ -61,8 +61,7 @@ type DatabaseConfiguration struct {
 	PerpetualStorageWiggleEngine *StorageEngine `json:"perpetual_storage_wiggle_engine,omitempty"`
 }
 
-// RoleCounts are numbers of roles in the database. 0 means the default, which
-// ConfiguredRoles fills in.
+// RoleCounts are numbers of roles in the database. 0 means the default.
 type RoleCounts struct {
 	// Storage is the number of storage servers the counts of process groups
 	// start from. It is never configured in the database. Default 2F+1, F

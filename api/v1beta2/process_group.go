@@ -1,0 +1,147 @@
+package v1beta2
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// stuckPendingAfter is how long a pod without an address must have been
+// pending before its process group may be removed without proof of exclusion:
+// what never had an address never held data. Source: the operator's removal.
+const stuckPendingAfter = time.Hour
+
+// ProcessGroup is the record of the process group with this ID, nil when there
+// is none.
+func (c *FoundationDBCluster) ProcessGroup(id ProcessGroupID) *ProcessGroupStatus {
+	i := slices.IndexFunc(c.Status.ProcessGroups, func(g *ProcessGroupStatus) bool { return g.ProcessGroupID == id })
+	if i < 0 {
+		return nil
+	}
+	return c.Status.ProcessGroups[i]
+}
+
+// SortProcessGroups puts records in the order in which they are stored, by ID.
+// Another order on every write would make every write a change.
+func SortProcessGroups(groups []*ProcessGroupStatus) {
+	slices.SortFunc(groups, func(a, b *ProcessGroupStatus) int {
+		return strings.Compare(string(a.ProcessGroupID), string(b.ProcessGroupID))
+	})
+}
+
+// IsMarkedForRemoval reports whether the process group is on its way out.
+func (s *ProcessGroupStatus) IsMarkedForRemoval() bool { return s.RemovalTimestamp != nil }
+
+// MarkForRemoval marks the process group. The time of an earlier mark stays,
+// and nothing takes a mark back.
+func (s *ProcessGroupStatus) MarkForRemoval(now time.Time) {
+	if s.RemovalTimestamp == nil {
+		s.RemovalTimestamp = timestamp(now)
+	}
+}
+
+// IsExcluded reports whether the exclusion is over, or is not to happen.
+func (s *ProcessGroupStatus) IsExcluded() bool {
+	return s.ExclusionTimestamp != nil || s.ExclusionSkipped
+}
+
+// IsGone reports whether the process group is marked for removal and needs no
+// exclusion any more: only its resources are left.
+func (s *ProcessGroupStatus) IsGone() bool { return s.IsMarkedForRemoval() && s.IsExcluded() }
+
+// SetExcluded notes that the exclusion was seen to be over. The time of an
+// earlier note stays. Nothing but terminating resources matters from here on,
+// so all other conditions go.
+func (s *ProcessGroupStatus) SetExcluded(now time.Time) {
+	if s.ExclusionTimestamp != nil {
+		return
+	}
+	s.ExclusionTimestamp = timestamp(now)
+	s.ProcessGroupConditions = slices.DeleteFunc(s.ProcessGroupConditions, func(c *ProcessGroupCondition) bool {
+		return c.Type != ConditionResourcesTerminating
+	})
+}
+
+// timestamp is a time as the API server stores it: in whole seconds.
+func timestamp(at time.Time) *metav1.Time {
+	t := metav1.NewTime(at).Rfc3339Copy()
+	return &t
+}
+
+// ExclusionString is what FoundationDB excludes and includes for the process
+// group when localities are used.
+func (s *ProcessGroupStatus) ExclusionString() string { return s.ProcessGroupID.ExclusionString() }
+
+// MergeAddresses takes over the addresses that were seen now. An empty list
+// changes nothing: a pod without an address yet has not lost its former one.
+func (s *ProcessGroupStatus) MergeAddresses(seen []string, merge AddressMerge) {
+	seen = distinct(seen)
+	if len(seen) == 0 {
+		return
+	}
+	if merge == KeepFormerAddresses || s.IsMarkedForRemoval() {
+		seen = distinct(append(slices.Clone(s.Addresses), seen...))
+	}
+	s.Addresses = seen
+}
+
+// AddressMerge says what happens to addresses that are not seen any more.
+type AddressMerge int
+
+const (
+	// DropFormerAddresses forgets them, unless the process group is marked for
+	// removal: every address it ever had must be excluded and included.
+	DropFormerAddresses AddressMerge = iota
+	// KeepFormerAddresses keeps them: the database is unavailable.
+	KeepFormerAddresses
+)
+
+// distinct drops empty and repeated texts and keeps the order.
+func distinct(texts []string) []string {
+	var kept []string
+	for _, text := range texts {
+		if text != "" && !slices.Contains(kept, text) {
+			kept = append(kept, text)
+		}
+	}
+	return kept
+}
+
+// AllAddressesExcluded reports whether every trace of the process group in
+// remaining is clear. remaining maps excluded addresses and exclusion strings
+// to whether data still depends on them.
+//
+// It returns an error when the record has nothing that could be looked up, so
+// that nobody can tell. Unlike the operator, which takes the word of the
+// exclusion string alone, an address that still holds data counts as well: a
+// log server that the cluster controller cannot see is only found by address.
+func (s *ProcessGroupStatus) AllAddressesExcluded(remaining map[string]bool, now time.Time) (bool, error) {
+	if s.IsExcluded() {
+		return true, nil
+	}
+	if slices.ContainsFunc(s.Addresses, func(a string) bool { return remaining[a] }) {
+		return false, nil
+	}
+	if left, known := remaining[s.ExclusionString()]; known {
+		return !left, nil
+	}
+	if len(s.Addresses) == 0 {
+		return s.withoutAddress(now)
+	}
+	for _, address := range s.Addresses {
+		if _, known := remaining[address]; !known {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func (s *ProcessGroupStatus) withoutAddress(now time.Time) (bool, error) {
+	if since, ok := s.Condition(ConditionPodPending); ok && now.Sub(since) > stuckPendingAfter {
+		return true, nil
+	}
+	return false, fmt.Errorf("process group %s has no address, so its exclusion cannot be looked up", s.ProcessGroupID)
+}
