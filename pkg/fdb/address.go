@@ -1,0 +1,165 @@
+package fdb
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+const (
+	tlsSuffix          = ":tls"
+	fromHostnameSuffix = "(fromHostname)"
+)
+
+// UnknownLogAddress is what FoundationDB lists among exclusions in progress for a
+// log server whose address it no longer knows. It may be anybody's, so it counts
+// as in progress for everybody.
+const UnknownLogAddress = "0.0.0.0:0"
+
+// Address is where a FoundationDB process listens.
+type Address struct {
+	// Host is an IP address without brackets, or a host name.
+	Host string
+	// Port is 0 only in UnknownLogAddress.
+	Port int
+	// TLS is FoundationDB's ":tls" flag.
+	TLS bool
+	// FromHostname says that the status document resolved a host name to this address.
+	FromHostname bool
+}
+
+var hostnamePattern = regexp.MustCompile(`^([A-Za-z0-9_-]+\.?)+$`)
+
+// ParseAddress reads "ip:port", "[ip]:port" or "host:port", each with an optional
+// ":tls" and "(fromHostname)". Brackets are allowed around IPv4 too, as the unified
+// image's command lines have them.
+func ParseAddress(text string) (Address, error) {
+	rest, fromHostname := strings.CutSuffix(text, fromHostnameSuffix)
+	rest, tls := strings.CutSuffix(rest, tlsSuffix)
+	colon := strings.LastIndexByte(rest, ':')
+	if colon < 0 {
+		return Address{}, fmt.Errorf("parsing address %q: no port", text)
+	}
+	host, err := parseHost(rest[:colon])
+	if err != nil {
+		return Address{}, fmt.Errorf("parsing address %q: %w", text, err)
+	}
+	port, err := strconv.ParseUint(rest[colon+1:], 10, 16)
+	if err != nil {
+		return Address{}, fmt.Errorf("parsing port of address %q: %w", text, err)
+	}
+	return Address{Host: host, Port: int(port), TLS: tls, FromHostname: fromHostname}, nil
+}
+
+func parseHost(text string) (string, error) {
+	inner, bracketed := strings.CutPrefix(text, "[")
+	if bracketed {
+		var closed bool
+		if inner, closed = strings.CutSuffix(inner, "]"); !closed {
+			return "", fmt.Errorf("host %q has an opening bracket only", text)
+		}
+	}
+	if ip, err := netip.ParseAddr(inner); err == nil && ip.Zone() == "" {
+		if ip.Is6() && !bracketed {
+			return "", fmt.Errorf("IPv6 host %q needs brackets", text)
+		}
+		return ip.String(), nil
+	}
+	if bracketed || !hostnamePattern.MatchString(inner) || looksLikeIPv4(inner) {
+		return "", fmt.Errorf("host %q is neither an IP address nor a host name", text)
+	}
+	return inner, nil
+}
+
+// looksLikeIPv4 catches mistyped addresses such as 10.1.2.300, which would
+// otherwise pass as host names.
+func looksLikeIPv4(host string) bool {
+	return strings.Trim(host, "0123456789.") == ""
+}
+
+// ParseAddresses reads a comma-separated list such as the value of --public_address.
+func ParseAddresses(list string) ([]Address, error) {
+	var addresses []Address
+	for text := range strings.SplitSeq(list, ",") {
+		a, err := ParseAddress(text)
+		if err != nil {
+			return nil, err
+		}
+		addresses = append(addresses, a)
+	}
+	return addresses, nil
+}
+
+// PublicAddresses are the addresses a command line publishes with
+// --public_address, in its order.
+func PublicAddresses(commandLine string) ([]Address, error) {
+	const flag = "--public_address="
+	for word := range strings.FieldsSeq(commandLine) {
+		if list, found := strings.CutPrefix(word, flag); found {
+			return ParseAddresses(list)
+		}
+	}
+	return nil, fmt.Errorf("reading public address: command line %q has none", commandLine)
+}
+
+// IsZero reports whether the address is absent.
+func (a Address) IsZero() bool { return a == Address{} }
+
+// IsIP reports whether the host is an IP address and not a name.
+func (a Address) IsIP() bool {
+	_, err := netip.ParseAddr(a.Host)
+	return err == nil
+}
+
+// HostPort is the address without flags: what exclude and kill want.
+func (a Address) HostPort() string {
+	return a.bracketedHost() + ":" + strconv.Itoa(a.Port)
+}
+
+func (a Address) bracketedHost() string {
+	if strings.Contains(a.Host, ":") {
+		return "[" + a.Host + "]"
+	}
+	return a.Host
+}
+
+// Coordinator is the address as a connection string holds it: with ":tls", without
+// the mark that it came from a host name.
+func (a Address) Coordinator() string {
+	if a.TLS {
+		return a.HostPort() + tlsSuffix
+	}
+	return a.HostPort()
+}
+
+// String is the address with all flags, as the status document has it; empty for
+// the zero value.
+func (a Address) String() string {
+	switch {
+	case a.IsZero():
+		return ""
+	case a.FromHostname:
+		return a.Coordinator() + fromHostnameSuffix
+	default:
+		return a.Coordinator()
+	}
+}
+
+// MarshalText is String.
+func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads String's form; empty text is the zero address.
+func (a *Address) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*a = Address{}
+		return nil
+	}
+	parsed, err := ParseAddress(string(text))
+	if err != nil {
+		return err
+	}
+	*a = parsed
+	return nil
+}

@@ -1,0 +1,81 @@
+package fdb
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAddresses(t *testing.T) {
+	cases := map[string]struct {
+		text           string
+		want           Address
+		hostPort, full string
+	}{
+		"IPv4": {"10.1.2.3:4501", Address{Host: "10.1.2.3", Port: 4501}, "10.1.2.3:4501", "10.1.2.3:4501"},
+		"IPv4 in the unified image's brackets": {
+			"[10.1.2.3]:4500:tls", Address{Host: "10.1.2.3", Port: 4500, TLS: true}, "10.1.2.3:4500", "10.1.2.3:4500:tls",
+		},
+		"IPv6":               {"[fd00::1]:4501", Address{Host: "fd00::1", Port: 4501}, "[fd00::1]:4501", "[fd00::1]:4501"},
+		"IPv6 written long":  {"[fd00:0:0::1]:4501", Address{Host: "fd00::1", Port: 4501}, "[fd00::1]:4501", "[fd00::1]:4501"},
+		"a host name":        {"a-1.ns.svc:4501:tls", Address{Host: "a-1.ns.svc", Port: 4501, TLS: true}, "a-1.ns.svc:4501", "a-1.ns.svc:4501:tls"},
+		"a resolved name":    {"10.1.2.3:4501(fromHostname)", Address{Host: "10.1.2.3", Port: 4501, FromHostname: true}, "10.1.2.3:4501", "10.1.2.3:4501(fromHostname)"},
+		"an unknown log":     {UnknownLogAddress, Address{Host: "0.0.0.0"}, "0.0.0.0:0", "0.0.0.0:0"},
+		"resolved, with TLS": {"10.1.2.3:4500:tls(fromHostname)", Address{Host: "10.1.2.3", Port: 4500, TLS: true, FromHostname: true}, "10.1.2.3:4500", "10.1.2.3:4500:tls(fromHostname)"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := ParseAddress(c.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if got.HostPort() != c.hostPort || got.String() != c.full {
+				t.Errorf("got %q and %q, want %q and %q", got.HostPort(), got.String(), c.hostPort, c.full)
+			}
+		})
+	}
+}
+
+func TestTextsThatAreNoAddresses(t *testing.T) {
+	for _, text := range []string{
+		"", "10.1.2.3", ":4501", "10.1.2.300:4501", "fd00::1:4501", "[fd00::1:4501", "[fd00::1]", "10.1.2.3:65536",
+		"10.1.2.3:", "a b:1", "a;b:1", "[name]:1", "[fe80::1%eth0]:1", "10.1.2.3:+1", "a..b:1",
+	} {
+		if got, err := ParseAddress(text); err == nil {
+			t.Errorf("%q: got %+v, want an error", text, got)
+		}
+	}
+}
+
+func TestPublicAddressesOfACommandLine(t *testing.T) {
+	got, err := PublicAddresses("/usr/bin/fdbserver --class=log --public_address=[10.1.2.3]:4500:tls,[10.1.2.3]:4501 --x=y")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Address{{Host: "10.1.2.3", Port: 4500, TLS: true}, {Host: "10.1.2.3", Port: 4501}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := PublicAddresses("/usr/bin/fdbserver"); err == nil {
+		t.Error("a command line without public address: want an error")
+	}
+}
+
+func FuzzParseAddress(f *testing.F) {
+	for _, seed := range []string{"10.1.2.3:4501", "[fd00::1]:4500:tls(fromHostname)", "a.b:1", "[10.0.0.1]:2", "0.0.0.0:0"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := ParseAddress(text)
+		if err != nil {
+			return
+		}
+		again, err := ParseAddress(got.String())
+		if err != nil || again != got {
+			t.Errorf("%q: %+v became %+v (%v)", text, got, again, err)
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package fdb
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// Configuration is what a database is configured to be. The same struct holds what
+// the status document reports and what is desired; a zero role count means that the
+// document does not have it, or that the count is not asked for.
+type Configuration struct {
+	// RedundancyMode is absent from the status document of a database that was
+	// given custom replication policies.
+	RedundancyMode string `json:"redundancy_mode,omitempty"`
+	StorageEngine  string `json:"storage_engine,omitempty"`
+	UsableRegions  int    `json:"usable_regions,omitempty"`
+	// Regions are in no particular order.
+	Regions []Region `json:"regions,omitempty"`
+
+	Logs          int `json:"logs,omitempty"`
+	Proxies       int `json:"proxies,omitempty"`
+	CommitProxies int `json:"commit_proxies,omitempty"`
+	GrvProxies    int `json:"grv_proxies,omitempty"`
+	Resolvers     int `json:"resolvers,omitempty"`
+	// LogRouters and RemoteLogs are -1 when left to the database.
+	LogRouters int `json:"log_routers,omitempty"`
+	RemoteLogs int `json:"remote_logs,omitempty"`
+
+	LogSpill   int `json:"log_spill,omitempty"`
+	LogVersion int `json:"log_version,omitempty"`
+
+	// The next four are left alone when nil.
+	StorageMigrationType           *string `json:"storage_migration_type,omitempty"`
+	PerpetualStorageWiggle         *int    `json:"perpetual_storage_wiggle,omitempty"`
+	PerpetualStorageWiggleLocality *string `json:"perpetual_storage_wiggle_locality,omitempty"`
+	PerpetualStorageWiggleEngine   *string `json:"perpetual_storage_wiggle_engine,omitempty"`
+
+	// What follows is reported and never configured from here.
+
+	ExcludedServers []ExcludedServer `json:"excluded_servers,omitempty"`
+	// CoordinatorsCount is nil when not reported.
+	CoordinatorsCount    *int   `json:"coordinators_count,omitempty"`
+	LogEngine            string `json:"log_engine,omitempty"`
+	TenantMode           string `json:"tenant_mode,omitempty"`
+	EncryptionAtRestMode string `json:"encryption_at_rest_mode,omitempty"`
+	BackupWorkerEnabled  *int   `json:"backup_worker_enabled,omitempty"`
+	BlobGranulesEnabled  *int   `json:"blob_granules_enabled,omitempty"`
+}
+
+// Region is a main data centre, its satellites, and how satellites are used.
+type Region struct {
+	DataCenters             []DataCenter `json:"datacenters,omitempty"`
+	SatelliteLogs           int          `json:"satellite_logs,omitempty"`
+	SatelliteRedundancyMode string       `json:"satellite_redundancy_mode,omitempty"`
+}
+
+// DataCenter is one data centre of a region.
+type DataCenter struct {
+	// ID equals the dcid locality of the data centre's processes.
+	ID string `json:"id,omitempty"`
+	// Priority decides which main data centre becomes primary: the higher one;
+	// never a negative one.
+	Priority int `json:"priority"`
+	// Satellite is 1 for a satellite, 0 for the main data centre.
+	Satellite int `json:"satellite,omitempty"`
+}
+
+// ExcludedServer is one exclusion: by address, or by locality.
+type ExcludedServer struct {
+	Address  string `json:"address,omitempty"`
+	Locality string `json:"locality,omitempty"`
+}
+
+// Target is the exclusion as the exclude command names it.
+func (e ExcludedServer) Target() string {
+	if e.Locality != "" {
+		return e.Locality
+	}
+	return e.Address
+}
+
+// Tokens are the words of the configure command, unescaped. It refuses a
+// configuration that fails Check.
+func (c Configuration) Tokens() ([]string, error) {
+	if err := c.Check(); err != nil {
+		return nil, fmt.Errorf("checking configuration: %w", err)
+	}
+	regions, err := regionsJSON(c.Regions)
+	if err != nil {
+		return nil, err
+	}
+	tokens := []string{c.RedundancyMode, c.StorageEngine}
+	tokens = append(tokens, c.countTokens()...)
+	tokens = append(tokens, "regions="+regions)
+	return append(tokens, c.migrationTokens()...), nil
+}
+
+func (c Configuration) countTokens() []string {
+	tokens := []string{
+		number("usable_regions=", c.UsableRegions),
+		number("logs=", c.Logs),
+		number("resolvers=", c.Resolvers),
+		number("log_routers=", c.LogRouters),
+		number("remote_logs=", c.RemoteLogs),
+	}
+	if c.SeparateProxies() {
+		tokens = append(tokens, number("commit_proxies=", c.CommitProxies), number("grv_proxies=", c.GrvProxies))
+	} else {
+		tokens = append(tokens, number("proxies=", c.Proxies))
+	}
+	if c.LogSpill != 0 {
+		tokens = append(tokens, number("log_spill:=", c.LogSpill))
+	}
+	if c.LogVersion != 0 {
+		tokens = append(tokens, number("log_version:=", c.LogVersion))
+	}
+	return tokens
+}
+
+func (c Configuration) migrationTokens() []string {
+	var tokens []string
+	if c.StorageMigrationType != nil {
+		tokens = append(tokens, "storage_migration_type="+*c.StorageMigrationType)
+	}
+	if c.PerpetualStorageWiggle != nil {
+		tokens = append(tokens, number("perpetual_storage_wiggle=", *c.PerpetualStorageWiggle))
+	}
+	if c.PerpetualStorageWiggleLocality != nil {
+		tokens = append(tokens, "perpetual_storage_wiggle_locality="+*c.PerpetualStorageWiggleLocality)
+	}
+	if c.PerpetualStorageWiggleEngine != nil {
+		tokens = append(tokens, "perpetual_storage_wiggle_engine="+*c.PerpetualStorageWiggleEngine)
+	}
+	return tokens
+}
+
+func number(key string, n int) string { return key + strconv.Itoa(n) }
+
+// SeparateProxies reports whether commit and GRV proxies are counted apart.
+func (c Configuration) SeparateProxies() bool { return c.CommitProxies > 0 || c.GrvProxies > 0 }
+
+// regionsJSON is the value of regions=; "[]" for none.
+func regionsJSON(regions []Region) (string, error) {
+	if len(regions) == 0 {
+		return "[]", nil
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(regions); err != nil {
+		return "", fmt.Errorf("encoding regions: %w", err)
+	}
+	return string(bytes.TrimSpace(out.Bytes())), nil
+}

@@ -1,0 +1,176 @@
+package fdb
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Storage engines by the names that releases from 7.3 use.
+const (
+	EngineSSD            = "ssd-2"
+	EngineMemory         = "memory-2"
+	EngineRedwood        = "ssd-redwood-1"
+	EngineShardedRocksDB = "ssd-sharded-rocksdb"
+)
+
+// storageEngines are the names that some supported version takes. "custom" is not
+// one of them: it can be reported but not asked for.
+var storageEngines = []string{
+	"ssd", "ssd-1", EngineSSD,
+	"memory", "memory-1", EngineMemory,
+	"ssd-rocksdb-v1", EngineShardedRocksDB,
+	EngineRedwood, "ssd-redwood-1-experimental",
+	"memory-radixtree", "memory-radixtree-beta",
+}
+
+// redundancyModes are the modes that a configuration may ask for.
+var redundancyModes = []string{
+	RedundancySingle, RedundancyDouble, RedundancyTriple, RedundancyThreeDataHall,
+}
+
+// satelliteModes are the satellite modes FoundationDB knows. It accepts any other
+// text and then silently drops all regions.
+var satelliteModes = []string{
+	"one_satellite_single", "one_satellite_double", "one_satellite_triple",
+	"two_satellite_safe", "two_satellite_fast",
+}
+
+var migrationTypes = []string{"disabled", "aggressive", "gradual"}
+
+// wiggleLocalityPattern is the form of perpetual_storage_wiggle_locality; 0 means
+// everywhere.
+var wiggleLocalityPattern = regexp.MustCompile(`^([\w.-]+:[\w.-]+|0)$`)
+
+func knownEngine(engine string) bool { return slices.Contains(storageEngines, engine) }
+
+// Check reports everything that must not be sent to a database, because it would be
+// refused, or worse, accepted: FoundationDB takes broken regions and unknown modes
+// for "no regions". It sees the configuration only; whether there are enough zones
+// or halls is for somebody who sees the processes.
+func (c Configuration) Check() error {
+	errs := []error{
+		oneOf("redundancy mode", c.RedundancyMode, redundancyModes),
+		oneOf("storage engine", c.StorageEngine, storageEngines),
+		c.checkCounts(),
+		c.checkMigration(),
+		c.checkRegions(),
+	}
+	return errors.Join(errs...)
+}
+
+func (c Configuration) checkCounts() error {
+	var errs []error
+	atLeast := func(what string, n, least int) {
+		if n < least {
+			errs = append(errs, fmt.Errorf("%s %d: want at least %d", what, n, least))
+		}
+	}
+	atLeast("usable_regions", c.UsableRegions, 1)
+	atLeast("logs", c.Logs, 1)
+	atLeast("resolvers", c.Resolvers, 1)
+	atLeast("log_routers", c.LogRouters, -1)
+	atLeast("remote_logs", c.RemoteLogs, -1)
+	atLeast("log_spill", c.LogSpill, 0)
+	atLeast("log_version", c.LogVersion, 0)
+	if c.SeparateProxies() {
+		atLeast("commit_proxies", c.CommitProxies, 1)
+		atLeast("grv_proxies", c.GrvProxies, 1)
+	} else {
+		atLeast("proxies", c.Proxies, 2)
+	}
+	return errors.Join(errs...)
+}
+
+func (c Configuration) checkMigration() error {
+	var errs []error
+	if c.StorageMigrationType != nil {
+		errs = append(errs, oneOf("storage migration type", *c.StorageMigrationType, migrationTypes))
+	}
+	if c.PerpetualStorageWiggle != nil && *c.PerpetualStorageWiggle < 0 {
+		errs = append(errs, fmt.Errorf("perpetual storage wiggle %d: want 0 or more", *c.PerpetualStorageWiggle))
+	}
+	if l := c.PerpetualStorageWiggleLocality; l != nil && !wiggleLocalityPattern.MatchString(*l) {
+		errs = append(errs, fmt.Errorf("perpetual storage wiggle locality %q: want key:value or 0", *l))
+	}
+	if e := c.PerpetualStorageWiggleEngine; e != nil {
+		errs = append(errs, oneOf("perpetual storage wiggle engine", *e, append([]string{"none"}, storageEngines...)))
+	}
+	return errors.Join(errs...)
+}
+
+func (c Configuration) checkRegions() error {
+	if c.UsableRegions > max(1, len(c.Regions)) {
+		return fmt.Errorf("usable_regions %d: there are %d regions", c.UsableRegions, len(c.Regions))
+	}
+	var errs []error
+	mains := map[string]bool{}
+	for i, r := range c.Regions {
+		if err := r.check(); err != nil {
+			errs = append(errs, fmt.Errorf("region %d: %w", i, err))
+			continue
+		}
+		main, _ := r.Main()
+		if mains[main.ID] {
+			errs = append(errs, fmt.Errorf("region %d: data centre %q is the main one of another region", i, main.ID))
+		}
+		mains[main.ID] = true
+	}
+	return errors.Join(errs...)
+}
+
+func (r Region) check() error {
+	var errs []error
+	mains := 0
+	for _, dc := range r.DataCenters {
+		if err := checkWord("data centre", dc.ID); err != nil {
+			errs = append(errs, err)
+		}
+		if dc.Satellite != 0 && dc.Satellite != 1 {
+			errs = append(errs, fmt.Errorf("satellite %d of data centre %q: want 0 or 1", dc.Satellite, dc.ID))
+		}
+		if dc.Satellite == 0 {
+			mains++
+		}
+	}
+	if mains != 1 {
+		errs = append(errs, fmt.Errorf("%d main data centres: want 1", mains))
+	}
+	if r.SatelliteRedundancyMode != "" {
+		errs = append(errs, oneOf("satellite redundancy mode", r.SatelliteRedundancyMode, satelliteModes))
+	}
+	if r.SatelliteLogs < -1 {
+		errs = append(errs, fmt.Errorf("satellite_logs %d: want -1 or more", r.SatelliteLogs))
+	}
+	return errors.Join(errs...)
+}
+
+// Main is the region's main data centre.
+func (r Region) Main() (DataCenter, bool) {
+	i := slices.IndexFunc(r.DataCenters, func(dc DataCenter) bool { return dc.Satellite == 0 })
+	if i < 0 {
+		return DataCenter{}, false
+	}
+	return r.DataCenters[i], true
+}
+
+// checkWord refuses text that could end a command or a JSON string. The encoder
+// would carry it safely; nobody means it.
+func checkWord(what, text string) error {
+	if text == "" {
+		return fmt.Errorf("%s without a name", what)
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`;"'\`, r) }) {
+		return fmt.Errorf("%s %q: control, quote, backslash, semicolon or non-ASCII characters", what, text)
+	}
+	return nil
+}
+
+func oneOf(what, text string, known []string) error {
+	if slices.Contains(known, text) {
+		return nil
+	}
+	return fmt.Errorf("%s %q: want one of %s", what, text, strings.Join(known, ", "))
+}

@@ -1,0 +1,169 @@
+package fdb
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+)
+
+// unset is how FoundationDB reports a count that was left to itself.
+const unset = -1
+
+// ResolvedStorageEngine is the name that a database of this version reports after
+// it was configured with engine. For the zero version only aliases that mean the
+// same everywhere are resolved.
+func ResolvedStorageEngine(engine string, v Version) string {
+	switch engine {
+	case "", "ssd":
+		return EngineSSD
+	case "memory":
+		return EngineMemory
+	case "ssd-redwood-1-experimental":
+		if v.AtLeast(Version{Major: 7, Minor: 3}) {
+			return EngineRedwood
+		}
+	case "memory-radixtree-beta":
+		if v.AtLeast(Version{Major: 7, Minor: 4}) {
+			return "memory-radixtree"
+		}
+	}
+	return engine
+}
+
+// Normalized fills in defaults, sorts regions, resolves engine names and drops what
+// is only reported and what wanted does not ask for, so that two configurations can
+// be compared. Normalise the wanted configuration with itself. Settings that wanted
+// does not mention are therefore never reset.
+func (c Configuration) Normalized(wanted Configuration, v Version) Configuration {
+	n := Configuration{
+		RedundancyMode: cmp.Or(c.RedundancyMode, RedundancyDouble),
+		StorageEngine:  ResolvedStorageEngine(c.StorageEngine, v),
+		UsableRegions:  max(c.UsableRegions, 1),
+		Regions:        normalizedRegions(c.Regions),
+		Logs:           c.Logs,
+		Resolvers:      c.Resolvers,
+		LogRouters:     cmp.Or(c.LogRouters, unset),
+		RemoteLogs:     cmp.Or(c.RemoteLogs, unset),
+	}
+	if wanted.SeparateProxies() {
+		n.CommitProxies, n.GrvProxies = c.CommitProxies, c.GrvProxies
+	} else {
+		n.Proxies = c.Proxies
+	}
+	if wanted.LogSpill != 0 {
+		n.LogSpill = c.LogSpill
+	}
+	if wanted.LogVersion != 0 {
+		n.LogVersion = c.LogVersion
+	}
+	n.copyMigration(c, wanted, v)
+	return n
+}
+
+func (c *Configuration) copyMigration(from, wanted Configuration, v Version) {
+	if wanted.StorageMigrationType != nil {
+		c.StorageMigrationType = from.StorageMigrationType
+	}
+	if wanted.PerpetualStorageWiggle != nil {
+		c.PerpetualStorageWiggle = from.PerpetualStorageWiggle
+	}
+	if wanted.PerpetualStorageWiggleLocality != nil {
+		c.PerpetualStorageWiggleLocality = from.PerpetualStorageWiggleLocality
+	}
+	if wanted.PerpetualStorageWiggleEngine != nil && from.PerpetualStorageWiggleEngine != nil {
+		engine := *from.PerpetualStorageWiggleEngine
+		if engine != "none" && engine != "" {
+			engine = ResolvedStorageEngine(engine, v)
+		}
+		c.PerpetualStorageWiggleEngine = &engine
+	}
+}
+
+func normalizedRegions(regions []Region) []Region {
+	if len(regions) == 0 {
+		return nil
+	}
+	sorted := slices.Clone(regions)
+	for i := range sorted {
+		sorted[i].DataCenters = slices.SortedFunc(slices.Values(sorted[i].DataCenters), mainThenPriority)
+	}
+	slices.SortFunc(sorted, func(a, b Region) int {
+		mainA, _ := a.Main()
+		mainB, _ := b.Main()
+		return mainThenPriority(mainA, mainB)
+	})
+	return sorted
+}
+
+func mainThenPriority(a, b DataCenter) int {
+	return cmp.Or(
+		cmp.Compare(a.Satellite, b.Satellite),
+		cmp.Compare(b.Priority, a.Priority),
+		cmp.Compare(a.ID, b.ID),
+	)
+}
+
+// Equal reports whether a database in configuration c is what wanted asks for.
+func (c Configuration) Equal(wanted Configuration, v Version) bool {
+	return len(c.Differences(wanted, v)) == 0
+}
+
+// Difference is one setting that is not as wanted. Values are as they would be
+// written, "unset" for an absent one.
+type Difference struct {
+	Setting, Current, Wanted string
+}
+
+func (d Difference) String() string {
+	return fmt.Sprintf("%s: %s, want %s", d.Setting, d.Current, d.Wanted)
+}
+
+// Differences are the settings in which c is not what wanted asks for, in the order
+// of the configure command.
+func (c Configuration) Differences(wanted Configuration, v Version) []Difference {
+	have, want := c.Normalized(wanted, v).settings(), wanted.Normalized(wanted, v).settings()
+	var different []Difference
+	for i := range want {
+		if have[i] != want[i] {
+			different = append(different, Difference{want[i].name, have[i].value, want[i].value})
+		}
+	}
+	return different
+}
+
+type setting struct{ name, value string }
+
+// settings lists every comparable setting, always the same ones in the same order.
+func (c Configuration) settings() []setting {
+	regions, err := regionsJSON(c.Regions)
+	if err != nil {
+		regions = err.Error() // differs from every encodable value
+	}
+	return []setting{
+		{"redundancy_mode", c.RedundancyMode},
+		{"storage_engine", c.StorageEngine},
+		{"usable_regions", number("", c.UsableRegions)},
+		{"logs", number("", c.Logs)},
+		{"resolvers", number("", c.Resolvers)},
+		{"log_routers", number("", c.LogRouters)},
+		{"remote_logs", number("", c.RemoteLogs)},
+		{"proxies", number("", c.Proxies)},
+		{"commit_proxies", number("", c.CommitProxies)},
+		{"grv_proxies", number("", c.GrvProxies)},
+		{"log_spill", number("", c.LogSpill)},
+		{"log_version", number("", c.LogVersion)},
+		{"regions", regions},
+		{"storage_migration_type", optional(c.StorageMigrationType)},
+		{"perpetual_storage_wiggle", optional(c.PerpetualStorageWiggle)},
+		{"perpetual_storage_wiggle_locality", optional(c.PerpetualStorageWiggleLocality)},
+		{"perpetual_storage_wiggle_engine", optional(c.PerpetualStorageWiggleEngine)},
+	}
+}
+
+func optional[T any](value *T) string {
+	if value == nil {
+		return "unset"
+	}
+	return fmt.Sprint(reflect.ValueOf(value).Elem())
+}

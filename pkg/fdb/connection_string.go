@@ -1,0 +1,120 @@
+package fdb
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// ConnectionString names a database and its coordinators: the content of a cluster
+// file. The zero value means that there is none.
+type ConnectionString struct {
+	// Description is the human-readable half of the name: letters, digits, "_".
+	Description string
+	// ID is the other half: letters and digits, new after each coordinator change.
+	ID string
+	// Coordinators keep the order of the text.
+	Coordinators []Address
+}
+
+var (
+	descriptionPattern = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
+	idPattern          = regexp.MustCompile(`^[A-Za-z0-9]+$`)
+)
+
+// ParseConnectionString reads "description:id@coordinator,…". Both halves of the
+// name have to be there, and no coordinator may appear twice.
+func ParseConnectionString(text string) (ConnectionString, error) {
+	name, list, found := strings.Cut(strings.TrimSpace(text), "@")
+	if !found {
+		return ConnectionString{}, fmt.Errorf("parsing connection string %q: no @", text)
+	}
+	description, id, found := strings.Cut(name, ":")
+	if !found {
+		return ConnectionString{}, fmt.Errorf("parsing connection string %q: no : in its name", text)
+	}
+	coordinators, err := ParseAddresses(list)
+	if err != nil {
+		return ConnectionString{}, fmt.Errorf("parsing connection string %q: %w", text, err)
+	}
+	s := ConnectionString{Description: description, ID: id, Coordinators: coordinators}
+	if err := s.Check(); err != nil {
+		return ConnectionString{}, fmt.Errorf("parsing connection string %q: %w", text, err)
+	}
+	return s, nil
+}
+
+// ParseClusterFile reads a cluster file: a connection string between blank lines
+// and lines that start with "#".
+func ParseClusterFile(content string) (ConnectionString, error) {
+	var text strings.Builder
+	for line := range strings.Lines(content) {
+		line, _, _ = strings.Cut(line, "#")
+		text.WriteString(strings.TrimSpace(line))
+	}
+	return ParseConnectionString(text.String())
+}
+
+// DescriptionFor turns a name into a description, which cannot hold a "-".
+func DescriptionFor(name string) string { return strings.ReplaceAll(name, "-", "_") }
+
+// Check reports what makes the connection string unusable.
+func (s ConnectionString) Check() error {
+	if !descriptionPattern.MatchString(s.Description) {
+		return fmt.Errorf("description %q: want letters, digits and _", s.Description)
+	}
+	if !idPattern.MatchString(s.ID) {
+		return fmt.Errorf("id %q: want letters and digits", s.ID)
+	}
+	return checkCoordinators(s.Coordinators)
+}
+
+func checkCoordinators(coordinators []Address) error {
+	if len(coordinators) == 0 {
+		return fmt.Errorf("no coordinators")
+	}
+	seen := make(map[string]bool, len(coordinators))
+	for _, c := range coordinators {
+		if c.Port == 0 || c.FromHostname {
+			return fmt.Errorf("coordinator %s: want host:port, or host:port:tls", c)
+		}
+		if seen[c.HostPort()] {
+			return fmt.Errorf("coordinator %s appears twice", c.HostPort())
+		}
+		seen[c.HostPort()] = true
+	}
+	return nil
+}
+
+// IsZero reports whether there is no connection string.
+func (s ConnectionString) IsZero() bool {
+	return s.Description == "" && s.ID == "" && len(s.Coordinators) == 0
+}
+
+// String is the text of a cluster file; empty for the zero value.
+func (s ConnectionString) String() string {
+	if s.IsZero() {
+		return ""
+	}
+	coordinators := make([]string, len(s.Coordinators))
+	for i, c := range s.Coordinators {
+		coordinators[i] = c.Coordinator()
+	}
+	return s.Description + ":" + s.ID + "@" + strings.Join(coordinators, ",")
+}
+
+// SameCoordinators reports whether both name the same set of coordinators.
+// FoundationDB lists them in different orders in different places.
+func (s ConnectionString) SameCoordinators(coordinators []Address) bool {
+	return slices.Equal(coordinatorTexts(s.Coordinators), coordinatorTexts(coordinators))
+}
+
+func coordinatorTexts(coordinators []Address) []string {
+	texts := make([]string, len(coordinators))
+	for i, c := range coordinators {
+		texts[i] = c.Coordinator()
+	}
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}

@@ -1,0 +1,60 @@
+package fdb
+
+// MinimumVersion is the oldest FoundationDB that is supported at all. Its own
+// release candidates are not.
+var MinimumVersion = Version{Major: 7, Minor: 1}
+
+// Supported reports whether clusters of this version are handled.
+func (v Version) Supported() bool { return v.AtLeast(MinimumVersion) }
+
+// HasSidecarIsPresent reports whether the split image's sidecar answers
+// /is_present; older ones know only /check_hash. From 7.1.4.
+func (v Version) HasSidecarIsPresent() bool { return v.AtLeast(Version{Major: 7, Minor: 1, Patch: 4}) }
+
+// HasRecoveryAge reports whether the status document tells reliably how long ago
+// the last recovery was. From 7.1.22.
+func (v Version) HasRecoveryAge() bool { return v.AtLeast(Version{Major: 7, Minor: 1, Patch: 22}) }
+
+// SupportsLocalityExclusion reports whether processes can be excluded by locality
+// reliably: from 7.1.42 within 7.1, otherwise from 7.3.26. Candidates of 7.1 cannot.
+func (v Version) SupportsLocalityExclusion() bool {
+	if v.Major == 7 && v.Minor == 1 {
+		return v.ReleaseCandidate == 0 && v.Patch >= 42
+	}
+	return v.AtLeast(Version{Major: 7, Minor: 3, Patch: 26})
+}
+
+// ForgetsDeadTesters reports whether dead tester processes vanish from the status
+// document by themselves: from 7.3.35 within 7.3, otherwise from 7.1.55.
+func (v Version) ForgetsDeadTesters() bool {
+	if v.Major == 7 && v.Minor == 3 {
+		return v.AtLeast(Version{Major: 7, Minor: 3, Patch: 35})
+	}
+	return v.AtLeast(Version{Major: 7, Minor: 1, Patch: 55})
+}
+
+// SupportsBackupEncryption reports whether fdbbackup and fdbrestore take an
+// encryption key: from 7.3.73 within 7.3, otherwise from 7.4.6.
+func (v Version) SupportsBackupEncryption() bool {
+	if v.Major == 7 && v.Minor == 3 {
+		return v.AtLeast(Version{Major: 7, Minor: 3, Patch: 73})
+	}
+	return v.AtLeast(Version{Major: 7, Minor: 4, Patch: 6})
+}
+
+// HasMutationLogType reports whether fdbbackup knows --mutation-log-type in place
+// of --partitioned-log-experimental. From 7.4.7.
+func (v Version) HasMutationLogType() bool { return v.AtLeast(Version{Major: 7, Minor: 4, Patch: 7}) }
+
+// SupportsStorageEngine reports whether a cluster of this version may ask for the
+// engine: sharded RocksDB from 7.2.0, released Redwood from 7.3.0.
+func (v Version) SupportsStorageEngine(engine string) bool {
+	switch engine {
+	case EngineShardedRocksDB:
+		return v.AtLeast(Version{Major: 7, Minor: 2})
+	case EngineRedwood:
+		return v.AtLeast(Version{Major: 7, Minor: 3})
+	default:
+		return knownEngine(engine)
+	}
+}

@@ -1,0 +1,104 @@
+package fdb
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Status is the status document, as far as it is used. Any part of it may be
+// missing at any time, so an optional value is a pointer, an empty string or an
+// empty list, and absent never means zero. Fields that are not listed here are
+// ignored; the package's tests name them.
+type Status struct {
+	Client  ClientStatus  `json:"client"`
+	Cluster ClusterStatus `json:"cluster"`
+}
+
+// ClientStatus is what the tool that fetched the document saw by itself. It is
+// there even when no server answers.
+type ClientStatus struct {
+	ClusterFile    ClusterFileStatus  `json:"cluster_file"`
+	Coordinators   CoordinatorsStatus `json:"coordinators"`
+	DatabaseStatus DatabaseStatus     `json:"database_status"`
+	Messages       []Message          `json:"messages"`
+	// Timestamp is in Unix seconds.
+	Timestamp int64 `json:"timestamp"`
+}
+
+// ClusterFileStatus is about the cluster file that the tool used.
+type ClusterFileStatus struct {
+	Path     string `json:"path"`
+	UpToDate *bool  `json:"up_to_date,omitempty"`
+}
+
+// CoordinatorsStatus lists the coordinators of the cluster file.
+type CoordinatorsStatus struct {
+	Coordinators    []CoordinatorStatus `json:"coordinators"`
+	QuorumReachable bool                `json:"quorum_reachable"`
+}
+
+// CoordinatorStatus is one coordinator.
+type CoordinatorStatus struct {
+	Address   Address `json:"address"`
+	Reachable bool    `json:"reachable"`
+	// Protocol is filled even when the versions are incompatible; empty when the
+	// coordinator does not answer.
+	Protocol string `json:"protocol,omitempty"`
+}
+
+// DatabaseStatus sums the document up.
+type DatabaseStatus struct {
+	Available bool `json:"available"`
+	Healthy   bool `json:"healthy"`
+}
+
+// Message is a remark that the client, the cluster or a process makes.
+type Message struct {
+	Name                 string               `json:"name"`
+	Description          string               `json:"description,omitempty"`
+	Type                 string               `json:"type,omitempty"`
+	RawLogMessage        string               `json:"raw_log_message,omitempty"`
+	Time                 *float64             `json:"time,omitempty"`
+	UnreachableProcesses []UnreachableProcess `json:"unreachable_processes,omitempty"`
+	Reasons              []Reason             `json:"reasons,omitempty"`
+}
+
+// UnreachableProcess is one process that a message is about.
+type UnreachableProcess struct {
+	Address string `json:"address"`
+}
+
+// Reason explains a message.
+type Reason struct {
+	Description string `json:"description"`
+}
+
+var errNoStatus = errors.New("no JSON document")
+
+// ParseStatus reads a status document. Text around the document, which fdbcli
+// prints when it is slow or runs several commands, is skipped; a document that is
+// cut short is an error.
+func ParseStatus(text []byte) (*Status, error) {
+	start := bytes.IndexByte(text, '{')
+	if start < 0 {
+		return nil, fmt.Errorf("parsing status: %w", errNoStatus)
+	}
+	var document struct {
+		Client  *ClientStatus  `json:"client"`
+		Cluster *ClusterStatus `json:"cluster"`
+	}
+	if err := json.NewDecoder(bytes.NewReader(text[start:])).Decode(&document); err != nil {
+		return nil, fmt.Errorf("parsing status: %w", err)
+	}
+	if document.Client == nil || document.Cluster == nil {
+		return nil, fmt.Errorf("parsing status: document without client or cluster section")
+	}
+	s := &Status{Client: *document.Client, Cluster: *document.Cluster}
+	for id, p := range s.Cluster.Processes {
+		p.ID = id
+		s.Cluster.Processes[id] = p
+	}
+	return s, nil
+}

@@ -1,0 +1,176 @@
+package fdb
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Available reports whether the database takes transactions.
+func (s *Status) Available() bool { return s.Client.DatabaseStatus.Available }
+
+// Healthy reports whether the tool found nothing to remark. It stays true for about
+// a minute after a storage process died.
+func (s *Status) Healthy() bool { return s.Client.DatabaseStatus.Healthy }
+
+// RecoveryName is the name of the recovery state; empty when not reported.
+func (s *Status) RecoveryName() string {
+	if s.Cluster.RecoveryState == nil {
+		return ""
+	}
+	return s.Cluster.RecoveryState.Name
+}
+
+// NeverConfigured reports whether no database was ever created here. Only the name
+// of the recovery state tells: the layers' error configurationMissing is also shown
+// by a configured database that is unavailable.
+func (s *Status) NeverConfigured() bool { return s.RecoveryName() == RecoveryNeverCreated }
+
+// FullyRecovered reports whether roles can be trusted: the last recovery is complete
+// and only the current generation of logs is left. The number of active generations
+// does not tell, it is 1 while an old generation is still needed.
+func (s *Status) FullyRecovered() bool {
+	return s.RecoveryName() == RecoveryFullyRecovered && len(s.Cluster.Logs) == 1 && s.Cluster.Logs[0].Current
+}
+
+// ActiveGenerations is how many log generations the recovery counts.
+func (s *Status) ActiveGenerations() (n int, ok bool) {
+	if s.Cluster.RecoveryState == nil || s.Cluster.RecoveryState.ActiveGenerations == nil {
+		return 0, false
+	}
+	return *s.Cluster.RecoveryState.ActiveGenerations, true
+}
+
+// RecoveryAge is how long ago the last recovery ended; ok is false when unknown.
+// Reliable from FoundationDB 7.1.22; see Version.HasRecoveryAge.
+func (s *Status) RecoveryAge() (age time.Duration, ok bool) {
+	if s.Cluster.RecoveryState == nil {
+		return 0, false
+	}
+	return seconds(s.Cluster.RecoveryState.SecondsSinceLastRecovered)
+}
+
+// ProcessList is all processes, ordered by process group, process and ID.
+func (s *Status) ProcessList() []Process {
+	return slices.SortedFunc(maps.Values(s.Cluster.Processes), func(a, b Process) int {
+		return cmp.Or(
+			cmp.Compare(a.InstanceID(), b.InstanceID()),
+			cmp.Compare(a.Locality[LocalityProcessID], b.Locality[LocalityProcessID]),
+			cmp.Compare(a.ID, b.ID),
+		)
+	})
+}
+
+// ProcessesOf are the processes of one process group. A process that has not
+// reported its localities yet, or died some seconds ago, belongs to nobody.
+func (s *Status) ProcessesOf(instanceID string) []Process {
+	if instanceID == "" {
+		return nil
+	}
+	return slices.DeleteFunc(s.ProcessList(), func(p Process) bool { return p.InstanceID() != instanceID })
+}
+
+// Coordinators are the coordinators as a connection string would list them: the
+// mark that one came from a host name is gone.
+func (s *Status) Coordinators() []Address {
+	coordinators := make([]Address, len(s.Client.Coordinators.Coordinators))
+	for i, c := range s.Client.Coordinators.Coordinators {
+		coordinators[i] = c.Address
+		coordinators[i].FromHostname = false
+	}
+	return coordinators
+}
+
+// IsCoordinator reports whether the process listens on a coordinator's address or
+// plays the role.
+func (s *Status) IsCoordinator(p Process) bool {
+	if p.HasRole(RoleCoordinator) {
+		return true
+	}
+	return slices.ContainsFunc(s.Coordinators(), func(c Address) bool {
+		if c.IsIP() {
+			return c.HostPort() == p.Address.HostPort()
+		}
+		return c.Host == p.Locality[LocalityDNSName] && c.Port == p.Address.Port
+	})
+}
+
+// CoordinatorsReachable reports whether every coordinator, and so a quorum, answers.
+func (s *Status) CoordinatorsReachable() bool {
+	all := s.Client.Coordinators.Coordinators
+	return s.Client.Coordinators.QuorumReachable && len(all) > 0 &&
+		!slices.ContainsFunc(all, func(c CoordinatorStatus) bool { return !c.Reachable })
+}
+
+// CoordinatorProtocol is the protocol that the coordinators speak, known even when
+// the tool speaks another one; ok is false when none answers or they disagree.
+func (s *Status) CoordinatorProtocol() (protocol Protocol, ok bool) {
+	for _, c := range s.Client.Coordinators.Coordinators {
+		if c.Protocol == "" {
+			continue
+		}
+		p, err := ParseProtocol(c.Protocol)
+		if err != nil || (ok && p != protocol) {
+			return 0, false
+		}
+		protocol, ok = p, true
+	}
+	return protocol, ok
+}
+
+// ExcludedTargets are the exclusions in force, failed ones included.
+func (s *Status) ExcludedTargets() []string {
+	if s.Cluster.Configuration == nil {
+		return nil
+	}
+	targets := make([]string, len(s.Cluster.Configuration.ExcludedServers))
+	for i, e := range s.Cluster.Configuration.ExcludedServers {
+		targets[i] = e.Target()
+	}
+	return targets
+}
+
+// Locked reports whether a restore, disaster recovery or a person locked the
+// database, and with which UID; known is false when the document does not say.
+func (s *Status) Locked() (locked bool, uid string, known bool) {
+	if s.Cluster.DatabaseLockState == nil {
+		return false, "", false
+	}
+	return s.Cluster.DatabaseLockState.Locked, s.Cluster.DatabaseLockState.LockUID, true
+}
+
+// Maintenance is the zone under maintenance as the document has it.
+func (s *Status) Maintenance() Maintenance {
+	remaining, _ := seconds(s.Cluster.MaintenanceSecondsRemaining)
+	return Maintenance{Zone: s.Cluster.MaintenanceZone, Remaining: remaining}
+}
+
+// HasMessage reports whether the cluster makes any of the named remarks.
+func (s *Status) HasMessage(names ...string) bool {
+	return slices.ContainsFunc(s.Cluster.Messages, func(m Message) bool { return slices.Contains(names, m.Name) })
+}
+
+// HasClientMessage reports whether the tool makes any of the named remarks.
+func (s *Status) HasClientMessage(names ...string) bool {
+	return slices.ContainsFunc(s.Client.Messages, func(m Message) bool { return slices.Contains(names, m.Name) })
+}
+
+// Incomplete reports whether the cluster controller gave up on the document.
+func (s *Status) Incomplete() bool {
+	const timeout = "status_incomplete_timeout"
+	return s.HasMessage(timeout) || s.HasClientMessage(timeout)
+}
+
+// Maintenance is FoundationDB's maintenance mode; it has one zone at a time.
+type Maintenance struct {
+	// Zone is empty when no zone is under maintenance.
+	Zone      string
+	Remaining time.Duration
+	// Disabled says that data distribution for storage failures is off, so that
+	// maintenance mode cannot be used.
+	Disabled bool
+}
+
+// Active reports whether a zone is under maintenance.
+func (m Maintenance) Active() bool { return m.Zone != "" }

@@ -1,0 +1,142 @@
+package fdb
+
+import (
+	"slices"
+	"time"
+)
+
+// Process is one fdbserver process. Just after its start and for some seconds after
+// its death an entry lacks most fields; see Reporting.
+type Process struct {
+	// ID is the key of the entry: FoundationDB's own random process ID.
+	ID string `json:"-"`
+
+	Address     Address           `json:"address,omitzero"`
+	Locality    map[string]string `json:"locality,omitempty"`
+	ClassType   string            `json:"class_type,omitempty"`
+	ClassSource string            `json:"class_source,omitempty"`
+	CommandLine string            `json:"command_line,omitempty"`
+	// Version may carry the suffix "-PRERELEASE".
+	Version string `json:"version,omitempty"`
+	// UptimeSeconds moves in steps of 5 and is absent for some seconds after a start.
+	UptimeSeconds    *float64  `json:"uptime_seconds,omitempty"`
+	Roles            []Role    `json:"roles,omitempty"`
+	Excluded         *bool     `json:"excluded,omitempty"`
+	UnderMaintenance *bool     `json:"under_maintenance,omitempty"`
+	Degraded         *bool     `json:"degraded,omitempty"`
+	FaultDomain      string    `json:"fault_domain,omitempty"`
+	MachineID        string    `json:"machine_id,omitempty"`
+	Messages         []Message `json:"messages,omitempty"`
+	RunLoopBusy      *float64  `json:"run_loop_busy,omitempty"`
+
+	CPU     *ProcessCPU     `json:"cpu,omitempty"`
+	Memory  *ProcessMemory  `json:"memory,omitempty"`
+	Disk    *ProcessDisk    `json:"disk,omitempty"`
+	Network *ProcessNetwork `json:"network,omitempty"`
+}
+
+// ProcessCPU is a process' use of processors.
+type ProcessCPU struct {
+	UsageCores *float64 `json:"usage_cores,omitempty"`
+}
+
+// ProcessMemory is a process' memory.
+type ProcessMemory struct {
+	AvailableBytes *int64 `json:"available_bytes,omitempty"`
+	LimitBytes     *int64 `json:"limit_bytes,omitempty"`
+	UsedBytes      *int64 `json:"used_bytes,omitempty"`
+	RSSBytes       *int64 `json:"rss_bytes,omitempty"`
+}
+
+// ProcessDisk is the disk under a process' data directory.
+type ProcessDisk struct {
+	Busy       *float64 `json:"busy,omitempty"`
+	FreeBytes  *int64   `json:"free_bytes,omitempty"`
+	TotalBytes *int64   `json:"total_bytes,omitempty"`
+}
+
+// ProcessNetwork is a process' network use.
+type ProcessNetwork struct {
+	CurrentConnections *int64 `json:"current_connections,omitempty"`
+	MegabitsReceived   *Rate  `json:"megabits_received,omitempty"`
+	MegabitsSent       *Rate  `json:"megabits_sent,omitempty"`
+}
+
+// Roles that decide something.
+const (
+	RoleCoordinator       = "coordinator"
+	RoleClusterController = "cluster_controller"
+	RoleMaster            = "master"
+	RoleStorage           = "storage"
+	// RoleLog is also held for an old generation.
+	RoleLog = "log"
+)
+
+// Role is one role of a process. The byte counts are those of storage and log roles.
+type Role struct {
+	Role                  string           `json:"role"`
+	ID                    string           `json:"id,omitempty"`
+	StoredBytes           *int64           `json:"stored_bytes,omitempty"`
+	KVStoreUsedBytes      *int64           `json:"kvstore_used_bytes,omitempty"`
+	KVStoreFreeBytes      *int64           `json:"kvstore_free_bytes,omitempty"`
+	KVStoreAvailableBytes *int64           `json:"kvstore_available_bytes,omitempty"`
+	KVStoreTotalBytes     *int64           `json:"kvstore_total_bytes,omitempty"`
+	QueueDiskUsedBytes    *int64           `json:"queue_disk_used_bytes,omitempty"`
+	QueueDiskFreeBytes    *int64           `json:"queue_disk_free_bytes,omitempty"`
+	DataLag               *Lag             `json:"data_lag,omitempty"`
+	DurabilityLag         *Lag             `json:"durability_lag,omitempty"`
+	DataVersion           *int64           `json:"data_version,omitempty"`
+	DurableVersion        *int64           `json:"durable_version,omitempty"`
+	StorageMetadata       *StorageMetadata `json:"storage_metadata,omitempty"`
+	TSS                   *bool            `json:"tss,omitempty"`
+}
+
+// StorageMetadata is what a storage server was made with, known from 7.3. During a
+// migration it tells the truth while the configuration already names the new engine.
+type StorageMetadata struct {
+	StorageEngine   string `json:"storage_engine,omitempty"`
+	CreatedTimeText string `json:"created_time_datetime,omitempty"`
+}
+
+// InstanceID is the process group's ID.
+func (p Process) InstanceID() string { return p.Locality[LocalityInstanceID] }
+
+// Zone is the fault domain; empty when not reported.
+func (p Process) Zone() string { return p.Locality[LocalityZoneID] }
+
+// DC is the data centre; empty when not reported or not set.
+func (p Process) DC() string { return p.Locality[LocalityDCID] }
+
+// Reporting reports whether the entry is complete enough to be judged. An
+// incomplete one belongs to a process that just started or just died.
+func (p Process) Reporting() bool {
+	return p.CommandLine != "" && p.Version != "" && len(p.Locality) > 0
+}
+
+// IsExcluded reports whether an exclusion matches the process. An entry that does
+// not say is not excluded.
+func (p Process) IsExcluded() bool { return p.Excluded != nil && *p.Excluded }
+
+// IsUnderMaintenance reports whether the process' zone is under maintenance.
+func (p Process) IsUnderMaintenance() bool { return p.UnderMaintenance != nil && *p.UnderMaintenance }
+
+// IsDegraded reports whether the cluster controller found the process slow.
+func (p Process) IsDegraded() bool { return p.Degraded != nil && *p.Degraded }
+
+// HasRole reports whether the process plays the role.
+func (p Process) HasRole(role string) bool {
+	return slices.ContainsFunc(p.Roles, func(r Role) bool { return r.Role == role })
+}
+
+// Uptime is how long the process has been running; ok is false when it does not say.
+func (p Process) Uptime() (uptime time.Duration, ok bool) {
+	return seconds(p.UptimeSeconds)
+}
+
+// seconds is a reported duration; a negative one means unknown.
+func seconds(n *float64) (d time.Duration, ok bool) {
+	if n == nil || *n < 0 {
+		return 0, false
+	}
+	return time.Duration(*n * float64(time.Second)), true
+}

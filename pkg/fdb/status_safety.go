@@ -1,0 +1,117 @@
+package fdb
+
+import "slices"
+
+// Remarks that make parts of the document untrustworthy.
+const (
+	MessageUnreadableConfiguration = "unreadable_configuration"
+	MessageFullReplicationTimeout  = "full_replication_timeout"
+	MessageStorageServersError     = "storage_servers_error"
+	MessageLogServersError         = "log_servers_error"
+	MessageUnreachableProcesses    = "unreachable_processes"
+)
+
+// RolesKnown reports whether the roles of processes are complete. That they are
+// current needs FullyRecovered too.
+func (s *Status) RolesKnown() bool {
+	return !s.HasMessage(MessageUnreadableConfiguration, MessageFullReplicationTimeout,
+		MessageStorageServersError, MessageLogServersError)
+}
+
+// DataHealthy reports whether the primary's data is healthy. While data distribution
+// starts it does not say, which counts as no.
+func (s *Status) DataHealthy() bool {
+	state, ok := s.DataState()
+	return ok && state.Healthy != nil && *state.Healthy
+}
+
+// DataState is the state of the primary's data.
+func (s *Status) DataState() (state DataState, ok bool) {
+	if s.Cluster.Data == nil || s.Cluster.Data.State == nil {
+		return DataState{}, false
+	}
+	return *s.Cluster.Data.State, true
+}
+
+// MinReplicasRemaining is the fewest copies that any piece of data has in any
+// region; ok is false unless every team tracker tells. It keeps its full value for
+// about a minute after a storage process died.
+func (s *Status) MinReplicasRemaining() (least int, ok bool) {
+	if s.Cluster.Data == nil {
+		return 0, false
+	}
+	for _, tracker := range s.Cluster.Data.TeamTrackers {
+		n := tracker.State.MinReplicasRemaining
+		if n == nil {
+			return 0, false
+		}
+		if !ok || *n < least {
+			least, ok = *n, true
+		}
+	}
+	return least, ok
+}
+
+// LogsFullyReplicated reports whether every log set of every generation can lose as
+// many servers as its replication allows.
+func (s *Status) LogsFullyReplicated() bool {
+	return len(s.Cluster.Logs) > 0 &&
+		!slices.ContainsFunc(s.Cluster.Logs, func(l LogGeneration) bool { return !l.FullyReplicated() })
+}
+
+// FullyReplicated reports whether the generation's local log set, and its remote and
+// satellite ones if it has them, are complete.
+func (l LogGeneration) FullyReplicated() bool {
+	return l.ReplicationFactor != nil &&
+		complete(l.ReplicationFactor, l.FaultTolerance) &&
+		complete(l.RemoteReplicationFactor, l.RemoteFaultTolerance) &&
+		complete(l.SatelliteReplicationFactor, l.SatelliteFaultTolerance)
+}
+
+// complete reports whether a log set with this replication, absent or 0 for no such
+// set, tolerates one failure less than it has copies.
+func complete(replication, tolerance *int) bool {
+	if replication == nil || *replication == 0 {
+		return true
+	}
+	return tolerance != nil && *tolerance+1 == *replication
+}
+
+// CanCleanBounce reports whether all processes can be restarted at once; known is
+// false when the document does not say.
+func (s *Status) CanCleanBounce() (can, known bool) {
+	if s.Cluster.BounceImpact == nil || s.Cluster.BounceImpact.CanCleanBounce == nil {
+		return false, false
+	}
+	return *s.Cluster.BounceImpact.CanCleanBounce, true
+}
+
+// LogAddressesKnown reports whether the address of every log server of every
+// generation is known. One without an address may be anybody's.
+func (s *Status) LogAddressesKnown() bool {
+	for _, generation := range s.Cluster.Logs {
+		if slices.ContainsFunc(generation.LogInterfaces, func(l LogInterface) bool { return l.Address.IsZero() }) {
+			return false
+		}
+	}
+	return true
+}
+
+// StorageEngines counts storage servers by the engine they really run on. Those
+// that do not say, as before 7.3, count under "".
+func (s *Status) StorageEngines() map[string]int {
+	engines := map[string]int{}
+	for _, p := range s.Cluster.Processes {
+		for _, r := range p.Roles {
+			if r.Role != RoleStorage {
+				continue
+			}
+			engine := ""
+			if r.StorageMetadata != nil {
+				engine = r.StorageMetadata.StorageEngine
+			}
+			engines[engine]++
+		}
+	}
+	return engines
+}

@@ -1,0 +1,116 @@
+package fdb
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strconv"
+)
+
+// Version is a FoundationDB version. The zero value means that no version is known.
+type Version struct {
+	Major, Minor, Patch int
+	// ReleaseCandidate is the number after "-rc"; 0 for a release.
+	ReleaseCandidate int
+}
+
+var versionPattern = regexp.MustCompile(`(\d+)\.(\d+)\.(\d+)(?:-rc(\d+))?`)
+
+// ParseVersion reads the first version found in text, so that "7.3.79",
+// "FoundationDB CLI 7.3 (v7.3.79)" and "7.3.79-PRERELEASE" are all understood.
+func ParseVersion(text string) (Version, error) {
+	parts := versionPattern.FindStringSubmatch(text)
+	if parts == nil {
+		return Version{}, fmt.Errorf("parsing version %q: want MAJOR.MINOR.PATCH", text)
+	}
+	var v Version
+	for i, into := range []*int{&v.Major, &v.Minor, &v.Patch, &v.ReleaseCandidate} {
+		if parts[i+1] == "" {
+			continue
+		}
+		n, err := strconv.Atoi(parts[i+1])
+		if err != nil {
+			return Version{}, fmt.Errorf("parsing version %q: %w", text, err)
+		}
+		*into = n
+	}
+	return v, nil
+}
+
+// String is the version as FoundationDB writes it; empty for the zero value.
+func (v Version) String() string {
+	if v.IsZero() {
+		return ""
+	}
+	if v.ReleaseCandidate > 0 {
+		return fmt.Sprintf("%d.%d.%d-rc%d", v.Major, v.Minor, v.Patch, v.ReleaseCandidate)
+	}
+	return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch)
+}
+
+// IsZero reports whether no version is known.
+func (v Version) IsZero() bool { return v == Version{} }
+
+// Compare orders versions; a release candidate comes before its release.
+func (v Version) Compare(other Version) int {
+	return cmp.Or(
+		cmp.Compare(v.Major, other.Major),
+		cmp.Compare(v.Minor, other.Minor),
+		cmp.Compare(v.Patch, other.Patch),
+		cmp.Compare(v.candidateRank(), other.candidateRank()),
+	)
+}
+
+// candidateRank makes a release sort after all of its candidates.
+func (v Version) candidateRank() int {
+	if v.ReleaseCandidate == 0 {
+		return int(^uint(0) >> 1)
+	}
+	return v.ReleaseCandidate
+}
+
+// AtLeast reports whether v is other or newer.
+func (v Version) AtLeast(other Version) bool { return v.Compare(other) >= 0 }
+
+// ProtocolCompatible reports whether processes and clients of both versions can
+// talk to each other: the same major and minor, and the same release candidate.
+func (v Version) ProtocolCompatible(other Version) bool {
+	return v.Major == other.Major && v.Minor == other.Minor && v.ReleaseCandidate == other.ReleaseCandidate
+}
+
+// CanChangeTo reports whether a running cluster may be taken to target:
+// protocol compatible in either direction, or not lower.
+func (v Version) CanChangeTo(target Version) bool {
+	return v.ProtocolCompatible(target) || target.AtLeast(v)
+}
+
+// Protocol is the wire protocol of the version's line, as the status document
+// reports it; ok is false for a line that is not known.
+func (v Version) Protocol() (protocol Protocol, ok bool) {
+	protocol, ok = protocols[[2]int{v.Major, v.Minor}]
+	return protocol, ok
+}
+
+// protocols lists the wire protocol of each supported line. Source: the protocol
+// versions printed by fdbserver 7.1.67, 7.3.79 and 7.4.6.
+var protocols = map[[2]int]Protocol{
+	{7, 1}: 0x0FDB00B071010000,
+	{7, 3}: 0x0FDB00B073000000,
+	{7, 4}: 0x0FDB00B074000000,
+}
+
+// Protocol is a FoundationDB wire protocol version.
+type Protocol uint64
+
+// ParseProtocol reads hexadecimal digits. Coordinators report 16 of them and the
+// cluster 15, without the leading zero; both mean the same.
+func ParseProtocol(text string) (Protocol, error) {
+	n, err := strconv.ParseUint(text, 16, 64)
+	if err != nil {
+		return 0, fmt.Errorf("parsing protocol version %q: %w", text, err)
+	}
+	return Protocol(n), nil
+}
+
+// String is the protocol as 16 hexadecimal digits.
+func (p Protocol) String() string { return fmt.Sprintf("%016x", uint64(p)) }
