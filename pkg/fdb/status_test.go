@@ -331,3 +331,36 @@ func TestTextAroundTheDocumentIsSkipped(t *testing.T) {
 		t.Errorf("got %+v", s.Cluster)
 	}
 }
+
+func FuzzParseStatus(f *testing.F) {
+	f.Add([]byte(`{"client":{"coordinators":{"coordinators":[{"address":"10.1.0.1:4501(fromHostname)","reachable":true,"protocol":"0fdb00b073000000"}]}},"cluster":{"layers":{"_valid":false}}}`))
+	f.Add([]byte("\nThe database is available.\n\n{\"client\":{},\"cluster\":{\"processes\":{\"a\":{\"address\":\"\",\"roles\":[{\"role\":\"log\"}]}},\"logs\":[{\"current\":true,\"log_interfaces\":[{}]}]}}"))
+	for _, name := range []string{"00-no-server-at-all", "28-quorum-lost"} {
+		text, err := os.ReadFile(filepath.Join("testdata", "status", name+".json"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := ParseStatus(text)
+		if err != nil {
+			return
+		}
+		verdictOf(s) // must not panic on whatever is absent
+		s.RecoveryAge()
+		s.CoordinatorProtocol()
+		for _, p := range s.ProcessList() {
+			s.IsCoordinator(p)
+			s.ProcessesOf(p.InstanceID())
+		}
+		text, err = json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := ParseStatus(text)
+		if err != nil || verdictOf(again) != verdictOf(s) {
+			t.Errorf("%s: verdict changed (%v)", text, err)
+		}
+	})
+}
