@@ -1,0 +1,111 @@
+package objects
+
+import (
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// DesiredConfiguration is what the database should be configured to: the spec with
+// every default filled in. Its storage role count is not part of it, because a
+// database is never configured with one.
+func DesiredConfiguration(c *v1beta2.FoundationDBCluster) fdb.Configuration {
+	wanted := c.Spec.DatabaseConfiguration
+	wanted.RoleCounts = c.RoleCounts()
+	f := ConfigurationFromRecord(wanted)
+	return f.Normalized(f, fdb.Version{})
+}
+
+// DesiredRecordConfiguration is DesiredConfiguration as the record keeps it.
+func DesiredRecordConfiguration(c *v1beta2.FoundationDBCluster) v1beta2.DatabaseConfiguration {
+	return ConfigurationForRecord(DesiredConfiguration(c))
+}
+
+// ConfigurationSeen is how the record keeps the configuration that a database of
+// this version reports: comparable with what is wanted, and without what the spec
+// does not ask for.
+func ConfigurationSeen(c *v1beta2.FoundationDBCluster, reported fdb.Configuration, v fdb.Version) v1beta2.DatabaseConfiguration {
+	return ConfigurationForRecord(reported.Normalized(DesiredConfiguration(c), v))
+}
+
+// ConfigurationFromRecord reads the form of the custom resource. Exclusions and
+// the storage role count stay behind.
+func ConfigurationFromRecord(d v1beta2.DatabaseConfiguration) fdb.Configuration {
+	f := fdb.Configuration{
+		RedundancyMode: string(d.RedundancyMode),
+		StorageEngine:  string(d.StorageEngine),
+		UsableRegions:  d.UsableRegions,
+		Logs:           d.Logs,
+		Proxies:        d.Proxies,
+		CommitProxies:  d.CommitProxies,
+		GrvProxies:     d.GrvProxies,
+		Resolvers:      d.Resolvers,
+		LogRouters:     d.LogRouters,
+		RemoteLogs:     d.RemoteLogs,
+		LogSpill:       d.LogSpill,
+		LogVersion:     d.LogVersion,
+
+		StorageMigrationType:           retyped[string](d.StorageMigrationType),
+		PerpetualStorageWiggle:         copied(d.PerpetualStorageWiggle),
+		PerpetualStorageWiggleLocality: copied(d.PerpetualStorageWiggleLocality),
+		PerpetualStorageWiggleEngine:   retyped[string](d.PerpetualStorageWiggleEngine),
+	}
+	for _, r := range d.Regions {
+		region := fdb.Region{SatelliteLogs: r.SatelliteLogs, SatelliteRedundancyMode: string(r.SatelliteRedundancyMode)}
+		for _, dc := range r.Datacenters {
+			region.DataCenters = append(region.DataCenters, fdb.DataCenter(dc))
+		}
+		f.Regions = append(f.Regions, region)
+	}
+	return f
+}
+
+// ConfigurationForRecord writes the form of the custom resource. What a database
+// only reports stays behind.
+func ConfigurationForRecord(f fdb.Configuration) v1beta2.DatabaseConfiguration {
+	d := v1beta2.DatabaseConfiguration{
+		RedundancyMode: v1beta2.RedundancyMode(f.RedundancyMode),
+		StorageEngine:  v1beta2.StorageEngine(f.StorageEngine),
+		UsableRegions:  f.UsableRegions,
+		RoleCounts: v1beta2.RoleCounts{
+			Logs:          f.Logs,
+			Proxies:       f.Proxies,
+			CommitProxies: f.CommitProxies,
+			GrvProxies:    f.GrvProxies,
+			Resolvers:     f.Resolvers,
+			LogRouters:    f.LogRouters,
+			RemoteLogs:    f.RemoteLogs,
+		},
+		VersionFlags: v1beta2.VersionFlags{LogSpill: f.LogSpill, LogVersion: f.LogVersion},
+
+		StorageMigrationType:           retyped[v1beta2.StorageMigrationType](f.StorageMigrationType),
+		PerpetualStorageWiggle:         copied(f.PerpetualStorageWiggle),
+		PerpetualStorageWiggleLocality: copied(f.PerpetualStorageWiggleLocality),
+		PerpetualStorageWiggleEngine:   retyped[v1beta2.StorageEngine](f.PerpetualStorageWiggleEngine),
+	}
+	for _, r := range f.Regions {
+		region := v1beta2.Region{SatelliteLogs: r.SatelliteLogs, SatelliteRedundancyMode: v1beta2.RedundancyMode(r.SatelliteRedundancyMode)}
+		for _, dc := range r.DataCenters {
+			region.Datacenters = append(region.Datacenters, v1beta2.DataCenter(dc))
+		}
+		d.Regions = append(d.Regions, region)
+	}
+	return d
+}
+
+// copied is a pointer to a copy of what p points to.
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	return &c
+}
+
+// retyped is copied into another kind of text.
+func retyped[To, From ~string](p *From) *To {
+	if p == nil {
+		return nil
+	}
+	c := To(*p)
+	return &c
+}

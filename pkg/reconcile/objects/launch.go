@@ -1,0 +1,60 @@
+package objects
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// Launch is how the servers of one pod are started.
+type Launch struct {
+	Class     v1beta2.ProcessClass
+	ImageType v1beta2.ImageType
+	// Servers is the number of servers in the pod, from 1.
+	Servers int
+	// IPFamily is 4 or 6 when the pod was told which of its addresses to use; else 0.
+	IPFamily int
+}
+
+// DesiredLaunch is how a pod of the class should start its servers.
+func DesiredLaunch(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) Launch {
+	return Launch{Class: class, ImageType: c.ImageType(), Servers: c.ServersPerPod(class), IPFamily: c.PodIPFamily()}
+}
+
+// LaunchOf is how a pod of the class that is there starts its servers.
+func LaunchOf(pod *corev1.Pod, class v1beta2.ProcessClass) (Launch, error) {
+	servers, err := ServersPerPodOf(pod, class)
+	if err != nil {
+		return Launch{}, err
+	}
+	family, err := IPFamilyOf(pod)
+	if err != nil {
+		return Launch{}, err
+	}
+	return Launch{Class: class, ImageType: ImageTypeOf(pod), Servers: servers, IPFamily: family}, nil
+}
+
+// Where the monitors find fdbserver.
+const (
+	ownBinaryDir           = "/usr/bin"
+	unifiedCopiedBinaryDir = "/var/fdb/shared-binaries/bin/"
+	splitCopiedBinaryDir   = "/var/dynamic-conf/bin/"
+)
+
+// BinaryDir is the directory from which a pod starts fdbserver in version wanted:
+// the main container's own, or the one its sidecar copied binaries to. The unified
+// monitor uses its own binary for every compatible version; the split image
+// compares the versions of its two containers.
+func BinaryDir(t v1beta2.ImageType, container, wanted fdb.Version) string {
+	switch {
+	case container == wanted:
+		return ownBinaryDir
+	case t != v1beta2.ImageTypeUnified:
+		return splitCopiedBinaryDir + wanted.String()
+	case container.ProtocolCompatible(wanted):
+		return ownBinaryDir
+	default:
+		return unifiedCopiedBinaryDir + wanted.String()
+	}
+}

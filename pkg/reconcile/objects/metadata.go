@@ -1,0 +1,88 @@
+package objects
+
+import (
+	"maps"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// groupSelector are the labels by which the objects of one process group are found.
+func groupSelector(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) map[string]string {
+	return merged(c.MatchLabels(), map[string]string{c.ProcessGroupIDLabels()[0]: string(g.ProcessGroupID)})
+}
+
+// groupLabels are the labels that tell the objects of one process group apart.
+func groupLabels(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) map[string]string {
+	labels := map[string]string{}
+	for _, key := range c.ProcessClassLabels() {
+		labels[key] = string(g.ProcessClass)
+	}
+	for _, key := range c.ProcessGroupIDLabels() {
+		labels[key] = string(g.ProcessGroupID)
+	}
+	return labels
+}
+
+// metadata is what an object called name carries: all of template, which may be
+// nil, and over it the cluster's labels and those of the object.
+func metadata(c *v1beta2.FoundationDBCluster, template *metav1.ObjectMeta, name string, own map[string]string) metav1.ObjectMeta {
+	var m metav1.ObjectMeta
+	if template != nil {
+		template.DeepCopyInto(&m)
+	}
+	m.Name, m.Namespace = name, c.Namespace
+	m.Labels = merged(m.Labels, c.MatchLabels(), own, c.ResourceLabels())
+	m.OwnerReferences = ownedBy(c)
+	return m
+}
+
+// ownedBy lets Kubernetes delete an object together with its cluster. The type
+// is written out because a cluster read through a typed client does not carry it.
+func ownedBy(c *v1beta2.FoundationDBCluster) []metav1.OwnerReference {
+	return []metav1.OwnerReference{{
+		APIVersion: v1beta2.GroupVersion.String(),
+		Kind:       "FoundationDBCluster",
+		Name:       c.Name,
+		UID:        c.UID,
+		Controller: ptr.To(true),
+	}}
+}
+
+// MissingMetadata are the labels and annotations of want that have lacks or has
+// with another value. What have has besides is nobody's business: metadata is
+// only ever added or overwritten. Both are nil when nothing is missing.
+func MissingMetadata(have, want metav1.ObjectMeta) (labels, annotations map[string]string) {
+	return missing(have.Labels, want.Labels), missing(have.Annotations, want.Annotations)
+}
+
+// ContainsMetadata reports whether have has every label and annotation of want.
+func ContainsMetadata(have, want metav1.ObjectMeta) bool {
+	labels, annotations := MissingMetadata(have, want)
+	return labels == nil && annotations == nil
+}
+
+func missing(have, want map[string]string) map[string]string {
+	var lacking map[string]string
+	for key, value := range want {
+		if found, ok := have[key]; ok && found == value {
+			continue
+		}
+		if lacking == nil {
+			lacking = map[string]string{}
+		}
+		lacking[key] = value
+	}
+	return lacking
+}
+
+// merged is a new map with the entries of all; later ones win.
+func merged(all ...map[string]string) map[string]string {
+	m := map[string]string{}
+	for _, one := range all {
+		maps.Copy(m, one)
+	}
+	return m
+}

@@ -1,0 +1,174 @@
+package objects
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// MonitorConfiguration is what starts the servers of a pod: the arguments of
+// fdbserver in the operator's order, which the unified monitor keeps. Without a
+// connection string it says not to run any.
+func MonitorConfiguration(c *v1beta2.FoundationDBCluster, l Launch) (fdb.MonitorConfiguration, error) {
+	custom, err := customArguments(c, l.Class)
+	if err != nil {
+		return fdb.MonitorConfiguration{}, err
+	}
+	m := fdb.MonitorConfiguration{
+		Version: c.Spec.Version,
+		Arguments: slices.Concat(
+			processArguments(c, l),
+			localityArguments(c),
+			listenArguments(c, l),
+			custom,
+			placeArguments(c, l.Class),
+		),
+	}
+	if c.Status.ConnectionString == "" {
+		m.RunServers = ptr.To(false)
+	}
+	return m, nil
+}
+
+func processArguments(c *v1beta2.FoundationDBCluster, l Launch) []fdb.Argument {
+	arguments := []fdb.Argument{
+		{Value: "--cluster_file=/var/fdb/data/fdb.cluster"},
+		{Value: "--seed_cluster_file=/var/dynamic-conf/fdb.cluster"},
+		addressArgument(c, l, "--public_address=", v1beta2.EnvPublicIP),
+		{Value: "--class=" + string(l.Class)},
+		{Value: "--logdir=/var/log/fdb-trace-logs"},
+		{Value: "--loggroup=" + c.LogGroup()},
+	}
+	if !numbered(c, l) {
+		return append(arguments, fdb.Argument{Value: "--datadir=/var/fdb/data"})
+	}
+	number := fdb.Argument{Type: fdb.ArgumentProcessNumber}
+	return append(arguments,
+		concatenate(fdb.Argument{Value: "--datadir=/var/fdb/data/"}, number),
+		concatenate(fdb.Argument{Value: "--locality_process_id="}, environment(v1beta2.EnvInstanceID), fdb.Argument{Value: "-"}, number),
+	)
+}
+
+// numbered reports whether the servers of a pod have directories and IDs of their
+// own. A cluster that is on its way to the unified image numbers the servers of
+// its remaining split pods as well.
+func numbered(c *v1beta2.FoundationDBCluster, l Launch) bool {
+	return l.Servers > 1 || c.UsesUnifiedImage()
+}
+
+func localityArguments(c *v1beta2.FoundationDBCluster) []fdb.Argument {
+	return []fdb.Argument{
+		concatenate(fdb.Argument{Value: "--locality_instance_id="}, environment(v1beta2.EnvInstanceID)),
+		concatenate(fdb.Argument{Value: "--locality_machineid="}, environment(v1beta2.EnvMachineID)),
+		concatenate(fdb.Argument{Value: "--locality_zoneid="}, environment(zoneVariable(c))),
+	}
+}
+
+// zoneVariable is the environment variable that holds a pod's zone.
+func zoneVariable(c *v1beta2.FoundationDBCluster) string {
+	if name, custom := strings.CutPrefix(c.Spec.FaultDomain.ValueFrom, "$"); custom {
+		return name
+	}
+	return v1beta2.EnvZoneID
+}
+
+func listenArguments(c *v1beta2.FoundationDBCluster, l Launch) []fdb.Argument {
+	var arguments []fdb.Argument
+	if c.NeedsExplicitListenAddress() && c.Status.HasListenIPsForAllPods {
+		arguments = append(arguments, addressArgument(c, l, "--listen_address=", v1beta2.EnvPodIP))
+	}
+	if rules := c.Spec.MainContainer.PeerVerificationRules; rules != "" {
+		arguments = append(arguments, fdb.Argument{Value: "--tls_verify_peers=" + rules})
+	}
+	return arguments
+}
+
+// addressArgument lists the addresses of a server, one per listener. The unified
+// monitor gets brackets around every IP; the split sidecar adds them where needed.
+func addressArgument(c *v1beta2.FoundationDBCluster, l Launch, flag, variable string) fdb.Argument {
+	opening, closing := "", ""
+	ip := environment(variable)
+	if l.ImageType == v1beta2.ImageTypeUnified {
+		opening, closing = "[", "]"
+		if l.IPFamily != 0 {
+			ip = fdb.Argument{Type: fdb.ArgumentIPList, Source: variable, IPFamily: l.IPFamily}
+		}
+	}
+	var parts []fdb.Argument
+	separator := flag
+	for _, listen := range listeners(c) {
+		parts = append(parts,
+			fdb.Argument{Value: separator + opening},
+			ip,
+			fdb.Argument{Value: closing + ":"},
+			fdb.Argument{Type: fdb.ArgumentProcessNumber, Offset: listen.offset(), Multiplier: portStep},
+		)
+		if listen.suffix != "" {
+			parts = append(parts, fdb.Argument{Value: listen.suffix})
+		}
+		separator = ","
+	}
+	return concatenate(parts...)
+}
+
+// customArguments are the user's own parameters. A value that starts with $ names
+// an environment variable. Unlike in the operator, which cuts a value at its
+// second "=", the value is everything after the first one; a parameter whose value
+// has no "=" comes out the same.
+func customArguments(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) ([]fdb.Argument, error) {
+	var arguments []fdb.Argument
+	for _, parameter := range c.Settings(class).CustomParameters {
+		name, value, found := strings.Cut(string(parameter), "=")
+		if !found {
+			return nil, fmt.Errorf("custom parameter %q of class %s: want name=value", parameter, class)
+		}
+		arguments = append(arguments, customArgument(strings.TrimSpace(name), strings.TrimSpace(value)))
+	}
+	return arguments, nil
+}
+
+// customArgument spells the type of a literal out, as the operator does only here.
+func customArgument(name, value string) fdb.Argument {
+	text := fdb.Argument{Type: fdb.ArgumentLiteral, Value: value}
+	if strings.HasPrefix(value, "$") {
+		text = environment(strings.Trim(value, "$"))
+	}
+	return concatenate(fdb.Argument{Type: fdb.ArgumentLiteral, Value: "--" + name + "="}, text)
+}
+
+// placeArguments say in which data centre and hall a server is, unless a custom
+// parameter does, and by which name the cluster file knows it.
+func placeArguments(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) []fdb.Argument {
+	var arguments []fdb.Argument
+	for _, place := range []struct{ parameter, value string }{
+		{"locality_" + fdb.LocalityDCID, c.Spec.DataCenter},
+		{"locality_" + fdb.LocalityDataHall, c.Spec.DataHall},
+	} {
+		if place.value != "" && !hasCustomParameter(c, class, place.parameter) {
+			arguments = append(arguments, fdb.Argument{Value: "--" + place.parameter + "=" + place.value})
+		}
+	}
+	if c.DefineDNSLocalityFields() {
+		arguments = append(arguments, concatenate(fdb.Argument{Value: "--locality_" + fdb.LocalityDNSName + "="}, environment(v1beta2.EnvDNSName)))
+	}
+	return arguments
+}
+
+func hasCustomParameter(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass, prefix string) bool {
+	return slices.ContainsFunc(c.Settings(class).CustomParameters, func(p v1beta2.FoundationDBCustomParameter) bool {
+		return strings.HasPrefix(string(p), prefix)
+	})
+}
+
+func concatenate(parts ...fdb.Argument) fdb.Argument {
+	return fdb.Argument{Type: fdb.ArgumentConcatenate, Values: parts}
+}
+
+func environment(variable string) fdb.Argument {
+	return fdb.Argument{Type: fdb.ArgumentEnvironment, Source: variable}
+}

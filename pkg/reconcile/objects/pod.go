@@ -1,0 +1,173 @@
+package objects
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// Pod is the pod of a process group as it would be made now, with the hash of its
+// spec. Who creates it records the hash of the config map with RecordConfigMap
+// and, where the public IP comes from a service, that IP with RecordPublicIP.
+func Pod(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) (*corev1.Pod, error) {
+	spec, err := PodSpec(c, g)
+	if err != nil {
+		return nil, err
+	}
+	hash, err := SpecHash(spec)
+	if err != nil {
+		return nil, err
+	}
+	pod := &corev1.Pod{ObjectMeta: podMetadata(c, g), Spec: *spec}
+	maps.Copy(pod.Annotations, map[string]string{
+		v1beta2.AnnotationLastAppliedSpec: hash,
+		v1beta2.AnnotationPublicIPSource:  string(c.PublicIPSource()),
+		v1beta2.AnnotationImageType:       string(c.ImageType()),
+		v1beta2.AnnotationIPFamily:        decimal(c.PodIPFamily()),
+	})
+	return pod, nil
+}
+
+// podMetadata is what does not tell how a pod was made, so what can be changed on
+// a pod that is there.
+func podMetadata(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) metav1.ObjectMeta {
+	var template *metav1.ObjectMeta
+	if t := c.Settings(g.ProcessClass).PodTemplate; t != nil {
+		template = &t.ObjectMeta
+	}
+	m := metadata(c, template, g.PodName(c), groupLabels(c, g))
+	m.Annotations = merged(m.Annotations)
+	return m
+}
+
+// MissingPodMetadata are the labels and annotations that a group's pod should get.
+// Annotations that say how a pod was made change only by making it anew. The
+// operator also overwrites the one of them that names the source of the public IP,
+// and with it the reason to replace the group.
+func MissingPodMetadata(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (labels, annotations map[string]string) {
+	want := podMetadata(c, g)
+	for _, key := range []string{
+		v1beta2.AnnotationLastAppliedSpec, v1beta2.AnnotationImageType,
+		v1beta2.AnnotationIPFamily, v1beta2.AnnotationPublicIPSource,
+	} {
+		delete(want.Annotations, key)
+	}
+	if pod.Spec.NodeName != "" {
+		want.Annotations[v1beta2.AnnotationCurrentNode] = pod.Spec.NodeName
+	}
+	return MissingMetadata(pod.ObjectMeta, want)
+}
+
+// RecordConfigMap notes on a pod which configuration, by its hash, it uses.
+func RecordConfigMap(pod *corev1.Pod, hash string) {
+	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, v1beta2.AnnotationLastAppliedConfigMap, hash)
+}
+
+// RecordPublicIP notes on a pod the IP of its service.
+func RecordPublicIP(pod *corev1.Pod, ip string) {
+	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, v1beta2.AnnotationPublicIP, ip)
+}
+
+// podBuilder turns the template of a class into the spec of one group's pod.
+type podBuilder struct {
+	cluster *v1beta2.FoundationDBCluster
+	group   *v1beta2.ProcessGroupStatus
+	launch  Launch
+	// version is the FoundationDB version that the pod is for.
+	version string
+
+	spec          *corev1.PodSpec
+	main, sidecar *corev1.Container
+	// starter is the init container; nil with the unified image.
+	starter *corev1.Container
+}
+
+// PodSpec is the spec that a group's pod would be made with now. Its hash is
+// compared with the one recorded on the pod that is there.
+func PodSpec(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) (*corev1.PodSpec, error) {
+	b, err := newPodBuilder(c, g)
+	if err != nil {
+		return nil, fmt.Errorf("building pod of %s: %w", g.ProcessGroupID, err)
+	}
+	build := b.buildSplit
+	if c.UsesUnifiedImage() {
+		build = b.buildUnified
+	}
+	if err := build(); err != nil {
+		return nil, fmt.Errorf("building pod of %s: %w", g.ProcessGroupID, err)
+	}
+	b.addVolumes()
+	b.spreadOut()
+	b.refuseNodes()
+	b.breakContainers()
+	b.name()
+	return b.spec, nil
+}
+
+func newPodBuilder(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) (*podBuilder, error) {
+	template := c.Settings(g.ProcessClass).PodTemplate
+	if template == nil {
+		return nil, fmt.Errorf("no pod template for class %s: the cluster is not normalised", g.ProcessClass)
+	}
+	if template.Spec.SchedulingGroup != nil {
+		return nil, fmt.Errorf("the pod template of class %s sets schedulingGroup, which the operator does not know", g.ProcessClass)
+	}
+	version, err := podVersion(c)
+	if err != nil {
+		return nil, err
+	}
+	b := &podBuilder{cluster: c, group: g, launch: DesiredLaunch(c, g.ProcessClass), version: version, spec: &template.Spec}
+	return b, b.findContainers()
+}
+
+func (b *podBuilder) findContainers() error {
+	b.main = container(b.spec.Containers, v1beta2.ContainerMain)
+	b.sidecar = container(b.spec.Containers, v1beta2.ContainerSidecar)
+	b.starter = container(b.spec.InitContainers, v1beta2.ContainerInit)
+	if b.main == nil || b.sidecar == nil || (b.starter == nil && !b.cluster.UsesUnifiedImage()) {
+		return fmt.Errorf("the pod template lacks containers: the cluster is not normalised")
+	}
+	return nil
+}
+
+// setImage picks a container's image. No container may write to its image unless
+// the template lets it.
+func (b *podBuilder) setImage(c *corev1.Container, rules []v1beta2.ImageConfig) error {
+	picked, err := image(c.Image, rules, b.version)
+	if err != nil {
+		return fmt.Errorf("picking the image of container %s: %w", c.Name, err)
+	}
+	c.Image = picked
+	if c.SecurityContext == nil {
+		c.SecurityContext = &corev1.SecurityContext{}
+	}
+	if c.SecurityContext.ReadOnlyRootFilesystem == nil {
+		c.SecurityContext.ReadOnlyRootFilesystem = ptr.To(true)
+	}
+	return nil
+}
+
+// setUpMain does what the main containers of both image types have in common.
+func (b *podBuilder) setUpMain() error {
+	addVariables(b.main, variable(v1beta2.EnvClusterFile, pathDynamicConf+"/"+FileClusterFile))
+	if trustsCAs(b.cluster) {
+		addVariables(b.main, variable(v1beta2.EnvTLSCAFile, pathDynamicConf+"/"+fileCA))
+	}
+	return b.setImage(b.main, b.cluster.Spec.MainContainer.ImageConfigs)
+}
+
+// name makes the pod known to DNS.
+func (b *podBuilder) name() {
+	if b.cluster.NeedsHeadlessService() {
+		b.spec.Hostname = b.group.PodName(b.cluster)
+		b.spec.Subdomain = b.cluster.HeadlessServiceName()
+	}
+}
+
+func decimal(n int) string { return strconv.Itoa(n) }

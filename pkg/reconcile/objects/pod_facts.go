@@ -1,0 +1,174 @@
+package objects
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// ImageTypeOf is the image type that a pod was made with.
+func ImageTypeOf(pod *corev1.Pod) v1beta2.ImageType {
+	if t := pod.Annotations[v1beta2.AnnotationImageType]; t != "" {
+		return v1beta2.ImageType(t)
+	}
+	return v1beta2.ImageTypeSplit // pods older than the annotation
+}
+
+// PublicIPSourceOf is where a pod's public IP comes from.
+func PublicIPSourceOf(pod *corev1.Pod) v1beta2.PublicIPSource {
+	if source := pod.Annotations[v1beta2.AnnotationPublicIPSource]; source != "" {
+		return v1beta2.PublicIPSource(source)
+	}
+	return v1beta2.PublicIPSourcePod
+}
+
+// ServersPerPodOf is how many servers of the class a pod was made for.
+func ServersPerPodOf(pod *corev1.Pod, class v1beta2.ProcessClass) (int, error) {
+	for _, c := range pod.Spec.Containers {
+		for _, v := range c.Env {
+			if v.Name != class.ServersPerPodVariable() {
+				continue
+			}
+			n, err := strconv.Atoi(v.Value)
+			if err != nil || n < 1 {
+				return 0, fmt.Errorf("reading %s of pod %s: %q is no number of servers", v.Name, pod.Name, v.Value)
+			}
+			return n, nil
+		}
+	}
+	return 1, nil
+}
+
+// IPFamilyOf is which of its IPs a pod was told to use: 4, 6, or 0 for whichever
+// is first. Pods older than the annotation tell it by their arguments.
+func IPFamilyOf(pod *corev1.Pod) (int, error) {
+	if text, found := pod.Annotations[v1beta2.AnnotationIPFamily]; found {
+		return parseFamily(pod, text)
+	}
+	if ImageTypeOf(pod) == v1beta2.ImageTypeUnified {
+		return familyOfConfiguration(pod)
+	}
+	for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
+		if i := slices.Index(c.Args, "--public-ip-family"); i >= 0 && i+1 < len(c.Args) {
+			return parseFamily(pod, c.Args[i+1])
+		}
+	}
+	return 0, nil
+}
+
+func parseFamily(pod *corev1.Pod, text string) (int, error) {
+	switch text {
+	case "0", "4", "6":
+		return int(text[0] - '0'), nil
+	default:
+		return 0, fmt.Errorf("reading IP family of pod %s: %q is none of 0, 4, 6", pod.Name, text)
+	}
+}
+
+func familyOfConfiguration(pod *corev1.Pod) (int, error) {
+	m, known, err := CurrentConfiguration(pod)
+	if err != nil {
+		return 0, err
+	}
+	if !known {
+		return 0, fmt.Errorf("reading IP family of pod %s: neither recorded nor reported", pod.Name)
+	}
+	for _, a := range m.Arguments {
+		for _, part := range a.Values {
+			if part.Type == fdb.ArgumentIPList {
+				return part.IPFamily, nil
+			}
+		}
+	}
+	return 0, nil
+}
+
+// CurrentConfiguration is what a unified pod's monitor has accepted; known is
+// false while it has not reported anything.
+func CurrentConfiguration(pod *corev1.Pod) (m fdb.MonitorConfiguration, known bool, err error) {
+	text, found := pod.Annotations[v1beta2.AnnotationCurrentConfiguration]
+	if !found {
+		return fdb.MonitorConfiguration{}, false, nil
+	}
+	m, err = fdb.ParseMonitorConfiguration([]byte(text))
+	if err != nil {
+		return fdb.MonitorConfiguration{}, false, fmt.Errorf("reading configuration of pod %s: %w", pod.Name, err)
+	}
+	return m, true, nil
+}
+
+// Variables are what a unified pod's monitor substitutes in the arguments of the
+// servers. They are nil while it has not reported any.
+func Variables(pod *corev1.Pod) (map[string]string, error) {
+	text, found := pod.Annotations[v1beta2.AnnotationEnvironment]
+	if !found {
+		return nil, nil
+	}
+	var variables map[string]string
+	if err := json.Unmarshal([]byte(text), &variables); err != nil {
+		return nil, fmt.Errorf("reading variables of pod %s: %w", pod.Name, err)
+	}
+	return variables, nil
+}
+
+// PublicIPs are the addresses, without ports, under which the servers of a pod
+// are reached; none as long as the pod has none.
+func PublicIPs(pod *corev1.Pod) ([]string, error) {
+	if PublicIPSourceOf(pod) == v1beta2.PublicIPSourceService {
+		return nonEmpty(pod.Annotations[v1beta2.AnnotationPublicIP]), nil
+	}
+	family, err := IPFamilyOf(pod)
+	if err != nil {
+		return nil, err
+	}
+	if family == 0 {
+		return nonEmpty(pod.Status.PodIP), nil
+	}
+	var ips []string
+	for _, ip := range pod.Status.PodIPs {
+		if ip.IP != "" && familyOf(ip.IP) == family {
+			ips = append(ips, ip.IP)
+		}
+	}
+	return ips, nil
+}
+
+func nonEmpty(ip string) []string {
+	if ip == "" {
+		return nil
+	}
+	return []string{ip}
+}
+
+// familyOf tells the two textual forms of an IP apart.
+func familyOf(ip string) int {
+	if strings.Contains(ip, ":") {
+		return 6
+	}
+	return 4
+}
+
+// HasListenIP reports whether a pod knows the IP to listen on, so whether its
+// servers can be given a listen address.
+func HasListenIP(pod *corev1.Pod) bool {
+	for _, name := range []string{v1beta2.ContainerMain, v1beta2.ContainerSidecar} {
+		if c := container(pod.Spec.Containers, name); c != nil && hasVariable(c, v1beta2.EnvPodIP) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasVariable(c *corev1.Container, name string) bool {
+	return slices.ContainsFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == name })
+}
+
+// CrashLoops reports whether a container of a pod was made to fail on purpose.
+func CrashLoops(c corev1.Container) bool { return len(c.Args) > 0 && c.Args[0] == crashLoop }

@@ -1,0 +1,48 @@
+package objects
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// defaultVolumeSize is asked for when the template does not ask for a size.
+// spec.processes.*.volumeClaimTemplate.
+const defaultVolumeSize = "128G"
+
+// PersistentVolumeClaim is the volume claim of a process group, with the hash of
+// its spec; nil for a group that keeps nothing. A claim is never changed: a group
+// whose claim should be another one is replaced.
+func PersistentVolumeClaim(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) (*corev1.PersistentVolumeClaim, error) {
+	if !g.ProcessClass.IsStateful() {
+		return nil, nil
+	}
+	claim := &corev1.PersistentVolumeClaim{}
+	var template *metav1.ObjectMeta
+	if t := c.Settings(g.ProcessClass).VolumeClaimTemplate; t != nil {
+		claim = t
+		template = t.ObjectMeta.DeepCopy()
+	}
+	claim.ObjectMeta = metadata(c, template, g.PVCName(c), groupLabels(c, g))
+	fillClaimSpec(&claim.Spec)
+	hash, err := SpecHash(claim.Spec)
+	if err != nil {
+		return nil, err
+	}
+	metav1.SetMetaDataAnnotation(&claim.ObjectMeta, v1beta2.AnnotationLastAppliedSpec, hash)
+	return claim, nil
+}
+
+func fillClaimSpec(spec *corev1.PersistentVolumeClaimSpec) {
+	if spec.AccessModes == nil {
+		spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	}
+	if spec.Resources.Requests == nil {
+		spec.Resources.Requests = corev1.ResourceList{}
+	}
+	if size := spec.Resources.Requests[corev1.ResourceStorage]; size.IsZero() {
+		spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse(defaultVolumeSize)
+	}
+}
