@@ -1,0 +1,148 @@
+package v1beta2
+
+import (
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+)
+
+// The defaults of backups. Source: the operator.
+const (
+	defaultAgentCount     = 2
+	defaultSnapshotPeriod = 864000 * time.Second
+	defaultBackupTag      = BackupTag("default")
+	defaultBucket         = "fdb-backups"
+)
+
+// AgentCount is the number of agent pods. Default 2.
+func (b *FoundationDBBackup) AgentCount() int { return ptr.Deref(b.Spec.AgentCount, defaultAgentCount) }
+
+// SnapshotPeriod is the time one snapshot takes. Default 10 days.
+func (b *FoundationDBBackup) SnapshotPeriod() time.Duration {
+	if b.Spec.SnapshotPeriodSeconds == nil {
+		return defaultSnapshotPeriod
+	}
+	return time.Duration(*b.Spec.SnapshotPeriodSeconds) * time.Second
+}
+
+// Tag is the tag of the backup in the database. Default: default.
+func (b *FoundationDBBackup) Tag() BackupTag { return ptr.Deref(b.Spec.Tag, defaultBackupTag) }
+
+// BackupType says what is backed up how. Default backup_agent.
+func (b *FoundationDBBackup) BackupType() BackupType {
+	return ptr.Deref(b.Spec.BackupType, BackupTypeAgent)
+}
+
+// BackupMode says when the backup ends. Default continuous.
+func (b *FoundationDBBackup) BackupMode() BackupMode {
+	return ptr.Deref(b.Spec.BackupMode, BackupModeContinuous)
+}
+
+// DeletionPolicy is what happens to the backup when the resource is deleted.
+// Default noop.
+func (b *FoundationDBBackup) DeletionPolicy() BackupDeletionPolicy {
+	return ptr.Deref(b.Spec.DeletionPolicy, BackupDeletionPolicyNoop)
+}
+
+// ImageType is the kind of image the agents run. Default split, as the API
+// server has it; the operator's own code, which never sees a resource without
+// the field, would take unified.
+func (b *FoundationDBBackup) ImageType() ImageType {
+	return ptr.Deref(b.Spec.ImageType, ImageTypeSplit)
+}
+
+// AllowTagOverride reports whether the pod template may choose tags. Default
+// false.
+func (b *FoundationDBBackup) AllowTagOverride() bool {
+	return ptr.Deref(b.Spec.AllowTagOverride, false)
+}
+
+// IsManaged reports whether the backup itself is looked after, not only the
+// agents.
+func (b *FoundationDBBackup) IsManaged() bool { return b.BackupType() != BackupTypeUnmanaged }
+
+// ShouldRun reports whether the backup is to be started: unless it is to be
+// stopped, or was to end after the snapshot it has.
+func (b *FoundationDBBackup) ShouldRun() bool {
+	restorable := b.Status.BackupDetails != nil && b.Status.BackupDetails.Restorable
+	if b.BackupMode() == BackupModeOneTime && restorable {
+		return false
+	}
+	return b.Spec.BackupState != BackupStateStopped
+}
+
+// ShouldBePaused reports whether the agents are to pause.
+func (b *FoundationDBBackup) ShouldBePaused() bool { return b.Spec.BackupState == BackupStatePaused }
+
+// BucketOrDefault is the bucket. Default fdb-backups.
+func (s BlobStoreConfiguration) BucketOrDefault() string {
+	if s.Bucket != "" {
+		return s.Bucket
+	}
+	return defaultBucket
+}
+
+// Validate finds what is wrong with the spec of a backup. The error names every
+// field, its value and what to do, one line each.
+func (b *FoundationDBBackup) Validate() error {
+	spec := field.NewPath("spec")
+	errs := checkSupported(spec.Child("version"), b.Spec.Version)
+	errs = append(errs, required(spec.Child("clusterName"), b.Spec.ClusterName, "the FoundationDBCluster to back up")...)
+	errs = append(errs, b.checkChoices(spec)...)
+	errs = append(errs, notNegative(spec.Child("agentCount"), b.AgentCount())...)
+	errs = append(errs, b.Spec.CustomParameters.check(spec.Child("customParameters"),
+		"locality-zoneid", "locality-machineid", "locality-dcid")...)
+	if b.IsManaged() {
+		errs = append(errs, b.Spec.BlobStoreConfiguration.check(spec.Child("blobStoreConfiguration"))...)
+	}
+	if !b.AllowTagOverride() {
+		settings := ProcessSettings{PodTemplate: b.Spec.PodTemplateSpec}
+		errs = append(errs, settings.checkImages(spec.Child("podTemplateSpec", "spec"))...)
+	}
+	return join(errs)
+}
+
+func (b *FoundationDBBackup) checkChoices(spec *field.Path) field.ErrorList {
+	errs := oneOf(spec.Child("backupState"), b.Spec.BackupState, "", BackupStateRunning, BackupStateStopped, BackupStatePaused)
+	errs = append(errs, oneOf(spec.Child("backupType"), b.BackupType(), BackupTypeAgent, BackupTypePartitionedLog, BackupTypeUnmanaged)...)
+	errs = append(errs, oneOf(spec.Child("backupMode"), b.BackupMode(), BackupModeContinuous, BackupModeOneTime)...)
+	errs = append(errs, oneOf(spec.Child("deletionPolicy"), b.DeletionPolicy(),
+		BackupDeletionPolicyNoop, BackupDeletionPolicyStop, BackupDeletionPolicyCleanup)...)
+	return append(errs, oneOf(spec.Child("imageType"), b.ImageType(), ImageTypeSplit, ImageTypeUnified)...)
+}
+
+// Validate finds what is wrong with the spec of a restore. The error names
+// every field, its value and what to do, one line each.
+func (r *FoundationDBRestore) Validate() error {
+	spec := field.NewPath("spec")
+	errs := required(spec.Child("destinationClusterName"), r.Spec.DestinationClusterName, "the FoundationDBCluster to restore into")
+	errs = append(errs, r.Spec.BlobStoreConfiguration.check(spec.Child("blobStoreConfiguration"))...)
+	errs = append(errs, r.Spec.CustomParameters.check(spec.Child("customParameters"))...)
+	for i, keys := range r.Spec.KeyRanges {
+		at := spec.Child("keyRanges").Index(i)
+		errs = append(errs, required(at.Child("start"), keys.Start, "the first key")...)
+		errs = append(errs, required(at.Child("end"), keys.End, "the key after the last one")...)
+	}
+	return join(errs)
+}
+
+// check is needed although the CRD calls the place optional: nothing can be
+// backed up to, or restored from, nowhere.
+func (s *BlobStoreConfiguration) check(path *field.Path) field.ErrorList {
+	if s == nil {
+		return field.ErrorList{field.Required(path, "the blob store of the backup")}
+	}
+	if _, host, found := strings.Cut(s.AccountName, "@"); !found || host == "" {
+		return field.ErrorList{field.Invalid(path.Child("accountName"), s.AccountName, "must be [key[:secret[:token]]]@host[:port]")}
+	}
+	return nil
+}
+
+func required(path *field.Path, text, what string) field.ErrorList {
+	if text == "" {
+		return field.ErrorList{field.Required(path, what)}
+	}
+	return nil
+}

@@ -1,0 +1,188 @@
+package v1beta2
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+)
+
+// Gaps are what lies between a cluster and its spec.
+type Gaps struct {
+	// Generations is what belongs into the status: Reconciled has advanced when
+	// there is no gap.
+	Generations ClusterGenerationStatus
+	// DesiredProcessGroups is how many process groups there should be.
+	DesiredProcessGroups int
+	// ReconciledProcessGroups is how many are as desired.
+	ReconciledProcessGroups int
+	// Reasons are the gaps in words, for people. None means reconciled.
+	Reasons []string
+
+	generation int64
+}
+
+// ReconciliationGaps compares a cluster, whose status was just computed, with
+// its spec. desired is the database configuration in the same normal form as
+// the one in the status.
+//
+// It says nothing about the health of the database beyond its availability:
+// data that is still moving keeps no generation from being reached.
+func (c *FoundationDBCluster) ReconciliationGaps(desired DatabaseConfiguration) Gaps {
+	if !c.Status.Configured {
+		return c.unconfiguredGaps()
+	}
+	g := Gaps{
+		Generations:          ClusterGenerationStatus{Reconciled: c.Status.Generations.Reconciled},
+		DesiredProcessGroups: c.DesiredProcessGroups(),
+		generation:           c.Generation,
+	}
+	g.compareCounts(c)
+	for _, group := range c.Status.ProcessGroups {
+		g.judgeGroup(group)
+	}
+	if g.DesiredProcessGroups != g.ReconciledProcessGroups {
+		g.because("%d of %d process groups are as desired", g.ReconciledProcessGroups, g.DesiredProcessGroups)
+	}
+	g.compareDatabase(c, desired)
+	g.compareObjects(c)
+	if len(g.Reasons) == 0 {
+		g.Generations.Reconciled = c.Generation
+	}
+	return g
+}
+
+// unconfiguredGaps leaves all as it is but the one thing to wait for.
+func (c *FoundationDBCluster) unconfiguredGaps() Gaps {
+	g := Gaps{
+		Generations:             c.Status.Generations,
+		DesiredProcessGroups:    c.Status.DesiredProcessGroups,
+		ReconciledProcessGroups: c.Status.ReconciledProcessGroups,
+		generation:              c.Generation,
+	}
+	g.missing(&g.Generations.NeedsConfigurationChange, "the database was never configured")
+	return g
+}
+
+// Reconciled reports whether there is no gap.
+func (g Gaps) Reconciled() bool { return len(g.Reasons) == 0 }
+
+// ApplyTo puts the outcome into a status.
+func (g Gaps) ApplyTo(s *FoundationDBClusterStatus) {
+	s.Generations = g.Generations
+	s.DesiredProcessGroups = g.DesiredProcessGroups
+	s.ReconciledProcessGroups = g.ReconciledProcessGroups
+}
+
+func (g *Gaps) missing(field *int64, format string, details ...any) {
+	*field = g.generation
+	g.because(format, details...)
+}
+
+func (g *Gaps) because(format string, details ...any) {
+	g.Reasons = append(g.Reasons, fmt.Sprintf(format, details...))
+}
+
+func (g *Gaps) compareCounts(c *FoundationDBCluster) {
+	staying := map[ProcessClass]int{}
+	for _, group := range c.Status.ProcessGroups {
+		if !group.IsMarkedForRemoval() {
+			staying[group.ProcessClass]++
+		}
+	}
+	wanted := c.DesiredProcessCounts()
+	for _, class := range classesOf(wanted, staying) {
+		switch have, want := staying[class], wanted[class]; {
+		case have < want:
+			g.missing(&g.Generations.NeedsGrow, "%d of %d %s process groups exist", have, want, class)
+		case have > want:
+			g.missing(&g.Generations.NeedsShrink, "%d %s process groups are to be removed", have-want, class)
+		}
+	}
+}
+
+// classesOf are the keys of both, in a stable order.
+func classesOf(a, b map[ProcessClass]int) []ProcessClass {
+	var classes []ProcessClass
+	for _, counts := range []map[ProcessClass]int{a, b} {
+		for class := range counts {
+			if !slices.Contains(classes, class) {
+				classes = append(classes, class)
+			}
+		}
+	}
+	slices.Sort(classes)
+	return classes
+}
+
+func (g *Gaps) judgeGroup(group *ProcessGroupStatus) {
+	switch {
+	case group.IsMarkedForRemoval() && group.HasCondition(ConditionResourcesTerminating):
+		g.Generations.HasPendingRemoval = g.generation // what terminates needs nobody any more
+	case group.IsMarkedForRemoval():
+		g.missing(&g.Generations.NeedsShrink, "process group %s is to be removed", group.ProcessGroupID)
+	default:
+		g.judgeConditions(group)
+	}
+}
+
+func (g *Gaps) judgeConditions(group *ProcessGroupStatus) {
+	healthy := true
+	for _, condition := range group.ProcessGroupConditions {
+		if condition.Type.IsInformational() {
+			continue
+		}
+		healthy = false
+		g.missing(&g.Generations.HasUnhealthyProcess, "process group %s has condition %s", group.ProcessGroupID, condition.Type)
+		switch condition.Type {
+		case ConditionIncorrectCommandLine:
+			g.Generations.NeedsBounce = g.generation
+		case ConditionIncorrectPodSpec:
+			g.Generations.NeedsPodDeletion = g.generation
+		default: // hasUnhealthyProcess says it all
+		}
+	}
+	if healthy {
+		g.ReconciledProcessGroups++
+	}
+}
+
+func (g *Gaps) compareDatabase(c *FoundationDBCluster, desired DatabaseConfiguration) {
+	if !c.Status.Health.Available {
+		g.missing(&g.Generations.MissingDatabaseStatus, "the database is unavailable")
+	}
+	if !equality.Semantic.DeepEqual(c.Status.DatabaseConfiguration, desired) {
+		g.missing(&g.Generations.NeedsConfigurationChange, "the database is configured differently")
+	}
+	if c.Status.NeedsNewCoordinators {
+		g.missing(&g.Generations.NeedsCoordinatorChange, "the coordinators are to be changed")
+	}
+	wanted := RequiredAddressSet{TLS: c.Spec.MainContainer.EnableTLS, NonTLS: !c.Spec.MainContainer.EnableTLS}
+	if c.Status.RequiredAddresses != wanted {
+		g.missing(&g.Generations.HasExtraListeners, "TLS is being turned on or off")
+	}
+	if id, differs := c.denyListDifference(); differs {
+		g.missing(&g.Generations.NeedsLockConfigurationChanges, "the deny list of the lock differs for %q", id)
+	}
+}
+
+func (g *Gaps) compareObjects(c *FoundationDBCluster) {
+	if c.Status.HasIncorrectConfigMap {
+		g.missing(&g.Generations.NeedsMonitorConfUpdate, "the config map is to be updated")
+	}
+	if c.Status.HasIncorrectServiceConfig {
+		g.missing(&g.Generations.NeedsServiceUpdate, "the headless service is to be created or removed")
+	}
+}
+
+// denyListDifference is the first instance for which the deny list in the
+// database is not as the spec says. Those that the spec does not name may be
+// there or not.
+func (c *FoundationDBCluster) denyListDifference() (id string, differs bool) {
+	for _, entry := range c.Spec.LockOptions.DenyList {
+		if denied := slices.Contains(c.Status.Locks.LockDenyList, entry.ID); denied == entry.Allow {
+			return entry.ID, true
+		}
+	}
+	return "", false
+}

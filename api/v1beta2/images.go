@@ -1,0 +1,108 @@
+package v1beta2
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// The images that are used when no rule names another. Source: the operator.
+const (
+	defaultUnifiedImage = "foundationdb/fdb-kubernetes-monitor"
+	defaultMainImage    = "foundationdb/foundationdb"
+	defaultSidecarImage = "foundationdb/foundationdb-kubernetes-sidecar"
+	// defaultSidecarSuffix is the build of the sidecar that comes with every
+	// version.
+	defaultSidecarSuffix = "-1"
+)
+
+// ImageVersion is the version of the images in pods: the running one, so that
+// an upgrade does not recreate pods before the database changed over. Only when
+// versions can talk to each other it is the desired one at once. The sidecar
+// image of a pod is compared to the desired version instead.
+func (c *FoundationDBCluster) ImageVersion() string {
+	if c.IsBeingUpgraded() && c.versionsCompatible() {
+		return c.Spec.Version
+	}
+	return c.RunningVersion()
+}
+
+// Image is the image of one of our containers, for a version. The container is
+// the one of the pod template: an image in it is the first rule. It returns an
+// error when that image has a tag, which no rule could then choose.
+func (c *FoundationDBCluster) Image(container corev1.Container, version string) (string, error) {
+	if hasTag(container.Image) {
+		return "", taggedImageError{container}
+	}
+	rules := append([]ImageConfig{{BaseImage: container.Image}}, c.imageRules(container.Name)...)
+	return chooseImage(rules, version), nil
+}
+
+// imageRules are the rules for a container, the default last. The init
+// container of the split image is another run of the sidecar.
+func (c *FoundationDBCluster) imageRules(container string) []ImageConfig {
+	rules := c.Spec.MainContainer.ImageConfigs
+	if !c.UsesUnifiedImage() && container != ContainerMain {
+		rules = c.Spec.SidecarContainer.ImageConfigs
+	}
+	return withRule(rules, defaultImageRule(c.ImageType(), container))
+}
+
+func defaultImageRule(t ImageType, container string) ImageConfig {
+	switch {
+	case t == ImageTypeUnified:
+		return ImageConfig{BaseImage: defaultUnifiedImage}
+	case container == ContainerMain:
+		return ImageConfig{BaseImage: defaultMainImage}
+	default:
+		return ImageConfig{BaseImage: defaultSidecarImage, TagSuffix: defaultSidecarSuffix}
+	}
+}
+
+// withRule appends a rule unless it is there.
+func withRule(rules []ImageConfig, rule ImageConfig) []ImageConfig {
+	if slices.Contains(rules, rule) {
+		return rules
+	}
+	return append(slices.Clone(rules), rule)
+}
+
+// chooseImage takes each part of the image from the first rule for the version
+// that has it.
+func chooseImage(rules []ImageConfig, version string) string {
+	var chosen ImageConfig
+	for _, rule := range rules {
+		if rule.Version != "" && rule.Version != version {
+			continue
+		}
+		orText(&chosen.BaseImage, rule.BaseImage)
+		orText(&chosen.Tag, rule.Tag)
+		orText(&chosen.TagSuffix, rule.TagSuffix)
+	}
+	if chosen.Tag == "" {
+		chosen.Tag = version + chosen.TagSuffix
+	}
+	return chosen.BaseImage + ":" + chosen.Tag
+}
+
+func orText(text *string, value string) {
+	if *text == "" {
+		*text = value
+	}
+}
+
+// hasTag reports whether an image names a tag or a digest. A colon before the
+// last slash is the port of a registry, which the operator takes for a tag.
+func hasTag(image string) bool {
+	name := image[strings.LastIndex(image, "/")+1:]
+	return strings.ContainsAny(name, ":@")
+}
+
+// taggedImageError says that a pod template fixes the version of an image.
+type taggedImageError struct{ container corev1.Container }
+
+func (e taggedImageError) Error() string {
+	return fmt.Sprintf("the image %q of container %s has a tag: leave it out, or choose the tag with imageConfigs", e.container.Image, e.container.Name)
+}
