@@ -1,0 +1,153 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// act carries the decision out. Before the first action of a pass it takes the
+// Lease, and before the first locked action of a stage the lock; after each of
+// the two everything the stage reads is observed again and the stage decides
+// again, so nothing ever runs on facts older than what protects them.
+func (p *Pass) act(ctx context.Context, stage plan.Stage, d plan.Decision) (plan.Decision, error) {
+	locked := false
+	for next := 0; next < len(d.Actions); {
+		if err := p.permitted(stage, d.Actions[next:]); err != nil {
+			return d, err
+		}
+		again := false
+		if !p.begun {
+			if err := p.begin(ctx, stage); err != nil {
+				return d, err
+			}
+			again = true
+		} else if !locked && plan.EffectOf(d.Actions[next]).Locked {
+			if err := p.lock(ctx, stage); err != nil {
+				return d, err
+			}
+			locked, again = true, true
+		}
+		if again {
+			fresh, err := p.decide(ctx, stage)
+			if err != nil {
+				return d, err
+			}
+			d, next = fresh, 0
+			continue
+		}
+		batch := together(d.Actions[next:])
+		if err := p.carryOut(ctx, stage, batch); err != nil {
+			return d, err
+		}
+		next += len(batch)
+		if err := ctx.Err(); err != nil {
+			return d, err
+		}
+	}
+	return d, nil
+}
+
+func (p *Pass) permitted(stage plan.Stage, actions []plan.Action) error {
+	if p.Permit == nil {
+		return nil
+	}
+	for _, a := range actions {
+		if !p.Permit(stage.Name, a) {
+			return &BeyondPlanError{Stage: stage.Name, Action: a}
+		}
+	}
+	return nil
+}
+
+// begin asks the gates and takes the Lease. What was observed before that may be
+// another run's unfinished work, so all of it is stale.
+func (p *Pass) begin(ctx context.Context, stage plan.Stage) error {
+	if err := p.askGates(ctx); err != nil {
+		return err
+	}
+	if err := p.Actor.Begin(ctx); err != nil {
+		return err
+	}
+	p.begun, p.fresh = true, 0
+	p.Report(LeaseTaken{Stage: stage.Name})
+	return nil
+}
+
+func (p *Pass) askGates(ctx context.Context) error {
+	if p.Gates == nil || p.gated {
+		return nil
+	}
+	p.gated = true
+	checks, err := p.Gates(ctx)
+	if err != nil {
+		return fmt.Errorf("asking what has to hold before the first change: %w", err)
+	}
+	p.Report(GatesChecked{Checks: checks})
+	for _, c := range checks {
+		if !c.OK {
+			return &RefusedError{Check: c}
+		}
+	}
+	return nil
+}
+
+func (p *Pass) lock(ctx context.Context, stage plan.Stage) error {
+	if err := p.Actor.Lock(ctx); err != nil {
+		return err
+	}
+	p.fresh &^= stage.Reads
+	p.Report(LockTaken{Stage: stage.Name})
+	return nil
+}
+
+// parallelActions bounds how many actions run at once: enough to create hundreds
+// of pods in seconds, few enough to be a polite client.
+const parallelActions = 8
+
+// together returns the leading actions that may run at the same time.
+func together(actions []plan.Action) []plan.Action {
+	n := 1
+	for plan.EffectOf(actions[0]).Parallel && n < len(actions) && plan.KindOf(actions[n]) == plan.KindOf(actions[0]) {
+		n++
+	}
+	return actions[:n]
+}
+
+// carryOut runs a batch. An action that has begun is finished even when the
+// context ends: half an action is worse than a late one, and each is bounded.
+func (p *Pass) carryOut(ctx context.Context, stage plan.Stage, batch []plan.Action) error {
+	errs := make([]error, len(batch))
+	started := make([]bool, len(batch))
+	var group errgroup.Group
+	group.SetLimit(parallelActions)
+	for i, a := range batch {
+		if ctx.Err() != nil {
+			break
+		}
+		started[i] = true
+		p.Report(ActionStarted{Stage: stage.Name, Action: a})
+		p.fresh &^= plan.EffectOf(a).Stale
+		group.Go(func() error {
+			errs[i] = p.Actor.Act(context.WithoutCancel(ctx), a)
+			return nil
+		})
+	}
+	_ = group.Wait() // the errors are in errs, each with its action
+	for i, a := range batch {
+		if !started[i] {
+			continue
+		}
+		p.Report(ActionDone{Stage: stage.Name, Action: a, Err: errs[i]})
+		if errs[i] == nil {
+			p.result.Acted++
+		} else {
+			errs[i] = fmt.Errorf("%s: %w", a.Describe(), errs[i])
+		}
+	}
+	return errors.Join(errs...)
+}

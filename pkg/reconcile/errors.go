@@ -1,0 +1,50 @@
+package reconcile
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// HeldError means that someone else may act on the cluster right now.
+type HeldError struct {
+	// What is held: "lease" or "database lock".
+	What string
+	// Holder is who holds it, in its own words.
+	Holder string
+	// Until is when it runs out unless it is renewed; zero when unknown.
+	Until time.Time
+}
+
+func (e *HeldError) Error() string {
+	if e.Until.IsZero() {
+		return fmt.Sprintf("the %s is held by %s", e.What, e.Holder)
+	}
+	return fmt.Sprintf("the %s is held by %s until %s", e.What, e.Holder, e.Until.UTC().Format(time.RFC3339))
+}
+
+// RefusedError means that a safety gate says no.
+type RefusedError struct{ Check plan.Check }
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("%s: %s %s", e.Check.Gate, e.Check.Question, e.Check.Evidence)
+}
+
+// BeyondPlanError means that the pass wants an action which nobody approved.
+type BeyondPlanError struct {
+	Stage  string
+	Action plan.Action
+}
+
+func (e *BeyondPlanError) Error() string {
+	return fmt.Sprintf("%s: %s wants to %s, which the approved plan does not hold", plan.GatePlan, e.Stage, e.Action.Describe())
+}
+
+// UnreachableError means that the Kubernetes API could not be asked, so no stage can decide.
+type UnreachableError struct{ Err error }
+
+func (e *UnreachableError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *UnreachableError) Unwrap() error { return e.Err }

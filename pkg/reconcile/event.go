@@ -1,0 +1,112 @@
+package reconcile
+
+import (
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Event is one thing that happened in a pass. Screens see nothing else.
+//
+//sumtype:decl
+type Event interface{ event() }
+
+// Outcome says how a stage or a whole pass ended. A pass ends as its worst stage did.
+type Outcome int
+
+// The outcomes, from best to worst.
+const (
+	Done    Outcome = iota // nothing was needed
+	Changed                // everything needed was done, or, in a preview, would be done
+	Waiting                // time will clear what is left
+	Blocked                // a human has to clear what is left
+	Failed                 // something went wrong
+)
+
+var outcomeNames = [...]string{"done", "changed", "waiting", "blocked", "failed"}
+
+// String returns the outcome as one word.
+func (o Outcome) String() string { return outcomeNames[o] }
+
+// MarshalText writes the outcome as its word.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+type (
+	// PassStarted opens a pass, or another round of one that starts over.
+	PassStarted struct {
+		// Preview is true when nothing will be changed.
+		Preview bool
+		// Round counts from 1; a pass starts over when a stage changed what earlier ones rely on.
+		Round int
+		// Stages are the names of the stages in the order they run.
+		Stages []string
+	}
+	// Observing says that facets are about to be read, which can take a while.
+	Observing struct {
+		Stage  string
+		Facets plan.Facet
+	}
+	// Observed carries what was read. Screens may keep the snapshot; nobody may change it.
+	Observed struct {
+		Facets   plan.Facet
+		Snapshot plan.Snapshot
+	}
+	// GatesChecked carries the questions that are asked once, before the first change.
+	GatesChecked struct{ Checks []plan.Check }
+	// StageDecided carries what a stage wants, before any of it runs.
+	StageDecided struct {
+		Stage string
+		plan.Decision
+		// Provisional names the earlier stages whose results this decision would
+		// see in a real run. Empty outside previews.
+		Provisional []string
+	}
+	// LeaseTaken marks the moment from which this run alone acts on the cluster.
+	LeaseTaken struct{ Stage string }
+	// LockTaken marks the moment from which only fresh facts count.
+	LockTaken struct{ Stage string }
+	// ActionStarted announces one action; an action can take a minute.
+	ActionStarted struct {
+		Stage  string
+		Action plan.Action
+	}
+	// ActionDone reports one action that ran.
+	ActionDone struct {
+		Stage  string
+		Action plan.Action
+		Err    error
+	}
+	// StageDone closes a stage.
+	StageDone struct {
+		Stage   string
+		Outcome Outcome
+		Reason  string
+	}
+	// PassDone closes the pass.
+	PassDone struct {
+		Outcome Outcome
+		// RetryAfter is the longest wait that a stage asked for; 0 when none did.
+		RetryAfter time.Duration
+		// Acted counts the actions that ran without an error.
+		Acted int
+		// Planned counts the actions that a preview would run.
+		Planned int
+		// Failures are the errors of the stages that failed.
+		Failures []error
+		// Stopped is what ended the pass early: a *HeldError, a *RefusedError, a
+		// *BeyondPlanError, an *UnreachableError, or nil.
+		Stopped error
+	}
+)
+
+func (PassStarted) event()   {}
+func (Observing) event()     {}
+func (Observed) event()      {}
+func (GatesChecked) event()  {}
+func (StageDecided) event()  {}
+func (LeaseTaken) event()    {}
+func (LockTaken) event()     {}
+func (ActionStarted) event() {}
+func (ActionDone) event()    {}
+func (StageDone) event()     {}
+func (PassDone) event()      {}

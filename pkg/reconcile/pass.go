@@ -1,0 +1,217 @@
+// Package reconcile runs the stages of a reconcile pass in order: observe what a
+// stage reads, let it decide, carry the decision out, tell everyone. It knows no
+// Kubernetes and no FoundationDB, and it never acts on facts older than the lock.
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Observer refreshes facets of a snapshot. It must not change the world.
+type Observer interface {
+	// Observe reads the facets and stores them in into. It returns an
+	// *UnreachableError when there is no API server to ask.
+	Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error
+}
+
+// Actor changes the world.
+type Actor interface {
+	// Begin takes the Lease, once, before a pass's first action. It returns a
+	// *HeldError when another run has it; it does not wait.
+	Begin(ctx context.Context) error
+	// Lock takes or extends the lock that instances share through the database,
+	// where the record asks for one. It returns a *HeldError when another instance
+	// has it and a *RefusedError when this one may not have it; it does not wait.
+	Lock(ctx context.Context) error
+	// Act carries one action out and proves that it had its effect.
+	Act(ctx context.Context, a plan.Action) error
+	// End gives back what Begin and Lock took.
+	End(ctx context.Context) error
+}
+
+// Pass is one run over the stages.
+type Pass struct {
+	Stages   []plan.Stage
+	Observer Observer
+	// Actor is nil in a preview: decide everything, change nothing.
+	Actor Actor
+	// Gates are asked once, before the first action runs or is previewed; any that
+	// is refused blocks the pass. Nil asks nothing.
+	Gates func(context.Context) ([]plan.Check, error)
+	// Permit says whether an action was approved. Nil permits every action.
+	Permit func(stage string, a plan.Action) bool
+	// Report is told everything that happens.
+	Report func(Event)
+	// Seed makes the pass's random choices.
+	Seed uint64
+
+	snap  plan.Snapshot
+	fresh plan.Facet
+	begun bool // the Lease is ours
+	gated bool // the gates were asked
+
+	result  PassDone
+	touched []touch // previews only: what actions that did not run would have changed
+}
+
+type touch struct {
+	stage  string
+	facets plan.Facet
+}
+
+// maxRounds bounds how often one pass starts over, so that two stages that undo
+// each other's work end in a report instead of a loop.
+const maxRounds = 5
+
+// Run runs the pass. What a stage refuses or fails to do is in the events and in
+// the outcome; the error is one that kept the pass from running to its end:
+// the context's, or one that giving back the Lease or the lock met.
+func (p *Pass) Run(ctx context.Context) (PassDone, error) {
+	p.snap.Seed = p.Seed
+	err := p.rounds(ctx)
+	if p.begun {
+		// The Lease and the lock are given back on Ctrl-C too.
+		err = errors.Join(err, p.Actor.End(context.WithoutCancel(ctx)))
+	}
+	p.Report(p.result)
+	return p.result, err
+}
+
+func (p *Pass) rounds(ctx context.Context) error {
+	for round := range maxRounds {
+		p.Report(PassStarted{Preview: p.Actor == nil, Round: round + 1, Stages: p.names()})
+		then, err := p.round(ctx)
+		if err != nil || then != plan.StartOver {
+			return err
+		}
+		p.result.Outcome, p.result.RetryAfter, p.fresh = Changed, 0, 0
+	}
+	p.result.Outcome = Blocked
+	p.result.Failures = append(p.result.Failures, fmt.Errorf("started over %d times without an end: two stages undo each other's work, or the spec contradicts itself", maxRounds))
+	return nil
+}
+
+func (p *Pass) names() []string {
+	names := make([]string, len(p.Stages))
+	for i, s := range p.Stages {
+		names[i] = s.Name
+	}
+	return names
+}
+
+func (p *Pass) round(ctx context.Context) (plan.Then, error) {
+	for _, stage := range p.Stages {
+		if err := ctx.Err(); err != nil {
+			return plan.EndPass, err
+		}
+		then, err := p.runStage(ctx, stage)
+		switch {
+		case err != nil:
+			return plan.EndPass, err
+		case p.result.Stopped != nil || then == plan.EndPass:
+			return plan.EndPass, nil
+		case then == plan.StartOver && p.Actor != nil:
+			return plan.StartOver, nil
+		}
+	}
+	return plan.CarryOn, nil
+}
+
+// runStage runs one stage. A stage that fails does not end the pass: whatever
+// comes later decides on facts of its own and has its own checks. The error is
+// the context's.
+func (p *Pass) runStage(ctx context.Context, stage plan.Stage) (plan.Then, error) {
+	d, err := p.decide(ctx, stage)
+	if err == nil {
+		if p.Actor == nil {
+			p.predict(ctx, stage, d)
+		} else {
+			d, err = p.act(ctx, stage, d)
+		}
+	}
+	if ctx.Err() != nil {
+		p.finish(stage, Waiting, "interrupted")
+		return plan.EndPass, ctx.Err()
+	}
+	if err != nil {
+		p.fail(stage, err)
+		return plan.CarryOn, nil
+	}
+	return p.conclude(stage, d), nil
+}
+
+// fail files an error under what it means: someone else's turn, a refusal, or a failure.
+func (p *Pass) fail(stage plan.Stage, err error) {
+	var (
+		held        *HeldError
+		refused     *RefusedError
+		beyond      *BeyondPlanError
+		unreachable *UnreachableError
+	)
+	switch {
+	case errors.As(err, &held):
+		p.finish(stage, Waiting, err.Error())
+		p.result.Failures = append(p.result.Failures, held)
+		if !p.begun {
+			p.result.Stopped = held
+		}
+	case errors.As(err, &refused):
+		p.finish(stage, Blocked, err.Error())
+		p.result.Failures = append(p.result.Failures, refused)
+		if !p.begun {
+			p.result.Stopped = refused
+		}
+	case errors.As(err, &beyond):
+		p.finish(stage, Blocked, err.Error())
+		p.result.Stopped = beyond
+	default:
+		p.result.Failures = append(p.result.Failures, fmt.Errorf("%s: %w", stage.Name, err))
+		if errors.As(err, &unreachable) {
+			p.result.Stopped = unreachable
+		}
+		p.finish(stage, Failed, err.Error())
+	}
+}
+
+// conclude files a decision that was carried out as far as it goes.
+func (p *Pass) conclude(stage plan.Stage, d plan.Decision) plan.Then {
+	switch {
+	case d.Hold != nil && d.Hold.Human:
+		p.finish(stage, Blocked, d.Hold.Reason)
+	case d.Hold != nil:
+		p.result.RetryAfter = max(p.result.RetryAfter, d.Hold.RetryAfter)
+		p.finish(stage, Waiting, d.Hold.Reason)
+	case len(d.Actions) > 0:
+		p.finish(stage, Changed, "")
+	default:
+		p.finish(stage, Done, "")
+	}
+	if d.Hold == nil {
+		return plan.CarryOn
+	}
+	return d.Hold.Then
+}
+
+// decide brings what the stage reads up to date and asks the stage.
+func (p *Pass) decide(ctx context.Context, stage plan.Stage) (plan.Decision, error) {
+	if stale := stage.Reads &^ p.fresh; stale != 0 {
+		p.Report(Observing{Stage: stage.Name, Facets: stale})
+		if err := p.Observer.Observe(ctx, &p.snap, stale); err != nil {
+			return plan.Decision{}, err
+		}
+		p.fresh |= stale
+		p.Report(Observed{Facets: stale, Snapshot: p.snap})
+	}
+	d := stage.Decide(p.snap)
+	p.Report(StageDecided{Stage: stage.Name, Decision: d, Provisional: p.provisional(stage)})
+	return d, nil
+}
+
+func (p *Pass) finish(stage plan.Stage, o Outcome, reason string) {
+	p.result.Outcome = max(p.result.Outcome, o)
+	p.Report(StageDone{Stage: stage.Name, Outcome: o, Reason: reason})
+}

@@ -1,0 +1,52 @@
+package plan
+
+import "reflect"
+
+// Action is one change to the world, as data. What it takes to carry an action
+// out is known to the actor alone.
+//
+//sumtype:decl
+type Action interface {
+	// Describe says in one line, imperative, what the action does.
+	Describe() string
+	// Subject names what the action changes: a process group, an object, "database".
+	Subject() string
+	effect() Effect
+}
+
+// Effect is what the engine has to know about running an action.
+type Effect struct {
+	// Stale are the facets that are out of date once the action has run.
+	Stale Facet
+	// Locked is true when the action may run only under the cluster lock.
+	Locked bool
+	// Parallel is true when actions of this kind may run at the same time.
+	Parallel bool
+	// Impact is what the action does to a running database.
+	Impact Impact
+}
+
+// Impact is what an action does to a running database, for people who approve it.
+type Impact string
+
+// The impacts, from none to the worst.
+const (
+	NoImpact       Impact = "none"
+	Recovery       Impact = "recovery"        // a short pause of all commits
+	ProcessRestart Impact = "process-restart" // fdbserver processes restart
+	DataMove       Impact = "data-move"       // data moves between processes
+)
+
+// EffectOf returns the effect of running a.
+func EffectOf(a Action) Effect { return a.effect() }
+
+// KindOf returns the action's kind, the name of its type: "CreatePod".
+func KindOf(a Action) string { return reflect.TypeOf(a).Name() }
+
+// Edit is an action whose whole effect is a known change of the snapshot, so a
+// preview can apply it without running it.
+type Edit interface {
+	Action
+	// Apply returns the snapshot as it will be; it does not change s or what s points to.
+	Apply(s Snapshot) Snapshot
+}

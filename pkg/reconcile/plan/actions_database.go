@@ -1,0 +1,51 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// Configure changes the database's configuration, or creates the database.
+type Configure struct {
+	// New is true for a database that was never configured.
+	New           bool              `json:"new,omitempty"`
+	Configuration fdb.Configuration `json:"configuration"`
+	// Command is the configure command in words, for people.
+	Command string `json:"command"`
+}
+
+// Describe implements Action.
+func (a Configure) Describe() string { return "run " + a.Command }
+
+// Subject implements Action.
+func (Configure) Subject() string { return "database" }
+
+// A new database has nobody to agree with, so only a change needs the lock.
+func (a Configure) effect() Effect {
+	return Effect{Stale: Database | Coordination, Locked: !a.New, Impact: Recovery}
+}
+
+// ChangeCoordinators moves the coordinators and stores the connection string
+// that results. The two are one action: a record that misses a new connection
+// string cannot find its database.
+type ChangeCoordinators struct {
+	Coordinators []fdb.Address `json:"coordinators"`
+}
+
+// Describe implements Action.
+func (a ChangeCoordinators) Describe() string {
+	words := make([]string, len(a.Coordinators))
+	for i, c := range a.Coordinators {
+		words[i] = c.String()
+	}
+	return fmt.Sprintf("change coordinators to %s and store the new connection string", strings.Join(words, " "))
+}
+
+// Subject implements Action.
+func (ChangeCoordinators) Subject() string { return "coordinators" }
+
+func (ChangeCoordinators) effect() Effect {
+	return Effect{Stale: Record | Database | Coordination, Locked: true, Impact: Recovery}
+}

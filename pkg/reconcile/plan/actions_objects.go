@@ -1,0 +1,155 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// ApplyConfigMap creates the cluster's ConfigMap, or brings the one that is there up to date.
+type ApplyConfigMap struct {
+	Name string `json:"name"`
+	// Keys are the data keys that differ; empty when the map is new.
+	Keys   []string          `json:"keys,omitempty"`
+	Object *corev1.ConfigMap `json:"-"`
+	// Create is true when there is none yet.
+	Create bool `json:"create,omitempty"`
+}
+
+// Describe implements Action.
+func (a ApplyConfigMap) Describe() string {
+	if a.Create {
+		return "create ConfigMap " + a.Name
+	}
+	return fmt.Sprintf("update ConfigMap %s (%s)", a.Name, strings.Join(a.Keys, ", "))
+}
+
+// Subject implements Action.
+func (a ApplyConfigMap) Subject() string { return "configmap/" + a.Name }
+
+func (ApplyConfigMap) effect() Effect { return Effect{Stale: ConfigMap | PodFiles, Impact: NoImpact} }
+
+// Apply implements Edit.
+func (a ApplyConfigMap) Apply(s Snapshot) Snapshot {
+	s.ConfigMap = a.Object
+	return s
+}
+
+// ApplyService creates a service, updates it, or replaces it where it cannot be updated.
+type ApplyService struct {
+	Name   string          `json:"name"`
+	Object *corev1.Service `json:"-"`
+	Verb   ServiceVerb     `json:"verb"`
+}
+
+// ServiceVerb is how a service is brought to what it should be.
+type ServiceVerb string
+
+// The ways to bring a service to what it should be.
+const (
+	CreateService  ServiceVerb = "create"
+	UpdateService  ServiceVerb = "update"
+	ReplaceService ServiceVerb = "replace" // delete and create: an IP family never changes
+)
+
+// Describe implements Action.
+func (a ApplyService) Describe() string { return fmt.Sprintf("%s service %s", a.Verb, a.Name) }
+
+// Subject implements Action.
+func (a ApplyService) Subject() string { return "service/" + a.Name }
+
+func (ApplyService) effect() Effect { return Effect{Stale: Services, Parallel: true, Impact: NoImpact} }
+
+// CreatePVC creates the volume claim of one process group.
+type CreatePVC struct {
+	Group  v1beta2.ProcessGroupID        `json:"group"`
+	Name   string                        `json:"name"`
+	Object *corev1.PersistentVolumeClaim `json:"-"`
+}
+
+// Describe implements Action.
+func (a CreatePVC) Describe() string { return fmt.Sprintf("create volume claim %s", a.Name) }
+
+// Subject implements Action.
+func (a CreatePVC) Subject() string { return string(a.Group) }
+
+func (CreatePVC) effect() Effect { return Effect{Stale: Volumes, Parallel: true, Impact: NoImpact} }
+
+// CreatePod creates the pod of one process group.
+type CreatePod struct {
+	Group  v1beta2.ProcessGroupID `json:"group"`
+	Name   string                 `json:"name"`
+	Object *corev1.Pod            `json:"-"`
+}
+
+// Describe implements Action.
+func (a CreatePod) Describe() string { return fmt.Sprintf("create pod %s", a.Name) }
+
+// Subject implements Action.
+func (a CreatePod) Subject() string { return string(a.Group) }
+
+func (CreatePod) effect() Effect {
+	return Effect{Stale: Pods | PodFiles | Database, Parallel: true, Impact: NoImpact}
+}
+
+// SyncPodFiles tells a pod's sidecar to copy files from its mounted ConfigMap.
+type SyncPodFiles struct {
+	Group v1beta2.ProcessGroupID `json:"group"`
+	Pod   string                 `json:"pod"`
+	Files []string               `json:"files"`
+}
+
+// Describe implements Action.
+func (a SyncPodFiles) Describe() string {
+	return fmt.Sprintf("have the sidecar of %s copy %s", a.Pod, strings.Join(a.Files, ", "))
+}
+
+// Subject implements Action.
+func (a SyncPodFiles) Subject() string { return string(a.Group) }
+
+func (SyncPodFiles) effect() Effect { return Effect{Stale: PodFiles, Parallel: true, Impact: NoImpact} }
+
+// PatchMetadata sets and removes labels and annotations of one object; what it
+// does not name stays as it is.
+type PatchMetadata struct {
+	Kind        ObjectKind        `json:"kind"`
+	Name        string            `json:"name"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+	// Remove are the annotations to take away.
+	Remove []string `json:"remove,omitempty"`
+}
+
+// ObjectKind is a kind of object whose metadata a pass keeps up to date.
+type ObjectKind string
+
+// The kinds of objects whose metadata a pass keeps up to date.
+const (
+	KindPod ObjectKind = "pod"
+	KindPVC ObjectKind = "persistentvolumeclaim"
+)
+
+// Describe implements Action.
+func (a PatchMetadata) Describe() string {
+	keys := slices.Sorted(maps.Keys(a.Labels))
+	keys = append(keys, slices.Sorted(maps.Keys(a.Annotations))...)
+	for _, key := range a.Remove {
+		keys = append(keys, "-"+key)
+	}
+	return fmt.Sprintf("set on %s: %s", a.Subject(), strings.Join(keys, ", "))
+}
+
+// Subject implements Action.
+func (a PatchMetadata) Subject() string { return string(a.Kind) + "/" + a.Name }
+
+func (a PatchMetadata) effect() Effect {
+	if a.Kind == KindPVC {
+		return Effect{Stale: Volumes, Parallel: true, Impact: NoImpact}
+	}
+	return Effect{Stale: Pods | PodFiles, Parallel: true, Impact: NoImpact}
+}

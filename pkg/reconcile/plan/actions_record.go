@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// WriteStatus replaces the status of the record.
+type WriteStatus struct {
+	Cluster string `json:"cluster"`
+	// Changes says in words what differs from the status that is there.
+	Changes []string                          `json:"changes"`
+	Status  v1beta2.FoundationDBClusterStatus `json:"-"`
+}
+
+// Describe implements Action.
+func (a WriteStatus) Describe() string {
+	return "record what was observed: " + strings.Join(a.Changes, "; ")
+}
+
+// Subject implements Action.
+func (a WriteStatus) Subject() string { return a.Cluster }
+
+func (WriteStatus) effect() Effect { return Effect{Stale: Record, Impact: NoImpact} }
+
+// Apply implements Edit.
+func (a WriteStatus) Apply(s Snapshot) Snapshot {
+	s.Cluster = s.Cluster.DeepCopy()
+	a.Status.DeepCopyInto(&s.Cluster.Status)
+	return s
+}
+
+// NewGroup is a process group that is to be added to the record.
+type NewGroup struct {
+	ID    v1beta2.ProcessGroupID `json:"id"`
+	Class v1beta2.ProcessClass   `json:"class"`
+}
+
+// AddGroups adds process groups to the record; later stages create their pods.
+type AddGroups struct {
+	Groups []NewGroup `json:"groups"`
+	// At is when the groups' first conditions begin.
+	At time.Time `json:"at"`
+}
+
+// Describe implements Action.
+func (a AddGroups) Describe() string {
+	return fmt.Sprintf("add %d process groups: %s", len(a.Groups), a.Subject())
+}
+
+// Subject implements Action.
+func (a AddGroups) Subject() string {
+	ids := make([]string, len(a.Groups))
+	for i, g := range a.Groups {
+		ids[i] = string(g.ID)
+	}
+	return strings.Join(ids, ", ")
+}
+
+func (AddGroups) effect() Effect { return Effect{Stale: Record, Impact: NoImpact} }
+
+// Apply implements Edit.
+func (a AddGroups) Apply(s Snapshot) Snapshot {
+	s.Cluster = s.Cluster.DeepCopy()
+	for _, g := range a.Groups {
+		s.Cluster.Status.ProcessGroups = append(s.Cluster.Status.ProcessGroups, g.record(a.At))
+	}
+	slices.SortFunc(s.Cluster.Status.ProcessGroups, func(a, b *v1beta2.ProcessGroupStatus) int {
+		return strings.Compare(string(a.ProcessGroupID), string(b.ProcessGroupID))
+	})
+	return s
+}
+
+// record is the group's first entry: nothing of it exists yet.
+func (g NewGroup) record(at time.Time) *v1beta2.ProcessGroupStatus {
+	record := &v1beta2.ProcessGroupStatus{ProcessGroupID: g.ID, ProcessClass: g.Class}
+	record.SetCondition(v1beta2.ConditionMissingProcesses, at)
+	record.SetCondition(v1beta2.ConditionMissingPod, at)
+	if g.Class.IsStateful() {
+		record.SetCondition(v1beta2.ConditionMissingPVC, at)
+	}
+	return record
+}
+
+// SetConnectionString stores a connection string in the record; the ConfigMap
+// and the pods take it from there.
+type SetConnectionString struct {
+	ConnectionString string `json:"connectionString"`
+}
+
+// Describe implements Action.
+func (a SetConnectionString) Describe() string {
+	return "set the connection string to " + a.ConnectionString
+}
+
+// Subject implements Action.
+func (SetConnectionString) Subject() string { return "connection string" }
+
+func (SetConnectionString) effect() Effect {
+	return Effect{Stale: Record | Database | Coordination, Impact: NoImpact}
+}
+
+// Apply implements Edit.
+func (a SetConnectionString) Apply(s Snapshot) Snapshot {
+	s.Cluster = s.Cluster.DeepCopy()
+	s.Cluster.Status.ConnectionString = a.ConnectionString
+	return s
+}

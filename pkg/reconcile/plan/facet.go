@@ -1,0 +1,52 @@
+package plan
+
+import "strings"
+
+// Facet names one separately observed part of the world; facets combine as bits.
+type Facet uint16
+
+// The facets of a cluster.
+const (
+	// Record is the custom resource, spec and status.
+	Record Facet = 1 << iota
+	// Nodes are the nodes that the cluster's pods run on, for their taints.
+	Nodes
+	// Pods are the cluster's pods.
+	Pods
+	// Volumes are the cluster's PersistentVolumeClaims.
+	Volumes
+	// Services are the cluster's services, the headless one included.
+	Services
+	// ConfigMap is the one ConfigMap that the pods mount.
+	ConfigMap
+	// PodFiles is what monitors and sidecars report of the files in their pods.
+	PodFiles
+	// Database is the database's own status document.
+	Database
+	// Coordination is the lock, the deny list and the other keys that instances share.
+	Coordination
+
+	// Everything is all of the facets.
+	Everything = Record | Nodes | Pods | Volumes | Services | ConfigMap | PodFiles | Database | Coordination
+)
+
+var facetNames = []string{"record", "nodes", "pods", "volumes", "services", "config map", "pod files", "database", "coordination"}
+
+// String lists the facets' names, separated by commas.
+func (f Facet) String() string {
+	return strings.Join(f.Names(), ", ")
+}
+
+// Names returns the names of the facets in f, in their fixed order.
+func (f Facet) Names() []string {
+	var names []string
+	for i, name := range facetNames {
+		if f&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// MarshalText writes the facets' names, so JSON shows words and no bit set.
+func (f Facet) MarshalText() ([]byte, error) { return []byte(f.String()), nil }

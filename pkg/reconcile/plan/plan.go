@@ -1,0 +1,100 @@
+// Package plan is the vocabulary of a reconcile pass: what was observed, what
+// should be done about it, and why. It holds data and pure functions only; it
+// never reads a clock, a network or a file, and it never changes what it is given.
+package plan
+
+import "time"
+
+// Check is one safety question that was asked and its answer. Checks that passed
+// are kept as well as those that did not, so every screen can show both.
+type Check struct {
+	// Question is what was asked, as a sentence a person would ask.
+	Question string `json:"question"`
+	// OK is true when the answer allows the action.
+	OK bool `json:"ok"`
+	// Evidence is what was seen, with numbers: "up for 1m59s, need 2m0s".
+	Evidence string `json:"evidence"`
+	// Gate is the stable code of the question; see the Gate constants.
+	Gate Gate `json:"gate,omitempty"`
+}
+
+// Gate is the stable code of a safety question. Scripts and --override name it.
+type Gate string
+
+// The gates that a pass can meet.
+const (
+	GateAvailable  Gate = "G-AVAIL"      // the database is available
+	GateConfig     Gate = "G-CONFIG"     // counts, zones, halls and regions can hold
+	GateCoord      Gate = "G-COORD"      // coordinator quorum, one per fault domain
+	GateDBLock     Gate = "G-DBLOCK"     // the database is not locked by a restore or by DR
+	GateDD         Gate = "G-DD"         // data distribution is healthy
+	GateDeny       Gate = "G-DENY"       // this instance is not on the deny list
+	GateGens       Gate = "G-GENS"       // few active log generations
+	GateLease      Gate = "G-LEASE"      // no other run on this cluster
+	GateLock       Gate = "G-LOCK"       // the database lock is ours
+	GateLockOwner  Gate = "G-LOCK-OWNER" // the lock has an owner id
+	GateOperator   Gate = "G-OPERATOR"   // no live operator manages this cluster
+	GatePlan       Gate = "G-PLAN"       // the plan still matches the world
+	GateQoS        Gate = "G-QOS"        // lag and queues within limits
+	GateRecovery   Gate = "G-RECOVERY"   // long enough since the last recovery
+)
+
+// Hold says why a stage has more to do than its actions cover.
+type Hold struct {
+	// Reason is one sentence: what is waited for, with numbers where there are any.
+	Reason string `json:"reason"`
+	// RetryAfter is how long the cause needs at least; 0 when nobody can tell.
+	RetryAfter time.Duration `json:"-"`
+	// Human is true when time alone will not clear it.
+	Human bool `json:"human,omitempty"`
+	// Then is what the pass does next.
+	Then Then `json:"-"`
+}
+
+// Then says how a pass goes on after a stage that holds.
+type Then int
+
+// The ways to go on.
+const (
+	CarryOn   Then = iota // later stages may still help
+	EndPass               // later stages must not run on these facts
+	StartOver             // earlier stages have to see what was done
+)
+
+// Decision is what one stage wants, and why.
+type Decision struct {
+	// Why says in one sentence what the actions are for. Empty without actions.
+	Why string
+	// Actions are carried out in order.
+	Actions []Action
+	// Checks are the safety questions that were asked, in order.
+	Checks []Check
+	// Hold is nil when the actions cover everything there is to do.
+	Hold *Hold
+}
+
+// Stage is one step of a pass.
+type Stage struct {
+	// Name is the stage's name in every output, and for --only and --skip.
+	Name string
+	// Reads are the facets that Decide looks at, and no others.
+	Reads Facet
+	// Decide is a pure function: it neither changes the snapshot nor looks at
+	// anything but the declared facets, Now and Seed.
+	Decide func(Snapshot) Decision
+}
+
+// Refused returns the first check that does not hold, and false when all hold.
+func (d Decision) Refused() (Check, bool) {
+	for _, c := range d.Checks {
+		if !c.OK {
+			return c, true
+		}
+	}
+	return Check{}, false
+}
+
+// Wait returns a decision that only waits.
+func Wait(retryAfter time.Duration, reason string) Decision {
+	return Decision{Hold: &Hold{Reason: reason, RetryAfter: retryAfter}}
+}

@@ -1,0 +1,136 @@
+package plan
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// Snapshot is everything one decision may look at. Decisions treat it as
+// read-only; a facet that was not observed is zero.
+type Snapshot struct {
+	// Now is when the newest facet was observed.
+	Now time.Time
+	// Seed makes a pass's random choices; it is the same for the whole pass.
+	Seed uint64
+
+	// Cluster is the record: the custom resource with its spec normalised in
+	// memory. The normalised spec is never written back.
+	Cluster *v1beta2.FoundationDBCluster
+	// Nodes by name.
+	Nodes map[string]*corev1.Node
+	// Pods by name.
+	Pods map[string]*corev1.Pod
+	// Volumes are the PersistentVolumeClaims by name.
+	Volumes map[string]*corev1.PersistentVolumeClaim
+	// Services by name.
+	Services map[string]*corev1.Service
+	// ConfigMap is the cluster's ConfigMap; nil when there is none.
+	ConfigMap *corev1.ConfigMap
+	// PodFiles by pod name; a pod without an entry was not asked.
+	PodFiles map[string]PodReport
+	// Database is what the database said of itself.
+	Database DatabaseFacts
+	// Coordination is what the instances that share the database left for each other.
+	Coordination CoordinationFacts
+}
+
+// DatabaseFacts is the answer, or the lack of one, to a request for the status document.
+type DatabaseFacts struct {
+	// Status is the document; nil when there is none.
+	Status *fdb.Status
+	// NotAsked says why nobody could be asked: there is no cluster file yet, or
+	// no pod runs. Empty when the database was asked.
+	NotAsked string
+	// Unreachable says why an asked database gave no usable document. An
+	// unreachable database is a fact; each stage says what it means for it.
+	Unreachable string
+	// AsOf is when the document was read.
+	AsOf time.Time
+}
+
+// Available reports whether the database itself said that it is available.
+func (d DatabaseFacts) Available() bool { return d.Status != nil && d.Status.Available() }
+
+// Why explains in a few words why there is no document; it is empty when there is one.
+func (d DatabaseFacts) Why() string {
+	if d.Status != nil {
+		return ""
+	}
+	if d.NotAsked != "" {
+		return d.NotAsked
+	}
+	return d.Unreachable
+}
+
+// CoordinationFacts is what instances that share one database tell each other through it.
+type CoordinationFacts struct {
+	// Read is false when the keys were not read: locks are off, the database was
+	// never configured, or it cannot be asked.
+	Read bool
+	// Lock is the lock record; nil when nobody holds or held the lock.
+	Lock *fdb.Lock
+	// DenyList are the owner ids that may not take the lock.
+	DenyList []string
+}
+
+// PodReport is what one pod reports of the configuration it uses.
+type PodReport struct {
+	// Variables are the values that the pod's monitor or sidecar substitutes; nil when unknown.
+	Variables map[string]string `json:"variables,omitempty"`
+	// Configuration is the monitor configuration in force, as JSON. Unified images only.
+	Configuration string `json:"configuration,omitempty"`
+	// Hashes are the SHA-256 sums, in hex, of the files in the pod by name; a file
+	// that is not there has none. Split images only.
+	Hashes map[string]string `json:"hashes,omitempty"`
+	// Unreachable says why the sidecar could not be asked; empty when it answered.
+	Unreachable string `json:"unreachable,omitempty"`
+}
+
+// Without returns s with the facets in drop set to zero.
+func (s Snapshot) Without(drop Facet) Snapshot {
+	for facet, clearFacet := range map[Facet]func(*Snapshot){
+		Record:       func(s *Snapshot) { s.Cluster = nil },
+		Nodes:        func(s *Snapshot) { s.Nodes = nil },
+		Pods:         func(s *Snapshot) { s.Pods = nil },
+		Volumes:      func(s *Snapshot) { s.Volumes = nil },
+		Services:     func(s *Snapshot) { s.Services = nil },
+		ConfigMap:    func(s *Snapshot) { s.ConfigMap = nil },
+		PodFiles:     func(s *Snapshot) { s.PodFiles = nil },
+		Database:     func(s *Snapshot) { s.Database = DatabaseFacts{} },
+		Coordination: func(s *Snapshot) { s.Coordination = CoordinationFacts{} },
+	} {
+		if drop&facet != 0 {
+			clearFacet(&s)
+		}
+	}
+	return s
+}
+
+// Groups returns the process groups of the record, in its order.
+func (s Snapshot) Groups() []*v1beta2.ProcessGroupStatus { return s.Cluster.Status.ProcessGroups }
+
+// Staying returns the process groups that are not marked for removal.
+func (s Snapshot) Staying() []*v1beta2.ProcessGroupStatus {
+	var staying []*v1beta2.ProcessGroupStatus
+	for _, g := range s.Groups() {
+		if !g.IsMarkedForRemoval() {
+			staying = append(staying, g)
+		}
+	}
+	return staying
+}
+
+// Pod returns the pod of a process group, or nil.
+func (s Snapshot) Pod(g *v1beta2.ProcessGroupStatus) *corev1.Pod {
+	return s.Pods[g.PodName(s.Cluster)]
+}
+
+// Configured reports whether the database has ever been configured: the record
+// remembers, or the database itself shows a state that only a configured one has.
+func (s Snapshot) Configured() bool {
+	return s.Cluster.Status.Configured || s.Database.Available()
+}

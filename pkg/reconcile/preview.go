@@ -1,0 +1,47 @@
+package reconcile
+
+import (
+	"context"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// predict stands in for act in a preview: edits are applied to the snapshot,
+// since their effect is known; the effect of anything else is not.
+func (p *Pass) predict(ctx context.Context, stage plan.Stage, d plan.Decision) {
+	p.result.Planned += len(d.Actions)
+	if len(d.Actions) > 0 {
+		p.previewGates(ctx)
+	}
+	var unknown plan.Facet
+	for _, a := range d.Actions {
+		if edit, ok := a.(plan.Edit); ok {
+			p.snap = edit.Apply(p.snap)
+		} else {
+			unknown |= plan.EffectOf(a).Stale
+		}
+	}
+	if unknown != 0 {
+		p.touched = append(p.touched, touch{stage.Name, unknown})
+	}
+}
+
+// previewGates shows what a real run would be asked first. A refusal does not
+// end a preview: what would be done is still worth knowing.
+func (p *Pass) previewGates(ctx context.Context) {
+	if err := p.askGates(ctx); err != nil {
+		p.result.Failures = append(p.result.Failures, err)
+		p.result.Outcome = max(p.result.Outcome, Blocked)
+	}
+}
+
+// provisional names the stages whose results this stage would see in a real run.
+func (p *Pass) provisional(stage plan.Stage) []string {
+	var names []string
+	for _, t := range p.touched {
+		if t.facets&stage.Reads != 0 {
+			names = append(names, t.stage)
+		}
+	}
+	return names
+}
