@@ -1,0 +1,204 @@
+package safety
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Coordinators judges the coordinators that the database has now.
+type Coordinators struct {
+	// Problems says what is wrong with them, one sentence each; empty when they are as they should be.
+	Problems []string
+	// Missing is true when a coordinator does not report as a process: it should be
+	// replaced soon, but a process that just restarts looks the same.
+	Missing bool
+	// Undecidable is why they cannot be judged: while listeners change, some
+	// processes have no address of the wanted kind yet. Empty when they can.
+	Undecidable string
+}
+
+// Valid reports whether the coordinators can stay.
+func (c Coordinators) Valid() bool { return len(c.Problems) == 0 }
+
+// JudgeCoordinators compares the coordinators with what the spec wants: as many,
+// each in a fault domain of its own, all alive, none excluded, of an eligible
+// class, and named as the cluster file should name them.
+func JudgeCoordinators(s plan.Snapshot) Coordinators {
+	j := judge{s: s, zones: map[string]bool{}, byField: map[string]map[string]int{}}
+	current := s.Database.Status.Coordinators()
+	for _, address := range current {
+		j.add(address)
+	}
+	if want := s.Cluster.DesiredCoordinators(); len(current) != want {
+		j.problem("%d coordinators, want %d", len(current), want)
+	}
+	if len(j.verdict.Problems) == 0 && len(j.zones) != len(current) {
+		j.problem("the %d coordinators are in %d fault domains", len(current), len(j.zones))
+	}
+	for field, most := range CoordinatorLimits(s.Cluster) {
+		for value, n := range j.byField[field] {
+			if n > most {
+				j.problem("%d coordinators share %s %q, at most %d may", n, field, value, most)
+			}
+		}
+	}
+	slices.Sort(j.verdict.Problems)
+	return j.verdict
+}
+
+type judge struct {
+	s       plan.Snapshot
+	zones   map[string]bool
+	byField map[string]map[string]int
+	verdict Coordinators
+}
+
+func (j *judge) problem(format string, args ...any) {
+	j.verdict.Problems = append(j.verdict.Problems, fmt.Sprintf(format, args...))
+}
+
+func (j *judge) add(address fdb.Address) {
+	p, found := processAt(j.s, address)
+	switch {
+	case !found:
+		j.verdict.Missing = true
+		j.problem("coordinator %s does not report", address)
+		return
+	case p.IsExcluded():
+		j.problem("coordinator %s (%s) is excluded", address, p.InstanceID())
+	case leaving(j.s, p.InstanceID()):
+		j.problem("coordinator %s (%s) is marked for removal", address, p.InstanceID())
+	}
+	if _, eligible := j.s.Cluster.CoordinatorPriority(v1beta2.ProcessClass(p.ClassType)); !eligible {
+		j.problem("coordinator %s has class %s, which may hold none", address, p.ClassType)
+	}
+	j.checkAddress(address, p)
+	j.zones[p.Zone()] = true
+	for _, field := range []string{fdb.LocalityDCID, fdb.LocalityDataHall} {
+		if j.byField[field] == nil {
+			j.byField[field] = map[string]int{}
+		}
+		j.byField[field][p.Locality[field]]++
+	}
+}
+
+// checkAddress asks whether the cluster file names the coordinator as it should:
+// by DNS name where the spec wants that, with TLS where the spec wants that.
+func (j *judge) checkAddress(address fdb.Address, p fdb.Process) {
+	c := j.s.Cluster
+	if address.TLS != c.Spec.MainContainer.EnableTLS {
+		if _, err := CoordinatorAddress(c, p); err != nil {
+			j.verdict.Undecidable = fmt.Sprintf("%s has no address with the wanted TLS setting yet", p.InstanceID())
+		}
+		j.problem("coordinator %s has the wrong TLS setting", address)
+	}
+	if named := namedByDNS(j.s, address); named != (c.UseDNSInClusterFile() && p.Locality[fdb.LocalityDNSName] != "") {
+		j.problem("coordinator %s should be named %s", address, map[bool]string{true: "by IP address", false: "by DNS name"}[named])
+	}
+}
+
+// namedByDNS reports whether the cluster file has a host name for the coordinator:
+// the status document shows the name itself, or the IP address it stands for with a mark.
+func namedByDNS(s plan.Snapshot, address fdb.Address) bool {
+	if !address.IsIP() {
+		return true
+	}
+	return slices.ContainsFunc(s.Database.Status.Client.Coordinators.Coordinators, func(c fdb.CoordinatorStatus) bool {
+		return c.Address.HostPort() == address.HostPort() && c.Address.FromHostname
+	})
+}
+
+// processAt finds the process that listens at a coordinator's address, by IP
+// address or by DNS name.
+func processAt(s plan.Snapshot, address fdb.Address) (fdb.Process, bool) {
+	for _, p := range s.Database.Status.ProcessList() {
+		if !p.Reporting() {
+			continue
+		}
+		if listensAt(p, address) {
+			return p, true
+		}
+	}
+	return fdb.Process{}, false
+}
+
+func listensAt(p fdb.Process, address fdb.Address) bool {
+	listeners := append([]fdb.Address{p.Address}, PublicAddresses(p)...)
+	return slices.ContainsFunc(listeners, func(l fdb.Address) bool {
+		if address.IsIP() {
+			return l.HostPort() == address.HostPort()
+		}
+		return address.Host == p.Locality[fdb.LocalityDNSName] && l.Port == address.Port
+	})
+}
+
+// PublicAddresses are the addresses that a process announces on its command line.
+func PublicAddresses(p fdb.Process) []fdb.Address {
+	const flag = "--public_address="
+	var addresses []fdb.Address
+	for _, word := range strings.Fields(p.CommandLine) {
+		list, ok := strings.CutPrefix(word, flag)
+		if !ok {
+			continue
+		}
+		for text := range strings.SplitSeq(list, ",") {
+			if a, err := fdb.ParseAddress(text); err == nil {
+				addresses = append(addresses, a)
+			}
+		}
+	}
+	return addresses
+}
+
+// CoordinatorAddress is how a cluster file should name a process: by its DNS name
+// where the spec wants that and the process has one, with the wanted TLS setting.
+// It returns an error when the process has no listener with that setting.
+func CoordinatorAddress(c *v1beta2.FoundationDBCluster, p fdb.Process) (fdb.Address, error) {
+	for _, a := range PublicAddresses(p) {
+		if a.TLS != c.Spec.MainContainer.EnableTLS {
+			continue
+		}
+		if name := p.Locality[fdb.LocalityDNSName]; name != "" && c.UseDNSInClusterFile() {
+			a.Host = name
+		}
+		return a, nil
+	}
+	return fdb.Address{}, fmt.Errorf("process %s announces no address with TLS %t", p.InstanceID(), c.Spec.MainContainer.EnableTLS)
+}
+
+// CoordinatorLimits says how many coordinators may share a value of a locality.
+func CoordinatorLimits(c *v1beta2.FoundationDBCluster) map[string]int {
+	limits := map[string]int{fdb.LocalityZoneID: 1}
+	switch {
+	case c.Spec.DatabaseConfiguration.UsableRegions > 1:
+		if dcs := len(dataCenters(c)); dcs > 0 {
+			limits[fdb.LocalityDCID] = (c.DesiredCoordinators() + dcs - 1) / dcs
+		}
+	case c.Spec.DatabaseConfiguration.RedundancyMode == v1beta2.RedundancyModeThreeDataHall:
+		limits[fdb.LocalityDataHall] = 3
+	}
+	return limits
+}
+
+func leaving(s plan.Snapshot, id string) bool {
+	return slices.ContainsFunc(s.Groups(), func(g *v1beta2.ProcessGroupStatus) bool {
+		return string(g.ProcessGroupID) == id && g.IsMarkedForRemoval()
+	})
+}
+
+// dataCenters are the IDs of all data centers that the spec's regions name,
+// satellites included.
+func dataCenters(c *v1beta2.FoundationDBCluster) map[string]bool {
+	ids := map[string]bool{}
+	for _, region := range c.Spec.DatabaseConfiguration.Regions {
+		for _, dc := range region.Datacenters {
+			ids[dc.ID] = true
+		}
+	}
+	return ids
+}

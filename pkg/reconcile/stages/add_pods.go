@@ -1,0 +1,80 @@
+package stages
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// addPods creates the pod of every process group that has none. A group that is
+// marked for removal but not yet excluded gets its pod back: without a process
+// its data could never move away.
+var addPods = plan.Stage{
+	Name:  "AddPods",
+	Reads: plan.Record | plan.Pods | plan.ConfigMap | plan.Services,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		groups := withoutPod(s)
+		if len(groups) == 0 {
+			return plan.Decision{}
+		}
+		if s.ConfigMap == nil {
+			return plan.Wait(podDelay, "the pods mount the ConfigMap, and there is none")
+		}
+		var d plan.Decision
+		for _, g := range groups {
+			pod, err := newPod(s, g)
+			if err != nil {
+				return contradiction(err)
+			}
+			if pod == nil {
+				d.Hold = &plan.Hold{
+					Reason:     fmt.Sprintf("the service of %s has no address yet, and its pod takes its public address from there", g.ProcessGroupID),
+					RetryAfter: podDelay,
+				}
+				continue
+			}
+			d.Actions = append(d.Actions, plan.CreatePod{Group: g.ProcessGroupID, Name: pod.Name, Object: pod})
+		}
+		if len(d.Actions) > 0 {
+			d.Why = "these process groups have no pod"
+		}
+		return d
+	},
+}
+
+func withoutPod(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
+	var groups []*v1beta2.ProcessGroupStatus
+	for _, g := range s.Groups() {
+		if s.Pod(g) == nil && !g.IsGone() {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// newPod builds a group's pod. It returns nil while the group's service has no
+// cluster IP, which the pod has to announce as its public address.
+func newPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) (*corev1.Pod, error) {
+	pod, err := objects.Pod(s.Cluster, g)
+	if err != nil {
+		return nil, err
+	}
+	hash, err := objects.ConfigMapHash(s.Cluster, objects.DesiredLaunch(s.Cluster, g.ProcessClass))
+	if err != nil {
+		return nil, err
+	}
+	objects.RecordConfigMap(pod, hash)
+	if !s.Cluster.PublicIPFromService() {
+		return pod, nil
+	}
+	service := s.Services[pod.Name]
+	if service == nil || service.Spec.ClusterIP == "" || service.Spec.ClusterIP == corev1.ClusterIPNone {
+		return nil, nil
+	}
+	objects.RecordPublicIP(pod, service.Spec.ClusterIP)
+	return pod, nil
+}

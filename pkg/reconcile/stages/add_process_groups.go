@@ -1,0 +1,120 @@
+package stages
+
+import (
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// addProcessGroups records as many new process groups as each class lacks. Groups
+// that are marked for removal do not count: their replacement comes first.
+var addProcessGroups = plan.Stage{
+	Name:  "AddProcessGroups",
+	Reads: plan.Record | plan.Database,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		missing := missingGroups(s)
+		if len(missing) == 0 {
+			return plan.Decision{}
+		}
+		if s.Cluster.Status.Configured && s.Database.Status == nil {
+			// An ID that the database still excludes would start with its exclusion.
+			return plan.Wait(podDelay, "new process groups need IDs that the database does not exclude, and it cannot be asked: "+s.Database.Why())
+		}
+		groups := newGroups(s, missing)
+		return plan.Decision{
+			Why:     shortfall(missing),
+			Actions: []plan.Action{plan.AddGroups{Groups: groups, At: s.Now}},
+		}
+	},
+}
+
+// missingGroups returns how many process groups each class lacks.
+func missingGroups(s plan.Snapshot) map[v1beta2.ProcessClass]int {
+	missing := map[v1beta2.ProcessClass]int{}
+	for class, want := range s.Cluster.DesiredProcessCounts() {
+		if lacking := max(want, 0) - staying(s, class); lacking > 0 {
+			missing[class] = lacking
+		}
+	}
+	return missing
+}
+
+func staying(s plan.Snapshot, class v1beta2.ProcessClass) (n int) {
+	for _, g := range s.Staying() {
+		if g.ProcessClass == class {
+			n++
+		}
+	}
+	return n
+}
+
+func shortfall(missing map[v1beta2.ProcessClass]int) string {
+	words := make([]string, 0, len(missing))
+	for _, class := range slices.Sorted(maps.Keys(missing)) {
+		words = append(words, fmt.Sprintf("%d %s", missing[class], class))
+	}
+	return "missing by the spec's counts: " + strings.Join(words, ", ")
+}
+
+// newGroups draws a random unused ID for every missing group. Random numbers keep
+// a group from being taken for an older one that had the same number.
+func newGroups(s plan.Snapshot, missing map[v1beta2.ProcessClass]int) []plan.NewGroup {
+	used := usedIDs(s)
+	var groups []plan.NewGroup
+	for _, class := range slices.Sorted(maps.Keys(missing)) {
+		random := rand.New(rand.NewPCG(s.Seed, classSeed(class))) //nolint:gosec // an ID is a name, not a secret
+		for range missing[class] {
+			id := s.Cluster.ProcessGroupIDFor(class, 1+random.IntN(v1beta2.MaxProcessGroupNumber))
+			for used[id] {
+				id = s.Cluster.ProcessGroupIDFor(class, 1+random.IntN(v1beta2.MaxProcessGroupNumber))
+			}
+			used[id] = true
+			groups = append(groups, plan.NewGroup{ID: id, Class: class})
+		}
+	}
+	return groups
+}
+
+// usedIDs holds every ID that a new group may not get: those of the record, those
+// that the spec removes, and those that the database still excludes.
+func usedIDs(s plan.Snapshot) map[v1beta2.ProcessGroupID]bool {
+	used := map[v1beta2.ProcessGroupID]bool{}
+	for _, g := range s.Groups() {
+		used[g.ProcessGroupID] = true
+	}
+	for _, ids := range [][]v1beta2.ProcessGroupID{s.Cluster.Spec.ProcessGroupsToRemove, s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion} {
+		for _, id := range ids {
+			used[id] = true
+		}
+	}
+	for _, id := range excludedIDs(s) {
+		used[id] = true
+	}
+	return used
+}
+
+func excludedIDs(s plan.Snapshot) []v1beta2.ProcessGroupID {
+	if s.Database.Status == nil {
+		return nil
+	}
+	var ids []v1beta2.ProcessGroupID
+	for _, excluded := range s.Database.Status.ExcludedTargets() {
+		if id, ok := strings.CutPrefix(excluded, fdb.LocalityExclusion(fdb.LocalityInstanceID, "")); ok {
+			ids = append(ids, v1beta2.ProcessGroupID(id))
+		}
+	}
+	return ids
+}
+
+func classSeed(class v1beta2.ProcessClass) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(class)) // a hash never fails
+	return h.Sum64()
+}

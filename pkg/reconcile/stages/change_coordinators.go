@@ -1,0 +1,141 @@
+package stages
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// changeCoordinators keeps as many coordinators as the redundancy mode needs,
+// each in a fault domain of its own.
+//
+// The operator never finds a coordinator that the cluster file names by DNS among
+// the processes, and so applies the weaker of its two waits to every change; here
+// a coordinator is found under either name.
+var changeCoordinators = plan.Stage{
+	Name:  "ChangeCoordinators",
+	Reads: plan.Record | plan.Database | plan.Coordination,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		if !s.Cluster.Status.Configured {
+			return plan.Decision{}
+		}
+		if available := safety.Available(s.Database); !available.OK {
+			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Reason: "coordinators cannot be judged: " + available.Evidence, RetryAfter: podDelay}}
+		}
+		verdict := safety.JudgeCoordinators(s)
+		if verdict.Valid() {
+			return plan.Decision{}
+		}
+		if verdict.Undecidable != "" {
+			return plan.Wait(podDelay, "the change of coordinators waits until listeners have changed: "+verdict.Undecidable)
+		}
+		d := plan.Decision{Checks: coordinatorChecks(s, verdict)}
+		if refused, ok := d.Refused(); ok {
+			d.Hold = &plan.Hold{Reason: fmt.Sprintf("%s, but %s %s", strings.Join(verdict.Problems, "; "), refused.Question, refused.Evidence), RetryAfter: coordinatorRetry}
+			return d
+		}
+		addresses, err := chooseCoordinators(s)
+		if err != nil {
+			d.Hold = &plan.Hold{Human: true, Reason: fmt.Sprintf("%s, and no better ones can be chosen: %v", strings.Join(verdict.Problems, "; "), err)}
+			return d
+		}
+		d.Why = strings.Join(verdict.Problems, "; ")
+		d.Actions = []plan.Action{plan.ChangeCoordinators{Coordinators: addresses}}
+		return d
+	},
+}
+
+// How long ago the last recovery has to be. A coordinator that is missing is
+// replaced sooner than one that is merely not as it should be. Defaults 2 min and
+// 5 min; source: the operator's flags minimum-uptime-for-coordinator-change-with-*.
+const (
+	minRecoveryAgeMissingCoordinator   = 2 * time.Minute
+	minRecoveryAgeUndesiredCoordinator = 5 * time.Minute
+)
+
+// coordinatorRetry is when to look again after a change of coordinators was not safe.
+const coordinatorRetry = 10 * time.Second
+
+func coordinatorChecks(s plan.Snapshot, verdict safety.Coordinators) []plan.Check {
+	checks := []plan.Check{safety.Available(s.Database), safety.Unlocked(s.Database)}
+	if verdict.Missing {
+		return append(checks, safety.RecoveredFor(s.Database, minRecoveryAgeMissingCoordinator))
+	}
+	return append(checks, safety.FewGenerations(s.Database), safety.RecoveredFor(s.Database, minRecoveryAgeUndesiredCoordinator))
+}
+
+// chooseCoordinators picks among the reporting processes of all data centers.
+func chooseCoordinators(s plan.Snapshot) ([]fdb.Address, error) {
+	rule := spreadRule{
+		fields:  []string{fdb.LocalityZoneID, fdb.LocalityDCID},
+		most:    safety.CoordinatorLimits(s.Cluster),
+		primary: primaryDataCenter(s.Cluster),
+	}
+	if _, halls := rule.most[fdb.LocalityDataHall]; halls {
+		rule.fields = append(rule.fields, fdb.LocalityDataHall)
+	}
+	chosen, err := spread(coordinatorCandidates(s), s.Cluster.DesiredCoordinators(), rule)
+	if err != nil {
+		return nil, err
+	}
+	addresses := make([]fdb.Address, len(chosen))
+	for i, c := range chosen {
+		addresses[i] = c.address
+	}
+	return addresses, nil
+}
+
+func coordinatorCandidates(s plan.Snapshot) []candidate {
+	leaving := map[v1beta2.ProcessGroupID]bool{}
+	for _, g := range s.Groups() {
+		leaving[g.ProcessGroupID] = g.IsMarkedForRemoval()
+	}
+	var candidates []candidate
+	for _, p := range s.Database.Status.ProcessList() {
+		id := v1beta2.ProcessGroupID(p.InstanceID())
+		priority, eligible := s.Cluster.CoordinatorPriority(v1beta2.ProcessClass(p.ClassType))
+		if !p.Reporting() || !eligible || p.IsExcluded() || p.IsUnderMaintenance() || leaving[id] {
+			continue
+		}
+		if s.Cluster.UseDNSInClusterFile() && p.Locality[fdb.LocalityDNSName] == "" {
+			continue
+		}
+		address, err := safety.CoordinatorAddress(s.Cluster, p)
+		if err != nil {
+			continue // it has no listener of the wanted kind yet
+		}
+		candidates = append(candidates, candidate{group: id, priority: lastResort(s, p, priority), localities: p.Locality, address: address})
+	}
+	return candidates
+}
+
+// lastResortPriority puts a process behind all others.
+const lastResortPriority = -1 << 32
+
+// lastResort lowers the priority of a process that will be restarted soon, because
+// it runs another version than the spec wants or a binary from the shared volume.
+func lastResort(s plan.Snapshot, p fdb.Process, priority int) int {
+	if p.Version == s.Cluster.Spec.Version && !strings.HasPrefix(p.CommandLine, "/var/") {
+		return priority
+	}
+	return priority + lastResortPriority
+}
+
+// primaryDataCenter is the main data center with the highest priority, whose
+// processes make the best coordinators; empty without regions.
+func primaryDataCenter(c *v1beta2.FoundationDBCluster) string {
+	primary, highest := "", 0
+	for _, region := range c.Spec.DatabaseConfiguration.Regions {
+		for _, dc := range region.Datacenters {
+			if dc.Satellite == 0 && (primary == "" || dc.Priority > highest) {
+				primary, highest = dc.ID, dc.Priority
+			}
+		}
+	}
+	return primary
+}

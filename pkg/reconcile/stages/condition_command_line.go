@@ -1,0 +1,59 @@
+package stages
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+)
+
+// incorrectCommandLine: a process runs with other arguments, or in another
+// version, than it would after a restart.
+var incorrectCommandLine = condition{v1beta2.ConditionIncorrectCommandLine, func(f groupFacts) (verdict, error) {
+	if f.pod == nil || f.pod.DeletionTimestamp != nil {
+		return clear, nil
+	}
+	variables := f.s.PodFiles[f.pod.Name].Variables
+	if len(f.processes) == 0 || variables == nil {
+		return keep, nil
+	}
+	launch, err := objects.LaunchOf(f.pod, f.group.ProcessClass)
+	if err != nil {
+		return keep, err
+	}
+	for n, p := range f.processes {
+		want, err := objects.CommandLine(f.s.Cluster, launch, n, variables)
+		if errors.Is(err, objects.ErrCommandLineTooLong) {
+			return keep, fmt.Errorf("%s: %w: shorten the custom parameters", f.group.ProcessGroupID, err)
+		}
+		if err != nil {
+			return keep, nil //nolint:nilerr // the pod has not told all it substitutes: nothing can be compared yet
+		}
+		if p.CommandLine != want || !f.rightVersion(p) {
+			return holds, nil
+		}
+	}
+	return clear, nil
+}}
+
+// rightVersion is not asked during a patch upgrade: versions are mixed then.
+func (f groupFacts) rightVersion(p fdb.Process) bool {
+	if compatibleUpgrade(f.s.Cluster) {
+		return true
+	}
+	return strings.TrimSuffix(p.Version, "-PRERELEASE") == f.s.Cluster.Spec.Version
+}
+
+// compatibleUpgrade reports whether the cluster is between two versions that can
+// talk to each other, so that its processes may run either.
+func compatibleUpgrade(c *v1beta2.FoundationDBCluster) bool {
+	running, err := fdb.ParseVersion(c.RunningVersion())
+	if err != nil {
+		return false
+	}
+	wanted, err := fdb.ParseVersion(c.Spec.Version)
+	return err == nil && running != wanted && running.ProtocolCompatible(wanted)
+}

@@ -1,0 +1,70 @@
+package stages
+
+import (
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+)
+
+// incorrectPodSpec: the pod was made from another spec than it would be made from now.
+var incorrectPodSpec = condition{v1beta2.ConditionIncorrectPodSpec, func(f groupFacts) (verdict, error) {
+	want, err := objects.Pod(f.s.Cluster, f.group)
+	if err != nil {
+		return keep, err
+	}
+	return isSo(want.Annotations[v1beta2.AnnotationLastAppliedSpec] != f.pod.Annotations[v1beta2.AnnotationLastAppliedSpec]), nil
+}}
+
+// incorrectSidecarImage: the sidecar runs another image than the spec's version needs.
+var incorrectSidecarImage = condition{v1beta2.ConditionIncorrectSidecarImage, func(f groupFacts) (verdict, error) {
+	want, err := objects.SidecarImage(f.s.Cluster, f.group.ProcessClass)
+	if err != nil {
+		return keep, err
+	}
+	for _, container := range f.pod.Spec.Containers {
+		if container.Name == v1beta2.ContainerSidecar {
+			return isSo(container.Image != want), nil
+		}
+	}
+	return clear, nil
+}}
+
+// incorrectPodMetadata: a label or annotation is missing or differs.
+var incorrectPodMetadata = condition{v1beta2.ConditionIncorrectPodMetadata, func(f groupFacts) (verdict, error) {
+	labels, annotations := objects.MissingPodMetadata(f.s.Cluster, f.group, f.pod)
+	return isSo(len(labels)+len(annotations) > 0), nil
+}}
+
+// incorrectConfigMap: the pod has not confirmed the configuration that it should use.
+var incorrectConfigMap = condition{v1beta2.ConditionIncorrectConfigMap, func(f groupFacts) (verdict, error) {
+	want, err := podConfigHash(f.s, f.group, f.pod)
+	if err != nil {
+		return keep, err
+	}
+	return isSo(f.pod.Annotations[v1beta2.AnnotationLastAppliedConfigMap] != want), nil
+}}
+
+// missingPVC: a stateful group has no volume claim, or one with other metadata.
+var missingPVC = condition{v1beta2.ConditionMissingPVC, func(f groupFacts) (verdict, error) {
+	if !f.group.ProcessClass.IsStateful() {
+		return clear, nil
+	}
+	want, err := objects.PersistentVolumeClaim(f.s.Cluster, f.group)
+	if err != nil {
+		return keep, err
+	}
+	have := f.s.Volumes[want.Name]
+	if have == nil {
+		return holds, nil
+	}
+	labels, annotations := missingClaimMetadata(have, want)
+	return isSo(len(labels)+len(annotations) > 0), nil
+}}
+
+// sidecarUnreachable: the sidecar could not be asked for its files.
+var sidecarUnreachable = condition{v1beta2.ConditionSidecarUnreachable, func(f groupFacts) (verdict, error) {
+	files, asked := f.s.PodFiles[f.pod.Name]
+	if !asked {
+		return keep, nil
+	}
+	return isSo(files.Unreachable != ""), nil
+}}

@@ -1,0 +1,54 @@
+package stages
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// missingPod: the group has no pod, and still needs one.
+var missingPod = condition{v1beta2.ConditionMissingPod, func(f groupFacts) (verdict, error) {
+	if f.pod == nil && f.group.IsGone() {
+		return keep, nil
+	}
+	return isSo(f.pod == nil), nil
+}}
+
+// resourcesTerminating: the group is excluded and its pod is gone or going. It is
+// never cleared; the record is dropped instead.
+var resourcesTerminating = condition{v1beta2.ConditionResourcesTerminating, func(f groupFacts) (verdict, error) {
+	if f.group.IsGone() && (f.pod == nil || f.pod.DeletionTimestamp != nil) {
+		return holds, nil
+	}
+	return keep, nil
+}}
+
+// podPending: the pod has not started.
+var podPending = condition{v1beta2.ConditionPodPending, func(f groupFacts) (verdict, error) {
+	return isSo(f.isPending()), nil
+}}
+
+func (f groupFacts) isPending() bool { return f.pod.Status.Phase == corev1.PodPending }
+
+// podFailing: the pod failed, one of its containers is not ready, or it does not end.
+var podFailing = condition{v1beta2.ConditionPodFailing, func(f groupFacts) (verdict, error) {
+	if f.pod.DeletionTimestamp != nil && f.group.IsGone() {
+		return keep, nil
+	}
+	if f.pod.Status.Phase == corev1.PodFailed || f.endsTooSlowly() {
+		return holds, nil
+	}
+	for _, container := range f.pod.Status.ContainerStatuses {
+		if !container.Ready {
+			return holds, nil
+		}
+	}
+	return clear, nil
+}}
+
+// endsTooSlowly reports whether the pod has been terminating for longer than the
+// spec allows, so that it has to count as failed.
+func (f groupFacts) endsTooSlowly() bool {
+	ends := f.pod.DeletionTimestamp
+	return ends != nil && f.s.Now.Sub(ends.Time) > f.s.Cluster.FailedPodDuration()
+}

@@ -1,0 +1,45 @@
+package stages
+
+import (
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// missingProcesses: a process of the group does not report to the database.
+var missingProcesses = condition{v1beta2.ConditionMissingProcesses, func(f groupFacts) (verdict, error) {
+	if !f.databaseAnswers {
+		return keep, nil // a view without any process says nothing about one
+	}
+	return isSo(len(f.processes) < f.servers), nil
+}}
+
+// markedAsExcluded: a process of a group that should stay is excluded.
+var markedAsExcluded = condition{v1beta2.ConditionProcessIsMarkedAsExcluded, func(f groupFacts) (verdict, error) {
+	if !f.allReport() {
+		return keep, nil
+	}
+	for _, p := range f.processes {
+		if p.IsExcluded() {
+			return holds, nil
+		}
+	}
+	return clear, nil
+}}
+
+// ioError: a process says that its disk failed or hung.
+var ioError = condition{v1beta2.ConditionProcessHasIOError, func(f groupFacts) (verdict, error) {
+	if !f.allReport() {
+		return keep, nil
+	}
+	for _, p := range f.processes {
+		for _, m := range p.Messages {
+			if strings.EqualFold(m.Name, "io_error") || strings.EqualFold(m.Name, "io_timeout") {
+				return holds, nil
+			}
+		}
+	}
+	return clear, nil
+}}
+
+func (f groupFacts) allReport() bool { return f.databaseAnswers && len(f.processes) == f.servers }

@@ -1,0 +1,151 @@
+package stages
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// generateInitialClusterFile chooses the first coordinators of a new database
+// from its running pods, spread over fault domains. Once the connection string
+// is stored the pass starts over: the ConfigMap and the pods have to get it.
+var generateInitialClusterFile = plan.Stage{
+	Name:  "GenerateInitialClusterFile",
+	Reads: plan.Record | plan.Pods | plan.PodFiles,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		if s.Cluster.Status.ConnectionString != "" {
+			return plan.Decision{}
+		}
+		need := s.Cluster.DesiredCoordinators()
+		running, pending := coordinatorPods(s)
+		if len(running) < need {
+			return plan.Wait(podDelay, fmt.Sprintf("the first cluster file needs %d running pods that can be coordinators, there are %d", need, len(running)))
+		}
+		if wait := s.Cluster.IgnorePendingPodsFor() - youngest(s.Now, pending); len(pending) > 0 && wait > 0 {
+			return plan.Wait(min(wait, podDelay), fmt.Sprintf("%d more pods are still pending; coordinators spread better over all of them", len(pending)))
+		}
+		candidates := firstCandidates(s, running)
+		chosen, err := spread(candidates, firstCoordinators(s.Cluster), firstCoordinatorRule)
+		if err != nil {
+			return plan.Wait(podDelay, fmt.Sprintf("choosing the first %d coordinators: %v", need, err))
+		}
+		return plan.Decision{
+			Why:     fmt.Sprintf("%d pods run and there is no cluster file yet", len(running)),
+			Actions: []plan.Action{plan.SetConnectionString{ConnectionString: connectionString(s, chosen).String()}},
+			Hold:    &plan.Hold{Reason: "the ConfigMap and the pods need the new cluster file first", Then: plan.StartOver},
+		}
+	},
+}
+
+// firstCoordinators is how many coordinators the first cluster file names. Under
+// three_data_hall the nine that are wanted have to be spread over data halls,
+// which no pod can tell before its process runs: three start the database, and
+// ChangeCoordinators moves on to nine.
+func firstCoordinators(c *v1beta2.FoundationDBCluster) int {
+	if c.Spec.DatabaseConfiguration.RedundancyMode == v1beta2.RedundancyModeThreeDataHall {
+		return 3
+	}
+	return c.DesiredCoordinators()
+}
+
+// firstCoordinatorRule keeps the first coordinators in fault domains of their own.
+var firstCoordinatorRule = spreadRule{
+	fields: []string{fdb.LocalityZoneID},
+	most:   map[string]int{fdb.LocalityZoneID: 1},
+}
+
+// coordinatorPods returns the pods that may become coordinators: those that run,
+// and those that are still pending.
+func coordinatorPods(s plan.Snapshot) (running, pending []*v1beta2.ProcessGroupStatus) {
+	for _, g := range s.Staying() {
+		pod := s.Pod(g)
+		if _, eligible := s.Cluster.CoordinatorPriority(g.ProcessClass); !eligible || pod == nil || pod.DeletionTimestamp != nil {
+			continue
+		}
+		switch pod.Status.Phase {
+		case corev1.PodRunning:
+			running = append(running, g)
+		case corev1.PodPending:
+			pending = append(pending, g)
+		}
+	}
+	return running, pending
+}
+
+func youngest(now time.Time, groups []*v1beta2.ProcessGroupStatus) time.Duration {
+	var age time.Duration
+	for i, g := range groups {
+		since, ok := g.Condition(v1beta2.ConditionMissingPod)
+		if !ok {
+			since, ok = g.Condition(v1beta2.ConditionPodPending)
+		}
+		if !ok {
+			since = now
+		}
+		if a := now.Sub(since); i == 0 || a < age {
+			age = a
+		}
+	}
+	return age
+}
+
+// firstCandidates leaves out pods whose monitor or sidecar has not said yet which
+// values it substitutes: the zone is one of them.
+func firstCandidates(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []candidate {
+	var candidates []candidate
+	for _, g := range groups {
+		pod := s.Pod(g)
+		variables := s.PodFiles[pod.Name].Variables
+		zone, known := zoneOf(s.Cluster, variables)
+		address, err := firstAddress(s.Cluster, g, pod)
+		if !known || err != nil {
+			continue
+		}
+		priority, _ := s.Cluster.CoordinatorPriority(g.ProcessClass)
+		candidates = append(candidates, candidate{
+			group:      g.ProcessGroupID,
+			priority:   priority,
+			localities: map[string]string{fdb.LocalityZoneID: zone},
+			address:    address,
+		})
+	}
+	return candidates
+}
+
+func connectionString(s plan.Snapshot, chosen []candidate) fdb.ConnectionString {
+	partial := s.Cluster.Spec.PartialConnectionString
+	c := fdb.ConnectionString{Description: partial.DatabaseName, ID: partial.GenerationID}
+	if c.Description == "" {
+		c.Description = s.Cluster.DatabaseName()
+	}
+	if c.ID == "" {
+		c.ID = randomID(s.Seed)
+	}
+	for _, one := range chosen {
+		c.Coordinators = append(c.Coordinators, one.address)
+	}
+	slices.SortFunc(c.Coordinators, func(a, b fdb.Address) int { return strings.Compare(a.String(), b.String()) })
+	return c
+}
+
+// generationIDLength is how many characters the ID part of a connection string
+// has. Source: what FoundationDB itself writes when coordinators change.
+const generationIDLength = 32
+
+func randomID(seed uint64) string {
+	const letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	random := rand.New(rand.NewPCG(seed, classSeed("connection string"))) //nolint:gosec // the ID is a name, not a secret
+	id := make([]byte, generationIDLength)
+	for i := range id {
+		id[i] = letters[random.IntN(len(letters))]
+	}
+	return string(id)
+}

@@ -1,0 +1,110 @@
+package stages
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// The files that a split pod's sidecar keeps in the pod's shared volume.
+const (
+	clusterFile     = "fdb.cluster"
+	monitorConfFile = "fdbmonitor.conf"
+)
+
+// podConfigHash is the hash of the configuration that a pod should use, as that
+// very pod is built: its image type and number of servers may not be the wanted ones.
+func podConfigHash(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
+	launch, err := objects.LaunchOf(pod, g.ProcessClass)
+	if err != nil {
+		return "", err
+	}
+	return objects.ConfigMapHash(s.Cluster, launch)
+}
+
+// outdatedFiles names what a pod has not taken over from the ConfigMap yet. For a
+// pod that says nothing, that is everything.
+func outdatedFiles(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) ([]string, error) {
+	launch, err := objects.LaunchOf(pod, g.ProcessClass)
+	if err != nil {
+		return nil, err
+	}
+	if launch.ImageType == v1beta2.ImageTypeUnified {
+		return outdatedConfiguration(s, pod, launch)
+	}
+	return outdatedCopies(s, pod, launch)
+}
+
+// outdatedConfiguration compares what a unified pod's monitor has accepted. The
+// monitor takes the cluster file from the mounted ConfigMap by itself.
+func outdatedConfiguration(s plan.Snapshot, pod *corev1.Pod, launch objects.Launch) ([]string, error) {
+	want, err := objects.MonitorConfiguration(s.Cluster, launch)
+	if err != nil {
+		return nil, err
+	}
+	accepted, err := fdb.ParseMonitorConfiguration([]byte(s.PodFiles[pod.Name].Configuration))
+	if err != nil || !equality.Semantic.DeepEqual(accepted, want) {
+		return []string{"its monitor configuration"}, nil // what cannot be read was not accepted
+	}
+	return nil, nil
+}
+
+// outdatedCopies compares what a split pod's sidecar has copied.
+func outdatedCopies(s plan.Snapshot, pod *corev1.Pod, launch objects.Launch) ([]string, error) {
+	files := s.PodFiles[pod.Name]
+	conf, err := objects.MonitorConf(s.Cluster, launch, files.Variables)
+	if err != nil {
+		return nil, err
+	}
+	var outdated []string
+	if files.Hashes[clusterFile] != sum(s.Cluster.Status.ConnectionString) {
+		outdated = append(outdated, clusterFile)
+	}
+	if files.Variables == nil || files.Hashes[monitorConfFile] != sum(conf) {
+		outdated = append(outdated, monitorConfFile)
+	}
+	return outdated, nil
+}
+
+func sum(text string) string {
+	h := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(h[:])
+}
+
+// zoneOf is the fault domain that a pod's processes announce, from the values that
+// the pod substitutes; known is false while the pod has not told them.
+func zoneOf(c *v1beta2.FoundationDBCluster, variables map[string]string) (zone string, known bool) {
+	name := v1beta2.EnvZoneID
+	if from := c.FaultDomainValueFrom(); len(from) > 1 && from[0] == '$' {
+		name = from[1:]
+	}
+	zone, known = variables[name]
+	return zone, known && zone != ""
+}
+
+// firstAddress is how the first cluster file names a pod: by DNS name where the
+// spec wants that, with the port of the pod's first process.
+func firstAddress(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (fdb.Address, error) {
+	address := fdb.Address{Port: objects.FirstPort(c.Spec.MainContainer.EnableTLS), TLS: c.Spec.MainContainer.EnableTLS}
+	if c.UseDNSInClusterFile() {
+		address.Host = g.DNSName(c)
+		return address, nil
+	}
+	ips, err := objects.PublicIPs(pod)
+	if err != nil {
+		return fdb.Address{}, err
+	}
+	if len(ips) == 0 {
+		return fdb.Address{}, fmt.Errorf("pod %s has no IP address yet", pod.Name)
+	}
+	address.Host = ips[0]
+	return address, nil
+}

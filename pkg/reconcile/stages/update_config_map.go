@@ -1,0 +1,68 @@
+package stages
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// updateConfigMap keeps the ConfigMap that every pod mounts: the cluster file and
+// one monitor configuration per process class. Labels and annotations that others
+// put on it stay.
+var updateConfigMap = plan.Stage{
+	Name:  "UpdateConfigMap",
+	Reads: plan.Record | plan.ConfigMap,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		want, err := objects.ConfigMap(s.Cluster)
+		if err != nil {
+			return contradiction(err)
+		}
+		if s.ConfigMap == nil {
+			return plan.Decision{
+				Why:     "the pods mount it and there is none",
+				Actions: []plan.Action{plan.ApplyConfigMap{Name: want.Name, Object: want, Create: true}},
+			}
+		}
+		merged := s.ConfigMap.DeepCopy()
+		merged.Data = want.Data
+		relabelled := mergeMetadata(&merged.ObjectMeta, want.ObjectMeta)
+		keys := differingKeys(s.ConfigMap, want)
+		if len(keys) == 0 && !relabelled {
+			return plan.Decision{}
+		}
+		return plan.Decision{
+			Why:     "it differs from what the spec and the record ask for",
+			Actions: []plan.Action{plan.ApplyConfigMap{Name: want.Name, Keys: keys, Object: merged}},
+		}
+	},
+}
+
+// differingKeys returns the sorted data keys in which two ConfigMaps differ.
+func differingKeys(have, want *corev1.ConfigMap) []string {
+	if maps.Equal(have.Data, want.Data) && reflect.DeepEqual(have.BinaryData, want.BinaryData) {
+		return nil
+	}
+	differs := map[string]bool{}
+	for key, value := range want.Data {
+		if old, ok := have.Data[key]; !ok || old != value {
+			differs[key] = true
+		}
+	}
+	for key := range have.Data {
+		if _, ok := want.Data[key]; !ok {
+			differs[key] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(differs))
+}
+
+// contradiction is the decision of a stage that cannot tell what the spec wants:
+// only a change of the spec can clear it.
+func contradiction(err error) plan.Decision {
+	return plan.Decision{Hold: &plan.Hold{Reason: "the spec cannot be carried out: " + err.Error(), Human: true}}
+}

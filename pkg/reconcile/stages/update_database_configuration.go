@@ -1,0 +1,129 @@
+package stages
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// updateDatabaseConfiguration creates the database once its processes report, and
+// later brings its configuration to what the spec asks for.
+//
+// The operator takes the layers' error configurationMissing for "never
+// configured". A configured database shows that error too while it is
+// unavailable, so only the recovery state configuration_never_created counts
+// here, and only on a record that says so as well.
+var updateDatabaseConfiguration = plan.Stage{
+	Name:  "UpdateDatabaseConfiguration",
+	Reads: plan.Record | plan.Database,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		if !s.Cluster.ConfigureDatabase() {
+			return plan.Decision{}
+		}
+		want := objects.DesiredConfiguration(s.Cluster)
+		if err := want.Check(); err != nil {
+			return contradiction(err)
+		}
+		status := s.Database.Status
+		switch {
+		case status == nil:
+			return plan.Wait(podDelay, fmt.Sprintf("no database answers yet (%s); it gets: %s", s.Database.Why(), configureCommand(want, !s.Cluster.Status.Configured)))
+		case status.NeverConfigured() && s.Cluster.Status.Configured:
+			return plan.Decision{Hold: &plan.Hold{Human: true, Reason: "the record says that the database was configured, but behind the connection string is one that never was: " +
+				"a wrong connection string, or all coordinators lost their files. Creating a database here could hide the real one"}}
+		case status.NeverConfigured():
+			return newDatabase(s, want)
+		case status.Cluster.Configuration == nil:
+			return plan.Wait(podDelay, "the database does not tell its configuration; its recovery state is "+status.RecoveryName())
+		default:
+			return changedConfiguration(s, want)
+		}
+	},
+}
+
+// newDatabase creates the database, once the processes for it report. It takes no
+// lock: there is no database yet to keep one in.
+func newDatabase(s plan.Snapshot, want fdb.Configuration) plan.Decision {
+	if len(want.Regions) > 1 || want.UsableRegions > 1 {
+		return regionsComeLater()
+	}
+	check := safety.CanHold(s.Database, want)
+	d := plan.Decision{Checks: []plan.Check{check}}
+	if !check.OK {
+		d.Hold = &plan.Hold{Reason: check.Evidence, RetryAfter: podDelay}
+		return d
+	}
+	d.Why = "the database was never configured"
+	d.Actions = []plan.Action{plan.Configure{New: true, Configuration: want, Command: configureCommand(want, true)}}
+	return d
+}
+
+// changedConfiguration brings an existing database's configuration to the wanted
+// one, in the calm that such a change needs: it causes a recovery.
+func changedConfiguration(s plan.Snapshot, want fdb.Configuration) plan.Decision {
+	version, err := fdb.ParseVersion(s.Cluster.RunningVersion())
+	if err != nil {
+		return contradiction(err)
+	}
+	have := *s.Database.Status.Cluster.Configuration
+	differences := have.Differences(want, version)
+	if len(differences) == 0 {
+		return plan.Decision{}
+	}
+	words := make([]string, len(differences))
+	for i, difference := range differences {
+		if difference.Setting == "regions" || difference.Setting == "usable_regions" {
+			return regionsComeLater()
+		}
+		words[i] = difference.String()
+	}
+	d := plan.Decision{Why: strings.Join(words, "; "), Checks: configureChecks(s, want)}
+	if refused, ok := d.Refused(); ok {
+		d.Why, d.Hold = "", &plan.Hold{Reason: refused.Evidence, RetryAfter: configureRetry}
+		return d
+	}
+	d.Actions = []plan.Action{plan.Configure{Configuration: want, Command: configureCommand(want, false)}}
+	return d
+}
+
+// minRecoveryAgeToConfigure is how long ago the last recovery has to be. Default
+// 60 s; source: the operator's flag minimum-uptime-for-configuration-changes.
+const minRecoveryAgeToConfigure = time.Minute
+
+// configureRetry is when to look again after a configuration change was not safe.
+const configureRetry = 10 * time.Second
+
+func configureChecks(s plan.Snapshot, want fdb.Configuration) []plan.Check {
+	return []plan.Check{
+		safety.Available(s.Database),
+		safety.Unlocked(s.Database),
+		safety.FewGenerations(s.Database),
+		safety.DataHealthy(s.Database),
+		safety.RecoveredFor(s.Database, minRecoveryAgeToConfigure),
+		safety.LoadWithinLimits(s.Database),
+		safety.CanHold(s.Database, want),
+	}
+}
+
+// regionsComeLater refuses what has to be done in several proven steps. Doing it
+// in one leaves databases without a way back.
+func regionsComeLater() plan.Decision {
+	return plan.Decision{Hold: &plan.Hold{Human: true, Reason: "changing regions takes several steps, which this version does not know yet; change them with fdbcli, or set automationOptions.configureDatabase to false"}}
+}
+
+func configureCommand(want fdb.Configuration, isNew bool) string {
+	words := []string{"configure"}
+	if isNew {
+		words = append(words, "new")
+	}
+	tokens, err := want.Tokens()
+	if err != nil {
+		return fmt.Sprintf("nothing: %v", err)
+	}
+	return strings.Join(append(words, tokens...), " ")
+}

@@ -1,0 +1,125 @@
+package stages
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// updatePodConfig makes sure that every pod uses the current cluster file and
+// monitor configuration, and writes down on the pod which one it has confirmed.
+// One pod that lags never holds another.
+var updatePodConfig = plan.Stage{
+	Name:  "UpdatePodConfig",
+	Reads: plan.Record | plan.Pods | plan.ConfigMap | plan.PodFiles,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		var d plan.Decision
+		var lagging []string
+		for _, g := range s.Groups() {
+			actions, reason, err := syncPod(s, g)
+			if err != nil {
+				return contradiction(err)
+			}
+			d.Actions = append(d.Actions, actions...)
+			if reason != "" {
+				lagging = append(lagging, fmt.Sprintf("%s %s", g.ProcessGroupID, reason))
+			}
+		}
+		if len(d.Actions) > 0 {
+			d.Why = "these pods have to load, or to confirm, the current configuration"
+		}
+		if len(lagging) > 0 {
+			d.Hold = &plan.Hold{Reason: someOf(lagging), RetryAfter: podDelay}
+		}
+		return d
+	},
+}
+
+// syncPod brings one pod's files up to date. The reason is empty once the pod has
+// confirmed them, or when there is no pod to ask.
+func syncPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) (actions []plan.Action, reason string, err error) {
+	pod := s.Pod(g)
+	if pod == nil || pod.DeletionTimestamp != nil || g.IsGone() {
+		return nil, "", nil
+	}
+	want, err := podConfigHash(s, g, pod)
+	if err != nil {
+		return nil, "", err
+	}
+	if pod.Annotations[v1beta2.AnnotationLastAppliedConfigMap] == want {
+		return nil, "", nil
+	}
+	if s.ConfigMap == nil {
+		return nil, "waits for the ConfigMap", nil
+	}
+	if pod.Status.Phase != corev1.PodRunning {
+		return nil, "does not run yet", nil
+	}
+	outdated, err := outdatedFiles(s, g, pod)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(outdated) == 0 && s.PodFiles[pod.Name].Unreachable == "" {
+		return []plan.Action{confirmed(pod, want)}, "", nil
+	}
+	actions, reason = nudge(s, g, pod, outdated)
+	return actions, reason, nil
+}
+
+func confirmed(pod *corev1.Pod, hash string) plan.Action {
+	a := plan.PatchMetadata{
+		Kind: plan.KindPod, Name: pod.Name,
+		Annotations: map[string]string{v1beta2.AnnotationLastAppliedConfigMap: hash},
+	}
+	if _, nudged := pod.Annotations[v1beta2.AnnotationOutdatedConfigMapSeen]; nudged {
+		a.Remove = []string{v1beta2.AnnotationOutdatedConfigMapSeen}
+	}
+	return a
+}
+
+// nudge has a pod look at its mounted ConfigMap again. Any change of a pod makes
+// the kubelet refresh its mounts, which else can take more than a minute.
+func nudge(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod, outdated []string) ([]plan.Action, string) {
+	var actions []plan.Action
+	files := s.PodFiles[pod.Name]
+	if objects.ImageTypeOf(pod) == v1beta2.ImageTypeSplit && files.Unreachable == "" && len(outdated) > 0 {
+		actions = append(actions, plan.SyncPodFiles{Group: g.ProcessGroupID, Pod: pod.Name, Files: outdated})
+	}
+	if s.Now.Sub(lastNudge(pod)) >= nudgeInterval {
+		actions = append(actions, plan.PatchMetadata{
+			Kind: plan.KindPod, Name: pod.Name,
+			Annotations: map[string]string{v1beta2.AnnotationOutdatedConfigMapSeen: strconv.FormatInt(s.Now.Unix(), 10)},
+		})
+	}
+	if files.Unreachable != "" {
+		return actions, "cannot be asked: " + files.Unreachable
+	}
+	return actions, "has not loaded " + strings.Join(outdated, " and ")
+}
+
+// nudgeInterval is how often a pod is told at most that its configuration is old.
+const nudgeInterval = 15 * time.Second
+
+func lastNudge(pod *corev1.Pod) time.Time {
+	seconds, err := strconv.ParseInt(pod.Annotations[v1beta2.AnnotationOutdatedConfigMapSeen], 10, 64)
+	if err != nil {
+		return time.Time{} // absent, or not ours to understand: nudge again
+	}
+	return time.Unix(seconds, 0)
+}
+
+// someOf joins the first few of many reasons and counts the rest.
+func someOf(reasons []string) string {
+	const most = 3
+	if len(reasons) <= most {
+		return strings.Join(reasons, "; ")
+	}
+	return fmt.Sprintf("%s; and %d more", strings.Join(reasons[:most], "; "), len(reasons)-most)
+}

@@ -1,0 +1,172 @@
+package stages
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// updateStatus brings the record up to what was observed, before any stage relies on it.
+var updateStatus = plan.Stage{Name: "UpdateStatus", Reads: statusReads, Decide: recordStatus}
+
+// reportStatus does the same once more at the end of a pass, and says what is left.
+var reportStatus = plan.Stage{
+	Name:  "UpdateStatus",
+	Reads: statusReads,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		d := recordStatus(s)
+		if d.Hold != nil {
+			return d
+		}
+		for _, a := range d.Actions {
+			if edit, ok := a.(plan.Edit); ok {
+				s = edit.Apply(s)
+			}
+		}
+		if left := unreconciled(s); len(left) > 0 {
+			d.Hold = &plan.Hold{Reason: "not reconciled yet: " + someOf(left), RetryAfter: podDelay}
+		}
+		return d
+	},
+}
+
+const statusReads = plan.Record | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap | plan.PodFiles | plan.Database
+
+// recordStatus decides to write the status that the facts amount to, if it differs
+// from the one that is there.
+func recordStatus(s plan.Snapshot) plan.Decision {
+	status, err := newStatus(s)
+	if err != nil {
+		return contradiction(err)
+	}
+	if equality.Semantic.DeepEqual(status, s.Cluster.Status) {
+		return plan.Decision{}
+	}
+	return plan.Decision{
+		Why:     "the record differs from what was observed",
+		Actions: []plan.Action{plan.WriteStatus{Cluster: s.Cluster.Name, Changes: statusChanges(s.Cluster.Status, status), Status: status}},
+	}
+}
+
+// newStatus is the status that the observed facts amount to.
+//
+// While a configured database cannot be asked, only its health changes: every
+// other judgement needs the database, and the last known one is better than a guess.
+func newStatus(s plan.Snapshot) (v1beta2.FoundationDBClusterStatus, error) {
+	if s.Cluster.Status.Configured && !s.Database.Available() {
+		unavailable := *s.Cluster.Status.DeepCopy()
+		unavailable.Health.Available, unavailable.Health.Healthy = false, false
+		return unavailable, nil
+	}
+	// The working copy: later answers, such as desired pod specs, depend on the
+	// version and the addresses that the status holds.
+	s.Cluster = s.Cluster.DeepCopy()
+	s.Cluster.Status = startingStatus(s.Cluster)
+	recordDatabase(&s)
+	if err := recordGroups(&s); err != nil {
+		return v1beta2.FoundationDBClusterStatus{}, err
+	}
+	if err := recordObjects(&s); err != nil {
+		return v1beta2.FoundationDBClusterStatus{}, err
+	}
+	s.Cluster.ReconciliationGaps(objects.DesiredRecordConfiguration(s.Cluster)).ApplyTo(&s.Cluster.Status)
+	return s.Cluster.Status, nil
+}
+
+// startingStatus keeps what no observation can give back: the process groups, the
+// connection string, what was reconciled and that the database was configured.
+func startingStatus(c *v1beta2.FoundationDBCluster) v1beta2.FoundationDBClusterStatus {
+	old := c.Status
+	status := v1beta2.FoundationDBClusterStatus{
+		ProcessGroups:          old.ProcessGroups,
+		ConnectionString:       old.ConnectionString,
+		RunningVersion:         old.RunningVersion,
+		Configured:             old.Configured,
+		DatabaseConfiguration:  old.DatabaseConfiguration,
+		Locks:                  old.Locks,
+		StorageServersPerDisk:  []int{c.ServersPerPod(v1beta2.ProcessClassStorage)},
+		LogServersPerDisk:      []int{c.ServersPerPod(v1beta2.ProcessClassLog)},
+		ImageTypes:             []v1beta2.ImageType{c.ImageType()},
+		HasListenIPsForAllPods: c.NeedsExplicitListenAddress(),
+	}
+	status.Generations.Reconciled = old.Generations.Reconciled
+	if c.Spec.MainContainer.EnableTLS {
+		status.RequiredAddresses = v1beta2.RequiredAddressSet{TLS: true}
+	} else {
+		status.RequiredAddresses = v1beta2.RequiredAddressSet{NonTLS: true}
+	}
+	return status
+}
+
+// recordObjects judges the objects that the cluster has once: the ConfigMap and
+// the headless service.
+func recordObjects(s *plan.Snapshot) error {
+	want, err := objects.ConfigMap(s.Cluster)
+	if err != nil {
+		return err
+	}
+	s.Cluster.Status.HasIncorrectConfigMap = s.ConfigMap == nil || len(differingKeys(s.ConfigMap, want)) > 0 ||
+		!objects.ContainsMetadata(s.ConfigMap.ObjectMeta, want.ObjectMeta)
+	headless := s.Services[s.Cluster.HeadlessServiceName()]
+	s.Cluster.Status.HasIncorrectServiceConfig = (headless != nil) != (objects.HeadlessService(s.Cluster) != nil)
+	return nil
+}
+
+// statusChanges says in words what differs between two statuses, the parts that
+// people look for first.
+func statusChanges(old, new v1beta2.FoundationDBClusterStatus) []string {
+	var changes []string
+	add := func(differs bool, format string, args ...any) {
+		if differs {
+			changes = append(changes, fmt.Sprintf(format, args...))
+		}
+	}
+	add(old.Configured != new.Configured, "configured %t", new.Configured)
+	add(old.Health != new.Health, "available %t, healthy %t, fully replicated %t", new.Health.Available, new.Health.Healthy, new.Health.FullReplication)
+	add(old.RunningVersion != new.RunningVersion, "running version %s", new.RunningVersion)
+	add(old.ConnectionString != new.ConnectionString, "connection string %s", new.ConnectionString)
+	if words := groupChanges(old.ProcessGroups, new.ProcessGroups); words != "" {
+		changes = append(changes, words)
+	}
+	add(old.Generations.Reconciled != new.Generations.Reconciled, "generation %d reconciled", new.Generations.Reconciled)
+	if len(changes) == 0 {
+		changes = append(changes, fmt.Sprintf("%d of %d process groups reconciled", new.ReconciledProcessGroups, new.DesiredProcessGroups))
+	}
+	return changes
+}
+
+// groupChanges counts the process groups whose record changes.
+func groupChanges(old, new []*v1beta2.ProcessGroupStatus) string {
+	before := map[v1beta2.ProcessGroupID]*v1beta2.ProcessGroupStatus{}
+	for _, g := range old {
+		before[g.ProcessGroupID] = g
+	}
+	var changed []string
+	for _, g := range new {
+		if !equality.Semantic.DeepEqual(before[g.ProcessGroupID], g) {
+			changed = append(changed, fmt.Sprintf("%s %s", g.ProcessGroupID, conditionWords(g)))
+		}
+	}
+	if len(changed) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d process groups (%s)", len(changed), someOf(changed))
+}
+
+func conditionWords(g *v1beta2.ProcessGroupStatus) string {
+	if len(g.ProcessGroupConditions) == 0 {
+		return "fine"
+	}
+	words := make([]string, len(g.ProcessGroupConditions))
+	for i, c := range g.ProcessGroupConditions {
+		words[i] = string(c.Type)
+	}
+	slices.Sort(words)
+	return strings.Join(words, "+")
+}

@@ -1,0 +1,91 @@
+package stages
+
+import (
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// recordDatabase takes over what the database says of itself.
+func recordDatabase(s *plan.Snapshot) {
+	status := &s.Cluster.Status
+	recordConnectionString(s)
+	recordRunningVersion(s)
+	document := s.Database.Status
+	if document == nil {
+		return
+	}
+	status.Configured = status.Configured || (document.Available() && !document.NeverConfigured())
+	for _, coordinator := range document.Coordinators() {
+		status.RequiredAddresses.TLS = status.RequiredAddresses.TLS || coordinator.TLS
+		status.RequiredAddresses.NonTLS = status.RequiredAddresses.NonTLS || !coordinator.TLS
+	}
+	status.Health.Available = document.Available()
+	status.Health.Healthy = document.Healthy()
+	status.Health.FullReplication = isTrue(document.Cluster.FullReplication)
+	if data := document.Cluster.Data; data != nil && data.MovingData != nil && data.MovingData.HighestPriority != nil {
+		status.Health.DataMovementPriority = *data.MovingData.HighestPriority
+	}
+	if document.Available() && document.Cluster.Configuration != nil {
+		version, _ := fdb.ParseVersion(status.RunningVersion) // an unknown version resolves no engine names
+		status.DatabaseConfiguration = objects.ConfigurationSeen(s.Cluster, *document.Cluster.Configuration, version)
+	}
+	if status.Configured && document.Available() {
+		status.NeedsNewCoordinators = !safety.JudgeCoordinators(*s).Valid()
+	}
+}
+
+// recordConnectionString notices coordinators that someone else changed. Without
+// a record it falls back on the ConfigMap and then on the spec's seed.
+func recordConnectionString(s *plan.Snapshot) {
+	status := &s.Cluster.Status
+	if document := s.Database.Status; document != nil && document.Cluster.ConnectionString != "" {
+		if live, err := fdb.ParseConnectionString(document.Cluster.ConnectionString); err == nil {
+			status.ConnectionString = live.String()
+			return
+		}
+	}
+	if status.ConnectionString == "" && s.ConfigMap != nil {
+		status.ConnectionString = s.ConfigMap.Data[objects.KeyClusterFile]
+	}
+	if status.ConnectionString == "" {
+		status.ConnectionString = s.Cluster.Spec.SeedConnectionString
+	}
+}
+
+// recordRunningVersion takes the version that most processes run, of all data
+// centers; of two that run on equally many, the newer one.
+func recordRunningVersion(s *plan.Snapshot) {
+	status := &s.Cluster.Status
+	if version, ok := majorityVersion(s.Database.Status); ok {
+		status.RunningVersion = version.String()
+		return
+	}
+	if status.RunningVersion == "" && s.ConfigMap != nil {
+		status.RunningVersion = s.ConfigMap.Data[objects.KeyRunningVersion]
+	}
+	if status.RunningVersion == "" {
+		status.RunningVersion = s.Cluster.Spec.Version
+	}
+}
+
+func majorityVersion(document *fdb.Status) (best fdb.Version, ok bool) {
+	if document == nil {
+		return fdb.Version{}, false
+	}
+	counts := map[fdb.Version]int{}
+	for _, p := range document.ProcessList() {
+		if v, err := fdb.ParseVersion(p.Version); err == nil {
+			counts[v]++
+		}
+	}
+	for v, n := range counts {
+		if n > counts[best] || (n == counts[best] && v.Compare(best) > 0) {
+			best = v
+		}
+	}
+	return best, len(counts) > 0
+}
+
+func isTrue(b *bool) bool { return b != nil && *b }

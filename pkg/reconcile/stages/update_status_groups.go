@@ -1,0 +1,173 @@
+package stages
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// groupFacts is what there is to know about one process group.
+type groupFacts struct {
+	s     plan.Snapshot
+	group *v1beta2.ProcessGroupStatus
+	// pod is nil when there is none.
+	pod *corev1.Pod
+	// servers is how many processes the group's pod runs.
+	servers int
+	// processes are those that report, by process number; a silent one is absent.
+	processes map[int]fdb.Process
+	// databaseAnswers is false when no process of the data center reports, so that
+	// nothing follows from one that is silent.
+	databaseAnswers bool
+}
+
+// recordGroups judges every process group on its own.
+func recordGroups(s *plan.Snapshot) error {
+	adoptOrphans(s)
+	reporting := sameDataCenter(*s)
+	recordFaultDomains(s.Cluster, reporting)
+	for _, g := range s.Groups() {
+		markIfListed(s.Cluster, g, s.Now)
+		if err := recordPod(s, g); err != nil {
+			return err
+		}
+	}
+	// Sorted and complete before anything is judged: desired objects depend on them.
+	v1beta2.SortProcessGroups(s.Cluster.Status.ProcessGroups)
+	tidy(&s.Cluster.Status)
+	for _, g := range s.Groups() {
+		f, err := factsOf(*s, g, reporting)
+		if err != nil {
+			return err
+		}
+		if err := judgeGroup(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// markIfListed marks the groups that the spec lists for removal. Nothing takes a
+// mark back: taking an ID off the list again does not undo it.
+func markIfListed(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus, now time.Time) {
+	withoutExclusion := slices.Contains(c.Spec.ProcessGroupsToRemoveWithoutExclusion, g.ProcessGroupID)
+	if withoutExclusion || slices.Contains(c.Spec.ProcessGroupsToRemove, g.ProcessGroupID) {
+		g.MarkForRemoval(now)
+	}
+	if g.IsMarkedForRemoval() && (withoutExclusion || g.ProcessClass.IsTester()) {
+		g.ExclusionSkipped = true
+		g.SetExcluded(now)
+	}
+}
+
+// recordPod takes over what the pod alone tells: addresses, image type, servers per pod.
+func recordPod(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) error {
+	pod := s.Pod(g)
+	if pod == nil {
+		return nil
+	}
+	addresses, err := objects.PublicIPs(pod)
+	if err != nil {
+		return err
+	}
+	servers, err := objects.ServersPerPodOf(pod, g.ProcessClass)
+	if err != nil {
+		return err
+	}
+	merge := v1beta2.DropFormerAddresses
+	if !s.Database.Available() {
+		merge = v1beta2.KeepFormerAddresses
+	}
+	g.MergeAddresses(addresses, merge)
+	status := &s.Cluster.Status
+	status.ImageTypes = append(status.ImageTypes, objects.ImageTypeOf(pod))
+	switch {
+	case g.ProcessClass == v1beta2.ProcessClassStorage:
+		status.StorageServersPerDisk = append(status.StorageServersPerDisk, servers)
+	case g.ProcessClass.IsLog():
+		status.LogServersPerDisk = append(status.LogServersPerDisk, servers)
+	}
+	if pod.DeletionTimestamp == nil && !objects.HasListenIP(pod) {
+		status.HasListenIPsForAllPods = false
+	}
+	return nil
+}
+
+// tidy sorts the lists of values in use and drops repeated ones.
+func tidy(status *v1beta2.FoundationDBClusterStatus) {
+	slices.Sort(status.ImageTypes)
+	status.ImageTypes = slices.Compact(status.ImageTypes)
+	slices.Sort(status.StorageServersPerDisk)
+	status.StorageServersPerDisk = slices.Compact(status.StorageServersPerDisk)
+	slices.Sort(status.LogServersPerDisk)
+	status.LogServersPerDisk = slices.Compact(status.LogServersPerDisk)
+}
+
+// sameDataCenter returns the processes that report from this cluster's data
+// center, or all of them where the spec names none.
+func sameDataCenter(s plan.Snapshot) []fdb.Process {
+	if s.Database.Status == nil {
+		return nil
+	}
+	dc := s.Cluster.Spec.DataCenter
+	return slices.DeleteFunc(s.Database.Status.ProcessList(), func(p fdb.Process) bool {
+		return dc != "" && p.DC() != dc
+	})
+}
+
+// recordFaultDomains remembers the zone of every group. Where the processes of one
+// group report different zones, the one that started last is right.
+func recordFaultDomains(c *v1beta2.FoundationDBCluster, reporting []fdb.Process) {
+	youngest := map[string]fdb.Process{}
+	for _, p := range reporting {
+		uptime, known := p.Uptime()
+		if p.Zone() == "" || !known {
+			continue
+		}
+		old, seen := youngest[p.InstanceID()]
+		if oldUptime, _ := old.Uptime(); !seen || uptime < oldUptime {
+			youngest[p.InstanceID()] = p
+		}
+	}
+	for _, g := range c.Status.ProcessGroups {
+		if p, ok := youngest[string(g.ProcessGroupID)]; ok {
+			g.FaultDomain = v1beta2.FaultDomain(p.Zone())
+		}
+	}
+}
+
+func factsOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, reporting []fdb.Process) (groupFacts, error) {
+	f := groupFacts{s: s, group: g, pod: s.Pod(g), servers: 1, processes: map[int]fdb.Process{}, databaseAnswers: len(reporting) > 0}
+	if f.pod != nil {
+		servers, err := objects.ServersPerPodOf(f.pod, g.ProcessClass)
+		if err != nil {
+			return f, err
+		}
+		f.servers = servers
+	}
+	byID := map[string]fdb.Process{}
+	for _, p := range reporting {
+		if id := p.Locality[fdb.LocalityProcessID]; id != "" {
+			byID[id] = p
+		} else {
+			byID[p.InstanceID()] = p
+		}
+	}
+	for n := 1; n <= f.servers; n++ {
+		p, ok := byID[string(g.ProcessGroupID)]
+		if !ok {
+			p, ok = byID[fmt.Sprintf("%s-%d", g.ProcessGroupID, n)]
+		}
+		if ok && p.Reporting() {
+			f.processes[n] = p
+		}
+	}
+	return f, nil
+}

@@ -1,0 +1,42 @@
+package stages
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// unreconciled says what keeps the cluster from being as its spec asks, one short
+// sentence each. It is empty for a reconciled cluster.
+func unreconciled(s plan.Snapshot) []string {
+	gaps := s.Cluster.ReconciliationGaps(objects.DesiredRecordConfiguration(s.Cluster))
+	left := gaps.Reasons
+	if !s.Cluster.Status.Configured {
+		left = append(left, groupsLeft(s.Groups())...)
+	}
+	if why := s.Database.Why(); why != "" && len(left) > 0 {
+		left = append(left, "nothing is known from the database: "+why)
+	}
+	return left
+}
+
+// groupsLeft sums up conditions: "5 process groups with MissingProcesses".
+func groupsLeft(groups []*v1beta2.ProcessGroupStatus) []string {
+	counts := map[v1beta2.ProcessGroupConditionType]int{}
+	for _, g := range groups {
+		for _, c := range g.ProcessGroupConditions {
+			if !c.Type.IsInformational() {
+				counts[c.Type]++
+			}
+		}
+	}
+	var left []string
+	for _, t := range slices.Sorted(maps.Keys(counts)) {
+		left = append(left, fmt.Sprintf("%d process groups with %s", counts[t], t))
+	}
+	return left
+}

@@ -1,0 +1,48 @@
+package stages
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// adoptOrphans records process groups of which only an object is left: a pod, a
+// volume claim or a service that carries the cluster's labels and an ID that the
+// record does not know. A record that was lost comes back this way.
+func adoptOrphans(s *plan.Snapshot) {
+	known := map[v1beta2.ProcessGroupID]bool{}
+	for _, g := range s.Groups() {
+		known[g.ProcessGroupID] = true
+	}
+	for _, object := range groupObjects(*s) {
+		id := v1beta2.ProcessGroupID(object.Labels[s.Cluster.ProcessGroupIDLabels()[0]])
+		class := v1beta2.ProcessClass(object.Labels[s.Cluster.ProcessClassLabels()[0]])
+		if id == "" || known[id] || object.DeletionTimestamp != nil || !belongs(s.Cluster, object) {
+			continue
+		}
+		known[id] = true
+		adopted := plan.AddGroups{Groups: []plan.NewGroup{{ID: id, Class: class}}, At: s.Now}
+		s.Cluster = adopted.Apply(*s).Cluster
+	}
+}
+
+func groupObjects(s plan.Snapshot) []metav1.ObjectMeta {
+	var objects []metav1.ObjectMeta
+	for _, pod := range s.Pods {
+		objects = append(objects, pod.ObjectMeta)
+	}
+	for _, claim := range s.Volumes {
+		objects = append(objects, claim.ObjectMeta)
+	}
+	for _, service := range s.Services {
+		objects = append(objects, service.ObjectMeta)
+	}
+	return objects
+}
+
+// belongs reports whether an object is the cluster's own, for specs that ask for
+// more than matching labels.
+func belongs(c *v1beta2.FoundationDBCluster, object metav1.ObjectMeta) bool {
+	return !c.FilterOnOwnerReference() || metav1.IsControlledBy(&object, c)
+}
