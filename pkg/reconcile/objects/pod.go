@@ -118,11 +118,13 @@ func newPodBuilder(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus
 	if template.Spec.SchedulingGroup != nil {
 		return nil, fmt.Errorf("the pod template of class %s sets schedulingGroup, which the operator does not know", g.ProcessClass)
 	}
-	version, err := podVersion(c)
-	if err != nil {
-		return nil, err
+	b := &podBuilder{
+		cluster: c,
+		group:   g,
+		launch:  DesiredLaunch(c, g.ProcessClass),
+		version: c.ImageVersion(),
+		spec:    &template.Spec,
 	}
-	b := &podBuilder{cluster: c, group: g, launch: DesiredLaunch(c, g.ProcessClass), version: version, spec: &template.Spec}
 	return b, b.findContainers()
 }
 
@@ -136,14 +138,14 @@ func (b *podBuilder) findContainers() error {
 	return nil
 }
 
-// setImage picks a container's image. No container may write to its image unless
+// setImage chooses a container's image. No container may write to its image unless
 // the template lets it.
-func (b *podBuilder) setImage(c *corev1.Container, rules []v1beta2.ImageConfig) error {
-	picked, err := image(c.Image, rules, b.version)
+func (b *podBuilder) setImage(c *corev1.Container) error {
+	image, err := b.cluster.Image(*c, b.version)
 	if err != nil {
-		return fmt.Errorf("picking the image of container %s: %w", c.Name, err)
+		return fmt.Errorf("choosing images: %w", err)
 	}
-	c.Image = picked
+	c.Image = image
 	if c.SecurityContext == nil {
 		c.SecurityContext = &corev1.SecurityContext{}
 	}
@@ -159,7 +161,7 @@ func (b *podBuilder) setUpMain() error {
 	if trustsCAs(b.cluster) {
 		addVariables(b.main, variable(v1beta2.EnvTLSCAFile, pathDynamicConf+"/"+fileCA))
 	}
-	return b.setImage(b.main, b.cluster.Spec.MainContainer.ImageConfigs)
+	return b.setImage(b.main)
 }
 
 // name makes the pod known to DNS.

@@ -44,7 +44,7 @@ func (b *podBuilder) setUpCopier(c *corev1.Container) error {
 	c.Args = b.copierArguments()
 	addMounts(c, [2]string{volumeConfigMap, pathInputFiles}, [2]string{volumeDynamicConf, pathOutputFiles})
 	addVariables(c, substitutedVariables(b.cluster, b.group)...)
-	return b.setImage(c, sidecarRules(b.cluster))
+	return b.setImage(c)
 }
 
 func (b *podBuilder) copierArguments() []string {

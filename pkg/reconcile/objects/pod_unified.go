@@ -18,7 +18,7 @@ func (b *podBuilder) buildUnified() error {
 		return err
 	}
 	b.setUpUnifiedMain()
-	if err := b.setImage(b.sidecar, sidecarRules(b.cluster)); err != nil {
+	if err := b.setImage(b.sidecar); err != nil {
 		return err
 	}
 	b.sidecar.Args = []string{
@@ -36,6 +36,7 @@ func (b *podBuilder) buildUnified() error {
 	b.spec.InitContainers = slices.DeleteFunc(b.spec.InitContainers, func(c corev1.Container) bool {
 		return c.Name == v1beta2.ContainerInit
 	})
+	b.starter = nil
 	return nil
 }
 

@@ -59,29 +59,18 @@ func (b *podBuilder) affinity() *corev1.Affinity {
 	return b.spec.Affinity
 }
 
-const (
-	crashLoop = "crash-loop"
-	// anyGroup in a crash loop's targets means every group.
-	anyGroup v1beta2.ProcessGroupID = "*"
-)
+// crashLoop stands where a container that is to fail would have its arguments.
+const crashLoop = "crash-loop"
 
 // breakContainers makes the containers named in buggify.crashLoopContainers fail.
 func (b *podBuilder) breakContainers() {
-	for _, broken := range b.cluster.Spec.Buggify.CrashLoopContainers {
-		if !slices.Contains(broken.Targets, anyGroup) && !slices.Contains(broken.Targets, b.group.ProcessGroupID) {
+	for _, c := range []*corev1.Container{b.main, b.sidecar, b.starter} {
+		if c == nil || !b.cluster.Spec.Buggify.CrashLoops(c.Name, b.group.ProcessGroupID) {
 			continue
 		}
-		for _, c := range []*corev1.Container{b.main, b.sidecar, b.starter} {
-			if c != nil && c.Name == broken.ContainerName {
-				b.breakContainer(c)
-			}
+		c.Args = []string{crashLoop}
+		if b.cluster.UsesUnifiedImage() {
+			c.Command = []string{crashLoop}
 		}
-	}
-}
-
-func (b *podBuilder) breakContainer(c *corev1.Container) {
-	c.Args = []string{crashLoop}
-	if b.cluster.UsesUnifiedImage() {
-		c.Command = []string{crashLoop}
 	}
 }

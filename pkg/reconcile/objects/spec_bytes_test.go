@@ -108,6 +108,73 @@ func TestFieldsOfOneVersionOnlyAreKnown(t *testing.T) {
 	}
 }
 
+func TestWhatWeBuildHasNoFieldThatTheOperatorDoesNotKnow(t *testing.T) {
+	known := map[string]bool{}
+	for _, path := range strings.Fields(string(operatorText(t, "podspec-fields.txt"))) {
+		known[path] = true
+	}
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			spec, err := PodSpec(sample(t, kind.given...), kind.group)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := hashedText(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var document any
+			if err := json.Unmarshal(text, &document); err != nil {
+				t.Fatal(err)
+			}
+			for _, path := range unknownPaths(document, "", known) {
+				t.Errorf("%s is unknown to the operator", path)
+			}
+		})
+	}
+}
+
+// unknownPaths are the paths in a JSON document that are no fields. An object at
+// a path without fields below is a map, and its keys are free.
+func unknownPaths(document any, path string, known map[string]bool) []string {
+	var unknown []string
+	switch value := document.(type) {
+	case []any:
+		for _, item := range value {
+			unknown = append(unknown, unknownPaths(item, path+"[]", known)...)
+		}
+	case map[string]any:
+		for key, item := range value {
+			below := path + "." + key
+			if known[below] {
+				unknown = append(unknown, unknownPaths(item, below, known)...)
+			} else if hasFields(path, known) {
+				unknown = append(unknown, below)
+			}
+		}
+	}
+	return unknown
+}
+
+func hasFields(path string, known map[string]bool) bool {
+	for field := range known {
+		if strings.HasPrefix(field, path+".") {
+			return true
+		}
+	}
+	return false
+}
+
+func TestUnknownPathsAreFound(t *testing.T) {
+	known := map[string]bool{".a": true, ".a[].b": true, ".labels": true}
+	document := map[string]any{"a": []any{map[string]any{"b": 1, "new": 2}}, "labels": map[string]any{"free": "x"}, "newer": 3}
+	got := unknownPaths(document, "", known)
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{".a[].new", ".newer"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func without(all, drop []string) []string {
 	var rest []string
 	for _, s := range all {
