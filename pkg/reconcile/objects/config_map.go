@@ -25,8 +25,8 @@ const (
 	keySidecarConf = "sidecar-conf"
 )
 
-// MonitorKey is the key of the monitor configuration that a pod mounts.
-func MonitorKey(l Launch) string {
+// monitorKey is the key of the monitor configuration that a pod mounts.
+func monitorKey(l Launch) string {
 	switch {
 	case l.ImageType == v1beta2.ImageTypeUnified:
 		return fmt.Sprintf("fdbmonitor-conf-%s-json", l.Class)
@@ -76,7 +76,7 @@ func ConfigMapHash(c *v1beta2.FoundationDBCluster, l Launch) (string, error) {
 		maps.Copy(data, c.Spec.ConfigMap.Data)
 	}
 	used := map[string]string{}
-	for _, key := range []string{KeyClusterFile, MonitorKey(l), KeyRunningVersion, KeyCAFile, keySidecarConf} {
+	for _, key := range []string{KeyClusterFile, monitorKey(l), KeyRunningVersion, KeyCAFile, keySidecarConf} {
 		if value, found := data[key]; found {
 			used[key] = value
 		}
@@ -127,7 +127,7 @@ func monitorData(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) (ma
 		if err != nil {
 			return nil, err
 		}
-		data[MonitorKey(l)] = text
+		data[monitorKey(l)] = text
 	}
 	return data, nil
 }

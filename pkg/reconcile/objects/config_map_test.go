@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 func TestMonitorConfigurationsInTheConfigMap(t *testing.T) {
@@ -153,5 +154,31 @@ func TestConfigMapHashOfOneClassIgnoresTheOthers(t *testing.T) {
 	}
 	if logBefore == logAfter {
 		t.Error("a log parameter did not change the hash of log pods")
+	}
+}
+
+func TestTheMonitorReadsInTheConfigMapWhatIsWantedOfIt(t *testing.T) {
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			c := sample(t, kind.given...)
+			launch := DesiredLaunch(c, kind.group.ProcessClass)
+			launch.ImageType = v1beta2.ImageTypeUnified // the split image's monitor reads another form
+			c.Status.ImageTypes = append(c.Status.ImageTypes, launch.ImageType)
+			m, err := ConfigMap(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := fdb.ParseMonitorConfiguration([]byte(m.Data[monitorKey(launch)]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := MonitorConfiguration(c, launch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-wanted +read):\n%s", diff)
+			}
+		})
 	}
 }

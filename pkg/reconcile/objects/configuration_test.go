@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -29,13 +28,13 @@ func TestDesiredConfiguration(t *testing.T) {
 				RedundancyMode: "triple", StorageEngine: "memory",
 				RoleCounts:             v1beta2.RoleCounts{Storage: 7, GrvProxies: 4, Logs: 8},
 				VersionFlags:           v1beta2.VersionFlags{LogSpill: 3},
-				StorageMigrationType:   ptr.To(v1beta2.StorageMigrationGradual),
-				PerpetualStorageWiggle: ptr.To(1),
+				StorageMigrationType:   new(v1beta2.StorageMigrationGradual),
+				PerpetualStorageWiggle: new(1),
 			})},
 			want: fdb.Configuration{
 				RedundancyMode: "triple", StorageEngine: "memory-2", UsableRegions: 1,
 				Logs: 8, CommitProxies: 2, GrvProxies: 4, Resolvers: 1, LogRouters: -1, RemoteLogs: -1, LogSpill: 3,
-				StorageMigrationType: ptr.To("gradual"), PerpetualStorageWiggle: ptr.To(1),
+				StorageMigrationType: new("gradual"), PerpetualStorageWiggle: new(1),
 			},
 		},
 		"two regions, sorted": {
@@ -79,7 +78,7 @@ func TestConfigurationSeenLeavesOutWhatTheSpecDoesNotAskFor(t *testing.T) {
 	c := sample(t)
 	reported := fdb.Configuration{
 		RedundancyMode: "double", StorageEngine: "ssd-2", UsableRegions: 1, Logs: 3, Proxies: 3, Resolvers: 1,
-		GrvProxies: 1, CommitProxies: 2, LogSpill: 2, PerpetualStorageWiggle: ptr.To(0), StorageMigrationType: ptr.To("disabled"),
+		GrvProxies: 1, CommitProxies: 2, LogSpill: 2, PerpetualStorageWiggle: new(0), StorageMigrationType: new("disabled"),
 		ExcludedServers: []fdb.ExcludedServer{{Address: "10.1.0.1"}},
 	}
 	if diff := cmp.Diff(DesiredRecordConfiguration(c), ConfigurationSeen(c, reported, fdb.Version{Major: 7, Minor: 3, Patch: 79})); diff != "" {

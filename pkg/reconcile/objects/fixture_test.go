@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
@@ -57,9 +56,9 @@ var (
 	stateless1 = group(v1beta2.ProcessClassStateless, "stateless-1")
 )
 
-func splitImage(c *v1beta2.FoundationDBCluster) { c.Spec.ImageType = ptr.To(v1beta2.ImageTypeSplit) }
+func splitImage(c *v1beta2.FoundationDBCluster) { c.Spec.ImageType = new(v1beta2.ImageTypeSplit) }
 
-func withoutDNS(c *v1beta2.FoundationDBCluster) { c.Spec.Routing.UseDNSInClusterFile = ptr.To(false) }
+func withoutDNS(c *v1beta2.FoundationDBCluster) { c.Spec.Routing.UseDNSInClusterFile = new(false) }
 
 func withTLS(c *v1beta2.FoundationDBCluster) { c.Spec.MainContainer.EnableTLS = true }
 
@@ -68,11 +67,11 @@ func twoServers(c *v1beta2.FoundationDBCluster) {
 }
 
 func ipFamily(family int) given {
-	return func(c *v1beta2.FoundationDBCluster) { c.Spec.Routing.PodIPFamily = ptr.To(family) }
+	return func(c *v1beta2.FoundationDBCluster) { c.Spec.Routing.PodIPFamily = new(family) }
 }
 
 func publicIPFromService(c *v1beta2.FoundationDBCluster) {
-	c.Spec.Routing.PublicIPSource = ptr.To(v1beta2.PublicIPSourceService)
+	c.Spec.Routing.PublicIPSource = new(v1beta2.PublicIPSourceService)
 }
 
 func settings(class v1beta2.ProcessClass, s v1beta2.ProcessSettings) given {

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
@@ -40,7 +39,8 @@ var kinds = map[string]struct {
 		given: []given{splitImage, withTLS, func(c *v1beta2.FoundationDBCluster) {
 			c.Spec.MainContainer.PeerVerificationRules = "S.CN=fdb"
 			c.Spec.SidecarContainer = v1beta2.ContainerOverrides{
-				EnableTLS: true, PeerVerificationRules: "S.CN=sidecar", EnableReadinessProbe: ptr.To(true),
+				EnableTLS: true, PeerVerificationRules: "S.CN=sidecar",
+				EnableReadinessProbe: new(true), //nolint:staticcheck // deprecated, and still read
 			}
 			c.Spec.SidecarVariables = []string{"RACK"}
 			c.Spec.TrustedCAs = []string{"ca one"}
@@ -95,7 +95,9 @@ var kinds = map[string]struct {
 		group: storage1,
 	},
 	"a unified crash loop": {
-		given: []given{func(c *v1beta2.FoundationDBCluster) { c.Spec.Buggify.CrashLoop = []v1beta2.ProcessGroupID{"storage-1"} }},
+		given: []given{func(c *v1beta2.FoundationDBCluster) {
+			c.Spec.Buggify.CrashLoop = []v1beta2.ProcessGroupID{"storage-1"} //nolint:staticcheck // deprecated, and still read
+		}},
 		group: storage1,
 	},
 	"a split crash loop": {
@@ -161,7 +163,7 @@ func ownTemplate(c *v1beta2.FoundationDBCluster) {
 							{Name: "MINE", Value: "1"}, {Name: v1beta2.EnvMachineID, Value: "m1"}, {Name: v1beta2.EnvClusterFile, Value: "/mine"},
 						},
 						VolumeMounts:    []corev1.VolumeMount{{Name: "certs", MountPath: "/certs"}, {Name: "data", MountPath: "/elsewhere"}},
-						SecurityContext: &corev1.SecurityContext{ReadOnlyRootFilesystem: ptr.To(false), RunAsUser: ptr.To(int64(4059))},
+						SecurityContext: &corev1.SecurityContext{ReadOnlyRootFilesystem: new(false), RunAsUser: new(int64(4059))},
 						Resources:       corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("250m")}},
 					},
 				},
@@ -176,7 +178,7 @@ func ownTemplate(c *v1beta2.FoundationDBCluster) {
 		VolumeClaimTemplate: &corev1.PersistentVolumeClaim{
 			ObjectMeta: metav1.ObjectMeta{Name: "unused", Labels: map[string]string{"claim": "ours"}, Annotations: map[string]string{"note": "claim"}},
 			Spec: corev1.PersistentVolumeClaimSpec{
-				StorageClassName: ptr.To("fast"),
+				StorageClassName: new("fast"),
 				Resources:        corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("16Gi")}},
 			},
 		},

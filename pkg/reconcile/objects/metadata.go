@@ -4,7 +4,6 @@ import (
 	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
@@ -47,7 +46,7 @@ func ownedBy(c *v1beta2.FoundationDBCluster) []metav1.OwnerReference {
 		Kind:       "FoundationDBCluster",
 		Name:       c.Name,
 		UID:        c.UID,
-		Controller: ptr.To(true),
+		Controller: new(true),
 	}}
 }
 

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
@@ -30,7 +28,7 @@ func MonitorConfiguration(c *v1beta2.FoundationDBCluster, l Launch) (fdb.Monitor
 		),
 	}
 	if c.Status.ConnectionString == "" {
-		m.RunServers = ptr.To(false)
+		m.RunServers = new(false)
 	}
 	return m, nil
 }
@@ -44,7 +42,7 @@ func processArguments(c *v1beta2.FoundationDBCluster, l Launch) []fdb.Argument {
 		{Value: "--logdir=/var/log/fdb-trace-logs"},
 		{Value: "--loggroup=" + c.LogGroup()},
 	}
-	if !numbered(c, l) {
+	if !l.numbersServers() {
 		return append(arguments, fdb.Argument{Value: "--datadir=/var/fdb/data"})
 	}
 	number := fdb.Argument{Type: fdb.ArgumentProcessNumber}
@@ -54,11 +52,15 @@ func processArguments(c *v1beta2.FoundationDBCluster, l Launch) []fdb.Argument {
 	)
 }
 
-// numbered reports whether the servers of a pod have directories and IDs of their
-// own. A cluster that is on its way to the unified image numbers the servers of
-// its remaining split pods as well.
-func numbered(c *v1beta2.FoundationDBCluster, l Launch) bool {
-	return l.Servers > 1 || c.UsesUnifiedImage()
+// numbersServers reports whether the servers of a pod have directories and IDs of
+// their own: always with the unified image, otherwise from two servers on.
+//
+// The operator asks for the image that the cluster wants, not for the pod's own.
+// While a cluster goes from one image to the other, a server that is restarted in
+// one of the remaining pods would then look for its data in another directory, and
+// come up empty. The two only differ during such a change.
+func (l Launch) numbersServers() bool {
+	return l.Servers > 1 || l.ImageType == v1beta2.ImageTypeUnified
 }
 
 func localityArguments(c *v1beta2.FoundationDBCluster) []fdb.Argument {

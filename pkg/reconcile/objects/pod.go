@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
@@ -150,14 +149,14 @@ func (b *podBuilder) setImage(c *corev1.Container) error {
 		c.SecurityContext = &corev1.SecurityContext{}
 	}
 	if c.SecurityContext.ReadOnlyRootFilesystem == nil {
-		c.SecurityContext.ReadOnlyRootFilesystem = ptr.To(true)
+		c.SecurityContext.ReadOnlyRootFilesystem = new(true)
 	}
 	return nil
 }
 
 // setUpMain does what the main containers of both image types have in common.
 func (b *podBuilder) setUpMain() error {
-	addVariables(b.main, variable(v1beta2.EnvClusterFile, pathDynamicConf+"/"+FileClusterFile))
+	addVariables(b.main, variable(v1beta2.EnvClusterFile, pathDynamicConf+"/"+fileClusterFile))
 	if trustsCAs(b.cluster) {
 		addVariables(b.main, variable(v1beta2.EnvTLSCAFile, pathDynamicConf+"/"+fileCA))
 	}

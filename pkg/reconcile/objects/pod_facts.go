@@ -73,7 +73,7 @@ func parseFamily(pod *corev1.Pod, text string) (int, error) {
 }
 
 func familyOfConfiguration(pod *corev1.Pod) (int, error) {
-	m, known, err := CurrentConfiguration(pod)
+	m, known, err := currentConfiguration(pod)
 	if err != nil {
 		return 0, err
 	}
@@ -90,9 +90,9 @@ func familyOfConfiguration(pod *corev1.Pod) (int, error) {
 	return 0, nil
 }
 
-// CurrentConfiguration is what a unified pod's monitor has accepted; known is
+// currentConfiguration is what a unified pod's monitor has accepted; known is
 // false while it has not reported anything.
-func CurrentConfiguration(pod *corev1.Pod) (m fdb.MonitorConfiguration, known bool, err error) {
+func currentConfiguration(pod *corev1.Pod) (m fdb.MonitorConfiguration, known bool, err error) {
 	text, found := pod.Annotations[v1beta2.AnnotationCurrentConfiguration]
 	if !found {
 		return fdb.MonitorConfiguration{}, false, nil

@@ -19,7 +19,7 @@ func (b *podBuilder) buildSplit() error {
 		return err
 	}
 	b.main.Command = []string{"sh", "-c"}
-	b.main.Args = []string{"fdbmonitor --conffile " + pathDynamicConf + "/" + FileMonitorConf +
+	b.main.Args = []string{"fdbmonitor --conffile " + pathDynamicConf + "/" + fileMonitorConf +
 		" --lockfile " + pathDynamicConf + "/fdbmonitor.lockfile" +
 		" --loggroup " + b.cluster.LogGroup() +
 		" >> " + pathTraceLogs + "/fdbmonitor-$(date '+%Y-%m-%d').log 2>&1"}
@@ -48,12 +48,12 @@ func (b *podBuilder) setUpCopier(c *corev1.Container) error {
 }
 
 func (b *podBuilder) copierArguments() []string {
-	arguments := []string{"--copy-file", FileClusterFile}
+	arguments := []string{"--copy-file", fileClusterFile}
 	if trustsCAs(b.cluster) {
 		arguments = append(arguments, "--copy-file", fileCA)
 	}
 	arguments = append(arguments,
-		"--input-monitor-conf", FileMonitorConf,
+		"--input-monitor-conf", fileMonitorConf,
 		"--copy-binary", "fdbserver",
 		"--copy-binary", "fdbcli",
 		"--main-container-version", b.version,

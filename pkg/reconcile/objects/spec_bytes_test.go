@@ -110,7 +110,7 @@ func TestFieldsOfOneVersionOnlyAreKnown(t *testing.T) {
 
 func TestWhatWeBuildHasNoFieldThatTheOperatorDoesNotKnow(t *testing.T) {
 	known := map[string]bool{}
-	for _, path := range strings.Fields(string(operatorText(t, "podspec-fields.txt"))) {
+	for path := range strings.FieldsSeq(string(operatorText(t, "podspec-fields.txt"))) {
 		known[path] = true
 	}
 	for name, kind := range kinds {

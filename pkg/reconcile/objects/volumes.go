@@ -24,12 +24,12 @@ const (
 	pathInputFiles     = "/var/input-files"
 	pathOutputFiles    = "/var/output-files"
 
-	// FileClusterFile is the cluster file's name in a pod.
-	FileClusterFile = "fdb.cluster"
-	// FileMonitorConf is the name of a split pod's monitor configuration.
-	FileMonitorConf = "fdbmonitor.conf"
-	// FileMonitorConfiguration is the name of a unified pod's monitor configuration.
-	FileMonitorConfiguration = "config.json"
+	// fileClusterFile is the cluster file's name in a pod.
+	fileClusterFile = "fdb.cluster"
+	// fileMonitorConf is the name of a split pod's monitor configuration.
+	fileMonitorConf = "fdbmonitor.conf"
+	// fileMonitorConfiguration is the name of a unified pod's monitor configuration.
+	fileMonitorConfiguration = "config.json"
 	fileCA                   = "ca.pem"
 )
 
@@ -64,13 +64,13 @@ func (b *podBuilder) binariesVolume() string {
 }
 
 func (b *podBuilder) configMapItems() []corev1.KeyToPath {
-	monitor := FileMonitorConf
+	monitor := fileMonitorConf
 	if b.cluster.UsesUnifiedImage() {
-		monitor = FileMonitorConfiguration
+		monitor = fileMonitorConfiguration
 	}
 	items := []corev1.KeyToPath{
-		{Key: MonitorKey(b.launch), Path: monitor},
-		{Key: KeyClusterFile, Path: FileClusterFile},
+		{Key: monitorKey(b.launch), Path: monitor},
+		{Key: KeyClusterFile, Path: fileClusterFile},
 	}
 	if trustsCAs(b.cluster) {
 		items = append(items, corev1.KeyToPath{Key: KeyCAFile, Path: fileCA})
