@@ -41,7 +41,7 @@ func walk(t reflect.Type, path string, paths *[]string) {
 }
 
 func walkFields(t reflect.Type, path string, paths *[]string) {
-	for f := range fieldsOf(t) {
+	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "" && f.Anonymous {
 			walk(f.Type, path, paths)
@@ -50,15 +50,5 @@ func walkFields(t reflect.Type, path string, paths *[]string) {
 		below := path + "." + name
 		*paths = append(*paths, below)
 		walk(f.Type, below, paths)
-	}
-}
-
-func fieldsOf(t reflect.Type) func(func(reflect.StructField) bool) {
-	return func(yield func(reflect.StructField) bool) {
-		for i := range t.NumField() {
-			if !yield(t.Field(i)) {
-				return
-			}
-		}
 	}
 }

@@ -41,8 +41,8 @@ func fill(v reflect.Value, path string, l leaves) {
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem(), path, l)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(v.Field(i), path+"."+v.Type().Field(i).Name, l)
+		for field, value := range v.Fields() {
+			fill(value, path+"."+field.Name, l)
 		}
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
@@ -70,8 +70,6 @@ func (f *full) set(v reflect.Value, path string) {
 		v.SetString(path)
 	case v.CanInt():
 		v.SetInt(f.count%100 + 1)
-	case v.CanUint():
-		v.SetUint(uint64(f.count%100 + 1))
 	default:
 		panic("no value for " + path + " of kind " + v.Kind().String())
 	}
