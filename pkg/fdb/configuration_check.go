@@ -89,8 +89,8 @@ func (c Configuration) checkMigration() error {
 	if c.StorageMigrationType != nil {
 		errs = append(errs, oneOf("storage migration type", *c.StorageMigrationType, migrationTypes))
 	}
-	if c.PerpetualStorageWiggle != nil && *c.PerpetualStorageWiggle < 0 {
-		errs = append(errs, fmt.Errorf("perpetual storage wiggle %d: want 0 or more", *c.PerpetualStorageWiggle))
+	if w := c.PerpetualStorageWiggle; w != nil && *w != 0 && *w != 1 {
+		errs = append(errs, fmt.Errorf("perpetual storage wiggle %d: want 0 or 1", *w))
 	}
 	if l := c.PerpetualStorageWiggleLocality; l != nil && !wiggleLocalityPattern.MatchString(*l) {
 		errs = append(errs, fmt.Errorf("perpetual storage wiggle locality %q: want key:value or 0", *l))

@@ -90,7 +90,8 @@ func DecodeLock(value []byte) (Lock, error) {
 // ExpiredAt reports whether anybody may take the lock over.
 func (l Lock) ExpiredAt(now time.Time) bool { return l.End.Unix() < now.Unix() }
 
-// HeldBy reports whether this very attempt of owner wrote the record.
+// HeldBy reports whether this very attempt of owner wrote the record. Only then may it
+// be released: the operator, or another run under the same name, may have rewritten it.
 func (l Lock) HeldBy(owner, nonce string) bool { return l.Owner == owner && l.Nonce == nonce }
 
 // LockRequest asks for the lock.
@@ -162,10 +163,4 @@ func (r LockRequest) record(start time.Time) *Lock {
 		End:   r.Now.Add(r.Duration).UTC().Truncate(time.Second),
 		Nonce: r.Nonce,
 	}
-}
-
-// ReleasableAt reports whether owner's attempt may clear the record: it is the one
-// it wrote and it has not run out.
-func (l Lock) ReleasableAt(now time.Time, owner, nonce string) bool {
-	return l.HeldBy(owner, nonce) && l.Start.Unix() <= now.Unix() && !l.ExpiredAt(now)
 }

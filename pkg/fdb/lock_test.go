@@ -82,30 +82,6 @@ func TestWhoGetsTheLock(t *testing.T) {
 	}
 }
 
-func TestOnlyOurOwnRecordIsReleased(t *testing.T) {
-	mine := Lock{Owner: "dc1", Start: noon, End: noon.Add(time.Minute), Nonce: "n"}
-	cases := map[string]struct {
-		lock         Lock
-		owner, nonce string
-		now          time.Time
-		want         bool
-	}{
-		"ours":                        {mine, "dc1", "n", noon, true},
-		"another's":                   {mine, "dc2", "n", noon, false},
-		"our name, another attempt":   {mine, "dc1", "m", noon, false},
-		"ours, rewritten by operator": {Lock{Owner: "dc1", Start: noon, End: noon.Add(time.Minute)}, "dc1", "n", noon, false},
-		"ours, run out":               {mine, "dc1", "n", noon.Add(2 * time.Minute), false},
-		"ours, from the future":       {mine, "dc1", "n", noon.Add(-time.Minute), false},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := c.lock.ReleasableAt(c.now, c.owner, c.nonce); got != c.want {
-				t.Errorf("got %v", got)
-			}
-		})
-	}
-}
-
 func TestLockKeys(t *testing.T) {
 	const standard = "\xff\x02/org.foundationdb.kubernetes-operator"
 	begin, end := LockKeys{}.DenyList()

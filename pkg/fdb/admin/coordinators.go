@@ -1,0 +1,82 @@
+package admin
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// connectionStringKey works without an available database and on a locked one.
+var connectionStringKey = []byte("\xff\xff/connection_string")
+
+var coordinatorTexts = []string{
+	"Coordination state changed",
+	"No change (existing configuration satisfies request)",
+}
+
+// ChangeCoordinators moves the coordinators. How many and which ones make sense is
+// the caller's business: FoundationDB accepts a single one for any redundancy.
+func (c *FDBCLI) ChangeCoordinators(ctx context.Context, coordinators []fdb.Address) (fdb.ConnectionString, error) {
+	const doing = "changing coordinators"
+	words := []string{"coordinators"}
+	for _, a := range coordinators {
+		words = append(words, a.Coordinator())
+	}
+	proposed := fdb.ConnectionString{Description: "proposed", ID: "proposed", Coordinators: coordinators}
+	if err := proposed.Check(); err != nil {
+		return fdb.ConnectionString{}, &Error{Kind: KindBadInput, Doing: doing, Err: err}
+	}
+	var now fdb.ConnectionString
+	err := c.change(ctx, mutation{
+		doing:  doing,
+		script: command(words...),
+		limit:  changeLimit,
+		succeeded: func(r Result) bool {
+			return slices.ContainsFunc(answerLines(r.Stdout), func(l string) bool { return slices.Contains(coordinatorTexts, l) })
+		},
+		inForce: func(ctx context.Context) (bool, error) {
+			var err error
+			now, err = c.ConnectionString(ctx)
+			return err == nil && now.SameCoordinators(coordinators), err
+		},
+	})
+	if err != nil {
+		return fdb.ConnectionString{}, err
+	}
+	return now, nil
+}
+
+// ConnectionString is the one in force.
+func (c *FDBCLI) ConnectionString(ctx context.Context) (fdb.ConnectionString, error) {
+	const doing = "reading the connection string"
+	value, found, err := c.get(ctx, doing, connectionStringKey)
+	if err != nil {
+		return fdb.ConnectionString{}, err
+	}
+	if !found {
+		return fdb.ConnectionString{}, &Error{Kind: KindUnparsed, Doing: doing, Detail: "the key is absent"}
+	}
+	s, err := fdb.ParseConnectionString(string(value))
+	if err != nil {
+		return fdb.ConnectionString{}, &Error{Kind: KindUnparsed, Doing: doing, Err: err}
+	}
+	return s, nil
+}
+
+// get reads one key that needs no option.
+func (c *FDBCLI) get(ctx context.Context, doing string, key []byte) (value []byte, found bool, err error) {
+	r, err := c.run(ctx, doing, command("get", string(key)), readLimit)
+	if err != nil {
+		return nil, false, err
+	}
+	lines := answerLines(r.Stdout)
+	if len(lines) != 1 {
+		return nil, false, unparsed(doing, r)
+	}
+	value, found, err = parseValue(key, lines[0])
+	if err != nil {
+		return nil, false, &Error{Kind: KindUnparsed, Doing: doing, Err: err}
+	}
+	return value, found, nil
+}

@@ -1,0 +1,145 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// Prefixes of the special keys that list exclusions. Failed ones are exclusions too.
+const (
+	excludedPrefix         = "\xff\xff/management/excluded/"
+	excludedLocalityPrefix = "\xff\xff/management/excluded_locality/"
+	failedPrefix           = "\xff\xff/management/failed/"
+	failedLocalityPrefix   = "\xff\xff/management/failed_locality/"
+	inProgressPrefix       = "\xff\xff/management/in_progress_exclusion/"
+)
+
+// maxRows is how many exclusions are listed at most; more are an error.
+const maxRows = 100_000
+
+var localityPattern = regexp.MustCompile(`^locality_[A-Za-z0-9_]+:[^\s;"'\\]+$`)
+
+// Exclude starts exclusions without waiting for them. Whether the remark about each
+// target is good news or bad is not looked at: "successfully excluded" is also said
+// of a running cluster controller, and a dead process is only ever "missing".
+func (c *FDBCLI) Exclude(ctx context.Context, targets []string) error {
+	doing := "excluding " + strings.Join(targets, ", ")
+	if err := checkTargets(doing, targets); err != nil {
+		return err
+	}
+	return c.change(ctx, mutation{
+		doing:     doing,
+		script:    command(append([]string{"exclude", "no_wait"}, targets...)...),
+		limit:     changeLimit,
+		succeeded: func(Result) bool { return true }, // no text means success; the list does
+		inForce: func(ctx context.Context) (bool, error) {
+			excluded, err := c.Exclusions(ctx)
+			return err == nil && containsAll(excluded, targets), err
+		},
+	})
+}
+
+// Include ends exclusions. It never includes everything.
+func (c *FDBCLI) Include(ctx context.Context, targets []string) error {
+	doing := "including " + strings.Join(targets, ", ")
+	if err := checkTargets(doing, targets); err != nil {
+		return err
+	}
+	return c.change(ctx, mutation{
+		doing:  doing,
+		script: command(append([]string{"include"}, targets...)...),
+		limit:  changeLimit,
+		inForce: func(ctx context.Context) (bool, error) {
+			excluded, err := c.Exclusions(ctx)
+			return err == nil && !containsAny(excluded, targets), err
+		},
+	})
+}
+
+func containsAll(excluded, targets []string) bool {
+	return !slices.ContainsFunc(targets, func(t string) bool { return !slices.Contains(excluded, t) })
+}
+
+func containsAny(excluded, targets []string) bool {
+	return slices.ContainsFunc(targets, func(t string) bool { return slices.Contains(excluded, t) })
+}
+
+// checkTargets refuses what exclude would take for something else, or skip with exit
+// code 0.
+func checkTargets(doing string, targets []string) error {
+	if len(targets) == 0 {
+		return &Error{Kind: KindBadInput, Doing: doing, Detail: "no targets"}
+	}
+	for _, t := range targets {
+		if !isTarget(t) {
+			detail := fmt.Sprintf("%q is neither an IP, nor ip:port without flags, nor a locality", t)
+			return &Error{Kind: KindBadInput, Doing: doing, Detail: detail}
+		}
+	}
+	return nil
+}
+
+func isTarget(text string) bool {
+	if localityPattern.MatchString(text) {
+		return true
+	}
+	if ip, err := netip.ParseAddr(text); err == nil {
+		return ip.String() == text
+	}
+	a, err := fdb.ParseAddress(text)
+	return err == nil && a.IsIP() && a.Port != 0 && a.HostPort() == text
+}
+
+// Exclusions are all exclusions in force, sorted.
+func (c *FDBCLI) Exclusions(ctx context.Context) ([]string, error) {
+	return c.keysUnder(ctx, "listing exclusions",
+		excludedPrefix, excludedLocalityPrefix, failedPrefix, failedLocalityPrefix)
+}
+
+// InProgressExclusions are the addresses that still hold data or logs, sorted.
+func (c *FDBCLI) InProgressExclusions(ctx context.Context) ([]string, error) {
+	return c.keysUnder(ctx, "listing exclusions in progress", inProgressPrefix)
+}
+
+// keysUnder lists what follows the prefixes in the keys that have them.
+func (c *FDBCLI) keysUnder(ctx context.Context, doing string, prefixes ...string) ([]string, error) {
+	commands := make([]string, len(prefixes))
+	for i, prefix := range prefixes {
+		commands[i] = command("getrange", prefix, endOf(prefix), strconv.Itoa(maxRows))
+	}
+	r, err := c.run(ctx, doing, strings.Join(commands, "; "), readLimit)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	lines := answerLines(r.Stdout)
+	for _, prefix := range prefixes {
+		rows, rest, err := parseRange(maxRows, lines)
+		if err != nil {
+			return nil, &Error{Kind: KindUnparsed, Doing: doing, Err: err}
+		}
+		for _, row := range rows {
+			name, has := strings.CutPrefix(string(row.Key), prefix)
+			if !has {
+				return nil, &Error{Kind: KindUnparsed, Doing: doing, Detail: "key outside its range: " + strconv.Quote(string(row.Key))}
+			}
+			found = append(found, name)
+		}
+		lines = rest
+	}
+	if len(lines) > 0 {
+		return nil, unparsed(doing, r)
+	}
+	slices.Sort(found)
+	return slices.Compact(found), nil
+}
+
+// endOf is the end of the range of all keys that start with a prefix ending in "/".
+func endOf(prefix string) string { return strings.TrimSuffix(prefix, "/") + "0" }

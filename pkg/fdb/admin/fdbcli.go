@@ -1,0 +1,309 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// Where things are in a pod of a cluster.
+const (
+	// MainBinary is the main container's own fdbcli.
+	MainBinary = "/usr/bin/fdbcli"
+	// LiveClusterFile is kept current by fdbserver.
+	LiveClusterFile = "/var/fdb/data/fdb.cluster"
+	// SeedClusterFile may be stale, and read-only; it is there from the start.
+	SeedClusterFile = "/var/dynamic-conf/fdb.cluster"
+)
+
+// BinariesFor are the places where an fdbcli of this version can be: the main
+// container's own, and the copies made for an upgrade by the unified image and by
+// the split one.
+func BinariesFor(v fdb.Version) []string {
+	if v.IsZero() {
+		return []string{MainBinary}
+	}
+	return []string{
+		MainBinary,
+		"/var/fdb/shared-binaries/bin/" + v.String() + "/fdbcli",
+		"/var/dynamic-conf/bin/" + v.String() + "/fdbcli",
+	}
+}
+
+// FDBCLIOptions say where things are. The zero value suits a pod of a cluster.
+type FDBCLIOptions struct {
+	// Binaries are tried in order until one is there. Default MainBinary.
+	Binaries []string
+	// ClusterFiles are tried in order until one can be read. Default LiveClusterFile,
+	// then SeedClusterFile.
+	ClusterFiles []string
+	// Clock is the real one by default. It paces retries and read-backs.
+	Clock clock.Clock
+	// Jitter varies a pause so that rivals do not stay in step. Default: up to twice
+	// as long.
+	Jitter func(time.Duration) time.Duration
+}
+
+// FDBCLI is Admin and KV through fdbcli's text protocol, recorded on FoundationDB
+// 7.3.79 and read in the sources of 7.1.67 and 7.4.6.
+type FDBCLI struct {
+	transport    Transport
+	binaries     []string
+	clusterFiles []string
+	clock        clock.Clock
+	jitter       func(time.Duration) time.Duration
+
+	mu      sync.Mutex
+	works   *place // the place that worked last
+	version fdb.Version
+}
+
+var (
+	_ Admin = (*FDBCLI)(nil)
+	_ KV    = (*FDBCLI)(nil)
+)
+
+// NewFDBCLI runs fdbcli through t.
+func NewFDBCLI(t Transport, o FDBCLIOptions) *FDBCLI {
+	c := &FDBCLI{transport: t, binaries: o.Binaries, clusterFiles: o.ClusterFiles, clock: o.Clock, jitter: o.Jitter}
+	if len(c.binaries) == 0 {
+		c.binaries = []string{MainBinary}
+	}
+	if len(c.clusterFiles) == 0 {
+		c.clusterFiles = []string{LiveClusterFile, SeedClusterFile}
+	}
+	if c.clock == nil {
+		c.clock = clock.RealClock{}
+	}
+	if c.jitter == nil {
+		c.jitter = func(d time.Duration) time.Duration { return wait.Jitter(d, 1) }
+	}
+	return c
+}
+
+// Limits after which fdbcli gives up by itself. An unconfigured or unavailable
+// database takes up to 19 s for a status, a coordinator change up to 18 s, and
+// creating a database up to 75 s.
+const (
+	readLimit      = 15 * time.Second
+	statusLimit    = 40 * time.Second
+	changeLimit    = 40 * time.Second
+	configureLimit = 75 * time.Second
+	sessionLimit   = 30 * time.Second
+)
+
+const (
+	// wrapperGrace is how much later than fdbcli itself the wrapper ends it.
+	wrapperGrace = 10 * time.Second
+	// clientGrace is how much later than fdbcli we stop to listen.
+	clientGrace = 20 * time.Second
+)
+
+const (
+	// maxInlineScript is the longest script that goes on a command line: those of
+	// pods/exec travel in URLs. Longer ones go through stdin.
+	maxInlineScript = 4 << 10
+	// maxScript is the longest script at all: the system limits one argument to 128 KiB.
+	maxScript = 120 << 10
+)
+
+// place is one combination of a binary and a cluster file.
+type place struct{ binary, clusterFile string }
+
+// places are all combinations to try, the one that worked last before the others.
+func (c *FDBCLI) places() []place {
+	var all []place
+	for _, file := range c.clusterFiles {
+		for _, binary := range c.binaries {
+			all = append(all, place{binary, file})
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.works == nil {
+		return all
+	}
+	best := *c.works
+	all = slices.DeleteFunc(all, func(p place) bool { return p == best })
+	return append([]place{best}, all...)
+}
+
+func (c *FDBCLI) remember(p place) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.works = &p
+}
+
+// tryPlaces calls try for one place after the other while it fails in a way that is
+// the place's fault, which also means that nothing was sent to the database.
+func (c *FDBCLI) tryPlaces(try func(place) error) error {
+	var first error
+	for _, p := range c.places() {
+		err := try(p)
+		if kind := KindOf(err); kind != KindBinaryMissing && kind != KindBadClusterFile {
+			c.remember(p)
+			return err
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// run runs one script of fdbcli commands and returns its output when nothing in it
+// says that it failed. That alone is no proof of success.
+func (c *FDBCLI) run(ctx context.Context, doing, script string, limit time.Duration) (Result, error) {
+	if len(script) > maxScript {
+		return Result{}, &Error{Kind: KindBadInput, Doing: doing, Detail: "too many or too long arguments"}
+	}
+	var r Result
+	err := c.tryPlaces(func(p place) error {
+		argv := []string{p.binary, "-C", p.clusterFile, "--timeout", seconds(limit), "--exec", script}
+		cmd := Command{Argv: argv, Limit: limit + wrapperGrace}
+		if len(script) > maxInlineScript {
+			cmd.Argv = append([]string{"sh", "-c", `exec "$0" "$@" --exec "$(cat)"`}, argv[:5]...)
+			cmd.Stdin = strings.NewReader(script)
+		}
+		var err error
+		r, err = c.start(ctx, doing, cmd)
+		return err
+	})
+	return r, err
+}
+
+func (c *FDBCLI) start(ctx context.Context, doing string, cmd Command) (Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, cmd.Limit-wrapperGrace+clientGrace)
+	defer cancel()
+	r, err := c.transport.Run(ctx, cmd)
+	if err != nil {
+		return r, transportError(doing, err)
+	}
+	if failure := failureOf(doing, r); failure != nil {
+		return r, failure
+	}
+	return r, nil
+}
+
+// transportError turns a transport's error into one with a kind.
+func transportError(doing string, err error) *Error {
+	kind := KindTransport
+	if !neverRan(err) && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
+		kind = KindTimeout
+	}
+	return &Error{Kind: kind, Doing: doing, Err: err}
+}
+
+// mutation is one change of the database.
+type mutation struct {
+	doing  string
+	script string
+	limit  time.Duration
+	// succeeded looks for the expected text; nil for a silent command.
+	succeeded func(Result) bool
+	// inForce reads back whether the change is in force.
+	inForce func(context.Context) (bool, error)
+}
+
+// change runs a mutation and reads back what came of it, after an error too: an
+// error does not mean that nothing was changed.
+func (c *FDBCLI) change(ctx context.Context, m mutation) error {
+	r, err := c.run(ctx, m.doing, m.script, m.limit)
+	if certainlyNotRun(err) {
+		return err
+	}
+	if err == nil && !m.understood(r) {
+		err = unparsed(m.doing, r)
+	}
+	inForce, readErr := m.inForce(ctx)
+	switch {
+	case readErr == nil && inForce:
+		return nil
+	case decided(err):
+		return err
+	case err == nil && readErr == nil:
+		return &Error{Kind: KindNotInForce, Doing: m.doing, Detail: "accepted, but not in force afterwards"}
+	default:
+		return &Error{Kind: KindUnknownResult, Doing: m.doing, Err: errors.Join(err, readErr)}
+	}
+}
+
+func (m mutation) understood(r Result) bool {
+	if m.succeeded == nil {
+		return len(answerLines(r.Stdout)) == 0 && len(errorLines(r.Stderr)) == 0
+	}
+	return m.succeeded(r)
+}
+
+// certainlyNotRun reports whether the command never reached the database.
+func certainlyNotRun(err error) bool {
+	switch KindOf(err) {
+	case KindBinaryMissing, KindBadClusterFile, KindTLS:
+		return true
+	case KindTransport:
+		return neverRan(err)
+	case KindBadInput:
+		return true
+	default:
+		return false
+	}
+}
+
+// decided reports whether the database itself said that it did not do it.
+func decided(err error) bool {
+	switch KindOf(err) {
+	case KindRefused, KindLocked, KindConflict, KindUnavailable, KindPartial:
+		return true
+	default:
+		return false
+	}
+}
+
+// pause waits for d, or less when ctx ends.
+func (c *FDBCLI) pause(ctx context.Context, d time.Duration) error {
+	timer := c.clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Version asks the client for its own version, once.
+func (c *FDBCLI) Version(ctx context.Context) (fdb.Version, error) {
+	c.mu.Lock()
+	known := c.version
+	c.mu.Unlock()
+	if !known.IsZero() {
+		return known, nil
+	}
+	const doing = "asking fdbcli for its version"
+	var v fdb.Version
+	err := c.tryPlaces(func(p place) error {
+		r, err := c.start(ctx, doing, Command{Argv: []string{p.binary, "--version"}, Limit: readLimit + wrapperGrace})
+		if err != nil {
+			return err
+		}
+		if v, err = fdb.ParseVersion(string(r.Stdout)); err != nil {
+			return &Error{Kind: KindUnparsed, Doing: doing, Err: err}
+		}
+		return nil
+	})
+	if err != nil {
+		return fdb.Version{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.version = v
+	return v, nil
+}

@@ -1,0 +1,165 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+var (
+	killHeaderPattern = regexp.MustCompile(`^The following (\d+ addresses|address) can be killed:$`)
+	killedPattern     = regexp.MustCompile(`^Attempted to kill (\d+) processes$`)
+)
+
+const nobodyToKill = "No addresses can be killed."
+
+// A killed process needs a moment to be back, or to be missed.
+const (
+	restartReads = 5
+	restartPause = 3 * time.Second
+)
+
+// Kill restarts processes. FoundationDB kills all or nobody, and only processes it
+// can reach, so unreachable ones are left out and reported.
+func (c *FDBCLI) Kill(ctx context.Context, addresses []fdb.Address) error {
+	wanted := hostPorts(addresses)
+	doing := "killing " + strings.Join(wanted, ", ")
+	if len(wanted) == 0 {
+		return &Error{Kind: KindBadInput, Doing: doing, Detail: "no addresses"}
+	}
+	reachable, err := c.killable(ctx)
+	if err != nil {
+		return err
+	}
+	present := slices.DeleteFunc(slices.Clone(wanted), func(a string) bool { return !slices.Contains(reachable, a) })
+	if len(present) == 0 {
+		return &Error{Kind: KindRefused, Doing: doing, Detail: "none of them can be reached"}
+	}
+	if err := c.kill(ctx, doing, present); err != nil {
+		return err
+	}
+	if missed := without(wanted, present); len(missed) > 0 {
+		return &Error{Kind: KindPartial, Doing: doing, Detail: "not reached", Targets: missed}
+	}
+	return nil
+}
+
+func hostPorts(addresses []fdb.Address) []string {
+	texts := make([]string, len(addresses))
+	for i, a := range addresses {
+		texts[i] = a.HostPort()
+	}
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}
+
+func without(all, some []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(a string) bool { return slices.Contains(some, a) })
+}
+
+// killable lists the addresses, without flags, that can be killed now.
+func (c *FDBCLI) killable(ctx context.Context) ([]string, error) {
+	const doing = "listing processes that can be killed"
+	r, err := c.run(ctx, doing, "kill", changeLimit)
+	if err != nil {
+		return nil, err
+	}
+	addresses, ok := parseKillable(answerLines(r.Stdout))
+	if !ok {
+		return nil, unparsed(doing, r)
+	}
+	return addresses, nil
+}
+
+func parseKillable(lines []string) (addresses []string, ok bool) {
+	if slices.Equal(lines, []string{nobodyToKill}) {
+		return nil, true
+	}
+	if len(lines) == 0 || !killHeaderPattern.MatchString(lines[0]) {
+		return nil, false
+	}
+	for _, line := range lines[1:] {
+		a, err := fdb.ParseAddress(line)
+		if err != nil {
+			return nil, false
+		}
+		addresses = append(addresses, a.HostPort())
+	}
+	return addresses, true
+}
+
+// kill sends one kill to all present addresses. The list in the same script fills
+// fdbcli's table of processes; the sleep gives the requests time to leave.
+func (c *FDBCLI) kill(ctx context.Context, doing string, present []string) error {
+	before, err := c.Status(ctx)
+	if err != nil {
+		return err
+	}
+	began := c.clock.Now()
+	return c.change(ctx, mutation{
+		doing:  doing,
+		script: "kill; " + command(append([]string{"kill"}, present...)...) + "; sleep 5",
+		limit:  changeLimit,
+		succeeded: func(r Result) bool {
+			return slices.ContainsFunc(answerLines(r.Stdout), func(line string) bool {
+				parts := killedPattern.FindStringSubmatch(line)
+				return parts != nil && parts[1] == fmt.Sprint(len(present))
+			})
+		},
+		inForce: func(ctx context.Context) (bool, error) {
+			return c.restarted(ctx, uptimes(before), present, began)
+		},
+	})
+}
+
+// restarted polls until every address has a younger process, or none, than before.
+func (c *FDBCLI) restarted(ctx context.Context, before map[string]time.Duration, addresses []string, began time.Time) (bool, error) {
+	for try := range restartReads {
+		if try > 0 {
+			if err := c.pause(ctx, restartPause); err != nil {
+				return false, err
+			}
+		}
+		s, err := c.Status(ctx)
+		if err != nil {
+			return false, err
+		}
+		elapsed := c.clock.Since(began)
+		if len(s.Cluster.Processes) > 0 && allYounger(before, uptimes(s), addresses, elapsed) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// allYounger reports whether no address still has the process it had before, elapsed
+// ago. Processes that do not say how old they are have just started.
+func allYounger(before, now map[string]time.Duration, addresses []string, elapsed time.Duration) bool {
+	return !slices.ContainsFunc(addresses, func(a string) bool {
+		uptime, running := now[a]
+		return running && uptime >= before[a] && uptime > elapsed
+	})
+}
+
+// uptimes are the ages of the processes that tell theirs, by address without flags.
+func uptimes(s *fdb.Status) map[string]time.Duration {
+	ages := map[string]time.Duration{}
+	for _, p := range s.Cluster.Processes {
+		uptime, ok := p.Uptime()
+		if !ok {
+			continue
+		}
+		ages[p.Address.HostPort()] = uptime
+		if public, err := fdb.PublicAddresses(p.CommandLine); err == nil {
+			for _, a := range public {
+				ages[a.HostPort()] = uptime
+			}
+		}
+	}
+	return ages
+}

@@ -1,0 +1,158 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// LockHeldError says who has the lock, or why it cannot be had.
+type LockHeldError struct {
+	Decision fdb.LockDecision
+}
+
+func (e *LockHeldError) Error() string {
+	if e.Decision.Outcome == fdb.LockHeld && e.Decision.Holder != nil {
+		return fmt.Sprintf("the lock is held by %q until %s", e.Decision.Holder.Owner, e.Decision.Holder.End.Format("15:04:05 MST"))
+	}
+	return fmt.Sprintf("the lock is refused: %s", e.Decision.Outcome)
+}
+
+// settleTries is how often a transaction with an unknown result is looked after.
+const settleTries = 3
+
+// TakeLock takes, extends or takes over the lock in one transaction. It returns the
+// record that is in force and *LockHeldError when the lock cannot be had; it does not
+// wait. The request's nonce must be new for each call: it tells whether a commit with
+// an unknown result happened. A database that is locked itself is KindLocked.
+func TakeLock(ctx context.Context, kv KV, keys fdb.LockKeys, r fdb.LockRequest) (fdb.Lock, error) {
+	if r.Nonce == "" {
+		return fdb.Lock{}, &Error{Kind: KindBadInput, Doing: "taking the lock", Detail: "no nonce"}
+	}
+	begin, end := keys.DenyList()
+	reads := []Read{ReadKey(keys.Lock()), ReadKey(DatabaseLockedKey), ReadRange(begin, end)}
+	var taken fdb.Lock
+	err := settled(ctx, kv, reads, func(v View) ([]Mutation, error) {
+		found, err := lockIn(v, keys)
+		if err != nil {
+			return nil, err
+		}
+		if found != nil && found.HeldBy(r.Owner, r.Nonce) {
+			taken = *found // an earlier attempt was committed after all
+			return nil, nil
+		}
+		if _, locked := v.Value(DatabaseLockedKey); locked {
+			return nil, &Error{Kind: KindLocked, Doing: "taking the lock", Detail: "the database is locked"}
+		}
+		d := fdb.DecideLock(found, deniedIn(v, keys), r)
+		if !d.Outcome.Granted() {
+			return nil, &LockHeldError{Decision: d}
+		}
+		taken = *d.Write
+		return []Mutation{Set(keys.Lock(), d.Write.Encode())}, nil
+	})
+	if err != nil {
+		return fdb.Lock{}, fmt.Errorf("taking the lock: %w", err)
+	}
+	return taken, nil
+}
+
+// ReleaseLock clears the record if it is the one that lock says we wrote. A record
+// that is gone, ran out or is another's is left alone, which is no error.
+func ReleaseLock(ctx context.Context, kv KV, keys fdb.LockKeys, lock fdb.Lock) error {
+	reads := []Read{ReadKey(keys.Lock())}
+	err := settled(ctx, kv, reads, func(v View) ([]Mutation, error) {
+		found, err := lockIn(v, keys)
+		if err != nil {
+			return nil, err
+		}
+		if found == nil || !found.HeldBy(lock.Owner, lock.Nonce) {
+			return nil, nil
+		}
+		return []Mutation{Clear(keys.Lock())}, nil
+	})
+	if err != nil {
+		return fmt.Errorf("releasing the lock: %w", err)
+	}
+	return nil
+}
+
+// ReadLock is the record in force, nil for none, and the owners on the deny list.
+func ReadLock(ctx context.Context, kv KV, keys fdb.LockKeys) (lock *fdb.Lock, denied []string, err error) {
+	begin, end := keys.DenyList()
+	reads := []Read{ReadKey(keys.Lock()), ReadRange(begin, end)}
+	_, err = kv.Txn(ctx, reads, func(v View) ([]Mutation, error) {
+		var err error
+		lock, err = lockIn(v, keys)
+		denied = deniedIn(v, keys)
+		return nil, err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the lock: %w", err)
+	}
+	return lock, denied, nil
+}
+
+// UpdateDenyList puts owners on the deny list or takes them off it; owners that are
+// not named stay as they are.
+func UpdateDenyList(ctx context.Context, kv KV, keys fdb.LockKeys, denied map[string]bool) error {
+	begin, end := keys.DenyList()
+	err := settled(ctx, kv, []Read{ReadRange(begin, end)}, func(v View) ([]Mutation, error) {
+		var mutations []Mutation
+		for owner, deny := range denied {
+			key := keys.Denied(owner)
+			_, listed := v.Value(key)
+			switch {
+			case owner == "":
+				return nil, &Error{Kind: KindBadInput, Doing: "updating the deny list", Detail: "an owner without a name"}
+			case deny && !listed:
+				mutations = append(mutations, Set(key, []byte(owner)))
+			case !deny && listed:
+				mutations = append(mutations, Clear(key))
+			}
+		}
+		return mutations, nil
+	})
+	if err != nil {
+		return fmt.Errorf("updating the deny list: %w", err)
+	}
+	return nil
+}
+
+// settled runs a transaction whose decide recognises its own earlier work, again while
+// the result is unknown. Running it again reads what was committed, and if that was
+// nothing, writes the same keys, so that an earlier attempt that is still on its way
+// conflicts with it.
+func settled(ctx context.Context, kv KV, reads []Read, decide func(View) ([]Mutation, error)) error {
+	var err error
+	for range settleTries {
+		if _, err = kv.Txn(ctx, reads, decide); KindOf(err) != KindUnknownResult {
+			return err
+		}
+	}
+	return err
+}
+
+// lockIn is the lock record; nil when there is none. An empty value is none.
+func lockIn(v View, keys fdb.LockKeys) (*fdb.Lock, error) {
+	value, found := v.Value(keys.Lock())
+	if !found || len(value) == 0 {
+		return nil, nil
+	}
+	lock, err := fdb.DecodeLock(value)
+	if err != nil {
+		return nil, &Error{Kind: KindUnparsed, Doing: "reading the lock", Err: err}
+	}
+	return &lock, nil
+}
+
+func deniedIn(v View, keys fdb.LockKeys) []string {
+	begin, end := keys.DenyList()
+	var denied []string
+	for _, p := range v.Within(begin, end) {
+		denied = append(denied, strings.TrimPrefix(string(p.Key), string(begin)))
+	}
+	return denied
+}

@@ -1,0 +1,93 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+const (
+	noMaintenance       = "No ongoing maintenance."
+	maintenanceDisabled = "Data distribution has been disabled for all storage server failures in this cluster " +
+		"and thus maintenance mode is not active."
+)
+
+var maintenancePattern = regexp.MustCompile(`^Maintenance for zone (.+) will continue for (\d+) seconds\.$`)
+
+// Maintenance is the zone under maintenance, if any.
+func (c *FDBCLI) Maintenance(ctx context.Context) (fdb.Maintenance, error) {
+	const doing = "reading the maintenance mode"
+	r, err := c.run(ctx, doing, "maintenance", readLimit)
+	if err != nil {
+		return fdb.Maintenance{}, err
+	}
+	m, ok := parseMaintenance(answerLines(r.Stdout))
+	if !ok {
+		return fdb.Maintenance{}, unparsed(doing, r)
+	}
+	return m, nil
+}
+
+func parseMaintenance(lines []string) (m fdb.Maintenance, ok bool) {
+	if len(lines) != 1 {
+		return fdb.Maintenance{}, false
+	}
+	switch lines[0] {
+	case noMaintenance:
+		return fdb.Maintenance{}, true
+	case maintenanceDisabled:
+		return fdb.Maintenance{Disabled: true}, true
+	}
+	parts := maintenancePattern.FindStringSubmatch(lines[0])
+	if parts == nil {
+		return fdb.Maintenance{}, false
+	}
+	remaining, err := strconv.ParseInt(parts[2], 10, 32)
+	if err != nil {
+		return fdb.Maintenance{}, false
+	}
+	return fdb.Maintenance{Zone: parts[1], Remaining: time.Duration(remaining) * time.Second}, true
+}
+
+// MaintenanceOn puts a zone under maintenance for d, at least a second. It refuses
+// while another zone is: the database would forget that one without a word.
+func (c *FDBCLI) MaintenanceOn(ctx context.Context, zone string, d time.Duration) error {
+	doing := fmt.Sprintf("putting zone %q under maintenance", zone)
+	if zone == "" || strings.ContainsFunc(zone, func(r rune) bool { return r <= ' ' || r > '~' }) || d < time.Second {
+		return &Error{Kind: KindBadInput, Doing: doing, Detail: fmt.Sprintf("want a zone's name and at least 1s, got %s", d)}
+	}
+	now, err := c.Maintenance(ctx)
+	if err != nil {
+		return err
+	}
+	if now.Active() && now.Zone != zone {
+		return &Error{Kind: KindRefused, Doing: doing, Detail: fmt.Sprintf("zone %q is under maintenance", now.Zone)}
+	}
+	return c.change(ctx, mutation{
+		doing:  doing,
+		script: command("maintenance", "on", zone, seconds(d)),
+		limit:  readLimit,
+		inForce: func(ctx context.Context) (bool, error) {
+			m, err := c.Maintenance(ctx)
+			return err == nil && m.Zone == zone, err
+		},
+	})
+}
+
+// MaintenanceOff ends maintenance of whatever zone.
+func (c *FDBCLI) MaintenanceOff(ctx context.Context) error {
+	return c.change(ctx, mutation{
+		doing:  "ending maintenance",
+		script: "maintenance off",
+		limit:  readLimit,
+		inForce: func(ctx context.Context) (bool, error) {
+			m, err := c.Maintenance(ctx)
+			return err == nil && !m.Active() && !m.Disabled, err
+		},
+	})
+}

@@ -1,0 +1,202 @@
+package admin
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// availabilityLines are what fdbcli injects into its output, between blank lines,
+// when a command takes longer than 5 s.
+var availabilityLines = []string{
+	"The database is available.",
+	"The database is unavailable; type `status' for more information.",
+	"The database is available, but has issues (type 'status' for more information).",
+	"Unable to determine database state, type 'status' for more information.",
+}
+
+// answerLines are the lines of stdout without blank ones, echoed commands, and
+// injected remarks on availability.
+func answerLines(stdout []byte) []string {
+	var lines []string
+	for line := range strings.Lines(string(stdout)) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || strings.HasPrefix(line, ">>> ") || slices.Contains(availabilityLines, line) {
+			continue
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// errorLines are the errors on stderr, without "ERROR: ". Warnings and the hints in
+// which fdbcli recommends FORCE are not among them.
+func errorLines(stderr []byte) []string {
+	var lines []string
+	for line := range strings.Lines(string(stderr)) {
+		text, found := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "ERROR: ")
+		if found && !strings.HasPrefix(text, traceNoise) {
+			lines = append(lines, text)
+		}
+	}
+	return lines
+}
+
+var codePattern = regexp.MustCompile(`^(.*) \((\d+)\)$`)
+
+// splitCode takes FoundationDB's error code off an error line; 0 for none.
+func splitCode(line string) (text string, code int) {
+	parts := codePattern.FindStringSubmatch(line)
+	if parts == nil {
+		return line, 0
+	}
+	code, err := strconv.Atoi(parts[2])
+	if err != nil {
+		return line, 0
+	}
+	return parts[1], code
+}
+
+// Exit codes of the wrapper around fdbcli, and of fdbcli when a signal ends it.
+const (
+	exitTimedOut    = 124
+	exitCannotRun   = 126
+	exitNotFound    = 127
+	exitCrashed     = 128
+	exitKilled      = 128 + 9
+	traceNoise      = "could not create trace log file"
+	timeoutNotice   = "Specified timeout reached -- exiting..."
+	usageNotice     = "Usage: "
+	tlsNotice       = "fdbcli is not configured with TLS"
+	noDatabaseText  = "The database is unavailable"
+	unreadableFile  = "Unable to read cluster file"
+	invalidFile     = "Invalid cluster file"
+	unreadableTLS   = "Error reading TLS"
+	unknownCommand  = "Unknown command "
+	invalidOption   = "invalid option "
+	notAnAddress    = "is neither a valid network endpoint address nor a locality"
+	notAnAddressNow = "is not a valid network endpoint address"
+	redundantText   = "passed redundant coordinators"
+)
+
+// codeKinds are the FoundationDB error codes that decide something.
+var codeKinds = map[int]Kind{
+	1007: KindConflict, // transaction_too_old
+	1009: KindConflict, // future_version
+	1020: KindConflict, // not_committed
+	1021: KindUnknownResult,
+	1022: KindUnknownResult,
+	1026: KindUnknownResult,
+	1031: KindTimeout,  // transaction_timed_out
+	1037: KindConflict, // process_behind
+	1038: KindLocked,
+	1039: KindConflict, // cluster_version_changed
+	1213: KindConflict, // tag_throttled
+	2004: KindBadInput, // key_outside_legal_range
+	2005: KindBadInput, // inverted_range
+	2101: KindBadInput, // transaction_too_large
+	2102: KindBadInput, // key_too_large
+	2103: KindBadInput, // value_too_large
+}
+
+// failureOf is what a run's output says went wrong; nil when it says nothing. That it
+// says nothing is no proof of success.
+func failureOf(doing string, r Result) *Error {
+	stderr := string(r.Stderr)
+	fail := func(k Kind, detail string) *Error { return &Error{Kind: k, Doing: doing, Detail: detail} }
+	switch {
+	case strings.Contains(stderr, unreadableFile), strings.Contains(stderr, invalidFile):
+		return fail(KindBadClusterFile, firstLine(stderr))
+	case strings.Contains(stderr, tlsNotice), strings.Contains(stderr, unreadableTLS):
+		return fail(KindTLS, firstLine(stderr))
+	case strings.Contains(stderr, timeoutNotice):
+		return fail(KindTimeout, "no answer in time")
+	}
+	if e := failureOfErrors(doing, errorLines(r.Stderr)); e != nil {
+		return e
+	}
+	if usage := usageOf(r.Stdout); usage != "" {
+		return fail(KindBadInput, usage)
+	}
+	return failureOfExit(doing, r)
+}
+
+// failureOfErrors judges by the first error, which is the cause of the others.
+func failureOfErrors(doing string, lines []string) *Error {
+	if len(lines) == 0 {
+		return nil
+	}
+	text, code := splitCode(lines[0])
+	kind, known := codeKinds[code]
+	if !known {
+		kind = kindOfText(text)
+	}
+	if kind == KindRefused {
+		text = strings.Join(lines, "; ")
+		code = 0
+	}
+	return &Error{Kind: kind, Doing: doing, Detail: text, Code: code}
+}
+
+func kindOfText(text string) Kind {
+	switch {
+	case strings.HasPrefix(text, noDatabaseText):
+		return KindUnavailable
+	case strings.HasPrefix(text, unknownCommand), strings.HasPrefix(text, invalidOption),
+		strings.Contains(text, notAnAddress), strings.Contains(text, notAnAddressNow),
+		strings.HasPrefix(text, redundantText):
+		return KindBadInput
+	default:
+		return KindRefused
+	}
+}
+
+func failureOfExit(doing string, r Result) *Error {
+	detail := "exit code " + strconv.Itoa(r.ExitCode)
+	if line := firstLine(string(r.Stderr)); line != "" {
+		detail += ": " + line
+	}
+	switch r.ExitCode {
+	case 0:
+		return nil
+	case exitCannotRun, exitNotFound:
+		return &Error{Kind: KindBinaryMissing, Doing: doing, Detail: detail}
+	case exitTimedOut, exitKilled:
+		return &Error{Kind: KindTimeout, Doing: doing, Detail: detail}
+	default:
+		return &Error{Kind: KindUnparsed, Doing: doing, Detail: detail}
+	}
+}
+
+// usageOf is what fdbcli prints on stdout instead of an error when it does not
+// understand a command: sometimes a reason, then how the command is used.
+func usageOf(stdout []byte) string {
+	const enough = 120
+	lines := answerLines(stdout)
+	for i, line := range lines {
+		if !strings.HasPrefix(line, usageNotice) {
+			continue
+		}
+		if i > 0 && strings.HasPrefix(lines[i-1], "Error: ") {
+			return strings.TrimPrefix(lines[i-1], "Error: ")
+		}
+		return line[:min(len(line), enough)]
+	}
+	return ""
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+// unparsed is the error for an answer that was not understood.
+func unparsed(doing string, r Result) *Error {
+	const enough = 500
+	text := strings.TrimSpace(string(r.Stdout)) + " | " + strings.TrimSpace(string(r.Stderr))
+	if len(text) > enough {
+		text = text[:enough] + "…"
+	}
+	return &Error{Kind: KindUnparsed, Doing: doing, Detail: strconv.Quote(text)}
+}

@@ -1,0 +1,174 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/remotecommand"
+	utilexec "k8s.io/client-go/util/exec"
+	"k8s.io/streaming/pkg/httpstream"
+)
+
+// PodExec runs tools in a container of a pod: by WebSocket, and by SPDY where the API
+// server, or a proxy before it, does not know better.
+type PodExec struct {
+	config    *rest.Config
+	base      corev1.PodExecOptions
+	request   func(corev1.PodExecOptions) *url.URL
+	namespace string
+	pod       string
+}
+
+// NewPodExec runs tools in this container. Its connections do not count against the
+// QPS of config.
+func NewPodExec(config *rest.Config, namespace, pod, container string) (*PodExec, error) {
+	client, err := corev1client.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client for pod %s/%s: %w", namespace, pod, err)
+	}
+	return &PodExec{
+		config:    config,
+		base:      corev1.PodExecOptions{Container: container, Stdout: true, Stderr: true},
+		namespace: namespace,
+		pod:       pod,
+		request: func(o corev1.PodExecOptions) *url.URL {
+			return client.RESTClient().Post().Resource("pods").Namespace(namespace).Name(pod).
+				SubResource("exec").VersionedParams(&o, scheme.ParameterCodec).URL()
+		},
+	}, nil
+}
+
+func (p *PodExec) where() string { return "pod " + p.namespace + "/" + p.pod }
+
+// Run runs a tool to its end.
+func (p *PodExec) Run(ctx context.Context, c Command) (Result, error) {
+	var stdout, stderr bytes.Buffer
+	streams := remotecommand.StreamOptions{Stdin: c.Stdin, Stdout: &stdout, Stderr: &stderr}
+	exitCode, err := p.stream(ctx, c, streams, newSignal())
+	if err != nil {
+		return Result{}, err // the buffers may still be written to
+	}
+	return Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), ExitCode: exitCode}, nil
+}
+
+// Open starts a tool that is talked to. It returns once the container is reached.
+func (p *PodExec) Open(ctx context.Context, c Command) (*Session, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	stdinReader, stdinWriter := io.Pipe()
+	stdoutReader, stdoutWriter := io.Pipe()
+	stderrReader, stderrWriter := io.Pipe()
+	c.Stdin = stdinReader
+	connected, ended := newSignal(), newSignal()
+	var exitCode int
+	var runErr error
+	go func() {
+		defer ended.give()
+		streams := remotecommand.StreamOptions{Stdin: stdinReader, Stdout: stdoutWriter, Stderr: stderrWriter}
+		exitCode, runErr = p.stream(ctx, c, streams, connected)
+		closePipes(stdinReader, stdoutWriter, stderrWriter)
+	}()
+	s := &Session{
+		Stdin: stdinWriter, Stdout: stdoutReader, Stderr: stderrReader,
+		Wait: func() (int, error) { <-ended.given; return exitCode, runErr },
+		Close: func() {
+			cancel()
+			closePipes(stdinWriter, stdoutReader, stderrReader)
+			<-ended.given
+		},
+	}
+	select {
+	case <-connected.given:
+	case <-ended.given:
+	}
+	if !connected.isGiven() {
+		s.Close()
+		return nil, runErr
+	}
+	return s, nil
+}
+
+func closePipes(pipes ...io.Closer) {
+	for _, p := range pipes {
+		_ = p.Close() // closing a pipe cannot fail
+	}
+}
+
+// stream connects and stays until the tool ends. It signals when it has reached the
+// container, which starts the tool.
+func (p *PodExec) stream(ctx context.Context, c Command, o remotecommand.StreamOptions, connected *signal) (exitCode int, err error) {
+	options := p.base
+	options.Command = wrapped(c)
+	options.Stdin = c.Stdin != nil
+	executor, err := p.executor(p.request(options), connected)
+	if err != nil {
+		return 0, &TransportError{Where: p.where(), Err: err}
+	}
+	err = executor.StreamWithContext(ctx, o)
+	exit, ended := errors.AsType[utilexec.CodeExitError](err)
+	switch {
+	case err == nil:
+		return 0, nil
+	case ended:
+		return exit.Code, nil
+	default:
+		return 0, &TransportError{Started: connected.isGiven(), Where: p.where(), Err: err}
+	}
+}
+
+// executor connects by WebSocket, and by SPDY when that cannot be had.
+func (p *PodExec) executor(target *url.URL, connected *signal) (remotecommand.Executor, error) {
+	config := rest.CopyConfig(p.config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			response, err := next.RoundTrip(r)
+			if err == nil && response.StatusCode == http.StatusSwitchingProtocols {
+				connected.give()
+			}
+			return response, err
+		})
+	})
+	webSocket, err := remotecommand.NewWebSocketExecutor(config, http.MethodGet, target.String())
+	if err != nil {
+		return nil, fmt.Errorf("preparing a WebSocket: %w", err)
+	}
+	spdy, err := remotecommand.NewSPDYExecutor(config, http.MethodPost, target)
+	if err != nil {
+		return nil, fmt.Errorf("preparing SPDY: %w", err)
+	}
+	return remotecommand.NewFallbackExecutor(webSocket, spdy, func(err error) bool {
+		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+	})
+}
+
+// signal is something that happens once.
+type signal struct {
+	once  sync.Once
+	given chan struct{}
+}
+
+func newSignal() *signal { return &signal{given: make(chan struct{})} }
+
+func (s *signal) give() { s.once.Do(func() { close(s.given) }) }
+
+func (s *signal) isGiven() bool {
+	select {
+	case <-s.given:
+		return true
+	default:
+		return false
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -1,0 +1,88 @@
+package admin
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// Pair is one key and its value.
+type Pair struct {
+	Key, Value []byte
+}
+
+const rowMiddle = "' is `"
+
+// parseRow reads a line of getrange: `KEY' is `VALUE'. A key or value that contains
+// the middle part itself makes the line ambiguous, which is an error.
+func parseRow(line string) (Pair, error) {
+	inner, opened := strings.CutPrefix(line, "`")
+	inner, closed := strings.CutSuffix(inner, "'")
+	parts := strings.Split(inner, rowMiddle)
+	if !opened || !closed || len(parts) != 2 {
+		return Pair{}, fmt.Errorf("parsing row %q: want one key and one value", line)
+	}
+	key, err := unprintable(parts[0])
+	if err != nil {
+		return Pair{}, err
+	}
+	value, err := unprintable(parts[1])
+	if err != nil {
+		return Pair{}, err
+	}
+	return Pair{Key: key, Value: value}, nil
+}
+
+// parseValue reads the answer to get for a known key, so that nothing is ambiguous.
+func parseValue(key []byte, line string) (value []byte, found bool, err error) {
+	name := "`" + printable(key)
+	if line == name+"': not found" {
+		return nil, false, nil
+	}
+	inner, matches := strings.CutPrefix(line, name+rowMiddle)
+	inner, closed := strings.CutSuffix(inner, "'")
+	if !matches || !closed {
+		return nil, false, fmt.Errorf("parsing value of %q: unexpected line %q", printable(key), line)
+	}
+	value, err = unprintable(inner)
+	return value, err == nil, err
+}
+
+// rangeHeader is the line that fdbcli prints before the rows of a range.
+func rangeHeader(limit int) string { return fmt.Sprintf("Range limited to %d keys", limit) }
+
+// parseRange reads the header and rows of one getrange from the start of lines and
+// returns the lines after it.
+func parseRange(limit int, lines []string) (rows []Pair, rest []string, err error) {
+	if len(lines) == 0 || lines[0] != rangeHeader(limit) {
+		return nil, nil, fmt.Errorf("parsing range: no line %q", rangeHeader(limit))
+	}
+	lines = lines[1:]
+	for len(lines) > 0 && isRow(lines[0]) {
+		row, err := parseRow(lines[0])
+		if err != nil {
+			return nil, nil, err
+		}
+		rows, lines = append(rows, row), lines[1:]
+	}
+	if len(rows) >= limit {
+		return nil, nil, fmt.Errorf("parsing range: %d rows or more, there may be others", limit)
+	}
+	if !ascending(rows) {
+		return nil, nil, fmt.Errorf("parsing range: rows are not in the order of their keys")
+	}
+	return rows, lines, nil
+}
+
+func isRow(line string) bool {
+	return strings.HasPrefix(line, "`") && strings.HasSuffix(line, "'") && strings.Contains(line, rowMiddle)
+}
+
+func ascending(rows []Pair) bool {
+	for i := 1; i < len(rows); i++ {
+		if bytes.Compare(rows[i-1].Key, rows[i].Key) >= 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,137 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// dialogue is a session with fdbcli. fdbcli's stdout arrives in blocks of 4096 bytes,
+// so an answer may stay behind until enough follows it; its stderr arrives at once.
+type dialogue struct {
+	session *Session
+	news    chan struct{} // one pending notice that something was heard
+
+	mu     sync.Mutex
+	stdout []byte
+	stderr []byte
+	open   int // streams that have not ended
+}
+
+var errEnded = errors.New("fdbcli ended")
+
+// newDialogue starts to listen, also while nobody waits: fdbcli stops reading when
+// nobody takes what it prints. Close it.
+func newDialogue(s *Session) *dialogue {
+	d := &dialogue{session: s, news: make(chan struct{}, 1), open: 2}
+	go d.listen(s.Stdout, &d.stdout)
+	go d.listen(s.Stderr, &d.stderr)
+	return d
+}
+
+// close kills fdbcli if it still runs.
+func (d *dialogue) close() { d.session.Close() }
+
+func (d *dialogue) listen(from io.Reader, into *[]byte) {
+	const block = 4096
+	data := make([]byte, block)
+	for {
+		n, err := from.Read(data)
+		d.mu.Lock()
+		*into = append(*into, data[:n]...)
+		if err != nil {
+			d.open--
+		}
+		d.mu.Unlock()
+		select {
+		case d.news <- struct{}{}:
+		default: // a notice is pending already
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// heard is everything so far.
+func (d *dialogue) heard() (said transcript, ended bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return transcript{stdout: slices.Clone(d.stdout), stderr: slices.Clone(d.stderr)}, d.open == 0
+}
+
+// say writes lines, each with its end: fdbcli runs a last line that was cut short.
+func (d *dialogue) say(lines ...string) error {
+	_, err := io.WriteString(d.session.Stdin, strings.Join(lines, "\n")+"\n")
+	return err
+}
+
+// until listens until enough was heard. It returns errEnded when fdbcli ended first.
+func (d *dialogue) until(ctx context.Context, enough func(transcript) bool) (transcript, error) {
+	for {
+		said, ended := d.heard()
+		switch {
+		case enough(said):
+			return said, nil
+		case ended:
+			return said, errEnded
+		}
+		select {
+		case <-d.news:
+		case <-ctx.Done():
+			return said, ctx.Err()
+		}
+	}
+}
+
+// untilEnd listens until fdbcli has ended.
+func (d *dialogue) untilEnd(ctx context.Context) (transcript, error) {
+	said, err := d.until(ctx, func(transcript) bool { return false })
+	if errors.Is(err, errEnded) {
+		err = nil
+	}
+	return said, err
+}
+
+// transcript is what fdbcli printed in a session.
+type transcript struct{ stdout, stderr []byte }
+
+// optionsHeader starts the text of "help options", which is long enough to push out
+// everything that fdbcli printed before it.
+const optionsHeader = "The following options are available to be set using the `option' command:"
+
+// flushed reports whether all answers to what was said before "help options" are here.
+func (t transcript) flushed() bool { return bytes.Contains(t.stdout, []byte(optionsHeader)) }
+
+// answers are the lines printed before the text of "help options".
+func (t transcript) answers() []string {
+	before, _, _ := bytes.Cut(t.stdout, []byte(optionsHeader))
+	return answerLines(before)
+}
+
+// marker is a word that fdbcli does not know, so that it complains on stderr once it
+// has run everything before it.
+func marker(n int) string { return fmt.Sprintf("sync_%d", n) }
+
+// reached reports whether fdbcli has come to marker n.
+func (t transcript) reached(n int) bool {
+	return bytes.Contains(t.stderr, markerComplaint(n))
+}
+
+// errorsBefore are the errors that fdbcli reported between marker n-1 and marker n.
+func (t transcript) errorsBefore(n int) []string {
+	before, _, _ := bytes.Cut(t.stderr, markerComplaint(n))
+	if _, after, found := bytes.Cut(before, markerComplaint(n-1)); found {
+		before = after
+	}
+	return errorLines(before)
+}
+
+func markerComplaint(n int) []byte {
+	return []byte("ERROR: Unknown command `" + marker(n) + "'. Try `help'?\n")
+}

@@ -1,0 +1,97 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Command is one run of a tool.
+type Command struct {
+	// Argv is the program, by its path, and its arguments. No shell reads them.
+	Argv []string
+	// Stdin is nil for none.
+	Stdin io.Reader
+	// Limit is when the tool is killed where it runs.
+	Limit time.Duration
+}
+
+// Result is what a tool left behind. A program that is not there ends with exit
+// code 127, one that cannot be run with 126.
+type Result struct {
+	Stdout, Stderr []byte
+	ExitCode       int
+}
+
+// Session is a running tool that is talked to. It has no terminal.
+type Session struct {
+	Stdin          io.WriteCloser
+	Stdout, Stderr io.Reader
+	// Wait returns the exit code once the tool has ended. Read Stdout and Stderr to
+	// their ends first.
+	Wait func() (exitCode int, err error)
+	// Close kills the tool if it still runs and frees everything.
+	Close func()
+}
+
+// Transport runs tools somewhere near the database. Its errors are *TransportError
+// whenever the tool did not run to its end.
+type Transport interface {
+	Run(ctx context.Context, c Command) (Result, error)
+	Open(ctx context.Context, c Command) (*Session, error)
+}
+
+// TransportError says that a tool was not run, or that it was lost on the way.
+type TransportError struct {
+	// Started reports whether the tool may have run. If it did not, the same command
+	// can be sent to another place.
+	Started bool
+	Where   string
+	Err     error
+}
+
+func (e *TransportError) Error() string {
+	if e.Started {
+		return fmt.Sprintf("losing the command in %s: %v", e.Where, e.Err)
+	}
+	return fmt.Sprintf("reaching %s: %v", e.Where, e.Err)
+}
+
+func (e *TransportError) Unwrap() error { return e.Err }
+
+// neverRan reports whether the tool certainly did not run.
+func neverRan(err error) bool {
+	lost, ok := errors.AsType[*TransportError](err)
+	return ok && !lost.Started
+}
+
+// unsetVariables are those of a pod's environment that would make fdbcli load other
+// client libraries or leave trace files behind.
+var unsetVariables = []string{
+	"FDB_NETWORK_OPTION_TRACE_ENABLE",
+	"FDB_NETWORK_OPTION_EXTERNAL_CLIENT_DIRECTORY",
+	"FDB_NETWORK_OPTION_DISABLE_LOCAL_CLIENT",
+	"FDB_NETWORK_OPTION_CLIENT_THREADS_PER_VERSION",
+	"FDB_NETWORK_OPTION_IGNORE_EXTERNAL_CLIENT_FAILURES",
+}
+
+// killGrace is how long a tool that was told to end may take for it.
+const killGrace = 5 * time.Second
+
+// wrapped is the command line that runs c in a container: with a clean environment,
+// and killed after its limit even when nobody listens any more.
+func wrapped(c Command) []string {
+	argv := []string{"env"}
+	for _, name := range unsetVariables {
+		argv = append(argv, "-u", name)
+	}
+	argv = append(argv, "timeout", "-k", seconds(killGrace), seconds(c.Limit))
+	return append(argv, c.Argv...)
+}
+
+// seconds is d in whole seconds, rounded up.
+func seconds(d time.Duration) string {
+	return fmt.Sprint(int64((d + time.Second - 1) / time.Second))
+}
