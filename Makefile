@@ -1,0 +1,94 @@
+# Everything a contributor runs. `make help` lists the targets.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+BIN        := bin
+VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+KUBERNETES := v1.36.3
+# The sandbox of the demo; the end-to-end tests start one of their own.
+SANDBOX    ?= .sandbox
+TOOL       := go tool -modfile=tools/go.mod
+
+PLUGIN_LDFLAGS  := -s -w -X github.com/kubectl-fdb/kubectl-fdb/pkg/commands.version=$(VERSION)
+# Without this an in-process API server calls itself v0.0.0 and kubectl refuses to talk to it.
+SANDBOX_LDFLAGS := -s -w -X k8s.io/component-base/version.gitVersion=$(KUBERNETES)
+
+.PHONY: help
+help: ## List the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build the plugin into bin/kubectl-fdb
+	CGO_ENABLED=0 go build -trimpath -ldflags "$(PLUGIN_LDFLAGS)" -o $(BIN)/kubectl-fdb ./cmd/kubectl-fdb
+
+.PHONY: build-sandbox
+build-sandbox: ## Build the sandbox and its kubectl into bin/ (minutes the first time)
+	cd sandbox && CGO_ENABLED=0 go build -trimpath -ldflags "$(SANDBOX_LDFLAGS)" -o ../$(BIN)/ ./cmd/fdb-sandbox
+	cd sandbox && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o ../$(BIN)/ ./cmd/fdb-sandbox-tool
+	cd sandbox && CGO_ENABLED=0 go build -trimpath -ldflags "$(SANDBOX_LDFLAGS)" -o ../$(BIN)/ k8s.io/kubernetes/cmd/kubectl
+
+.PHONY: demo
+demo: build build-sandbox ## Bring a cluster up from nothing, on this machine
+	hack/demo.sh $(SANDBOX)
+
+.PHONY: demo-stop
+demo-stop: ## End the demo's sandbox and remove what it left
+	$(BIN)/fdb-sandbox down --dir $(SANDBOX)
+	rm -rf $(SANDBOX)
+
+.PHONY: test
+test: test-unit test-sandbox test-bytes test-e2e ## All tests
+
+.PHONY: test-unit
+test-unit: ## Unit, golden, property and fuzz-seed tests of the plugin
+	go test ./api/... ./cmd/... ./internal/fdbsim/... ./pkg/...
+
+.PHONY: test-sandbox
+test-sandbox: build-sandbox ## Tests of the sandbox itself
+	cd sandbox && go test -vet=off ./...
+
+.PHONY: test-bytes
+test-bytes: ## Compare the JSON of pod specs between the Kubernetes versions that matter
+	cd internal/specbytes && go test ./...
+
+.PHONY: test-e2e
+test-e2e: build build-sandbox ## End-to-end tests: the built binary against a real API server
+	go test -count=1 -timeout 20m ./test/e2e/...
+
+.PHONY: test-real
+test-real: ## Conformance tests against real FoundationDB binaries (FDB_CLUSTER_FILE and fdbcli needed)
+	go test -count=1 -run 'Conformance' -v ./pkg/fdb/admin/...
+
+.PHONY: test-native
+test-native: ## Conformance tests of the native bindings (FoundationDB's C headers needed)
+	go test -count=1 -tags fdb_native -run 'Conformance' -v ./pkg/fdb/admin/...
+
+.PHONY: fuzz
+fuzz: ## Fuzz every parser for 30 s each
+	hack/fuzz.sh 30s
+
+.PHONY: bench
+bench: ## Benchmarks, as ratios within one run
+	go test -run '^$$' -bench . -benchmem ./pkg/... ./internal/fdbsim/...
+
+.PHONY: generate
+generate: ## Regenerate deep copies and CRDs
+	hack/generate.sh
+
+.PHONY: lint
+lint: ## Lint, and check that generated files are up to date
+	$(TOOL) golangci-lint run ./...
+	cd sandbox && go tool -modfile=../tools/go.mod golangci-lint run --config ../.golangci.yml ./...
+
+.PHONY: check-generated
+check-generated: generate ## Fail when generated files differ from what is committed
+	git diff --exit-code -- api manifests/crd
+
+.PHONY: check-modules
+check-modules: ## Fail when the two modules use different versions of a shared library
+	hack/check-modules.sh
+
+.PHONY: clean
+clean: ## Remove what was built
+	rm -rf $(BIN)

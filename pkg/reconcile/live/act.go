@@ -1,0 +1,42 @@
+package live
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Act implements reconcile.Actor.
+func (w *World) Act(ctx context.Context, a plan.Action) error {
+	if err := w.stillOurs(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, actLimit)
+	defer cancel()
+	switch a := a.(type) {
+	case plan.WriteStatus:
+		return w.writeStatus(ctx, a)
+	case plan.AddGroups:
+		return w.addGroups(ctx, a)
+	case plan.SetConnectionString:
+		return w.setConnectionString(ctx, a)
+	case plan.ApplyConfigMap:
+		return w.applyConfigMap(ctx, a)
+	case plan.ApplyService:
+		return w.applyService(ctx, a)
+	case plan.CreatePVC:
+		return w.create(ctx, a.Object)
+	case plan.CreatePod:
+		return w.create(ctx, a.Object)
+	case plan.PatchMetadata:
+		return w.patchMetadata(ctx, a)
+	case plan.SyncPodFiles:
+		return w.syncPodFiles(ctx, a)
+	case plan.Configure:
+		return w.configure(ctx, a)
+	case plan.ChangeCoordinators:
+		return w.changeCoordinators(ctx, a)
+	}
+	return fmt.Errorf("nobody knows how to %s", a.Describe())
+}

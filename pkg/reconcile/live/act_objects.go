@@ -1,0 +1,86 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// create creates an object. One of the same name that is there already is an
+// error: it was not there when the stage decided, so someone else made it.
+func (w *World) create(ctx context.Context, object client.Object) error {
+	object = object.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
+	if err := w.Client.Create(ctx, object, client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("creating %T %s: %w", object, object.GetName(), err)
+	}
+	return nil
+}
+
+func (w *World) applyConfigMap(ctx context.Context, a plan.ApplyConfigMap) error {
+	if a.Create {
+		return w.create(ctx, a.Object)
+	}
+	return w.update(ctx, a.Object.DeepCopy())
+}
+
+// update writes an object that carries the resource version it was read with, so
+// a change by someone else in between is a conflict and not lost.
+func (w *World) update(ctx context.Context, object client.Object) error {
+	if err := w.Client.Update(ctx, object, client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("updating %T %s: %w", object, object.GetName(), err)
+	}
+	return nil
+}
+
+func (w *World) applyService(ctx context.Context, a plan.ApplyService) error {
+	switch a.Verb {
+	case plan.CreateService:
+		return w.create(ctx, a.Object)
+	case plan.UpdateService:
+		return w.update(ctx, a.Object.DeepCopy())
+	case plan.ReplaceService:
+		old := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: a.Object.Namespace, Name: a.Object.Name}}
+		if err := w.Client.Delete(ctx, old); err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("deleting service %s: %w", a.Name, err)
+		}
+		return w.create(ctx, a.Object)
+	default:
+		return fmt.Errorf("unknown way %q to apply service %s", a.Verb, a.Name)
+	}
+}
+
+// patchMetadata sends only what changes, so it never undoes what others set.
+func (w *World) patchMetadata(ctx context.Context, a plan.PatchMetadata) error {
+	annotations := map[string]any{}
+	for key, value := range a.Annotations {
+		annotations[key] = value
+	}
+	for _, key := range a.Remove {
+		annotations[key] = nil
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": a.Labels, "annotations": annotations}})
+	if err != nil {
+		return fmt.Errorf("encoding the metadata of %s: %w", a.Subject(), err)
+	}
+	object := w.objectOf(a)
+	if err := w.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("patching %s: %w", a.Subject(), err)
+	}
+	return nil
+}
+
+func (w *World) objectOf(a plan.PatchMetadata) client.Object {
+	meta := metav1.ObjectMeta{Namespace: w.Key.Namespace, Name: a.Name}
+	if a.Kind == plan.KindPVC {
+		return &corev1.PersistentVolumeClaim{ObjectMeta: meta}
+	}
+	return &corev1.Pod{ObjectMeta: meta}
+}

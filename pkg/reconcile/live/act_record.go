@@ -1,0 +1,50 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// writeStatus writes the status onto the record as it was read. When someone
+// changed the record since, the API server refuses, and the next pass decides on
+// the newer one.
+func (w *World) writeStatus(ctx context.Context, a plan.WriteStatus) error {
+	return w.editStatus(ctx, func(s plan.Snapshot) plan.Snapshot { return a.Apply(s) })
+}
+
+func (w *World) addGroups(ctx context.Context, a plan.AddGroups) error {
+	return w.editStatus(ctx, func(s plan.Snapshot) plan.Snapshot { return a.Apply(s) })
+}
+
+func (w *World) setConnectionString(ctx context.Context, a plan.SetConnectionString) error {
+	return w.editStatus(ctx, func(s plan.Snapshot) plan.Snapshot { return a.Apply(s) })
+}
+
+// editStatus applies an edit to the record as the API server has it. The record's
+// spec stays untouched: the normalised one is never written.
+func (w *World) editStatus(ctx context.Context, edit func(plan.Snapshot) plan.Snapshot) error {
+	w.mu.Lock()
+	record := w.record
+	w.mu.Unlock()
+	if record == nil {
+		return errors.New("writing a record that was never read")
+	}
+	edited := edit(plan.Snapshot{Cluster: record.DeepCopy()}).Cluster
+	if err := w.Client.Status().Update(ctx, edited, client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("writing the status of FoundationDBCluster %s: %w", record.Name, err)
+	}
+	w.remember(edited)
+	return nil
+}
+
+func (w *World) remember(record *v1beta2.FoundationDBCluster) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.record = record
+}

@@ -1,0 +1,178 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// StatusPatience is how long the database is asked for its status before it counts
+// as unreachable. A database that is down takes up to 19 s to say so.
+const StatusPatience = 60 * time.Second
+
+// actLimit bounds one action. The longest, creating a database with all its
+// read-backs, takes up to 75 s for the command and as long again to be seen.
+const actLimit = 4 * time.Minute
+
+// readDatabase asks for the status document. Only the context's end is an error: a
+// database that cannot be asked is a fact that stages decide on.
+func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (plan.DatabaseFacts, error) {
+	facts := plan.DatabaseFacts{}
+	if c.Status.ConnectionString == "" {
+		facts.NotAsked = "there is no cluster file yet"
+		return facts, nil
+	}
+	cli, why := w.fdbcli(c, pods)
+	if cli == nil {
+		facts.NotAsked = why
+		return facts, nil
+	}
+	patience := w.Patience
+	if patience == 0 {
+		patience = StatusPatience
+	}
+	asking, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	status, err := cli.Status(asking)
+	if ctx.Err() != nil {
+		return facts, ctx.Err()
+	}
+	facts.AsOf = w.Clock.Now().UTC()
+	switch {
+	case err != nil:
+		facts.Unreachable = err.Error()
+	case status.Incomplete():
+		facts.Unreachable = "the database took too long to put its status document together"
+	default:
+		facts.Status = status
+	}
+	return facts, nil
+}
+
+// fdbcli returns a client that runs in one of the cluster's pods, or why there is none.
+func (w *World) fdbcli(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (*admin.FDBCLI, string) {
+	candidates := admin.ChoosePods(w.candidates(c, pods))
+	if len(candidates) == 0 {
+		return nil, "no pod runs that fdbcli could be run in"
+	}
+	var transports []admin.Transport
+	for _, candidate := range candidates {
+		t, err := w.transport(pods[candidate.Name])
+		if err != nil {
+			return nil, err.Error()
+		}
+		transports = append(transports, t)
+	}
+	version, _ := fdb.ParseVersion(c.RunningVersion()) // an unknown version has no copied binaries
+	return admin.NewFDBCLI(admin.NewFailover(transports...), admin.FDBCLIOptions{Binaries: admin.BinariesFor(version), Clock: w.Clock}), ""
+}
+
+func (w *World) transport(pod *corev1.Pod) (admin.Transport, error) {
+	if w.Transport != nil {
+		return w.Transport(pod), nil
+	}
+	return admin.NewPodExec(w.Config, pod.Namespace, pod.Name, v1beta2.ContainerMain)
+}
+
+// candidates describes the pods to those who choose one to ask the database through.
+func (w *World) candidates(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []admin.PodCandidate {
+	excluded := map[string]bool{}
+	for _, g := range c.Status.ProcessGroups {
+		excluded[g.PodName(c)] = g.IsMarkedForRemoval() || g.IsExcluded() || g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded)
+	}
+	var candidates []admin.PodCandidate
+	for _, name := range slices.Sorted(maps.Keys(pods)) {
+		pod := pods[name]
+		candidates = append(candidates, admin.PodCandidate{
+			Name:        name,
+			Running:     pod.Status.Phase == corev1.PodRunning && mainContainerReady(pod),
+			Terminating: pod.DeletionTimestamp != nil,
+			Isolated:    pod.Annotations[v1beta2.AnnotationIsolateProcessGroup] == "true",
+			Excluded:    excluded[name],
+			Coordinator: strings.Contains(c.Status.ConnectionString, "@"+name+".") || strings.Contains(c.Status.ConnectionString, ","+name+"."),
+			Since:       pod.CreationTimestamp.Time,
+		})
+	}
+	return candidates
+}
+
+func mainContainerReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+		return s.Name == v1beta2.ContainerMain && s.Ready
+	})
+}
+
+// database is a client for actions; they have decided on a database that answers.
+func (w *World) database() (*admin.FDBCLI, *v1beta2.FoundationDBCluster, error) {
+	w.mu.Lock()
+	record, pods := w.record, w.pods
+	w.mu.Unlock()
+	if record == nil {
+		return nil, nil, errors.New("the record was never read")
+	}
+	cli, why := w.fdbcli(record, pods)
+	if cli == nil {
+		return nil, nil, errors.New(why)
+	}
+	return cli, record, nil
+}
+
+// configure creates or changes the database's configuration; success is read back.
+func (w *World) configure(ctx context.Context, a plan.Configure) error {
+	cli, record, err := w.database()
+	if err != nil {
+		return fmt.Errorf("configuring the database: %w", err)
+	}
+	if !a.New {
+		return cli.Configure(ctx, a.Configuration, admin.ChangeDatabase)
+	}
+	// The last look before the one command that could hide a database's data behind
+	// an empty one. It is read again here because the snapshot may be minutes old.
+	if record.Status.Configured {
+		return errors.New("creating a database on a record that says it was configured")
+	}
+	status, err := cli.Status(ctx)
+	if err != nil {
+		return fmt.Errorf("making sure that no database exists yet: %w", err)
+	}
+	if !status.NeverConfigured() {
+		return fmt.Errorf("creating a database where the recovery state is %q, not %q", status.RecoveryName(), fdb.RecoveryNeverCreated)
+	}
+	return cli.Configure(ctx, a.Configuration, admin.NewDatabase)
+}
+
+// changeCoordinators changes the coordinators and stores what results. A record that
+// misses it finds its way back through the status document, as long as one
+// coordinator of the old connection string still answers.
+func (w *World) changeCoordinators(ctx context.Context, a plan.ChangeCoordinators) error {
+	cli, _, err := w.database()
+	if err != nil {
+		return fmt.Errorf("changing coordinators: %w", err)
+	}
+	connectionString, err := cli.ChangeCoordinators(ctx, a.Coordinators)
+	if err != nil {
+		return err
+	}
+	record := &v1beta2.FoundationDBCluster{}
+	if err := w.Client.Get(ctx, w.Key, record); err != nil {
+		return fmt.Errorf("storing the new connection string %s: %w", connectionString, err)
+	}
+	record.Status.ConnectionString = connectionString.String()
+	if err := w.Client.Status().Update(ctx, record, client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("storing the new connection string %s: %w", connectionString, err)
+	}
+	w.remember(record)
+	return nil
+}

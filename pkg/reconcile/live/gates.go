@@ -1,0 +1,184 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// GateOptions are what a person may wave through.
+type GateOptions struct {
+	// Coexist lets a pass act beside a live operator.
+	Coexist bool
+}
+
+// Gates asks what has to hold before anything is changed: that no live operator
+// manages the cluster. Two that act on one record undo each other's work.
+func (w *World) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error) {
+	check, err := w.noOperator(ctx)
+	if err != nil {
+		return nil, w.explain(err)
+	}
+	if !check.OK && o.Coexist {
+		check.OK, check.Evidence = true, check.Evidence+"; --coexist says to act beside it"
+	}
+	return []plan.Check{check}, nil
+}
+
+// The operator, as its own manifests name it.
+const (
+	operatorName        = "fdb-kubernetes-operator" // its image and its leader-election Lease
+	watchNamespaceFlag  = "--watch-namespace"
+	watchNamespaceEnv   = "WATCH_NAMESPACE"
+	ownNamespaceField   = "metadata.namespace"
+	operatorDefaultTerm = 15 * time.Second // how long its Lease lasts where it does not say
+)
+
+func (w *World) noOperator(ctx context.Context) (plan.Check, error) {
+	c := plan.Check{Question: "is no live operator managing this cluster?", Gate: plan.GateOperator}
+	if skipped := w.skipped(); skipped {
+		c.OK, c.Evidence = true, "spec.skip is true, which the operator obeys"
+		return c, nil
+	}
+	deployments, err := listed[appsv1.Deployment](ctx, w.Client, nil, &appsv1.DeploymentList{})
+	if hidden(err) {
+		c.Evidence = "nobody can tell: listing Deployments in all namespaces is forbidden; set spec.skip to true if an operator runs, and use --coexist if none does"
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	leases, err := listed[coordinationv1.Lease](ctx, w.Client, nil, &coordinationv1.LeaseList{})
+	if hidden(err) {
+		c.Evidence = "nobody can tell: listing Leases in all namespaces is forbidden; set spec.skip to true if an operator runs, and use --coexist if none does"
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	operators := operatorsAmong(deployments)
+	if found := w.liveDeployment(operators); found != "" {
+		c.Evidence = found
+		return c, nil
+	}
+	if found := w.liveLease(leases, operators); found != "" {
+		c.Evidence = found
+		return c, nil
+	}
+	c.OK, c.Evidence = true, "no operator's Deployment is ready and none of its Leases is renewed"
+	return c, nil
+}
+
+func (w *World) skipped() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.record != nil && w.record.Spec.Skip
+}
+
+func hidden(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }
+
+func operatorsAmong(deployments map[string]*appsv1.Deployment) []*appsv1.Deployment {
+	var operators []*appsv1.Deployment
+	for _, d := range deployments {
+		if slices.ContainsFunc(d.Spec.Template.Spec.Containers, isOperator) {
+			operators = append(operators, d)
+		}
+	}
+	slices.SortFunc(operators, func(a, b *appsv1.Deployment) int { return strings.Compare(a.Namespace+a.Name, b.Namespace+b.Name) })
+	return operators
+}
+
+// isOperator goes by the image's name without registry, tag and digest.
+func isOperator(c corev1.Container) bool {
+	image, _, _ := strings.Cut(c.Image, "@")
+	name, _, _ := strings.Cut(path.Base(image), ":")
+	return name == operatorName
+}
+
+func (w *World) liveDeployment(operators []*appsv1.Deployment) string {
+	for _, d := range operators {
+		if d.Status.ReadyReplicas > 0 && watches(d, w.Key.Namespace) {
+			return fmt.Sprintf("Deployment %s/%s is an operator with %d ready pods and watches namespace %s", d.Namespace, d.Name, d.Status.ReadyReplicas, w.Key.Namespace)
+		}
+	}
+	return ""
+}
+
+// liveLease looks for a leader-election Lease that somebody renews. One beside
+// operators that all watch other namespaces is theirs.
+func (w *World) liveLease(leases map[string]*coordinationv1.Lease, operators []*appsv1.Deployment) string {
+	for _, l := range leases {
+		if !strings.HasSuffix(l.Name, operatorName) || l.Spec.RenewTime == nil || ptr.Deref(l.Spec.HolderIdentity, "") == "" {
+			continue
+		}
+		term := operatorDefaultTerm
+		if l.Spec.LeaseDurationSeconds != nil {
+			term = time.Duration(*l.Spec.LeaseDurationSeconds) * time.Second
+		}
+		if age := w.Clock.Since(l.Spec.RenewTime.Time); age <= term && !explainedBy(l, operators, w.Key.Namespace) {
+			return fmt.Sprintf("Lease %s/%s of an operator was renewed %s ago by %s", l.Namespace, l.Name, age.Round(time.Second), *l.Spec.HolderIdentity)
+		}
+	}
+	return ""
+}
+
+func explainedBy(l *coordinationv1.Lease, operators []*appsv1.Deployment, namespace string) bool {
+	beside := slices.DeleteFunc(slices.Clone(operators), func(d *appsv1.Deployment) bool { return d.Namespace != l.Namespace })
+	return len(beside) > 0 && !slices.ContainsFunc(beside, func(d *appsv1.Deployment) bool { return watches(d, namespace) })
+}
+
+// watches reports whether an operator looks after clusters in a namespace: it
+// watches that one, or all, or does not say where we can read it.
+func watches(d *appsv1.Deployment, namespace string) bool {
+	for _, c := range d.Spec.Template.Spec.Containers {
+		if !isOperator(c) {
+			continue
+		}
+		if watched, said := watchedByFlag(slices.Concat(c.Command, c.Args)); said {
+			return watched == "" || watched == namespace
+		}
+		if watched, said := watchedByEnv(c.Env, d.Namespace); said {
+			return watched == "" || watched == namespace
+		}
+	}
+	return true
+}
+
+func watchedByFlag(words []string) (namespace string, said bool) {
+	for i, word := range words {
+		word = "--" + strings.TrimLeft(word, "-")
+		if value, ok := strings.CutPrefix(word, watchNamespaceFlag+"="); ok {
+			return value, true
+		}
+		if word == watchNamespaceFlag && i+1 < len(words) {
+			return words[i+1], true
+		}
+	}
+	return "", false
+}
+
+func watchedByEnv(env []corev1.EnvVar, own string) (namespace string, said bool) {
+	for _, v := range env {
+		if v.Name != watchNamespaceEnv {
+			continue
+		}
+		if v.ValueFrom == nil {
+			return v.Value, true
+		}
+		if v.ValueFrom.FieldRef != nil && v.ValueFrom.FieldRef.FieldPath == ownNamespaceField {
+			return own, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,167 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+)
+
+// The Lease keeps two runs on one cluster apart. It is renewed while a pass acts;
+// one that died keeps others out for leaseDuration at most.
+const (
+	leaseDuration = 60 * time.Second
+	leaseRenewal  = leaseDuration / 3
+)
+
+// heldLease is a Lease that is ours, and the renewal that keeps it so.
+type heldLease struct {
+	stop    context.CancelFunc
+	stopped chan struct{}
+	lost    error // set before stopped is closed
+}
+
+// LeaseName is the name of the Lease of a cluster.
+func LeaseName(cluster string) string { return "kubectl-fdb-" + cluster }
+
+// Begin implements reconcile.Actor.
+func (w *World) Begin(ctx context.Context) error {
+	if err := w.takeLease(ctx); err != nil {
+		return err
+	}
+	renewals, stop := context.WithCancel(context.WithoutCancel(ctx))
+	held := &heldLease{stop: stop, stopped: make(chan struct{})}
+	w.mu.Lock()
+	w.lease = held
+	w.mu.Unlock()
+	go w.keepLease(renewals, held)
+	return nil
+}
+
+// takeLease takes the Lease if it is free, ours, or run out. The API server lets
+// only one of several that try at once succeed.
+func (w *World) takeLease(ctx context.Context) error {
+	lease := &coordinationv1.Lease{}
+	key := types.NamespacedName{Namespace: w.Key.Namespace, Name: LeaseName(w.Key.Name)}
+	err := w.Client.Get(ctx, key, lease)
+	switch {
+	case apierrors.IsNotFound(err):
+		lease.ObjectMeta = metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}
+		w.claim(lease)
+		err = w.Client.Create(ctx, lease, client.FieldOwner(FieldManager))
+	case err != nil:
+		return fmt.Errorf("reading the Lease %s: %w", key.Name, err)
+	default:
+		if held := w.heldByOther(lease); held != nil {
+			return held
+		}
+		w.claim(lease)
+		err = w.Client.Update(ctx, lease, client.FieldOwner(FieldManager))
+	}
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return &reconcile.HeldError{What: "lease " + key.Name, Holder: "another run that took it at the same moment"}
+	}
+	if err != nil {
+		return fmt.Errorf("taking the Lease %s: %w", key.Name, err)
+	}
+	return nil
+}
+
+func (w *World) claim(lease *coordinationv1.Lease) {
+	now := metav1.NewMicroTime(w.Clock.Now())
+	if ptr.Deref(lease.Spec.HolderIdentity, "") != w.Holder {
+		lease.Spec.AcquireTime = &now
+		lease.Spec.LeaseTransitions = ptr.To(ptr.Deref(lease.Spec.LeaseTransitions, 0) + 1)
+	}
+	lease.Spec.HolderIdentity = ptr.To(w.Holder)
+	lease.Spec.RenewTime = &now
+	lease.Spec.LeaseDurationSeconds = ptr.To(int32(leaseDuration / time.Second))
+}
+
+func (w *World) heldByOther(lease *coordinationv1.Lease) error {
+	holder := ptr.Deref(lease.Spec.HolderIdentity, "")
+	if holder == "" || holder == w.Holder || lease.Spec.RenewTime == nil {
+		return nil
+	}
+	until := lease.Spec.RenewTime.Add(time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second)
+	if w.Clock.Now().After(until) {
+		return nil
+	}
+	return &reconcile.HeldError{What: "lease " + lease.Name, Holder: holder, Until: until}
+}
+
+// keepLease renews the Lease until it is told to stop or has lost it.
+func (w *World) keepLease(ctx context.Context, held *heldLease) {
+	defer close(held.stopped)
+	ticker := w.Clock.NewTicker(leaseRenewal)
+	defer ticker.Stop()
+	renewed := w.Clock.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C():
+		}
+		err := w.takeLease(ctx)
+		if err == nil {
+			renewed = w.Clock.Now()
+			continue
+		}
+		var taken *reconcile.HeldError
+		if errors.As(err, &taken) || w.Clock.Since(renewed) >= leaseDuration {
+			held.lost = fmt.Errorf("the Lease was lost while the pass ran: %w", err)
+			return
+		}
+	}
+}
+
+// stillOurs returns an error once the Lease is lost: nothing may be changed then.
+func (w *World) stillOurs() error {
+	w.mu.Lock()
+	held := w.lease
+	w.mu.Unlock()
+	if held == nil {
+		return errors.New("no Lease was taken")
+	}
+	select {
+	case <-held.stopped:
+		return held.lost
+	default:
+		return nil
+	}
+}
+
+// releaseLease empties the Lease, so that the next run need not wait for it to run out.
+func (w *World) releaseLease(ctx context.Context) error {
+	w.mu.Lock()
+	held := w.lease
+	w.lease = nil
+	w.mu.Unlock()
+	if held == nil {
+		return nil
+	}
+	held.stop()
+	<-held.stopped
+	lease := &coordinationv1.Lease{}
+	key := types.NamespacedName{Namespace: w.Key.Namespace, Name: LeaseName(w.Key.Name)}
+	if err := w.Client.Get(ctx, key, lease); err != nil {
+		return fmt.Errorf("giving back the Lease %s: %w", key.Name, err)
+	}
+	if ptr.Deref(lease.Spec.HolderIdentity, "") != w.Holder {
+		return nil // someone took it over: nothing of ours is left to give back
+	}
+	lease.Spec.HolderIdentity, lease.Spec.RenewTime = nil, nil
+	if err := w.Client.Update(ctx, lease, client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("giving back the Lease %s: %w", key.Name, err)
+	}
+	return nil
+}

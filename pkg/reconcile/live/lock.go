@@ -1,0 +1,134 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// heldLock is the database's lock while it is ours.
+type heldLock struct {
+	lock fdb.Lock
+	keys fdb.LockKeys
+}
+
+// Lock implements reconcile.Actor. "Under the lock" means the Lease always, and the
+// database's own lock where the spec asks for one and there is a database to hold it.
+func (w *World) Lock(ctx context.Context) error {
+	if err := w.stillOurs(); err != nil {
+		return err
+	}
+	cli, record, err := w.database()
+	if err != nil {
+		return fmt.Errorf("taking the database's lock: %w", err)
+	}
+	normalized, err := record.Normalized()
+	if err != nil {
+		return &InvalidRecordError{Key: w.Key, Err: err}
+	}
+	if !normalized.LocksUsed() || !normalized.Status.Configured {
+		return nil
+	}
+	return w.takeLock(ctx, cli, normalized)
+}
+
+func (w *World) takeLock(ctx context.Context, cli admin.KV, c *v1beta2.FoundationDBCluster) error {
+	request := fdb.LockRequest{Owner: c.LockOwner(), Now: w.Clock.Now(), Duration: c.LockDuration(), Nonce: w.Nonce()}
+	keys := fdb.LockKeys{Prefix: c.LockKeyPrefix()}
+	taken, err := admin.TakeLock(ctx, cli, keys, request)
+	if refused, ok := errors.AsType[*admin.LockHeldError](err); ok {
+		return refusal(request, refused.Decision)
+	}
+	if admin.KindOf(err) == admin.KindLocked {
+		return &reconcile.RefusedError{Check: plan.Check{
+			Question: "is the database free of a restore's or disaster recovery's lock?", Gate: plan.GateDBLock, Evidence: err.Error(),
+		}}
+	}
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.locked = &heldLock{lock: taken, keys: keys}
+	return nil
+}
+
+// refusal says who has the lock, or why this instance may not have it.
+func refusal(request fdb.LockRequest, d fdb.LockDecision) error {
+	switch d.Outcome {
+	case fdb.LockNameless:
+		return &reconcile.RefusedError{Check: plan.Check{
+			Question: "does the lock's owner have a name?", Gate: plan.GateLockOwner,
+			Evidence: "spec.processGroupIDPrefix is empty, so all instances without a prefix would share one lock; set it, or spec.lockOptions.disableLocks",
+		}}
+	case fdb.LockDenied:
+		return &reconcile.RefusedError{Check: plan.Check{
+			Question: "may this instance take the lock?", Gate: plan.GateDeny,
+			Evidence: fmt.Sprintf("%s is on the deny list in the database", request.Owner),
+		}}
+	default:
+		return heldBy(d.Holder)
+	}
+}
+
+func heldBy(holder *fdb.Lock) error {
+	if holder == nil {
+		return &reconcile.HeldError{What: "database lock", Holder: "somebody unknown"}
+	}
+	return &reconcile.HeldError{What: "database lock", Holder: holder.Owner, Until: holder.End}
+}
+
+// End implements reconcile.Actor. The lock goes first: the Lease protects it.
+func (w *World) End(ctx context.Context) error {
+	const limit = time.Minute
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return errors.Join(w.releaseLock(ctx), w.releaseLease(ctx))
+}
+
+func (w *World) releaseLock(ctx context.Context) error {
+	w.mu.Lock()
+	held := w.locked
+	w.locked = nil
+	w.mu.Unlock()
+	if held == nil {
+		return nil
+	}
+	cli, _, err := w.database()
+	if err != nil {
+		return fmt.Errorf("giving back the database's lock: %w", err)
+	}
+	if err := admin.ReleaseLock(ctx, cli, held.keys, held.lock); err != nil {
+		return fmt.Errorf("giving back the database's lock, which runs out by itself: %w", err)
+	}
+	return nil
+}
+
+// readCoordination reads what instances share, where there are several and a
+// database to share it through.
+func (w *World) readCoordination(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (plan.CoordinationFacts, error) {
+	if !c.LocksUsed() || !c.Status.Configured {
+		return plan.CoordinationFacts{}, nil
+	}
+	cli, _ := w.fdbcli(c, pods)
+	if cli == nil {
+		return plan.CoordinationFacts{}, nil
+	}
+	lock, denied, err := admin.ReadLock(ctx, cli, fdb.LockKeys{Prefix: c.LockKeyPrefix()})
+	if ctx.Err() != nil {
+		return plan.CoordinationFacts{}, ctx.Err()
+	}
+	if err != nil {
+		return plan.CoordinationFacts{}, nil //nolint:nilerr // a database that cannot be asked is a fact: Read stays false
+	}
+	return plan.CoordinationFacts{Read: true, Lock: lock, DenyList: denied}, nil
+}

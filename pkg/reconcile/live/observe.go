@@ -1,0 +1,222 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Observe implements reconcile.Observer. The record comes first, since it says
+// which objects are the cluster's; then the objects, in parallel; then what has to
+// be asked through the pods.
+func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if facets&plan.Record != 0 || into.Cluster == nil {
+		cluster, err := w.readRecord(ctx)
+		if err != nil {
+			return w.explain(err)
+		}
+		into.Cluster = cluster
+	}
+	if err := w.readObjects(ctx, into, facets); err != nil {
+		return w.explain(err)
+	}
+	if err := w.askPods(ctx, into, facets); err != nil {
+		return w.explain(err)
+	}
+	into.Now = w.Clock.Now().UTC()
+	return nil
+}
+
+func (w *World) readRecord(ctx context.Context) (*v1beta2.FoundationDBCluster, error) {
+	record := &v1beta2.FoundationDBCluster{}
+	if err := w.Client.Get(ctx, w.Key, record); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, &NotFoundError{Key: w.Key}
+		}
+		return nil, fmt.Errorf("reading FoundationDBCluster %s: %w", w.Key.Name, err)
+	}
+	normalized, err := record.Normalized()
+	if err != nil {
+		return nil, &InvalidRecordError{Key: w.Key, Err: err}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.record = record
+	return normalized, nil
+}
+
+// readObjects lists each kind once, whatever the number of process groups.
+func (w *World) readObjects(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	group, ctx := errgroup.WithContext(ctx)
+	c := into.Cluster
+	if facets&plan.Pods != 0 || (facets&(plan.Database|plan.PodFiles|plan.Coordination) != 0 && into.Pods == nil) {
+		group.Go(func() error {
+			pods, err := listed[corev1.Pod](ctx, w.Client, c, &corev1.PodList{})
+			if err == nil {
+				into.Pods = pods
+				w.rememberPods(pods)
+			}
+			return err
+		})
+	}
+	if facets&plan.Volumes != 0 {
+		group.Go(func() (err error) {
+			into.Volumes, err = listed[corev1.PersistentVolumeClaim](ctx, w.Client, c, &corev1.PersistentVolumeClaimList{})
+			return err
+		})
+	}
+	if facets&plan.Services != 0 {
+		group.Go(func() (err error) {
+			into.Services, err = listed[corev1.Service](ctx, w.Client, c, &corev1.ServiceList{})
+			return err
+		})
+	}
+	if facets&plan.ConfigMap != 0 {
+		group.Go(func() (err error) {
+			into.ConfigMap, err = w.readConfigMap(ctx, c)
+			return err
+		})
+	}
+	if facets&plan.Nodes != 0 {
+		group.Go(func() (err error) {
+			into.Nodes, err = w.readNodes(ctx, c)
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+func (w *World) rememberPods(pods map[string]*corev1.Pod) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pods = pods
+}
+
+// askPods reads what only pods can tell: their files, and the database behind them.
+func (w *World) askPods(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	group, ctx := errgroup.WithContext(ctx)
+	if facets&plan.PodFiles != 0 {
+		group.Go(func() (err error) {
+			into.PodFiles, err = w.readPodFiles(ctx, into)
+			return err
+		})
+	}
+	if facets&plan.Database != 0 {
+		group.Go(func() (err error) {
+			into.Database, err = w.readDatabase(ctx, into.Cluster, into.Pods)
+			return err
+		})
+	}
+	if facets&plan.Coordination != 0 {
+		group.Go(func() (err error) {
+			into.Coordination, err = w.readCoordination(ctx, into.Cluster, into.Pods)
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+func (w *World) readConfigMap(ctx context.Context, c *v1beta2.FoundationDBCluster) (*corev1.ConfigMap, error) {
+	cm := &corev1.ConfigMap{}
+	err := w.Client.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: c.ConfigMapName()}, cm)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading ConfigMap %s: %w", c.ConfigMapName(), err)
+	}
+	return cm, nil
+}
+
+// readNodes reads the nodes only for specs whose rules look at their taints.
+func (w *World) readNodes(ctx context.Context, c *v1beta2.FoundationDBCluster) (map[string]*corev1.Node, error) {
+	if len(c.Spec.AutomationOptions.Replacements.TaintReplacementOptions) == 0 {
+		return nil, nil
+	}
+	return listed[corev1.Node](ctx, w.Client, nil, &corev1.NodeList{})
+}
+
+// pageSize is how many objects one request lists at most.
+const pageSize = 500
+
+// listed lists all objects of a kind that carry the cluster's labels, by name; for
+// a nil cluster, all objects of the kind.
+func listed[T any, P interface {
+	*T
+	client.Object
+}](ctx context.Context, c client.Client, cluster *v1beta2.FoundationDBCluster, list client.ObjectList,
+) (map[string]P, error) {
+	options := []client.ListOption{client.Limit(pageSize)}
+	if cluster != nil {
+		options = append(options, client.InNamespace(cluster.Namespace), client.MatchingLabels(cluster.MatchLabels()))
+	}
+	byName := map[string]P{}
+	for {
+		if err := c.List(ctx, list, options...); err != nil {
+			var one P = new(T)
+			return nil, fmt.Errorf("listing %T: %w", one, err)
+		}
+		for _, o := range itemsOf[T, P](list) {
+			byName[nameOf(o, cluster)] = o
+		}
+		next := list.GetContinue()
+		if next == "" {
+			return byName, nil
+		}
+		options = append(options[:len(options):len(options)], client.Continue(next))
+	}
+}
+
+// nameOf is an object's name, with its namespace where objects of several are listed.
+func nameOf(o client.Object, cluster *v1beta2.FoundationDBCluster) string {
+	if cluster == nil && o.GetNamespace() != "" {
+		return o.GetNamespace() + "/" + o.GetName()
+	}
+	return o.GetName()
+}
+
+func itemsOf[T any, P interface {
+	*T
+	client.Object
+}](list client.ObjectList,
+) []P {
+	var items []P
+	for _, o := range extract(list) {
+		if p, ok := o.(P); ok {
+			items = append(items, p)
+		}
+	}
+	return items
+}
+
+// explain marks errors that mean that there is no API server to ask at all.
+func (w *World) explain(err error) error {
+	var (
+		urlError *url.Error
+		netError net.Error
+		status   apierrors.APIStatus
+	)
+	switch {
+	case errors.As(err, &status):
+		if apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err) {
+			return &reconcile.UnreachableError{Err: err}
+		}
+		return err
+	case errors.As(err, &urlError), errors.As(err, &netError), errors.Is(err, context.DeadlineExceeded):
+		return &reconcile.UnreachableError{Err: err}
+	default:
+		return err
+	}
+}

@@ -1,0 +1,55 @@
+package live
+
+import (
+	"context"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// parallelPods bounds how many sidecars are asked at once.
+const parallelPods = 8
+
+// readPodFiles learns what each pod uses. A unified pod says so in its
+// annotations, which are here already. A split pod's sidecar has to be asked, and
+// only where its answer can matter: see needsAnswer.
+func (w *World) readPodFiles(ctx context.Context, s *plan.Snapshot) (map[string]plan.PodReport, error) {
+	reports := map[string]plan.PodReport{}
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelPods)
+	for name, pod := range s.Pods {
+		if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning {
+			continue
+		}
+		if objects.ImageTypeOf(pod) == v1beta2.ImageTypeUnified {
+			mu.Lock()
+			reports[name] = unifiedReport(pod)
+			mu.Unlock()
+			continue
+		}
+		group.Go(func() error {
+			report := w.splitReport(ctx, s.Cluster, pod)
+			mu.Lock()
+			defer mu.Unlock()
+			reports[name] = report
+			return ctx.Err()
+		})
+	}
+	return reports, group.Wait()
+}
+
+// unifiedReport reads the annotations that the monitor writes when it has accepted
+// a configuration.
+func unifiedReport(pod *corev1.Pod) plan.PodReport {
+	variables, err := objects.Variables(pod)
+	if err != nil {
+		return plan.PodReport{Unreachable: err.Error()}
+	}
+	return plan.PodReport{Variables: variables, Configuration: pod.Annotations[v1beta2.AnnotationCurrentConfiguration]}
+}

@@ -1,0 +1,123 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// splitFiles are the files whose state decides whether a split pod is up to date.
+var splitFiles = []string{"fdb.cluster", "fdbmonitor.conf"}
+
+// splitReport asks a sidecar about its files when the pod has not confirmed the
+// current configuration. Of a pod that has, the values that it substitutes can be
+// read from its own spec, so a pass with nothing to do asks no sidecar.
+func (w *World) splitReport(ctx context.Context, c *v1beta2.FoundationDBCluster, pod *corev1.Pod) plan.PodReport {
+	if upToDate(c, pod) {
+		return plan.PodReport{Variables: declaredVariables(pod)}
+	}
+	report, err := w.askSidecar(ctx, pod)
+	if err != nil {
+		return plan.PodReport{Unreachable: err.Error()}
+	}
+	return report
+}
+
+func upToDate(c *v1beta2.FoundationDBCluster, pod *corev1.Pod) bool {
+	class := v1beta2.ProcessClass(pod.Labels[c.ProcessClassLabels()[0]])
+	launch, err := objects.LaunchOf(pod, class)
+	if err != nil {
+		return false
+	}
+	want, err := objects.ConfigMapHash(c, launch)
+	return err == nil && pod.Annotations[v1beta2.AnnotationLastAppliedConfigMap] == want
+}
+
+func (w *World) askSidecar(ctx context.Context, pod *corev1.Pod) (plan.PodReport, error) {
+	sidecar, err := w.openSidecar(ctx, pod)
+	if err != nil {
+		return plan.PodReport{}, err
+	}
+	defer sidecar.close()
+	report := plan.PodReport{Hashes: map[string]string{}}
+	if report.Variables, err = sidecar.substitutions(ctx); err != nil {
+		return plan.PodReport{}, err
+	}
+	for _, file := range splitFiles {
+		hash, found, err := sidecar.checkHash(ctx, file)
+		if err != nil {
+			return plan.PodReport{}, err
+		}
+		if found {
+			report.Hashes[file] = hash
+		}
+	}
+	return report, nil
+}
+
+// syncPodFiles has a sidecar copy files from its mounted ConfigMap. Whether that
+// ConfigMap was current is seen when the files are looked at again.
+func (w *World) syncPodFiles(ctx context.Context, a plan.SyncPodFiles) error {
+	w.mu.Lock()
+	pod := w.pods[a.Pod]
+	w.mu.Unlock()
+	if pod == nil {
+		return fmt.Errorf("pod %s is not known", a.Pod)
+	}
+	sidecar, err := w.openSidecar(ctx, pod)
+	if err != nil {
+		return err
+	}
+	defer sidecar.close()
+	for _, file := range a.Files {
+		if err := sidecar.copyFile(ctx, file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// declaredVariables are the values that a split pod's sidecar substitutes, as far as
+// the pod's own spec and status tell them.
+func declaredVariables(pod *corev1.Pod) map[string]string {
+	variables := objects.DeclaredVariables(pod, v1beta2.ContainerSidecar)
+	if dir, ok := binaryDir(pod); ok {
+		variables[v1beta2.EnvBinaryDir] = dir
+	}
+	return variables
+}
+
+// binaryDir compares the versions of a split pod's two containers: the sidecar
+// copies binaries of its own version when the main container has another.
+func binaryDir(pod *corev1.Pod) (string, bool) {
+	i := slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == v1beta2.ContainerSidecar })
+	if i < 0 {
+		return "", false
+	}
+	sidecar, err := fdb.ParseVersion(imageTag(pod.Spec.Containers[i].Image))
+	if err != nil {
+		return "", false
+	}
+	args := pod.Spec.Containers[i].Args
+	j := slices.Index(args, "--main-container-version")
+	if j < 0 || j+1 >= len(args) {
+		return "", false
+	}
+	main, err := fdb.ParseVersion(args[j+1])
+	if err != nil {
+		return "", false
+	}
+	return objects.BinaryDir(v1beta2.ImageTypeSplit, main, sidecar), true
+}
+
+func imageTag(image string) string {
+	return image[strings.LastIndex(image, ":")+1:]
+}

@@ -1,0 +1,161 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/httpstream"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/portforward"
+	"k8s.io/client-go/transport/spdy"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// sidecarPort is where a split pod's sidecar listens.
+const sidecarPort = 8080
+
+// How long a sidecar may take to answer. Defaults 5 s and 10 s; source: the
+// operator's flags get-timeout and post-timeout.
+const (
+	sidecarReadLimit  = 5 * time.Second
+	sidecarWriteLimit = 10 * time.Second
+)
+
+// sidecar is a connection to a split pod's sidecar by way of the API server: the
+// pod's own address cannot be reached from everywhere.
+type sidecar struct {
+	pod  string
+	base string
+	stop chan struct{}
+}
+
+func (s *sidecar) close() { close(s.stop) }
+
+func (w *World) openSidecar(ctx context.Context, pod *corev1.Pod) (*sidecar, error) {
+	if needsClientCertificate(pod) {
+		return nil, errors.New("its sidecar asks for a client certificate, which only the cluster's own clients have")
+	}
+	dialer, err := w.portForwardDialer(pod)
+	if err != nil {
+		return nil, err
+	}
+	stop, ready := make(chan struct{}), make(chan struct{})
+	forwarder, err := portforward.NewOnAddresses(dialer, []string{"127.0.0.1"}, []string{fmt.Sprintf("0:%d", sidecarPort)}, stop, ready, io.Discard, io.Discard)
+	if err != nil {
+		return nil, fmt.Errorf("forwarding a port to %s: %w", pod.Name, err)
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- forwarder.ForwardPorts() }()
+	ctx, cancel := context.WithTimeout(ctx, sidecarReadLimit)
+	defer cancel()
+	select {
+	case <-ready:
+	case err := <-failed:
+		return nil, fmt.Errorf("forwarding a port to %s: %w", pod.Name, err)
+	case <-ctx.Done():
+		close(stop)
+		return nil, fmt.Errorf("forwarding a port to %s: %w", pod.Name, ctx.Err())
+	}
+	ports, err := forwarder.GetPorts()
+	if err != nil || len(ports) == 0 {
+		close(stop)
+		return nil, fmt.Errorf("forwarding a port to %s: no local port", pod.Name)
+	}
+	return &sidecar{pod: pod.Name, base: fmt.Sprintf("http://127.0.0.1:%d", ports[0].Local), stop: stop}, nil
+}
+
+func needsClientCertificate(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
+		return c.Name == v1beta2.ContainerSidecar && slices.Contains(c.Args, "--tls")
+	})
+}
+
+// portForwardDialer speaks WebSocket, and SPDY to an API server or proxy that does not.
+func (w *World) portForwardDialer(pod *corev1.Pod) (httpstream.Dialer, error) {
+	clients, err := kubernetes.NewForConfig(w.Config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client to forward a port: %w", err)
+	}
+	target := clients.CoreV1().RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).SubResource("portforward").URL()
+	transport, upgrader, err := spdy.RoundTripperFor(w.Config)
+	if err != nil {
+		return nil, fmt.Errorf("making a connection to forward a port: %w", err)
+	}
+	spdyDialer := spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, target)
+	webSocketDialer, err := portforward.NewSPDYOverWebsocketDialer(target, w.Config)
+	if err != nil {
+		return nil, fmt.Errorf("making a connection to forward a port: %w", err)
+	}
+	return portforward.NewFallbackDialer(webSocketDialer, spdyDialer, func(err error) bool {
+		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+	}), nil
+}
+
+func (s *sidecar) substitutions(ctx context.Context) (map[string]string, error) {
+	body, _, err := s.ask(ctx, http.MethodGet, "/substitutions", sidecarReadLimit)
+	if err != nil {
+		return nil, err
+	}
+	var variables map[string]string
+	if err := json.Unmarshal([]byte(body), &variables); err != nil {
+		return nil, fmt.Errorf("reading the variables of %s: %w", s.pod, err)
+	}
+	return variables, nil
+}
+
+func (s *sidecar) checkHash(ctx context.Context, file string) (hash string, found bool, err error) {
+	body, found, err := s.ask(ctx, http.MethodGet, "/check_hash/"+file, sidecarReadLimit)
+	return strings.TrimSpace(body), found, err
+}
+
+// copyFile has the sidecar take a file over from the mounted ConfigMap; the monitor
+// configuration goes through its substitutions.
+func (s *sidecar) copyFile(ctx context.Context, file string) error {
+	call := "/copy_files"
+	if file == "fdbmonitor.conf" {
+		call = "/copy_monitor_conf"
+	}
+	_, found, err := s.ask(ctx, http.MethodPost, call, sidecarWriteLimit)
+	if err == nil && !found {
+		err = fmt.Errorf("the sidecar of %s does not know %s", s.pod, call)
+	}
+	return err
+}
+
+// ask makes one request on a connection of its own: some versions send a second
+// answer after the first, which would be taken for that to the next request.
+func (s *sidecar) ask(ctx context.Context, method, call string, limit time.Duration) (body string, found bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, s.base+call, nil)
+	if err != nil {
+		return "", false, fmt.Errorf("asking the sidecar of %s for %s: %w", s.pod, call, err)
+	}
+	request.Close = true
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", false, fmt.Errorf("asking the sidecar of %s for %s: %w", s.pod, call, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	if err != nil {
+		return "", false, fmt.Errorf("reading the sidecar's answer from %s: %w", s.pod, err)
+	}
+	switch response.StatusCode {
+	case http.StatusOK:
+		return string(text), true, nil
+	case http.StatusNotFound:
+		return "", false, nil
+	default:
+		return "", false, fmt.Errorf("the sidecar of %s answered %s to %s: %s", s.pod, response.Status, call, strings.TrimSpace(string(text)))
+	}
+}

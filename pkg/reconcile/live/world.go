@@ -1,0 +1,71 @@
+// Package live is the real world of a pass: it observes a cluster through the
+// Kubernetes API and through a FoundationDB client that runs in one of the
+// cluster's pods, and it carries actions out there. All input and output of a
+// pass is here or below. It never decides anything, and it never sees a screen.
+package live
+
+import (
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+)
+
+// FieldManager is the name under which changes of objects are recorded. Default
+// kubectl-fdb; --field-manager changes it.
+const FieldManager = "kubectl-fdb"
+
+// World is one cluster: an Observer and an Actor.
+type World struct {
+	// Client reads and writes objects without a cache: a pass reads its own writes.
+	Client client.Client
+	// Config reaches the same API server, for exec and port-forward.
+	Config *rest.Config
+	// Key names the custom resource.
+	Key types.NamespacedName
+	// Holder is who we are in a Lease: user, host and process.
+	Holder string
+	// Clock tells the time.
+	Clock clock.WithTicker
+	// Nonce returns a fresh random text for every attempt to take the database's lock.
+	Nonce func() string
+	// Transport runs a program in a pod; replaced in tests. Nil uses pods/exec.
+	Transport func(pod *corev1.Pod) admin.Transport
+	// Patience bounds how long the database is asked for its status. Default
+	// StatusPatience.
+	Patience time.Duration
+
+	mu     sync.Mutex
+	record *v1beta2.FoundationDBCluster // as the API server has it, spec not normalised
+	pods   map[string]*corev1.Pod       // newest known, to find one to ask the database through
+	lease  *heldLease
+	locked *heldLock
+}
+
+// NotFoundError means that the custom resource does not exist.
+type NotFoundError struct{ Key types.NamespacedName }
+
+func (e *NotFoundError) Error() string {
+	return "there is no FoundationDBCluster " + e.Key.Name + " in namespace " + e.Key.Namespace
+}
+
+// InvalidRecordError means that the custom resource asks for something that no
+// pass can give it. Only a change of the resource helps.
+type InvalidRecordError struct {
+	Key types.NamespacedName
+	Err error
+}
+
+func (e *InvalidRecordError) Error() string {
+	return "FoundationDBCluster " + e.Key.Name + " is not valid: " + e.Err.Error()
+}
+
+// Unwrap returns what is wrong with the resource.
+func (e *InvalidRecordError) Unwrap() error { return e.Err }

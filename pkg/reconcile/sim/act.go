@@ -1,0 +1,138 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Begin implements reconcile.Actor.
+func (w *World) Begin(context.Context) error {
+	if w.LeaseHolder != "" {
+		return &reconcile.HeldError{What: "lease", Holder: w.LeaseHolder}
+	}
+	return nil
+}
+
+// Lock implements reconcile.Actor.
+func (w *World) Lock(context.Context) error {
+	if w.LockHolder != "" {
+		return &reconcile.HeldError{What: "database lock", Holder: w.LockHolder}
+	}
+	w.locked = true
+	if w.OnLock != nil {
+		w.OnLock(w)
+	}
+	return nil
+}
+
+// End implements reconcile.Actor.
+func (w *World) End(context.Context) error {
+	w.locked = false
+	return nil
+}
+
+// Locked reports whether a pass has the lock now.
+func (w *World) Locked() bool { return w.locked }
+
+// Act implements reconcile.Actor.
+func (w *World) Act(ctx context.Context, a plan.Action) error {
+	w.mu.Lock() // the engine runs some actions at the same time
+	defer w.mu.Unlock()
+	if w.Crash > 0 && len(w.Acted)+1 >= w.Crash {
+		return ErrCrashed
+	}
+	if w.Refuse != nil {
+		if err := w.Refuse(a); err != nil {
+			return err
+		}
+	}
+	if plan.EffectOf(a).Locked && !w.locked {
+		return fmt.Errorf("%s without the lock", a.Describe())
+	}
+	w.Acted = append(w.Acted, a)
+	switch a := a.(type) {
+	case plan.WriteStatus, plan.AddGroups, plan.SetConnectionString:
+		edit := a.(plan.Edit) //nolint:forcetypeassert // all three are edits
+		w.Record.Status = edit.Apply(plan.Snapshot{Cluster: w.Record}).Cluster.Status
+	case plan.ApplyConfigMap:
+		w.ConfigMap = a.Object.DeepCopy()
+	case plan.ApplyService:
+		w.Services[a.Name] = a.Object.DeepCopy()
+	case plan.CreatePVC:
+		w.Volumes[a.Name] = a.Object.DeepCopy()
+	case plan.CreatePod:
+		w.createPod(a)
+	case plan.PatchMetadata:
+		return w.patch(a)
+	case plan.SyncPodFiles:
+		return fmt.Errorf("%s: only split pods have sidecars that copy", a.Describe())
+	case plan.Configure:
+		return w.configure(ctx, a)
+	case plan.ChangeCoordinators:
+		return w.changeCoordinators(ctx, a)
+	}
+	return nil
+}
+
+func (w *World) createPod(a plan.CreatePod) {
+	pod := a.Object.DeepCopy()
+	pod.CreationTimestamp = metav1.NewTime(w.Now())
+	w.Pods[a.Name] = pod
+}
+
+func (w *World) patch(a plan.PatchMetadata) error {
+	var meta *metav1.ObjectMeta
+	if a.Kind == plan.KindPVC && w.Volumes[a.Name] != nil {
+		meta = &w.Volumes[a.Name].ObjectMeta
+	} else if a.Kind == plan.KindPod && w.Pods[a.Name] != nil {
+		meta = &w.Pods[a.Name].ObjectMeta
+	}
+	if meta == nil {
+		return fmt.Errorf("%s does not exist", a.Subject())
+	}
+	if meta.Labels == nil {
+		meta.Labels = map[string]string{}
+	}
+	if meta.Annotations == nil {
+		meta.Annotations = map[string]string{}
+	}
+	maps.Copy(meta.Labels, a.Labels)
+	maps.Copy(meta.Annotations, a.Annotations)
+	for _, key := range a.Remove {
+		delete(meta.Annotations, key)
+	}
+	return nil
+}
+
+func (w *World) configure(ctx context.Context, a plan.Configure) error {
+	_, err := w.fdbcli(ctx, a.Command)
+	return err
+}
+
+func (w *World) changeCoordinators(ctx context.Context, a plan.ChangeCoordinators) error {
+	words := make([]string, len(a.Coordinators))
+	for i, c := range a.Coordinators {
+		words[i] = c.String()
+	}
+	if _, err := w.fdbcli(ctx, "coordinators "+strings.Join(words, " ")); err != nil {
+		return err
+	}
+	out, err := w.fdbcli(ctx, "status json")
+	if err != nil {
+		return err
+	}
+	status, err := fdb.ParseStatus(out)
+	if err != nil {
+		return err
+	}
+	w.Record.Status.ConnectionString = status.Cluster.ConnectionString
+	return nil
+}

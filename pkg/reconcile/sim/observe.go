@@ -1,0 +1,110 @@
+package sim
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Observe implements reconcile.Observer.
+func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if facets&plan.Record != 0 {
+		normalized, err := w.Record.Normalized()
+		if err != nil {
+			return err
+		}
+		into.Cluster = normalized
+	}
+	if facets&plan.Pods != 0 {
+		into.Pods = copies(w.Pods)
+	}
+	if facets&plan.Volumes != 0 {
+		into.Volumes = copies(w.Volumes)
+	}
+	if facets&plan.Services != 0 {
+		into.Services = copies(w.Services)
+	}
+	if facets&plan.ConfigMap != 0 {
+		into.ConfigMap = w.ConfigMap.DeepCopy()
+	}
+	if facets&plan.PodFiles != 0 {
+		into.PodFiles = w.reports()
+	}
+	if facets&plan.Database != 0 {
+		into.Database = w.database(ctx)
+	}
+	into.Now = w.Now()
+	return nil
+}
+
+func copies[T any, P interface {
+	*T
+	DeepCopy() *T
+}](objects map[string]*T,
+) map[string]*T {
+	all := maps.Clone(objects)
+	for name, o := range all {
+		all[name] = P(o).DeepCopy()
+	}
+	return all
+}
+
+func (w *World) reports() map[string]plan.PodReport {
+	reports := map[string]plan.PodReport{}
+	for name, pod := range w.Pods {
+		if pod.Status.Phase != corev1.PodRunning {
+			continue
+		}
+		variables, err := objects.Variables(pod)
+		if err != nil {
+			reports[name] = plan.PodReport{Unreachable: err.Error()}
+			continue
+		}
+		reports[name] = plan.PodReport{Variables: variables, Configuration: pod.Annotations[v1beta2.AnnotationCurrentConfiguration]}
+	}
+	return reports
+}
+
+func (w *World) database(ctx context.Context) plan.DatabaseFacts {
+	if w.Record.Status.ConnectionString == "" {
+		return plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+	}
+	out, err := w.fdbcli(ctx, "status json")
+	if err != nil {
+		return plan.DatabaseFacts{Unreachable: err.Error(), AsOf: w.Now()}
+	}
+	status, err := fdb.ParseStatus(out)
+	if err != nil {
+		return plan.DatabaseFacts{Unreachable: err.Error(), AsOf: w.Now()}
+	}
+	return plan.DatabaseFacts{Status: status, AsOf: w.Now()}
+}
+
+// fdbcli runs a command in the first pod that has a cluster file.
+func (w *World) fdbcli(ctx context.Context, script string) ([]byte, error) {
+	for _, name := range w.podNames() {
+		running := w.running[name]
+		if running == nil || running.files[liveClusterFile] == nil {
+			continue
+		}
+		var out, errOut bytes.Buffer
+		code := w.FDB.RunTool(ctx, fdbsim.Tool{
+			Name: "fdbcli", Version: w.Record.Spec.Version, Files: running, Stdout: &out, Stderr: &errOut,
+			Args: []string{"-C", liveClusterFile, "--timeout", "75", "--exec", script},
+		})
+		if code != 0 {
+			return nil, fmt.Errorf("fdbcli %s: exit code %d: %s%s", script, code, out.String(), errOut.String())
+		}
+		return out.Bytes(), nil
+	}
+	return nil, fmt.Errorf("no pod has a cluster file")
+}

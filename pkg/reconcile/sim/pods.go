@@ -1,0 +1,195 @@
+package sim
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+)
+
+// Where a pod keeps its cluster files.
+const (
+	liveClusterFile = "/var/fdb/data/fdb.cluster"
+	seedClusterFile = "/var/dynamic-conf/fdb.cluster"
+)
+
+// runningPod is what runs in a pod, and the files that it sees.
+type runningPod struct {
+	files   map[string][]byte
+	servers map[int]*fdbsim.ServerHandle
+}
+
+// step does what nodes do in a second: place pods, start them, and run their monitors.
+func (w *World) step() {
+	for _, name := range w.podNames() {
+		pod := w.Pods[name]
+		switch {
+		case pod.Spec.NodeName == "":
+			w.place(pod)
+		case pod.Status.Phase != corev1.PodRunning:
+			w.start(pod)
+		default:
+			w.monitor(pod)
+		}
+	}
+}
+
+func (w *World) place(pod *corev1.Pod) {
+	w.nextIP++
+	pod.Spec.NodeName = w.Nodes[int(w.nextIP)%len(w.Nodes)]
+	pod.Status.Phase = corev1.PodPending
+}
+
+func (w *World) start(pod *corev1.Pod) {
+	pod.Status.Phase = corev1.PodRunning
+	pod.Status.PodIP = fmt.Sprintf("10.1.0.%d", slices.Index(w.podNames(), pod.Name)+1)
+	for taken := true; taken; {
+		taken = w.ipTaken(pod)
+		if taken {
+			w.nextIP++
+			pod.Status.PodIP = fmt.Sprintf("10.1.1.%d", w.nextIP)
+		}
+	}
+	pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
+	for _, c := range pod.Spec.Containers {
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Ready: true})
+	}
+	w.running[pod.Name] = &runningPod{files: map[string][]byte{}, servers: map[int]*fdbsim.ServerHandle{}}
+}
+
+func (w *World) ipTaken(pod *corev1.Pod) bool {
+	for _, other := range w.Pods {
+		if other != pod && other.Status.PodIP == pod.Status.PodIP {
+			return true
+		}
+	}
+	return false
+}
+
+// monitor does what the unified image's monitor does: accept the mounted
+// configuration, say so in annotations, and keep the servers running.
+func (w *World) monitor(pod *corev1.Pod) {
+	if w.ConfigMap == nil {
+		return
+	}
+	running := w.running[pod.Name]
+	running.files[seedClusterFile] = []byte(w.ConfigMap.Data[objects.KeyClusterFile])
+	class := v1beta2.ProcessClass(pod.Labels[v1beta2.LabelProcessClass])
+	launch, err := objects.LaunchOf(pod, class)
+	if err != nil {
+		return
+	}
+	text := w.ConfigMap.Data[objects.MonitorKey(launch)]
+	configuration, err := fdb.ParseMonitorConfiguration([]byte(text))
+	if err != nil {
+		return // a monitor keeps the configuration it has
+	}
+	variables := w.accept(pod, configuration, text)
+	if !configuration.ServersRun() {
+		return
+	}
+	for n := 1; n <= launch.Servers; n++ {
+		w.keepRunning(pod, configuration, n, variables)
+	}
+}
+
+func (w *World) accept(pod *corev1.Pod, configuration fdb.MonitorConfiguration, text string) map[string]string {
+	declared := objects.DeclaredVariables(pod, v1beta2.ContainerMain)
+	variables := map[string]string{v1beta2.EnvBinaryDir: "/usr/bin"}
+	for _, name := range referenced(configuration.Arguments) {
+		variables[name] = declared[name]
+	}
+	encoded, err := json.Marshal(variables)
+	if err != nil {
+		return variables // a map of strings can always be encoded
+	}
+	pod.Annotations[v1beta2.AnnotationEnvironment] = string(encoded)
+	pod.Annotations[v1beta2.AnnotationCurrentConfiguration] = text
+	return variables
+}
+
+func referenced(arguments []fdb.Argument) []string {
+	names := map[string]bool{}
+	for _, a := range arguments {
+		if a.Source != "" {
+			names[a.Source] = true
+		}
+		for _, name := range referenced(a.Values) {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+func (w *World) keepRunning(pod *corev1.Pod, configuration fdb.MonitorConfiguration, n int, variables map[string]string) {
+	running := w.running[pod.Name]
+	if handle := running.servers[n]; handle != nil {
+		select {
+		case <-handle.Exited():
+		default:
+			return
+		}
+	}
+	args, err := configuration.CommandLine("/usr/bin/fdbserver", n, variables)
+	if err != nil {
+		return
+	}
+	handle, err := w.FDB.StartServer(fdbsim.Server{
+		Args: args, Version: configuration.Version, DataKey: fmt.Sprintf("%s/%d", pod.Name, n),
+		ClusterFile: file{running, liveClusterFile}, Seed: file{running, seedClusterFile},
+	})
+	if err == nil { // else the monitor tries again
+		running.servers[n] = handle
+	}
+}
+
+// stopPod ends what runs in a pod.
+func (w *World) stopPod(name string) {
+	if running := w.running[name]; running != nil {
+		for _, handle := range running.servers {
+			handle.Stop()
+		}
+	}
+	delete(w.running, name)
+	delete(w.Pods, name)
+}
+
+// KillPod deletes a pod, as a lost node would.
+func (w *World) KillPod(name string) { w.stopPod(name) }
+
+type file struct {
+	pod  *runningPod
+	name string
+}
+
+func (f file) Read() ([]byte, error) { return f.pod.ReadFile(f.name) }
+
+func (f file) Write(content []byte) error { return f.pod.WriteFile(f.name, content) }
+
+var errNoFile = errors.New("no such file")
+
+// ReadFile implements fdbsim.FileSystem.
+func (p *runningPod) ReadFile(name string) ([]byte, error) {
+	content, ok := p.files[name]
+	if !ok {
+		return nil, errNoFile
+	}
+	return content, nil
+}
+
+// WriteFile implements fdbsim.FileSystem.
+func (p *runningPod) WriteFile(name string, content []byte) error {
+	p.files[name] = content
+	return nil
+}
+
+// Writable implements fdbsim.FileSystem.
+func (p *runningPod) Writable(name string) bool { return name == liveClusterFile }
