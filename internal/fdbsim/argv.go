@@ -1,0 +1,99 @@
+package fdbsim
+
+import (
+	"context"
+	"maps"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// RunCommand runs an argument vector as a container would: env and timeout in
+// front of a tool do what they do there, the latter on the model's clock. Name
+// and Args of t are taken from argv.
+func (w *World) RunCommand(ctx context.Context, argv []string, t Tool) (exit int) {
+	t.Env = maps.Clone(t.Env)
+	for len(argv) > 0 {
+		switch path.Base(argv[0]) {
+		case "env":
+			argv = applyEnv(argv[1:], &t)
+		case "timeout":
+			limit, rest := timeoutOf(argv[1:])
+			if limit > 0 {
+				return w.runLimited(ctx, limit, rest, t)
+			}
+			argv = rest
+		case "stdbuf":
+			argv = argv[1:]
+			for len(argv) > 0 && strings.HasPrefix(argv[0], "-") {
+				argv = argv[1:]
+			}
+		default:
+			t.Name, t.Args = path.Base(argv[0]), argv[1:]
+			return w.RunTool(ctx, t)
+		}
+	}
+	return exitNotFound
+}
+
+func applyEnv(argv []string, t *Tool) []string {
+	if t.Env == nil {
+		t.Env = map[string]string{}
+	}
+	for len(argv) > 0 {
+		name, value, assigned := strings.Cut(argv[0], "=")
+		switch {
+		case argv[0] == "-u" && len(argv) > 1:
+			delete(t.Env, argv[1])
+			argv = argv[2:]
+		case argv[0] == "-i":
+			t.Env = map[string]string{}
+			argv = argv[1:]
+		case assigned && !strings.HasPrefix(name, "-"):
+			t.Env[name] = value
+			argv = argv[1:]
+		default:
+			return argv
+		}
+	}
+	return argv
+}
+
+// timeoutOf reads the arguments of timeout(1).
+func timeoutOf(argv []string) (time.Duration, []string) {
+	for len(argv) > 1 && strings.HasPrefix(argv[0], "-") {
+		if argv[0] == "-k" || argv[0] == "-s" {
+			argv = argv[1:]
+		}
+		argv = argv[1:]
+	}
+	if len(argv) == 0 {
+		return 0, nil
+	}
+	seconds, err := strconv.ParseFloat(strings.TrimSuffix(argv[0], "s"), 64)
+	if err != nil {
+		return 0, argv[1:]
+	}
+	return time.Duration(seconds * float64(time.Second)), argv[1:]
+}
+
+// runLimited kills the tool when the model's clock has gone on by limit.
+func (w *World) runLimited(ctx context.Context, limit time.Duration, argv []string, t Tool) int {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	expired := false
+	w.mu.Lock()
+	w.after(limit, func() {
+		expired = true
+		cancel()
+	})
+	w.mu.Unlock()
+	exit := w.RunCommand(ctx, argv, t)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if expired && exit == exitKilled {
+		return exitTimeout
+	}
+	return exit
+}

@@ -1,0 +1,233 @@
+package fdbsim
+
+import (
+	"cmp"
+	"errors"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+const (
+	// unreachableAfter is how long new coordinators may take to answer.
+	unreachableAfter = 5050 * time.Millisecond
+	// coordinatorChange is how long a change takes; with a dead old
+	// coordinator it takes slowCoordinatorChange.
+	coordinatorChange     = 1200 * time.Millisecond
+	slowCoordinatorChange = 5150 * time.Millisecond
+)
+
+const coordinatorsKey = "\xff/coordinators"
+
+// coordinatorsRequest is what the words of a coordinators command ask for.
+type coordinatorsRequest struct {
+	auto        bool
+	addresses   []fdb.Address
+	description string
+	described   bool
+}
+
+var descriptionFits = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
+
+// coordinators shows the coordinators, or changes them.
+func (c *cli) coordinators(args []string) error {
+	if len(args) == 0 {
+		return c.listCoordinators()
+	}
+	r, ok := c.parseCoordinators(args)
+	if !ok {
+		return nil // as recorded: exit code 0
+	}
+	db, err := c.database(func(db *database) bool { return db.writable() && !db.lockedAgainst(false) })
+	if err != nil {
+		return err
+	}
+	if r.described && !descriptionFits.MatchString(r.description) {
+		return c.refuse("Cluster description must match [A-Za-z0-9_]+")
+	}
+	text, err := c.changeCoordinators(db, r)
+	var refused refusal
+	if errors.As(err, &refused) {
+		return c.refuse("%s", refused)
+	}
+	if err != nil {
+		return err
+	}
+	c.print(text + "\n")
+	return nil
+}
+
+func (c *cli) listCoordinators() error {
+	c.locate()
+	texts := make([]string, len(c.conn.Coordinators))
+	for i, a := range c.conn.Coordinators {
+		texts[i] = a.Coordinator()
+	}
+	slices.Sort(texts)
+	c.printf("Cluster description: %s\nCluster coordinators (%d): %s\nType `help coordinators' to learn how to change this information.\n",
+		c.conn.Description, len(texts), strings.Join(texts, ","))
+	return nil
+}
+
+func (c *cli) parseCoordinators(args []string) (coordinatorsRequest, bool) {
+	var r coordinatorsRequest
+	seen := map[string]bool{}
+	for _, word := range args {
+		if word == "auto" {
+			r.auto = true
+			continue
+		}
+		if word == "--no-config-db" {
+			continue
+		}
+		if d, ok := strings.CutPrefix(word, "description="); ok {
+			r.description, r.described = d, true
+			continue
+		}
+		a, err := fdb.ParseAddress(word)
+		if err != nil || a.FromHostname {
+			c.errorf("ERROR: '%s' is not a valid network endpoint address", word)
+			return r, false
+		}
+		if seen[a.HostPort()] {
+			c.errorf("ERROR: passed redundant coordinators: `%s'", word)
+			return r, false
+		}
+		seen[a.HostPort()] = true
+		r.addresses = append(r.addresses, a)
+	}
+	return r, true
+}
+
+// changeCoordinators does what was asked for and returns what to say about it.
+func (c *cli) changeCoordinators(db *database, r coordinatorsRequest) (string, error) {
+	next := db.conn
+	if r.described {
+		next.Description = r.description
+	}
+	switch {
+	case r.auto:
+		next.Coordinators = db.autoCoordinators()
+	case len(r.addresses) > 0:
+		next.Coordinators = r.addresses
+	}
+	next.Coordinators = sortedCoordinators(next.Coordinators)
+	if next.Description == db.conn.Description && next.SameCoordinators(db.conn.Coordinators) {
+		return "No change (existing configuration satisfies request)", nil
+	}
+	if err := c.reachCoordinators(next.Coordinators); err != nil {
+		return "", err
+	}
+	took := coordinatorChange
+	if slices.ContainsFunc(db.conn.Coordinators, func(a fdb.Address) bool { return c.w.coordinatorAt(a) == nil }) {
+		took = slowCoordinatorChange
+	}
+	if err := c.pause(took); err != nil {
+		return "", err
+	}
+	next.ID = c.w.letters(32, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+	db.moveCoordination(next)
+	if c.dropping {
+		return "", processEnd{exitKilled}
+	}
+	c.locate()
+	return "Coordination state changed", nil
+}
+
+// refusal is why something was not done.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// reachCoordinators refuses coordinators that do not answer.
+func (c *cli) reachCoordinators(addresses []fdb.Address) error {
+	const unreachable = "One of the specified coordinators is unreachable"
+	for _, a := range addresses {
+		if len(c.w.lookup(a.Host)) == 0 {
+			return refusal(unreachable)
+		}
+	}
+	if !slices.ContainsFunc(addresses, func(a fdb.Address) bool { return c.w.coordinatorAt(a) == nil }) {
+		return nil
+	}
+	if err := c.pause(unreachableAfter); err != nil {
+		return err
+	}
+	return refusal(unreachable)
+}
+
+// moveCoordination hands the database over to new coordinators: the old ones
+// forward, and every live process rewrites its cluster file.
+func (db *database) moveCoordination(next fdb.ConnectionString) {
+	for _, s := range db.coordinatorServers() {
+		s.disk.registers[clusterKey(db.conn)] = register{db: db, forward: next.String()}
+	}
+	db.conn = next
+	db.registerWith(next)
+	db.commit([]mutation{{key: coordinatorsKey, value: []byte(next.String())}})
+	for _, s := range db.members {
+		if s.alive() {
+			s.rewriteClusterFile(next)
+		}
+	}
+	db.recoverAfter(db.w.pace.Recruit, requestedGenerations)
+}
+
+func coordinatorList(addresses []fdb.Address) string {
+	texts := make([]string, len(addresses))
+	for i, a := range addresses {
+		texts[i] = a.Coordinator()
+	}
+	return strings.Join(texts, ",")
+}
+
+// sortedCoordinators are IP addresses in numeric order, then host names.
+func sortedCoordinators(addresses []fdb.Address) []fdb.Address {
+	return slices.SortedFunc(slices.Values(addresses), func(a, b fdb.Address) int {
+		ipA, errA := netip.ParseAddr(a.Host)
+		ipB, errB := netip.ParseAddr(b.Host)
+		switch {
+		case errA == nil && errB == nil:
+			return cmp.Or(ipA.Compare(ipB), cmp.Compare(a.Port, b.Port))
+		case errA == nil:
+			return -1
+		case errB == nil:
+			return 1
+		default:
+			return strings.Compare(a.HostPort(), b.HostPort())
+		}
+	})
+}
+
+// autoCoordinators is what `coordinators auto` chooses: as many as the
+// redundancy mode makes useful, one per zone, the present ones first.
+func (db *database) autoCoordinators() []fdb.Address {
+	want := db.autoCount()
+	if len(db.conn.Coordinators) >= want && len(db.coordinatorServers()) == len(db.conn.Coordinators) {
+		return db.conn.Coordinators
+	}
+	zones := map[string]bool{}
+	var chosen []fdb.Address
+	for _, s := range append(db.coordinatorServers(), db.live()...) {
+		if len(chosen) < want && !zones[s.zone()] && !db.excluded(s) {
+			zones[s.zone()] = true
+			chosen = append(chosen, s.address())
+		}
+	}
+	return chosen
+}
+
+func (db *database) autoCount() int {
+	switch n := db.configuration().storagePolicy.replicas(); {
+	case n >= 3:
+		return 5
+	case n == 2:
+		return 3
+	default:
+		return 1
+	}
+}

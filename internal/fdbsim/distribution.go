@@ -1,0 +1,338 @@
+package fdbsim
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// distribution is the state of data distribution.
+type distribution struct {
+	// readyAt is when it has initialised.
+	readyAt time.Time
+	// on is false after `datadistribution off`.
+	on bool
+	// ticking says that a tick is scheduled.
+	ticking bool
+	// reconfigured says that the next recovery comes from a change of the
+	// configuration, after which initialising takes longer.
+	reconfigured bool
+	// creating says that the next recovery still belongs to the creation of
+	// the database.
+	creating bool
+	// moved counts the bytes written since the last recovery.
+	moved int64
+}
+
+// move is a relocation of a shard.
+type move struct {
+	target   []*storageServer
+	left     int64
+	priority int
+}
+
+// Priorities of moves as status shows them.
+const (
+	priorityRebalance     = 122
+	priorityRepopulate    = 600
+	priorityTeamUnhealthy = 700
+	priorityOneLeft       = 800
+	priorityNoneLeft      = 900
+)
+
+const (
+	// distributionTick is how often moves make progress.
+	distributionTick = 500 * time.Millisecond
+	// parallelMoves is how many shards move at a time.
+	parallelMoves = 10
+)
+
+// restartDistribution makes data distribution initialise anew.
+func (db *database) restartDistribution(d time.Duration) {
+	db.dist.readyAt = db.w.now.Add(d)
+	db.dist.moved = 0
+	for _, sh := range db.shards {
+		sh.move = nil
+	}
+	db.wakeDistribution(d)
+}
+
+// distributing reports whether data distribution is past its initialisation.
+func (db *database) distributing() bool {
+	return db.readable() && !db.w.now.Before(db.dist.readyAt)
+}
+
+// wakeDistribution makes data distribution look at the cluster after d.
+func (db *database) wakeDistribution(d time.Duration) {
+	db.w.after(d, func() {
+		if !db.dist.ticking {
+			db.distribute()
+		}
+	})
+}
+
+// distribute is one tick of data distribution.
+func (db *database) distribute() {
+	db.dist.ticking = false
+	if !db.distributing() || !db.dist.on {
+		return
+	}
+	db.recruitStorage()
+	db.progressMoves()
+	db.planMoves()
+	gone := func(ss *storageServer) bool { return db.removable(ss) }
+	before := len(db.storage)
+	db.storage = slices.DeleteFunc(db.storage, gone)
+	if db.moving() || before != len(db.storage) {
+		db.dist.ticking = true
+		db.w.after(distributionTick, db.distribute)
+	}
+	db.w.wake()
+}
+
+func (db *database) moving() bool {
+	return slices.ContainsFunc(db.shards, func(sh *shard) bool { return sh.move != nil })
+}
+
+func (db *database) progressMoves() {
+	budget := int64(distributionTick.Seconds() * float64(db.moveRate()))
+	for _, sh := range db.shards {
+		m := sh.move
+		if m == nil || !slices.ContainsFunc(sh.replicas, (*storageServer).answers) {
+			continue
+		}
+		if slices.ContainsFunc(m.target, func(ss *storageServer) bool { return !ss.answers() }) {
+			sh.move = nil
+			continue
+		}
+		step := min(budget, m.left)
+		m.left -= step
+		db.dist.moved += step
+		if m.left <= 0 {
+			sh.replicas, sh.move = m.target, nil
+		}
+	}
+}
+
+func (db *database) moveRate() int64 {
+	if db.faults.MoveBytesPerSecond > 0 {
+		return db.faults.MoveBytesPerSecond
+	}
+	return db.w.pace.MoveBytesPerSecond
+}
+
+// planMoves starts the most urgent moves that are needed and possible.
+func (db *database) planMoves() {
+	groups := db.dataGroups()
+	active := 0
+	var waiting []*shard
+	for _, sh := range db.shards {
+		switch {
+		case sh.move != nil:
+			active++
+		case db.needsMove(sh, groups):
+			waiting = append(waiting, sh)
+		}
+	}
+	slices.SortStableFunc(waiting, func(a, b *shard) int { return cmp.Compare(db.urgency(b), db.urgency(a)) })
+	for _, sh := range waiting {
+		if active >= parallelMoves {
+			return
+		}
+		if target := db.teamFor(sh, groups); target != nil && !sameTeam(target, sh.replicas) {
+			sh.move = &move{target: target, left: sh.bytes, priority: db.urgency(sh)}
+			active++
+		}
+	}
+	if active == 0 && len(waiting) == 0 {
+		db.rebalance(groups)
+	}
+}
+
+func sameTeam(a, b []*storageServer) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(ss *storageServer) bool { return !slices.Contains(b, ss) })
+}
+
+// needsMove reports whether a shard is not where the policy wants it.
+func (db *database) needsMove(sh *shard, groups []dataGroup) bool {
+	want := 0
+	for _, g := range groups {
+		var in []*server
+		for _, ss := range sh.replicas {
+			if g.holds(ss.server) && db.healthyHolder(ss) {
+				in = append(in, ss.server)
+			}
+		}
+		if len(in) != g.policy.replicas() || !g.policy.satisfiedBy(in) {
+			return true
+		}
+		want += g.policy.replicas()
+	}
+	return len(sh.replicas) != want
+}
+
+// urgency is the priority of moving a shard that needs it.
+func (db *database) urgency(sh *shard) int {
+	switch db.noticedReplicas(sh) {
+	case 0:
+		return priorityNoneLeft
+	case 1:
+		if len(sh.replicas) > 1 {
+			return priorityOneLeft
+		}
+	}
+	if slices.ContainsFunc(sh.replicas, func(ss *storageServer) bool { return !db.healthyHolder(ss) }) {
+		return priorityTeamUnhealthy
+	}
+	return priorityRepopulate
+}
+
+// noticedReplicas is how many replicas data distribution believes in.
+func (db *database) noticedReplicas(sh *shard) int {
+	n := 0
+	for _, ss := range sh.replicas {
+		if !ss.deathNoticed {
+			n++
+		}
+	}
+	return n
+}
+
+// healthyHolder reports whether data may stay on a storage server.
+func (db *database) healthyHolder(ss *storageServer) bool {
+	return !ss.deathNoticed && !db.excluded(ss.server) &&
+		db.fitness(roleStorage, ss.server) <= max(unsetFit, db.storageFitnessNeeded())
+}
+
+// teamFor chooses the storage servers that should hold a shard: those that
+// already do where they may, else the emptiest. Nil when the policy cannot be
+// met.
+func (db *database) teamFor(sh *shard, groups []dataGroup) []*storageServer {
+	load := map[*storageServer]int64{}
+	for _, o := range db.shards {
+		for _, ss := range o.replicas {
+			load[ss] += o.bytes
+		}
+		if o.move != nil {
+			for _, ss := range o.move.target {
+				load[ss] += o.bytes
+			}
+		}
+	}
+	var team []*storageServer
+	for _, g := range groups {
+		part := db.teamIn(g, sh, load)
+		if part == nil {
+			return nil
+		}
+		team = append(team, part...)
+	}
+	return team
+}
+
+func (db *database) teamIn(g dataGroup, sh *shard, load map[*storageServer]int64) []*storageServer {
+	var able []*storageServer
+	for _, ss := range db.storage {
+		if g.holds(ss.server) && ss.answers() && db.healthyHolder(ss) {
+			able = append(able, ss)
+		}
+	}
+	held := func(ss *storageServer) int {
+		if slices.Contains(sh.replicas, ss) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(able, func(a, b *storageServer) int {
+		return cmp.Or(cmp.Compare(held(a), held(b)), cmp.Compare(load[a], load[b]), cmp.Compare(a.id, b.id))
+	})
+	servers := make([]*server, len(able))
+	for i, ss := range able {
+		servers[i] = ss.server
+	}
+	var team []*storageServer
+	for _, s := range g.policy.pick(servers) {
+		team = append(team, db.storageOn(s))
+	}
+	return team
+}
+
+// rebalance moves a shard from the fullest server to the emptiest when that
+// evens them out.
+func (db *database) rebalance(groups []dataGroup) {
+	for _, g := range groups {
+		fullest, emptiest := db.extremes(g)
+		if fullest == nil || fullest == emptiest {
+			continue
+		}
+		gap := db.storedBytes(fullest) - db.storedBytes(emptiest)
+		for _, sh := range db.shards {
+			if !slices.Contains(sh.replicas, fullest) || slices.Contains(sh.replicas, emptiest) || 2*sh.bytes > gap {
+				continue
+			}
+			target := slices.Clone(sh.replicas)
+			target[slices.Index(target, fullest)] = emptiest
+			if db.allowed(target, groups) {
+				sh.move = &move{target: target, left: sh.bytes, priority: priorityRebalance}
+				break
+			}
+		}
+	}
+}
+
+func (db *database) allowed(team []*storageServer, groups []dataGroup) bool {
+	return !db.needsMove(&shard{replicas: team}, groups)
+}
+
+func (db *database) extremes(g dataGroup) (fullest, emptiest *storageServer) {
+	for _, ss := range db.storage {
+		if !g.holds(ss.server) || !ss.answers() || !db.healthyHolder(ss) {
+			continue
+		}
+		if fullest == nil || db.storedBytes(ss) > db.storedBytes(fullest) {
+			fullest = ss
+		}
+		if emptiest == nil || db.storedBytes(ss) < db.storedBytes(emptiest) {
+			emptiest = ss
+		}
+	}
+	return fullest, emptiest
+}
+
+// dataGroup is where one full set of replicas lives: a region, or the whole
+// cluster.
+type dataGroup struct {
+	dc     string // "" for the whole cluster
+	policy policy
+}
+
+func (g dataGroup) holds(s *server) bool { return g.dc == "" || s.locality(fdb.LocalityDCID) == g.dc }
+
+// dataGroups are the groups that the configuration asks for, primary first.
+func (db *database) dataGroups() []dataGroup {
+	conf := db.configuration()
+	if len(conf.regions) == 0 {
+		return []dataGroup{{policy: conf.storagePolicy}}
+	}
+	groups := []dataGroup{{dc: db.crew.primaryDC, policy: conf.storagePolicy}}
+	if other := otherRegion(conf, db.crew.primaryDC); conf.usableRegions > 1 && other != "" {
+		groups = append(groups, dataGroup{dc: other, policy: conf.storagePolicy})
+	}
+	return groups
+}
+
+func (db *database) inDataRegion(s *server) bool {
+	return slices.ContainsFunc(db.dataGroups(), func(g dataGroup) bool { return g.holds(s) })
+}
+
+// holdsData reports whether a data centre has a copy of everything.
+func (db *database) holdsData(dc string) bool {
+	for _, sh := range db.shards {
+		if !slices.ContainsFunc(sh.replicas, func(ss *storageServer) bool { return ss.server.locality(fdb.LocalityDCID) == dc }) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,13 @@
+// Package fdbsim is a deterministic model of FoundationDB clusters: servers,
+// coordinators, recoveries, data distribution and the fdbcli that talks to
+// them, on an explicit clock and from a seed.
+//
+// What a tool prints, and when, follows what FoundationDB 7.3.79 was recorded
+// to print. The truth about the data (see [Database.Replicas]) is kept apart
+// from what status says about it, because the two differ for a while after
+// every failure.
+//
+// The model never reads the machine's clock, never sleeps and never touches
+// the network or the file system: time passes in [World.Advance], files are
+// handed in, and host names are resolved by [Options.Resolve].
+package fdbsim

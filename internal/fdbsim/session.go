@@ -1,0 +1,117 @@
+package fdbsim
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"time"
+)
+
+// lineReader reads lines of any length. The last one counts even without its
+// end.
+type lineReader struct {
+	from   io.Reader
+	buffer []byte
+	ended  bool
+}
+
+// next is the next line without its end; false at the end of the input.
+func (r *lineReader) next() (string, bool) {
+	for {
+		if i := bytes.IndexByte(r.buffer, '\n'); i >= 0 {
+			line := string(r.buffer[:i])
+			r.buffer = r.buffer[i+1:]
+			return line, true
+		}
+		if r.ended {
+			line := string(r.buffer)
+			r.buffer = nil
+			return line, line != ""
+		}
+		r.fill()
+	}
+}
+
+func (r *lineReader) fill() {
+	if r.from == nil {
+		r.ended = true
+		return
+	}
+	chunk := make([]byte, stdoutBlock)
+	n, err := r.from.Read(chunk)
+	r.buffer = append(r.buffer, chunk[:n]...)
+	r.ended = err != nil
+}
+
+// readLine reads a line without the world's lock. Time the process spends
+// reading is not the model's.
+func (c *cli) readLine() (line string, ok bool) {
+	c.deliver()
+	read := make(chan struct{})
+	c.unlocked(func() {
+		go func() {
+			defer close(read)
+			line, ok = c.in.next()
+		}()
+		select {
+		case <-read:
+		case <-c.ctx.Done():
+		}
+	})
+	select {
+	case <-read:
+		return line, ok
+	default:
+		return "", false
+	}
+}
+
+// session is fdbcli without --exec: it runs the lines of stdin, whatever fails,
+// and ends with 0.
+func (c *cli) session() int {
+	c.printf("Using cluster file `%s'.\n", c.opts.clusterFile)
+	if err := c.greet(); err != nil {
+		return exitCode(err)
+	}
+	c.print("\nWelcome to the fdbcli. For help, type `help'.\n")
+	for {
+		line, ok := c.readLine()
+		if c.ctx.Err() != nil {
+			return exitKilled
+		}
+		if !ok {
+			c.print("\n")
+			return exitOK
+		}
+		err := c.runLine(line)
+		var end processEnd
+		switch {
+		case errors.Is(err, errExit):
+			return exitOK
+		case errors.As(err, &end):
+			return end.code
+		}
+	}
+}
+
+// greet reaches the database and, unless told not to, says what it is like.
+func (c *cli) greet() error {
+	if c.opts.noStatus {
+		return nil
+	}
+	c.quiet = true
+	c.slow = slowCommand{warnAt: c.w.now.Add(sessionPatience)}
+	if err := c.connect(); err != nil {
+		return err
+	}
+	if err := c.pause(c.statusDelay()); err != nil {
+		return err
+	}
+	c.slow = slowCommand{}
+	text, _ := c.minimalStatus()
+	c.printf("\n%s\n", text)
+	return nil
+}
+
+// sessionPatience is when the status at the start of a session is called slow.
+const sessionPatience = 40 * time.Second

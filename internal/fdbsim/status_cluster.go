@@ -1,0 +1,316 @@
+package fdbsim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// clusterStatus is the part of the document that the cluster controller makes.
+// Without a readable configuration most of it is absent.
+func (db *database) clusterStatus() object {
+	cluster := db.basicStatus()
+	if !db.readable() {
+		cluster["layers"] = object{"_valid": false, "_error": "configurationMissing"}
+		cluster["messages"] = db.unreadableMessages()
+		return cluster
+	}
+	for key, value := range db.fullStatus() {
+		cluster[key] = value
+	}
+	return cluster
+}
+
+// basicStatus is what is there in every state.
+func (db *database) basicStatus() object {
+	version, _ := db.quorumVersion()
+	status := object{
+		"active_tss_count":                   0,
+		"bounce_impact":                      db.bounceImpact(),
+		"clients":                            db.clients.status(db.w.now, version),
+		"cluster_controller_timestamp":       db.w.now.Unix(),
+		"connection_string":                  db.conn.String(),
+		"datacenter_lag":                     object{"seconds": 0, "versions": 0},
+		"degraded_processes":                 0,
+		"idempotency_ids":                    object{},
+		"incompatible_connections":           db.incompatible(version),
+		"lowest_compatible_protocol_version": lowestCompatible(version),
+		"machines":                           db.machineStatus(),
+		"newest_protocol_version":            protocolText(version),
+		"processes":                          db.processStatus(),
+		"protocol_version":                   protocolText(version),
+		"recovery_state":                     db.recoveryStatus(),
+		"version_epoch":                      object{},
+	}
+	if db.recovery.state != stateLockingState && db.recovery.state != stateReadingState {
+		status["generation"] = db.recovery.generation
+	}
+	return status
+}
+
+func (db *database) bounceImpact() object {
+	if db.recovery.state == stateFullyRecovered {
+		return object{"can_clean_bounce": true}
+	}
+	return object{"can_clean_bounce": false, "reason": "cluster hasn't fully recovered yet"}
+}
+
+func lowestCompatible(v fdb.Version) string {
+	if v.Minor == 0 {
+		return protocolText(v)
+	}
+	v.Minor--
+	v.Patch = 0
+	return protocolText(v)
+}
+
+// incompatible are the processes that try to join with another protocol.
+func (db *database) incompatible(version fdb.Version) []any {
+	var addresses []string
+	for _, s := range db.w.servers {
+		if s.alive() && s.conn.Description == db.conn.Description && !s.version.ProtocolCompatible(version) &&
+			db.w.find(s.conn, version).db == db {
+			addresses = append(addresses, s.address().HostPort())
+		}
+	}
+	slices.Sort(addresses)
+	var found []any
+	for _, a := range addresses {
+		found = append(found, a)
+	}
+	return list(found)
+}
+
+func (db *database) recoveryStatus() object {
+	status := object{
+		"name":                         db.recovery.state,
+		"description":                  stateDescriptions[db.recovery.state],
+		"seconds_since_last_recovered": -1,
+	}
+	if since := db.sinceRecovered(); since >= 0 {
+		status["seconds_since_last_recovered"] = since.Seconds()
+	}
+	if db.recovery.state != stateRecruiting {
+		status["active_generations"] = max(1, len(db.logs)-1)
+	}
+	return status
+}
+
+// unreadableMessages are the complaints of a cluster whose configuration cannot
+// be read.
+func (db *database) unreadableMessages() []any {
+	var messages []any
+	if gone := db.unreachable(); len(gone) > 0 {
+		messages = append(messages, unreachableMessage(gone))
+	}
+	for _, m := range []struct {
+		seat                 seat
+		name, worker, reader string
+	}{
+		{seat: db.crew.distributor, name: "unreachable_dataDistributor_worker", worker: "data distributor"},
+		{seat: db.crew.ratekeeper, name: "unreachable_ratekeeper_worker", worker: "ratekeeper"},
+		{seat: db.crew.scan, name: "unreachable_consistencyScan_worker", worker: "consistencyScan"},
+	} {
+		if !m.seat.taken() {
+			messages = append(messages, message(m.name, fmt.Sprintf("Unable to locate the %s worker.", m.worker)))
+		}
+	}
+	messages = append(messages,
+		message("unreadable_configuration", "Unable to read database configuration."),
+		message("fetch_consistency_scan_info_timeout", "Fetching consistency scan information timed out."))
+	var reasons []string
+	if db.processesIncomplete() {
+		reasons = append(reasons, "Cannot retrieve all process status information.")
+	}
+	reasons = append(reasons, "Unable to retrieve idempotency ID status.",
+		"Unable to retrieve version epoch information (Operation timed out).")
+	return append(messages, incompleteMessage(reasons))
+}
+
+func incompleteMessage(reasons []string) object {
+	var each []any
+	for _, r := range reasons {
+		each = append(each, object{"description": r})
+	}
+	m := message("status_incomplete", "Unable to retrieve all status information.")
+	m["reasons"] = each
+	return m
+}
+
+func unreachableMessage(gone []string) object {
+	var each []any
+	for _, a := range gone {
+		each = append(each, object{"address": a})
+	}
+	m := message("unreachable_processes", "The cluster has some unreachable processes.")
+	m["unreachable_processes"] = each
+	return m
+}
+
+// unreachable are the registered processes that do not answer.
+func (db *database) unreachable() []string {
+	var gone []string
+	for _, s := range db.members {
+		if !s.alive() {
+			gone = append(gone, s.address().String())
+		}
+	}
+	return gone
+}
+
+// processesIncomplete reports whether some process has not said anything about
+// itself.
+func (db *database) processesIncomplete() bool {
+	return db.faults.PartialStatus || slices.ContainsFunc(db.members, func(s *server) bool { return !db.reports(s) })
+}
+
+// reports reports whether a process has sent its figures: the first come some
+// seconds after it started.
+func (db *database) reports(s *server) bool {
+	return s.alive() && db.w.now.Sub(s.started) >= firstReport && !db.faults.PartialStatus
+}
+
+// firstReport is when a process first sends figures, and how often it goes on.
+const firstReport = 5 * time.Second
+
+// fullStatus is what a readable configuration adds.
+func (db *database) fullStatus() object {
+	conf := db.configuration()
+	status := object{
+		"active_primary_dc":            db.primaryName(),
+		"configuration":                db.configurationStatus(conf),
+		"data":                         db.dataStatus(),
+		"database_available":           true,
+		"database_lock_state":          db.lockStatus(),
+		"fault_tolerance":              db.faultTolerance(),
+		"full_replication":             db.fullyReplicated(conf),
+		"idempotency_ids":              object{"size_bytes": 0},
+		"latency_probe":                latencyProbe(),
+		"layers":                       object{"_valid": true},
+		"logs":                         db.logStatus(),
+		"messages":                     db.readableMessages(),
+		"version_epoch":                object{"enabled": false},
+		"workload":                     workloadStatus(),
+		"cluster_controller_timestamp": db.w.now.Unix(),
+	}
+	if len(db.unreachable()) == 0 {
+		status["page_cache"] = object{"log_hit_rate": 1, "storage_hit_rate": 1}
+	}
+	if !db.performanceUnknown() {
+		status["qos"] = qosStatus()
+	}
+	if !db.dist.on {
+		status["data_distribution_disabled"] = true
+	}
+	switch zone, end := db.maintenance(); {
+	case zone == ignoreFailures:
+		status["data_distribution_disabled_for_ss_failures"] = true
+	case zone != "":
+		status["maintenance_zone"] = zone
+		status["maintenance_seconds_remaining"] = wholeSecondsLeft(db.maintenanceSeconds(end))
+	}
+	return status
+}
+
+// performanceUnknown reports whether the ratekeeper of a new database has not
+// looked around yet.
+func (db *database) performanceUnknown() bool {
+	const looking = 2 * time.Second
+	return db.w.now.Sub(db.created) < looking
+}
+
+func (db *database) readableMessages() []any {
+	var messages []any
+	gone := db.unreachable()
+	if len(gone) > 0 {
+		messages = append(messages, unreachableMessage(gone))
+	}
+	var reasons []string
+	if db.processesIncomplete() {
+		reasons = append(reasons, "Cannot retrieve all process status information.")
+	}
+	if len(gone) > 0 {
+		reasons = append(reasons, "Unknown cache statistics.")
+	}
+	if db.performanceUnknown() {
+		reasons = append(reasons, "Unknown performance state.")
+	}
+	if len(reasons) > 0 {
+		messages = append(messages, incompleteMessage(reasons))
+	}
+	return list(messages)
+}
+
+// primaryName is the data centre at work.
+func (db *database) primaryName() string {
+	if db.crew.primaryDC == "" && db.crew.controller.taken() {
+		return db.crew.controller.server.locality(fdb.LocalityDCID)
+	}
+	return db.crew.primaryDC
+}
+
+func (db *database) lockStatus() object {
+	uid := db.lockUID()
+	if uid == "" {
+		return object{"locked": false}
+	}
+	return object{"locked": true, "lock_uid": fmt.Sprintf("%x", uid)}
+}
+
+func (db *database) fullyReplicated(conf configuration) bool {
+	for _, g := range db.dataGroups() {
+		if conf.usableRegions > 1 && g.dc != "" && !db.replicatedIn(g.dc, g.policy) {
+			return false
+		}
+	}
+	return true
+}
+
+// faultTolerance is how many zones may fail on top of those that have, as far
+// as status knows.
+func (db *database) faultTolerance() object {
+	n := db.coordinatorTolerance()
+	for _, sh := range db.shards {
+		n = min(n, db.noticedReplicas(sh)-1)
+	}
+	for _, g := range db.logs {
+		for _, set := range g.sets {
+			if set.kind == logLocal {
+				n = min(n, set.tolerance(db))
+			}
+		}
+	}
+	if zone, _ := db.maintenance(); zone != "" {
+		n--
+	}
+	n = max(n, -1)
+	if len(db.logs) > 0 {
+		n = max(n, 0)
+	}
+	return object{"max_zone_failures_without_losing_availability": n, "max_zone_failures_without_losing_data": n}
+}
+
+// coordinatorTolerance is how many more zones of coordinators may fail.
+func (db *database) coordinatorTolerance() int {
+	perZone := map[string]int{}
+	up := db.coordinatorServers()
+	for _, s := range up {
+		perZone[s.zone()]++
+	}
+	sizes := make([]int, 0, len(perZone))
+	for _, n := range perZone {
+		sizes = append(sizes, n)
+	}
+	slices.Sort(sizes)
+	left, tolerated := len(up), 0
+	for _, n := range slices.Backward(sizes) {
+		left -= n
+		if left <= len(db.conn.Coordinators)/2 {
+			break
+		}
+		tolerated++
+	}
+	return tolerated
+}
