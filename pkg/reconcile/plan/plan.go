@@ -23,20 +23,20 @@ type Gate string
 
 // The gates that a pass can meet.
 const (
-	GateAvailable  Gate = "G-AVAIL"      // the database is available
-	GateConfig     Gate = "G-CONFIG"     // counts, zones, halls and regions can hold
-	GateCoord      Gate = "G-COORD"      // coordinator quorum, one per fault domain
-	GateDBLock     Gate = "G-DBLOCK"     // the database is not locked by a restore or by DR
-	GateDD         Gate = "G-DD"         // data distribution is healthy
-	GateDeny       Gate = "G-DENY"       // this instance is not on the deny list
-	GateGens       Gate = "G-GENS"       // few active log generations
-	GateLease      Gate = "G-LEASE"      // no other run on this cluster
-	GateLock       Gate = "G-LOCK"       // the database lock is ours
-	GateLockOwner  Gate = "G-LOCK-OWNER" // the lock has an owner id
-	GateOperator   Gate = "G-OPERATOR"   // no live operator manages this cluster
-	GatePlan       Gate = "G-PLAN"       // the plan still matches the world
-	GateQoS        Gate = "G-QOS"        // lag and queues within limits
-	GateRecovery   Gate = "G-RECOVERY"   // long enough since the last recovery
+	GateAvailable Gate = "G-AVAIL"      // the database is available
+	GateConfig    Gate = "G-CONFIG"     // counts, zones, halls and regions can hold
+	GateCoord     Gate = "G-COORD"      // coordinator quorum, one per fault domain
+	GateDBLock    Gate = "G-DBLOCK"     // the database is not locked by a restore or by DR
+	GateDD        Gate = "G-DD"         // data distribution is healthy
+	GateDeny      Gate = "G-DENY"       // this instance is not on the deny list
+	GateGens      Gate = "G-GENS"       // few active log generations
+	GateLease     Gate = "G-LEASE"      // no other run on this cluster
+	GateLock      Gate = "G-LOCK"       // the database lock is ours
+	GateLockOwner Gate = "G-LOCK-OWNER" // the lock has an owner id
+	GateOperator  Gate = "G-OPERATOR"   // no live operator manages this cluster
+	GatePlan      Gate = "G-PLAN"       // the plan still matches the world
+	GateQoS       Gate = "G-QOS"        // lag and queues within limits
+	GateRecovery  Gate = "G-RECOVERY"   // long enough since the last recovery
 )
 
 // Hold says why a stage has more to do than its actions cover.

@@ -1,0 +1,287 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// ledger is a world of three numbers: how often each facet was read, what was done,
+// and a fact that stages decide on.
+type ledger struct {
+	// fact is what the record's status holds as its running version.
+	fact     string
+	observed []string
+	acted    []string
+	// the world's moods
+	beginErr, lockErr, endErr error
+	onBegin, onLock           func()
+	refuse                    map[string]error
+	ended                     int
+	observeErr                error
+}
+
+func (l *ledger) Observe(_ context.Context, into *plan.Snapshot, f plan.Facet) error {
+	l.observed = append(l.observed, f.String())
+	if l.observeErr != nil {
+		return l.observeErr
+	}
+	into.Cluster = &v1beta2.FoundationDBCluster{}
+	into.Cluster.Status.RunningVersion = l.fact
+	return nil
+}
+
+func (l *ledger) Begin(context.Context) error {
+	if l.onBegin != nil {
+		l.onBegin()
+	}
+	return l.beginErr
+}
+
+func (l *ledger) Lock(context.Context) error {
+	if l.onLock != nil {
+		l.onLock()
+	}
+	return l.lockErr
+}
+
+func (l *ledger) End(context.Context) error { l.ended++; return l.endErr }
+
+func (l *ledger) Act(_ context.Context, a plan.Action) error {
+	if err := l.refuse[a.Describe()]; err != nil {
+		return err
+	}
+	l.acted = append(l.acted, a.Describe())
+	return nil
+}
+
+// stage wants the actions whenever the fact is what it expects.
+func stage(name, whenFact string, actions ...plan.Action) plan.Stage {
+	return plan.Stage{Name: name, Reads: plan.Record | plan.Database, Decide: func(s plan.Snapshot) plan.Decision {
+		if s.Cluster.Status.RunningVersion != whenFact {
+			return plan.Decision{}
+		}
+		return plan.Decision{Why: "the fact is " + whenFact, Actions: actions}
+	}}
+}
+
+var (
+	unlocked = plan.SetConnectionString{ConnectionString: "a:b@1.1.1.1:4501"}
+	locked   = plan.Configure{Command: "configure double", Configuration: fdb.Configuration{}}
+)
+
+func run(t *testing.T, p reconcile.Pass) (reconcile.PassDone, []reconcile.Event) {
+	t.Helper()
+	var events []reconcile.Event
+	p.Report = func(e reconcile.Event) { events = append(events, e) }
+	done, err := p.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done, events
+}
+
+func TestAPassWithNothingToDoTakesNoLeaseAndReadsOnce(t *testing.T) {
+	l := &ledger{fact: "calm", beginErr: errors.New("no Lease should be taken")}
+	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", unlocked), stage("Two", "storm", locked)}, Observer: l, Actor: l})
+	if done.Outcome != reconcile.Done {
+		t.Errorf("outcome %s, want done", done.Outcome)
+	}
+	if diff := cmp.Diff([]string{"record, database"}, l.observed); diff != "" {
+		t.Errorf("observed (-want +got):\n%s", diff)
+	}
+	if l.ended != 0 {
+		t.Error("gave back what was never taken")
+	}
+}
+
+func TestFactsThatChangeBeforeTheLeaseAreNotActedOn(t *testing.T) {
+	l := &ledger{fact: "storm"}
+	l.onBegin = func() { l.fact = "calm" }
+	run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", unlocked)}, Observer: l, Actor: l})
+	if len(l.acted) != 0 {
+		t.Errorf("acted on facts older than the Lease: %v", l.acted)
+	}
+}
+
+func TestFactsThatChangeBeforeTheLockAreNotActedOn(t *testing.T) {
+	l := &ledger{fact: "storm"}
+	l.onLock = func() { l.fact = "calm" }
+	run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", locked)}, Observer: l, Actor: l})
+	if len(l.acted) != 0 {
+		t.Errorf("acted on facts older than the lock: %v", l.acted)
+	}
+}
+
+func TestTheLockIsTakenForLockedActionsOnly(t *testing.T) {
+	l := &ledger{fact: "storm", lockErr: errors.New("no lock should be taken")}
+	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", unlocked)}, Observer: l, Actor: l})
+	if done.Outcome != reconcile.Changed || len(l.acted) != 1 {
+		t.Errorf("%s after %v, want one action", done.Outcome, l.acted)
+	}
+}
+
+func TestAHeldLeaseEndsThePassBeforeAnythingIsDone(t *testing.T) {
+	l := &ledger{fact: "storm", beginErr: &reconcile.HeldError{What: "lease", Holder: "someone"}}
+	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", unlocked), stage("Two", "storm", unlocked)}, Observer: l, Actor: l})
+	var held *reconcile.HeldError
+	if !errors.As(done.Stopped, &held) || len(l.acted) != 0 {
+		t.Errorf("stopped by %v after %v, want a held Lease and no action", done.Stopped, l.acted)
+	}
+}
+
+func TestAHeldLockIsAWaitAndLaterStagesRun(t *testing.T) {
+	l := &ledger{fact: "storm", lockErr: &reconcile.HeldError{What: "database lock", Holder: "dc2"}}
+	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", locked), stage("Two", "storm", unlocked)}, Observer: l, Actor: l})
+	if done.Outcome != reconcile.Waiting {
+		t.Errorf("outcome %s, want waiting", done.Outcome)
+	}
+	if diff := cmp.Diff([]string{unlocked.Describe()}, l.acted); diff != "" {
+		t.Errorf("acted (-want +got):\n%s", diff)
+	}
+}
+
+func TestAFailedStageDoesNotStopLaterOnes(t *testing.T) {
+	l := &ledger{fact: "storm", refuse: map[string]error{locked.Describe(): errors.New("quota exceeded")}}
+	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", locked), stage("Two", "storm", unlocked)}, Observer: l, Actor: l})
+	if done.Outcome != reconcile.Failed || len(done.Failures) != 1 || !strings.Contains(done.Failures[0].Error(), "quota exceeded") {
+		t.Errorf("%s with %v, want one failure", done.Outcome, done.Failures)
+	}
+	if done.Acted != 1 || len(l.acted) != 1 {
+		t.Errorf("acted %v, want the second stage's action", l.acted)
+	}
+}
+
+func TestARefusedGateEndsThePassBeforeTheLease(t *testing.T) {
+	l := &ledger{fact: "storm", beginErr: errors.New("the Lease was taken")}
+	gates := func(context.Context) ([]plan.Check, error) {
+		return []plan.Check{{Question: "is nobody else here?", Gate: plan.GateOperator, Evidence: "an operator is"}}, nil
+	}
+	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", unlocked)}, Observer: l, Actor: l, Gates: gates})
+	var refused *reconcile.RefusedError
+	if !errors.As(done.Stopped, &refused) || done.Outcome != reconcile.Blocked || len(l.acted) != 0 {
+		t.Errorf("%s, stopped by %v after %v, want blocked by the gate", done.Outcome, done.Stopped, l.acted)
+	}
+}
+
+func TestNothingBeyondTheApprovedPlanIsDone(t *testing.T) {
+	l := &ledger{fact: "storm"}
+	permit := func(_ string, a plan.Action) bool { return plan.KindOf(a) == "SetConnectionString" }
+	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", unlocked), stage("Two", "storm", locked), stage("Three", "storm", unlocked)}, Observer: l, Actor: l, Permit: permit})
+	var beyond *reconcile.BeyondPlanError
+	if !errors.As(done.Stopped, &beyond) || beyond.Stage != "Two" {
+		t.Errorf("stopped by %v, want stage Two beyond the plan", done.Stopped)
+	}
+	if len(l.acted) != 1 || l.ended != 1 {
+		t.Errorf("acted %v and gave back %d times, want one of each", l.acted, l.ended)
+	}
+}
+
+func TestAnUnreachableAPIEndsThePass(t *testing.T) {
+	l := &ledger{observeErr: &reconcile.UnreachableError{Err: errors.New("connection refused")}}
+	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm"), stage("Two", "storm")}, Observer: l, Actor: l})
+	if done.Outcome != reconcile.Failed || len(l.observed) != 1 {
+		t.Errorf("%s after %d observations, want failed after one", done.Outcome, len(l.observed))
+	}
+}
+
+func TestStagesThatUndoEachOtherEndInAReport(t *testing.T) {
+	l := &ledger{fact: "storm"}
+	again := plan.Stage{Name: "Again", Reads: plan.Record, Decide: func(plan.Snapshot) plan.Decision {
+		return plan.Decision{Actions: []plan.Action{unlocked}, Hold: &plan.Hold{Reason: "start over", Then: plan.StartOver}}
+	}}
+	done, events := run(t, reconcile.Pass{Stages: []plan.Stage{again}, Observer: l, Actor: l})
+	rounds := 0
+	for _, e := range events {
+		if _, ok := e.(reconcile.PassStarted); ok {
+			rounds++
+		}
+	}
+	if rounds != 5 || done.Outcome != reconcile.Blocked {
+		t.Errorf("%d rounds and %s, want the bound of 5 and blocked", rounds, done.Outcome)
+	}
+}
+
+func TestEndPassKeepsLaterStagesFromRunning(t *testing.T) {
+	l := &ledger{fact: "storm"}
+	ends := plan.Stage{Name: "Ends", Reads: plan.Record, Decide: func(plan.Snapshot) plan.Decision {
+		return plan.Decision{Hold: &plan.Hold{Reason: "enough", Then: plan.EndPass, RetryAfter: time.Minute}}
+	}}
+	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{ends, stage("Later", "storm", unlocked)}, Observer: l, Actor: l})
+	if done.Outcome != reconcile.Waiting || done.RetryAfter != time.Minute || len(l.acted) != 0 {
+		t.Errorf("%s in %s after %v, want waiting a minute without an action", done.Outcome, done.RetryAfter, l.acted)
+	}
+}
+
+func TestAPreviewActsOnNothingAndSaysWhatIsProvisional(t *testing.T) {
+	l := &ledger{fact: "storm"}
+	list := []plan.Stage{stage("First", "storm", locked), stage("Second", "storm", unlocked)}
+	done, events := run(t, reconcile.Pass{Stages: list, Observer: l})
+	if len(l.acted) != 0 || done.Planned != 2 {
+		t.Errorf("acted %v and planned %d, want none and 2", l.acted, done.Planned)
+	}
+	var provisional [][]string
+	for _, e := range events {
+		if d, ok := e.(reconcile.StageDecided); ok {
+			provisional = append(provisional, d.Provisional)
+		}
+	}
+	if diff := cmp.Diff([][]string{nil, {"First"}}, provisional); diff != "" {
+		t.Errorf("provisional (-want +got):\n%s", diff)
+	}
+}
+
+func TestCtrlCFinishesTheActionAndGivesTheLeaseBack(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	l := &ledger{fact: "storm"}
+	two := stage("One", "storm", unlocked, locked)
+	p := reconcile.Pass{Stages: []plan.Stage{two, stage("Later", "storm", unlocked)}, Observer: l, Actor: l, Report: func(e reconcile.Event) {
+		if _, ok := e.(reconcile.ActionStarted); ok {
+			cancel()
+		}
+	}}
+	if _, err := p.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended with %v, want the context's error", err)
+	}
+	if diff := cmp.Diff([]string{unlocked.Describe()}, l.acted); diff != "" {
+		t.Errorf("acted (-want +got):\n%s", diff)
+	}
+	if l.ended != 1 {
+		t.Errorf("gave the Lease back %d times, want once", l.ended)
+	}
+}
+
+func TestCreationsRunAtTheSameTimeAndAllAreReported(t *testing.T) {
+	var creations []plan.Action
+	for i := range 20 {
+		creations = append(creations, plan.CreatePod{Name: fmt.Sprintf("pod-%02d", i)})
+	}
+	l := &barrier{ledger: ledger{fact: "storm", refuse: map[string]error{"create pod pod-03": errors.New("quota exceeded")}}, arrived: make(chan string, 20)}
+	done, events := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", creations...)}, Observer: l, Actor: l})
+	var reported []string
+	for _, e := range events {
+		if d, ok := e.(reconcile.ActionDone); ok {
+			reported = append(reported, d.Action.Describe())
+		}
+	}
+	if len(reported) != 20 || !slices.IsSorted(reported) {
+		t.Errorf("reported %v, want all 20 in order", reported)
+	}
+	if done.Acted != 19 || done.Outcome != reconcile.Failed {
+		t.Errorf("%s after %d actions, want failed after 19", done.Outcome, done.Acted)
+	}
+	if l.most < 2 {
+		t.Error("no two creations ran at the same time")
+	}
+}

@@ -1,0 +1,104 @@
+package stages
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+func TestAReconciledClusterNeedsNothing(t *testing.T) {
+	s := healthyCluster(t)
+	for _, stage := range Cluster() {
+		d := stage.Decide(s)
+		if len(d.Actions) > 0 || d.Hold != nil {
+			t.Errorf("%s wants %v and holds with %q", stage.Name, described(d), reason(d))
+		}
+	}
+}
+
+// A stage must neither change the snapshot nor look at a facet it does not declare.
+func TestStagesArePureAndHonest(t *testing.T) {
+	options := cmp.Options{cmpopts.EquateEmpty(), cmp.Comparer(func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })}
+	for seed := range uint64(60) {
+		s := anySnapshot(t, seed)
+		for i, stage := range Cluster() {
+			want := stage.Decide(s)
+			got := stage.Decide(s.Without(plan.Everything &^ stage.Reads))
+			if diff := cmp.Diff(want, got, options); diff != "" {
+				t.Fatalf("seed %d: stage %d, %s, looked past Reads (-full +declared):\n%s", seed, i, stage.Name, diff)
+			}
+		}
+		if diff := cmp.Diff(anySnapshot(t, seed), s, options); diff != "" {
+			t.Fatalf("seed %d: a stage changed the snapshot (-before +after):\n%s", seed, diff)
+		}
+	}
+}
+
+// anySnapshot is a cluster somewhere between nothing and health, with things broken at random.
+func anySnapshot(t *testing.T, seed uint64) plan.Snapshot {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, 1))
+	if random.IntN(5) == 0 {
+		return emptyCluster(t)
+	}
+	s := healthyCluster(t)
+	for _, g := range s.Groups() {
+		if random.IntN(4) == 0 {
+			damage(&s, g, random)
+		}
+	}
+	switch random.IntN(6) {
+	case 0:
+		s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
+	case 1:
+		s.Cluster.Status.ConnectionString, s.Cluster.Status.Configured = "", false
+		s.Database = plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+	case 2:
+		s.Cluster.Status.Configured = false
+		s.Database.Status.Client.DatabaseStatus.Available = false
+		s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryNeverCreated
+		s.Database.Status.Cluster.Configuration = nil
+	case 3:
+		s.Database.Status.Cluster.Configuration.Logs = 7
+	}
+	if random.IntN(4) == 0 {
+		s.ConfigMap = nil
+	}
+	return s
+}
+
+func damage(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, random *rand.Rand) {
+	pod := s.Pod(g)
+	switch random.IntN(9) {
+	case 0:
+		delete(s.Pods, pod.Name)
+	case 1:
+		dropProcess(s, g)
+	case 2:
+		pod.Status.Phase = corev1.PodPending
+	case 3:
+		ends := metav1.NewTime(noon.Add(-time.Duration(random.IntN(20)) * time.Minute))
+		pod.DeletionTimestamp = &ends
+	case 4:
+		editProcess(s, g, func(p *fdb.Process) { p.CommandLine += " --knob_x=1" })
+	case 5:
+		g.MarkForRemoval(noon.Add(-time.Hour))
+	case 6:
+		pod.Labels[v1beta2.LabelProcessClass] = "wrong"
+	case 7:
+		delete(s.Volumes, g.PVCName(s.Cluster))
+	case 8:
+		yes := true
+		editProcess(s, g, func(p *fdb.Process) { p.Excluded = &yes })
+	}
+}

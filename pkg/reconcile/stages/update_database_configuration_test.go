@@ -1,0 +1,149 @@
+package stages
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// unconfigured is a cluster whose processes all report and whose database was never created.
+func unconfigured(t *testing.T) plan.Snapshot {
+	t.Helper()
+	s := healthyCluster(t)
+	s.Cluster.Status.Configured = false
+	status := s.Database.Status
+	status.Client.DatabaseStatus.Available = false
+	status.Cluster.RecoveryState.Name = fdb.RecoveryNeverCreated
+	status.Cluster.Configuration = nil
+	status.Cluster.Layers.Error = "configurationMissing"
+	return s
+}
+
+func TestUpdateDatabaseConfiguration(t *testing.T) {
+	const create = "run configure new double ssd-2 usable_regions=1 logs=3 resolvers=1 log_routers=-1 remote_logs=-1 proxies=3 regions=[]"
+	const changeLogs = "run configure double ssd-2 usable_regions=1 logs=3 resolvers=1 log_routers=-1 remote_logs=-1 proxies=3 regions=[]"
+	differs := func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration.Logs = 7 }
+	tests := map[string]struct {
+		from  func(*testing.T) plan.Snapshot
+		given func(*plan.Snapshot)
+		does  []string
+		// holds is a part of the reason; empty for none.
+		holds string
+		human bool
+	}{
+		"creates a database that was never configured": {from: unconfigured, does: []string{create}},
+		"never creates one on a record that says configured": {
+			from: unconfigured, given: func(s *plan.Snapshot) { s.Cluster.Status.Configured = true },
+			holds: "the record says that the database was configured", human: true,
+		},
+		"never creates one because the layers say configurationMissing": {
+			from: unconfigured, given: func(s *plan.Snapshot) {
+				s.Database.Status.Cluster.RecoveryState.Name = "recruiting_transaction_servers"
+			},
+			holds: "does not tell its configuration",
+		},
+		"never creates one while nobody answers": {
+			from: unconfigured, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} },
+			holds: "no database answers yet (timed out)",
+		},
+		"waits for enough fault domains before creating one": {
+			from: unconfigured, given: func(s *plan.Snapshot) {
+				for _, g := range s.Groups() {
+					editProcess(s, g, func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = "node-1" })
+				}
+			},
+			holds: "storage processes report from 1 fault domains, need 2",
+		},
+		"does nothing when told not to configure": {
+			from: unconfigured, given: func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.ConfigureDatabase = new(bool) },
+		},
+		"leaves a database alone that is as wanted": {from: healthyCluster},
+		"changes what differs":                      {from: healthyCluster, given: differs, does: []string{changeLogs}},
+		"waits after a recovery": {
+			from: healthyCluster, given: func(s *plan.Snapshot) {
+				differs(s)
+				age := 59.0
+				s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = &age
+			}, holds: "59s ago",
+		},
+		"waits while the age of the recovery is unknown": {
+			from: healthyCluster, given: func(s *plan.Snapshot) {
+				differs(s)
+				s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = nil
+			}, holds: "does not tell",
+		},
+		"waits while data distribution starts": {
+			from: healthyCluster, given: func(s *plan.Snapshot) {
+				differs(s)
+				s.Database.Status.Cluster.Data.State = &fdb.DataState{Name: "initializing"}
+			}, holds: "data state is initializing",
+		},
+		"waits while a log queue is long": {
+			from: healthyCluster, given: func(s *plan.Snapshot) {
+				differs(s)
+				queue := int64(maxQueue + 1)
+				s.Database.Status.Cluster.QoS.WorstQueueBytesLogServer = &queue
+			}, holds: "queue of a log server is 250 MiB",
+		},
+		"waits while many generations are active": {
+			from: healthyCluster, given: func(s *plan.Snapshot) {
+				differs(s)
+				n := 11
+				s.Database.Status.Cluster.RecoveryState.ActiveGenerations = &n
+			}, holds: "11 active generations, at most 10",
+		},
+		"waits while a restore has the database locked": {
+			from: healthyCluster, given: func(s *plan.Snapshot) {
+				differs(s)
+				s.Database.Status.Cluster.DatabaseLockState = &fdb.LockState{Locked: true, LockUID: "ab"}
+			}, holds: "locked with UID ab",
+		},
+		"does not change regions": {
+			from: healthyCluster, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.DatabaseConfiguration.Regions = []v1beta2.Region{{Datacenters: []v1beta2.DataCenter{{ID: "dc1", Priority: 1}}}}
+			}, holds: "changing regions takes several steps", human: true,
+		},
+		"does not choose a redundancy that cannot hold": {
+			from: healthyCluster, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeThreeDataHall
+			}, holds: "storage processes report from 0 data halls, need 3",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := tc.from(t)
+			if tc.given != nil {
+				tc.given(&s)
+			}
+			d := updateDatabaseConfiguration.Decide(s)
+			if diff := cmp.Diff(tc.does, described(d)); diff != "" {
+				t.Errorf("actions (-want +got):\n%s", diff)
+			}
+			if got := reason(d); !strings.Contains(got, tc.holds) || (tc.holds == "") != (got == "") {
+				t.Errorf("holds with %q, want %q", got, tc.holds)
+			}
+			if d.Hold != nil && d.Hold.Human != tc.human {
+				t.Errorf("needs a human: %t, want %t", d.Hold.Human, tc.human)
+			}
+		})
+	}
+}
+
+const maxQueue = 250 << 20
+
+func TestANewDatabaseIsCreatedWithoutALockAndChangedUnderIt(t *testing.T) {
+	created := updateDatabaseConfiguration.Decide(unconfigured(t)).Actions[0]
+	if plan.EffectOf(created).Locked {
+		t.Error("creating a database needs a lock that only a database can hold")
+	}
+	s := healthyCluster(t)
+	s.Database.Status.Cluster.Configuration.Logs = 7
+	if changed := updateDatabaseConfiguration.Decide(s).Actions[0]; !plan.EffectOf(changed).Locked {
+		t.Error("a configuration is changed without the lock")
+	}
+}
