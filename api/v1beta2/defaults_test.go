@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 )
 
 func TestDefaults(t *testing.T) {
@@ -114,8 +113,8 @@ func TestABackupRunsUntilItShouldNot(t *testing.T) {
 	}{
 		"stopped":                 {FoundationDBBackup{Spec: FoundationDBBackupSpec{BackupState: BackupStateStopped}}, false},
 		"paused is started":       {FoundationDBBackup{Spec: FoundationDBBackupSpec{BackupState: BackupStatePaused}}, true},
-		"one snapshot, not there": {FoundationDBBackup{Spec: FoundationDBBackupSpec{BackupMode: ptr.To(BackupModeOneTime)}}, true},
-		"one snapshot, there":     {FoundationDBBackup{Spec: FoundationDBBackupSpec{BackupMode: ptr.To(BackupModeOneTime)}, Status: FoundationDBBackupStatus{BackupDetails: restorable}}, false},
+		"one snapshot, not there": {FoundationDBBackup{Spec: FoundationDBBackupSpec{BackupMode: new(BackupModeOneTime)}}, true},
+		"one snapshot, there":     {FoundationDBBackup{Spec: FoundationDBBackupSpec{BackupMode: new(BackupModeOneTime)}, Status: FoundationDBBackupStatus{BackupDetails: restorable}}, false},
 		"continuous goes on":      {FoundationDBBackup{Status: FoundationDBBackupStatus{BackupDetails: restorable}}, true},
 	}
 	for name, tt := range tests {
@@ -131,15 +130,15 @@ func TestWhatIsGivenCounts(t *testing.T) {
 		c.Status.RunningVersion = "7.3.70"
 		c.Spec.StorageServersPerPod, c.Spec.LogServersPerPod = 2, 3
 		o := &c.Spec.AutomationOptions
-		o.WaitBetweenRemovalsSeconds = ptr.To(0)
-		o.SynchronizationMode = ptr.To(SynchronizationModeGlobal)
-		o.MaintenanceModeOptions.UseMaintenanceModeChecker = ptr.To(true)
-		o.MaxConcurrentReplacements = ptr.To(0)
-		o.Replacements.MaxFaultDomainsWithTaintedProcessGroups = ptr.To(intstr.FromString("50%"))
+		o.WaitBetweenRemovalsSeconds = new(0)
+		o.SynchronizationMode = new(SynchronizationModeGlobal)
+		o.MaintenanceModeOptions.UseMaintenanceModeChecker = new(true)
+		o.MaxConcurrentReplacements = new(0)
+		o.Replacements.MaxFaultDomainsWithTaintedProcessGroups = new(intstr.FromString("50%"))
 		o.IgnorePendingPodsDuration = time.Second
-		c.Spec.Routing.UseDNSInClusterFile = ptr.To(false)
-		c.Spec.UseExplicitListenAddress = ptr.To(false)
-		c.Spec.Routing.PublicIPSource = ptr.To(PublicIPSourceService)
+		c.Spec.Routing.UseDNSInClusterFile = new(false)
+		c.Spec.UseExplicitListenAddress = new(false)
+		c.Spec.Routing.PublicIPSource = new(PublicIPSourceService)
 		c.Spec.Labels.MatchLabels = map[string]string{}
 		c.Spec.CoordinatorSelection = []CoordinatorSelectionSetting{{ProcessClass: ProcessClassLog, Priority: 7}}
 	})
@@ -167,7 +166,7 @@ func TestWhatIsGivenCounts(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, tt.got, tt.want)
 		}
 	}
-	c.Spec.AutomationOptions.WaitBetweenRemovalsSeconds = ptr.To(-5)
+	c.Spec.AutomationOptions.WaitBetweenRemovalsSeconds = new(-5)
 	if got := c.WaitBetweenRemovals(); got != time.Minute {
 		t.Errorf("a negative wait: got %v, want the default", got)
 	}
@@ -201,8 +200,8 @@ func TestLocksAreUsedWhenInstancesCanMeet(t *testing.T) {
 		"the default number of zones":    {func(c *FoundationDBCluster) { c.Spec.FaultDomain.Key = FaultDomainKeyKubernetesCluster }, false},
 		"one of two regions":             {twoRegions("east"), true},
 		"a data hall":                    {redundancy(RedundancyModeThreeDataHall), true},
-		"alone but asked for":            {func(c *FoundationDBCluster) { c.Spec.LockOptions.DisableLocks = ptr.To(false) }, true},
-		"one of two regions but refused": {func(c *FoundationDBCluster) { twoRegions("east")(c); c.Spec.LockOptions.DisableLocks = ptr.To(true) }, false},
+		"alone but asked for":            {func(c *FoundationDBCluster) { c.Spec.LockOptions.DisableLocks = new(false) }, true},
+		"one of two regions but refused": {func(c *FoundationDBCluster) { twoRegions("east")(c); c.Spec.LockOptions.DisableLocks = new(true) }, false},
 	}
 	for name, tt := range tests {
 		if got := cluster(tt.given).LocksUsed(); got != tt.want {

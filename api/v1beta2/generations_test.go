@@ -49,7 +49,8 @@ func TestGaps(t *testing.T) {
 		"another condition": {with(ConditionMissingProcesses), generations{Reconciled: 2, HasUnhealthyProcess: 3}, 2},
 		"another command line and pod spec": {
 			with(ConditionIncorrectCommandLine, ConditionIncorrectPodSpec),
-			generations{Reconciled: 2, HasUnhealthyProcess: 3, NeedsBounce: 3, NeedsPodDeletion: 3}, 2,
+			generations{Reconciled: 2, HasUnhealthyProcess: 3, NeedsBounce: 3, NeedsPodDeletion: 3},
+			2,
 		},
 		"a process group too few": {
 			func(c *FoundationDBCluster) { c.Spec.ProcessCounts.Log = 2 }, generations{Reconciled: 2, NeedsGrow: 3}, 3,
@@ -62,7 +63,8 @@ func TestGaps(t *testing.T) {
 		},
 		"one too many here, one too few there": {
 			func(c *FoundationDBCluster) { c.Spec.ProcessCounts.Storage, c.Spec.ProcessCounts.Log = 1, 2 },
-			generations{Reconciled: 2, NeedsShrink: 3, NeedsGrow: 3}, 3,
+			generations{Reconciled: 2, NeedsShrink: 3, NeedsGrow: 3},
+			3,
 		},
 		"a removal under way, its replacement there": {
 			func(c *FoundationDBCluster) {
@@ -109,7 +111,8 @@ func TestGaps(t *testing.T) {
 		},
 		"somebody still to be denied": {
 			func(c *FoundationDBCluster) { c.Spec.LockOptions.DenyList = []LockDenyListEntry{{ID: "west"}} },
-			generations{Reconciled: 2, NeedsLockConfigurationChanges: 3}, 3,
+			generations{Reconciled: 2, NeedsLockConfigurationChanges: 3},
+			3,
 		},
 		"somebody still to be allowed": {
 			func(c *FoundationDBCluster) {

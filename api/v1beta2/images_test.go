@@ -5,11 +5,10 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 )
 
 func TestImagesFollowTheFirstRuleThatSaysSo(t *testing.T) {
-	split := func(c *FoundationDBCluster) { c.Spec.ImageType = ptr.To(ImageTypeSplit) }
+	split := func(c *FoundationDBCluster) { c.Spec.ImageType = new(ImageTypeSplit) }
 	rules := func(rules ...ImageConfig) func(*FoundationDBCluster) {
 		return func(c *FoundationDBCluster) { c.Spec.MainContainer.ImageConfigs = rules }
 	}

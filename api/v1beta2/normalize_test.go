@@ -6,7 +6,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/utils/ptr"
 )
 
 func normalized(t *testing.T, c *FoundationDBCluster) *FoundationDBCluster {
@@ -56,7 +55,7 @@ func TestAnEmptySpecGetsATemplateWithOurContainers(t *testing.T) {
 }
 
 func TestTheSplitImageHasAnInitContainer(t *testing.T) {
-	n := normalized(t, cluster(func(c *FoundationDBCluster) { c.Spec.ImageType = ptr.To(ImageTypeSplit) }))
+	n := normalized(t, cluster(func(c *FoundationDBCluster) { c.Spec.ImageType = new(ImageTypeSplit) }))
 	want := []corev1.Container{{Name: "foundationdb-kubernetes-init", Resources: resources("100m", "256Mi")}}
 	if diff := cmp.Diff(want, n.Settings(ProcessClassStorage).PodTemplate.Spec.InitContainers); diff != "" {
 		t.Errorf("init containers (-want +got):\n%s", diff)

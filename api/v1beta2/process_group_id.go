@@ -68,6 +68,10 @@ func (id ProcessGroupID) ExclusionString() string {
 	return ExclusionLocalityPrefix + ":" + string(id)
 }
 
+// ProcessID is the process_id locality of a server of the process group, counted
+// from 1.
+func (id ProcessGroupID) ProcessID(server int) string { return fmt.Sprintf("%s-%d", id, server) }
+
 func (id ProcessGroupID) check() error {
 	switch {
 	case len(id) > maxProcessGroupIDLength:

@@ -51,6 +51,9 @@ func TestIDsAreMadeFromTheirParts(t *testing.T) {
 	if id != "east-storage-7" || id.ExclusionString() != "locality_instance_id:east-storage-7" {
 		t.Errorf("got %s, %s", id, id.ExclusionString())
 	}
+	if id.ProcessID(2) != "east-storage-7-2" {
+		t.Errorf("got process ID %s", id.ProcessID(2))
+	}
 	if !id.HasPrefix("east", ProcessClassStorage) || id.HasPrefix("", ProcessClassStorage) || id.HasPrefix("west", ProcessClassStorage) {
 		t.Error("the prefix of the ID is east")
 	}
@@ -169,7 +172,7 @@ func TestAddresses(t *testing.T) {
 }
 
 func TestAllAddressesExcluded(t *testing.T) {
-	const left, clear = true, false
+	const left, drained = true, false
 	locality := "locality_instance_id:storage-1"
 	tests := map[string]struct {
 		given     func(*ProcessGroupStatus)
@@ -178,13 +181,13 @@ func TestAllAddressesExcluded(t *testing.T) {
 		err       bool
 	}{
 		"nothing known of two addresses": {want: false},
-		"one of two addresses clear":     {remaining: map[string]bool{"10.1.0.1": clear}, want: false},
-		"both addresses clear":           {remaining: map[string]bool{"10.1.0.1": clear, "10.1.0.2": clear}, want: true},
-		"an address with data left":      {remaining: map[string]bool{"10.1.0.1": clear, "10.1.0.2": left}, want: false},
-		"the locality clear":             {remaining: map[string]bool{locality: clear}, want: true},
-		"the locality with data left":    {remaining: map[string]bool{locality: left, "10.1.0.1": clear, "10.1.0.2": clear}, want: false},
+		"one of two addresses clear":     {remaining: map[string]bool{"10.1.0.1": drained}, want: false},
+		"both addresses clear":           {remaining: map[string]bool{"10.1.0.1": drained, "10.1.0.2": drained}, want: true},
+		"an address with data left":      {remaining: map[string]bool{"10.1.0.1": drained, "10.1.0.2": left}, want: false},
+		"the locality clear":             {remaining: map[string]bool{locality: drained}, want: true},
+		"the locality with data left":    {remaining: map[string]bool{locality: left, "10.1.0.1": drained, "10.1.0.2": drained}, want: false},
 		"the locality clear but an address with data left": {
-			remaining: map[string]bool{locality: clear, "10.1.0.2": left}, want: false,
+			remaining: map[string]bool{locality: drained, "10.1.0.2": left}, want: false,
 		},
 		"noted as excluded": {given: func(g *ProcessGroupStatus) { g.SetExcluded(noon) }, remaining: map[string]bool{locality: left}, want: true},
 		"exclusion skipped": {given: func(g *ProcessGroupStatus) { g.ExclusionSkipped = true }, want: true},

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/randfill"
 )
 
@@ -164,7 +163,7 @@ func TestScribblingReachesASharedValue(t *testing.T) {
 	}
 	for name, read := range shared {
 		c := cluster(func(c *FoundationDBCluster) {
-			c.Spec.ImageType = ptr.To(ImageTypeSplit)
+			c.Spec.ImageType = new(ImageTypeSplit)
 			c.Spec.TrustedCAs = []string{"a"}
 			c.Spec.Labels.MatchLabels = map[string]string{"a": "b"}
 			c.Status.ProcessGroups = []*ProcessGroupStatus{group("log-1", "log")}
@@ -190,4 +189,4 @@ func fillIntOrString(v *intstr.IntOrString, c randfill.Continue) {
 }
 
 // fillFields leaves raw JSON alone, of which not every value is one.
-func fillFields(f *metav1.FieldsV1, _ randfill.Continue) { f.Raw = []byte(`{}`) }
+func fillFields(f *metav1.FieldsV1, _ randfill.Continue) { f.SetRawString(`{}`) }

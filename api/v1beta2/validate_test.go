@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 )
 
 func TestValidate(t *testing.T) {
@@ -44,7 +43,7 @@ func TestValidate(t *testing.T) {
 		"an old version":              {version("6.3.25"), []string{`spec.version`, `at least 7.1.0`}},
 		"no version":                  {version(""), []string{`spec.version`, `X.Y.Z`}},
 		"a version the CRD lets pass": {version("7.3.79-custom"), []string{`spec.version`, `"7.3.79-custom"`}},
-		"an unknown image type":       {func(c *FoundationDBCluster) { c.Spec.ImageType = ptr.To(ImageType("both")) }, []string{`spec.imageType`, `"split", "unified"`}},
+		"an unknown image type":       {func(c *FoundationDBCluster) { c.Spec.ImageType = new(ImageType("both")) }, []string{`spec.imageType`, `"split", "unified"`}},
 		"an unknown redundancy":       {redundancy("double "), []string{`redundancy_mode`, `"double "`}},
 		"an unknown engine":           {engine("7.3.79", "ssd-3"), []string{`storage_engine`, `"ssd-3"`}},
 		"redwood on 7.3":              {engine("7.3.0", StorageEngineRedwood), nil},
@@ -52,16 +51,16 @@ func TestValidate(t *testing.T) {
 		"sharded RocksDB on 7.1":      {engine("7.1.67", StorageEngineShardedRocksDB), []string{`needs FoundationDB 7.2.0`}},
 		"a wiggle to redwood on 7.1": {func(c *FoundationDBCluster) {
 			version("7.1.67")(c)
-			c.Spec.DatabaseConfiguration.PerpetualStorageWiggleEngine = ptr.To(StorageEngineRedwood)
+			c.Spec.DatabaseConfiguration.PerpetualStorageWiggleEngine = new(StorageEngineRedwood)
 		}, []string{`perpetual_storage_wiggle_engine`}},
 		"a wiggle to no engine": {func(c *FoundationDBCluster) {
-			c.Spec.DatabaseConfiguration.PerpetualStorageWiggleEngine = ptr.To(StorageEngineNone)
+			c.Spec.DatabaseConfiguration.PerpetualStorageWiggleEngine = new(StorageEngineNone)
 		}, nil},
 		"a command in the locality": {func(c *FoundationDBCluster) {
-			c.Spec.DatabaseConfiguration.PerpetualStorageWiggleLocality = ptr.To("a:b; writemode on")
+			c.Spec.DatabaseConfiguration.PerpetualStorageWiggleLocality = new("a:b; writemode on")
 		}, []string{`perpetual_storage_wiggle_locality`}},
 		"an unknown migration": {func(c *FoundationDBCluster) {
-			c.Spec.DatabaseConfiguration.StorageMigrationType = ptr.To(StorageMigrationType("fast"))
+			c.Spec.DatabaseConfiguration.StorageMigrationType = new(StorageMigrationType("fast"))
 		}, []string{`storage_migration_type`}},
 		"a region with a satellite":          {regions(Region{Datacenters: []DataCenter{main, satellite}, SatelliteLogs: 2, SatelliteRedundancyMode: SatelliteModeOneSingle}), nil},
 		"main here, satellite there":         {regions(Region{Datacenters: []DataCenter{main, satellite}}, Region{Datacenters: []DataCenter{{ID: "b"}, {ID: "a", Satellite: 1}}}), nil},
@@ -80,23 +79,23 @@ func TestValidate(t *testing.T) {
 		"coordinators on stateless": {func(c *FoundationDBCluster) {
 			c.Spec.CoordinatorSelection = []CoordinatorSelectionSetting{{ProcessClass: "log"}, {ProcessClass: "stateless"}}
 		}, []string{`coordinatorSelection[1].processClass`, `"stateless"`}},
-		"IP version 5":          {func(c *FoundationDBCluster) { c.Spec.Routing.PodIPFamily = ptr.To(5) }, []string{`spec.routing.podIPFamily`, `must be 4 or 6`}},
-		"IP version 0 is unset": {func(c *FoundationDBCluster) { c.Spec.Routing.PodIPFamily = ptr.To(0) }, nil},
-		"an unknown IP source":  {func(c *FoundationDBCluster) { c.Spec.Routing.PublicIPSource = ptr.To(PublicIPSource("node")) }, []string{`spec.routing.publicIPSource`}},
+		"IP version 5":          {func(c *FoundationDBCluster) { c.Spec.Routing.PodIPFamily = new(5) }, []string{`spec.routing.podIPFamily`, `must be 4 or 6`}},
+		"IP version 0 is unset": {func(c *FoundationDBCluster) { c.Spec.Routing.PodIPFamily = new(0) }, nil},
+		"an unknown IP source":  {func(c *FoundationDBCluster) { c.Spec.Routing.PublicIPSource = new(PublicIPSource("node")) }, []string{`spec.routing.publicIPSource`}},
 		"an unknown tool": {func(c *FoundationDBCluster) {
-			c.Spec.AutomationOptions.DatabaseInteractionMode = ptr.To(DatabaseInteractionMode("cli"))
+			c.Spec.AutomationOptions.DatabaseInteractionMode = new(DatabaseInteractionMode("cli"))
 		}, []string{`databaseInteractionMode`, `"fdbcli", "managementapi"`}},
 		"an unknown deletion mode":   {func(c *FoundationDBCluster) { c.Spec.AutomationOptions.DeletionMode = "zone" }, []string{`deletionMode`}},
 		"an unknown removal mode":    {func(c *FoundationDBCluster) { c.Spec.AutomationOptions.RemovalMode = "zone" }, []string{`removalMode`}},
 		"an unknown update strategy": {func(c *FoundationDBCluster) { c.Spec.AutomationOptions.PodUpdateStrategy = "Update" }, []string{`podUpdateStrategy`}},
 		"an unknown synchronization": {func(c *FoundationDBCluster) {
-			c.Spec.AutomationOptions.SynchronizationMode = ptr.To(SynchronizationMode("all"))
+			c.Spec.AutomationOptions.SynchronizationMode = new(SynchronizationMode("all"))
 		}, []string{`synchronizationMode`}},
 		"negative replacements": {func(c *FoundationDBCluster) {
-			c.Spec.AutomationOptions.Replacements.MaxConcurrentReplacements = ptr.To(-1)
+			c.Spec.AutomationOptions.Replacements.MaxConcurrentReplacements = new(-1)
 		}, []string{`replacements.maxConcurrentReplacements`}},
 		"a share that is no share": {func(c *FoundationDBCluster) {
-			c.Spec.AutomationOptions.Replacements.MaxFaultDomainsWithTaintedProcessGroups = ptr.To(intstr.FromString("some"))
+			c.Spec.AutomationOptions.Replacements.MaxFaultDomainsWithTaintedProcessGroups = new(intstr.FromString("some"))
 		}, []string{`maxFaultDomainsWithTaintedProcessGroups`, `percentage`}},
 		"a Kubernetes cluster without a name": {func(c *FoundationDBCluster) { c.Spec.FaultDomain.Key = FaultDomainKeyKubernetesCluster }, []string{`spec.faultDomain.value`}},
 		"parameters":                          {parameters("knob_a=1", "locality_x=$Y", "trace_format=a=b"), nil},
@@ -128,7 +127,7 @@ func TestValidate(t *testing.T) {
 		"a name too long for DNS": {func(c *FoundationDBCluster) { c.Name = strings.Repeat("n", 50) }, []string{`metadata.name`, `DNS name`}},
 		"a long name without DNS": {func(c *FoundationDBCluster) {
 			c.Name = strings.Repeat("n", 50)
-			c.Spec.Routing.UseDNSInClusterFile = ptr.To(false)
+			c.Spec.Routing.UseDNSInClusterFile = new(false)
 		}, nil},
 		"a line break in the log group": {func(c *FoundationDBCluster) { c.Spec.LogGroup = "a\n[fdbserver.2]" }, []string{`spec.logGroup`}},
 		"a cluster file": {func(c *FoundationDBCluster) {
@@ -143,7 +142,7 @@ func TestValidate(t *testing.T) {
 		"nobody denied": {func(c *FoundationDBCluster) { c.Spec.LockOptions.DenyList = []LockDenyListEntry{{}} }, []string{`denyList[0].id`}},
 		"several mistakes, all named": {func(c *FoundationDBCluster) {
 			c.Spec.Version = "x"
-			c.Spec.Routing.PodIPFamily = ptr.To(5)
+			c.Spec.Routing.PodIPFamily = new(5)
 			redundancy("quad")(c)
 		}, []string{`spec.version`, `podIPFamily`, `redundancy_mode`}},
 	}
@@ -171,7 +170,7 @@ func checkError(t *testing.T, err error, want []string) {
 }
 
 func TestEveryMistakeHasItsLine(t *testing.T) {
-	c := cluster(redundancy("quad"), func(c *FoundationDBCluster) { c.Spec.Version, c.Spec.ImageType = "x", ptr.To(ImageType("y")) })
+	c := cluster(redundancy("quad"), func(c *FoundationDBCluster) { c.Spec.Version, c.Spec.ImageType = "x", new(ImageType("y")) })
 	if got := len(strings.Split(c.Validate().Error(), "\n")); got != 3 {
 		t.Errorf("got %d lines, want 3: %v", got, c.Validate())
 	}
@@ -189,19 +188,19 @@ func TestValidateBackup(t *testing.T) {
 		"nowhere to go":  {func(b *FoundationDBBackup) { b.Spec.BlobStoreConfiguration = nil }, []string{`spec.blobStoreConfiguration`}},
 		"agents only go nowhere": {func(b *FoundationDBBackup) {
 			b.Spec.BlobStoreConfiguration = nil
-			b.Spec.BackupType = ptr.To(BackupTypeUnmanaged)
+			b.Spec.BackupType = new(BackupTypeUnmanaged)
 		}, nil},
 		"an account without a host": {func(b *FoundationDBBackup) { b.Spec.BlobStoreConfiguration.AccountName = "key:secret" }, []string{`accountName`, `@host`}},
 		"an account with no host":   {func(b *FoundationDBBackup) { b.Spec.BlobStoreConfiguration.AccountName = "key@" }, []string{`accountName`}},
-		"no agents":                 {func(b *FoundationDBBackup) { b.Spec.AgentCount = ptr.To(0) }, nil},
-		"fewer than no agents":      {func(b *FoundationDBBackup) { b.Spec.AgentCount = ptr.To(-1) }, []string{`spec.agentCount`}},
+		"no agents":                 {func(b *FoundationDBBackup) { b.Spec.AgentCount = new(0) }, nil},
+		"fewer than no agents":      {func(b *FoundationDBBackup) { b.Spec.AgentCount = new(-1) }, []string{`spec.agentCount`}},
 		"an unknown state":          {func(b *FoundationDBBackup) { b.Spec.BackupState = "running" }, []string{`spec.backupState`}},
-		"an unknown policy":         {func(b *FoundationDBBackup) { b.Spec.DeletionPolicy = ptr.To(BackupDeletionPolicy("delete")) }, []string{`spec.deletionPolicy`}},
+		"an unknown policy":         {func(b *FoundationDBBackup) { b.Spec.DeletionPolicy = new(BackupDeletionPolicy("delete")) }, []string{`spec.deletionPolicy`}},
 		"a zone for the agents": {func(b *FoundationDBBackup) {
 			b.Spec.CustomParameters = FoundationDBCustomParameters{"locality_zoneid=a"}
 		}, []string{`customParameters[0]`}},
 		"an image with a tag":         {func(b *FoundationDBBackup) { b.Spec.PodTemplateSpec = tagged() }, []string{`podTemplateSpec.spec.containers[0].image`}},
-		"an image with a tag allowed": {func(b *FoundationDBBackup) { b.Spec.PodTemplateSpec = tagged(); b.Spec.AllowTagOverride = ptr.To(true) }, nil},
+		"an image with a tag allowed": {func(b *FoundationDBBackup) { b.Spec.PodTemplateSpec = tagged(); b.Spec.AllowTagOverride = new(true) }, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
