@@ -1,0 +1,197 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// clusterVariable names a cluster for commands that are not told one.
+const clusterVariable = "KUBECTL_FDB_CLUSTER"
+
+// clusterFlag is the other way to name the cluster, beside the first argument.
+type clusterFlag struct{ name string }
+
+func (f *clusterFlag) add(cmd *cobra.Command, env *Env) {
+	cmd.Flags().StringVarP(&f.name, "fdb-cluster", "c", "", "the FoundationDBCluster; the same as the argument CLUSTER")
+	completeWith(cmd, "fdb-cluster", env.clusterNames)
+}
+
+// intent says what a command means to do to a cluster.
+type intent int
+
+const (
+	reads  intent = iota
+	writes        // without a terminal, the cluster must have been named
+)
+
+// cluster finds the FoundationDBCluster that a command is about and reads it.
+func (e *Env) cluster(ctx context.Context, args []string, flag string, i intent) (*v1beta2.FoundationDBCluster, error) {
+	name, err := e.clusterName(args, flag)
+	if err != nil {
+		return nil, err
+	}
+	namespace, err := e.namespace()
+	if err != nil {
+		return nil, err
+	}
+	c, err := e.Client()
+	if err != nil {
+		return nil, err
+	}
+	if name != "" {
+		return read(ctx, c, types.NamespacedName{Namespace: namespace, Name: name})
+	}
+	if i == writes && !e.IsTerminal(e.In) {
+		return nil, usagef("which cluster? Without a terminal a command that changes one needs its name: as an argument, with -c, or in %s", clusterVariable)
+	}
+	return e.onlyCluster(ctx, c, namespace)
+}
+
+// clusterName is the name that the arguments, the flag or the environment give.
+func (e *Env) clusterName(args []string, flag string) (string, error) {
+	given := []string{}
+	for _, text := range append(slices.Clone(args), flag) {
+		name, err := bareName(text)
+		if err != nil {
+			return "", err
+		}
+		if name != "" && !slices.Contains(given, name) {
+			given = append(given, name)
+		}
+	}
+	switch len(given) {
+	case 0:
+		return bareName(e.Getenv(clusterVariable))
+	case 1:
+		return given[0], nil
+	default:
+		return "", usagef("one cluster at a time: both %s are given", strings.Join(given, " and "))
+	}
+}
+
+// bareName takes NAME and fdb/NAME.
+func bareName(text string) (string, error) {
+	prefix, name, found := strings.Cut(text, "/")
+	if !found {
+		return text, nil
+	}
+	kinds := []string{"fdb", "foundationdbcluster", "foundationdbclusters", "foundationdbclusters.apps.foundationdb.org"}
+	if !slices.Contains(kinds, strings.ToLower(prefix)) || name == "" {
+		return "", usagef("%q is no cluster: want NAME or fdb/NAME", text)
+	}
+	return name, nil
+}
+
+// read reads a cluster and makes sure that its spec makes sense, so that not every
+// step of a pass has to say that it does not.
+func read(ctx context.Context, c client.Client, key types.NamespacedName) (*v1beta2.FoundationDBCluster, error) {
+	record := &v1beta2.FoundationDBCluster{}
+	err := c.Get(ctx, key, record)
+	switch {
+	case isMissingKind(err):
+		return nil, missingKind(err)
+	case apierrors.IsNotFound(err):
+		return nil, unknownCluster(ctx, c, key)
+	case err != nil:
+		return nil, fmt.Errorf("reading FoundationDBCluster %s in namespace %s: %w", key.Name, key.Namespace, err)
+	}
+	if _, err := record.Normalized(); err != nil {
+		return nil, usage(fmt.Errorf("FoundationDBCluster %s in namespace %s is not valid: %w", key.Name, key.Namespace, err),
+			fmt.Sprintf("kubectl edit foundationdbcluster %s -n %s", key.Name, key.Namespace))
+	}
+	return record, nil
+}
+
+// isMissingKind reports whether the API server does not know the resource at all;
+// it answers the same code as for an object that is not there.
+func isMissingKind(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || !apierrors.IsNotFound(err) {
+		return false
+	}
+	details := status.Status().Details
+	return details == nil || details.Name == ""
+}
+
+func missingKind(err error) error {
+	return usage(fmt.Errorf("this Kubernetes cluster has no FoundationDBCluster resources: %w", err),
+		"the custom resource definitions come with the FoundationDB operator; kubectl get crd foundationdbclusters.apps.foundationdb.org")
+}
+
+func unknownCluster(ctx context.Context, c client.Client, key types.NamespacedName) error {
+	err := fmt.Errorf("there is no FoundationDBCluster %s in namespace %s", key.Name, key.Namespace)
+	there, listErr := clustersIn(ctx, c, key.Namespace)
+	switch {
+	case listErr != nil:
+		return usage(err)
+	case len(there) == 0:
+		return usage(fmt.Errorf("%w, nor any other", err), "kubectl fdb status -A", "choose another namespace with -n NAMESPACE")
+	default:
+		return usage(fmt.Errorf("%w; there is %s", err, names(there)))
+	}
+}
+
+func (e *Env) onlyCluster(ctx context.Context, c client.Client, namespace string) (*v1beta2.FoundationDBCluster, error) {
+	there, err := clustersIn(ctx, c, namespace)
+	if err != nil {
+		return nil, err
+	}
+	switch len(there) {
+	case 0:
+		return nil, usage(fmt.Errorf("there is no FoundationDBCluster in namespace %s", namespace), "choose another namespace with -n NAMESPACE", "kubectl fdb status -A")
+	case 1:
+		e.talk("cluster %s in namespace %s, the only one there", there[0].Name, namespace)
+		return read(ctx, c, types.NamespacedName{Namespace: namespace, Name: there[0].Name})
+	default:
+		return nil, usagef("which cluster? Namespace %s has %s", namespace, names(there))
+	}
+}
+
+// pageSize is how many objects one request lists at most.
+const pageSize = 500
+
+// clustersIn lists the clusters of a namespace, or of all when it is empty.
+func clustersIn(ctx context.Context, c client.Client, namespace string) ([]v1beta2.FoundationDBCluster, error) {
+	var all []v1beta2.FoundationDBCluster
+	var next string
+	for {
+		page := &v1beta2.FoundationDBClusterList{}
+		err := c.List(ctx, page, client.InNamespace(namespace), client.Limit(pageSize), client.Continue(next))
+		switch {
+		case isMissingKind(err):
+			return nil, missingKind(err)
+		case err != nil:
+			return nil, fmt.Errorf("listing FoundationDBClusters %s: %w", inNamespace(namespace), err)
+		}
+		all = append(all, page.Items...)
+		if next = page.Continue; next == "" {
+			return all, nil
+		}
+	}
+}
+
+func inNamespace(namespace string) string {
+	if namespace == "" {
+		return "in all namespaces"
+	}
+	return "in namespace " + namespace
+}
+
+func names(clusters []v1beta2.FoundationDBCluster) string {
+	words := make([]string, len(clusters))
+	for i, c := range clusters {
+		words[i] = c.Name
+	}
+	slices.Sort(words)
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,95 @@
+package commands
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// completionBudget is how long a press of the tab key may take. What is not known
+// by then is not offered.
+const completionBudget = 2 * time.Second
+
+// candidates are what may stand at a place of the command line.
+type candidates func(ctx context.Context, cmd *cobra.Command, args []string) []string
+
+// complete offers a fixed list for a flag.
+func complete(cmd *cobra.Command, flag string, list func() []string) {
+	completeWith(cmd, flag, func(context.Context, *cobra.Command, []string) []string { return list() })
+}
+
+func completeWith(cmd *cobra.Command, flag string, list candidates) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, asCompletion(list)); err != nil {
+		panic(err) // a flag that was not added, or twice
+	}
+}
+
+func asCompletion(list candidates) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ctx := cmd.Context()
+		if ctx == nil {
+			ctx = context.Background()
+		}
+		ctx, cancel := context.WithTimeout(ctx, completionBudget)
+		defer cancel()
+		return list(ctx, cmd, args), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// firstArgument offers the names of clusters for the argument CLUSTER.
+func (e *Env) firstArgument(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return asCompletion(e.clusterNames)(cmd, args, typed)
+}
+
+func (e *Env) clusterNames(ctx context.Context, _ *cobra.Command, _ []string) []string {
+	namespace, err := e.namespace()
+	if err != nil {
+		return nil
+	}
+	c, err := e.Client()
+	if err != nil {
+		return nil
+	}
+	clusters, err := clustersIn(ctx, c, namespace)
+	if err != nil {
+		return nil
+	}
+	names := make([]string, len(clusters))
+	for i, c := range clusters {
+		names[i] = c.Name
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (e *Env) namespaceNames(ctx context.Context, _ *cobra.Command, _ []string) []string {
+	c, err := e.Client()
+	if err != nil {
+		return nil
+	}
+	list := &corev1.NamespaceList{}
+	if err := c.List(ctx, list, client.Limit(pageSize)); err != nil {
+		return nil
+	}
+	names := make([]string, len(list.Items))
+	for i, n := range list.Items {
+		names[i] = n.Name
+	}
+	return names
+}
+
+func (e *Env) contextNames(context.Context, *cobra.Command, []string) []string {
+	raw, err := e.Kube.ToRawKubeConfigLoader().RawConfig()
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(raw.Contexts))
+}

@@ -1,0 +1,207 @@
+package commands
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+)
+
+// The limits of our requests. One person's command may ask in bursts, unlike a
+// controller, for which client-go's defaults of 5 and 10 are made.
+const (
+	requestsPerSecond = 50
+	requestBurst      = 100
+	// requestTimeout bounds a request to the API server unless --request-timeout
+	// does, so that a server that accepts and never answers ends in an error.
+	requestTimeout = 30 * time.Second
+)
+
+// NewEnv is the real world.
+func NewEnv() *Env {
+	e := &Env{
+		IOStreams:  genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr},
+		Kube:       genericclioptions.NewConfigFlags(true),
+		Clock:      clock.RealClock{},
+		Getenv:     os.Getenv,
+		IsTerminal: printers.IsTerminal,
+		Random:     randomNumber,
+		Holder:     holder(),
+		RunID:      strings.ToLower(rand.Text()[:10]),
+	}
+	e.Kube.WithWrapConfigFn(e.limits)
+	e.Client = e.openClient
+	e.Connect = e.openCluster
+	return e
+}
+
+func (e *Env) limits(c *rest.Config) *rest.Config {
+	c.QPS, c.Burst = requestsPerSecond, requestBurst
+	c.UserAgent = "kubectl-fdb/" + version
+	if c.Timeout == 0 {
+		c.Timeout = requestTimeout
+	}
+	return c
+}
+
+func randomNumber() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// holder is who we are to others: user, host and process.
+func holder() string {
+	name := "unknown user"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	return fmt.Sprintf("%s@%s pid %d", name, host, os.Getpid())
+}
+
+// config is how to reach the API server. Without a kubeconfig there is none:
+// client-go would then ask whoever listens on localhost.
+func (e *Env) config() (*rest.Config, error) {
+	loader := e.Kube.ToRawKubeConfigLoader()
+	raw, err := loader.RawConfig()
+	if err != nil {
+		return nil, usage(fmt.Errorf("reading the kubeconfig: %w", err), "check --kubeconfig and the environment variable KUBECONFIG")
+	}
+	if e.nowhere(raw.CurrentContext) && e.Getenv("KUBERNETES_SERVICE_HOST") == "" {
+		if len(raw.Contexts) == 0 {
+			return nil, usage(errors.New("there is no kubeconfig, so no cluster to talk to"),
+				"name one with --kubeconfig FILE or in the environment variable KUBECONFIG")
+		}
+		return nil, usage(errors.New("the kubeconfig has no current context"), "choose one: kubectl config get-contexts, then kubectl config use-context NAME, or --context NAME")
+	}
+	config, err := e.Kube.ToRESTConfig()
+	if err != nil {
+		return nil, usage(fmt.Errorf("reading the kubeconfig: %w", err), "kubectl config get-contexts")
+	}
+	return config, nil
+}
+
+// nowhere reports whether neither the kubeconfig nor a flag says where to go.
+func (e *Env) nowhere(currentContext string) bool {
+	return currentContext == "" && text(e.Kube.Context) == "" && text(e.Kube.APIServer) == "" && text(e.Kube.ClusterName) == ""
+}
+
+func text(p *string) string {
+	if p == nil {
+		return ""
+	}
+	return *p
+}
+
+// contextName is the kubeconfig context in use; empty when there is none.
+func (e *Env) contextName() string {
+	if name := text(e.Kube.Context); name != "" {
+		return name
+	}
+	raw, err := e.Kube.ToRawKubeConfigLoader().RawConfig()
+	if err != nil {
+		return ""
+	}
+	return raw.CurrentContext
+}
+
+// namespace is where the cluster is looked for: the flag's, else the context's.
+func (e *Env) namespace() (string, error) {
+	namespace, _, err := e.Kube.ToRawKubeConfigLoader().Namespace()
+	if err != nil && !clientcmd.IsEmptyConfig(err) {
+		return "", usage(fmt.Errorf("reading the kubeconfig: %w", err))
+	}
+	return namespace, nil
+}
+
+// openClient is an uncached client: every read is of now, and of our own writes.
+func (e *Env) openClient() (client.Client, error) {
+	config, err := e.config()
+	if err != nil {
+		return nil, err
+	}
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme, Mapper: newMapper()})
+	if err != nil {
+		return nil, usage(fmt.Errorf("preparing the Kubernetes client: %w", err))
+	}
+	return c, nil
+}
+
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme, authorizationv1.AddToScheme, v1beta2.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("registering kinds: %w", err)
+		}
+	}
+	return scheme, nil
+}
+
+// newMapper knows the kinds that are used, which saves asking the API server for
+// all that it has.
+func newMapper() meta.RESTMapper {
+	m := meta.NewDefaultRESTMapper(nil)
+	for _, kind := range []string{"Pod", "PersistentVolumeClaim", "Service", "ConfigMap"} {
+		m.Add(corev1.SchemeGroupVersion.WithKind(kind), meta.RESTScopeNamespace)
+	}
+	m.Add(corev1.SchemeGroupVersion.WithKind("Node"), meta.RESTScopeRoot)
+	m.Add(corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot)
+	m.Add(appsv1.SchemeGroupVersion.WithKind("Deployment"), meta.RESTScopeNamespace)
+	m.Add(coordinationv1.SchemeGroupVersion.WithKind("Lease"), meta.RESTScopeNamespace)
+	m.Add(authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"), meta.RESTScopeRoot)
+	m.Add(v1beta2.GroupVersion.WithKind("FoundationDBCluster"), meta.RESTScopeNamespace)
+	return m
+}
+
+func (e *Env) openCluster(_ context.Context, key types.NamespacedName) (Session, error) {
+	config, err := e.config()
+	if err != nil {
+		return nil, err
+	}
+	c, err := e.Client()
+	if err != nil {
+		return nil, err
+	}
+	return &live.World{Client: c, Config: streaming(config), Key: key, Holder: e.Holder, Clock: e.Clock, Nonce: rand.Text}, nil
+}
+
+// streaming is for connections into pods: they last as long as what runs there,
+// which has its own limits.
+func streaming(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.Timeout = 0
+	return config
+}

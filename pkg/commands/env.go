@@ -1,0 +1,60 @@
+package commands
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// Env is what every subcommand is given: all of the world that is not an argument.
+type Env struct {
+	genericiooptions.IOStreams
+	// Kube holds the flags that say which API server is meant.
+	Kube *genericclioptions.ConfigFlags
+	// Clock tells the time and waits.
+	Clock clock.WithTicker
+	// Getenv reads an environment variable.
+	Getenv func(string) string
+	// IsTerminal reports whether a stream is one that a person sits at.
+	IsTerminal func(stream any) bool
+	// Random makes the choices of a pass.
+	Random func() uint64
+	// Holder is who we are in a Lease: user, host and process.
+	Holder string
+	// RunID names this run of the program in everything it says.
+	RunID string
+	// Client opens the API server. Replaced in tests.
+	Client func() (client.Client, error)
+	// Connect opens a cluster. It is called once a command's input is known to be
+	// sound. Replaced in tests.
+	Connect func(ctx context.Context, key types.NamespacedName) (Session, error)
+
+	global  globalFlags
+	about   types.NamespacedName // the cluster that the command is about, once known
+	started bool                 // the command line made sense
+}
+
+// Session is one open cluster.
+type Session interface {
+	reconcile.Observer
+	reconcile.Actor
+	// Gates asks what has to hold before the first change.
+	Gates(ctx context.Context, o live.GateOptions) ([]plan.Check, error)
+}
+
+// metadata heads the documents about a cluster; the zero key is for those about several.
+func (e *Env) metadata(key types.NamespacedName) ui.Metadata {
+	return ui.Metadata{
+		Cluster: key.Name, Namespace: key.Namespace, Context: e.contextName(),
+		Tool: "kubectl-fdb " + version, RunID: e.RunID,
+	}
+}

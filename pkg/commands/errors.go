@@ -1,0 +1,189 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// The exit codes. Scripts rely on them; docs/exit-codes.md explains each.
+const (
+	ExitDone        = 0
+	ExitNo          = 1
+	ExitUsage       = 2
+	ExitWaiting     = 3
+	ExitRefused     = 4
+	ExitForbidden   = 5
+	ExitConflict    = 6
+	ExitUnconfirmed = 7
+	ExitUnreachable = 8
+	ExitPartly      = 9
+	ExitInternal    = 10
+	ExitInterrupted = 130
+	ExitTerminated  = 143
+)
+
+// failure ends a command: what happened, what the shell sees, and what to try next.
+type failure struct {
+	code int
+	err  error
+	// hints are whole commands, or sentences, to try next.
+	hints []string
+	// told is true when the result on stdout says it already, so that text output
+	// does not say it twice.
+	told bool
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+// answer ends a command that did what it was asked, with an answer other than yes.
+type answer struct{ code int }
+
+func (a answer) Error() string { return fmt.Sprintf("the answer is exit code %d", a.code) }
+
+// usage is a mistake of the caller's.
+func usage(err error, hints ...string) error {
+	return &failure{code: ExitUsage, err: err, hints: hints}
+}
+
+func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
+
+// InterruptedError is the cause of a context that a signal ended.
+type InterruptedError struct{ Signal os.Signal }
+
+func (e *InterruptedError) Error() string { return "interrupted by " + e.Signal.String() }
+
+// errTimeout is the cause of a context that --timeout ended.
+var errTimeout = errors.New("--timeout is over")
+
+// ExitCode is what the shell sees of a command's error.
+func ExitCode(err error) int {
+	var (
+		known       *failure
+		verdict     answer
+		interrupted *InterruptedError
+	)
+	switch {
+	case err == nil:
+		return ExitDone
+	case errors.As(err, &verdict):
+		return verdict.code
+	case errors.As(err, &interrupted):
+		return interruptCode(interrupted)
+	case errors.Is(err, errTimeout):
+		return ExitWaiting
+	case errors.As(err, &known):
+		return known.code
+	default:
+		return codeOf(err)
+	}
+}
+
+// interruptCode is the shell's convention: 128 and the signal's number.
+func interruptCode(e *InterruptedError) int {
+	if e.Signal == os.Interrupt {
+		return ExitInterrupted
+	}
+	return ExitTerminated
+}
+
+// codeOf sorts an error that no command put a code on.
+func codeOf(err error) int {
+	var (
+		held        *reconcile.HeldError
+		refused     *reconcile.RefusedError
+		beyond      *reconcile.BeyondPlanError
+		unreachable *reconcile.UnreachableError
+		missing     *live.NotFoundError
+		invalid     *live.InvalidRecordError
+	)
+	switch {
+	case errors.As(err, &missing), errors.As(err, &invalid):
+		return ExitUsage
+	case errors.As(err, &held), errors.As(err, &beyond):
+		return ExitConflict
+	case errors.As(err, &refused):
+		return refusalCode(refused)
+	case errors.As(err, &unreachable), isUnreachable(err):
+		return ExitUnreachable
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+		return ExitForbidden
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		return ExitConflict
+	default:
+		return databaseCode(admin.KindOf(err))
+	}
+}
+
+// databaseCode sorts what the database, or the way to it, said.
+func databaseCode(kind admin.Kind) int {
+	switch kind {
+	case admin.KindTransport, admin.KindTimeout, admin.KindUnavailable:
+		return ExitUnreachable
+	case admin.KindConflict:
+		return ExitConflict
+	case admin.KindLocked:
+		return ExitRefused
+	default:
+		return ExitInternal
+	}
+}
+
+// refusalCode tells refusals that someone else's turn explains from all others.
+func refusalCode(e *reconcile.RefusedError) int {
+	switch e.Check.Gate {
+	case plan.GateDeny, plan.GateLease, plan.GateLock, plan.GatePlan:
+		return ExitConflict
+	default:
+		return ExitRefused
+	}
+}
+
+// isUnreachable reports whether an error means that nobody answered.
+func isUnreachable(err error) bool {
+	var (
+		status   apierrors.APIStatus
+		urlError *url.Error
+		netError net.Error
+	)
+	if errors.As(err, &status) {
+		return apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err)
+	}
+	return errors.As(err, &urlError) || errors.As(err, &netError) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// worst is the code of the most telling of several errors; none is ExitDone.
+// What the caller can mend comes first, then what nobody can ask, then the rest.
+func worst(errs []error) int {
+	found := map[int]bool{}
+	for _, err := range errs {
+		found[codeOf(err)] = true
+	}
+	for _, code := range []int{ExitUsage, ExitUnreachable, ExitForbidden, ExitConflict, ExitRefused, ExitInternal} {
+		if found[code] {
+			return code
+		}
+	}
+	return ExitDone
+}
+
+// explain makes an API error say which verb on which resource was forbidden where.
+func explain(err error) string {
+	var status apierrors.APIStatus
+	if !apierrors.IsForbidden(err) || !errors.As(err, &status) {
+		return strings.TrimSpace(err.Error())
+	}
+	return "forbidden: " + strings.TrimSpace(err.Error())
+}

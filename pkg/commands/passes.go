@@ -1,0 +1,111 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+)
+
+// causeOf is why a context ended: a signal, --timeout, or what the context says.
+func causeOf(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && ctx.Err() != nil {
+		return cause
+	}
+	return err
+}
+
+// passCode is what the shell sees of a pass that ran to its end, well or not.
+func passCode(done reconcile.PassDone) int {
+	if done.Stopped != nil {
+		return codeOf(done.Stopped)
+	}
+	switch done.Outcome {
+	case reconcile.Done, reconcile.Changed:
+		return ExitDone
+	case reconcile.Waiting:
+		return orCode(conflicts(done.Failures), ExitWaiting)
+	case reconcile.Blocked:
+		return orCode(conflicts(done.Failures), ExitRefused)
+	case reconcile.Failed:
+		return failedCode(done)
+	}
+	return ExitInternal
+}
+
+// failedCode is for a pass in which a stage failed: it says partly done unless the
+// failure has a code of its own that helps more.
+func failedCode(done reconcile.PassDone) int {
+	code := worst(done.Failures)
+	helps := code == ExitUsage || code == ExitUnreachable || code == ExitForbidden || code == ExitConflict
+	switch {
+	case helps:
+		return code
+	case done.Acted > 0:
+		return ExitPartly
+	default:
+		return ExitInternal
+	}
+}
+
+// conflicts is ExitConflict when someone else's turn is among the errors.
+func conflicts(errs []error) int {
+	for _, err := range errs {
+		if codeOf(err) == ExitConflict {
+			return ExitConflict
+		}
+	}
+	return ExitDone
+}
+
+func orCode(code, otherwise int) int {
+	if code == ExitDone {
+		return otherwise
+	}
+	return code
+}
+
+// summary remembers of a pass why it ended as it did. Stages tell in order, and
+// the first that ended worst is the one to look at.
+type summary struct {
+	outcome reconcile.Outcome
+	stage   string
+	reason  string
+}
+
+func (s *summary) report(e reconcile.Event) {
+	switch e := e.(type) {
+	case reconcile.PassStarted:
+		*s = summary{}
+	case reconcile.StageDone:
+		if e.Outcome > s.outcome {
+			*s = summary{e.Outcome, e.Stage, e.Reason}
+		}
+	case reconcile.Observing, reconcile.Observed, reconcile.GatesChecked, reconcile.StageDecided, reconcile.LeaseTaken,
+		reconcile.LockTaken, reconcile.ActionStarted, reconcile.ActionDone, reconcile.PassDone: // no stage ends with these
+	}
+}
+
+// words says why the pass ended as it did; empty when nothing is left to do.
+func (s *summary) words(done reconcile.PassDone) string {
+	switch {
+	case done.Stopped != nil:
+		return explain(done.Stopped)
+	case s.reason != "":
+		return fmt.Sprintf("%s: %s", s.stage, s.reason)
+	case len(done.Failures) > 0:
+		return explain(errors.Join(done.Failures...))
+	default:
+		return ""
+	}
+}
+
+// all tells several reporters, in order.
+func all(reporters ...func(reconcile.Event)) func(reconcile.Event) {
+	return func(e reconcile.Event) {
+		for _, report := range reporters {
+			report(e)
+		}
+	}
+}

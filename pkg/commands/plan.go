@@ -1,0 +1,145 @@
+package commands
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// planOptions is what `kubectl fdb plan` was asked to show.
+type planOptions struct {
+	clusterFlag
+	stepFlags
+	coexist   bool
+	noHeaders bool
+	output    string
+}
+
+func newPlan(env *Env) *cobra.Command {
+	var o planOptions
+	cmd := &cobra.Command{
+		Use:     "plan [CLUSTER]",
+		Aliases: []string{"diff"},
+		Short:   "Show what a reconcile pass would do, and why",
+		Long: `Show what a reconcile pass would do, and why. Nothing is changed.
+
+Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.md.`,
+		Example: `  # What would a pass do?
+  kubectl fdb plan sample-cluster
+
+  # In CI: does the cluster differ from its spec?
+  kubectl fdb plan sample-cluster -o json > plan.json`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.stepFlags.add(cmd)
+	cmd.Flags().BoolVar(&o.coexist, "coexist", false, "plan for a pass that acts beside a live operator")
+	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "leave out the header row of the table")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "table", "table, wide, json or yaml")
+	complete(cmd, "output", func() []string { return planOutputs })
+	return cmd
+}
+
+var planOutputs = []string{"table", "text", "wide", "json", "yaml"}
+
+func (o planOptions) run(ctx context.Context, env *Env, args []string) error {
+	if !slices.Contains(planOutputs, o.output) {
+		return usagef("-o is one of %s, not %q", strings.Join(planOutputs, ", "), o.output)
+	}
+	steps, err := o.steps()
+	if err != nil {
+		return err
+	}
+	record, err := env.cluster(ctx, args, o.name, reads)
+	if err != nil {
+		return err
+	}
+	r := run{env: env, steps: steps, seed: env.Random(), gates: live.GateOptions{Coexist: o.coexist}}
+	if err := r.open(ctx, types.NamespacedName{Namespace: record.Namespace, Name: record.Name}); err != nil {
+		return err
+	}
+	view, done, err := r.preview(ctx)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	if err := o.print(env, view); err != nil {
+		return err
+	}
+	return planEnd(view, done)
+}
+
+func (o planOptions) print(env *Env, v ui.PlanView) error {
+	switch o.output {
+	case "json":
+		return ui.WriteIndentedJSON(env.Out, v)
+	case "yaml":
+		text, err := yaml.Marshal(v)
+		if err != nil {
+			return err
+		}
+		_, err = env.Out.Write(text)
+		return err
+	default:
+		return ui.WritePlan(env.Out, v, ui.PlanOptions{Paint: env.paint(env.Out), Wide: o.output == "wide", NoHeaders: o.noHeaders})
+	}
+}
+
+// planEnd is how a plan ends for the shell: the answer to "is there something to
+// do?", unless no plan could be made.
+func planEnd(v ui.PlanView, done reconcile.PassDone) error {
+	failed := done.Outcome == reconcile.Failed || done.Stopped != nil
+	switch {
+	case failed:
+		return &failure{code: passCode(done), err: failureOf(done), told: true}
+	case len(v.Items) > 0, len(v.Holds) > 0:
+		return answer{ExitNo}
+	default:
+		return nil
+	}
+}
+
+// run is one command's passes over one cluster.
+type run struct {
+	env     *Env
+	key     types.NamespacedName
+	session Session
+	steps   []plan.Stage
+	seed    uint64
+	gates   live.GateOptions
+}
+
+func (r *run) open(ctx context.Context, key types.NamespacedName) (err error) {
+	r.key, r.env.about = key, key
+	r.session, err = r.env.Connect(ctx, key)
+	return err
+}
+
+// preview decides everything and changes nothing.
+func (r *run) preview(ctx context.Context) (ui.PlanView, reconcile.PassDone, error) {
+	recorder, beat := &ui.PlanRecorder{}, &heartbeat{env: r.env}
+	defer beat.start()()
+	p := r.pass(all(recorder.Report, beat.report))
+	done, err := p.Run(ctx)
+	return recorder.View(r.env.metadata(r.key)), done, err
+}
+
+// pass is a preview until it is given an actor.
+func (r *run) pass(report func(reconcile.Event)) *reconcile.Pass {
+	return &reconcile.Pass{
+		Stages: r.steps, Observer: r.session, Seed: r.seed, Report: report,
+		Gates: func(ctx context.Context) ([]plan.Check, error) { return r.session.Gates(ctx, r.gates) },
+	}
+}

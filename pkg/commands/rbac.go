@@ -1,0 +1,104 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// power is one thing that a command has to be allowed to do in its namespace.
+type power struct{ verb, group, resource, subresource string }
+
+// String reads as RBAC rules are written: "create pods/exec".
+func (p power) String() string {
+	resource := p.resource
+	if p.group != "" {
+		resource += "." + p.group
+	}
+	if p.subresource != "" {
+		resource += "/" + p.subresource
+	}
+	return p.verb + " " + resource
+}
+
+// reconcilePowers are what a pass cannot do without.
+func reconcilePowers() []power {
+	crd := v1beta2.GroupVersion.Group
+	return []power{
+		{"get", crd, "foundationdbclusters", ""},
+		{"update", crd, "foundationdbclusters", "status"},
+		{"list", "", "pods", ""},
+		{"create", "", "pods", ""},
+		{"patch", "", "pods", ""},
+		{"create", "", "pods", "exec"},
+		{"list", "", "persistentvolumeclaims", ""},
+		{"create", "", "persistentvolumeclaims", ""},
+		{"patch", "", "persistentvolumeclaims", ""},
+		{"list", "", "services", ""},
+		{"create", "", "services", ""},
+		{"update", "", "services", ""},
+		{"delete", "", "services", ""},
+		{"get", "", "configmaps", ""},
+		{"create", "", "configmaps", ""},
+		{"update", "", "configmaps", ""},
+		{"get", "coordination.k8s.io", "leases", ""},
+		{"create", "coordination.k8s.io", "leases", ""},
+		{"update", "coordination.k8s.io", "leases", ""},
+	}
+}
+
+// parallelReviews bounds how many questions are asked at once.
+const parallelReviews = 10
+
+// mayDo makes sure, before anything is changed, that everything which a command
+// needs is allowed. What is missing is in one message.
+func (e *Env) mayDo(ctx context.Context, namespace string, needs []power) error {
+	c, err := e.Client()
+	if err != nil {
+		return err
+	}
+	allowed := make([]bool, len(needs))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelReviews)
+	for i, p := range needs {
+		group.Go(func() (err error) {
+			allowed[i], err = review(ctx, c, namespace, p)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("asking what is allowed: %w", err)
+	}
+	var missing []string
+	for i, p := range needs {
+		if !allowed[i] {
+			missing = append(missing, p.String())
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return &failure{
+		code:  ExitForbidden,
+		err:   fmt.Errorf("not allowed in namespace %s: %s; nothing was changed", namespace, strings.Join(missing, ", ")),
+		hints: []string{"kubectl auth can-i --list -n " + namespace},
+	}
+}
+
+func review(ctx context.Context, c client.Client, namespace string, p power) (bool, error) {
+	r := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: namespace, Verb: p.verb, Group: p.group, Resource: p.resource, Subresource: p.subresource,
+		},
+	}}
+	if err := c.Create(ctx, r); err != nil {
+		return false, err
+	}
+	return r.Status.Allowed, nil
+}

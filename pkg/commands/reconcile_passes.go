@@ -1,0 +1,228 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// passes are the passes of one `reconcile`: one, or with --wait as many as it takes.
+type passes struct {
+	run
+	options  reconcileOptions
+	approved approval
+
+	count int
+	acted int
+	last  reconcile.PassDone
+	why   summary
+	said  string // what was last said to be waited for
+}
+
+// all runs passes until one of them settles how the command ends.
+func (p *passes) all(ctx context.Context) error {
+	if !p.approved.everything {
+		if err := p.ask(ctx); err != nil {
+			return causeOf(ctx, err)
+		}
+	}
+	ctx, stop := withTimeout(ctx, p.env.Clock, p.options.timeout)
+	defer stop()
+	for {
+		if err := p.once(ctx); err != nil {
+			return p.finish(ctx, err)
+		}
+		again, err := p.goOn(ctx)
+		if err != nil || !again {
+			return p.finish(ctx, err)
+		}
+	}
+}
+
+// ask shows what a pass would do and asks whether it may. It is never called while
+// the Lease or the lock is held.
+func (p *passes) ask(ctx context.Context) error {
+	view, done, err := p.preview(ctx)
+	if err != nil {
+		return err
+	}
+	if err := ui.WritePlan(p.env.ErrOut, view, ui.PlanOptions{Paint: p.env.paint(p.env.ErrOut)}); err != nil {
+		return err
+	}
+	if done.Outcome == reconcile.Failed || done.Stopped != nil {
+		return &failure{code: passCode(done), err: failureOf(done), told: true}
+	}
+	if len(view.Items) == 0 {
+		return nil // nothing to agree to; the pass will say what it waits for
+	}
+	if err := p.env.confirm(ctx, "Do this?"); err != nil {
+		return err
+	}
+	p.approved.add(view)
+	return nil
+}
+
+// once runs one pass. The error is one that kept it from running to its end.
+func (p *passes) once(ctx context.Context) error {
+	beat := &heartbeat{env: p.env}
+	defer beat.start()()
+	pass := p.pass(all(p.reporter(), p.why.report, beat.report))
+	pass.Actor, pass.Permit = p.session, p.approved.permits
+	done, err := pass.Run(ctx)
+	p.count, p.acted, p.last = p.count+1, p.acted+done.Acted, done
+	return err
+}
+
+func (p *passes) reporter() func(reconcile.Event) {
+	if p.options.output == "json" {
+		return ui.JSON(p.env.Out)
+	}
+	return ui.Text(p.env.Out, ui.TextOptions{Paint: p.env.paint(p.env.Out), Verbose: p.env.global.verbose > 0})
+}
+
+// goOn decides whether another pass is to run, and waits until it is time for it.
+func (p *passes) goOn(ctx context.Context) (bool, error) {
+	var beyond *reconcile.BeyondPlanError
+	if errors.As(p.last.Stopped, &beyond) && p.env.IsTerminal(p.env.In) {
+		p.env.talk("%s", beyond.Error())
+		return true, p.ask(ctx)
+	}
+	if !p.options.wait || !p.worthWaiting() {
+		return false, nil
+	}
+	rest := max(p.last.RetryAfter, p.options.interval)
+	reason := p.why.words(p.last)
+	if reason != "" && reason != p.said {
+		p.env.talk("waiting: %s", reason)
+		p.said = reason
+	}
+	return true, p.env.pause(ctx, rest, reason)
+}
+
+// worthWaiting reports whether time can make the next pass end better, or whether
+// the last one has changed something that it has to look at again.
+func (p *passes) worthWaiting() bool {
+	switch passCode(p.last) {
+	case ExitDone:
+		return p.last.Outcome == reconcile.Changed
+	case ExitWaiting:
+		return true
+	case ExitConflict:
+		var beyond *reconcile.BeyondPlanError
+		return !errors.As(p.last.Stopped, &beyond)
+	default:
+		return false
+	}
+}
+
+// finish sums up and turns the end of the last pass, or what interrupted it, into
+// the end of the command.
+func (p *passes) finish(ctx context.Context, err error) error {
+	end := p.end(ctx, err)
+	if p.options.output == "json" {
+		return errors.Join(ui.WriteJSON(p.env.Out, p.result(end)), end)
+	}
+	fmt.Fprintln(p.env.Out, p.sentence(end))
+	return end
+}
+
+func (p *passes) end(ctx context.Context, err error) error {
+	var known *failure
+	cause := causeOf(ctx, err)
+	interrupted := new(*InterruptedError)
+	switch {
+	case err == nil:
+		return p.verdict()
+	case errors.As(err, &known):
+		return err
+	case errors.As(cause, interrupted):
+		return &failure{code: interruptCode(*interrupted), err: cause, hints: []string{p.again("to go on")}, told: true}
+	case errors.Is(cause, errTimeout):
+		return &failure{code: ExitWaiting, err: p.timedOut(), hints: []string{p.again("to go on")}, told: true}
+	default:
+		return fmt.Errorf("reconciling %s: %w", p.key.Name, err)
+	}
+}
+
+// timedOut says what was still waited for when --timeout was over.
+func (p *passes) timedOut() error {
+	if words := p.why.words(p.last); words != "" {
+		return fmt.Errorf("%w after %s: %s", errTimeout, p.options.timeout, words)
+	}
+	return fmt.Errorf("%w after %s", errTimeout, p.options.timeout)
+}
+
+func (p *passes) verdict() error {
+	code := passCode(p.last)
+	if code == ExitDone {
+		return nil
+	}
+	f := &failure{code: code, err: errors.New(p.why.words(p.last)), told: true}
+	switch code {
+	case ExitWaiting:
+		f.hints = []string{p.again("until it is done", "--wait")}
+	case ExitConflict, ExitPartly:
+		f.hints = []string{p.again("later")}
+	}
+	return f
+}
+
+// again is the hint to run the same command once more.
+func (p *passes) again(why string, extra ...string) string {
+	words := []string{"reconcile", p.key.Name}
+	if p.options.yes {
+		words = append(words, "--yes")
+	}
+	if p.options.wait {
+		words = append(words, "--wait")
+	}
+	return why + ": " + p.env.command(append(words, extra...)...)
+}
+
+func (p *passes) result(end error) ui.ReconcileResult {
+	r := ui.ReconcileResult{
+		Document: ui.NewDocument("ReconcileResult", p.env.metadata(p.key), p.env.Clock.Now(), ui.SourceLive),
+		Outcome:  p.last.Outcome, Passes: p.count, Acted: p.acted, ExitCode: ExitCode(end), Last: ui.RecordPass(p.last),
+	}
+	if end != nil {
+		r.Reason = explain(end)
+	}
+	return r
+}
+
+// sentence is the last line of the text: what was reached and what is left.
+func (p *passes) sentence(end error) string {
+	did := fmt.Sprintf("%d actions in %d passes", p.acted, p.count)
+	if p.count == 1 {
+		did = fmt.Sprintf("%d actions", p.acted)
+	}
+	if end == nil && p.acted == 0 {
+		return p.key.Name + ": as it should be; nothing was to do"
+	}
+	if end == nil {
+		return fmt.Sprintf("%s: as it should be, after %s", p.key.Name, did)
+	}
+	return fmt.Sprintf("%s: %s after %s: %s", p.key.Name, p.endWord(end), did, explain(end))
+}
+
+func (p *passes) endWord(end error) string {
+	switch ExitCode(end) {
+	case ExitInterrupted, ExitTerminated:
+		return "interrupted, everything locked was given back,"
+	case ExitConflict:
+		return "stopped"
+	default:
+		return p.last.Outcome.String()
+	}
+}
+
+// failureOf are the errors of a pass as one.
+func failureOf(done reconcile.PassDone) error {
+	if done.Stopped != nil {
+		return done.Stopped
+	}
+	return errors.Join(done.Failures...)
+}

@@ -1,0 +1,200 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // the ways to log in that kubeconfigs name
+	"k8s.io/klog/v2"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// globalFlags mean the same for every command.
+type globalFlags struct {
+	color   string
+	quiet   bool
+	verbose int
+}
+
+// Values of --color.
+const (
+	colorAuto   = "auto"
+	colorAlways = "always"
+	colorNever  = "never"
+)
+
+// Run runs the command that args name and returns what the shell shall see. The
+// cause of a context that a signal ended is an InterruptedError.
+func Run(ctx context.Context, env *Env, args []string) int {
+	root := newRoot(env)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && !env.started {
+		err = asUsage(err)
+	}
+	env.tell(err, jsonAsked(args))
+	return ExitCode(err)
+}
+
+// asUsage is for errors that cobra found before any of our code ran.
+func asUsage(err error) error {
+	var known *failure
+	if errors.As(err, &known) {
+		return err
+	}
+	return usage(err, "kubectl fdb --help")
+}
+
+func newRoot(env *Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "kubectl-fdb",
+		Short: "Run FoundationDB clusters on Kubernetes",
+		Long: `Run FoundationDB clusters on Kubernetes.
+
+kubectl fdb brings clusters to what their FoundationDBCluster resources ask for, on
+demand: no operator has to run.`,
+		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl fdb"},
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return env.begin() },
+	}
+	root.SetIn(env.In)
+	root.SetOut(env.Out)
+	root.SetErr(env.ErrOut)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(err, cmd.CommandPath()+" --help") })
+	env.Kube.AddFlags(root.PersistentFlags())
+	env.global.add(root)
+	completeWith(root, "namespace", env.namespaceNames)
+	completeWith(root, "context", env.contextNames)
+	root.AddCommand(newReconcile(env), newPlan(env))
+	return root
+}
+
+func (g *globalFlags) add(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	flags.StringVar(&g.color, "color", colorAuto, "when to use colours: auto, always or never; NO_COLOR and CLICOLOR_FORCE count when it is auto")
+	flags.BoolVarP(&g.quiet, "quiet", "q", false, "print results and errors only")
+	flags.IntVarP(&g.verbose, "v", "v", 0, "how much to tell: 1 shows steps with nothing to do and checks that passed, 6 and more every request")
+	complete(root, "color", func() []string { return []string{colorAuto, colorAlways, colorNever} })
+}
+
+// begin runs once the command line is known to make sense.
+func (e *Env) begin() error {
+	if !slices.Contains([]string{colorAuto, colorAlways, colorNever}, e.global.color) {
+		return usagef("--color is auto, always or never, not %q", e.global.color)
+	}
+	e.started = true
+	e.logs()
+	return nil
+}
+
+// logs sends client-go's own log to stderr for those who ask for it, else nowhere.
+func (e *Env) logs() {
+	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
+	klog.InitFlags(flags)
+	_ = flags.Set("logtostderr", "false")
+	_ = flags.Set("alsologtostderr", "false")
+	_ = flags.Set("stderrthreshold", "4")
+	if e.global.verbose < 1 {
+		klog.SetOutput(io.Discard)
+		return
+	}
+	_ = flags.Set("v", strconv.Itoa(e.global.verbose))
+	klog.SetOutput(e.ErrOut)
+}
+
+// paint says whether a stream gets colours.
+func (e *Env) paint(stream any) ui.Paint {
+	switch {
+	case e.global.color == colorAlways:
+		return ui.Paint{Color: true}
+	case e.global.color == colorNever, e.Getenv("NO_COLOR") != "":
+		return ui.Paint{}
+	case e.Getenv("CLICOLOR_FORCE") != "" && e.Getenv("CLICOLOR_FORCE") != "0":
+		return ui.Paint{Color: true}
+	default:
+		return ui.Paint{Color: e.IsTerminal(stream) && e.Getenv("TERM") != "dumb"}
+	}
+}
+
+// jsonAsked reports whether the arguments ask for JSON. It looks at the words
+// themselves, since it is also asked about command lines that do not parse.
+func jsonAsked(args []string) bool {
+	for i, arg := range args {
+		switch {
+		case arg == "--":
+			return false
+		case arg == "-o", arg == "--output":
+			return i+1 < len(args) && args[i+1] == "json"
+		case arg == "-ojson", arg == "-o=json", arg == "--output=json":
+			return true
+		}
+	}
+	return false
+}
+
+// tell says on stderr why a command did not end well.
+func (e *Env) tell(err error, asJSON bool) {
+	var verdict answer
+	if err == nil || errors.As(err, &verdict) {
+		return
+	}
+	f := &failure{code: ExitCode(err), err: err}
+	if known := new(*failure); errors.As(err, known) {
+		f.hints, f.told = (*known).hints, (*known).told
+	}
+	if asJSON {
+		e.tellJSON(f)
+		return
+	}
+	if !f.told {
+		fmt.Fprintf(e.ErrOut, "error: %s\n", explain(f.err))
+	}
+	if e.global.quiet {
+		return
+	}
+	for _, hint := range f.hints {
+		fmt.Fprintf(e.ErrOut, "hint: %s\n", hint)
+	}
+}
+
+func (e *Env) tellJSON(f *failure) {
+	_ = ui.WriteJSON(e.ErrOut, ui.NewError(e.metadata(e.about), f.code, explain(f.err), f.hints))
+}
+
+// command is a whole command line of ours, fit to be copied, for this context and
+// namespace.
+func (e *Env) command(words ...string) string {
+	line := append([]string{"kubectl", "fdb"}, words...)
+	if namespace, err := e.namespace(); err == nil {
+		line = append(line, "-n", namespace)
+	}
+	if name := e.contextName(); name != "" {
+		line = append(line, "--context", name)
+	}
+	for i, word := range line {
+		line[i] = quoted(word)
+	}
+	return strings.Join(line, " ")
+}
+
+// quoted makes a word safe for a shell.
+func quoted(word string) string {
+	if word != "" && !strings.ContainsFunc(word, special) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func special(r rune) bool {
+	letter := (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9')
+	return !letter && !strings.ContainsRune("-_./:=,@%+", r)
+}

@@ -1,0 +1,78 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+)
+
+// stepAliases are the names that newer releases of the operator use.
+var stepAliases = map[string]string{
+	"ExcludeProcesses":                  "ExcludeInstances",
+	"RemoveProcessGroups":               "RemovePods",
+	"UpdateMetadata":                    "UpdateLabels",
+	"ReplaceFailedProcessGroups":        "ReplaceFailedPods",
+	"ReplaceMisconfiguredProcessGroups": "ReplaceMisconfiguredPods",
+}
+
+// stepFlags choose the steps of a pass.
+type stepFlags struct{ only, skip []string }
+
+func (f *stepFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&f.only, "only", nil, "run only these steps, separated by commas; each decides on the record as it is")
+	cmd.Flags().StringSliceVar(&f.skip, "skip", nil, "leave these steps out, separated by commas")
+	for _, flag := range []string{"only", "skip"} {
+		complete(cmd, flag, func() []string { return stepNames(stages.Cluster()) })
+	}
+}
+
+// steps are the steps to run, in their order.
+func (f stepFlags) steps() ([]plan.Stage, error) {
+	steps := stages.Cluster()
+	only, err := canonical(f.only, steps)
+	if err != nil {
+		return nil, err
+	}
+	skip, err := canonical(f.skip, steps)
+	if err != nil {
+		return nil, err
+	}
+	steps = slices.DeleteFunc(steps, func(s plan.Stage) bool {
+		return (len(only) > 0 && !slices.Contains(only, s.Name)) || slices.Contains(skip, s.Name)
+	})
+	if len(steps) == 0 {
+		return nil, usagef("--only and --skip leave no step to run")
+	}
+	return steps, nil
+}
+
+// canonical maps names and aliases to the names of steps that exist.
+func canonical(names []string, steps []plan.Stage) ([]string, error) {
+	known := stepNames(steps)
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = name
+		if alias, ok := stepAliases[name]; ok {
+			out[i] = alias
+		}
+		if !slices.Contains(known, out[i]) {
+			return nil, usagef("there is no step %q; the steps are %s", name, strings.Join(known, ", "))
+		}
+	}
+	return out, nil
+}
+
+// stepNames are the steps' names, each once, in their order.
+func stepNames(steps []plan.Stage) []string {
+	var names []string
+	for _, s := range steps {
+		if !slices.Contains(names, s.Name) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,117 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+)
+
+// patience is how long nothing is said at most while something is waited for.
+const patience = 10 * time.Second
+
+// withTimeout ends the context after d, for the cause errTimeout; 0 is no limit.
+func withTimeout(ctx context.Context, c clock.Clock, d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := func() { cancel(context.Canceled) }
+	if d <= 0 {
+		return ctx, stop
+	}
+	timer := c.NewTimer(d)
+	go func() {
+		defer timer.Stop()
+		select {
+		case <-timer.C():
+			cancel(errTimeout)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, stop
+}
+
+// pause waits for d and says every ten seconds what for.
+func (e *Env) pause(ctx context.Context, d time.Duration, waitingFor string) error {
+	for d > 0 {
+		step := min(d, patience)
+		timer := e.Clock.NewTimer(step)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return causeOf(ctx, ctx.Err())
+		case <-timer.C():
+		}
+		if d -= step; d > 0 {
+			e.talk("still waiting: %s", waitingFor)
+		}
+	}
+	return nil
+}
+
+// talk prints a line of progress, unless nobody wants to hear it.
+func (e *Env) talk(format string, args ...any) {
+	if !e.global.quiet {
+		fmt.Fprintf(e.ErrOut, format+"\n", args...)
+	}
+}
+
+// heartbeat says what a pass is busy with once that has taken ten seconds, and
+// every ten seconds from then on.
+type heartbeat struct {
+	env   *Env
+	mu    sync.Mutex
+	busy  string // empty when nothing takes time
+	since time.Time
+}
+
+func (h *heartbeat) report(e reconcile.Event) {
+	switch e := e.(type) {
+	case reconcile.Observing:
+		h.set("reading " + e.Facets.String())
+	case reconcile.ActionStarted:
+		h.set(e.Action.Describe())
+	case reconcile.LeaseTaken, reconcile.LockTaken, reconcile.GatesChecked, reconcile.PassStarted, reconcile.Observed,
+		reconcile.StageDecided, reconcile.ActionDone, reconcile.StageDone, reconcile.PassDone:
+		h.set("")
+	}
+}
+
+func (h *heartbeat) set(busy string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.busy, h.since = busy, h.env.Clock.Now()
+}
+
+// start beats until the returned function is called.
+func (h *heartbeat) start() (stop func()) {
+	ticker := h.env.Clock.NewTicker(patience)
+	done, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticker.C():
+				h.beat()
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-stopped
+	}
+}
+
+func (h *heartbeat) beat() {
+	h.mu.Lock()
+	busy, took := h.busy, h.env.Clock.Since(h.since)
+	h.mu.Unlock()
+	if busy != "" {
+		h.env.talk("still at it for %s: %s", took.Round(time.Second), busy)
+	}
+}

@@ -1,0 +1,44 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+)
+
+// ErrorView is what a command that failed prints to stderr with -o json.
+type ErrorView struct {
+	Document
+	// ExitCode is what the program ends with; docs/exit-codes.md explains it.
+	ExitCode int    `json:"exitCode"`
+	Message  string `json:"message"`
+	// Hints are commands or sentences to try next.
+	Hints []string `json:"hints"`
+}
+
+// NewError is the document about a failure.
+func NewError(m Metadata, exitCode int, message string, hints []string) ErrorView {
+	return ErrorView{Document: NewDocument("Error", m, time.Time{}, SourceLive), ExitCode: exitCode, Message: oneLine(message), Hints: orEmpty(hints)}
+}
+
+// WriteJSON prints one document in one line, as streams of documents need it.
+func WriteJSON(w io.Writer, document any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(document); err != nil {
+		return fmt.Errorf("printing JSON: %w", err)
+	}
+	return nil
+}
+
+// WriteIndentedJSON prints one document for people and for jq alike.
+func WriteIndentedJSON(w io.Writer, document any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(document); err != nil {
+		return fmt.Errorf("printing JSON: %w", err)
+	}
+	return nil
+}

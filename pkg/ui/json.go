@@ -1,0 +1,215 @@
+package ui
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// JSON returns a reporter that writes one JSON object per event and line. The
+// fields are documented in docs/events.md and only ever added to.
+func JSON(w io.Writer) func(reconcile.Event) {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return func(e reconcile.Event) {
+		// These types always encode. A reader that went away ends the process.
+		_ = encoder.Encode(record(e))
+	}
+}
+
+// ActionRecord is an action as documents show it.
+type ActionRecord struct {
+	// Kind is the action's type: "CreatePod".
+	Kind string `json:"kind"`
+	// Subject is what it changes.
+	Subject string `json:"subject"`
+	// Summary says in one line what it does.
+	Summary string `json:"summary"`
+	// Impact is what it does to a running database.
+	Impact plan.Impact `json:"impact"`
+	// Locked is true for an action that runs under the cluster lock only.
+	Locked bool `json:"locked"`
+	// Details are the action's own fields; they differ by kind.
+	Details plan.Action `json:"details"`
+}
+
+func recordAction(a plan.Action) ActionRecord {
+	effect := plan.EffectOf(a)
+	return ActionRecord{Kind: plan.KindOf(a), Subject: a.Subject(), Summary: a.Describe(), Impact: effect.Impact, Locked: effect.Locked, Details: a}
+}
+
+// HoldRecord is a hold as documents show it.
+type HoldRecord struct {
+	Reason string `json:"reason"`
+	// RetryAfterSeconds is null when nobody can tell.
+	RetryAfterSeconds *float64 `json:"retryAfterSeconds"`
+	// Human is true when time alone will not clear it.
+	Human bool `json:"human"`
+}
+
+func recordHold(h *plan.Hold) *HoldRecord {
+	if h == nil {
+		return nil
+	}
+	return &HoldRecord{Reason: h.Reason, RetryAfterSeconds: inSeconds(h.RetryAfter), Human: h.Human}
+}
+
+// inSeconds is a duration for a document, nil when there is none.
+func inSeconds(d time.Duration) *float64 {
+	if d == 0 {
+		return nil
+	}
+	s := d.Seconds()
+	return &s
+}
+
+type (
+	passStarted struct {
+		Event   string   `json:"event"`
+		Preview bool     `json:"preview"`
+		Round   int      `json:"round"`
+		Stages  []string `json:"stages"`
+	}
+	observing struct {
+		Event  string   `json:"event"`
+		Stage  string   `json:"stage"`
+		Facets []string `json:"facets"`
+	}
+	observed struct {
+		Event  string     `json:"event"`
+		Facets []string   `json:"facets"`
+		AsOf   *time.Time `json:"asOf"`
+		// ResourceVersion is the one of the custom resource.
+		ResourceVersion string `json:"resourceVersion,omitempty"`
+		// DatabaseAvailable is null when the database was not asked or did not answer.
+		DatabaseAvailable *bool `json:"databaseAvailable"`
+	}
+	gatesChecked struct {
+		Event  string       `json:"event"`
+		Checks []plan.Check `json:"checks"`
+	}
+	stageDecided struct {
+		Event       string         `json:"event"`
+		Stage       string         `json:"stage"`
+		Why         string         `json:"why,omitempty"`
+		Actions     []ActionRecord `json:"actions"`
+		Checks      []plan.Check   `json:"checks"`
+		Hold        *HoldRecord    `json:"hold"`
+		Provisional []string       `json:"provisional,omitempty"`
+	}
+	taken struct {
+		Event string `json:"event"`
+		Stage string `json:"stage"`
+	}
+	actionStarted struct {
+		Event  string       `json:"event"`
+		Stage  string       `json:"stage"`
+		Action ActionRecord `json:"action"`
+	}
+	actionDone struct {
+		Event  string       `json:"event"`
+		Stage  string       `json:"stage"`
+		Action ActionRecord `json:"action"`
+		Error  string       `json:"error,omitempty"`
+	}
+	stageDone struct {
+		Event   string            `json:"event"`
+		Stage   string            `json:"stage"`
+		Outcome reconcile.Outcome `json:"outcome"`
+		Reason  string            `json:"reason,omitempty"`
+	}
+	passDone struct {
+		Event string `json:"event"`
+		PassRecord
+	}
+)
+
+// PassRecord is how a pass ended.
+type PassRecord struct {
+	Outcome reconcile.Outcome `json:"outcome"`
+	// RetryAfterSeconds is the longest wait that a stage asked for; null when none did.
+	RetryAfterSeconds *float64 `json:"retryAfterSeconds"`
+	Acted             int      `json:"acted"`
+	Planned           int      `json:"planned"`
+	Failures          []string `json:"failures"`
+	// Stopped says what ended the pass early; empty when nothing did.
+	Stopped string `json:"stopped,omitempty"`
+}
+
+// RecordPass is how a pass ended, for a document.
+func RecordPass(p reconcile.PassDone) PassRecord {
+	r := PassRecord{
+		Outcome: p.Outcome, RetryAfterSeconds: inSeconds(p.RetryAfter),
+		Acted: p.Acted, Planned: p.Planned, Failures: make([]string, len(p.Failures)),
+	}
+	for i, err := range p.Failures {
+		r.Failures[i] = oneLine(err.Error())
+	}
+	if p.Stopped != nil {
+		r.Stopped = oneLine(p.Stopped.Error())
+	}
+	return r
+}
+
+func record(e reconcile.Event) any {
+	switch e := e.(type) {
+	case reconcile.PassStarted:
+		return passStarted{"pass-started", e.Preview, e.Round, e.Stages}
+	case reconcile.Observing:
+		return observing{"observing", e.Stage, e.Facets.Names()}
+	case reconcile.Observed:
+		return recordObserved(e)
+	case reconcile.GatesChecked:
+		return gatesChecked{"gates-checked", orEmpty(e.Checks)}
+	case reconcile.StageDecided:
+		return stageDecided{"stage-decided", e.Stage, e.Why, recordActions(e.Actions), orEmpty(e.Checks), recordHold(e.Hold), e.Provisional}
+	case reconcile.LeaseTaken:
+		return taken{"lease-taken", e.Stage}
+	case reconcile.LockTaken:
+		return taken{"lock-taken", e.Stage}
+	case reconcile.ActionStarted:
+		return actionStarted{"action-started", e.Stage, recordAction(e.Action)}
+	case reconcile.ActionDone:
+		done := actionDone{Event: "action-done", Stage: e.Stage, Action: recordAction(e.Action)}
+		if e.Err != nil {
+			done.Error = oneLine(e.Err.Error())
+		}
+		return done
+	case reconcile.StageDone:
+		return stageDone{"stage-done", e.Stage, e.Outcome, oneLine(e.Reason)}
+	case reconcile.PassDone:
+		return passDone{"pass-done", RecordPass(e)}
+	}
+	return nil
+}
+
+func recordObserved(e reconcile.Observed) observed {
+	o := observed{Event: "observed", Facets: e.Facets.Names(), AsOf: known(e.Snapshot.Now)}
+	if e.Snapshot.Cluster != nil {
+		o.ResourceVersion = e.Snapshot.Cluster.ResourceVersion
+	}
+	if e.Snapshot.Database.Status != nil {
+		available := e.Snapshot.Database.Available()
+		o.DatabaseAvailable = &available
+	}
+	return o
+}
+
+func recordActions(actions []plan.Action) []ActionRecord {
+	records := make([]ActionRecord, len(actions))
+	for i, a := range actions {
+		records[i] = recordAction(a)
+	}
+	return records
+}
+
+// orEmpty makes a list that JSON shows as one even when there is nothing in it.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

@@ -1,0 +1,24 @@
+package ui
+
+// Paint colours words. Colour never carries meaning alone: every coloured word
+// says by itself what its colour says. The zero Paint leaves words as they are.
+type Paint struct {
+	// Color turns colours on.
+	Color bool
+}
+
+// The colours, as SGR parameters: the terminal's own palette decides their shade.
+const (
+	bold   = "1"
+	faint  = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+)
+
+func (p Paint) in(sgr, text string) string {
+	if !p.Color || text == "" {
+		return text
+	}
+	return "\x1b[" + sgr + "m" + text + "\x1b[0m"
+}

@@ -1,0 +1,213 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// PlanOptions is how a plan is printed.
+type PlanOptions struct {
+	Paint
+	// Wide gives every action a row of its own.
+	Wide bool
+	// NoHeaders leaves out the header row.
+	NoHeaders bool
+}
+
+// WritePlan prints a plan for people: a table of the actions, what the risky ones
+// do word by word, and what keeps the rest from happening.
+func WritePlan(w io.Writer, v PlanView, o PlanOptions) error {
+	rows := grouped(v.Items, o)
+	if len(rows) > 0 {
+		if err := planTable(rows, o).write(w); err != nil {
+			return err
+		}
+	}
+	o.details(w, rows)
+	o.provisional(w, rows)
+	o.refused(w, v.Gates)
+	o.holds(w, v.Holds)
+	for _, failure := range v.Pass.Failures {
+		fmt.Fprintf(w, "%s %s\n", o.in(red, "failed:"), failure)
+	}
+	if v.Pass.Stopped != "" {
+		fmt.Fprintf(w, "%s %s\n", o.in(red, "stopped:"), v.Pass.Stopped)
+	}
+	fmt.Fprintln(w, planSentence(v))
+	return nil
+}
+
+// planRow is one row: an action, or several alike of one step.
+type planRow struct {
+	PlanItem
+	subjects []string
+	last     int
+}
+
+// alike is how many actions of the same kind a step may have before they share a row.
+const alike = 3
+
+func grouped(items []PlanItem, o PlanOptions) []planRow {
+	var rows []planRow
+	for start := 0; start < len(items); {
+		end := start + 1
+		for end < len(items) && items[end].Step == items[start].Step && items[end].Kind == items[start].Kind {
+			end++
+		}
+		if o.Wide || end-start <= alike {
+			end = start + 1
+		}
+		row := planRow{PlanItem: items[start], last: items[end-1].Number}
+		for _, item := range items[start:end] {
+			row.subjects = append(row.subjects, item.Subject)
+		}
+		rows = append(rows, row)
+		start = end
+	}
+	return rows
+}
+
+func planTable(rows []planRow, o PlanOptions) Table {
+	t := Table{Header: []string{"#", "STEP", "ACTION", "SUBJECT", "WHY", "GATES", "IMPACT"}}
+	if o.NoHeaders {
+		t.Header = nil
+	}
+	for _, r := range rows {
+		t.Rows = append(t.Rows, []string{r.number(), r.Step, r.Kind, r.subject(), orNothing(r.Why), gatesWords(r.Preconditions), string(r.Impact)})
+	}
+	return t
+}
+
+func (r planRow) number() string {
+	n := strconv.Itoa(r.Number)
+	if r.last > r.Number {
+		n += ".." + strconv.Itoa(r.last)
+	}
+	if len(r.Provisional) > 0 {
+		n += "*"
+	}
+	return n
+}
+
+func (r planRow) subject() string {
+	if len(r.subjects) == 1 {
+		return shortened(r.Subject)
+	}
+	return fmt.Sprintf("%d: %s ..", len(r.subjects), strings.Join(r.subjects[:alike], ", "))
+}
+
+// shortened keeps a list of subjects readable in a table.
+func shortened(subject string) string {
+	parts := strings.Split(subject, ", ")
+	if len(parts) <= alike {
+		return subject
+	}
+	return fmt.Sprintf("%d: %s ..", len(parts), strings.Join(parts[:alike], ", "))
+}
+
+func gatesWords(p Preconditions) string {
+	var words []string
+	for _, c := range p.Checks {
+		if c.Gate == "" {
+			continue
+		}
+		word := string(c.Gate)
+		if !c.OK {
+			word += "=no"
+		}
+		if !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	if p.Lock {
+		words = append(words, string(plan.GateLock))
+	}
+	return orNothing(strings.Join(words, ","))
+}
+
+// details spells out the actions that a running database feels.
+func (o PlanOptions) details(w io.Writer, rows []planRow) {
+	for _, r := range rows {
+		if r.Impact != plan.NoImpact {
+			fmt.Fprintf(w, "%s %s\n", o.in(bold, "#"+strconv.Itoa(r.Number)+":"), r.Summary)
+		}
+	}
+}
+
+func (o PlanOptions) provisional(w io.Writer, rows []planRow) {
+	var after []string
+	for _, r := range rows {
+		for _, step := range r.Provisional {
+			if !slices.Contains(after, step) {
+				after = append(after, step)
+			}
+		}
+	}
+	if len(after) > 0 {
+		fmt.Fprintf(w, "%s decided again after %s\n", o.in(bold, "*:"), strings.Join(after, ", "))
+	}
+}
+
+func (o PlanOptions) refused(w io.Writer, gates []plan.Check) {
+	for _, c := range gates {
+		if !c.OK {
+			fmt.Fprintf(w, "%s %s\n", o.in(red, "refused:"), checkWords(c))
+		}
+	}
+}
+
+func (o PlanOptions) holds(w io.Writer, holds []PlanHold) {
+	for _, h := range holds {
+		word, colour := "waiting:", yellow
+		if h.Human {
+			word, colour = "blocked:", red
+		}
+		fmt.Fprintf(w, "%s %s: %s%s\n", o.in(colour, word), h.Step, oneLine(h.Reason), after(h.Provisional))
+		for _, c := range h.Refused {
+			fmt.Fprintf(w, "  %s %s\n", o.in(red, "refused:"), checkWords(c))
+		}
+	}
+}
+
+func after(steps []string) string {
+	if len(steps) == 0 {
+		return ""
+	}
+	return " (decided again after " + strings.Join(steps, ", ") + ")"
+}
+
+func planSentence(v PlanView) string {
+	name := v.Metadata.Cluster
+	switch {
+	case len(v.Items) > 0 && len(v.Holds) > 0:
+		return fmt.Sprintf("%s: %s to do now, and more to come.", name, counted(len(v.Items), "action"))
+	case len(v.Items) > 0:
+		return fmt.Sprintf("%s: %s to do.", name, counted(len(v.Items), "action"))
+	case len(v.Holds) > 0:
+		return fmt.Sprintf("%s: nothing can be done now; %s.", name, counted(len(v.Holds), "step")+" cannot go on")
+	case len(v.Pass.Failures) > 0 || v.Pass.Stopped != "":
+		return fmt.Sprintf("%s: no plan could be made.", name)
+	default:
+		return fmt.Sprintf("%s: nothing to do.", name)
+	}
+}
+
+// counted is a number with its noun: "1 action", "2 actions".
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+func orNothing(text string) string {
+	if text == "" {
+		return nothing
+	}
+	return text
+}

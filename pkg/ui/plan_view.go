@@ -1,0 +1,141 @@
+package ui
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// PlanView is what a pass would do: the document of `plan`.
+type PlanView struct {
+	Document
+	// Digest is the same for two plans with the same items in the same order.
+	Digest   string       `json:"digest"`
+	Observed PlanObserved `json:"observed"`
+	// Gates are the questions that are asked once before the first change.
+	Gates []plan.Check `json:"gates"`
+	Items []PlanItem   `json:"items"`
+	// Holds are why more is wanted than the items do.
+	Holds []PlanHold `json:"holds"`
+	// Pass is how the preview ended.
+	Pass PassRecord `json:"pass"`
+}
+
+// PlanObserved is the state of the world that the plan was made for.
+type PlanObserved struct {
+	ResourceVersion  string `json:"resourceVersion,omitempty"`
+	Generation       int64  `json:"generation,omitempty"`
+	ConnectionString string `json:"connectionString,omitempty"`
+	// DatabaseAvailable is null when the database was not asked or did not answer.
+	DatabaseAvailable *bool `json:"databaseAvailable"`
+}
+
+// PlanItem is one action that a pass would carry out.
+type PlanItem struct {
+	Number int    `json:"number"`
+	Step   string `json:"step"`
+	ActionRecord
+	// Why says what the action is for.
+	Why string `json:"why,omitempty"`
+	// Preconditions have to hold when the action runs.
+	Preconditions Preconditions `json:"preconditions"`
+	// Provisional names the steps whose results decide on this item again.
+	Provisional []string `json:"provisional,omitempty"`
+}
+
+// Preconditions are what has to hold for an item to run.
+type Preconditions struct {
+	Lease  bool         `json:"lease"`
+	Lock   bool         `json:"lock"`
+	Checks []plan.Check `json:"checks"`
+}
+
+// PlanHold is a step that waits, or that a human has to help.
+type PlanHold struct {
+	Step string `json:"step"`
+	HoldRecord
+	// Refused are the questions that were answered with no.
+	Refused     []plan.Check `json:"refused"`
+	Provisional []string     `json:"provisional,omitempty"`
+}
+
+// PlanRecorder makes a PlanView of the events of a preview.
+type PlanRecorder struct {
+	view PlanView
+	asOf time.Time
+}
+
+// Report takes one event of the preview.
+func (r *PlanRecorder) Report(e reconcile.Event) {
+	switch e := e.(type) {
+	case reconcile.Observed:
+		r.observed(e.Snapshot)
+	case reconcile.GatesChecked:
+		r.view.Gates = append(r.view.Gates, e.Checks...)
+	case reconcile.StageDecided:
+		r.decided(e)
+	case reconcile.PassDone:
+		r.view.Pass = RecordPass(e)
+	case reconcile.PassStarted, reconcile.Observing, reconcile.LeaseTaken, reconcile.LockTaken,
+		reconcile.ActionStarted, reconcile.ActionDone, reconcile.StageDone: // nothing to plan in these
+	}
+}
+
+// observed keeps the first state of the record: edits of the preview are no facts.
+func (r *PlanRecorder) observed(s plan.Snapshot) {
+	r.asOf = s.Now
+	if s.Cluster != nil && r.view.Observed.ResourceVersion == "" {
+		r.view.Observed.ResourceVersion = s.Cluster.ResourceVersion
+		r.view.Observed.Generation = s.Cluster.Generation
+		r.view.Observed.ConnectionString = s.Cluster.Status.ConnectionString
+	}
+	if s.Database.Status != nil {
+		available := s.Database.Available()
+		r.view.Observed.DatabaseAvailable = &available
+	}
+}
+
+func (r *PlanRecorder) decided(e reconcile.StageDecided) {
+	for _, a := range e.Actions {
+		item := PlanItem{
+			Number: len(r.view.Items) + 1, Step: e.Stage, ActionRecord: recordAction(a), Why: e.Why,
+			Preconditions: Preconditions{Lease: true, Lock: plan.EffectOf(a).Locked, Checks: orEmpty(e.Checks)},
+			Provisional:   e.Provisional,
+		}
+		r.view.Items = append(r.view.Items, item)
+	}
+	if e.Hold != nil {
+		refused := slices.DeleteFunc(slices.Clone(e.Checks), func(c plan.Check) bool { return c.OK })
+		r.view.Holds = append(r.view.Holds, PlanHold{Step: e.Stage, HoldRecord: *recordHold(e.Hold), Refused: orEmpty(refused), Provisional: e.Provisional})
+	}
+}
+
+// View is the plan so far.
+func (r *PlanRecorder) View(m Metadata) PlanView {
+	v := r.view
+	v.Document = NewDocument("Plan", m, r.asOf, SourceLive)
+	v.Gates, v.Items, v.Holds = orEmpty(v.Gates), orEmpty(v.Items), orEmpty(v.Holds)
+	v.Digest = digest(v.Items)
+	return v
+}
+
+// digest is over what makes an item another item: not over evidence, which
+// changes with every second.
+func digest(items []PlanItem) string {
+	type essence struct{ Step, Kind, Subject, Summary string }
+	essences := make([]essence, len(items))
+	for i, item := range items {
+		essences[i] = essence{item.Step, item.Kind, item.Subject, item.Summary}
+	}
+	text, err := json.Marshal(essences)
+	if err != nil {
+		panic(err) // four strings always encode
+	}
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}

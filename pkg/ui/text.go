@@ -1,0 +1,130 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// TextOptions is how a pass is told in lines.
+type TextOptions struct {
+	Paint
+	// Verbose also tells of stages that have nothing to do, of checks that
+	// passed, and of what is being read.
+	Verbose bool
+}
+
+// Text returns a reporter that writes one line per noteworthy event, as it
+// happens: the stage, a word, and what it is about.
+func Text(w io.Writer, o TextOptions) func(reconcile.Event) {
+	return text{w: w, o: o}.report
+}
+
+type text struct {
+	w io.Writer
+	o TextOptions
+}
+
+func (t text) report(e reconcile.Event) {
+	switch e := e.(type) {
+	case reconcile.PassStarted:
+		if e.Round > 1 {
+			t.line("", "again", fmt.Sprintf("from the first stage, round %d: later facts rest on what was just done", e.Round))
+		}
+	case reconcile.Observing:
+		t.verbose(e.Stage, "reading", e.Facets.String())
+	case reconcile.Observed: // what was read shows in what is decided
+	case reconcile.GatesChecked:
+		t.checks("", e.Checks)
+	case reconcile.StageDecided:
+		t.decided(e)
+	case reconcile.LeaseTaken:
+		t.verbose(e.Stage, "lease", "taken; deciding again on fresh facts")
+	case reconcile.LockTaken:
+		t.line(e.Stage, "locked", "deciding again on fresh facts")
+	case reconcile.ActionStarted:
+		t.verbose(e.Stage, "doing", e.Action.Describe())
+	case reconcile.ActionDone:
+		t.acted(e)
+	case reconcile.StageDone:
+		t.done(e)
+	case reconcile.PassDone: // the command sums up, since it knows what comes next
+	}
+}
+
+func (t text) decided(e reconcile.StageDecided) {
+	t.checks(e.Stage, e.Checks)
+	if e.Why != "" {
+		t.verbose(e.Stage, "wants", fmt.Sprintf("%d actions: %s", len(e.Actions), e.Why))
+	}
+}
+
+// checks tells what was refused, and what passed to those who want to know.
+func (t text) checks(stage string, checks []plan.Check) {
+	for _, c := range checks {
+		if c.OK {
+			t.verbose(stage, "checked", checkWords(c))
+		} else {
+			t.line(stage, "refused", checkWords(c))
+		}
+	}
+}
+
+func (t text) acted(e reconcile.ActionDone) {
+	if e.Err != nil {
+		t.line(e.Stage, "failed", e.Action.Describe()+": "+oneLine(e.Err.Error()))
+		return
+	}
+	t.line(e.Stage, "did", e.Action.Describe())
+}
+
+// done tells how a stage ended, unless its actions told already.
+func (t text) done(e reconcile.StageDone) {
+	switch e.Outcome {
+	case reconcile.Done:
+		t.verbose(e.Stage, "done", "nothing to do")
+	case reconcile.Changed: // its actions told
+	case reconcile.Waiting, reconcile.Blocked, reconcile.Failed:
+		t.line(e.Stage, e.Outcome.String(), oneLine(e.Reason))
+	}
+}
+
+func (t text) verbose(stage, word, what string) {
+	if t.o.Verbose {
+		t.line(stage, word, what)
+	}
+}
+
+// The widths fit the longest stage name and the longest word.
+func (t text) line(stage, word, what string) {
+	padding := strings.Repeat(" ", max(0, len("refused")-len(word)))
+	fmt.Fprintf(t.w, "%-27s  %s%s  %s\n", stage, t.o.in(colourOf(word), word), padding, what)
+}
+
+func colourOf(word string) string {
+	switch word {
+	case "did", "healthy", "done", "changed":
+		return green
+	case "refused", "failed", "blocked", "unavailable":
+		return red
+	case "waiting", "degraded":
+		return yellow
+	default:
+		return faint
+	}
+}
+
+// checkWords is a check in one line: its code, the question, the evidence.
+func checkWords(c plan.Check) string {
+	words := c.Question + " " + c.Evidence
+	if c.Gate == "" {
+		return words
+	}
+	return string(c.Gate) + ": " + words
+}
+
+// oneLine keeps an error that holds several in one line.
+func oneLine(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ") }
