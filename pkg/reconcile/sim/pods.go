@@ -87,7 +87,7 @@ func (w *World) monitor(pod *corev1.Pod) {
 	if err != nil {
 		return
 	}
-	text := w.ConfigMap.Data[objects.MonitorKey(launch)]
+	text := w.ConfigMap.Data[mountedAs(pod, "config.json")]
 	configuration, err := fdb.ParseMonitorConfiguration([]byte(text))
 	if err != nil {
 		return // a monitor keeps the configuration it has
@@ -99,6 +99,21 @@ func (w *World) monitor(pod *corev1.Pod) {
 	for n := 1; n <= launch.Servers; n++ {
 		w.keepRunning(pod, configuration, n, variables)
 	}
+}
+
+// mountedAs is the key of the ConfigMap that a pod sees as a file of this name.
+func mountedAs(pod *corev1.Pod, file string) string {
+	for _, volume := range pod.Spec.Volumes {
+		if volume.ConfigMap == nil {
+			continue
+		}
+		for _, item := range volume.ConfigMap.Items {
+			if item.Path == file {
+				return item.Key
+			}
+		}
+	}
+	return ""
 }
 
 func (w *World) accept(pod *corev1.Pod, configuration fdb.MonitorConfiguration, text string) map[string]string {

@@ -1,0 +1,205 @@
+package reconcile_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/exp/golden"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// world is a cluster of which only the custom resource exists.
+func world(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBCluster)) *sim.World {
+	t.Helper()
+	c := &v1beta2.FoundationDBCluster{
+		ObjectMeta: metav1.ObjectMeta{Name: "sample", Namespace: "fdb", UID: "1", Generation: 1},
+		Spec:       v1beta2.FoundationDBClusterSpec{Version: "7.3.79"},
+	}
+	if edit != nil {
+		edit(c)
+	}
+	w, err := sim.New(c, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func pass(t *testing.T, w *sim.World, report func(reconcile.Event)) reconcile.PassDone {
+	t.Helper()
+	p := reconcile.Pass{Stages: stages.Cluster(), Observer: w, Actor: w, Report: report, Seed: 42}
+	done, err := p.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+// settle runs passes until one has nothing to do, and fails after most of them.
+func settle(t *testing.T, w *sim.World, most int, story io.Writer) {
+	t.Helper()
+	for i := 1; i <= most; i++ {
+		fmt.Fprintf(story, "\n# Pass %d at %s\n", i, w.Now().Format("15:04:05"))
+		done := pass(t, w, ui.Text(story, ui.TextOptions{}))
+		if done.Outcome == reconcile.Done {
+			fmt.Fprintln(story, "nothing to do")
+			return
+		}
+		w.Tick(max(done.RetryAfter, 5*time.Second))
+	}
+	t.Fatalf("not settled after %d passes:%s", most, story)
+}
+
+func TestNewClusterComesUp(t *testing.T) {
+	var story bytes.Buffer
+	w := world(t, 1, nil)
+	settle(t, w, 12, &story)
+	if s := w.Record.Status; !s.Configured || !s.Health.Available || s.Generations.Reconciled != 1 {
+		t.Errorf("configured %t, available %t, reconciled generation %d", s.Configured, s.Health.Available, s.Generations.Reconciled)
+	}
+	golden.RequireEqual(t, story.Bytes())
+}
+
+func TestClustersOfEveryRedundancyComeUp(t *testing.T) {
+	modes := map[string]struct {
+		mode         v1beta2.RedundancyMode
+		groups       int
+		coordinators int
+	}{
+		"single": {v1beta2.RedundancyModeSingle, 12, 1},
+		"double": {v1beta2.RedundancyModeDouble, 16, 3},
+		"triple": {v1beta2.RedundancyModeTriple, 20, 5},
+	}
+	for name, tc := range modes {
+		t.Run(name, func(t *testing.T) {
+			w := world(t, 2, func(c *v1beta2.FoundationDBCluster) { c.Spec.DatabaseConfiguration.RedundancyMode = tc.mode })
+			var story bytes.Buffer
+			settle(t, w, 20, &story)
+			if got := len(w.Pods); got != tc.groups {
+				t.Errorf("%d pods, want %d", got, tc.groups)
+			}
+			if got := strings.Count(w.Record.Status.ConnectionString, ":4501"); got != tc.coordinators {
+				t.Errorf("%d coordinators, want %d", got, tc.coordinators)
+			}
+		})
+	}
+}
+
+func TestAReconciledClusterGetsNoWrites(t *testing.T) {
+	w := world(t, 3, nil)
+	settle(t, w, 12, io.Discard)
+	before := len(w.Acted)
+	for range 5 {
+		w.Tick(time.Minute)
+		if done := pass(t, w, func(reconcile.Event) {}); done.Outcome != reconcile.Done {
+			t.Fatalf("a pass over a reconciled cluster ends %s", done.Outcome)
+		}
+	}
+	if len(w.Acted) != before {
+		t.Errorf("wrote %v", w.Acted[before:])
+	}
+}
+
+// However early the plugin dies, the same command again ends in the same state.
+func TestKilledBeforeAnyActionTheSameCommandFinishes(t *testing.T) {
+	whole := world(t, 4, nil)
+	settle(t, whole, 12, io.Discard)
+	actions := len(whole.Acted)
+	for n := 1; n <= actions; n++ {
+		w := world(t, 4, nil)
+		runUntilKilled(t, w, n)
+		settle(t, w, 14, io.Discard)
+		if diff := differences(whole, w); diff != "" {
+			t.Fatalf("killed before action %d of %d: %s", n, actions, diff)
+		}
+	}
+}
+
+// runUntilKilled runs passes until the plugin is killed before its n-th action.
+func runUntilKilled(t *testing.T, w *sim.World, n int) {
+	t.Helper()
+	w.Crash = n
+	for range 14 {
+		ctx, die := context.WithCancel(t.Context())
+		p := reconcile.Pass{Stages: stages.Cluster(), Observer: w, Actor: w, Seed: 42, Report: func(e reconcile.Event) {
+			if done, ok := e.(reconcile.ActionDone); ok && errors.Is(done.Err, sim.ErrCrashed) {
+				die() // the dead decide nothing more
+			}
+		}}
+		_, err := p.Run(ctx)
+		die()
+		if err != nil || len(w.Acted)+1 >= n {
+			break
+		}
+		w.Tick(5 * time.Second)
+	}
+	w.Crash = 0
+	w.Tick(5 * time.Second)
+}
+
+// differences compares the states of two worlds that should be alike.
+func differences(want, got *sim.World) string {
+	for what, pair := range map[string][2]any{
+		"reconciled generation": {want.Record.Status.Generations.Reconciled, got.Record.Status.Generations.Reconciled},
+		"process groups":        {classes(want), classes(got)},
+		"pods":                  {len(want.Pods), len(got.Pods)},
+		"volume claims":         {len(want.Volumes), len(got.Volumes)},
+		"services":              {len(want.Services), len(got.Services)},
+		"databases created":     {1, created(got)},
+	} {
+		if fmt.Sprint(pair[0]) != fmt.Sprint(pair[1]) {
+			return fmt.Sprintf("%s: want %v, got %v", what, pair[0], pair[1])
+		}
+	}
+	return ""
+}
+
+func classes(w *sim.World) []string {
+	var names []string
+	for _, g := range w.Record.Status.ProcessGroups {
+		names = append(names, string(g.ProcessClass))
+	}
+	slices.Sort(names)
+	return names
+}
+
+func created(w *sim.World) (n int) {
+	for _, a := range w.Acted {
+		if c, ok := a.(plan.Configure); ok && c.New {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAPreviewOfANewClusterWritesNothing(t *testing.T) {
+	w := world(t, 5, nil)
+	var recorder ui.PlanRecorder
+	p := reconcile.Pass{Stages: stages.Cluster(), Observer: w, Report: recorder.Report, Seed: 42}
+	done, err := p.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(w.Acted) != 0 || done.Planned == 0 {
+		t.Errorf("acted %v and planned %d", w.Acted, done.Planned)
+	}
+	var out bytes.Buffer
+	if err := ui.WritePlan(&out, recorder.View(ui.Metadata{Cluster: "sample", Namespace: "fdb"}), ui.PlanOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	golden.RequireEqual(t, out.Bytes())
+}
