@@ -102,8 +102,9 @@ func (d *dialogue) untilEnd(ctx context.Context) (transcript, error) {
 type transcript struct{ stdout, stderr []byte }
 
 // optionsHeader starts the text of "help options", which is long enough to push out
-// everything that fdbcli printed before it.
-const optionsHeader = "The following options are available to be set using the `option' command:"
+// everything that fdbcli printed before it. No value can imitate it, because the ends
+// of lines in values are escaped.
+const optionsHeader = "\nThe following options are available to be set using the `option' command:"
 
 // flushed reports whether all answers to what was said before "help options" are here.
 func (t transcript) flushed() bool { return bytes.Contains(t.stdout, []byte(optionsHeader)) }

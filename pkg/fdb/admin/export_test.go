@@ -1,0 +1,4 @@
+package admin
+
+// Wrapped is the command line that PodExec runs in a container.
+var Wrapped = wrapped
