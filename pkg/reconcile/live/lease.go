@@ -93,7 +93,7 @@ func (w *World) heldByOther(lease *coordinationv1.Lease) error {
 		return nil
 	}
 	until := lease.Spec.RenewTime.Add(time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second)
-	if w.Clock.Now().After(until) {
+	if w.Clock.Now().After(until) || diedHere(holder) {
 		return nil
 	}
 	return &reconcile.HeldError{What: "lease " + lease.Name, Holder: holder, Until: until}
