@@ -33,6 +33,7 @@ func TestOnlyADeadProcessOfThisMachineCountsAsDead(t *testing.T) {
 	}{
 		"this very process lives":                         {NewHolder(), false},
 		"a killed process is dead":                        {living.String(), true},
+		"a killed process that gave a reason is dead":     {living.String() + " (rack 12)", true},
 		"a number that another process got since is dead": {reused.String(), true},
 		"nobody can tell of another machine":              {elsewhere.String(), false},
 		"nobody can tell of a holder of another form":     {"operator-7d9f", false},
