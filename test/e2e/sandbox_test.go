@@ -1,0 +1,187 @@
+// Package e2e runs the built plugin, by its command line alone, against a real API
+// server with simulated FoundationDB processes behind it, and compares what a plain
+// kubectl sees.
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// speed is how much faster than the world's the simulated databases' time runs. A
+// database that was never configured takes 15 s of its time for one status document.
+const speed = "10"
+
+// The programs under test, as `make build build-sandbox` builds them.
+var (
+	binDir     = "../../bin"
+	kubeconfig string
+)
+
+func TestMain(m *testing.M) { os.Exit(runAll(m)) }
+
+func runAll(m *testing.M) int {
+	absolute, err := filepath.Abs(binDir)
+	if err != nil {
+		return failed(err)
+	}
+	binDir = absolute
+	for _, program := range []string{"kubectl-fdb", "fdb-sandbox", "fdb-sandbox-tool", "kubectl"} {
+		if _, err := os.Stat(filepath.Join(binDir, program)); err != nil {
+			return failed(fmt.Errorf("%w: build it first with `make build build-sandbox`", err))
+		}
+	}
+	// A short path: the sandbox's sockets live below it.
+	dir, err := os.MkdirTemp("", "e2e")
+	if err != nil {
+		return failed(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	up := exec.Command(filepath.Join(binDir, "fdb-sandbox"), "up", "--dir", dir, "--nodes", "5", "--zones", "5", "--speed", speed, "--detach")
+	if out, err := up.CombinedOutput(); err != nil {
+		return failed(fmt.Errorf("starting the sandbox: %w\n%s", err, out))
+	}
+	defer func() {
+		down := exec.Command(filepath.Join(binDir, "fdb-sandbox"), "down", "--dir", dir)
+		if out, err := down.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "stopping the sandbox: %v\n%s", err, out)
+		}
+	}()
+	kubeconfig = filepath.Join(dir, "kubeconfig")
+	if err := applyCRDs(); err != nil {
+		return failed(err)
+	}
+	return m.Run()
+}
+
+func failed(err error) int {
+	fmt.Fprintln(os.Stderr, "e2e:", err)
+	return 1
+}
+
+func applyCRDs() error {
+	for _, args := range [][]string{
+		{"apply", "--server-side", "-f", "../../manifests/crd"},
+		{"wait", "--for=condition=Established", "--timeout=30s", "crd", "--all"},
+	} {
+		cmd := exec.Command(filepath.Join(binDir, "kubectl"), args...)
+		cmd.Env = environment()
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("kubectl %s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	return nil
+}
+
+func environment() []string {
+	return append(os.Environ(), "KUBECONFIG="+kubeconfig, "PATH="+binDir+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1")
+}
+
+// result is what a program left behind.
+type result struct {
+	stdout, stderr string
+	code           int
+}
+
+// longest bounds one program. Nothing under test may hang.
+const longest = 5 * time.Minute
+
+// run runs a program without a terminal.
+func run(t *testing.T, program string, args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), longest)
+	defer cancel()
+	return runWith(ctx, t, nil, program, args...)
+}
+
+func runWith(ctx context.Context, t *testing.T, edit func(*exec.Cmd), program string, args ...string) result {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	cmd := exec.CommandContext(ctx, filepath.Join(binDir, program), args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = environment(), &out, &errOut
+	if edit != nil {
+		edit(cmd)
+	}
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%s %s: %v", program, strings.Join(args, " "), err)
+	}
+	if ctx.Err() != nil {
+		t.Fatalf("%s %s did not end within %s:\n%s%s", program, strings.Join(args, " "), longest, out.String(), errOut.String())
+	}
+	return result{out.String(), errOut.String(), cmd.ProcessState.ExitCode()}
+}
+
+// fdb runs `kubectl fdb`, through kubectl, as a user does.
+func fdb(t *testing.T, args ...string) result {
+	t.Helper()
+	return run(t, "kubectl", append([]string{"fdb"}, args...)...)
+}
+
+// kubectl runs kubectl and fails the test when it fails.
+func kubectl(t *testing.T, args ...string) string {
+	t.Helper()
+	r := run(t, "kubectl", args...)
+	if r.code != 0 {
+		t.Fatalf("kubectl %s: exit code %d\n%s%s", strings.Join(args, " "), r.code, r.stdout, r.stderr)
+	}
+	return r.stdout
+}
+
+// namespace makes a fresh namespace, which is left behind: deleting one takes longer
+// than making one.
+func namespace(t *testing.T) string {
+	t.Helper()
+	name := "e2e-" + strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
+	name = strings.TrimRight(name[:min(len(name), 50)], "-")
+	kubectl(t, "create", "namespace", name)
+	return name
+}
+
+// apply applies a manifest to a namespace.
+func apply(t *testing.T, ns, manifest string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	r := runWith(ctx, t, func(c *exec.Cmd) { c.Stdin = strings.NewReader(manifest) }, "kubectl", "apply", "-n", ns, "-f", "-")
+	if r.code != 0 {
+		t.Fatalf("applying: %s%s\n%s", r.stdout, r.stderr, manifest)
+	}
+}
+
+// want fails the test unless a program ended as it should.
+func want(t *testing.T, r result, code int) {
+	t.Helper()
+	if r.code != code {
+		t.Fatalf("exit code %d, want %d\nstdout:\n%s\nstderr:\n%s", r.code, code, r.stdout, r.stderr)
+	}
+}
+
+// object reads one object as kubectl shows it.
+func object(t *testing.T, ns string, args ...string) map[string]any {
+	t.Helper()
+	text := kubectl(t, append([]string{"get", "-n", ns, "-o", "json"}, args...)...)
+	var o map[string]any
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// versions are the resource versions of everything in a namespace that the plugin
+// could write: equal before and after means that nothing was.
+func versions(t *testing.T, ns string) string {
+	t.Helper()
+	return kubectl(t, "get", "-n", ns, "foundationdbclusters,pods,persistentvolumeclaims,services,configmaps,leases,events",
+		"-o", `jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.resourceVersion}{"\n"}{end}`)
+}
