@@ -1,0 +1,111 @@
+package ui
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Facts are what views of a cluster are made of.
+type Facts struct {
+	// Snapshot is what was observed, its record judged anew where that was possible.
+	plan.Snapshot
+	// Gaps are what keeps the cluster from being as its spec asks.
+	Gaps v1beta2.Gaps
+	// Desired is the database configuration that the spec asks for.
+	Desired fdb.Configuration
+	// Lease is who may act on the cluster now.
+	Lease Lease
+	// Warnings are what the reader has to know before believing the rest.
+	Warnings []string
+}
+
+// Lease is what the cluster's Lease says; the zero Lease is nobody's.
+type Lease struct {
+	// Read is false when the Lease could not be read.
+	Read   bool
+	Holder string
+	Until  time.Time
+}
+
+// heldAt is the holder at a time, empty when the Lease has run out by then.
+func (l Lease) heldAt(now time.Time) string {
+	if now.After(l.Until) {
+		return ""
+	}
+	return l.Holder
+}
+
+// Origin says where the facts of a section come from and when they were true.
+type Origin struct {
+	Source Source `json:"source"`
+	// AsOf is null when nobody knows.
+	AsOf *time.Time `json:"asOf"`
+}
+
+// fromDatabase is the origin of what only the database tells.
+func (f Facts) fromDatabase() Origin {
+	if f.Database.Status == nil {
+		return f.fromRecord()
+	}
+	return Origin{SourceLive, known(f.Database.AsOf)}
+}
+
+func (f Facts) fromRecord() Origin { return Origin{SourceRecord, known(f.recordedAt())} }
+
+func (f Facts) fromKubernetes() Origin { return Origin{SourceLive, known(f.Now)} }
+
+// judged is the origin of process group conditions: they are judged anew unless a
+// database that exists does not answer.
+func (f Facts) judged() Origin {
+	if f.Cluster.Status.Configured && !f.Database.Available() {
+		return f.fromRecord()
+	}
+	return f.fromKubernetes()
+}
+
+// recordedAt is when somebody last wrote the record's status, as the API server
+// remembers it; zero when it does not.
+func (f Facts) recordedAt() time.Time {
+	var last time.Time
+	for _, entry := range f.Cluster.ManagedFields {
+		if entry.Subresource == "status" && entry.Time != nil && entry.Time.After(last) {
+			last = entry.Time.Time
+		}
+	}
+	return last
+}
+
+// processesOf are a group's processes that report now.
+func (f Facts) processesOf(g *v1beta2.ProcessGroupStatus) []fdb.Process {
+	if f.Database.Status == nil {
+		return nil
+	}
+	return f.Database.Status.ProcessesOf(string(g.ProcessGroupID))
+}
+
+// isSilent reports whether fewer of a group's processes report than its pod runs.
+// It is for databases that answer.
+func (f Facts) isSilent(g *v1beta2.ProcessGroupStatus) bool {
+	return len(f.processesOf(g)) < f.serversOf(g.ProcessClass)
+}
+
+// serversOf is how many processes a pod of the class runs; while that changes, the
+// fewest that one does.
+func (f Facts) serversOf(class v1beta2.ProcessClass) int {
+	servers := f.Cluster.ServersPerPod(class)
+	inUse := []int{}
+	switch {
+	case class == v1beta2.ProcessClassStorage:
+		inUse = f.Cluster.Status.StorageServersPerDisk
+	case class.IsLog():
+		inUse = f.Cluster.Status.LogServersPerDisk
+	}
+	if len(inUse) > 0 {
+		servers = min(servers, slices.Min(inUse))
+	}
+	return max(servers, 1)
+}

@@ -1,0 +1,250 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// GroupListView is the document of `get process-groups`.
+type GroupListView struct {
+	Document
+	Items []GroupView `json:"items"`
+}
+
+// GroupView is one process group.
+type GroupView struct {
+	ID    string `json:"id"`
+	Class string `json:"class"`
+	// Pod is the pod's name, whether or not the pod is there.
+	Pod string `json:"pod"`
+	// PodPhase is empty when there is no pod.
+	PodPhase string `json:"podPhase,omitempty"`
+	Node     string `json:"node,omitempty"`
+	Zone     string `json:"zone,omitempty"`
+	DC       string `json:"dc,omitempty"`
+	// Addresses are the processes' addresses; those of the record when none reports.
+	Addresses []string `json:"addresses"`
+	// Processes is how many report; null when the database does not answer.
+	Processes *int `json:"processes"`
+	// Roles are null when the database does not answer or does not know them all.
+	Roles []string `json:"roles"`
+	// Coordinator is null when the database does not answer.
+	Coordinator *bool           `json:"coordinator"`
+	Conditions  []ConditionView `json:"conditions"`
+	Exclusion   Exclusion       `json:"exclusion"`
+	// RemovalSince is when the group was marked for removal; null when it was not.
+	RemovalSince *time.Time `json:"removalSince"`
+	// UptimeSeconds is that of the process that started last.
+	UptimeSeconds *float64 `json:"uptimeSeconds"`
+	// PVC is the volume claim; empty for classes without one.
+	PVC   string `json:"pvc,omitempty"`
+	Image string `json:"image,omitempty"`
+	// StoredBytes is what storage roles hold.
+	StoredBytes *int64 `json:"storedBytes"`
+	// LagSeconds is the worst of the storage roles.
+	LagSeconds *float64 `json:"lagSeconds"`
+	Restarts   *int     `json:"restarts"`
+
+	labels map[string]string // the pod's
+}
+
+// ConditionView is one condition and since when it holds.
+type ConditionView struct {
+	Type  string    `json:"type"`
+	Since time.Time `json:"since"`
+}
+
+// Exclusion is how far a group is out of the database.
+type Exclusion string
+
+// The steps of an exclusion.
+const (
+	NotExcluded Exclusion = "none"
+	// ExclusionWanted is of a group that is marked for removal and not excluded yet.
+	ExclusionWanted Exclusion = "wanted"
+	// ExclusionAsked is asked for, and nobody knows yet how far it is.
+	ExclusionAsked Exclusion = "asked"
+	// ExclusionMoving still has data or roles to give away.
+	ExclusionMoving Exclusion = "moving"
+	// ExclusionUnverified shows no roles any more, which alone proves nothing.
+	ExclusionUnverified Exclusion = "unverified"
+	// ExclusionSafe was proven by the pass that recorded it.
+	ExclusionSafe Exclusion = "safe"
+	// ExclusionSkipped is removed without being excluded.
+	ExclusionSkipped Exclusion = "skipped"
+)
+
+// NewGroupListView makes the document of all process groups.
+func NewGroupListView(m Metadata, f Facts) GroupListView {
+	v := GroupListView{Document: NewDocument("ProcessGroupList", m, f.Now, f.judged().Source), Items: []GroupView{}}
+	v.Warnings = append(v.Warnings, f.Warnings...)
+	if why := f.Database.Why(); why != "" {
+		v.Warnings = append(v.Warnings, "no answer from the database, so nothing is known of roles, uptime and data: "+why)
+	}
+	for _, g := range f.Groups() {
+		v.Items = append(v.Items, f.group(g))
+	}
+	return v
+}
+
+func (f Facts) group(g *v1beta2.ProcessGroupStatus) GroupView {
+	v := GroupView{
+		ID: string(g.ProcessGroupID), Class: string(g.ProcessClass), Pod: g.PodName(f.Cluster),
+		Zone: string(g.FaultDomain), Addresses: orEmpty(slices.Clone(g.Addresses)), Conditions: conditionsOf(g), Exclusion: f.exclusion(g),
+	}
+	if g.RemovalTimestamp != nil {
+		v.RemovalSince = known(g.RemovalTimestamp.Time)
+	}
+	if g.ProcessClass.IsStateful() {
+		v.PVC = g.PVCName(f.Cluster)
+	}
+	v.pod(f.Pod(g))
+	if f.Database.Status != nil {
+		v.processes(f.Database.Status, f.processesOf(g))
+	}
+	return v
+}
+
+// conditionsOf are the conditions, the oldest first.
+func conditionsOf(g *v1beta2.ProcessGroupStatus) []ConditionView {
+	views := []ConditionView{}
+	for _, c := range g.ProcessGroupConditions {
+		views = append(views, ConditionView{string(c.Type), time.Unix(c.Timestamp, 0).UTC()})
+	}
+	slices.SortStableFunc(views, func(a, b ConditionView) int {
+		if n := a.Since.Compare(b.Since); n != 0 {
+			return n
+		}
+		return strings.Compare(a.Type, b.Type)
+	})
+	return views
+}
+
+func (v *GroupView) pod(pod *corev1.Pod) {
+	if pod == nil {
+		return
+	}
+	v.PodPhase, v.Node, v.labels = string(pod.Status.Phase), pod.Spec.NodeName, pod.Labels
+	restarts := 0
+	for _, c := range pod.Status.ContainerStatuses {
+		restarts += int(c.RestartCount)
+	}
+	v.Restarts = &restarts
+	for _, c := range pod.Spec.Containers {
+		if c.Name == v1beta2.ContainerMain {
+			v.Image = c.Image
+		}
+	}
+}
+
+func (v *GroupView) processes(s *fdb.Status, reporting []fdb.Process) {
+	n, coordinator := len(reporting), slices.ContainsFunc(reporting, s.IsCoordinator)
+	v.Processes, v.Coordinator = &n, &coordinator
+	if n > 0 {
+		v.Addresses = nil
+	}
+	var roles []string
+	for _, p := range reporting {
+		v.Addresses = append(v.Addresses, p.Address.HostPort())
+		if v.Zone == "" {
+			v.Zone = p.Zone()
+		}
+		v.DC = orText(v.DC, p.DC())
+		if uptime, ok := p.Uptime(); ok && (v.UptimeSeconds == nil || uptime.Seconds() < *v.UptimeSeconds) {
+			seconds := uptime.Seconds()
+			v.UptimeSeconds = &seconds
+		}
+		for _, r := range p.Roles {
+			roles = append(roles, r.Role)
+			v.role(r)
+		}
+	}
+	if s.RolesKnown() {
+		slices.Sort(roles)
+		v.Roles = orEmpty(slices.Compact(roles))
+	}
+}
+
+func (v *GroupView) role(r fdb.Role) {
+	if r.Role != fdb.RoleStorage {
+		return
+	}
+	if r.StoredBytes != nil {
+		sum := *r.StoredBytes
+		if v.StoredBytes != nil {
+			sum += *v.StoredBytes
+		}
+		v.StoredBytes = &sum
+	}
+	if r.DataLag != nil && r.DataLag.Seconds != nil && (v.LagSeconds == nil || *r.DataLag.Seconds > *v.LagSeconds) {
+		v.LagSeconds = r.DataLag.Seconds
+	}
+}
+
+// exclusion goes by the record for what is proven and by the status document for
+// what is under way. That no role is left proves nothing by itself: an old log
+// generation shows none.
+func (f Facts) exclusion(g *v1beta2.ProcessGroupStatus) Exclusion {
+	switch {
+	case g.ExclusionSkipped:
+		return ExclusionSkipped
+	case g.IsExcluded():
+		return ExclusionSafe
+	case !f.isExcludedInDatabase(g) && g.IsMarkedForRemoval():
+		return ExclusionWanted
+	case !f.isExcludedInDatabase(g):
+		return NotExcluded
+	}
+	s := f.Database.Status
+	for _, p := range f.processesOf(g) {
+		if p.HasRole(fdb.RoleStorage) || p.HasRole(fdb.RoleLog) {
+			return ExclusionMoving
+		}
+	}
+	if !s.RolesKnown() || !s.FullyRecovered() {
+		return ExclusionAsked
+	}
+	return ExclusionUnverified
+}
+
+// isExcludedInDatabase reports whether the database says that an exclusion is in
+// force for the group, by locality or by any of its addresses.
+func (f Facts) isExcludedInDatabase(g *v1beta2.ProcessGroupStatus) bool {
+	if f.Database.Status == nil {
+		return false
+	}
+	if slices.ContainsFunc(f.processesOf(g), fdb.Process.IsExcluded) {
+		return true
+	}
+	for _, target := range f.Database.Status.ExcludedTargets() {
+		if target == g.ExclusionString() || slices.ContainsFunc(g.Addresses, func(a string) bool { return target == a || hostOf(target) == a }) {
+			return true
+		}
+	}
+	return false
+}
+
+func hostOf(target string) string {
+	a, err := fdb.ParseAddress(target)
+	if err != nil {
+		return ""
+	}
+	return a.Host
+}
+
+// Labels are the labels of the group's pod; nil when there is none.
+func (v GroupView) Labels() map[string]string { return v.labels }
+
+// Has reports whether the group has a condition.
+func (v GroupView) Has(condition string) bool {
+	return slices.ContainsFunc(v.Conditions, func(c ConditionView) bool { return c.Type == condition })
+}
+
+// Excluded reports whether an exclusion is in force or was.
+func (v GroupView) Excluded() bool { return v.Exclusion != NotExcluded && v.Exclusion != ExclusionWanted }

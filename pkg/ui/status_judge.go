@@ -1,0 +1,208 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// State is how a cluster's database is doing, in one word.
+type State string
+
+// The states, from best to worst.
+const (
+	StateHealthy State = "healthy"
+	// StateDegraded serves, with less to spare than it should have.
+	StateDegraded State = "degraded"
+	// StateNotConfigured was never created.
+	StateNotConfigured State = "not-configured"
+	// StateUnavailable says so itself.
+	StateUnavailable State = "unavailable"
+	// StateUnknown gave no answer.
+	StateUnknown State = "unknown"
+)
+
+// judge never calls a database available that has not said so just now.
+func (f Facts) judge(v StatusView) (State, []string) {
+	s := f.Database.Status
+	switch {
+	case s == nil && !f.Cluster.Status.Configured && f.Database.NotAsked != "":
+		return StateNotConfigured, []string{f.Database.NotAsked}
+	case s == nil:
+		return StateUnknown, []string{"no answer from the database: " + f.Database.Why()}
+	case s.NeverConfigured() && !f.Cluster.Status.Configured:
+		return StateNotConfigured, []string{"the database was never created"}
+	case !s.Available():
+		return StateUnavailable, f.unavailable(v)
+	}
+	if reasons := f.degraded(v); len(reasons) > 0 {
+		return StateDegraded, reasons
+	}
+	return StateHealthy, []string{}
+}
+
+func (f Facts) unavailable(v StatusView) []string {
+	reasons := []string{"the database says that it does not serve"}
+	if v.Database.RecoveryState != "" {
+		reasons = append(reasons, fmt.Sprintf("its recovery is at %s", spaced(v.Database.RecoveryState)))
+	}
+	reasons = append(reasons, coordinatorReasons(v.Coordinators)...)
+	return append(reasons, f.silentReasons()...)
+}
+
+func (f Facts) degraded(v StatusView) []string {
+	reasons := f.silentReasons()
+	reasons = append(reasons, f.troubles()...)
+	reasons = append(reasons, dataReasons(v.Database)...)
+	reasons = append(reasons, coordinatorReasons(v.Coordinators)...)
+	switch t := v.FaultTolerance; {
+	case t.Zones == nil:
+		reasons = append(reasons, "the database does not tell how many zones may fail")
+	case *t.Zones < t.Desired:
+		reasons = append(reasons, fmt.Sprintf("safe to lose %s, %d when all is well", moreZones(*t.Zones), t.Desired))
+	}
+	if v.Database.Locked != nil && *v.Database.Locked {
+		reasons = append(reasons, "the database is locked with UID "+v.Database.LockUID)
+	}
+	return reasons
+}
+
+func dataReasons(d DatabaseView) []string {
+	var reasons []string
+	switch {
+	case d.Replicas != nil && *d.Replicas < d.ReplicasDesired:
+		reasons = append(reasons, fmt.Sprintf("replication %d of %d", max(0, *d.Replicas), d.ReplicasDesired))
+	case d.FullReplication == nil:
+		reasons = append(reasons, "the database does not tell whether all data has its copies")
+	case !*d.FullReplication:
+		reasons = append(reasons, "not all data has its copies")
+	case d.DataHealthy == nil || !*d.DataHealthy:
+		reasons = append(reasons, "data is "+spaced(orText(d.DataState, "in an unknown state")))
+	}
+	if d.FullyRecovered != nil && !*d.FullyRecovered {
+		reasons = append(reasons, "the last recovery is not finished: "+spaced(orText(d.RecoveryState, "unknown")))
+	}
+	return reasons
+}
+
+func coordinatorReasons(v CoordinatorsView) []string {
+	switch {
+	case v.QuorumReachable != nil && !*v.QuorumReachable:
+		return []string{fmt.Sprintf("no quorum: %d of %d coordinators answer", *v.Reachable, len(v.Items))}
+	case v.Reachable != nil && *v.Reachable < len(v.Items):
+		return []string{fmt.Sprintf("%d of %d coordinators answer", *v.Reachable, len(v.Items))}
+	default:
+		return nil
+	}
+}
+
+// silentReasons name the groups whose processes do not report, by class.
+func (f Facts) silentReasons() []string {
+	return f.byClass("missing", func(g *v1beta2.ProcessGroupStatus) (time.Time, bool) {
+		since, _ := g.Condition(v1beta2.ConditionMissingProcesses)
+		return since, !g.IsMarkedForRemoval() && f.isSilent(g)
+	})
+}
+
+// troubles name the groups that report and have a condition that makes a
+// replacement due when it lasts.
+func (f Facts) troubles() []string {
+	var reasons []string
+	for _, condition := range v1beta2.ReplacementConditions() {
+		if condition.IsInformational() || condition == v1beta2.ConditionMissingProcesses {
+			continue
+		}
+		reasons = append(reasons, f.byClass("with "+string(condition), func(g *v1beta2.ProcessGroupStatus) (time.Time, bool) {
+			since, has := g.Condition(condition)
+			return since, has && !g.IsMarkedForRemoval() && !f.isSilent(g)
+		})...)
+	}
+	return reasons
+}
+
+// mostNamed is how many process groups a sentence names before it only counts them.
+const mostNamed = 3
+
+// byClass says which groups a question is true of: "2 storage groups missing 14m (a, b)".
+func (f Facts) byClass(what string, asked func(*v1beta2.ProcessGroupStatus) (since time.Time, is bool)) []string {
+	var reasons []string
+	for _, class := range v1beta2.ProcessClasses() {
+		var ids []string
+		var first time.Time
+		for _, g := range f.Groups() {
+			since, is := asked(g)
+			if g.ProcessClass != class || !is {
+				continue
+			}
+			ids = append(ids, string(g.ProcessGroupID))
+			if !since.IsZero() && (first.IsZero() || since.Before(first)) {
+				first = since
+			}
+		}
+		if len(ids) > 0 {
+			reasons = append(reasons, fmt.Sprintf("%s %s%s (%s)", counted(len(ids), string(class)+" group"), what, f.forHowLong(first), someOf(ids)))
+		}
+	}
+	return reasons
+}
+
+func (f Facts) forHowLong(since time.Time) string {
+	if since.IsZero() || f.Now.Before(since) {
+		return ""
+	}
+	return " " + duration.HumanDuration(f.Now.Sub(since))
+}
+
+func someOf(words []string) string {
+	if len(words) <= mostNamed {
+		return strings.Join(words, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(words[:mostNamed], ", "), len(words)-mostNamed)
+}
+
+func moreZones(n int) string {
+	if n == 0 {
+		return "no more zone"
+	}
+	return counted(n, "more zone")
+}
+
+func spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+func orText(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// Title is the state as a sentence begins with it.
+func (s State) Title() string {
+	words := spaced(strings.ReplaceAll(string(s), "-", "_"))
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+func summarise(v StatusView) string {
+	parts := slices.Clone(v.Reasons)
+	if v.State == StateHealthy {
+		parts = []string{fmt.Sprintf("all data has its %s, safe to lose %s", copies(v.Database.ReplicasDesired), moreZones(*v.FaultTolerance.Zones))}
+	}
+	if v.Reconciliation.Reconciled {
+		parts = append(parts, "as its spec asks")
+	} else if v.State == StateHealthy {
+		parts = append(parts, "not yet as its spec asks: "+someOf(v.Reconciliation.Reasons))
+	}
+	return v.State.Title() + ": " + strings.Join(parts, "; ")
+}
+
+func copies(n int) string {
+	if n == 1 {
+		return "1 copy"
+	}
+	return fmt.Sprintf("%d copies", n)
+}

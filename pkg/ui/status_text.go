@@ -1,0 +1,365 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// StatusOptions is how a status is printed.
+type StatusOptions struct {
+	Paint
+	// Wide adds coordinators one by one and the database's remarks.
+	Wide bool
+	// Absolute shows times instead of ages.
+	Absolute bool
+	// Now is what ages are counted to.
+	Now time.Time
+}
+
+// WriteStatus prints one cluster on one screen: a sentence, then sections. Each
+// section says where its facts come from and how old they are.
+func WriteStatus(w io.Writer, v StatusView, o StatusOptions) error {
+	p := &page{w: w, o: o}
+	colour := colourOf(string(v.State))
+	p.printf("%s\n", o.in(bold, v.Metadata.Namespace+"/"+v.Metadata.Cluster))
+	p.printf("%s\n", o.in(colour, v.Summary))
+	for _, warning := range v.Warnings {
+		p.printf("%s %s\n", o.in(yellow, "warning:"), warning)
+	}
+	p.database(v.Database)
+	p.tolerance(v.FaultTolerance)
+	p.coordinators(v.Coordinators)
+	p.groups(v.ProcessGroups)
+	p.configuration(v.Configuration)
+	p.reconciliation(v.Reconciliation)
+	p.locks(v.Locks)
+	return p.err
+}
+
+// page prints sections and keeps the first error.
+type page struct {
+	w   io.Writer
+	o   StatusOptions
+	err error
+}
+
+func (p *page) printf(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format, args...)
+	}
+}
+
+func (p *page) section(title string, origin Origin) {
+	p.printf("\n%s  %s\n", p.o.in(bold, title), p.o.in(faint, p.o.origin(origin)))
+}
+
+// origin says where facts come from and how old they are.
+func (o StatusOptions) origin(from Origin) string {
+	where := "live"
+	if from.Source == SourceRecord {
+		where = "last recorded"
+	}
+	switch {
+	case from.AsOf == nil:
+		return where + ", nobody knows when"
+	case o.Absolute:
+		return where + ", " + from.AsOf.Format(time.RFC3339)
+	case from.Source == SourceLive && o.Now.Sub(*from.AsOf) < 2*time.Second:
+		return where
+	default:
+		return where + ", " + duration.HumanDuration(o.Now.Sub(*from.AsOf)) + " ago"
+	}
+}
+
+func (p *page) fact(name, value string) { p.printf("  %-15s %s\n", name, value) }
+
+func (p *page) database(v DatabaseView) {
+	p.section("Database", v.Origin)
+	if v.NoAnswer != "" {
+		p.fact("Available", "unknown: "+v.NoAnswer)
+		p.fact("Version", orUnknown(v.Version)+" recorded, "+v.SpecVersion+" in the spec")
+		return
+	}
+	p.fact("Available", yesNo(v.Available))
+	p.fact("Version", v.versions())
+	p.fact("Recovery", v.recoveryWords())
+	p.fact("Data", v.dataWords())
+	if v.Locked != nil && *v.Locked {
+		p.fact("Locked", "with UID "+v.LockUID)
+	}
+	if v.MaintenanceZone != "" {
+		p.fact("Maintenance", fmt.Sprintf("zone %s, %s left", v.MaintenanceZone, duration.HumanDuration(time.Duration(*v.MaintenanceLeft)*time.Second)))
+	}
+	if v.PerformanceLimit != "" {
+		p.fact("Limited by", spaced(v.PerformanceLimit))
+	}
+	if p.o.Wide && len(v.Messages) > 0 {
+		p.fact("Remarks", strings.Join(v.Messages, ", "))
+	}
+}
+
+func (v DatabaseView) versions() string {
+	if v.Version == v.SpecVersion {
+		return v.Version
+	}
+	return orUnknown(v.Version) + ", " + v.SpecVersion + " in the spec"
+}
+
+func (v DatabaseView) recoveryWords() string {
+	words := spaced(orUnknown(v.RecoveryState))
+	if v.RecoveryAge != nil {
+		words += ", " + duration.HumanDuration(time.Duration(*v.RecoveryAge)*time.Second) + " ago"
+	}
+	return words
+}
+
+func (v DatabaseView) dataWords() string {
+	words := []string{spaced(orUnknown(v.DataState))}
+	if v.Replicas != nil {
+		words = append(words, fmt.Sprintf("%d of %s", max(0, *v.Replicas), copies(v.ReplicasDesired)))
+	}
+	if v.StoredBytes != nil {
+		words = append(words, bytesWords(*v.StoredBytes)+" stored")
+	}
+	if v.MovingBytes != nil && v.QueuedBytes != nil && *v.MovingBytes+*v.QueuedBytes > 0 {
+		words = append(words, fmt.Sprintf("%s moving, %s queued", bytesWords(*v.MovingBytes), bytesWords(*v.QueuedBytes)))
+	}
+	return strings.Join(words, ", ")
+}
+
+func (p *page) tolerance(v ToleranceView) {
+	p.section("Fault tolerance", v.Origin)
+	p.fact("Zones to spare", fmt.Sprintf("%s of %d for data, %s for availability (%s)", numberOr(v.Zones), v.Desired, numberOr(v.ZonesAvailable), v.Mode))
+	if len(v.SilentZones) > 0 {
+		p.fact("Silent zones", someOf(v.SilentZones))
+	}
+}
+
+func (p *page) coordinators(v CoordinatorsView) {
+	p.section("Coordinators", v.Origin)
+	p.fact("Answering", fmt.Sprintf("%s of %d, %d wanted", numberOr(v.Reachable), len(v.Items), v.Desired))
+	if !p.o.Wide {
+		return
+	}
+	for _, c := range v.Items {
+		p.fact("", c.Address+" "+answersWord(c.Reachable))
+	}
+}
+
+func answersWord(reachable *bool) string {
+	switch {
+	case reachable == nil:
+		return "not asked"
+	case *reachable:
+		return "answers"
+	default:
+		return "does not answer"
+	}
+}
+
+func (p *page) groups(v GroupsView) {
+	p.section("Process groups", v.Origin)
+	counts := fmt.Sprintf("%d of %d as desired, %d in all", v.Reconciled, v.Desired, v.Total)
+	if v.Removing > 0 {
+		counts += fmt.Sprintf(", %d being removed (%d excluded)", v.Removing, v.Excluded)
+	}
+	p.fact("Groups", counts)
+	for _, c := range v.Classes {
+		p.fact("  "+c.Class, fmt.Sprintf("%d of %d, %s reporting", c.Staying, c.Desired, numberOr(c.Reporting)))
+	}
+	for _, c := range v.Conditions {
+		p.fact(c.Condition, strconv.Itoa(c.Groups))
+	}
+}
+
+func (p *page) configuration(v ConfigurationView) {
+	p.section("Configuration", v.Origin)
+	if v.Live == nil {
+		p.fact("Wanted", configurationWords(v.Desired))
+		p.fact("Live", "unknown")
+		return
+	}
+	p.fact("Live", configurationWords(*v.Live))
+	if v.Matches != nil && !*v.Matches {
+		p.fact("Wanted", configurationWords(v.Desired))
+	}
+}
+
+func configurationWords(c fdb.Configuration) string {
+	words := []string{orUnknown(c.RedundancyMode), orUnknown(c.StorageEngine)}
+	add := func(name string, n int) {
+		if n > 0 {
+			words = append(words, fmt.Sprintf("%s=%d", name, n))
+		}
+	}
+	add("usable_regions", c.UsableRegions)
+	add("logs", c.Logs)
+	add("proxies", c.Proxies)
+	add("commit_proxies", c.CommitProxies)
+	add("grv_proxies", c.GrvProxies)
+	add("resolvers", c.Resolvers)
+	add("remote_logs", c.RemoteLogs)
+	add("log_routers", c.LogRouters)
+	add("regions", len(c.Regions))
+	return strings.Join(words, " ")
+}
+
+// mostReasons is how many reasons a screen shows one by one.
+const mostReasons = 8
+
+func (p *page) reconciliation(v ReconciliationView) {
+	p.section("Reconciliation", v.Origin)
+	p.fact("Generation", fmt.Sprintf("%d reached of %d", v.ReconciledGeneration, v.Generation))
+	if v.Skip {
+		p.fact("Skip", "spec.skip tells operators to leave the cluster alone")
+	}
+	shown := v.Reasons
+	if !p.o.Wide {
+		shown = shown[:min(len(shown), mostReasons)]
+	}
+	for _, reason := range shown {
+		p.fact("To do", reason)
+	}
+	if left := len(v.Reasons) - len(shown); left > 0 {
+		p.fact("", fmt.Sprintf("and %d more", left))
+	}
+}
+
+func (p *page) locks(v LocksView) {
+	p.section("Locks", v.Origin)
+	p.fact("Lease", p.o.held(v.LeaseHolder, v.LeaseUntil))
+	switch {
+	case !v.Used:
+		p.fact("Database lock", "not asked for by the spec")
+	case !v.Read:
+		p.fact("Database lock", "unknown: it was not read")
+	case v.Expired:
+		p.fact("Database lock", "free; last held by "+orUnknown(v.Owner))
+	default:
+		p.fact("Database lock", p.o.held(v.Owner, v.Until))
+	}
+	if len(v.DenyList) > 0 {
+		p.fact("Denied", strings.Join(v.DenyList, ", "))
+	}
+}
+
+func (o StatusOptions) held(holder string, until *time.Time) string {
+	switch {
+	case holder == "":
+		return "free"
+	case until == nil:
+		return "held by " + holder
+	case o.Absolute:
+		return "held by " + holder + " until " + until.Format(time.RFC3339)
+	default:
+		return "held by " + holder + " for " + duration.HumanDuration(until.Sub(o.Now)) + " more"
+	}
+}
+
+// StatusListView is the document of `status -A`.
+type StatusListView struct {
+	Document
+	Items []StatusView `json:"items"`
+}
+
+// NewStatusListView makes the document.
+func NewStatusListView(m Metadata, asOf time.Time, items []StatusView) StatusListView {
+	return StatusListView{Document: NewDocument("ClusterStatusList", m, asOf, SourceLive), Items: orEmpty(items)}
+}
+
+// ListOptions is how a list is printed.
+type ListOptions struct {
+	Wide, NoHeaders, Absolute bool
+	// Now is what ages are counted to.
+	Now time.Time
+}
+
+// header leaves out what is not to be shown.
+func (o ListOptions) header(names []string, wide ...string) []string {
+	if o.NoHeaders {
+		return nil
+	}
+	if o.Wide {
+		return slices.Concat(names, wide)
+	}
+	return names
+}
+
+// WriteStatusList prints a row per cluster.
+func WriteStatusList(w io.Writer, v StatusListView, o ListOptions) error {
+	t := Table{Header: o.header(
+		[]string{"NAMESPACE", "NAME", "VERSION", "STATE", "AVAILABLE", "TOLERANCE", "REPLICATION", "COORDS", "PGS", "EXCLUDING", "REMOVING", "RECONCILED", "LOCK", "ASOF"},
+		"MODE", "ENGINE", "DATA", "MOVING", "RECOVERY-AGE")}
+	for _, s := range v.Items {
+		row := s.row(o)
+		if o.Wide {
+			row = append(row, s.wide()...)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t.write(w)
+}
+
+func (v StatusView) row(o ListOptions) []string {
+	g, d := v.ProcessGroups, v.Database
+	excluding := 0
+	if g.Removing > g.Excluded {
+		excluding = g.Removing - g.Excluded
+	}
+	return []string{
+		v.Metadata.Namespace, v.Metadata.Cluster, orUnknown(d.Version), string(v.State), yesNo(d.Available),
+		fmt.Sprintf("%s/%d", numberOr(v.FaultTolerance.Zones), v.FaultTolerance.Desired),
+		fmt.Sprintf("%s/%d", numberOr(d.Replicas), d.ReplicasDesired),
+		fmt.Sprintf("%s/%d", numberOr(v.Coordinators.Reachable), len(v.Coordinators.Items)),
+		fmt.Sprintf("%d/%d", g.Reconciled, g.Desired), strconv.Itoa(excluding), strconv.Itoa(g.Removing),
+		fmt.Sprintf("%d/%d", v.Reconciliation.ReconciledGeneration, v.Reconciliation.Generation),
+		v.Locks.cell(), o.time(d.AsOf),
+	}
+}
+
+func (v LocksView) cell() string {
+	switch {
+	case v.LeaseHolder != "":
+		return strings.ReplaceAll(v.LeaseHolder, " ", "_")
+	case !v.Used:
+		return nothing
+	case !v.Read:
+		return unknown
+	case v.Expired, v.Owner == "":
+		return "free"
+	default:
+		return v.Owner
+	}
+}
+
+func (v StatusView) wide() []string {
+	d, live := v.Database, fdb.Configuration{}
+	if v.Configuration.Live != nil {
+		live = *v.Configuration.Live
+	}
+	age := unknown
+	if d.RecoveryAge != nil {
+		age = duration.HumanDuration(time.Duration(*d.RecoveryAge) * time.Second)
+	}
+	return []string{orUnknown(live.RedundancyMode), orUnknown(live.StorageEngine), bytesOr(d.StoredBytes), bytesOr(d.MovingBytes), age}
+}
+
+// time is a moment as an age, or as it is.
+func (o ListOptions) time(t *time.Time) string {
+	switch {
+	case t == nil:
+		return unknown
+	case o.Absolute:
+		return t.Format(time.RFC3339)
+	default:
+		return duration.HumanDuration(o.Now.Sub(*t))
+	}
+}

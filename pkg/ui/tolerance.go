@@ -1,0 +1,76 @@
+package ui
+
+import (
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// ToleranceView is how many more zones may fail.
+type ToleranceView struct {
+	Origin
+	// Mode is the redundancy mode that the spec asks for.
+	Mode string `json:"mode"`
+	// Desired is how many zones may fail in a cluster as it should be.
+	Desired int `json:"desired"`
+	// Zones is how many zones may fail now without loss of data: the least of what
+	// the database reports and of what is left when silent processes are counted
+	// out. Null when the database does not tell.
+	Zones *int `json:"zones"`
+	// ZonesAvailable is the same without loss of availability.
+	ZonesAvailable *int `json:"zonesAvailable"`
+	// Reported is Zones as the database has it. For about a minute after a storage
+	// process died, it is too high.
+	Reported *int `json:"reported"`
+	// SilentZones are the zones with processes that hold data and do not report.
+	SilentZones []string `json:"silentZones"`
+}
+
+func (f Facts) tolerance() ToleranceView {
+	v := ToleranceView{
+		Origin: f.fromDatabase(), Mode: f.Desired.RedundancyMode, Desired: f.Cluster.FaultTolerance(),
+		SilentZones: []string{},
+	}
+	if f.Database.Status == nil {
+		return v
+	}
+	v.SilentZones = orEmpty(f.silentZones())
+	if reported := f.Database.Status.Cluster.FaultTolerance; reported != nil && f.Database.Available() {
+		left := max(0, v.Desired-len(v.SilentZones))
+		v.Reported = reported.WithoutLosingData
+		v.Zones = leastOf(reported.WithoutLosingData, left)
+		v.ZonesAvailable = leastOf(reported.WithoutLosingAvailability, left)
+	}
+	return v
+}
+
+func leastOf(reported *int, most int) *int {
+	if reported == nil {
+		return nil
+	}
+	n := max(0, min(*reported, most))
+	return &n
+}
+
+// silentZones are the zones of processes that keep data and do not report. The
+// record expects them: they were seen in that zone and are not excluded. The
+// database itself does not miss a storage process for about a minute.
+func (f Facts) silentZones() []string {
+	var zones []string
+	for _, g := range f.Groups() {
+		if !f.keepsData(g) || !f.isSilent(g) {
+			continue
+		}
+		if zone := string(g.FaultDomain); !slices.Contains(zones, zone) {
+			zones = append(zones, zone)
+		}
+	}
+	slices.Sort(zones)
+	return zones
+}
+
+// keepsData reports whether a group may hold data that counts: one without a zone
+// never reported, so it never got any.
+func (f Facts) keepsData(g *v1beta2.ProcessGroupStatus) bool {
+	return g.ProcessClass.IsStateful() && g.ProcessClass != v1beta2.ProcessClassCoordinator && !g.IsExcluded() && g.FaultDomain != ""
+}
