@@ -118,6 +118,9 @@ func (c *FDBCLI) keysUnder(ctx context.Context, doing string, prefixes ...string
 	if err != nil {
 		return nil, err
 	}
+	if !rangeEnds(r.Stdout) {
+		return nil, unparsed(doing, r)
+	}
 	var found []string
 	lines := answerLines(r.Stdout)
 	for _, prefix := range prefixes {

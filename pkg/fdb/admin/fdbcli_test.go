@@ -137,6 +137,33 @@ func TestOtherPlacesAreTriedWhenFdbcliOrItsFileIsMissing(t *testing.T) {
 	}
 }
 
+// TestAnswersThatAreCutShort: a connection that is lost looks like exit code 0.
+func TestAnswersThatAreCutShort(t *testing.T) {
+	whole := map[string]string{
+		inProgressScript:       "\nRange limited to 100000 keys\n`\\xff\\xff/management/in_progress_exclusion/10.1.0.1:4501' is `'\n`\\xff\\xff/management/in_progress_exclusion/10.1.0.2:4501' is `'\n\n",
+		connectionStringScript: "`\\xff\\xff/connection_string' is `d:id@10.1.0.1:4501,10.1.0.2:4501'\n",
+		"maintenance":          "Maintenance for zone zone-5 will continue for 59 seconds.\n",
+		"status json":          `{"client":{"database_status":{"available":true}},"cluster":{"generation":12}}`,
+		exclusionScript:        excluded([]string{"10.1.0.1", "10.1.0.2"}, []string{"locality_instance_id:a"}).Stdout,
+	}
+	calls := map[string]func(*admin.FDBCLI) error{
+		inProgressScript:       func(c *admin.FDBCLI) error { _, err := c.InProgressExclusions(t.Context()); return err },
+		connectionStringScript: func(c *admin.FDBCLI) error { _, err := c.ConnectionString(t.Context()); return err },
+		"maintenance":          func(c *admin.FDBCLI) error { _, err := c.Maintenance(t.Context()); return err },
+		"status json":          func(c *admin.FDBCLI) error { _, err := c.Status(t.Context()); return err },
+		exclusionScript:        func(c *admin.FDBCLI) error { _, err := c.Exclusions(t.Context()); return err },
+	}
+	for script, stdout := range whole {
+		for n := range len(stdout) + 1 {
+			cli := newCLI(admintest.NewTranscript(t, admintest.Step{Script: script, Stdout: stdout[:n]}))
+			err := calls[script](cli)
+			if (err == nil) != (n == len(stdout)) {
+				t.Errorf("%s: %d bytes of %d: got %v", script, n, len(stdout), err)
+			}
+		}
+	}
+}
+
 func TestExclusionsAreProvenByTheirList(t *testing.T) {
 	const target = "locality_instance_id:storage-5"
 	const script = "exclude no_wait " + target

@@ -1,10 +1,11 @@
 package admin
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 )
 
 var (
-	killHeaderPattern = regexp.MustCompile(`^The following (\d+ addresses|address) can be killed:$`)
+	killHeaderPattern = regexp.MustCompile(`^The following (?:(\d+) addresses|address) can be killed:$`)
 	killedPattern     = regexp.MustCompile(`^Attempted to kill (\d+) processes$`)
 )
 
@@ -76,11 +77,16 @@ func (c *FDBCLI) killable(ctx context.Context) ([]string, error) {
 	return addresses, nil
 }
 
+// parseKillable reads a list of as many addresses as its header announces.
 func parseKillable(lines []string) (addresses []string, ok bool) {
 	if slices.Equal(lines, []string{nobodyToKill}) {
 		return nil, true
 	}
-	if len(lines) == 0 || !killHeaderPattern.MatchString(lines[0]) {
+	if len(lines) == 0 {
+		return nil, false
+	}
+	header := killHeaderPattern.FindStringSubmatch(lines[0])
+	if header == nil || cmp.Or(header[1], "1") != strconv.Itoa(len(lines)-1) {
 		return nil, false
 	}
 	for _, line := range lines[1:] {
@@ -108,7 +114,7 @@ func (c *FDBCLI) kill(ctx context.Context, doing string, present []string) error
 		succeeded: func(r Result) bool {
 			return slices.ContainsFunc(answerLines(r.Stdout), func(line string) bool {
 				parts := killedPattern.FindStringSubmatch(line)
-				return parts != nil && parts[1] == fmt.Sprint(len(present))
+				return parts != nil && parts[1] == strconv.Itoa(len(present))
 			})
 		},
 		inForce: func(ctx context.Context) (bool, error) {

@@ -17,12 +17,13 @@ var availabilityLines = []string{
 }
 
 // answerLines are the lines of stdout without blank ones, echoed commands, and
-// injected remarks on availability.
+// injected remarks on availability. A last line without its end was cut short and is
+// not among them.
 func answerLines(stdout []byte) []string {
 	var lines []string
 	for line := range strings.Lines(string(stdout)) {
-		line = strings.TrimSuffix(line, "\n")
-		if line == "" || strings.HasPrefix(line, ">>> ") || slices.Contains(availabilityLines, line) {
+		line, whole := strings.CutSuffix(line, "\n")
+		if !whole || line == "" || strings.HasPrefix(line, ">>> ") || slices.Contains(availabilityLines, line) {
 			continue
 		}
 		lines = append(lines, line)

@@ -138,6 +138,7 @@ func TestKillLists(t *testing.T) {
 		"a text":       {[]string{"The following 2 addresses can be killed:", "the end"}, nil, false},
 		"no header":    {[]string{"10.1.0.1:4501"}, nil, false},
 		"nothing said": {nil, nil, false},
+		"cut short":    {[]string{"The following 2 addresses can be killed:", "10.1.0.1:4501"}, nil, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -10,12 +10,14 @@ import (
 	"net/url"
 	"sync"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	utilexec "k8s.io/client-go/util/exec"
+	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
 )
 
@@ -75,7 +77,7 @@ func (p *PodExec) Open(ctx context.Context, c Command) (*Session, error) {
 		defer ended.give()
 		streams := remotecommand.StreamOptions{Stdin: stdinReader, Stdout: stdoutWriter, Stderr: stderrWriter}
 		exitCode, runErr = p.stream(ctx, c, streams, connected)
-		closePipes(stdinReader, stdoutWriter, stderrWriter)
+		closePipes(stdinWriter, stdoutWriter, stderrWriter)
 	}()
 	s := &Session{
 		Stdin: stdinWriter, Stdout: stdoutReader, Stderr: stderrReader,
@@ -113,7 +115,7 @@ func (p *PodExec) stream(ctx context.Context, c Command, o remotecommand.StreamO
 	if err != nil {
 		return 0, &TransportError{Where: p.where(), Err: err}
 	}
-	err = executor.StreamWithContext(ctx, o)
+	err = executor.StreamWithContext(quiet(ctx), o)
 	exit, ended := errors.AsType[utilexec.CodeExitError](err)
 	switch {
 	case err == nil:
@@ -124,6 +126,10 @@ func (p *PodExec) stream(ctx context.Context, c Command, o remotecommand.StreamO
 		return 0, &TransportError{Started: connected.isGiven(), Where: p.where(), Err: err}
 	}
 }
+
+// quiet keeps client-go from logging to stderr what it cannot copy any more after a
+// session was left; what matters is returned.
+func quiet(ctx context.Context) context.Context { return klog.NewContext(ctx, logr.Discard()) }
 
 // executor connects by WebSocket, and by SPDY when that cannot be had.
 func (p *PodExec) executor(target *url.URL, connected *signal) (remotecommand.Executor, error) {

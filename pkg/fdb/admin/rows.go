@@ -51,6 +51,10 @@ func parseValue(key []byte, line string) (value []byte, found bool, err error) {
 // rangeHeader is the line that fdbcli prints before the rows of a range.
 func rangeHeader(limit int) string { return fmt.Sprintf("Range limited to %d keys", limit) }
 
+// rangeEnds reports whether stdout ends as ranges do, with a blank line after the last
+// row. Without it rows may be missing.
+func rangeEnds(stdout []byte) bool { return bytes.HasSuffix(stdout, []byte("\n\n")) }
+
 // parseRange reads the header and rows of one getrange from the start of lines and
 // returns the lines after it.
 func parseRange(limit int, lines []string) (rows []Pair, rest []string, err error) {

@@ -92,8 +92,8 @@ func (c simulatedClock) NewTimer(d time.Duration) clock.Timer {
 	return timer
 }
 
-// newSimulated is a simulated cluster that was never configured, and its client.
-func newSimulated(t *testing.T) (*fdbsim.World, *admin.FDBCLI) {
+// newWorld is a simulated cluster that was never configured, and the files of its pods.
+func newWorld(t *testing.T) (*fdbsim.World, *simulatedFiles) {
 	t.Helper()
 	world := fdbsim.NewWorld(fdbsim.Options{Seed: 1})
 	world.AutoAdvance(true)
@@ -120,11 +120,21 @@ func newSimulated(t *testing.T) (*fdbsim.World, *admin.FDBCLI) {
 		}
 	}
 	world.Advance(20 * time.Second)
-	cli := admin.NewFDBCLI(simulated{world, files}, admin.FDBCLIOptions{
+	return world, files
+}
+
+func newSimulatedCLI(world *fdbsim.World, transport admin.Transport) *admin.FDBCLI {
+	return admin.NewFDBCLI(transport, admin.FDBCLIOptions{
 		Clock:  simulatedClock{clock.RealClock{}, world},
 		Jitter: func(d time.Duration) time.Duration { return d },
 	})
-	return world, cli
+}
+
+// newSimulated is a simulated cluster that was never configured, and its client.
+func newSimulated(t *testing.T) (*fdbsim.World, *admin.FDBCLI) {
+	t.Helper()
+	world, files := newWorld(t)
+	return world, newSimulatedCLI(world, simulated{world, files})
 }
 
 // newDatabase is a simulated database that is up.

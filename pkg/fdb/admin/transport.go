@@ -37,7 +37,9 @@ type Session struct {
 }
 
 // Transport runs tools somewhere near the database. Its errors are *TransportError
-// whenever the tool did not run to its end.
+// when the tool is known not to have run to its end. Not every end is known: a pod's
+// connection that is lost can look like exit code 0 with output that is cut short, so
+// a reader has to see for itself that an answer is complete.
 type Transport interface {
 	Run(ctx context.Context, c Command) (Result, error)
 	Open(ctx context.Context, c Command) (*Session, error)

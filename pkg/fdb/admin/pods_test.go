@@ -1,0 +1,52 @@
+package admin_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+)
+
+func TestWhichPodsAreUsed(t *testing.T) {
+	early := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	late := early.Add(time.Hour)
+	pod := func(name string, change func(*admin.PodCandidate)) admin.PodCandidate {
+		p := admin.PodCandidate{Name: name, Running: true, Since: early}
+		change(&p)
+		return p
+	}
+	candidates := []admin.PodCandidate{
+		pod("pending", func(p *admin.PodCandidate) { p.Running = false }),
+		pod("terminating", func(p *admin.PodCandidate) { p.Terminating = true }),
+		pod("isolated", func(p *admin.PodCandidate) { p.Isolated = true }),
+		pod("leaving coordinator", func(p *admin.PodCandidate) { p.Excluded, p.Coordinator = true, true }),
+		pod("young", func(p *admin.PodCandidate) { p.Since = late }),
+		pod("b", func(*admin.PodCandidate) {}),
+		pod("a", func(*admin.PodCandidate) {}),
+		pod("young coordinator", func(p *admin.PodCandidate) { p.Coordinator, p.Since = true, late }),
+	}
+	var got []string
+	for _, p := range admin.ChoosePods(candidates) {
+		got = append(got, p.Name)
+	}
+	want := []string{"young coordinator", "a", "b", "young", "leaving coordinator"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if candidates[0].Name != "pending" {
+		t.Error("the caller's list was changed")
+	}
+}
+
+func TestWhereBinariesAre(t *testing.T) {
+	want := []string{"/usr/bin/fdbcli", "/var/fdb/shared-binaries/bin/7.3.79/fdbcli", "/var/dynamic-conf/bin/7.3.79/fdbcli"}
+	if diff := cmp.Diff(want, admin.BinariesFor(fdb.Version{Major: 7, Minor: 3, Patch: 79})); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"/usr/bin/fdbcli"}, admin.BinariesFor(fdb.Version{})); diff != "" {
+		t.Error(diff)
+	}
+}
