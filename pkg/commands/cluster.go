@@ -160,6 +160,9 @@ func (e *Env) onlyCluster(ctx context.Context, c client.Client, namespace string
 // pageSize is how many objects one request lists at most.
 const pageSize = 500
 
+// cluster is the custom resource.
+type cluster = v1beta2.FoundationDBCluster
+
 // clustersIn lists the clusters of a namespace, or of all when it is empty.
 func clustersIn(ctx context.Context, c client.Client, namespace string) ([]v1beta2.FoundationDBCluster, error) {
 	var all []v1beta2.FoundationDBCluster

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
 // completionBudget is how long a press of the tab key may take. What is not known
@@ -92,4 +94,22 @@ func (e *Env) contextNames(context.Context, *cobra.Command, []string) []string {
 		return nil
 	}
 	return slices.Sorted(maps.Keys(raw.Contexts))
+}
+
+// groupValues offers something of each process group in the record of the cluster
+// that the command line names.
+func (e *Env) groupValues(value func(*v1beta2.ProcessGroupStatus) string) candidates {
+	return func(ctx context.Context, cmd *cobra.Command, args []string) []string {
+		record, err := e.cluster(ctx, args, cmd.Flag("fdb-cluster").Value.String(), reads)
+		if err != nil {
+			return nil
+		}
+		var values []string
+		for _, g := range record.Status.ProcessGroups {
+			if v := value(g); v != "" && !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+		return values
+	}
 }

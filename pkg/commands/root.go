@@ -74,7 +74,7 @@ demand: no operator has to run.`,
 	env.global.add(root)
 	completeWith(root, "namespace", env.namespaceNames)
 	completeWith(root, "context", env.contextNames)
-	root.AddCommand(newReconcile(env), newPlan(env))
+	root.AddCommand(newStatus(env), newGet(env), newPlan(env), newReconcile(env), newVersion(env))
 	return root
 }
 

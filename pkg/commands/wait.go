@@ -115,3 +115,22 @@ func (h *heartbeat) beat() {
 		h.env.talk("still at it for %s: %s", took.Round(time.Second), busy)
 	}
 }
+
+// clearScreen puts the cursor into the upper left corner of an empty terminal.
+const clearScreen = "\x1b[H\x1b[2J"
+
+// watch shows something again and again until it is interrupted. On a terminal
+// each showing takes the place of the one before.
+func (e *Env) watch(ctx context.Context, show func(context.Context) error) error {
+	for {
+		if e.IsTerminal(e.Out) && e.Getenv("TERM") != "dumb" {
+			fmt.Fprint(e.Out, clearScreen)
+		}
+		if err := show(ctx); err != nil {
+			return causeOf(ctx, err)
+		}
+		if err := e.pause(ctx, lookInterval, ""); err != nil {
+			return err
+		}
+	}
+}

@@ -22,7 +22,7 @@ func WriteGroups(w io.Writer, v GroupListView, o ListOptions) error {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return t.write(w)
+	return t.Write(w)
 }
 
 func (v GroupView) row(o ListOptions) []string {

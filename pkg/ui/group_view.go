@@ -247,4 +247,6 @@ func (v GroupView) Has(condition string) bool {
 }
 
 // Excluded reports whether an exclusion is in force or was.
-func (v GroupView) Excluded() bool { return v.Exclusion != NotExcluded && v.Exclusion != ExclusionWanted }
+func (v GroupView) Excluded() bool {
+	return v.Exclusion != NotExcluded && v.Exclusion != ExclusionWanted
+}

@@ -24,7 +24,7 @@ type PlanOptions struct {
 func WritePlan(w io.Writer, v PlanView, o PlanOptions) error {
 	rows := grouped(v.Items, o)
 	if len(rows) > 0 {
-		if err := planTable(rows, o).write(w); err != nil {
+		if err := planTable(rows, o).Write(w); err != nil {
 			return err
 		}
 	}

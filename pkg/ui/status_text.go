@@ -235,7 +235,11 @@ func (p *page) reconciliation(v ReconciliationView) {
 
 func (p *page) locks(v LocksView) {
 	p.section("Locks", v.Origin)
-	p.fact("Lease", p.o.held(v.LeaseHolder, v.LeaseUntil))
+	if v.LeaseRead {
+		p.fact("Lease", p.o.held(v.LeaseHolder, v.LeaseUntil))
+	} else {
+		p.fact("Lease", "unknown: it could not be read")
+	}
 	switch {
 	case !v.Used:
 		p.fact("Database lock", "not asked for by the spec")
@@ -305,7 +309,7 @@ func WriteStatusList(w io.Writer, v StatusListView, o ListOptions) error {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return t.write(w)
+	return t.Write(w)
 }
 
 func (v StatusView) row(o ListOptions) []string {
@@ -329,6 +333,8 @@ func (v LocksView) cell() string {
 	switch {
 	case v.LeaseHolder != "":
 		return strings.ReplaceAll(v.LeaseHolder, " ", "_")
+	case !v.LeaseRead:
+		return unknown
 	case !v.Used:
 		return nothing
 	case !v.Read:

@@ -125,6 +125,8 @@ type ReconciliationView struct {
 // LocksView says who may act on the cluster.
 type LocksView struct {
 	Origin
+	// LeaseRead is false when the Lease could not be read.
+	LeaseRead bool `json:"leaseRead"`
 	// LeaseHolder holds the Lease of runs in this Kubernetes cluster; empty for nobody.
 	LeaseHolder string     `json:"leaseHolder,omitempty"`
 	LeaseUntil  *time.Time `json:"leaseUntil"`
@@ -308,7 +310,7 @@ func (f Facts) reconciliation() ReconciliationView {
 func (f Facts) locks() LocksView {
 	v := LocksView{
 		Origin: f.fromKubernetes(), Used: f.Cluster.LocksUsed(), Read: f.Coordination.Read,
-		DenyList: orEmpty(f.Coordination.DenyList), LeaseHolder: f.Lease.heldAt(f.Now),
+		DenyList: orEmpty(f.Coordination.DenyList), LeaseRead: f.Lease.Read, LeaseHolder: f.Lease.heldAt(f.Now),
 	}
 	if v.LeaseHolder != "" {
 		v.LeaseUntil = known(f.Lease.Until)

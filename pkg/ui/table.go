@@ -25,8 +25,8 @@ const (
 	unknown = "?"
 )
 
-// write prints the table, without its header when it has none.
-func (t Table) write(w io.Writer) error {
+// Write prints the table, without its header when it has none.
+func (t Table) Write(w io.Writer) error {
 	var b bytes.Buffer
 	table := tablewriter.NewTable(&b,
 		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{

@@ -1,0 +1,194 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// groupsOptions is what `kubectl fdb get process-groups` was asked to list.
+type groupsOptions struct {
+	clusterFlag
+	outputFlags
+	selection
+	watch bool
+}
+
+func newGetProcessGroups(env *Env) *cobra.Command {
+	var o groupsOptions
+	cmd := &cobra.Command{
+		Use:     "process-groups [CLUSTER]",
+		Aliases: []string{"pg", "process-group", "processgroups", "processgroup"},
+		Short:   "List process groups: their pods, roles, conditions and exclusions",
+		Example: `  # All of them
+  kubectl fdb get pg sample-cluster
+
+  # Those that have been failing for half an hour
+  kubectl fdb get pg sample-cluster --condition PodFailing,MissingProcesses --older-than 30m
+
+  # Their IDs, for scripts
+  kubectl fdb get pg sample-cluster --class storage -o name`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.outputFlags.add(cmd)
+	o.selection.add(cmd, env)
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "list them again and again")
+	return cmd
+}
+
+func (o groupsOptions) run(ctx context.Context, env *Env, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	keep, err := o.filter()
+	if err != nil {
+		return err
+	}
+	record, err := env.cluster(ctx, args, o.name, reads)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	env.about = key
+	show := func(ctx context.Context) error { return o.show(ctx, env, key, keep) }
+	if o.watch {
+		return env.watch(ctx, show)
+	}
+	return causeOf(ctx, show(ctx))
+}
+
+func (o groupsOptions) show(ctx context.Context, env *Env, key types.NamespacedName, keep func(ui.GroupView, time.Time) bool) error {
+	facts, err := observation{env: env, key: key}.facts(ctx)
+	if err != nil {
+		return err
+	}
+	v := ui.NewGroupListView(env.metadata(key), facts)
+	if err := o.allKnown(v); err != nil {
+		return err
+	}
+	v.Items = slices.DeleteFunc(v.Items, func(g ui.GroupView) bool { return !keep(g, facts.Now) })
+	for _, warning := range v.Warnings {
+		env.talk("warning: %s", warning)
+	}
+	names := make([]string, len(v.Items))
+	for i, g := range v.Items {
+		names[i] = "processgroup/" + g.ID
+	}
+	return o.print(env.Out, printable{document: v, names: names, stream: o.watch, table: func(w io.Writer) error {
+		if len(v.Items) == 0 {
+			env.talk("no process group of %s matches", key.Name)
+			return nil
+		}
+		return ui.WriteGroups(w, v, o.list(env))
+	}})
+}
+
+// selection chooses process groups; what is not asked for does not matter.
+type selection struct {
+	ids, classes, conditions, zones, nodes []string
+	olderThan                              time.Duration
+	removing, excluded                     bool
+	labels                                 string
+}
+
+func (s *selection) add(cmd *cobra.Command, env *Env) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&s.ids, "process-group", nil, "only these: process group IDs or names of pods")
+	flags.StringSliceVar(&s.classes, "class", nil, "only these classes")
+	flags.StringSliceVar(&s.conditions, "condition", nil, "only those with any of these conditions")
+	flags.StringSliceVar(&s.zones, "zone", nil, "only those in these zones")
+	flags.StringSliceVar(&s.nodes, "node", nil, "only those on these nodes")
+	flags.DurationVar(&s.olderThan, "older-than", 0, "only those with a condition for longer than this; with --condition, one of these conditions")
+	flags.BoolVar(&s.removing, "removing", false, "only those that are marked for removal")
+	flags.BoolVar(&s.excluded, "excluded", false, "only those that are being or were excluded")
+	flags.StringVarP(&s.labels, "selector", "l", "", "only those whose pod has these labels")
+	complete(cmd, "class", func() []string { return texts(v1beta2.ProcessClasses()) })
+	complete(cmd, "condition", func() []string { return texts(conditionTypes()) })
+	completeWith(cmd, "process-group", env.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
+	completeWith(cmd, "zone", env.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.FaultDomain) }))
+}
+
+func texts[T ~string](values []T) []string {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = string(v)
+	}
+	return words
+}
+
+// conditionTypes are all conditions that a process group can have.
+func conditionTypes() []v1beta2.ProcessGroupConditionType {
+	return []v1beta2.ProcessGroupConditionType{
+		v1beta2.ConditionIncorrectPodSpec, v1beta2.ConditionIncorrectPodMetadata, v1beta2.ConditionIncorrectConfigMap,
+		v1beta2.ConditionIncorrectCommandLine, v1beta2.ConditionIncorrectSidecarImage, v1beta2.ConditionPodFailing,
+		v1beta2.ConditionPodPending, v1beta2.ConditionMissingPod, v1beta2.ConditionMissingPVC, v1beta2.ConditionMissingService,
+		v1beta2.ConditionMissingProcesses, v1beta2.ConditionResourcesTerminating, v1beta2.ConditionSidecarUnreachable,
+		v1beta2.ConditionReady, v1beta2.ConditionNodeTaintDetected, v1beta2.ConditionNodeTaintReplacing,
+		v1beta2.ConditionProcessIsMarkedAsExcluded, v1beta2.ConditionProcessHasIOError, v1beta2.ConditionProcessHasHighRunLoopBusy,
+	}
+}
+
+// filter returns the question whether a group is selected.
+func (s selection) filter() (func(g ui.GroupView, now time.Time) bool, error) {
+	selector, err := labels.Parse(s.labels)
+	if err != nil {
+		return nil, usage(fmt.Errorf("reading -l: %w", err))
+	}
+	for _, c := range s.conditions {
+		if !slices.Contains(texts(conditionTypes()), c) {
+			return nil, usagef("there is no condition %q; the conditions are %s", c, strings.Join(texts(conditionTypes()), ", "))
+		}
+	}
+	for _, c := range s.classes {
+		if !v1beta2.ProcessClass(c).IsKnown() {
+			return nil, usagef("there is no process class %q; the classes are %s", c, strings.Join(texts(v1beta2.ProcessClasses()), ", "))
+		}
+	}
+	return func(g ui.GroupView, now time.Time) bool {
+		return anyOf(s.ids, g.ID, g.Pod, "pod/"+g.Pod) && anyOf(s.classes, g.Class) && anyOf(s.zones, g.Zone) && anyOf(s.nodes, g.Node) &&
+			(!s.removing || g.RemovalSince != nil) && (!s.excluded || g.Excluded()) &&
+			(s.labels == "" || selector.Matches(labels.Set(g.Labels()))) && s.hasCondition(g, now)
+	}, nil
+}
+
+// anyOf reports whether any of the values is wanted; when nothing is, all are.
+func anyOf(wanted []string, values ...string) bool {
+	return len(wanted) == 0 || slices.ContainsFunc(values, func(v string) bool { return slices.Contains(wanted, v) })
+}
+
+func (s selection) hasCondition(g ui.GroupView, now time.Time) bool {
+	if len(s.conditions) == 0 && s.olderThan == 0 {
+		return true
+	}
+	if len(g.Conditions) == 0 {
+		return slices.Contains(s.conditions, string(v1beta2.ConditionReady)) && s.olderThan == 0
+	}
+	return slices.ContainsFunc(g.Conditions, func(c ui.ConditionView) bool {
+		return anyOf(s.conditions, c.Type) && now.Sub(c.Since) > s.olderThan
+	})
+}
+
+// allKnown makes sure that the groups that were asked for by name are there.
+func (s selection) allKnown(v ui.GroupListView) error {
+	for _, id := range s.ids {
+		if !slices.ContainsFunc(v.Items, func(g ui.GroupView) bool { return id == g.ID || id == g.Pod || id == "pod/"+g.Pod }) {
+			return usagef("there is no process group %q in cluster %s", id, v.Metadata.Cluster)
+		}
+	}
+	return nil
+}

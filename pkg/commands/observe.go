@@ -1,0 +1,118 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+const (
+	// askKubernetes is what the API server alone tells.
+	askKubernetes = plan.Record | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap
+	// askPods is what has to be asked through the cluster's pods.
+	askPods = plan.Database | plan.Coordination | plan.PodFiles
+
+	// slowDatabase is how long the database may take before people are shown what
+	// Kubernetes knows. One that is down takes up to 19 s to say so.
+	slowDatabase = 5 * time.Second
+)
+
+// observation looks at one cluster without changing anything.
+type observation struct {
+	env *Env
+	key types.NamespacedName
+	// slow is told what Kubernetes knows when the database takes its time; nil tells nobody.
+	slow func(ui.Facts)
+}
+
+// facts reads everything there is to know about the cluster.
+func (o observation) facts(ctx context.Context) (ui.Facts, error) {
+	session, err := o.env.Connect(ctx, o.key)
+	if err != nil {
+		return ui.Facts{}, err
+	}
+	snapshot := plan.Snapshot{}
+	if err := session.Observe(ctx, &snapshot, askKubernetes); err != nil {
+		return ui.Facts{}, err
+	}
+	facts := ui.Facts{Lease: o.lease(ctx)}
+	asked := make(chan error, 1)
+	full := snapshot
+	go func() { asked <- session.Observe(ctx, &full, askPods) }()
+
+	patience := o.env.Clock.NewTimer(slowDatabase)
+	defer patience.Stop()
+	select {
+	case err = <-asked:
+	case <-patience.C():
+		o.tellSlow(facts, snapshot)
+		err = <-asked
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ui.Facts{}, causeOf(ctx, ctx.Err())
+	case err != nil:
+		full = snapshot
+		full.Database.Unreachable = explain(err)
+	}
+	return judged(facts, full), nil
+}
+
+func (o observation) tellSlow(facts ui.Facts, s plan.Snapshot) {
+	o.env.talk("no answer from the database yet, still asking")
+	if o.slow == nil {
+		return
+	}
+	s.Database.Unreachable = "it has not answered yet"
+	o.slow(judged(facts, s))
+}
+
+// lease reads who may act on the cluster. That it cannot be read is shown, and
+// keeps nothing else from being shown.
+func (o observation) lease(ctx context.Context) ui.Lease {
+	c, err := o.env.Client()
+	if err != nil {
+		return ui.Lease{}
+	}
+	lease := &coordinationv1.Lease{}
+	err = c.Get(ctx, types.NamespacedName{Namespace: o.key.Namespace, Name: live.LeaseName(o.key.Name)}, lease)
+	switch {
+	case apierrors.IsNotFound(err):
+		return ui.Lease{Read: true}
+	case err != nil:
+		return ui.Lease{}
+	case lease.Spec.RenewTime == nil:
+		return ui.Lease{Read: true}
+	}
+	term := time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second
+	return ui.Lease{Read: true, Holder: ptr.Deref(lease.Spec.HolderIdentity, ""), Until: lease.Spec.RenewTime.Add(term)}
+}
+
+// judged judges the record anew on what was observed, as a pass would, so that
+// conditions are of now and not of the last pass.
+func judged(facts ui.Facts, s plan.Snapshot) ui.Facts {
+	d := stages.Cluster()[0].Decide(s) // the first stage brings the record up to date
+	if d.Hold != nil && d.Hold.Human {
+		facts.Warnings = append(facts.Warnings, fmt.Sprintf("the process groups are shown as last recorded: %s", d.Hold.Reason))
+	}
+	for _, a := range d.Actions {
+		if edit, ok := a.(plan.Edit); ok {
+			s = edit.Apply(s)
+		}
+	}
+	facts.Snapshot = s
+	facts.Desired = objects.DesiredConfiguration(s.Cluster)
+	facts.Gaps = s.Cluster.ReconciliationGaps(objects.DesiredRecordConfiguration(s.Cluster))
+	return facts
+}

@@ -1,0 +1,85 @@
+package commands
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/yaml"
+)
+
+func TestTheRoleOfReconcileGrantsWhatReconcileAsksFor(t *testing.T) {
+	rules := rulesOf(t, "reconcile.yaml")
+	for _, p := range reconcilePowers() {
+		if !granted(rules, p) {
+			t.Errorf("manifests/rbac/reconcile.yaml does not grant %q", p)
+		}
+	}
+}
+
+func TestTheRoleOfReconcileGrantsNoMore(t *testing.T) {
+	needed := reconcilePowers()
+	beyond := []power{ // what only some runs need, so that no run asks for it beforehand
+		{"list", "apps.foundationdb.org", "foundationdbclusters", ""}, // to find the only cluster, or to name others
+		{"create", "", "pods", "portforward"},                         // split images
+	}
+	for _, p := range powersOf(rulesOf(t, "reconcile.yaml")) {
+		if !slices.Contains(needed, p) && !slices.Contains(beyond, p) {
+			t.Errorf("manifests/rbac/reconcile.yaml grants %q, which no pass asks for", p)
+		}
+	}
+}
+
+func TestTheRoleOfReadersChangesNothing(t *testing.T) {
+	for _, p := range powersOf(rulesOf(t, "read.yaml")) {
+		asks := p.resource == "pods" && (p.subresource == "exec" || p.subresource == "portforward")
+		if !asks && p.verb != "get" && p.verb != "list" {
+			t.Errorf("manifests/rbac/read.yaml grants %q", p)
+		}
+	}
+}
+
+func TestTheRoleForFindingOperatorsOnlyLists(t *testing.T) {
+	want := []power{{"list", "apps", "deployments", ""}, {"list", "coordination.k8s.io", "leases", ""}}
+	if got := powersOf(rulesOf(t, "find-operators.yaml")); !slices.Equal(want, got) {
+		t.Errorf("manifests/rbac/find-operators.yaml grants %v, want %v", got, want)
+	}
+}
+
+// rulesOf reads the rules of the one role in a manifest; a ClusterRole reads the same.
+func rulesOf(t *testing.T, name string) []rbacv1.PolicyRule {
+	t.Helper()
+	text, err := os.ReadFile("../../manifests/rbac/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var role rbacv1.Role
+	if err := yaml.UnmarshalStrict(text, &role); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if len(role.Rules) == 0 {
+		t.Fatalf("%s has no rules", name)
+	}
+	return role.Rules
+}
+
+func granted(rules []rbacv1.PolicyRule, p power) bool {
+	return slices.Contains(powersOf(rules), p)
+}
+
+func powersOf(rules []rbacv1.PolicyRule) []power {
+	var powers []power
+	for _, r := range rules {
+		for _, group := range r.APIGroups {
+			for _, path := range r.Resources {
+				resource, subresource, _ := strings.Cut(path, "/")
+				for _, verb := range r.Verbs {
+					powers = append(powers, power{verb, group, resource, subresource})
+				}
+			}
+		}
+	}
+	return powers
+}
