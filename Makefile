@@ -8,6 +8,8 @@ VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo u
 KUBERNETES := v1.36.3
 # The sandbox of the demo; the end-to-end tests start one of their own.
 SANDBOX    ?= .sandbox
+# One setting for builds and tests, so that they share what they compile; nothing here needs C.
+export CGO_ENABLED ?= 0
 TOOL       := go tool -modfile=tools/go.mod
 
 PLUGIN_LDFLAGS  := -s -w -X github.com/kubectl-fdb/kubectl-fdb/pkg/commands.version=$(VERSION)
@@ -20,13 +22,13 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build the plugin into bin/kubectl-fdb
-	CGO_ENABLED=0 go build -trimpath -ldflags "$(PLUGIN_LDFLAGS)" -o $(BIN)/kubectl-fdb ./cmd/kubectl-fdb
+	go build -ldflags "$(PLUGIN_LDFLAGS)" -o $(BIN)/kubectl-fdb ./cmd/kubectl-fdb
 
 .PHONY: build-sandbox
 build-sandbox: ## Build the sandbox and its kubectl into bin/ (minutes the first time)
-	cd sandbox && CGO_ENABLED=0 go build -trimpath -ldflags "$(SANDBOX_LDFLAGS)" -o ../$(BIN)/ ./cmd/fdb-sandbox
-	cd sandbox && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o ../$(BIN)/ ./cmd/fdb-sandbox-tool
-	cd sandbox && CGO_ENABLED=0 go build -trimpath -ldflags "$(SANDBOX_LDFLAGS)" -o ../$(BIN)/ k8s.io/kubernetes/cmd/kubectl
+	cd sandbox && go build -ldflags "$(SANDBOX_LDFLAGS)" -o ../$(BIN)/ ./cmd/fdb-sandbox
+	cd sandbox && go build -ldflags "-s -w" -o ../$(BIN)/ ./cmd/fdb-sandbox-tool
+	cd sandbox && go build -ldflags "$(SANDBOX_LDFLAGS)" -o ../$(BIN)/ k8s.io/kubernetes/cmd/kubectl
 
 .PHONY: demo
 demo: build build-sandbox ## Bring a cluster up from nothing, on this machine
