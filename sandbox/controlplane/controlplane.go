@@ -35,6 +35,7 @@ type ControlPlane struct {
 	Config *rest.Config         // administrator, straight to the API server
 	Client kubernetes.Interface // made from Config
 
+	pki    PKI
 	api    *apiServer
 	etcd   *embed.Etcd
 	cancel context.CancelFunc
@@ -44,7 +45,7 @@ type ControlPlane struct {
 // Start brings the control plane up and returns when it serves.
 func Start(ctx context.Context, o Options) (_ *ControlPlane, err error) {
 	logTo(o.Log)
-	c := &ControlPlane{}
+	c := &ControlPlane{pki: o.PKI}
 	ctx, c.cancel = context.WithCancel(ctx)
 	defer func() {
 		if err != nil {

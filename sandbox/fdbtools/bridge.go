@@ -1,0 +1,188 @@
+// Package fdbtools stands between the programs in containers and the simulated
+// FoundationDB: fdbserver, fdbcli and the others say what they were asked to
+// do, and the model does it, with the files of the program's own container.
+package fdbtools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/sandbox/fdbtools/wire"
+	"github.com/kubectl-fdb/kubectl-fdb/sandbox/node"
+)
+
+// Options are what a bridge works with.
+type Options struct {
+	Client      kubernetes.Interface
+	Resolve     func(name string) ([]netip.Addr, error)
+	Annotations func(namespace, pod string) (annotations map[string]string, ok bool)
+	Speed       float64 // of the model's time against real time
+	Clock       clock.PassiveClock
+	Log         *slog.Logger
+}
+
+// Bridge serves the programs of every container of a sandbox.
+type Bridge struct {
+	Options
+	World *fdbsim.World
+
+	mu    sync.Mutex
+	speed float64
+}
+
+// New returns a bridge with an empty world whose time does not pass until Run.
+func New(o Options) *Bridge {
+	return &Bridge{
+		Options: o, speed: o.Speed,
+		World: fdbsim.NewWorld(fdbsim.Options{Seed: uint64(o.Clock.Now().UnixNano()), Start: o.Clock.Now(), Resolve: o.Resolve}), //nolint:gosec // any number is a seed
+	}
+}
+
+// tick is how finely the model's time follows real time.
+const tick = 20 * time.Millisecond
+
+// Run lets the model's time pass until ctx ends.
+func (b *Bridge) Run(ctx context.Context) {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	last := b.Clock.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		now := b.Clock.Now()
+		b.World.Advance(time.Duration(float64(now.Sub(last)) * b.Pace()))
+		last = now
+	}
+}
+
+// Pace is how many seconds pass in the model in one real second.
+func (b *Bridge) Pace() float64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.speed
+}
+
+// SetPace changes how fast the model's time passes.
+func (b *Bridge) SetPace(speed float64) error {
+	if speed <= 0 || speed > maxSpeed {
+		return fmt.Errorf("speed %g is not above 0 and at most %d", speed, maxSpeed)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.speed = speed
+	return nil
+}
+
+// maxSpeed keeps one tick of the model below half a minute.
+const maxSpeed = 1000
+
+// Serve serves the programs of one container until ctx ends.
+func (b *Bridge) Serve(ctx context.Context, listener net.Listener, c node.Container) {
+	context.AfterFunc(ctx, func() { listener.Close() })
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		go b.serve(ctx, wire.NewConn(conn), c)
+	}
+}
+
+// serve serves one program to its end.
+func (b *Bridge) serve(ctx context.Context, conn *wire.Conn, c node.Container) {
+	defer conn.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	context.AfterFunc(ctx, func() { conn.Close() })
+	var first wire.FromProgram
+	if conn.Receive(&first) != nil {
+		return
+	}
+	switch {
+	case first.Run != nil:
+		p := newProgram(conn, *first.Run, c)
+		go p.receive(cancel)
+		code := b.run(ctx, p)
+		conn.Send(wire.ToProgram{Exit: &code}) //nolint:errcheck // a program that is gone needs no code
+	case first.Watch:
+		b.watchPod(ctx, cancel, conn, c)
+	default:
+		b.Log.Error("a program in a container says nothing known", "pod", c.Pod, "container", c.Name)
+	}
+}
+
+// annotationInterval is how often annotations are compared.
+const annotationInterval = 100 * time.Millisecond
+
+// watchPod tells a program its pod's annotations and sets those it asks for.
+func (b *Bridge) watchPod(ctx context.Context, cancel context.CancelFunc, conn *wire.Conn, c node.Container) {
+	go func() {
+		defer cancel()
+		for {
+			var m wire.FromProgram
+			if conn.Receive(&m) != nil {
+				return
+			}
+			outcome := wire.Outcome{}
+			if err := b.annotate(ctx, c, m.Annotate); err != nil {
+				outcome.Error = err.Error()
+			}
+			if conn.Send(wire.ToProgram{Annotated: &outcome}) != nil {
+				return
+			}
+		}
+	}()
+	ticker := time.NewTicker(annotationInterval)
+	defer ticker.Stop()
+	var told map[string]string
+	for {
+		current, ok := b.Annotations(c.Namespace, c.Pod)
+		if ok && (told == nil || !maps.Equal(told, current)) {
+			told = maps.Clone(current)
+			if told == nil {
+				told = map[string]string{}
+			}
+			if conn.Send(wire.ToProgram{Annotations: told}) != nil {
+				return
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// annotate sets annotations of the container's own pod.
+func (b *Bridge) annotate(ctx context.Context, c node.Container, set map[string]string) error {
+	if len(set) == 0 {
+		return errors.New("no annotation to set")
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": c.UID, "annotations": set}})
+	if err != nil {
+		return err
+	}
+	_, err = b.Client.CoreV1().Pods(c.Namespace).Patch(ctx, c.Pod, types.MergePatchType, patch, metav1.PatchOptions{})
+	if err != nil {
+		return fmt.Errorf("annotating pod %s/%s: %w", c.Namespace, c.Pod, err)
+	}
+	return nil
+}

@@ -1,0 +1,275 @@
+package fdbtools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/sandbox/box"
+	"github.com/kubectl-fdb/kubectl-fdb/sandbox/fdbtools/wire"
+	"github.com/kubectl-fdb/kubectl-fdb/sandbox/node"
+)
+
+// program is one FoundationDB program running in a container.
+type program struct {
+	conn      *wire.Conn
+	run       wire.Run
+	container node.Container
+	input     *input
+	gone      chan struct{} // closed when the program has ended
+
+	mu      sync.Mutex
+	last    int
+	waiting map[int]chan wire.FileAnswer
+}
+
+func newProgram(conn *wire.Conn, run wire.Run, c node.Container) *program {
+	return &program{
+		conn: conn, run: run, container: c, input: newInput(), gone: make(chan struct{}), waiting: map[int]chan wire.FileAnswer{},
+	}
+}
+
+// receive takes what the program says until it has ended.
+func (p *program) receive(ended context.CancelFunc) {
+	defer ended()
+	defer close(p.gone)
+	defer p.input.end()
+	for {
+		var m wire.FromProgram
+		if p.conn.Receive(&m) != nil {
+			return
+		}
+		switch {
+		case m.File != nil:
+			p.answered(*m.File)
+		case m.StdinEnd:
+			p.input.end()
+		case len(m.Stdin) > 0:
+			p.input.add(m.Stdin)
+		}
+	}
+}
+
+func (p *program) answered(a wire.FileAnswer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w := p.waiting[a.ID]; w != nil {
+		delete(p.waiting, a.ID)
+		w <- a
+	}
+}
+
+// run does what the program was asked to do.
+func (b *Bridge) run(ctx context.Context, p *program) int {
+	name := path.Base(p.run.Argv[0])
+	if name == "fdbserver" && !asksAboutItself(p.run.Argv[1:]) {
+		return b.runServer(ctx, p)
+	}
+	return b.World.RunTool(ctx, fdbsim.Tool{
+		Name: name, Version: p.run.Version, Args: p.run.Argv[1:], Env: p.run.Env, Files: p,
+		Stdin: p.input, Stdout: output{p, false}, Stderr: output{p, true},
+	})
+}
+
+// asksAboutItself says whether a command line asks for a version or for help.
+func asksAboutItself(args []string) bool {
+	for _, a := range args {
+		switch a {
+		case "--version", "-v", "--help", "-h", "-?":
+			return true
+		}
+	}
+	return false
+}
+
+// runServer is an fdbserver until the model or the container ends it.
+func (b *Bridge) runServer(ctx context.Context, p *program) int {
+	server, err := b.server(p)
+	if err != nil {
+		fmt.Fprintf(output{p, true}, "ERROR: %v\n", err)
+		return 1
+	}
+	handle, err := b.World.StartServer(server)
+	if err != nil {
+		fmt.Fprintf(output{p, true}, "ERROR: %v\n", err)
+		return 1
+	}
+	defer handle.Stop()
+	select {
+	case code := <-handle.Exited():
+		return code
+	case <-ctx.Done():
+		return 137
+	}
+}
+
+func (b *Bridge) server(p *program) (fdbsim.Server, error) {
+	args, err := fdbsim.ParseServerArgs(p.run.Argv)
+	if err != nil {
+		return fdbsim.Server{}, err
+	}
+	s := fdbsim.Server{
+		Args: p.run.Argv, Version: p.run.Version, Env: p.run.Env,
+		DataKey: hostPath(p.container, args.DataDir), ClusterFile: file{p, args.ClusterFile},
+	}
+	if args.SeedClusterFile != "" {
+		s.Seed = file{p, args.SeedClusterFile}
+	}
+	return s, nil
+}
+
+// hostPath is a directory of a container as the machine knows it: two
+// containers with the same volume have the same data. A directory of no volume
+// is the container's own.
+func hostPath(c node.Container, dir string) string {
+	var best box.Mount
+	for _, m := range c.Mounts {
+		if within(m.Target, dir) && len(m.Target) > len(best.Target) {
+			best = m
+		}
+	}
+	if best.Target == "" {
+		return fmt.Sprintf("%s/%s:%s", c.UID, c.Name, dir)
+	}
+	return path.Join(best.Source, strings.TrimPrefix(path.Clean(dir), path.Clean(best.Target)))
+}
+
+func within(parent, dir string) bool {
+	parent, dir = path.Clean(parent), path.Clean(dir)
+	return parent == dir || strings.HasPrefix(dir, strings.TrimSuffix(parent, "/")+"/")
+}
+
+// file is one file of the program's container.
+type file struct {
+	program *program
+	name    string
+}
+
+func (f file) Read() ([]byte, error)      { return f.program.ReadFile(f.name) }
+func (f file) Write(content []byte) error { return f.program.WriteFile(f.name, content) }
+
+// fileLimit bounds the wait for a program that does not answer, such as a
+// stopped one. The model stands still meanwhile.
+const fileLimit = 5 * time.Second
+
+func (p *program) ask(q wire.FileQuestion) (wire.FileAnswer, error) {
+	answer := make(chan wire.FileAnswer, 1)
+	p.mu.Lock()
+	p.last++
+	q.ID = p.last
+	p.waiting[q.ID] = answer
+	p.mu.Unlock()
+	if err := p.conn.Send(wire.ToProgram{Ask: &q}); err != nil {
+		return wire.FileAnswer{}, err
+	}
+	limit := time.NewTimer(fileLimit)
+	defer limit.Stop()
+	select {
+	case a := <-answer:
+		return a, answerError(q, a)
+	case <-p.gone:
+		return wire.FileAnswer{}, errors.New("the program has ended")
+	case <-limit.C:
+		return wire.FileAnswer{}, errors.New("the program does not answer")
+	}
+}
+
+func answerError(q wire.FileQuestion, a wire.FileAnswer) error {
+	switch {
+	case a.NotFound:
+		return &fs.PathError{Op: string(q.Do), Path: q.Name, Err: fs.ErrNotExist}
+	case a.Error != "":
+		return errors.New(a.Error)
+	}
+	return nil
+}
+
+// ReadFile reads a file as the program sees it.
+func (p *program) ReadFile(name string) ([]byte, error) {
+	a, err := p.ask(wire.FileQuestion{Do: wire.Read, Name: name})
+	return a.Content, err
+}
+
+// WriteFile writes a file as the program sees it.
+func (p *program) WriteFile(name string, content []byte) error {
+	_, err := p.ask(wire.FileQuestion{Do: wire.Write, Name: name, Content: content})
+	return err
+}
+
+// Writable says whether the program could replace a file.
+func (p *program) Writable(name string) bool {
+	a, err := p.ask(wire.FileQuestion{Do: wire.Writable, Name: name})
+	return err == nil && a.Yes
+}
+
+// output is one of the program's output streams.
+type output struct {
+	program *program
+	errors  bool
+}
+
+// Write sends the text to the program, which prints it.
+func (o output) Write(text []byte) (int, error) {
+	if len(text) == 0 {
+		return 0, nil
+	}
+	m := wire.ToProgram{Stdout: text}
+	if o.errors {
+		m = wire.ToProgram{Stderr: text}
+	}
+	if err := o.program.conn.Send(m); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// input is the program's standard input as far as it has come. It never makes
+// the sender wait, whose answers about files must get through.
+type input struct {
+	mu      sync.Mutex
+	arrived *sync.Cond
+	data    []byte
+	ended   bool
+}
+
+func newInput() *input {
+	i := &input{}
+	i.arrived = sync.NewCond(&i.mu)
+	return i
+}
+
+func (i *input) add(data []byte) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.data = append(i.data, data...)
+	i.arrived.Broadcast()
+}
+
+func (i *input) end() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.ended = true
+	i.arrived.Broadcast()
+}
+
+// Read waits for input or its end.
+func (i *input) Read(p []byte) (int, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for len(i.data) == 0 && !i.ended {
+		i.arrived.Wait()
+	}
+	if len(i.data) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, i.data)
+	i.data = i.data[n:]
+	return n, nil
+}

@@ -1,0 +1,398 @@
+// Package node stands for the kubelets of a sandbox. It registers nodes, runs
+// the containers of the pods bound to them, reports their status, and serves
+// exec, logs and port-forward. It acts for no one but the API server: its ports
+// are on the loopback interface and ask for the API server's own certificate.
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-fdb/kubectl-fdb/sandbox/box"
+	"github.com/kubectl-fdb/kubectl-fdb/sandbox/images"
+	"github.com/kubectl-fdb/kubectl-fdb/sandbox/volumes"
+)
+
+// KubernetesVersion is what the nodes say they run: that of the libraries in go.mod.
+const KubernetesVersion = "v1.36.3"
+
+// requestLimit bounds one request to the API server.
+const requestLimit = 20 * time.Second
+
+// Clock tells the time.
+type Clock = clock.PassiveClock
+
+// Container is one running container, as the programs in it see it.
+type Container struct {
+	Namespace, Pod string
+	UID            types.UID
+	Name           string
+	Image          images.Image
+	Mounts         []box.Mount
+}
+
+// Tools serves the FoundationDB programs of one container on listener until ctx ends.
+type Tools interface {
+	Serve(ctx context.Context, listener net.Listener, c Container)
+}
+
+// Options are what an agent works with.
+type Options struct {
+	Client         kubernetes.Interface
+	Informers      informers.SharedInformerFactory
+	Dir            string // pods' files; survives a restart
+	RunDir         string // running containers' sockets and roots; emptied at the start
+	ShortRunDir    string // another name of RunDir, short enough for a socket
+	Network        netip.Prefix
+	Launcher       *box.Launcher
+	Images         *images.Store
+	Tools          Tools
+	TLS            *tls.Config // of the nodes' ports
+	Caller         string      // common name of the certificate that may call
+	ConfigMapDelay time.Duration
+	Events         record.EventRecorder
+	Clock          Clock
+	Log            *slog.Logger
+}
+
+// Agent runs the pods of all nodes of a sandbox.
+type Agent struct {
+	Options
+	Hosts Hosts
+
+	addresses *addresses
+	projector *volumes.Projector
+	pods      corelisters.PodLister
+	services  corelisters.ServiceLister
+	server    *http.Server
+	synced    []cache.InformerSynced
+	hostsWake chan struct{}
+	boxes     atomic.Int64 // number of boxes made, which names their directories
+
+	mu      sync.Mutex
+	nodes   map[string]*node
+	runners map[types.UID]*runner
+	runDirs map[string]struct{}
+	work    sync.WaitGroup
+}
+
+// NewAgent returns an agent; Start starts it.
+func NewAgent(o Options) (*Agent, error) {
+	core := o.Informers.Core().V1()
+	a := &Agent{
+		Options: o, addresses: newAddresses(o.Network), hostsWake: make(chan struct{}, 1),
+		pods: core.Pods().Lister(), services: core.Services().Lister(),
+		nodes: map[string]*node{}, runners: map[types.UID]*runner{}, runDirs: map[string]struct{}{},
+		projector: &volumes.Projector{
+			Client: o.Client, ConfigMaps: core.ConfigMaps().Lister(),
+			Claims: core.PersistentVolumeClaims().Lister(), Volumes: core.PersistentVolumes().Lister(),
+		},
+	}
+	if err := os.RemoveAll(o.RunDir); err != nil {
+		return nil, fmt.Errorf("clearing the containers' directory: %w", err)
+	}
+	for _, dir := range []string{o.Dir, o.RunDir} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("making the pods' directory: %w", err)
+		}
+	}
+	return a, nil
+}
+
+// Start registers the nodes and runs pods until ctx ends. It calls
+// startInformers when it has said what it wants to know.
+func (a *Agent) Start(ctx context.Context, nodes []Spec, startInformers func()) error {
+	a.server = &http.Server{Handler: a.handler(), ReadHeaderTimeout: requestLimit}
+	for _, spec := range nodes {
+		if err := a.startNode(ctx, spec); err != nil {
+			return err
+		}
+	}
+	if err := a.watch(ctx); err != nil {
+		return err
+	}
+	startInformers()
+	if !cache.WaitForCacheSync(ctx.Done(), a.synced...) {
+		return errors.New("the API server's objects did not arrive")
+	}
+	go a.keepHosts(ctx)
+	return nil
+}
+
+func (a *Agent) startNode(ctx context.Context, spec Spec) error {
+	n := &node{spec: spec, client: a.Client, clock: a.Clock}
+	if err := n.listen(ctx, a.TLS, a.server); err != nil {
+		return err
+	}
+	if err := n.register(ctx); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	a.nodes[spec.Name] = n
+	a.mu.Unlock()
+	go n.heartbeat(ctx, func(err error) { a.Log.Error("node heartbeat", "error", err) })
+	return nil
+}
+
+// Stop waits until every container has ended; the context given to Start must have ended.
+func (a *Agent) Stop() {
+	a.server.Close() //nolint:errcheck // the process ends anyway
+	a.work.Wait()
+}
+
+func (a *Agent) watch(ctx context.Context) error {
+	core := a.Informers.Core().V1()
+	handlers := []struct {
+		informer cache.SharedIndexInformer
+		changed  func(any)
+		deleted  func(any)
+	}{
+		{core.Pods().Informer(), func(o any) { a.podChanged(ctx, o) }, a.podDeleted},
+		{core.Services().Informer(), func(any) { a.stirHosts() }, func(any) { a.stirHosts() }},
+		{core.ConfigMaps().Informer(), a.configMapChanged, func(any) {}},
+		{core.PersistentVolumeClaims().Informer(), func(any) {}, func(any) {}},
+		{core.PersistentVolumes().Informer(), func(any) {}, func(any) {}},
+	}
+	for _, h := range handlers {
+		handle, err := h.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc: h.changed, UpdateFunc: func(_, o any) { h.changed(o) }, DeleteFunc: h.deleted,
+		})
+		if err != nil {
+			return fmt.Errorf("watching the API server: %w", err)
+		}
+		a.synced = append(a.synced, handle.HasSynced)
+	}
+	return nil
+}
+
+func (a *Agent) podChanged(ctx context.Context, o any) {
+	pod := o.(*corev1.Pod)
+	a.stirHosts()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n := a.nodes[pod.Spec.NodeName]
+	if n == nil {
+		return // not bound, or not to us
+	}
+	a.addresses.keep(pod.UID, pod.Status.PodIP)
+	r := a.runners[pod.UID]
+	if r == nil {
+		r = a.newRunner(pod, n)
+		a.runners[pod.UID] = r
+		a.work.Go(func() { r.run(ctx) })
+	}
+	r.observe(pod)
+}
+
+func (a *Agent) podDeleted(o any) {
+	if unknown, ok := o.(cache.DeletedFinalStateUnknown); ok {
+		o = unknown.Obj
+	}
+	pod, ok := o.(*corev1.Pod)
+	if !ok {
+		return
+	}
+	a.stirHosts()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r := a.runners[pod.UID]; r != nil {
+		r.observe(nil)
+	}
+}
+
+// configMapChanged has the pods that use the map look at it after the delay.
+func (a *Agent) configMapChanged(o any) {
+	m := o.(*corev1.ConfigMap)
+	time.AfterFunc(a.ConfigMapDelay, func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		for _, r := range a.runners {
+			if r.namespace == m.Namespace {
+				r.refreshVolumes()
+			}
+		}
+	})
+}
+
+// forget is called by a runner whose pod is gone.
+func (a *Agent) forget(uid types.UID) {
+	a.addresses.free(uid)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.runners, uid)
+}
+
+func (a *Agent) runner(namespace, name string) (*runner, error) {
+	pod, err := a.pods.Pods(namespace).Get(name)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r := a.runners[pod.UID]
+	if r == nil {
+		return nil, fmt.Errorf("pod %s/%s does not run here", namespace, name)
+	}
+	return r, nil
+}
+
+// SetHealth changes how a node does.
+func (a *Agent) SetHealth(ctx context.Context, name string, h Health) error {
+	a.mu.Lock()
+	n := a.nodes[name]
+	a.mu.Unlock()
+	if n == nil {
+		return fmt.Errorf("there is no node %q", name)
+	}
+	if n.is() == h {
+		return nil
+	}
+	if err := a.setPort(ctx, n, h); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	n.health = h
+	n.mu.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, r := range a.runners {
+		r.stir()
+	}
+	return nil
+}
+
+// setPort opens or closes the node's port.
+func (a *Agent) setPort(ctx context.Context, n *node, h Health) error {
+	if h == Working {
+		return n.listen(ctx, a.TLS, a.server)
+	}
+	if n.is() != Working {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.listener.Close()
+}
+
+// Healths is how every node does, by name.
+func (a *Agent) Healths() map[string]Health {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := map[string]Health{}
+	for name, n := range a.nodes {
+		all[name] = n.is()
+	}
+	return all
+}
+
+func (a *Agent) stirHosts() {
+	select {
+	case a.hostsWake <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+// keepHosts keeps the names current in every running container.
+func (a *Agent) keepHosts(ctx context.Context) {
+	for {
+		if err := a.updateHosts(); err != nil {
+			a.Log.Error("updating hosts files", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.hostsWake:
+		}
+	}
+}
+
+func (a *Agent) updateHosts() error {
+	pods, err := a.pods.List(labels.Everything())
+	if err != nil {
+		return err
+	}
+	services, err := a.services.List(labels.Everything())
+	if err != nil {
+		return err
+	}
+	if !a.Hosts.set(names(pods, services)) {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var errs []error
+	for dir := range a.runDirs {
+		errs = append(errs, writeHosts(dir, a.Hosts.file()))
+	}
+	return errors.Join(errs...)
+}
+
+// writeHosts replaces the file at once, so that no program reads half of it.
+func writeHosts(dir string, content []byte) error {
+	next := filepath.Join(dir, "hosts.new")
+	if err := os.WriteFile(next, content, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(next, filepath.Join(dir, "hosts"))
+}
+
+// places are the directories of one box.
+type places struct{ root, run, socket string }
+
+// newPlaces makes them, with a hosts file that is kept current until dropPlaces.
+func (a *Agent) newPlaces() (places, error) {
+	name := strconv.FormatInt(a.boxes.Add(1), 10)
+	p := places{
+		root: filepath.Join(a.RunDir, name, "root"), run: filepath.Join(a.RunDir, name, "run"),
+		socket: filepath.Join(a.ShortRunDir, name, "run", "tools.sock"),
+	}
+	for _, dir := range []string{p.root, p.run} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return p, err
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.runDirs[p.run] = struct{}{}
+	return p, writeHosts(p.run, a.Hosts.file())
+}
+
+func (a *Agent) dropPlaces(p places) {
+	a.mu.Lock()
+	delete(a.runDirs, p.run)
+	a.mu.Unlock()
+	if err := os.RemoveAll(filepath.Dir(p.run)); err != nil {
+		a.Log.Error("removing a container's directory", "error", err)
+	}
+}
+
+// Annotations are a pod's annotations now; ok is false when it is gone.
+func (a *Agent) Annotations(namespace, name string) (annotations map[string]string, ok bool) {
+	pod, err := a.pods.Pods(namespace).Get(name)
+	if err != nil {
+		return nil, false
+	}
+	return pod.Annotations, true
+}

@@ -1,0 +1,392 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"syscall"
+
+	"github.com/kubectl-fdb/kubectl-fdb/sandbox/box"
+	"github.com/kubectl-fdb/kubectl-fdb/sandbox/images"
+)
+
+// container is one container of a pod, with its box while it runs. Its
+// runner's lock guards it.
+type container struct {
+	runner  *runner
+	spec    corev1.Container
+	status  corev1.ContainerStatus
+	backOff time.Duration // before the next start; zero for the first restart
+	retryAt time.Time
+
+	box     *box.Box // nil while it does not run
+	process *box.Process
+	env     environment
+	places  places
+	cancel  context.CancelFunc // ends what serves the container
+	probes  *probes
+}
+
+const (
+	// firstBackOff is the wait before the second restart in a row; the first
+	// restart does not wait. A kubelet begins with 10 s; a sandbox is quicker.
+	firstBackOff = 2 * time.Second
+	// longestBackOff bounds the doubling. A kubelet's is 5 min.
+	longestBackOff = 60 * time.Second
+	// calmAfter is how long a container must run for its back-off to be forgotten.
+	calmAfter = 2 * longestBackOff
+)
+
+func newContainer(r *runner, spec corev1.Container, known []corev1.ContainerStatus) *container {
+	c := &container{runner: r, spec: spec}
+	for _, s := range known {
+		if s.Name == spec.Name {
+			c.status = *s.DeepCopy()
+		}
+	}
+	c.status.Name, c.status.Image, c.status.ImageID = spec.Name, spec.Image, "sandbox://"+spec.Image
+	if running := c.status.State.Running; running != nil { // it died with the sandbox's last run
+		c.over(box.Exit{Code: 137, Signal: syscall.SIGKILL}, running.StartedAt)
+	}
+	if c.status.State == (corev1.ContainerState{}) {
+		c.await(waitingToStart(r), "")
+	}
+	return c
+}
+
+func waitingToStart(r *runner) string {
+	if r.volumes != nil {
+		return "PodInitializing"
+	}
+	return "ContainerCreating"
+}
+
+// isInit says whether the container must end before the next one starts.
+func (c *container) isInit() bool {
+	for _, i := range c.runner.pod.Spec.InitContainers {
+		if i.Name == c.spec.Name {
+			return !restartable(c.spec)
+		}
+	}
+	return false
+}
+
+// done says whether an init container lets the next one start.
+func (c *container) done() bool {
+	if !c.isInit() {
+		return c.process != nil
+	}
+	return c.status.State.Terminated != nil && c.status.State.Terminated.ExitCode == 0
+}
+
+// keep starts the container if it should run and does not, and says when to look again.
+func (c *container) keep(ctx context.Context) time.Duration {
+	c.notice()
+	if c.process != nil {
+		return idleInterval
+	}
+	if !c.shouldStart() {
+		return idleInterval
+	}
+	now := c.runner.agent.Clock.Now()
+	if now.Before(c.retryAt) {
+		return c.retryAt.Sub(now)
+	}
+	if err := c.start(ctx); err != nil {
+		c.couldNotStart(err)
+		return min(idleInterval, max(retryInterval, c.retryAt.Sub(now)))
+	}
+	return idleInterval
+}
+
+// shouldStart applies the restart policy to a container that is not running.
+func (c *container) shouldStart() bool {
+	t := c.status.State.Terminated
+	if t == nil {
+		return true
+	}
+	policy := c.runner.pod.Spec.RestartPolicy
+	if c.isInit() {
+		return t.ExitCode != 0 && policy != corev1.RestartPolicyNever
+	}
+	return policy == corev1.RestartPolicyAlways || restartable(c.spec) || policy == corev1.RestartPolicyOnFailure && t.ExitCode != 0
+}
+
+// configError is a container that names something that does not exist.
+type configError struct{ error }
+
+func (c *container) couldNotStart(err error) {
+	var noConfig configError
+	if errors.As(err, &noConfig) {
+		c.await("CreateContainerConfigError", err.Error())
+		c.runner.complain("Failed", "Error: "+err.Error())
+		return
+	}
+	now := metav1.NewTime(c.runner.agent.Clock.Now())
+	c.over(box.Exit{Code: 128}, now)
+	c.lastOver().Reason, c.lastOver().Message = "StartError", "failed to create containerd task: "+err.Error()
+	c.runner.complain("Failed", "Error: "+err.Error())
+}
+
+// lastOver is the record of the container's last end.
+func (c *container) lastOver() *corev1.ContainerStateTerminated {
+	if t := c.status.State.Terminated; t != nil {
+		return t
+	}
+	return c.status.LastTerminationState.Terminated
+}
+
+func (c *container) start(ctx context.Context) error {
+	r := c.runner
+	address, err := r.agent.addresses.of(r.uid)
+	if err != nil {
+		return err
+	}
+	c.env, err = r.agent.environment(ctx, r.pod, c.spec, hostnameOf(r.pod), address.String())
+	if err != nil {
+		return configError{err}
+	}
+	mounts, err := c.mounts()
+	if err != nil {
+		return configError{err}
+	}
+	if err := c.open(ctx, mounts); err != nil {
+		return err
+	}
+	if err := c.exec(); err != nil {
+		c.close()
+		return err
+	}
+	c.begun()
+	return nil
+}
+
+// open makes the container's box and serves its tools.
+func (c *container) open(ctx context.Context, mounts []box.Mount) error {
+	r := c.runner
+	image := images.Parse(c.spec.Image)
+	programs, realPrograms, err := r.agent.Images.Programs(image)
+	if err != nil {
+		return err
+	}
+	if c.places, err = r.agent.newPlaces(); err != nil {
+		return fmt.Errorf("making a container's directories: %w", err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", c.places.socket)
+	if err != nil {
+		r.agent.dropPlaces(c.places)
+		return fmt.Errorf("listening for a container's tools: %w", err)
+	}
+	c.box, err = r.agent.Launcher.Start(box.Spec{
+		Root: c.places.root, RunDir: c.places.run, Hostname: hostnameOf(r.pod), ProgramsDir: programs,
+		Mounts: append(realPrograms, mounts...), Files: image.Files(), Directories: image.Directories(), ReadOnlyRoot: c.readOnlyRoot(),
+	})
+	if err != nil {
+		listener.Close()
+		r.agent.dropPlaces(c.places)
+		return err
+	}
+	served, cancel := context.WithCancel(ctx)
+	c.cancel = func() { cancel(); listener.Close() }
+	go r.agent.Tools.Serve(served, listener, Container{
+		Namespace: r.namespace, Pod: r.name, UID: r.uid, Name: c.spec.Name, Image: image, Mounts: mounts,
+	})
+	return nil
+}
+
+func (c *container) readOnlyRoot() bool {
+	s := c.spec.SecurityContext
+	return s != nil && ptr.Deref(s.ReadOnlyRootFilesystem, false)
+}
+
+// mounts are the container's volume mounts as mounts of directories.
+func (c *container) mounts() ([]box.Mount, error) {
+	var all []box.Mount
+	for _, m := range c.spec.VolumeMounts {
+		source, ok := c.runner.volumes[m.Name]
+		if !ok {
+			return nil, fmt.Errorf("volume %q is not mounted", m.Name)
+		}
+		if m.SubPath != "" {
+			source = filepath.Join(source, path.Clean("/"+m.SubPath))
+			if _, err := os.Stat(source); err != nil {
+				if err := os.MkdirAll(source, 0o755); err != nil {
+					return nil, fmt.Errorf("making subPath %q: %w", m.SubPath, err)
+				}
+			}
+		}
+		all = append(all, box.Mount{Source: source, Target: m.MountPath, ReadOnly: m.ReadOnly || c.runner.projected(m.Name)})
+	}
+	return all, nil
+}
+
+// projected says whether a volume is written by the agent alone.
+func (r *runner) projected(name string) bool {
+	for _, v := range r.pod.Spec.Volumes {
+		if v.Name == name {
+			return v.ConfigMap != nil || v.Secret != nil || v.Projected != nil || v.DownwardAPI != nil
+		}
+	}
+	return false
+}
+
+// exec starts the container's command and notices its end.
+func (c *container) exec() error {
+	r := c.runner
+	argv := images.Parse(c.spec.Image).Command(c.env.expand(c.spec.Command), c.env.expand(c.spec.Args))
+	stdin, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer stdin.Close()
+	log, err := openLog(r.logFile(c.spec.Name, c.status.RestartCount), r.agent.Clock)
+	if err != nil {
+		return err
+	}
+	defer log.closeWriters()
+	c.process, err = c.box.Run(box.Command{
+		Argv: argv, Env: c.env.list(), Dir: c.workingDir(), Stdin: stdin, Stdout: log.stdout, Stderr: log.stderr,
+	})
+	if err != nil {
+		return err
+	}
+	go func(ended <-chan struct{}) { <-ended; r.stir() }(c.process.Ended())
+	return nil
+}
+
+func (c *container) workingDir() string {
+	if c.spec.WorkingDir != "" {
+		return c.spec.WorkingDir
+	}
+	return "/"
+}
+
+func (r *runner) logFile(container string, restarts int32) string {
+	return filepath.Join(r.dir, "logs", container+"-"+strconv.Itoa(int(restarts))+".log")
+}
+
+func (c *container) begun() {
+	now := metav1.NewTime(c.runner.agent.Clock.Now())
+	c.status.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}
+	c.status.ContainerID = c.id()
+	c.probes = startProbes(c)
+}
+
+func (c *container) id() string {
+	return fmt.Sprintf("sandbox://%s/%s/%d", c.runner.uid, c.spec.Name, c.status.RestartCount)
+}
+
+// notice records the end of a container that ended.
+func (c *container) notice() {
+	if c.process == nil {
+		return
+	}
+	select {
+	case <-c.process.Ended():
+	default:
+		return
+	}
+	exit, started := c.process.Exit(), c.status.State.Running.StartedAt
+	c.close()
+	c.over(exit, started)
+}
+
+// over records an end and when the next start may be.
+func (c *container) over(exit box.Exit, started metav1.Time) {
+	now := c.runner.agent.Clock.Now()
+	t := &corev1.ContainerStateTerminated{
+		ExitCode: int32(exit.Code), Reason: "Error", StartedAt: started, FinishedAt: metav1.NewTime(now), ContainerID: c.id(), //nolint:gosec // an exit code
+	}
+	if exit.Code == 0 {
+		t.Reason = "Completed"
+	}
+	if now.Sub(started.Time) > calmAfter {
+		c.backOff = 0
+	}
+	c.retryAt = now.Add(c.backOff)
+	c.status.State = corev1.ContainerState{Terminated: t}
+	if c.runner.pod == nil || c.runner.pod.DeletionTimestamp != nil || !c.shouldStart() {
+		return
+	}
+	c.status.RestartCount++
+	c.status.LastTerminationState = c.status.State
+	if c.backOff > 0 {
+		c.await("CrashLoopBackOff", fmt.Sprintf("back-off %s restarting failed container=%s pod=%s", c.backOff, c.spec.Name, strings.ReplaceAll(c.runner.key(), "/", "_")))
+	}
+	c.backOff = min(longestBackOff, max(firstBackOff, 2*c.backOff))
+}
+
+// await records that the container waits, and for what.
+func (c *container) await(reason, message string) {
+	c.status.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
+}
+
+// crash is the CrashLoop fault: the container has ended and waits to be restarted.
+func (c *container) crash() {
+	if w := c.status.State.Waiting; w != nil && w.Reason == "CrashLoopBackOff" && c.process == nil {
+		return
+	}
+	started := c.runner.started
+	if c.status.State.Running != nil {
+		started = c.status.State.Running.StartedAt
+	}
+	c.kill()
+	c.backOff = longestBackOff
+	c.over(box.Exit{Code: 1}, started)
+	c.retryAt, c.backOff = time.Time{}, 0 // once the fault is cleared it starts at once
+}
+
+// askToEnd sends the container's process SIGTERM.
+func (c *container) askToEnd() {
+	if c.process == nil {
+		return
+	}
+	if err := c.process.Signal(syscall.SIGTERM); err != nil {
+		c.runner.agent.Log.Info("asking a container to end", "pod", c.runner.name, "container", c.spec.Name, "error", err)
+	}
+}
+
+// kill ends the container at once.
+func (c *container) kill() {
+	if c.process == nil {
+		return
+	}
+	started := c.status.State.Running.StartedAt
+	c.close()
+	c.over(box.Exit{Code: 137, Signal: syscall.SIGKILL}, started)
+}
+
+// close ends the box and everything that serves it.
+func (c *container) close() {
+	if c.probes != nil {
+		c.probes.stop()
+		c.probes = nil
+	}
+	c.box.Kill()
+	c.cancel()
+	c.runner.agent.dropPlaces(c.places)
+	c.box, c.process = nil, nil
+}
+
+// report is the container's part of the pod's status.
+func (c *container) report() corev1.ContainerStatus {
+	s := *c.status.DeepCopy()
+	running := c.process != nil
+	s.Started = ptr.To(running && c.probes.started())
+	s.Ready = running && c.probes.ready()
+	if c.isInit() {
+		s.Ready = s.State.Terminated != nil && s.State.Terminated.ExitCode == 0
+	}
+	return s
+}
