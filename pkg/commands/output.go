@@ -37,7 +37,9 @@ func (o *outputFlags) add(cmd *cobra.Command) {
 
 func (o *outputFlags) addFormat(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.format, "output", "o", "table", "table, wide, json, yaml, name, jsonpath=TEMPLATE, go-template=TEMPLATE or custom-columns=SPEC")
-	complete(cmd, "output", func() []string { return slices.Concat(plainFormats, []string{"jsonpath=", "go-template=", "custom-columns="}) })
+	complete(cmd, "output", func() []string {
+		return slices.Concat(plainFormats, []string{"jsonpath=", "go-template=", "custom-columns="})
+	})
 }
 
 // check finds a format that nothing can be printed in, before anything is read.

@@ -71,11 +71,26 @@ demand: no operator has to run.`,
 	root.SetErr(env.ErrOut)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(err, cmd.CommandPath()+" --help") })
 	env.Kube.AddFlags(root.PersistentFlags())
+	requests := root.PersistentFlags().Lookup("request-timeout")
+	requests.Usage = fmt.Sprintf("How long one request to the API server may take (1s, 2m). 0 stands for %s: no request is without a limit", requestTimeout)
 	env.global.add(root)
 	completeWith(root, "namespace", env.namespaceNames)
 	completeWith(root, "context", env.contextNames)
-	root.AddCommand(newStatus(env), newGet(env), newPlan(env), newReconcile(env), newVersion(env))
+	root.AddCommand(newStatus(env), newGet(env), newPlan(env), newReconcile(env), newVersion(env), newCompletion(env))
+	root.SetUsageTemplate(briefUsage(root.UsageTemplate()))
 	return root
+}
+
+// briefUsage leaves the flags that all commands share to the help of the root.
+func briefUsage(template string) string {
+	start, rest, found := strings.Cut(template, "{{if .HasAvailableInheritedFlags}}")
+	_, end, ended := strings.Cut(rest, "{{end}}")
+	if !found || !ended {
+		return template
+	}
+	return start + `{{if .HasAvailableInheritedFlags}}
+
+The flags of all commands are in kubectl fdb --help.{{end}}` + end
 }
 
 func (g *globalFlags) add(root *cobra.Command) {

@@ -157,31 +157,31 @@ func RecordPass(p reconcile.PassDone) PassRecord {
 func record(e reconcile.Event) any {
 	switch e := e.(type) {
 	case reconcile.PassStarted:
-		return passStarted{"pass-started", e.Preview, e.Round, e.Stages}
+		return passStarted{"started", e.Preview, e.Round, e.Stages}
 	case reconcile.Observing:
 		return observing{"observing", e.Stage, e.Facets.Names()}
 	case reconcile.Observed:
 		return recordObserved(e)
 	case reconcile.GatesChecked:
-		return gatesChecked{"gates-checked", orEmpty(e.Checks)}
+		return gatesChecked{"gates", orEmpty(e.Checks)}
 	case reconcile.StageDecided:
-		return stageDecided{"stage-decided", e.Stage, e.Why, recordActions(e.Actions), orEmpty(e.Checks), recordHold(e.Hold), e.Provisional}
+		return stageDecided{"decided", e.Stage, e.Why, recordActions(e.Actions), orEmpty(e.Checks), recordHold(e.Hold), e.Provisional}
 	case reconcile.LeaseTaken:
-		return taken{"lease-taken", e.Stage}
+		return taken{"leased", e.Stage}
 	case reconcile.LockTaken:
-		return taken{"lock-taken", e.Stage}
+		return taken{"locked", e.Stage}
 	case reconcile.ActionStarted:
-		return actionStarted{"action-started", e.Stage, recordAction(e.Action)}
+		return actionStarted{"acting", e.Stage, recordAction(e.Action)}
 	case reconcile.ActionDone:
-		done := actionDone{Event: "action-done", Stage: e.Stage, Action: recordAction(e.Action)}
+		done := actionDone{Event: "acted", Stage: e.Stage, Action: recordAction(e.Action)}
 		if e.Err != nil {
 			done.Error = oneLine(e.Err.Error())
 		}
 		return done
 	case reconcile.StageDone:
-		return stageDone{"stage-done", e.Stage, e.Outcome, oneLine(e.Reason)}
+		return stageDone{"stage", e.Stage, e.Outcome, oneLine(e.Reason)}
 	case reconcile.PassDone:
-		return passDone{"pass-done", RecordPass(e)}
+		return passDone{"pass", RecordPass(e)}
 	}
 	return nil
 }

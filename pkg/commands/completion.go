@@ -1,0 +1,54 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+var shells = []string{"bash", "zsh", "fish", "powershell"}
+
+func newCompletion(env *Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion SHELL",
+		Short: "Print the script that completes words on the tab key",
+		Long: `Print the script that completes words on the tab key, for bash, zsh, fish or powershell.
+It completes names of clusters, process groups, namespaces and contexts as well.
+
+For kubectl fdb, kubectl (1.26 and newer) asks a program kubectl_complete-fdb on the PATH:
+
+  #!/bin/sh
+  exec kubectl-fdb __complete "$@"`,
+		Example: `  # In this shell, for kubectl-fdb
+  source <(kubectl-fdb completion bash)`,
+		ValidArgs: shells,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("for which shell? One of %s", strings.Join(shells, ", "))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return env.writeCompletion(cmd.Root(), args[0]) },
+	}
+}
+
+func (e *Env) writeCompletion(root *cobra.Command, shell string) error {
+	var err error
+	switch shell {
+	case "bash":
+		err = root.GenBashCompletionV2(e.Out, true)
+	case "zsh":
+		err = root.GenZshCompletion(e.Out)
+	case "fish":
+		err = root.GenFishCompletion(e.Out, true)
+	case "powershell":
+		err = root.GenPowerShellCompletionWithDesc(e.Out)
+	default:
+		return usagef("there is no completion for shell %q; there is one for %s", shell, strings.Join(shells, ", "))
+	}
+	if err != nil {
+		return fmt.Errorf("printing the completion script: %w", err)
+	}
+	return nil
+}
