@@ -3,31 +3,44 @@
 # this machine, the CRDs, a cluster, one `kubectl fdb reconcile`.
 # Usage: hack/demo.sh DIR. Needs what `make build build-sandbox` builds.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-dir=$1
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+dir=$(realpath -m "${1:?usage: hack/demo.sh DIR}")
 bin=$PWD/bin
-export PATH="$bin:$PATH"
+export PATH="$bin:$PATH" KUBECONFIG="$dir/kubeconfig"
+
+for program in kubectl kubectl-fdb fdb-sandbox fdb-sandbox-tool; do
+  if [ ! -x "$bin/$program" ]; then
+    echo "bin/$program is missing: run make build build-sandbox" >&2
+    exit 1
+  fi
+done
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+run() {
+  say "\$ $*"
+  "$@"
+}
 
-say "1/5 Starting the sandbox in $dir"
-fdb-sandbox up --dir "$dir" --nodes 5 --zones 5 --detach
-export KUBECONFIG=$PWD/$dir/kubeconfig
-[ "${dir:0:1}" = / ] && export KUBECONFIG=$dir/kubeconfig
+say "1/5 A Kubernetes API server with five nodes, in $dir"
+if fdb-sandbox status --dir "$dir" >/dev/null 2>&1; then
+  echo "it runs already; make demo-stop ends it"
+else
+  run fdb-sandbox up --dir "$dir" --nodes 5 --zones 5 --detach
+fi
 
-say "2/5 Applying the CRDs"
-kubectl apply --server-side -f manifests/crd
-kubectl wait --for=condition=Established --timeout=30s crd/foundationdbclusters.apps.foundationdb.org
+say "2/5 The custom resource definitions"
+run kubectl apply --server-side -f manifests/crd
+run kubectl wait --for=condition=Established --timeout=30s crd/foundationdbclusters.apps.foundationdb.org
 
-say "3/5 Applying a FoundationDBCluster"
-kubectl apply -f manifests/examples/minimal.yaml
+say "3/5 A cluster: so far only a wish"
+run kubectl apply -f manifests/examples/minimal.yaml
 
-say "4/5 kubectl fdb reconcile sample-cluster --wait --yes"
-kubectl fdb reconcile sample-cluster --wait --yes --timeout 5m
+say "4/5 From the wish to a database"
+run kubectl fdb reconcile sample-cluster --wait --yes --timeout 5m
 
-say "5/5 kubectl fdb status sample-cluster"
-kubectl fdb status sample-cluster
-kubectl fdb get process-groups sample-cluster
+say "5/5 How it is now"
+run kubectl fdb status sample-cluster
+run kubectl fdb get process-groups sample-cluster
 
 cat <<TEXT
 
@@ -37,5 +50,5 @@ The sandbox keeps running. To look around:
   kubectl fdb status sample-cluster
   kubectl get pods
 
-\`make demo-stop\` ends it.
+make demo-stop ends it and removes what it left.
 TEXT
