@@ -57,16 +57,31 @@ func (w *World) applyService(ctx context.Context, a plan.ApplyService) error {
 	}
 }
 
-// patchMetadata sends only what changes, so it never undoes what others set.
-func (w *World) patchMetadata(ctx context.Context, a plan.PatchMetadata) error {
-	annotations := map[string]any{}
+// metadataPatch is a JSON merge patch. In one, null removes, so a map that has
+// nothing to say must be absent: "labels": null would take away every label.
+type metadataPatch struct {
+	Metadata struct {
+		Labels      map[string]string  `json:"labels,omitempty"`
+		Annotations map[string]*string `json:"annotations,omitempty"`
+	} `json:"metadata"`
+}
+
+func patchOf(a plan.PatchMetadata) metadataPatch {
+	var p metadataPatch
+	p.Metadata.Labels = a.Labels
+	p.Metadata.Annotations = map[string]*string{}
 	for key, value := range a.Annotations {
-		annotations[key] = value
+		p.Metadata.Annotations[key] = &value
 	}
 	for _, key := range a.Remove {
-		annotations[key] = nil
+		p.Metadata.Annotations[key] = nil
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": a.Labels, "annotations": annotations}})
+	return p
+}
+
+// patchMetadata sends only what changes, so it never undoes what others set.
+func (w *World) patchMetadata(ctx context.Context, a plan.PatchMetadata) error {
+	patch, err := json.Marshal(patchOf(a))
 	if err != nil {
 		return fmt.Errorf("encoding the metadata of %s: %w", a.Subject(), err)
 	}
