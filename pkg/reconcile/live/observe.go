@@ -152,11 +152,13 @@ func (w *World) readNodes(ctx context.Context, c *v1beta2.FoundationDBCluster) (
 const pageSize = 500
 
 // listed lists all objects of a kind that carry the cluster's labels, by name; for
-// a nil cluster, all objects of the kind.
+// a nil cluster, all objects of the kind. Each page is read into a list of its own:
+// JSON read into a used one would overwrite the objects of the page before, and
+// leave its continue token where the last page has none.
 func listed[T any, P interface {
 	*T
 	client.Object
-}](ctx context.Context, c client.Client, cluster *v1beta2.FoundationDBCluster, list client.ObjectList,
+}](ctx context.Context, c client.Client, cluster *v1beta2.FoundationDBCluster, empty client.ObjectList,
 ) (map[string]P, error) {
 	options := []client.ListOption{client.Limit(pageSize)}
 	if cluster != nil {
@@ -164,6 +166,7 @@ func listed[T any, P interface {
 	}
 	byName := map[string]P{}
 	for {
+		list := empty.DeepCopyObject().(client.ObjectList) //nolint:forcetypeassert // a deep copy has the type of its original
 		if err := c.List(ctx, list, options...); err != nil {
 			var one P = new(T)
 			return nil, fmt.Errorf("listing %T: %w", one, err)

@@ -1,0 +1,317 @@
+package live_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+func TestEachFacetIsObserved(t *testing.T) {
+	f := settled(t)
+	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) {
+		s.LockOptions.DisableLocks = new(bool)
+		s.ProcessGroupIDPrefix = "dc1"
+	})
+	// One object of each kind is another cluster's.
+	for _, o := range []client.Object{&corev1.Pod{}, &corev1.PersistentVolumeClaim{}, &corev1.Service{}} {
+		o.SetNamespace(key.Namespace)
+		o.SetName("foreign")
+		o.SetLabels(map[string]string{v1beta2.LabelClusterName: "another"})
+		if err := f.api.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := f.observe(plan.Everything)
+	got := map[string]any{
+		"pods": len(s.Pods), "claims": len(s.Volumes), "services": slices.Collect(maps.Keys(s.Services)), "config map": s.ConfigMap.Name,
+		"pod files": len(s.PodFiles), "available": s.Database.Available(), "coordination read": s.Coordination.Read, "nodes": len(s.Nodes),
+		"time": s.Now, "status as of": s.Database.AsOf,
+	}
+	now := f.world.Clock.Now().UTC()
+	want := map[string]any{
+		"pods": 16, "claims": 7, "services": []string{"sample"}, "config map": "sample-config",
+		"pod files": 16, "available": true, "coordination read": true, "nodes": 0,
+		"time": now, "status as of": now,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("observed (-want +got):\n%s", diff)
+	}
+	for name, report := range s.PodFiles {
+		if report.Variables[v1beta2.EnvInstanceID] == "" || report.Configuration == "" {
+			t.Errorf("%s reports %+v", name, report)
+		}
+	}
+}
+
+func TestOnlyStaleFacetsAreRead(t *testing.T) {
+	f := settled(t)
+	tests := map[plan.Facet][]string{
+		plan.Record:    {"get FoundationDBCluster sample"},
+		plan.Volumes:   {"list PersistentVolumeClaimList"},
+		plan.Services:  {"list ServiceList"},
+		plan.ConfigMap: {"get ConfigMap sample-config"},
+		plan.Pods:      {"list PodList"},
+		plan.PodFiles:  nil,
+		plan.Nodes:     nil, // no rule of the spec looks at taints
+	}
+	for facet, want := range tests {
+		s := f.observe(plan.Everything)
+		f.log.reset()
+		if err := f.world.Observe(t.Context(), &s, facet); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, f.log.all()); diff != "" {
+			t.Errorf("requests for %s (-want +got):\n%s", facet, diff)
+		}
+	}
+}
+
+func TestNodesAreReadWhereTheSpecLooksAtTaints(t *testing.T) {
+	record := sample()
+	taint, duration := "maintenance", int64(60)
+	record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: &taint, DurationInSeconds: &duration}}
+	f := newField(t, record, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}})
+	if s := f.observe(plan.Nodes); s.Nodes["node-1"] == nil {
+		t.Errorf("observed the nodes %v, want node-1", s.Nodes)
+	}
+}
+
+func TestAMissingConfigMapIsAFact(t *testing.T) {
+	f := newField(t, sample())
+	if s := f.observe(plan.ConfigMap); s.ConfigMap != nil {
+		t.Errorf("observed %v, want none", s.ConfigMap)
+	}
+}
+
+// Objects come in pages, and each page arrives as JSON that is read into the list
+// it was asked for with.
+func TestAllPagesOfAListAreRead(t *testing.T) {
+	f := newField(t, sample())
+	pages := [][]string{{"a", "b"}, {"c", "d"}, {"e"}}
+	var asked []string
+	f.log.answer = func(list client.ObjectList, o client.ListOptions) error {
+		if o.Limit != 500 || o.Namespace != key.Namespace || o.LabelSelector.String() != v1beta2.LabelClusterName+"=sample" {
+			return fmt.Errorf("asked with limit %d in namespace %q for %s", o.Limit, o.Namespace, o.LabelSelector)
+		}
+		asked = append(asked, o.Continue)
+		if len(asked) > len(pages) {
+			return errors.New("asked for more pages than there are")
+		}
+		n := len(asked) - 1
+		return json.Unmarshal(page(pages[n], n, n == len(pages)-1), list)
+	}
+	s := f.observe(plan.Pods)
+	if diff := cmp.Diff([]string{"", "page-1", "page-2"}, asked); diff != "" {
+		t.Errorf("asked for pages (-want +got):\n%s", diff)
+	}
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		if s.Pods[name] == nil || s.Pods[name].Name != name {
+			t.Errorf("pod %s is %v", name, s.Pods[name])
+		}
+	}
+}
+
+func page(names []string, n int, last bool) []byte {
+	items := make([]string, len(names))
+	for i, name := range names {
+		items[i] = fmt.Sprintf(`{"metadata":{"name":%q}}`, name)
+	}
+	next := fmt.Sprintf(`"continue":"page-%d"`, n+1)
+	if last {
+		next = `"resourceVersion":"9"` // the API server leaves an empty token out
+	}
+	return fmt.Appendf(nil, `{"metadata":{%s},"items":[%s]}`, next, strings.Join(items, ","))
+}
+
+func TestAMissingRecordIsNotFound(t *testing.T) {
+	f := newField(t, sample())
+	f.world.Key.Name = "other"
+	var s plan.Snapshot
+	err := f.world.Observe(t.Context(), &s, plan.Record)
+	if missing, ok := errors.AsType[*live.NotFoundError](err); !ok || missing.Key.Name != "other" {
+		t.Errorf("got %v, want a NotFoundError for other", err)
+	}
+}
+
+func TestAnInvalidRecordIsNamed(t *testing.T) {
+	record := sample()
+	record.Spec.Version = "nonsense"
+	f := newField(t, record)
+	var s plan.Snapshot
+	err := f.world.Observe(t.Context(), &s, plan.Everything)
+	if _, ok := errors.AsType[*live.InvalidRecordError](err); !ok || !strings.Contains(err.Error(), "nonsense") {
+		t.Errorf("got %v, want an InvalidRecordError about the version", err)
+	}
+	if got := f.log.all(); len(got) != 1 {
+		t.Errorf("made the requests %v, want the record only", got)
+	}
+}
+
+func TestErrorsOfTheAPIServer(t *testing.T) {
+	pods := schema.GroupResource{Resource: "pods"}
+	refused := &url.Error{Op: "Get", URL: "https://api/", Err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}
+	tests := map[string]struct {
+		err         error
+		unreachable bool
+	}{
+		"a refused connection is unreachable":         {refused, true},
+		"an unknown host is unreachable":              {&url.Error{Op: "Get", URL: "https://api/", Err: &net.DNSError{Name: "api"}}, true},
+		"a timeout of the client is unreachable":      {&url.Error{Op: "Get", URL: "https://api/", Err: context.DeadlineExceeded}, true},
+		"503 is unreachable":                          {apierrors.NewServiceUnavailable("etcd is down"), true},
+		"504 is unreachable":                          {apierrors.NewTimeoutError("took too long", 1), true},
+		"a server timeout is unreachable":             {apierrors.NewServerTimeout(pods, "list", 1), true},
+		"500 is unreachable":                          {apierrors.NewInternalError(errors.New("no leader")), true},
+		"403 is somebody's decision":                  {apierrors.NewForbidden(pods, "", errors.New("RBAC")), false},
+		"401 is somebody's decision":                  {apierrors.NewUnauthorized("who are you"), false},
+		"429 is passed on":                            {apierrors.NewTooManyRequests("slow down", 1), false},
+		"what nobody knows is passed on":              {errors.New("surprise"), false},
+		"a token that ran out between pages is known": {apierrors.NewResourceExpired("too old"), false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			for _, request := range []string{"get FoundationDBCluster", "list PodList", "list PersistentVolumeClaimList", "list ServiceList", "get ConfigMap"} {
+				f := newField(t, sample())
+				f.log.refuse = func(r string) error {
+					if strings.HasPrefix(r, request) {
+						return tc.err
+					}
+					return nil
+				}
+				var s plan.Snapshot
+				err := f.world.Observe(t.Context(), &s, plan.Everything)
+				if !errors.Is(err, tc.err) {
+					t.Errorf("%s: got %v, want the cause", request, err)
+				}
+				if _, unreachable := errors.AsType[*reconcile.UnreachableError](err); unreachable != tc.unreachable {
+					t.Errorf("%s: unreachable %t, want %t: %v", request, unreachable, tc.unreachable, err)
+				}
+				if apierrors.IsForbidden(tc.err) && !apierrors.IsForbidden(err) {
+					t.Errorf("%s: %v no longer says forbidden", request, err)
+				}
+			}
+		})
+	}
+}
+
+func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
+	says := func(stdout string, exit int) func(*field) {
+		return func(f *field) {
+			f.program = func(admin.Command) (admin.Result, error) { return admin.Result{Stdout: []byte(stdout), ExitCode: exit}, nil }
+		}
+	}
+	tests := map[string]struct {
+		given       func(*field)
+		notAsked    string
+		unreachable string
+	}{
+		"there is no cluster file": {
+			given:    func(f *field) { f.setStatus(func(s *v1beta2.FoundationDBClusterStatus) { s.ConnectionString = "" }) },
+			notAsked: "there is no cluster file yet",
+		},
+		"no pod runs": {
+			given: func(f *field) {
+				if err := f.api.DeleteAllOf(f.t.Context(), &corev1.Pod{}, client.InNamespace(key.Namespace)); err != nil {
+					f.t.Fatal(err)
+				}
+			}, notAsked: "no pod runs",
+		},
+		"no pod can be reached": {
+			given: func(f *field) {
+				f.program = func(admin.Command) (admin.Result, error) {
+					return admin.Result{}, &admin.TransportError{Where: "pod x", Err: errors.New("no route")}
+				}
+			}, unreachable: "no route",
+		},
+		"the answer is no document": {given: says("nonsense", 0), unreachable: "reading status"},
+		"fdbcli gives up":           {given: says("", 1), unreachable: "reading status"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := settled(t)
+			tc.given(f)
+			s := f.observe(plan.Record | plan.Database)
+			if s.Database.Status != nil || s.Database.Available() {
+				t.Error("there is a status document")
+			}
+			for what, pair := range map[string][2]string{"not asked": {s.Database.NotAsked, tc.notAsked}, "unreachable": {s.Database.Unreachable, tc.unreachable}} {
+				if !strings.Contains(pair[0], pair[1]) || (pair[0] == "") != (pair[1] == "") {
+					t.Errorf("%s: %q, want %q", what, pair[0], pair[1])
+				}
+			}
+		})
+	}
+}
+
+// A database that never answers costs the patience, and not the pass.
+func TestASilentDatabaseIsGivenUpOn(t *testing.T) {
+	f := settled(t)
+	f.world.Patience = 10 * time.Millisecond
+	f.world.Transport = func(*corev1.Pod) admin.Transport { return silence{} }
+	if s := f.observe(plan.Database); s.Database.Unreachable == "" {
+		t.Error("a database that never answers is not unreachable")
+	}
+}
+
+type silence struct{}
+
+func (silence) Run(ctx context.Context, _ admin.Command) (admin.Result, error) {
+	<-ctx.Done()
+	return admin.Result{}, &admin.TransportError{Started: true, Where: "nowhere", Err: ctx.Err()}
+}
+
+func (silence) Open(ctx context.Context, _ admin.Command) (*admin.Session, error) {
+	<-ctx.Done()
+	return nil, &admin.TransportError{Where: "nowhere", Err: ctx.Err()}
+}
+
+func TestInterruptionIsNoFactAboutTheDatabase(t *testing.T) {
+	f := settled(t)
+	f.world.Transport = func(*corev1.Pod) admin.Transport { return silence{} }
+	s := f.observe(plan.Record | plan.Pods)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.world.Observe(ctx, &s, plan.Database); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the context's error", err)
+	}
+	if s.Database.Unreachable != "" {
+		t.Errorf("the snapshot says %q", s.Database.Unreachable)
+	}
+}
+
+func TestCoordinationIsUnknownWhereItCannotBeRead(t *testing.T) {
+	f := settled(t)
+	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.LockOptions.DisableLocks = new(bool) })
+	f.world.Transport = func(*corev1.Pod) admin.Transport { return lostSessions{podTransport{f, "any"}} }
+	if s := f.observe(plan.Record | plan.Coordination); s.Coordination.Read {
+		t.Error("coordination counts as read")
+	}
+}
+
+// lostSessions runs tools, but never a session.
+type lostSessions struct{ podTransport }
+
+func (lostSessions) Open(context.Context, admin.Command) (*admin.Session, error) {
+	return nil, &admin.TransportError{Where: "nowhere", Err: errors.New("no route")}
+}
