@@ -44,19 +44,18 @@ func (w *World) step() {
 
 func (w *World) place(pod *corev1.Pod) {
 	w.nextIP++
-	pod.Spec.NodeName = w.Nodes[int(w.nextIP)%len(w.Nodes)]
+	pod.Spec.NodeName = w.Nodes[w.nextIP%len(w.Nodes)]
 	pod.Status.Phase = corev1.PodPending
 }
 
 func (w *World) start(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodRunning
-	pod.Status.PodIP = fmt.Sprintf("10.1.0.%d", slices.Index(w.podNames(), pod.Name)+1)
-	for taken := true; taken; {
-		taken = w.ipTaken(pod)
-		if taken {
-			w.nextIP++
-			pod.Status.PodIP = fmt.Sprintf("10.1.1.%d", w.nextIP)
-		}
+	const perNet = 250
+	n := slices.Index(w.podNames(), pod.Name)
+	pod.Status.PodIP = fmt.Sprintf("10.1.%d.%d", n/perNet, n%perNet+1)
+	for w.ipTaken(pod) {
+		w.nextIP++
+		pod.Status.PodIP = fmt.Sprintf("10.2.%d.%d", w.nextIP/perNet, w.nextIP%perNet+1)
 	}
 	pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
 	for _, c := range pod.Spec.Containers {

@@ -51,7 +51,7 @@ type World struct {
 
 	mu      sync.Mutex
 	running map[string]*runningPod
-	nextIP  byte
+	nextIP  int
 	locked  bool
 }
 

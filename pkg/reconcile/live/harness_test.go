@@ -1,0 +1,435 @@
+package live_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin/admintest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+)
+
+// field is a Kubernetes cluster in memory with one FoundationDBCluster: a fake API
+// server, nodes that run what its pods say, and a simulated FoundationDB.
+type field struct {
+	t testing.TB
+	// api is the cluster's own side of the API server: not counted, never refused.
+	api client.WithWatch
+	// nodes hold the pods' processes.
+	nodes *sim.World
+	world *live.World
+	log   *requestLog
+	files map[string]*podFiles
+	// program, when not nil, runs instead of the simulated fdbcli.
+	program func(admin.Command) (admin.Result, error)
+}
+
+var key = types.NamespacedName{Namespace: "fdb", Name: "sample"}
+
+func sample() *v1beta2.FoundationDBCluster {
+	return &v1beta2.FoundationDBCluster{
+		ObjectMeta: metav1.ObjectMeta{Name: key.Name, Namespace: key.Namespace, UID: "1", Generation: 1},
+		Spec:       v1beta2.FoundationDBClusterSpec{Version: "7.3.79"},
+	}
+}
+
+func scheme(t testing.TB) *runtime.Scheme {
+	t.Helper()
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme, v1beta2.AddToScheme} {
+		if err := add(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// newField is a field on which only the record and the objects given exist.
+func newField(t testing.TB, record *v1beta2.FoundationDBCluster, objects ...client.Object) *field {
+	t.Helper()
+	nodes, err := sim.New(sample(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &field{t: t, nodes: nodes, log: &requestLog{}, files: map[string]*podFiles{}}
+	f.api = fake.NewClientBuilder().WithScheme(scheme(t)).WithStatusSubresource(&v1beta2.FoundationDBCluster{}, &corev1.Pod{}).
+		WithObjects(record).WithObjects(objects...).Build()
+	nonce := 0
+	f.world = &live.World{
+		Client: f.log.before(f.api), Key: key, Holder: "ann@laptop process 7", Clock: simClock{clocktesting.NewFakeClock(sim.Noon), nodes.FDB},
+		Nonce:     func() string { nonce++; return fmt.Sprintf("nonce-%d", nonce) },
+		Transport: func(pod *corev1.Pod) admin.Transport { return podTransport{f, pod.Name} },
+	}
+	return f
+}
+
+// tick lets d pass on the nodes.
+func (f *field) tick(d time.Duration) {
+	f.t.Helper()
+	ctx := f.t.Context()
+	f.nodes.Record = f.record()
+	cm := &corev1.ConfigMap{}
+	if err := f.api.Get(ctx, types.NamespacedName{Namespace: key.Namespace, Name: key.Name + "-config"}, cm); err == nil {
+		f.nodes.ConfigMap = cm
+	}
+	pods := &corev1.PodList{}
+	if err := f.api.List(ctx, pods); err != nil {
+		f.t.Fatal(err)
+	}
+	before := map[string]*corev1.Pod{}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		before[pod.Name] = pod.DeepCopy()
+		f.nodes.Pods[pod.Name] = pod
+	}
+	f.nodes.Tick(d)
+	for name, pod := range f.nodes.Pods {
+		f.publish(before[name], pod.DeepCopy())
+	}
+}
+
+// publish stores what the nodes changed of a pod.
+func (f *field) publish(before, after *corev1.Pod) {
+	f.t.Helper()
+	if before.ResourceVersion == "" || equalPods(before, after) {
+		return
+	}
+	status := after.Status
+	if err := f.api.Update(f.t.Context(), after); err != nil {
+		f.t.Fatal(err)
+	}
+	after.Status = status
+	if err := f.api.Status().Update(f.t.Context(), after); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func equalPods(a, b *corev1.Pod) bool {
+	return a.Spec.NodeName == b.Spec.NodeName && a.Status.Phase == b.Status.Phase && a.Status.PodIP == b.Status.PodIP &&
+		a.Annotations[v1beta2.AnnotationCurrentConfiguration] == b.Annotations[v1beta2.AnnotationCurrentConfiguration] &&
+		a.Annotations[v1beta2.AnnotationEnvironment] == b.Annotations[v1beta2.AnnotationEnvironment]
+}
+
+func (f *field) record() *v1beta2.FoundationDBCluster {
+	f.t.Helper()
+	record := &v1beta2.FoundationDBCluster{}
+	if err := f.api.Get(f.t.Context(), key, record); err != nil {
+		f.t.Fatal(err)
+	}
+	return record
+}
+
+// setStatus changes the stored status.
+func (f *field) setStatus(edit func(*v1beta2.FoundationDBClusterStatus)) {
+	f.t.Helper()
+	record := f.record()
+	edit(&record.Status)
+	if err := f.api.Status().Update(f.t.Context(), record); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// setSpec changes the stored spec.
+func (f *field) setSpec(edit func(*v1beta2.FoundationDBClusterSpec)) {
+	f.t.Helper()
+	record := f.record()
+	edit(&record.Spec)
+	if err := f.api.Update(f.t.Context(), record); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *field) observe(facets plan.Facet) plan.Snapshot {
+	f.t.Helper()
+	var s plan.Snapshot
+	if err := f.world.Observe(f.t.Context(), &s, facets); err != nil {
+		f.t.Fatal(err)
+	}
+	return s
+}
+
+// begin takes the Lease, after everything was observed once.
+func (f *field) begin() {
+	f.t.Helper()
+	f.observe(plan.Everything)
+	if err := f.world.Begin(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { _ = f.world.End(context.Background()) })
+}
+
+// pass runs one pass of all stages.
+func (f *field) pass() reconcile.PassDone {
+	f.t.Helper()
+	p := reconcile.Pass{Stages: stages.Cluster(), Observer: f.world, Actor: f.world, Seed: 42, Report: func(reconcile.Event) {}}
+	done, err := p.Run(f.t.Context())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return done
+}
+
+// settle runs passes until one has nothing to do.
+func (f *field) settle(most int) {
+	f.t.Helper()
+	var done reconcile.PassDone
+	for range most {
+		if done = f.pass(); done.Outcome == reconcile.Done {
+			return
+		}
+		f.tick(max(done.RetryAfter, 5*time.Second))
+	}
+	f.t.Fatalf("not settled after %d passes: %s, %v", most, done.Outcome, done.Failures)
+}
+
+// settled is a cluster that passes brought up from nothing.
+func settled(t testing.TB) *field {
+	t.Helper()
+	f := newField(t, sample())
+	f.settle(14)
+	f.log.reset()
+	return f
+}
+
+// requestLog counts what is asked of the API server, and refuses what a test says.
+type requestLog struct {
+	mu   sync.Mutex
+	seen []string
+	// refuse returns an error for requests that should fail.
+	refuse func(request string) error
+	// answer may change what a list request returned.
+	answer func(list client.ObjectList, options client.ListOptions) error
+}
+
+func (l *requestLog) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen = nil
+}
+
+func (l *requestLog) note(verb string, o any, name string) error {
+	request := strings.TrimSpace(fmt.Sprintf("%s %s %s", verb, strings.TrimPrefix(fmt.Sprintf("%T", o)[strings.LastIndex(fmt.Sprintf("%T", o), "."):], "."), name))
+	l.mu.Lock()
+	l.seen = append(l.seen, request)
+	refuse := l.refuse
+	l.mu.Unlock()
+	if refuse == nil {
+		return nil
+	}
+	return refuse(request)
+}
+
+func (l *requestLog) all() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.seen)
+}
+
+// those returns the requests of some verbs.
+func (l *requestLog) those(verbs ...string) []string {
+	return slices.DeleteFunc(l.all(), func(request string) bool {
+		verb, _, _ := strings.Cut(request, " ")
+		return !slices.Contains(verbs, verb)
+	})
+}
+
+func (l *requestLog) writes() []string { return l.those("create", "update", "patch", "delete", "status") }
+
+// before returns a client that logs each request and then makes it.
+func (l *requestLog) before(api client.WithWatch) client.Client {
+	return interceptor.NewClient(api, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, k client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if err := l.note("get", o, k.Name); err != nil {
+				return err
+			}
+			return c.Get(ctx, k, o, opts...)
+		},
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if err := l.note("list", list, ""); err != nil {
+				return err
+			}
+			if l.answer != nil {
+				var o client.ListOptions
+				return l.answer(list, *o.ApplyOptions(opts))
+			}
+			return c.List(ctx, list, opts...)
+		},
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			if err := l.note("create", o, o.GetName()); err != nil {
+				return err
+			}
+			return c.Create(ctx, o, opts...)
+		},
+		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+			if err := l.note("update", o, o.GetName()); err != nil {
+				return err
+			}
+			return c.Update(ctx, o, opts...)
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			data, err := p.Data(o)
+			if err != nil {
+				return err
+			}
+			if err := l.note("patch", o, o.GetName()+" "+string(data)); err != nil {
+				return err
+			}
+			return c.Patch(ctx, o, p, opts...)
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			if err := l.note("delete", o, o.GetName()); err != nil {
+				return err
+			}
+			return c.Delete(ctx, o, opts...)
+		},
+		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
+			if err := l.note(sub, o, o.GetName()); err != nil {
+				return err
+			}
+			return c.SubResource(sub).Update(ctx, o, opts...)
+		},
+	})
+}
+
+// podTransport runs the simulated tools in a pod.
+type podTransport struct {
+	field *field
+	pod   string
+}
+
+func (p podTransport) Run(ctx context.Context, c admin.Command) (admin.Result, error) {
+	_ = p.field.log.note("exec", c, p.pod+" "+strings.Join(c.Argv, " "))
+	if p.field.program != nil {
+		return p.field.program(c)
+	}
+	var stdout, stderr bytes.Buffer
+	exit := p.field.nodes.FDB.RunCommand(ctx, c.Argv, p.tool(c.Stdin, &stdout, &stderr))
+	return admin.Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), ExitCode: exit}, nil
+}
+
+func (p podTransport) Open(ctx context.Context, c admin.Command) (*admin.Session, error) {
+	_ = p.field.log.note("exec", c, p.pod+" "+strings.Join(c.Argv, " "))
+	return admintest.Serve(ctx, func(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) int {
+		return p.field.nodes.FDB.RunCommand(ctx, c.Argv, p.tool(stdin, stdout, stderr))
+	}), nil
+}
+
+func (p podTransport) tool(stdin io.Reader, stdout, stderr io.Writer) fdbsim.Tool {
+	files := p.field.files[p.pod]
+	if files == nil {
+		files = &podFiles{clusterFile: func() string { return p.field.record().Status.ConnectionString }}
+		p.field.files[p.pod] = files
+	}
+	return fdbsim.Tool{Version: "7.3.79", Files: files, Stdin: stdin, Stdout: stdout, Stderr: stderr}
+}
+
+// podFiles are the cluster files of a pod: what the record says, until a tool knows better.
+type podFiles struct {
+	clusterFile func() string
+	mu          sync.Mutex
+	written     []byte
+}
+
+func (p *podFiles) ReadFile(name string) ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if name != admin.LiveClusterFile {
+		return nil, fmt.Errorf("no file %s", name)
+	}
+	if p.written != nil {
+		return p.written, nil
+	}
+	return []byte(p.clusterFile()), nil
+}
+
+func (p *podFiles) WriteFile(_ string, content []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.written = content
+	return nil
+}
+
+func (p *podFiles) Writable(name string) bool { return name == admin.LiveClusterFile }
+
+// simClock shows the simulation's time and lets it pass instead of waiting. Its
+// tickers never fire.
+type simClock struct {
+	clock.WithTicker
+	world *fdbsim.World
+}
+
+func (c simClock) Now() time.Time                  { return c.world.Now() }
+func (c simClock) Since(t time.Time) time.Duration { return c.world.Now().Sub(t) }
+
+func (c simClock) NewTimer(d time.Duration) clock.Timer {
+	c.world.Advance(d)
+	once := clocktesting.NewFakeClock(c.world.Now())
+	timer := once.NewTimer(d)
+	once.Step(d)
+	return timer
+}
+
+// cli is a client of the database on the cluster's own side: its requests are not counted.
+func (f *field) cli() *admin.FDBCLI {
+	f.t.Helper()
+	other := &field{t: f.t, api: f.api, nodes: f.nodes, log: &requestLog{}, files: map[string]*podFiles{}}
+	return admin.NewFDBCLI(podTransport{other, "elsewhere"}, admin.FDBCLIOptions{
+		Clock: f.world.Clock, Jitter: func(d time.Duration) time.Duration { return d },
+	})
+}
+
+// put writes keys of the database.
+func (f *field) put(mutations ...admin.Mutation) {
+	f.t.Helper()
+	if _, err := f.cli().Txn(f.t.Context(), nil, func(admin.View) ([]admin.Mutation, error) { return mutations, nil }); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// lockIn returns the lock record in the database; nil when there is none.
+func (f *field) lockIn(prefix string) *fdb.Lock {
+	f.t.Helper()
+	lock, _, err := admin.ReadLock(f.t.Context(), f.cli(), fdb.LockKeys{Prefix: prefix})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return lock
+}
+
+func clusterStages() []plan.Stage { return stages.Cluster() }
+
+// passWithout runs a pass that leaves one stage out.
+func (f *field) passWithout(name string) {
+	f.t.Helper()
+	list := slices.DeleteFunc(stages.Cluster(), func(s plan.Stage) bool { return s.Name == name })
+	p := reconcile.Pass{Stages: list, Observer: f.world, Actor: f.world, Seed: 42, Report: func(reconcile.Event) {}}
+	if _, err := p.Run(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+}
