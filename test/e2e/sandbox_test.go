@@ -185,3 +185,13 @@ func versions(t *testing.T, ns string) string {
 	return kubectl(t, "get", "-n", ns, "foundationdbclusters,pods,persistentvolumeclaims,services,configmaps,leases,events",
 		"-o", `jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.resourceVersion}{"\n"}{end}`)
 }
+
+// file writes a file that the test removes again, and returns its path.
+func file(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
