@@ -24,10 +24,8 @@ type cli struct {
 	err     *directWriter
 	in      *lineReader
 
-	conn  fdb.ConnectionString
-	limit time.Time // of --timeout; zero for none
-	// begun is when the running command began, for the noise of slow ones.
-	begun     time.Time
+	conn      fdb.ConnectionString
+	limit     time.Time // of --timeout; zero for none
 	slow      slowCommand
 	writeMode bool
 	options   txnOptions

@@ -16,10 +16,11 @@ const (
 	longStatus = 7 * time.Second
 )
 
-// slowCommand is what fdbcli says, unasked, about a command that takes long:
-// first that it does, then what the database is like.
+// slowCommand is what fdbcli says, unasked, about a line of commands that takes
+// long: first that it does, then what the database is like.
 type slowCommand struct {
 	warnAt, answerAt time.Time
+	answer           string
 }
 
 // next is when something is to be said; zero for never.
@@ -94,13 +95,13 @@ func (c *cli) saySlow() {
 		c.slow.warnAt = time.Time{}
 		c.errorf("\nWARNING: Long delay (Ctrl-C to interrupt)")
 		if !c.quiet {
+			c.slow.answer, _ = minimalOf(c.statusDocument())
 			c.slow.answerAt = c.w.now.Add(c.statusDelay())
 		}
 		return
 	}
 	c.slow.answerAt = time.Time{}
-	text, _ := c.minimalStatus()
-	c.printf("\n%s\n\n", text)
+	c.printf("\n%s\n\n", c.slow.answer)
 }
 
 // database waits until the database is ready for the running command.
@@ -121,6 +122,8 @@ func (c *cli) runLine(line string) error {
 		c.errorf("ERROR: Command failed to completely parse.")
 	}
 	last := len(parsed.commands) - 1
+	c.slow = slowCommand{warnAt: c.w.now.Add(slowAfter(parsed))}
+	defer func() { c.slow = slowCommand{} }()
 	for i, words := range parsed.commands {
 		if i == last && parsed.flaw != "" {
 			return c.refusePartial(words)
@@ -140,6 +143,14 @@ func (c *cli) runLine(line string) error {
 		}
 	}
 	return nil
+}
+
+// slowAfter is when a line counts as slow.
+func slowAfter(parsed parsedLine) time.Duration {
+	if first := parsed.commands[0]; len(parsed.commands) == 1 && len(first) > 0 && first[0] == "status" {
+		return longStatus
+	}
+	return longDelay
 }
 
 func (c *cli) refusePartial(words []string) error {
@@ -165,16 +176,11 @@ func (c *cli) runCommand(words []string) error {
 	if !known {
 		return c.unknownCommand(words[0])
 	}
-	c.begun, c.quiet = c.w.now, words[0] == "status"
-	c.slow = slowCommand{warnAt: c.begun.Add(longDelay)}
-	if c.quiet {
-		c.slow.warnAt = c.begun.Add(longStatus)
-	}
+	c.quiet = words[0] == "status"
 	err := c.faultDelay(words[0])
 	if err == nil {
 		err = command(c, words[1:])
 	}
-	c.slow = slowCommand{}
 	thrown, ok := asClientError(err)
 	if !ok {
 		return err

@@ -73,7 +73,7 @@ func (c *cli) createDatabase(r configureRequest) error {
 
 // newDatabaseValues are the settings that every new database starts with.
 func newDatabaseValues() map[string]string {
-	return map[string]string{"log_spill": "2", "perpetual_storage_wiggle": "0", "storage_migration_type": "1", "tenant_mode": "0"}
+	return map[string]string{"log_spill": "2", "perpetual_storage_wiggle": "0", "storage_migration_type": "1"}
 }
 
 // initialize writes the first configuration, in place of one that never led to
@@ -159,7 +159,7 @@ func (c *cli) configurable(force bool) (*database, error) {
 func (db *database) configureTo(old, next configuration) {
 	db.commit(settings(next.values))
 	if maps.Equal(old.values, next.values) {
-		db.restartDistribution(db.w.pace.Reconfiguration)
+		db.restartDistribution(db.w.pace.Distribution)
 		return
 	}
 	db.dist.reconfigured = true

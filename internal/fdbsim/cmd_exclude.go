@@ -68,12 +68,14 @@ func (c *cli) exclude(args []string) error {
 	if c.dropping {
 		return processEnd{exitKilled}
 	}
+	matched, unmatched := db.resolveTargets(r.targets)
 	if !r.noWait {
 		if err := c.awaitExcluded(r.targets); err != nil {
 			return err
 		}
 	}
-	c.reportExcluded(db, r.targets)
+	c.reportExcluded(db, matched, unmatched)
+	c.warnCoordinators(db, r.targets)
 	return nil
 }
 
@@ -113,11 +115,12 @@ const keptFreeShare = 0.1
 
 // checkExclude is what fdbcli looks at before it excludes.
 func (c *cli) checkExclude(db *database, r excludeRequest) error {
+	unknown := db.spaceUnknown()
 	if err := c.pause(db.workerDelay()); err != nil {
 		return err
 	}
 	const hint = "Type `exclude FORCE failed <ADDRESS...>' to exclude without performing safety checks."
-	if db.spaceUnknown() {
+	if unknown {
 		c.errorf("ERROR: Could not calculate the impact of this exclude on the total available space in the cluster.\n" +
 			"Please try the exclude again in 30 seconds.\n" + hint)
 		return errFailed
@@ -178,15 +181,18 @@ func (db *database) losesTeam(targets []exclusion) bool {
 }
 
 // reportExcluded says about each target what has become of it.
-func (c *cli) reportExcluded(db *database, targets []exclusion) {
+func (c *cli) reportExcluded(db *database, matched, unmatched []exclusion) {
 	pending := db.inProgress()
-	matched, unmatched := db.resolveTargets(targets)
 	for _, e := range matched {
 		c.reportTarget(db, e, pending)
 	}
 	for _, e := range unmatched {
 		c.errorf("  %s  ---- WARNING: Currently no servers found with this locality match! Be sure that you excluded the correct locality.", e.text)
 	}
+}
+
+// warnCoordinators says which of the targets are coordinators.
+func (c *cli) warnCoordinators(db *database, targets []exclusion) {
 	warned := false
 	for _, s := range db.coordinatorServers() {
 		if slices.ContainsFunc(targets, func(e exclusion) bool { return e.matches(s) }) {

@@ -11,6 +11,8 @@ const (
 	// listTimeout is how long the list of workers waits for one that does not
 	// answer.
 	listTimeout = 10 * time.Second
+	// unnoticed is for how long a connection to a dead process looks alive.
+	unnoticed = 700 * time.Millisecond
 	// killFlush is how long a kill of some processes waits for its requests to
 	// go out.
 	killFlush = 3 * time.Second
@@ -119,12 +121,14 @@ func (c *cli) listWorkers(what string) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(db.members, func(s *server) bool { return !s.alive() }) {
-		if err := c.pause(listTimeout); err != nil {
+	c.targets = db.workerAddresses()
+	if gone := db.unreachable(); len(gone) > 0 {
+		if db.w.now.Sub(db.lastDeath) < unnoticed {
+			c.targets = slices.Sorted(slices.Values(append(c.targets, gone...)))
+		} else if err := c.pause(listTimeout); err != nil {
 			return err
 		}
 	}
-	c.targets = db.workerAddresses()
 	switch len(c.targets) {
 	case 0:
 		c.printf("\nNo addresses can be %s.\n", what)

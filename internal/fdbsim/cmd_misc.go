@@ -35,8 +35,7 @@ func smallCommands() map[string]commandFunc {
 
 func (c *cli) exit([]string) error { return errExit }
 
-// sleepOverhead is by how much sleep oversleeps: enough for the noise about a
-// slow command to appear when somebody sleeps for just that long.
+// sleepOverhead is by how much sleep oversleeps.
 const sleepOverhead = 100 * time.Millisecond
 
 func (c *cli) sleep(args []string) error {

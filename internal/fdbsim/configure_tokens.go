@@ -209,7 +209,7 @@ func (r *configureRequest) choice(name, value string) (map[string]string, config
 
 func choiceError(name, valid string) string {
 	if name == "perpetual_storage_wiggle" || name == "blob_granules_enabled" {
-		return fmt.Sprintf("Error: Only %s are valid values of %s\n", strings.ReplaceAll(valid, "|", " and "), name)
+		return fmt.Sprintf("Error: Only %s are valid values of %s at present.\n", strings.ReplaceAll(valid, "|", " and "), name)
 	}
 	return fmt.Sprintf("Error: Only %s are valid for %s.\n", valid, name)
 }

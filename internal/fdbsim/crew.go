@@ -87,6 +87,11 @@ func (c *crew) assignments() []assignment {
 	return slices.DeleteFunc(list, func(a assignment) bool { return !a.seat.taken() })
 }
 
+// dismiss ends the roles that do not outlive a generation.
+func (c *crew) dismiss() {
+	c.commitProxies, c.grvProxies, c.resolvers, c.routers, c.logSets = nil, nil, nil, nil, nil
+}
+
 // crewBroken reports whether a process died that transactions cannot do
 // without.
 func (db *database) crewBroken() bool {

@@ -12,6 +12,8 @@ import (
 type distribution struct {
 	// readyAt is when it has initialised.
 	readyAt time.Time
+	// recruited is when it started on the process that it is on.
+	recruited time.Time
 	// on is false after `datadistribution off`.
 	on bool
 	// ticking says that a tick is scheduled.

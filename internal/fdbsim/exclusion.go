@@ -168,13 +168,16 @@ func (db *database) setExclusions(targets []exclusion, failed bool) {
 		changes = append(changes, mutation{key: e.key(failed)})
 	}
 	db.commit(changes)
+	if failed {
+		db.restartDistribution(db.w.pace.Distribution)
+	}
 	db.exclusionsChanged()
 }
 
-// exclusionsChanged makes data distribution start over, and recovers soon when
-// an excluded process has a role that others must take.
+// exclusionsChanged makes data distribution look, and recovers soon when an
+// excluded process has a role that others must take.
 func (db *database) exclusionsChanged() {
-	db.restartDistribution(db.w.pace.Distribution)
+	db.wakeDistribution(0)
 	db.w.after(betterCheck, db.lookForBetter)
 	db.w.wake()
 }

@@ -44,7 +44,7 @@ type fileIn struct {
 	name  string
 }
 
-func (f fileIn) Read() ([]byte, error)    { return f.files.ReadFile(f.name) }
+func (f fileIn) Read() ([]byte, error)      { return f.files.ReadFile(f.name) }
 func (f fileIn) Write(content []byte) error { return f.files.WriteFile(f.name, content) }
 
 // cluster is a small world with one database for tests.
@@ -82,7 +82,7 @@ func (c *cluster) start(name, class, address, zone string, more ...string) {
 	}
 	c.specs[name] = Server{
 		Args: append(args, more...), Version: "7.3.79", DataKey: name,
-		ClusterFile: fileIn{c.files, liveFile}, Seed: fileIn{c.files, "/var/dynamic-conf/fdb.cluster"},
+		ClusterFile: fileIn{c.files, liveFile}, Seed: fileIn{c.files, "/var/dynamic-conf/fdb.cluster"}, RestartDelay: 300 * time.Millisecond,
 	}
 	c.restart(name)
 }
@@ -96,18 +96,19 @@ func (c *cluster) restart(name string) {
 	c.servers[name] = h
 }
 
-// supervise restarts every process that exits, as a monitor does. It has to be
-// called between commands.
-func (c *cluster) supervise() {
+// stop kills processes for good.
+func (c *cluster) stop(names ...string) {
 	c.t.Helper()
-	for name, h := range c.servers {
-		select {
-		case code := <-h.Exited():
-			if code == 0 {
-				c.restart(name)
-			}
-		default:
-		}
+	for _, name := range names {
+		c.servers[name].Stop()
+	}
+}
+
+// startAgain starts stopped processes.
+func (c *cluster) startAgain(names ...string) {
+	c.t.Helper()
+	for _, name := range names {
+		c.restart(name)
 	}
 }
 

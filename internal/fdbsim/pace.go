@@ -13,14 +13,11 @@ type Pace struct {
 	NoticeFailure time.Duration
 	// Drain is from accepting commits to full recovery.
 	Drain time.Duration
-	// Distribution is how long data distribution initialises after a
-	// recovery or an exclusion.
+	// Distribution is how long data distribution initialises when it starts on
+	// another process, or after an accepted change of the configuration.
 	Distribution time.Duration
 	// Creation is how long data distribution initialises in a new database.
 	Creation time.Duration
-	// Reconfiguration is how long data distribution initialises after an
-	// accepted change of the configuration.
-	Reconfiguration time.Duration
 	// Vanish is how long a dead process stays in status as unreachable.
 	Vanish time.Duration
 	// StorageDeath is from the death of a storage process to the moment data
@@ -42,10 +39,9 @@ func RecordedPace() Pace {
 		Recruit:            200 * time.Millisecond,
 		NoticeFailure:      time.Second,
 		Drain:              10 * time.Second,
-		Distribution:       10 * time.Second,
+		Distribution:       35 * time.Second,
 		Creation:           26 * time.Second,
-		Reconfiguration:    35 * time.Second,
-		Vanish:             5 * time.Second,
+		Vanish:             6500 * time.Millisecond,
 		StorageDeath:       68 * time.Second,
 		RecruitStorage:     2 * time.Second,
 		MoveBytesPerSecond: 50 << 20,

@@ -91,6 +91,7 @@ func (db *database) recoverAfter(d time.Duration, generations int) {
 	db.recovery.state = stateReadingState
 	db.recovery.since = time.Time{}
 	db.recovery.generation += generations
+	db.crew.dismiss()
 	db.skipped += versionJump
 	db.attemptAfter(d)
 }
@@ -133,7 +134,7 @@ func (db *database) recruit() {
 		db.recovery.state = stateRecruiting
 		return
 	}
-	fresh := len(db.logs) == 0
+	fresh, moved := len(db.logs) == 0, next.distributor.id != db.crew.distributor.id
 	db.crew = next
 	if fresh {
 		db.recovery.generation = max(db.recovery.generation, 1) + 1
@@ -148,7 +149,7 @@ func (db *database) recruit() {
 		db.created = db.w.now
 		db.createData()
 	}
-	db.restartDistribution(db.distributionDelay(fresh))
+	db.afterRecruiting(moved, fresh)
 	db.drainAfter(db.w.pace.Drain)
 	if fresh && db.firstCrewCanImprove() {
 		db.dist.creating = true
@@ -156,16 +157,21 @@ func (db *database) recruit() {
 	}
 }
 
-func (db *database) distributionDelay(fresh bool) time.Duration {
-	reconfigured, creating := db.dist.reconfigured, db.dist.creating
+// afterRecruiting starts data distribution anew where it is on another process
+// now, or has another configuration to follow.
+func (db *database) afterRecruiting(moved, fresh bool) {
+	reconfigured, creating := db.dist.reconfigured, db.dist.creating || fresh
 	db.dist.reconfigured, db.dist.creating = false, false
+	if moved || creating {
+		db.dist.recruited = db.w.now
+	}
 	switch {
-	case fresh || creating:
-		return db.w.pace.Creation
-	case reconfigured:
-		return db.w.pace.Reconfiguration
+	case creating:
+		db.restartDistribution(db.w.pace.Creation)
+	case moved || reconfigured:
+		db.restartDistribution(db.w.pace.Distribution)
 	default:
-		return db.w.pace.Distribution
+		db.wakeDistribution(0)
 	}
 }
 

@@ -32,6 +32,9 @@ type Server struct {
 	Seed File
 	// Env is the process's environment.
 	Env map[string]string
+	// RestartDelay makes the world start the process again that long after it
+	// ended by itself, as a supervisor does. Zero leaves that to the caller.
+	RestartDelay time.Duration
 }
 
 // ServerHandle is a running (or ended) server.
@@ -42,7 +45,11 @@ type ServerHandle struct {
 
 // Exited delivers the exit code once the process has ended: 0 after fdbcli's
 // kill, 137 after [ServerHandle.Stop].
-func (h *ServerHandle) Exited() <-chan int { return h.s.exited }
+func (h *ServerHandle) Exited() <-chan int {
+	h.w.mu.Lock()
+	defer h.w.mu.Unlock()
+	return h.s.exited
+}
 
 // Stop ends the process as SIGKILL does. Stopping an ended process does
 // nothing.
@@ -74,6 +81,8 @@ const exitKilled = 137
 
 // server is a running process.
 type server struct {
+	spec      Server
+	handle    *ServerHandle
 	args      ServerArgs
 	version   fdb.Version
 	disk      *disk
@@ -102,10 +111,27 @@ func (w *World) StartServer(spec Server) (*ServerHandle, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting fdbserver: %w", err)
 	}
+	s.handle = &ServerHandle{w: w, s: s}
+	w.launch(s)
+	w.wake()
+	return s.handle, nil
+}
+
+func (w *World) launch(s *server) {
 	w.servers = append(w.servers, s)
 	w.after(w.pace.Join, func() { w.join(s) })
-	w.wake()
-	return &ServerHandle{w: w, s: s}, nil
+}
+
+// restart starts a process again that ended by itself.
+func (w *World) restart(old *server) {
+	s, err := w.newServer(old.spec)
+	if err != nil {
+		w.after(old.spec.RestartDelay, func() { w.restart(old) })
+		return
+	}
+	s.handle = old.handle
+	s.handle.s = s
+	w.launch(s)
 }
 
 func (w *World) newServer(spec Server) (*server, error) {
@@ -127,7 +153,7 @@ func (w *World) newServer(spec Server) (*server, error) {
 		return nil, err
 	}
 	return &server{
-		args: args, version: version, disk: w.openDisk(spec.DataKey), file: spec.ClusterFile,
+		spec: spec, args: args, version: version, disk: w.openDisk(spec.DataKey), file: spec.ClusterFile,
 		conn: conn, started: w.now, exited: make(chan int, 1),
 	}, nil
 }
@@ -215,6 +241,9 @@ func (w *World) endServer(s *server, code int) {
 	close(s.exited)
 	w.servers = slices.DeleteFunc(w.servers, func(o *server) bool { return o == s })
 	w.membershipChanged(s)
+	if code != exitKilled && s.spec.RestartDelay > 0 {
+		w.after(s.spec.RestartDelay, func() { w.restart(s) })
+	}
 }
 
 // membershipChanged tells every database that one process less, or more,

@@ -108,7 +108,7 @@ func (c *cli) greet() error {
 		return err
 	}
 	c.slow = slowCommand{}
-	text, _ := c.minimalStatus()
+	text, _ := minimalOf(c.statusDocument())
 	c.printf("\n%s\n", text)
 	return nil
 }

@@ -59,27 +59,29 @@ func (c *cli) status(args []string) error {
 	if len(args) > 1 || !slices.Contains([]string{"normal", "minimal", "details", "json"}, level) {
 		return c.usage("status [minimal|details|json]")
 	}
-	if err := c.pause(c.statusDelay()); err != nil {
+	document, delay := c.statusDocument(), c.statusDelay()
+	if err := c.pause(delay); err != nil {
 		return err
 	}
 	switch level {
 	case "json":
-		c.print(prettyJSON(c.statusDocument()))
+		c.print(prettyJSON(document))
 	case "minimal":
-		text, outdated := c.minimalStatus()
+		text, outdated := minimalOf(document)
 		c.print(text + "\n")
 		if outdated {
 			c.errorf("WARNING: The cluster file is not up to date. Type 'status' for more information.")
 		}
 	default:
-		c.print(c.humanStatus(level == "details"))
+		c.print(c.humanStatus(document, level == "details"))
 	}
 	return nil
 }
 
-// minimalStatus is one sentence, and whether the cluster file is outdated.
-func (c *cli) minimalStatus() (text string, outdated bool) {
-	client, _ := c.statusDocument()["client"].(object)
+// minimalOf is a document in one sentence, and whether the cluster file is
+// outdated.
+func minimalOf(document object) (text string, outdated bool) {
+	client, _ := document["client"].(object)
 	database, _ := client["database_status"].(object)
 	file, _ := client["cluster_file"].(object)
 	outdated = file["up_to_date"] != true

@@ -29,7 +29,7 @@ func (db *database) basicStatus() object {
 	status := object{
 		"active_tss_count":                   0,
 		"bounce_impact":                      db.bounceImpact(),
-		"clients":                            db.clients.status(db.w.now, version),
+		"clients":                            db.clientStatus(version),
 		"cluster_controller_timestamp":       db.w.now.Unix(),
 		"connection_string":                  db.conn.String(),
 		"datacenter_lag":                     object{"seconds": 0, "versions": 0},
@@ -195,10 +195,10 @@ func (db *database) fullStatus() object {
 		"workload":                     workloadStatus(),
 		"cluster_controller_timestamp": db.w.now.Unix(),
 	}
-	if len(db.unreachable()) == 0 {
+	if !db.cachesUnknown() {
 		status["page_cache"] = object{"log_hit_rate": 1, "storage_hit_rate": 1}
 	}
-	if !db.performanceUnknown() {
+	if !db.justRecruited() {
 		status["qos"] = qosStatus()
 	}
 	if !db.dist.on {
@@ -214,11 +214,23 @@ func (db *database) fullStatus() object {
 	return status
 }
 
-// performanceUnknown reports whether the ratekeeper of a new database has not
-// looked around yet.
-func (db *database) performanceUnknown() bool {
-	const looking = 2 * time.Second
-	return db.w.now.Sub(db.created) < looking
+// justRecruited reports whether data distributor and ratekeeper have not looked
+// around yet.
+func (db *database) justRecruited() bool {
+	const looking = 1800 * time.Millisecond
+	return db.w.now.Sub(db.dist.recruited) < looking
+}
+
+// cachesUnknown reports whether a storage or log process says nothing about its
+// cache.
+func (db *database) cachesUnknown() bool {
+	return slices.ContainsFunc(db.members, func(s *server) bool {
+		return (!s.alive() && db.storageOn(s) != nil) || (s.alive() && !db.reports(s) && db.logsNow(s))
+	})
+}
+
+func (db *database) logsNow(s *server) bool {
+	return len(db.logs) > 0 && len(db.logRoles(s, db.logs[0])) > 0
 }
 
 func (db *database) readableMessages() []any {
@@ -231,10 +243,10 @@ func (db *database) readableMessages() []any {
 	if db.processesIncomplete() {
 		reasons = append(reasons, "Cannot retrieve all process status information.")
 	}
-	if len(gone) > 0 {
+	if db.cachesUnknown() {
 		reasons = append(reasons, "Unknown cache statistics.")
 	}
-	if db.performanceUnknown() {
+	if db.justRecruited() {
 		reasons = append(reasons, "Unknown performance state.")
 	}
 	if len(reasons) > 0 {

@@ -32,7 +32,7 @@ func (db *database) configurationStatus(conf configuration) object {
 	if locality := conf.values["perpetual_storage_wiggle_locality"]; locality != "" {
 		status["perpetual_storage_wiggle_locality"] = locality
 	}
-	for _, name := range []string{"log_routers", "remote_logs", "repopulate_anti_quorum", "tss_count"} {
+	for _, name := range []string{"log_routers", "remote_logs", "repopulate_anti_quorum"} {
 		if _, set := conf.values[name]; set {
 			status[name] = number(conf.values, name, 0)
 		}
@@ -96,16 +96,11 @@ func (db *database) excludedStatus() []any {
 	return list(each)
 }
 
-// dataStatus is what data distribution says. It says nothing in the first
-// second, and little while it initialises.
+// dataStatus is what data distribution says. It says nothing when it has just
+// been recruited, and little while it initialises.
 func (db *database) dataStatus() object {
-	const silent = time.Second
-	if db.sinceRecovered() < silent {
-		status := object{"team_trackers": []any{}}
-		if !db.performanceUnknown() {
-			db.addSpace(status)
-		}
-		return status
+	if db.justRecruited() {
+		return object{"team_trackers": []any{}}
 	}
 	status := object{}
 	db.addSpace(status)

@@ -214,14 +214,28 @@ func (db *database) machineStatus() object {
 			continue
 		}
 		rate := object{"hz": 0}
-		each[s.machine()] = object{
+		machine := object{
 			"address": s.address().Host, "contributing_workers": 1, "cpu": object{"logical_core_utilization": 0.075},
 			"excluded": false, "locality": localityStatus(s), "machine_id": s.machine(),
 			"memory":  object{"committed_bytes": 1094803456, "free_bytes": 24181706752, "total_bytes": 25276510208},
 			"network": object{"megabits_received": rate, "megabits_sent": rate, "tcp_segments_retransmitted": rate},
 		}
+		if dc := s.locality(fdb.LocalityDCID); dc != "" {
+			machine["datacenter_id"] = dc
+		}
+		each[s.machine()] = machine
 	}
 	return each
+}
+
+// clientStatus is empty right after a recovery: the clients have to find the new
+// proxies first.
+func (db *database) clientStatus(version fdb.Version) object {
+	const finding = 4500 * time.Millisecond
+	if since := db.sinceRecovered(); since >= 0 && since < finding {
+		return object{"count": 0}
+	}
+	return db.clients.status(db.w.now, version)
 }
 
 // status lists the clients by the version of their library.

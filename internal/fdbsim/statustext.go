@@ -7,10 +7,9 @@ import (
 
 // humanStatus is the text of `status` for people: shorter than the real one,
 // with the same figures.
-func (c *cli) humanStatus(details bool) string {
+func (c *cli) humanStatus(document object, details bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Using cluster file `%s'.\n", c.opts.clusterFile)
-	document := c.statusDocument()
 	cluster, _ := document["cluster"].(object)
 	found := c.w.find(c.conn, c.version)
 	if !found.quorum {
