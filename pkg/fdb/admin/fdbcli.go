@@ -268,8 +268,10 @@ func decided(err error) bool {
 }
 
 // pause waits for d, or less when ctx ends.
-func (c *FDBCLI) pause(ctx context.Context, d time.Duration) error {
-	timer := c.clock.NewTimer(d)
+func (c *FDBCLI) pause(ctx context.Context, d time.Duration) error { return pauseOn(ctx, c.clock, d) }
+
+func pauseOn(ctx context.Context, c clock.Clock, d time.Duration) error {
+	timer := c.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C():

@@ -38,7 +38,7 @@ func TestLocalExecEnds(t *testing.T) {
 	if err := os.WriteFile(unrunnable, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	limited := shell("sleep 20")
+	limited := shell("exec sleep 20")
 	limited.Limit = 50 * time.Millisecond
 	cases := map[string]struct {
 		command  admin.Command

@@ -30,16 +30,23 @@ const transacting = "running a transaction"
 // Txn runs a transaction in one interactive session, because nothing else lets fdbcli
 // decide between reading and writing.
 func (c *FDBCLI) Txn(ctx context.Context, reads []Read, decide func(View) ([]Mutation, error)) (int64, error) {
-	pause := txnPause
+	pause := func(d time.Duration) error { return c.pause(ctx, c.jitter(d)) }
+	return retryConflicts(pause, func() (int64, error) { return c.attempt(ctx, reads, decide) })
+}
+
+// retryConflicts attempts a transaction again while it conflicts with others, after
+// ever longer pauses.
+func retryConflicts(pause func(time.Duration) error, attempt func() (int64, error)) (int64, error) {
+	next := txnPause
 	for try := 1; ; try++ {
-		version, err := c.attempt(ctx, reads, decide)
+		version, err := attempt()
 		if KindOf(err) != KindConflict || try == txnTries {
 			return version, err
 		}
-		if err := c.pause(ctx, c.jitter(pause)); err != nil {
+		if err := pause(next); err != nil {
 			return 0, &Error{Kind: KindTimeout, Doing: transacting, Err: err}
 		}
-		pause *= 2
+		next *= 2
 	}
 }
 
@@ -218,7 +225,7 @@ func (t *transaction) commit(ctx context.Context, script string) (int64, error) 
 	}
 	failure := failureOfErrors(transacting, said.errorsBefore(2))
 	switch {
-	case failure != nil && said.reached(2) && definitelyNotCommitted(failure):
+	case failure != nil && said.reached(2) && definitelyNotCommitted(failure.Kind):
 		return 0, failure
 	case failure != nil:
 		return 0, &Error{Kind: KindUnknownResult, Doing: transacting, Detail: failure.Detail, Code: failure.Code}
@@ -228,6 +235,6 @@ func (t *transaction) commit(ctx context.Context, script string) (int64, error) 
 }
 
 // definitelyNotCommitted reports whether the error excludes that anything was written.
-func definitelyNotCommitted(e *Error) bool {
-	return e.Kind == KindConflict || e.Kind == KindLocked || e.Kind == KindBadInput
+func definitelyNotCommitted(kind Kind) bool {
+	return kind == KindConflict || kind == KindLocked || kind == KindBadInput
 }
