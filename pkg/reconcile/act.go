@@ -20,24 +20,15 @@ func (p *Pass) act(ctx context.Context, stage plan.Stage, d plan.Decision) (plan
 		if err := p.permitted(stage, d.Actions[next:]); err != nil {
 			return d, err
 		}
-		again := false
-		if !p.begun {
-			if err := p.begin(ctx, stage); err != nil {
-				return d, err
-			}
-			again = true
-		} else if !locked && plan.EffectOf(d.Actions[next]).Locked {
-			if err := p.lock(ctx, stage); err != nil {
-				return d, err
-			}
-			locked, again = true, true
+		gained, err := p.protect(ctx, stage, d.Actions[next], &locked)
+		if err != nil {
+			return d, err
 		}
-		if again {
-			fresh, err := p.decide(ctx, stage)
-			if err != nil {
+		if gained {
+			if d, err = p.decideAgain(ctx, stage, d); err != nil {
 				return d, err
 			}
-			d, next = fresh, 0
+			next = 0
 			continue
 		}
 		batch := together(d.Actions[next:])
@@ -50,6 +41,32 @@ func (p *Pass) act(ctx context.Context, stage plan.Stage, d plan.Decision) (plan
 		}
 	}
 	return d, nil
+}
+
+// protect takes what the next action needs and this pass has not yet: the Lease, or
+// the lock. It reports whether it took something, so that facts have to be fresh.
+func (p *Pass) protect(ctx context.Context, stage plan.Stage, next plan.Action, locked *bool) (gained bool, err error) {
+	if !p.begun {
+		return true, p.begin(ctx, stage)
+	}
+	if *locked || !plan.EffectOf(next).Locked {
+		return false, nil
+	}
+	if err := p.lock(ctx, stage); err != nil {
+		return false, err
+	}
+	*locked = true
+	return true, nil
+}
+
+// decideAgain asks the stage once more. When that fails the old decision is what the
+// stage is judged by.
+func (p *Pass) decideAgain(ctx context.Context, stage plan.Stage, old plan.Decision) (plan.Decision, error) {
+	fresh, err := p.decide(ctx, stage)
+	if err != nil {
+		return old, err
+	}
+	return fresh, nil
 }
 
 func (p *Pass) permitted(stage plan.Stage, actions []plan.Action) error {

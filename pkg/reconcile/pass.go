@@ -109,9 +109,10 @@ func (p *Pass) round(ctx context.Context) (plan.Then, error) {
 			return plan.EndPass, err
 		}
 		then, err := p.runStage(ctx, stage)
-		switch {
-		case err != nil:
+		if err != nil {
 			return plan.EndPass, err
+		}
+		switch {
 		case p.result.Stopped != nil || then == plan.EndPass:
 			return plan.EndPass, nil
 		case then == plan.StartOver && p.Actor != nil:

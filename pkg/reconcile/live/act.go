@@ -9,7 +9,7 @@ import (
 
 // Act implements reconcile.Actor.
 func (w *World) Act(ctx context.Context, a plan.Action) error {
-	if err := w.stillOurs(); err != nil {
+	if err := w.stillOurs(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, actLimit)

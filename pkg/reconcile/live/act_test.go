@@ -104,9 +104,9 @@ func TestAServiceIsUpdatedOrReplaced(t *testing.T) {
 		does  []string
 		fails bool
 	}{
-		"an update is one write":           {verb: plan.UpdateService, does: []string{"update Service sample"}},
+		"an update is one write":            {verb: plan.UpdateService, does: []string{"update Service sample"}},
 		"a replacement deletes and creates": {verb: plan.ReplaceService, does: []string{"delete Service sample", "create Service sample"}},
-		"an unknown verb is an error":      {verb: "polish", fails: true},
+		"an unknown verb is an error":       {verb: "polish", fails: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

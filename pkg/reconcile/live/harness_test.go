@@ -77,9 +77,18 @@ func newField(t testing.TB, record *v1beta2.FoundationDBCluster, objects ...clie
 	if err != nil {
 		t.Fatal(err)
 	}
+	return fieldOver(t, nodes, record, objects...)
+}
+
+func fieldOver(t testing.TB, nodes *sim.World, record *v1beta2.FoundationDBCluster, objects ...client.Object) *field {
+	t.Helper()
 	f := &field{t: t, nodes: nodes, log: &requestLog{}, files: map[string]*podFiles{}}
+	copies := make([]client.Object, len(objects))
+	for i, o := range objects {
+		copies[i] = o.DeepCopyObject().(client.Object)
+	}
 	f.api = fake.NewClientBuilder().WithScheme(scheme(t)).WithStatusSubresource(&v1beta2.FoundationDBCluster{}, &corev1.Pod{}).
-		WithObjects(record).WithObjects(objects...).Build()
+		WithObjects(record.DeepCopy()).WithObjects(copies...).Build()
 	nonce := 0
 	f.world = &live.World{
 		Client: f.log.before(f.api), Key: key, Holder: "ann@laptop process 7", Clock: simClock{clocktesting.NewFakeClock(sim.Noon), nodes.FDB},
@@ -208,13 +217,47 @@ func (f *field) settle(most int) {
 	f.t.Fatalf("not settled after %d passes: %s, %v", most, done.Outcome, done.Failures)
 }
 
-// settled is a cluster that passes brought up from nothing.
+// settled is a cluster that was brought up before, in the small world of the
+// engine's own tests, and moved behind an API server.
 func settled(t testing.TB) *field {
 	t.Helper()
-	f := newField(t, sample())
-	f.settle(14)
-	f.log.reset()
-	return f
+	return settledAs(t, sample())
+}
+
+func settledAs(t testing.TB, record *v1beta2.FoundationDBCluster) *field {
+	t.Helper()
+	nodes, err := sim.New(record, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 14 {
+		p := reconcile.Pass{Stages: stages.Cluster(), Observer: nodes, Actor: nodes, Seed: 42, Report: func(reconcile.Event) {}}
+		done, err := p.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done.Outcome == reconcile.Done {
+			return moved(t, nodes)
+		}
+		nodes.Tick(max(done.RetryAfter, 5*time.Second))
+	}
+	t.Fatal("the cluster does not settle")
+	return nil
+}
+
+func moved(t testing.TB, nodes *sim.World) *field {
+	t.Helper()
+	all := []client.Object{nodes.ConfigMap}
+	for _, o := range nodes.Pods {
+		all = append(all, o)
+	}
+	for _, o := range nodes.Volumes {
+		all = append(all, o)
+	}
+	for _, o := range nodes.Services {
+		all = append(all, o)
+	}
+	return fieldOver(t, nodes, nodes.Record, all...)
 }
 
 // requestLog counts what is asked of the API server, and refuses what a test says.
@@ -259,7 +302,9 @@ func (l *requestLog) those(verbs ...string) []string {
 	})
 }
 
-func (l *requestLog) writes() []string { return l.those("create", "update", "patch", "delete", "status") }
+func (l *requestLog) writes() []string {
+	return l.those("create", "update", "patch", "delete", "status")
+}
 
 // before returns a client that logs each request and then makes it.
 func (l *requestLog) before(api client.WithWatch) client.Client {

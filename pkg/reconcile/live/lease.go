@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -28,6 +29,9 @@ type heldLease struct {
 	stop    context.CancelFunc
 	stopped chan struct{}
 	lost    error // set before stopped is closed
+
+	mu      sync.Mutex // one renewal at a time: two would conflict with each other
+	renewed time.Time  // when the last renewal that succeeded was asked for
 }
 
 // LeaseName is the name of the Lease of a cluster.
@@ -35,11 +39,12 @@ func LeaseName(cluster string) string { return "kubectl-fdb-" + cluster }
 
 // Begin implements reconcile.Actor.
 func (w *World) Begin(ctx context.Context) error {
+	asked := w.Clock.Now()
 	if err := w.takeLease(ctx); err != nil {
 		return err
 	}
 	renewals, stop := context.WithCancel(context.WithoutCancel(ctx))
-	held := &heldLease{stop: stop, stopped: make(chan struct{})}
+	held := &heldLease{stop: stop, stopped: make(chan struct{}), renewed: asked}
 	w.mu.Lock()
 	w.lease = held
 	w.mu.Unlock()
@@ -80,9 +85,9 @@ func (w *World) claim(lease *coordinationv1.Lease) {
 	now := metav1.NewMicroTime(w.Clock.Now())
 	if ptr.Deref(lease.Spec.HolderIdentity, "") != w.Holder {
 		lease.Spec.AcquireTime = &now
-		lease.Spec.LeaseTransitions = ptr.To(ptr.Deref(lease.Spec.LeaseTransitions, 0) + 1)
+		lease.Spec.LeaseTransitions = new(ptr.Deref(lease.Spec.LeaseTransitions, 0) + 1)
 	}
-	lease.Spec.HolderIdentity = ptr.To(w.Holder)
+	lease.Spec.HolderIdentity = new(w.Holder)
 	lease.Spec.RenewTime = &now
 	lease.Spec.LeaseDurationSeconds = ptr.To(int32(leaseDuration / time.Second))
 }
@@ -104,28 +109,63 @@ func (w *World) keepLease(ctx context.Context, held *heldLease) {
 	defer close(held.stopped)
 	ticker := w.Clock.NewTicker(leaseRenewal)
 	defer ticker.Stop()
-	renewed := w.Clock.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C():
 		}
-		err := w.takeLease(ctx)
-		if err == nil {
-			renewed = w.Clock.Now()
-			continue
-		}
+		err := w.renew(ctx, held, leaseRenewal)
 		var taken *reconcile.HeldError
-		if errors.As(err, &taken) || w.Clock.Since(renewed) >= leaseDuration {
+		if errors.As(err, &taken) || err != nil && w.age(held) >= leaseDuration {
 			held.lost = fmt.Errorf("the Lease was lost while the pass ran: %w", err)
 			return
 		}
 	}
 }
 
-// stillOurs returns an error once the Lease is lost: nothing may be changed then.
-func (w *World) stillOurs() error {
+// renew extends the Lease unless it is younger than most. One that is not ours any
+// more is lost even when nobody has it now: another run may have acted in between.
+func (w *World) renew(ctx context.Context, held *heldLease, most time.Duration) error {
+	held.mu.Lock()
+	defer held.mu.Unlock()
+	asked := w.Clock.Now()
+	if asked.Sub(held.renewed) < most {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, leaseRenewal)
+	defer cancel()
+	lease := &coordinationv1.Lease{}
+	name := LeaseName(w.Key.Name)
+	err := w.Client.Get(ctx, types.NamespacedName{Namespace: w.Key.Namespace, Name: name}, lease)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("reading the Lease %s: %w", name, err)
+	}
+	if holder := ptr.Deref(lease.Spec.HolderIdentity, "nobody"); holder != w.Holder {
+		return &reconcile.HeldError{What: "lease " + name, Holder: holder}
+	}
+	w.claim(lease)
+	err = w.Client.Update(ctx, lease, client.FieldOwner(FieldManager))
+	if apierrors.IsConflict(err) {
+		return &reconcile.HeldError{What: "lease " + name, Holder: "another run that took it at the same moment"}
+	}
+	if err != nil {
+		return fmt.Errorf("renewing the Lease %s: %w", name, err)
+	}
+	held.renewed = asked
+	return nil
+}
+
+func (w *World) age(held *heldLease) time.Duration {
+	held.mu.Lock()
+	defer held.mu.Unlock()
+	return w.Clock.Since(held.renewed)
+}
+
+// stillOurs returns an error once the Lease is lost: nothing may be changed then. A
+// Lease that should have been renewed long ago, because the machine slept or the
+// renewal hangs, counts only once the API server has said that it is still ours.
+func (w *World) stillOurs(ctx context.Context) error {
 	w.mu.Lock()
 	held := w.lease
 	w.mu.Unlock()
@@ -136,8 +176,11 @@ func (w *World) stillOurs() error {
 	case <-held.stopped:
 		return held.lost
 	default:
-		return nil
 	}
+	if err := w.renew(ctx, held, leaseDuration); err != nil {
+		return fmt.Errorf("making sure that the Lease is still ours: %w", err)
+	}
+	return nil
 }
 
 // releaseLease empties the Lease, so that the next run need not wait for it to run out.

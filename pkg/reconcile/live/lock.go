@@ -24,7 +24,7 @@ type heldLock struct {
 // Lock implements reconcile.Actor. "Under the lock" means the Lease always, and the
 // database's own lock where the spec asks for one and there is a database to hold it.
 func (w *World) Lock(ctx context.Context) error {
-	if err := w.stillOurs(); err != nil {
+	if err := w.stillOurs(ctx); err != nil {
 		return err
 	}
 	cli, record, err := w.database()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -178,7 +179,7 @@ func listed[T any, P interface {
 		if next == "" {
 			return byName, nil
 		}
-		options = append(options[:len(options):len(options)], client.Continue(next))
+		options = append(slices.Clip(options), client.Continue(next))
 	}
 }
 

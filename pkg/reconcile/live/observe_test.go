@@ -218,7 +218,9 @@ func TestErrorsOfTheAPIServer(t *testing.T) {
 func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
 	says := func(stdout string, exit int) func(*field) {
 		return func(f *field) {
-			f.program = func(admin.Command) (admin.Result, error) { return admin.Result{Stdout: []byte(stdout), ExitCode: exit}, nil }
+			f.program = func(admin.Command) (admin.Result, error) {
+				return admin.Result{Stdout: []byte(stdout), ExitCode: exit}, nil
+			}
 		}
 	}
 	tests := map[string]struct {

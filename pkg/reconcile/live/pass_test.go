@@ -33,8 +33,7 @@ func TestAPassWithNothingToDoIsCheap(t *testing.T) {
 				record.Spec.ProcessCounts = v1beta2.ProcessCounts{}
 				record.Spec.ProcessCounts.Storage = size.storage
 			}
-			f := newField(t, record)
-			f.settle(16)
+			f := settledAs(t, record)
 			if got := len(f.record().Status.ProcessGroups); got != size.groups {
 				t.Fatalf("%d process groups, want %d", got, size.groups)
 			}

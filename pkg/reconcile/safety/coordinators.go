@@ -141,7 +141,7 @@ func listensAt(p fdb.Process, address fdb.Address) bool {
 func PublicAddresses(p fdb.Process) []fdb.Address {
 	const flag = "--public_address="
 	var addresses []fdb.Address
-	for _, word := range strings.Fields(p.CommandLine) {
+	for word := range strings.FieldsSeq(p.CommandLine) {
 		list, ok := strings.CutPrefix(word, flag)
 		if !ok {
 			continue

@@ -14,7 +14,7 @@ import (
 // version, than it would after a restart.
 var incorrectCommandLine = condition{v1beta2.ConditionIncorrectCommandLine, func(f groupFacts) (verdict, error) {
 	if f.pod == nil || f.pod.DeletionTimestamp != nil {
-		return clear, nil
+		return gone, nil
 	}
 	variables := f.s.PodFiles[f.pod.Name].Variables
 	if len(f.processes) == 0 || variables == nil {
@@ -30,13 +30,13 @@ var incorrectCommandLine = condition{v1beta2.ConditionIncorrectCommandLine, func
 			return keep, fmt.Errorf("%s: %w: shorten the custom parameters", f.group.ProcessGroupID, err)
 		}
 		if err != nil {
-			return keep, nil //nolint:nilerr // the pod has not told all it substitutes: nothing can be compared yet
+			return keep, nil // the pod has not told all it substitutes: nothing can be compared yet
 		}
 		if p.CommandLine != want || !f.rightVersion(p) {
 			return holds, nil
 		}
 	}
-	return clear, nil
+	return gone, nil
 }}
 
 // rightVersion is not asked during a patch upgrade: versions are mixed then.

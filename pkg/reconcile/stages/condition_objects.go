@@ -25,7 +25,7 @@ var incorrectSidecarImage = condition{v1beta2.ConditionIncorrectSidecarImage, fu
 			return isSo(container.Image != want), nil
 		}
 	}
-	return clear, nil
+	return gone, nil
 }}
 
 // incorrectPodMetadata: a label or annotation is missing or differs.
@@ -46,7 +46,7 @@ var incorrectConfigMap = condition{v1beta2.ConditionIncorrectConfigMap, func(f g
 // missingPVC: a stateful group has no volume claim, or one with other metadata.
 var missingPVC = condition{v1beta2.ConditionMissingPVC, func(f groupFacts) (verdict, error) {
 	if !f.group.ProcessClass.IsStateful() {
-		return clear, nil
+		return gone, nil
 	}
 	want, err := objects.PersistentVolumeClaim(f.s.Cluster, f.group)
 	if err != nil {

@@ -43,7 +43,7 @@ var podFailing = condition{v1beta2.ConditionPodFailing, func(f groupFacts) (verd
 			return holds, nil
 		}
 	}
-	return clear, nil
+	return gone, nil
 }}
 
 // endsTooSlowly reports whether the pod has been terminating for longer than the

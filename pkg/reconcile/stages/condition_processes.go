@@ -24,7 +24,7 @@ var markedAsExcluded = condition{v1beta2.ConditionProcessIsMarkedAsExcluded, fun
 			return holds, nil
 		}
 	}
-	return clear, nil
+	return gone, nil
 }}
 
 // ioError: a process says that its disk failed or hung.
@@ -39,7 +39,7 @@ var ioError = condition{v1beta2.ConditionProcessHasIOError, func(f groupFacts) (
 			}
 		}
 	}
-	return clear, nil
+	return gone, nil
 }}
 
 func (f groupFacts) allReport() bool { return f.databaseAnswers && len(f.processes) == f.servers }

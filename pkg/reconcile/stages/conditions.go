@@ -10,14 +10,14 @@ type verdict int
 const (
 	keep  verdict = iota // the facts do not tell: it stays as it was
 	holds                // it is so
-	clear                // it is not so
+	gone                 // it is not so
 )
 
 func isSo(is bool) verdict {
 	if is {
 		return holds
 	}
-	return clear
+	return gone
 }
 
 // condition is one question about a process group.
@@ -38,7 +38,7 @@ func judgeGroup(f groupFacts) error {
 		switch v {
 		case holds:
 			f.group.SetCondition(c.name, f.s.Now)
-		case clear:
+		case gone:
 			f.group.ClearCondition(c.name)
 		case keep:
 		}

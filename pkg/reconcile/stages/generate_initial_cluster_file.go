@@ -75,6 +75,7 @@ func coordinatorPods(s plan.Snapshot) (running, pending []*v1beta2.ProcessGroupS
 			running = append(running, g)
 		case corev1.PodPending:
 			pending = append(pending, g)
+		case corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown: // neither will be a coordinator
 		}
 	}
 	return running, pending

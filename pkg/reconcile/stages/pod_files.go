@@ -51,10 +51,10 @@ func outdatedConfiguration(s plan.Snapshot, pod *corev1.Pod, launch objects.Laun
 		return nil, err
 	}
 	accepted, err := fdb.ParseMonitorConfiguration([]byte(s.PodFiles[pod.Name].Configuration))
-	if err != nil || !equality.Semantic.DeepEqual(accepted, want) {
-		return []string{"its monitor configuration"}, nil // what cannot be read was not accepted
+	if err == nil && equality.Semantic.DeepEqual(accepted, want) {
+		return nil, nil
 	}
-	return nil, nil
+	return []string{"its monitor configuration"}, nil // what cannot be read was not accepted either
 }
 
 // outdatedCopies compares what a split pod's sidecar has copied.

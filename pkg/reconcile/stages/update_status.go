@@ -120,35 +120,35 @@ func recordObjects(s *plan.Snapshot) error {
 
 // statusChanges says in words what differs between two statuses, the parts that
 // people look for first.
-func statusChanges(old, new v1beta2.FoundationDBClusterStatus) []string {
+func statusChanges(old, fresh v1beta2.FoundationDBClusterStatus) []string {
 	var changes []string
 	add := func(differs bool, format string, args ...any) {
 		if differs {
 			changes = append(changes, fmt.Sprintf(format, args...))
 		}
 	}
-	add(old.Configured != new.Configured, "configured %t", new.Configured)
-	add(old.Health != new.Health, "available %t, healthy %t, fully replicated %t", new.Health.Available, new.Health.Healthy, new.Health.FullReplication)
-	add(old.RunningVersion != new.RunningVersion, "running version %s", new.RunningVersion)
-	add(old.ConnectionString != new.ConnectionString, "connection string %s", new.ConnectionString)
-	if words := groupChanges(old.ProcessGroups, new.ProcessGroups); words != "" {
+	add(old.Configured != fresh.Configured, "configured %t", fresh.Configured)
+	add(old.Health != fresh.Health, "available %t, healthy %t, fully replicated %t", fresh.Health.Available, fresh.Health.Healthy, fresh.Health.FullReplication)
+	add(old.RunningVersion != fresh.RunningVersion, "running version %s", fresh.RunningVersion)
+	add(old.ConnectionString != fresh.ConnectionString, "connection string %s", fresh.ConnectionString)
+	if words := groupChanges(old.ProcessGroups, fresh.ProcessGroups); words != "" {
 		changes = append(changes, words)
 	}
-	add(old.Generations.Reconciled != new.Generations.Reconciled, "generation %d reconciled", new.Generations.Reconciled)
+	add(old.Generations.Reconciled != fresh.Generations.Reconciled, "generation %d reconciled", fresh.Generations.Reconciled)
 	if len(changes) == 0 {
-		changes = append(changes, fmt.Sprintf("%d of %d process groups reconciled", new.ReconciledProcessGroups, new.DesiredProcessGroups))
+		changes = append(changes, fmt.Sprintf("%d of %d process groups reconciled", fresh.ReconciledProcessGroups, fresh.DesiredProcessGroups))
 	}
 	return changes
 }
 
 // groupChanges counts the process groups whose record changes.
-func groupChanges(old, new []*v1beta2.ProcessGroupStatus) string {
+func groupChanges(old, fresh []*v1beta2.ProcessGroupStatus) string {
 	before := map[v1beta2.ProcessGroupID]*v1beta2.ProcessGroupStatus{}
 	for _, g := range old {
 		before[g.ProcessGroupID] = g
 	}
 	var changed []string
-	for _, g := range new {
+	for _, g := range fresh {
 		if !equality.Semantic.DeepEqual(before[g.ProcessGroupID], g) {
 			changed = append(changed, fmt.Sprintf("%s %s", g.ProcessGroupID, conditionWords(g)))
 		}
