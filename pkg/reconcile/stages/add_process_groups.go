@@ -15,6 +15,10 @@ import (
 
 // addProcessGroups records as many new process groups as each class lacks. Groups
 // that are marked for removal do not count: their replacement comes first.
+//
+// New groups are added even while the database cannot be asked, since a database may
+// be down for lack of them. Which IDs it excludes is not known then; a group that
+// gets one of those shows it as soon as the database answers.
 var addProcessGroups = plan.Stage{
 	Name:  "AddProcessGroups",
 	Reads: plan.Record | plan.Database,
@@ -22,10 +26,6 @@ var addProcessGroups = plan.Stage{
 		missing := missingGroups(s)
 		if len(missing) == 0 {
 			return plan.Decision{}
-		}
-		if s.Cluster.Status.Configured && s.Database.Status == nil {
-			// An ID that the database still excludes would start with its exclusion.
-			return plan.Wait(podDelay, "new process groups need IDs that the database does not exclude, and it cannot be asked: "+s.Database.Why())
 		}
 		groups := newGroups(s, missing)
 		return plan.Decision{
