@@ -37,8 +37,14 @@ func earliest(times ...time.Time) time.Time {
 	return first
 }
 
+// startup is what a run of fdbcli takes at least.
+const startup = 50 * time.Millisecond
+
 // connect tries to reach the database.
 func (c *cli) connect() error {
+	if err := c.pause(startup); err != nil {
+		return err
+	}
 	_, err := c.wait(c.w.now.Add(connectPatience), func() bool {
 		db := c.locate()
 		return db != nil && db.available()

@@ -111,6 +111,9 @@ func (c *cli) changeConfiguration(r configureRequest) error {
 	}
 	swapped := db.giveUpPrimary(old, next)
 	db.configureTo(old, next)
+	if swapped {
+		db.attemptAfter(failOverAtOnce - time.Second)
+	}
 	if c.dropping {
 		return processEnd{exitKilled}
 	}
@@ -159,7 +162,7 @@ func (c *cli) configurable(force bool) (*database, error) {
 func (db *database) configureTo(old, next configuration) {
 	db.commit(settings(next.values))
 	if maps.Equal(old.values, next.values) {
-		db.restartDistribution(db.w.pace.Distribution)
+		db.restartDistributionIn(sameConfigurationNoticed)
 		return
 	}
 	db.dist.reconfigured = true

@@ -47,6 +47,7 @@ type step struct {
 	Note, Before string
 	Observation  any
 	Action       string
+	At           time.Time
 	KilledAfter  float64 `json:"killed_by_recorder_after_s"`
 	ElapsedS     float64 `json:"elapsed_s"`
 	Elapsed      float64
@@ -292,14 +293,20 @@ func (r replay) run(t *testing.T, name, dir string) {
 	t.Helper()
 	steps := readScenario(t, dir, name)
 	c := r.setup(t)
-	compared := 0
+	compared, begun := 0, c.Now()
 	for i, s := range steps {
 		n := i + 1
-		if r.isNested(n) || r.skip[n] != "" {
+		if r.isNested(n) {
 			continue
+		}
+		if !s.At.IsZero() {
+			c.Advance(s.At.Sub(steps[0].At) - c.Now().Sub(begun))
 		}
 		if f := r.before[n]; f != nil {
 			f(c)
+		}
+		if r.skip[n] != "" {
+			continue
 		}
 		if len(s.Argv) == 0 {
 			if waited.MatchString(s.Note) && r.before[n] == nil {

@@ -200,6 +200,11 @@ func (db *database) electLeaders() {
 	db.crew.controller = r.keep(db.crew.controller, roleController)
 	r.used[db.crew.controller.server]++
 	db.crew.master = r.keep(db.crew.master, roleMaster)
+	for _, s := range []*seat{&db.crew.distributor, &db.crew.ratekeeper, &db.crew.scan} {
+		if s.taken() && !s.server.alive() {
+			*s = seat{}
+		}
+	}
 }
 
 // primaryPool are the live processes of a data centre; all of them when the

@@ -24,6 +24,10 @@ type distribution struct {
 	// creating says that the next recovery still belongs to the creation of
 	// the database.
 	creating bool
+	// groups are the groups of replicas that it knows: those of when it started.
+	groups []dataGroup
+	// restarting says that it is about to notice a new configuration.
+	restarting bool
 	// moved counts the bytes written since the last recovery.
 	moved int64
 }
@@ -54,11 +58,29 @@ const (
 // restartDistribution makes data distribution initialise anew.
 func (db *database) restartDistribution(d time.Duration) {
 	db.dist.readyAt = db.w.now.Add(d)
-	db.dist.moved = 0
+	db.dist.moved, db.dist.restarting, db.dist.groups = 0, false, db.dataGroups()
 	for _, sh := range db.shards {
 		sh.move = nil
 	}
 	db.wakeDistribution(d)
+}
+
+// How long data distribution takes to notice a new configuration, or that the
+// old one was set again. Until then it says what it said before.
+const (
+	newConfigurationNoticed  = 100 * time.Millisecond
+	sameConfigurationNoticed = time.Second
+)
+
+// restartDistributionIn makes data distribution initialise once it has noticed a
+// new configuration.
+func (db *database) restartDistributionIn(d time.Duration) {
+	db.dist.restarting = true
+	db.w.after(d, func() {
+		if db.dist.restarting {
+			db.restartDistribution(db.w.pace.Distribution)
+		}
+	})
 }
 
 // distributing reports whether data distribution is past its initialisation.
@@ -78,7 +100,7 @@ func (db *database) wakeDistribution(d time.Duration) {
 // distribute is one tick of data distribution.
 func (db *database) distribute() {
 	db.dist.ticking = false
-	if !db.distributing() || !db.dist.on {
+	if !db.distributing() || !db.dist.on || db.dist.restarting {
 		return
 	}
 	db.recruitStorage()

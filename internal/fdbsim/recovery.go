@@ -1,6 +1,7 @@
 package fdbsim
 
 import (
+	"slices"
 	"time"
 )
 
@@ -35,6 +36,8 @@ type recovery struct {
 	// serial numbers the attempts, so that what an older one had planned is
 	// dropped.
 	serial int
+	// broken is when commits were stopped.
+	broken time.Time
 	// attempting says that an attempt is scheduled.
 	attempting bool
 }
@@ -90,6 +93,7 @@ func (db *database) stop(state string) {
 func (db *database) recoverAfter(d time.Duration, generations int) {
 	db.recovery.state = stateReadingState
 	db.recovery.since = time.Time{}
+	db.recovery.broken = db.w.now
 	db.recovery.generation += generations
 	db.crew.dismiss()
 	db.skipped += versionJump
@@ -129,12 +133,13 @@ func (db *database) attempt() {
 }
 
 func (db *database) recruit() {
+	fresh := len(db.logs) == 0
 	next, ok := db.recruitCrew()
-	if !ok {
+	if !ok || (fresh && !db.placeableIn(next.primaryDC)) {
 		db.recovery.state = stateRecruiting
 		return
 	}
-	fresh, moved := len(db.logs) == 0, next.distributor.id != db.crew.distributor.id
+	moved := next.distributor.id != db.crew.distributor.id
 	db.crew = next
 	if fresh {
 		db.recovery.generation = max(db.recovery.generation, 1) + 1
@@ -168,8 +173,10 @@ func (db *database) afterRecruiting(moved, fresh bool) {
 	switch {
 	case creating:
 		db.restartDistribution(db.w.pace.Creation)
-	case moved || reconfigured:
+	case moved:
 		db.restartDistribution(db.w.pace.Distribution)
+	case reconfigured:
+		db.restartDistributionIn(newConfigurationNoticed)
 	default:
 		db.wakeDistribution(0)
 	}
@@ -178,22 +185,33 @@ func (db *database) afterRecruiting(moved, fresh bool) {
 // drainAfter drops the old log generations once every storage server has made
 // them durable. One that does not answer, and is not given up, holds them back.
 func (db *database) drainAfter(d time.Duration) {
-	serial := db.recovery.serial
-	db.w.after(d, func() {
+	serial, caughtUp := db.recovery.serial, db.w.now.Add(d)
+	var look func()
+	look = func() {
 		if db.recovery.serial != serial || !db.recovery.accepting() || len(db.logs) == 0 {
 			return
 		}
-		for _, ss := range db.storage {
-			if !ss.answers() {
-				db.drainAfter(time.Second)
-				return
-			}
+		if slices.ContainsFunc(db.storage, func(ss *storageServer) bool { return !ss.answers() }) {
+			caughtUp = db.w.now.Add(catchUp)
+		}
+		if db.w.now.Before(caughtUp) {
+			db.w.after(drainCheck, look)
+			return
 		}
 		db.logs = db.logs[:1]
 		db.recovery.state = stateFullyRecovered
 		db.w.wake()
-	})
+	}
+	db.w.after(d, look)
 }
+
+const (
+	// drainCheck is how often it is looked whether everything is durable.
+	drainCheck = time.Second
+	// catchUp is how long a storage server that was away needs to read what it
+	// missed.
+	catchUp = 4 * time.Second
+)
 
 // lookForBetter recovers when the processes of now would make a better crew
 // than the one at work.

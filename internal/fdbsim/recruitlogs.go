@@ -3,6 +3,7 @@ package fdbsim
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // recruitLogs chooses the log servers of a new generation, or reports that the
@@ -113,8 +114,16 @@ func (db *database) primaryCandidates(conf configuration) []string {
 			ids = append(ids, main.ID)
 		}
 	}
+	if len(ids) > 1 && db.w.now.Sub(db.recovery.broken) < failOver {
+		db.w.after(failOver, db.reconsider)
+		return ids[:1]
+	}
 	return ids
 }
+
+// failOver is how long a data centre has to be gone before another one takes
+// over.
+const failOver = 20 * time.Second
 
 // logGeneration are the log servers between two recoveries.
 type logGeneration struct {

@@ -146,7 +146,7 @@ var replays = map[string]replay{
 		c.must("include all", "")
 		c.Advance(time.Minute)
 		c.must("configure double", "Configuration changed\n")
-		c.Advance(25 * time.Second)
+		c.Advance(27 * time.Second)
 		slow(c)
 		return c
 	}, before: map[int]func(*cluster){
@@ -195,7 +195,7 @@ var replays = map[string]replay{
 		41: stopFor(3*time.Second, "log-2", "log-3"),
 		57: again(time.Minute, "log-2", "log-3"),
 	}},
-	"06-maintenance": {setup: initialising(8 * time.Second), before: map[int]func(*cluster){
+	"06-maintenance": {setup: initialising(10 * time.Second), before: map[int]func(*cluster){
 		24: wait(5 * time.Second),
 		27: stopFor(15*time.Second, "storage-5"),
 		28: again(6*time.Second, "storage-5"),

@@ -162,7 +162,7 @@ func (db *database) movingBytes() (inFlight int64, highest int) {
 // its first data arrives.
 func (db *database) trackers() []any {
 	var each []any
-	for i, g := range db.dataGroups() {
+	for i, g := range db.dist.groups {
 		inFlight, _ := db.movingBytes()
 		each = append(each, object{
 			"primary": i == 0, "in_flight_bytes": inFlight,

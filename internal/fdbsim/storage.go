@@ -67,6 +67,13 @@ func (db *database) storageFitnessNeeded() fitness {
 	return worstFit
 }
 
+// placeableIn reports whether a new database could keep its data, with a given
+// primary data centre.
+func (db *database) placeableIn(dc string) bool {
+	db.crew.primaryDC = dc
+	return db.placeable(worstFit)
+}
+
 func (db *database) placeable(worst fitness) bool {
 	for _, g := range db.dataGroups() {
 		var able []*server
