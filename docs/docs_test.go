@@ -1,0 +1,149 @@
+// Package docs holds no code: its tests keep the documentation true.
+package docs
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const root = ".."
+
+var (
+	testName = regexp.MustCompile("`(Test[A-Z]\\w*)(?:/([^`]+))?`")
+	link     = regexp.MustCompile(`\]\(([^)#\s]+)(#[^)]*)?\)`)
+	gate     = regexp.MustCompile(`"(G-[A-Z-]+)"`)
+)
+
+func TestEveryTestThatIsNamedExists(t *testing.T) {
+	sources := testSources(t)
+	named := 0
+	for file, text := range pages(t) {
+		for _, m := range testName.FindAllStringSubmatch(text, -1) {
+			named++
+			if !defined(sources, m[1], strings.ReplaceAll(m[2], "_", " ")) {
+				t.Errorf("%s names %s, which no test file has", file, m[0])
+			}
+		}
+	}
+	if named == 0 {
+		t.Error("no page names a test")
+	}
+}
+
+func TestEveryLinkedFileExists(t *testing.T) {
+	for file, text := range pages(t) {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(file), m[1])); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+}
+
+// A gate that the code can refuse with is one that people have to look up.
+func TestEveryGateThatIsAskedIsExplained(t *testing.T) {
+	safety, err := os.ReadFile("safety.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, constant := range gates(t) {
+		if asked(t, constant) && !strings.Contains(string(safety), "**"+name+"**") {
+			t.Errorf("safety.md does not explain %s", name)
+		}
+	}
+}
+
+// pages are all Markdown files by path.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	for _, pattern := range []string{"*.md", filepath.Join(root, "*.md")} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[file] = string(text)
+		}
+	}
+	return texts
+}
+
+// defined reports whether some test file has the test and, where one is named, its row.
+func defined(sources []string, name, row string) bool {
+	for _, source := range sources {
+		if strings.Contains(source, "\nfunc "+name+"(") && (row == "" || strings.Contains(source, `"`+row+`"`)) {
+			return true
+		}
+	}
+	return false
+}
+
+func testSources(t *testing.T) []string {
+	t.Helper()
+	return goSources(t, func(path string) bool { return strings.HasSuffix(path, "_test.go") })
+}
+
+func goSources(t *testing.T, wanted func(path string) bool) []string {
+	t.Helper()
+	var sources []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != root {
+			return filepath.SkipDir
+		}
+		if !wanted(path) {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		sources = append(sources, string(text))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sources
+}
+
+var gateConstant = regexp.MustCompile(`(Gate\w+)\s+Gate = "(G-[A-Z-]+)"`)
+
+// gates are the names of the gates and of their constants.
+func gates(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "pkg/reconcile/plan/plan.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, m := range gateConstant.FindAllStringSubmatch(string(text), -1) {
+		found[m[2]] = m[1]
+	}
+	if len(found) == 0 || len(found) != len(gate.FindAllString(string(text), -1)) {
+		t.Fatalf("%d gates understood of those in plan.go", len(found))
+	}
+	return found
+}
+
+// asked reports whether a check with the gate is made anywhere.
+func asked(t *testing.T, constant string) bool {
+	t.Helper()
+	sources := goSources(t, func(path string) bool {
+		return strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go")
+	})
+	uses := regexp.MustCompile(`Gate: plan\.` + constant + `\b`)
+	return slices.ContainsFunc(sources, uses.MatchString)
+}
