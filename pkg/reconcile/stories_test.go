@@ -203,3 +203,29 @@ func TestAPreviewOfANewClusterWritesNothing(t *testing.T) {
 	}
 	golden.RequireEqual(t, out.Bytes())
 }
+
+// Three halls need nine coordinators, three in each. No pod can tell its hall before
+// its process runs, so three start the database and nine take over later.
+func TestThreeDataHallsComeUp(t *testing.T) {
+	w := world(t, 6, func(c *v1beta2.FoundationDBCluster) {
+		c.Spec.DatabaseConfiguration = v1beta2.DatabaseConfiguration{RedundancyMode: v1beta2.RedundancyModeThreeDataHall, RoleCounts: v1beta2.RoleCounts{Storage: 9, Logs: 9}}
+		c.Spec.ProcessCounts.Stateless = -1
+		c.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
+			v1beta2.ProcessClassGeneral: {CustomParameters: v1beta2.FoundationDBCustomParameters{"locality_data_hall=$NODE_LABEL_TOPOLOGY_KUBERNETES_IO_ZONE"}},
+		}
+	})
+	w.Nodes, w.NodeLabels = nil, map[string]map[string]string{}
+	for i := range 12 {
+		node := fmt.Sprintf("node-%d", i)
+		w.Nodes = append(w.Nodes, node)
+		w.NodeLabels[node] = map[string]string{"topology.kubernetes.io/zone": fmt.Sprintf("hall-%d", i%3)}
+	}
+	var story bytes.Buffer
+	settle(t, w, 60, &story)
+	if got := strings.Count(w.Record.Status.ConnectionString, ":4501"); got != 9 {
+		t.Errorf("%d coordinators, want 9", got)
+	}
+	if w.Record.Status.Generations.Reconciled != 1 {
+		t.Error("not reconciled")
+	}
+}

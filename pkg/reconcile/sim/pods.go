@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -118,6 +119,9 @@ func mountedAs(pod *corev1.Pod, file string) string {
 func (w *World) accept(pod *corev1.Pod, configuration fdb.MonitorConfiguration, text string) map[string]string {
 	declared := objects.DeclaredVariables(pod, v1beta2.ContainerMain)
 	variables := map[string]string{v1beta2.EnvBinaryDir: "/usr/bin"}
+	for key, value := range w.NodeLabels[pod.Spec.NodeName] {
+		declared[nodeLabelVariable(key)] = value
+	}
 	for _, name := range referenced(configuration.Arguments) {
 		variables[name] = declared[name]
 	}
@@ -128,6 +132,11 @@ func (w *World) accept(pod *corev1.Pod, configuration fdb.MonitorConfiguration, 
 	pod.Annotations[v1beta2.AnnotationEnvironment] = string(encoded)
 	pod.Annotations[v1beta2.AnnotationCurrentConfiguration] = text
 	return variables
+}
+
+// nodeLabelVariable is how the unified image's monitor offers a label of its node.
+func nodeLabelVariable(key string) string {
+	return "NODE_LABEL_" + strings.ToUpper(strings.NewReplacer("/", "_", ".", "_", "-", "_").Replace(key))
 }
 
 func referenced(arguments []fdb.Argument) []string {

@@ -32,6 +32,8 @@ type World struct {
 	ConfigMap *corev1.ConfigMap
 	// Nodes are the names of the nodes that pods are put on in turn.
 	Nodes []string
+	// NodeLabels are the labels of nodes by the node's name.
+	NodeLabels map[string]map[string]string
 	// FDB is the simulated FoundationDB behind the pods.
 	FDB *fdbsim.World
 

@@ -1,0 +1,194 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+)
+
+// operator is a ready Deployment of the operator in a namespace of its own.
+func operator(edit func(*appsv1.Deployment)) *appsv1.Deployment {
+	d := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "operators", Name: "manager"},
+		Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{
+			{Name: "proxy", Image: "example.com/proxy:1"},
+			{Name: "manager", Image: "docker.io/foundationdb/fdb-kubernetes-operator:v2.30.0"},
+		}}}},
+		Status: appsv1.DeploymentStatus{ReadyReplicas: 1},
+	}
+	if edit != nil {
+		edit(d)
+	}
+	return d
+}
+
+func manager(d *appsv1.Deployment) *corev1.Container { return &d.Spec.Template.Spec.Containers[1] }
+
+func watching(namespace string) func(*appsv1.Deployment) {
+	return func(d *appsv1.Deployment) {
+		manager(d).Env = []corev1.EnvVar{{Name: "OTHER", Value: "x"}, {Name: "WATCH_NAMESPACE", Value: namespace}}
+	}
+}
+
+// election is the operator's leader-election Lease, renewed a while ago.
+func election(ago time.Duration, edit func(*coordinationv1.Lease)) *coordinationv1.Lease {
+	l := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "operators", Name: "fdb-kubernetes-operator"},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: ptr.To("manager-0"), LeaseDurationSeconds: ptr.To[int32](15), RenewTime: ptr.To(metav1.NewMicroTime(sim.Noon.Add(-ago))),
+		},
+	}
+	if edit != nil {
+		edit(l)
+	}
+	return l
+}
+
+func TestALiveOperatorWins(t *testing.T) {
+	tests := map[string]struct {
+		objects []client.Object
+		passes  bool
+	}{
+		"nobody is there": {nil, true},
+		"an operator that does not say what it watches":   {[]client.Object{operator(nil)}, false},
+		"an operator that watches all namespaces":         {[]client.Object{operator(watching(""))}, false},
+		"an operator that watches this namespace":         {[]client.Object{operator(watching("fdb"))}, false},
+		"an operator that watches another namespace":      {[]client.Object{operator(watching("other"))}, true},
+		"an operator that watches its own, another":       {[]client.Object{operator(ownNamespace)}, true},
+		"an operator that watches its own, which is this": {[]client.Object{operator(func(d *appsv1.Deployment) { ownNamespace(d); d.Namespace = "fdb" })}, false},
+		"an operator told by flag to watch this":          {[]client.Object{operator(func(d *appsv1.Deployment) { manager(d).Args = []string{"--watch-namespace=fdb"} })}, false},
+		"an operator told by two words to watch another":  {[]client.Object{operator(func(d *appsv1.Deployment) { manager(d).Args = []string{"-watch-namespace", "other"} })}, true},
+		"an operator whose namespace is kept elsewhere": {[]client.Object{operator(func(d *appsv1.Deployment) {
+			manager(d).Env = []corev1.EnvVar{{Name: "WATCH_NAMESPACE", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: "x"}}}}
+		})}, false},
+		"an operator from a private registry, by digest": {[]client.Object{operator(func(d *appsv1.Deployment) {
+			manager(d).Image = "registry.local:5000/mirror/fdb-kubernetes-operator@sha256:0123"
+		})}, false},
+		"an operator without a ready pod":                                   {[]client.Object{operator(func(d *appsv1.Deployment) { d.Status.ReadyReplicas = 0 })}, true},
+		"a ready Deployment of something else":                              {[]client.Object{operator(func(d *appsv1.Deployment) { manager(d).Image = "fdb-kubernetes-operator-docs:1" })}, true},
+		"a leader-election Lease renewed just now":                          {[]client.Object{election(time.Second, nil)}, false},
+		"one renewed a whole term ago":                                      {[]client.Object{election(15*time.Second, nil)}, false},
+		"one that ran out":                                                  {[]client.Object{election(16*time.Second, nil)}, true},
+		"one that does not say its term":                                    {[]client.Object{election(14*time.Second, func(l *coordinationv1.Lease) { l.Spec.LeaseDurationSeconds = nil })}, false},
+		"one that was given back":                                           {[]client.Object{election(time.Second, func(l *coordinationv1.Lease) { l.Spec.HolderIdentity = ptr.To("") })}, true},
+		"one with a longer name":                                            {[]client.Object{election(time.Second, func(l *coordinationv1.Lease) { l.Name = "x." + l.Name })}, false},
+		"one of something else":                                             {[]client.Object{election(time.Second, func(l *coordinationv1.Lease) { l.Name = "cert-manager" })}, true},
+		"a renewed Lease beside an operator that watches another namespace": {[]client.Object{operator(watching("other")), election(time.Second, nil)}, true},
+		"a renewed Lease elsewhere than an operator that watches another": {
+			[]client.Object{operator(watching("other")), election(time.Second, func(l *coordinationv1.Lease) { l.Namespace = "elsewhere" })}, false,
+		},
+		"a renewed Lease while the Deployment is just not ready": {
+			[]client.Object{operator(func(d *appsv1.Deployment) { d.Status.ReadyReplicas = 0 }), election(time.Second, nil)}, false,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, sample(), tc.objects...)
+			f.observe(plan.Record)
+			checks, err := f.world.Gates(t.Context(), live.GateOptions{})
+			if err != nil || len(checks) != 1 || checks[0].Gate != plan.GateOperator || checks[0].Evidence == "" {
+				t.Fatalf("got %v and %v, want one check with evidence", checks, err)
+			}
+			if checks[0].OK != tc.passes {
+				t.Errorf("passes: %t, want %t (%s)", checks[0].OK, tc.passes, checks[0].Evidence)
+			}
+			beside, err := f.world.Gates(t.Context(), live.GateOptions{Coexist: true})
+			if err != nil || !beside[0].OK {
+				t.Errorf("with --coexist: %v and %v", beside, err)
+			}
+			if strings.Contains(beside[0].Evidence, "--coexist") == tc.passes {
+				t.Errorf("with --coexist the evidence is %q", beside[0].Evidence)
+			}
+			if writes := f.log.writes(); len(writes) > 0 {
+				t.Errorf("asking wrote %v", writes)
+			}
+		})
+	}
+}
+
+func ownNamespace(d *appsv1.Deployment) {
+	manager(d).Env = []corev1.EnvVar{{Name: "WATCH_NAMESPACE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"}}}}
+}
+
+func TestAnOperatorThatMayBeHiddenCountsAsLive(t *testing.T) {
+	for _, hidden := range []string{"list DeploymentList", "list LeaseList"} {
+		f := newField(t, sample())
+		f.observe(plan.Record)
+		f.log.refuse = func(request string) error {
+			if request == hidden {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: "them"}, "", errors.New("RBAC"))
+			}
+			return nil
+		}
+		checks, err := f.world.Gates(t.Context(), live.GateOptions{})
+		if err != nil || checks[0].OK || !strings.Contains(checks[0].Evidence, "forbidden") {
+			t.Errorf("%s forbidden: %v and %v, want a refusal that says so", hidden, checks, err)
+		}
+		if checks, err = f.world.Gates(t.Context(), live.GateOptions{Coexist: true}); err != nil || !checks[0].OK {
+			t.Errorf("%s forbidden, with --coexist: %v and %v", hidden, checks, err)
+		}
+	}
+}
+
+func TestAnOperatorIsNotLookedForWhereItObeysSkip(t *testing.T) {
+	record := sample()
+	record.Spec.Skip = true
+	f := newField(t, record, operator(nil), election(time.Second, nil))
+	f.observe(plan.Record)
+	f.log.reset()
+	checks, err := f.world.Gates(t.Context(), live.GateOptions{})
+	if err != nil || !checks[0].OK || !strings.Contains(checks[0].Evidence, "spec.skip") {
+		t.Errorf("got %v and %v", checks, err)
+	}
+	if got := f.log.all(); len(got) > 0 {
+		t.Errorf("made the requests %v", got)
+	}
+}
+
+func TestAGateThatCannotBeAskedIsAnError(t *testing.T) {
+	for _, request := range []string{"list DeploymentList", "list LeaseList"} {
+		f := newField(t, sample())
+		f.observe(plan.Record)
+		f.log.refuse = func(r string) error {
+			if r == request {
+				return apierrors.NewServiceUnavailable("etcd is down")
+			}
+			return nil
+		}
+		_, err := f.world.Gates(t.Context(), live.GateOptions{Coexist: true})
+		if _, ok := errors.AsType[*reconcile.UnreachableError](err); !ok {
+			t.Errorf("%s: got %v, want unreachable", request, err)
+		}
+	}
+}
+
+func TestNothingIsWrittenBesideALiveOperator(t *testing.T) {
+	f := newField(t, sample(), operator(nil))
+	p := reconcile.Pass{
+		Stages: clusterStages(), Observer: f.world, Actor: f.world, Seed: 42, Report: func(reconcile.Event) {},
+		Gates: func(ctx context.Context) ([]plan.Check, error) { return f.world.Gates(ctx, live.GateOptions{}) },
+	}
+	done, err := p.Run(t.Context())
+	if err != nil || refusedBy(done.Stopped) != plan.GateOperator {
+		t.Errorf("stopped by %v (%v), want %s", done.Stopped, err, plan.GateOperator)
+	}
+	if writes := f.log.writes(); len(writes) > 0 {
+		t.Errorf("wrote %v", writes)
+	}
+}

@@ -1,0 +1,248 @@
+package live_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// sharing is a settled cluster whose spec asks for locks under the name dc1, with its Lease taken.
+func sharing(t *testing.T) *field {
+	t.Helper()
+	f := settled(t)
+	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) {
+		s.LockOptions.DisableLocks = new(bool)
+		s.ProcessGroupIDPrefix = "dc1"
+	})
+	f.begin()
+	f.log.reset()
+	return f
+}
+
+var lockKeys = fdb.LockKeys{Prefix: fdb.DefaultLockPrefix}
+
+// refusedBy returns the gate that an error names, or an empty one.
+func refusedBy(err error) plan.Gate {
+	if refused, ok := errors.AsType[*reconcile.RefusedError](err); ok {
+		return refused.Check.Gate
+	}
+	return ""
+}
+
+func TestTheLockIsTakenAndGivenBack(t *testing.T) {
+	f := sharing(t)
+	if err := f.world.Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	now := f.world.Clock.Now()
+	lock := f.lockIn(fdb.DefaultLockPrefix)
+	if lock == nil || lock.Owner != "dc1" || lock.Nonce == "" || lock.End.Before(now.Add(9*time.Minute)) || lock.End.After(now.Add(10*time.Minute)) {
+		t.Fatalf("the lock is %+v, want dc1's for 10 minutes from %s", lock, now)
+	}
+	if err := f.world.Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if again := f.lockIn(fdb.DefaultLockPrefix); again.Nonce == lock.Nonce || !again.Start.Equal(lock.Start) {
+		t.Errorf("taken again the lock is %+v, want a new nonce and the old start", again)
+	}
+	if err := f.world.End(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left := f.lockIn(fdb.DefaultLockPrefix); left != nil {
+		t.Errorf("left the lock %+v", left)
+	}
+	if got := f.lease(); got.HolderIdentity != nil {
+		t.Errorf("left the Lease to %s", *got.HolderIdentity)
+	}
+}
+
+func TestTheDatabaseIsLockedOnlyWhereThereIsAReason(t *testing.T) {
+	yes := true
+	tests := map[string]func(*field){
+		"not when the spec says no": func(f *field) {
+			f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.LockOptions.DisableLocks = &yes })
+		},
+		"not when nobody else can be expected": func(f *field) {
+			f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.LockOptions.DisableLocks = nil })
+		},
+		"not before there is a database": func(f *field) {
+			f.setStatus(func(s *v1beta2.FoundationDBClusterStatus) { s.Configured = false })
+		},
+	}
+	for name, given := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := sharing(t)
+			given(f)
+			f.observe(plan.Record)
+			if err := f.world.Lock(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if lock := f.lockIn(fdb.DefaultLockPrefix); lock != nil {
+				t.Errorf("took the lock %+v", lock)
+			}
+		})
+	}
+}
+
+func TestTheLockIsTakenForEveryReasonOfTheSpec(t *testing.T) {
+	tests := map[string]func(*v1beta2.FoundationDBClusterSpec){
+		"several zones": func(s *v1beta2.FoundationDBClusterSpec) {
+			s.FaultDomain.ZoneCount, s.FaultDomain.Key, s.FaultDomain.Value = 3, "foundationdb.org/kubernetes-cluster", "a"
+		},
+		"three data halls": func(s *v1beta2.FoundationDBClusterSpec) {
+			s.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeThreeDataHall
+		},
+	}
+	for name, edit := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := sharing(t)
+			f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.LockOptions.DisableLocks = nil; edit(s) })
+			f.observe(plan.Record)
+			if err := f.world.Lock(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if f.lockIn(fdb.DefaultLockPrefix) == nil {
+				t.Error("took no lock")
+			}
+		})
+	}
+}
+
+func TestTheLockIsRefused(t *testing.T) {
+	held := func(owner string, ends time.Duration) func(*field) {
+		return func(f *field) {
+			now := f.world.Clock.Now()
+			f.put(admin.Set(lockKeys.Lock(), fdb.Lock{Owner: owner, Start: now.Add(-time.Minute), End: now.Add(ends)}.Encode()))
+		}
+	}
+	tests := map[string]struct {
+		given  func(*field)
+		gate   plan.Gate
+		holder string
+	}{
+		"to an owner without a name": {
+			given: func(f *field) {
+				f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessGroupIDPrefix = "" })
+				f.observe(plan.Record)
+			}, gate: plan.GateLockOwner,
+		},
+		"to an owner on the deny list":  {given: func(f *field) { f.put(admin.Set(lockKeys.Denied("dc1"), []byte("dc1"))) }, gate: plan.GateDeny},
+		"while another instance has it": {given: held("dc2", time.Minute), holder: "dc2"},
+		"while a restore has the database locked": {
+			given: func(f *field) { f.put(admin.Set(admin.DatabaseLockedKey, []byte("0123456789abcdef0123456789abcdef"))) }, gate: plan.GateDBLock,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := sharing(t)
+			tc.given(f)
+			err := f.world.Lock(t.Context())
+			if err == nil {
+				t.Fatal("the lock was given")
+			}
+			if got := refusedBy(err); got != tc.gate {
+				t.Errorf("refused by %q with %v, want %q", got, err, tc.gate)
+			}
+			if tc.holder != "" {
+				other, ok := errors.AsType[*reconcile.HeldError](err)
+				if !ok || other.Holder != tc.holder || other.Until.IsZero() {
+					t.Errorf("got %v, want held by %s until a time", err, tc.holder)
+				}
+			}
+			if err := f.world.End(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestALockThatRanOutIsTakenOverWithItsStart(t *testing.T) {
+	f := sharing(t)
+	start := f.world.Clock.Now().Add(-time.Hour).UTC().Truncate(time.Second)
+	f.put(admin.Set(lockKeys.Lock(), fdb.Lock{Owner: "dc2", Start: start, End: start.Add(time.Minute)}.Encode()))
+	if err := f.world.Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if lock := f.lockIn(fdb.DefaultLockPrefix); lock.Owner != "dc1" || !lock.Start.Equal(start) {
+		t.Errorf("the lock is %+v, want dc1's since %s", lock, start)
+	}
+}
+
+func TestALockThatAnotherWroteIsNotCleared(t *testing.T) {
+	f := sharing(t)
+	if err := f.world.Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	now := f.world.Clock.Now()
+	f.put(admin.Set(lockKeys.Lock(), fdb.Lock{Owner: "dc1", Start: now, End: now.Add(time.Minute)}.Encode())) // the operator extends without a nonce
+	if err := f.world.End(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if f.lockIn(fdb.DefaultLockPrefix) == nil {
+		t.Error("cleared a lock that somebody else wrote")
+	}
+}
+
+func TestALockThatCannotBeGivenBackIsSaidAndTheLeaseIsGivenBack(t *testing.T) {
+	f := sharing(t)
+	if err := f.world.Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.world.Transport = nil
+	f.world.Config = nil
+	f.nodes.FDB.Databases()[0].Stop()
+	if err := f.world.End(t.Context()); err == nil || !strings.Contains(err.Error(), "runs out by itself") {
+		t.Errorf("got %v, want that the lock runs out by itself", err)
+	}
+	if got := f.lease(); got.HolderIdentity != nil {
+		t.Errorf("left the Lease to %s", *got.HolderIdentity)
+	}
+}
+
+func TestLocksAndDenyListAreObserved(t *testing.T) {
+	f := sharing(t)
+	f.put(admin.Set(lockKeys.Denied("dc3"), []byte("dc3")))
+	if err := f.world.Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s := f.observe(plan.Everything)
+	if !s.Coordination.Read || s.Coordination.Lock == nil || s.Coordination.Lock.Owner != "dc1" || len(s.Coordination.DenyList) != 1 {
+		t.Errorf("observed %+v", s.Coordination)
+	}
+}
+
+// The whole way: a configuration is changed under the lock, and the lock is free after it.
+func TestAConfigurationIsChangedUnderTheLock(t *testing.T) {
+	f := settled(t)
+	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) {
+		s.LockOptions.DisableLocks = new(bool)
+		s.DatabaseConfiguration.RoleCounts.Resolvers = 2
+	})
+	var blocked []string
+	run := func() reconcile.PassDone {
+		f.log.reset()
+		done := f.pass()
+		blocked = f.log.those("exec")
+		return done
+	}
+	f.nodes.Tick(2 * time.Minute)
+	done := run()
+	if done.Outcome != reconcile.Blocked || refusedBy(errors.Join(done.Failures...)) != plan.GateLockOwner {
+		t.Errorf("without an owner: %s with %v, want blocked by %s", done.Outcome, done.Failures, plan.GateLockOwner)
+	}
+	for _, request := range blocked {
+		if strings.Contains(request, "configure") {
+			t.Errorf("without the lock: %s", request)
+		}
+	}
+	if got := f.lease(); got.HolderIdentity != nil {
+		t.Errorf("left the Lease to %s", *got.HolderIdentity)
+	}
+}
