@@ -2,9 +2,12 @@ package live_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -195,9 +198,7 @@ func TestALockThatCannotBeGivenBackIsSaidAndTheLeaseIsGivenBack(t *testing.T) {
 	if err := f.world.Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	f.world.Transport = nil
-	f.world.Config = nil
-	f.nodes.FDB.Databases()[0].Stop()
+	f.world.Transport = func(*corev1.Pod) admin.Transport { return lostSessions{} }
 	if err := f.world.End(t.Context()); err == nil || !strings.Contains(err.Error(), "runs out by itself") {
 		t.Errorf("got %v, want that the lock runs out by itself", err)
 	}
@@ -223,26 +224,29 @@ func TestAConfigurationIsChangedUnderTheLock(t *testing.T) {
 	f := settled(t)
 	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) {
 		s.LockOptions.DisableLocks = new(bool)
-		s.DatabaseConfiguration.RoleCounts.Resolvers = 2
+		s.DatabaseConfiguration.Resolvers = 2
 	})
-	var blocked []string
-	run := func() reconcile.PassDone {
-		f.log.reset()
-		done := f.pass()
-		blocked = f.log.those("exec")
-		return done
-	}
 	f.nodes.Tick(2 * time.Minute)
-	done := run()
-	if done.Outcome != reconcile.Blocked || refusedBy(errors.Join(done.Failures...)) != plan.GateLockOwner {
-		t.Errorf("without an owner: %s with %v, want blocked by %s", done.Outcome, done.Failures, plan.GateLockOwner)
+	done := f.pass()
+	if got := refusedBy(errors.Join(done.Failures...)); got != plan.GateLockOwner || done.Outcome != reconcile.Blocked {
+		t.Errorf("without an owner the pass ends %s by %q: %v", done.Outcome, got, done.Failures)
 	}
-	for _, request := range blocked {
-		if strings.Contains(request, "configure") {
-			t.Errorf("without the lock: %s", request)
-		}
+	if sent := configurations(f); len(sent) > 0 {
+		t.Errorf("sent %v without the lock", sent)
+	}
+	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessGroupIDPrefix = "dc1" })
+	done = f.pass()
+	if sent := configurations(f); len(sent) != 1 || len(done.Failures) > 0 {
+		t.Errorf("sent %v, met %v, want one configure", sent, done.Failures)
 	}
 	if got := f.lease(); got.HolderIdentity != nil {
 		t.Errorf("left the Lease to %s", *got.HolderIdentity)
 	}
+	if lock := f.lockIn(fdb.DefaultLockPrefix); lock != nil {
+		t.Errorf("left the lock %+v", lock)
+	}
+}
+
+func configurations(f *field) []string {
+	return slices.DeleteFunc(f.log.those("exec"), func(request string) bool { return !strings.Contains(request, "configure") })
 }
