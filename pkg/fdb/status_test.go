@@ -12,15 +12,15 @@ import (
 
 // recorded reads one of the documents that a FoundationDB 7.3.79 printed, cut down
 // to what is used.
-func recorded(t testing.TB, name string) *Status {
-	t.Helper()
+func recorded(tb testing.TB, name string) *Status {
+	tb.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "status", name+".json"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	s, err := ParseStatus(text)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return s
 }

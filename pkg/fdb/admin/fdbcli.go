@@ -202,71 +202,6 @@ func transportError(doing string, err error) *Error {
 	return &Error{Kind: kind, Doing: doing, Err: err}
 }
 
-// mutation is one change of the database.
-type mutation struct {
-	doing  string
-	script string
-	limit  time.Duration
-	// succeeded looks for the expected text; nil for a silent command.
-	succeeded func(Result) bool
-	// inForce reads back whether the change is in force.
-	inForce func(context.Context) (bool, error)
-}
-
-// change runs a mutation and reads back what came of it, after an error too: an
-// error does not mean that nothing was changed.
-func (c *FDBCLI) change(ctx context.Context, m mutation) error {
-	r, err := c.run(ctx, m.doing, m.script, m.limit)
-	if certainlyNotRun(err) {
-		return err
-	}
-	if err == nil && !m.understood(r) {
-		err = unparsed(m.doing, r)
-	}
-	inForce, readErr := m.inForce(ctx)
-	switch {
-	case readErr == nil && inForce:
-		return nil
-	case decided(err):
-		return err
-	case err == nil && readErr == nil:
-		return &Error{Kind: KindNotInForce, Doing: m.doing, Detail: "accepted, but not in force afterwards"}
-	default:
-		return &Error{Kind: KindUnknownResult, Doing: m.doing, Err: errors.Join(err, readErr)}
-	}
-}
-
-func (m mutation) understood(r Result) bool {
-	if m.succeeded == nil {
-		return len(answerLines(r.Stdout)) == 0 && len(errorLines(r.Stderr)) == 0
-	}
-	return m.succeeded(r)
-}
-
-// certainlyNotRun reports whether the command never reached the database.
-func certainlyNotRun(err error) bool {
-	switch KindOf(err) {
-	case KindBinaryMissing, KindBadClusterFile, KindTLS:
-		return true
-	case KindTransport:
-		return neverRan(err)
-	case KindBadInput:
-		return true
-	default:
-		return false
-	}
-}
-
-// decided reports whether the database itself said that it did not do it.
-func decided(err error) bool {
-	switch KindOf(err) {
-	case KindRefused, KindLocked, KindConflict, KindUnavailable, KindPartial:
-		return true
-	default:
-		return false
-	}
-}
-
 // pause waits for d, or less when ctx ends.
 func (c *FDBCLI) pause(ctx context.Context, d time.Duration) error { return pauseOn(ctx, c.clock, d) }
 
@@ -279,33 +214,4 @@ func pauseOn(ctx context.Context, c clock.Clock, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// Version asks the client for its own version, once.
-func (c *FDBCLI) Version(ctx context.Context) (fdb.Version, error) {
-	c.mu.Lock()
-	known := c.version
-	c.mu.Unlock()
-	if !known.IsZero() {
-		return known, nil
-	}
-	const doing = "asking fdbcli for its version"
-	var v fdb.Version
-	err := c.tryPlaces(func(p place) error {
-		r, err := c.start(ctx, doing, Command{Argv: []string{p.binary, "--version"}, Limit: readLimit + wrapperGrace})
-		if err != nil {
-			return err
-		}
-		if v, err = fdb.ParseVersion(string(r.Stdout)); err != nil {
-			return &Error{Kind: KindUnparsed, Doing: doing, Err: err}
-		}
-		return nil
-	})
-	if err != nil {
-		return fdb.Version{}, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.version = v
-	return v, nil
 }

@@ -291,84 +291,70 @@ const (
 
 func TestConfigurationsAreReadBack(t *testing.T) {
 	version := admintest.Step{Script: "--version", Stdout: versionText}
+	down := statusStep(t, "63-all-logs-down")
 	cases := map[string]struct {
 		kind    admin.ConfigureKind
 		regions []fdb.Region
-		steps   func(t *testing.T) []admintest.Step
+		steps   []admintest.Step
 		want    admin.Kind
 	}{
 		"a new database": {
 			kind: admin.NewDatabase,
-			steps: func(t *testing.T) []admintest.Step {
-				return []admintest.Step{
-					{Script: "configure new " + ordinaryTokens, Stdout: "Database created\n"},
-					statusStep(t, "63-all-logs-down"), // no configuration to be seen yet
-					version,
-					statusStep(t, "05-healthy"),
-				}
+			steps: []admintest.Step{
+				{Script: "configure new " + ordinaryTokens, Stdout: "Database created\n"},
+				statusStep(t, "63-all-logs-down"), // no configuration to be seen yet
+				version,
+				statusStep(t, "05-healthy"),
 			},
 		},
 		"a new database that takes too long but is there": {
 			kind: admin.NewDatabase,
-			steps: func(t *testing.T) []admintest.Step {
-				return []admintest.Step{
-					{Script: "configure new " + ordinaryTokens, ExitCode: 1, Stderr: longDelay + gaveUp},
-					statusStep(t, "05-healthy"),
-				}
+			steps: []admintest.Step{
+				{Script: "configure new " + ordinaryTokens, ExitCode: 1, Stderr: longDelay + gaveUp},
+				statusStep(t, "05-healthy"),
 			},
 		},
 		"a new database that takes too long": {
 			kind: admin.NewDatabase,
 			want: admin.KindUnknownResult,
-			steps: func(t *testing.T) []admintest.Step {
-				down := statusStep(t, "63-all-logs-down")
-				return []admintest.Step{
-					{Script: "configure new " + ordinaryTokens, ExitCode: 1, Stderr: longDelay + gaveUp},
-					down, version, down, down, down,
-				}
+			steps: []admintest.Step{
+				{Script: "configure new " + ordinaryTokens, ExitCode: 1, Stderr: longDelay + gaveUp},
+				down, version, down, down, down,
 			},
 		},
 		"a change with warnings": {
 			kind: admin.ChangeDatabase,
-			steps: func(t *testing.T) []admintest.Step {
-				return []admintest.Step{
-					{Script: "configure " + ordinaryTokens, Stdout: "Configuration changed, with warnings\n", Stderr: "WARN: something\n"},
-					statusStep(t, "05-healthy"),
-				}
+			steps: []admintest.Step{
+				{Script: "configure " + ordinaryTokens, Stdout: "Configuration changed, with warnings\n", Stderr: "WARN: something\n"},
+				statusStep(t, "05-healthy"),
 			},
 		},
 		"regions that are accepted and dropped": {
 			kind:    admin.ChangeDatabase,
 			regions: []fdb.Region{{DataCenters: []fdb.DataCenter{{ID: "dc1", Priority: 1}}}},
 			want:    admin.KindNotInForce,
-			steps: func(t *testing.T) []admintest.Step {
-				return []admintest.Step{
-					{Script: "configure " + withRegions, Stdout: "Configuration changed\n"},
-					statusStep(t, "05-healthy"), version,
-				}
+			steps: []admintest.Step{
+				{Script: "configure " + withRegions, Stdout: "Configuration changed\n"},
+				statusStep(t, "05-healthy"), version,
 			},
 		},
 		"refused": {
 			kind:    admin.ChangeDatabase,
 			regions: []fdb.Region{{DataCenters: []fdb.DataCenter{{ID: "dc1", Priority: 1}}}},
 			want:    admin.KindRefused,
-			steps: func(t *testing.T) []admintest.Step {
-				return []admintest.Step{
-					{
-						Script: "configure " + withRegions, ExitCode: 1,
-						Stderr: "ERROR: All storage servers must be in one of the known regions\nType `configure FORCE <TOKEN...>' to configure without this check\n",
-					},
-					statusStep(t, "05-healthy"), version,
-				}
+			steps: []admintest.Step{
+				{
+					Script: "configure " + withRegions, ExitCode: 1,
+					Stderr: "ERROR: All storage servers must be in one of the known regions\nType `configure FORCE <TOKEN...>' to configure without this check\n",
+				},
+				statusStep(t, "05-healthy"), version,
 			},
 		},
 		"an error, and yet in force": {
 			kind: admin.ChangeDatabase,
-			steps: func(t *testing.T) []admintest.Step {
-				return []admintest.Step{
-					{Script: "configure " + ordinaryTokens, ExitCode: 1, Stderr: "ERROR: Not enough processes exist to support the specified configuration\n"},
-					statusStep(t, "05-healthy"),
-				}
+			steps: []admintest.Step{
+				{Script: "configure " + ordinaryTokens, ExitCode: 1, Stderr: "ERROR: Not enough processes exist to support the specified configuration\n"},
+				statusStep(t, "05-healthy"),
 			},
 		},
 	}
@@ -376,7 +362,7 @@ func TestConfigurationsAreReadBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			wanted := ordinary()
 			wanted.Regions = c.regions
-			err := newCLI(admintest.NewTranscript(t, c.steps(t)...)).Configure(t.Context(), wanted, c.kind)
+			err := newCLI(admintest.NewTranscript(t, c.steps...)).Configure(t.Context(), wanted, c.kind)
 			if got := admin.KindOf(err); got != c.want || (err == nil) != (c.want == "") {
 				t.Errorf("got %v, want %q", err, c.want)
 			}

@@ -111,11 +111,7 @@ func (p *PodExec) stream(ctx context.Context, c Command, o remotecommand.StreamO
 	options := p.base
 	options.Command = wrapped(c)
 	options.Stdin = c.Stdin != nil
-	executor, err := p.executor(p.request(options), connected)
-	if err != nil {
-		return 0, &TransportError{Where: p.where(), Err: err}
-	}
-	err = executor.StreamWithContext(quiet(ctx), o)
+	err = p.connect(quiet(ctx), p.request(options), o, connected)
 	exit, ended := errors.AsType[utilexec.CodeExitError](err)
 	switch {
 	case err == nil:
@@ -131,8 +127,8 @@ func (p *PodExec) stream(ctx context.Context, c Command, o remotecommand.StreamO
 // session was left; what matters is returned.
 func quiet(ctx context.Context) context.Context { return klog.NewContext(ctx, logr.Discard()) }
 
-// executor connects by WebSocket, and by SPDY when that cannot be had.
-func (p *PodExec) executor(target *url.URL, connected *signal) (remotecommand.Executor, error) {
+// connect streams by WebSocket, and by SPDY when that cannot be had.
+func (p *PodExec) connect(ctx context.Context, target *url.URL, o remotecommand.StreamOptions, connected *signal) error {
 	config := rest.CopyConfig(p.config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -145,15 +141,19 @@ func (p *PodExec) executor(target *url.URL, connected *signal) (remotecommand.Ex
 	})
 	webSocket, err := remotecommand.NewWebSocketExecutor(config, http.MethodGet, target.String())
 	if err != nil {
-		return nil, fmt.Errorf("preparing a WebSocket: %w", err)
+		return fmt.Errorf("preparing a WebSocket: %w", err)
 	}
 	spdy, err := remotecommand.NewSPDYExecutor(config, http.MethodPost, target)
 	if err != nil {
-		return nil, fmt.Errorf("preparing SPDY: %w", err)
+		return fmt.Errorf("preparing SPDY: %w", err)
 	}
-	return remotecommand.NewFallbackExecutor(webSocket, spdy, func(err error) bool {
+	either, err := remotecommand.NewFallbackExecutor(webSocket, spdy, func(err error) bool {
 		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
 	})
+	if err != nil {
+		return fmt.Errorf("preparing a connection: %w", err)
+	}
+	return either.StreamWithContext(ctx, o)
 }
 
 // signal is something that happens once.

@@ -79,7 +79,7 @@ func (s *execServer) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 		s.t.Errorf("opening: %v", err)
 		return
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	s.serve(r, streams[0], streams[1], streams[2], streams[3])
 }
 
@@ -101,7 +101,7 @@ func (s *execServer) serveSPDY(w http.ResponseWriter, r *http.Request) {
 		s.t.Error("no SPDY connection")
 		return
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	streams := map[string]httpstream.Stream{}
 	for range expected {
 		stream := <-arrived

@@ -45,3 +45,32 @@ func (c *FDBCLI) checkProtocol(ctx context.Context, doing string, s *fdb.Status)
 		Detail: fmt.Sprintf("coordinators speak protocol %s, fdbcli %s speaks %s", running, client, own),
 	}
 }
+
+// Version asks the client for its own version, once.
+func (c *FDBCLI) Version(ctx context.Context) (fdb.Version, error) {
+	c.mu.Lock()
+	known := c.version
+	c.mu.Unlock()
+	if !known.IsZero() {
+		return known, nil
+	}
+	const doing = "asking fdbcli for its version"
+	var v fdb.Version
+	err := c.tryPlaces(func(p place) error {
+		r, err := c.start(ctx, doing, Command{Argv: []string{p.binary, "--version"}, Limit: readLimit + wrapperGrace})
+		if err != nil {
+			return err
+		}
+		if v, err = fdb.ParseVersion(string(r.Stdout)); err != nil {
+			return &Error{Kind: KindUnparsed, Doing: doing, Err: err}
+		}
+		return nil
+	})
+	if err != nil {
+		return fdb.Version{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.version = v
+	return v, nil
+}

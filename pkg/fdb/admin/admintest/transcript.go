@@ -41,7 +41,7 @@ type Line struct {
 // Transcript is a transport that plays runs and sessions in order. It fails the test
 // when others are asked for, or when some are left.
 type Transcript struct {
-	t        testing.TB
+	tb       testing.TB
 	mu       sync.Mutex
 	steps    []Step
 	sessions [][]Line
@@ -51,10 +51,10 @@ type Transcript struct {
 var _ admin.Transport = (*Transcript)(nil)
 
 // NewTranscript plays these runs.
-func NewTranscript(t testing.TB, steps ...Step) *Transcript {
-	t.Helper()
-	transcript := &Transcript{t: t, steps: steps}
-	t.Cleanup(transcript.checkPlayed)
+func NewTranscript(tb testing.TB, steps ...Step) *Transcript {
+	tb.Helper()
+	transcript := &Transcript{tb: tb, steps: steps}
+	tb.Cleanup(transcript.checkPlayed)
 	return transcript
 }
 
@@ -75,10 +75,10 @@ func (p *Transcript) checkPlayed() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.steps {
-		p.t.Errorf("never run: %s", s.Script)
+		p.tb.Errorf("never run: %s", s.Script)
 	}
 	for range p.sessions {
-		p.t.Errorf("a session was never opened")
+		p.tb.Errorf("a session was never opened")
 	}
 }
 
@@ -89,9 +89,9 @@ func (p *Transcript) Run(_ context.Context, c admin.Command) (admin.Result, erro
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.argv = append(p.argv, c.Argv)
-	script := scriptOf(p.t, c)
+	script := scriptOf(p.tb, c)
 	if len(p.steps) == 0 || p.steps[0].Script != script {
-		p.t.Errorf("unexpected run: %s", script)
+		p.tb.Errorf("unexpected run: %s", script)
 		return admin.Result{}, &admin.TransportError{Where: "the transcript", Err: errUnexpected}
 	}
 	s := p.steps[0]
@@ -102,15 +102,15 @@ func (p *Transcript) Run(_ context.Context, c admin.Command) (admin.Result, erro
 	return admin.Result{Stdout: []byte(s.Stdout), Stderr: []byte(s.Stderr), ExitCode: s.ExitCode}, nil
 }
 
-func scriptOf(t testing.TB, c admin.Command) string {
-	t.Helper()
+func scriptOf(tb testing.TB, c admin.Command) string {
+	tb.Helper()
 	if i := slices.Index(c.Argv, "--exec"); i >= 0 {
 		return c.Argv[i+1]
 	}
 	if c.Stdin != nil {
 		script, err := io.ReadAll(c.Stdin)
 		if err != nil {
-			t.Errorf("reading the script: %v", err)
+			tb.Errorf("reading the script: %v", err)
 		}
 		return string(script)
 	}
@@ -123,7 +123,7 @@ func (p *Transcript) Open(ctx context.Context, c admin.Command) (*admin.Session,
 	defer p.mu.Unlock()
 	p.argv = append(p.argv, c.Argv)
 	if len(p.sessions) == 0 {
-		p.t.Errorf("unexpected session: %v", c.Argv)
+		p.tb.Errorf("unexpected session: %v", c.Argv)
 		return nil, &admin.TransportError{Where: "the transcript", Err: errUnexpected}
 	}
 	lines := p.sessions[0]
@@ -143,7 +143,7 @@ func (p *Transcript) play(lines []Line, stdin io.Reader, stdout, stderr io.Write
 			return 0 // the client hung up, as it may
 		}
 		if !l.matches(input.Text()) {
-			p.t.Errorf("session: got line %q, want %q", input.Text(), l.Expect)
+			p.tb.Errorf("session: got line %q, want %q", input.Text(), l.Expect)
 			return 1
 		}
 		held += l.Stdout

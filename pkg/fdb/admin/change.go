@@ -1,0 +1,70 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// mutation is one change of the database.
+type mutation struct {
+	doing  string
+	script string
+	limit  time.Duration
+	// succeeded looks for the expected text; nil for a silent command.
+	succeeded func(Result) bool
+	// inForce reads back whether the change is in force.
+	inForce func(context.Context) (bool, error)
+}
+
+// change runs a mutation and reads back what came of it, after an error too: an
+// error does not mean that nothing was changed.
+func (c *FDBCLI) change(ctx context.Context, m mutation) error {
+	r, err := c.run(ctx, m.doing, m.script, m.limit)
+	if certainlyNotRun(err) {
+		return err
+	}
+	if err == nil && !m.understood(r) {
+		err = unparsed(m.doing, r)
+	}
+	inForce, readErr := m.inForce(ctx)
+	switch {
+	case readErr == nil && inForce:
+		return nil
+	case decided(err):
+		return err
+	case err == nil && readErr == nil:
+		return &Error{Kind: KindNotInForce, Doing: m.doing, Detail: "accepted, but not in force afterwards"}
+	default:
+		return &Error{Kind: KindUnknownResult, Doing: m.doing, Err: errors.Join(err, readErr)}
+	}
+}
+
+func (m mutation) understood(r Result) bool {
+	if m.succeeded == nil {
+		return len(answerLines(r.Stdout)) == 0 && len(errorLines(r.Stderr)) == 0
+	}
+	return m.succeeded(r)
+}
+
+// certainlyNotRun reports whether the command never reached the database.
+func certainlyNotRun(err error) bool {
+	switch KindOf(err) {
+	case KindBinaryMissing, KindBadClusterFile, KindTLS, KindBadInput:
+		return true
+	case KindTransport:
+		return neverRan(err)
+	default:
+		return false
+	}
+}
+
+// decided reports whether the database itself said that it did not do it.
+func decided(err error) bool {
+	switch KindOf(err) {
+	case KindRefused, KindLocked, KindConflict:
+		return true
+	default:
+		return false
+	}
+}
