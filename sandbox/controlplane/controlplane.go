@@ -7,6 +7,7 @@ package controlplane
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"time"
@@ -44,7 +45,9 @@ type ControlPlane struct {
 
 // Start brings the control plane up and returns when it serves.
 func Start(ctx context.Context, o Options) (_ *ControlPlane, err error) {
-	logTo(o.Log)
+	if err := logTo(o.Log); err != nil {
+		return nil, err
+	}
 	c := &ControlPlane{pki: o.PKI}
 	ctx, c.cancel = context.WithCancel(ctx)
 	defer func() {
@@ -143,7 +146,14 @@ func WriteKubeconfig(file string, config *rest.Config) error {
 }
 
 // logTo sends what the components log to w instead of standard error.
-func logTo(w io.Writer) {
-	klog.LogToStderr(false)
+func logTo(w io.Writer) error {
+	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
+	klog.InitFlags(flags)
+	for name, value := range map[string]string{"logtostderr": "false", "alsologtostderr": "false", "stderrthreshold": "FATAL", "one_output": "true"} {
+		if err := flags.Set(name, value); err != nil {
+			return fmt.Errorf("setting up the components' log: %w", err)
+		}
+	}
 	klog.SetOutput(w)
+	return nil
 }

@@ -27,12 +27,12 @@ import (
 
 // Options are what a bridge works with.
 type Options struct {
-	Client      kubernetes.Interface
-	Resolve     func(name string) ([]netip.Addr, error)
-	Annotations func(namespace, pod string) (annotations map[string]string, ok bool)
-	Speed       float64 // of the model's time against real time
-	Clock       clock.PassiveClock
-	Log         *slog.Logger
+	Client   kubernetes.Interface
+	Resolve  func(name string) ([]netip.Addr, error)
+	PodFacts func(namespace, pod string) (annotations, nodeLabels map[string]string, ok bool)
+	Speed    float64 // of the model's time against real time
+	Clock    clock.PassiveClock
+	Log      *slog.Logger
 }
 
 // Bridge serves the programs of every container of a sandbox.
@@ -151,15 +151,12 @@ func (b *Bridge) watchPod(ctx context.Context, cancel context.CancelFunc, conn *
 	}()
 	ticker := time.NewTicker(annotationInterval)
 	defer ticker.Stop()
-	var told map[string]string
+	var told *wire.PodFacts
 	for {
-		current, ok := b.Annotations(c.Namespace, c.Pod)
-		if ok && (told == nil || !maps.Equal(told, current)) {
-			told = maps.Clone(current)
-			if told == nil {
-				told = map[string]string{}
-			}
-			if conn.Send(wire.ToProgram{Annotations: told}) != nil {
+		annotations, labels, ok := b.PodFacts(c.Namespace, c.Pod)
+		if ok && (told == nil || !maps.Equal(told.Annotations, annotations) || !maps.Equal(told.NodeLabels, labels)) {
+			told = &wire.PodFacts{Annotations: annotations, NodeLabels: labels}
+			if conn.Send(wire.ToProgram{Facts: told}) != nil {
 				return
 			}
 		}
@@ -175,6 +172,9 @@ func (b *Bridge) watchPod(ctx context.Context, cancel context.CancelFunc, conn *
 func (b *Bridge) annotate(ctx context.Context, c node.Container, set map[string]string) error {
 	if len(set) == 0 {
 		return errors.New("no annotation to set")
+	}
+	if _, _, ok := b.PodFacts(c.Namespace, c.Pod); !ok {
+		return errors.New("the API server is out of reach")
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": c.UID, "annotations": set}})
 	if err != nil {

@@ -253,7 +253,7 @@ func (m *Machine) startNodes(ctx context.Context, short string, s state, launche
 		return err
 	}
 	m.Tools = fdbtools.New(fdbtools.Options{
-		Client: m.Client, Resolve: m.Agent.Hosts.Resolve, Annotations: m.Agent.Annotations, Speed: m.Speed, Clock: m.Clock, Log: log,
+		Client: m.Client, Resolve: m.Agent.Hosts.Resolve, PodFacts: m.Agent.PodFacts, Speed: m.Speed, Clock: m.Clock, Log: log,
 	})
 	tools.Tools = m.Tools
 	go m.Tools.Run(ctx)

@@ -82,14 +82,15 @@ type Agent struct {
 	Options
 	Hosts Hosts
 
-	addresses *addresses
-	projector *volumes.Projector
-	pods      corelisters.PodLister
-	services  corelisters.ServiceLister
-	server    *http.Server
-	synced    []cache.InformerSynced
-	hostsWake chan struct{}
-	boxes     atomic.Int64 // number of boxes made, which names their directories
+	addresses  *addresses
+	projector  *volumes.Projector
+	pods       corelisters.PodLister
+	services   corelisters.ServiceLister
+	nodeLister corelisters.NodeLister
+	server     *http.Server
+	synced     []cache.InformerSynced
+	hostsWake  chan struct{}
+	boxes      atomic.Int64 // number of boxes made, which names their directories
 
 	mu      sync.Mutex
 	nodes   map[string]*node
@@ -103,7 +104,7 @@ func NewAgent(o Options) (*Agent, error) {
 	core := o.Informers.Core().V1()
 	a := &Agent{
 		Options: o, addresses: newAddresses(o.Network), hostsWake: make(chan struct{}, 1),
-		pods: core.Pods().Lister(), services: core.Services().Lister(),
+		pods: core.Pods().Lister(), services: core.Services().Lister(), nodeLister: core.Nodes().Lister(),
 		nodes: map[string]*node{}, runners: map[types.UID]*runner{}, runDirs: map[string]struct{}{},
 		projector: &volumes.Projector{
 			Client: o.Client, ConfigMaps: core.ConfigMaps().Lister(),
@@ -173,6 +174,7 @@ func (a *Agent) watch(ctx context.Context) error {
 		{core.Services().Informer(), func(any) { a.stirHosts() }, func(any) { a.stirHosts() }},
 		{core.ConfigMaps().Informer(), a.configMapChanged, func(any) {}},
 		{core.PersistentVolumeClaims().Informer(), func(any) {}, func(any) {}},
+		{core.Nodes().Informer(), func(any) {}, func(any) {}},
 		{core.PersistentVolumes().Informer(), func(any) {}, func(any) {}},
 	}
 	for _, h := range handlers {
@@ -388,11 +390,16 @@ func (a *Agent) dropPlaces(p places) {
 	}
 }
 
-// Annotations are a pod's annotations now; ok is false when it is gone.
-func (a *Agent) Annotations(namespace, name string) (annotations map[string]string, ok bool) {
+// PodFacts are what the programs of a pod may know of it; ok is false when it
+// is gone, and while its node is cut off.
+func (a *Agent) PodFacts(namespace, name string) (annotations, nodeLabels map[string]string, ok bool) {
 	pod, err := a.pods.Pods(namespace).Get(name)
 	if err != nil {
-		return nil, false
+		return nil, nil, false
 	}
-	return pod.Annotations, true
+	n, err := a.nodeLister.Get(pod.Spec.NodeName)
+	if err != nil || a.Healths()[n.Name] != Working {
+		return nil, nil, false
+	}
+	return pod.Annotations, n.Labels, true
 }

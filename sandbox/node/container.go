@@ -90,6 +90,19 @@ func (c *container) done() bool {
 	return c.status.State.Terminated != nil && c.status.State.Terminated.ExitCode == 0
 }
 
+// follow restarts the container when its image was replaced, which is all that
+// can change in a pod's containers.
+func (c *container) follow(spec corev1.Container) {
+	replaced := spec.Image != c.spec.Image
+	c.spec = spec
+	if !replaced {
+		return
+	}
+	c.status.Image, c.status.ImageID = spec.Image, "sandbox://"+spec.Image
+	c.kill()
+	c.retryAt, c.backOff = time.Time{}, 0
+}
+
 // keep starts the container if it should run and does not, and says when to look again.
 func (c *container) keep(ctx context.Context) time.Duration {
 	c.notice()

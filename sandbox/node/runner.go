@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
-	podutil "k8s.io/kubernetes/pkg/util/pod"
 
 	"github.com/kubectl-fdb/kubectl-fdb/sandbox/faults"
 )
@@ -167,6 +167,7 @@ func (r *runner) converge(ctx context.Context, fault faults.Pod) time.Duration {
 		r.hold("ImagePullBackOff", "Back-off pulling image")
 		return idleInterval
 	}
+	r.followImages()
 	if err := r.mount(ctx); err != nil {
 		r.complain("FailedMount", "MountVolume.SetUp failed: "+err.Error())
 		if len(r.volumes) < len(r.pod.Spec.Volumes) { // one that was mounted stays as it was
@@ -188,6 +189,13 @@ func (r *runner) converge(ctx context.Context, fault faults.Pod) time.Duration {
 		next = min(next, r.containers[c.Name].keep(ctx))
 	}
 	return next
+}
+
+// followImages restarts containers whose image was replaced.
+func (r *runner) followImages() {
+	for _, spec := range append(slices.Clone(r.pod.Spec.InitContainers), r.pod.Spec.Containers...) {
+		r.containers[spec.Name].follow(spec)
+	}
 }
 
 // mount makes the volumes' directories when they may have changed.
@@ -307,9 +315,17 @@ func (r *runner) report(ctx context.Context, fault faults.Pod) error {
 		s.Ready = s.Ready && !fault.NotReady
 		f.containers = append(f.containers, s)
 	}
-	_, _, _, err := podutil.PatchPodStatus(ctx, r.agent.Client, r.namespace, r.name, r.uid, r.pod.Status, status(r.pod, f))
+	return r.patch(ctx, status(r.pod, f))
+}
+
+func (r *runner) patch(ctx context.Context, next corev1.PodStatus) error {
+	change, err := statusPatch(r.pod, next)
+	if err != nil || change == nil {
+		return err
+	}
+	_, err = r.agent.Client.CoreV1().Pods(r.namespace).Patch(ctx, r.name, types.StrategicMergePatchType, change, metav1.PatchOptions{}, "status")
 	if apierrors.IsNotFound(err) {
-		return nil
+		return nil // it is gone, or another pod has the name
 	}
 	return err
 }

@@ -1,11 +1,14 @@
 package node
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/netip"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
 // facts are what a pod's status is computed from.
@@ -117,4 +120,25 @@ func setPodCondition(s *corev1.PodStatus, kind corev1.PodConditionType, ok bool,
 		return
 	}
 	s.Conditions = append(s.Conditions, c)
+}
+
+// statusPatch is the change from the status the API server has to the next
+// one, for that very pod; nil when there is none.
+func statusPatch(pod *corev1.Pod, next corev1.PodStatus) ([]byte, error) {
+	before, err := json.Marshal(corev1.Pod{Status: pod.Status})
+	if err != nil {
+		return nil, err
+	}
+	after, err := json.Marshal(corev1.Pod{Status: next})
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Equal(before, after) {
+		return nil, nil
+	}
+	after, err = json.Marshal(corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: pod.UID}, Status: next})
+	if err != nil {
+		return nil, err
+	}
+	return strategicpatch.CreateTwoWayMergePatch(before, after, corev1.Pod{})
 }

@@ -33,6 +33,8 @@ func run(name string) (int, error) {
 	case images.Idle:
 		idle()
 		return 0, nil
+	case "fdb-kubernetes-monitor":
+		return unifiedMonitor(os.Args[1:])
 	}
 	return simulated(name)
 }

@@ -18,7 +18,7 @@ const Socket = box.RunDir + "/tools.sock"
 // FromProgram is what a program says. The first message carries Run or Watch.
 type FromProgram struct {
 	Run      *Run              `json:",omitempty"` // run a FoundationDB program in its place
-	Watch    bool              `json:",omitempty"` // tell the pod's annotations now and when they change
+	Watch    bool              `json:",omitempty"` // tell the pod's facts now and when they change
 	Annotate map[string]string `json:",omitempty"` // set annotations of the pod
 	Stdin    []byte            `json:",omitempty"`
 	StdinEnd bool              `json:",omitempty"`
@@ -27,12 +27,18 @@ type FromProgram struct {
 
 // ToProgram is what the sandbox says.
 type ToProgram struct {
-	Stdout      []byte            `json:",omitempty"`
-	Stderr      []byte            `json:",omitempty"`
-	Ask         *FileQuestion     `json:",omitempty"`
-	Annotations map[string]string `json:",omitempty"`
-	Annotated   *Outcome          `json:",omitempty"` // answers Annotate
-	Exit        *int              `json:",omitempty"` // the program ends with this code
+	Stdout    []byte        `json:",omitempty"`
+	Stderr    []byte        `json:",omitempty"`
+	Ask       *FileQuestion `json:",omitempty"`
+	Facts     *PodFacts     `json:",omitempty"`
+	Annotated *Outcome      `json:",omitempty"` // answers Annotate
+	Exit      *int          `json:",omitempty"` // the program ends with this code
+}
+
+// PodFacts are what a program may know of its pod.
+type PodFacts struct {
+	Annotations map[string]string
+	NodeLabels  map[string]string
 }
 
 // Run is a FoundationDB program as it was started.
