@@ -269,6 +269,57 @@ func fieldDifferences(want, got result) []string {
 	return diffs
 }
 
+// facts are what decisions are made on in a document.
+func facts(text string) map[string]string {
+	start := strings.Index(text, "{")
+	if start < 0 {
+		return nil
+	}
+	var d document
+	if err := json.NewDecoder(strings.NewReader(text[start:])).Decode(&d); err != nil {
+		return map[string]string{"not JSON": err.Error()}
+	}
+	var messages, processes []string
+	for _, m := range append(d.Client.Messages, d.Cluster.Messages...) {
+		messages = append(messages, m.Name)
+	}
+	for _, p := range d.Cluster.Processes {
+		excluded := ""
+		if p.Excluded != nil && *p.Excluded {
+			excluded = " excluded"
+		}
+		processes = append(processes, p.Address+" "+p.ClassType+excluded)
+	}
+	slices.Sort(messages)
+	slices.Sort(processes)
+	return map[string]string{
+		"database":        fmt.Sprint(d.Client.DatabaseStatus),
+		"quorum":          fmt.Sprint(d.Client.Coordinators.QuorumReachable),
+		"recovery":        d.Cluster.RecoveryState.Name,
+		"layers":          fmt.Sprint(d.Cluster.Layers),
+		"messages":        fmt.Sprint(messages),
+		"data":            d.Cluster.Data.State.Name,
+		"replicas":        fmt.Sprint(d.Cluster.Data.State.Least),
+		"fault tolerance": fmt.Sprint(d.Cluster.FaultTolerance.Data),
+		"log generations": fmt.Sprint(len(d.Cluster.Logs)),
+		"processes":       strings.Join(processes, ", "),
+		"lock":            fmt.Sprint(d.Cluster.Lock.Locked),
+		"maintenance":     d.Cluster.MaintenanceZone,
+	}
+}
+
+// factDifferences are the facts on which the documents disagree.
+func factDifferences(want, got result) []string {
+	recorded, modelled := facts(want.stdout), facts(got.stdout)
+	var diffs []string
+	for _, name := range slices.Sorted(maps.Keys(recorded)) {
+		if recorded[name] != modelled[name] {
+			diffs = append(diffs, fmt.Sprintf("%s %s, recorded %s", name, modelled[name], recorded[name]))
+		}
+	}
+	return diffs
+}
+
 // parentMissing reports whether the other document lacks a part that contains
 // the path, so that it is one difference and not many.
 func parentMissing(path string, other, own map[string]bool) bool {
@@ -367,7 +418,7 @@ func (c *cluster) judge(name string, n int, s step, want, got result) {
 	known := differentDocuments[key]
 	var fresh []string
 	found := map[string]bool{}
-	for _, d := range fieldDifferences(want, got) {
+	for _, d := range append(fieldDifferences(want, got), factDifferences(want, got)...) {
 		found[d] = true
 		if !slices.Contains(known.fields, d) && !generallyDifferent(d) {
 			fresh = append(fresh, d)

@@ -92,6 +92,12 @@ func (c *crew) dismiss() {
 	c.commitProxies, c.grvProxies, c.resolvers, c.routers, c.logSets = nil, nil, nil, nil, nil
 }
 
+// complete reports whether every part of the log is there that the
+// configuration asks for.
+func (c *crew) complete(conf configuration) bool {
+	return conf.usableRegions < 2 || slices.ContainsFunc(c.logSets, func(s logSet) bool { return s.kind == logRemote })
+}
+
 // crewBroken reports whether a process died that transactions cannot do
 // without.
 func (db *database) crewBroken() bool {
@@ -126,6 +132,9 @@ func (c *crew) fitness(db *database) int {
 		}
 	}
 	conf := db.configuration()
+	if !c.complete(conf) {
+		total += missing
+	}
 	for _, set := range c.logSets {
 		worst := 0
 		for _, l := range set.logs {
@@ -197,7 +206,11 @@ func (db *database) electLeaders() {
 	if len(r.pool) == 0 {
 		r.pool = db.live()
 	}
-	db.crew.controller = r.keep(db.crew.controller, roleController)
+	before := db.crew.controller
+	db.crew.controller = r.keep(before, roleController)
+	if db.crew.controller.id != before.id {
+		db.members = slices.DeleteFunc(db.members, func(s *server) bool { return !s.alive() }) // a new controller has a list of its own
+	}
 	r.used[db.crew.controller.server]++
 	db.crew.master = r.keep(db.crew.master, roleMaster)
 	for _, s := range []*seat{&db.crew.distributor, &db.crew.ratekeeper, &db.crew.scan} {

@@ -47,6 +47,10 @@ type document struct {
 		FaultTolerance struct {
 			Data int `json:"max_zone_failures_without_losing_data"`
 		} `json:"fault_tolerance"`
+		Lock struct {
+			Locked bool
+		} `json:"database_lock_state"`
+		MaintenanceZone  string `json:"maintenance_zone"`
 		Generation       int
 		ConnectionString string `json:"connection_string"`
 	}

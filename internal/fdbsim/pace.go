@@ -37,7 +37,7 @@ func RecordedPace() Pace {
 	return Pace{
 		Join:               600 * time.Millisecond,
 		Recruit:            200 * time.Millisecond,
-		NoticeFailure:      time.Second,
+		NoticeFailure:      4 * time.Second,
 		Drain:              10 * time.Second,
 		Distribution:       35 * time.Second,
 		Creation:           26 * time.Second,

@@ -147,7 +147,10 @@ func (db *database) recruit() {
 	db.startGeneration(next.logSets)
 	db.recovery.state = stateAllLogsRecruited
 	db.recovery.since = db.w.now
-	if len(db.logs) == 1 {
+	switch {
+	case !next.complete(db.configuration()):
+		db.recovery.state = stateAccepting
+	case len(db.logs) == 1:
 		db.recovery.state = stateFullyRecovered
 	}
 	if fresh {
@@ -191,7 +194,7 @@ func (db *database) drainAfter(d time.Duration) {
 		if db.recovery.serial != serial || !db.recovery.accepting() || len(db.logs) == 0 {
 			return
 		}
-		if slices.ContainsFunc(db.storage, func(ss *storageServer) bool { return !ss.answers() }) {
+		if db.recovery.state == stateAccepting || slices.ContainsFunc(db.storage, func(ss *storageServer) bool { return !ss.answers() }) {
 			caughtUp = db.w.now.Add(catchUp)
 		}
 		if db.w.now.Before(caughtUp) {

@@ -286,7 +286,7 @@ var replays = map[string]replay{
 		gone := singleKey(lockKey)
 		db.commit([]mutation{{clear: &gone}})
 	}}, skip: map[int]string{25: "the passphrase is read from stdout: TestUnlockWantsItsPassphrase"}},
-	"09c-one-storage-dead-not-yet-noticed": {setup: loaded, before: map[int]func(*cluster){
+	"09c-one-storage-dead-not-yet-noticed": {setup: func(t *testing.T) *cluster { t.Helper(); return slow(loaded(t)) }, before: map[int]func(*cluster){
 		1: stopFor(3*time.Second, "storage-5"),
 		2: wait(time.Second),
 		3: wait(10 * time.Second),
@@ -328,7 +328,9 @@ var replays = map[string]replay{
 				c.must("coordinators 127.0.2.11:4501 127.0.2.12:4501 127.0.2.13:4501", "Coordination state changed\n")
 				c.files.files[stale] = "sample_cluster:abcdefgh@127.0.2.11:4501,127.0.2.12:4501,127.0.2.13:4501\n"
 				c.files.readOnly[stale] = true
-				c.Advance(5 * time.Second)
+				c.Advance(time.Minute)
+				c.must("configure double", "Configuration changed\n")
+				c.Advance(2 * time.Second)
 			},
 		},
 		skip: map[int]string{

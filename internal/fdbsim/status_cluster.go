@@ -294,13 +294,10 @@ func (db *database) faultTolerance() object {
 			}
 		}
 	}
-	if zone, _ := db.maintenance(); zone != "" {
+	if zone, _ := db.maintenance(); zone != "" && n > 0 {
 		n--
 	}
 	n = max(n, -1)
-	if len(db.logs) > 0 {
-		n = max(n, 0)
-	}
 	return object{"max_zone_failures_without_losing_availability": n, "max_zone_failures_without_losing_data": n}
 }
 

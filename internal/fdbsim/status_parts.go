@@ -244,7 +244,7 @@ func (db *database) logStatus() []any {
 	var each []any
 	for i, g := range db.logs {
 		status := object{
-			"epoch": g.epoch, "current": i == 0, "begin_version": g.begin, "possibly_losing_data": false,
+			"epoch": g.epoch, "current": i == 0, "begin_version": g.begin, "possibly_losing_data": g.losing(db),
 		}
 		if i > 0 {
 			status["end_version"] = g.end
@@ -267,6 +267,11 @@ func (db *database) logStatus() []any {
 	return list(each)
 }
 
+// losing reports whether a part of the log may be gone for good.
+func (g logGeneration) losing(db *database) bool {
+	return slices.ContainsFunc(g.sets, func(s logSet) bool { return s.kind == logLocal && s.tolerance(db) < 0 })
+}
+
 // tolerance is how many more of the set's zones may fail.
 func (s logSet) tolerance(db *database) int {
 	missing := map[string]bool{}
@@ -275,7 +280,7 @@ func (s logSet) tolerance(db *database) int {
 			missing[l.server.zone()] = true
 		}
 	}
-	return s.policy.replicas() - 1 - s.antiQuorum - len(missing)
+	return max(-1, s.policy.replicas()-1-s.antiQuorum-len(missing))
 }
 
 // status is one log server. Nobody knows the address of a dead one.
