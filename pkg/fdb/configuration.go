@@ -41,12 +41,7 @@ type Configuration struct {
 
 	ExcludedServers []ExcludedServer `json:"excluded_servers,omitempty"`
 	// CoordinatorsCount is nil when not reported.
-	CoordinatorsCount    *int   `json:"coordinators_count,omitempty"`
-	LogEngine            string `json:"log_engine,omitempty"`
-	TenantMode           string `json:"tenant_mode,omitempty"`
-	EncryptionAtRestMode string `json:"encryption_at_rest_mode,omitempty"`
-	BackupWorkerEnabled  *int   `json:"backup_worker_enabled,omitempty"`
-	BlobGranulesEnabled  *int   `json:"blob_granules_enabled,omitempty"`
+	CoordinatorsCount *int `json:"coordinators_count,omitempty"`
 }
 
 // Region is a main data centre, its satellites, and how satellites are used.

@@ -266,6 +266,45 @@ func TestAnswersOfRecordedDocuments(t *testing.T) {
 	})
 }
 
+// TestDocumentsOfOtherVersions has what 7.1 and 7.4 report differently from 7.3,
+// according to their sources.
+func TestDocumentsOfOtherVersions(t *testing.T) {
+	cases := map[string]struct {
+		text    string
+		engines map[string]int
+	}{
+		"7.1 has no storage metadata, another log engine, and no wiggler's state": {
+			`{"client":{"database_status":{"available":true,"healthy":true}},"cluster":{
+			"configuration":{"redundancy_mode":"double","storage_engine":"ssd-redwood-1-experimental","log_engine":2,"proxies":4},
+			"storage_wiggler":{"primary":{"finished_round":0,"last_round_start_timestamp":0}},
+			"processes":{"a":{"address":"10.1.0.1:4501","roles":[{"role":"storage","id":"1"}]}}}}`,
+			map[string]int{"": 1},
+		},
+		"7.4 has lags, gray failures and key management": {
+			`{"client":{"database_status":{"available":true,"healthy":true}},"cluster":{
+			"configuration":{"redundancy_mode":"double","storage_engine":"memory-radixtree"},
+			"gray_failure":{"excluded_servers":[{"address":"10.1.0.2:4501","time":"1.5"}]},"kms":{"kms_is_healthy":true},
+			"consistency_scan":{"stats":{}},"logserver_lag":{},"storageserver_lag":{},
+			"processes":{"a":{"address":"10.1.0.1:4501","roles":[{"role":"storage","id":"1","storage_metadata":{"storage_engine":"memory-radixtree"}}]}}}}`,
+			map[string]int{"memory-radixtree": 1},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			s, err := ParseStatus([]byte(c.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.engines, s.StorageEngines()); diff != "" || !s.Available() {
+				t.Errorf("available %v, engines %s", s.Available(), diff)
+			}
+			if _, ok := s.RecoveryAge(); ok {
+				t.Error("nobody told the recovery's age")
+			}
+		})
+	}
+}
+
 func TestUnknownRecoveryAgeIsNotZero(t *testing.T) {
 	cases := map[string]struct {
 		state *RecoveryState
