@@ -2,6 +2,8 @@ package commands
 
 import (
 	"context"
+	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -41,6 +43,9 @@ type Env struct {
 	global  globalFlags
 	about   types.NamespacedName // the cluster that the command is about, once known
 	started bool                 // the command line made sense
+
+	mu     sync.Mutex // for spoken, and so that lines stay whole
+	spoken time.Time  // when talk was last heard
 }
 
 // Session is one open cluster.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -19,11 +21,13 @@ type passes struct {
 	acted int
 	last  reconcile.PassDone
 	why   summary
+	tell  func(reconcile.Event)
 	said  string // what was last said to be waited for
 }
 
 // all runs passes until one of them settles how the command ends.
 func (p *passes) all(ctx context.Context) error {
+	p.tell = p.reporter()
 	if !p.approved.everything {
 		if err := p.ask(ctx); err != nil {
 			return causeOf(ctx, err)
@@ -69,7 +73,7 @@ func (p *passes) ask(ctx context.Context) error {
 func (p *passes) once(ctx context.Context) error {
 	beat := &heartbeat{env: p.env}
 	defer beat.start()()
-	pass := p.pass(all(p.reporter(), p.why.report, beat.report))
+	pass := p.pass(all(p.tell, p.why.report, beat.report))
 	pass.Actor, pass.Permit = p.session, p.approved.permits
 	done, err := pass.Run(ctx)
 	p.count, p.acted, p.last = p.count+1, p.acted+done.Acted, done
@@ -95,11 +99,20 @@ func (p *passes) goOn(ctx context.Context) (bool, error) {
 	}
 	rest := max(p.last.RetryAfter, p.options.interval)
 	reason := p.why.words(p.last)
-	if reason != "" && reason != p.said {
-		p.env.talk("waiting: %s", reason)
-		p.said = reason
+	if reason != p.said {
+		p.waitFor(reason)
 	}
 	return true, p.env.pause(ctx, rest, reason)
+}
+
+// waitFor says what is waited for now; text has said so on stdout.
+func (p *passes) waitFor(reason string) {
+	p.said = reason
+	if p.options.output == "json" {
+		p.env.talk("waiting: %s", reason)
+		return
+	}
+	p.env.heard()
 }
 
 // worthWaiting reports whether time can make the next pass end better, or whether
@@ -172,12 +185,18 @@ func (p *passes) verdict() error {
 
 // again is the hint to run the same command once more.
 func (p *passes) again(why string, extra ...string) string {
-	words := []string{"reconcile", p.key.Name}
-	if p.options.yes {
-		words = append(words, "--yes")
+	o, words := p.options, []string{"reconcile", p.key.Name}
+	for flag, set := range map[string]bool{"--yes": o.yes, "--wait": o.wait, "--coexist": o.coexist} {
+		if set && !slices.Contains(extra, flag) {
+			extra = append(extra, flag)
+		}
 	}
-	if p.options.wait {
-		words = append(words, "--wait")
+	slices.Sort(extra)
+	if len(o.only) > 0 {
+		extra = append(extra, "--only", strings.Join(o.only, ","))
+	}
+	if len(o.skip) > 0 {
+		extra = append(extra, "--skip", strings.Join(o.skip, ","))
 	}
 	return why + ": " + p.env.command(append(words, extra...)...)
 }

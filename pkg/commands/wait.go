@@ -33,26 +33,58 @@ func withTimeout(ctx context.Context, c clock.Clock, d time.Duration) (context.C
 	return ctx, stop
 }
 
-// pause waits for d and says every ten seconds what for.
+// pause waits for d. Once nothing was said for ten seconds it says what for; it
+// stays silent when that is empty.
 func (e *Env) pause(ctx context.Context, d time.Duration, waitingFor string) error {
-	for d > 0 {
-		step := min(d, patience)
-		timer := e.Clock.NewTimer(step)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return causeOf(ctx, ctx.Err())
-		case <-timer.C():
+	end := e.Clock.Now().Add(d)
+	for {
+		now := e.Clock.Now()
+		if !now.Before(end) {
+			return nil
 		}
-		if d -= step; d > 0 {
-			e.talk("still waiting: %s", waitingFor)
+		step := end.Sub(now)
+		if waitingFor != "" {
+			if e.silentFor(now) >= patience {
+				e.talk("still waiting: %s", waitingFor)
+			}
+			step = min(step, patience-e.silentFor(now))
+		}
+		if err := e.sleep(ctx, step); err != nil {
+			return err
 		}
 	}
-	return nil
+}
+
+func (e *Env) sleep(ctx context.Context, d time.Duration) error {
+	timer := e.Clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return causeOf(ctx, ctx.Err())
+	case <-timer.C():
+		return nil
+	}
+}
+
+// silentFor is how long nothing was said.
+func (e *Env) silentFor(now time.Time) time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return now.Sub(e.spoken)
+}
+
+// heard notes that something was said just now.
+func (e *Env) heard() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.spoken = e.Clock.Now()
 }
 
 // talk prints a line of progress, unless nobody wants to hear it.
 func (e *Env) talk(format string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.spoken = e.Clock.Now()
 	if !e.global.quiet {
 		fmt.Fprintf(e.ErrOut, format+"\n", args...)
 	}

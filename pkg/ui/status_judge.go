@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -188,16 +187,14 @@ func (s State) Title() string {
 }
 
 func summarise(v StatusView) string {
-	parts := slices.Clone(v.Reasons)
-	if v.State == StateHealthy {
-		parts = []string{fmt.Sprintf("all data has its %s, safe to lose %s", copies(v.Database.ReplicasDesired), moreZones(*v.FaultTolerance.Zones))}
+	if v.State != StateHealthy {
+		return v.State.Title() + ": " + strings.Join(v.Reasons, "; ")
 	}
-	if v.Reconciliation.Reconciled {
-		parts = append(parts, "as its spec asks")
-	} else if v.State == StateHealthy {
-		parts = append(parts, "not yet as its spec asks: "+someOf(v.Reconciliation.Reasons))
+	spec := "as its spec asks"
+	if !v.Reconciliation.Reconciled {
+		spec = "not yet as its spec asks: " + someOf(v.Reconciliation.Reasons)
 	}
-	return v.State.Title() + ": " + strings.Join(parts, "; ")
+	return fmt.Sprintf("%s: all data has its %s, safe to lose %s; %s", v.State.Title(), copies(v.Database.ReplicasDesired), moreZones(*v.FaultTolerance.Zones), spec)
 }
 
 func copies(n int) string {

@@ -65,11 +65,13 @@ func (p *page) section(title string, origin Origin) {
 func (o StatusOptions) origin(from Origin) string {
 	where := "live"
 	if from.Source == SourceRecord {
-		where = "last recorded"
+		where = "as last recorded"
 	}
 	switch {
+	case from.AsOf == nil && from.Source == SourceRecord:
+		return "never recorded"
 	case from.AsOf == nil:
-		return where + ", nobody knows when"
+		return where
 	case o.Absolute:
 		return where + ", " + from.AsOf.Format(time.RFC3339)
 	case from.Source == SourceLive && o.Now.Sub(*from.AsOf) < 2*time.Second:
@@ -175,8 +177,12 @@ func (p *page) groups(v GroupsView) {
 	for _, c := range v.Classes {
 		p.fact("  "+c.Class, fmt.Sprintf("%d of %d, %s reporting", c.Staying, c.Desired, numberOr(c.Reporting)))
 	}
-	for _, c := range v.Conditions {
-		p.fact(c.Condition, strconv.Itoa(c.Groups))
+	for i, c := range v.Conditions {
+		name := "Conditions"
+		if i > 0 {
+			name = ""
+		}
+		p.fact(name, c.Condition+" on "+counted(c.Groups, "group"))
 	}
 }
 

@@ -18,17 +18,21 @@ type TextOptions struct {
 }
 
 // Text returns a reporter that writes one line per noteworthy event, as it
-// happens: the stage, a word, and what it is about.
+// happens: the stage, a word, and what it is about. Given to several passes in a
+// row, it says once why a stage cannot go on, and again only when that changes.
 func Text(w io.Writer, o TextOptions) func(reconcile.Event) {
-	return text{w: w, o: o}.report
+	t := &text{w: w, o: o, said: map[string]string{}}
+	return t.report
 }
 
 type text struct {
 	w io.Writer
 	o TextOptions
+	// said is what was last said by stage and word, for lines that would repeat.
+	said map[string]string
 }
 
-func (t text) report(e reconcile.Event) {
+func (t *text) report(e reconcile.Event) {
 	switch e := e.(type) {
 	case reconcile.PassStarted:
 		if e.Round > 1 {
@@ -55,7 +59,7 @@ func (t text) report(e reconcile.Event) {
 	}
 }
 
-func (t text) decided(e reconcile.StageDecided) {
+func (t *text) decided(e reconcile.StageDecided) {
 	t.checks(e.Stage, e.Checks)
 	if e.Why != "" {
 		t.verbose(e.Stage, "wants", fmt.Sprintf("%d actions: %s", len(e.Actions), e.Why))
@@ -63,17 +67,17 @@ func (t text) decided(e reconcile.StageDecided) {
 }
 
 // checks tells what was refused, and what passed to those who want to know.
-func (t text) checks(stage string, checks []plan.Check) {
+func (t *text) checks(stage string, checks []plan.Check) {
 	for _, c := range checks {
 		if c.OK {
 			t.verbose(stage, "checked", checkWords(c))
 		} else {
-			t.line(stage, "refused", checkWords(c))
+			t.once(stage, "refused", c.Question, checkWords(c))
 		}
 	}
 }
 
-func (t text) acted(e reconcile.ActionDone) {
+func (t *text) acted(e reconcile.ActionDone) {
 	if e.Err != nil {
 		t.line(e.Stage, "failed", e.Action.Describe()+": "+oneLine(e.Err.Error()))
 		return
@@ -82,24 +86,34 @@ func (t text) acted(e reconcile.ActionDone) {
 }
 
 // done tells how a stage ended, unless its actions told already.
-func (t text) done(e reconcile.StageDone) {
+func (t *text) done(e reconcile.StageDone) {
 	switch e.Outcome {
 	case reconcile.Done:
 		t.verbose(e.Stage, "done", "nothing to do")
 	case reconcile.Changed: // its actions told
 	case reconcile.Waiting, reconcile.Blocked, reconcile.Failed:
-		t.line(e.Stage, e.Outcome.String(), oneLine(e.Reason))
+		t.once(e.Stage, e.Outcome.String(), "", oneLine(e.Reason))
 	}
 }
 
-func (t text) verbose(stage, word, what string) {
+// once writes a line unless the last one about the same was the same.
+func (t *text) once(stage, word, about, what string) {
+	key := stage + " " + word + " " + about
+	if t.said[key] == what && !t.o.Verbose {
+		return
+	}
+	t.said[key] = what
+	t.line(stage, word, what)
+}
+
+func (t *text) verbose(stage, word, what string) {
 	if t.o.Verbose {
 		t.line(stage, word, what)
 	}
 }
 
 // The widths fit the longest stage name and the longest word.
-func (t text) line(stage, word, what string) {
+func (t *text) line(stage, word, what string) {
 	padding := strings.Repeat(" ", max(0, len("refused")-len(word)))
 	fmt.Fprintf(t.w, "%-27s  %s%s  %s\n", stage, t.o.in(colourOf(word), word), padding, what)
 }

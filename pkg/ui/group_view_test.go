@@ -1,0 +1,101 @@
+package ui
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/exp/golden"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// busy is a cluster in which a bit of everything is going on.
+func busy(t *testing.T) Facts {
+	t.Helper()
+	f := healthy(t)
+	f.Database.Status = recorded(t, "12-exclude-in-progress-1")
+	f.Cluster.ProcessGroup("storage-5").MarkForRemoval(noon.Add(-41 * time.Minute))
+	f.silence("storage-3", 12*time.Minute)
+	f.Cluster.ProcessGroup("storage-3").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-14*time.Minute))
+	f.Cluster.ProcessGroup("log-4").MarkForRemoval(noon.Add(-time.Hour))
+	f.Pods["sample-stateless-2"].Status.Phase = corev1.PodPending
+	delete(f.Pods, "sample-stateless-3")
+	return f
+}
+
+func TestGroupTable(t *testing.T) {
+	tests := map[string]ListOptions{"table": {}, "wide": {Wide: true}, "no-headers": {NoHeaders: true}, "absolute": {Absolute: true}}
+	for name, o := range tests {
+		t.Run(name, func(t *testing.T) {
+			o.Now = noon
+			var b bytes.Buffer
+			if err := WriteGroups(&b, NewGroupListView(meta, busy(t)), o); err != nil {
+				t.Fatal(err)
+			}
+			golden.RequireEqual(t, b.Bytes())
+		})
+	}
+}
+
+func TestGroupsWithoutAnAnswerFromTheDatabase(t *testing.T) {
+	v := NewGroupListView(meta, unanswered(t))
+	var b bytes.Buffer
+	if err := WriteGroups(&b, v, ListOptions{Now: noon}); err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Warnings) != 1 || v.Source != SourceRecord {
+		t.Errorf("source %s, warnings %q", v.Source, v.Warnings)
+	}
+	golden.RequireEqual(t, b.Bytes())
+}
+
+func TestExclusionIsSafeOnlyWhereItWasProven(t *testing.T) {
+	tests := map[string]struct {
+		given func(Facts, *v1beta2.ProcessGroupStatus)
+		want  Exclusion
+	}{
+		"nobody asked":             {given: func(Facts, *v1beta2.ProcessGroupStatus) {}, want: NotExcluded},
+		"marked, not yet excluded": {given: func(_ Facts, g *v1beta2.ProcessGroupStatus) { g.MarkForRemoval(noon) }, want: ExclusionWanted},
+		"excluded by locality, still a storage server": {
+			given: func(f Facts, g *v1beta2.ProcessGroupStatus) {
+				f.exclude(fdb.ExcludedServer{Locality: g.ExclusionString()})
+			}, want: ExclusionMoving,
+		},
+		"excluded by address, still a storage server": {
+			given: func(f Facts, g *v1beta2.ProcessGroupStatus) { f.exclude(fdb.ExcludedServer{Address: g.Addresses[0]}) }, want: ExclusionMoving,
+		},
+		"excluded and silent proves nothing": {
+			given: func(f Facts, g *v1beta2.ProcessGroupStatus) {
+				f.exclude(fdb.ExcludedServer{Locality: g.ExclusionString()})
+				f.silence(g.ProcessGroupID, 0)
+			}, want: ExclusionUnverified,
+		},
+		"excluded while old log generations are left": {
+			given: func(f Facts, g *v1beta2.ProcessGroupStatus) {
+				f.exclude(fdb.ExcludedServer{Locality: g.ExclusionString()})
+				f.silence(g.ProcessGroupID, 0)
+				f.Database.Status.Cluster.Logs = append(f.Database.Status.Cluster.Logs, fdb.LogGeneration{})
+			}, want: ExclusionAsked,
+		},
+		"proven by a pass": {given: func(_ Facts, g *v1beta2.ProcessGroupStatus) { g.SetExcluded(noon) }, want: ExclusionSafe},
+		"removed without":  {given: func(_ Facts, g *v1beta2.ProcessGroupStatus) { g.ExclusionSkipped = true }, want: ExclusionSkipped},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := healthy(t)
+			g := f.Cluster.ProcessGroup("storage-1")
+			tc.given(f, g)
+			if got := f.exclusion(g); got != tc.want {
+				t.Errorf("%s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func (f Facts) exclude(e fdb.ExcludedServer) {
+	c := f.Database.Status.Cluster.Configuration
+	c.ExcludedServers = append(c.ExcludedServers, e)
+}
