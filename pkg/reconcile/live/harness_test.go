@@ -478,3 +478,8 @@ func (f *field) passWithout(name string) {
 		f.t.Fatal(err)
 	}
 }
+
+// named is the key of an object beside the record.
+func named(name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: key.Namespace, Name: name}
+}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
+	streaming "k8s.io/streaming/pkg/httpstream"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
@@ -96,7 +97,7 @@ func (w *World) portForwardDialer(pod *corev1.Pod) (httpstream.Dialer, error) {
 		return nil, fmt.Errorf("making a connection to forward a port: %w", err)
 	}
 	return portforward.NewFallbackDialer(webSocketDialer, spdyDialer, func(err error) bool {
-		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+		return streaming.IsUpgradeFailure(err) || streaming.IsHTTPSProxyError(err)
 	}), nil
 }
 
