@@ -29,8 +29,14 @@ else
 fi
 
 say "2/5 The custom resource definitions"
+crd=crd/foundationdbclusters.apps.foundationdb.org
 run kubectl apply --server-side -f manifests/crd
-run kubectl wait --for=condition=Established --timeout=30s crd/foundationdbclusters.apps.foundationdb.org
+# As long as a definition has no conditions at all, kubectl wait fails instead of waiting.
+for _ in {1..100}; do
+  [ -n "$(kubectl get "$crd" -o 'jsonpath={.status.conditions}')" ] && break
+  sleep 0.1
+done
+run kubectl wait --for=condition=Established --timeout=30s "$crd"
 
 say "3/5 A cluster: so far only a wish"
 run kubectl apply -f manifests/examples/minimal.yaml
@@ -39,7 +45,7 @@ say "4/5 From the wish to a database"
 run kubectl fdb reconcile sample-cluster --wait --yes --timeout 5m
 
 say "5/5 How it is now"
-run kubectl fdb status sample-cluster
+run kubectl fdb status sample-cluster --wait --timeout 1m
 run kubectl fdb get process-groups sample-cluster
 
 cat <<TEXT
