@@ -340,6 +340,22 @@ func TestModelMatchesRecordings(t *testing.T) {
 	}
 }
 
+// TestModelMatchesExcerpts replays the beginnings of some recordings, which are
+// part of the repository.
+func TestModelMatchesExcerpts(t *testing.T) {
+	dir := filepath.Join("testdata", "excerpts")
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no excerpts: %v", err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		t.Run(name, func(t *testing.T) {
+			replays[name].run(t, name, dir)
+		})
+	}
+}
+
 func (r replay) run(t *testing.T, name, dir string) {
 	t.Helper()
 	steps := readScenario(t, dir, name)

@@ -12,6 +12,7 @@ import (
 type document struct {
 	Client struct {
 		Coordinators struct {
+			Coordinators    []struct{ Address, Protocol string }
 			QuorumReachable bool `json:"quorum_reachable"`
 		} `json:"coordinators"`
 		DatabaseStatus struct{ Available, Healthy bool } `json:"database_status"`
@@ -33,9 +34,11 @@ type document struct {
 			Roles            []struct{ Role string }
 			UptimeSeconds    *float64 `json:"uptime_seconds"`
 		}
-		Configuration map[string]any
-		Data          struct {
-			State struct {
+		Configuration   map[string]any
+		FullReplication bool `json:"full_replication"`
+		Data            struct {
+			TeamTrackers []struct{ Primary bool } `json:"team_trackers"`
+			State        struct {
 				Name    string
 				Healthy *bool
 				Least   int `json:"min_replicas_remaining"`

@@ -1,0 +1,177 @@
+package fdbsim
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestToolsOutsideTheModelFailClearly(t *testing.T) {
+	w := NewWorld(Options{})
+	for _, name := range []string{"fdbbackup", "fdbrestore", "backup_agent"} {
+		var stderr bytes.Buffer
+		exit := w.RunTool(t.Context(), Tool{Name: name, Version: "7.3.79", Stderr: &stderr})
+		if exit != 1 || !strings.Contains(stderr.String(), "not part of the simulated FoundationDB") {
+			t.Errorf("%s: exit %d, %q", name, exit, stderr.String())
+		}
+	}
+}
+
+func TestCoordinatorsCanHaveNames(t *testing.T) {
+	hosts := map[string]string{"log-1.ns.svc": "127.0.2.11", "log-2.ns.svc": "127.0.2.12", "log-3.ns.svc": "127.0.2.13"}
+	c := newCluster(t, "sample_cluster:abcdefgh@log-1.ns.svc:4501,log-2.ns.svc:4501,log-3.ns.svc:4501")
+	c.resolve = func(host string) ([]netip.Addr, error) {
+		ip, known := hosts[host]
+		if !known {
+			return nil, fmt.Errorf("no such host %s", host)
+		}
+		return []netip.Addr{netip.MustParseAddr(ip)}, nil
+	}
+	for i := 1; i <= 4; i++ {
+		c.start(fmt.Sprintf("log-%d", i), "log", fmt.Sprintf("127.0.2.1%d:4501", i), fmt.Sprintf("zone-1%d", i))
+		c.start(fmt.Sprintf("storage-%d", i), "storage", fmt.Sprintf("127.0.2.%d:4501", i), fmt.Sprintf("zone-%d", i))
+	}
+	c.Advance(10 * time.Second)
+	c.must("configure new double ssd", "Database created\n")
+	c.Advance(time.Minute)
+	if d := c.status(); !d.Client.DatabaseStatus.Healthy {
+		t.Errorf("%+v", d.Client)
+	}
+	hosts["log-4.ns.svc"] = "127.0.2.14"
+	c.must("coordinators log-1.ns.svc:4501 log-2.ns.svc:4501 log-4.ns.svc:4501", "Coordination state changed\n")
+	if got := c.files.files[liveFile]; !strings.Contains(got, "@log-1.ns.svc:4501,log-2.ns.svc:4501,log-4.ns.svc:4501") {
+		t.Errorf("cluster file: %s", got)
+	}
+	hosts["log-1.ns.svc"] = "127.0.9.9" // the pod moved, its name with it
+	if got := c.exec("status minimal"); !strings.Contains(got.stdout, "The database is available") {
+		t.Errorf("two of three: %+v", got)
+	}
+}
+
+func TestAnUpgradeChangesWhoCanTalk(t *testing.T) {
+	c := smallCluster(t)
+	for name, spec := range c.specs {
+		c.stop(name)
+		spec.Version = "7.4.6"
+		c.specs[name] = spec
+	}
+	c.startAgain("storage-1", "storage-2", "storage-3", "log-1", "log-2")
+	c.Advance(time.Minute)
+	d := c.status() // with fdbcli 7.3
+	if d.Client.Coordinators.QuorumReachable {
+		t.Error("fdbcli of another protocol reached the quorum")
+	}
+	if p := d.Client.Coordinators.Coordinators[0].Protocol; p != "0fdb00b074000000" {
+		t.Errorf("protocol %s", p)
+	}
+	spec := c.specs["stateless-1"]
+	spec.Version = "7.3.79"
+	c.specs["stateless-1"] = spec
+	c.startAgain("stateless-1")
+	c.Advance(10 * time.Second)
+	var stdout bytes.Buffer
+	exit := c.RunTool(t.Context(), Tool{
+		Name: "fdbcli", Version: "7.4.6", Args: []string{"-C", liveFile, "--timeout", "40", "--exec", "status json"}, Files: c.files, Stdout: &stdout,
+	})
+	if exit != 0 || !strings.Contains(stdout.String(), `"127.0.2.121:4501"`) || !strings.Contains(stdout.String(), `"available" : true`) {
+		t.Errorf("exit %d: %.3000s", exit, stdout.String())
+	}
+}
+
+func TestASessionAnswersAtHelpOptions(t *testing.T) {
+	c := configured(t)
+	stdin, lines := io.Pipe()
+	answers, stdout := io.Pipe()
+	done := make(chan int, 1)
+	go func() {
+		defer stdout.Close()
+		done <- c.RunTool(context.Background(), Tool{
+			Name: "fdbcli", Version: "7.3.79", Args: []string{"--no-status", "-C", liveFile}, Files: c.files, Stdin: stdin, Stdout: stdout,
+		})
+	}()
+	go fmt.Fprint(lines, "begin\nget a\nhelp options\n")
+	block := make([]byte, 2*stdoutBlock)
+	n, err := answers.Read(block)
+	if err != nil || n%stdoutBlock != 0 {
+		t.Errorf("read %d bytes: %v", n, err)
+	}
+	if !strings.Contains(string(block[:n]), "Transaction started\n`a': not found\n") {
+		t.Errorf("got %.200s", block[:n])
+	}
+	go func() {
+		if _, err := io.Copy(io.Discard, answers); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := lines.Close(); err != nil {
+		t.Error(err)
+	}
+	if exit := <-done; exit != 0 {
+		t.Errorf("exit %d", exit)
+	}
+}
+
+func TestUnlockWantsItsPassphrase(t *testing.T) {
+	c := configured(t)
+	_, rest, _ := strings.Cut(c.exec("lock").stdout, "lockUID: ")
+	uid, _, _ := strings.Cut(rest, "\n")
+	stdin, lines := io.Pipe()
+	answers, stdout := io.Pipe()
+	done := make(chan int, 1)
+	go func() {
+		defer stdout.Close()
+		done <- c.RunTool(context.Background(), Tool{
+			Name: "fdbcli", Version: "7.3.79", Args: []string{"-C", liveFile, "--exec", "unlock " + uid}, Files: c.files, Stdin: stdin, Stdout: stdout,
+		})
+	}()
+	text := make([]byte, stdoutBlock)
+	n, err := answers.Read(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	phrase := strings.Split(string(text[:n]), "\n")[1]
+	go fmt.Fprintln(lines, phrase)
+	said, err := io.ReadAll(answers)
+	if err != nil || string(said) != "Database unlocked.\n" || <-done != 0 {
+		t.Errorf("%q %v", said, err)
+	}
+	c.must("get a", "`a': not found\n")
+}
+
+func TestACommandWaitsForTheClockOfOthers(t *testing.T) {
+	c := configured(t)
+	c.AutoAdvance(false)
+	done := make(chan result)
+	go func() { done <- c.execFor(60, "sleep 20") }()
+	for {
+		select {
+		case got := <-done:
+			if got.exit != 0 || !strings.Contains(got.stderr, "Long delay") {
+				t.Errorf("%+v", got)
+			}
+			return
+		default:
+			c.Advance(100 * time.Millisecond)
+			time.Sleep(time.Millisecond) // let the command see it
+		}
+	}
+}
+
+func TestAKilledToolEndsWithoutAWord(t *testing.T) {
+	c := configured(t)
+	c.AutoAdvance(false)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout bytes.Buffer
+	exit := c.RunTool(ctx, Tool{
+		Name: "fdbcli", Version: "7.3.79", Args: []string{"-C", liveFile, "--exec", "get a"}, Files: c.files, Stdout: &stdout,
+	})
+	if exit != 137 || stdout.Len() != 0 {
+		t.Errorf("exit %d, %q", exit, stdout.String())
+	}
+}
