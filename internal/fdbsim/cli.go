@@ -46,10 +46,10 @@ var (
 	errExit = errors.New("exit")
 )
 
-// processEnd ends the whole process with an exit code.
-type processEnd struct{ code int }
+// endError ends the whole process with an exit code.
+type endError struct{ code int }
 
-func (e processEnd) Error() string { return fmt.Sprintf("process ends with code %d", e.code) }
+func (e endError) Error() string { return fmt.Sprintf("process ends with code %d", e.code) }
 
 // runCLI is fdbcli's main.
 func (w *World) runCLI(ctx context.Context, t Tool) int {
@@ -108,7 +108,7 @@ func (c *cli) main() int {
 }
 
 func exitCode(err error) int {
-	var end processEnd
+	var end endError
 	switch {
 	case err == nil || errors.Is(err, errExit):
 		return exitOK

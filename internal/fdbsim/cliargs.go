@@ -111,7 +111,7 @@ var knownKnobs = set("http_verbose_level", "http_request_aws_v4_header", "disabl
 func (c *cli) checkAPIVersion(text string) (int, bool) {
 	newest := c.version.Major*100 + c.version.Minor*10
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 700 || n > int(newest) {
+	if err != nil || n < 700 || n > newest {
 		c.errorf("ERROR: api version %s is not supported. (Min: 700, Max: %d)", text, newest)
 		return exitFailed, true
 	}

@@ -2,6 +2,7 @@ package fdbsim
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"time"
 )
@@ -67,10 +68,10 @@ func (c *cli) wait(until time.Time, cond func() bool) (bool, error) {
 		now := c.w.now
 		switch {
 		case c.ctx.Err() != nil:
-			return false, processEnd{exitKilled}
+			return false, endError{exitKilled}
 		case reached(c.limit, now):
 			c.errorf("Specified timeout reached -- exiting...")
-			return false, processEnd{exitFailed}
+			return false, endError{exitFailed}
 		case reached(c.slow.next(), now):
 			c.saySlow()
 		case reached(until, now):
@@ -87,12 +88,6 @@ func (c *cli) pause(d time.Duration) error {
 		return nil
 	}
 	_, err := c.wait(c.w.now.Add(d), nil)
-	return err
-}
-
-// hang blocks the running command until the process is ended.
-func (c *cli) hang() error {
-	_, err := c.wait(time.Time{}, func() bool { return false })
 	return err
 }
 
@@ -222,7 +217,7 @@ func (c *cli) faultDelay(name string) error {
 		return err
 	}
 	if changing[name] && db.faults.takeDrop() {
-		return c.dropped(name, db)
+		return c.dropped(db)
 	}
 	return nil
 }
@@ -232,12 +227,12 @@ var changing = set("configure", "exclude", "include", "coordinators", "kill", "m
 
 // dropped ends the process without a word, with or without the command's
 // effect.
-func (c *cli) dropped(name string, db *database) error {
+func (c *cli) dropped(db *database) error {
 	if db.faults.ApplyUnknown {
 		c.dropping = true
 		return nil
 	}
-	return processEnd{exitKilled}
+	return endError{exitKilled}
 }
 
 type commandFunc func(c *cli, args []string) error
@@ -248,9 +243,7 @@ var commands map[string]commandFunc
 func asCommands(groups ...map[string]commandFunc) map[string]commandFunc {
 	all := map[string]commandFunc{}
 	for _, g := range groups {
-		for name, f := range g {
-			all[name] = f
-		}
+		maps.Copy(all, g)
 	}
 	return all
 }

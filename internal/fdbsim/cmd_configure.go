@@ -27,12 +27,13 @@ func (c *cli) configure(args []string) error {
 	r, problem := parseConfigure(args)
 	c.print(r.said)
 	switch problem {
+	case wordsFine:
+		return c.applyConfigure(r)
 	case wordsUsage:
 		return c.usage(configureUsage)
-	case wordsUnknownError:
+	default:
 		return errUnknown
 	}
-	return c.applyConfigure(r)
 }
 
 func (c *cli) applyConfigure(r configureRequest) error {
@@ -62,7 +63,7 @@ func (c *cli) createDatabase(r configureRequest) error {
 	values["initialized"] = "1"
 	db.initialize(values, r.locked)
 	if c.dropping {
-		return processEnd{exitKilled}
+		return endError{exitKilled}
 	}
 	if _, err := c.database((*database).available); err != nil {
 		return err
@@ -115,7 +116,7 @@ func (c *cli) changeConfiguration(r configureRequest) error {
 		db.attemptAfter(failOverAtOnce - time.Second)
 	}
 	if c.dropping {
-		return processEnd{exitKilled}
+		return endError{exitKilled}
 	}
 	if swapped {
 		return c.lateRefusal()

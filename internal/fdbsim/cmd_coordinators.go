@@ -50,8 +50,7 @@ func (c *cli) coordinators(args []string) error {
 		return c.refuse("Cluster description must match [A-Za-z0-9_]+")
 	}
 	text, err := c.changeCoordinators(db, r)
-	var refused refusal
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[refusal](err); ok {
 		return c.refuse("%s", refused)
 	}
 	if err != nil {
@@ -132,7 +131,7 @@ func (c *cli) changeCoordinators(db *database, r coordinatorsRequest) (string, e
 	next.ID = c.w.letters(32, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 	db.moveCoordination(next)
 	if c.dropping {
-		return "", processEnd{exitKilled}
+		return "", endError{exitKilled}
 	}
 	c.locate()
 	return "Coordination state changed", nil

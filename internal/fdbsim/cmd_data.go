@@ -209,7 +209,7 @@ func (c *cli) finishTxn(t *txn) error {
 		return err
 	}
 	if c.dropping {
-		return processEnd{exitKilled}
+		return endError{exitKilled}
 	}
 	c.printf("Committed (%d)\n", version)
 	return nil
@@ -250,7 +250,7 @@ func (c *cli) commitTxn(args []string) error {
 	}
 	if !c.txn.touched && c.version.Minor >= 3 {
 		c.errorf("SIGNAL: Segmentation fault (11)")
-		return processEnd{exitCrashed}
+		return endError{exitCrashed}
 	}
 	if err := c.finishTxn(c.txn); err != nil {
 		return err

@@ -66,7 +66,7 @@ func (c *cli) exclude(args []string) error {
 	}
 	db.setExclusions(r.targets, r.failed)
 	if c.dropping {
-		return processEnd{exitKilled}
+		return endError{exitKilled}
 	}
 	matched, unmatched := db.resolveTargets(r.targets)
 	if !r.noWait {
@@ -337,7 +337,7 @@ func (c *cli) include(args []string) error {
 	}
 	db.include(r)
 	if c.dropping {
-		return processEnd{exitKilled}
+		return endError{exitKilled}
 	}
 	return nil
 }

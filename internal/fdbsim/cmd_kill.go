@@ -106,7 +106,7 @@ func (c *cli) rebootAll(addresses []string, r rebooting) error {
 	}
 	c.w.wake()
 	if c.dropping {
-		return processEnd{exitKilled}
+		return endError{exitKilled}
 	}
 	if err := c.pause(r.flush); err != nil {
 		return err

@@ -36,7 +36,7 @@ func (c *cli) changeMaintenance(change func(*database)) error {
 	}
 	change(db)
 	if c.dropping {
-		return processEnd{exitKilled}
+		return endError{exitKilled}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -256,11 +257,7 @@ func regionValues(text string) (map[string]string, configureProblem) {
 func hasTextPriority(v any) bool {
 	switch v := v.(type) {
 	case []any:
-		for _, e := range v {
-			if hasTextPriority(e) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v, hasTextPriority)
 	case map[string]any:
 		if _, text := v["priority"].(string); text {
 			return true

@@ -62,7 +62,7 @@ type event struct {
 
 func readScenario(t *testing.T, dir, name string) []step {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(dir, name+".json")) //nolint:gosec // a test reads its input
+	content, err := os.ReadFile(filepath.Join(dir, name+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func (s step) want(t *testing.T, dir string) result {
 	t.Helper()
 	r := result{stdout: s.Stdout + decoded(t, s.StdoutBase64), stderr: s.Stderr + decoded(t, s.StderrBase64)}
 	if s.StdoutFile != "" {
-		content, err := os.ReadFile(filepath.Join(dir, s.StdoutFile)) //nolint:gosec // a test reads its input
+		content, err := os.ReadFile(filepath.Join(dir, s.StdoutFile))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,8 +73,11 @@ type assignment struct {
 // assignments are all roles of the crew but the logs.
 func (c *crew) assignments() []assignment {
 	list := []assignment{
-		{roleController, c.controller}, {roleMaster, c.master}, {roleDataDistributor, c.distributor},
-		{roleRatekeeper, c.ratekeeper}, {roleConsistencyScan, c.scan},
+		{roleController, c.controller},
+		{roleMaster, c.master},
+		{roleDataDistributor, c.distributor},
+		{roleRatekeeper, c.ratekeeper},
+		{roleConsistencyScan, c.scan},
 	}
 	for _, group := range []struct {
 		role  role

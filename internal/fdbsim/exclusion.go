@@ -84,11 +84,14 @@ func (db *database) exclusions(failed bool) []exclusion {
 
 // prefixEnd is the first key after every key with a prefix.
 func prefixEnd(prefix string) string {
-	trimmed := strings.TrimRight(prefix, "\xff")
-	if trimmed == "" {
+	end := len(prefix)
+	for end > 0 && prefix[end-1] == 0xff {
+		end--
+	}
+	if end == 0 {
 		return "\xff"
 	}
-	return trimmed[:len(trimmed)-1] + string([]byte{trimmed[len(trimmed)-1] + 1})
+	return prefix[:end-1] + string([]byte{prefix[end-1] + 1})
 }
 
 // excluded reports whether any exclusion, or failed mark, means the process.

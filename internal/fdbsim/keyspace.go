@@ -58,10 +58,9 @@ func (m mutation) touches() keyRange {
 const remembered = 2 * transactionLife
 
 func (k *keyspace) at(key string, version int64) ([]byte, bool) {
-	revisions := k.history[key]
-	for i := len(revisions) - 1; i >= 0; i-- {
-		if revisions[i].version <= version {
-			return revisions[i].value, !revisions[i].cleared
+	for _, r := range slices.Backward(k.history[key]) {
+		if r.version <= version {
+			return r.value, !r.cleared
 		}
 	}
 	return nil, false
@@ -86,8 +85,11 @@ func (k *keyspace) rangeAt(begin, end string, version int64) []pair {
 
 // conflicts reports whether anything in the ranges was written after a version.
 func (k *keyspace) conflicts(reads []keyRange, after int64) bool {
-	for i := len(k.writes) - 1; i >= 0 && k.writes[i].version > after; i-- {
-		for _, w := range k.writes[i].ranges {
+	for _, record := range slices.Backward(k.writes) {
+		if record.version <= after {
+			return false
+		}
+		for _, w := range record.ranges {
 			if slices.ContainsFunc(reads, w.overlaps) {
 				return true
 			}

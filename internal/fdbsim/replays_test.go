@@ -282,7 +282,7 @@ var replays = map[string]replay{
 		},
 	}},
 	"09b-database-locked": {setup: func(t *testing.T) *cluster { t.Helper(); return withLogVersion(t, "--locality_data_hall=hall0") }, before: map[int]func(*cluster){26: func(c *cluster) {
-		db := c.World.databases[0]
+		db := c.databases[0]
 		gone := singleKey(lockKey)
 		db.commit([]mutation{{clear: &gone}})
 	}}, skip: map[int]string{25: "the passphrase is read from stdout: TestUnlockWantsItsPassphrase"}},

@@ -81,20 +81,19 @@ const exitKilled = 137
 
 // server is a running process.
 type server struct {
-	spec      Server
-	handle    *ServerHandle
-	args      ServerArgs
-	version   fdb.Version
-	disk      *disk
-	file      File
-	conn      fdb.ConnectionString
-	started   time.Time
-	died      time.Time
-	ended     bool
-	frozen    bool
-	exited    chan int
-	db        *database // nil until it has joined
-	storageUp bool
+	spec    Server
+	handle  *ServerHandle
+	args    ServerArgs
+	version fdb.Version
+	disk    *disk
+	file    File
+	conn    fdb.ConnectionString
+	started time.Time
+	died    time.Time
+	ended   bool
+	frozen  bool
+	exited  chan int
+	db      *database // nil until it has joined
 	// classSet says that setclass overrides givenClass, the class of the command
 	// line.
 	classSet   bool

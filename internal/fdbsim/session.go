@@ -84,7 +84,7 @@ func (c *cli) session() int {
 			return exitOK
 		}
 		err := c.runLine(line)
-		var end processEnd
+		var end endError
 		switch {
 		case errors.Is(err, errExit):
 			return exitOK

@@ -139,7 +139,7 @@ func (c *cli) applySpecial(t *txn) error {
 	for _, m := range t.special {
 		var err error
 		if m.clear != nil {
-			err = t.db.clearSpecial(*m.clear)
+			t.db.clearSpecial(*m.clear)
 		} else {
 			err = c.setSpecial(t.db, m.key, string(m.value))
 		}
@@ -189,15 +189,14 @@ func (c *cli) setSpecialCoordinators(db *database, value string) error {
 	}
 	r.addresses = addresses
 	_, err = c.changeCoordinators(db, r)
-	var refused refusal
-	if errors.As(err, &refused) {
+	if _, refused := errors.AsType[refusal](err); refused {
 		return errSpecialAPI
 	}
 	return err
 }
 
 // clearSpecial takes exclusions or maintenance back.
-func (db *database) clearSpecial(r keyRange) error {
+func (db *database) clearSpecial(r keyRange) {
 	for _, failed := range []bool{false, true} {
 		var targets []exclusion
 		for _, e := range db.exclusions(failed) {
@@ -212,5 +211,4 @@ func (db *database) clearSpecial(r keyRange) error {
 	if zone, _ := db.maintenance(); zone != "" && singleKey(specialMaintenance+zone).overlaps(r) {
 		db.clearMaintenance()
 	}
-	return nil
 }

@@ -2,6 +2,7 @@ package fdbsim
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -17,9 +18,7 @@ func (db *database) clusterStatus() object {
 		cluster["messages"] = db.unreadableMessages()
 		return cluster
 	}
-	for key, value := range db.fullStatus() {
-		cluster[key] = value
-	}
+	maps.Copy(cluster, db.fullStatus())
 	return cluster
 }
 
@@ -166,7 +165,7 @@ func (db *database) processesIncomplete() bool {
 	return db.faults.PartialStatus || slices.ContainsFunc(db.members, func(s *server) bool { return !db.reports(s) })
 }
 
-// reports reports whether a process has sent its figures: the first come some
+// reports is whether a process has sent its figures: the first come some
 // seconds after it started.
 func (db *database) reports(s *server) bool {
 	return s.alive() && db.w.now.Sub(s.started) >= firstReport && !db.faults.PartialStatus

@@ -54,11 +54,18 @@ func (c *cli) writeCoordinators(b *strings.Builder) {
 func writeConfiguration(b *strings.Builder, conf object) {
 	b.WriteString("\nConfiguration:\n")
 	for _, line := range []struct{ title, key string }{
-		{"Redundancy mode", "redundancy_mode"}, {"Storage engine", "storage_engine"}, {"Log engine", "log_engine"},
-		{"Encryption at-rest", "encryption_at_rest_mode"}, {"Coordinators", "coordinators_count"},
-		{"Desired Commit Proxies", "commit_proxies"}, {"Desired GRV Proxies", "grv_proxies"},
-		{"Desired Resolvers", "resolvers"}, {"Desired Logs", "logs"}, {"Desired Remote Logs", "remote_logs"},
-		{"Desired Log Routers", "log_routers"}, {"Usable Regions", "usable_regions"},
+		{"Redundancy mode", "redundancy_mode"},
+		{"Storage engine", "storage_engine"},
+		{"Log engine", "log_engine"},
+		{"Encryption at-rest", "encryption_at_rest_mode"},
+		{"Coordinators", "coordinators_count"},
+		{"Desired Commit Proxies", "commit_proxies"},
+		{"Desired GRV Proxies", "grv_proxies"},
+		{"Desired Resolvers", "resolvers"},
+		{"Desired Logs", "logs"},
+		{"Desired Remote Logs", "remote_logs"},
+		{"Desired Log Routers", "log_routers"},
+		{"Usable Regions", "usable_regions"},
 	} {
 		if v, ok := conf[line.key]; ok {
 			fmt.Fprintf(b, "  %-22s - %v\n", line.title, v)

@@ -89,10 +89,12 @@ func TestASessionAnswersAtHelpOptions(t *testing.T) {
 	answers, stdout := io.Pipe()
 	done := make(chan int, 1)
 	go func() {
-		defer stdout.Close()
 		done <- c.RunTool(context.Background(), Tool{
 			Name: "fdbcli", Version: "7.3.79", Args: []string{"--no-status", "-C", liveFile}, Files: c.files, Stdin: stdin, Stdout: stdout,
 		})
+		if err := stdout.Close(); err != nil {
+			t.Error(err)
+		}
 	}()
 	go fmt.Fprint(lines, "begin\nget a\nhelp options\n")
 	block := make([]byte, 2*stdoutBlock)
@@ -124,10 +126,12 @@ func TestUnlockWantsItsPassphrase(t *testing.T) {
 	answers, stdout := io.Pipe()
 	done := make(chan int, 1)
 	go func() {
-		defer stdout.Close()
 		done <- c.RunTool(context.Background(), Tool{
 			Name: "fdbcli", Version: "7.3.79", Args: []string{"-C", liveFile, "--exec", "unlock " + uid}, Files: c.files, Stdin: stdin, Stdout: stdout,
 		})
+		if err := stdout.Close(); err != nil {
+			t.Error(err)
+		}
 	}()
 	text := make([]byte, stdoutBlock)
 	n, err := answers.Read(text)
