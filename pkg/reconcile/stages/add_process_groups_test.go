@@ -1,8 +1,7 @@
 package stages
 
 import (
-	"fmt"
-	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,14 +11,26 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
+// added counts the groups of a decision by class; nil without any.
 func added(d plan.Decision) map[v1beta2.ProcessClass]int {
-	counts := map[v1beta2.ProcessClass]int{}
-	for _, a := range d.Actions {
-		for _, g := range a.(plan.AddGroups).Groups {
-			counts[g.Class]++
+	var counts map[v1beta2.ProcessClass]int
+	for _, g := range addedGroups(d) {
+		if counts == nil {
+			counts = map[v1beta2.ProcessClass]int{}
 		}
+		counts[g.Class]++
 	}
 	return counts
+}
+
+func addedGroups(d plan.Decision) []plan.NewGroup {
+	var groups []plan.NewGroup
+	for _, a := range d.Actions {
+		if add, ok := a.(plan.AddGroups); ok {
+			groups = append(groups, add.Groups...)
+		}
+	}
+	return groups
 }
 
 func TestAddProcessGroups(t *testing.T) {
@@ -28,26 +39,36 @@ func TestAddProcessGroups(t *testing.T) {
 		given func(*plan.Snapshot)
 		adds  map[v1beta2.ProcessClass]int
 	}{
-		"fills an empty cluster":      {from: emptyCluster, adds: map[v1beta2.ProcessClass]int{"log": 4, "stateless": 9, "storage": 3}},
-		"leaves a full cluster alone": {from: healthyCluster, adds: map[v1beta2.ProcessClass]int{}},
-		"grows a class": {
-			from: healthyCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Storage = 5 },
-			adds: map[v1beta2.ProcessClass]int{"storage": 2},
+		"adds all groups of a new cluster": {
+			from: emptyCluster, adds: map[v1beta2.ProcessClass]int{"storage": 3, "log": 4, "stateless": 9},
 		},
-		"replaces a group that is marked for removal": {
-			from: healthyCluster, given: func(s *plan.Snapshot) { firstOf(*s, "storage").MarkForRemoval(noon) },
-			adds: map[v1beta2.ProcessClass]int{"storage": 1},
+		"adds nothing to a complete cluster": {from: healthyCluster},
+		"adds what a class lacks": {
+			from: healthyCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Storage = 5 }, adds: map[v1beta2.ProcessClass]int{"storage": 2},
 		},
-		"adds none where the spec wants none": {
-			from: emptyCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Stateless = -1 },
-			adds: map[v1beta2.ProcessClass]int{"log": 4, "storage": 3},
+		"replaces a group that is marked for removal before it goes": {
+			from: healthyCluster, given: func(s *plan.Snapshot) { firstOf(*s, "storage").MarkForRemoval(noon) }, adds: map[v1beta2.ProcessClass]int{"storage": 1},
+		},
+		"adds nothing where there are too many": {
+			from: healthyCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Storage = 1 },
+		},
+		"adds none of a class that the spec turns off": {
+			from: emptyCluster, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.ProcessCounts.Storage = -1
+			}, adds: map[v1beta2.ProcessClass]int{"log": 4, "stateless": 9},
 		},
 		"adds while the database is down: it may be down for lack of them": {
 			from: healthyCluster, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.ProcessCounts.Log = 6
 				s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
-			},
-			adds: map[v1beta2.ProcessClass]int{"log": 2},
+			}, adds: map[v1beta2.ProcessClass]int{"log": 2},
+		},
+		"adds before there is a database": {
+			from: healthyCluster, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.ProcessCounts.Storage = 5
+				s.Cluster.Status.Configured = false
+				s.Database = plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+			}, adds: map[v1beta2.ProcessClass]int{"storage": 2},
 		},
 	}
 	for name, tc := range tests {
@@ -56,44 +77,115 @@ func TestAddProcessGroups(t *testing.T) {
 			if tc.given != nil {
 				tc.given(&s)
 			}
-			if diff := cmp.Diff(tc.adds, added(addProcessGroups.Decide(s))); diff != "" {
+			d := addProcessGroups.Decide(s)
+			if diff := cmp.Diff(tc.adds, added(d)); diff != "" {
 				t.Errorf("added (-want +got):\n%s", diff)
+			}
+			if d.Hold != nil {
+				t.Errorf("holds with %q", reason(d))
 			}
 		})
 	}
 }
 
-// An ID that is in use, about to be removed, or still excluded by the database would
-// give a new group an old one's fate.
-func TestNewIDsAreNeverInUseOrExcluded(t *testing.T) {
-	s := healthyCluster(t)
-	s.Cluster.Spec.ProcessCounts.Storage = 5
-	forbidden := map[v1beta2.ProcessGroupID]bool{}
-	for seed := range uint64(200) {
+func TestNewIDsAreRandomAndUnused(t *testing.T) {
+	s := emptyCluster(t)
+	seen := map[string]bool{}
+	for seed := range uint64(50) {
 		s.Seed = seed
-		for _, a := range addProcessGroups.Decide(s).Actions {
-			forbidden[a.(plan.AddGroups).Groups[0].ID] = true
-		}
-	}
-	i := 0
-	for id := range forbidden { // the first IDs of 200 seeds are taken, each in another way
-		switch i++; i % 3 {
-		case 0:
-			s.Cluster.Status.ProcessGroups = append(s.Cluster.Status.ProcessGroups, &v1beta2.ProcessGroupStatus{ProcessGroupID: id, ProcessClass: "log"})
-		case 1:
-			s.Cluster.Spec.ProcessGroupsToRemove = append(s.Cluster.Spec.ProcessGroupsToRemove, id)
-		case 2:
-			c := s.Database.Status.Cluster.Configuration
-			c.ExcludedServers = append(c.ExcludedServers, fdb.ExcludedServer{Locality: fmt.Sprintf("locality_instance_id:%s", id)})
-		}
-	}
-	for seed := range uint64(200) {
-		s.Seed = seed
-		for _, a := range addProcessGroups.Decide(s).Actions {
-			groups := a.(plan.AddGroups).Groups
-			if slices.ContainsFunc(groups, func(g plan.NewGroup) bool { return forbidden[g.ID] }) || groups[0].ID == groups[1].ID {
-				t.Fatalf("seed %d: %v has an ID that may not be used", seed, groups)
+		ids := map[v1beta2.ProcessGroupID]bool{}
+		for _, g := range addedGroups(addProcessGroups.Decide(s)) {
+			prefix, class, number, err := g.ID.Split()
+			if err != nil || prefix != "" || class != g.Class || number < 1 || number > v1beta2.MaxProcessGroupNumber {
+				t.Errorf("ID %s: %q, %s, %d, %v", g.ID, prefix, class, number, err)
 			}
+			if ids[g.ID] {
+				t.Errorf("ID %s was drawn twice", g.ID)
+			}
+			ids[g.ID] = true
+		}
+		seen[described(addProcessGroups.Decide(s))[0]] = true
+	}
+	if len(seen) < 45 {
+		t.Errorf("50 seeds gave %d different choices", len(seen))
+	}
+}
+
+func TestTheSamePassDrawsTheSameIDs(t *testing.T) {
+	s := emptyCluster(t)
+	if diff := cmp.Diff(addProcessGroups.Decide(s), addProcessGroups.Decide(s)); diff != "" {
+		t.Errorf("a second decision differs:\n%s", diff)
+	}
+}
+
+// An ID that is known for any reason would make a new group heir to an old one.
+func TestAKnownIDIsNeverDrawn(t *testing.T) {
+	known := map[string]func(*plan.Snapshot, v1beta2.ProcessGroupID){
+		"because the record has it": func(s *plan.Snapshot, id v1beta2.ProcessGroupID) {
+			gone := &v1beta2.ProcessGroupStatus{ProcessGroupID: id, ProcessClass: v1beta2.ProcessClassStorage}
+			gone.MarkForRemoval(noon)
+			s.Cluster.Status.ProcessGroups = append(s.Cluster.Status.ProcessGroups, gone)
+		},
+		"because the spec removes it": func(s *plan.Snapshot, id v1beta2.ProcessGroupID) {
+			s.Cluster.Spec.ProcessGroupsToRemove = append(s.Cluster.Spec.ProcessGroupsToRemove, id)
+		},
+		"because the spec removes it without exclusion": func(s *plan.Snapshot, id v1beta2.ProcessGroupID) {
+			s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion = append(s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion, id)
+		},
+		"because the database excludes it": func(s *plan.Snapshot, id v1beta2.ProcessGroupID) {
+			exclude(s, id.ExclusionString())
+		},
+	}
+	for name, make := range known {
+		t.Run(name, func(t *testing.T) {
+			s := healthyCluster(t)
+			s.Cluster.Spec.ProcessCounts.Storage = 6
+			for _, g := range addedGroups(addProcessGroups.Decide(s)) {
+				make(&s, g.ID)
+			}
+			taken := map[v1beta2.ProcessGroupID]bool{}
+			for id := range usedIDs(s) {
+				taken[id] = true
+			}
+			drawn := addedGroups(addProcessGroups.Decide(s))
+			if len(drawn) != 3 {
+				t.Fatalf("drew %v, want 3", drawn)
+			}
+			for _, g := range drawn {
+				if taken[g.ID] {
+					t.Errorf("drew %s", g.ID)
+				}
+			}
+		})
+	}
+}
+
+func exclude(s *plan.Snapshot, target string) {
+	s.Database.Status.Cluster.Configuration.ExcludedServers = append(s.Database.Status.Cluster.Configuration.ExcludedServers, fdb.ExcludedServer{Locality: target})
+}
+
+func TestNewGroupsCarryThePrefixAndTheirFirstConditions(t *testing.T) {
+	s := emptyCluster(t)
+	s.Cluster.Spec.ProcessGroupIDPrefix = "dc1"
+	d := addProcessGroups.Decide(s)
+	after := d.Actions[0].(plan.Edit).Apply(s)
+	if len(s.Groups()) != 0 {
+		t.Error("applying an edit changed the snapshot it was applied to")
+	}
+	for i, g := range after.Groups() {
+		if !strings.HasPrefix(string(g.ProcessGroupID), "dc1-") {
+			t.Errorf("%s lacks the prefix", g.ProcessGroupID)
+		}
+		if i > 0 && after.Groups()[i-1].ProcessGroupID >= g.ProcessGroupID {
+			t.Errorf("%s comes after %s", after.Groups()[i-1].ProcessGroupID, g.ProcessGroupID)
+		}
+		for _, c := range []v1beta2.ProcessGroupConditionType{v1beta2.ConditionMissingProcesses, v1beta2.ConditionMissingPod} {
+			if since, ok := g.Condition(c); !ok || !since.Equal(noon) {
+				t.Errorf("%s has %s since %s, want since noon", g.ProcessGroupID, c, since)
+			}
+		}
+		if _, ok := g.Condition(v1beta2.ConditionMissingPVC); ok != g.ProcessClass.IsStateful() {
+			t.Errorf("%s misses a claim: %t", g.ProcessGroupID, ok)
 		}
 	}
 }

@@ -207,3 +207,5 @@ func described(d plan.Decision) []string {
 	}
 	return words
 }
+
+func noonTime() metav1.Time { return metav1.NewTime(noon) }

@@ -1,0 +1,289 @@
+package stages
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// losePod takes the pod of the first storage group away, and loseClaim its claim.
+func losePod(s *plan.Snapshot)   { delete(s.Pods, firstOf(*s, "storage").PodName(s.Cluster)) }
+func loseClaim(s *plan.Snapshot) { delete(s.Volumes, firstOf(*s, "storage").PVCName(s.Cluster)) }
+
+func markFirst(s *plan.Snapshot) { firstOf(*s, "storage").MarkForRemoval(noon) }
+
+func excludeFirst(s *plan.Snapshot) {
+	markFirst(s)
+	firstOf(*s, "storage").SetExcluded(noon)
+}
+
+func all(edits ...func(*plan.Snapshot)) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		for _, edit := range edits {
+			edit(s)
+		}
+	}
+}
+
+func publicIPFromService(s *plan.Snapshot) {
+	s.Cluster.Spec.Routing.PublicIPSource = ptr.To(v1beta2.PublicIPSourceService)
+}
+
+// serviceOf adds the service of the first storage group with a cluster IP.
+func serviceOf(ip string) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		service := objects.GroupService(s.Cluster, firstOf(*s, "storage"))
+		service.Spec.ClusterIP = ip
+		s.Services[service.Name] = service
+	}
+}
+
+func TestAddPods(t *testing.T) {
+	create := []string{"create pod sample-storage-114"}
+	tests := map[string]struct {
+		given func(*plan.Snapshot)
+		does  []string
+		holds string
+		human bool
+	}{
+		"leaves pods alone that are there":                                 {given: func(*plan.Snapshot) {}},
+		"creates the pod that is missing":                                  {given: losePod, does: create},
+		"gives a group that is leaving its pod back: its data has to move": {given: all(losePod, markFirst), does: create},
+		"gives no pod to a group whose data has moved":                     {given: all(losePod, excludeFirst)},
+		"gives no pod to a group that goes without exclusion": {given: all(losePod, markFirst, func(s *plan.Snapshot) {
+			firstOf(*s, "storage").ExclusionSkipped = true
+		})},
+		"creates nothing beside a pod that terminates": {given: func(s *plan.Snapshot) {
+			ends := noonTime()
+			s.Pod(firstOf(*s, "storage")).DeletionTimestamp = &ends
+		}},
+		"waits for the ConfigMap that pods mount":           {given: all(losePod, func(s *plan.Snapshot) { s.ConfigMap = nil }), holds: "there is none"},
+		"waits for the service that gives the address":      {given: all(losePod, publicIPFromService), holds: "storage-114 has no address yet"},
+		"waits for the service to get its address":          {given: all(losePod, publicIPFromService, serviceOf("")), holds: "no address yet"},
+		"takes no headless service for one with an address": {given: all(losePod, publicIPFromService, serviceOf("None")), holds: "no address yet"},
+		"creates the pod once its service has an address":   {given: all(losePod, publicIPFromService, serviceOf("10.96.0.9")), does: create},
+		"needs a human where the spec cannot become a pod": {given: all(losePod, func(s *plan.Snapshot) {
+			s.Cluster.Spec.Version = "nonsense"
+		}), holds: "the spec cannot be carried out", human: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := healthyCluster(t)
+			tc.given(&s)
+			check(t, addPods.Decide(s), tc.does, tc.holds, tc.human)
+		})
+	}
+}
+
+// check compares what a decision does and whether it holds.
+func check(t *testing.T, d plan.Decision, does []string, holds string, human bool) {
+	t.Helper()
+	if diff := cmp.Diff(does, described(d)); diff != "" {
+		t.Errorf("actions (-want +got):\n%s\nholds with %q", diff, reason(d))
+	}
+	if got := reason(d); !strings.Contains(got, holds) || (holds == "") != (got == "") {
+		t.Errorf("holds with %q, want %q", got, holds)
+	}
+	if d.Hold != nil && d.Hold.Human != human {
+		t.Errorf("needs a human: %t, want %t", d.Hold.Human, human)
+	}
+	if (len(d.Actions) > 0) != (d.Why != "") {
+		t.Errorf("wants %d actions because of %q", len(d.Actions), d.Why)
+	}
+}
+
+func TestAGroupWithoutAServiceAddressDoesNotHoldOthers(t *testing.T) {
+	s := healthyCluster(t)
+	publicIPFromService(&s)
+	serviceOf("10.96.0.9")(&s)
+	for name := range s.Pods {
+		if strings.Contains(name, "storage") {
+			delete(s.Pods, name)
+		}
+	}
+	d := addPods.Decide(s)
+	if diff := cmp.Diff([]string{"create pod sample-storage-114"}, described(d)); diff != "" {
+		t.Errorf("actions (-want +got):\n%s", diff)
+	}
+	if d.Hold == nil {
+		t.Error("nothing is left to wait for, though two services have no address")
+	}
+}
+
+func TestANewPodKnowsItsConfigurationAndItsServiceAddress(t *testing.T) {
+	s := healthyCluster(t)
+	all(losePod, publicIPFromService, serviceOf("10.96.0.9"))(&s)
+	pod := addPods.Decide(s).Actions[0].(plan.CreatePod).Object
+	hash, err := objects.ConfigMapHash(s.Cluster, objects.DesiredLaunch(s.Cluster, v1beta2.ProcessClassStorage))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{v1beta2.AnnotationLastAppliedConfigMap: hash, v1beta2.AnnotationPublicIP: "10.96.0.9"}
+	for key, value := range want {
+		if pod.Annotations[key] != value {
+			t.Errorf("annotation %s is %q, want %q", key, pod.Annotations[key], value)
+		}
+	}
+}
+
+func TestAddPVCs(t *testing.T) {
+	create := []string{"create volume claim sample-storage-114-data"}
+	tests := map[string]struct {
+		given func(*plan.Snapshot)
+		does  []string
+	}{
+		"leaves claims alone that are there":         {given: func(*plan.Snapshot) {}},
+		"creates the claim that is missing":          {given: loseClaim, does: create},
+		"gives a group that is leaving its claim":    {given: all(loseClaim, markFirst), does: create},
+		"gives none to a group whose data has moved": {given: all(loseClaim, excludeFirst)},
+		"gives none to a group that goes without exclusion": {given: all(loseClaim, markFirst, func(s *plan.Snapshot) {
+			firstOf(*s, "storage").ExclusionSkipped = true
+		})},
+		"never changes a claim that differs": {given: func(s *plan.Snapshot) {
+			s.Volumes[firstOf(*s, "storage").PVCName(s.Cluster)].Annotations[v1beta2.AnnotationLastAppliedSpec] = "other"
+		}},
+		"creates none for stateless groups": {given: func(s *plan.Snapshot) {
+			for name := range s.Volumes {
+				if strings.Contains(name, "stateless") {
+					delete(s.Volumes, name)
+				}
+			}
+		}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := healthyCluster(t)
+			tc.given(&s)
+			check(t, addPVCs.Decide(s), tc.does, "", false)
+		})
+	}
+}
+
+func headless(s *plan.Snapshot) *corev1.Service { return s.Services[s.Cluster.HeadlessServiceName()] }
+
+func TestAddServices(t *testing.T) {
+	withHeadless := func(s *plan.Snapshot) {
+		s.Cluster.Spec.Routing.HeadlessService = ptr.To(true)
+		service := objects.HeadlessService(s.Cluster)
+		s.Services = map[string]*corev1.Service{service.Name: service}
+	}
+	allServices := func(s *plan.Snapshot) {
+		withHeadless(s)
+		publicIPFromService(s)
+		for _, g := range s.Groups() {
+			service := objects.GroupService(s.Cluster, g)
+			s.Services[service.Name] = service
+		}
+	}
+	wantFamily := func(family int) func(*plan.Snapshot) {
+		return func(s *plan.Snapshot) { s.Cluster.Spec.Routing.PodIPFamily = &family }
+	}
+	tests := map[string]struct {
+		given func(*plan.Snapshot)
+		does  []string
+	}{
+		"creates no service that nobody asks for": {given: func(s *plan.Snapshot) { s.Services = nil; s.Cluster.Spec.Routing.HeadlessService = nil }},
+		"creates the headless service":            {given: all(withHeadless, func(s *plan.Snapshot) { s.Services = nil }), does: []string{"create service sample"}},
+		"leaves services alone that are right":    {given: allServices},
+		"leaves alone what the API server filled in": {given: all(allServices, func(s *plan.Snapshot) {
+			service := headless(s)
+			service.Spec.SessionAffinity = corev1.ServiceAffinityNone
+			for i := range service.Spec.Ports {
+				service.Spec.Ports[i].Protocol = corev1.ProtocolTCP
+			}
+			service.Labels["theirs"], service.Annotations = "1", map[string]string{"theirs": "1"}
+		})},
+		"creates the service of a group": {given: all(allServices, func(s *plan.Snapshot) {
+			delete(s.Services, firstOf(*s, "storage").ServiceName(s.Cluster))
+		}), does: []string{"create service sample-storage-114"}},
+		"gives a group that is leaving its service": {given: all(allServices, markFirst, func(s *plan.Snapshot) {
+			delete(s.Services, firstOf(*s, "storage").ServiceName(s.Cluster))
+		}), does: []string{"create service sample-storage-114"}},
+		"gives none to a group whose data has moved": {given: all(allServices, excludeFirst, func(s *plan.Snapshot) {
+			delete(s.Services, firstOf(*s, "storage").ServiceName(s.Cluster))
+		})},
+		"corrects a selector": {given: all(allServices, func(s *plan.Snapshot) { headless(s).Spec.Selector = map[string]string{"app": "other"} }), does: []string{"update service sample"}},
+		"corrects ports": {given: all(allServices, func(s *plan.Snapshot) {
+			s.Services[firstOf(*s, "storage").ServiceName(s.Cluster)].Spec.Ports[0].Port = 1
+		}), does: []string{"update service sample-storage-114"}},
+		"adds a label that is missing": {given: all(allServices, func(s *plan.Snapshot) { headless(s).Labels = nil }), does: []string{"update service sample"}},
+		"replaces a service of the wrong IP family, which never changes": {given: all(withHeadless, wantFamily(6), func(s *plan.Snapshot) {
+			headless(s).Spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol}
+		}), does: []string{"replace service sample"}},
+		"leaves a service of the right IP family": {given: all(wantFamily(6), withHeadless)},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := healthyCluster(t)
+			tc.given(&s)
+			check(t, addServices.Decide(s), tc.does, "", false)
+		})
+	}
+}
+
+func TestAServiceUpdateKeepsWhatOthersSet(t *testing.T) {
+	s := healthyCluster(t)
+	s.Cluster.Spec.Routing.HeadlessService = ptr.To(true)
+	service := objects.HeadlessService(s.Cluster)
+	service.ResourceVersion, service.Spec.ClusterIP = "7", "None"
+	service.Labels = map[string]string{"theirs": "1"}
+	service.Spec.Selector = map[string]string{"app": "other"}
+	s.Services = map[string]*corev1.Service{service.Name: service}
+	updated := addServices.Decide(s).Actions[0].(plan.ApplyService).Object
+	if updated.ResourceVersion != "7" || updated.Spec.ClusterIP != "None" || updated.Labels["theirs"] != "1" || updated.Spec.Selector["app"] == "other" {
+		t.Errorf("updates to %+v", updated)
+	}
+	if service.Spec.Selector["app"] != "other" {
+		t.Error("deciding changed the service in the snapshot")
+	}
+}
+
+func TestUpdateConfigMap(t *testing.T) {
+	tests := map[string]struct {
+		given func(*plan.Snapshot)
+		does  []string
+	}{
+		"leaves one alone that is right":  {given: func(*plan.Snapshot) {}},
+		"creates one where there is none": {given: func(s *plan.Snapshot) { s.ConfigMap = nil }, does: []string{"create ConfigMap sample-config"}},
+		"brings keys up to date": {
+			given: func(s *plan.Snapshot) { s.ConfigMap.Data[objects.KeyClusterFile] = "old" }, does: []string{"update ConfigMap sample-config (cluster-file)"},
+		},
+		"follows the connection string": {
+			given: func(s *plan.Snapshot) { s.Cluster.Status.ConnectionString = "sample:def@10.1.0.9:4501" },
+			does:  []string{"update ConfigMap sample-config (cluster-file)"},
+		},
+		"takes foreign keys out, which pods would mount": {
+			given: func(s *plan.Snapshot) { s.ConfigMap.Data["theirs"] = "1" }, does: []string{"update ConfigMap sample-config (theirs)"},
+		},
+		"adds a label that is missing": {given: func(s *plan.Snapshot) { s.ConfigMap.Labels = nil }, does: []string{"update ConfigMap sample-config ()"}},
+		"leaves foreign labels and annotations alone": {given: func(s *plan.Snapshot) {
+			s.ConfigMap.Labels["theirs"] = "1"
+			s.ConfigMap.Annotations = map[string]string{"theirs": "1"}
+		}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := healthyCluster(t)
+			tc.given(&s)
+			check(t, updateConfigMap.Decide(s), tc.does, "", false)
+		})
+	}
+}
+
+func TestAConfigMapUpdateKeepsWhatOthersSet(t *testing.T) {
+	s := healthyCluster(t)
+	s.ConfigMap.ResourceVersion = "7"
+	s.ConfigMap.Labels["theirs"] = "1"
+	s.ConfigMap.Data[objects.KeyClusterFile] = "old"
+	updated := updateConfigMap.Decide(s).Actions[0].(plan.ApplyConfigMap).Object
+	if updated.Labels["theirs"] != "1" || updated.ResourceVersion != "7" || updated.Data[objects.KeyClusterFile] != sampleConnectionString {
+		t.Errorf("updates to %+v", updated)
+	}
+}
