@@ -229,3 +229,30 @@ func TestThreeDataHallsComeUp(t *testing.T) {
 		t.Error("not reconciled")
 	}
 }
+
+// A pod that is lost for good is replaced: a new group comes up, the old one is
+// excluded and proven drained, and its objects, exclusion and record go.
+func TestAFailedGroupIsReplaced(t *testing.T) {
+	w := world(t, 7, func(c *v1beta2.FoundationDBCluster) { c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3, Log: 4, Stateless: 4} })
+	settle(t, w, 12, io.Discard)
+	w.Tick(20 * time.Minute)
+	lost := ""
+	for _, g := range w.Record.Status.ProcessGroups {
+		if g.ProcessClass == v1beta2.ProcessClassStorage {
+			lost = g.PodName(w.Record)
+		}
+	}
+	w.Broken = map[string]bool{lost: true}
+	w.KillServers(lost)
+	var story bytes.Buffer
+	for i := range 40 {
+		fmt.Fprintf(&story, "\n# Pass %d at %s\n", i+1, w.Now().Format("15:04:05"))
+		done := pass(t, w, ui.Text(&story, ui.TextOptions{}))
+		if _, there := w.Pods[lost]; !there && done.Outcome == reconcile.Done {
+			golden.RequireEqual(t, story.Bytes())
+			return
+		}
+		w.Tick(10 * time.Minute)
+	}
+	t.Fatalf("not replaced:%s", story.String())
+}

@@ -37,6 +37,16 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		return w.configure(ctx, a)
 	case plan.ChangeCoordinators:
 		return w.changeCoordinators(ctx, a)
+	case plan.MarkForRemoval:
+		return w.editStatus(ctx, a.Apply)
+	case plan.SetExcluded:
+		return w.editStatus(ctx, a.Apply)
+	case plan.Exclude:
+		return w.exclude(ctx, a)
+	case plan.DeleteGroupObjects:
+		return w.deleteGroupObjects(ctx, a)
+	case plan.IncludeAndForget:
+		return w.includeAndForget(ctx, a)
 	}
 	return fmt.Errorf("nobody knows how to %s", a.Describe())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -116,19 +117,28 @@ func (w *World) releaseLock(ctx context.Context) error {
 // readCoordination reads what instances share, where there are several and a
 // database to share it through.
 func (w *World) readCoordination(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (plan.CoordinationFacts, error) {
-	if !c.LocksUsed() || !c.Status.Configured {
-		return plan.CoordinationFacts{}, nil
-	}
+	facts := plan.CoordinationFacts{}
 	cli, _ := w.fdbcli(c, pods)
-	if cli == nil {
-		return plan.CoordinationFacts{}, nil
+	if cli == nil || !c.Status.Configured {
+		return facts, nil
+	}
+	if slices.ContainsFunc(c.Status.ProcessGroups, (*v1beta2.ProcessGroupStatus).IsMarkedForRemoval) {
+		addresses, err := cli.InProgressExclusions(ctx)
+		if ctx.Err() != nil {
+			return facts, ctx.Err()
+		}
+		facts.ExclusionsRead, facts.InProgressExclusions = err == nil, addresses
+	}
+	if !c.LocksUsed() {
+		return facts, nil
 	}
 	lock, denied, err := admin.ReadLock(ctx, cli, fdb.LockKeys{Prefix: c.LockKeyPrefix()})
 	if ctx.Err() != nil {
 		return plan.CoordinationFacts{}, ctx.Err()
 	}
 	if err != nil {
-		return plan.CoordinationFacts{}, nil //nolint:nilerr // a database that cannot be asked is a fact: Read stays false
+		return facts, nil //nolint:nilerr // a database that cannot be asked is a fact: Read stays false
 	}
-	return plan.CoordinationFacts{Read: true, Lock: lock, DenyList: denied}, nil
+	facts.Read, facts.Lock, facts.DenyList = true, lock, denied
+	return facts, nil
 }

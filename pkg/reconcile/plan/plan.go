@@ -24,6 +24,9 @@ type Gate string
 // The gates that a pass can meet.
 const (
 	GateAvailable Gate = "G-AVAIL"      // the database is available
+	GateBudget    Gate = "G-BUDGET"     // enough processes up to let one go
+	GateExcluded  Gate = "G-EXCL"       // an exclusion is proven to be over
+	GateReplicas  Gate = "G-REPL"       // full fault tolerance
 	GateConfig    Gate = "G-CONFIG"     // counts, zones, halls and regions can hold
 	GateCoord     Gate = "G-COORD"      // coordinator quorum, one per fault domain
 	GateDBLock    Gate = "G-DBLOCK"     // the database is not locked by a restore or by DR

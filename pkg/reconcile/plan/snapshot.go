@@ -75,6 +75,13 @@ type CoordinationFacts struct {
 	Lock *fdb.Lock
 	// DenyList are the owner ids that may not take the lock.
 	DenyList []string
+	// ExclusionsRead is false when the exclusions in progress were not read: no group
+	// is marked for removal, or the database cannot be asked.
+	ExclusionsRead bool
+	// InProgressExclusions are addresses, with ports and without flags, of processes
+	// that are excluded and still hold something. fdb.UnknownLogAddress among them may
+	// be anybody.
+	InProgressExclusions []string
 }
 
 // PodReport is what one pod reports of the configuration it uses.

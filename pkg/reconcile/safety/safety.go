@@ -84,6 +84,20 @@ func RecoveredFor(d plan.DatabaseFacts, need time.Duration) plan.Check {
 	return c
 }
 
+// Recovered asks whether the last recovery is over as far as exclusions are
+// concerned: before that, ending one can crash the cluster controller.
+func Recovered(d plan.DatabaseFacts) plan.Check {
+	c := plan.Check{Question: "is the last recovery over?", Gate: plan.GateRecovery}
+	if d.Status == nil {
+		c.Evidence = d.Why()
+		return c
+	}
+	name := d.Status.RecoveryName()
+	c.OK = name == fdb.RecoveryFullyRecovered || name == fdb.RecoveryAllLogsRecruited
+	c.Evidence = "its state is " + orUnknown(name)
+	return c
+}
+
 // DataHealthy asks whether data distribution has what it needs on enough servers.
 func DataHealthy(d plan.DatabaseFacts) plan.Check {
 	c := plan.Check{Question: "is data distribution healthy?", Gate: plan.GateDD}

@@ -59,8 +59,8 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 	}
 	w.Acted = append(w.Acted, a)
 	switch a := a.(type) {
-	case plan.WriteStatus, plan.AddGroups, plan.SetConnectionString:
-		edit := a.(plan.Edit) //nolint:forcetypeassert // all three are edits
+	case plan.WriteStatus, plan.AddGroups, plan.SetConnectionString, plan.MarkForRemoval, plan.SetExcluded:
+		edit := a.(plan.Edit) //nolint:forcetypeassert // all of them are edits
 		w.Record.Status = edit.Apply(plan.Snapshot{Cluster: w.Record}).Cluster.Status
 	case plan.ApplyConfigMap:
 		w.ConfigMap = a.Object.DeepCopy()
@@ -78,6 +78,20 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		return w.configure(ctx, a)
 	case plan.ChangeCoordinators:
 		return w.changeCoordinators(ctx, a)
+	case plan.Exclude:
+		_, err := w.fdbcli(ctx, "exclude no_wait "+strings.Join(a.Targets, " "))
+		return err
+	case plan.DeleteGroupObjects:
+		w.stopPod(a.Pod)
+		delete(w.Volumes, a.Claim)
+		delete(w.Services, a.Service)
+	case plan.IncludeAndForget:
+		if len(a.Targets) > 0 {
+			if _, err := w.fdbcli(ctx, "include "+strings.Join(a.Targets, " ")); err != nil {
+				return err
+			}
+		}
+		w.Record.Status = a.DropRecords(plan.Snapshot{Cluster: w.Record}).Cluster.Status
 	}
 	return nil
 }

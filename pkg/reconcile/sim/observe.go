@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -41,6 +42,9 @@ func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fa
 	}
 	if facets&plan.Database != 0 {
 		into.Database = w.database(ctx)
+	}
+	if facets&plan.Coordination != 0 {
+		into.Coordination = w.coordination(ctx)
 	}
 	into.Now = w.Now()
 	return nil
@@ -87,6 +91,22 @@ func (w *World) database(ctx context.Context) plan.DatabaseFacts {
 		return plan.DatabaseFacts{Unreachable: err.Error(), AsOf: w.Now()}
 	}
 	return plan.DatabaseFacts{Status: status, AsOf: w.Now()}
+}
+
+// coordination reads the exclusions in progress; nobody shares the database here.
+func (w *World) coordination(ctx context.Context) plan.CoordinationFacts {
+	const prefix = `\xff\xff/management/in_progress_exclusion/`
+	out, err := w.fdbcli(ctx, `getrangekeys \xff\xff/management/in_progress_exclusion/ \xff\xff/management/in_progress_exclusion0 1000`)
+	if err != nil {
+		return plan.CoordinationFacts{}
+	}
+	facts := plan.CoordinationFacts{ExclusionsRead: true}
+	for line := range strings.Lines(string(out)) {
+		if address, ok := strings.CutPrefix(strings.TrimSpace(line), "`"+prefix); ok {
+			facts.InProgressExclusions = append(facts.InProgressExclusions, strings.TrimSuffix(address, "'"))
+		}
+	}
+	return facts
 }
 
 // fdbcli runs a command in the first pod that has a cluster file.

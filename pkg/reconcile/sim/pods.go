@@ -153,6 +153,9 @@ func referenced(arguments []fdb.Argument) []string {
 }
 
 func (w *World) keepRunning(pod *corev1.Pod, configuration fdb.MonitorConfiguration, n int, variables map[string]string) {
+	if w.Broken[pod.Name] {
+		return
+	}
 	running := w.running[pod.Name]
 	if handle := running.servers[n]; handle != nil {
 		select {
@@ -183,6 +186,13 @@ func (w *World) stopPod(name string) {
 	}
 	delete(w.running, name)
 	delete(w.Pods, name)
+}
+
+// KillServers ends the servers of a pod, as a crash would.
+func (w *World) KillServers(name string) {
+	for _, handle := range w.running[name].servers {
+		handle.Stop()
+	}
 }
 
 // KillPod deletes a pod, as a lost node would.

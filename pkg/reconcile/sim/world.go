@@ -34,6 +34,8 @@ type World struct {
 	Nodes []string
 	// NodeLabels are the labels of nodes by the node's name.
 	NodeLabels map[string]map[string]string
+	// Broken are the names of pods whose servers do not start any more.
+	Broken map[string]bool
 	// FDB is the simulated FoundationDB behind the pods.
 	FDB *fdbsim.World
 

@@ -15,6 +15,7 @@ func Cluster() []plan.Stage {
 	return []plan.Stage{
 		updateStatus,
 		updateConfigMap,
+		replaceFailedPods,
 		addProcessGroups,
 		addServices,
 		addPVCs,
@@ -23,7 +24,10 @@ func Cluster() []plan.Stage {
 		updatePodConfig,
 		updateLabels,
 		updateDatabaseConfiguration,
+		chooseRemovals,
+		excludeInstances,
 		changeCoordinators,
+		removePods,
 		reportStatus,
 	}
 }

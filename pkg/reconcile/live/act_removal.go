@@ -1,0 +1,62 @@
+package live
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// exclude starts exclusions; that they are in force is read back.
+func (w *World) exclude(ctx context.Context, a plan.Exclude) error {
+	cli, _, err := w.database()
+	if err != nil {
+		return fmt.Errorf("excluding %s: %w", a.Subject(), err)
+	}
+	return cli.Exclude(ctx, a.Targets)
+}
+
+// deleteGroupObjects deletes the very objects that were judged. One of the same name
+// that was made since is another object, and stays.
+func (w *World) deleteGroupObjects(ctx context.Context, a plan.DeleteGroupObjects) error {
+	for _, o := range []struct {
+		object client.Object
+		name   string
+		uid    types.UID
+	}{
+		{&corev1.Pod{}, a.Pod, a.UIDs[a.Pod]},
+		{&corev1.PersistentVolumeClaim{}, a.Claim, a.UIDs[a.Claim]},
+		{&corev1.Service{}, a.Service, a.UIDs["service/"+a.Service]},
+	} {
+		if o.name == "" {
+			continue
+		}
+		o.object.SetNamespace(w.Key.Namespace)
+		o.object.SetName(o.name)
+		if err := w.Client.Delete(ctx, o.object, client.Preconditions(metav1.Preconditions{UID: &o.uid})); err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("deleting %T %s: %w", o.object, o.name, err)
+		}
+	}
+	return nil
+}
+
+// includeAndForget ends exclusions, reads back that they are gone, and only then drops
+// the records: they are all that remembers what is to be included.
+func (w *World) includeAndForget(ctx context.Context, a plan.IncludeAndForget) error {
+	if len(a.Targets) > 0 {
+		cli, _, err := w.database()
+		if err != nil {
+			return fmt.Errorf("including %s: %w", a.Subject(), err)
+		}
+		if err := cli.Include(ctx, a.Targets); err != nil {
+			return err
+		}
+	}
+	return w.editStatus(ctx, a.DropRecords)
+}

@@ -1,0 +1,159 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// MarkForRemoval asks for process groups to be removed; later stages replace, drain
+// and delete them. Nothing takes a mark back.
+type MarkForRemoval struct {
+	Groups []v1beta2.ProcessGroupID `json:"groups"`
+	At     time.Time                `json:"at"`
+}
+
+// Describe implements Action.
+func (a MarkForRemoval) Describe() string { return "mark for removal: " + a.Subject() }
+
+// Subject implements Action.
+func (a MarkForRemoval) Subject() string { return joined(a.Groups) }
+
+func (MarkForRemoval) effect() Effect { return Effect{Stale: Record, Impact: DataMove} }
+
+// Apply implements Edit.
+func (a MarkForRemoval) Apply(s Snapshot) Snapshot {
+	return editGroups(s, a.Groups, func(g *v1beta2.ProcessGroupStatus) { g.MarkForRemoval(a.At) })
+}
+
+// SetExcluded records that the exclusion of process groups was seen to be over.
+type SetExcluded struct {
+	Groups []v1beta2.ProcessGroupID `json:"groups"`
+	At     time.Time                `json:"at"`
+}
+
+// Describe implements Action.
+func (a SetExcluded) Describe() string { return "record as drained: " + a.Subject() }
+
+// Subject implements Action.
+func (a SetExcluded) Subject() string { return joined(a.Groups) }
+
+func (SetExcluded) effect() Effect { return Effect{Stale: Record, Impact: NoImpact} }
+
+// Apply implements Edit.
+func (a SetExcluded) Apply(s Snapshot) Snapshot {
+	return editGroups(s, a.Groups, func(g *v1beta2.ProcessGroupStatus) { g.SetExcluded(a.At) })
+}
+
+// Exclude tells the database to move data and roles off processes. It does not wait
+// for the end of that.
+type Exclude struct {
+	Groups []v1beta2.ProcessGroupID `json:"groups"`
+	// Targets are what is excluded: localities, or addresses without flags.
+	Targets []string `json:"targets"`
+}
+
+// Describe implements Action.
+func (a Exclude) Describe() string {
+	return fmt.Sprintf("exclude %s (%s)", a.Subject(), strings.Join(a.Targets, " "))
+}
+
+// Subject implements Action.
+func (a Exclude) Subject() string { return joined(a.Groups) }
+
+func (Exclude) effect() Effect {
+	return Effect{Stale: Database | Coordination, Locked: true, Impact: DataMove}
+}
+
+// DeleteGroupObjects deletes what is left of a drained process group in Kubernetes.
+type DeleteGroupObjects struct {
+	Group v1beta2.ProcessGroupID `json:"group"`
+	// Pod, Claim and Service are names; empty where there is nothing to delete.
+	Pod     string `json:"pod,omitempty"`
+	Claim   string `json:"claim,omitempty"`
+	Service string `json:"service,omitempty"`
+	// UIDs are the identities of the very objects that were judged, by name; a
+	// service's name has the prefix "service/", since it is its pod's name too.
+	UIDs map[string]types.UID `json:"-"`
+}
+
+// Describe implements Action.
+func (a DeleteGroupObjects) Describe() string {
+	var words []string
+	for _, object := range [][2]string{{"pod", a.Pod}, {"volume claim", a.Claim}, {"service", a.Service}} {
+		if object[1] != "" {
+			words = append(words, object[0]+" "+object[1])
+		}
+	}
+	return fmt.Sprintf("delete of %s: %s", a.Group, strings.Join(words, ", "))
+}
+
+// Subject implements Action.
+func (a DeleteGroupObjects) Subject() string { return string(a.Group) }
+
+func (DeleteGroupObjects) effect() Effect {
+	return Effect{Stale: Pods | PodFiles | Volumes | Services | Database, Impact: ProcessRestart}
+}
+
+// IncludeAndForget ends the exclusions of process groups that are gone, and then drops
+// their records. The two are one action: a record that is dropped while its exclusion
+// stays would leave that behind for ever, with nobody who remembers it.
+type IncludeAndForget struct {
+	Groups []v1beta2.ProcessGroupID `json:"groups"`
+	// Targets are the exclusions to end; empty where there are none.
+	Targets []string `json:"targets,omitempty"`
+}
+
+// Describe implements Action.
+func (a IncludeAndForget) Describe() string {
+	if len(a.Targets) == 0 {
+		return "drop the records of " + a.Subject()
+	}
+	return fmt.Sprintf("include %s and drop the records of %s", strings.Join(a.Targets, " "), a.Subject())
+}
+
+// Subject implements Action.
+func (a IncludeAndForget) Subject() string { return joined(a.Groups) }
+
+func (a IncludeAndForget) effect() Effect {
+	if len(a.Targets) == 0 {
+		return Effect{Stale: Record, Impact: NoImpact}
+	}
+	return Effect{Stale: Record | Database | Coordination, Locked: true, Impact: Recovery}
+}
+
+// DropRecords is the part of the action that the record shows.
+func (a IncludeAndForget) DropRecords(s Snapshot) Snapshot {
+	s.Cluster = s.Cluster.DeepCopy()
+	var kept []*v1beta2.ProcessGroupStatus
+	for _, g := range s.Cluster.Status.ProcessGroups {
+		if !slices.Contains(a.Groups, g.ProcessGroupID) {
+			kept = append(kept, g)
+		}
+	}
+	s.Cluster.Status.ProcessGroups = kept
+	return s
+}
+
+func editGroups(s Snapshot, ids []v1beta2.ProcessGroupID, edit func(*v1beta2.ProcessGroupStatus)) Snapshot {
+	s.Cluster = s.Cluster.DeepCopy()
+	for _, g := range s.Cluster.Status.ProcessGroups {
+		if slices.Contains(ids, g.ProcessGroupID) {
+			edit(g)
+		}
+	}
+	return s
+}
+
+func joined(ids []v1beta2.ProcessGroupID) string {
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		words[i] = string(id)
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,190 @@
+package safety
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// ByLocality reports whether process groups are excluded by their ID rather than by
+// address: where the spec wants that and the running version can.
+func ByLocality(c *v1beta2.FoundationDBCluster) bool {
+	running, err := fdb.ParseVersion(c.RunningVersion())
+	return err == nil && c.UseLocalitiesForExclusion() && running.SupportsLocalityExclusion()
+}
+
+// missingPatience is how long a process that stopped reporting holds back exclusions
+// of its class: it may be restarting. Default 5 min; source: the operator's exclusion
+// rules.
+const missingPatience = 5 * time.Minute
+
+// ExclusionBudget is how many process groups of a class may start to drain now, and
+// why. Without any replacement up, as many may as the redundancy tolerates to lose;
+// every group that already drains takes one away. FoundationDB itself refuses
+// nothing here: it lets all storage servers but one be excluded.
+func ExclusionBudget(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (budget int, check plan.Check) {
+	check = plan.Check{Question: fmt.Sprintf("are enough %s processes up to let one go?", class), Gate: plan.GateBudget}
+	valid := 0
+	for _, g := range s.Groups() {
+		if g.ProcessClass != class || g.IsGone() {
+			continue
+		}
+		since, missing := g.Condition(v1beta2.ConditionMissingProcesses)
+		if missing && s.Now.Sub(since) < missingPatience {
+			check.Evidence = fmt.Sprintf("%s has been missing for %s only and may come back within %s", g.ProcessGroupID, s.Now.Sub(since).Round(time.Second), missingPatience)
+			return 0, check
+		}
+		if !missing {
+			valid++
+		}
+	}
+	tolerance, desired := s.Cluster.FaultTolerance(), max(s.Cluster.DesiredProcessCounts()[class], 0)
+	budget = max(0, valid+tolerance-desired-ongoing)
+	check.OK = budget > 0
+	check.Evidence = fmt.Sprintf("%d up + %d tolerated − %d wanted − %d draining = %d", valid, tolerance, desired, ongoing, valid+tolerance-desired-ongoing)
+	return budget, check
+}
+
+// Drained asks whether nothing of the database depends on a process group any more.
+// The exclusion command's own word for it is no proof: it also comes for a process
+// that is still the cluster controller, and never for one that is dead. What is asked
+// instead: a fully recovered database with one generation of logs, no exclusion in
+// progress that could be the group's, and, of the group's processes, none that is not
+// excluded or still has a role. A group that is silent is drained when all data is at
+// full replication without it.
+func Drained(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
+	c := plan.Check{Question: fmt.Sprintf("is %s drained?", g.ProcessGroupID), Gate: plan.GateExcluded}
+	status := s.Database.Status
+	switch {
+	case status == nil:
+		c.Evidence = s.Database.Why()
+	case !status.Available():
+		c.Evidence = "the database is unavailable"
+	case !status.FullyRecovered():
+		c.Evidence = fmt.Sprintf("roles cannot be trusted before the last recovery is over: it is at %s with %d generations of logs", orUnknown(status.RecoveryName()), len(status.Cluster.Logs))
+	case !status.RolesKnown():
+		c.Evidence = "the status document does not tell all roles"
+	case !s.Coordination.ExclusionsRead:
+		c.Evidence = "the exclusions in progress could not be read"
+	default:
+		c.Evidence = holdsSomething(s, g)
+		c.OK = c.Evidence == ""
+		if c.OK {
+			c.Evidence = "excluded, without roles, and no data depends on it"
+		}
+	}
+	return c
+}
+
+// holdsSomething says what still depends on a group; empty when nothing does.
+func holdsSomething(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
+	for _, address := range s.Coordination.InProgressExclusions {
+		if address == fdb.UnknownLogAddress {
+			return "an exclusion of a log at an unknown address is in progress, which may be anybody's"
+		}
+		if slices.ContainsFunc(g.Addresses, func(a string) bool { return hostOf(address) == a }) {
+			return "its exclusion is in progress"
+		}
+	}
+	processes := processesOf(s.Database.Status, g)
+	for _, p := range processes {
+		if !p.IsExcluded() {
+			return fmt.Sprintf("its process at %s is not excluded", p.Address.HostPort())
+		}
+		if len(p.Roles) > 0 {
+			return fmt.Sprintf("its process at %s still is %s", p.Address.HostPort(), roleNames(p))
+		}
+	}
+	if len(processes) == 0 {
+		return silentHolds(s, g)
+	}
+	return ""
+}
+
+// silentHolds judges a group that does not report. It could still have what others
+// need; only full replication of everything without it says that it does not.
+func silentHolds(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
+	if !isExcluded(s, g) {
+		return "it does not report and is not excluded"
+	}
+	if why := maybeJustDied(s, g); why != "" {
+		return why
+	}
+	least, known := s.Database.Status.MinReplicasRemaining()
+	need := fdb.MinimumFaultDomains(redundancyOf(s))
+	switch {
+	case !known:
+		return "it does not report, and the replication of the data is not known"
+	case least < need:
+		return fmt.Sprintf("it does not report, and some data has %d of %d replicas", least, need)
+	case !s.Database.Status.LogsFullyReplicated():
+		return "it does not report, and the logs are not fully replicated"
+	default:
+		return ""
+	}
+}
+
+// maybeJustDied says that a group's silence may be too young for the database's numbers
+// to show it. Once a group was proven drained its silence is of no interest any more.
+func maybeJustDied(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
+	if g.IsExcluded() {
+		return ""
+	}
+	since, missing := g.Condition(v1beta2.ConditionMissingProcesses)
+	if !missing {
+		return "it does not report, and nobody has seen yet since when"
+	}
+	if silent := s.Now.Sub(since); silent < deathNoticedAfter {
+		return fmt.Sprintf("it stopped reporting %s ago, and the database's numbers show a death after %s only", silent.Round(time.Second), deathNoticedAfter)
+	}
+	return ""
+}
+
+func redundancyOf(s plan.Snapshot) string {
+	if c := s.Database.Status.Cluster.Configuration; c != nil && c.RedundancyMode != "" {
+		return c.RedundancyMode
+	}
+	return string(s.Cluster.Spec.DatabaseConfiguration.RedundancyMode)
+}
+
+// processesOf are a group's processes: those that say so, and those at an address
+// that the group has or had.
+func processesOf(status *fdb.Status, g *v1beta2.ProcessGroupStatus) []fdb.Process {
+	return slices.DeleteFunc(status.ProcessList(), func(p fdb.Process) bool {
+		return p.InstanceID() != string(g.ProcessGroupID) && (p.InstanceID() != "" || !slices.Contains(g.Addresses, p.Address.Host))
+	})
+}
+
+// isExcluded reports whether exclusions cover a group: its locality, or all of its
+// addresses. Groups with logs need both where they have addresses: a log that the
+// cluster controller cannot see is only found by address.
+func isExcluded(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	targets := s.Database.Status.ExcludedTargets()
+	return slices.Contains(targets, g.ExclusionString()) || addressesExcluded(targets, g)
+}
+
+func addressesExcluded(targets []string, g *v1beta2.ProcessGroupStatus) bool {
+	return len(g.Addresses) > 0 && !slices.ContainsFunc(g.Addresses, func(a string) bool { return !slices.Contains(targets, a) })
+}
+
+func roleNames(p fdb.Process) string {
+	names := make([]string, len(p.Roles))
+	for i, r := range p.Roles {
+		names[i] = r.Role
+	}
+	return strings.Join(names, " and ")
+}
+
+// hostOf is an address without its port: "1.2.3.4:4501", "[::1]:4501".
+func hostOf(address string) string {
+	a, err := fdb.ParseAddress(address)
+	if err != nil {
+		return address
+	}
+	return a.Host
+}

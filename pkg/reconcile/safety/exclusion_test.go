@@ -1,0 +1,205 @@
+package safety
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+var evening = time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)
+
+// draining is a double database with four storage groups, of which storage-1 is marked
+// for removal, excluded, and without roles: all is well.
+func draining(t *testing.T) plan.Snapshot {
+	t.Helper()
+	status, err := fdb.ParseStatus([]byte(`{
+		"client": {"coordinators": {"quorum_reachable": true, "coordinators": [{"address": "10.0.0.9:4501", "reachable": true}]},
+			"database_status": {"available": true, "healthy": true}},
+		"cluster": {"recovery_state": {"name": "fully_recovered", "active_generations": 1, "seconds_since_last_recovered": 3600},
+			"logs": [{"current": true, "log_replication_factor": 2, "log_fault_tolerance": 1}],
+			"configuration": {"redundancy_mode": "double", "excluded_servers": [{"locality": "locality_instance_id:storage-1"}]},
+			"data": {"state": {"name": "healthy", "healthy": true}, "team_trackers": [{"primary": true, "state": {"name": "healthy", "healthy": true, "min_replicas_remaining": 2}}]},
+			"processes": {
+				"a": {"address": "10.0.0.1:4501", "excluded": true, "locality": {"instance_id": "storage-1", "zoneid": "z1"}, "command_line": "x", "version": "7.3.79", "roles": []},
+				"b": {"address": "10.0.0.2:4501", "locality": {"instance_id": "storage-2", "zoneid": "z2"}, "command_line": "x", "version": "7.3.79", "roles": [{"role": "storage"}]}},
+			"layers": {"_valid": true}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &v1beta2.FoundationDBCluster{Spec: v1beta2.FoundationDBClusterSpec{Version: "7.3.79", ProcessCounts: v1beta2.ProcessCounts{Storage: 3}}}
+	c.Status.Configured = true
+	for _, id := range []v1beta2.ProcessGroupID{"storage-1", "storage-2", "storage-3", "storage-4"} {
+		c.Status.ProcessGroups = append(c.Status.ProcessGroups, &v1beta2.ProcessGroupStatus{
+			ProcessGroupID: id, ProcessClass: v1beta2.ProcessClassStorage, Addresses: []string{"10.0.0." + string(id[len(id)-1])},
+		})
+	}
+	c.Status.ProcessGroups[0].MarkForRemoval(evening.Add(-time.Hour))
+	return plan.Snapshot{
+		Now: evening, Cluster: c, Database: plan.DatabaseFacts{Status: status},
+		Coordination: plan.CoordinationFacts{ExclusionsRead: true},
+	}
+}
+
+// silence takes the process of storage-1 away, unseen for so long.
+func silence(s *plan.Snapshot, unseen time.Duration) {
+	delete(s.Database.Status.Cluster.Processes, "a")
+	s.Groups()[0].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-unseen))
+}
+
+func process(s *plan.Snapshot, edit func(*fdb.Process)) {
+	p := s.Database.Status.Cluster.Processes["a"]
+	edit(&p)
+	s.Database.Status.Cluster.Processes["a"] = p
+}
+
+func TestAGroupIsDrainedOnlyWhenNothingSpeaksAgainstIt(t *testing.T) {
+	no := false
+	one := 1
+	tests := map[string]struct {
+		given func(*plan.Snapshot)
+		// because is a part of why it is not; empty when it is drained.
+		because string
+	}{
+		"excluded and without roles":               {given: func(*plan.Snapshot) {}},
+		"silent for long, all at full replication": {given: func(s *plan.Snapshot) { silence(s, time.Hour) }},
+		"silent, but already proven drained": {given: func(s *plan.Snapshot) {
+			silence(s, time.Second)
+			s.Groups()[0].SetExcluded(evening)
+		}},
+		"still has a role": {func(s *plan.Snapshot) {
+			process(s, func(p *fdb.Process) { p.Roles = []fdb.Role{{Role: "cluster_controller"}} })
+		}, "still is cluster_controller"},
+		"is not excluded": {func(s *plan.Snapshot) { process(s, func(p *fdb.Process) { p.Excluded = &no }) }, "is not excluded"},
+		"an old process of its address has a role": {func(s *plan.Snapshot) {
+			process(s, func(p *fdb.Process) { delete(p.Locality, "instance_id"); p.Roles = []fdb.Role{{Role: "storage"}} })
+		}, "still is storage"},
+		"its exclusion is in progress":             {func(s *plan.Snapshot) { s.Coordination.InProgressExclusions = []string{"10.0.0.1:4501"} }, "in progress"},
+		"anybody's exclusion is in progress":       {func(s *plan.Snapshot) { s.Coordination.InProgressExclusions = []string{"0.0.0.0:0"} }, "may be anybody's"},
+		"the exclusions in progress were not read": {func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }, "could not be read"},
+		"the database does not answer":             {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, "timed out"},
+		"the database is unavailable":              {func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, "unavailable"},
+		"the last recovery is not over":            {func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAllLogsRecruited }, "roles cannot be trusted"},
+		"an old generation of logs is left": {func(s *plan.Snapshot) {
+			s.Database.Status.Cluster.Logs = append(s.Database.Status.Cluster.Logs, fdb.LogGeneration{})
+		}, "2 generations of logs"},
+		"roles are not complete": {func(s *plan.Snapshot) {
+			s.Database.Status.Cluster.Messages = []fdb.Message{{Name: "storage_servers_error"}}
+		}, "does not tell all roles"},
+		"silent and never excluded": {func(s *plan.Snapshot) {
+			silence(s, time.Hour)
+			s.Database.Status.Cluster.Configuration.ExcludedServers = nil
+		}, "not excluded"},
+		"silent for a moment only":       {func(s *plan.Snapshot) { silence(s, 80*time.Second) }, "stopped reporting 1m20s ago"},
+		"silent since nobody knows when": {func(s *plan.Snapshot) { delete(s.Database.Status.Cluster.Processes, "a") }, "nobody has seen yet since when"},
+		"silent, and some data misses a replica": {func(s *plan.Snapshot) {
+			silence(s, time.Hour)
+			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
+		}, "1 of 2 replicas"},
+		"silent, and nobody knows the replication": {func(s *plan.Snapshot) {
+			silence(s, time.Hour)
+			s.Database.Status.Cluster.Data = nil
+		}, "not known"},
+		"silent, and the logs are not complete": {func(s *plan.Snapshot) {
+			silence(s, time.Hour)
+			zero := 0
+			s.Database.Status.Cluster.Logs[0].FaultTolerance = &zero
+		}, "logs are not fully replicated"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := draining(t)
+			tc.given(&s)
+			c := Drained(s, s.Groups()[0])
+			if c.OK != (tc.because == "") || !strings.Contains(c.Evidence, tc.because) {
+				t.Errorf("drained: %t because %q, want because %q", c.OK, c.Evidence, tc.because)
+			}
+		})
+	}
+}
+
+func TestFullFaultTolerance(t *testing.T) {
+	one, zero := 1, 0
+	tests := map[string]struct {
+		given   func(*plan.Snapshot)
+		because string
+	}{
+		"everything is complete":      {given: func(*plan.Snapshot) {}},
+		"a group that goes is silent": {given: func(s *plan.Snapshot) { silence(s, time.Second) }},
+		"a group that stays has been silent for long": {given: func(s *plan.Snapshot) {
+			s.Groups()[1].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-2*time.Minute))
+		}},
+		"a group that stays vanished a moment ago": {func(s *plan.Snapshot) {
+			s.Groups()[1].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-time.Minute))
+		}, "storage-2 stopped reporting 1m0s ago"},
+		"some data misses a replica": {func(s *plan.Snapshot) {
+			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
+		}, "1 of 2 replicas"},
+		"nobody watches the data": {func(s *plan.Snapshot) { s.Database.Status.Cluster.Data.TeamTrackers = nil }, "not known"},
+		"a log is lost":           {func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs[0].FaultTolerance = &zero }, "logs is not complete"},
+		"no logs are reported":    {func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs = nil }, "logs is not complete"},
+		"a coordinator is away":   {func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false }, "coordinator does not answer"},
+		"the database is down":    {func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, "unavailable"},
+		"the database is silent":  {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotAsked: "no pod runs"} }, "no pod runs"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := draining(t)
+			tc.given(&s)
+			c := FullFaultTolerance(s)
+			if c.OK != (tc.because == "") || !strings.Contains(c.Evidence, tc.because) {
+				t.Errorf("tolerant: %t because %q, want because %q", c.OK, c.Evidence, tc.because)
+			}
+		})
+	}
+}
+
+func TestExclusionBudget(t *testing.T) {
+	tests := map[string]struct {
+		valid, desired, ongoing int
+		mode                    v1beta2.RedundancyMode
+		budget                  int
+	}{
+		"triple may drain two without a replacement": {10, 10, 0, v1beta2.RedundancyModeTriple, 2},
+		"one that drains takes one away":             {10, 10, 1, v1beta2.RedundancyModeTriple, 1},
+		"two that drain take all":                    {10, 10, 2, v1beta2.RedundancyModeTriple, 0},
+		"replacements that are up add to it":         {20, 10, 0, v1beta2.RedundancyModeTriple, 12},
+		"and those that drain take from it":          {20, 10, 10, v1beta2.RedundancyModeTriple, 2},
+		"too few up":                                 {8, 10, 0, v1beta2.RedundancyModeTriple, 0},
+		"none up":                                    {0, 10, 0, v1beta2.RedundancyModeTriple, 0},
+		"single needs a spare":                       {3, 3, 0, v1beta2.RedundancyModeSingle, 0},
+		"single with a spare":                        {4, 3, 0, v1beta2.RedundancyModeSingle, 1},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := &v1beta2.FoundationDBCluster{}
+			c.Spec.DatabaseConfiguration.RedundancyMode = tc.mode
+			c.Spec.ProcessCounts.Storage = tc.desired
+			for i := range tc.valid {
+				c.Status.ProcessGroups = append(c.Status.ProcessGroups, &v1beta2.ProcessGroupStatus{
+					ProcessGroupID: c.ProcessGroupIDFor(v1beta2.ProcessClassStorage, i+1), ProcessClass: v1beta2.ProcessClassStorage,
+				})
+			}
+			got, check := ExclusionBudget(plan.Snapshot{Now: evening, Cluster: c}, v1beta2.ProcessClassStorage, tc.ongoing)
+			if got != tc.budget || check.OK != (got > 0) {
+				t.Errorf("budget %d (%s), want %d", got, check.Evidence, tc.budget)
+			}
+		})
+	}
+}
+
+func TestAProcessThatMayComeBackHoldsExclusionsOfItsClass(t *testing.T) {
+	s := draining(t)
+	s.Groups()[2].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-4*time.Minute))
+	if budget, check := ExclusionBudget(s, v1beta2.ProcessClassStorage, 0); budget != 0 || check.OK {
+		t.Errorf("budget %d while storage-3 has been missing for four minutes", budget)
+	}
+	s = draining(t)
+	s.Groups()[2].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-6*time.Minute))
+	if budget, _ := ExclusionBudget(s, v1beta2.ProcessClassStorage, 0); budget != 1 {
+		t.Errorf("budget %d after storage-3 was given up, want 1", budget)
+	}
+}

@@ -1,0 +1,88 @@
+package stages
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// chooseRemovals marks process groups of classes that have more than the spec wants,
+// so that those which stay are spread over fault domains as evenly as can be. Groups
+// that do not report go first.
+//
+// When one class shrinks, the operator also marks silent groups of all others; here
+// only the class that shrinks is looked at.
+var chooseRemovals = plan.Stage{
+	Name:  "ChooseRemovals",
+	Reads: plan.Record | plan.Database,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		surplus := surplusGroups(s)
+		if len(surplus) == 0 {
+			return plan.Decision{}
+		}
+		if available := safety.Available(s.Database); !available.OK {
+			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Reason: "which groups can best go is not known: " + available.Evidence, RetryAfter: podDelay}}
+		}
+		var leaving []v1beta2.ProcessGroupID
+		var words []string
+		for _, class := range slices.Sorted(maps.Keys(surplus)) {
+			chosen, err := chooseLeaving(s, class, surplus[class])
+			if err != nil {
+				return plan.Wait(podDelay, fmt.Sprintf("choosing which %s groups stay: %v", class, err))
+			}
+			leaving = append(leaving, chosen...)
+			words = append(words, fmt.Sprintf("%d %s", surplus[class], class))
+		}
+		return plan.Decision{
+			Why:     "more than the spec's counts: " + strings.Join(words, ", "),
+			Actions: []plan.Action{plan.MarkForRemoval{Groups: leaving, At: s.Now}},
+		}
+	},
+}
+
+// surplusGroups returns how many groups each class has too many. Classes that the spec
+// does not want at all are among them.
+func surplusGroups(s plan.Snapshot) map[v1beta2.ProcessClass]int {
+	wanted := s.Cluster.DesiredProcessCounts()
+	surplus := map[v1beta2.ProcessClass]int{}
+	for _, g := range s.Staying() {
+		surplus[g.ProcessClass]++
+	}
+	for class, n := range surplus {
+		if n -= max(wanted[class], 0); n > 0 {
+			surplus[class] = n
+		} else {
+			delete(surplus, class)
+		}
+	}
+	return surplus
+}
+
+// chooseLeaving picks the groups of a class that leave: all but the best spread
+// choice of those that stay.
+func chooseLeaving(s plan.Snapshot, class v1beta2.ProcessClass, surplus int) ([]v1beta2.ProcessGroupID, error) {
+	var all []v1beta2.ProcessGroupID
+	var candidates []candidate
+	for _, g := range s.Staying() {
+		if g.ProcessClass != class {
+			continue
+		}
+		all = append(all, g.ProcessGroupID)
+		if processes := s.Database.Status.ProcessesOf(string(g.ProcessGroupID)); len(processes) > 0 {
+			candidates = append(candidates, candidate{group: g.ProcessGroupID, localities: processes[0].Locality})
+		}
+	}
+	staying, err := spread(candidates, len(all)-surplus, spreadRule{fields: []string{fdb.LocalityZoneID, fdb.LocalityDCID, fdb.LocalityDataHall}})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(id v1beta2.ProcessGroupID) bool {
+		return slices.ContainsFunc(staying, func(c candidate) bool { return c.group == id })
+	}), nil
+}

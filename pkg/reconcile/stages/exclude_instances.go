@@ -1,0 +1,159 @@
+package stages
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// excludeInstances starts moving data and roles off process groups that are marked for
+// removal, as many at a time as the redundancy allows.
+//
+// The operator excludes a coordinator and changes coordinators afterwards; here a
+// coordinator's group waits until the coordinators have moved.
+var excludeInstances = plan.Stage{
+	Name:  "ExcludeInstances",
+	Reads: plan.Record | plan.Database | plan.Coordination,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		leaving := notDrained(s)
+		if len(leaving) == 0 || !s.Cluster.Status.Configured {
+			return plan.Decision{}
+		}
+		if available := safety.Available(s.Database); !available.OK {
+			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Reason: "nothing can be excluded: " + available.Evidence, RetryAfter: podDelay}}
+		}
+		e := exclusions{s: s}
+		for _, g := range leaving {
+			e.sort(g)
+		}
+		if len(e.candidates) == 0 {
+			return e.onlyWaiting()
+		}
+		return e.decide()
+	},
+}
+
+// minRecoveryAgeToExclude is how long ago the last recovery has to be: an exclusion can
+// cause one. Default 120 s; source: the operator's flag minimum-recovery-time-for-exclusion.
+const minRecoveryAgeToExclude = 2 * time.Minute
+
+// exclusionRetry is when to look again after an exclusion was not safe.
+const exclusionRetry = 10 * time.Second
+
+func notDrained(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
+	return slices.DeleteFunc(slices.Clone(s.Groups()), func(g *v1beta2.ProcessGroupStatus) bool {
+		return !g.IsMarkedForRemoval() || g.IsExcluded() || g.ProcessClass.IsTester()
+	})
+}
+
+// exclusions sorts the groups that leave into those that can be excluded, those that
+// already are, and those that have to wait.
+type exclusions struct {
+	s            plan.Snapshot
+	candidates   []*v1beta2.ProcessGroupStatus
+	targets      map[v1beta2.ProcessGroupID][]string
+	ongoing      map[v1beta2.ProcessClass]int
+	coordinators []string
+}
+
+func (e *exclusions) sort(g *v1beta2.ProcessGroupStatus) {
+	if e.targets == nil {
+		e.targets, e.ongoing = map[v1beta2.ProcessGroupID][]string{}, map[v1beta2.ProcessClass]int{}
+	}
+	targets := slices.DeleteFunc(e.targetsOf(g), func(t string) bool {
+		return slices.Contains(e.s.Database.Status.ExcludedTargets(), t)
+	})
+	switch {
+	case len(targets) == 0:
+		e.ongoing[g.ProcessClass]++
+	case e.isCoordinator(g):
+		e.coordinators = append(e.coordinators, string(g.ProcessGroupID))
+	default:
+		e.candidates = append(e.candidates, g)
+		e.targets[g.ProcessGroupID] = targets
+	}
+}
+
+// targetsOf is what a group is excluded by.
+func (e *exclusions) targetsOf(g *v1beta2.ProcessGroupStatus) []string {
+	if safety.ByLocality(e.s.Cluster) {
+		return []string{g.ExclusionString()}
+	}
+	return slices.Clone(g.Addresses)
+}
+
+func (e *exclusions) isCoordinator(g *v1beta2.ProcessGroupStatus) bool {
+	for _, p := range e.s.Database.Status.ProcessesOf(string(g.ProcessGroupID)) {
+		if e.s.Database.Status.IsCoordinator(p) {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *exclusions) onlyWaiting() plan.Decision {
+	if len(e.coordinators) == 0 {
+		return plan.Decision{}
+	}
+	return plan.Wait(exclusionRetry, fmt.Sprintf("%s are coordinators; coordinators move first", someOf(e.coordinators)))
+}
+
+func (e *exclusions) decide() plan.Decision {
+	d := plan.Decision{Checks: []plan.Check{
+		safety.Unlocked(e.s.Database),
+		safety.FewGenerations(e.s.Database),
+		safety.RecoveredFor(e.s.Database, minRecoveryAgeToExclude),
+	}}
+	if refused, ok := d.Refused(); ok {
+		d.Hold = &plan.Hold{Reason: refused.Question + " " + refused.Evidence, RetryAfter: exclusionRetry}
+		return d
+	}
+	allowed, checks := e.allowed()
+	d.Checks = append(d.Checks, checks...)
+	if refused, ok := d.Refused(); ok && len(allowed) == 0 {
+		d.Hold = &plan.Hold{Reason: refused.Evidence, RetryAfter: exclusionRetry}
+		return d
+	}
+	action := plan.Exclude{}
+	for _, g := range allowed {
+		action.Groups = append(action.Groups, g.ProcessGroupID)
+		action.Targets = append(action.Targets, e.targets[g.ProcessGroupID]...)
+	}
+	d.Why = "marked for removal, and enough others are up"
+	d.Actions = []plan.Action{action}
+	if left := len(e.candidates) - len(allowed) + len(e.coordinators); left > 0 {
+		d.Hold = &plan.Hold{Reason: fmt.Sprintf("%d more process groups have to wait until others are drained, or coordinators moved", left), RetryAfter: exclusionRetry}
+	}
+	return d
+}
+
+// allowed takes from each class as many groups as its budget has. When a class of the
+// transaction system has none left, nothing at all is excluded: its roles would move
+// onto the processes that are about to go.
+func (e *exclusions) allowed() ([]*v1beta2.ProcessGroupStatus, []plan.Check) {
+	byClass := map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus{}
+	for _, g := range e.candidates {
+		byClass[g.ProcessClass] = append(byClass[g.ProcessClass], g)
+	}
+	var allowed []*v1beta2.ProcessGroupStatus
+	var checks []plan.Check
+	blocked := false
+	for _, class := range v1beta2.ProcessClasses() {
+		groups := byClass[class]
+		if len(groups) == 0 {
+			continue
+		}
+		budget, check := safety.ExclusionBudget(e.s, class, e.ongoing[class])
+		checks = append(checks, check)
+		blocked = blocked || (budget == 0 && class.IsTransactionSystem())
+		allowed = append(allowed, groups[:min(budget, len(groups))]...)
+	}
+	if blocked {
+		return nil, checks
+	}
+	return allowed, checks
+}

@@ -1,0 +1,320 @@
+package stages
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// leavingStorage is a healthy cluster of four storage groups where three are wanted:
+// storage-114 is marked for removal and its replacement reports.
+func leavingStorage(t *testing.T) plan.Snapshot {
+	t.Helper()
+	s := healthyCluster(t)
+	id := s.Cluster.ProcessGroupIDFor(v1beta2.ProcessClassStorage, 200)
+	s.Cluster.Status.ProcessGroups = append(s.Cluster.Status.ProcessGroups, &v1beta2.ProcessGroupStatus{ProcessGroupID: id, ProcessClass: v1beta2.ProcessClassStorage, Addresses: []string{podIP(17)}, FaultDomain: "node-17"})
+	replacement := s.Groups()[len(s.Groups())-1]
+	givePod(t, &s, replacement, 17)
+	addProcess(t, s.Database.Status, s, replacement, 17)
+	firstOf(s, v1beta2.ProcessClassStorage).MarkForRemoval(noon.Add(-time.Hour))
+	s.Coordination.ExclusionsRead = true
+	return s
+}
+
+// drainedStorage is the same after the database has moved everything away.
+func drainedStorage(t *testing.T) plan.Snapshot {
+	t.Helper()
+	s := leavingStorage(t)
+	g := firstOf(s, v1beta2.ProcessClassStorage)
+	yes := true
+	editProcess(&s, g, func(p *fdb.Process) { p.Excluded = &yes })
+	s.Database.Status.Cluster.Configuration.ExcludedServers = []fdb.ExcludedServer{{Locality: g.ExclusionString()}}
+	return s
+}
+
+type removalCase struct {
+	from  func(*testing.T) plan.Snapshot
+	given func(*plan.Snapshot)
+	does  []string
+	holds string
+}
+
+func (tc removalCase) check(t *testing.T, stage plan.Stage) {
+	t.Helper()
+	s := tc.from(t)
+	if tc.given != nil {
+		tc.given(&s)
+	}
+	d := stage.Decide(s)
+	if diff := cmp.Diff(tc.does, described(d)); diff != "" {
+		t.Errorf("actions (-want +got):\n%s\nholds with %q", diff, reason(d))
+	}
+	if got := reason(d); !strings.Contains(got, tc.holds) || (tc.holds == "") != (got == "") {
+		t.Errorf("holds with %q, want %q", got, tc.holds)
+	}
+}
+
+func recoveredAgo(seconds float64) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = &seconds }
+}
+
+func TestExcludeInstances(t *testing.T) {
+	const byLocality = "exclude storage-114 (locality_instance_id:storage-114)"
+	tests := map[string]removalCase{
+		"excludes a group whose replacement reports": {from: leavingStorage, does: []string{byLocality}},
+		"leaves a cluster alone that nothing leaves": {from: healthyCluster},
+		"leaves a group alone that is excluded":      {from: drainedStorage},
+		"excludes by address where localities are not to be used": {
+			from: leavingStorage, given: func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.UseLocalitiesForExclusion = new(bool) },
+			does: []string{"exclude storage-114 (10.1.0.14)"},
+		},
+		"waits after a recovery": {from: leavingStorage, given: recoveredAgo(119), holds: "1m59s ago"},
+		"waits while the replacement is starting": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				s.Groups()[len(s.Groups())-1].SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Minute))
+			}, holds: "storage-200 has been missing for 1m0s only",
+		},
+		"waits while a restore has the database locked": {
+			from: leavingStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked",
+		},
+		"waits while the database is unavailable": {
+			from: leavingStorage, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out",
+		},
+		"never excludes a coordinator before coordinators have moved": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				s.Database.Status.Client.Coordinators.Coordinators[0].Address.Host = "10.1.0.14"
+			}, holds: "storage-114 are coordinators; coordinators move first",
+		},
+		"drains no more than the redundancy tolerates": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				for _, g := range s.Groups() {
+					if g.ProcessClass == v1beta2.ProcessClassStorage && g.ProcessGroupID != "storage-200" {
+						g.MarkForRemoval(noon)
+					}
+				}
+			}, // four up, one tolerated, three wanted: two may go
+			does: []string{"exclude storage-114, storage-115 (locality_instance_id:storage-114 locality_instance_id:storage-115)"}, holds: "1 more process groups have to wait",
+		},
+		"excludes nothing at all while a transaction class has no process to spare": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.ProcessCounts.Stateless = 12
+				firstOf(*s, v1beta2.ProcessClassStateless).MarkForRemoval(noon)
+			}, holds: "9 up + 1 tolerated − 12 wanted",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.check(t, excludeInstances) })
+	}
+}
+
+func TestRemovePods(t *testing.T) {
+	const (
+		recorded = "record as drained: storage-114"
+		deleted  = "delete of storage-114: pod sample-storage-114, volume claim sample-storage-114-data"
+	)
+	gone := func(s *plan.Snapshot) {
+		g := firstOf(*s, v1beta2.ProcessClassStorage)
+		delete(s.Pods, g.PodName(s.Cluster))
+		delete(s.Volumes, g.PVCName(s.Cluster))
+		dropProcess(s, g)
+		g.SetExcluded(noon.Add(-time.Hour))
+	}
+	tests := map[string]removalCase{
+		"deletes a group that is drained":            {from: drainedStorage, does: []string{recorded, deleted}},
+		"leaves a group alone that is not drained":   {from: leavingStorage, holds: "is not excluded"},
+		"leaves a cluster alone that nothing leaves": {from: healthyCluster},
+		"deletes nothing while a replica is missing": {
+			from: drainedStorage, given: func(s *plan.Snapshot) {
+				one := 1
+				s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
+			}, does: []string{recorded}, holds: "some data has 1 of 2 replicas",
+		},
+		"deletes nothing while a storage process vanished a moment ago": {
+			from: drainedStorage, given: func(s *plan.Snapshot) {
+				s.Groups()[len(s.Groups())-2].SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Minute))
+			}, does: []string{recorded}, holds: "stopped reporting 1m0s ago",
+		},
+		"leaves a minute between two removals": {
+			from: drainedStorage, given: func(s *plan.Snapshot) {
+				other := s.Groups()[len(s.Groups())-2]
+				other.MarkForRemoval(noon)
+				other.ExclusionSkipped = true
+				other.SetExcluded(noon)
+				other.SetCondition(v1beta2.ConditionResourcesTerminating, noon.Add(-30*time.Second))
+			}, does: []string{recorded}, holds: "the next follows in 30s",
+		},
+		"never deletes a coordinator": {
+			from: drainedStorage, given: func(s *plan.Snapshot) {
+				s.Database.Status.Client.Coordinators.Coordinators[0].Address.Host = "10.1.0.14"
+			}, holds: "storage-114 is a coordinator",
+		},
+		"never deletes what a person isolated": {
+			from: drainedStorage, given: func(s *plan.Snapshot) {
+				s.Pods["sample-storage-114"].Annotations[v1beta2.AnnotationIsolateProcessGroup] = "true"
+			}, does: []string{recorded}, holds: "is isolated",
+		},
+		"never deletes what the spec keeps": {
+			from: drainedStorage, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.Buggify.BlockRemoval = []v1beta2.ProcessGroupID{"storage-114"}
+			}, holds: "blockRemoval",
+		},
+		"deletes without a proof only what was marked for that": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				g := firstOf(*s, v1beta2.ProcessClassStorage)
+				g.ExclusionSkipped = true
+				g.SetExcluded(noon)
+			}, does: []string{deleted},
+		},
+		"waits while objects terminate": {
+			from: drainedStorage, given: func(s *plan.Snapshot) {
+				ends := metav1.NewTime(noon)
+				s.Pods["sample-storage-114"].DeletionTimestamp = &ends
+				s.Volumes["sample-storage-114-data"].DeletionTimestamp = &ends
+				firstOf(*s, v1beta2.ProcessClassStorage).SetExcluded(noon)
+			},
+		},
+		"ends the exclusion of a group that is gone, and forgets it": {
+			from: drainedStorage, given: gone,
+			does: []string{"include locality_instance_id:storage-114 and drop the records of storage-114"},
+		},
+		"remembers a group until its exclusion can be ended": {
+			from: drainedStorage, given: func(s *plan.Snapshot) { gone(s); recoveredAgo(599)(s) }, holds: "9m59s ago",
+		},
+		"forgets a group at once that was never excluded": {
+			from: drainedStorage, given: func(s *plan.Snapshot) {
+				gone(s)
+				firstOf(*s, v1beta2.ProcessClassStorage).ExclusionSkipped = true
+				s.Database.Status.Cluster.Configuration.ExcludedServers = nil
+			}, does: []string{"drop the records of storage-114"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.check(t, removePods) })
+	}
+}
+
+func TestOnlyOneFaultDomainIsRemovedAtATime(t *testing.T) {
+	s := drainedStorage(t)
+	for _, g := range s.Groups() {
+		if g.ProcessClass != v1beta2.ProcessClassStateless {
+			continue
+		}
+		g.MarkForRemoval(noon)
+		g.ExclusionSkipped = true
+		g.SetExcluded(noon)
+	}
+	domains := map[v1beta2.FaultDomain]bool{}
+	for _, a := range removePods.Decide(s).Actions {
+		if deletion, ok := a.(plan.DeleteGroupObjects); ok {
+			domains[s.Cluster.ProcessGroup(deletion.Group).FaultDomain] = true
+		}
+	}
+	if len(domains) != 1 {
+		t.Errorf("deletes in %d fault domains at once", len(domains))
+	}
+}
+
+func TestReplaceFailedPods(t *testing.T) {
+	failed := func(id int, age time.Duration) func(*plan.Snapshot) {
+		return func(s *plan.Snapshot) {
+			s.Groups()[id].SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-age))
+		}
+	}
+	both := func(edits ...func(*plan.Snapshot)) func(*plan.Snapshot) {
+		return func(s *plan.Snapshot) {
+			for _, edit := range edits {
+				edit(s)
+			}
+		}
+	}
+	two := 2
+	tests := map[string]removalCase{
+		"leaves a healthy cluster alone":  {from: healthyCluster},
+		"waits two hours":                 {from: healthyCluster, given: failed(13, 2*time.Hour)},
+		"replaces what failed for longer": {from: healthyCluster, given: failed(13, 2*time.Hour+time.Second), does: []string{"mark for removal: storage-114"}},
+		"replaces one at a time":          {from: healthyCluster, given: both(failed(13, 3*time.Hour), failed(14, 3*time.Hour)), does: []string{"mark for removal: storage-114"}, holds: "storage-115 have to wait"},
+		"replaces as many at a time as allowed": {
+			from: healthyCluster, given: both(failed(13, 3*time.Hour), failed(14, 3*time.Hour), func(s *plan.Snapshot) {
+				s.Cluster.Spec.AutomationOptions.Replacements.MaxConcurrentReplacements = &two
+			}), does: []string{"mark for removal: storage-114, storage-115"},
+		},
+		"counts removals that others asked for": {from: leavingStorage, given: failed(14, 3*time.Hour), holds: "storage-115 have to wait"},
+		"waits while the database is unavailable": {
+			from: healthyCluster, given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }), holds: "none is replaced",
+		},
+		"does nothing when switched off": {
+			from: healthyCluster, given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.Replacements.Enabled = new(bool) }),
+		},
+		"leaves alone what crashes on purpose, in whatever container": {
+			from: healthyCluster, given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) {
+				s.Cluster.Spec.Buggify.CrashLoopContainers = []v1beta2.CrashLoopContainerObject{{ContainerName: "a", Targets: []v1beta2.ProcessGroupID{"storage-114"}}, {ContainerName: "b"}}
+			}),
+		},
+		"leaves a zone under maintenance alone": {
+			from: healthyCluster, given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "node-14" }),
+		},
+		"never replaces for information only": {
+			from: healthyCluster, given: func(s *plan.Snapshot) {
+				s.Groups()[13].SetCondition(v1beta2.ConditionIncorrectPodMetadata, noon.Add(-3*time.Hour))
+			},
+		},
+		"replaces no group without a trace while something is missing": {
+			from: healthyCluster, given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) {
+				s.Cluster.Spec.AutomationOptions.UseLocalitiesForExclusion = new(bool)
+				s.Groups()[13].Addresses = nil
+				s.Database.Status.Client.Coordinators.QuorumReachable = false
+			}),
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.check(t, replaceFailedPods) })
+	}
+}
+
+func TestChooseRemovals(t *testing.T) {
+	tests := map[string]removalCase{
+		"leaves a cluster alone that has what it wants": {from: healthyCluster},
+		"marks what is too many": {
+			from: healthyCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Storage = 2 },
+			does: []string{"mark for removal: storage-116"},
+		},
+		"marks a silent group first": {
+			from: healthyCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Storage = 2; dropProcess(s, s.Groups()[13]) },
+			does: []string{"mark for removal: storage-114"},
+		},
+		"keeps those that are spread best": {
+			from: healthyCluster, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.ProcessCounts.Storage = 2
+				editProcess(s, s.Groups()[14], func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = "node-14" })
+			}, does: []string{"mark for removal: storage-115"},
+		},
+		"marks no silent group of a class that does not shrink": {
+			from: healthyCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Storage = 2; dropProcess(s, s.Groups()[0]) },
+			does: []string{"mark for removal: storage-116"},
+		},
+		"does not count those that already leave": {from: leavingStorage},
+		"waits while too few report to choose from": {
+			from: healthyCluster, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.ProcessCounts.Storage = 2
+				dropProcess(s, s.Groups()[13])
+				dropProcess(s, s.Groups()[14])
+			}, holds: "choosing which storage groups stay",
+		},
+		"waits while the database is unavailable": {
+			from: healthyCluster, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.ProcessCounts.Storage = 2
+				s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
+			}, holds: "timed out",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.check(t, chooseRemovals) })
+	}
+}

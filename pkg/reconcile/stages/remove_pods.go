@@ -1,0 +1,252 @@
+package stages
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// removePods deletes what is left of process groups that are proven to be drained, one
+// fault domain at a time, and then ends their exclusions and drops their records. A
+// group that is stuck never holds another.
+//
+// The operator proves a silent group drained by repeating the exclusion; that command
+// says "safe" for processes that still have work and nothing for dead ones. The proof
+// here is what the database shows: see safety.Drained.
+var removePods = plan.Stage{
+	Name:  "RemovePods",
+	Reads: plan.Record | plan.Pods | plan.Volumes | plan.Services | plan.Database | plan.Coordination,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		r := removal{s: s}
+		for _, g := range s.Groups() {
+			if g.IsMarkedForRemoval() {
+				r.judge(g)
+			}
+		}
+		d := r.record()
+		r.forget(&d)
+		r.delete(&d)
+		if d.Hold == nil && len(r.waiting) > 0 {
+			d.Hold = &plan.Hold{Reason: someOf(r.waiting), RetryAfter: removalRetry}
+		}
+		return d
+	},
+}
+
+// When to look again: for data that moves, and for fault tolerance that comes back.
+const (
+	removalRetry   = 15 * time.Second
+	toleranceRetry = 30 * time.Second
+)
+
+// minRecoveryAgeToInclude is how long ago the last recovery has to be before
+// exclusions end, which changes the configuration of every process. Default 600 s;
+// source: the operator's flag minimum-recovery-time-for-inclusion.
+const minRecoveryAgeToInclude = 10 * time.Minute
+
+// removal sorts the groups that leave.
+type removal struct {
+	s       plan.Snapshot
+	proven  []v1beta2.ProcessGroupID      // drained, and the record does not know it yet
+	leaving []*v1beta2.ProcessGroupStatus // drained, with objects left
+	gone    []*v1beta2.ProcessGroupStatus // drained, with nothing left
+	checks  []plan.Check
+	waiting []string
+}
+
+func (r *removal) judge(g *v1beta2.ProcessGroupStatus) {
+	if slices.Contains(r.s.Cluster.Spec.Buggify.BlockRemoval, g.ProcessGroupID) {
+		r.waiting = append(r.waiting, fmt.Sprintf("%s is kept by spec.buggify.blockRemoval", g.ProcessGroupID))
+		return
+	}
+	if !g.ExclusionSkipped && r.s.Cluster.Status.Configured {
+		check := safety.Drained(r.s, g)
+		if !check.OK {
+			r.checks = append(r.checks, check)
+			r.waiting = append(r.waiting, fmt.Sprintf("%s: %s", g.ProcessGroupID, check.Evidence))
+			return
+		}
+	}
+	if coordinates(r.s, g) {
+		r.waiting = append(r.waiting, fmt.Sprintf("%s is a coordinator", g.ProcessGroupID))
+		return
+	}
+	if !g.IsExcluded() {
+		r.proven = append(r.proven, g.ProcessGroupID)
+	}
+	if r.objects(g) == (remains{}) {
+		r.gone = append(r.gone, g)
+	} else {
+		r.leaving = append(r.leaving, g)
+	}
+}
+
+func coordinates(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	if s.Database.Status == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.Database.Status.ProcessesOf(string(g.ProcessGroupID)), s.Database.Status.IsCoordinator)
+}
+
+// remains are the objects that a group still has.
+type remains struct {
+	pod     *corev1.Pod
+	claim   *corev1.PersistentVolumeClaim
+	service *corev1.Service
+}
+
+func (r *removal) objects(g *v1beta2.ProcessGroupStatus) remains {
+	return remains{
+		pod:     r.s.Pod(g),
+		claim:   r.s.Volumes[g.PVCName(r.s.Cluster)],
+		service: r.s.Services[g.ServiceName(r.s.Cluster)],
+	}
+}
+
+// record writes down what was proven, before anything relies on it.
+func (r *removal) record() plan.Decision {
+	d := plan.Decision{Checks: r.checks}
+	if len(r.proven) > 0 {
+		d.Why = "nothing of the database depends on them any more"
+		d.Actions = append(d.Actions, plan.SetExcluded{Groups: r.proven, At: r.s.Now})
+	}
+	return d
+}
+
+// forget ends the exclusions of groups that are gone and drops their records.
+func (r *removal) forget(d *plan.Decision) {
+	if len(r.gone) == 0 {
+		return
+	}
+	a := plan.IncludeAndForget{}
+	for _, g := range r.gone {
+		a.Groups = append(a.Groups, g.ProcessGroupID)
+		a.Targets = append(a.Targets, exclusionsOf(r.s, g)...)
+	}
+	if len(a.Targets) > 0 {
+		for _, check := range r.includeChecks() {
+			d.Checks = append(d.Checks, check)
+			if !check.OK {
+				r.waiting = append(r.waiting, fmt.Sprintf("%s are gone; their exclusions stay until %s %s", a.Subject(), check.Question, check.Evidence))
+				return
+			}
+		}
+	}
+	d.Why = "their objects are gone"
+	d.Actions = append(d.Actions, a)
+}
+
+func (r *removal) includeChecks() []plan.Check {
+	return []plan.Check{
+		safety.Available(r.s.Database), safety.Unlocked(r.s.Database), safety.FewGenerations(r.s.Database),
+		safety.RecoveredFor(r.s.Database, minRecoveryAgeToInclude), safety.Recovered(r.s.Database),
+	}
+}
+
+// exclusionsOf are the exclusions in force that are a group's: its locality, and every
+// address that it has or had.
+func exclusionsOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []string {
+	if g.ProcessClass.IsTester() || s.Database.Status == nil {
+		return nil
+	}
+	return slices.DeleteFunc(append([]string{g.ExclusionString()}, g.Addresses...), func(target string) bool {
+		return !slices.Contains(s.Database.Status.ExcludedTargets(), target)
+	})
+}
+
+// delete deletes the objects of one fault domain's groups.
+func (r *removal) delete(d *plan.Decision) {
+	if len(r.leaving) == 0 || r.s.Cluster.RemovalMode() == v1beta2.PodUpdateModeNone {
+		return
+	}
+	if r.s.Cluster.Status.Configured {
+		tolerance := safety.FullFaultTolerance(r.s)
+		d.Checks = append(d.Checks, tolerance)
+		if !tolerance.OK {
+			d.Hold = &plan.Hold{Reason: "nothing is deleted while the database is not fully fault tolerant: " + tolerance.Evidence, RetryAfter: toleranceRetry}
+			return
+		}
+	}
+	if rest := r.restBetweenRemovals(); rest > 0 {
+		d.Hold = &plan.Hold{Reason: fmt.Sprintf("the last removal was a moment ago; the next follows in %s (automationOptions.waitBetweenRemovalsSeconds)", rest.Round(time.Second)), RetryAfter: rest}
+		return
+	}
+	for _, g := range r.nextToGo() {
+		if a, some := r.deletion(g); some {
+			d.Actions = append(d.Actions, a)
+		}
+	}
+	if len(d.Actions) > 0 && d.Why == "" {
+		d.Why = "they are drained"
+	}
+}
+
+// restBetweenRemovals is how long to wait since a group last lost its objects.
+func (r *removal) restBetweenRemovals() time.Duration {
+	if r.s.Cluster.RemovalMode() == v1beta2.PodUpdateModeAll {
+		return 0
+	}
+	var last time.Time
+	for _, g := range r.s.Groups() {
+		if since, ok := g.Condition(v1beta2.ConditionResourcesTerminating); ok && since.After(last) {
+			last = since
+		}
+	}
+	return r.s.Cluster.WaitBetweenRemovals() - r.s.Now.Sub(last)
+}
+
+// nextToGo picks by the removal mode: all, those of the fault domain with the most, or one.
+func (r *removal) nextToGo() []*v1beta2.ProcessGroupStatus {
+	switch r.s.Cluster.RemovalMode() {
+	case v1beta2.PodUpdateModeAll:
+		return r.leaving
+	case v1beta2.PodUpdateModeProcessGroup:
+		return r.leaving[:1]
+	case v1beta2.PodUpdateModeZone:
+		return r.biggestDomain()
+	case v1beta2.PodUpdateModeNone:
+		return nil
+	default:
+		return r.biggestDomain()
+	}
+}
+
+func (r *removal) biggestDomain() []*v1beta2.ProcessGroupStatus {
+	byDomain := map[v1beta2.FaultDomain][]*v1beta2.ProcessGroupStatus{}
+	for _, g := range r.leaving {
+		byDomain[g.FaultDomain] = append(byDomain[g.FaultDomain], g)
+	}
+	domains := slices.SortedFunc(maps.Keys(byDomain), func(a, b v1beta2.FaultDomain) int {
+		return cmp.Or(cmp.Compare(len(byDomain[b]), len(byDomain[a])), cmp.Compare(a, b))
+	})
+	return byDomain[domains[0]]
+}
+
+// deletion is what deletes a group's objects, as far as nobody did yet.
+func (r *removal) deletion(g *v1beta2.ProcessGroupStatus) (plan.DeleteGroupObjects, bool) {
+	o := r.objects(g)
+	if o.pod != nil && o.pod.Annotations[v1beta2.AnnotationIsolateProcessGroup] == "true" {
+		r.waiting = append(r.waiting, fmt.Sprintf("pod %s is isolated by its annotation and kept", o.pod.Name))
+		return plan.DeleteGroupObjects{}, false
+	}
+	a := plan.DeleteGroupObjects{Group: g.ProcessGroupID, UIDs: map[string]types.UID{}}
+	if o.pod != nil && o.pod.DeletionTimestamp == nil {
+		a.Pod, a.UIDs[o.pod.Name] = o.pod.Name, o.pod.UID
+	}
+	if o.claim != nil && o.claim.DeletionTimestamp == nil {
+		a.Claim, a.UIDs[o.claim.Name] = o.claim.Name, o.claim.UID
+	}
+	if o.service != nil && o.service.DeletionTimestamp == nil {
+		a.Service, a.UIDs["service/"+o.service.Name] = o.service.Name, o.service.UID
+	}
+	return a, a.Pod+a.Claim+a.Service != ""
+}

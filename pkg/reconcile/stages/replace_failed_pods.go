@@ -1,0 +1,155 @@
+package stages
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// replaceFailedPods marks process groups that have failed for too long, a few at a
+// time so that a bad hour cannot empty the cluster.
+//
+// The operator honours only one container's list of groups that crash on purpose;
+// here the lists of all containers count.
+var replaceFailedPods = plan.Stage{
+	Name:  "ReplaceFailedPods",
+	Reads: plan.Record | plan.Database,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		c := s.Cluster
+		if !c.ReplacementsEnabled() || c.MaxConcurrentAutomaticReplacements() == 0 || c.Spec.Buggify.EmptyMonitorConf || !c.Status.Configured || allCrashOnPurpose(c) {
+			return plan.Decision{}
+		}
+		failed := failedTooLong(s)
+		if len(failed) == 0 {
+			return plan.Decision{}
+		}
+		if available := safety.Available(s.Database); !available.OK {
+			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{
+				Reason: fmt.Sprintf("%d process groups have failed for too long; none is replaced while the database is unavailable", len(failed)), RetryAfter: podDelay,
+			}}
+		}
+		now, later := withinReplacementBudget(s, failed)
+		var d plan.Decision
+		if len(now) > 0 {
+			d.Why = fmt.Sprintf("failed for longer than %s", c.FailureDetectionTime())
+			d.Actions = []plan.Action{plan.MarkForRemoval{Groups: now, At: s.Now}}
+		}
+		if len(later) > 0 {
+			d.Hold = &plan.Hold{
+				Reason:     fmt.Sprintf("%s have to wait for other replacements: automationOptions.replacements.maxConcurrentReplacements is %d", someOf(ids(later)), c.MaxConcurrentAutomaticReplacements()),
+				RetryAfter: replacementRetry,
+			}
+		}
+		return d
+	},
+}
+
+// replacementRetry is when to look again for a free place among the replacements.
+const replacementRetry = 5 * time.Minute
+
+func allCrashOnPurpose(c *v1beta2.FoundationDBCluster) bool {
+	return slices.ContainsFunc(c.Spec.Buggify.CrashLoopContainers, func(o v1beta2.CrashLoopContainerObject) bool {
+		return slices.Contains(o.Targets, v1beta2.AllProcessGroups)
+	})
+}
+
+func crashesOnPurpose(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) bool {
+	return slices.ContainsFunc(c.Spec.Buggify.CrashLoopContainers, func(o v1beta2.CrashLoopContainerObject) bool {
+		return slices.Contains(o.Targets, g.ProcessGroupID)
+	})
+}
+
+// failedTooLong returns the groups that are due, in the order of the record.
+func failedTooLong(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
+	taintTime := taintPatience(s)
+	var due []*v1beta2.ProcessGroupStatus
+	for _, g := range s.Staying() {
+		f := groupFacts{s: s, group: g}
+		if crashesOnPurpose(s.Cluster, g) || f.underMaintenance() || withoutTrace(s, g) {
+			continue
+		}
+		if failedSince(g, func(t v1beta2.ProcessGroupConditionType) bool {
+			return t != v1beta2.ConditionNodeTaintReplacing && slices.Contains(v1beta2.ReplacementConditions(), t)
+		}, s.Now.Add(-s.Cluster.FailureDetectionTime())) || failedSince(g, func(t v1beta2.ProcessGroupConditionType) bool {
+			return t == v1beta2.ConditionNodeTaintReplacing
+		}, s.Now.Add(-taintTime)) {
+			due = append(due, g)
+		}
+	}
+	return due
+}
+
+// failedSince reports whether one of the conditions has held since before then.
+func failedSince(g *v1beta2.ProcessGroupStatus, counts func(v1beta2.ProcessGroupConditionType) bool, then time.Time) bool {
+	return slices.ContainsFunc(g.ProcessGroupConditions, func(c *v1beta2.ProcessGroupCondition) bool {
+		return counts(c.Type) && c.Timestamp < then.Unix()
+	})
+}
+
+// taintPatience is how long a taint has to last. With too many tainted fault domains
+// it is for ever: replacing them all would move everything at once.
+func taintPatience(s plan.Snapshot) time.Duration {
+	domains, tainted := map[v1beta2.FaultDomain]bool{}, map[v1beta2.FaultDomain]bool{}
+	for _, g := range s.Groups() {
+		if g.FaultDomain == "" {
+			continue
+		}
+		domains[g.FaultDomain] = true
+		if g.HasCondition(v1beta2.ConditionNodeTaintReplacing) {
+			tainted[g.FaultDomain] = true
+		}
+	}
+	most, err := s.Cluster.MaxFaultDomainsWithTaintedProcessGroups(len(domains))
+	if err != nil || len(tainted) > most {
+		return math.MaxInt64
+	}
+	return s.Cluster.TaintReplacementTime()
+}
+
+// withoutTrace reports whether a group could be excluded under no name at all: it
+// never had an address, and this cluster excludes by address. Without full fault
+// tolerance nobody can tell that nothing depends on it.
+func withoutTrace(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	return len(g.Addresses) == 0 && !safety.ByLocality(s.Cluster) && !safety.FullFaultTolerance(s).OK
+}
+
+// withinReplacementBudget splits the groups that are due into those that may go now
+// and those that have to wait for others. Every group that is on its way out and not
+// drained yet counts, whoever asked for it.
+func withinReplacementBudget(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) (now, later []v1beta2.ProcessGroupID) {
+	most := s.Cluster.MaxConcurrentAutomaticReplacements()
+	inFlight, domains := 0, map[v1beta2.FaultDomain]bool{}
+	for _, g := range s.Groups() {
+		if g.IsMarkedForRemoval() && !g.IsExcluded() {
+			inFlight++
+			domains[g.FaultDomain] = true
+		}
+	}
+	for _, g := range due {
+		free := inFlight < most
+		if s.Cluster.FaultDomainBasedReplacements() {
+			free = len(domains) < most || (len(domains) == most && domains[g.FaultDomain])
+		}
+		if !free {
+			later = append(later, g.ProcessGroupID)
+			continue
+		}
+		inFlight++
+		domains[g.FaultDomain] = true
+		now = append(now, g.ProcessGroupID)
+	}
+	return now, later
+}
+
+func ids(groups []v1beta2.ProcessGroupID) []string {
+	words := make([]string, len(groups))
+	for i, id := range groups {
+		words[i] = string(id)
+	}
+	return words
+}
