@@ -70,7 +70,7 @@ func TestAddPods(t *testing.T) {
 		"takes no headless service for one with an address": {given: all(losePod, publicIPFromService, serviceOf("None")), holds: "no address yet"},
 		"creates the pod once its service has an address":   {given: all(losePod, publicIPFromService, serviceOf("10.96.0.9")), does: create},
 		"needs a human where the spec cannot become a pod": {given: all(losePod, func(s *plan.Snapshot) {
-			s.Cluster.Spec.Version = "nonsense"
+			s.Cluster.Spec.Processes = nil // as if nobody had normalised it
 		}), holds: "the spec cannot be carried out", human: true},
 	}
 	for name, tc := range tests {
