@@ -211,7 +211,7 @@ func effectiveRegions(stored string) []region {
 
 // engineNames are the storage engines by their stored number.
 var engineNames = []string{
-	"ssd-1", "memory-1", "ssd-2", "ssd-redwood-1", "memory-radixtree-beta", "ssd-rocksdb-v1", "ssd-sharded-rocksdb", "none",
+	"ssd-1", "memory", "ssd-2", "ssd-redwood-1", "memory-radixtree-beta", "ssd-rocksdb-v1", "ssd-sharded-rocksdb", "none",
 }
 
 func engineName(number int) string {
@@ -223,14 +223,7 @@ func engineName(number int) string {
 
 // storageEngine is the name of the configured engine as status gives it.
 func (c configuration) storageEngine() string {
-	engine := number(c.values, "storage_engine", 2)
-	if engine == engineMemory && number(c.values, "log_engine", 2) == engineSSD2 {
-		return "memory-2"
-	}
-	return engineName(engine)
+	return engineName(number(c.values, "storage_engine", engineSSD2))
 }
 
-const (
-	engineMemory = 1
-	engineSSD2   = 2
-)
+const engineSSD2 = 2

@@ -26,6 +26,7 @@ type distribution struct {
 	groups []dataGroup
 	// restarting says that it is about to notice a new configuration.
 	restarting bool
+	migration  migration
 	// moved counts the bytes written since the last recovery.
 	moved int64
 }
@@ -56,6 +57,7 @@ const (
 // restartDistribution makes data distribution initialise anew.
 func (db *database) restartDistribution(d time.Duration) {
 	db.dist.readyAt = db.w.now.Add(d)
+	db.dist.migration = migration{round: db.dist.migration.round + 1}
 	db.dist.moved, db.dist.restarting, db.dist.groups = 0, false, db.dataGroups()
 	for _, sh := range db.shards {
 		sh.move = nil
@@ -104,6 +106,7 @@ func (db *database) distribute() {
 	db.recruitStorage()
 	db.progressMoves()
 	db.planMoves()
+	db.migrate()
 	gone := func(ss *storageServer) bool { return db.removable(ss) }
 	before := len(db.storage)
 	db.storage = slices.DeleteFunc(db.storage, gone)

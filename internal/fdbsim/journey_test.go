@@ -31,8 +31,13 @@ type document struct {
 			CommandLine      string `json:"command_line"`
 			Excluded         *bool
 			Locality         map[string]string
-			Roles            []struct{ Role string }
-			UptimeSeconds    *float64 `json:"uptime_seconds"`
+			Roles            []struct {
+				Role     string
+				Metadata struct {
+					Engine string `json:"storage_engine"`
+				} `json:"storage_metadata"`
+			}
+			UptimeSeconds *float64 `json:"uptime_seconds"`
 		}
 		Configuration   map[string]any
 		FullReplication bool `json:"full_replication"`

@@ -120,6 +120,17 @@ func init() { //nolint:gochecknoinits // the table of replays is split by subjec
 		4:  func(c *cluster) { c.place(hall(3)...) },
 		23: func(c *cluster) { c.stop("storage-77", "storage-78", "storage-79") },
 	}}
+	replays["34b-storage-migration-aggressive"] = replay{setup: func(t *testing.T) *cluster {
+		t.Helper()
+		c := newCluster(t, "sample_cluster:abcdefgh@127.0.3.61:4501")
+		for i := 1; i <= 4; i++ {
+			c.place(placed{name: fmt.Sprintf("storage-%d", i), class: "storage", address: fmt.Sprintf("127.0.3.6%d:4501", i)})
+		}
+		c.Advance(12 * time.Second)
+		c.must("configure new double ssd", "Database created\n")
+		c.Advance(2 * time.Minute)
+		return c
+	}}
 	replays["36-regions-new-and-dc-loss"] = replay{setup: func(t *testing.T) *cluster {
 		t.Helper()
 		c := newCluster(t, "sample_cluster:abcdefgh@127.0.3.31:4501")

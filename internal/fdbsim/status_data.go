@@ -104,6 +104,9 @@ func (db *database) groupState(g dataGroup) object {
 	case unhealthy:
 		return healing("Restoring replication factor", full)
 	}
+	if state, shown := db.migrationShows(full); shown {
+		return state
+	}
 	if _, highest := db.movingBytes(); highest == priorityRebalance {
 		return object{"name": "healthy_rebalancing", "description": "Rebalancing", "healthy": true, "min_replicas_remaining": full}
 	} else if highest > 0 {
