@@ -373,6 +373,7 @@ func (r replay) run(t *testing.T, name, dir string) {
 			f(c)
 		}
 		if r.skip[n] != "" {
+			t.Logf("step %d is not compared: %s", n, r.skip[n])
 			continue
 		}
 		if len(s.Argv) == 0 {
