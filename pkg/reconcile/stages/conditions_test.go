@@ -1,0 +1,319 @@
+package stages
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// judged is the record of the first storage group after the facts were judged.
+func judged(t *testing.T, s plan.Snapshot) *v1beta2.ProcessGroupStatus {
+	t.Helper()
+	id := firstOf(s, "storage").ProcessGroupID
+	status, err := newStatus(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range status.ProcessGroups {
+		if g.ProcessGroupID == id {
+			return g
+		}
+	}
+	t.Fatalf("%s is gone", id)
+	return nil
+}
+
+func conditionsOf(g *v1beta2.ProcessGroupStatus) []string {
+	var names []string
+	for _, c := range g.ProcessGroupConditions {
+		names = append(names, string(c.Type))
+	}
+	slices.Sort(names)
+	return names
+}
+
+func had(conditions ...v1beta2.ProcessGroupConditionType) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		for _, c := range conditions {
+			firstOf(*s, "storage").SetCondition(c, noon.Add(-time.Hour))
+		}
+	}
+}
+
+func podWith(edit func(*corev1.Pod)) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) { edit(firstPod(s)) }
+}
+
+func processWith(edit func(*fdb.Process)) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) { editProcess(s, firstOf(*s, "storage"), edit) }
+}
+
+func silent(s *plan.Snapshot) { dropProcess(s, firstOf(*s, "storage")) }
+
+func allSilent(s *plan.Snapshot) { s.Database.Status.Cluster.Processes = map[string]fdb.Process{} }
+
+func endsSince(ago time.Duration) func(*plan.Snapshot) {
+	return podWith(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon.Add(-ago)} })
+}
+
+func underMaintenance(zone string) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = zone }
+}
+
+var excluded = processWith(func(p *fdb.Process) { p.Excluded = new(true) })
+
+func TestConditions(t *testing.T) {
+	const (
+		missingPod       = string(v1beta2.ConditionMissingPod)
+		missingPVC       = string(v1beta2.ConditionMissingPVC)
+		missingProcesses = string(v1beta2.ConditionMissingProcesses)
+		commandLine      = string(v1beta2.ConditionIncorrectCommandLine)
+		podSpec          = string(v1beta2.ConditionIncorrectPodSpec)
+		configMap        = string(v1beta2.ConditionIncorrectConfigMap)
+		podMetadata      = string(v1beta2.ConditionIncorrectPodMetadata)
+		sidecarImage     = string(v1beta2.ConditionIncorrectSidecarImage)
+		unreachable      = string(v1beta2.ConditionSidecarUnreachable)
+		failing          = string(v1beta2.ConditionPodFailing)
+		pending          = string(v1beta2.ConditionPodPending)
+		marked           = string(v1beta2.ConditionProcessIsMarkedAsExcluded)
+		ioErrors         = string(v1beta2.ConditionProcessHasIOError)
+		terminating      = string(v1beta2.ConditionResourcesTerminating)
+	)
+	type table map[string]struct {
+		given func(*plan.Snapshot)
+		has   []string
+	}
+	tests := map[string]table{
+		"MissingPod": {
+			"holds without a pod":                           {losePod, []string{missingPod}},
+			"clears with one":                               {had(v1beta2.ConditionMissingPod), nil},
+			"does not come to a group whose data has moved": {all(excludeFirst, losePod), []string{terminating}},
+			"leaves what only a pod can tell as it was":     {all(had(v1beta2.ConditionIncorrectPodSpec, v1beta2.ConditionMissingProcesses), losePod), []string{podSpec, missingPod, missingProcesses}},
+		},
+		"ResourcesTerminating": {
+			"holds while an excluded group's pod ends":      {all(excludeFirst, excluded, endsSince(time.Second)), []string{terminating}},
+			"is never cleared":                              {all(excludeFirst, excluded, had(v1beta2.ConditionResourcesTerminating)), []string{terminating}},
+			"does not come to a group that has to stay":     {endsSince(time.Second), nil},
+			"does not come to a group whose data must move": {all(markFirst, losePod), []string{missingPod}},
+		},
+		"PodPending": {
+			"holds while the pod is pending": {podWith(func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }), []string{pending}},
+			"clears once it runs":            {had(v1beta2.ConditionPodPending), nil},
+			"leaves failures as they were": {all(had(v1beta2.ConditionPodFailing), podWith(func(p *corev1.Pod) {
+				p.Status.Phase = corev1.PodPending
+				p.Status.ContainerStatuses[0].Ready = false
+			})), []string{failing, pending}},
+		},
+		"PodFailing": {
+			"holds when the pod failed":                        {podWith(func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), []string{failing}},
+			"holds when a container is not ready":              {podWith(func(p *corev1.Pod) { p.Status.ContainerStatuses[1].Ready = false }), []string{failing}},
+			"clears when all are ready":                        {had(v1beta2.ConditionPodFailing), nil},
+			"waits while a pod ends":                           {endsSince(5 * time.Minute), nil},
+			"holds when a pod does not end":                    {endsSince(5*time.Minute + time.Second), []string{failing}},
+			"asks for nothing else of a pod that does not end": {all(endsSince(time.Hour), silent, podWith(func(p *corev1.Pod) { p.Labels = nil })), []string{failing}},
+		},
+		"MissingPVC": {
+			"holds without a claim":   {loseClaim, []string{missingPVC}},
+			"clears with one":         {had(v1beta2.ConditionMissingPVC), nil},
+			"holds with wrong labels": {func(s *plan.Snapshot) { s.Volumes[firstOf(*s, "storage").PVCName(s.Cluster)].Labels = nil }, []string{missingPVC}},
+			"does not ask what it was made of": {func(s *plan.Snapshot) {
+				s.Volumes[firstOf(*s, "storage").PVCName(s.Cluster)].Annotations[v1beta2.AnnotationLastAppliedSpec] = "other"
+			}, nil},
+		},
+		"MissingProcesses": {
+			"holds when the process is silent":                  {silent, []string{missingProcesses}},
+			"holds when its entry has no command line":          {processWith(func(p *fdb.Process) { p.CommandLine = "" }), []string{missingProcesses}},
+			"holds when its entry has no version":               {processWith(func(p *fdb.Process) { p.Version = "" }), []string{missingProcesses}},
+			"clears when it reports":                            {had(v1beta2.ConditionMissingProcesses), nil},
+			"stays as it was when nobody reports":               {allSilent, nil},
+			"stays as it was when nobody reports, if it was so": {all(had(v1beta2.ConditionMissingProcesses), allSilent), []string{missingProcesses}},
+			"keeps its first time":                              {all(silent, had(v1beta2.ConditionMissingProcesses)), []string{missingProcesses}},
+			"does not count a process of another data center": {all(processWith(func(p *fdb.Process) { p.Locality[fdb.LocalityDCID] = "dc2" }), func(s *plan.Snapshot) {
+				s.Cluster.Spec.DataCenter = "dc1"
+				for id, p := range s.Database.Status.Cluster.Processes {
+					if p.Locality[fdb.LocalityDCID] == "" {
+						p.Locality[fdb.LocalityDCID] = "dc1"
+						s.Database.Status.Cluster.Processes[id] = p
+					}
+				}
+			}), []string{configMap, missingProcesses}},
+		},
+		"IncorrectCommandLine": {
+			"holds with another argument":                 {processWith(func(p *fdb.Process) { p.CommandLine += " --knob_x=1" }), []string{commandLine}},
+			"holds with another version":                  {processWith(func(p *fdb.Process) { p.Version = "7.1.67" }), []string{commandLine}},
+			"takes a prerelease for its version":          {processWith(func(p *fdb.Process) { p.Version += "-PRERELEASE" }), nil},
+			"clears when both are right":                  {had(v1beta2.ConditionIncorrectCommandLine), nil},
+			"stays as it was while the process is silent": {all(had(v1beta2.ConditionIncorrectCommandLine), silent), []string{commandLine, missingProcesses}},
+			"stays as it was while the pod says nothing":  {all(had(v1beta2.ConditionIncorrectCommandLine), report(func(r *plan.PodReport) { r.Variables = nil })), []string{commandLine}},
+			"clears when there is no pod":                 {all(had(v1beta2.ConditionIncorrectCommandLine), losePod), []string{missingPod}},
+			"clears when the pod ends":                    {all(had(v1beta2.ConditionIncorrectCommandLine), endsSince(time.Second)), nil},
+		},
+		"IncorrectPodSpec": {
+			"holds when it was made from another spec": {podWith(func(p *corev1.Pod) { p.Annotations[v1beta2.AnnotationLastAppliedSpec] = "other" }), []string{podSpec}},
+			"clears when it was not":                   {had(v1beta2.ConditionIncorrectPodSpec), nil},
+		},
+		"IncorrectConfigMap": {
+			"holds until the pod has confirmed": {podWith(func(p *corev1.Pod) { p.Annotations[v1beta2.AnnotationLastAppliedConfigMap] = "old" }), []string{configMap}},
+			"clears when it has":                {had(v1beta2.ConditionIncorrectConfigMap), nil},
+		},
+		"IncorrectPodMetadata": {
+			"holds when a label is missing": {podWith(func(p *corev1.Pod) { delete(p.Labels, v1beta2.LabelProcessClass) }), []string{podMetadata}},
+			"does not mind foreign labels":  {podWith(func(p *corev1.Pod) { p.Labels["theirs"] = "1" }), nil},
+			"clears when all are there":     {had(v1beta2.ConditionIncorrectPodMetadata), nil},
+		},
+		"IncorrectSidecarImage": {
+			"holds with another sidecar": {podWith(func(p *corev1.Pod) {
+				for i := range p.Spec.Containers {
+					if p.Spec.Containers[i].Name == v1beta2.ContainerSidecar {
+						p.Spec.Containers[i].Image = "example.com/other:1"
+					}
+				}
+			}), []string{sidecarImage}},
+			"clears when there is none": {had(v1beta2.ConditionIncorrectSidecarImage), nil},
+		},
+		"SidecarUnreachable": {
+			"holds when it could not be asked":  {report(func(r *plan.PodReport) { r.Unreachable = "timed out" }), []string{unreachable}},
+			"clears when it answered":           {had(v1beta2.ConditionSidecarUnreachable), nil},
+			"stays as it was when nobody asked": {all(had(v1beta2.ConditionSidecarUnreachable), func(s *plan.Snapshot) { delete(s.PodFiles, firstPod(s).Name) }), []string{unreachable}},
+		},
+		"ProcessIsMarkedAsExcluded": {
+			"holds when the process is excluded":          {excluded, []string{marked}},
+			"clears when it is not":                       {had(v1beta2.ConditionProcessIsMarkedAsExcluded), nil},
+			"stays as it was while the process is silent": {all(had(v1beta2.ConditionProcessIsMarkedAsExcluded), silent), []string{missingProcesses, marked}},
+		},
+		"ProcessHasIOError": {
+			"holds after an error":    {processWith(func(p *fdb.Process) { p.Messages = []fdb.Message{{Name: "io_error"}} }), []string{ioErrors}},
+			"holds after a timeout":   {processWith(func(p *fdb.Process) { p.Messages = []fdb.Message{{Name: "other"}, {Name: "io_timeout"}} }), []string{ioErrors}},
+			"does not mind the rest":  {processWith(func(p *fdb.Process) { p.Messages = []fdb.Message{{Name: "slow"}} }), nil},
+			"clears without messages": {had(v1beta2.ConditionProcessHasIOError), nil},
+		},
+		"under maintenance": {
+			"nothing about the zone's groups changes": {all(underMaintenance("node-14"), silent, losePod, had(v1beta2.ConditionPodPending)), []string{pending}},
+			"groups of other zones are judged":        {all(underMaintenance("node-15"), silent), []string{missingProcesses}},
+			"an unknown fault domain is judged":       {all(underMaintenance(""), silent), []string{missingProcesses}},
+		},
+		"spec lists": {
+			"mark a group for removal": {func(s *plan.Snapshot) {
+				s.Cluster.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{firstOf(*s, "storage").ProcessGroupID}
+			}, nil},
+		},
+	}
+	for name, cases := range tests {
+		for claim, tc := range cases {
+			t.Run(name+" "+claim, func(t *testing.T) {
+				s := healthyCluster(t)
+				tc.given(&s)
+				if diff := cmp.Diff(tc.has, conditionsOf(judged(t, s))); diff != "" {
+					t.Errorf("conditions (-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+func TestMaintenanceDoesNotFreezeStatelessGroups(t *testing.T) {
+	s := healthyCluster(t)
+	g := firstOf(s, "log")
+	underMaintenance(string(g.FaultDomain))(&s)
+	dropProcess(&s, g)
+	status, err := newStatus(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range status.ProcessGroups {
+		if got.ProcessGroupID == g.ProcessGroupID && !got.HasCondition(v1beta2.ConditionMissingProcesses) {
+			t.Error("a log process that is silent is not missing")
+		}
+	}
+}
+
+func TestAConditionKeepsTheTimeItBegan(t *testing.T) {
+	s := healthyCluster(t)
+	all(silent, had(v1beta2.ConditionMissingProcesses))(&s)
+	if since, _ := judged(t, s).Condition(v1beta2.ConditionMissingProcesses); !since.Equal(noon.Add(-time.Hour)) {
+		t.Errorf("missing since %s, want since an hour before noon", since)
+	}
+	s = healthyCluster(t)
+	silent(&s)
+	if since, _ := judged(t, s).Condition(v1beta2.ConditionMissingProcesses); !since.Equal(noon) {
+		t.Errorf("missing since %s, want since noon", since)
+	}
+}
+
+func TestAnExclusionThatSomeoneTookBackIsForgotten(t *testing.T) {
+	tests := map[string]struct {
+		given     func(*plan.Snapshot)
+		forgotten bool
+	}{
+		"when all processes report and none is excluded": {func(*plan.Snapshot) {}, true},
+		"but not while one is excluded":                  {excluded, false},
+		"but not while one is silent":                    {silent, false},
+		"but not without a pod":                          {losePod, false},
+		"but not where exclusion was skipped":            {func(s *plan.Snapshot) { firstOf(*s, "storage").ExclusionSkipped = true }, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := healthyCluster(t)
+			excludeFirst(&s)
+			tc.given(&s)
+			if got := judged(t, s).ExclusionTimestamp == nil; got != tc.forgotten {
+				t.Errorf("forgotten: %t, want %t", got, tc.forgotten)
+			}
+		})
+	}
+}
+
+func TestTheSpecsListsMarkGroups(t *testing.T) {
+	list := func(s *plan.Snapshot) []v1beta2.ProcessGroupID {
+		return []v1beta2.ProcessGroupID{firstOf(*s, "storage").ProcessGroupID}
+	}
+	tests := map[string]struct {
+		given             func(*plan.Snapshot)
+		marked, isSkipped bool
+	}{
+		"not without a list":      {func(*plan.Snapshot) {}, false, false},
+		"to be drained":           {func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupsToRemove = list(s) }, true, false},
+		"to go without exclusion": {func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion = list(s) }, true, true},
+		"for good: a list that is emptied takes no mark back": {markFirst, true, false},
+		"that were marked before to go without exclusion":     {all(markFirst, func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion = list(s) }), true, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := healthyCluster(t)
+			tc.given(&s)
+			g := judged(t, s)
+			if g.IsMarkedForRemoval() != tc.marked || g.ExclusionSkipped != tc.isSkipped || g.IsExcluded() != tc.isSkipped {
+				t.Errorf("marked %t, skipped %t, excluded %t", g.IsMarkedForRemoval(), g.ExclusionSkipped, g.IsExcluded())
+			}
+			for _, other := range s.Groups() {
+				if other.ProcessClass == "log" && other.IsMarkedForRemoval() {
+					t.Errorf("%s is marked as well", other.ProcessGroupID)
+				}
+			}
+		})
+	}
+}
+
+func TestJudgingNeverNamesAConditionTwice(t *testing.T) {
+	for seed := range uint64(40) {
+		s := anySnapshot(t, seed)
+		status, err := newStatus(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range status.ProcessGroups {
+			if names := conditionsOf(g); len(slices.Compact(slices.Clone(names))) != len(names) {
+				t.Errorf("seed %d: %s has %s", seed, g.ProcessGroupID, strings.Join(names, ", "))
+			}
+		}
+	}
+}
