@@ -24,7 +24,10 @@ func (c *cluster) place(processes ...placed) {
 		c.start(p.name, p.class, p.address, "zone-"+p.name, more...)
 		c.stop(p.name)
 		spec := c.specs[p.name]
-		spec.Args = slices.DeleteFunc(spec.Args, func(a string) bool { return strings.HasPrefix(a, "--locality_process_id") })
+		spec.Args = slices.DeleteFunc(spec.Args, func(a string) bool {
+			return strings.HasPrefix(a, "--locality_process_id") || strings.HasPrefix(a, "--locality_machineid")
+		})
+		spec.Args = append(spec.Args, "--locality_machineid=machine-"+p.name)
 		c.specs[p.name] = spec
 		c.restart(p.name)
 	}

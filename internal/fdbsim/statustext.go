@@ -2,38 +2,56 @@ package fdbsim
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// humanStatus is the text of `status` for people: shorter than the real one,
-// with the same figures.
+// humanStatus is the text of `status` for people.
 func (c *cli) humanStatus(document object, details bool) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Using cluster file `%s'.\n", c.opts.clusterFile)
-	cluster, _ := document["cluster"].(object)
-	found := c.w.find(c.conn, c.version)
-	if !found.quorum {
-		b.WriteString("\nCould not communicate with a quorum of coordination servers:\n")
-		c.writeCoordinators(&b)
-		return b.String()
+	t := &statusText{cli: c, document: document, cluster: document["cluster"].(object)}
+	t.printf("Using cluster file `%s'.\n", c.opts.clusterFile)
+	if !t.quorum() {
+		t.printf("\nCould not communicate with a quorum of coordination servers:\n")
+		t.coordinators()
+		return t.b.String()
 	}
-	for _, m := range anyList(cluster["messages"]) {
-		fmt.Fprintf(&b, "\n%s\n", m.(object)["description"])
+	if t.unavailable() {
+		return t.b.String()
 	}
-	if conf, ok := cluster["configuration"].(object); ok {
-		writeConfiguration(&b, conf)
-		writeData(&b, cluster)
-	}
+	t.missingCoordinators()
+	t.messages()
+	t.configuration()
+	t.size()
+	t.data()
+	t.space()
+	t.workload()
+	t.printf("\nBackup and DR:\n  Running backups        - 0\n  Running DRs            - 0\n")
 	if details {
-		b.WriteString("\nProcess performance details:\n")
-		if found.db != nil {
-			for _, a := range found.db.workerAddresses() {
-				fmt.Fprintf(&b, "  %s\n", a)
-			}
-		}
+		t.processes()
+		t.printf("\nCoordination servers:\n")
+		t.coordinators()
 	}
-	fmt.Fprintf(&b, "\nClient time: %s\n", c.w.now.Format("01/02/06 15:04:05"))
-	return b.String()
+	t.printf("\nClient time: %s\n", t.clock())
+	return t.b.String()
+}
+
+// statusText writes a document for people.
+type statusText struct {
+	cli      *cli
+	document object
+	cluster  object
+	b        strings.Builder
+}
+
+func (t *statusText) printf(format string, args ...any) { fmt.Fprintf(&t.b, format, args...) }
+
+func (t *statusText) clock() string { return t.cli.w.now.Format("01/02/06 15:04:05") }
+
+func part(o object, key string) object {
+	p, _ := o[key].(object)
+	return p
 }
 
 func anyList(v any) []any {
@@ -41,44 +59,177 @@ func anyList(v any) []any {
 	return l
 }
 
-func (c *cli) writeCoordinators(b *strings.Builder) {
-	for _, a := range c.conn.Coordinators {
+func (t *statusText) coordinatorStatus() object {
+	return part(part(t.document, "client"), "coordinators")
+}
+
+func (t *statusText) quorum() bool { return t.coordinatorStatus()["quorum_reachable"] == true }
+
+func (t *statusText) coordinators() {
+	for _, c := range anyList(t.coordinatorStatus()["coordinators"]) {
 		state := "unreachable"
-		if s := c.w.coordinatorAt(a); s != nil && s.version.ProtocolCompatible(c.version) {
+		if c.(object)["reachable"] == true {
 			state = "reachable"
 		}
-		fmt.Fprintf(b, "  %s  (%s)\n", a.Coordinator(), state)
+		t.printf("  %s  (%s)\n", c.(object)["address"], state)
 	}
 }
 
-func writeConfiguration(b *strings.Builder, conf object) {
-	b.WriteString("\nConfiguration:\n")
-	for _, line := range []struct{ title, key string }{
-		{"Redundancy mode", "redundancy_mode"},
-		{"Storage engine", "storage_engine"},
-		{"Log engine", "log_engine"},
-		{"Encryption at-rest", "encryption_at_rest_mode"},
-		{"Coordinators", "coordinators_count"},
-		{"Desired Commit Proxies", "commit_proxies"},
-		{"Desired GRV Proxies", "grv_proxies"},
-		{"Desired Resolvers", "resolvers"},
-		{"Desired Logs", "logs"},
-		{"Desired Remote Logs", "remote_logs"},
-		{"Desired Log Routers", "log_routers"},
-		{"Usable Regions", "usable_regions"},
+// unavailable writes what there is to say about a database that has not
+// recovered, and reports whether that is all.
+func (t *statusText) unavailable() bool {
+	recovery, known := t.cluster["recovery_state"].(object)
+	if !known {
+		for _, m := range anyList(part(t.document, "client")["messages"]) {
+			t.printf("\n%s\n", m.(object)["description"])
+		}
+		return true
+	}
+	switch recovery["name"] {
+	case stateAccepting, stateAllLogsRecruited, stateFullyRecovered:
+		return false
+	case stateRecruiting:
+	default:
+		t.printf("\n%s\n\n", wrap(recovery["description"].(string)))
+		t.coordinators()
+	}
+	for _, m := range anyList(t.cluster["messages"]) {
+		if name := m.(object)["name"]; name != "unreadable_configuration" && name != "status_incomplete" {
+			t.printf("\n%s\n", m.(object)["description"])
+		}
+	}
+	return true
+}
+
+// lineWidth is where fdbcli breaks long sentences.
+const lineWidth = 80
+
+func wrap(text string) string {
+	var b strings.Builder
+	column := 0
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case column == 0:
+		case column+1+len(word) > lineWidth:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String()
+}
+
+func (t *statusText) missingCoordinators() {
+	missing := func(c any) bool { return c.(object)["reachable"] != true }
+	if !slices.ContainsFunc(anyList(t.coordinatorStatus()["coordinators"]), missing) {
+		return
+	}
+	t.printf("\nCould not communicate with all of the coordination servers.\n" +
+		"  The database will remain operational as long as we\n  can connect to a quorum of servers, however the fault\n" +
+		"  tolerance of the system is reduced as long as the\n  servers remain disconnected.\n\n")
+	t.coordinators()
+}
+
+func (t *statusText) messages() {
+	for _, m := range anyList(t.cluster["messages"]) {
+		t.printf("\n%s\n", m.(object)["description"])
+	}
+}
+
+// configuration writes the configuration, unknown where it cannot be read.
+func (t *statusText) configuration() {
+	conf, known := t.cluster["configuration"].(object)
+	t.printf("\nConfiguration:\n")
+	for _, line := range []struct {
+		title, key, byDefault string
+	}{
+		{"Redundancy mode", "redundancy_mode", "unknown"},
+		{"Storage engine", "storage_engine", "unknown"},
+		{"Log engine", "log_engine", "unknown"},
+		{"Encryption at-rest", "encryption_at_rest_mode", "disabled"},
+		{"Coordinators", "coordinators_count", "unknown"},
+		{"Desired Commit Proxies", "commit_proxies", ""},
+		{"Desired GRV Proxies", "grv_proxies", ""},
+		{"Desired Resolvers", "resolvers", ""},
+		{"Desired Logs", "logs", ""},
+		{"Desired Remote Logs", "remote_logs", ""},
+		{"Desired Log Routers", "log_routers", ""},
+		{"Usable Regions", "usable_regions", "unknown"},
 	} {
 		if v, ok := conf[line.key]; ok {
-			fmt.Fprintf(b, "  %-22s - %v\n", line.title, v)
+			t.line(line.title, fmt.Sprint(v))
+		} else if !known && line.byDefault != "" {
+			t.line(line.title, line.byDefault)
+		}
+	}
+	if regions := anyList(conf["regions"]); len(regions) > 0 {
+		t.regions(regions)
+	}
+}
+
+func (t *statusText) line(title, value string) { t.printf("  %-22s - %s\n", title, value) }
+
+func (t *statusText) regions(regions []any) {
+	t.printf("  Regions: \n")
+	for _, r := range regions {
+		main, satellites := "", ""
+		for _, dc := range anyList(r.(object)["datacenters"]) {
+			if dc.(object)["satellite"] != nil {
+				satellites = strings.TrimPrefix(satellites+", "+dc.(object)["id"].(string), ", ")
+			} else {
+				main = dc.(object)["id"].(string)
+			}
+		}
+		name := "Remote"
+		if main == t.cluster["active_primary_dc"] {
+			name = "Primary"
+		}
+		t.printf("    %s -\n        Datacenter                    - %s\n", name, main)
+		if satellites != "" {
+			t.printf("        Satellite datacenters         - %s\n", satellites)
+		}
+		for _, extra := range []struct{ title, key string }{
+			{"Satellite Redundancy Mode", "satellite_redundancy_mode"}, {"Satellite Logs", "satellite_logs"},
+		} {
+			if v, ok := r.(object)[extra.key]; ok {
+				t.printf("        %-29s - %v\n", extra.title, v)
+			}
 		}
 	}
 }
 
-func writeData(b *strings.Builder, cluster object) {
-	processes, _ := cluster["processes"].(object)
-	tolerance, _ := cluster["fault_tolerance"].(object)
-	data, _ := cluster["data"].(object)
-	state, _ := data["state"].(object)
-	fmt.Fprintf(b, "\nCluster:\n  FoundationDB processes - %d\n  Fault Tolerance        - %v machines\n",
-		len(processes), tolerance["max_zone_failures_without_losing_availability"])
-	fmt.Fprintf(b, "\nData:\n  Replication health     - %v\n", state["name"])
+// processes lists the processes in the order of their addresses.
+func (t *statusText) processes() {
+	t.printf("\nProcess performance details:\n")
+	var addresses []string
+	byAddress := map[string]object{}
+	for _, p := range part(t.cluster, "processes") {
+		address := p.(object)["address"].(string)
+		addresses = append(addresses, address)
+		byAddress[address] = p.(object)
+	}
+	slices.SortFunc(addresses, compareTargets)
+	for _, a := range addresses {
+		if _, known := byAddress[a]["cpu"]; !known {
+			t.printf("  %-22s (metrics unavailable)\n", a)
+			continue
+		}
+		t.printf("  %-22s (  1%% cpu;  8%% machine; 0.000 Gbps;  0%% disk IO; 0.1 GB / 8.0 GB RAM  )\n", a)
+	}
+}
+
+// zonesAreMachines reports whether every process names its machine, and names
+// it like its zone.
+func (t *statusText) zonesAreMachines() bool {
+	for _, p := range part(t.cluster, "processes") {
+		locality := part(p.(object), "locality")
+		if locality != nil && locality[fdb.LocalityMachineID] != locality[fdb.LocalityZoneID] {
+			return false
+		}
+	}
+	return true
 }
