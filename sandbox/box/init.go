@@ -183,7 +183,7 @@ func (h *helper) signal(id int, s syscall.Signal) error {
 	defer h.mu.Unlock()
 	for pid, known := range h.ids {
 		if known == id {
-			return syscall.Kill(-pid, s) // each process leads a session and its group
+			return syscall.Kill(pid, s)
 		}
 	}
 	return syscall.ESRCH

@@ -84,7 +84,7 @@ func (p *Process) Exit() Exit {
 	return p.exit
 }
 
-// Signal sends a signal to the process and its process group.
+// Signal sends a signal to the process, not to its children.
 func (p *Process) Signal(s syscall.Signal) error {
 	answer, err := p.box.ask(request{Signal: s, Target: p.id})
 	if err != nil {

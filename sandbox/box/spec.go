@@ -17,6 +17,9 @@ const HelperName = "fdb-sandbox-init"
 // the socket of its tools.
 const RunDir = "/run/fdb-sandbox"
 
+// AddressFile in RunDir holds the address of the container's pod.
+const AddressFile = "address"
+
 // HostRoot is where a box sees the machine's own /usr and /etc.
 const HostRoot = "/.host"
 

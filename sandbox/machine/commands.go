@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -42,7 +43,10 @@ func (r Report) Write(w io.Writer) {
 
 // startControl takes commands until the sandbox stops.
 func (m *Machine) startControl(ctx context.Context, short string) error {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", filepath.Join(short, "control.sock"))
+	if err := os.RemoveAll(m.Paths.ControlSocket()); err != nil { // a sandbox that was killed left it; the lock says it is gone
+		return fmt.Errorf("removing an old socket: %w", err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", filepath.Join(short, filepath.Base(m.Paths.ControlSocket())))
 	if err != nil {
 		return fmt.Errorf("listening for commands: %w", err)
 	}

@@ -95,8 +95,10 @@ type Agent struct {
 	mu      sync.Mutex
 	nodes   map[string]*node
 	runners map[types.UID]*runner
-	runDirs map[string]struct{}
 	work    sync.WaitGroup
+
+	placesMu sync.Mutex
+	runDirs  map[string]struct{} // of running containers
 }
 
 // NewAgent returns an agent; Start starts it.
@@ -342,8 +344,8 @@ func (a *Agent) updateHosts() error {
 	if !a.Hosts.set(names(pods, services)) {
 		return nil
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.placesMu.Lock()
+	defer a.placesMu.Unlock()
 	var errs []error
 	for dir := range a.runDirs {
 		errs = append(errs, writeHosts(dir, a.Hosts.file()))
@@ -364,7 +366,7 @@ func writeHosts(dir string, content []byte) error {
 type places struct{ root, run, socket string }
 
 // newPlaces makes them, with a hosts file that is kept current until dropPlaces.
-func (a *Agent) newPlaces() (places, error) {
+func (a *Agent) newPlaces(address string) (places, error) {
 	name := strconv.FormatInt(a.boxes.Add(1), 10)
 	p := places{
 		root: filepath.Join(a.RunDir, name, "root"), run: filepath.Join(a.RunDir, name, "run"),
@@ -375,16 +377,19 @@ func (a *Agent) newPlaces() (places, error) {
 			return p, err
 		}
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	if err := os.WriteFile(filepath.Join(p.run, box.AddressFile), []byte(address), 0o644); err != nil {
+		return p, err
+	}
+	a.placesMu.Lock()
+	defer a.placesMu.Unlock()
 	a.runDirs[p.run] = struct{}{}
 	return p, writeHosts(p.run, a.Hosts.file())
 }
 
 func (a *Agent) dropPlaces(p places) {
-	a.mu.Lock()
+	a.placesMu.Lock()
 	delete(a.runDirs, p.run)
-	a.mu.Unlock()
+	a.placesMu.Unlock()
 	if err := os.RemoveAll(filepath.Dir(p.run)); err != nil {
 		a.Log.Error("removing a container's directory", "error", err)
 	}

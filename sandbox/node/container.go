@@ -174,7 +174,7 @@ func (c *container) start(ctx context.Context) error {
 	if err != nil {
 		return configError{err}
 	}
-	if err := c.open(ctx, mounts); err != nil {
+	if err := c.open(ctx, mounts, address.String()); err != nil {
 		return err
 	}
 	if err := c.exec(); err != nil {
@@ -186,14 +186,14 @@ func (c *container) start(ctx context.Context) error {
 }
 
 // open makes the container's box and serves its tools.
-func (c *container) open(ctx context.Context, mounts []box.Mount) error {
+func (c *container) open(ctx context.Context, mounts []box.Mount, address string) error {
 	r := c.runner
 	image := images.Parse(c.spec.Image)
 	programs, realPrograms, err := r.agent.Images.Programs(image)
 	if err != nil {
 		return err
 	}
-	if c.places, err = r.agent.newPlaces(); err != nil {
+	if c.places, err = r.agent.newPlaces(address); err != nil {
 		return fmt.Errorf("making a container's directories: %w", err)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", c.places.socket)
@@ -210,7 +210,7 @@ func (c *container) open(ctx context.Context, mounts []box.Mount) error {
 		r.agent.dropPlaces(c.places)
 		return err
 	}
-	served, cancel := context.WithCancel(ctx)
+	served, cancel := context.WithCancel(context.WithoutCancel(ctx)) // until the box is gone
 	c.cancel = func() { cancel(); listener.Close() }
 	go r.agent.Tools.Serve(served, listener, Container{
 		Namespace: r.namespace, Pod: r.name, UID: r.uid, Name: c.spec.Name, Image: image, Mounts: mounts,

@@ -27,6 +27,8 @@ type runner struct {
 	dir             string // the pod's files
 	wake            chan struct{}
 
+	news inbox
+
 	mu         sync.Mutex  // guards what follows; held while the pod is made so
 	pod        *corev1.Pod // as the API server has it; nil when it is gone
 	stale      bool        // a projected volume may have changed
@@ -47,7 +49,7 @@ func (a *Agent) newRunner(pod *corev1.Pod, n *node) *runner {
 	r := &runner{
 		agent: a, node: n, uid: pod.UID, namespace: pod.Namespace, name: pod.Name,
 		dir: filepath.Join(a.Dir, string(pod.UID)), wake: make(chan struct{}, 1),
-		containers: map[string]*container{}, started: metav1.NewTime(a.Clock.Now()), pod: pod,
+		containers: map[string]*container{}, started: metav1.NewTime(a.Clock.Now()), pod: pod, news: inbox{pod: pod},
 	}
 	if pod.Status.StartTime != nil {
 		r.started = *pod.Status.StartTime
@@ -69,19 +71,35 @@ func (r *runner) stir() {
 	}
 }
 
+// inbox is what a runner is told while it is busy. Its lock is never held for long.
+type inbox struct {
+	mu    sync.Mutex
+	pod   *corev1.Pod
+	stale bool
+}
+
 // observe takes the pod as the API server has it; nil when it is gone.
 func (r *runner) observe(pod *corev1.Pod) {
-	r.mu.Lock()
-	r.pod = pod
-	r.mu.Unlock()
+	r.news.mu.Lock()
+	r.news.pod = pod
+	r.news.mu.Unlock()
 	r.stir()
 }
 
 func (r *runner) refreshVolumes() {
-	r.mu.Lock()
-	r.stale = true
-	r.mu.Unlock()
+	r.news.mu.Lock()
+	r.news.stale = true
+	r.news.mu.Unlock()
 	r.stir()
+}
+
+// read takes over what the runner was told.
+func (r *runner) read() {
+	r.news.mu.Lock()
+	defer r.news.mu.Unlock()
+	r.pod = r.news.pod
+	r.stale = r.stale || r.news.stale
+	r.news.stale = false
 }
 
 // run keeps the pod so until it is gone or ctx ends, and leaves no process behind.
@@ -122,6 +140,7 @@ func (r *runner) end() {
 func (r *runner) step(ctx context.Context) (next time.Duration, gone bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.read()
 	health := r.node.is()
 	if r.pod == nil {
 		return idleInterval, health != Cut // a node that is cut off does not know

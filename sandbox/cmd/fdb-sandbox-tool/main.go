@@ -35,6 +35,10 @@ func run(name string) (int, error) {
 		return 0, nil
 	case "fdb-kubernetes-monitor":
 		return unifiedMonitor(os.Args[1:])
+	case "foundationdb-kubernetes-sidecar":
+		return splitSidecar(os.Args[1:])
+	case "fdbmonitor":
+		return fdbmonitor(os.Args[1:])
 	}
 	return simulated(name)
 }

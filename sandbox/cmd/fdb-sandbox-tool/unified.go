@@ -2,19 +2,17 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 
 	"k8s.io/utils/clock"
 
+	"github.com/kubectl-fdb/kubectl-fdb/sandbox/containers/process"
 	"github.com/kubectl-fdb/kubectl-fdb/sandbox/containers/unified"
 	"github.com/kubectl-fdb/kubectl-fdb/sandbox/fdbtools/wire"
 )
@@ -57,7 +55,7 @@ func unifiedMonitor(args []string) (int, error) {
 			facts <- unified.Facts{Annotations: f.Annotations, NodeLabels: f.NodeLabels}
 		}
 	}()
-	return 0, unified.RunLauncher(ctx, o, ownPod{pod, facts}, starter(), clock.RealClock{}, out)
+	return 0, unified.RunLauncher(ctx, o, ownPod{pod, facts}, process.Starter(os.Environ(), os.Stdout, os.Stderr), clock.RealClock{}, out)
 }
 
 // ownPod is the container's pod as the sandbox tells of it.
@@ -81,47 +79,4 @@ func logTo(file string) (io.Writer, error) {
 		return nil, fmt.Errorf("opening the log: %w", err)
 	}
 	return io.MultiWriter(os.Stdout, f), nil
-}
-
-// child is a process of this container.
-type child struct{ cmd *exec.Cmd }
-
-// starter starts processes that end with this program. The kernel ties their
-// end to the thread that started them, so one thread starts them all and stays.
-func starter() unified.Start {
-	starts := make(chan func())
-	go func() {
-		runtime.LockOSThread()
-		for start := range starts {
-			start()
-		}
-	}()
-	return func(argv []string) (unified.Process, error) {
-		cmd := &exec.Cmd{Path: argv[0], Args: argv, Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr}
-		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-		done := make(chan error)
-		starts <- func() { done <- cmd.Start() }
-		if err := <-done; err != nil {
-			return nil, err
-		}
-		return child{cmd}, nil
-	}
-}
-
-// Wait returns the exit code; 128 plus the signal that ended the process.
-func (c child) Wait() int {
-	err := c.cmd.Wait()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) {
-		return 0
-	}
-	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return 128 + int(status.Signal())
-	}
-	return exit.ExitCode()
-}
-
-// Kill ends the process at once.
-func (c child) Kill() {
-	c.cmd.Process.Kill() //nolint:errcheck // it may have ended
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/kubectl-fdb/kubectl-fdb/sandbox/containers/process"
 )
 
 // Facts are what the outside tells a monitor.
@@ -29,20 +31,11 @@ type Pod interface {
 	Annotate(ctx context.Context, set map[string]string) error
 }
 
-// Process is a running fdbserver.
-type Process interface {
-	Wait() (exitCode int) // until it has ended
-	Kill()
-}
-
-// Start starts a process with an argument vector.
-type Start func(argv []string) (Process, error)
-
 // monitor runs the processes of one container.
 type monitor struct {
 	Options
 	pod   Pod
-	start Start
+	start process.Start
 	clock clock.WithTicker
 	log   *slog.Logger
 
@@ -60,13 +53,13 @@ type monitor struct {
 // slot is one process number.
 type slot struct {
 	number  int
-	running bool          // its loop runs
-	process Process       // nil while there is none
-	stop    chan struct{} // closed when it must not run any more
+	running bool            // its loop runs
+	process process.Process // nil while there is none
+	stop    chan struct{}   // closed when it must not run any more
 }
 
 // RunLauncher runs the processes until ctx ends, and returns when they have ended.
-func RunLauncher(ctx context.Context, o Options, pod Pod, start Start, c clock.WithTicker, out io.Writer) error {
+func RunLauncher(ctx context.Context, o Options, pod Pod, start process.Start, c clock.WithTicker, out io.Writer) error {
 	m := &monitor{
 		Options: o, pod: pod, start: start, clock: c, env: o.Env, pending: map[string]string{},
 		log: slog.New(slog.NewJSONHandler(out, nil)),
@@ -248,7 +241,7 @@ func (m *monitor) runOnce(s *slot, stop <-chan struct{}) (code int, ran bool) {
 	return code, true
 }
 
-func (m *monitor) begin(s *slot, stop <-chan struct{}) (Process, error) {
+func (m *monitor) begin(s *slot, stop <-chan struct{}) (process.Process, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	select {
