@@ -51,14 +51,7 @@ func (o observation) facts(ctx context.Context) (ui.Facts, error) {
 	full := snapshot
 	go func() { asked <- session.Observe(ctx, &full, askPods) }()
 
-	patience := o.env.Clock.NewTimer(slowDatabase)
-	defer patience.Stop()
-	select {
-	case err = <-asked:
-	case <-patience.C():
-		o.tellSlow(facts, snapshot)
-		err = <-asked
-	}
+	err = o.await(asked, func() { o.tellSlow(facts, snapshot) })
 	switch {
 	case ctx.Err() != nil:
 		return ui.Facts{}, causeOf(ctx, ctx.Err())
@@ -67,6 +60,25 @@ func (o observation) facts(ctx context.Context) (ui.Facts, error) {
 		full.Database.Unreachable = explain(err)
 	}
 	return judged(facts, full), nil
+}
+
+// await returns the answer. When it takes its time it calls slow, once, and says
+// every ten seconds that it is still waiting.
+func (o observation) await(asked <-chan error, slow func()) error {
+	ticker := o.env.Clock.NewTicker(slowDatabase)
+	defer ticker.Stop()
+	for ticks := 1; ; ticks++ {
+		select {
+		case err := <-asked:
+			return err
+		case <-ticker.C():
+		}
+		if ticks == 1 {
+			slow()
+		} else if ticks%2 == 1 {
+			o.env.talk("no answer from the database yet, still asking")
+		}
+	}
 }
 
 func (o observation) tellSlow(facts ui.Facts, s plan.Snapshot) {

@@ -69,7 +69,6 @@ same command again goes on from there.`,
 	flags.DurationVar(&o.interval, "interval", leastInterval, "with --wait, how long to rest between passes at least")
 	flags.StringVarP(&o.output, "output", "o", "text", "text or json")
 	flags.StringVar(&o.reason, "reason", "", "why, for others who meet the Lease of this run")
-	cmd.MarkFlagsMutuallyExclusive("dry-run", "wait")
 	complete(cmd, "output", func() []string { return []string{"text", "json"} })
 	complete(cmd, "dry-run", func() []string { return []string{"client", "none"} })
 	return cmd
@@ -111,6 +110,8 @@ func (o reconcileOptions) check(env *Env) ([]plan.Stage, error) {
 		return nil, usagef("-o is text or json, not %q", o.output)
 	case o.dryRun != "client" && o.dryRun != "none":
 		return nil, usagef("--dry-run is client or none, not %q", o.dryRun)
+	case o.dryRun == "client" && o.wait:
+		return nil, usagef("--dry-run looks once, --wait repeats: choose one")
 	case o.timeout < 0 || o.interval < 0:
 		return nil, usagef("--timeout and --interval cannot be negative")
 	case o.dryRun == "none" && !o.yes && !env.IsTerminal(env.In):

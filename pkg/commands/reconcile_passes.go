@@ -59,6 +59,10 @@ func (p *passes) ask(ctx context.Context) error {
 	if done.Outcome == reconcile.Failed || done.Stopped != nil {
 		return &failure{code: passCode(done), err: failureOf(done), told: true}
 	}
+	if refused := view.Refused(); len(refused) > 0 {
+		err := &reconcile.RefusedError{Check: refused[0]}
+		return &failure{code: refusalCode(err), err: err, told: true}
+	}
 	if len(view.Items) == 0 {
 		return nil // nothing to agree to; the pass will say what it waits for
 	}

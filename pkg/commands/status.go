@@ -56,7 +56,6 @@ Exit code 0: healthy. 1: not healthy. 8: nobody can tell.`,
 	flags.BoolVarP(&o.watch, "watch", "w", false, "show it again and again")
 	flags.BoolVar(&o.wait, "wait", false, "wait until healthy, then show it")
 	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, with exit code 3; 0 is never")
-	cmd.MarkFlagsMutuallyExclusive("watch", "wait")
 	return cmd
 }
 
@@ -67,8 +66,11 @@ func (o statusOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if o.timeout < 0 {
+	switch {
+	case o.timeout < 0:
 		return usagef("--timeout cannot be negative")
+	case o.watch && o.wait:
+		return usagef("--watch goes on, --wait ends: choose one")
 	}
 	ctx, stop := withTimeout(ctx, env.Clock, o.timeout)
 	defer stop()

@@ -33,7 +33,9 @@ func WritePlan(w io.Writer, v PlanView, o PlanOptions) error {
 	o.refused(w, v.Gates)
 	o.holds(w, v.Holds)
 	for _, failure := range v.Pass.Failures {
-		fmt.Fprintf(w, "%s %s\n", o.in(red, "failed:"), failure)
+		if !slices.ContainsFunc(v.Gates, func(c plan.Check) bool { return checkWords(c) == failure }) {
+			fmt.Fprintf(w, "%s %s\n", o.in(red, "failed:"), failure)
+		}
 	}
 	if v.Pass.Stopped != "" {
 		fmt.Fprintf(w, "%s %s\n", o.in(red, "stopped:"), v.Pass.Stopped)
@@ -183,7 +185,10 @@ func after(steps []string) string {
 
 func planSentence(v PlanView) string {
 	name := v.Metadata.Cluster
+	refused := v.Refused()
 	switch {
+	case len(v.Items) > 0 && len(refused) > 0:
+		return fmt.Sprintf("%s: %s to do, and a pass would refuse to start: %s.", name, counted(len(v.Items), "action"), refused[0].Gate)
 	case len(v.Items) > 0 && len(v.Holds) > 0:
 		return fmt.Sprintf("%s: %s to do now, and more to come.", name, counted(len(v.Items), "action"))
 	case len(v.Items) > 0:

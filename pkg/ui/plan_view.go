@@ -124,6 +124,11 @@ func (r *PlanRecorder) View(m Metadata) PlanView {
 	return v
 }
 
+// Refused are the gates that would keep a pass from starting.
+func (v PlanView) Refused() []plan.Check {
+	return slices.DeleteFunc(slices.Clone(v.Gates), func(c plan.Check) bool { return c.OK })
+}
+
 // digest is over what makes an item another item: not over evidence, which
 // changes with every second.
 func digest(items []PlanItem) string {

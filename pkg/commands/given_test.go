@@ -1,0 +1,228 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+)
+
+// given is everything around one run of the program, in memory.
+type given struct {
+	t     *testing.T
+	world *sim.World
+	// gates are answered to every pass; nil for none.
+	gates []plan.Check
+	// denied are the RBAC powers that we do not have.
+	denied []string
+	// objects are in the API server besides the world's record.
+	objects []client.Object
+	// input is typed on the terminal; without one there is no terminal.
+	input *string
+	env   map[string]string
+	// connect replaces the session; nil is the world.
+	connect func() (Session, error)
+
+	clock    *worldClock
+	coexist  bool // what the gates were last asked with
+	out, err bytes.Buffer
+}
+
+// newWorld is a cluster of which only the custom resource exists.
+func newWorld(t *testing.T) *sim.World {
+	t.Helper()
+	w, err := sim.New(&v1beta2.FoundationDBCluster{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta2.GroupVersion.String(), Kind: "FoundationDBCluster"},
+		ObjectMeta: metav1.ObjectMeta{Name: "sample", Namespace: "fdb", UID: "1", Generation: 1},
+		Spec: v1beta2.FoundationDBClusterSpec{
+			Version:       "7.3.79",
+			ProcessCounts: v1beta2.ProcessCounts{Storage: 3, Log: 3, Stateless: 3},
+		},
+	}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func newGiven(t *testing.T) *given {
+	t.Helper()
+	w := newWorld(t)
+	return &given{t: t, world: w, env: map[string]string{}, clock: &worldClock{world: w}}
+}
+
+// up is a cluster that is as its spec asks.
+func up(t *testing.T) *given {
+	t.Helper()
+	g := newGiven(t)
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	return g
+}
+
+// run runs one command line and returns the exit code; out and err hold what it printed.
+func (g *given) run(args ...string) int {
+	g.t.Helper()
+	return g.runIn(g.t.Context(), args...)
+}
+
+func (g *given) runIn(ctx context.Context, args ...string) int {
+	g.t.Helper()
+	g.out.Reset()
+	g.err.Reset()
+	return Run(ctx, g.environment(), args)
+}
+
+func (g *given) environment() *Env {
+	g.t.Helper()
+	kube := genericclioptions.NewConfigFlags(false)
+	*kube.KubeConfig = g.kubeconfig()
+	var in io.Reader = strings.NewReader("")
+	if g.input != nil {
+		in = strings.NewReader(*g.input)
+	}
+	return &Env{
+		IOStreams:  genericiooptions.IOStreams{In: in, Out: &g.out, ErrOut: &g.err},
+		Kube:       kube,
+		Clock:      g.clock,
+		Getenv:     func(name string) string { return g.env[name] },
+		IsTerminal: func(stream any) bool { return g.input != nil && stream == any(in) },
+		Random:     func() uint64 { return 42 },
+		Holder:     "me@here pid 1",
+		RunID:      "run1",
+		Client:     func() (client.Client, error) { return g.client(), nil },
+		Connect: func(context.Context, types.NamespacedName) (Session, error) {
+			if g.connect != nil {
+				return g.connect()
+			}
+			return session{g.world, g}, nil
+		},
+	}
+}
+
+// kubeconfig names an API server that is never asked.
+func (g *given) kubeconfig() string {
+	g.t.Helper()
+	path := filepath.Join(g.t.TempDir(), "kubeconfig")
+	text := `apiVersion: v1
+kind: Config
+current-context: test
+contexts: [{name: test, context: {cluster: test, namespace: fdb}}]
+clusters: [{name: test, cluster: {server: "http://127.0.0.1:1"}}]
+`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		g.t.Fatal(err)
+	}
+	return path
+}
+
+func (g *given) client() client.Client {
+	g.t.Helper()
+	scheme, err := newScheme()
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	objects := append([]client.Object{}, g.objects...)
+	if g.world.Record != nil {
+		objects = append(objects, g.world.Record.DeepCopy())
+	}
+	return fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(newMapper()).WithObjects(objects...).
+		WithInterceptorFuncs(interceptor.Funcs{Create: g.review}).Build()
+}
+
+// review answers what is allowed, as the API server does.
+func (g *given) review(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+	r, ok := o.(*authorizationv1.SelfSubjectAccessReview)
+	if !ok {
+		return c.Create(ctx, o, opts...)
+	}
+	a := r.Spec.ResourceAttributes
+	asked := power{a.Verb, a.Group, a.Resource, a.Subresource}.String()
+	r.Status.Allowed = true
+	for _, denied := range g.denied {
+		r.Status.Allowed = r.Status.Allowed && denied != asked
+	}
+	return nil
+}
+
+type session struct {
+	*sim.World
+	g *given
+}
+
+func (s session) Gates(_ context.Context, o live.GateOptions) ([]plan.Check, error) {
+	s.g.coexist = o.Coexist
+	checks := append([]plan.Check{}, s.g.gates...)
+	for i := range checks {
+		checks[i].OK = checks[i].OK || o.Coexist
+	}
+	return checks, nil
+}
+
+// worldClock is the world's clock: waiting makes the world's time pass at once.
+// Timers that last longer than anything sleeps are limits; they go off when the
+// time has come.
+type worldClock struct {
+	clock.RealClock
+	world  *sim.World
+	limits []*limit
+}
+
+type limit struct {
+	at time.Time
+	c  chan time.Time
+}
+
+func (l *limit) C() <-chan time.Time      { return l.c }
+func (l *limit) Stop() bool               { return true }
+func (l *limit) Reset(time.Duration) bool { return true }
+
+func (c *worldClock) Now() time.Time                  { return c.world.Now() }
+func (c *worldClock) Since(t time.Time) time.Duration { return c.world.Now().Sub(t) }
+
+// sleepsMost is more than any single sleep of a command.
+const sleepsMost = 30 * time.Second
+
+func (c *worldClock) NewTimer(d time.Duration) clock.Timer {
+	l := &limit{at: c.Now().Add(d), c: make(chan time.Time, 1)}
+	c.limits = append(c.limits, l)
+	if d <= sleepsMost {
+		c.world.Tick(d)
+	}
+	for _, l := range c.limits {
+		if !c.Now().Before(l.at) && len(l.c) == 0 {
+			l.c <- c.Now()
+		}
+	}
+	return l
+}
+
+// NewTicker never ticks: nothing takes long in this world.
+func (c *worldClock) NewTicker(time.Duration) clock.Ticker { return silentTicker{} }
+
+type silentTicker struct{}
+
+func (silentTicker) C() <-chan time.Time { return nil }
+func (silentTicker) Stop()               {}
+
+func typed(text string) *string { return &text }

@@ -1,0 +1,331 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/exp/golden"
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+)
+
+var operatorLives = []plan.Check{{Question: "is no live operator managing this cluster?", Evidence: "Deployment ops/operator has 1 ready pod", Gate: plan.GateOperator}}
+
+// refuse makes every action of a kind fail.
+func refuse(kind string, err error) func(plan.Action) error {
+	return func(a plan.Action) error {
+		if plan.KindOf(a) == kind {
+			return err
+		}
+		return nil
+	}
+}
+
+var (
+	pods      = schema.GroupResource{Resource: "pods"}
+	forbidden = apierrors.NewForbidden(pods, "p", errors.New("no rule"))
+	conflict  = apierrors.NewConflict(pods, "p", errors.New("changed"))
+	noAnswer  = &url.Error{Op: "Get", URL: "https://api", Err: errors.New("connection refused")}
+)
+
+func TestReconcileExitCodes(t *testing.T) {
+	tests := map[string]struct {
+		given func(*given)
+		args  []string
+		want  int
+		says  string // on stderr
+	}{
+		"one pass starts a cluster and time has to pass": {args: []string{"sample", "--yes"}, want: ExitWaiting, says: "hint: until it is done: kubectl fdb reconcile sample --wait --yes -n fdb --context test"},
+		"with --wait it ends when nothing is left":       {args: []string{"sample", "--yes", "--wait"}, want: ExitDone},
+		"fdb/NAME names the cluster, too":                {args: []string{"fdb/sample", "--yes", "--wait"}, want: ExitDone},
+		"-c names the cluster, too":                      {args: []string{"-c", "sample", "--yes", "--wait"}, want: ExitDone},
+		"--timeout ends a wait":                          {args: []string{"sample", "--yes", "--wait", "--timeout", "3s"}, want: ExitWaiting, says: "hint: to go on: kubectl fdb reconcile sample --wait --yes"},
+		"without a terminal somebody has to have agreed": {args: []string{"sample"}, want: ExitUnconfirmed, says: "--yes"},
+		"without a terminal the cluster has to be named": {args: []string{"--yes"}, want: ExitUsage, says: "which cluster?"},
+		"the environment names it":                       {given: func(g *given) { g.env[clusterVariable] = "sample" }, args: []string{"--yes", "--wait"}, want: ExitDone},
+		"an unknown cluster":                             {args: []string{"other", "--yes"}, want: ExitUsage, says: "there is no FoundationDBCluster other in namespace fdb; there is sample"},
+		"something else than a cluster":                  {args: []string{"pod/other", "--yes"}, want: ExitUsage, says: "fdb/NAME"},
+		"two clusters":                                   {args: []string{"sample", "-c", "other", "--yes"}, want: ExitUsage, says: "one cluster at a time"},
+		"a record that contradicts itself":               {given: func(g *given) { g.world.Record.Spec.Version = "seven" }, args: []string{"sample", "--yes"}, want: ExitUsage, says: "is not valid"},
+		"an unknown output":                              {args: []string{"sample", "--yes", "-o", "xml"}, want: ExitUsage, says: "text or json"},
+		"an unknown step":                                {args: []string{"sample", "--yes", "--only", "AddPods,Dance"}, want: ExitUsage, says: "UpdateStatus, UpdateConfigMap"},
+		"nothing left to run":                            {args: []string{"sample", "--yes", "--only", "AddPods", "--skip", "AddPods"}, want: ExitUsage},
+		"an unknown flag":                                {args: []string{"sample", "--yes", "--nope"}, want: ExitUsage, says: "hint: kubectl fdb reconcile --help"},
+		"--interval without --wait":                      {args: []string{"sample", "--yes", "--interval", "1s"}, want: ExitUsage, says: "--wait"},
+		"an unknown dry run":                             {args: []string{"sample", "--dry-run=server"}, want: ExitUsage, says: "client or none"},
+		"--dry-run with --wait":                          {args: []string{"sample", "--dry-run", "--wait"}, want: ExitUsage},
+		"a negative timeout":                             {args: []string{"sample", "--yes", "--timeout", "-1s"}, want: ExitUsage},
+		"a bad colour":                                   {args: []string{"sample", "--yes", "--color", "blue"}, want: ExitUsage, says: "auto, always or never"},
+		"a live operator":                                {given: func(g *given) { g.gates = operatorLives }, args: []string{"sample", "--yes"}, want: ExitRefused},
+		"--coexist acts beside a live operator":          {given: func(g *given) { g.gates = operatorLives }, args: []string{"sample", "--yes", "--coexist", "--wait"}, want: ExitDone},
+		"another run has the Lease":                      {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"sample", "--yes"}, want: ExitConflict, says: "hint: later: kubectl fdb reconcile sample --yes"},
+		"waiting for the Lease ends at the timeout":      {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"sample", "--yes", "--wait", "--timeout", "1m"}, want: ExitWaiting, says: "still waiting: the lease is held by alice"},
+		"missing rights": {given: func(g *given) {
+			g.denied = []string{"create pods/exec", "update foundationdbclusters.apps.foundationdb.org/status"}
+		}, args: []string{"sample", "--yes"}, want: ExitForbidden, says: "not allowed in namespace fdb: update foundationdbclusters.apps.foundationdb.org/status, create pods/exec; nothing was changed"},
+		"rights that are missing in the middle of a pass": {given: func(g *given) { g.world.Refuse = refuse("CreatePod", forbidden) }, args: []string{"sample", "--yes"}, want: ExitForbidden},
+		"someone else's write":                            {given: func(g *given) { g.world.Refuse = refuse("CreatePod", conflict) }, args: []string{"sample", "--yes"}, want: ExitConflict},
+		"some of it failed":                               {given: func(g *given) { g.world.Refuse = refuse("CreatePod", errors.New("quota")) }, args: []string{"sample", "--yes"}, want: ExitPartly},
+		"a failure is not waited out":                     {given: func(g *given) { g.world.Refuse = refuse("CreatePod", errors.New("quota")) }, args: []string{"sample", "--yes", "--wait"}, want: ExitPartly},
+		"all of it failed":                                {given: func(g *given) { g.world.Refuse = func(plan.Action) error { return errors.New("no") } }, args: []string{"sample", "--yes"}, want: ExitInternal},
+		"no API server in the middle of a pass":           {given: func(g *given) { g.world.Refuse = refuse("CreatePod", &reconcile.UnreachableError{Err: noAnswer}) }, args: []string{"sample", "--yes"}, want: ExitUnreachable},
+		"no way into the pods": {given: func(g *given) {
+			g.world.Refuse = refuse("CreatePod", &admin.Error{Kind: admin.KindTransport, Doing: "x"})
+		}, args: []string{"sample", "--yes"}, want: ExitUnreachable},
+		"no API server at all":                     {given: func(g *given) { g.connect = func() (Session, error) { return nil, noAnswer } }, args: []string{"sample", "--yes"}, want: ExitUnreachable, says: "https://api"},
+		"only a step by the operator's newer name": {args: []string{"sample", "--yes", "--only", "UpdateMetadata"}, want: ExitDone},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			if tc.given != nil {
+				tc.given(g)
+			}
+			got := g.run(append([]string{"reconcile"}, tc.args...)...)
+			if got != tc.want || !strings.Contains(g.err.String(), tc.says) {
+				t.Errorf("exit code %d, want %d, and %q on stderr\nstdout: %s\nstderr: %s", got, tc.want, tc.says, &g.out, &g.err)
+			}
+			if g.world.Locked() {
+				t.Error("the lock was not given back")
+			}
+			if unstarted := []int{ExitUsage, ExitUnconfirmed, ExitRefused}; slices.Contains(unstarted, tc.want) && len(g.world.Acted) > 0 {
+				t.Errorf("refused, and yet it did: %s", g.world.Acted[0].Describe())
+			}
+		})
+	}
+}
+
+func TestANewClusterInText(t *testing.T) {
+	g := newGiven(t)
+	g.run("reconcile", "sample", "--yes", "--wait")
+	golden.RequireEqual(t, append(append([]byte("# stdout\n"), g.out.Bytes()...), append([]byte("# stderr\n"), g.err.Bytes()...)...))
+}
+
+func TestASecondReconcileDoesNothing(t *testing.T) {
+	g := up(t)
+	g.world.Acted = nil
+	if code := g.run("reconcile", "sample", "--yes"); code != ExitDone || len(g.world.Acted) > 0 {
+		t.Errorf("exit code %d, acted %v", code, g.world.Acted)
+	}
+	if diff := cmp.Diff("sample: as it should be; nothing was to do\n", g.out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEveryJSONLineIsAnObjectAndTheLastIsTheResult(t *testing.T) {
+	g := newGiven(t)
+	g.run("reconcile", "sample", "--yes", "-o", "json")
+	var last struct {
+		APIVersion, Kind string
+		Outcome          string
+		Passes, Acted    int
+		ExitCode         int
+	}
+	seen := map[string]bool{}
+	for line := range bytes.Lines(g.out.Bytes()) {
+		var e struct{ Event string }
+		if err := errors.Join(json.Unmarshal(line, &e), json.Unmarshal(line, &last)); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		seen[e.Event] = true
+	}
+	for _, event := range []string{"started", "observing", "observed", "gates", "decided", "leased", "acting", "acted", "stage", "pass"} {
+		if !seen[event] {
+			t.Errorf("no event %q", event)
+		}
+	}
+	if last.Kind != "ReconcileResult" || last.Outcome != "waiting" || last.ExitCode != ExitWaiting || last.Acted != len(g.world.Acted) {
+		t.Errorf("the last line is %+v", last)
+	}
+	var failure struct {
+		Kind     string
+		ExitCode int
+		Message  string
+		Hints    []string
+	}
+	if err := json.Unmarshal(g.err.Bytes(), &failure); err != nil || failure.Kind != "Error" || failure.ExitCode != ExitWaiting || failure.Message == "" || len(failure.Hints) == 0 {
+		t.Errorf("stderr: %s (%v)", &g.err, err)
+	}
+}
+
+func TestEventsOfAPassOverAClusterThatIsUp(t *testing.T) {
+	g := up(t)
+	g.run("reconcile", "sample", "--yes", "-o", "json")
+	golden.RequireEqual(t, g.out.Bytes())
+}
+
+func TestOnATerminalThePlanIsShownAndAskedFor(t *testing.T) {
+	tests := map[string]struct {
+		input string
+		want  int
+		acted bool
+	}{
+		"yes":          {input: "y\n", want: ExitWaiting, acted: true},
+		"yes, in full": {input: "YES\n", want: ExitWaiting, acted: true},
+		"no":           {input: "n\n", want: ExitUnconfirmed},
+		"just enter":   {input: "\n", want: ExitUnconfirmed},
+		"end of input": {input: "", want: ExitUnconfirmed},
+		"another word": {input: "maybe\n", want: ExitUnconfirmed},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			g.input = typed(tc.input)
+			if got := g.run("reconcile", "sample"); got != tc.want {
+				t.Errorf("exit code %d, want %d: %s", got, tc.want, &g.err)
+			}
+			if acted := len(g.world.Acted) > 0; acted != tc.acted {
+				t.Errorf("acted %t, want %t", acted, tc.acted)
+			}
+			if !strings.Contains(g.err.String(), "AddPods") || !strings.Contains(g.err.String(), "[y/N]") {
+				t.Errorf("no plan and no question on stderr: %s", &g.err)
+			}
+		})
+	}
+}
+
+func TestARefusedPlanIsNotAskedFor(t *testing.T) {
+	g := newGiven(t)
+	g.gates, g.input = operatorLives, typed("y\n")
+	if code := g.run("reconcile", "sample"); code != ExitRefused || strings.Contains(g.err.String(), "[y/N]") {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+}
+
+func TestWhatWasNotShownIsAskedForAgain(t *testing.T) {
+	g := newGiven(t)
+	g.input = typed("y\n")
+	g.run("reconcile", "sample")
+	before := len(g.world.Acted)
+	g.world.Tick(time.Minute) // pods run now: a connection string is next, which nobody saw
+	g.input = typed("y\nn\n")
+	code := g.run("reconcile", "sample", "--wait")
+	if code != ExitUnconfirmed {
+		t.Errorf("exit code %d, want %d\n%s%s", code, ExitUnconfirmed, &g.out, &g.err)
+	}
+	if questions := strings.Count(g.err.String(), "[y/N]"); questions != 2 {
+		t.Errorf("%d questions, want 2: %s", questions, &g.err)
+	}
+	for _, a := range g.world.Acted[before:] {
+		if plan.KindOf(a) == "Configure" {
+			t.Error("configured the database though nobody agreed to that")
+		}
+	}
+}
+
+func TestAPreviewThatHasNothingToDoAsksNothing(t *testing.T) {
+	g := up(t)
+	g.input = typed("")
+	if code := g.run("reconcile", "sample"); code != ExitDone || strings.Contains(g.err.String(), "[y/N]") {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+}
+
+func TestASignalFinishesTheActionAndTellsHowToGoOn(t *testing.T) {
+	tests := map[string]struct {
+		signal os.Signal
+		want   int
+	}{
+		"Ctrl-C":  {signal: os.Interrupt, want: ExitInterrupted},
+		"SIGTERM": {signal: syscall.SIGTERM, want: ExitTerminated},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			g.world.Refuse = func(a plan.Action) error {
+				if plan.KindOf(a) == "ApplyConfigMap" {
+					cancel(&InterruptedError{Signal: tc.signal})
+				}
+				return nil
+			}
+			if code := g.runIn(ctx, "reconcile", "sample", "--yes"); code != tc.want {
+				t.Errorf("exit code %d, want %d", code, tc.want)
+			}
+			if last := g.world.Acted[len(g.world.Acted)-1]; plan.KindOf(last) != "ApplyConfigMap" {
+				t.Errorf("the last action is %s", last.Describe())
+			}
+			if want := "hint: to go on: kubectl fdb reconcile sample --yes -n fdb --context test\n"; !strings.Contains(g.err.String(), want) {
+				t.Errorf("stderr: %s", &g.err)
+			}
+		})
+	}
+}
+
+func TestAWaitThatIsInterruptedEndsAtOnce(t *testing.T) {
+	g := newGiven(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	g.world.LeaseHolder = "alice"
+	g.world.OnLock = nil
+	time.AfterFunc(50*time.Millisecond, func() { cancel(&InterruptedError{Signal: os.Interrupt}) })
+	if code := g.runIn(ctx, "reconcile", "sample", "--yes", "--wait"); code != ExitInterrupted {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}
+
+func TestPlanAnswersWhetherThereIsSomethingToDo(t *testing.T) {
+	g := newGiven(t)
+	for _, args := range [][]string{{"plan", "sample"}, {"diff", "sample"}, {"reconcile", "sample", "--dry-run"}, {"plan"}} {
+		if code := g.run(args...); code != ExitNo {
+			t.Errorf("%q: exit code %d, want 1: %s", args, code, &g.err)
+		}
+	}
+	if len(g.world.Acted) > 0 {
+		t.Errorf("a plan did: %s", g.world.Acted[0].Describe())
+	}
+	g.run("reconcile", "sample", "--yes", "--wait")
+	if code := g.run("plan", "sample"); code != ExitDone {
+		t.Errorf("exit code %d of a cluster that is as it should be: %s", code, &g.out)
+	}
+	g.connect = func() (Session, error) { return nil, noAnswer }
+	if code := g.run("plan", "sample"); code != ExitUnreachable {
+		t.Errorf("exit code %d without an API server", code)
+	}
+}
+
+func TestPlanOfANewCluster(t *testing.T) {
+	g := newGiven(t)
+	g.gates = operatorLives
+	for _, output := range []string{"table", "wide", "json", "yaml"} {
+		t.Run(output, func(t *testing.T) {
+			g.run("plan", "sample", "-o", output)
+			golden.RequireEqual(t, g.out.Bytes())
+		})
+	}
+}
+
+func TestTwoPlansOfTheSameWorldHaveTheSameDigest(t *testing.T) {
+	digest := func(w *sim.World) string {
+		g := &given{t: t, world: w, env: map[string]string{}, clock: &worldClock{world: w}}
+		g.run("plan", "sample", "-o", "json")
+		var v struct{ Digest string }
+		if err := json.Unmarshal(g.out.Bytes(), &v); err != nil {
+			t.Fatal(err)
+		}
+		return v.Digest
+	}
+	a, b := newWorld(t), newWorld(t)
+	b.Tick(time.Second)
+	if digest(a) != digest(b) {
+		t.Error("the same plan a second later has another digest")
+	}
+	b.Record.Spec.ProcessCounts.Storage = 4
+	if digest(a) == digest(b) {
+		t.Error("another plan has the same digest")
+	}
+}

@@ -1,0 +1,351 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// mute is a cluster whose database does not answer.
+type mute struct {
+	session
+	err error
+}
+
+func (m mute) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if facets&plan.Database != 0 && m.err != nil {
+		return m.err
+	}
+	if err := m.session.Observe(ctx, into, facets&^plan.Database); err != nil {
+		return err
+	}
+	if facets&plan.Database != 0 {
+		into.Database = plan.DatabaseFacts{Unreachable: "timed out"}
+	}
+	return nil
+}
+
+func TestStatusExitCodes(t *testing.T) {
+	tests := map[string]struct {
+		given func(*given)
+		args  []string
+		want  int
+		says  string // on stdout
+	}{
+		"healthy":                           {args: []string{"sample"}, want: ExitDone, says: "Healthy: all data has its 2 copies, safe to lose 1 more zone; as its spec asks"},
+		"the only cluster of the namespace": {args: nil, want: ExitDone, says: "fdb/sample"},
+		"all clusters":                      {args: []string{"-A"}, want: ExitDone, says: "healthy"},
+		"its name":                          {args: []string{"-o", "name"}, want: ExitDone, says: "foundationdbcluster/sample\n"},
+		"one field":                         {args: []string{"-o", "jsonpath={.state}"}, want: ExitDone, says: "healthy"},
+		"a template":                        {args: []string{"-o", "go-template={{.faultTolerance.zones}}"}, want: ExitDone, says: "1"},
+		"columns":                           {args: []string{"-o", "custom-columns=NAME:.metadata.cluster,STATE:.state", "--no-headers"}, want: ExitDone, says: "sample   healthy\n"},
+		"columns of all":                    {args: []string{"-A", "-o", "custom-columns=NAME:metadata.cluster,X:.x"}, want: ExitDone, says: "sample   <none>\n"},
+		"no answer from the database":       {given: func(g *given) { g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil } }, args: []string{"sample"}, want: ExitUnreachable, says: "Unknown: no answer from the database: timed out"},
+		"pods/exec is forbidden": {given: func(g *given) {
+			g.connect = func() (Session, error) { return mute{session{g.world, g}, forbidden}, nil }
+		}, args: []string{"sample"}, want: ExitUnreachable, says: "Unknown: no answer from the database: forbidden"},
+		"a cluster that does not answer, -A": {given: func(g *given) { g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil } }, args: []string{"-A"}, want: ExitUnreachable, says: "unknown"},
+		"a pod is gone": {given: func(g *given) {
+			for name := range g.world.Pods {
+				delete(g.world.Pods, name)
+				return
+			}
+		}, args: []string{"sample"}, want: ExitNo, says: "Degraded"},
+		"no API server":               {given: func(g *given) { g.connect = func() (Session, error) { return nil, noAnswer } }, args: []string{"sample"}, want: ExitUnreachable},
+		"-A and a name":               {args: []string{"sample", "-A"}, want: ExitUsage},
+		"an unknown output":           {args: []string{"-o", "xml"}, want: ExitUsage},
+		"a template that is none":     {args: []string{"-o", "jsonpath={.state"}, want: ExitUsage},
+		"a column that is none":       {args: []string{"-o", "custom-columns=NAME"}, want: ExitUsage},
+		"--watch with --wait":         {args: []string{"-w", "--wait"}, want: ExitUsage},
+		"an unknown cluster":          {args: []string{"other"}, want: ExitUsage},
+		"which of two":                {given: func(g *given) { g.objects = append(g.objects, other()) }, args: nil, want: ExitUsage},
+		"two arguments":               {args: []string{"sample", "other"}, want: ExitUsage},
+		"--wait of a healthy cluster": {args: []string{"sample", "--wait"}, want: ExitDone, says: "Healthy"},
+		"--wait ends at --timeout": {given: func(g *given) {
+			g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
+		}, args: []string{"sample", "--wait", "--timeout", "1m"}, want: ExitWaiting},
+	}
+	healthy := up(t)
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := &given{t: t, world: healthy.world, env: map[string]string{}, clock: healthy.clock}
+			if tc.given != nil {
+				g.world = up(t).world
+				g.clock = &worldClock{world: g.world}
+				tc.given(g)
+			}
+			got := g.run(append([]string{"status"}, tc.args...)...)
+			if got != tc.want || !strings.Contains(g.out.String(), tc.says) {
+				t.Errorf("exit code %d, want %d, and %q on stdout\nstdout: %s\nstderr: %s", got, tc.want, tc.says, &g.out, &g.err)
+			}
+		})
+	}
+}
+
+func other() *v1beta2.FoundationDBCluster {
+	return &v1beta2.FoundationDBCluster{
+		ObjectMeta: metav1.ObjectMeta{Name: "other", Namespace: "fdb"},
+		Spec:       v1beta2.FoundationDBClusterSpec{Version: "7.3.79"},
+	}
+}
+
+func TestAmbiguityNamesTheCandidates(t *testing.T) {
+	g := newGiven(t)
+	g.objects = append(g.objects, other())
+	g.run("status")
+	if want := "error: which cluster? Namespace fdb has other, sample\n"; g.err.String() != want {
+		t.Errorf("stderr: %s", &g.err)
+	}
+}
+
+// impatient is a clock whose tickers tick once, at once.
+type impatient struct{ *worldClock }
+
+func (c impatient) NewTicker(time.Duration) clock.Ticker {
+	ticks := make(chan time.Time, 1)
+	ticks <- c.Now()
+	return oneTick{ticks}
+}
+
+type oneTick struct{ c chan time.Time }
+
+func (t oneTick) C() <-chan time.Time { return t.c }
+func (t oneTick) Stop()               {}
+
+// slow is a database that takes its time.
+type slow struct {
+	session
+	asked chan struct{}
+}
+
+func (s slow) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if facets&plan.Database != 0 {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.asked:
+		}
+	}
+	return s.session.Observe(ctx, into, facets)
+}
+
+func TestASlowDatabaseDoesNotKeepPeopleWaitingForTheRest(t *testing.T) {
+	g := up(t)
+	answer := make(chan struct{})
+	g.connect = func() (Session, error) { return slow{session{g.world, g}, answer}, nil }
+	env := g.environment()
+	env.Clock = impatient{g.clock}
+	env.ErrOut = onWrite(func(text string) {
+		g.err.WriteString(text)
+		if strings.Contains(text, "Locks") { // the last section was shown
+			close(answer)
+		}
+	})
+	if code := Run(t.Context(), env, []string{"status", "sample"}); code != ExitDone {
+		t.Errorf("exit code %d", code)
+	}
+	for _, want := range []string{"no answer from the database yet, still asking\n", "Unknown: no answer from the database: it has not answered yet"} {
+		if !strings.Contains(g.err.String(), want) {
+			t.Errorf("not on stderr: %q in %s", want, &g.err)
+		}
+	}
+	if !strings.Contains(g.out.String(), "Healthy") || strings.Contains(g.out.String(), "Unknown") {
+		t.Errorf("stdout: %s", &g.out)
+	}
+}
+
+type onWrite func(string)
+
+func (f onWrite) Write(p []byte) (int, error) {
+	f(string(p))
+	return len(p), nil
+}
+
+func TestAnInterruptedLookEndsAtOnce(t *testing.T) {
+	g := up(t)
+	g.connect = func() (Session, error) { return slow{session{g.world, g}, nil}, nil }
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(20*time.Millisecond, func() { cancel(&InterruptedError{Signal: os.Interrupt}) })
+	if code := g.runIn(ctx, "status", "sample"); code != ExitInterrupted {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+}
+
+func TestStatusShowsWhoHasTheLease(t *testing.T) {
+	g := up(t)
+	g.objects = append(g.objects, &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "fdb", Name: live.LeaseName("sample")},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: ptr.To("alice@laptop pid 7"), RenewTime: &metav1.MicroTime{Time: g.world.Now()}, LeaseDurationSeconds: ptr.To[int32](60),
+		},
+	})
+	g.run("status", "sample", "-o", "json")
+	var v struct{ Locks struct{ LeaseHolder string } }
+	if err := json.Unmarshal(g.out.Bytes(), &v); err != nil || v.Locks.LeaseHolder != "alice@laptop pid 7" {
+		t.Errorf("%v, %+v", err, v)
+	}
+}
+
+func TestProcessGroupSelectors(t *testing.T) {
+	g := up(t)
+	id := string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)
+	tests := map[string]struct {
+		args []string
+		want int // how many
+		code int
+	}{
+		"all":                         {args: nil, want: 9},
+		"of a class":                  {args: []string{"--class", "storage"}, want: 3},
+		"of two classes":              {args: []string{"--class", "storage,log"}, want: 6},
+		"by ID":                       {args: []string{"--process-group", id}, want: 1},
+		"by pod":                      {args: []string{"--process-group", "pod/sample-" + id}, want: 1},
+		"an unknown ID":               {args: []string{"--process-group", "storage-0"}, code: ExitUsage},
+		"without conditions":          {args: []string{"--condition", "Ready"}, want: 9},
+		"with a condition":            {args: []string{"--condition", "PodFailing"}, want: 0},
+		"with any condition for long": {args: []string{"--older-than", "1h"}, want: 0},
+		"an unknown condition":        {args: []string{"--condition", "Sad"}, code: ExitUsage},
+		"an unknown class":            {args: []string{"--class", "sad"}, code: ExitUsage},
+		"on a node":                   {args: []string{"--node", "node-1"}, want: 2},
+		"in a zone":                   {args: []string{"--zone", "nowhere"}, want: 0},
+		"being removed":               {args: []string{"--removing"}, want: 0},
+		"excluded":                    {args: []string{"--excluded"}, want: 0},
+		"by pod labels":               {args: []string{"-l", "foundationdb.org/fdb-process-class=log"}, want: 3},
+		"labels that are none":        {args: []string{"-l", "a=b=c"}, code: ExitUsage},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			code := g.run(append([]string{"get", "pg", "sample", "-o", "name"}, tc.args...)...)
+			if got := strings.Count(g.out.String(), "processgroup/"); got != tc.want || code != tc.code {
+				t.Errorf("%d groups and exit code %d, want %d and %d: %s%s", got, code, tc.want, tc.code, &g.out, &g.err)
+			}
+		})
+	}
+}
+
+func TestProcessGroupsByEveryNameAndForm(t *testing.T) {
+	g := up(t)
+	for _, name := range []string{"process-groups", "pg", "process-group", "processgroups"} {
+		if code := g.run("get", name, "sample", "--no-headers"); code != ExitDone || strings.Count(g.out.String(), "\n") != 9 {
+			t.Errorf("get %s: exit code %d: %s%s", name, code, &g.out, &g.err)
+		}
+	}
+	g.run("get", "pg", "sample", "-o", "jsonpath={.items[*].class}")
+	if diff := cmp.Diff("log log log stateless stateless stateless storage storage storage", g.out.String()); diff != "" {
+		t.Error(diff)
+	}
+	g.run("get", "pg", "sample", "-o", "custom-columns=CLASS:.class,ROLES:.roles[0]", "--class", "storage", "--no-headers")
+	if diff := cmp.Diff(strings.Repeat("storage   storage\n", 3), g.out.String()); diff != "" {
+		t.Error(diff)
+	}
+	if code := g.run("get", "pg", "sample", "--removing"); code != ExitDone || g.out.Len() > 0 || !strings.Contains(g.err.String(), "no process group of sample matches") {
+		t.Errorf("an empty list: exit code %d, %s%s", code, &g.out, &g.err)
+	}
+	if code := g.run("get", "everything"); code != ExitUsage || !strings.Contains(g.err.String(), "process-groups") {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+}
+
+func TestWatchGoesOnUntilItIsInterrupted(t *testing.T) {
+	g := up(t)
+	for _, args := range [][]string{{"status", "sample", "-w", "-o", "json"}, {"get", "pg", "sample", "-w", "-o", "json"}} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		shown := 0
+		env := g.environment()
+		env.Out = onWrite(func(line string) {
+			if err := json.Unmarshal([]byte(line), &struct{}{}); err != nil || strings.Count(line, "\n") != 1 {
+				t.Errorf("no object in one line: %s", line)
+			}
+			if shown++; shown == 3 {
+				cancel(&InterruptedError{Signal: os.Interrupt})
+			}
+		})
+		if code := Run(ctx, env, args); code != ExitInterrupted || shown != 3 {
+			t.Errorf("%q: exit code %d after %d documents", args, code, shown)
+		}
+	}
+}
+
+func TestCompletionOffersLiveNames(t *testing.T) {
+	g := up(t)
+	tests := map[string]struct {
+		args []string
+		want string
+	}{
+		"clusters":       {args: []string{"status", ""}, want: "sample\n"},
+		"process groups": {args: []string{"get", "pg", "sample", "--process-group", ""}, want: string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
+		"conditions":     {args: []string{"get", "pg", "sample", "--condition", "Pod"}, want: "PodFailing\n"},
+		"steps":          {args: []string{"plan", "--only", ""}, want: "AddPods\n"},
+		"contexts":       {args: []string{"status", "--context", ""}, want: "test\n"},
+		"shells":         {args: []string{"completion", ""}, want: "zsh\n"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g.run(append([]string{"__complete"}, tc.args...)...)
+			if !strings.Contains(g.out.String(), tc.want) {
+				t.Errorf("no %q in %s%s", tc.want, &g.out, &g.err)
+			}
+		})
+	}
+}
+
+func TestColours(t *testing.T) {
+	g := up(t)
+	tests := map[string]struct {
+		args []string
+		env  map[string]string
+		want bool
+	}{
+		"none in a pipe":               {},
+		"when they are asked for":      {args: []string{"--color", "always"}, want: true},
+		"when the environment says so": {env: map[string]string{"CLICOLOR_FORCE": "1"}, want: true},
+		"not with NO_COLOR":            {env: map[string]string{"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}},
+		"not when they are refused":    {args: []string{"--color", "never"}, env: map[string]string{"CLICOLOR_FORCE": "1"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g.env = tc.env
+			g.run(append([]string{"status", "sample"}, tc.args...)...)
+			if got := strings.Contains(g.out.String(), "\x1b["); got != tc.want {
+				t.Errorf("colours %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestCodesOfErrors(t *testing.T) {
+	tests := map[string]struct {
+		err  error
+		want int
+	}{
+		"none":            {nil, ExitDone},
+		"an answer":       {answer{ExitNo}, ExitNo},
+		"forbidden":       {forbidden, ExitForbidden},
+		"someone's write": {conflict, ExitConflict},
+		"no answer":       {noAnswer, ExitUnreachable},
+		"not there":       {&live.NotFoundError{}, ExitUsage},
+		"not valid":       {&live.InvalidRecordError{Err: errors.New("x")}, ExitUsage},
+		"a mistake":       {usagef("x"), ExitUsage},
+		"Ctrl-C":          {&InterruptedError{Signal: os.Interrupt}, ExitInterrupted},
+		"--timeout":       {errTimeout, ExitWaiting},
+		"anything else":   {errors.New("x"), ExitInternal},
+	}
+	for name, tc := range tests {
+		if got := ExitCode(tc.err); got != tc.want {
+			t.Errorf("%s: exit code %d, want %d", name, got, tc.want)
+		}
+	}
+}
