@@ -14,7 +14,8 @@ import (
 // ApplyConfigMap creates the cluster's ConfigMap, or brings the one that is there up to date.
 type ApplyConfigMap struct {
 	Name string `json:"name"`
-	// Keys are the data keys that differ; empty when the map is new.
+	// Keys are the data keys that differ; empty when the map is new or only its labels
+	// or annotations differ.
 	Keys   []string          `json:"keys,omitempty"`
 	Object *corev1.ConfigMap `json:"-"`
 	// Create is true when there is none yet.
@@ -26,7 +27,11 @@ func (a ApplyConfigMap) Describe() string {
 	if a.Create {
 		return "create ConfigMap " + a.Name
 	}
-	return fmt.Sprintf("update ConfigMap %s (%s)", a.Name, strings.Join(a.Keys, ", "))
+	what := "labels or annotations"
+	if len(a.Keys) > 0 {
+		what = strings.Join(a.Keys, ", ")
+	}
+	return fmt.Sprintf("update ConfigMap %s (%s)", a.Name, what)
 }
 
 // Subject implements Action.

@@ -262,7 +262,7 @@ func TestUpdateConfigMap(t *testing.T) {
 		"takes foreign keys out, which pods would mount": {
 			given: func(s *plan.Snapshot) { s.ConfigMap.Data["theirs"] = "1" }, does: []string{"update ConfigMap sample-config (theirs)"},
 		},
-		"adds a label that is missing": {given: func(s *plan.Snapshot) { s.ConfigMap.Labels = nil }, does: []string{"update ConfigMap sample-config ()"}},
+		"adds a label that is missing": {given: func(s *plan.Snapshot) { s.ConfigMap.Labels = nil }, does: []string{"update ConfigMap sample-config (labels or annotations)"}},
 		"leaves foreign labels and annotations alone": {given: func(s *plan.Snapshot) {
 			s.ConfigMap.Labels["theirs"] = "1"
 			s.ConfigMap.Annotations = map[string]string{"theirs": "1"}

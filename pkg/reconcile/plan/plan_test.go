@@ -1,0 +1,250 @@
+package plan_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// effects says of every action whether it needs the lock, and what it does to a
+// running database. An action that nobody has thought about fails the test below.
+var effects = []struct {
+	action plan.Action
+	locked bool
+	impact plan.Impact
+}{
+	{plan.WriteStatus{}, false, plan.NoImpact},
+	{plan.AddGroups{}, false, plan.NoImpact},
+	{plan.SetConnectionString{}, false, plan.NoImpact},
+	{plan.ApplyConfigMap{}, false, plan.NoImpact},
+	{plan.ApplyService{}, false, plan.NoImpact},
+	{plan.CreatePVC{}, false, plan.NoImpact},
+	{plan.CreatePod{}, false, plan.NoImpact},
+	{plan.SyncPodFiles{}, false, plan.NoImpact},
+	{plan.PatchMetadata{}, false, plan.NoImpact},
+	{plan.Configure{New: true}, false, plan.Recovery}, // there is no database yet to hold a lock
+	{plan.Configure{}, true, plan.Recovery},
+	{plan.ChangeCoordinators{}, true, plan.Recovery},
+	{plan.MarkForRemoval{}, false, plan.DataMove},
+	{plan.SetExcluded{}, false, plan.NoImpact},
+	{plan.Exclude{}, true, plan.DataMove},
+	{plan.DeleteGroupObjects{}, false, plan.ProcessRestart},
+	{plan.IncludeAndForget{}, false, plan.NoImpact},
+	{plan.IncludeAndForget{Targets: []string{"locality_instance_id:storage-1"}}, true, plan.Recovery},
+}
+
+func TestWhoeverChangesTheDatabaseNeedsTheLock(t *testing.T) {
+	for _, e := range effects {
+		got := plan.EffectOf(e.action)
+		if got.Locked != e.locked || got.Impact != e.impact {
+			t.Errorf("%s (%s): locked %t, impact %s, want %t, %s", plan.KindOf(e.action), e.action.Describe(), got.Locked, got.Impact, e.locked, e.impact)
+		}
+		if got.Stale == 0 {
+			t.Errorf("%s changes nothing that anyone would look at again", plan.KindOf(e.action))
+		}
+		if got.Locked && got.Parallel {
+			t.Errorf("%s runs under the lock beside others of its kind", plan.KindOf(e.action))
+		}
+	}
+}
+
+func TestEveryActionWasThoughtAbout(t *testing.T) {
+	for _, kind := range actionsInSource(t) {
+		if !slices.ContainsFunc(effects, func(e struct {
+			action plan.Action
+			locked bool
+			impact plan.Impact
+		}) bool {
+			return plan.KindOf(e.action) == kind
+		}) {
+			t.Errorf("the table of effects lacks %s", kind)
+		}
+	}
+}
+
+// actionsInSource are the types that have an effect.
+func actionsInSource(t *testing.T) []string {
+	t.Helper()
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, file := range files {
+		if !strings.HasSuffix(file.Name(), ".go") || strings.HasSuffix(file.Name(), "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file.Name(), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Name.Name != "effect" || f.Recv == nil {
+				continue
+			}
+			if receiver, ok := f.Recv.List[0].Type.(*ast.Ident); ok {
+				kinds = append(kinds, receiver.Name)
+			}
+		}
+	}
+	if len(kinds) < 10 {
+		t.Fatalf("found only %v", kinds)
+	}
+	return kinds
+}
+
+func snapshot() plan.Snapshot {
+	c := &v1beta2.FoundationDBCluster{ObjectMeta: metav1.ObjectMeta{Name: "sample"}}
+	c.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{
+		{ProcessGroupID: "log-1", ProcessClass: v1beta2.ProcessClassLog}, {ProcessGroupID: "storage-1", ProcessClass: v1beta2.ProcessClassStorage},
+	}
+	return plan.Snapshot{
+		Now: noon, Cluster: c,
+		Nodes: map[string]*corev1.Node{"n": {}}, Pods: map[string]*corev1.Pod{"p": {}}, Volumes: map[string]*corev1.PersistentVolumeClaim{"v": {}},
+		Services: map[string]*corev1.Service{"s": {}}, ConfigMap: &corev1.ConfigMap{}, PodFiles: map[string]plan.PodReport{"p": {}},
+		Database:     plan.DatabaseFacts{Status: &fdb.Status{}},
+		Coordination: plan.CoordinationFacts{Read: true},
+	}
+}
+
+func TestAnEditChangesACopy(t *testing.T) {
+	edits := map[string]plan.Edit{
+		"WriteStatus":         plan.WriteStatus{Status: v1beta2.FoundationDBClusterStatus{Configured: true}},
+		"AddGroups":           plan.AddGroups{Groups: []plan.NewGroup{{ID: "log-2", Class: v1beta2.ProcessClassLog}}, At: noon},
+		"SetConnectionString": plan.SetConnectionString{ConnectionString: "a:b@1.1.1.1:4501"},
+		"ApplyConfigMap":      plan.ApplyConfigMap{Object: &corev1.ConfigMap{Data: map[string]string{"a": "b"}}},
+		"MarkForRemoval":      plan.MarkForRemoval{Groups: []v1beta2.ProcessGroupID{"log-1"}, At: noon},
+		"SetExcluded":         plan.SetExcluded{Groups: []v1beta2.ProcessGroupID{"log-1"}, At: noon},
+	}
+	for name, edit := range edits {
+		before := snapshot()
+		after := edit.Apply(before)
+		if diff := cmp.Diff(snapshot(), before); diff != "" {
+			t.Errorf("%s changed the snapshot that it was given (-want +got):\n%s", name, diff)
+		}
+		if cmp.Equal(before, after) {
+			t.Errorf("%s changes nothing", name)
+		}
+	}
+}
+
+func TestAddedGroupsAreSorted(t *testing.T) {
+	after := plan.AddGroups{Groups: []plan.NewGroup{{ID: "log-2", Class: v1beta2.ProcessClassLog}, {ID: "a-1", Class: v1beta2.ProcessClassLog}}, At: noon}.Apply(snapshot())
+	var ids []string
+	for _, g := range after.Groups() {
+		ids = append(ids, string(g.ProcessGroupID))
+	}
+	if diff := cmp.Diff([]string{"a-1", "log-1", "log-2", "storage-1"}, ids); diff != "" {
+		t.Errorf("groups (-want +got):\n%s", diff)
+	}
+}
+
+func TestAFacetThatIsDroppedIsZeroAndTheOthersStay(t *testing.T) {
+	for i := range plan.Everything.Names() {
+		facet := plan.Facet(1 << i)
+		if len(facet.Names()) != 1 {
+			t.Fatalf("facet %d is called %v", facet, facet.Names())
+		}
+		without, only := snapshot().Without(facet), snapshot().Without(plan.Everything&^facet)
+		if cmp.Equal(snapshot(), without) {
+			t.Errorf("dropping %s drops nothing", facet)
+		}
+		nothing := snapshot().Without(plan.Everything)
+		if cmp.Equal(nothing, only) {
+			t.Errorf("nothing of %s is left", facet)
+		}
+	}
+	if want := (plan.Snapshot{Now: noon}); !cmp.Equal(want, snapshot().Without(plan.Everything)) {
+		t.Error("something is left of nothing")
+	}
+	if s := snapshot(); s.Cluster == nil || s.Without(0).Cluster == nil {
+		t.Error("dropping nothing drops something")
+	}
+}
+
+func TestFacetsAreWrittenInWords(t *testing.T) {
+	text, err := json.Marshal(plan.Record | plan.Database)
+	if err != nil || string(text) != `"record, database"` {
+		t.Errorf("got %s and %v", text, err)
+	}
+}
+
+func TestGroupsThatStay(t *testing.T) {
+	s := snapshot()
+	s.Groups()[0].MarkForRemoval(noon)
+	if staying := s.Staying(); len(staying) != 1 || staying[0].ProcessGroupID != "storage-1" {
+		t.Errorf("staying: %v", staying)
+	}
+}
+
+func TestADecisionIsRefusedByItsFirstCheckThatFails(t *testing.T) {
+	d := plan.Decision{Checks: []plan.Check{{Gate: plan.GateAvailable, OK: true}, {Gate: plan.GateDD}, {Gate: plan.GateQoS}}}
+	if c, refused := d.Refused(); !refused || c.Gate != plan.GateDD {
+		t.Errorf("refused %t by %s", refused, c.Gate)
+	}
+	if _, refused := (plan.Decision{Checks: d.Checks[:1]}).Refused(); refused {
+		t.Error("refused though every check passes")
+	}
+}
+
+func TestADatabaseWithoutADocumentSaysWhy(t *testing.T) {
+	tests := map[string]struct {
+		facts     plan.DatabaseFacts
+		why       string
+		available bool
+	}{
+		"nobody was asked": {plan.DatabaseFacts{NotAsked: "no pod runs"}, "no pod runs", false},
+		"nobody answered":  {plan.DatabaseFacts{Unreachable: "timed out"}, "timed out", false},
+		"it answered":      {plan.DatabaseFacts{Status: available()}, "", true},
+		"it says no":       {plan.DatabaseFacts{Status: &fdb.Status{}}, "", false},
+	}
+	for name, tc := range tests {
+		if tc.facts.Why() != tc.why || tc.facts.Available() != tc.available {
+			t.Errorf("%s: %q, available %t", name, tc.facts.Why(), tc.facts.Available())
+		}
+	}
+}
+
+func available() *fdb.Status {
+	s := &fdb.Status{}
+	s.Client.DatabaseStatus.Available = true
+	return s
+}
+
+func TestActionsAreDescribedAndNamed(t *testing.T) {
+	tests := map[string]plan.Action{
+		"record what was observed: configured true":                               plan.WriteStatus{Changes: []string{"configured true"}},
+		"add 1 process groups: log-2":                                             plan.AddGroups{Groups: []plan.NewGroup{{ID: "log-2"}}},
+		"create ConfigMap sample-config":                                          plan.ApplyConfigMap{Name: "sample-config", Create: true},
+		"update ConfigMap sample-config (cluster-file)":                           plan.ApplyConfigMap{Name: "sample-config", Keys: []string{"cluster-file"}},
+		"update ConfigMap sample-config (labels or annotations)":                  plan.ApplyConfigMap{Name: "sample-config"},
+		"replace service sample":                                                  plan.ApplyService{Name: "sample", Verb: plan.ReplaceService},
+		"set on pod/p: a, b, -c":                                                  plan.PatchMetadata{Kind: plan.KindPod, Name: "p", Labels: map[string]string{"a": "1"}, Annotations: map[string]string{"b": "1"}, Remove: []string{"c"}},
+		"change coordinators to 1.1.1.1:4501 and store the new connection string": plan.ChangeCoordinators{Coordinators: []fdb.Address{{Host: "1.1.1.1", Port: 4501}}},
+	}
+	for want, action := range tests {
+		if got := action.Describe(); got != want {
+			t.Errorf("described as %q, want %q", got, want)
+		}
+		if action.Subject() == "" && plan.KindOf(action) != "WriteStatus" {
+			t.Errorf("%s has no subject", plan.KindOf(action))
+		}
+	}
+}
