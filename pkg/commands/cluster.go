@@ -131,7 +131,10 @@ func missingKind(err error) error {
 func unknownCluster(ctx context.Context, c client.Client, key types.NamespacedName) error {
 	err := fmt.Errorf("there is no FoundationDBCluster %s in namespace %s", key.Name, key.Namespace)
 	there, listErr := clustersIn(ctx, c, key.Namespace)
+	known := new(*failure)
 	switch {
+	case errors.As(listErr, known):
+		return listErr // there is no such kind at all
 	case listErr != nil:
 		return usage(err)
 	case len(there) == 0:

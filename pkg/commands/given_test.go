@@ -207,7 +207,7 @@ func (c *worldClock) NewTimer(d time.Duration) clock.Timer {
 	l := &limit{at: c.Now().Add(d), c: make(chan time.Time, 1)}
 	c.limits = append(c.limits, l)
 	if d <= sleepsMost {
-		c.world.Tick(d)
+		c.world.Tick(d + time.Second - 1) // it moves by whole seconds
 	}
 	for _, l := range c.limits {
 		if !c.Now().Before(l.at) && len(l.c) == 0 {

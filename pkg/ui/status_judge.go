@@ -71,22 +71,24 @@ func (f Facts) degraded(v StatusView) []string {
 	return reasons
 }
 
+// dataReasons leaves out that data distribution is starting and that a recovery
+// has not quite ended: for some seconds after each recovery the database says so,
+// and still calls itself healthy and fully replicated.
 func dataReasons(d DatabaseView) []string {
-	var reasons []string
 	switch {
 	case d.Replicas != nil && *d.Replicas < d.ReplicasDesired:
-		reasons = append(reasons, fmt.Sprintf("replication %d of %d", max(0, *d.Replicas), d.ReplicasDesired))
+		return []string{fmt.Sprintf("replication %d of %d", max(0, *d.Replicas), d.ReplicasDesired)}
 	case d.FullReplication == nil:
-		reasons = append(reasons, "the database does not tell whether all data has its copies")
+		return []string{"the database does not tell whether all data has its copies"}
 	case !*d.FullReplication:
-		reasons = append(reasons, "not all data has its copies")
-	case d.DataHealthy == nil || !*d.DataHealthy:
-		reasons = append(reasons, "data is "+spaced(orText(d.DataState, "in an unknown state")))
+		return []string{"not all data has its copies"}
+	case d.DataHealthy != nil && !*d.DataHealthy:
+		return []string{"data is " + spaced(orText(d.DataState, "not healthy"))}
+	case d.Healthy != nil && !*d.Healthy:
+		return []string{"the database does not call itself healthy: " + orText(someOf(d.Messages), "it gives no reason")}
+	default:
+		return nil
 	}
-	if d.FullyRecovered != nil && !*d.FullyRecovered {
-		reasons = append(reasons, "the last recovery is not finished: "+spaced(orText(d.RecoveryState, "unknown")))
-	}
-	return reasons
 }
 
 func coordinatorReasons(v CoordinatorsView) []string {
@@ -194,7 +196,14 @@ func summarise(v StatusView) string {
 	if !v.Reconciliation.Reconciled {
 		spec = "not yet as its spec asks: " + someOf(v.Reconciliation.Reasons)
 	}
-	return fmt.Sprintf("%s: all data has its %s, safe to lose %s; %s", v.State.Title(), copies(v.Database.ReplicasDesired), moreZones(*v.FaultTolerance.Zones), spec)
+	return fmt.Sprintf("%s: %s, safe to lose %s; %s", v.State.Title(), v.Database.replicationWords(), moreZones(*v.FaultTolerance.Zones), spec)
+}
+
+func (v DatabaseView) replicationWords() string {
+	if v.Replicas == nil {
+		return "serving, data distribution is starting"
+	}
+	return fmt.Sprintf("all data has its %s", copies(v.ReplicasDesired))
 }
 
 func copies(n int) string {

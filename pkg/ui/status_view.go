@@ -31,6 +31,9 @@ type StatusView struct {
 type DatabaseView struct {
 	Origin
 	Available *bool `json:"available"`
+	// Healthy is what the database calls itself. It stays true for about a minute
+	// after a storage process died.
+	Healthy *bool `json:"healthy"`
 	// NoAnswer is why there is nothing to show.
 	NoAnswer string `json:"noAnswer,omitempty"`
 	// Version is what most processes run.
@@ -168,8 +171,8 @@ func (f Facts) database() DatabaseView {
 	if s == nil {
 		return v
 	}
-	available, recovered, processes := s.Available(), s.FullyRecovered(), len(s.Cluster.Processes)
-	v.Available, v.FullyRecovered, v.ProcessesReported = &available, &recovered, &processes
+	available, healthy, recovered, processes := s.Available(), s.Healthy(), s.FullyRecovered(), len(s.Cluster.Processes)
+	v.Available, v.Healthy, v.FullyRecovered, v.ProcessesReported = &available, &healthy, &recovered, &processes
 	v.FullReplication = s.Cluster.FullReplication
 	v.recovery(s)
 	v.data(s)

@@ -84,6 +84,15 @@ func TestStateAndExitWorthyFacts(t *testing.T) {
 		zones int // -1 for unknown
 	}{
 		"all is well": {given: func(*testing.T, *Facts) {}, state: StateHealthy, zones: 1},
+		"a database that was just created": {
+			given: func(t *testing.T, f *Facts) {
+				t.Helper()
+				f.Database.Status = recorded(t, "04-initializing-0")
+			}, state: StateHealthy, zones: 1,
+		},
+		"a database that does not call itself healthy": {
+			given: func(_ *testing.T, f *Facts) { f.Database.Status.Client.DatabaseStatus.Healthy = false }, state: StateDegraded, zones: 1,
+		},
 		"a silent storage process counts at once, though the database reports full tolerance": {
 			given: func(_ *testing.T, f *Facts) { f.silence("storage-3", time.Second) }, state: StateDegraded, zones: 0,
 		},

@@ -1,0 +1,104 @@
+package commands
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+// The real environment, but for its streams and variables.
+func realEnv(t *testing.T) (env *Env, out, errOut *bytes.Buffer) {
+	t.Helper()
+	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	env = NewEnv()
+	out, errOut = &bytes.Buffer{}, &bytes.Buffer{}
+	env.IOStreams = genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: errOut}
+	return env, out, errOut
+}
+
+func TestWhatTheAPIServerAnswers(t *testing.T) {
+	const refusal = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,` +
+		`"message":"foundationdbclusters.apps.foundationdb.org \"c\" is forbidden: User \"ci\" cannot get resource \"foundationdbclusters\" in API group \"apps.foundationdb.org\" in the namespace \"prod\""}`
+	tests := map[string]struct {
+		answer http.HandlerFunc
+		want   int
+		says   string
+	}{
+		"forbidden": {
+			answer: status(http.StatusForbidden, refusal), want: ExitForbidden,
+			says: `cannot get resource "foundationdbclusters" in API group "apps.foundationdb.org" in the namespace "prod"`,
+		},
+		"who are you":   {answer: status(http.StatusUnauthorized, `{"kind":"Status","apiVersion":"v1","reason":"Unauthorized","code":401,"message":"Unauthorized"}`), want: ExitForbidden, says: "asked for the client to provide credentials"},
+		"no such kind":  {answer: status(http.StatusNotFound, "404 page not found"), want: ExitUsage, says: "has no FoundationDBCluster resources"},
+		"broken":        {answer: status(http.StatusInternalServerError, "oops"), want: ExitUnreachable},
+		"never answers": {answer: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, want: ExitUnreachable, says: "/apis/apps.foundationdb.org/v1beta2/namespaces/prod/foundationdbclusters/c"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(tc.answer)
+			defer server.Close()
+			for _, command := range [][]string{{"status", "c"}, {"reconcile", "c", "--yes"}, {"plan", "c"}, {"get", "pg", "c"}} {
+				env, _, errOut := realEnv(t)
+				got := Run(t.Context(), env, append(command, "-n", "prod", "--server", server.URL, "--request-timeout", "200ms"))
+				if got != tc.want || !strings.Contains(errOut.String(), tc.says) {
+					t.Errorf("%q: exit code %d, want %d, and %q on stderr: %s", command, got, tc.want, tc.says, errOut)
+				}
+			}
+		})
+	}
+}
+
+func status(code int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		_, _ = w.Write([]byte(body))
+	}
+}
+
+func TestWithoutAKubeconfigNobodyIsAsked(t *testing.T) {
+	for _, command := range [][]string{{"status", "c"}, {"status", "-A"}, {"reconcile", "c", "--yes"}, {"plan", "c"}, {"get", "pg", "c"}, {"version"}} {
+		env, _, errOut := realEnv(t)
+		if code := Run(t.Context(), env, command); code != ExitUsage || !strings.Contains(errOut.String(), "--kubeconfig") || strings.Contains(errOut.String(), "localhost") {
+			t.Errorf("%q: exit code %d: %s", command, code, errOut)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answers := map[string]string{
+			"/version": `{"gitVersion":"v1.36.3"}`,
+			"/api":     `{"kind":"APIVersions","versions":["v1"]}`,
+			"/apis":    `{"kind":"APIGroupList","groups":[{"name":"apps.foundationdb.org","versions":[{"groupVersion":"apps.foundationdb.org/v1beta2","version":"v1beta2"}]}]}`,
+			"/apis/apps.foundationdb.org/v1beta2/namespaces/default/foundationdbclusters": `{"kind":"FoundationDBClusterList","apiVersion":"apps.foundationdb.org/v1beta2","items":[` +
+				`{"metadata":{"name":"a","namespace":"default"},"spec":{"version":"7.3.79"},"status":{"runningVersion":"7.1.57"}}]}`,
+		}
+		status(http.StatusOK, answers[r.URL.Path])(w, r)
+	}))
+	defer server.Close()
+	env, out, errOut := realEnv(t)
+	if code := Run(t.Context(), env, []string{"version", "--server", server.URL}); code != ExitDone {
+		t.Fatalf("exit code %d: %s", code, errOut)
+	}
+	for _, want := range []string{"Client: dev", "Server: v1.36.3\n", "Resources: apps.foundationdb.org/v1beta2\n", "FoundationDB: default/a 7.1.57, spec 7.3.79\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in %s", want, out)
+		}
+	}
+}
+
+func TestAQuotedHintCanBePasted(t *testing.T) {
+	g := newGiven(t)
+	env := g.environment()
+	*env.Kube.Context = "it's; rm -rf"
+	if got, want := env.command("status", "c"), `kubectl fdb status c -n '' --context 'it'\''s; rm -rf'`; !strings.HasPrefix(got, "kubectl fdb status c") || !strings.HasSuffix(got, `'it'\''s; rm -rf'`) {
+		t.Errorf("%s, want something like %s", got, want)
+	}
+}
