@@ -65,6 +65,10 @@ test-real: ## Conformance on a real, empty database (FDB_CLUSTER_FILE; fdbcli in
 	@command -v "$${FDBCLI:-fdbcli}" >/dev/null || { echo "no fdbcli: put it into PATH or name it in FDBCLI" >&2; exit 1; }
 	FDB_CONFORMANCE=scratch go test -count=1 -run '^TestRealDatabaseConforms$$' -v ./pkg/fdb/admin
 
+.PHONY: simulate
+simulate: ## Random histories over the simulated world: make simulate SEEDS=500 START=1
+	SEEDS=$(or $(SEEDS),500) START=$(or $(START),1) go test -count=1 -timeout 60m -run RandomHistories ./pkg/reconcile
+
 .PHONY: fuzz
 fuzz: ## Fuzz every parser for 30 s each
 	hack/fuzz.sh 30s

@@ -233,7 +233,9 @@ func TestThreeDataHallsComeUp(t *testing.T) {
 // A pod that is lost for good is replaced: a new group comes up, the old one is
 // excluded and proven drained, and its objects, exclusion and record go.
 func TestAFailedGroupIsReplaced(t *testing.T) {
-	w := world(t, 7, func(c *v1beta2.FoundationDBCluster) { c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3, Log: 4, Stateless: 4} })
+	w := world(t, 7, func(c *v1beta2.FoundationDBCluster) {
+		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3, Log: 4, Stateless: 4}
+	})
 	settle(t, w, 12, io.Discard)
 	w.Tick(20 * time.Minute)
 	lost := ""

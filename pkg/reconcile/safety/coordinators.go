@@ -202,3 +202,22 @@ func dataCenters(c *v1beta2.FoundationDBCluster) map[string]bool {
 	}
 	return ids
 }
+
+// Coordinates reports whether a process group is a coordinator, alive or not: one of
+// its processes has the role, or a coordinator's address or name is the group's.
+func Coordinates(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	status := s.Database.Status
+	if status == nil {
+		return false
+	}
+	if slices.ContainsFunc(status.ProcessesOf(string(g.ProcessGroupID)), status.IsCoordinator) {
+		return true
+	}
+	named := status.Coordinators()
+	if c, err := fdb.ParseConnectionString(status.Cluster.ConnectionString); err == nil {
+		named = append(named, c.Coordinators...)
+	}
+	return slices.ContainsFunc(named, func(a fdb.Address) bool {
+		return slices.Contains(g.Addresses, a.Host) || a.Host == g.DNSName(s.Cluster)
+	})
+}

@@ -57,6 +57,9 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 	if plan.EffectOf(a).Locked && !w.locked {
 		return fmt.Errorf("%s without the lock", a.Describe())
 	}
+	if w.OnAct != nil {
+		w.OnAct(w, a)
+	}
 	w.Acted = append(w.Acted, a)
 	switch a := a.(type) {
 	case plan.WriteStatus, plan.AddGroups, plan.SetConnectionString, plan.MarkForRemoval, plan.SetExcluded:
@@ -83,7 +86,9 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		return err
 	case plan.DeleteGroupObjects:
 		w.stopPod(a.Pod)
-		delete(w.Volumes, a.Claim)
+		if a.Claim != "" {
+			w.loseVolume(a.Claim)
+		}
 		delete(w.Services, a.Service)
 	case plan.IncludeAndForget:
 		if len(a.Targets) > 0 {
@@ -125,6 +130,20 @@ func (w *World) patch(a plan.PatchMetadata) error {
 	}
 	return nil
 }
+
+// loseVolume takes a claim away, and with it the data that was on it.
+func (w *World) loseVolume(claim string) {
+	delete(w.Volumes, claim)
+	for n := 1; n <= mostServersPerPod; n++ {
+		w.FDB.LoseData(DataKey(strings.TrimSuffix(claim, "-data"), n))
+	}
+}
+
+// mostServersPerPod bounds the servers of one simulated pod.
+const mostServersPerPod = 4
+
+// DataKey identifies the data directory of a pod's n-th server.
+func DataKey(pod string, n int) string { return fmt.Sprintf("%s/%d", pod, n) }
 
 func (w *World) configure(ctx context.Context, a plan.Configure) error {
 	_, err := w.fdbcli(ctx, a.Command)

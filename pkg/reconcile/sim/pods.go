@@ -26,6 +26,10 @@ const (
 type runningPod struct {
 	files   map[string][]byte
 	servers map[int]*fdbsim.ServerHandle
+	// accepted is the configuration in force, by its text and parsed.
+	accepted      string
+	configuration fdb.MonitorConfiguration
+	variables     map[string]string
 }
 
 // step does what nodes do in a second: place pods, start them, and run their monitors.
@@ -88,16 +92,19 @@ func (w *World) monitor(pod *corev1.Pod) {
 		return
 	}
 	text := w.ConfigMap.Data[mountedAs(pod, "config.json")]
-	configuration, err := fdb.ParseMonitorConfiguration([]byte(text))
-	if err != nil {
-		return // a monitor keeps the configuration it has
+	if text != running.accepted || running.variables == nil {
+		configuration, err := fdb.ParseMonitorConfiguration([]byte(text))
+		if err != nil {
+			return // a monitor keeps the configuration it has
+		}
+		running.accepted, running.configuration = text, configuration
+		running.variables = w.accept(pod, configuration, text)
 	}
-	variables := w.accept(pod, configuration, text)
-	if !configuration.ServersRun() {
+	if !running.configuration.ServersRun() {
 		return
 	}
 	for n := 1; n <= launch.Servers; n++ {
-		w.keepRunning(pod, configuration, n, variables)
+		w.keepRunning(pod, n)
 	}
 }
 
@@ -152,7 +159,7 @@ func referenced(arguments []fdb.Argument) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-func (w *World) keepRunning(pod *corev1.Pod, configuration fdb.MonitorConfiguration, n int, variables map[string]string) {
+func (w *World) keepRunning(pod *corev1.Pod, n int) {
 	if w.Broken[pod.Name] {
 		return
 	}
@@ -164,12 +171,12 @@ func (w *World) keepRunning(pod *corev1.Pod, configuration fdb.MonitorConfigurat
 			return
 		}
 	}
-	args, err := configuration.CommandLine("/usr/bin/fdbserver", n, variables)
+	args, err := running.configuration.CommandLine("/usr/bin/fdbserver", n, running.variables)
 	if err != nil {
 		return
 	}
 	handle, err := w.FDB.StartServer(fdbsim.Server{
-		Args: args, Version: configuration.Version, DataKey: fmt.Sprintf("%s/%d", pod.Name, n),
+		Args: args, Version: running.configuration.Version, DataKey: DataKey(pod.Name, n),
 		ClusterFile: file{running, liveClusterFile}, Seed: file{running, seedClusterFile},
 	})
 	if err == nil { // else the monitor tries again

@@ -48,6 +48,9 @@ type World struct {
 	OnLock func(*World)
 	// Refuse makes the actions fail that it returns an error for.
 	Refuse func(plan.Action) error
+	// OnAct runs before an action that nothing refuses: the place to ask whether it
+	// may happen at all.
+	OnAct func(*World, plan.Action)
 	// Crash ends the plugin just before the action with this number, from 1; 0 never.
 	Crash int
 	// Acted are the actions that were carried out.

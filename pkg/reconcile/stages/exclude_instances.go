@@ -70,7 +70,7 @@ func (e *exclusions) sort(g *v1beta2.ProcessGroupStatus) {
 	switch {
 	case len(targets) == 0:
 		e.ongoing[g.ProcessClass]++
-	case e.isCoordinator(g):
+	case safety.Coordinates(e.s, g):
 		e.coordinators = append(e.coordinators, string(g.ProcessGroupID))
 	default:
 		e.candidates = append(e.candidates, g)
@@ -84,15 +84,6 @@ func (e *exclusions) targetsOf(g *v1beta2.ProcessGroupStatus) []string {
 		return []string{g.ExclusionString()}
 	}
 	return slices.Clone(g.Addresses)
-}
-
-func (e *exclusions) isCoordinator(g *v1beta2.ProcessGroupStatus) bool {
-	for _, p := range e.s.Database.Status.ProcessesOf(string(g.ProcessGroupID)) {
-		if e.s.Database.Status.IsCoordinator(p) {
-			return true
-		}
-	}
-	return false
 }
 
 func (e *exclusions) onlyWaiting() plan.Decision {

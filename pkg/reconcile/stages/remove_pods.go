@@ -68,6 +68,12 @@ func (r *removal) judge(g *v1beta2.ProcessGroupStatus) {
 		r.waiting = append(r.waiting, fmt.Sprintf("%s is kept by spec.buggify.blockRemoval", g.ProcessGroupID))
 		return
 	}
+	if g.IsExcluded() && r.objects(g) == (remains{}) {
+		// It was proven drained and nothing is left to delete. Its exclusion may have
+		// ended already, by a run that died before it dropped the record.
+		r.gone = append(r.gone, g)
+		return
+	}
 	if !g.ExclusionSkipped && r.s.Cluster.Status.Configured {
 		check := safety.Drained(r.s, g)
 		if !check.OK {
@@ -76,25 +82,16 @@ func (r *removal) judge(g *v1beta2.ProcessGroupStatus) {
 			return
 		}
 	}
-	if coordinates(r.s, g) {
+	if safety.Coordinates(r.s, g) {
 		r.waiting = append(r.waiting, fmt.Sprintf("%s is a coordinator", g.ProcessGroupID))
 		return
 	}
 	if !g.IsExcluded() {
 		r.proven = append(r.proven, g.ProcessGroupID)
 	}
-	if r.objects(g) == (remains{}) {
-		r.gone = append(r.gone, g)
-	} else {
+	if r.objects(g) != (remains{}) {
 		r.leaving = append(r.leaving, g)
 	}
-}
-
-func coordinates(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
-	if s.Database.Status == nil {
-		return false
-	}
-	return slices.ContainsFunc(s.Database.Status.ProcessesOf(string(g.ProcessGroupID)), s.Database.Status.IsCoordinator)
 }
 
 // remains are the objects that a group still has.

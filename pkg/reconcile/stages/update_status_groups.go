@@ -23,8 +23,9 @@ type groupFacts struct {
 	servers int
 	// processes are those that report, by process number; a silent one is absent.
 	processes map[int]fdb.Process
-	// databaseAnswers is false when no process of the data center reports, so that
-	// nothing follows from one that is silent.
+	// databaseAnswers is false when no process of the data center reports, as in a
+	// status document that came without what processes say of themselves: nothing
+	// follows then from one that is silent.
 	databaseAnswers bool
 }
 
@@ -144,7 +145,7 @@ func recordFaultDomains(c *v1beta2.FoundationDBCluster, reporting []fdb.Process)
 }
 
 func factsOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, reporting []fdb.Process) (groupFacts, error) {
-	f := groupFacts{s: s, group: g, pod: s.Pod(g), servers: 1, processes: map[int]fdb.Process{}, databaseAnswers: len(reporting) > 0}
+	f := groupFacts{s: s, group: g, pod: s.Pod(g), servers: 1, processes: map[int]fdb.Process{}, databaseAnswers: slices.ContainsFunc(reporting, fdb.Process.Reporting)}
 	if f.pod != nil {
 		servers, err := objects.ServersPerPodOf(f.pod, g.ProcessClass)
 		if err != nil {
