@@ -10,6 +10,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -26,6 +27,9 @@ type Credentials struct {
 type Proxy struct {
 	rules  Rules
 	server *http.Server
+
+	mu    sync.Mutex
+	execs map[net.Conn]string // client connections that run commands, by path
 }
 
 // NewProxy returns a proxy; Serve makes it serve.
@@ -33,7 +37,7 @@ func NewProxy(c Credentials, err error) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{}
+	p := &Proxy{execs: map[net.Conn]string{}}
 	forward := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(c.Target)
@@ -47,9 +51,52 @@ func NewProxy(c Credentials, err error) (*Proxy, error) {
 		ErrorLog:      log.New(discard{}, "", 0),
 	}
 	p.server = &http.Server{
-		Handler: p.rules.apply(forward), TLSConfig: c.Server, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(discard{}, "", 0),
+		Handler: p.rules.apply(p.noticeExecs(forward)), ConnContext: rememberConn, TLSConfig: c.Server, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(discard{}, "", 0),
 	}
 	return p, nil
+}
+
+// connKey is where a request's context holds its connection.
+type connKey struct{}
+
+func rememberConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// noticeExecs remembers the connections that run commands while they do.
+func (p *Proxy) noticeExecs(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		conn, ok := q.Context().Value(connKey{}).(net.Conn)
+		if !ok || !strings.HasSuffix(q.URL.Path, "/exec") {
+			next.ServeHTTP(w, q)
+			return
+		}
+		p.mu.Lock()
+		p.execs[conn] = q.URL.Path
+		p.mu.Unlock()
+		defer func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			delete(p.execs, conn)
+		}()
+		next.ServeHTTP(w, q)
+	})
+}
+
+// CutExec breaks the connections of clients that run commands in a pod. They
+// see a connection that broke, not a command that ended.
+func (p *Proxy) CutExec(namespace, pod string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for conn, path := range p.execs {
+		if path != "/api/v1/namespaces/"+namespace+"/pods/"+pod+"/exec" {
+			continue
+		}
+		if secure, ok := conn.(*tls.Conn); ok {
+			conn = secure.NetConn() // without a farewell
+		}
+		conn.Close()
+	}
 }
 
 // discard drops what HTTP servers say of clients that went away.

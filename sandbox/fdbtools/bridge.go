@@ -40,14 +40,16 @@ type Bridge struct {
 	Options
 	World *fdbsim.World
 
-	mu    sync.Mutex
-	speed float64
+	mu      sync.Mutex
+	speed   float64
+	servers map[*fdbsim.ServerHandle]Server
+	data    map[string]bool // every data directory a server ever had
 }
 
 // New returns a bridge with an empty world whose time does not pass until Run.
 func New(o Options) *Bridge {
 	return &Bridge{
-		Options: o, speed: o.Speed,
+		Options: o, speed: o.Speed, servers: map[*fdbsim.ServerHandle]Server{}, data: map[string]bool{},
 		World: fdbsim.NewWorld(fdbsim.Options{Seed: uint64(o.Clock.Now().UnixNano()), Start: o.Clock.Now(), Resolve: o.Resolve}), //nolint:gosec // any number is a seed
 	}
 }

@@ -102,6 +102,7 @@ func (b *Bridge) runServer(ctx context.Context, p *program) int {
 		return 1
 	}
 	defer handle.Stop()
+	defer b.forget(b.remember(handle, p, server))
 	select {
 	case code := <-handle.Exited():
 		return code

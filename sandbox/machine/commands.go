@@ -1,45 +1,16 @@
 package machine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"maps"
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
-	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/sandbox/control"
-	"github.com/kubectl-fdb/kubectl-fdb/sandbox/faults"
 )
-
-// Report is what a sandbox says about itself.
-type Report struct {
-	Nodes     map[string]string `json:"nodes"` // name to health
-	Speed     float64           `json:"speed"`
-	Time      time.Time         `json:"time"` // of the simulated databases
-	Network   string            `json:"network"`
-	Databases []string          `json:"databases"`
-	APIFaults []faults.Rule     `json:"apiFaults"`
-}
-
-// Write prints the report for people.
-func (r Report) Write(w io.Writer) {
-	for _, name := range slices.Sorted(maps.Keys(r.Nodes)) {
-		fmt.Fprintf(w, "node %s %s\n", name, r.Nodes[name])
-	}
-	fmt.Fprintf(w, "pod network %s\n", r.Network)
-	fmt.Fprintf(w, "database time %s at speed %g\n", r.Time.Format(time.RFC3339), r.Speed)
-	for _, name := range r.Databases {
-		fmt.Fprintf(w, "database %s\n", name)
-	}
-	for _, f := range r.APIFaults {
-		fmt.Fprintf(w, "API fault %s\n", f)
-	}
-}
 
 // startControl takes commands until the sandbox stops.
 func (m *Machine) startControl(ctx context.Context, short string) error {
@@ -50,19 +21,38 @@ func (m *Machine) startControl(ctx context.Context, short string) error {
 	if err != nil {
 		return fmt.Errorf("listening for commands: %w", err)
 	}
-	m.onStop(control.Serve(listener, map[string]control.Handler{
-		"status": func(context.Context, json.RawMessage) (any, error) { return m.report(), nil },
-	}))
+	m.onStop(control.Serve(listener, m.handlers(context.WithoutCancel(ctx))))
 	return nil
 }
 
-func (m *Machine) report() Report {
-	r := Report{Nodes: map[string]string{}, Speed: m.Tools.Pace(), Time: m.Tools.World.Now(), Network: m.network, APIFaults: m.Proxy.Rules().List()}
-	for name, health := range m.Agent.Healths() {
-		r.Nodes[name] = health.String()
+// handlers are the commands by name; life is the sandbox's own context.
+func (m *Machine) handlers(life context.Context) map[string]control.Handler {
+	return map[string]control.Handler{
+		"status":   answers(func(context.Context, struct{}) (Report, error) { return m.report(), nil }),
+		"node":     does(func(_ context.Context, r NodeRequest) error { return m.changeNode(life, r) }),
+		"pod":      does(m.changePod),
+		"volume":   answers(m.loseVolume),
+		"database": answers(m.database),
+		"server":   does(m.changeServer),
+		"api":      does(m.changeAPI),
+		"speed":    does(func(_ context.Context, speed float64) error { return m.Tools.SetPace(speed) }),
 	}
-	for _, d := range m.Tools.World.Databases() {
-		r.Databases = append(r.Databases, d.ConnectionString().String())
+}
+
+// answers makes a handler of a function.
+func answers[Q, A any](do func(context.Context, Q) (A, error)) control.Handler {
+	return func(ctx context.Context, body json.RawMessage) (any, error) {
+		var q Q
+		decoder := json.NewDecoder(bytes.NewReader(body))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&q); err != nil {
+			return nil, fmt.Errorf("reading the command: %w", err)
+		}
+		return do(ctx, q)
 	}
-	return r
+}
+
+// does makes a handler of a function without an answer.
+func does[Q any](do func(context.Context, Q) error) control.Handler {
+	return answers(func(ctx context.Context, q Q) (struct{}, error) { return struct{}{}, do(ctx, q) })
 }

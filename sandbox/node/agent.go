@@ -69,8 +69,9 @@ type Options struct {
 	Launcher       *box.Launcher
 	Images         *images.Store
 	Tools          Tools
-	TLS            *tls.Config // of the nodes' ports
-	Caller         string      // common name of the certificate that may call
+	TLS            *tls.Config                 // of the nodes' ports
+	Caller         string                      // common name of the certificate that may call
+	CutStreams     func(namespace, pod string) // breaks the connections of those who run commands in a pod
 	ConfigMapDelay time.Duration
 	Events         record.EventRecorder
 	Clock          Clock

@@ -240,6 +240,7 @@ func (r *runner) hold(reason, message string) {
 	r.killAll()
 	for _, c := range r.containers {
 		c.await(reason, message)
+		c.retryAt, c.backOff = time.Time{}, 0 // once it is let go it starts at once
 	}
 }
 

@@ -104,9 +104,14 @@ func (a *Agent) ExecInContainer(ctx context.Context, pod, _, name string, argv [
 	case err := <-ended:
 		return err
 	case <-cut:
-		panic(http.ErrAbortHandler) // the connection breaks; the command runs on, as it would
+		pause(ctx, cutDelay) //nolint:errcheck // what was printed gets on its way
+		a.CutStreams(namespace, podName)
+		return errors.New("the sandbox cut this connection (fault ExecCut)") // the command runs on, as it would
 	}
 }
+
+// cutDelay lets output that was let through arrive before the connection breaks.
+const cutDelay = 100 * time.Millisecond
 
 // applyExecFaults delays, refuses or arms the cutting of a command.
 func (r *runner) applyExecFaults(ctx context.Context, e *execution) (cut <-chan struct{}, err error) {

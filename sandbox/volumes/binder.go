@@ -310,3 +310,11 @@ func (b *Binder) destroy(ctx context.Context, v *corev1.PersistentVolume) error 
 	}
 	return err
 }
+
+// Directory is where one of the sandbox's volumes keeps its files.
+func Directory(v *corev1.PersistentVolume) (string, error) {
+	if v.Annotations[provisionedBy] != Provisioner || v.Spec.HostPath == nil {
+		return "", fmt.Errorf("persistentvolume %q is not one of the sandbox's", v.Name)
+	}
+	return v.Spec.HostPath.Path, nil
+}

@@ -72,10 +72,7 @@ func (p *Projector) claimed(namespace, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if volume.Annotations[provisionedBy] != Provisioner || volume.Spec.HostPath == nil {
-		return "", fmt.Errorf("persistentvolume %q is not one of the sandbox's", volume.Name)
-	}
-	return volume.Spec.HostPath.Path, nil
+	return Directory(volume)
 }
 
 // content is what the files of a projected volume hold, by path.

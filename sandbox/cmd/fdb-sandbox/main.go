@@ -30,6 +30,6 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	cmd.AddCommand(newUp(), newDown(), newStatus())
+	cmd.AddCommand(newUp(), newDown(), newStatus(), newNode(), newPod(), newVolume(), newDatabase(), newAPI(), newTime())
 	return cmd
 }

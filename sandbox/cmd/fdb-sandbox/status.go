@@ -29,7 +29,7 @@ func newStatus() *cobra.Command {
 				return fmt.Errorf("no sandbox runs in %s", dir)
 			}
 			var report machine.Report
-			if err := control.Call(cmd.Context(), paths.ControlSocket(), "status", nil, &report); err != nil {
+			if err := control.Call(cmd.Context(), paths.ControlSocket(), "status", struct{}{}, &report); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "process %d\n", id.PID)
