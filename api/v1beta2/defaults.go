@@ -162,7 +162,8 @@ func (c *FoundationDBCluster) CoordinatorPriority(class ProcessClass) (priority 
 }
 
 // Settings are what process groups of the class look like: each field from the
-// class if it has it, otherwise from general, whole.
+// class if it has it, otherwise from general, whole. They are the spec's own: whoever
+// wants to change one makes a copy of it.
 func (c *FoundationDBCluster) Settings(class ProcessClass) ProcessSettings {
 	merged, general := c.Spec.Processes[class], c.Spec.Processes[ProcessClassGeneral]
 	if merged.PodTemplate == nil {
@@ -174,5 +175,5 @@ func (c *FoundationDBCluster) Settings(class ProcessClass) ProcessSettings {
 	if merged.CustomParameters == nil {
 		merged.CustomParameters = general.CustomParameters
 	}
-	return *merged.DeepCopy()
+	return merged
 }

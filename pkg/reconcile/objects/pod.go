@@ -122,7 +122,7 @@ func newPodBuilder(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus
 		group:   g,
 		launch:  DesiredLaunch(c, g.ProcessClass),
 		version: c.ImageVersion(),
-		spec:    &template.Spec,
+		spec:    template.Spec.DeepCopy(),
 	}
 	return b, b.findContainers()
 }

@@ -22,8 +22,8 @@ func PersistentVolumeClaim(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGro
 	claim := &corev1.PersistentVolumeClaim{}
 	var template *metav1.ObjectMeta
 	if t := c.Settings(g.ProcessClass).VolumeClaimTemplate; t != nil {
-		claim = t
-		template = t.ObjectMeta.DeepCopy()
+		claim = t.DeepCopy()
+		template = &t.ObjectMeta
 	}
 	claim.ObjectMeta = metadata(c, template, g.PVCName(c), groupLabels(c, g))
 	fillClaimSpec(&claim.Spec)

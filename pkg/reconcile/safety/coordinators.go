@@ -29,7 +29,7 @@ func (c Coordinators) Valid() bool { return len(c.Problems) == 0 }
 // each in a fault domain of its own, all alive, none excluded, of an eligible
 // class, and named as the cluster file should name them.
 func JudgeCoordinators(s plan.Snapshot) Coordinators {
-	j := judge{s: s, zones: map[string]bool{}, byField: map[string]map[string]int{}}
+	j := judge{s: s, processes: s.Database.Status.ProcessList(), zones: map[string]bool{}, byField: map[string]map[string]int{}}
 	current := s.Database.Status.Coordinators()
 	for _, address := range current {
 		j.add(address)
@@ -52,10 +52,11 @@ func JudgeCoordinators(s plan.Snapshot) Coordinators {
 }
 
 type judge struct {
-	s       plan.Snapshot
-	zones   map[string]bool
-	byField map[string]map[string]int
-	verdict Coordinators
+	s         plan.Snapshot
+	processes []fdb.Process
+	zones     map[string]bool
+	byField   map[string]map[string]int
+	verdict   Coordinators
 }
 
 func (j *judge) problem(format string, args ...any) {
@@ -63,7 +64,7 @@ func (j *judge) problem(format string, args ...any) {
 }
 
 func (j *judge) add(address fdb.Address) {
-	p, found := processAt(j.s, address)
+	p, found := processAt(j.processes, address)
 	switch {
 	case !found:
 		j.verdict.Missing = true
@@ -115,8 +116,8 @@ func namedByDNS(s plan.Snapshot, address fdb.Address) bool {
 
 // processAt finds the process that listens at a coordinator's address, by IP
 // address or by DNS name.
-func processAt(s plan.Snapshot, address fdb.Address) (fdb.Process, bool) {
-	for _, p := range s.Database.Status.ProcessList() {
+func processAt(processes []fdb.Process, address fdb.Address) (fdb.Process, bool) {
+	for _, p := range processes {
 		if !p.Reporting() {
 			continue
 		}

@@ -35,7 +35,7 @@ func addedGroups(d plan.Decision) []plan.NewGroup {
 
 func TestAddProcessGroups(t *testing.T) {
 	tests := map[string]struct {
-		from  func(*testing.T) plan.Snapshot
+		from  func(testing.TB) plan.Snapshot
 		given func(*plan.Snapshot)
 		adds  map[v1beta2.ProcessClass]int
 	}{

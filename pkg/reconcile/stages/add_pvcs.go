@@ -14,16 +14,14 @@ var addPVCs = plan.Stage{
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var d plan.Decision
 		for _, g := range s.Groups() {
-			if !g.ProcessClass.IsStateful() || g.IsGone() {
+			if !g.ProcessClass.IsStateful() || g.IsGone() || s.Volumes[g.PVCName(s.Cluster)] != nil {
 				continue
 			}
 			want, err := objects.PersistentVolumeClaim(s.Cluster, g)
 			if err != nil {
 				return contradiction(err)
 			}
-			if s.Volumes[want.Name] == nil {
-				d.Actions = append(d.Actions, plan.CreatePVC{Group: g.ProcessGroupID, Name: want.Name, Object: want})
-			}
+			d.Actions = append(d.Actions, plan.CreatePVC{Group: g.ProcessGroupID, Name: want.Name, Object: want})
 		}
 		if len(d.Actions) > 0 {
 			d.Why = "stateful process groups keep their data on them"

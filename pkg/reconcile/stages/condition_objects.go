@@ -36,7 +36,7 @@ var incorrectPodMetadata = condition{v1beta2.ConditionIncorrectPodMetadata, func
 
 // incorrectConfigMap: the pod has not confirmed the configuration that it should use.
 var incorrectConfigMap = condition{v1beta2.ConditionIncorrectConfigMap, func(f groupFacts) (verdict, error) {
-	want, err := podConfigHash(f.s, f.group, f.pod)
+	want, err := f.hashes.of(f.s, f.group, f.pod)
 	if err != nil {
 		return keep, err
 	}

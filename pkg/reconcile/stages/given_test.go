@@ -18,7 +18,7 @@ import (
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // emptyCluster is a double cluster of which nothing exists yet.
-func emptyCluster(t *testing.T) plan.Snapshot {
+func emptyCluster(t testing.TB) plan.Snapshot {
 	t.Helper()
 	c := &v1beta2.FoundationDBCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "sample", Namespace: "fdb", UID: "1", Generation: 1},
@@ -38,9 +38,17 @@ const sampleConnectionString = "sample:abc@10.1.0.1:4501,10.1.0.2:4501,10.1.0.3:
 
 // healthyCluster is the same cluster a while after it was reconciled: every pod
 // runs, every process reports, the database is calm.
-func healthyCluster(t *testing.T) plan.Snapshot {
+func healthyCluster(t testing.TB) plan.Snapshot {
+	t.Helper()
+	return healthyClusterOf(t, 0)
+}
+
+// healthyClusterOf is one of so many storage process groups; 0 leaves their number to
+// the defaults, which is 3.
+func healthyClusterOf(t testing.TB, storage int) plan.Snapshot {
 	t.Helper()
 	s := emptyCluster(t)
+	s.Cluster.Spec.ProcessCounts.Storage = storage
 	s.Cluster.Spec.Routing.UseDNSInClusterFile = new(bool)
 	s.Cluster.Status.ConnectionString = sampleConnectionString
 	s.Cluster.Status.RunningVersion = "7.3.79"
@@ -81,12 +89,12 @@ func healthyCluster(t *testing.T) plan.Snapshot {
 	return s
 }
 
-func podIP(n int) string { return fmt.Sprintf("10.1.0.%d", n) }
+func podIP(n int) string { return fmt.Sprintf("10.1.%d.%d", n/250, n%250) }
 
 func nodeName(n int) string { return fmt.Sprintf("node-%d", n) }
 
 // givePod adds the group's pod and volume claim, running and up to date.
-func givePod(t *testing.T, s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, n int) {
+func givePod(t testing.TB, s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, n int) {
 	t.Helper()
 	pod, err := objects.Pod(s.Cluster, g)
 	if err != nil {
@@ -153,7 +161,7 @@ func healthyStatus(c *v1beta2.FoundationDBCluster) *fdb.Status {
 }
 
 // addProcess has the group's first process report what its pod would have it report.
-func addProcess(t *testing.T, status *fdb.Status, s plan.Snapshot, g *v1beta2.ProcessGroupStatus, n int) {
+func addProcess(t testing.TB, status *fdb.Status, s plan.Snapshot, g *v1beta2.ProcessGroupStatus, n int) {
 	t.Helper()
 	line, err := objects.CommandLine(s.Cluster, objects.DesiredLaunch(s.Cluster, g.ProcessClass), 1, s.PodFiles[g.PodName(s.Cluster)].Variables)
 	if err != nil {

@@ -20,14 +20,25 @@ const (
 	monitorConfFile = "fdbmonitor.conf"
 )
 
-// podConfigHash is the hash of the configuration that a pod should use, as that
-// very pod is built: its image type and number of servers may not be the wanted ones.
-func podConfigHash(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
+// configHashes remembers the hashes of a decision: there are many pods, and few ways
+// in which they are launched.
+type configHashes map[objects.Launch]string
+
+// of is the hash of the configuration that a pod should use, as that very pod is
+// built: its image type and number of servers may not be the wanted ones.
+func (h configHashes) of(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
 	launch, err := objects.LaunchOf(pod, g.ProcessClass)
 	if err != nil {
 		return "", err
 	}
-	return objects.ConfigMapHash(s.Cluster, launch)
+	if hash, known := h[launch]; known {
+		return hash, nil
+	}
+	hash, err := objects.ConfigMapHash(s.Cluster, launch)
+	if err == nil {
+		h[launch] = hash
+	}
+	return hash, err
 }
 
 // outdatedFiles names what a pod has not taken over from the ConfigMap yet. For a

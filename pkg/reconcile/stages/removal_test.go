@@ -15,7 +15,7 @@ import (
 
 // leavingStorage is a healthy cluster of four storage groups where three are wanted:
 // storage-114 is marked for removal and its replacement reports.
-func leavingStorage(t *testing.T) plan.Snapshot {
+func leavingStorage(t testing.TB) plan.Snapshot {
 	t.Helper()
 	s := healthyCluster(t)
 	id := s.Cluster.ProcessGroupIDFor(v1beta2.ProcessClassStorage, 200)
@@ -29,7 +29,7 @@ func leavingStorage(t *testing.T) plan.Snapshot {
 }
 
 // drainedStorage is the same after the database has moved everything away.
-func drainedStorage(t *testing.T) plan.Snapshot {
+func drainedStorage(t testing.TB) plan.Snapshot {
 	t.Helper()
 	s := leavingStorage(t)
 	g := firstOf(s, v1beta2.ProcessClassStorage)
@@ -40,7 +40,7 @@ func drainedStorage(t *testing.T) plan.Snapshot {
 }
 
 type removalCase struct {
-	from  func(*testing.T) plan.Snapshot
+	from  func(testing.TB) plan.Snapshot
 	given func(*plan.Snapshot)
 	does  []string
 	holds string

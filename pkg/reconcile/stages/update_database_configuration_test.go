@@ -12,7 +12,7 @@ import (
 )
 
 // unconfigured is a cluster whose processes all report and whose database was never created.
-func unconfigured(t *testing.T) plan.Snapshot {
+func unconfigured(t testing.TB) plan.Snapshot {
 	t.Helper()
 	s := healthyCluster(t)
 	s.Cluster.Status.Configured = false
@@ -29,7 +29,7 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 	const changeLogs = "run configure double ssd-2 usable_regions=1 logs=3 resolvers=1 log_routers=-1 remote_logs=-1 proxies=3 regions=[]"
 	differs := func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration.Logs = 7 }
 	tests := map[string]struct {
-		from  func(*testing.T) plan.Snapshot
+		from  func(testing.TB) plan.Snapshot
 		given func(*plan.Snapshot)
 		does  []string
 		// holds is a part of the reason; empty for none.

@@ -22,8 +22,9 @@ var updatePodConfig = plan.Stage{
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var d plan.Decision
 		var lagging []string
+		hashes := configHashes{}
 		for _, g := range s.Groups() {
-			actions, reason, err := syncPod(s, g)
+			actions, reason, err := syncPod(s, g, hashes)
 			if err != nil {
 				return contradiction(err)
 			}
@@ -44,12 +45,12 @@ var updatePodConfig = plan.Stage{
 
 // syncPod brings one pod's files up to date. The reason is empty once the pod has
 // confirmed them, or when there is no pod to ask.
-func syncPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) (actions []plan.Action, reason string, err error) {
+func syncPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, hashes configHashes) (actions []plan.Action, reason string, err error) {
 	pod := s.Pod(g)
 	if pod == nil || pod.DeletionTimestamp != nil || g.IsGone() {
 		return nil, "", nil
 	}
-	want, err := podConfigHash(s, g, pod)
+	want, err := hashes.of(s, g, pod)
 	if err != nil {
 		return nil, "", err
 	}

@@ -151,7 +151,7 @@ func splitGroup(t *testing.T) plan.Snapshot {
 		if other == g {
 			continue
 		}
-		hash, err := podConfigHash(s, other, s.Pod(other))
+		hash, err := configHashes{}.of(s, other, s.Pod(other))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package stages
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -23,6 +22,8 @@ type groupFacts struct {
 	servers int
 	// processes are those that report, by process number; a silent one is absent.
 	processes map[int]fdb.Process
+	// hashes are of the configurations that pods should use.
+	hashes configHashes
 	// databaseAnswers is false when no process of the data center reports, as in a
 	// status document that came without what processes say of themselves: nothing
 	// follows then from one that is silent.
@@ -32,8 +33,8 @@ type groupFacts struct {
 // recordGroups judges every process group on its own.
 func recordGroups(s *plan.Snapshot) error {
 	adoptOrphans(s)
-	reporting := sameDataCenter(*s)
-	recordFaultDomains(s.Cluster, reporting)
+	reporting, hashes := reportingIn(sameDataCenter(*s)), configHashes{}
+	recordFaultDomains(s.Cluster, reporting.processes)
 	for _, g := range s.Groups() {
 		markIfListed(s.Cluster, g, s.Now)
 		if err := recordPod(s, g); err != nil {
@@ -48,6 +49,7 @@ func recordGroups(s *plan.Snapshot) error {
 		if err != nil {
 			return err
 		}
+		f.hashes = hashes
 		if err := judgeGroup(f); err != nil {
 			return err
 		}
@@ -144,8 +146,37 @@ func recordFaultDomains(c *v1beta2.FoundationDBCluster, reporting []fdb.Process)
 	}
 }
 
-func factsOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, reporting []fdb.Process) (groupFacts, error) {
-	f := groupFacts{s: s, group: g, pod: s.Pod(g), servers: 1, processes: map[int]fdb.Process{}, databaseAnswers: slices.ContainsFunc(reporting, fdb.Process.Reporting)}
+// reporting are the processes that the status document shows, and which process of
+// which group each is.
+type reporting struct {
+	processes []fdb.Process
+	byID      map[string]fdb.Process
+	answers   bool
+}
+
+func reportingIn(processes []fdb.Process) reporting {
+	r := reporting{processes: processes, byID: make(map[string]fdb.Process, len(processes)), answers: slices.ContainsFunc(processes, fdb.Process.Reporting)}
+	for _, p := range processes {
+		if id := p.Locality[fdb.LocalityProcessID]; id != "" {
+			r.byID[id] = p
+		} else {
+			r.byID[p.InstanceID()] = p
+		}
+	}
+	return r
+}
+
+// process is the n-th process of a group, if it reports.
+func (r reporting) process(g *v1beta2.ProcessGroupStatus, n int) (p fdb.Process, ok bool) {
+	p, ok = r.byID[string(g.ProcessGroupID)]
+	if !ok {
+		p, ok = r.byID[g.ProcessGroupID.ProcessID(n)]
+	}
+	return p, ok && p.Reporting()
+}
+
+func factsOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, r reporting) (groupFacts, error) {
+	f := groupFacts{s: s, group: g, pod: s.Pod(g), servers: 1, processes: map[int]fdb.Process{}, databaseAnswers: r.answers}
 	if f.pod != nil {
 		servers, err := objects.ServersPerPodOf(f.pod, g.ProcessClass)
 		if err != nil {
@@ -153,20 +184,8 @@ func factsOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, reporting []fdb.Pro
 		}
 		f.servers = servers
 	}
-	byID := map[string]fdb.Process{}
-	for _, p := range reporting {
-		if id := p.Locality[fdb.LocalityProcessID]; id != "" {
-			byID[id] = p
-		} else {
-			byID[p.InstanceID()] = p
-		}
-	}
 	for n := 1; n <= f.servers; n++ {
-		p, ok := byID[string(g.ProcessGroupID)]
-		if !ok {
-			p, ok = byID[fmt.Sprintf("%s-%d", g.ProcessGroupID, n)]
-		}
-		if ok && p.Reporting() {
+		if p, ok := r.process(g, n); ok {
 			f.processes[n] = p
 		}
 	}

@@ -51,7 +51,7 @@ func TestAnUnreachableDatabaseChangesOnlyTheHealth(t *testing.T) {
 
 func TestConfiguredIsRememberedForEver(t *testing.T) {
 	tests := map[string]struct {
-		from  func(*testing.T) plan.Snapshot
+		from  func(testing.TB) plan.Snapshot
 		given func(*plan.Snapshot)
 		want  bool
 	}{

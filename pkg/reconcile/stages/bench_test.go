@@ -1,0 +1,96 @@
+package stages
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// clusterOf is a reconciled cluster of so many process groups.
+func clusterOf(t testing.TB, groups int) plan.Snapshot {
+	t.Helper()
+	const others = 13 // of the classes log and stateless
+	return healthyClusterOf(t, groups-others)
+}
+
+// decideAll asks every stage, as a pass with nothing to do does.
+func decideAll(tb testing.TB, s plan.Snapshot) {
+	tb.Helper()
+	for _, stage := range Cluster() {
+		if d := stage.Decide(s); len(d.Actions) > 0 || d.Hold != nil {
+			tb.Fatalf("%s wants %d actions and holds with %q", stage.Name, len(d.Actions), reason(d))
+		}
+	}
+}
+
+func BenchmarkDecisions(b *testing.B) {
+	for _, groups := range []int{16, 100, 1000} {
+		s := clusterOf(b, groups)
+		b.Run(fmt.Sprintf("groups=%d", groups), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				decideAll(b, s)
+			}
+			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/op")
+		})
+	}
+}
+
+func BenchmarkStage(b *testing.B) {
+	s := clusterOf(b, 1000)
+	for i, stage := range Cluster() {
+		b.Run(fmt.Sprintf("%02d=%s", i+1, stage.Name), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				stage.Decide(s)
+			}
+		})
+	}
+}
+
+// cost is what one pass's decisions take.
+func cost(tb testing.TB, s plan.Snapshot, rounds int) (time.Duration, uint64) {
+	tb.Helper()
+	decideAll(tb, s) // warm
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	best := time.Duration(1<<63 - 1)
+	for range rounds {
+		begun := time.Now()
+		decideAll(tb, s)
+		best = min(best, time.Since(begun))
+	}
+	runtime.ReadMemStats(&after)
+	return best, (after.TotalAlloc - before.TotalAlloc) / uint64(rounds) //nolint:gosec // rounds is a small positive number
+}
+
+// Ten times the process groups should cost about ten times as much: a ratio within
+// one run says so on any machine.
+func BenchmarkDecisionsGrow(b *testing.B) {
+	small, large := clusterOf(b, 100), clusterOf(b, 1000)
+	for b.Loop() {
+		const rounds = 5
+		smallTime, smallMemory := cost(b, small, rounds)
+		largeTime, largeMemory := cost(b, large, rounds)
+		b.ReportMetric(float64(largeTime)/float64(smallTime), "time-1000/100")
+		b.ReportMetric(float64(largeMemory)/float64(smallMemory), "memory-1000/100")
+	}
+}
+
+// mostGrowth is how many times as much memory ten times the process groups may take.
+const mostGrowth = 15
+
+func TestDecisionsGrowAboutLinearly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures memory over 1000 process groups")
+	}
+	_, small := cost(t, clusterOf(t, 100), 1)
+	_, large := cost(t, clusterOf(t, 1000), 1)
+	if ratio := float64(large) / float64(small); ratio > mostGrowth {
+		t.Errorf("1000 process groups take %.1f times the memory of 100, at most %d", ratio, mostGrowth)
+	}
+}
