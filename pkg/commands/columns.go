@@ -19,7 +19,7 @@ type column struct {
 
 func parseColumns(spec string) ([]column, error) {
 	var columns []column
-	for _, part := range strings.Split(spec, ",") {
+	for part := range strings.SplitSeq(spec, ",") {
 		header, path, found := strings.Cut(part, ":")
 		if !found || header == "" || path == "" {
 			return nil, usagef("a custom column is HEADER:PATH, as in ID:.id, not %q", part)

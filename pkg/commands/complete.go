@@ -33,11 +33,7 @@ func completeWith(cmd *cobra.Command, flag string, list candidates) {
 
 func asCompletion(list candidates) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		ctx := cmd.Context()
-		if ctx == nil {
-			ctx = context.Background()
-		}
-		ctx, cancel := context.WithTimeout(ctx, completionBudget)
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionBudget)
 		defer cancel()
 		return list(ctx, cmd, args), cobra.ShellCompDirectiveNoFileComp
 	}

@@ -166,7 +166,11 @@ func (p *passes) end(ctx context.Context, err error) error {
 
 // timedOut says what was still waited for when --timeout was over.
 func (p *passes) timedOut() error {
-	if words := p.why.words(p.last); words != "" {
+	words := p.said // the pass that --timeout cut short knows less than the one before it
+	if words == "" {
+		words = p.why.words(p.last)
+	}
+	if words != "" {
 		return fmt.Errorf("%w after %s: %s", errTimeout, p.options.timeout, words)
 	}
 	return fmt.Errorf("%w after %s", errTimeout, p.options.timeout)

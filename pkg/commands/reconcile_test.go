@@ -37,10 +37,10 @@ func refuse(kind string, err error) func(plan.Action) error {
 }
 
 var (
-	pods      = schema.GroupResource{Resource: "pods"}
-	forbidden = apierrors.NewForbidden(pods, "p", errors.New("no rule"))
-	conflict  = apierrors.NewConflict(pods, "p", errors.New("changed"))
-	noAnswer  = &url.Error{Op: "Get", URL: "https://api", Err: errors.New("connection refused")}
+	pods        = schema.GroupResource{Resource: "pods"}
+	forbidden   = apierrors.NewForbidden(pods, "p", errors.New("no rule"))
+	conflict    = apierrors.NewConflict(pods, "p", errors.New("changed"))
+	errNoAnswer = &url.Error{Op: "Get", URL: "https://api", Err: errors.New("connection refused")}
 )
 
 func TestReconcileExitCodes(t *testing.T) {
@@ -83,11 +83,11 @@ func TestReconcileExitCodes(t *testing.T) {
 		"some of it failed":                               {given: func(g *given) { g.world.Refuse = refuse("CreatePod", errors.New("quota")) }, args: []string{"sample", "--yes"}, want: ExitPartly},
 		"a failure is not waited out":                     {given: func(g *given) { g.world.Refuse = refuse("CreatePod", errors.New("quota")) }, args: []string{"sample", "--yes", "--wait"}, want: ExitPartly},
 		"all of it failed":                                {given: func(g *given) { g.world.Refuse = func(plan.Action) error { return errors.New("no") } }, args: []string{"sample", "--yes"}, want: ExitInternal},
-		"no API server in the middle of a pass":           {given: func(g *given) { g.world.Refuse = refuse("CreatePod", &reconcile.UnreachableError{Err: noAnswer}) }, args: []string{"sample", "--yes"}, want: ExitUnreachable},
+		"no API server in the middle of a pass":           {given: func(g *given) { g.world.Refuse = refuse("CreatePod", &reconcile.UnreachableError{Err: errNoAnswer}) }, args: []string{"sample", "--yes"}, want: ExitUnreachable},
 		"no way into the pods": {given: func(g *given) {
 			g.world.Refuse = refuse("CreatePod", &admin.Error{Kind: admin.KindTransport, Doing: "x"})
 		}, args: []string{"sample", "--yes"}, want: ExitUnreachable},
-		"no API server at all":                     {given: func(g *given) { g.connect = func() (Session, error) { return nil, noAnswer } }, args: []string{"sample", "--yes"}, want: ExitUnreachable, says: "https://api"},
+		"no API server at all":                     {given: func(g *given) { g.connect = func() (Session, error) { return nil, errNoAnswer } }, args: []string{"sample", "--yes"}, want: ExitUnreachable, says: "https://api"},
 		"only a step by the operator's newer name": {args: []string{"sample", "--yes", "--only", "UpdateMetadata"}, want: ExitDone},
 	}
 	for name, tc := range tests {
@@ -185,7 +185,7 @@ func TestOnATerminalThePlanIsShownAndAskedFor(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := newGiven(t)
-			g.input = typed(tc.input)
+			g.input = new(tc.input)
 			if got := g.run("reconcile", "sample"); got != tc.want {
 				t.Errorf("exit code %d, want %d: %s", got, tc.want, &g.err)
 			}
@@ -201,7 +201,7 @@ func TestOnATerminalThePlanIsShownAndAskedFor(t *testing.T) {
 
 func TestARefusedPlanIsNotAskedFor(t *testing.T) {
 	g := newGiven(t)
-	g.gates, g.input = operatorLives, typed("y\n")
+	g.gates, g.input = operatorLives, new("y\n")
 	if code := g.run("reconcile", "sample"); code != ExitRefused || strings.Contains(g.err.String(), "[y/N]") {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
@@ -209,11 +209,11 @@ func TestARefusedPlanIsNotAskedFor(t *testing.T) {
 
 func TestWhatWasNotShownIsAskedForAgain(t *testing.T) {
 	g := newGiven(t)
-	g.input = typed("y\n")
+	g.input = new("y\n")
 	g.run("reconcile", "sample")
 	before := len(g.world.Acted)
 	g.world.Tick(time.Minute) // pods run now: a connection string is next, which nobody saw
-	g.input = typed("y\nn\n")
+	g.input = new("y\nn\n")
 	code := g.run("reconcile", "sample", "--wait")
 	if code != ExitUnconfirmed {
 		t.Errorf("exit code %d, want %d\n%s%s", code, ExitUnconfirmed, &g.out, &g.err)
@@ -230,7 +230,7 @@ func TestWhatWasNotShownIsAskedForAgain(t *testing.T) {
 
 func TestAPreviewThatHasNothingToDoAsksNothing(t *testing.T) {
 	g := up(t)
-	g.input = typed("")
+	g.input = new("")
 	if code := g.run("reconcile", "sample"); code != ExitDone || strings.Contains(g.err.String(), "[y/N]") {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
@@ -292,7 +292,7 @@ func TestPlanAnswersWhetherThereIsSomethingToDo(t *testing.T) {
 	if code := g.run("plan", "sample"); code != ExitDone {
 		t.Errorf("exit code %d of a cluster that is as it should be: %s", code, &g.out)
 	}
-	g.connect = func() (Session, error) { return nil, noAnswer }
+	g.connect = func() (Session, error) { return nil, errNoAnswer }
 	if code := g.run("plan", "sample"); code != ExitUnreachable {
 		t.Errorf("exit code %d without an API server", code)
 	}

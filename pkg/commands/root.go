@@ -46,13 +46,13 @@ func Run(ctx context.Context, env *Env, args []string) int {
 
 // asUsage is for errors that cobra found before any of our code ran.
 func asUsage(err error) error {
-	var known *failure
-	if errors.As(err, &known) {
+	if _, known := errors.AsType[*failure](err); known {
 		return err
 	}
 	return usage(err, "kubectl fdb --help")
 }
 
+//nolint:contextcheck // completions take the context of the command line they complete
 func newRoot(env *Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kubectl-fdb",
@@ -144,12 +144,12 @@ func (e *Env) paint(stream any) ui.Paint {
 // themselves, since it is also asked about command lines that do not parse.
 func jsonAsked(args []string) bool {
 	for i, arg := range args {
-		switch {
-		case arg == "--":
+		switch arg {
+		case "--":
 			return false
-		case arg == "-o", arg == "--output":
+		case "-o", "--output":
 			return i+1 < len(args) && args[i+1] == "json"
-		case arg == "-ojson", arg == "-o=json", arg == "--output=json":
+		case "-ojson", "-o=json", "--output=json":
 			return true
 		}
 	}

@@ -119,7 +119,7 @@ func (h *heartbeat) set(busy string) {
 
 // start beats until the returned function is called.
 func (h *heartbeat) start() (stop func()) {
-	ticker := h.env.Clock.NewTicker(patience)
+	ticker := h.env.Clock.NewTicker(time.Second)
 	done, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -141,9 +141,10 @@ func (h *heartbeat) start() (stop func()) {
 
 func (h *heartbeat) beat() {
 	h.mu.Lock()
-	busy, took := h.busy, h.env.Clock.Since(h.since)
+	busy, since := h.busy, h.since
 	h.mu.Unlock()
-	if busy != "" {
+	now := h.env.Clock.Now()
+	if took := now.Sub(since); busy != "" && took >= patience && h.env.silentFor(now) >= patience {
 		h.env.talk("still at it for %s: %s", took.Round(time.Second), busy)
 	}
 }

@@ -21,7 +21,7 @@ var (
 )
 
 // recorded reads a status document that a FoundationDB 7.3.79 printed.
-func recorded(t testing.TB, name string) *fdb.Status {
+func recorded(t *testing.T, name string) *fdb.Status {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "fdb", "testdata", "status", name+".json"))
 	if err != nil {
@@ -35,7 +35,7 @@ func recorded(t testing.TB, name string) *fdb.Status {
 }
 
 // healthy is the cluster of which the document 05-healthy was recorded.
-func healthy(t testing.TB) Facts {
+func healthy(t *testing.T) Facts {
 	t.Helper()
 	s := recorded(t, "05-healthy")
 	c := &v1beta2.FoundationDBCluster{
@@ -98,7 +98,7 @@ func (f Facts) silence(id v1beta2.ProcessGroupID, since time.Duration) {
 }
 
 // unanswered is the cluster when nobody gets an answer from its database.
-func unanswered(t testing.TB) Facts {
+func unanswered(t *testing.T) Facts {
 	t.Helper()
 	f := healthy(t)
 	f.Database = plan.DatabaseFacts{Unreachable: "running fdbcli in pod sample-log-1: timed out after 60s"}

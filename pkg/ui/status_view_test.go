@@ -31,12 +31,13 @@ func TestScreens(t *testing.T) {
 		facts func(*testing.T) Facts
 		o     StatusOptions
 	}{
-		"healthy": {facts: func(t *testing.T) Facts { return healthy(t) }},
+		"healthy": {facts: healthy},
 		"healthy, wide and absolute": {
-			facts: func(t *testing.T) Facts { return healthy(t) },
+			facts: healthy,
 			o:     StatusOptions{Wide: true, Absolute: true},
 		},
 		"a storage process died and the database has not noticed": {facts: func(t *testing.T) Facts {
+			t.Helper()
 			f := healthy(t)
 			f.silence("storage-3", 20*time.Second)
 			f.Gaps.ReconciledProcessGroups = 11
@@ -44,12 +45,14 @@ func TestScreens(t *testing.T) {
 			return f
 		}},
 		"all logs are down": {facts: func(t *testing.T) Facts {
+			t.Helper()
 			f := healthy(t)
 			f.Database.Status = recorded(t, "63-all-logs-down")
 			return f
 		}},
-		"no answer": {facts: func(t *testing.T) Facts { return unanswered(t) }},
+		"no answer": {facts: unanswered},
 		"never created": {facts: func(t *testing.T) Facts {
+			t.Helper()
 			f := healthy(t)
 			f.Cluster.Status = v1beta2.FoundationDBClusterStatus{}
 			f.Cluster.ManagedFields = nil
@@ -58,6 +61,7 @@ func TestScreens(t *testing.T) {
 			return f
 		}},
 		"held, locked and in maintenance": {facts: func(t *testing.T) Facts {
+			t.Helper()
 			f := healthy(t)
 			f.Lease = Lease{Read: true, Holder: "alice@laptop pid 7 (rack 12)", Until: noon.Add(40 * time.Second)}
 			f.Cluster.Spec.LockOptions.DisableLocks = new(bool)

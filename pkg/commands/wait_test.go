@@ -1,0 +1,42 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+func TestWhatTakesLongIsToldEveryTenSeconds(t *testing.T) {
+	g := newGiven(t)
+	h := &heartbeat{env: g.environment()}
+	h.report(reconcile.Observing{Facets: plan.Database})
+	for range 35 {
+		g.world.Tick(time.Second)
+		h.beat()
+	}
+	if said := strings.Count(g.err.String(), "reading database"); said != 3 {
+		t.Errorf("said %d times in 35 s, want 3: %s", said, &g.err)
+	}
+	h.report(reconcile.Observed{})
+	g.err.Reset()
+	g.world.Tick(time.Minute)
+	h.beat()
+	if g.err.Len() > 0 {
+		t.Errorf("nothing goes on, and yet: %s", &g.err)
+	}
+}
+
+func TestAWaitIsToldOnceAndThenEveryTenSeconds(t *testing.T) {
+	g := newGiven(t)
+	g.world.LeaseHolder = "alice"
+	g.run("reconcile", "sample", "--yes", "--wait", "--timeout", "1m")
+	if said := strings.Count(g.out.String(), "waiting  the lease"); said != 1 {
+		t.Errorf("the reason was told %d times on stdout, want once: %s", said, &g.out)
+	}
+	if said := strings.Count(g.err.String(), "still waiting: the lease is held by alice"); said < 4 || said > 6 {
+		t.Errorf("said %d times in a minute, want 5 or so: %s", said, &g.err)
+	}
+}
