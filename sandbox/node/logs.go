@@ -3,7 +3,6 @@ package node
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -159,14 +158,14 @@ func (l logRequest) send(ctx context.Context, w http.ResponseWriter, file string
 	}
 	defer f.Close()
 	out := &limitedLines{w: w, left: l.limit, request: l}
-	if err := out.existing(f); err != nil || !l.follow {
+	if err := out.existing(f); err != nil || !l.follow || out.full() {
 		return err
 	}
 	ticker := time.NewTicker(followInterval)
 	defer ticker.Stop()
 	for {
 		last := !running()
-		if err := out.copy(f); err != nil || last {
+		if err := out.copy(f); err != nil || last || out.full() {
 			return err
 		}
 		http.NewResponseController(w).Flush() //nolint:errcheck // a caller that is gone ends ctx
@@ -210,7 +209,8 @@ func (l *limitedLines) copy(f io.Reader) error {
 	return l.write(lines[:len(lines)-1])
 }
 
-var errLimit = errors.New("the byte limit is reached")
+// full says whether the byte limit is reached.
+func (l *limitedLines) full() bool { return l.left == 0 }
 
 func (l *limitedLines) write(lines []string) error {
 	for _, line := range lines {
@@ -232,8 +232,8 @@ func (l *limitedLines) write(lines []string) error {
 		if _, err := io.WriteString(l.w, text); err != nil {
 			return err
 		}
-		if l.left == 0 {
-			return errLimit
+		if l.full() {
+			return nil
 		}
 	}
 	return nil

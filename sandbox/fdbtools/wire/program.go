@@ -40,6 +40,11 @@ func RunProgram(ctx context.Context, run Run, s Streams) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	return RunOver(c, run, s)
+}
+
+// RunOver is RunProgram over a connection that is there already; it closes it.
+func RunOver(c *Conn, run Run, s Streams) (int, error) {
 	defer c.Close()
 	if err := c.Send(FromProgram{Run: &run}); err != nil {
 		return 0, err
@@ -50,6 +55,7 @@ func RunProgram(ctx context.Context, run Run, s Streams) (int, error) {
 		if err := c.Receive(&m); err != nil {
 			return 0, fmt.Errorf("the sandbox is gone: %w", err)
 		}
+		var err error
 		switch {
 		case m.Exit != nil:
 			return *m.Exit, nil
