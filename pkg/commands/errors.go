@@ -63,7 +63,12 @@ func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, 
 // InterruptedError is the cause of a context that a signal ended.
 type InterruptedError struct{ Signal os.Signal }
 
-func (e *InterruptedError) Error() string { return "interrupted by " + e.Signal.String() }
+func (e *InterruptedError) Error() string {
+	if e.Signal == os.Interrupt {
+		return "Ctrl-C"
+	}
+	return "signal: " + e.Signal.String()
+}
 
 // errTimeout is the cause of a context that --timeout ended.
 var errTimeout = errors.New("--timeout is over")

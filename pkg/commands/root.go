@@ -52,7 +52,6 @@ func asUsage(err error) error {
 	return usage(err, "kubectl fdb --help")
 }
 
-//nolint:contextcheck // completions take the context of the command line they complete
 func newRoot(env *Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kubectl-fdb",
