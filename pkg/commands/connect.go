@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/user"
 	"strings"
 	"time"
 
@@ -49,7 +48,7 @@ func NewEnv() *Env {
 		Getenv:     os.Getenv,
 		IsTerminal: printers.IsTerminal,
 		Random:     randomNumber,
-		Holder:     holder(),
+		Holder:     live.NewHolder(),
 		RunID:      strings.ToLower(rand.Text()[:10]),
 	}
 	e.Kube.WithWrapConfigFn(e.limits)
@@ -71,19 +70,6 @@ func randomNumber() uint64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return binary.LittleEndian.Uint64(b[:])
-}
-
-// holder is who we are to others: user, host and process.
-func holder() string {
-	name := "unknown user"
-	if u, err := user.Current(); err == nil {
-		name = u.Username
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown host"
-	}
-	return fmt.Sprintf("%s@%s pid %d", name, host, os.Getpid())
 }
 
 // config is how to reach the API server. Without a kubeconfig there is none:
