@@ -123,10 +123,18 @@ func TestKilledAfterEveryActionTheSameCommandFinishes(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("not done after %d kills", kills)
 		}
-		if !killedAfterFirstAction(t, ns) {
+		killed, code := killedAfterFirstAction(t, ns)
+		if killed {
+			kills++
+			continue
+		}
+		if code == 0 {
 			break
 		}
-		kills++
+		if code != 3 {
+			t.Fatalf("exit code %d after %d kills, want 3 while there is something to wait for", code, kills)
+		}
+		time.Sleep(time.Second)
 	}
 	if kills < 20 {
 		t.Errorf("killed %d times, too few to have met every kind of action", kills)
@@ -138,9 +146,9 @@ func TestKilledAfterEveryActionTheSameCommandFinishes(t *testing.T) {
 	}
 }
 
-// killedAfterFirstAction runs one pass and kills it as soon as it has done something;
-// it reports false when the pass ended by itself with nothing done.
-func killedAfterFirstAction(t *testing.T, ns string) bool {
+// killedAfterFirstAction runs one pass and kills it as soon as it has done something.
+// A pass that does nothing ends by itself, with its exit code.
+func killedAfterFirstAction(t *testing.T, ns string) (killed bool, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), longest)
 	defer cancel()
@@ -153,22 +161,18 @@ func killedAfterFirstAction(t *testing.T, ns string) bool {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	acted := false
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
 		var event struct {
 			Event string `json:"event"`
 		}
-		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
-			t.Errorf("not JSON: %q", lines.Text())
-		}
-		if event.Event == "acted" {
-			acted = true
+		if json.Unmarshal(lines.Bytes(), &event) == nil && event.Event == "acted" {
+			killed = true
 			_ = cmd.Process.Kill()
 			break
 		}
 	}
 	_ = cmd.Wait() // killed, or whatever the pass ended with
-	return acted
+	return killed, cmd.ProcessState.ExitCode()
 }
