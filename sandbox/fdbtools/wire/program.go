@@ -60,7 +60,7 @@ func RunOver(c *Conn, run Run, s Streams) (int, error) {
 		case m.Exit != nil:
 			return *m.Exit, nil
 		case m.Ask != nil:
-			answer := answerFile(*m.Ask)
+			answer := AnswerFile(*m.Ask)
 			err = c.Send(FromProgram{File: &answer})
 		case m.Stdout != nil:
 			_, err = s.Out.Write(m.Stdout)
@@ -90,7 +90,8 @@ func sendInput(c *Conn, in io.Reader) {
 	}
 }
 
-func answerFile(q FileQuestion) FileAnswer {
+// AnswerFile does what a question asks, with the files of this program.
+func AnswerFile(q FileQuestion) FileAnswer {
 	a := FileAnswer{ID: q.ID}
 	var err error
 	switch q.Do {
