@@ -1,0 +1,99 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// A service has the name of its pod, and an object that was made anew has the name of
+// the one that was judged: the identity decides.
+func TestOnlyTheJudgedObjectsAreDeleted(t *testing.T) {
+	const pod, claim, service = "pod storage-1", "claim storage-1-data", "service storage-1"
+	tests := map[string]struct {
+		judged map[string]types.UID
+		left   []string
+		fails  bool
+	}{
+		"all that were judged go": {
+			judged: map[string]types.UID{"storage-1": pod, "storage-1-data": claim, "service/storage-1": service},
+		},
+		"a pod that was made anew stays, and what has not been deleted yet": {
+			judged: map[string]types.UID{"storage-1": "an older one", "storage-1-data": claim, "service/storage-1": service},
+			left:   []string{pod, claim, service}, fails: true,
+		},
+		"a service that was made anew stays": {
+			judged: map[string]types.UID{"storage-1": pod, "storage-1-data": claim, "service/storage-1": "an older one"},
+			left:   []string{service}, fails: true,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			objects := []client.Object{
+				&corev1.Pod{ObjectMeta: identified("storage-1", pod)},
+				&corev1.PersistentVolumeClaim{ObjectMeta: identified("storage-1-data", claim)},
+				&corev1.Service{ObjectMeta: identified("storage-1", service)},
+			}
+			f := newField(t, sample(), objects...)
+			f.world.Client = identityChecker{f.world.Client}
+			f.begin()
+			err := f.world.Act(t.Context(), plan.DeleteGroupObjects{
+				Group: "storage-1", Pod: "storage-1", Claim: "storage-1-data", Service: "storage-1", UIDs: tc.judged,
+			})
+			if apierrors.IsConflict(err) != tc.fails || (err == nil) == tc.fails {
+				t.Errorf("error %v, want a conflict: %t", err, tc.fails)
+			}
+			if diff := cmp.Diff(tc.left, stillThere(t, f, objects)); diff != "" {
+				t.Errorf("left (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func identified(name, uid string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: key.Namespace, Name: name, UID: types.UID(uid)}
+}
+
+func stillThere(t *testing.T, f *field, objects []client.Object) []string {
+	t.Helper()
+	var left []string
+	for _, o := range objects {
+		uid := o.GetUID()
+		switch err := f.api.Get(t.Context(), client.ObjectKeyFromObject(o), o); {
+		case err == nil:
+			left = append(left, string(uid))
+		case !apierrors.IsNotFound(err):
+			t.Fatal(err)
+		}
+	}
+	return left
+}
+
+// identityChecker refuses, as an API server does and the fake one does not, to delete
+// an object that is another than the caller means.
+type identityChecker struct{ client.Client }
+
+func (c identityChecker) Delete(ctx context.Context, o client.Object, options ...client.DeleteOption) error {
+	there := o.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
+	if err := c.Get(ctx, client.ObjectKeyFromObject(o), there); err != nil {
+		return err
+	}
+	meant := (&client.DeleteOptions{}).ApplyOptions(options).Preconditions
+	if meant == nil || meant.UID == nil {
+		return errors.New("deleted by name alone")
+	}
+	if *meant.UID != there.GetUID() {
+		return apierrors.NewConflict(schema.GroupResource{}, o.GetName(), errors.New("the UID in the precondition differs"))
+	}
+	return c.Client.Delete(ctx, o, options...)
+}
