@@ -34,7 +34,7 @@ const (
 // Run runs the command that args name and returns what the shell shall see. The
 // cause of a context that a signal ended is an InterruptedError.
 func Run(ctx context.Context, env *Env, args []string) int {
-	root := newRoot(env)
+	root := newRoot(env) //nolint:contextcheck // a completion takes the context of the command line that it completes
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && !env.started {
