@@ -1,0 +1,47 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The spec asks for a storage group to go: a new one comes up, data moves, and the old
+// one goes with its volume, its exclusion and its record.
+func TestAProcessGroupIsReplaced(t *testing.T) {
+	ns := namespace(t)
+	apply(t, ns, cluster("c", counts))
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes", "--timeout", "4m"), 0)
+	before := storageGroups(t, ns)
+	kubectl(t, "patch", "fdb", "c", "-n", ns, "--type", "merge", "-p", `{"spec":{"processGroupsToRemove":["`+before[0]+`"]}}`)
+
+	r := fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes", "--timeout", "5m", "--interval", "5s")
+	want(t, r, 0)
+	for _, step := range []string{"add 1 process groups", "exclude " + before[0], "record as drained: " + before[0], "delete of " + before[0], "drop the records of " + before[0]} {
+		if !strings.Contains(r.stdout, step) {
+			t.Errorf("did not %s:\n%s", step, r.stdout)
+		}
+	}
+	after := storageGroups(t, ns)
+	if len(after) != len(before) || strings.Contains(strings.Join(after, " "), before[0]) {
+		t.Errorf("storage groups %v, before %v: want %s replaced", after, before, before[0])
+	}
+	if claims := kubectl(t, "get", "pvc", "-n", ns, "-o", "name"); strings.Contains(claims, "c-"+before[0]+"-data") {
+		t.Errorf("the volume claim of %s is still there:\n%s", before[0], claims)
+	}
+	if excluded := kubectl(t, "exec", "-n", ns, "c-"+after[0], "-c", "foundationdb", "--", "fdbcli", "--exec", "exclude"); !strings.Contains(excluded, "no servers or localities excluded") {
+		t.Errorf("an exclusion is left:\n%s", excluded)
+	}
+	want(t, fdb(t, "status", "c", "-n", ns), 0)
+	settled := versions(t, ns)
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes"), 0)
+	if diff := cmp.Diff(settled, versions(t, ns)); diff != "" {
+		t.Errorf("a pass over a reconciled cluster wrote (-before +after):\n%s", diff)
+	}
+}
+
+func storageGroups(t *testing.T, ns string) []string {
+	t.Helper()
+	return strings.Fields(kubectl(t, "get", "fdb", "c", "-n", ns, "-o", `jsonpath={range .status.processGroups[?(@.processClass=="storage")]}{.processGroupID}{"\n"}{end}`))
+}
