@@ -1,6 +1,7 @@
 package box
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -28,11 +29,7 @@ func TestMain(m *testing.M) {
 // directory appears at /var/fdb/data.
 func newBox(t *testing.T, change func(*Spec)) (*Box, string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "box")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := t.TempDir()
 	for _, name := range []string{"root", "run", "data"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
 			t.Fatal(err)
@@ -97,7 +94,7 @@ func TestCommandSeesTheContainersFiles(t *testing.T) {
 	}{
 		"a volume is at its mount path":            {script: "cat /var/fdb/data/fdb.cluster", want: "a:b@127.0.1.1:4501"},
 		"the image's files are there":              {script: "cat /var/fdb/version", want: "7.3.79"},
-		"the hostname is the pod's":                {script: "cat /etc/hostname; uname -n", want: "storage-1\nstorage-1\n"},
+		"the hostname is the pod's":                {script: "echo $(cat /etc/hostname), too: $(uname -n)", want: "storage-1, too: storage-1\n"},
 		"the end of standard input arrives":        {script: "cat", stdin: "hello", want: "hello"},
 		"an exit code arrives":                     {script: "exit 7", exit: Exit{Code: 7}},
 		"a signal is told from an exit code":       {script: "kill -9 $$", exit: Exit{Code: 137, Signal: syscall.SIGKILL}},
@@ -133,9 +130,12 @@ func TestUnknownProgramCannotStart(t *testing.T) {
 	}
 	defer null.Close()
 	_, err = b.Run(Command{Argv: []string{"crash-loop"}, Env: []string{"PATH=/usr/bin"}, Stdin: null, Stdout: null, Stderr: null})
-	want := CannotStartError{`exec: "crash-loop": executable file not found in $PATH`}
-	if err != error(want) {
-		t.Errorf("got %v, want %v", err, want)
+	var got CannotStartError
+	if !errors.As(err, &got) {
+		t.Fatalf("got %v, want a CannotStartError", err)
+	}
+	if diff := cmp.Diff(`exec: "crash-loop": executable file not found in $PATH`, got.Reason); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -50,7 +50,7 @@ type Bridge struct {
 func New(o Options) *Bridge {
 	return &Bridge{
 		Options: o, speed: o.Speed, servers: map[*fdbsim.ServerHandle]Server{}, data: map[string]bool{},
-		World: fdbsim.NewWorld(fdbsim.Options{Seed: uint64(o.Clock.Now().UnixNano()), Start: o.Clock.Now(), Resolve: o.Resolve}), //nolint:gosec // any number is a seed
+		World: fdbsim.NewWorld(fdbsim.Options{Seed: uint64(o.Clock.Now().UnixNano()), Start: o.Clock.Now(), Resolve: o.Resolve}),
 	}
 }
 
@@ -137,19 +137,7 @@ const annotationInterval = 100 * time.Millisecond
 func (b *Bridge) watchPod(ctx context.Context, cancel context.CancelFunc, conn *wire.Conn, c node.Container) {
 	go func() {
 		defer cancel()
-		for {
-			var m wire.FromProgram
-			if conn.Receive(&m) != nil {
-				return
-			}
-			outcome := wire.Outcome{}
-			if err := b.annotate(ctx, c, m.Annotate); err != nil {
-				outcome.Error = err.Error()
-			}
-			if conn.Send(wire.ToProgram{Annotated: &outcome}) != nil {
-				return
-			}
-		}
+		b.annotateAsAsked(ctx, conn, c)
 	}()
 	ticker := time.NewTicker(annotationInterval)
 	defer ticker.Stop()
@@ -166,6 +154,23 @@ func (b *Bridge) watchPod(ctx context.Context, cancel context.CancelFunc, conn *
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		}
+	}
+}
+
+// annotateAsAsked sets the annotations a program asks for until it is gone.
+func (b *Bridge) annotateAsAsked(ctx context.Context, conn *wire.Conn, c node.Container) {
+	for {
+		var m wire.FromProgram
+		if conn.Receive(&m) != nil {
+			return
+		}
+		outcome := wire.Outcome{}
+		if err := b.annotate(ctx, c, m.Annotate); err != nil {
+			outcome.Error = err.Error()
+		}
+		if conn.Send(wire.ToProgram{Annotated: &outcome}) != nil {
+			return
 		}
 	}
 }

@@ -23,24 +23,24 @@ var helpers = []string{"fdbmonitor", "fdb-kubernetes-monitor", "foundationdb-kub
 type Store struct {
 	dir  string            // where the directories are made
 	tool string            // the program that stands for every FoundationDB program
-	real map[string]string // version to directory of real programs
+	own  map[string]string // version to directory of its real programs
 
 	mu   sync.Mutex
 	made map[string]string // version to directory
 }
 
 // NewStore returns a store that keeps its directories in dir, which it empties.
-// The versions in real have their own programs; all others are simulated by tool.
-func NewStore(dir, tool string, real map[string]string) (*Store, error) {
+// The versions in own have real programs there; all others are simulated by tool.
+func NewStore(dir, tool string, own map[string]string) (*Store, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, fmt.Errorf("clearing the images' programs: %w", err)
 	}
-	for v, programs := range real {
+	for v, programs := range own {
 		if _, err := os.Stat(filepath.Join(programs, "fdbcli")); err != nil {
 			return nil, fmt.Errorf("looking for the programs of version %s: %w", v, err)
 		}
 	}
-	return &Store{dir: dir, tool: tool, real: real, made: map[string]string{}}, nil
+	return &Store{dir: dir, tool: tool, own: own, made: map[string]string{}}, nil
 }
 
 // Programs returns the directory that a container of the image sees as
@@ -95,7 +95,7 @@ func linkMachine(dir string) error {
 }
 
 func (s *Store) realMounts(version string) []box.Mount {
-	programs, ok := s.real[version]
+	programs, ok := s.own[version]
 	if !ok {
 		return nil
 	}
@@ -108,9 +108,6 @@ func (s *Store) realMounts(version string) []box.Mount {
 	}
 	return mounts
 }
-
-// Real says whether a version's programs are real ones.
-func (s *Store) Real(version string) bool { return s.real[version] != "" }
 
 // stampPrefix begins the last line of a stamped tool.
 const stampPrefix = "\nfdb-sandbox-version:"

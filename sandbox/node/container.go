@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"syscall"
 
 	"github.com/kubectl-fdb/kubectl-fdb/sandbox/box"
 	"github.com/kubectl-fdb/kubectl-fdb/sandbox/images"

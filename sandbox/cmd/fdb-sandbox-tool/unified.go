@@ -42,7 +42,14 @@ func unifiedMonitor(args []string) (int, error) {
 		}
 		<-ctx.Done()
 		return 0, nil
+	case unified.Launcher:
+		return launcher(ctx, o, out)
 	}
+	return 2, fmt.Errorf("unknown mode %q", o.Mode)
+}
+
+// launcher runs the container's servers until it is told to end.
+func launcher(ctx context.Context, o unified.Options, out io.Writer) (int, error) {
 	pod, err := wire.WatchPod(ctx)
 	if err != nil {
 		return 1, err

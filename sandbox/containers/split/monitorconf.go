@@ -93,9 +93,9 @@ func newServerConf(name, id string, settings map[string]string) (ServerConf, err
 			continue
 		}
 		value := strings.ReplaceAll(settings[key], "$ID", id)
-		if strings.HasPrefix(key, "flag_") {
+		if name, isFlag := strings.CutPrefix(key, "flag_"); isFlag {
 			if value == "true" {
-				s.Argv = append(s.Argv, "--"+strings.TrimPrefix(key, "flag_"))
+				s.Argv = append(s.Argv, "--"+name)
 			}
 			continue
 		}

@@ -92,8 +92,10 @@ func (s Sidecar) Substitutions() ([]Substitution, error) {
 	}
 	machine := first(s.Env["FDB_MACHINE_ID"], s.Env["HOSTNAME"])
 	all := []Substitution{
-		{"FDB_PUBLIC_IP", public}, {"FDB_MACHINE_ID", machine},
-		{"FDB_ZONE_ID", first(s.Env["FDB_ZONE_ID"], machine)}, {"FDB_INSTANCE_ID", s.Env["FDB_INSTANCE_ID"]},
+		{"FDB_PUBLIC_IP", public},
+		{"FDB_MACHINE_ID", machine},
+		{"FDB_ZONE_ID", first(s.Env["FDB_ZONE_ID"], machine)},
+		{"FDB_INSTANCE_ID", s.Env["FDB_INSTANCE_ID"]},
 	}
 	for _, name := range s.SubstituteVariables {
 		value := s.Env[name]

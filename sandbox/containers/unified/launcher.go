@@ -91,7 +91,7 @@ func (m *monitor) take(f Facts) {
 	defer m.mu.Unlock()
 	m.facts = f
 	if m.EnableNodeWatch {
-		m.env = withNodeLabels(m.Options.Env, f.NodeLabels)
+		m.env = withNodeLabels(m.Env, f.NodeLabels)
 	}
 }
 
@@ -225,15 +225,12 @@ func (m *monitor) keep(s *slot, stop <-chan struct{}) {
 
 // runOnce runs the process to its end.
 func (m *monitor) runOnce(s *slot, stop <-chan struct{}) (code int, ran bool) {
-	p, err := m.begin(s, stop)
+	wait, err := m.begin(s, stop)
 	if err != nil {
 		m.log.Error("Could not start subprocess", "processNumber", s.number, "error", err.Error())
 		return 0, false
 	}
-	if p == nil {
-		return 0, true // it is stopped
-	}
-	code = p.Wait()
+	code = wait()
 	m.mu.Lock()
 	s.process = nil
 	m.mu.Unlock()
@@ -241,12 +238,13 @@ func (m *monitor) runOnce(s *slot, stop <-chan struct{}) (code int, ran bool) {
 	return code, true
 }
 
-func (m *monitor) begin(s *slot, stop <-chan struct{}) (process.Process, error) {
+// begin starts the process, unless it is stopped, and returns what waits for its end.
+func (m *monitor) begin(s *slot, stop <-chan struct{}) (wait func() int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	select {
 	case <-stop:
-		return nil, nil //nolint:nilnil // nothing to run is not an error
+		return func() int { return 0 }, nil
 	default:
 	}
 	argv, err := m.active.CommandLine(m.active.binary, s.number, m.env)
@@ -259,7 +257,7 @@ func (m *monitor) begin(s *slot, stop <-chan struct{}) (process.Process, error) 
 	}
 	s.process = p
 	m.log.Info("Subprocess started", "processNumber", s.number, "arguments", argv)
-	return p, nil
+	return p.Wait, nil
 }
 
 // shutDown waits as long as the pod asks for and ends every process.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -142,9 +143,7 @@ func (p *fakePod) Facts() <-chan Facts { return p.facts }
 func (p *fakePod) Annotate(_ context.Context, set map[string]string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for name, value := range set {
-		p.set[name] = value
-	}
+	maps.Copy(p.set, set)
 	return nil
 }
 
