@@ -86,6 +86,14 @@ func TestWhatIsNotKnownIsRefused(t *testing.T) {
 	}
 }
 
+func TestAnUnknownAgeIsNotEvenNoAge(t *testing.T) {
+	d := calm(t)
+	d.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = nil
+	if c := RecoveredFor(d, 0); c.OK {
+		t.Errorf("got %+v", c)
+	}
+}
+
 func TestEveryCheckRefusesWithoutADocument(t *testing.T) {
 	for gate, ask := range checks {
 		for want, d := range map[string]plan.DatabaseFacts{
