@@ -135,9 +135,8 @@ func statusChanges(old, fresh v1beta2.FoundationDBClusterStatus) []string {
 		changes = append(changes, words)
 	}
 	add(old.Generations.Reconciled != fresh.Generations.Reconciled, "generation %d reconciled", fresh.Generations.Reconciled)
-	if len(changes) == 0 {
-		changes = append(changes, fmt.Sprintf("%d of %d process groups reconciled", fresh.ReconciledProcessGroups, fresh.DesiredProcessGroups))
-	}
+	add(len(changes) == 0 && fresh.DesiredProcessGroups > 0, "%d of %d process groups reconciled", fresh.ReconciledProcessGroups, fresh.DesiredProcessGroups)
+	add(len(changes) == 0, "what the objects of the cluster look like")
 	return changes
 }
 
