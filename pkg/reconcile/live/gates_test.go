@@ -51,7 +51,7 @@ func election(ago time.Duration, edit func(*coordinationv1.Lease)) *coordination
 	l := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "operators", Name: "fdb-kubernetes-operator"},
 		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: ptr.To("manager-0"), LeaseDurationSeconds: ptr.To[int32](15), RenewTime: ptr.To(metav1.NewMicroTime(sim.Noon.Add(-ago))),
+			HolderIdentity: new("manager-0"), LeaseDurationSeconds: ptr.To[int32](15), RenewTime: new(metav1.NewMicroTime(sim.Noon.Add(-ago))),
 		},
 	}
 	if edit != nil {
@@ -86,7 +86,7 @@ func TestALiveOperatorWins(t *testing.T) {
 		"one renewed a whole term ago":                                      {[]client.Object{election(15*time.Second, nil)}, false},
 		"one that ran out":                                                  {[]client.Object{election(16*time.Second, nil)}, true},
 		"one that does not say its term":                                    {[]client.Object{election(14*time.Second, func(l *coordinationv1.Lease) { l.Spec.LeaseDurationSeconds = nil })}, false},
-		"one that was given back":                                           {[]client.Object{election(time.Second, func(l *coordinationv1.Lease) { l.Spec.HolderIdentity = ptr.To("") })}, true},
+		"one that was given back":                                           {[]client.Object{election(time.Second, func(l *coordinationv1.Lease) { l.Spec.HolderIdentity = new("") })}, true},
 		"one with a longer name":                                            {[]client.Object{election(time.Second, func(l *coordinationv1.Lease) { l.Name = "x." + l.Name })}, false},
 		"one of something else":                                             {[]client.Object{election(time.Second, func(l *coordinationv1.Lease) { l.Name = "cert-manager" })}, true},
 		"a renewed Lease beside an operator that watches another namespace": {[]client.Object{operator(watching("other")), election(time.Second, nil)}, true},

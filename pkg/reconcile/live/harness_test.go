@@ -38,7 +38,7 @@ import (
 // field is a Kubernetes cluster in memory with one FoundationDBCluster: a fake API
 // server, nodes that run what its pods say, and a simulated FoundationDB.
 type field struct {
-	t testing.TB
+	t *testing.T
 	// api is the cluster's own side of the API server: not counted, never refused.
 	api client.WithWatch
 	// nodes hold the pods' processes.
@@ -59,7 +59,7 @@ func sample() *v1beta2.FoundationDBCluster {
 	}
 }
 
-func scheme(t testing.TB) *runtime.Scheme {
+func scheme(t *testing.T) *runtime.Scheme {
 	t.Helper()
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme, v1beta2.AddToScheme} {
@@ -71,7 +71,7 @@ func scheme(t testing.TB) *runtime.Scheme {
 }
 
 // newField is a field on which only the record and the objects given exist.
-func newField(t testing.TB, record *v1beta2.FoundationDBCluster, objects ...client.Object) *field {
+func newField(t *testing.T, record *v1beta2.FoundationDBCluster, objects ...client.Object) *field {
 	t.Helper()
 	nodes, err := sim.New(sample(), 1)
 	if err != nil {
@@ -80,7 +80,7 @@ func newField(t testing.TB, record *v1beta2.FoundationDBCluster, objects ...clie
 	return fieldOver(t, nodes, record, objects...)
 }
 
-func fieldOver(t testing.TB, nodes *sim.World, record *v1beta2.FoundationDBCluster, objects ...client.Object) *field {
+func fieldOver(t *testing.T, nodes *sim.World, record *v1beta2.FoundationDBCluster, objects ...client.Object) *field {
 	t.Helper()
 	f := &field{t: t, nodes: nodes, log: &requestLog{}, files: map[string]*podFiles{}}
 	copies := make([]client.Object, len(objects))
@@ -219,12 +219,12 @@ func (f *field) settle(most int) {
 
 // settled is a cluster that was brought up before, in the small world of the
 // engine's own tests, and moved behind an API server.
-func settled(t testing.TB) *field {
+func settled(t *testing.T) *field {
 	t.Helper()
 	return settledAs(t, sample())
 }
 
-func settledAs(t testing.TB, record *v1beta2.FoundationDBCluster) *field {
+func settledAs(t *testing.T, record *v1beta2.FoundationDBCluster) *field {
 	t.Helper()
 	nodes, err := sim.New(record, 1)
 	if err != nil {
@@ -245,7 +245,7 @@ func settledAs(t testing.TB, record *v1beta2.FoundationDBCluster) *field {
 	return nil
 }
 
-func moved(t testing.TB, nodes *sim.World) *field {
+func moved(t *testing.T, nodes *sim.World) *field {
 	t.Helper()
 	all := []client.Object{nodes.ConfigMap}
 	for _, o := range nodes.Pods {
@@ -374,14 +374,14 @@ func (p podTransport) Run(ctx context.Context, c admin.Command) (admin.Result, e
 		return p.field.program(c)
 	}
 	var stdout, stderr bytes.Buffer
-	exit := p.field.nodes.FDB.RunCommand(ctx, c.Argv, p.tool(c.Stdin, &stdout, &stderr))
+	exit := p.field.nodes.FDB.RunCommand(ctx, c.Argv, p.tool(c.Stdin, &stdout, &stderr)) //nolint:contextcheck // files are read with the test's context
 	return admin.Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), ExitCode: exit}, nil
 }
 
 func (p podTransport) Open(ctx context.Context, c admin.Command) (*admin.Session, error) {
 	_ = p.field.log.note("exec", c, p.pod+" "+strings.Join(c.Argv, " "))
 	return admintest.Serve(ctx, func(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) int {
-		return p.field.nodes.FDB.RunCommand(ctx, c.Argv, p.tool(stdin, stdout, stderr))
+		return p.field.nodes.FDB.RunCommand(ctx, c.Argv, p.tool(stdin, stdout, stderr)) //nolint:contextcheck // files are read with the test's context
 	}), nil
 }
 

@@ -28,8 +28,8 @@ func leaseOf(holder string, ago time.Duration) *coordinationv1.Lease {
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: leaseKey.Namespace, Name: leaseKey.Name},
 		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: ptr.To(holder), LeaseDurationSeconds: ptr.To[int32](60),
-			RenewTime: ptr.To(metav1.NewMicroTime(sim.Noon.Add(-ago))), LeaseTransitions: ptr.To[int32](3),
+			HolderIdentity: new(holder), LeaseDurationSeconds: ptr.To[int32](60),
+			RenewTime: new(metav1.NewMicroTime(sim.Noon.Add(-ago))), LeaseTransitions: ptr.To[int32](3),
 		},
 	}
 }
@@ -78,7 +78,7 @@ func TestTheLeaseIsTaken(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := f.lease()
-			if *got.HolderIdentity != "ann@laptop process 7" || !got.RenewTime.Equal(ptr.To(metav1.NewMicroTime(sim.Noon))) || *got.LeaseDurationSeconds != 60 {
+			if *got.HolderIdentity != "ann@laptop process 7" || !got.RenewTime.Equal(new(metav1.NewMicroTime(sim.Noon))) || *got.LeaseDurationSeconds != 60 {
 				t.Errorf("the Lease is %+v", got)
 			}
 			if err := f.world.End(t.Context()); err != nil {
@@ -161,7 +161,7 @@ func TestTheLeaseIsRenewedWhileAPassRuns(t *testing.T) {
 		if want := metav1.NewMicroTime(sim.Noon.Add(2 * time.Minute)); !got.RenewTime.Equal(&want) || *got.LeaseTransitions != 1 {
 			t.Errorf("renewed at %s with %d transitions, want at %s with 1", got.RenewTime, *got.LeaseTransitions, want)
 		}
-		if !got.AcquireTime.Equal(ptr.To(metav1.NewMicroTime(sim.Noon))) {
+		if !got.AcquireTime.Equal(new(metav1.NewMicroTime(sim.Noon))) {
 			t.Errorf("a renewal changed when the Lease was taken: %s", got.AcquireTime)
 		}
 		if err := act(f); err != nil {
@@ -183,7 +183,7 @@ func TestALostLeaseStopsFurtherActions(t *testing.T) {
 		if err := f.api.Get(f.t.Context(), leaseKey, lease); err != nil {
 			f.t.Fatal(err)
 		}
-		lease.Spec.HolderIdentity = ptr.To("bob@desk process 9")
+		lease.Spec.HolderIdentity = new("bob@desk process 9")
 		if err := f.api.Update(f.t.Context(), lease); err != nil {
 			f.t.Fatal(err)
 		}
@@ -278,7 +278,7 @@ func TestALeaseThatSomeoneTookOverIsNotGivenBack(t *testing.T) {
 	if err := f.api.Get(t.Context(), leaseKey, lease); err != nil {
 		t.Fatal(err)
 	}
-	lease.Spec.HolderIdentity = ptr.To("bob@desk process 9")
+	lease.Spec.HolderIdentity = new("bob@desk process 9")
 	if err := f.api.Update(t.Context(), lease); err != nil {
 		t.Fatal(err)
 	}

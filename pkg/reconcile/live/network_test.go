@@ -17,7 +17,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -64,7 +63,7 @@ func TestNoPodAddressIsEverDialled(t *testing.T) {
 	for _, image := range []v1beta2.ImageType{v1beta2.ImageTypeUnified, v1beta2.ImageTypeSplit} {
 		t.Run(string(image), func(t *testing.T) {
 			record := sample()
-			record.Spec.ImageType = ptr.To(image)
+			record.Spec.ImageType = new(image)
 			record.Spec.LockOptions.DisableLocks = new(bool)
 			record.Spec.ProcessGroupIDPrefix = "dc1"
 			record.Status.Configured = true

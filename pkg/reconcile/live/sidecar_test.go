@@ -18,7 +18,6 @@ import (
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/streaming/pkg/httpstream/spdy"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
@@ -139,7 +138,7 @@ const (
 func splitCluster(t *testing.T, edit func(*corev1.Pod)) (*field, *sidecars, *forwarder) {
 	t.Helper()
 	record := sample()
-	record.Spec.ImageType = ptr.To(v1beta2.ImageTypeSplit)
+	record.Spec.ImageType = new(v1beta2.ImageTypeSplit)
 	record.Status.ConnectionString = theConnectionString
 	record.Status.RunningVersion = "7.3.79"
 	record.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{{ProcessGroupID: "storage-1", ProcessClass: v1beta2.ProcessClassStorage}}
@@ -343,7 +342,7 @@ func TestOnlyRunningPodsAreAsked(t *testing.T) {
 		"not one that is pending": func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodPending },
 		"not one that failed":     func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed },
 		"not one that is going away": func(pod *corev1.Pod) {
-			pod.Finalizers, pod.DeletionTimestamp = []string{"foregroundDeletion"}, ptr.To(metav1.Now())
+			pod.Finalizers, pod.DeletionTimestamp = []string{"foregroundDeletion"}, new(metav1.Now())
 		},
 	}
 	for name, edit := range tests {

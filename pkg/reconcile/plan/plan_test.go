@@ -22,13 +22,15 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// effects says of every action whether it needs the lock, and what it does to a
-// running database. An action that nobody has thought about fails the test below.
-var effects = []struct {
+type expected struct {
 	action plan.Action
 	locked bool
 	impact plan.Impact
-}{
+}
+
+// effects says of every action whether it needs the lock, and what it does to a
+// running database. An action that nobody has thought about fails the test below.
+var effects = []expected{
 	{plan.WriteStatus{}, false, plan.NoImpact},
 	{plan.AddGroups{}, false, plan.NoImpact},
 	{plan.SetConnectionString{}, false, plan.NoImpact},
@@ -66,13 +68,7 @@ func TestWhoeverChangesTheDatabaseNeedsTheLock(t *testing.T) {
 
 func TestEveryActionWasThoughtAbout(t *testing.T) {
 	for _, kind := range actionsInSource(t) {
-		if !slices.ContainsFunc(effects, func(e struct {
-			action plan.Action
-			locked bool
-			impact plan.Impact
-		}) bool {
-			return plan.KindOf(e.action) == kind
-		}) {
+		if !slices.ContainsFunc(effects, func(e expected) bool { return plan.KindOf(e.action) == kind }) {
 			t.Errorf("the table of effects lacks %s", kind)
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -61,7 +59,7 @@ func TestWhatIsNotKnownIsRefused(t *testing.T) {
 		"the recovery state":          {[]plan.Gate{plan.GateGens, plan.GateRecovery}, func(s *fdb.Status) { s.Cluster.RecoveryState = nil }},
 		"the active generations":      {[]plan.Gate{plan.GateGens}, func(s *fdb.Status) { s.Cluster.RecoveryState.ActiveGenerations = nil }},
 		"the age of the recovery":     {[]plan.Gate{plan.GateRecovery}, func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = nil }},
-		"a recovery in the future":    {[]plan.Gate{plan.GateRecovery}, func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = ptr.To(-1.0) }},
+		"a recovery in the future":    {[]plan.Gate{plan.GateRecovery}, func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = new(-1.0) }},
 		"the data":                    {[]plan.Gate{plan.GateDD}, func(s *fdb.Status) { s.Cluster.Data = nil }},
 		"the data's state":            {[]plan.Gate{plan.GateDD}, func(s *fdb.Status) { s.Cluster.Data.State = nil }},
 		"whether the data is healthy": {[]plan.Gate{plan.GateDD}, func(s *fdb.Status) { s.Cluster.Data.State.Healthy = nil }},
@@ -120,18 +118,18 @@ func TestChecks(t *testing.T) {
 			s.Cluster.RecoveryState = nil
 		}, false, "its recovery state is unknown"},
 		"a locked database is refused":          {plan.GateDBLock, func(s *fdb.Status) { s.Cluster.DatabaseLockState = &fdb.LockState{Locked: true, LockUID: "ab"} }, false, "locked with UID ab"},
-		"10 generations are few":                {plan.GateGens, func(s *fdb.Status) { s.Cluster.RecoveryState.ActiveGenerations = ptr.To(10) }, true, "10 active generations, at most 10"},
-		"11 generations are many":               {plan.GateGens, func(s *fdb.Status) { s.Cluster.RecoveryState.ActiveGenerations = ptr.To(11) }, false, "11 active generations"},
-		"a minute is enough":                    {plan.GateRecovery, func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = ptr.To(60.0) }, true, "1m0s ago"},
-		"less is not":                           {plan.GateRecovery, func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = ptr.To(59.9) }, false, "1m0s ago"},
+		"10 generations are few":                {plan.GateGens, func(s *fdb.Status) { s.Cluster.RecoveryState.ActiveGenerations = new(10) }, true, "10 active generations, at most 10"},
+		"11 generations are many":               {plan.GateGens, func(s *fdb.Status) { s.Cluster.RecoveryState.ActiveGenerations = new(11) }, false, "11 active generations"},
+		"a minute is enough":                    {plan.GateRecovery, func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = new(60.0) }, true, "1m0s ago"},
+		"less is not":                           {plan.GateRecovery, func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = new(59.9) }, false, "1m0s ago"},
 		"unhealthy data is refused":             {plan.GateDD, func(s *fdb.Status) { s.Cluster.Data.State = &fdb.DataState{Name: "healing", Healthy: new(bool)} }, false, "data state is healing"},
 		"initializing says nothing":             {plan.GateDD, func(s *fdb.Status) { s.Cluster.Data.State = &fdb.DataState{Name: "initializing"} }, false, "data state is initializing"},
-		"a minute of data lag is within limits": {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstDataLagStorageServer.Seconds = ptr.To(60.0) }, true, "within limits"},
-		"more is not":                           {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstDataLagStorageServer.Seconds = ptr.To(61.0) }, false, "data lag of a storage server is 61 s, at most 60 s"},
-		"nor is more durability lag":            {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstDurabilityLagStorageServer.Seconds = ptr.To(61.0) }, false, "durability lag"},
-		"250 MiB of queue are within limits":    {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstQueueBytesLogServer = ptr.To(int64(250 << 20)) }, true, "within limits"},
-		"a longer log queue is not":             {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstQueueBytesLogServer = ptr.To(int64(251 << 20)) }, false, "queue of a log server is 251 MiB, at most 250 MiB"},
-		"nor is a longer storage queue":         {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstQueueBytesStorageServer = ptr.To(int64(251 << 20)) }, false, "queue of a storage server"},
+		"a minute of data lag is within limits": {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstDataLagStorageServer.Seconds = new(60.0) }, true, "within limits"},
+		"more is not":                           {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstDataLagStorageServer.Seconds = new(61.0) }, false, "data lag of a storage server is 61 s, at most 60 s"},
+		"nor is more durability lag":            {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstDurabilityLagStorageServer.Seconds = new(61.0) }, false, "durability lag"},
+		"250 MiB of queue are within limits":    {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstQueueBytesLogServer = new(int64(250 << 20)) }, true, "within limits"},
+		"a longer log queue is not":             {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstQueueBytesLogServer = new(int64(251 << 20)) }, false, "queue of a log server is 251 MiB, at most 250 MiB"},
+		"nor is a longer storage queue":         {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstQueueBytesStorageServer = new(int64(251 << 20)) }, false, "queue of a storage server"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

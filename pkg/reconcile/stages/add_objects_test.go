@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
@@ -33,7 +32,7 @@ func all(edits ...func(*plan.Snapshot)) func(*plan.Snapshot) {
 }
 
 func publicIPFromService(s *plan.Snapshot) {
-	s.Cluster.Spec.Routing.PublicIPSource = ptr.To(v1beta2.PublicIPSourceService)
+	s.Cluster.Spec.Routing.PublicIPSource = new(v1beta2.PublicIPSourceService)
 }
 
 // serviceOf adds the service of the first storage group with a cluster IP.
@@ -170,7 +169,7 @@ func headless(s *plan.Snapshot) *corev1.Service { return s.Services[s.Cluster.He
 
 func TestAddServices(t *testing.T) {
 	withHeadless := func(s *plan.Snapshot) {
-		s.Cluster.Spec.Routing.HeadlessService = ptr.To(true)
+		s.Cluster.Spec.Routing.HeadlessService = new(true)
 		service := objects.HeadlessService(s.Cluster)
 		s.Services = map[string]*corev1.Service{service.Name: service}
 	}
@@ -230,7 +229,7 @@ func TestAddServices(t *testing.T) {
 
 func TestAServiceUpdateKeepsWhatOthersSet(t *testing.T) {
 	s := healthyCluster(t)
-	s.Cluster.Spec.Routing.HeadlessService = ptr.To(true)
+	s.Cluster.Spec.Routing.HeadlessService = new(true)
 	service := objects.HeadlessService(s.Cluster)
 	service.ResourceVersion, service.Spec.ClusterIP = "7", "None"
 	service.Labels = map[string]string{"theirs": "1"}

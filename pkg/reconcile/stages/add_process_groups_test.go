@@ -136,12 +136,12 @@ func TestAKnownIDIsNeverDrawn(t *testing.T) {
 			exclude(s, id.ExclusionString())
 		},
 	}
-	for name, make := range known {
+	for name, know := range known {
 		t.Run(name, func(t *testing.T) {
 			s := healthyCluster(t)
 			s.Cluster.Spec.ProcessCounts.Storage = 6
 			for _, g := range addedGroups(addProcessGroups.Decide(s)) {
-				make(&s, g.ID)
+				know(&s, g.ID)
 			}
 			taken := map[v1beta2.ProcessGroupID]bool{}
 			for id := range usedIDs(s) {

@@ -10,10 +10,10 @@ import (
 )
 
 // clusterOf is a reconciled cluster of so many process groups.
-func clusterOf(t testing.TB, groups int) plan.Snapshot {
-	t.Helper()
+func clusterOf(tb testing.TB, groups int) plan.Snapshot {
+	tb.Helper()
 	const others = 13 // of the classes log and stateless
-	return healthyClusterOf(t, groups-others)
+	return healthyClusterOf(tb, groups-others)
 }
 
 // decideAll asks every stage, as a pass with nothing to do does.
@@ -65,7 +65,7 @@ func cost(tb testing.TB, s plan.Snapshot, rounds int) (time.Duration, uint64) {
 		best = min(best, time.Since(begun))
 	}
 	runtime.ReadMemStats(&after)
-	return best, (after.TotalAlloc - before.TotalAlloc) / uint64(rounds) //nolint:gosec // rounds is a small positive number
+	return best, (after.TotalAlloc - before.TotalAlloc) / uint64(rounds)
 }
 
 // Ten times the process groups should cost about ten times as much: a ratio within

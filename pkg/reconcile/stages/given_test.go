@@ -18,15 +18,15 @@ import (
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // emptyCluster is a double cluster of which nothing exists yet.
-func emptyCluster(t testing.TB) plan.Snapshot {
-	t.Helper()
+func emptyCluster(tb testing.TB) plan.Snapshot {
+	tb.Helper()
 	c := &v1beta2.FoundationDBCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "sample", Namespace: "fdb", UID: "1", Generation: 1},
 		Spec:       v1beta2.FoundationDBClusterSpec{Version: "7.3.79"},
 	}
 	normalized, err := c.Normalized()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return plan.Snapshot{
 		Now: noon, Seed: 7, Cluster: normalized, Database: plan.DatabaseFacts{NotAsked: "there is no cluster file yet"},
@@ -38,16 +38,16 @@ const sampleConnectionString = "sample:abc@10.1.0.1:4501,10.1.0.2:4501,10.1.0.3:
 
 // healthyCluster is the same cluster a while after it was reconciled: every pod
 // runs, every process reports, the database is calm.
-func healthyCluster(t testing.TB) plan.Snapshot {
-	t.Helper()
-	return healthyClusterOf(t, 0)
+func healthyCluster(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	return healthyClusterOf(tb, 0)
 }
 
 // healthyClusterOf is one of so many storage process groups; 0 leaves their number to
 // the defaults, which is 3.
-func healthyClusterOf(t testing.TB, storage int) plan.Snapshot {
-	t.Helper()
-	s := emptyCluster(t)
+func healthyClusterOf(tb testing.TB, storage int) plan.Snapshot {
+	tb.Helper()
+	s := emptyCluster(tb)
 	s.Cluster.Spec.ProcessCounts.Storage = storage
 	s.Cluster.Spec.Routing.UseDNSInClusterFile = new(bool)
 	s.Cluster.Status.ConnectionString = sampleConnectionString
@@ -67,7 +67,7 @@ func healthyClusterOf(t testing.TB, storage int) plan.Snapshot {
 	}
 	configMap, err := objects.ConfigMap(s.Cluster)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	s.ConfigMap = configMap
 	for _, headless := range []*corev1.Service{objects.HeadlessService(s.Cluster)} {
@@ -77,13 +77,13 @@ func healthyClusterOf(t testing.TB, storage int) plan.Snapshot {
 	}
 	status := healthyStatus(s.Cluster)
 	for i, g := range s.Groups() {
-		givePod(t, &s, g, i+1)
-		addProcess(t, status, s, g, i+1)
+		givePod(tb, &s, g, i+1)
+		addProcess(tb, status, s, g, i+1)
 	}
 	s.Database = plan.DatabaseFacts{Status: status, AsOf: noon}
 	settled, err := newStatus(s)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	s.Cluster.Status = settled
 	return s
@@ -94,16 +94,16 @@ func podIP(n int) string { return fmt.Sprintf("10.1.%d.%d", n/250, n%250) }
 func nodeName(n int) string { return fmt.Sprintf("node-%d", n) }
 
 // givePod adds the group's pod and volume claim, running and up to date.
-func givePod(t testing.TB, s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, n int) {
-	t.Helper()
+func givePod(tb testing.TB, s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, n int) {
+	tb.Helper()
 	pod, err := objects.Pod(s.Cluster, g)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	launch := objects.DesiredLaunch(s.Cluster, g.ProcessClass)
 	hash, err := objects.ConfigMapHash(s.Cluster, launch)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	objects.RecordConfigMap(pod, hash)
 	pod.CreationTimestamp = metav1.NewTime(noon.Add(-time.Hour))
@@ -116,18 +116,18 @@ func givePod(t testing.TB, s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, n in
 	s.Pods[pod.Name] = pod
 	configuration, err := objects.MonitorConfiguration(s.Cluster, launch)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	text, err := json.Marshal(configuration)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	variables := objects.DeclaredVariables(pod, v1beta2.ContainerMain)
 	variables[v1beta2.EnvBinaryDir] = "/usr/bin"
 	s.PodFiles[pod.Name] = plan.PodReport{Variables: variables, Configuration: string(text)}
 	claim, err := objects.PersistentVolumeClaim(s.Cluster, g)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if claim != nil {
 		s.Volumes[claim.Name] = claim
@@ -161,11 +161,11 @@ func healthyStatus(c *v1beta2.FoundationDBCluster) *fdb.Status {
 }
 
 // addProcess has the group's first process report what its pod would have it report.
-func addProcess(t testing.TB, status *fdb.Status, s plan.Snapshot, g *v1beta2.ProcessGroupStatus, n int) {
-	t.Helper()
+func addProcess(tb testing.TB, status *fdb.Status, s plan.Snapshot, g *v1beta2.ProcessGroupStatus, n int) {
+	tb.Helper()
 	line, err := objects.CommandLine(s.Cluster, objects.DesiredLaunch(s.Cluster, g.ProcessClass), 1, s.PodFiles[g.PodName(s.Cluster)].Variables)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	uptime := 3600.0
 	status.Cluster.Processes[fmt.Sprintf("p%02d", n)] = fdb.Process{

@@ -15,23 +15,23 @@ import (
 
 // leavingStorage is a healthy cluster of four storage groups where three are wanted:
 // storage-114 is marked for removal and its replacement reports.
-func leavingStorage(t testing.TB) plan.Snapshot {
-	t.Helper()
-	s := healthyCluster(t)
+func leavingStorage(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := healthyCluster(tb)
 	id := s.Cluster.ProcessGroupIDFor(v1beta2.ProcessClassStorage, 200)
 	s.Cluster.Status.ProcessGroups = append(s.Cluster.Status.ProcessGroups, &v1beta2.ProcessGroupStatus{ProcessGroupID: id, ProcessClass: v1beta2.ProcessClassStorage, Addresses: []string{podIP(17)}, FaultDomain: "node-17"})
 	replacement := s.Groups()[len(s.Groups())-1]
-	givePod(t, &s, replacement, 17)
-	addProcess(t, s.Database.Status, s, replacement, 17)
+	givePod(tb, &s, replacement, 17)
+	addProcess(tb, s.Database.Status, s, replacement, 17)
 	firstOf(s, v1beta2.ProcessClassStorage).MarkForRemoval(noon.Add(-time.Hour))
 	s.Coordination.ExclusionsRead = true
 	return s
 }
 
 // drainedStorage is the same after the database has moved everything away.
-func drainedStorage(t testing.TB) plan.Snapshot {
-	t.Helper()
-	s := leavingStorage(t)
+func drainedStorage(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := leavingStorage(tb)
 	g := firstOf(s, v1beta2.ProcessClassStorage)
 	yes := true
 	editProcess(&s, g, func(p *fdb.Process) { p.Excluded = &yes })

@@ -12,9 +12,9 @@ import (
 )
 
 // unconfigured is a cluster whose processes all report and whose database was never created.
-func unconfigured(t testing.TB) plan.Snapshot {
-	t.Helper()
-	s := healthyCluster(t)
+func unconfigured(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := healthyCluster(tb)
 	s.Cluster.Status.Configured = false
 	status := s.Database.Status
 	status.Client.DatabaseStatus.Available = false

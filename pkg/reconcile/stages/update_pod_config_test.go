@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -87,7 +86,7 @@ func TestUpdatePodConfigOfUnifiedPods(t *testing.T) {
 		"confirms nothing of a pod that cannot be asked":   {given: report(func(r *plan.PodReport) { r.Unreachable = "timed out" }), does: nudge, holds: "storage-114 cannot be asked: timed out"},
 		"waits for the ConfigMap":                          {given: func(s *plan.Snapshot) { s.ConfigMap = nil }, holds: "storage-114 waits for the ConfigMap"},
 		"waits for a pod to run":                           {given: func(s *plan.Snapshot) { firstPod(s).Status.Phase = corev1.PodPending }, holds: "storage-114 does not run yet"},
-		"leaves a pod alone that goes away":                {given: func(s *plan.Snapshot) { firstPod(s).DeletionTimestamp = ptr.To(noonTime()) }},
+		"leaves a pod alone that goes away":                {given: func(s *plan.Snapshot) { firstPod(s).DeletionTimestamp = new(noonTime()) }},
 		"leaves a group alone whose data has moved":        {given: excludeFirst},
 		"still looks after a group whose data has to move": {given: markFirst, does: confirm},
 		"leaves a group alone that has no pod":             {given: losePod},
@@ -123,7 +122,7 @@ func TestAPodThatLagsDoesNotHoldOthers(t *testing.T) {
 func splitGroup(t *testing.T) plan.Snapshot {
 	t.Helper()
 	s := forgetful(t)
-	split := &v1beta2.FoundationDBCluster{Spec: v1beta2.FoundationDBClusterSpec{Version: "7.3.79", ImageType: ptr.To(v1beta2.ImageTypeSplit), Routing: s.Cluster.Spec.Routing}}
+	split := &v1beta2.FoundationDBCluster{Spec: v1beta2.FoundationDBClusterSpec{Version: "7.3.79", ImageType: new(v1beta2.ImageTypeSplit), Routing: s.Cluster.Spec.Routing}}
 	normalized, err := split.Normalized()
 	if err != nil {
 		t.Fatal(err)

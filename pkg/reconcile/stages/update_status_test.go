@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -159,9 +158,9 @@ func TestAFaultDomainIsThatOfTheYoungestProcess(t *testing.T) {
 		want  v1beta2.FaultDomain
 	}{
 		"of one process":                       {func(*plan.Snapshot) {}, "node-14"},
-		"of two the one that started last":     {process(2, "node-new", ptr.To(1.0)), "node-new"},
-		"not of an older one":                  {process(2, "node-old", ptr.To(9999.0)), "node-14"},
-		"not of one without a zone":            {process(2, "", ptr.To(1.0)), "node-14"},
+		"of two the one that started last":     {process(2, "node-new", new(1.0)), "node-new"},
+		"not of an older one":                  {process(2, "node-old", new(9999.0)), "node-14"},
+		"not of one without a zone":            {process(2, "", new(1.0)), "node-14"},
 		"not of one whose uptime is not known": {process(2, "node-new", nil), "node-14"},
 		"the last known while nobody reports":  {silent, "node-14"},
 	}
@@ -222,7 +221,7 @@ func TestOrphansAreAdopted(t *testing.T) {
 		"by claims alone":               {all(forget, objectsOnly("claims")), 16},
 		"not by what terminates": {all(forget, objectsOnly("pods"), func(s *plan.Snapshot) {
 			for _, pod := range s.Pods {
-				pod.DeletionTimestamp = ptr.To(noonTime())
+				pod.DeletionTimestamp = new(noonTime())
 			}
 		}), 13},
 		"not by what has no ID": {all(forget, objectsOnly("pods"), func(s *plan.Snapshot) {
@@ -231,13 +230,13 @@ func TestOrphansAreAdopted(t *testing.T) {
 			}
 		}), 13},
 		"not by what another cluster owns, where the spec looks at owners": {all(forget, objectsOnly("pods"), func(s *plan.Snapshot) {
-			s.Cluster.Spec.Labels.FilterOnOwnerReference = new(true)
+			s.Cluster.Spec.Labels.FilterOnOwnerReference = new(true) //nolint:staticcheck // specs that use it still have to work
 			for _, pod := range s.Pods {
 				pod.OwnerReferences = []metav1.OwnerReference{{UID: "other", Controller: new(true)}}
 			}
 		}), 13},
 		"by what it owns, where the spec looks at owners": {all(forget, objectsOnly("pods"), func(s *plan.Snapshot) {
-			s.Cluster.Spec.Labels.FilterOnOwnerReference = new(true)
+			s.Cluster.Spec.Labels.FilterOnOwnerReference = new(true) //nolint:staticcheck // specs that use it still have to work
 		}), 16},
 	}
 	for name, tc := range tests {
@@ -292,10 +291,10 @@ func TestAWrongConfigMapOrServiceIsNoted(t *testing.T) {
 		"a missing ConfigMap":         {given: func(s *plan.Snapshot) { s.ConfigMap = nil }, configMap: true},
 		"a ConfigMap with other data": {given: func(s *plan.Snapshot) { s.ConfigMap.Data["x"] = "y" }, configMap: true},
 		"a ConfigMap without labels":  {given: func(s *plan.Snapshot) { s.ConfigMap.Labels = nil }, configMap: true},
-		"a missing headless service":  {given: func(s *plan.Snapshot) { s.Cluster.Spec.Routing.HeadlessService = ptr.To(true); s.Services = nil }, service: true},
+		"a missing headless service":  {given: func(s *plan.Snapshot) { s.Cluster.Spec.Routing.HeadlessService = new(true); s.Services = nil }, service: true},
 		"a service that nobody wants": {given: func(s *plan.Snapshot) {
-			s.Cluster.Spec.Routing.HeadlessService = ptr.To(false)
-			s.Cluster.Spec.Routing.DefineDNSLocalityFields = ptr.To(false)
+			s.Cluster.Spec.Routing.HeadlessService = new(false)
+			s.Cluster.Spec.Routing.DefineDNSLocalityFields = new(false)
 			s.Services[s.Cluster.HeadlessServiceName()] = &corev1.Service{}
 		}, service: true},
 	}
