@@ -181,7 +181,7 @@ func (e *Env) openCluster(_ context.Context, key types.NamespacedName) (Session,
 	if err != nil {
 		return nil, err
 	}
-	return &live.World{Client: c, Config: streaming(config), Key: key, Holder: e.Holder, Clock: e.Clock, Nonce: rand.Text}, nil
+	return &live.World{Client: c, Config: streaming(config), Key: key, Holder: e.Holder, Overrides: e.Overrides, Clock: e.Clock, Nonce: rand.Text}, nil
 }
 
 // streaming is for connections into pods: they last as long as what runs there,

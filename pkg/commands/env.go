@@ -32,6 +32,8 @@ type Env struct {
 	Random func() uint64
 	// Holder is who we are in a Lease: user, host and process.
 	Holder string
+	// Overrides are the gates that the caller waves through, with the reasons.
+	Overrides map[plan.Gate]string
 	// RunID names this run of the program in everything it says.
 	RunID string
 	// Client opens the API server. Replaced in tests.

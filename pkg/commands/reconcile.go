@@ -24,6 +24,7 @@ type reconcileOptions struct {
 	interval time.Duration
 	output   string
 	reason   string
+	overrideFlags
 }
 
 // leastInterval is how long --wait rests between two passes at least, by default.
@@ -59,6 +60,7 @@ same command again goes on from there.`,
 	}
 	o.clusterFlag.add(cmd, env)
 	o.stepFlags.add(cmd)
+	o.overrideFlags.add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&o.dryRun, "dry-run", "none", "client: show what a pass would do and change nothing, as plan does; none: do it")
 	flags.Lookup("dry-run").NoOptDefVal = "client"
@@ -77,6 +79,9 @@ same command again goes on from there.`,
 func (o reconcileOptions) run(ctx context.Context, env *Env, args []string) error {
 	steps, err := o.check(env)
 	if err != nil {
+		return err
+	}
+	if env.Overrides, err = o.gates(); err != nil {
 		return err
 	}
 	if o.dryRun == "client" {

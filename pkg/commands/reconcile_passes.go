@@ -206,6 +206,9 @@ func (p *passes) again(why string, extra ...string) string {
 	if len(o.skip) > 0 {
 		extra = append(extra, "--skip", strings.Join(o.skip, ","))
 	}
+	for _, override := range o.given {
+		extra = append(extra, "--override", "'"+override+"'")
+	}
 	return why + ": " + p.env.command(append(words, extra...)...)
 }
 

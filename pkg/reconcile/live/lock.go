@@ -43,7 +43,10 @@ func (w *World) Lock(ctx context.Context) error {
 }
 
 func (w *World) takeLock(ctx context.Context, cli admin.KV, c *v1beta2.FoundationDBCluster) error {
-	request := fdb.LockRequest{Owner: c.LockOwner(), Now: w.Clock.Now(), Duration: c.LockDuration(), Nonce: w.Nonce()}
+	request := fdb.LockRequest{
+		Owner: c.LockOwner(), Now: w.Clock.Now(), Duration: c.LockDuration(), Nonce: w.Nonce(),
+		AllowEmptyOwner: w.Overrides[plan.GateLockOwner] != "",
+	}
 	keys := fdb.LockKeys{Prefix: c.LockKeyPrefix()}
 	taken, err := admin.TakeLock(ctx, cli, keys, request)
 	if refused, ok := errors.AsType[*admin.LockHeldError](err); ok {
@@ -69,7 +72,7 @@ func refusal(request fdb.LockRequest, d fdb.LockDecision) error {
 	case fdb.LockNameless:
 		return &reconcile.RefusedError{Check: plan.Check{
 			Question: "does the lock's owner have a name?", Gate: plan.GateLockOwner,
-			Evidence: "spec.processGroupIDPrefix is empty, so all instances without a prefix would share one lock; set it, or spec.lockOptions.disableLocks",
+			Evidence: "spec.processGroupIDPrefix is empty, so all instances without a prefix would share one lock; set it (which replaces all process groups), set spec.lockOptions.disableLocks where no other instance shares the database, or override G-LOCK-OWNER",
 		}}
 	case fdb.LockDenied:
 		return &reconcile.RefusedError{Check: plan.Check{

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // FieldManager is the name under which changes of objects are recorded. Default
@@ -38,6 +39,9 @@ type World struct {
 	Nonce func() string
 	// Transport runs a program in a pod; replaced in tests. Nil uses pods/exec.
 	Transport func(pod *corev1.Pod) admin.Transport
+	// Overrides are the gates that a person waved through, each with the reason given.
+	// Only G-OPERATOR and G-LOCK-OWNER are asked here; stages ask theirs themselves.
+	Overrides map[plan.Gate]string
 	// Patience bounds how long the database is asked for its status. Default
 	// StatusPatience.
 	Patience time.Duration

@@ -1,0 +1,54 @@
+package commands
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// overridable are the gates that a person may wave through, one at a time and with a
+// reason. All others guard data or other people's work: time or repair opens them.
+var overridable = []plan.Gate{plan.GateLockOwner, plan.GateOperator}
+
+// overrideFlags are the gates that the caller waves through.
+type overrideFlags struct{ given []string }
+
+func (o *overrideFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&o.given, "override", nil, "wave a gate through, as GATE=REASON; can be repeated. Gates: "+gateNames())
+	complete(cmd, "override", func() []string {
+		names := make([]string, len(overridable))
+		for i, gate := range overridable {
+			names[i] = string(gate) + "="
+		}
+		return names
+	})
+}
+
+func gateNames() string {
+	names := make([]string, len(overridable))
+	for i, gate := range overridable {
+		names[i] = string(gate)
+	}
+	return strings.Join(names, ", ")
+}
+
+// gates are the gates with their reasons.
+func (o *overrideFlags) gates() (map[plan.Gate]string, error) {
+	gates := map[plan.Gate]string{}
+	for _, text := range o.given {
+		name, reason, _ := strings.Cut(text, "=")
+		gate := plan.Gate(name)
+		switch {
+		case !slices.Contains(overridable, gate):
+			return nil, usagef("--override %s: this gate cannot be waved through; those that can are %s", name, gateNames())
+		case strings.TrimSpace(reason) == "":
+			return nil, usage(fmt.Errorf("--override %s without a reason", name), fmt.Sprintf("say why: --override '%s=REASON'", name))
+		}
+		gates[gate] = reason
+	}
+	return gates, nil
+}

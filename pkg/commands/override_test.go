@@ -1,0 +1,39 @@
+package commands
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+func TestOnlyNamedGatesAreWavedThroughAndOnlyWithAReason(t *testing.T) {
+	tests := map[string]struct {
+		given []string
+		want  map[plan.Gate]string
+		code  int
+	}{
+		"none":                             {want: map[plan.Gate]string{}},
+		"one with a reason":                {given: []string{"G-LOCK-OWNER=the only instance"}, want: map[plan.Gate]string{plan.GateLockOwner: "the only instance"}},
+		"a reason with an equals sign":     {given: []string{"G-OPERATOR=replicas=0"}, want: map[plan.Gate]string{plan.GateOperator: "replicas=0"}},
+		"without a reason":                 {given: []string{"G-LOCK-OWNER"}, code: ExitUsage},
+		"with an empty reason":             {given: []string{"G-LOCK-OWNER= "}, code: ExitUsage},
+		"a lock that someone else holds":   {given: []string{"G-LOCK=hurry"}, code: ExitUsage},
+		"a database that a restore owns":   {given: []string{"G-DBLOCK=hurry"}, code: ExitUsage},
+		"a plan that nobody approved":      {given: []string{"G-PLAN=hurry"}, code: ExitUsage},
+		"a configuration that cannot hold": {given: []string{"G-CONFIG=hurry"}, code: ExitUsage},
+		"an unknown gate":                  {given: []string{"G-WHATEVER=hurry"}, code: ExitUsage},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := (&overrideFlags{given: tc.given}).gates()
+			if code := ExitCode(err); code != tc.code {
+				t.Fatalf("exit code %d (%v), want %d", code, err, tc.code)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("overrides (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
