@@ -45,6 +45,7 @@ type field struct {
 	nodes *sim.World
 	world *live.World
 	log   *requestLog
+	mu    sync.Mutex // for files: tools run at the same time
 	files map[string]*podFiles
 	// program, when not nil, runs instead of the simulated fdbcli.
 	program func(admin.Command) (admin.Result, error)
@@ -386,6 +387,8 @@ func (p podTransport) Open(ctx context.Context, c admin.Command) (*admin.Session
 }
 
 func (p podTransport) tool(stdin io.Reader, stdout, stderr io.Writer) fdbsim.Tool {
+	p.field.mu.Lock()
+	defer p.field.mu.Unlock()
 	files := p.field.files[p.pod]
 	if files == nil {
 		files = &podFiles{clusterFile: func() string { return p.field.record().Status.ConnectionString }}

@@ -102,9 +102,10 @@ func (f *forwarder) forward(w http.ResponseWriter, r *http.Request) {
 		if port := stream.Headers().Get(corev1.PortHeader); port != "8080" {
 			f.t.Errorf("asked for port %s", port)
 		}
+		complaint := complaints[id]
 		go func() {
 			<-replySent
-			f.copy(stream, complaints[id])
+			f.copy(stream, complaint)
 		}()
 		return nil
 	})
