@@ -57,7 +57,7 @@ test-bytes: ## Compare the JSON of pod specs between the Kubernetes versions tha
 
 .PHONY: test-e2e
 test-e2e: build build-sandbox ## End-to-end tests: the built binary against a real API server
-	go test -count=1 -timeout 20m ./test/e2e/...
+	go test -count=1 -timeout 20m -parallel 5 ./test/e2e/...
 
 .PHONY: test-real
 test-real: ## Conformance on a real, empty database (FDB_CLUSTER_FILE; fdbcli in PATH or FDBCLI)

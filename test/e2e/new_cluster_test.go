@@ -51,6 +51,7 @@ processCounts: {storage: 3, log: 3, stateless: 3}
 `
 
 func TestANewClusterComesUp(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	manifest, err := os.ReadFile("../../manifests/examples/minimal.yaml")
 	if err != nil {
@@ -86,6 +87,7 @@ func TestANewClusterComesUp(t *testing.T) {
 }
 
 func TestClustersOfEveryKindComeUp(t *testing.T) {
+	t.Parallel()
 	tests := map[string]string{
 		"split-image":    counts + "imageType: split\n",
 		"ip-addresses":   counts + "routing: {useDNSInClusterFile: false}\n",
@@ -116,6 +118,7 @@ func TestClustersOfEveryKindComeUp(t *testing.T) {
 // left to do: so it is killed at every point of a reconcile, and the same command
 // always goes on.
 func TestKilledAfterEveryActionTheSameCommandFinishes(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))
 	kills := 0

@@ -10,6 +10,7 @@ import (
 // The spec asks for a storage group to go: a new one comes up, data moves, and the old
 // one goes with its volume, its exclusion and its record.
 func TestAProcessGroupIsReplaced(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes", "--timeout", "4m"), 0)

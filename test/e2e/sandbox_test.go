@@ -138,6 +138,10 @@ func kubectl(t *testing.T, args ...string) string {
 	return r.stdout
 }
 
+// Tests that need nothing but a namespace of their own run in parallel. Those that do
+// not come first, among them the one that pretends that an operator is alive: every
+// pass looks for one in all namespaces.
+
 // namespace makes a fresh namespace, which is left behind: deleting one takes longer
 // than making one.
 func namespace(t *testing.T) string {

@@ -8,6 +8,7 @@ import (
 // Pods refuse commands, or their answers break off in the middle: nothing is known of
 // the database then, and nothing that needs it is done. One pod that works is enough.
 func TestADatabaseThatCannotBeAskedIsSaidSo(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes", "--timeout", "4m"), 0)
@@ -39,6 +40,7 @@ func TestADatabaseThatCannotBeAskedIsSaidSo(t *testing.T) {
 
 // A pod that never starts is waited for, by name, until --timeout is over.
 func TestPodsThatNeverStartAreNamed(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	manifest := strings.Replace(cluster("c", counts), "  processes:\n", `  processes:
     stateless:
