@@ -127,7 +127,7 @@ func (a *apiServer) waitReady(ctx context.Context, config *rest.Config) error {
 		return last == nil, nil
 	})
 	if err != nil {
-		return fmt.Errorf("waiting for the API server (last answer: %v): %w", last, err)
+		return fmt.Errorf("waiting for the API server: %w", errors.Join(err, last))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -70,7 +71,7 @@ func (s *Store) prepare(version string) (string, error) {
 	}
 	names := helpers
 	if version != "" {
-		names = append(append([]string{}, helpers...), Programs...)
+		names = append(append([]string{}, helpers...), s.programs(version)...)
 	}
 	for _, name := range names {
 		if err := os.Link(tool, filepath.Join(dir, name)); err != nil {
@@ -78,6 +79,19 @@ func (s *Store) prepare(version string) (string, error) {
 		}
 	}
 	return dir, linkMachine(dir)
+}
+
+// programs are those a version has: all when it is simulated, those in its
+// directory when it is real.
+func (s *Store) programs(version string) []string {
+	dir, ok := s.own[version]
+	if !ok {
+		return Programs
+	}
+	return slices.DeleteFunc(slices.Clone(Programs), func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err != nil
+	})
 }
 
 func linkMachine(dir string) error {
@@ -95,16 +109,13 @@ func linkMachine(dir string) error {
 }
 
 func (s *Store) realMounts(version string) []box.Mount {
-	programs, ok := s.own[version]
+	dir, ok := s.own[version]
 	if !ok {
 		return nil
 	}
 	var mounts []box.Mount
-	for _, name := range Programs {
-		source := filepath.Join(programs, name)
-		if _, err := os.Stat(source); err == nil {
-			mounts = append(mounts, box.Mount{Source: source, Target: "/usr/bin/" + name, ReadOnly: true})
-		}
+	for _, name := range s.programs(version) {
+		mounts = append(mounts, box.Mount{Source: filepath.Join(dir, name), Target: "/usr/bin/" + name, ReadOnly: true})
 	}
 	return mounts
 }

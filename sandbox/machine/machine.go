@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -92,8 +93,8 @@ func (m *Machine) onStop(f func()) { m.closers = append(m.closers, f) }
 
 // Stop ends everything; no process is left behind.
 func (m *Machine) Stop() {
-	for i := len(m.closers) - 1; i >= 0; i-- {
-		m.closers[i]()
+	for _, f := range slices.Backward(m.closers) {
+		f()
 	}
 	m.closers = nil
 }
@@ -212,7 +213,7 @@ func (m *Machine) startProxy(ctx context.Context, s *state) error {
 		return err
 	}
 	s.Port = listener.Addr().(*net.TCPAddr).Port
-	stop := m.Proxy.Serve(listener)
+	stop := m.Proxy.Serve(listener) //nolint:contextcheck // its end has a time limit of its own
 	m.onStop(stop)
 	config := m.control.AdminConfig(s.Port)
 	return controlplane.WriteKubeconfig(m.Paths.Kubeconfig(), config)
@@ -273,7 +274,7 @@ func (m *Machine) startNodes(ctx context.Context, short string, s state, launche
 // after both are made.
 type lateTools struct{ node.Tools }
 
-func (m *Machine) events(ctx context.Context) record.EventRecorder {
+func (m *Machine) events(ctx context.Context) record.EventRecorder { //nolint:ireturn // client-go has no other
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: m.Client.CoreV1().Events("")})
 	m.onStop(broadcaster.Shutdown)

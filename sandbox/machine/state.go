@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,7 +49,7 @@ func claimNetwork(wanted string) (string, net.Listener, error) {
 	if wanted != "" {
 		l, err := claim(wanted)
 		if err != nil {
-			return "", nil, fmt.Errorf("pod network %s is in use by another sandbox: %w", wanted, err)
+			return "", nil, fmt.Errorf("pod network %s is in use by another sandbox; stop that one first: %w", wanted, err)
 		}
 		return wanted, l, nil
 	}
@@ -64,5 +65,5 @@ func claimNetwork(wanted string) (string, net.Listener, error) {
 // claim listens on an abstract socket, a name that exists once per machine and
 // goes with its process.
 func claim(network string) (net.Listener, error) {
-	return net.Listen("unix", "@fdb-sandbox-"+network)
+	return (&net.ListenConfig{}).Listen(context.Background(), "unix", "@fdb-sandbox-"+network)
 }

@@ -14,14 +14,11 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"path/filepath"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -310,90 +307,6 @@ func (a *Agent) Healths() map[string]Health {
 		all[name] = n.is()
 	}
 	return all
-}
-
-func (a *Agent) stirHosts() {
-	select {
-	case a.hostsWake <- struct{}{}:
-	default: // it will look anyway
-	}
-}
-
-// keepHosts keeps the names current in every running container.
-func (a *Agent) keepHosts(ctx context.Context) {
-	for {
-		if err := a.updateHosts(); err != nil {
-			a.Log.Error("updating hosts files", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-a.hostsWake:
-		}
-	}
-}
-
-func (a *Agent) updateHosts() error {
-	pods, err := a.pods.List(labels.Everything())
-	if err != nil {
-		return err
-	}
-	services, err := a.services.List(labels.Everything())
-	if err != nil {
-		return err
-	}
-	if !a.Hosts.set(names(pods, services)) {
-		return nil
-	}
-	a.placesMu.Lock()
-	defer a.placesMu.Unlock()
-	var errs []error
-	for dir := range a.runDirs {
-		errs = append(errs, writeHosts(dir, a.Hosts.file()))
-	}
-	return errors.Join(errs...)
-}
-
-// writeHosts replaces the file at once, so that no program reads half of it.
-func writeHosts(dir string, content []byte) error {
-	next := filepath.Join(dir, "hosts.new")
-	if err := os.WriteFile(next, content, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(next, filepath.Join(dir, "hosts"))
-}
-
-// places are the directories of one box.
-type places struct{ root, run, socket string }
-
-// newPlaces makes them, with a hosts file that is kept current until dropPlaces.
-func (a *Agent) newPlaces(address string) (places, error) {
-	name := strconv.FormatInt(a.boxes.Add(1), 10)
-	p := places{
-		root: filepath.Join(a.RunDir, name, "root"), run: filepath.Join(a.RunDir, name, "run"),
-		socket: filepath.Join(a.ShortRunDir, name, "run", "tools.sock"),
-	}
-	for _, dir := range []string{p.root, p.run} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return p, err
-		}
-	}
-	if err := os.WriteFile(filepath.Join(p.run, box.AddressFile), []byte(address), 0o644); err != nil {
-		return p, err
-	}
-	a.placesMu.Lock()
-	defer a.placesMu.Unlock()
-	a.runDirs[p.run] = struct{}{}
-	return p, writeHosts(p.run, a.Hosts.file())
-}
-
-func (a *Agent) dropPlaces(p places) {
-	a.placesMu.Lock()
-	delete(a.runDirs, p.run)
-	a.placesMu.Unlock()
-	if err := os.RemoveAll(filepath.Dir(p.run)); err != nil {
-		a.Log.Error("removing a container's directory", "error", err)
-	}
 }
 
 // PodFacts are what the programs of a pod may know of it; ok is false when it

@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/retry"
-	"k8s.io/utils/ptr"
 )
 
 // Spec is a node as it registers.
@@ -199,7 +198,7 @@ func (n *node) renew(ctx context.Context) error {
 	if apierrors.IsNotFound(err) {
 		_, err = leases.Create(ctx, &coordinationv1.Lease{
 			ObjectMeta: metav1.ObjectMeta{Name: n.spec.Name, Namespace: corev1.NamespaceNodeLease},
-			Spec:       coordinationv1.LeaseSpec{HolderIdentity: &n.spec.Name, LeaseDurationSeconds: ptr.To(int32(leaseSeconds)), RenewTime: &now},
+			Spec:       coordinationv1.LeaseSpec{HolderIdentity: &n.spec.Name, LeaseDurationSeconds: new(int32(leaseSeconds)), RenewTime: &now},
 		}, metav1.CreateOptions{})
 	} else if err == nil {
 		lease.Spec.RenewTime = &now

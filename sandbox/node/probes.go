@@ -36,8 +36,8 @@ type target struct {
 }
 
 // startProbes begins asking; the container's runner holds its lock.
-func startProbes(c *container) *probes {
-	ctx, cancel := context.WithCancel(context.Background())
+func startProbes(ctx context.Context, c *container) *probes {
+	ctx, cancel := context.WithCancel(ctx)
 	p := &probes{cancel: cancel, startupDone: c.spec.StartupProbe == nil, isReady: c.spec.ReadinessProbe == nil}
 	address, err := c.runner.agent.addresses.of(c.runner.uid)
 	if err != nil {

@@ -159,17 +159,16 @@ func (s *sandbox) exec(t *testing.T, protocol, pod, stdin string, argv ...string
 	if err != nil {
 		t.Fatal(err)
 	}
-	var o bytes.Buffer
-	streams := remotecommand.StreamOptions{Stdout: &o, Stderr: &o}
+	var o, errOut bytes.Buffer // one each: they are written at the same time
+	streams := remotecommand.StreamOptions{Stdout: &o, Stderr: &errOut}
 	if stdin != "" {
 		streams.Stdin = strings.NewReader(stdin)
 	}
 	err = e.StreamWithContext(ctx, streams)
-	var exit utilexec.CodeExitError
-	if errors.As(err, &exit) {
-		return o.String(), exit.Code, nil
+	if exit, ok := errors.AsType[utilexec.CodeExitError](err); ok {
+		return o.String() + errOut.String(), exit.Code, nil
 	}
-	return o.String(), 0, err
+	return o.String() + errOut.String(), 0, err
 }
 
 const manifest = `

@@ -17,7 +17,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/kubernetes/pkg/fieldpath"
-	"k8s.io/utils/ptr"
 )
 
 // Projector makes the directories behind a pod's volumes.
@@ -189,7 +188,7 @@ func (p *Projector) token(ctx context.Context, pod *corev1.Pod, t *corev1.Servic
 		return map[string][]byte{t.Path: old}, nil
 	}
 	ask := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
-		ExpirationSeconds: ptr.To(tokenLifetimeSeconds),
+		ExpirationSeconds: new(tokenLifetimeSeconds),
 		BoundObjectRef:    &authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: pod.Name, UID: pod.UID},
 	}}
 	if t.Audience != "" {

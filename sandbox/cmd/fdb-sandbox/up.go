@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -166,15 +167,13 @@ func (o upOptions) nodeSpecs() ([]node.Spec, error) {
 	var specs []node.Spec
 	for i := range o.nodes {
 		labels := map[string]string{corev1.LabelTopologyRegion: "sandbox", corev1.LabelTopologyZone: zoneName(i % o.zones)}
-		for key, value := range o.labels {
-			labels[key] = value
-		}
+		maps.Copy(labels, o.labels)
 		specs = append(specs, node.Spec{Name: fmt.Sprintf("node-%d", i+1), Labels: labels, Capacity: capacity})
 	}
 	return specs, nil
 }
 
-// zoneName is zone-a, zone-b, … zone-z, zone-aa, …
+// zoneName is zone-a, zone-b, … zone-z, zone-aa and so on.
 func zoneName(n int) string {
 	letters := ""
 	for ; n >= 0; n = n/26 - 1 {
