@@ -47,23 +47,23 @@ func (r *lineReader) fill() {
 // reading is not the model's.
 func (c *cli) readLine() (line string, ok bool) {
 	c.deliver()
-	read := make(chan struct{})
+	type answer struct {
+		line string
+		ok   bool
+	}
+	read := make(chan answer, 1) // a reader that nobody waits for any more ends all the same
 	c.unlocked(func() {
 		go func() {
-			defer close(read)
-			line, ok = c.in.next()
+			line, ok := c.in.next()
+			read <- answer{line, ok}
 		}()
 		select {
-		case <-read:
+		case got := <-read:
+			line, ok = got.line, got.ok
 		case <-c.ctx.Done():
 		}
 	})
-	select {
-	case <-read:
-		return line, ok
-	default:
-		return "", false
-	}
+	return line, ok
 }
 
 // session is fdbcli without --exec: it runs the lines of stdin, whatever fails,

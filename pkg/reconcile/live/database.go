@@ -139,8 +139,12 @@ func (w *World) configure(ctx context.Context, a plan.Configure) error {
 		return cli.Configure(ctx, a.Configuration, admin.ChangeDatabase)
 	}
 	// The last look before the one command that could hide a database's data behind
-	// an empty one. It is read again here because the snapshot may be minutes old.
-	if record.Status.Configured {
+	// an empty one. Both are read again here because the snapshot may be minutes old.
+	newest := &v1beta2.FoundationDBCluster{}
+	if err := w.Client.Get(ctx, w.Key, newest); err != nil {
+		return fmt.Errorf("making sure that the record knows of no database: %w", err)
+	}
+	if record.Status.Configured || newest.Status.Configured {
 		return errors.New("creating a database on a record that says it was configured")
 	}
 	status, err := cli.Status(ctx)

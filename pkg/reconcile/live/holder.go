@@ -45,11 +45,15 @@ func (h holder) String() string {
 // Whatever cannot be told counts as alive.
 func diedHere(text string) bool {
 	h, ok := parseHolder(text)
-	if !ok || h.machine == "" || h.machine != thisMachine() {
+	if !ok || h.machine == "" || h.machine != thisMachine() || othersHidden() {
 		return false
 	}
 	return startOf(h.pid) != h.started
 }
+
+// othersHidden reports whether /proc may keep other users' processes from us. The
+// first process of a machine belongs to root: who sees it sees all.
+func othersHidden() bool { return startOf(1) == "" }
 
 func parseHolder(text string) (holder, bool) {
 	_, rest, ok := strings.Cut(text, " process ")

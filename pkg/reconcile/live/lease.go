@@ -97,7 +97,11 @@ func (w *World) heldByOther(lease *coordinationv1.Lease) error {
 	if holder == "" || holder == w.Holder || lease.Spec.RenewTime == nil {
 		return nil
 	}
-	until := lease.Spec.RenewTime.Add(time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second)
+	term := leaseDuration // a Lease that does not say how long it lasts is not over at once
+	if lease.Spec.LeaseDurationSeconds != nil {
+		term = time.Duration(*lease.Spec.LeaseDurationSeconds) * time.Second
+	}
+	until := lease.Spec.RenewTime.Add(term)
 	if w.Clock.Now().After(until) || diedHere(holder) {
 		return nil
 	}

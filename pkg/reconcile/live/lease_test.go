@@ -57,6 +57,18 @@ func atNoon(t *testing.T, leases ...*coordinationv1.Lease) (*field, *clocktestin
 	return f, clock
 }
 
+func withoutTerm(l *coordinationv1.Lease) *coordinationv1.Lease {
+	l.Spec.LeaseDurationSeconds = nil
+	return l
+}
+
+func TestALeaseThatDoesNotSayForHowLongIsNotOverAtOnce(t *testing.T) {
+	f, _ := atNoon(t, withoutTerm(leaseOf("bob", time.Second)))
+	if held, ok := errors.AsType[*reconcile.HeldError](f.world.Begin(t.Context())); !ok || held.Holder != "bob" {
+		t.Error("took a Lease that was renewed a second ago")
+	}
+}
+
 func TestTheLeaseIsTaken(t *testing.T) {
 	emptied := leaseOf("", 0)
 	emptied.Spec.HolderIdentity, emptied.Spec.RenewTime = nil, nil
@@ -65,11 +77,7 @@ func TestTheLeaseIsTaken(t *testing.T) {
 		"when it was given back":               {emptied},
 		"when it ran out":                      {leaseOf("bob@desk process 9", 61*time.Second)},
 		"when it is ours from a moment before": {leaseOf("ann@laptop process 7", time.Second)},
-		"when its holder never said for how long": {func() *coordinationv1.Lease {
-			l := leaseOf("bob", time.Second)
-			l.Spec.LeaseDurationSeconds = nil
-			return l
-		}()},
+		"when its holder never said for how long, a minute ago": {withoutTerm(leaseOf("bob", 61*time.Second))},
 	}
 	for name, leases := range tests {
 		t.Run(name, func(t *testing.T) {
