@@ -73,10 +73,10 @@ func TestTheLeaseIsTaken(t *testing.T) {
 	emptied := leaseOf("", 0)
 	emptied.Spec.HolderIdentity, emptied.Spec.RenewTime = nil, nil
 	tests := map[string][]*coordinationv1.Lease{
-		"when there is none":                   nil,
-		"when it was given back":               {emptied},
-		"when it ran out":                      {leaseOf("bob@desk process 9", 61*time.Second)},
-		"when it is ours from a moment before": {leaseOf("ann@laptop process 7", time.Second)},
+		"when there is none":                                    nil,
+		"when it was given back":                                {emptied},
+		"when it ran out":                                       {leaseOf("bob@desk process 9", 61*time.Second)},
+		"when it is ours from a moment before":                  {leaseOf("ann@laptop process 7", time.Second)},
 		"when its holder never said for how long, a minute ago": {withoutTerm(leaseOf("bob", 61*time.Second))},
 	}
 	for name, leases := range tests {
