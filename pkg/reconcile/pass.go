@@ -109,17 +109,24 @@ func (p *Pass) round(ctx context.Context) (plan.Then, error) {
 			return plan.EndPass, err
 		}
 		then, err := p.runStage(ctx, stage)
-		if err != nil {
-			return plan.EndPass, err
-		}
-		switch {
-		case p.result.Stopped != nil || then == plan.EndPass:
-			return plan.EndPass, nil
-		case then == plan.StartOver && p.Actor != nil:
-			return plan.StartOver, nil
+		if next := p.after(then); err != nil || next != plan.CarryOn {
+			return next, err
 		}
 	}
 	return plan.CarryOn, nil
+}
+
+// after is how the round goes on: what stopped the pass ends it, and a preview never
+// starts over, since nothing was done.
+func (p *Pass) after(then plan.Then) plan.Then {
+	switch {
+	case p.result.Stopped != nil:
+		return plan.EndPass
+	case then == plan.StartOver && p.Actor == nil:
+		return plan.CarryOn
+	default:
+		return then
+	}
 }
 
 // runStage runs one stage. A stage that fails does not end the pass: whatever

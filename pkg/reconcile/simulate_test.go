@@ -85,7 +85,7 @@ func (h *history) fail(format string, args ...any) {
 // watch asks before every action whether it may ever happen, by the truth of the model
 // and not by what status says.
 func (h *history) watch(w *sim.World, a plan.Action) {
-	switch a := a.(type) {
+	switch a := a.(type) { //nolint:gochecksumtype // only some actions can do harm
 	case plan.DeleteGroupObjects:
 		if g := w.Record.ProcessGroup(a.Group); g != nil && !g.ExclusionSkipped && h.database().NeedsData(sim.DataKey(strings.TrimSuffix(a.Claim, "-data"), 1)) {
 			h.fail("deleted %s although the database needs its data", a.Group)

@@ -66,7 +66,7 @@ func (l *Launcher) Start(spec Spec) (*Box, error) {
 	err = l.start(b.helper)
 	theirs.Close() // the helper's copy must be the last, so that its end is seen
 	if err != nil {
-		ours.Close()
+		_ = ours.Close()
 		return nil, fmt.Errorf("starting a container's namespaces: %w", err)
 	}
 	go b.receive()
@@ -133,7 +133,7 @@ func (b *Box) receive() {
 	}
 	b.helper.Process.Kill() //nolint:errcheck // it is gone already, or goes now
 	b.helper.Wait()         //nolint:errcheck // its exit code says nothing
-	b.conn.Close()
+	_ = b.conn.Close()
 	b.bury()
 }
 

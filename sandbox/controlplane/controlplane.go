@@ -123,7 +123,7 @@ func (c *ControlPlane) Stop() {
 		timer := time.NewTimer(apiStopLimit)
 		defer timer.Stop()
 		select {
-		case <-c.api.done:
+		case <-c.api.done: //nolint:errcheck // how it ended is of no interest any more
 		case <-timer.C:
 		}
 	}

@@ -142,7 +142,7 @@ func (p *Proxy) Serve(listener net.Listener) (stop func()) {
 		ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
 		defer cancel()
 		if p.server.Shutdown(ctx) != nil {
-			p.server.Close() //nolint:errcheck // streams that do not end are cut
+			p.server.Close() // streams that do not end are cut
 		}
 		<-done
 	}

@@ -109,10 +109,10 @@ func (b *Bridge) Serve(ctx context.Context, listener net.Listener, c node.Contai
 
 // serve serves one program to its end.
 func (b *Bridge) serve(ctx context.Context, conn *wire.Conn, c node.Container) {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	context.AfterFunc(ctx, func() { conn.Close() })
+	context.AfterFunc(ctx, func() { _ = conn.Close() })
 	var first wire.FromProgram
 	if conn.Receive(&first) != nil {
 		return

@@ -124,7 +124,7 @@ func (m *Machine) tryBox() (*box.Launcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("trying a container: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	b, err := launcher.Start(box.Spec{Root: dir, RunDir: m.Dir, ProgramsDir: "/usr/bin", Hostname: "try"})
 	if err != nil {
 		return nil, fmt.Errorf("this machine does not let containers have views of their own; run as root, or allow unprivileged user namespaces "+
@@ -162,7 +162,7 @@ func (m *Machine) startRest(ctx context.Context, short string, launcher *box.Lau
 		return err
 	}
 	for _, step := range []func() error{
-		func() error { return m.takeNetwork(&s) },
+		func() error { return m.takeNetwork(&s) }, //nolint:contextcheck // taking a free network asks the kernel only, at once
 		func() error { return m.startProxy(ctx, &s) },
 		func() error { return s.write(m.Paths.State()) },
 		func() error { return m.startNodes(ctx, short, s, launcher) },

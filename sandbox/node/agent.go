@@ -159,7 +159,7 @@ func (a *Agent) startNode(ctx context.Context, spec Spec) error {
 
 // Stop waits until every container has ended; the context given to Start must have ended.
 func (a *Agent) Stop() {
-	a.server.Close() //nolint:errcheck // the process ends anyway
+	a.server.Close() // the process ends anyway
 	a.work.Wait()
 }
 

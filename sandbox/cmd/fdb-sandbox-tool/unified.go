@@ -54,7 +54,7 @@ func launcher(ctx context.Context, o unified.Options, out io.Writer) (int, error
 	if err != nil {
 		return 1, err
 	}
-	defer pod.Close()
+	defer func() { _ = pod.Close() }()
 	facts := make(chan unified.Facts)
 	go func() {
 		defer close(facts)

@@ -150,7 +150,7 @@ func (h *server) answerTwice(w http.ResponseWriter, text string) {
 	defer conn.Close()
 	fmt.Fprintf(out, "HTTP/1.0 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
 	fmt.Fprint(out, "HTTP/1.0 404 Not Found\r\nContent-Length: 0\r\n\r\n")
-	out.Flush()
+	_ = out.Flush()
 }
 
 // authenticated asks for a client certificate when TLS is on, except for /ready.

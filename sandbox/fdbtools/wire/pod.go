@@ -22,7 +22,7 @@ func WatchPod(ctx context.Context) (*Pod, error) {
 		return nil, err
 	}
 	if err := c.Send(FromProgram{Watch: true}); err != nil {
-		c.Close()
+		_ = c.Close()
 		return nil, err
 	}
 	p := &Pod{conn: c, facts: make(chan PodFacts, 1), outcomes: make(chan Outcome, 1), lost: make(chan struct{})}

@@ -45,7 +45,7 @@ func RunProgram(ctx context.Context, run Run, s Streams) (int, error) {
 
 // RunOver is RunProgram over a connection that is there already; it closes it.
 func RunOver(c *Conn, run Run, s Streams) (int, error) {
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	if err := c.Send(FromProgram{Run: &run}); err != nil {
 		return 0, err
 	}
