@@ -7,11 +7,11 @@ import (
 
 // incorrectPodSpec: the pod was made from another spec than it would be made from now.
 var incorrectPodSpec = condition{v1beta2.ConditionIncorrectPodSpec, func(f groupFacts) (verdict, error) {
-	want, err := objects.Pod(f.s.Cluster, f.group)
+	want, err := f.specs.Of(f.group)
 	if err != nil {
 		return keep, err
 	}
-	return isSo(want.Annotations[v1beta2.AnnotationLastAppliedSpec] != f.pod.Annotations[v1beta2.AnnotationLastAppliedSpec]), nil
+	return isSo(want != f.pod.Annotations[v1beta2.AnnotationLastAppliedSpec]), nil
 }}
 
 // incorrectSidecarImage: the sidecar runs another image than the spec's version needs.

@@ -24,6 +24,8 @@ type groupFacts struct {
 	processes map[int]fdb.Process
 	// hashes are of the configurations that pods should use.
 	hashes configHashes
+	// specs are the hashes of the specs that pods would be made from now.
+	specs *objects.SpecHashes
 	// databaseAnswers is false when no process of the data center reports, as in a
 	// status document that came without what processes say of themselves: nothing
 	// follows then from one that is silent.
@@ -44,12 +46,13 @@ func recordGroups(s *plan.Snapshot) error {
 	// Sorted and complete before anything is judged: desired objects depend on them.
 	v1beta2.SortProcessGroups(s.Cluster.Status.ProcessGroups)
 	tidy(&s.Cluster.Status)
+	specs := objects.NewSpecHashes(s.Cluster)
 	for _, g := range s.Groups() {
 		f, err := factsOf(*s, g, reporting)
 		if err != nil {
 			return err
 		}
-		f.hashes = hashes
+		f.hashes, f.specs = hashes, specs
 		if err := judgeGroup(f); err != nil {
 			return err
 		}

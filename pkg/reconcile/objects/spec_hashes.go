@@ -1,0 +1,106 @@
+package objects
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// SpecHashes are the hashes of many groups' pod specs. Building and encoding a spec is
+// most of the work of judging a pod, and the specs of one class differ in nothing but
+// the group's number: so the text is made once per class, and the number put in.
+type SpecHashes struct {
+	cluster *v1beta2.FoundationDBCluster
+	texts   map[v1beta2.ProcessClass]specText
+}
+
+// NewSpecHashes are the hashes for a cluster whose status is complete. It must not
+// change while they are used.
+func NewSpecHashes(c *v1beta2.FoundationDBCluster) *SpecHashes {
+	return &SpecHashes{cluster: c, texts: map[v1beta2.ProcessClass]specText{}}
+}
+
+// specText is the text of a class's specs, cut at every place of the group's number;
+// nil when the text does not depend on the number in that simple way.
+type specText [][]byte
+
+// Of is the hash that the pod of a group, made now, would record of its spec.
+func (h *SpecHashes) Of(g *v1beta2.ProcessGroupStatus) (string, error) {
+	number, plain := h.plainNumber(g)
+	if !plain {
+		return h.whole(g)
+	}
+	text, known := h.texts[g.ProcessClass]
+	if !known {
+		var err error
+		if text, err = h.cut(g.ProcessClass); err != nil {
+			return "", err
+		}
+		h.texts[g.ProcessClass] = text
+	}
+	if text == nil {
+		return h.whole(g)
+	}
+	sum := sha256.Sum256(bytes.Join(text, []byte(number)))
+	return hex.EncodeToString(sum[:]), nil
+}
+
+func (h *SpecHashes) whole(g *v1beta2.ProcessGroupStatus) (string, error) {
+	spec, err := PodSpec(h.cluster, g)
+	if err != nil {
+		return "", err
+	}
+	return SpecHash(spec)
+}
+
+// plainNumber is the number of a group that is like all others of its class: its ID is
+// made as IDs are made now, and it is not singled out for a fault.
+func (h *SpecHashes) plainNumber(g *v1beta2.ProcessGroupStatus) (number string, plain bool) {
+	_, _, n, err := g.ProcessGroupID.Split()
+	if err != nil || g.ProcessGroupID != h.cluster.ProcessGroupIDFor(g.ProcessClass, n) {
+		return "", false
+	}
+	faults := h.cluster.Spec.Buggify
+	singledOut := slices.Contains(faults.NoSchedule, g.ProcessGroupID) ||
+		slices.ContainsFunc(faults.CrashLoopContainers, func(o v1beta2.CrashLoopContainerObject) bool {
+			return slices.Contains(o.Targets, g.ProcessGroupID)
+		})
+	return strconv.Itoa(n), !singledOut
+}
+
+// Two numbers that no group has: the largest that one can have has five digits.
+const (
+	standIn      = 918273645
+	otherStandIn = 546372819
+)
+
+// cut makes the text for a stand-in and cuts it at the stand-in's number. That this is
+// right is not assumed: the same pieces have to make the text of another stand-in.
+func (h *SpecHashes) cut(class v1beta2.ProcessClass) (specText, error) {
+	text, err := h.textFor(class, standIn)
+	if err != nil {
+		return nil, err
+	}
+	other, err := h.textFor(class, otherStandIn)
+	if err != nil {
+		return nil, err
+	}
+	pieces := bytes.Split(text, []byte(strconv.Itoa(standIn)))
+	if !bytes.Equal(bytes.Join(pieces, []byte(strconv.Itoa(otherStandIn))), other) {
+		return nil, nil
+	}
+	return pieces, nil
+}
+
+func (h *SpecHashes) textFor(class v1beta2.ProcessClass, number int) ([]byte, error) {
+	g := &v1beta2.ProcessGroupStatus{ProcessGroupID: h.cluster.ProcessGroupIDFor(class, number), ProcessClass: class}
+	spec, err := PodSpec(h.cluster, g)
+	if err != nil {
+		return nil, err
+	}
+	return hashedText(spec)
+}
