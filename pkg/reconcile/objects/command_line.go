@@ -30,6 +30,12 @@ func CommandLine(c *v1beta2.FoundationDBCluster, l Launch, number int, variables
 	if err != nil {
 		return "", err
 	}
+	return CommandLineFrom(m, l, number, variables)
+}
+
+// CommandLineFrom is CommandLine for callers that ask for many pods of few kinds and
+// have made each kind's monitor configuration once.
+func CommandLineFrom(m fdb.MonitorConfiguration, l Launch, number int, variables map[string]string) (string, error) {
 	dir, found := variables[v1beta2.EnvBinaryDir]
 	if !found {
 		return "", fmt.Errorf("generating command line: the pod does not report %s", v1beta2.EnvBinaryDir)

@@ -20,12 +20,10 @@ func PersistentVolumeClaim(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGro
 		return nil, nil
 	}
 	claim := &corev1.PersistentVolumeClaim{}
-	var template *metav1.ObjectMeta
 	if t := c.Settings(g.ProcessClass).VolumeClaimTemplate; t != nil {
 		claim = t.DeepCopy()
-		template = &t.ObjectMeta
 	}
-	claim.ObjectMeta = metadata(c, template, g.PVCName(c), groupLabels(c, g))
+	claim.ObjectMeta = ClaimMetadata(c, g)
 	fillClaimSpec(&claim.Spec)
 	hash, err := SpecHash(claim.Spec)
 	if err != nil {
@@ -33,6 +31,16 @@ func PersistentVolumeClaim(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGro
 	}
 	metav1.SetMetaDataAnnotation(&claim.ObjectMeta, v1beta2.AnnotationLastAppliedSpec, hash)
 	return claim, nil
+}
+
+// ClaimMetadata is the metadata of a group's volume claim that can be changed on one
+// that is there: all but the hash of the spec that it was made from.
+func ClaimMetadata(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) metav1.ObjectMeta {
+	var template *metav1.ObjectMeta
+	if t := c.Settings(g.ProcessClass).VolumeClaimTemplate; t != nil {
+		template = &t.ObjectMeta
+	}
+	return metadata(c, template, g.PVCName(c), groupLabels(c, g))
 }
 
 func fillClaimSpec(spec *corev1.PersistentVolumeClaimSpec) {

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // incorrectCommandLine: a process runs with other arguments, or in another
@@ -24,8 +25,12 @@ var incorrectCommandLine = condition{v1beta2.ConditionIncorrectCommandLine, func
 	if err != nil {
 		return keep, err
 	}
+	configuration, err := f.monitors.of(f.s, launch)
+	if err != nil {
+		return keep, err
+	}
 	for n, p := range f.processes {
-		want, err := objects.CommandLine(f.s.Cluster, launch, n, variables)
+		want, err := objects.CommandLineFrom(configuration, launch, n, variables)
 		if errors.Is(err, objects.ErrCommandLineTooLong) {
 			return keep, fmt.Errorf("%s: %w: shorten the custom parameters", f.group.ProcessGroupID, err)
 		}
@@ -38,6 +43,21 @@ var incorrectCommandLine = condition{v1beta2.ConditionIncorrectCommandLine, func
 	}
 	return gone, nil
 }}
+
+// monitorConfigurations remembers those of a decision: there are many pods, and few
+// ways to start their servers.
+type monitorConfigurations map[objects.Launch]fdb.MonitorConfiguration
+
+func (m monitorConfigurations) of(s plan.Snapshot, l objects.Launch) (fdb.MonitorConfiguration, error) {
+	if configuration, known := m[l]; known {
+		return configuration, nil
+	}
+	configuration, err := objects.MonitorConfiguration(s.Cluster, l)
+	if err == nil {
+		m[l] = configuration
+	}
+	return configuration, err
+}
 
 // rightVersion is not asked during a patch upgrade: versions are mixed then.
 func (f groupFacts) rightVersion(p fdb.Process) bool {

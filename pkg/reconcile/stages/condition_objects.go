@@ -48,15 +48,11 @@ var missingPVC = condition{v1beta2.ConditionMissingPVC, func(f groupFacts) (verd
 	if !f.group.ProcessClass.IsStateful() {
 		return gone, nil
 	}
-	want, err := objects.PersistentVolumeClaim(f.s.Cluster, f.group)
-	if err != nil {
-		return keep, err
-	}
-	have := f.s.Volumes[want.Name]
+	have := f.s.Volumes[f.group.PVCName(f.s.Cluster)]
 	if have == nil {
 		return holds, nil
 	}
-	labels, annotations := missingClaimMetadata(have, want)
+	labels, annotations := objects.MissingMetadata(have.ObjectMeta, objects.ClaimMetadata(f.s.Cluster, f.group))
 	return isSo(len(labels)+len(annotations) > 0), nil
 }}
 

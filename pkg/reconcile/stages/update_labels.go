@@ -1,7 +1,6 @@
 package stages
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -22,11 +21,7 @@ var updateLabels = plan.Stage{
 				continue
 			}
 			d.Actions = append(d.Actions, podMetadata(s, g)...)
-			actions, err := claimMetadata(s, g)
-			if err != nil {
-				return contradiction(err)
-			}
-			d.Actions = append(d.Actions, actions...)
+			d.Actions = append(d.Actions, claimMetadata(s, g)...)
 		}
 		if len(d.Actions) > 0 {
 			d.Why = "labels or annotations that the spec asks for are missing or differ"
@@ -44,20 +39,13 @@ func podMetadata(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []plan.Action {
 	return metadataPatch(plan.KindPod, pod.Name, labels, annotations)
 }
 
-func claimMetadata(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) ([]plan.Action, error) {
-	if !g.ProcessClass.IsStateful() {
-		return nil, nil
+func claimMetadata(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []plan.Action {
+	have := s.Volumes[g.PVCName(s.Cluster)]
+	if have == nil || !g.ProcessClass.IsStateful() {
+		return nil
 	}
-	want, err := objects.PersistentVolumeClaim(s.Cluster, g)
-	if err != nil {
-		return nil, err
-	}
-	have := s.Volumes[want.Name]
-	if have == nil {
-		return nil, nil
-	}
-	labels, annotations := missingClaimMetadata(have, want)
-	return metadataPatch(plan.KindPVC, want.Name, labels, annotations), nil
+	labels, annotations := objects.MissingMetadata(have.ObjectMeta, objects.ClaimMetadata(s.Cluster, g))
+	return metadataPatch(plan.KindPVC, have.Name, labels, annotations)
 }
 
 func metadataPatch(kind plan.ObjectKind, name string, labels, annotations map[string]string) []plan.Action {
@@ -65,14 +53,6 @@ func metadataPatch(kind plan.ObjectKind, name string, labels, annotations map[st
 		return nil
 	}
 	return []plan.Action{plan.PatchMetadata{Kind: kind, Name: name, Labels: labels, Annotations: annotations}}
-}
-
-// missingClaimMetadata leaves out the annotation that says what a claim was made
-// from: only a new claim is made from something else.
-func missingClaimMetadata(have, want *corev1.PersistentVolumeClaim) (labels, annotations map[string]string) {
-	labelled := want.ObjectMeta.DeepCopy()
-	delete(labelled.Annotations, v1beta2.AnnotationLastAppliedSpec)
-	return objects.MissingMetadata(have.ObjectMeta, *labelled)
 }
 
 // mergeMetadata adds the labels and annotations that want has and have lacks, and

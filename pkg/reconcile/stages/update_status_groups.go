@@ -26,6 +26,8 @@ type groupFacts struct {
 	hashes configHashes
 	// specs are the hashes of the specs that pods would be made from now.
 	specs *objects.SpecHashes
+	// monitors are the configurations that pods' monitors should have.
+	monitors monitorConfigurations
 	// databaseAnswers is false when no process of the data center reports, as in a
 	// status document that came without what processes say of themselves: nothing
 	// follows then from one that is silent.
@@ -46,13 +48,13 @@ func recordGroups(s *plan.Snapshot) error {
 	// Sorted and complete before anything is judged: desired objects depend on them.
 	v1beta2.SortProcessGroups(s.Cluster.Status.ProcessGroups)
 	tidy(&s.Cluster.Status)
-	specs := objects.NewSpecHashes(s.Cluster)
+	specs, monitors := objects.NewSpecHashes(s.Cluster), monitorConfigurations{}
 	for _, g := range s.Groups() {
 		f, err := factsOf(*s, g, reporting)
 		if err != nil {
 			return err
 		}
-		f.hashes, f.specs = hashes, specs
+		f.hashes, f.specs, f.monitors = hashes, specs, monitors
 		if err := judgeGroup(f); err != nil {
 			return err
 		}
