@@ -188,3 +188,14 @@ func hostOf(address string) string {
 	}
 	return a.Host
 }
+
+// NoDatabaseYet reports whether it is certain that no database exists that a process
+// group could hold data of: there is no cluster file, or the database itself says that
+// it was never created. A record that says "not configured" is no proof: it may have
+// been lost and begun anew.
+func NoDatabaseYet(s plan.Snapshot) bool {
+	if s.Cluster.Status.Configured {
+		return false
+	}
+	return s.Cluster.Status.ConnectionString == "" || (s.Database.Status != nil && s.Database.Status.NeverConfigured())
+}

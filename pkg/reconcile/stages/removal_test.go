@@ -150,6 +150,21 @@ func TestRemovePods(t *testing.T) {
 				other.SetCondition(v1beta2.ConditionResourcesTerminating, noon.Add(-30*time.Second))
 			}, does: []string{recorded}, holds: "the next follows in 30s",
 		},
+		"deletes nothing because a lost record says that there is no database": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				s.Cluster.Status.Configured = false
+				s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
+			}, holds: "storage-114: timed out",
+		},
+		"deletes without a proof before there is a database": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				s.Cluster.Status.Configured = false
+				s.Database.Status.Client.DatabaseStatus.Available = false
+				s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryNeverCreated
+				s.Database.Status.Client.Coordinators.Coordinators = nil
+				s.Database.Status.Cluster.ConnectionString = ""
+			}, does: []string{recorded, deleted},
+		},
 		"never deletes a coordinator": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
 				s.Database.Status.Client.Coordinators.Coordinators[0].Address.Host = "10.1.0.14"
@@ -186,6 +201,18 @@ func TestRemovePods(t *testing.T) {
 		},
 		"remembers a group until its exclusion can be ended": {
 			from: drainedStorage, given: func(s *plan.Snapshot) { gone(s); recoveredAgo(599)(s) }, holds: "9m59s ago",
+		},
+		"remembers a group while the database cannot be asked": {
+			from: drainedStorage, given: func(s *plan.Snapshot) {
+				gone(s)
+				s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
+			}, holds: "their records stay until the database tells",
+		},
+		"remembers a group while the database does not tell its exclusions": {
+			from: drainedStorage, given: func(s *plan.Snapshot) {
+				gone(s)
+				s.Database.Status.Cluster.Configuration = nil
+			}, holds: "their records stay until the database tells",
 		},
 		"forgets a group at once that was never excluded": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {

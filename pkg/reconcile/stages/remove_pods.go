@@ -74,7 +74,7 @@ func (r *removal) judge(g *v1beta2.ProcessGroupStatus) {
 		r.gone = append(r.gone, g)
 		return
 	}
-	if !g.ExclusionSkipped && r.s.Cluster.Status.Configured {
+	if !g.ExclusionSkipped && !safety.NoDatabaseYet(r.s) {
 		check := safety.Drained(r.s, g)
 		if !check.OK {
 			r.checks = append(r.checks, check)
@@ -124,6 +124,10 @@ func (r *removal) forget(d *plan.Decision) {
 	if len(r.gone) == 0 {
 		return
 	}
+	if !exclusionsKnown(r.s) {
+		r.waiting = append(r.waiting, fmt.Sprintf("%d process groups are gone; their records stay until the database tells which exclusions are theirs", len(r.gone)))
+		return
+	}
 	a := plan.IncludeAndForget{}
 	for _, g := range r.gone {
 		a.Groups = append(a.Groups, g.ProcessGroupID)
@@ -149,6 +153,12 @@ func (r *removal) includeChecks() []plan.Check {
 	}
 }
 
+// exclusionsKnown reports whether it is known what the database excludes. A record that
+// is dropped while its exclusion stays leaves that behind for ever.
+func exclusionsKnown(s plan.Snapshot) bool {
+	return safety.NoDatabaseYet(s) || (s.Database.Available() && s.Database.Status.Cluster.Configuration != nil)
+}
+
 // exclusionsOf are the exclusions in force that are a group's: its locality, and every
 // address that it has or had.
 func exclusionsOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []string {
@@ -165,7 +175,7 @@ func (r *removal) delete(d *plan.Decision) {
 	if len(r.leaving) == 0 || r.s.Cluster.RemovalMode() == v1beta2.PodUpdateModeNone {
 		return
 	}
-	if r.s.Cluster.Status.Configured {
+	if !safety.NoDatabaseYet(r.s) {
 		tolerance := safety.FullFaultTolerance(r.s)
 		d.Checks = append(d.Checks, tolerance)
 		if !tolerance.OK {
