@@ -40,7 +40,7 @@ demo-stop: ## End the demo's sandbox and remove what it left
 	if [ -e "$(SANDBOX)/kubeconfig" ]; then rm -rf "$(SANDBOX)"; fi
 
 .PHONY: test
-test: test-unit test-sandbox test-bytes test-e2e ## All tests
+test: test-unit test-sandbox test-bytes test-e2e not-run ## All tests
 
 .PHONY: test-unit
 test-unit: ## Unit, golden, property and fuzz-seed tests of the plugin
@@ -58,6 +58,20 @@ test-bytes: ## Compare the JSON of pod specs between the Kubernetes versions tha
 .PHONY: test-e2e
 test-e2e: build build-sandbox ## End-to-end tests: the built binary against a real API server
 	go test -count=1 -timeout 20m -parallel 5 ./test/e2e/...
+
+# What `go test` skips it says with -v only, so what cannot run everywhere is named here.
+.PHONY: not-run
+not-run:
+	@echo "NOT RUN by make test:"
+	@echo "  make test-real    TestRealDatabaseConforms: needs a FoundationDB database and its fdbcli"
+	@echo "  make test-native  TestNativeConforms: needs FoundationDB's C client and headers, and a database"
+	@[ -d "$${FDB_RECORDINGS:-../shared/recordings}" ] || echo "  the replay of all recordings: no folder $${FDB_RECORDINGS:-../shared/recordings} (FDB_RECORDINGS); the excerpts in testdata were replayed"
+	@[ -d "$${FDB_SAMPLES:-../shared/samples}" ] || echo "  published sample manifests: no folder $${FDB_SAMPLES:-../shared/samples} (FDB_SAMPLES)"
+
+.PHONY: test-native
+test-native: ## Conformance of the native bindings (C client and headers; FDB_CLUSTER_FILE as for test-real)
+	@: "$${FDB_CLUSTER_FILE:?names the cluster file of a database that may be changed at will}"
+	CGO_ENABLED=1 FDB_CONFORMANCE=scratch go test -count=1 -tags fdb_native -run '^TestNativeConforms$$' -v ./pkg/fdb/admin
 
 .PHONY: test-real
 test-real: ## Conformance on a real, empty database (FDB_CLUSTER_FILE; fdbcli in PATH or FDBCLI)
