@@ -3,7 +3,6 @@ package safety
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -129,7 +128,7 @@ func processAt(processes []fdb.Process, address fdb.Address) (fdb.Process, bool)
 }
 
 func listensAt(p fdb.Process, address fdb.Address) bool {
-	listeners := append([]fdb.Address{p.Address}, PublicAddresses(p)...)
+	listeners := append([]fdb.Address{p.Address}, announced(p)...)
 	return slices.ContainsFunc(listeners, func(l fdb.Address) bool {
 		if address.IsIP() {
 			return l.HostPort() == address.HostPort()
@@ -138,20 +137,12 @@ func listensAt(p fdb.Process, address fdb.Address) bool {
 	})
 }
 
-// PublicAddresses are the addresses that a process announces on its command line.
-func PublicAddresses(p fdb.Process) []fdb.Address {
-	const flag = "--public_address="
-	var addresses []fdb.Address
-	for word := range strings.FieldsSeq(p.CommandLine) {
-		list, ok := strings.CutPrefix(word, flag)
-		if !ok {
-			continue
-		}
-		for text := range strings.SplitSeq(list, ",") {
-			if a, err := fdb.ParseAddress(text); err == nil {
-				addresses = append(addresses, a)
-			}
-		}
+// announced are the addresses that a process publishes on its command line; none
+// where it publishes none that can be read, which is how a caller must see it too.
+func announced(p fdb.Process) []fdb.Address {
+	addresses, err := fdb.PublicAddresses(p.CommandLine)
+	if err != nil {
+		return nil
 	}
 	return addresses
 }
@@ -160,7 +151,7 @@ func PublicAddresses(p fdb.Process) []fdb.Address {
 // where the spec wants that and the process has one, with the wanted TLS setting.
 // It returns an error when the process has no listener with that setting.
 func CoordinatorAddress(c *v1beta2.FoundationDBCluster, p fdb.Process) (fdb.Address, error) {
-	for _, a := range PublicAddresses(p) {
+	for _, a := range announced(p) {
 		if a.TLS != c.Spec.MainContainer.EnableTLS {
 			continue
 		}
