@@ -83,6 +83,10 @@ test-real: ## Conformance on a real, empty database (FDB_CLUSTER_FILE; fdbcli in
 simulate: ## Random histories over the simulated world: make simulate SEEDS=500 START=1
 	SEEDS=$(or $(SEEDS),500) START=$(or $(START),1) go test -count=1 -timeout 60m -run RandomHistories ./pkg/reconcile
 
+.PHONY: bench
+bench: ## Measure decisions, status parsing and the simulator, as ratios within one run
+	go test -run '^$$' -bench . ./internal/fdbsim ./pkg/fdb ./pkg/reconcile/stages
+
 .PHONY: fuzz
 fuzz: ## Fuzz every parser for 30 s each
 	hack/fuzz.sh 30s

@@ -28,7 +28,7 @@ func (e *HeldError) Error() string {
 type RefusedError struct{ Check plan.Check }
 
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("%s: %s %s", e.Check.Gate, e.Check.Question, e.Check.Evidence)
+	return fmt.Sprintf("%s: %s", e.Check.Gate, e.Check.Words())
 }
 
 // BeyondPlanError means that the pass wants an action which nobody approved.

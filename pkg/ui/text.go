@@ -133,11 +133,10 @@ func colourOf(word string) string {
 
 // checkWords is a check in one line: its code, the question, the evidence.
 func checkWords(c plan.Check) string {
-	words := c.Question + " " + c.Evidence
 	if c.Gate == "" {
-		return words
+		return c.Words()
 	}
-	return string(c.Gate) + ": " + words
+	return string(c.Gate) + ": " + c.Words()
 }
 
 // oneLine keeps an error that holds several in one line.

@@ -18,6 +18,10 @@ type Check struct {
 	Gate Gate `json:"gate,omitempty"`
 }
 
+// Words are the question and the evidence as one clause that can follow a colon or
+// stand in brackets inside another sentence.
+func (c Check) Words() string { return c.Question + " " + c.Evidence }
+
 // Gate is the stable code of a safety question. Scripts and --override name it.
 type Gate string
 

@@ -36,7 +36,7 @@ var changeCoordinators = plan.Stage{
 		}
 		d := plan.Decision{Checks: coordinatorChecks(s, verdict)}
 		if refused, ok := d.Refused(); ok {
-			d.Hold = &plan.Hold{Reason: fmt.Sprintf("%s, but %s %s", strings.Join(verdict.Problems, "; "), refused.Question, refused.Evidence), RetryAfter: coordinatorRetry}
+			d.Hold = &plan.Hold{Reason: fmt.Sprintf("%s; the change has to wait (%s)", strings.Join(verdict.Problems, "; "), refused.Words()), RetryAfter: coordinatorRetry}
 			return d
 		}
 		addresses, err := chooseCoordinators(s)

@@ -100,7 +100,7 @@ func (e *exclusions) decide() plan.Decision {
 		safety.RecoveredFor(e.s.Database, minRecoveryAgeToExclude),
 	}}
 	if refused, ok := d.Refused(); ok {
-		d.Hold = &plan.Hold{Reason: refused.Question + " " + refused.Evidence, RetryAfter: exclusionRetry}
+		d.Hold = &plan.Hold{Reason: "nothing more may be excluded yet (" + refused.Words() + ")", RetryAfter: exclusionRetry}
 		return d
 	}
 	allowed, checks := e.allowed()

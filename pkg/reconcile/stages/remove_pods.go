@@ -137,7 +137,7 @@ func (r *removal) forget(d *plan.Decision) {
 		for _, check := range r.includeChecks() {
 			d.Checks = append(d.Checks, check)
 			if !check.OK {
-				r.waiting = append(r.waiting, fmt.Sprintf("%s are gone; their exclusions stay until %s %s", a.Subject(), check.Question, check.Evidence))
+				r.waiting = append(r.waiting, fmt.Sprintf("%s: gone, but the exclusions stay for now (%s)", a.Subject(), check.Words()))
 				return
 			}
 		}
