@@ -95,14 +95,14 @@ func (p *Pass) begin(ctx context.Context, stage plan.Stage) error {
 	return nil
 }
 
+// askGates asks until every gate has said yes; only then it asks no more.
 func (p *Pass) askGates(ctx context.Context) error {
 	if p.Gates == nil || p.gated {
 		return nil
 	}
-	p.gated = true
 	checks, err := p.Gates(ctx)
 	if err != nil {
-		return fmt.Errorf("asking what has to hold before the first change: %w", err)
+		return &gatesError{err}
 	}
 	p.Report(GatesChecked{Checks: checks})
 	for _, c := range checks {
@@ -110,6 +110,7 @@ func (p *Pass) askGates(ctx context.Context) error {
 			return &RefusedError{Check: c}
 		}
 	}
+	p.gated = true
 	return nil
 }
 

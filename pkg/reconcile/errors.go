@@ -48,3 +48,13 @@ func (e *UnreachableError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// gatesError means that the gates could not be asked. Nothing may be done on a guess
+// about what they would have said.
+type gatesError struct{ err error }
+
+func (e *gatesError) Error() string {
+	return fmt.Sprintf("asking what has to hold before the first change: %s", e.err)
+}
+
+func (e *gatesError) Unwrap() error { return e.err }

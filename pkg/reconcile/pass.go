@@ -52,7 +52,7 @@ type Pass struct {
 	snap  plan.Snapshot
 	fresh plan.Facet
 	begun bool // the Lease is ours
-	gated bool // the gates were asked
+	gated bool // the gates all said yes, or a preview has shown what they said
 
 	result  PassDone
 	touched []touch // previews only: what actions that did not run would have changed
@@ -159,6 +159,7 @@ func (p *Pass) fail(stage plan.Stage, err error) {
 		refused     *RefusedError
 		beyond      *BeyondPlanError
 		unreachable *UnreachableError
+		unasked     *gatesError
 	)
 	switch {
 	case errors.As(err, &held):
@@ -180,6 +181,8 @@ func (p *Pass) fail(stage plan.Stage, err error) {
 		p.result.Failures = append(p.result.Failures, fmt.Errorf("%s: %w", stage.Name, err))
 		if errors.As(err, &unreachable) {
 			p.result.Stopped = unreachable
+		} else if errors.As(err, &unasked) {
+			p.result.Stopped = unasked
 		}
 		p.finish(stage, Failed, err.Error())
 	}

@@ -175,6 +175,28 @@ func TestARefusedGateEndsThePassBeforeTheLease(t *testing.T) {
 	}
 }
 
+func TestGatesThatCannotBeAskedEndThePass(t *testing.T) {
+	l := &ledger{fact: "storm"}
+	asked, tooMany := 0, errors.New("too many requests")
+	gates := func(context.Context) ([]plan.Check, error) { asked++; return nil, tooMany }
+	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", unlocked), stage("Two", "storm", unlocked)}, Observer: l, Actor: l, Gates: gates})
+	if done.Outcome != reconcile.Failed || !errors.Is(done.Stopped, tooMany) || len(l.acted) != 0 || asked != 1 {
+		t.Errorf("%s, stopped by %v, after %v, asked %d times, want a failure that ends the pass before the first action", done.Outcome, done.Stopped, l.acted, asked)
+	}
+}
+
+func TestAPreviewShowsRefusedGatesOnce(t *testing.T) {
+	asked := 0
+	gates := func(context.Context) ([]plan.Check, error) {
+		asked++
+		return []plan.Check{{Question: "?", Gate: plan.GateOperator}}, nil
+	}
+	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", unlocked), stage("Two", "storm", locked)}, Observer: &ledger{fact: "storm"}, Gates: gates})
+	if done.Outcome != reconcile.Blocked || len(done.Failures) != 1 || asked != 1 {
+		t.Errorf("%s with %v, asked %d times, want one refusal", done.Outcome, done.Failures, asked)
+	}
+}
+
 func TestNothingBeyondTheApprovedPlanIsDone(t *testing.T) {
 	l := &ledger{fact: "storm"}
 	permit := func(_ string, a plan.Action) bool { return plan.KindOf(a) == "SetConnectionString" }

@@ -29,6 +29,7 @@ func (p *Pass) predict(ctx context.Context, stage plan.Stage, d plan.Decision) {
 // previewGates shows what a real run would be asked first. A refusal does not
 // end a preview: what would be done is still worth knowing.
 func (p *Pass) previewGates(ctx context.Context) {
+	defer func() { p.gated = true }() // shown once is enough
 	if err := p.askGates(ctx); err != nil {
 		p.result.Failures = append(p.result.Failures, err)
 		p.result.Outcome = max(p.result.Outcome, Blocked)
