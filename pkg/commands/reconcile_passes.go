@@ -229,10 +229,15 @@ func (p *passes) sentence(end error) string {
 	if p.count == 1 {
 		did = fmt.Sprintf("%d actions", p.acted)
 	}
-	if end == nil && p.acted == 0 {
+	partial := len(p.options.only)+len(p.options.skip) > 0
+	switch {
+	case end == nil && partial && p.acted == 0:
+		return p.key.Name + ": the chosen steps have nothing to do; the others were not asked"
+	case end == nil && partial:
+		return fmt.Sprintf("%s: the chosen steps did all they found to do, %s; the others were not asked", p.key.Name, did)
+	case end == nil && p.acted == 0:
 		return p.key.Name + ": as it should be; nothing was to do"
-	}
-	if end == nil {
+	case end == nil:
 		return fmt.Sprintf("%s: as it should be, after %s", p.key.Name, did)
 	}
 	return fmt.Sprintf("%s: %s after %s: %s", p.key.Name, p.endWord(end), did, explain(end))

@@ -127,6 +127,26 @@ func TestASecondReconcileDoesNothing(t *testing.T) {
 	}
 }
 
+func TestChosenStepsSpeakForThemselvesOnly(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want string
+	}{
+		"only a step with nothing to do":   {args: []string{"--only", "UpdateLabels"}, want: "sample: the chosen steps have nothing to do; the others were not asked\n"},
+		"without the step that looks last": {args: []string{"--skip", "UpdateStatus"}, want: "; the others were not asked\n"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := up(t)
+			g.world.Record.Spec.ProcessCounts.Storage = 4
+			code := g.run(append([]string{"reconcile", "sample", "--yes"}, tc.args...)...)
+			if text := g.out.String(); strings.Contains(text, "as it should be") || (code == ExitDone && !strings.HasSuffix(text, tc.want)) {
+				t.Errorf("exit code %d and %q, want %q at the end", code, text, tc.want)
+			}
+		})
+	}
+}
+
 func TestEveryJSONLineIsAnObjectAndTheLastIsTheResult(t *testing.T) {
 	g := newGiven(t)
 	g.run("reconcile", "sample", "--yes", "-o", "json")
