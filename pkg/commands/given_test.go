@@ -3,6 +3,7 @@ package commands
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -43,7 +44,8 @@ type given struct {
 	connect func() (Session, error)
 
 	clock    *worldClock
-	coexist  bool // what the gates were last asked with
+	endErr   error // what giving back the Lease and the lock meets
+	coexist  bool  // what the gates were last asked with
 	out, err bytes.Buffer
 }
 
@@ -168,6 +170,10 @@ func (g *given) review(ctx context.Context, c client.WithWatch, o client.Object,
 type session struct {
 	*sim.World
 	g *given
+}
+
+func (s session) End(ctx context.Context) error {
+	return errors.Join(s.World.End(ctx), s.g.endErr)
 }
 
 func (s session) Gates(_ context.Context, o live.GateOptions) ([]plan.Check, error) {

@@ -20,6 +20,7 @@ type passes struct {
 	count int
 	acted int
 	last  reconcile.PassDone
+	kept  error // why the Lease or the lock was not given back
 	why   summary
 	tell  func(reconcile.Event)
 	said  string // what was last said to be waited for
@@ -81,6 +82,9 @@ func (p *passes) once(ctx context.Context) error {
 	pass.Actor, pass.Permit = p.session, p.approved.permits
 	done, err := pass.Run(ctx)
 	p.count, p.acted, p.last = p.count+1, p.acted+done.Acted, done
+	if kept := new(*reconcile.KeptError); errors.As(err, kept) {
+		p.kept = *kept
+	}
 	return err
 }
 
@@ -156,12 +160,20 @@ func (p *passes) end(ctx context.Context, err error) error {
 	case errors.As(err, &known):
 		return err
 	case errors.As(cause, interrupted):
-		return &failure{code: interruptCode(*interrupted), err: cause, hints: []string{p.again("to go on")}, told: true}
+		return &failure{code: interruptCode(*interrupted), err: p.withKept(cause), hints: []string{p.again("to go on")}, told: true}
 	case errors.Is(cause, errTimeout):
-		return &failure{code: ExitWaiting, err: p.timedOut(), hints: []string{p.again("to go on")}, told: true}
+		return &failure{code: ExitWaiting, err: p.withKept(p.timedOut()), hints: []string{p.again("to go on")}, told: true}
 	default:
 		return fmt.Errorf("reconciling %s: %w", p.key.Name, err)
 	}
+}
+
+// withKept adds what could not be given back to what cut the command short.
+func (p *passes) withKept(cause error) error {
+	if p.kept == nil {
+		return cause
+	}
+	return fmt.Errorf("%w; %s", cause, explain(p.kept))
 }
 
 // timedOut says what was still waited for when --timeout was over.
@@ -246,6 +258,9 @@ func (p *passes) sentence(end error) string {
 func (p *passes) endWord(end error) string {
 	switch ExitCode(end) {
 	case ExitInterrupted, ExitTerminated:
+		if p.kept != nil {
+			return "interrupted"
+		}
 		return "interrupted, everything locked was given back,"
 	case ExitConflict:
 		return "stopped"

@@ -287,6 +287,22 @@ func TestASignalFinishesTheActionAndTellsHowToGoOn(t *testing.T) {
 	}
 }
 
+func TestAnInterruptedRunClaimsNothingWasKeptOnlyWhenThatIsTrue(t *testing.T) {
+	const claim, trouble = "everything locked was given back", "giving back the Lease: too many requests"
+	for name, endErr := range map[string]error{"given back": nil, "kept": errors.New(trouble)} {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			g.endErr = endErr
+			ctx, cancel := context.WithCancelCause(t.Context())
+			g.world.Refuse = func(plan.Action) error { cancel(&InterruptedError{Signal: os.Interrupt}); return nil }
+			code, kept := g.runIn(ctx, "reconcile", "sample", "--yes"), endErr != nil
+			if code != ExitInterrupted || strings.Contains(g.out.String(), claim) == kept || strings.Contains(g.out.String(), trouble) != kept {
+				t.Errorf("exit code %d: %s", code, &g.out)
+			}
+		})
+	}
+}
+
 func TestAWaitThatIsInterruptedEndsAtOnce(t *testing.T) {
 	g := newGiven(t)
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -58,3 +58,12 @@ func (e *gatesError) Error() string {
 }
 
 func (e *gatesError) Unwrap() error { return e.err }
+
+// KeptError means that the Lease or the lock could not be given back after a pass.
+// Others wait until it runs out.
+type KeptError struct{ Err error }
+
+func (e *KeptError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *KeptError) Unwrap() error { return e.Err }

@@ -69,16 +69,23 @@ const maxRounds = 5
 
 // Run runs the pass. What a stage refuses or fails to do is in the events and in
 // the outcome; the error is one that kept the pass from running to its end:
-// the context's, or one that giving back the Lease or the lock met.
+// the context's, or a *KeptError.
 func (p *Pass) Run(ctx context.Context) (PassDone, error) {
 	p.snap.Seed = p.Seed
 	err := p.rounds(ctx)
 	if p.begun {
 		// The Lease and the lock are given back on Ctrl-C too.
-		err = errors.Join(err, p.Actor.End(context.WithoutCancel(ctx)))
+		err = errors.Join(err, p.giveBack(context.WithoutCancel(ctx)))
 	}
 	p.Report(p.result)
 	return p.result, err
+}
+
+func (p *Pass) giveBack(ctx context.Context) error {
+	if err := p.Actor.End(ctx); err != nil {
+		return &KeptError{err}
+	}
+	return nil
 }
 
 func (p *Pass) rounds(ctx context.Context) error {
