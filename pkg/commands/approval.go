@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -15,30 +16,67 @@ import (
 // approval is what a person said yes to. The zero approval permits nothing.
 type approval struct {
 	everything bool
-	// exact are actions by kind and subject; kinds are those whose subjects were
-	// not known yet when the plan was shown.
-	exact, kinds map[string]bool
+	// asked is true once somebody said yes to a plan.
+	asked bool
+	// exact are actions by kind and by the words that were shown: a subject alone,
+	// "database", would stand for actions that nobody saw.
+	exact map[string]bool
+	// kinds are those whose subjects were not known yet when the plan was shown.
+	kinds map[string]bool
 }
 
 // add says yes to everything that a plan shows.
 func (a *approval) add(v ui.PlanView) {
 	if a.exact == nil {
-		a.exact, a.kinds = map[string]bool{}, map[string]bool{}
+		a.exact = map[string]bool{}
 	}
-	// What was seen while acting is recorded along with the actions.
-	a.kinds[plan.KindOf(plan.WriteStatus{})] = true
+	a.asked, a.kinds = true, map[string]bool{}
 	for _, item := range v.Items {
 		if len(item.Provisional) > 0 {
 			a.kinds[item.Kind] = true
-		} else {
-			a.exact[item.Kind+" "+item.Subject] = true
+			continue
+		}
+		for _, part := range parts(item.Details) {
+			a.exact[words(part)] = true
 		}
 	}
 }
 
+// passed ends what was agreed to for one pass only: the kinds.
+func (a *approval) passed() { a.kinds = nil }
+
 func (a *approval) permits(_ string, action plan.Action) bool {
 	kind := plan.KindOf(action)
-	return a.everything || a.kinds[kind] || a.exact[kind+" "+action.Subject()]
+	switch {
+	case a.everything, a.kinds[kind]:
+		return true
+	case kind == plan.KindOf(plan.WriteStatus{}):
+		// What was seen while acting is recorded along with the actions.
+		return a.asked
+	}
+	each := parts(action)
+	return len(each) > 0 && !slices.ContainsFunc(each, func(part plan.Action) bool { return !a.exact[words(part)] })
+}
+
+func words(a plan.Action) string { return plan.KindOf(a) + " " + a.Describe() }
+
+// parts are what an action can be done in: a second try deletes what the first left.
+func parts(a plan.Action) []plan.Action {
+	d, ok := a.(plan.DeleteGroupObjects)
+	if !ok {
+		return []plan.Action{a}
+	}
+	var each []plan.Action
+	if d.Pod != "" {
+		each = append(each, plan.DeleteGroupObjects{Group: d.Group, Pod: d.Pod})
+	}
+	if d.Claim != "" {
+		each = append(each, plan.DeleteGroupObjects{Group: d.Group, Claim: d.Claim})
+	}
+	if d.Service != "" {
+		each = append(each, plan.DeleteGroupObjects{Group: d.Group, Service: d.Service})
+	}
+	return each
 }
 
 // confirm asks a yes-or-no question on a terminal and waits for the answer. No

@@ -81,6 +81,9 @@ func (p *passes) once(ctx context.Context) error {
 	pass := p.pass(all(p.tell, p.why.report, beat.report))
 	pass.Actor, pass.Permit = p.session, p.approved.permits
 	done, err := pass.Run(ctx)
+	if done.Acted > 0 {
+		p.approved.passed()
+	}
 	p.count, p.acted, p.last = p.count+1, p.acted+done.Acted, done
 	if kept := new(*reconcile.KeptError); errors.As(err, kept) {
 		p.kept = *kept

@@ -1,0 +1,69 @@
+package commands
+
+import (
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// shown is a plan that shows the actions; by is what decides on them again.
+func shown(actions []plan.Action, by ...string) ui.PlanView {
+	r := &ui.PlanRecorder{}
+	r.Report(reconcile.StageDecided{Decision: plan.Decision{Actions: actions}, Provisional: by})
+	return r.View(ui.Metadata{})
+}
+
+func coordinators(port int) plan.ChangeCoordinators {
+	return plan.ChangeCoordinators{Coordinators: []fdb.Address{{Host: "10.0.0.1", Port: port}}}
+}
+
+func TestOnlyWhatWasShownIsApproved(t *testing.T) {
+	remove := plan.DeleteGroupObjects{Group: "storage-1", Pod: "p", Claim: "c"}
+	tests := map[string]struct {
+		shown, wanted plan.Action
+		want          bool
+	}{
+		"the same configuration":       {plan.Configure{Command: "configure triple"}, plan.Configure{Command: "configure triple"}, true},
+		"another configuration":        {plan.Configure{Command: "configure triple"}, plan.Configure{Command: "configure single"}, false},
+		"other coordinators":           {coordinators(4501), coordinators(4502), false},
+		"another connection string":    {plan.SetConnectionString{ConnectionString: "a"}, plan.SetConnectionString{ConnectionString: "b"}, false},
+		"the same deletion":            {remove, remove, true},
+		"the rest of a deletion":       {remove, plan.DeleteGroupObjects{Group: "storage-1", Claim: "c"}, true},
+		"a deletion of more":           {plan.DeleteGroupObjects{Group: "storage-1", Pod: "p"}, remove, false},
+		"a deletion of something else": {remove, plan.DeleteGroupObjects{Group: "storage-1", Claim: "d"}, false},
+		"a status of other words":      {remove, plan.WriteStatus{Changes: []string{"new"}}, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var a approval
+			a.add(shown([]plan.Action{tc.shown}))
+			a.passed() // what was shown exactly may be tried again
+			if got := a.permits("", tc.wanted); got != tc.want {
+				t.Errorf("permitted %t, want %t: %s, after a yes to: %s", got, tc.want, tc.wanted.Describe(), tc.shown.Describe())
+			}
+		})
+	}
+}
+
+func TestAKindIsApprovedForOnePassOnly(t *testing.T) {
+	var a approval
+	a.add(shown([]plan.Action{plan.Configure{Command: "configure triple"}}, "AddPods"))
+	double := plan.Configure{Command: "configure double"}
+	if !a.permits("", double) {
+		t.Error("refused what could not be shown yet")
+	}
+	if a.passed(); a.permits("", double) {
+		t.Error("permitted in a pass that nobody was asked about")
+	}
+}
+
+func TestTheZeroApprovalPermitsNothing(t *testing.T) {
+	for _, a := range []plan.Action{plan.Configure{}, plan.DeleteGroupObjects{}, plan.WriteStatus{}} {
+		if new(approval).permits("", a) {
+			t.Errorf("permitted %s", plan.KindOf(a))
+		}
+	}
+}
