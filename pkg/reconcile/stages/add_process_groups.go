@@ -21,8 +21,11 @@ import (
 // gets one of those shows it as soon as the database answers.
 var addProcessGroups = plan.Stage{
 	Name:  "AddProcessGroups",
-	Reads: plan.Record | plan.Database,
+	Reads: plan.Record | plan.Database | plan.ConfigMap | plan.Pods | plan.Volumes | plan.Services,
 	Decide: func(s plan.Snapshot) plan.Decision {
+		if lost := lostDatabase(s); lost != nil {
+			return plan.Decision{Hold: lost}
+		}
 		missing := missingGroups(s)
 		if len(missing) == 0 {
 			return plan.Decision{}
@@ -66,13 +69,13 @@ func shortfall(missing map[v1beta2.ProcessClass]int) string {
 // newGroups draws a random unused ID for every missing group. Random numbers keep
 // a group from being taken for an older one that had the same number.
 func newGroups(s plan.Snapshot, missing map[v1beta2.ProcessClass]int) []plan.NewGroup {
-	used := usedIDs(s)
+	used, names := usedIDs(s), usedNames(s)
 	var groups []plan.NewGroup
 	for _, class := range slices.Sorted(maps.Keys(missing)) {
 		random := rand.New(rand.NewPCG(s.Seed, classSeed(class))) //nolint:gosec // an ID is a name, not a secret
 		for range missing[class] {
 			id := s.Cluster.ProcessGroupIDFor(class, 1+random.IntN(v1beta2.MaxProcessGroupNumber))
-			for used[id] {
+			for used[id] || names[podNameOf(s, id, class)] {
 				id = s.Cluster.ProcessGroupIDFor(class, 1+random.IntN(v1beta2.MaxProcessGroupNumber))
 			}
 			used[id] = true
@@ -80,6 +83,24 @@ func newGroups(s plan.Snapshot, missing map[v1beta2.ProcessClass]int) []plan.New
 		}
 	}
 	return groups
+}
+
+// usedNames holds the names of all pods that there are or should be. Names of pods
+// leave out the prefix of an ID, so that two IDs can come to share a pod and its volume.
+func usedNames(s plan.Snapshot) map[string]bool {
+	used := map[string]bool{}
+	for _, g := range s.Groups() {
+		used[g.PodName(s.Cluster)] = true
+	}
+	for name := range s.Pods {
+		used[name] = true
+	}
+	return used
+}
+
+func podNameOf(s plan.Snapshot, id v1beta2.ProcessGroupID, class v1beta2.ProcessClass) string {
+	g := v1beta2.ProcessGroupStatus{ProcessGroupID: id, ProcessClass: class}
+	return g.PodName(s.Cluster)
 }
 
 // usedIDs holds every ID that a new group may not get: those of the record, those

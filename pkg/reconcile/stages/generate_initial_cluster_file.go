@@ -19,10 +19,13 @@ import (
 // is stored the pass starts over: the ConfigMap and the pods have to get it.
 var generateInitialClusterFile = plan.Stage{
 	Name:  "GenerateInitialClusterFile",
-	Reads: plan.Record | plan.Pods | plan.PodFiles,
+	Reads: plan.Record | plan.Pods | plan.PodFiles | plan.ConfigMap | plan.Volumes | plan.Services,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if s.Cluster.Status.ConnectionString != "" {
 			return plan.Decision{}
+		}
+		if lost := lostDatabase(s); lost != nil {
+			return plan.Decision{Hold: lost}
 		}
 		need := s.Cluster.DesiredCoordinators()
 		running, pending := coordinatorPods(s)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -19,6 +20,7 @@ func beforeTheClusterFile(t *testing.T) plan.Snapshot {
 	t.Helper()
 	s := healthyCluster(t)
 	s.Cluster.Status.ConnectionString, s.Cluster.Status.Configured = "", false
+	s.ConfigMap.Data[objects.KeyClusterFile] = ""
 	s.Database = plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
 	return s
 }

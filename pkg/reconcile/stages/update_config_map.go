@@ -16,8 +16,11 @@ import (
 // put on it stay.
 var updateConfigMap = plan.Stage{
 	Name:  "UpdateConfigMap",
-	Reads: plan.Record | plan.ConfigMap,
+	Reads: plan.Record | plan.ConfigMap | plan.Pods | plan.Volumes | plan.Services,
 	Decide: func(s plan.Snapshot) plan.Decision {
+		if lost := lostDatabase(s); lost != nil {
+			return plan.Decision{Hold: lost} // the ConfigMap may be the last that knows the cluster file
+		}
 		want, err := objects.ConfigMap(s.Cluster)
 		if err != nil {
 			return contradiction(err)

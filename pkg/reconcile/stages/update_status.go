@@ -45,6 +45,12 @@ func recordStatus(s plan.Snapshot) plan.Decision {
 	if err != nil {
 		return contradiction(err)
 	}
+	found := s
+	found.Cluster = s.Cluster.DeepCopy()
+	found.Cluster.Status.ConnectionString = status.ConnectionString
+	if lost := lostDatabase(found); lost != nil {
+		return plan.Decision{Hold: lost}
+	}
 	if equality.Semantic.DeepEqual(status, s.Cluster.Status) {
 		return plan.Decision{}
 	}

@@ -46,11 +46,8 @@ func recordConnectionString(s *plan.Snapshot) {
 			return
 		}
 	}
-	if status.ConnectionString == "" && s.ConfigMap != nil {
-		status.ConnectionString = s.ConfigMap.Data[objects.KeyClusterFile]
-	}
 	if status.ConnectionString == "" {
-		status.ConnectionString = s.Cluster.Spec.SeedConnectionString
+		status.ConnectionString = rememberedClusterFile(*s)
 	}
 }
 

@@ -1,0 +1,103 @@
+package stages
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// lostRecord is a healthy cluster whose status somebody lost.
+func lostRecord(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := healthyCluster(tb)
+	s.Cluster.Status = v1beta2.FoundationDBClusterStatus{}
+	s.Database = plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+	return s
+}
+
+// stagesOfANewCluster are those that would make a second database beside a lost one.
+func stagesOfANewCluster() []plan.Stage {
+	return []plan.Stage{updateConfigMap, addProcessGroups, generateInitialClusterFile}
+}
+
+func TestTheLastCopyOfTheClusterFileIsNeverOverwritten(t *testing.T) {
+	s := lostRecord(t)
+	for _, stage := range stagesOfANewCluster() {
+		d := stage.Decide(s)
+		if len(d.Actions) > 0 || d.Hold == nil || d.Hold.Then != plan.EndPass {
+			t.Errorf("%s wants %q, holds with %q", stage.Name, described(d), reason(d))
+		}
+	}
+	if got := statusOf(t, s).ConnectionString; got != sampleConnectionString {
+		t.Errorf("the record takes over %q", got)
+	}
+}
+
+func TestVolumesWithoutAClusterFileAreNobodysNewDatabase(t *testing.T) {
+	tests := map[string]func(*plan.Snapshot){
+		"with pods":    func(*plan.Snapshot) {},
+		"volumes only": func(s *plan.Snapshot) { s.Pods = map[string]*corev1.Pod{} },
+	}
+	for name, given := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := lostRecord(t)
+			s.ConfigMap = nil
+			given(&s)
+			for _, stage := range append(stagesOfANewCluster(), updateStatus) {
+				d := stage.Decide(s)
+				if len(d.Actions) > 0 || d.Hold == nil || !d.Hold.Human || d.Hold.Then != plan.EndPass || !strings.Contains(d.Hold.Reason, "spec.seedConnectionString") {
+					t.Errorf("%s wants %q, holds with %q", stage.Name, described(d), reason(d))
+				}
+			}
+			s.Cluster.Spec.SeedConnectionString = sampleConnectionString
+			status := statusOf(t, s)
+			if status.ConnectionString != sampleConnectionString || len(status.ProcessGroups) == 0 {
+				t.Errorf("with a seed the record holds %q and %d groups", status.ConnectionString, len(status.ProcessGroups))
+			}
+		})
+	}
+}
+
+// Before the first pass has written anything, a ConfigMap and terminating objects of an
+// earlier cluster of the same name are no reason to stop.
+func TestANewClusterIsNoLostOne(t *testing.T) {
+	s := lostRecord(t)
+	s.ConfigMap.Data[objects.KeyClusterFile] = ""
+	for _, pod := range s.Pods {
+		pod.DeletionTimestamp = new(noonTime())
+	}
+	for _, claim := range s.Volumes {
+		claim.DeletionTimestamp = new(noonTime())
+	}
+	if lost := lostDatabase(s); lost != nil {
+		t.Errorf("holds with %q", lost.Reason)
+	}
+}
+
+// Names of pods leave out the prefix of an ID: a new ID whose pod has a name that is
+// taken would share the other group's pod and volume, and lose them for it.
+func TestNewGroupsNeverShareAPodName(t *testing.T) {
+	s := healthyCluster(t)
+	s.Cluster.Spec.ProcessGroupIDPrefix = "east"
+	taken := map[string]bool{}
+	for range v1beta2.MaxProcessGroupNumber / 500 {
+		for name := range taken {
+			s.Pods[name] = &corev1.Pod{}
+		}
+		for _, g := range newGroups(s, map[v1beta2.ProcessClass]int{v1beta2.ProcessClassStorage: 500}) {
+			name := podNameOf(s, g.ID, g.Class)
+			if s.Pods[name] != nil || taken[name] {
+				t.Fatalf("%s has the name of a pod that there is: %s", g.ID, name)
+			}
+			taken[name] = true
+		}
+		if len(taken) > v1beta2.MaxProcessGroupNumber/2 {
+			return
+		}
+	}
+}
