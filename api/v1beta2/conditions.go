@@ -94,10 +94,16 @@ func (s *ProcessGroupStatus) HasCondition(t ProcessGroupConditionType) bool {
 // group of which only resources are left takes ResourcesTerminating alone:
 // that its pod is missing is how it should be.
 func (s *ProcessGroupStatus) SetCondition(t ProcessGroupConditionType, now time.Time) {
-	if s.HasCondition(t) || (s.IsGone() && t != ConditionResourcesTerminating) {
+	if s.HasCondition(t) || (s.IsGone() && !s.outlivesRemoval(t)) {
 		return
 	}
 	s.ProcessGroupConditions = append(s.ProcessGroupConditions, &ProcessGroupCondition{Type: t, Timestamp: now.Unix()})
+}
+
+// outlivesRemoval reports whether a condition still means something for a group of which
+// only resources are left. Of one that was not drained it matters since when it is silent.
+func (s *ProcessGroupStatus) outlivesRemoval(t ProcessGroupConditionType) bool {
+	return t == ConditionResourcesTerminating || (s.ExclusionSkipped && t == ConditionMissingProcesses)
 }
 
 // ClearCondition takes a condition away.

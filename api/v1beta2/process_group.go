@@ -61,7 +61,7 @@ func (s *ProcessGroupStatus) SetExcluded(now time.Time) {
 	}
 	s.ExclusionTimestamp = timestamp(now)
 	s.ProcessGroupConditions = slices.DeleteFunc(s.ProcessGroupConditions, func(c *ProcessGroupCondition) bool {
-		return c.Type != ConditionResourcesTerminating
+		return !s.outlivesRemoval(c.Type)
 	})
 }
 

@@ -32,7 +32,7 @@ func coordinated(t *testing.T) plan.Snapshot {
 			status.Client.Coordinators.Coordinators = append(status.Client.Coordinators.Coordinators, fdb.CoordinatorStatus{Address: address, Reachable: true})
 		}
 	}
-	return plan.Snapshot{Now: evening, Cluster: c, Database: plan.DatabaseFacts{Status: status}}
+	return plan.Snapshot{Now: evening, Cluster: c, Database: plan.DatabaseFacts{Status: status, AsOf: evening}}
 }
 
 func logProcess(id string, edit func(*fdb.Process)) func(*plan.Snapshot) {

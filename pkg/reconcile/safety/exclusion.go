@@ -8,14 +8,20 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // ByLocality reports whether process groups are excluded by their ID rather than by
 // address: where the spec wants that and the running version can.
 func ByLocality(c *v1beta2.FoundationDBCluster) bool {
+	return c.UseLocalitiesForExclusion() && CanExcludeLocalities(c)
+}
+
+// CanExcludeLocalities reports whether the running version knows exclusions by locality.
+func CanExcludeLocalities(c *v1beta2.FoundationDBCluster) bool {
 	running, err := fdb.ParseVersion(c.RunningVersion())
-	return err == nil && c.UseLocalitiesForExclusion() && running.SupportsLocalityExclusion()
+	return err == nil && running.SupportsLocalityExclusion()
 }
 
 // missingPatience is how long a process that stopped reporting holds back exclusions
@@ -39,7 +45,9 @@ func ExclusionBudget(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (
 			check.Evidence = fmt.Sprintf("%s has been missing for %s only and may come back within %s", g.ProcessGroupID, s.Now.Sub(since).Round(time.Second), missingPatience)
 			return 0, check
 		}
-		if !missing {
+		// A group that should stay and that somebody excluded takes no data over.
+		excluded := !g.IsMarkedForRemoval() && g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded)
+		if !missing && !excluded {
 			valid++
 		}
 	}
@@ -100,13 +108,25 @@ func holdsSomething(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 			return fmt.Sprintf("its process at %s still is %s", p.Address.HostPort(), roleNames(p))
 		}
 	}
-	if len(processes) == 0 {
+	if len(processes) < serversOf(s, g) || g.HasCondition(v1beta2.ConditionMissingProcesses) {
 		return silentHolds(s, g)
 	}
 	return ""
 }
 
-// silentHolds judges a group that does not report. It could still have what others
+// serversOf is how many servers a group's pod runs: as many as the record shows for
+// its class at most, and those that the spec wants. A pod that runs fewer than both has
+// silent servers until it is known better.
+func serversOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) int {
+	if pod := s.Pod(g); pod != nil {
+		if n, err := objects.ServersPerPodOf(pod, g.ProcessClass); err == nil {
+			return n
+		}
+	}
+	return s.Cluster.ServersPerPod(g.ProcessClass)
+}
+
+// silentHolds judges a group of which a server does not report. It could still have what others
 // need; only full replication of everything without it says that it does not.
 func silentHolds(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	if !isExcluded(s, g) {
@@ -139,7 +159,7 @@ func maybeJustDied(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	if !missing {
 		return "it does not report, and nobody has seen yet since when"
 	}
-	if silent := s.Now.Sub(since); silent < deathNoticedAfter {
+	if silent := s.Database.AsOf.Sub(since); silent < deathNoticedAfter {
 		return fmt.Sprintf("it stopped reporting %s ago, and the database's numbers show a death after %s only", silent.Round(time.Second), deathNoticedAfter)
 	}
 	return ""

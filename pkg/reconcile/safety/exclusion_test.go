@@ -39,7 +39,7 @@ func draining(t *testing.T) plan.Snapshot {
 	}
 	c.Status.ProcessGroups[0].MarkForRemoval(evening.Add(-time.Hour))
 	return plan.Snapshot{
-		Now: evening, Cluster: c, Database: plan.DatabaseFacts{Status: status},
+		Now: evening, Cluster: c, Database: plan.DatabaseFacts{Status: status, AsOf: evening},
 		Coordination: plan.CoordinationFacts{ExclusionsRead: true},
 	}
 }
@@ -93,7 +93,18 @@ func TestAGroupIsDrainedOnlyWhenNothingSpeaksAgainstIt(t *testing.T) {
 			silence(s, time.Hour)
 			s.Database.Status.Cluster.Configuration.ExcludedServers = nil
 		}, "not excluded"},
-		"silent for a moment only":       {func(s *plan.Snapshot) { silence(s, 80*time.Second) }, "stopped reporting 1m20s ago"},
+		"silent for a moment only": {func(s *plan.Snapshot) { silence(s, 80*time.Second) }, "stopped reporting 1m20s ago"},
+		"silent for long by the clock, but only a moment when the document was read": {func(s *plan.Snapshot) {
+			silence(s, 100*time.Second)
+			s.Database.AsOf = evening.Add(-90 * time.Second)
+		}, "stopped reporting 10s ago"},
+		"one of its two servers is silent": {func(s *plan.Snapshot) {
+			s.Cluster.Spec.StorageServersPerPod = 2
+			s.Groups()[0].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-5*time.Second))
+		}, "stopped reporting 5s ago"},
+		"one of its two servers is silent, and nobody has seen that yet": {func(s *plan.Snapshot) {
+			s.Cluster.Spec.StorageServersPerPod = 2
+		}, "nobody has seen yet since when"},
 		"silent since nobody knows when": {func(s *plan.Snapshot) { delete(s.Database.Status.Cluster.Processes, "a") }, "nobody has seen yet since when"},
 		"silent, and some data misses a replica": {func(s *plan.Snapshot) {
 			silence(s, time.Hour)

@@ -53,11 +53,50 @@ func FullFaultTolerance(s plan.Snapshot) plan.Check {
 // justVanished names a process group that should stay and whose processes stopped
 // reporting too short a time ago for the database's numbers to show it.
 func justVanished(s plan.Snapshot) string {
+	for _, g := range s.Groups() {
+		if why := UnnoticedLoss(s, g); why != "" {
+			return why
+		}
+	}
 	for _, g := range s.Staying() {
-		since, missing := g.Condition(v1beta2.ConditionMissingProcesses)
-		if missing && g.ProcessClass.IsStateful() && s.Now.Sub(since) < deathNoticedAfter {
-			return fmt.Sprintf("%s stopped reporting %s ago, which the database shows after %s", g.ProcessGroupID, s.Now.Sub(since).Round(time.Second), deathNoticedAfter)
+		if why := unnoticedDeath(s, g); why != "" {
+			return why
 		}
 	}
 	return ""
+}
+
+// unnoticedDeath says that a group's processes stopped too short a time before the
+// status document was read for its numbers to show it.
+func unnoticedDeath(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
+	if !g.ProcessClass.IsStateful() {
+		return ""
+	}
+	for _, t := range []v1beta2.ProcessGroupConditionType{v1beta2.ConditionMissingProcesses, v1beta2.ConditionMissingPod} {
+		since, missing := g.Condition(t)
+		if silent := s.Database.AsOf.Sub(since); missing && silent < deathNoticedAfter {
+			return fmt.Sprintf("%s stopped reporting %s ago, which the database shows after %s", g.ProcessGroupID, silent.Round(time.Second), deathNoticedAfter)
+		}
+	}
+	return ""
+}
+
+// MayHoldData reports whether a group leaves without a proof that nothing depends on
+// it: spec.processGroupsToRemoveWithoutExclusion asked for that.
+func MayHoldData(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	return g.IsMarkedForRemoval() && g.ExclusionSkipped && g.ProcessClass.IsStateful() && !NoDatabaseYet(s)
+}
+
+// UnnoticedLoss says that a group which left without being drained has lost its pod,
+// and that the database cannot have noticed yet what data it thereby lost. Until it
+// has, nothing else may go: the two could have held the only copies of something.
+func UnnoticedLoss(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
+	pod := s.Pod(g)
+	if !MayHoldData(s, g) || (pod != nil && pod.DeletionTimestamp == nil) {
+		return ""
+	}
+	if !g.HasCondition(v1beta2.ConditionMissingProcesses) {
+		return fmt.Sprintf("%s goes without having been drained, and nobody has seen yet since when it is silent", g.ProcessGroupID)
+	}
+	return unnoticedDeath(s, g)
 }

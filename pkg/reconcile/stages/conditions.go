@@ -50,6 +50,9 @@ func judgeGroup(f groupFacts) error {
 func questionsFor(f groupFacts) []condition {
 	whenGone := []condition{missingPod, resourcesTerminating, incorrectCommandLine}
 	whenEnding := []condition{missingPod, resourcesTerminating, podFailing, incorrectCommandLine}
+	if f.group.IsGone() && f.group.ExclusionSkipped {
+		whenGone, whenEnding = append(whenGone, missingProcesses), append(whenEnding, missingProcesses)
+	}
 	aboutProcesses := []condition{missingPod, missingProcesses, sidecarUnreachable, incorrectCommandLine, markedAsExcluded, ioError}
 	aboutObjects := []condition{incorrectPodSpec, incorrectSidecarImage, incorrectPodMetadata, incorrectConfigMap, missingPVC, podPending}
 	switch {

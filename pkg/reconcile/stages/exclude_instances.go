@@ -58,6 +58,7 @@ type exclusions struct {
 	targets      map[v1beta2.ProcessGroupID][]string
 	ongoing      map[v1beta2.ProcessClass]int
 	coordinators []string
+	unreachable  []string // by any exclusion: neither an address nor a version that knows localities
 }
 
 func (e *exclusions) sort(g *v1beta2.ProcessGroupStatus) {
@@ -68,6 +69,8 @@ func (e *exclusions) sort(g *v1beta2.ProcessGroupStatus) {
 		return slices.Contains(e.s.Database.Status.ExcludedTargets(), t)
 	})
 	switch {
+	case len(e.targetsOf(g)) == 0:
+		e.unreachable = append(e.unreachable, string(g.ProcessGroupID))
 	case len(targets) == 0:
 		e.ongoing[g.ProcessClass]++
 	case safety.Coordinates(e.s, g):
@@ -78,9 +81,10 @@ func (e *exclusions) sort(g *v1beta2.ProcessGroupStatus) {
 	}
 }
 
-// targetsOf is what a group is excluded by.
+// targetsOf is what a group is excluded by. One that never had an address is excluded
+// by its ID even where addresses are preferred, or it could never leave.
 func (e *exclusions) targetsOf(g *v1beta2.ProcessGroupStatus) []string {
-	if safety.ByLocality(e.s.Cluster) {
+	if safety.ByLocality(e.s.Cluster) || (len(g.Addresses) == 0 && safety.CanExcludeLocalities(e.s.Cluster)) {
 		return []string{g.ExclusionString()}
 	}
 	return slices.Clone(g.Addresses)
@@ -88,6 +92,9 @@ func (e *exclusions) targetsOf(g *v1beta2.ProcessGroupStatus) []string {
 
 func (e *exclusions) onlyWaiting() plan.Decision {
 	if len(e.coordinators) == 0 {
+		if len(e.unreachable) > 0 {
+			return plan.Decision{Hold: &plan.Hold{Human: true, Reason: fmt.Sprintf("%s never had an address to exclude; list it in spec.processGroupsToRemoveWithoutExclusion if it never ran", someOf(e.unreachable))}}
+		}
 		return plan.Decision{}
 	}
 	return plan.Wait(exclusionRetry, fmt.Sprintf("%s are coordinators; coordinators move first", someOf(e.coordinators)))

@@ -102,6 +102,25 @@ func TestExcludeInstances(t *testing.T) {
 			}, // four up, one tolerated, three wanted: two may go
 			does: []string{"exclude storage-114, storage-115 (locality_instance_id:storage-114 locality_instance_id:storage-115)"}, holds: "1 more process groups have to wait",
 		},
+		"excludes by ID what never had an address": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.AutomationOptions.UseLocalitiesForExclusion = new(bool)
+				firstOf(*s, v1beta2.ProcessClassStorage).Addresses = nil
+			}, does: []string{byLocality},
+		},
+		"asks a person about what no exclusion can name": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				s.Cluster.Status.RunningVersion = "7.1.25"
+				firstOf(*s, v1beta2.ProcessClassStorage).Addresses = nil
+			}, holds: "storage-114 never had an address to exclude",
+		},
+		"does not count on groups that somebody excluded by hand": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				for _, g := range s.Groups()[14:16] {
+					g.SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, noon.Add(-time.Minute))
+				}
+			}, holds: "2 up + 1 tolerated − 3 wanted",
+		},
 		"excludes nothing at all while a transaction class has no process to spare": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.ProcessCounts.Stateless = 12
@@ -193,7 +212,31 @@ func TestRemovePods(t *testing.T) {
 				s.Pods["sample-storage-114"].DeletionTimestamp = &ends
 				s.Volumes["sample-storage-114-data"].DeletionTimestamp = &ends
 				firstOf(*s, v1beta2.ProcessClassStorage).SetExcluded(noon)
-			},
+			}, holds: "the objects of storage-114 are still terminating",
+		},
+		"lets no stuck group take another's turn": {
+			from: drainedStorage, given: func(s *plan.Snapshot) {
+				ends := metav1.NewTime(noon.Add(-time.Hour))
+				stuck := s.Groups()[14]
+				stuck.MarkForRemoval(noon.Add(-2 * time.Hour))
+				stuck.SetExcluded(noon.Add(-2 * time.Hour))
+				stuck.FaultDomain = "a-domain-that-sorts-first"
+				stuck.SetCondition(v1beta2.ConditionResourcesTerminating, noon.Add(-time.Hour))
+				dropProcess(s, stuck)
+				c := s.Database.Status.Cluster.Configuration
+				c.ExcludedServers = append(c.ExcludedServers, fdb.ExcludedServer{Locality: stuck.ExclusionString()})
+				s.Pod(stuck).DeletionTimestamp = &ends
+				s.Volumes[stuck.PVCName(s.Cluster)].DeletionTimestamp = &ends
+			}, does: []string{recorded, deleted}, holds: "still terminating",
+		},
+		"never deletes what is another group's by its labels": {
+			from: drainedStorage, given: func(s *plan.Snapshot) {
+				s.Pods["sample-storage-114"].Labels[v1beta2.LabelProcessGroupID] = "east-storage-114"
+			}, holds: "sample-storage-114 is not of storage-114 by its labels",
+		},
+		"deletes nothing on an old status document": {
+			from: drainedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(-61 * time.Second) },
+			does: []string{recorded}, holds: "a status document of 1m1s ago",
 		},
 		"ends the exclusion of a group that is gone, and forgets it": {
 			from: drainedStorage, given: gone,
@@ -214,12 +257,22 @@ func TestRemovePods(t *testing.T) {
 				s.Database.Status.Cluster.Configuration = nil
 			}, holds: "their records stay until the database tells",
 		},
-		"forgets a group at once that was never excluded": {
+		"forgets a group that was never excluded once the database shows its loss": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
 				gone(s)
-				firstOf(*s, v1beta2.ProcessClassStorage).ExclusionSkipped = true
+				g := firstOf(*s, v1beta2.ProcessClassStorage)
+				g.ExclusionSkipped = true
+				g.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-90*time.Second))
 				s.Database.Status.Cluster.Configuration.ExcludedServers = nil
 			}, does: []string{"drop the records of storage-114"},
+		},
+		"remembers a group that was not drained until the database shows its loss": {
+			from: drainedStorage, given: func(s *plan.Snapshot) {
+				gone(s)
+				g := firstOf(*s, v1beta2.ProcessClassStorage)
+				g.ExclusionSkipped = true
+				g.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-89*time.Second))
+			}, holds: "storage-114 stopped reporting 1m29s ago",
 		},
 	}
 	for name, tc := range tests {
@@ -247,6 +300,52 @@ func TestOnlyOneFaultDomainIsRemovedAtATime(t *testing.T) {
 		t.Errorf("deletes in %d fault domains at once", len(domains))
 	}
 }
+
+// Two groups that nobody drained may hold the only copies of something between them,
+// and the database takes more than a minute to notice that one of them is gone.
+func TestGroupsThatWereNotDrainedGoOneFaultDomainAtATime(t *testing.T) {
+	for _, mode := range []v1beta2.PodUpdateMode{v1beta2.PodUpdateModeZone, v1beta2.PodUpdateModeAll, v1beta2.PodUpdateModeProcessGroup} {
+		t.Run(string(mode), func(t *testing.T) {
+			s := healthyClusterOf(t, 5)
+			s.Coordination.ExclusionsRead = true
+			s.Cluster.Spec.AutomationOptions.RemovalMode = mode
+			first, second := s.Groups()[16], s.Groups()[17]
+			s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion = []v1beta2.ProcessGroupID{first.ProcessGroupID, second.ProcessGroupID}
+			var died time.Time
+			for ; s.Now.Before(noon.Add(5 * time.Minute)); s.Now = s.Now.Add(10 * time.Second) {
+				s.Database.AsOf = s.Now
+				status, err := newStatus(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.Cluster.Status = status
+				for _, a := range removePods.Decide(s).Actions {
+					if forget, ok := a.(plan.IncludeAndForget); ok {
+						s = forget.DropRecords(s)
+					}
+					deletion, ok := a.(plan.DeleteGroupObjects)
+					if !ok {
+						continue
+					}
+					if since := s.Now.Sub(died); !died.IsZero() && since < deathNoticed {
+						t.Fatalf("%s goes %s after another", deletion.Group, since)
+					}
+					g := s.Cluster.ProcessGroup(deletion.Group)
+					died = s.Now
+					delete(s.Pods, g.PodName(s.Cluster))
+					delete(s.Volumes, g.PVCName(s.Cluster))
+					dropProcess(&s, g)
+				}
+			}
+			if s.Cluster.ProcessGroup(first.ProcessGroupID) != nil || s.Cluster.ProcessGroup(second.ProcessGroupID) != nil {
+				t.Error("after five minutes a group is still there")
+			}
+		})
+	}
+}
+
+// deathNoticed is how long FoundationDB 7.3.79 took at most to show a death, as recorded.
+const deathNoticed = 70 * time.Second
 
 func TestReplaceFailedPods(t *testing.T) {
 	failed := func(id int, age time.Duration) func(*plan.Snapshot) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -48,6 +49,10 @@ const (
 	toleranceRetry = 30 * time.Second
 )
 
+// oldestProof is how old the status document may be that a deletion rests on: stages
+// before this one can take long.
+const oldestProof = time.Minute
+
 // minRecoveryAgeToInclude is how long ago the last recovery has to be before
 // exclusions end, which changes the configuration of every process. Default 600 s;
 // source: the operator's flag minimum-recovery-time-for-inclusion.
@@ -68,9 +73,17 @@ func (r *removal) judge(g *v1beta2.ProcessGroupStatus) {
 		r.waiting = append(r.waiting, fmt.Sprintf("%s is kept by spec.buggify.blockRemoval", g.ProcessGroupID))
 		return
 	}
+	if other := r.objects(g).strange(r.s.Cluster, g); other != "" {
+		r.waiting = append(r.waiting, fmt.Sprintf("%s is not of %s by its labels and is kept", other, g.ProcessGroupID))
+		return
+	}
 	if g.IsExcluded() && r.objects(g) == (remains{}) {
 		// It was proven drained and nothing is left to delete. Its exclusion may have
 		// ended already, by a run that died before it dropped the record.
+		if why := safety.UnnoticedLoss(r.s, g); why != "" {
+			r.waiting = append(r.waiting, why)
+			return
+		}
 		r.gone = append(r.gone, g)
 		return
 	}
@@ -89,7 +102,20 @@ func (r *removal) judge(g *v1beta2.ProcessGroupStatus) {
 	if !g.IsExcluded() {
 		r.proven = append(r.proven, g.ProcessGroupID)
 	}
-	if r.objects(g) != (remains{}) {
+	r.sortLeaving(g)
+}
+
+// sortLeaving keeps what nothing can be done about away from the choice of what to
+// delete next, so that it never takes another group's turn.
+func (r *removal) sortLeaving(g *v1beta2.ProcessGroupStatus) {
+	o := r.objects(g)
+	switch {
+	case o == remains{}:
+	case o.pod != nil && o.pod.Annotations[v1beta2.AnnotationIsolateProcessGroup] == "true":
+		r.waiting = append(r.waiting, fmt.Sprintf("pod %s is isolated by its annotation and kept", o.pod.Name))
+	case o.ending():
+		r.waiting = append(r.waiting, fmt.Sprintf("the objects of %s are still terminating", g.ProcessGroupID))
+	default:
 		r.leaving = append(r.leaving, g)
 	}
 }
@@ -99,6 +125,36 @@ type remains struct {
 	pod     *corev1.Pod
 	claim   *corev1.PersistentVolumeClaim
 	service *corev1.Service
+}
+
+// strange names an object that has the group's name and is another group's by its
+// labels: names of objects leave out the prefix of an ID.
+func (o remains) strange(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) string {
+	for _, object := range o.all() {
+		if id := object.GetLabels()[c.ProcessGroupIDLabels()[0]]; id != string(g.ProcessGroupID) {
+			return object.GetName()
+		}
+	}
+	return ""
+}
+
+// ending reports whether everything that is left was deleted already.
+func (o remains) ending() bool {
+	return !slices.ContainsFunc(o.all(), func(object metav1.Object) bool { return object.GetDeletionTimestamp() == nil })
+}
+
+func (o remains) all() []metav1.Object {
+	var all []metav1.Object
+	if o.pod != nil {
+		all = append(all, o.pod)
+	}
+	if o.claim != nil {
+		all = append(all, o.claim)
+	}
+	if o.service != nil {
+		all = append(all, o.service)
+	}
+	return all
 }
 
 func (r *removal) objects(g *v1beta2.ProcessGroupStatus) remains {
@@ -176,6 +232,10 @@ func (r *removal) delete(d *plan.Decision) {
 		return
 	}
 	if !safety.NoDatabaseYet(r.s) {
+		if age := r.s.Now.Sub(r.s.Database.AsOf); r.s.Database.Status != nil && age > oldestProof {
+			d.Hold = &plan.Hold{Reason: fmt.Sprintf("nothing is deleted on a status document of %s ago; the next pass reads a new one", age.Round(time.Second)), RetryAfter: time.Second}
+			return
+		}
 		tolerance := safety.FullFaultTolerance(r.s)
 		d.Checks = append(d.Checks, tolerance)
 		if !tolerance.OK {
@@ -188,11 +248,9 @@ func (r *removal) delete(d *plan.Decision) {
 		return
 	}
 	for _, g := range r.nextToGo() {
-		if a, some := r.deletion(g); some {
-			d.Actions = append(d.Actions, a)
-		}
+		d.Actions = append(d.Actions, r.deletion(g))
 	}
-	if len(d.Actions) > 0 && d.Why == "" {
+	if d.Why == "" {
 		d.Why = "they are drained"
 	}
 }
@@ -215,6 +273,9 @@ func (r *removal) restBetweenRemovals() time.Duration {
 func (r *removal) nextToGo() []*v1beta2.ProcessGroupStatus {
 	switch r.s.Cluster.RemovalMode() {
 	case v1beta2.PodUpdateModeAll:
+		if slices.ContainsFunc(r.leaving, func(g *v1beta2.ProcessGroupStatus) bool { return safety.MayHoldData(r.s, g) }) {
+			return r.biggestDomain() // all at once is for what nothing depends on
+		}
 		return r.leaving
 	case v1beta2.PodUpdateModeProcessGroup:
 		return r.leaving[:1]
@@ -239,12 +300,8 @@ func (r *removal) biggestDomain() []*v1beta2.ProcessGroupStatus {
 }
 
 // deletion is what deletes a group's objects, as far as nobody did yet.
-func (r *removal) deletion(g *v1beta2.ProcessGroupStatus) (plan.DeleteGroupObjects, bool) {
+func (r *removal) deletion(g *v1beta2.ProcessGroupStatus) plan.DeleteGroupObjects {
 	o := r.objects(g)
-	if o.pod != nil && o.pod.Annotations[v1beta2.AnnotationIsolateProcessGroup] == "true" {
-		r.waiting = append(r.waiting, fmt.Sprintf("pod %s is isolated by its annotation and kept", o.pod.Name))
-		return plan.DeleteGroupObjects{}, false
-	}
 	a := plan.DeleteGroupObjects{Group: g.ProcessGroupID, UIDs: map[string]types.UID{}}
 	if o.pod != nil && o.pod.DeletionTimestamp == nil {
 		a.Pod, a.UIDs[o.pod.Name] = o.pod.Name, o.pod.UID
@@ -255,5 +312,5 @@ func (r *removal) deletion(g *v1beta2.ProcessGroupStatus) (plan.DeleteGroupObjec
 	if o.service != nil && o.service.DeletionTimestamp == nil {
 		a.Service, a.UIDs["service/"+o.service.Name] = o.service.Name, o.service.UID
 	}
-	return a, a.Pod+a.Claim+a.Service != ""
+	return a
 }
