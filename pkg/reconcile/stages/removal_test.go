@@ -146,7 +146,7 @@ func TestRemovePods(t *testing.T) {
 		g.SetExcluded(noon.Add(-time.Hour))
 	}
 	tests := map[string]removalCase{
-		"deletes a group that is drained":            {from: drainedStorage, does: []string{recorded, deleted}},
+		"deletes a group that is drained":            {from: drainedStorage, does: []string{recorded, deleted}, holds: "until their objects are gone"},
 		"leaves a group alone that is not drained":   {from: leavingStorage, holds: "is not excluded"},
 		"leaves a cluster alone that nothing leaves": {from: healthyCluster},
 		"deletes nothing while a replica is missing": {
@@ -182,7 +182,7 @@ func TestRemovePods(t *testing.T) {
 				s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryNeverCreated
 				s.Database.Status.Client.Coordinators.Coordinators = nil
 				s.Database.Status.Cluster.ConnectionString = ""
-			}, does: []string{recorded, deleted},
+			}, does: []string{recorded, deleted}, holds: "until their objects are gone",
 		},
 		"never deletes a coordinator": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
@@ -204,7 +204,7 @@ func TestRemovePods(t *testing.T) {
 				g := firstOf(*s, v1beta2.ProcessClassStorage)
 				g.ExclusionSkipped = true
 				g.SetExcluded(noon)
-			}, does: []string{deleted},
+			}, does: []string{deleted}, holds: "until their objects are gone",
 		},
 		"waits while objects terminate": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {

@@ -250,6 +250,7 @@ func (r *removal) delete(d *plan.Decision) {
 	for _, g := range r.nextToGo() {
 		d.Actions = append(d.Actions, r.deletion(g))
 	}
+	r.waiting = append(r.waiting, fmt.Sprintf("%d process groups are recorded until their objects are gone and their exclusions have ended", len(r.leaving)))
 	if d.Why == "" {
 		d.Why = "they are drained"
 	}
