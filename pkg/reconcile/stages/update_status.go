@@ -45,11 +45,10 @@ func recordStatus(s plan.Snapshot) plan.Decision {
 	if err != nil {
 		return contradiction(err)
 	}
-	found := s
-	found.Cluster = s.Cluster.DeepCopy()
-	found.Cluster.Status.ConnectionString = status.ConnectionString
-	if lost := lostDatabase(found); lost != nil {
-		return plan.Decision{Hold: lost}
+	if status.ConnectionString == "" {
+		if lost := lostDatabase(s); lost != nil {
+			return plan.Decision{Hold: lost}
+		}
 	}
 	if equality.Semantic.DeepEqual(status, s.Cluster.Status) {
 		return plan.Decision{}
