@@ -114,9 +114,8 @@ func holdsSomething(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	return ""
 }
 
-// serversOf is how many servers a group's pod runs: as many as the record shows for
-// its class at most, and those that the spec wants. A pod that runs fewer than both has
-// silent servers until it is known better.
+// serversOf is how many servers a group has: as many as its pod was made with, and
+// without a pod as many as the spec wants.
 func serversOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) int {
 	if pod := s.Pod(g); pod != nil {
 		if n, err := objects.ServersPerPodOf(pod, g.ProcessClass); err == nil {

@@ -146,6 +146,13 @@ func TestFullFaultTolerance(t *testing.T) {
 		"a group that stays vanished a moment ago": {func(s *plan.Snapshot) {
 			s.Groups()[1].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-time.Minute))
 		}, "storage-2 stopped reporting 1m0s ago"},
+		"a group that stays had just vanished when the document was read": {func(s *plan.Snapshot) {
+			s.Groups()[1].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-2*time.Minute))
+			s.Database.AsOf = evening.Add(-time.Minute)
+		}, "storage-2 stopped reporting 1m0s ago"},
+		"a group that stays lost its pod a moment ago": {func(s *plan.Snapshot) {
+			s.Groups()[1].SetCondition(v1beta2.ConditionMissingPod, evening.Add(-time.Minute))
+		}, "storage-2 stopped reporting 1m0s ago"},
 		"some data misses a replica": {func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
 		}, "1 of 2 replicas"},

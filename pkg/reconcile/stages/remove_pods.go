@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -117,51 +115,6 @@ func (r *removal) sortLeaving(g *v1beta2.ProcessGroupStatus) {
 		r.waiting = append(r.waiting, fmt.Sprintf("the objects of %s are still terminating", g.ProcessGroupID))
 	default:
 		r.leaving = append(r.leaving, g)
-	}
-}
-
-// remains are the objects that a group still has.
-type remains struct {
-	pod     *corev1.Pod
-	claim   *corev1.PersistentVolumeClaim
-	service *corev1.Service
-}
-
-// strange names an object that has the group's name and is another group's by its
-// labels: names of objects leave out the prefix of an ID.
-func (o remains) strange(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) string {
-	for _, object := range o.all() {
-		if id := object.GetLabels()[c.ProcessGroupIDLabels()[0]]; id != string(g.ProcessGroupID) {
-			return object.GetName()
-		}
-	}
-	return ""
-}
-
-// ending reports whether everything that is left was deleted already.
-func (o remains) ending() bool {
-	return !slices.ContainsFunc(o.all(), func(object metav1.Object) bool { return object.GetDeletionTimestamp() == nil })
-}
-
-func (o remains) all() []metav1.Object {
-	var all []metav1.Object
-	if o.pod != nil {
-		all = append(all, o.pod)
-	}
-	if o.claim != nil {
-		all = append(all, o.claim)
-	}
-	if o.service != nil {
-		all = append(all, o.service)
-	}
-	return all
-}
-
-func (r *removal) objects(g *v1beta2.ProcessGroupStatus) remains {
-	return remains{
-		pod:     r.s.Pod(g),
-		claim:   r.s.Volumes[g.PVCName(r.s.Cluster)],
-		service: r.s.Services[g.ServiceName(r.s.Cluster)],
 	}
 }
 
