@@ -44,6 +44,9 @@ type Admin interface {
 	// Kill restarts all processes at these addresses at once. Those that cannot be
 	// reached are not killed and reported with KindPartial.
 	Kill(ctx context.Context, addresses []fdb.Address) error
+	// KillForUpgrade restarts all processes at once, which then speak another protocol
+	// than this client. Nobody is killed unless all can be reached.
+	KillForUpgrade(ctx context.Context, addresses []fdb.Address) error
 	// Maintenance is the zone under maintenance, if any.
 	Maintenance(ctx context.Context) (fdb.Maintenance, error)
 	// MaintenanceOn puts a zone under maintenance for d. It refuses while another zone

@@ -24,18 +24,19 @@ const (
 	SeedClusterFile = "/var/dynamic-conf/fdb.cluster"
 )
 
-// BinariesFor are the places where an fdbcli of this version can be: the main
-// container's own, and the copies made for an upgrade by the unified image and by
-// the split one.
-func BinariesFor(v fdb.Version) []string {
-	if v.IsZero() {
-		return []string{MainBinary}
+// BinariesFor are the places where an fdbcli of these versions can be: the main
+// container's own, and the copies made for an upgrade by the unified image and by the
+// split one. An unknown version has none.
+func BinariesFor(versions ...fdb.Version) []string {
+	binaries := []string{MainBinary}
+	for _, v := range versions {
+		for _, place := range []string{"/var/fdb/shared-binaries/bin/", "/var/dynamic-conf/bin/"} {
+			if binary := place + v.String() + "/fdbcli"; !v.IsZero() && !slices.Contains(binaries, binary) {
+				binaries = append(binaries, binary)
+			}
+		}
 	}
-	return []string{
-		MainBinary,
-		"/var/fdb/shared-binaries/bin/" + v.String() + "/fdbcli",
-		"/var/dynamic-conf/bin/" + v.String() + "/fdbcli",
-	}
+	return binaries
 }
 
 // FDBCLIOptions say where things are. The zero value suits a pod of a cluster.
@@ -140,6 +141,16 @@ func (c *FDBCLI) remember(p place) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.works = &p
+}
+
+// Binary is the fdbcli that worked last; empty before any did.
+func (c *FDBCLI) Binary() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.works == nil {
+		return ""
+	}
+	return c.works.binary
 }
 
 // tryPlaces calls try for one place after the other while it fails in a way that is

@@ -3,6 +3,7 @@ package admin
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -48,6 +49,64 @@ func (c *FDBCLI) Kill(ctx context.Context, addresses []fdb.Address) error {
 		return &Error{Kind: KindPartial, Doing: doing, Detail: "not reached", Targets: missed}
 	}
 	return nil
+}
+
+// KillForUpgrade restarts all processes at these addresses, which then speak another
+// protocol than this client. It kills nobody unless all can be reached: servers of two
+// protocols cannot work together. Success is that the coordinators speak another
+// protocol afterwards; the other processes show in the next status, through the new
+// version's client.
+func (c *FDBCLI) KillForUpgrade(ctx context.Context, addresses []fdb.Address) error {
+	wanted := hostPorts(addresses)
+	doing := fmt.Sprintf("restarting %d processes in another version", len(wanted))
+	if len(wanted) == 0 {
+		return &Error{Kind: KindBadInput, Doing: doing, Detail: "no addresses"}
+	}
+	reachable, err := c.killable(ctx)
+	if err != nil {
+		return err
+	}
+	if missed := without(wanted, reachable); len(missed) > 0 {
+		return &Error{Kind: KindRefused, Doing: doing, Detail: "nobody is restarted, because some cannot be reached", Targets: missed}
+	}
+	// The second kill is for processes that the first one missed. By then most
+	// processes may be of the other version, so that it may fail; the read-back counts.
+	kill := command(append([]string{"kill"}, wanted...)...)
+	return c.change(ctx, mutation{
+		doing:     doing,
+		script:    "kill; " + kill + "; sleep 1; " + kill + "; sleep 5",
+		limit:     changeLimit,
+		succeeded: func(r Result) bool { return killedIn(r, len(wanted)) },
+		inForce:   c.protocolChanged,
+	})
+}
+
+// protocolChanged polls until the coordinators speak another protocol than this client.
+func (c *FDBCLI) protocolChanged(ctx context.Context) (bool, error) {
+	for try := range restartReads {
+		if try > 0 {
+			if err := c.pause(ctx, restartPause); err != nil {
+				return false, err
+			}
+		}
+		_, err := c.status(ctx)
+		switch KindOf(err) {
+		case KindWrongProtocol:
+			return true, nil
+		case "", KindTimeout, KindUnavailable: // they are restarting
+		default:
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// killedIn reports whether the answer says that so many processes were sent the kill.
+func killedIn(r Result, n int) bool {
+	return slices.ContainsFunc(answerLines(r.Stdout), func(line string) bool {
+		parts := killedPattern.FindStringSubmatch(line)
+		return parts != nil && parts[1] == strconv.Itoa(n)
+	})
 }
 
 func hostPorts(addresses []fdb.Address) []string {
@@ -111,12 +170,7 @@ func (c *FDBCLI) kill(ctx context.Context, doing string, present []string) error
 		doing:  doing,
 		script: "kill; " + command(append([]string{"kill"}, present...)...) + "; sleep 5",
 		limit:  changeLimit,
-		succeeded: func(r Result) bool {
-			return slices.ContainsFunc(answerLines(r.Stdout), func(line string) bool {
-				parts := killedPattern.FindStringSubmatch(line)
-				return parts != nil && parts[1] == strconv.Itoa(len(present))
-			})
-		},
+		succeeded: func(r Result) bool { return killedIn(r, len(present)) },
 		inForce: func(ctx context.Context) (bool, error) {
 			return c.restarted(ctx, uptimes(before), present, began)
 		},

@@ -8,8 +8,40 @@ import (
 )
 
 // Status is the status document. When the servers speak another protocol than this
-// client, the document would be that of a dead database: then it is KindWrongProtocol.
+// client, the document would be that of a dead database: then the pod's fdbcli of
+// another version is asked, as long as an upgrade has left one there, and later commands
+// go through the one that works. Without any it is KindWrongProtocol.
 func (c *FDBCLI) Status(ctx context.Context) (*fdb.Status, error) {
+	s, err := c.status(ctx)
+	if KindOf(err) != KindWrongProtocol {
+		return s, err
+	}
+	for _, binary := range c.binaries {
+		if binary == c.Binary() {
+			continue
+		}
+		if s, ok := c.statusThrough(ctx, binary); ok {
+			return s, nil
+		}
+	}
+	return nil, err
+}
+
+// statusThrough asks through a certain fdbcli, and keeps to it when that speaks the
+// servers' protocol.
+func (c *FDBCLI) statusThrough(ctx context.Context, binary string) (*fdb.Status, bool) {
+	other := &FDBCLI{transport: c.transport, binaries: []string{binary}, clusterFiles: c.clusterFiles, clock: c.clock, jitter: c.jitter}
+	s, err := other.status(ctx)
+	if err != nil {
+		return nil, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.works, c.version = other.works, other.version
+	return s, true
+}
+
+func (c *FDBCLI) status(ctx context.Context) (*fdb.Status, error) {
 	const doing = "reading status"
 	r, err := c.run(ctx, doing, "status json", statusLimit)
 	if err != nil {

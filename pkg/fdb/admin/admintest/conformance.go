@@ -43,6 +43,7 @@ func Conformance(t *testing.T, open func(t *testing.T) (admin.Admin, admin.KV)) 
 		{"a key added to a range after it was read is a conflict", rangeConflictConforms},
 		{"mutations are committed together", atomicityConforms},
 		{"the lock has one holder", lockConforms},
+		{"what instances share is read as it was written", sharedConforms},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, kv := open(t)

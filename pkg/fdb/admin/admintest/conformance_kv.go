@@ -191,3 +191,35 @@ func lockConforms(t *testing.T, _ admin.Admin, kv admin.KV) {
 		t.Errorf("released, and still %+v (%v)", lock, err)
 	}
 }
+
+func sharedConforms(t *testing.T, _ admin.Admin, kv admin.KV) {
+	t.Helper()
+	keys := fdb.LockKeys{Prefix: conformancePrefix + "/shared"}
+	at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(admin.AnnounceUpgrade(t.Context(), kv, keys, "7.4.6", []string{"storage-1", "storage-2"}))
+	do(admin.AnnounceUpgrade(t.Context(), kv, keys, "7.4.6", []string{"storage-2", "log-1"}))
+	do(admin.AnnounceUpgrade(t.Context(), kv, keys, "7.4.60", []string{"storage-9"}))
+	do(admin.NoteMaintenance(t.Context(), kv, keys, []string{"storage-1", "storage-2"}, at))
+	do(admin.ForgetMaintenance(t.Context(), kv, keys, []string{"storage-2", "nobody"}))
+
+	shared := must(admin.ReadShared(t.Context(), kv, keys, admin.SharedRequest{UpgradeTo: "7.4.6", Maintenance: true}))(t)
+	want := admin.Shared{ReadyForUpgrade: []string{"log-1", "storage-1", "storage-2"}, Maintenance: map[string]time.Time{"storage-1": at}}
+	if diff := cmp.Diff(want, shared); diff != "" {
+		t.Error(diff)
+	}
+
+	do(admin.ClearUpgrades(t.Context(), kv, keys))
+	do(admin.ForgetMaintenance(t.Context(), kv, keys, []string{"storage-1"}))
+	for _, version := range []string{"7.4.6", "7.4.60"} {
+		left := must(admin.ReadShared(t.Context(), kv, keys, admin.SharedRequest{UpgradeTo: version, Maintenance: true}))(t)
+		if diff := cmp.Diff(admin.Shared{Maintenance: map[string]time.Time{}}, left); diff != "" {
+			t.Errorf("%s: %s", version, diff)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// Shared is what the instances that use one database tell each other through it.
+type Shared struct {
+	// Lock is the record in force; nil for none.
+	Lock *fdb.Lock
+	// Denied are the owners on the deny list.
+	Denied []string
+	// ReadyForUpgrade are the process groups that were announced for the version that
+	// was asked about.
+	ReadyForUpgrade []string
+	// Maintenance says since when each process group is about to restart during
+	// maintenance.
+	Maintenance map[string]time.Time
+}
+
+// SharedRequest says what to read besides the lock and the deny list.
+type SharedRequest struct {
+	// UpgradeTo is the version whose announcements are read; empty for none.
+	UpgradeTo string
+	// Maintenance has the maintenance notes read.
+	Maintenance bool
+}
+
+// ReadShared reads all that was asked for in one transaction, so that it belongs together.
+func ReadShared(ctx context.Context, kv KV, keys fdb.LockKeys, r SharedRequest) (Shared, error) {
+	begin, end := keys.DenyList()
+	reads := []Read{ReadKey(keys.Lock()), ReadRange(begin, end)}
+	if r.UpgradeTo != "" {
+		reads = append(reads, ReadRange(keys.Upgrades(r.UpgradeTo)))
+	}
+	if r.Maintenance {
+		reads = append(reads, ReadRange(keys.Maintenance()))
+	}
+	var shared Shared
+	_, err := kv.Txn(ctx, reads, func(v View) ([]Mutation, error) {
+		var err error
+		shared, err = sharedIn(v, keys, r)
+		return nil, err
+	})
+	if err != nil {
+		return Shared{}, fmt.Errorf("reading what instances share: %w", err)
+	}
+	return shared, nil
+}
+
+func sharedIn(v View, keys fdb.LockKeys, r SharedRequest) (Shared, error) {
+	lock, err := lockIn(v, keys)
+	if err != nil {
+		return Shared{}, err
+	}
+	shared := Shared{Lock: lock, Denied: deniedIn(v, keys), Maintenance: map[string]time.Time{}}
+	if r.UpgradeTo != "" {
+		for _, p := range v.Within(keys.Upgrades(r.UpgradeTo)) {
+			shared.ReadyForUpgrade = append(shared.ReadyForUpgrade, fdb.LastPart(p.Key))
+		}
+	}
+	for _, p := range v.Within(keys.Maintenance()) {
+		at, err := fdb.DecodeMaintenance(p.Value)
+		if err != nil {
+			return Shared{}, &Error{Kind: KindUnparsed, Doing: "reading maintenance notes", Err: err}
+		}
+		shared.Maintenance[fdb.LastPart(p.Key)] = at
+	}
+	return shared, nil
+}
+
+// AnnounceUpgrade notes that process groups can start in a version. Notes of others, and
+// of other versions, stay.
+func AnnounceUpgrade(ctx context.Context, kv KV, keys fdb.LockKeys, version string, groups []string) error {
+	if version == "" {
+		return &Error{Kind: KindBadInput, Doing: "announcing an upgrade", Detail: "no version"}
+	}
+	err := settled(ctx, kv, []Read{ReadRange(keys.Upgrades(version))}, func(v View) ([]Mutation, error) {
+		var mutations []Mutation
+		for _, group := range groups {
+			key := keys.Upgrade(version, group)
+			if _, there := v.Value(key); !there {
+				mutations = append(mutations, Set(key, []byte(group)))
+			}
+		}
+		return mutations, nil
+	})
+	if err != nil {
+		return fmt.Errorf("announcing the upgrade to %s: %w", version, err)
+	}
+	return nil
+}
+
+// ClearUpgrades removes what all instances announced, for any version.
+func ClearUpgrades(ctx context.Context, kv KV, keys fdb.LockKeys) error {
+	begin, end := keys.AllUpgrades()
+	err := settled(ctx, kv, []Read{ReadRange(begin, end)}, func(v View) ([]Mutation, error) {
+		if len(v.Within(begin, end)) == 0 {
+			return nil, nil
+		}
+		return []Mutation{ClearRange(begin, end)}, nil
+	})
+	if err != nil {
+		return fmt.Errorf("clearing announced upgrades: %w", err)
+	}
+	return nil
+}
+
+// NoteMaintenance notes since when process groups are about to restart during maintenance.
+func NoteMaintenance(ctx context.Context, kv KV, keys fdb.LockKeys, groups []string, at time.Time) error {
+	return changeMaintenance(ctx, kv, keys, groups, func(key []byte, _ bool) *Mutation {
+		m := Set(key, fdb.EncodeMaintenance(at))
+		return &m
+	})
+}
+
+// ForgetMaintenance removes the notes of process groups.
+func ForgetMaintenance(ctx context.Context, kv KV, keys fdb.LockKeys, groups []string) error {
+	return changeMaintenance(ctx, kv, keys, groups, func(key []byte, there bool) *Mutation {
+		if !there {
+			return nil
+		}
+		m := Clear(key)
+		return &m
+	})
+}
+
+func changeMaintenance(ctx context.Context, kv KV, keys fdb.LockKeys, groups []string, change func(key []byte, there bool) *Mutation) error {
+	err := settled(ctx, kv, []Read{ReadRange(keys.Maintenance())}, func(v View) ([]Mutation, error) {
+		var mutations []Mutation
+		for _, group := range groups {
+			key := keys.UnderMaintenance(group)
+			_, there := v.Value(key)
+			if m := change(key, there); m != nil {
+				mutations = append(mutations, *m)
+			}
+		}
+		return mutations, nil
+	})
+	if err != nil {
+		return fmt.Errorf("changing maintenance notes: %w", err)
+	}
+	return nil
+}
