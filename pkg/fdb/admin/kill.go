@@ -167,9 +167,9 @@ func (c *FDBCLI) kill(ctx context.Context, doing string, present []string) error
 	}
 	began := c.clock.Now()
 	return c.change(ctx, mutation{
-		doing:  doing,
-		script: "kill; " + command(append([]string{"kill"}, present...)...) + "; sleep 5",
-		limit:  changeLimit,
+		doing:     doing,
+		script:    "kill; " + command(append([]string{"kill"}, present...)...) + "; sleep 5",
+		limit:     changeLimit,
 		succeeded: func(r Result) bool { return killedIn(r, len(present)) },
 		inForce: func(ctx context.Context) (bool, error) {
 			return c.restarted(ctx, uptimes(before), present, began)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -47,6 +49,24 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		return w.deleteGroupObjects(ctx, a)
 	case plan.IncludeAndForget:
 		return w.includeAndForget(ctx, a)
+	case plan.DeletePods:
+		return w.deletePods(ctx, a)
+	case plan.SetSidecarImage:
+		return w.setSidecarImage(ctx, a)
+	case plan.DeleteService:
+		return w.deleteOne(ctx, &corev1.Service{}, a.Name, a.UID)
+	case plan.RestartProcesses:
+		return w.restartProcesses(ctx, a)
+	case plan.StartMaintenance:
+		return w.startMaintenance(ctx, a)
+	case plan.EndMaintenance:
+		return w.endMaintenance(ctx, a)
+	case plan.ForgetMaintenance:
+		return w.forgetMaintenance(ctx, a)
+	case plan.UpdateDenyList:
+		return w.updateDenyList(ctx, a)
+	case plan.AnnounceUpgrade:
+		return w.announceUpgrade(ctx, a)
 	}
 	return fmt.Errorf("nobody knows how to %s", a.Describe())
 }

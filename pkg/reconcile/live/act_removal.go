@@ -37,11 +37,20 @@ func (w *World) deleteGroupObjects(ctx context.Context, a plan.DeleteGroupObject
 		if o.name == "" {
 			continue
 		}
-		o.object.SetNamespace(w.Key.Namespace)
-		o.object.SetName(o.name)
-		if err := w.Client.Delete(ctx, o.object, client.Preconditions(metav1.Preconditions{UID: &o.uid})); err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("deleting %T %s: %w", o.object, o.name, err)
+		if err := w.deleteOne(ctx, o.object, o.name, o.uid); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// deleteOne deletes the object with this name and this identity. That it is gone already
+// is what was wanted.
+func (w *World) deleteOne(ctx context.Context, object client.Object, name string, uid types.UID) error {
+	object.SetNamespace(w.Key.Namespace)
+	object.SetName(name)
+	if err := w.Client.Delete(ctx, object, client.Preconditions(metav1.Preconditions{UID: &uid})); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("deleting %T %s: %w", object, name, err)
 	}
 	return nil
 }

@@ -57,6 +57,7 @@ func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster
 		facts.Unreachable = "the database took too long to put its status document together"
 	default:
 		facts.Status = status
+		w.rememberBinary(cli.Binary())
 	}
 	return facts, nil
 }
@@ -75,8 +76,30 @@ func (w *World) fdbcli(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.P
 		}
 		transports = append(transports, t)
 	}
-	version, _ := fdb.ParseVersion(c.RunningVersion()) // an unknown version has no copied binaries
-	return admin.NewFDBCLI(admin.NewFailover(transports...), admin.FDBCLIOptions{Binaries: admin.BinariesFor(version), Clock: w.Clock}), ""
+	return admin.NewFDBCLI(admin.NewFailover(transports...), admin.FDBCLIOptions{Binaries: w.binaries(c), Clock: w.Clock}), ""
+}
+
+// binaries are the places where an fdbcli can be that speaks the servers' protocol,
+// the one that did so last before the others: only a status shows that one does not.
+func (w *World) binaries(c *v1beta2.FoundationDBCluster) []string {
+	var versions []fdb.Version
+	for _, text := range []string{c.RunningVersion(), c.Spec.Version} {
+		version, _ := fdb.ParseVersion(text) // an unknown version has no copied binaries
+		versions = append(versions, version)
+	}
+	all := admin.BinariesFor(versions...)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if i := slices.Index(all, w.binary); i > 0 {
+		return append([]string{w.binary}, slices.Delete(all, i, i+1)...)
+	}
+	return all
+}
+
+func (w *World) rememberBinary(binary string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.binary = binary
 }
 
 func (w *World) transport(pod *corev1.Pod) (admin.Transport, error) {

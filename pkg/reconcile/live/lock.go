@@ -132,16 +132,32 @@ func (w *World) readCoordination(ctx context.Context, c *v1beta2.FoundationDBClu
 		}
 		facts.ExclusionsRead, facts.InProgressExclusions = err == nil, addresses
 	}
-	if !c.LocksUsed() {
+	if !c.LocksUsed() && !c.ResetMaintenanceMode() {
 		return facts, nil
 	}
-	lock, denied, err := admin.ReadLock(ctx, cli, fdb.LockKeys{Prefix: c.LockKeyPrefix()})
+	shared, err := admin.ReadShared(ctx, cli, fdb.LockKeys{Prefix: c.LockKeyPrefix()}, sharedRequest(c))
 	if ctx.Err() != nil {
 		return plan.CoordinationFacts{}, ctx.Err()
 	}
 	if err != nil {
 		return facts, nil //nolint:nilerr // a database that cannot be asked is a fact: Read stays false
 	}
-	facts.Read, facts.Lock, facts.DenyList = true, lock, denied
+	facts.Read, facts.Lock, facts.DenyList = true, shared.Lock, shared.Denied
+	facts.Maintenance = map[v1beta2.ProcessGroupID]time.Time{}
+	for group, at := range shared.Maintenance {
+		facts.Maintenance[v1beta2.ProcessGroupID(group)] = at
+	}
+	for _, group := range shared.ReadyForUpgrade {
+		facts.ReadyForUpgrade = append(facts.ReadyForUpgrade, v1beta2.ProcessGroupID(group))
+	}
 	return facts, nil
+}
+
+// sharedRequest asks for no more than the spec's rules look at.
+func sharedRequest(c *v1beta2.FoundationDBCluster) admin.SharedRequest {
+	r := admin.SharedRequest{Maintenance: c.ResetMaintenanceMode()}
+	if c.IsBeingUpgradedIncompatibly() {
+		r.UpgradeTo = c.Spec.Version
+	}
+	return r
 }

@@ -49,6 +49,16 @@ var effects = []expected{
 	{plan.DeleteGroupObjects{}, false, plan.ProcessRestart},
 	{plan.IncludeAndForget{}, false, plan.NoImpact},
 	{plan.IncludeAndForget{Targets: []string{"locality_instance_id:storage-1"}}, true, plan.Recovery},
+	{plan.DeletePods{}, false, plan.ProcessRestart},
+	{plan.DeletePods{Shared: true}, true, plan.ProcessRestart},
+	{plan.SetSidecarImage{}, false, plan.NoImpact},
+	{plan.DeleteService{}, false, plan.NoImpact},
+	{plan.RestartProcesses{}, true, plan.ProcessRestart},
+	{plan.StartMaintenance{}, true, plan.NoImpact},
+	{plan.EndMaintenance{}, true, plan.NoImpact},
+	{plan.ForgetMaintenance{}, false, plan.NoImpact},
+	{plan.UpdateDenyList{}, false, plan.NoImpact}, // it is the way past who holds the lock
+	{plan.AnnounceUpgrade{}, false, plan.NoImpact},
 }
 
 func TestWhoeverChangesTheDatabaseNeedsTheLock(t *testing.T) {

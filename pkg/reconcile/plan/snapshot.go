@@ -68,9 +68,16 @@ func (d DatabaseFacts) Why() string {
 
 // CoordinationFacts is what instances that share one database tell each other through it.
 type CoordinationFacts struct {
-	// Read is false when the keys were not read: locks are off, the database was
-	// never configured, or it cannot be asked.
+	// Read is false when the keys were not read: nothing that the spec asks for needs
+	// them, the database was never configured, or it cannot be asked.
 	Read bool
+	// ReadyForUpgrade are the process groups, of all instances, that were announced to
+	// be able to start in the spec's version. Read during an upgrade to a version that
+	// speaks another protocol.
+	ReadyForUpgrade []v1beta2.ProcessGroupID
+	// Maintenance says since when process groups are about to restart during
+	// maintenance. Read where the spec has maintenance mode used or reset.
+	Maintenance map[v1beta2.ProcessGroupID]time.Time
 	// Lock is the lock record; nil when nobody holds or held the lock.
 	Lock *fdb.Lock
 	// DenyList are the owner ids that may not take the lock.

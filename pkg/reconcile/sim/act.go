@@ -26,6 +26,9 @@ func (w *World) Lock(context.Context) error {
 	if w.LockHolder != "" {
 		return &reconcile.HeldError{What: "database lock", Holder: w.LockHolder}
 	}
+	if err := w.takeLock(); err != nil {
+		return err
+	}
 	w.locked = true
 	if w.OnLock != nil {
 		w.OnLock(w)
@@ -36,6 +39,7 @@ func (w *World) Lock(context.Context) error {
 // End implements reconcile.Actor.
 func (w *World) End(context.Context) error {
 	w.locked = false
+	w.releaseLock()
 	return nil
 }
 
@@ -97,6 +101,18 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 			}
 		}
 		w.Record.Status = a.DropRecords(plan.Snapshot{Cluster: w.Record}).Cluster.Status
+	case plan.DeletePods:
+		for _, pod := range a.Pods {
+			w.stopPod(pod.Name)
+		}
+	case plan.SetSidecarImage:
+		return w.setImage(a)
+	case plan.DeleteService:
+		delete(w.Services, a.Name)
+	case plan.RestartProcesses:
+		return w.restart(ctx, a)
+	case plan.StartMaintenance, plan.EndMaintenance, plan.ForgetMaintenance, plan.UpdateDenyList, plan.AnnounceUpgrade:
+		return w.coordinate(ctx, a)
 	}
 	return nil
 }
@@ -127,6 +143,19 @@ func (w *World) patch(a plan.PatchMetadata) error {
 	maps.Copy(meta.Annotations, a.Annotations)
 	for _, key := range a.Remove {
 		delete(meta.Annotations, key)
+	}
+	return nil
+}
+
+func (w *World) setImage(a plan.SetSidecarImage) error {
+	pod := w.Pods[a.Name]
+	if pod == nil {
+		return fmt.Errorf("pod %s does not exist", a.Name)
+	}
+	for i := range pod.Spec.Containers {
+		if pod.Spec.Containers[i].Name == a.Container {
+			pod.Spec.Containers[i].Image = a.Image
+		}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -93,14 +94,17 @@ func (w *World) database(ctx context.Context) plan.DatabaseFacts {
 	return plan.DatabaseFacts{Status: status, AsOf: w.Now()}
 }
 
-// coordination reads the exclusions in progress; nobody shares the database here.
+// coordination reads what instances share and the exclusions in progress.
 func (w *World) coordination(ctx context.Context) plan.CoordinationFacts {
 	const prefix = `\xff\xff/management/in_progress_exclusion/`
 	out, err := w.fdbcli(ctx, `getrangekeys \xff\xff/management/in_progress_exclusion/ \xff\xff/management/in_progress_exclusion0 1000`)
 	if err != nil {
 		return plan.CoordinationFacts{}
 	}
-	facts := plan.CoordinationFacts{ExclusionsRead: true}
+	facts := plan.CoordinationFacts{
+		Read: true, Lock: w.Shared.Lock, DenyList: w.Shared.denied(), Maintenance: maps.Clone(w.Shared.Maintenance),
+		ReadyForUpgrade: slices.Sorted(maps.Keys(w.Shared.Upgrades[w.Record.Spec.Version])), ExclusionsRead: true,
+	}
 	for line := range strings.Lines(string(out)) {
 		if address, ok := strings.CutPrefix(strings.TrimSpace(line), "`"+prefix); ok {
 			facts.InProgressExclusions = append(facts.InProgressExclusions, strings.TrimSuffix(address, "'"))

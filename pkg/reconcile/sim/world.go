@@ -36,6 +36,8 @@ type World struct {
 	NodeLabels map[string]map[string]string
 	// Broken are the names of pods whose servers do not start any more.
 	Broken map[string]bool
+	// Shared is what instances keep in the database for each other.
+	Shared *Shared
 	// FDB is the simulated FoundationDB behind the pods.
 	FDB *fdbsim.World
 
@@ -77,6 +79,7 @@ func New(record *v1beta2.FoundationDBCluster, seed uint64) (*World, error) {
 		Volumes:  map[string]*corev1.PersistentVolumeClaim{},
 		Services: map[string]*corev1.Service{},
 		Nodes:    []string{"node-1", "node-2", "node-3", "node-4", "node-5"},
+		Shared:   NewShared(),
 		running:  map[string]*runningPod{},
 	}
 	w.FDB = fdbsim.NewWorld(fdbsim.Options{Seed: seed, Start: Noon, Resolve: w.resolve})

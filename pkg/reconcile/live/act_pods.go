@@ -1,0 +1,56 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// deletePods deletes the very pods that were judged. It stops at the first that cannot be
+// deleted: the others were to go with it, and the next pass judges anew.
+func (w *World) deletePods(ctx context.Context, a plan.DeletePods) error {
+	for _, pod := range a.Pods {
+		if err := w.deleteOne(ctx, &corev1.Pod{}, pod.Name, pod.UID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// imagePatch is a strategic merge patch: containers are found by name, and what it does
+// not name stays. The UID makes it fail on another pod of the same name.
+type imagePatch struct {
+	Metadata struct {
+		UID types.UID `json:"uid"`
+	} `json:"metadata"`
+	Spec struct {
+		Containers []containerImage `json:"containers"`
+	} `json:"spec"`
+}
+
+type containerImage struct {
+	Name  string `json:"name"`
+	Image string `json:"image"`
+}
+
+func (w *World) setSidecarImage(ctx context.Context, a plan.SetSidecarImage) error {
+	var p imagePatch
+	p.Metadata.UID = a.UID
+	p.Spec.Containers = []containerImage{{Name: a.Container, Image: a.Image}}
+	text, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("encoding the image of pod %s: %w", a.Name, err)
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.Key.Namespace, Name: a.Name}}
+	if err := w.Client.Patch(ctx, pod, client.RawPatch(types.StrategicMergePatchType, text), client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("setting the image of container %s of pod %s: %w", a.Container, a.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package live_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+func TestOnlyTheJudgedPodsAreDeleted(t *testing.T) {
+	const first, second = "pod storage-1", "pod storage-2"
+	objects := []client.Object{
+		&corev1.Pod{ObjectMeta: identified("storage-1", first)}, &corev1.Pod{ObjectMeta: identified("storage-2", second)},
+		&corev1.PersistentVolumeClaim{ObjectMeta: identified("storage-1-data", "claim")},
+	}
+	f := newField(t, sample(), objects...)
+	f.world.Client = identityChecker{f.world.Client}
+	f.begin()
+	err := f.world.Act(t.Context(), plan.DeletePods{Pods: []plan.PodOfGroup{
+		{Group: "storage-1", Name: "storage-1", UID: first}, {Group: "storage-2", Name: "storage-2", UID: "an older one"},
+	}})
+	if err == nil {
+		t.Error("a pod that was made anew was deleted")
+	}
+	if diff := cmp.Diff([]string{second, "claim"}, stillThere(t, f, objects)); diff != "" {
+		t.Errorf("left (-want +got):\n%s", diff)
+	}
+}
+
+func TestOnlyOneContainerGetsAnotherImage(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: identified("storage-1", "pod"), Spec: corev1.PodSpec{Containers: []corev1.Container{
+		{Name: v1beta2.ContainerMain, Image: "main:1"}, {Name: v1beta2.ContainerSidecar, Image: "sidecar:1", Args: []string{"--copy"}},
+	}}}
+	f := newField(t, sample(), pod)
+	f.begin()
+	err := f.world.Act(t.Context(), plan.SetSidecarImage{
+		PodOfGroup: plan.PodOfGroup{Group: "storage-1", Name: "storage-1", UID: "pod"}, Container: v1beta2.ContainerSidecar, Image: "sidecar:2",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := &corev1.Pod{}
+	if err := f.api.Get(t.Context(), named("storage-1"), got); err != nil {
+		t.Fatal(err)
+	}
+	want := pod.Spec.DeepCopy()
+	want.Containers[1].Image = "sidecar:2"
+	if diff := cmp.Diff(want.Containers, got.Spec.Containers); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatInstancesShareIsWrittenAndRead(t *testing.T) {
+	f := sharing(t)
+	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) {
+		s.Version = "7.4.6"
+		yes := true
+		s.AutomationOptions.MaintenanceModeOptions.UseMaintenanceModeChecker = &yes
+	})
+	f.observe(plan.Everything)
+	at := f.world.Clock.Now().UTC().Truncate(time.Second)
+	for _, a := range []plan.Action{
+		plan.UpdateDenyList{Deny: []string{"dc2", "dc3"}},
+		plan.UpdateDenyList{Allow: []string{"dc3"}},
+		plan.AnnounceUpgrade{Version: "7.4.6", Groups: []v1beta2.ProcessGroupID{"dc1-storage-1"}},
+		plan.StartMaintenance{Zone: "node-1", Duration: 10 * time.Minute, Groups: []v1beta2.ProcessGroupID{"dc1-storage-1", "dc1-storage-2"}, At: at},
+		plan.ForgetMaintenance{Groups: []v1beta2.ProcessGroupID{"dc1-storage-2"}},
+	} {
+		if err := f.world.Act(t.Context(), a); err != nil {
+			t.Fatalf("%s: %v", a.Describe(), err)
+		}
+	}
+	s := f.observe(plan.Everything)
+	want := plan.CoordinationFacts{
+		Read: true, DenyList: []string{"dc2"}, ReadyForUpgrade: []v1beta2.ProcessGroupID{"dc1-storage-1"},
+		Maintenance: map[v1beta2.ProcessGroupID]time.Time{"dc1-storage-1": at},
+	}
+	if diff := cmp.Diff(want, s.Coordination); diff != "" {
+		t.Error(diff)
+	}
+	if zone := s.Database.Status.Maintenance().Zone; zone != "node-1" {
+		t.Errorf("zone %q is under maintenance", zone)
+	}
+	if err := f.world.Act(t.Context(), plan.EndMaintenance{Zone: "node-2"}); err == nil || !strings.Contains(err.Error(), "zone node-1 is under maintenance by now") {
+		t.Errorf("ending another zone's maintenance: %v", err)
+	}
+	if err := f.world.Act(t.Context(), plan.EndMaintenance{Zone: "node-1"}); err != nil {
+		t.Fatal(err)
+	}
+	if zone := f.observe(plan.Everything).Database.Status.Maintenance().Zone; zone != "" {
+		t.Errorf("zone %q is still under maintenance", zone)
+	}
+}
+
+func TestProcessesAreRestartedTogether(t *testing.T) {
+	f := sharing(t)
+	s := f.observe(plan.Everything)
+	var a plan.RestartProcesses
+	for _, p := range s.Database.Status.ProcessList() {
+		if p.ClassType != string(v1beta2.ProcessClassStateless) {
+			continue
+		}
+		a.Groups = append(a.Groups, v1beta2.ProcessGroupID(p.InstanceID()))
+		a.Addresses = append(a.Addresses, p.Address)
+	}
+	f.tick(20 * time.Minute)
+	if err := f.world.Act(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	f.tick(time.Minute)
+	young := map[fdb.Address]bool{}
+	for _, p := range f.observe(plan.Everything).Database.Status.ProcessList() {
+		if uptime, known := p.Uptime(); !known || uptime < 10*time.Minute {
+			young[p.Address] = true
+		}
+	}
+	if len(young) != len(a.Addresses) || !young[a.Addresses[0]] {
+		t.Errorf("restarted %v, want %v", young, a.Addresses)
+	}
+}

@@ -1,0 +1,51 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// UpdateDenyList changes which instances may take the lock. It needs no lock itself:
+// it is the way past an instance that holds the lock and does not come back.
+type UpdateDenyList struct {
+	// Deny and Allow are owner ids; those that neither names stay as they are.
+	Deny  []string `json:"deny,omitempty"`
+	Allow []string `json:"allow,omitempty"`
+}
+
+// Describe implements Action.
+func (a UpdateDenyList) Describe() string {
+	var words []string
+	if len(a.Deny) > 0 {
+		words = append(words, "deny the lock to "+strings.Join(a.Deny, ", "))
+	}
+	if len(a.Allow) > 0 {
+		words = append(words, "allow it again to "+strings.Join(a.Allow, ", "))
+	}
+	return strings.Join(words, "; ")
+}
+
+// Subject implements Action.
+func (UpdateDenyList) Subject() string { return "deny list" }
+
+func (UpdateDenyList) effect() Effect { return Effect{Stale: Coordination, Impact: NoImpact} }
+
+// AnnounceUpgrade tells all instances that share the database which of this one's
+// process groups can start in another version. Whoever holds the lock when all have
+// announced restarts all of them at once. It needs no lock, so nobody waits for it.
+type AnnounceUpgrade struct {
+	Version string                   `json:"version"`
+	Groups  []v1beta2.ProcessGroupID `json:"groups"`
+}
+
+// Describe implements Action.
+func (a AnnounceUpgrade) Describe() string {
+	return fmt.Sprintf("announce that %d process groups can start in version %s", len(a.Groups), a.Version)
+}
+
+// Subject implements Action.
+func (a AnnounceUpgrade) Subject() string { return joined(a.Groups) }
+
+func (AnnounceUpgrade) effect() Effect { return Effect{Stale: Coordination, Impact: NoImpact} }

@@ -1,0 +1,83 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// DeletePods deletes pods that a later stage makes anew. Their volumes stay, and so
+// do their process groups.
+type DeletePods struct {
+	Pods []PodOfGroup `json:"pods"`
+	// Shared is true when no other instance may take processes down at the same time,
+	// so that the lock is needed.
+	Shared bool `json:"shared,omitempty"`
+}
+
+// PodOfGroup is one very pod: another of the same name is not meant.
+type PodOfGroup struct {
+	Group v1beta2.ProcessGroupID `json:"group"`
+	Name  string                 `json:"name"`
+	UID   types.UID              `json:"-"`
+}
+
+// Describe implements Action.
+func (a DeletePods) Describe() string {
+	names := make([]string, len(a.Pods))
+	for i, pod := range a.Pods {
+		names[i] = pod.Name
+	}
+	return fmt.Sprintf("delete, to be made anew: %s", strings.Join(names, ", "))
+}
+
+// Subject implements Action.
+func (a DeletePods) Subject() string {
+	groups := make([]v1beta2.ProcessGroupID, len(a.Pods))
+	for i, pod := range a.Pods {
+		groups[i] = pod.Group
+	}
+	return joined(groups)
+}
+
+func (a DeletePods) effect() Effect {
+	return Effect{Stale: Pods | PodFiles | Database, Locked: a.Shared, Impact: ProcessRestart}
+}
+
+// SetSidecarImage gives one container of a running pod another image. The kubelet
+// restarts that container alone; the servers in the pod go on.
+type SetSidecarImage struct {
+	PodOfGroup
+
+	Container string `json:"container"`
+	Image     string `json:"image"`
+}
+
+// Describe implements Action.
+func (a SetSidecarImage) Describe() string {
+	return fmt.Sprintf("set the image of container %s of pod %s to %s", a.Container, a.Name, a.Image)
+}
+
+// Subject implements Action.
+func (a SetSidecarImage) Subject() string { return string(a.Group) }
+
+func (SetSidecarImage) effect() Effect {
+	return Effect{Stale: Pods | PodFiles, Parallel: true, Impact: NoImpact}
+}
+
+// DeleteService deletes a service that nothing needs any more.
+type DeleteService struct {
+	Name string    `json:"name"`
+	UID  types.UID `json:"-"`
+}
+
+// Describe implements Action.
+func (a DeleteService) Describe() string { return "delete service " + a.Name }
+
+// Subject implements Action.
+func (a DeleteService) Subject() string { return "service/" + a.Name }
+
+func (DeleteService) effect() Effect { return Effect{Stale: Services, Impact: NoImpact} }

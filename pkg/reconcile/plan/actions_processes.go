@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// RestartProcesses has servers end at once, so that their monitors start them anew with
+// the configuration that is there now.
+type RestartProcesses struct {
+	Groups    []v1beta2.ProcessGroupID `json:"groups"`
+	Addresses []fdb.Address            `json:"addresses"`
+	// UpgradeTo is the version that the servers start in where it speaks another
+	// protocol than the one that runs; empty otherwise. What instances announced for
+	// it is used up before the servers end: a group that is ready now may not be later.
+	UpgradeTo string `json:"upgradeTo,omitempty"`
+}
+
+// Describe implements Action.
+func (a RestartProcesses) Describe() string {
+	if a.UpgradeTo != "" {
+		return fmt.Sprintf("restart %d processes at once in version %s", len(a.Addresses), a.UpgradeTo)
+	}
+	return fmt.Sprintf("restart %d processes at once, of %s", len(a.Addresses), someGroups(a.Groups))
+}
+
+// Subject implements Action.
+func (a RestartProcesses) Subject() string { return joined(a.Groups) }
+
+func (RestartProcesses) effect() Effect {
+	return Effect{Stale: Database | PodFiles | Coordination, Locked: true, Impact: ProcessRestart}
+}
+
+// someGroups names the first few of many groups and counts the rest.
+func someGroups(groups []v1beta2.ProcessGroupID) string {
+	const most = 6
+	if len(groups) <= most {
+		return joined(groups)
+	}
+	return fmt.Sprintf("%s and %d more", joined(groups[:most]), len(groups)-most)
+}
+
+// StartMaintenance notes which process groups are about to restart, and then puts their
+// zone under maintenance, so that the database waits for them instead of moving their
+// data. The notes come first: maintenance without them would never be ended.
+type StartMaintenance struct {
+	Zone     string                   `json:"zone"`
+	Duration time.Duration            `json:"-"`
+	Groups   []v1beta2.ProcessGroupID `json:"groups"`
+	At       time.Time                `json:"at"`
+}
+
+// Describe implements Action.
+func (a StartMaintenance) Describe() string {
+	return fmt.Sprintf("put zone %s under maintenance for %s, for %s", a.Zone, a.Duration, a.Subject())
+}
+
+// Subject implements Action.
+func (a StartMaintenance) Subject() string { return joined(a.Groups) }
+
+func (StartMaintenance) effect() Effect {
+	return Effect{Stale: Database | Coordination, Locked: true, Impact: NoImpact}
+}
+
+// EndMaintenance ends the maintenance of a zone.
+type EndMaintenance struct {
+	Zone string `json:"zone"`
+}
+
+// Describe implements Action.
+func (a EndMaintenance) Describe() string { return "end the maintenance of zone " + a.Zone }
+
+// Subject implements Action.
+func (a EndMaintenance) Subject() string { return "zone " + a.Zone }
+
+func (EndMaintenance) effect() Effect {
+	return Effect{Stale: Database | Coordination, Locked: true, Impact: NoImpact}
+}
+
+// ForgetMaintenance removes notes of process groups that were to restart during
+// maintenance and have, or never will.
+type ForgetMaintenance struct {
+	Groups []v1beta2.ProcessGroupID `json:"groups"`
+}
+
+// Describe implements Action.
+func (a ForgetMaintenance) Describe() string {
+	return "remove the notes that these restart during maintenance: " + strings.ReplaceAll(a.Subject(), ", ", " ")
+}
+
+// Subject implements Action.
+func (a ForgetMaintenance) Subject() string { return joined(a.Groups) }
+
+func (ForgetMaintenance) effect() Effect { return Effect{Stale: Coordination, Impact: NoImpact} }

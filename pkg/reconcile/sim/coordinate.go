@@ -1,0 +1,119 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Shared is what instances that use one database keep in it for each other. Worlds of
+// several instances have the same one.
+type Shared struct {
+	Lock     *fdb.Lock
+	DenyList map[string]bool
+	// Upgrades are announced process groups by version.
+	Upgrades map[string]map[v1beta2.ProcessGroupID]bool
+	// Maintenance are notes of process groups that restart during maintenance.
+	Maintenance map[v1beta2.ProcessGroupID]time.Time
+}
+
+// NewShared is what a new database has.
+func NewShared() *Shared {
+	return &Shared{
+		DenyList: map[string]bool{}, Upgrades: map[string]map[v1beta2.ProcessGroupID]bool{},
+		Maintenance: map[v1beta2.ProcessGroupID]time.Time{},
+	}
+}
+
+func (s *Shared) denied() []string {
+	var owners []string
+	for owner, denied := range s.DenyList {
+		if denied {
+			owners = append(owners, owner)
+		}
+	}
+	slices.Sort(owners)
+	return owners
+}
+
+// takeLock takes the lock by the rules of the real one.
+func (w *World) takeLock() error {
+	if !w.Record.LocksUsed() || !w.Record.Status.Configured {
+		return nil
+	}
+	d := fdb.DecideLock(w.Shared.Lock, w.Shared.denied(), fdb.LockRequest{
+		Owner: w.Record.LockOwner(), Now: w.Now(), Duration: w.Record.LockDuration(), Nonce: w.Record.LockOwner(), AllowEmptyOwner: true,
+	})
+	switch {
+	case d.Outcome.Granted():
+		w.Shared.Lock = d.Write
+		return nil
+	case d.Outcome == fdb.LockDenied:
+		return &reconcile.RefusedError{Check: plan.Check{Question: "may this instance take the lock?", Gate: plan.GateDeny, Evidence: w.Record.LockOwner() + " is on the deny list"}}
+	default:
+		return &reconcile.HeldError{What: "database lock", Holder: d.Holder.Owner, Until: d.Holder.End}
+	}
+}
+
+func (w *World) releaseLock() {
+	if w.Shared.Lock != nil && w.Shared.Lock.Owner == w.Record.LockOwner() {
+		w.Shared.Lock = nil
+	}
+}
+
+// restart ends servers by the command that the real actor uses; their monitors start
+// them again.
+func (w *World) restart(ctx context.Context, a plan.RestartProcesses) error {
+	if a.UpgradeTo != "" {
+		clear(w.Shared.Upgrades)
+	}
+	words := make([]string, len(a.Addresses))
+	for i, address := range a.Addresses {
+		words[i] = address.HostPort()
+	}
+	kill := "kill " + strings.Join(words, " ")
+	_, err := w.fdbcli(ctx, "kill; "+kill+"; sleep 5")
+	return err
+}
+
+func (w *World) coordinate(ctx context.Context, a plan.Action) error {
+	switch a := a.(type) { //nolint:gochecksumtype // the rest are not kept in the database
+	case plan.StartMaintenance:
+		for _, group := range a.Groups {
+			w.Shared.Maintenance[group] = a.At
+		}
+		_, err := w.fdbcli(ctx, fmt.Sprintf("maintenance on %s %d", a.Zone, int(a.Duration.Seconds())))
+		return err
+	case plan.EndMaintenance:
+		_, err := w.fdbcli(ctx, "maintenance off")
+		return err
+	case plan.ForgetMaintenance:
+		for _, group := range a.Groups {
+			delete(w.Shared.Maintenance, group)
+		}
+	case plan.UpdateDenyList:
+		for _, owner := range a.Deny {
+			w.Shared.DenyList[owner] = true
+		}
+		for _, owner := range a.Allow {
+			delete(w.Shared.DenyList, owner)
+		}
+	case plan.AnnounceUpgrade:
+		if w.Shared.Upgrades[a.Version] == nil {
+			w.Shared.Upgrades[a.Version] = map[v1beta2.ProcessGroupID]bool{}
+		}
+		for _, group := range a.Groups {
+			w.Shared.Upgrades[a.Version][group] = true
+		}
+	default:
+		return fmt.Errorf("nobody knows how to %s", a.Describe())
+	}
+	return nil
+}
