@@ -40,10 +40,12 @@ const (
 	GateLease     Gate = "G-LEASE"      // no other run on this cluster
 	GateLock      Gate = "G-LOCK"       // the database lock is ours
 	GateLockOwner Gate = "G-LOCK-OWNER" // the lock has an owner id
+	GateMaintain  Gate = "G-MAINT"      // no other zone is under maintenance
 	GateOperator  Gate = "G-OPERATOR"   // no live operator manages this cluster
 	GatePlan      Gate = "G-PLAN"       // the plan still matches the world
 	GateQoS       Gate = "G-QOS"        // lag and queues within limits
 	GateRecovery  Gate = "G-RECOVERY"   // long enough since the last recovery
+	GateUptime    Gate = "G-UPTIME"     // processes have been up long enough for a restart
 )
 
 // Hold says why a stage has more to do than its actions cover.

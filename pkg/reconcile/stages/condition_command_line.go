@@ -64,8 +64,11 @@ func (f groupFacts) rightVersion(p fdb.Process) bool {
 	if compatibleUpgrade(f.s.Cluster) {
 		return true
 	}
-	return strings.TrimSuffix(p.Version, "-PRERELEASE") == f.s.Cluster.Spec.Version
+	return released(p) == f.s.Cluster.Spec.Version
 }
+
+// released is a process' version without the mark of builds that are not releases.
+func released(p fdb.Process) string { return strings.TrimSuffix(p.Version, "-PRERELEASE") }
 
 // compatibleUpgrade reports whether the cluster is between two versions that can
 // talk to each other, so that its processes may run either.

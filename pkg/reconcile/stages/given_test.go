@@ -149,7 +149,7 @@ func healthyStatus(c *v1beta2.FoundationDBCluster) *fdb.Status {
 				"team_trackers": [{"primary": true, "state": {"name": "healthy", "healthy": true, "min_replicas_remaining": 2}}]},
 			"qos": {"worst_data_lag_storage_server": {"seconds": 0.1}, "worst_durability_lag_storage_server": {"seconds": 5},
 				"worst_queue_bytes_log_server": 1000, "worst_queue_bytes_storage_server": 1000},
-			"layers": {"_valid": true}}}`))
+			"bounce_impact": {"can_clean_bounce": true}, "layers": {"_valid": true}}}`))
 	if err != nil {
 		panic(err) // a literal
 	}

@@ -236,7 +236,7 @@ func TestRemovePods(t *testing.T) {
 		},
 		"deletes nothing on an old status document": {
 			from: drainedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(-61 * time.Second) },
-			does: []string{recorded}, holds: "a status document of 1m1s ago",
+			does: []string{recorded}, holds: "an old status document: it is of 1m1s ago",
 		},
 		"ends the exclusion of a group that is gone, and forgets it": {
 			from: drainedStorage, given: gone,

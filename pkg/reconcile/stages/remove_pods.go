@@ -47,10 +47,6 @@ const (
 	toleranceRetry = 30 * time.Second
 )
 
-// oldestProof is how old the status document may be that a deletion rests on: stages
-// before this one can take long.
-const oldestProof = time.Minute
-
 // minRecoveryAgeToInclude is how long ago the last recovery has to be before
 // exclusions end, which changes the configuration of every process. Default 600 s;
 // source: the operator's flag minimum-recovery-time-for-inclusion.
@@ -185,8 +181,9 @@ func (r *removal) delete(d *plan.Decision) {
 		return
 	}
 	if !safety.NoDatabaseYet(r.s) {
-		if age := r.s.Now.Sub(r.s.Database.AsOf); r.s.Database.Status != nil && age > oldestProof {
-			d.Hold = &plan.Hold{Reason: fmt.Sprintf("nothing is deleted on a status document of %s ago; the next pass reads a new one", age.Round(time.Second)), RetryAfter: time.Second}
+		if recent := safety.RecentProof(r.s); r.s.Database.Status != nil && !recent.OK {
+			d.Checks = append(d.Checks, recent)
+			d.Hold = &plan.Hold{Reason: "nothing is deleted on an old status document: " + recent.Evidence, RetryAfter: time.Second}
 			return
 		}
 		tolerance := safety.FullFaultTolerance(r.s)

@@ -27,6 +27,9 @@ func Cluster() []plan.Stage {
 		chooseRemovals,
 		excludeInstances,
 		changeCoordinators,
+		bounceProcesses,
+		maintenanceModeChecker,
+		updatePods,
 		removePods,
 		reportStatus,
 	}

@@ -1,0 +1,29 @@
+package safety
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// oldestProof is how old the status document may be that a deletion rests on: stages
+// before the one that deletes can take long.
+const oldestProof = time.Minute
+
+// RecentProof asks whether the status document is young enough to take processes down
+// on its word.
+func RecentProof(s plan.Snapshot) plan.Check {
+	c := plan.Check{Question: "is the status document recent?", Gate: plan.GateReplicas}
+	if s.Database.Status == nil {
+		c.Evidence = s.Database.Why()
+		return c
+	}
+	age := s.Now.Sub(s.Database.AsOf)
+	c.OK = age <= oldestProof
+	c.Evidence = fmt.Sprintf("it is of %s ago", age.Round(time.Second))
+	if !c.OK {
+		c.Evidence += "; the next pass reads a new one"
+	}
+	return c
+}

@@ -1,0 +1,77 @@
+package stages
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// bounceProcesses restarts servers that run with other arguments, or in another
+// version, than they would start with now: all at once, since each restart costs a
+// recovery. Servers that are on their way out are restarted too; they still have work.
+//
+// The operator ends its pass while it waits for the minimum uptime; here later stages
+// go on, since none of them relies on what a restart would change.
+var bounceProcesses = plan.Stage{
+	Name:  "BounceProcesses",
+	Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		if !s.Cluster.KillProcesses() || !s.Cluster.Status.Configured {
+			return plan.Decision{}
+		}
+		b := collectBounce(s)
+		if len(b.groups) == 0 {
+			return plan.Decision{}
+		}
+		if available := safety.Available(s.Database); !available.OK {
+			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{
+				Reason: fmt.Sprintf("the processes of %d process groups have to restart: %s", len(b.groups), available.Evidence), RetryAfter: podDelay,
+			}}
+		}
+		if why := b.notReady(); why != "" {
+			return plan.Wait(podDelay, why)
+		}
+		if s.Cluster.IsBeingUpgradedIncompatibly() {
+			return restartForUpgrade(s, b)
+		}
+		d, ok := calmForRestart(s, fmt.Sprintf("the processes of %s have to restart", someOf(ids(b.groups))))
+		if !ok {
+			return d
+		}
+		d.Why = fmt.Sprintf("the processes of %d process groups run with other arguments than they would start with now", len(b.groups))
+		d.Actions = []plan.Action{plan.RestartProcesses{Groups: b.groups, Addresses: b.addresses}}
+		return d
+	},
+}
+
+// leastBounceRetry is when to look again at the earliest after a restart was not safe.
+const leastBounceRetry = 15 * time.Second
+
+// calmForRestart asks what has to hold before servers end on purpose; ok is false when
+// something does not.
+func calmForRestart(s plan.Snapshot, what string) (d plan.Decision, ok bool) {
+	uptime, missing := safety.UpLongEnough(s, s.Cluster.MinimumUptimeForBounce())
+	d.Checks = []plan.Check{
+		safety.Available(s.Database), safety.Unlocked(s.Database), safety.FewGenerations(s.Database), safety.CleanBounce(s.Database), uptime,
+	}
+	if refused, found := d.Refused(); found {
+		d.Hold = &plan.Hold{Reason: fmt.Sprintf("%s, but not yet (%s)", what, refused.Words()), RetryAfter: max(missing, leastBounceRetry)}
+		return d, false
+	}
+	return d, true
+}
+
+// addressesOf are where a group's processes listen, by the status document.
+func addressesOf(status *fdb.Status, id v1beta2.ProcessGroupID) []fdb.Address {
+	var addresses []fdb.Address
+	for _, p := range status.ProcessesOf(string(id)) {
+		if !p.Address.IsZero() {
+			addresses = append(addresses, p.Address)
+		}
+	}
+	return addresses
+}

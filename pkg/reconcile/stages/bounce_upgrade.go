@@ -1,0 +1,128 @@
+package stages
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// restartForUpgrade restarts every process of the database at once in a version that
+// speaks another protocol. Until all of them can start in it nobody may: servers of two
+// protocols cannot work together. Every instance announces its own process groups; who
+// has the lock when all have announced restarts those of all instances.
+func restartForUpgrade(s plan.Snapshot, b bounce) plan.Decision {
+	if why := b.tooFew(s); why != "" {
+		return plan.Wait(podDelay, why)
+	}
+	own := groupIDs(s)
+	d := plan.Decision{}
+	if announced := unannounced(s, own); len(announced) > 0 {
+		d.Why = "all process groups of this instance can start in " + s.Cluster.Spec.Version
+		d.Actions = append(d.Actions, plan.AnnounceUpgrade{Version: s.Cluster.Spec.Version, Groups: announced})
+	}
+	old := oldProcesses(s)
+	if others := unready(s, old, own); len(others) > 0 {
+		d.Hold = &plan.Hold{RetryAfter: podDelay, Human: !s.Cluster.LocksUsed(), Reason: notAnnounced(s, others)}
+		return d
+	}
+	calm, ok := calmForRestart(s, fmt.Sprintf("all %d processes can start in %s", len(old), s.Cluster.Spec.Version))
+	d.Checks = calm.Checks
+	if !ok {
+		d.Hold = calm.Hold
+		return d
+	}
+	d.Why = fmt.Sprintf("all processes of all instances can start in %s, which does not understand %s", s.Cluster.Spec.Version, s.Cluster.RunningVersion())
+	d.Actions = append(d.Actions, restartOf(s, old))
+	d.Hold = &plan.Hold{Reason: "the next pass sees which version runs", RetryAfter: podDelay}
+	return d
+}
+
+// tooFew says that some of the process groups that there should be cannot restart yet.
+func (b *bounce) tooFew(s plan.Snapshot) string {
+	want := 0
+	for class, n := range s.Cluster.DesiredProcessCounts() {
+		if !class.IsTester() {
+			want += max(0, n-b.missing[class]+b.leaving[class]) * s.Cluster.ServersPerPod(class)
+		}
+	}
+	if len(b.addresses) >= want {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d processes can start in %s; all restart at once", len(b.addresses), want, s.Cluster.Spec.Version)
+}
+
+// groupIDs are the process groups of this instance, those that leave included.
+func groupIDs(s plan.Snapshot) []v1beta2.ProcessGroupID {
+	var own []v1beta2.ProcessGroupID
+	for _, g := range s.Groups() {
+		if !g.ProcessClass.IsTester() {
+			own = append(own, g.ProcessGroupID)
+		}
+	}
+	return own
+}
+
+// unannounced are those that the other instances do not know of yet; none where
+// instances do not meet in the database.
+func unannounced(s plan.Snapshot, own []v1beta2.ProcessGroupID) []v1beta2.ProcessGroupID {
+	if !s.Cluster.LocksUsed() {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(own), func(id v1beta2.ProcessGroupID) bool {
+		return slices.Contains(s.Coordination.ReadyForUpgrade, id)
+	})
+}
+
+// oldProcesses are all processes of all instances that run another version than the
+// wanted one. One that has not told its version yet counts.
+func oldProcesses(s plan.Snapshot) []fdb.Process {
+	return slices.DeleteFunc(s.Database.Status.ProcessList(), func(p fdb.Process) bool {
+		return v1beta2.ProcessClass(p.ClassType).IsTester() || released(p) == s.Cluster.Spec.Version
+	})
+}
+
+// unready names processes that nobody has said can start in the new version.
+func unready(s plan.Snapshot, old []fdb.Process, own []v1beta2.ProcessGroupID) []string {
+	var names []string
+	for _, p := range old {
+		id := v1beta2.ProcessGroupID(p.InstanceID())
+		ready := slices.Contains(own, id) || (s.Cluster.LocksUsed() && slices.Contains(s.Coordination.ReadyForUpgrade, id))
+		if !ready || p.Address.IsZero() {
+			names = append(names, fmt.Sprintf("%s (%s)", orNameless(p.InstanceID()), p.Address.HostPort()))
+		}
+	}
+	return names
+}
+
+func orNameless(id string) string {
+	if id == "" {
+		return "a process without an ID"
+	}
+	return id
+}
+
+func notAnnounced(s plan.Snapshot, others []string) string {
+	if s.Cluster.LocksUsed() {
+		return fmt.Sprintf("the instances of these have not announced that they can start in %s: %s", s.Cluster.Spec.Version, someOf(others))
+	}
+	return fmt.Sprintf("these processes are not of this cluster and would be cut off in the old version: %s; "+
+		"set spec.lockOptions.disableLocks to false in all resources that share the database, so that they restart together", someOf(others))
+}
+
+func restartOf(s plan.Snapshot, old []fdb.Process) plan.Action {
+	a := plan.RestartProcesses{UpgradeTo: s.Cluster.Spec.Version}
+	for _, p := range old {
+		id := v1beta2.ProcessGroupID(p.InstanceID())
+		if slices.Contains(s.Cluster.Spec.Buggify.IgnoreDuringRestart, id) {
+			continue
+		}
+		if !slices.Contains(a.Groups, id) {
+			a.Groups = append(a.Groups, id)
+		}
+		a.Addresses = append(a.Addresses, p.Address)
+	}
+	return a
+}

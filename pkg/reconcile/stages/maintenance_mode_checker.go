@@ -1,0 +1,136 @@
+package stages
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// maintenanceModeChecker ends the maintenance of a zone once every storage process that
+// was noted to restart during it has done so, whichever instance noted it.
+//
+// The operator ends any maintenance that no note is left of, one that a person began
+// included, and takes every note for its own where its IDs have no prefix. Here only
+// maintenance that somebody noted is ended, and the notes go after it: a run that dies
+// in between leaves notes that the next one removes, not a zone that nobody watches.
+var maintenanceModeChecker = plan.Stage{
+	Name:  "MaintenanceModeChecker",
+	Reads: plan.Record | plan.Database | plan.Coordination,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		if !s.Cluster.ResetMaintenanceMode() || !s.Cluster.Status.Configured {
+			return plan.Decision{}
+		}
+		if available := safety.Available(s.Database); !available.OK {
+			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Reason: "whether maintenance is over is not known: " + available.Evidence, RetryAfter: podDelay}}
+		}
+		if !s.Coordination.Read {
+			return plan.Wait(podDelay, "the notes of what restarts during maintenance could not be read")
+		}
+		return endOfMaintenance(s, sortNotes(s))
+	},
+}
+
+// How long notes mean something. A process of another zone than the one under
+// maintenance may have been noted for a zone that comes next; a process that never
+// comes back is not waited for. Source: the operator's flags
+// maintenance-list-wait-duration and maintenance-list-stale-duration.
+const (
+	noteOfNextZoneFor = 5 * time.Minute
+	noteStaleAfter    = 4 * time.Hour
+)
+
+// notes are what is left of the restarts that were noted.
+type notes struct {
+	over    []v1beta2.ProcessGroupID // restarted, or never coming back
+	pending []string                 // still to restart, in words
+}
+
+func sortNotes(s plan.Snapshot) notes {
+	var n notes
+	for _, id := range slices.Sorted(maps.Keys(s.Coordination.Maintenance)) {
+		since := s.Coordination.Maintenance[id]
+		switch judgeNote(s, id, since) {
+		case restarted:
+			n.over = append(n.over, id)
+		case awaited:
+			n.pending = append(n.pending, string(id))
+		case elsewhere:
+		}
+	}
+	return n
+}
+
+// fate is what became of a process group that was to restart.
+type fate int
+
+const (
+	restarted fate = iota // or never coming back
+	awaited
+	elsewhere // in another zone, and nothing to wait for
+)
+
+func judgeNote(s plan.Snapshot, id v1beta2.ProcessGroupID, since time.Time) fate {
+	age := s.Now.Sub(since)
+	processes := reportingStorage(s.Database.Status, id)
+	switch {
+	case len(processes) == 0 && (age > noteStaleAfter || isOursAndGone(s, id)):
+		return restarted
+	case len(processes) == 0:
+		return awaited
+	case !slices.ContainsFunc(processes, func(p fdb.Process) bool { return !startedAfter(s, p, since) }):
+		return restarted
+	case processes[0].Zone() == maintenanceZone(s), age < noteOfNextZoneFor:
+		return awaited
+	case age > noteStaleAfter:
+		return restarted
+	default:
+		return elsewhere
+	}
+}
+
+func reportingStorage(status *fdb.Status, id v1beta2.ProcessGroupID) []fdb.Process {
+	return slices.DeleteFunc(status.ProcessesOf(string(id)), func(p fdb.Process) bool {
+		return !p.Reporting() || !v1beta2.ProcessClass(p.ClassType).IsAffectedByMaintenance()
+	})
+}
+
+// startedAfter reports whether a process is younger than a note. One that does not tell
+// its age counts as old.
+func startedAfter(s plan.Snapshot, p fdb.Process, since time.Time) bool {
+	uptime, known := p.Uptime()
+	return known && s.Database.AsOf.Add(-uptime).After(since)
+}
+
+// isOursAndGone reports whether a process group is ours by its ID and exists no more.
+func isOursAndGone(s plan.Snapshot, id v1beta2.ProcessGroupID) bool {
+	prefix, _, _, err := id.Split()
+	return err == nil && prefix == s.Cluster.Spec.ProcessGroupIDPrefix && s.Cluster.ProcessGroup(id) == nil
+}
+
+func endOfMaintenance(s plan.Snapshot, n notes) plan.Decision {
+	zone := maintenanceZone(s)
+	switch {
+	case zone == "" && len(n.over) == 0:
+		return plan.Decision{}
+	case zone == "":
+		return plan.Decision{Why: "no zone is under maintenance any more", Actions: []plan.Action{plan.ForgetMaintenance{Groups: n.over}}}
+	case len(n.pending) > 0:
+		return plan.Wait(podDelay, fmt.Sprintf("zone %s stays under maintenance until these have restarted: %s", zone, someOf(n.pending)))
+	case len(n.over) == 0:
+		return plan.Decision{} // somebody else's maintenance
+	}
+	d := plan.Decision{Checks: []plan.Check{safety.Unlocked(s.Database), safety.FewGenerations(s.Database), safety.LoadWithinLimits(s.Database)}}
+	if refused, ok := d.Refused(); ok {
+		d.Hold = &plan.Hold{Reason: fmt.Sprintf("all processes of zone %s have restarted, but its maintenance does not end yet (%s)", zone, refused.Words()), RetryAfter: podDelay}
+		return d
+	}
+	d.Why = "all storage processes that were to restart during it have done so"
+	d.Actions = []plan.Action{plan.EndMaintenance{Zone: zone}, plan.ForgetMaintenance{Groups: n.over}}
+	return d
+}

@@ -1,0 +1,202 @@
+package stages
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// updatePods deletes pods that were made from another spec than the one wanted now, one
+// fault domain at a time; AddPods makes them anew over their old volumes. The next
+// fault domain follows when the database is fully fault tolerant again. Process groups
+// whose changed spec calls for a replacement instead are not touched here.
+//
+// The operator lets any active maintenance zone decide the order; here a zone that a
+// person put under maintenance holds the update of all others.
+var updatePods = plan.Stage{
+	Name:  "UpdatePods",
+	Reads: plan.Record | plan.Pods | plan.PodFiles | plan.Database,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		outdated, err := outdatedPods(s)
+		if err != nil {
+			return contradiction(err)
+		}
+		if len(outdated) == 0 {
+			return plan.Decision{}
+		}
+		if why := specsFrozen(s.Cluster); why != "" {
+			return plan.Wait(podDelay, fmt.Sprintf("%d pods keep their old spec %s", len(outdated), why))
+		}
+		if s.Cluster.DeletionMode() == v1beta2.PodUpdateModeNone {
+			return plan.Decision{Hold: &plan.Hold{Human: true, Reason: fmt.Sprintf(
+				"automationOptions.deletionMode is None: delete these pods yourself, a fault domain at a time: %s", someOf(podNames(outdated)))}}
+		}
+		if why := unsettledPods(s); len(why) > 0 {
+			return plan.Wait(podUpdateRetry, "pods are updated once all others are settled: "+someOf(why))
+		}
+		return updateSome(s, outdated)
+	},
+}
+
+// specsFrozen says why no pod may change now. New pods would run a version, or announce
+// an address, that the rest of the cluster cannot use yet.
+func specsFrozen(c *v1beta2.FoundationDBCluster) string {
+	switch {
+	case c.IsBeingUpgradedIncompatibly():
+		return "until all processes run " + c.Spec.Version
+	case c.Status.RequiredAddresses.TLS && c.Status.RequiredAddresses.NonTLS:
+		return "until the change to or from TLS is over"
+	default:
+		return ""
+	}
+}
+
+// podUpdateRetry is when to look again after pods could not be updated. The operator
+// waits as long.
+const podUpdateRetry = 15 * time.Second
+
+// outdatedPod is a pod that has to be made anew, and where it is.
+type outdatedPod struct {
+	plan.PodOfGroup
+
+	class v1beta2.ProcessClass
+	// zone is the fault domain that the pod's processes announce.
+	zone string
+}
+
+func podNames(pods []outdatedPod) []string {
+	names := make([]string, len(pods))
+	for i, pod := range pods {
+		names[i] = pod.Name
+	}
+	return names
+}
+
+// updateSome deletes the next pods, if that is safe now.
+func updateSome(s plan.Snapshot, outdated []outdatedPod) plan.Decision {
+	chosen, allowed := nextPods(s, outdated)
+	if !allowed.OK {
+		return plan.Decision{Checks: []plan.Check{allowed}, Hold: &plan.Hold{
+			Reason: fmt.Sprintf("%d pods have to be made anew, and none may go down now: %s", len(outdated), allowed.Evidence), RetryAfter: podUpdateRetry,
+		}}
+	}
+	d := plan.Decision{Checks: podUpdateChecks(s)}
+	if refused, ok := d.Refused(); ok {
+		d.Hold = &plan.Hold{Reason: fmt.Sprintf("%d pods have to be made anew; none is deleted now: %s", len(outdated), refused.Words()), RetryAfter: podUpdateRetry}
+		return d
+	}
+	d.Why = fmt.Sprintf("%d pods were made from another spec than the one wanted now", len(outdated))
+	if maintenance := maintenanceFor(s, chosen); maintenance != nil {
+		d.Actions = append(d.Actions, *maintenance)
+	}
+	d.Actions = append(d.Actions, deletionOf(s.Cluster, chosen))
+	d.Hold = &plan.Hold{Reason: fmt.Sprintf("the deleted pods are made anew in the next pass; %d more follow", len(outdated)-len(chosen)), RetryAfter: podDelay}
+	return d
+}
+
+// podUpdateChecks are asked before servers go down on purpose. A locked database is
+// being restored or copied: nobody may shake it then.
+func podUpdateChecks(s plan.Snapshot) []plan.Check {
+	return []plan.Check{
+		safety.Available(s.Database), safety.Unlocked(s.Database), safety.RecentProof(s), safety.FullFaultTolerance(s),
+	}
+}
+
+func deletionOf(c *v1beta2.FoundationDBCluster, chosen []outdatedPod) plan.Action {
+	a := plan.DeletePods{Shared: c.DeletionMode() != v1beta2.PodUpdateModeAll}
+	for _, pod := range chosen {
+		a.Pods = append(a.Pods, pod.PodOfGroup)
+	}
+	return a
+}
+
+// nextPods picks by the deletion mode: all, those of one fault domain, or one. The check
+// says why none can be picked.
+func nextPods(s plan.Snapshot, outdated []outdatedPod) (chosen []outdatedPod, allowed plan.Check) {
+	mode := s.Cluster.DeletionMode()
+	if mode == v1beta2.PodUpdateModeAll {
+		return outdated, plan.Check{OK: true}
+	}
+	zones, allowed := allowedZones(s, outdated)
+	if len(zones) == 0 {
+		return nil, allowed
+	}
+	chosen = slices.DeleteFunc(slices.Clone(outdated), func(pod outdatedPod) bool { return pod.zone != zones[0] })
+	if mode == v1beta2.PodUpdateModeProcessGroup {
+		chosen = chosen[:1]
+	}
+	return chosen, allowed
+}
+
+// allowedZones are the fault domains, in the order of their names, whose pods may go
+// down now.
+func allowedZones(s plan.Snapshot, outdated []outdatedPod) (zones []string, allowed plan.Check) {
+	byZone := map[string][]outdatedPod{}
+	for _, pod := range outdated {
+		byZone[pod.zone] = append(byZone[pod.zone], pod)
+	}
+	zones = slices.Sorted(maps.Keys(byZone))
+	if zones, allowed = besideUnavailable(s, zones); !allowed.OK {
+		return zones, allowed
+	}
+	return besideMaintenance(s, zones, byZone)
+}
+
+// besideUnavailable leaves the zones that may go down beside those which have unavailable
+// pods: all, as long as spec.maxZonesWithUnavailablePods is not reached.
+func besideUnavailable(s plan.Snapshot, zones []string) ([]string, plan.Check) {
+	c := plan.Check{Question: "may pods of one more fault domain be unavailable?", Gate: plan.GateReplicas, OK: true}
+	unavailable, most := zonesWithUnavailablePods(s), s.Cluster.MaxZonesWithUnavailablePods()
+	if len(unavailable) >= most {
+		zones = slices.DeleteFunc(zones, func(zone string) bool {
+			return len(unavailable) > most || !slices.Contains(unavailable, zone)
+		})
+		c.OK = len(zones) > 0
+		c.Evidence = fmt.Sprintf("%d fault domains have unavailable pods (%s); spec.maxZonesWithUnavailablePods is %d", len(unavailable), someOf(unavailable), most)
+	}
+	return zones, c
+}
+
+// besideMaintenance leaves the zones that may go down while one is under maintenance:
+// that one, and those without storage processes.
+func besideMaintenance(s plan.Snapshot, zones []string, byZone map[string][]outdatedPod) ([]string, plan.Check) {
+	c := plan.Check{Question: "is no other zone under maintenance?", Gate: plan.GateMaintain, OK: true, Evidence: "none is"}
+	if under := maintenanceZone(s); under != "" {
+		zones = slices.DeleteFunc(zones, func(zone string) bool { return zone != under && slices.ContainsFunc(byZone[zone], needsMaintenance) })
+		c.OK = len(zones) > 0
+		c.Evidence = fmt.Sprintf("zone %s is under maintenance, and no storage process of another may go down until that has ended", under)
+	}
+	return zones, c
+}
+
+func needsMaintenance(pod outdatedPod) bool { return pod.class.IsAffectedByMaintenance() }
+
+func maintenanceZone(s plan.Snapshot) string {
+	if s.Database.Status == nil {
+		return ""
+	}
+	return s.Database.Status.Maintenance().Zone
+}
+
+// maintenanceFor tells the database to wait for the storage processes among the chosen
+// pods instead of moving their data. Nil where the spec does not want that.
+func maintenanceFor(s plan.Snapshot, chosen []outdatedPod) *plan.StartMaintenance {
+	if !s.Cluster.UseMaintenanceModeChecker() || s.Cluster.DeletionMode() == v1beta2.PodUpdateModeAll {
+		return nil
+	}
+	a := &plan.StartMaintenance{Zone: chosen[0].zone, Duration: s.Cluster.MaintenanceModeTime(), At: s.Now}
+	for _, pod := range chosen {
+		if needsMaintenance(pod) {
+			a.Groups = append(a.Groups, pod.Group)
+		}
+	}
+	if len(a.Groups) == 0 {
+		return nil
+	}
+	return a
+}

@@ -1,0 +1,132 @@
+package stages
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// outdatedPods are the running pods that have to be made anew, in the order of the
+// record. A pod that does not tell its fault domain stays out: nobody could say what
+// goes down with it.
+func outdatedPods(s plan.Snapshot) ([]outdatedPod, error) {
+	hashes := objects.NewSpecHashes(s.Cluster)
+	var outdated []outdatedPod
+	for _, g := range s.Staying() {
+		pod := s.Pod(g)
+		if pod == nil || pod.DeletionTimestamp != nil || s.Cluster.ReplacesPodsOf(g.ProcessClass) || pendingTooLong(s, g) {
+			continue
+		}
+		want, err := hashes.Of(g)
+		if err != nil {
+			return nil, err
+		}
+		zone, known := zoneOf(s.Cluster, s.PodFiles[pod.Name].Variables)
+		if pod.Annotations[v1beta2.AnnotationLastAppliedSpec] == want || !known {
+			continue
+		}
+		outdated = append(outdated, outdatedPod{
+			PodOfGroup: plan.PodOfGroup{Group: g.ProcessGroupID, Name: pod.Name, UID: pod.UID}, class: g.ProcessClass, zone: zone,
+		})
+	}
+	return outdated, nil
+}
+
+// pendingTooLong reports whether a pod cannot start, so that nobody waits for it.
+func pendingTooLong(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	since, pending := g.Condition(v1beta2.ConditionPodPending)
+	return pending && s.Now.Sub(since) > s.Cluster.IgnorePendingPodsFor()
+}
+
+// How long a pod that vanished may still look alive to the database, and for how long a
+// new pod's processes may be taken for those of the pod before it.
+const (
+	podVanishedFor = 90 * time.Second
+	podYoungFor    = time.Minute
+)
+
+// unsettledPods says which pods of stateful process groups are on their way up or down.
+// The database shows a dead storage process after a minute only, so a second fault
+// domain could go down while everything still looks complete.
+func unsettledPods(s plan.Snapshot) []string {
+	var reasons []string
+	for _, g := range s.Staying() {
+		if !g.ProcessClass.IsStateful() || pendingTooLong(s, g) {
+			continue
+		}
+		if why := unsettled(s, g, s.Pod(g)); why != "" {
+			reasons = append(reasons, fmt.Sprintf("%s %s", g.ProcessGroupID, why))
+		}
+	}
+	return reasons
+}
+
+func unsettled(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) string {
+	switch {
+	case pod == nil:
+		since, known := g.Condition(v1beta2.ConditionMissingPod)
+		if !known || s.Now.Sub(since) < podVanishedFor {
+			return "has lost its pod a moment ago"
+		}
+		return ""
+	case pod.DeletionTimestamp != nil:
+		if s.Now.Sub(pod.DeletionTimestamp.Time) < s.Cluster.IgnoreTerminatingPodsFor() {
+			return "has a pod that is terminating"
+		}
+		return ""
+	case s.Now.Sub(pod.CreationTimestamp.Time) < podYoungFor:
+		return notYetBack(s, g, pod)
+	default:
+		return ""
+	}
+}
+
+// notYetBack says that a new pod's processes do not report yet. A process that is older
+// than its pod is that of the pod before: the status document is stale.
+func notYetBack(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) string {
+	if s.Database.Status == nil {
+		return "has a new pod, and the database does not tell of its processes"
+	}
+	processes := slices.DeleteFunc(s.Database.Status.ProcessesOf(string(g.ProcessGroupID)), func(p fdb.Process) bool { return !p.Reporting() })
+	servers, err := objects.ServersPerPodOf(pod, g.ProcessClass)
+	if err != nil || len(processes) < servers {
+		return "has a new pod whose processes do not report yet"
+	}
+	age := s.Now.Sub(pod.CreationTimestamp.Time)
+	for _, p := range processes {
+		if uptime, known := p.Uptime(); known && uptime > age {
+			return fmt.Sprintf("has a process that is older (%s) than its pod (%s): the status document is stale, or this machine's clock is wrong",
+				uptime.Round(time.Second), age.Round(time.Second))
+		}
+	}
+	return ""
+}
+
+// zonesWithUnavailablePods are the fault domains of stateful process groups that cannot
+// be relied on now.
+func zonesWithUnavailablePods(s plan.Snapshot) []string {
+	var zones []string
+	for _, g := range s.Staying() {
+		if !g.ProcessClass.IsStateful() || g.FaultDomain == "" || slices.Contains(zones, string(g.FaultDomain)) {
+			continue
+		}
+		if unavailable(s, g) {
+			zones = append(zones, string(g.FaultDomain))
+		}
+	}
+	slices.Sort(zones)
+	return zones
+}
+
+func unavailable(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	pod := s.Pod(g)
+	return pod == nil || pod.DeletionTimestamp != nil ||
+		g.HasCondition(v1beta2.ConditionPodPending) || g.HasCondition(v1beta2.ConditionMissingProcesses) || g.HasCondition(v1beta2.ConditionPodFailing)
+}

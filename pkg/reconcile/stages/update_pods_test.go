@@ -1,0 +1,189 @@
+package stages
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// outdatedStorage is a healthy cluster whose three storage pods, and one log pod, were
+// made from another spec; storage-114 and storage-115 share a fault domain.
+func outdatedStorage(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := healthyCluster(tb)
+	for _, g := range s.Groups() {
+		if g.ProcessClass == v1beta2.ProcessClassStorage || g.ProcessGroupID == "log-101" {
+			s.Pod(g).Annotations[v1beta2.AnnotationLastAppliedSpec] = "another"
+		}
+	}
+	shareZone(&s, "storage-115", nodeName(14))
+	return s
+}
+
+// shareZone moves a group's pod to another fault domain.
+func shareZone(s *plan.Snapshot, id v1beta2.ProcessGroupID, zone string) {
+	g := s.Cluster.ProcessGroup(id)
+	g.FaultDomain = v1beta2.FaultDomain(zone)
+	s.PodFiles[g.PodName(s.Cluster)].Variables[v1beta2.EnvZoneID] = zone
+}
+
+func withMaintenance(s *plan.Snapshot) {
+	yes := true
+	s.Cluster.Spec.AutomationOptions.MaintenanceModeOptions.UseMaintenanceModeChecker = &yes
+}
+
+func TestUpdatePods(t *testing.T) {
+	const (
+		oneZone     = "delete, to be made anew: sample-storage-114, sample-storage-115"
+		theOther    = "delete, to be made anew: sample-storage-116"
+		onePod      = "delete, to be made anew: sample-storage-114"
+		maintenance = "put zone node-14 under maintenance for 10m0s, for storage-114, storage-115"
+	)
+	storage := func(s *plan.Snapshot, id v1beta2.ProcessGroupID) *v1beta2.ProcessGroupStatus {
+		return s.Cluster.ProcessGroup(id)
+	}
+	mode := func(mode v1beta2.PodUpdateMode) func(*plan.Snapshot) {
+		return func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.DeletionMode = mode }
+	}
+	tests := map[string]removalCase{
+		"leaves pods alone that are as they should be":        {from: healthyCluster},
+		"makes the pods of one fault domain anew":             {from: outdatedStorage, does: []string{oneZone}, holds: "1 more follow"},
+		"makes one pod anew where the spec wants it that way": {from: outdatedStorage, given: mode(v1beta2.PodUpdateModeProcessGroup), does: []string{onePod}, holds: "2 more follow"},
+		"makes all anew at once where the spec wants it that way": {
+			from: outdatedStorage, given: mode(v1beta2.PodUpdateModeAll),
+			does: []string{"delete, to be made anew: sample-storage-114, sample-storage-115, sample-storage-116"}, holds: "0 more follow",
+		},
+		"asks a person to delete them where the spec wants it that way": {from: outdatedStorage, given: mode(v1beta2.PodUpdateModeNone), holds: "delete these pods yourself"},
+		"leaves logs to be replaced, and recreates them where the spec wants that": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
+			}, does: []string{"delete, to be made anew: sample-log-101"}, holds: "3 more follow",
+		},
+		"leaves all to be replaced where the spec wants that": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyReplace
+			},
+		},
+		"does not touch a group that leaves": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				storage(s, "storage-114").MarkForRemoval(noon)
+				storage(s, "storage-115").MarkForRemoval(noon)
+			}, does: []string{theOther}, holds: "0 more follow",
+		},
+		"waits while a pod vanished a moment ago, although all still looks complete": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				delete(s.Pods, "sample-storage-116")
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingPod, noon.Add(-89*time.Second))
+			}, holds: "storage-116 has lost its pod a moment ago",
+		},
+		"waits while a pod terminates": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) { s.Pods["sample-storage-116"].DeletionTimestamp = new(noonTime()) },
+			holds: "storage-116 has a pod that is terminating",
+		},
+		"waits until the processes of a new pod report": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				s.Pods["sample-storage-116"].CreationTimestamp = metav1.NewTime(noon.Add(-30 * time.Second))
+				dropProcess(s, storage(s, "storage-116"))
+			}, holds: "storage-116 has a new pod whose processes do not report yet",
+		},
+		"does not take the processes of the pod before for those of a new one": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				s.Pods["sample-storage-116"].CreationTimestamp = metav1.NewTime(noon.Add(-30 * time.Second))
+			}, holds: "older (1h0m0s) than its pod (30s)",
+		},
+		"waits while the database is not fully fault tolerant": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				one := 1
+				s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
+			}, holds: "some data has 1 of 2 replicas",
+		},
+		"waits while a storage process died a moment ago": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Minute))
+			}, holds: "storage-116 stopped reporting 1m0s ago",
+		},
+		"deletes nothing on an old status document":     {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(-2 * time.Minute) }, holds: "is the status document recent?"},
+		"waits while a restore has the database locked": {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked"},
+		"waits while the database is unavailable":       {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
+		"leaves a pod out that does not tell its zone":  {from: outdatedStorage, given: func(s *plan.Snapshot) { delete(s.PodFiles, "sample-storage-114") }, does: []string{"delete, to be made anew: sample-storage-115"}, holds: "1 more follow"},
+		"leaves a pod out that cannot start": {from: outdatedStorage, given: func(s *plan.Snapshot) {
+			storage(s, "storage-116").SetCondition(v1beta2.ConditionPodPending, noon.Add(-time.Hour))
+		}, does: []string{oneZone}, holds: "0 more follow"},
+		"waits for the end of an incompatible upgrade":    {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" }, holds: "until all processes run 7.4.6"},
+		"waits for the end of a change to or from TLS":    {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Cluster.Status.RequiredAddresses.TLS = true }, holds: "until the change to or from TLS is over"},
+		"announces maintenance before the zone goes down": {from: outdatedStorage, given: withMaintenance, does: []string{maintenance, oneZone}, holds: "1 more follow"},
+		"goes on in the zone that is under maintenance": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "node-16" }, does: []string{theOther}, holds: "2 more follow",
+		},
+		"waits while another zone is under maintenance": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "node-1" }, holds: "zone node-1 is under maintenance",
+		},
+		"takes no second zone down beside one that is unavailable": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.MaxZonesWithUnavailablePods = new(1)
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-time.Hour))
+			}, does: []string{theOther}, holds: "2 more follow",
+		},
+		"takes nothing down where too many zones are unavailable": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.MaxZonesWithUnavailablePods = new(1)
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-time.Hour))
+				storage(s, "storage-114").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-time.Hour))
+			}, holds: "2 fault domains have unavailable pods",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.check(t, updatePods) })
+	}
+}
+
+// Without the lock two instances could each take a fault domain down at the same time.
+func TestPodsGoDownUnderTheLockUnlessAllGo(t *testing.T) {
+	for mode, want := range map[v1beta2.PodUpdateMode]bool{v1beta2.PodUpdateModeZone: true, v1beta2.PodUpdateModeProcessGroup: true, v1beta2.PodUpdateModeAll: false} {
+		s := outdatedStorage(t)
+		s.Cluster.Spec.AutomationOptions.DeletionMode = mode
+		d := updatePods.Decide(s)
+		if len(d.Actions) != 1 || plan.EffectOf(d.Actions[0]).Locked != want {
+			t.Errorf("%s: %v, want the lock needed: %t", mode, described(d), want)
+		}
+	}
+}
+
+// Whatever pods are outdated, one decision never reaches into two fault domains.
+func TestOneDecisionTakesDownOneFaultDomain(t *testing.T) {
+	for seed := range 200 {
+		s := outdatedStorage(t)
+		for i, g := range s.Groups() {
+			s.Pod(g).Annotations[v1beta2.AnnotationLastAppliedSpec] = strings.Repeat("x", 1+(seed>>(i%7))&1)
+			shareZone(&s, g.ProcessGroupID, nodeName((i*seed)%5))
+		}
+		s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
+		zones := map[string]bool{}
+		for _, a := range updatePods.Decide(s).Actions {
+			if deletion, ok := a.(plan.DeletePods); ok {
+				for _, pod := range deletion.Pods {
+					zones[s.PodFiles[pod.Name].Variables[v1beta2.EnvZoneID]] = true
+				}
+			}
+		}
+		if len(zones) != 1 {
+			t.Fatalf("seed %d: %v", seed, zones)
+		}
+	}
+}
+
+func TestAProcessThatIsYoungerThanItsPodIsBack(t *testing.T) {
+	s := outdatedStorage(t)
+	s.Pods["sample-storage-116"].CreationTimestamp = metav1.NewTime(noon.Add(-30 * time.Second))
+	editProcess(&s, s.Cluster.ProcessGroup("storage-116"), func(p *fdb.Process) { p.UptimeSeconds = new(10.0) })
+	if diff := cmp.Diff([]string{"delete, to be made anew: sample-storage-114, sample-storage-115"}, described(updatePods.Decide(s))); diff != "" {
+		t.Error(diff)
+	}
+}
