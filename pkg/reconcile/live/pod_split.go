@@ -19,12 +19,18 @@ var splitFiles = []string{"fdb.cluster", "fdbmonitor.conf"}
 
 // splitReport asks a sidecar about its files when the pod has not confirmed the
 // current configuration. Of a pod that has, the values that it substitutes can be
-// read from its own spec, so a pass with nothing to do asks no sidecar.
+// read from its own spec, so a pass with nothing to do asks no sidecar. During an upgrade
+// to another protocol every sidecar is asked: a restart must not find a binary missing.
 func (w *World) splitReport(ctx context.Context, c *v1beta2.FoundationDBCluster, pod *corev1.Pod) plan.PodReport {
-	if upToDate(c, pod) {
+	upgrade := c.IsBeingUpgradedIncompatibly()
+	if !upgrade && upToDate(c, pod) {
 		return plan.PodReport{Variables: declaredVariables(pod)}
 	}
-	report, err := w.askSidecar(ctx, pod)
+	var binaries []string
+	if upgrade {
+		binaries = []string{objects.CopiedServer(c.Spec.Version)}
+	}
+	report, err := w.askSidecar(ctx, pod, binaries)
 	if err != nil {
 		return plan.PodReport{Unreachable: err.Error()}
 	}
@@ -41,7 +47,7 @@ func upToDate(c *v1beta2.FoundationDBCluster, pod *corev1.Pod) bool {
 	return err == nil && pod.Annotations[v1beta2.AnnotationLastAppliedConfigMap] == want
 }
 
-func (w *World) askSidecar(ctx context.Context, pod *corev1.Pod) (plan.PodReport, error) {
+func (w *World) askSidecar(ctx context.Context, pod *corev1.Pod, binaries []string) (plan.PodReport, error) {
 	sidecar, err := w.openSidecar(ctx, pod)
 	if err != nil {
 		return plan.PodReport{}, err
@@ -59,6 +65,13 @@ func (w *World) askSidecar(ctx context.Context, pod *corev1.Pod) (plan.PodReport
 		if found {
 			report.Hashes[file] = hash
 		}
+	}
+	for _, binary := range binaries {
+		present, err := sidecar.isPresent(ctx, binary)
+		if err != nil {
+			return plan.PodReport{}, err
+		}
+		report.Present = map[string]bool{binary: present}
 	}
 	return report, nil
 }

@@ -118,12 +118,20 @@ func (s *sidecar) checkHash(ctx context.Context, file string) (hash string, foun
 	return strings.TrimSpace(body), found, err
 }
 
-// copyFile has the sidecar take a file over from the mounted ConfigMap; the monitor
-// configuration goes through its substitutions.
+func (s *sidecar) isPresent(ctx context.Context, file string) (bool, error) {
+	_, found, err := s.ask(ctx, http.MethodGet, "/is_present/"+file, sidecarReadLimit)
+	return found, err
+}
+
+// copyFile has the sidecar take a file over from the mounted ConfigMap, or a binary from
+// its own image; the monitor configuration goes through its substitutions.
 func (s *sidecar) copyFile(ctx context.Context, file string) error {
 	call := "/copy_files"
-	if file == "fdbmonitor.conf" {
+	switch {
+	case file == "fdbmonitor.conf":
 		call = "/copy_monitor_conf"
+	case strings.HasPrefix(file, "bin/"):
+		call = "/copy_binaries"
 	}
 	_, found, err := s.ask(ctx, http.MethodPost, call, sidecarWriteLimit)
 	if err == nil && !found {

@@ -205,6 +205,22 @@ func TestASidecarIsAskedThroughTheAPIServer(t *testing.T) {
 	}
 }
 
+func TestDuringAnUpgradeEverySidecarIsAskedForTheNewBinary(t *testing.T) {
+	for name, there := range map[string]bool{"it is there": true, "it is not": false} {
+		t.Run(name, func(t *testing.T) {
+			f, sidecar, _ := splitCluster(t, nil)
+			f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.Version = "7.4.6" })
+			if there {
+				sidecar.answers["GET /is_present/bin/7.4.6/fdbserver"] = "OK\n"
+			}
+			s := f.observe(plan.Everything &^ plan.Database)
+			if diff := cmp.Diff(map[string]bool{"bin/7.4.6/fdbserver": there}, s.PodFiles[splitPod].Present); diff != "" {
+				t.Errorf("present (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestAFileThatIsNotInThePodHasNoHash(t *testing.T) {
 	f, sidecar, _ := splitCluster(t, nil)
 	delete(sidecar.answers, "GET /check_hash/fdbmonitor.conf")

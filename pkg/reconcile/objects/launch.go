@@ -42,6 +42,10 @@ const (
 	splitCopiedBinaryDir   = "/var/dynamic-conf/bin/"
 )
 
+// CopiedServer is where, in the volume that a split pod's containers share, the sidecar
+// puts the fdbserver of its own version.
+func CopiedServer(version string) string { return "bin/" + version + "/fdbserver" }
+
 // BinaryDir is the directory from which a pod starts fdbserver in version wanted:
 // the main container's own, or the one its sidecar copied binaries to. The unified
 // monitor uses its own binary for every compatible version; the split image

@@ -100,6 +100,9 @@ type PodReport struct {
 	// Hashes are the SHA-256 sums, in hex, of the files in the pod by name; a file
 	// that is not there has none. Split images only.
 	Hashes map[string]string `json:"hashes,omitempty"`
+	// Present says of files that were asked about whether they are in the pod. Split
+	// images only, during an upgrade to a version that speaks another protocol.
+	Present map[string]bool `json:"present,omitempty"`
 	// Unreachable says why the sidecar could not be asked; empty when it answered.
 	Unreachable string `json:"unreachable,omitempty"`
 }

@@ -35,7 +35,15 @@ var incorrectPodMetadata = condition{v1beta2.ConditionIncorrectPodMetadata, func
 }}
 
 // incorrectConfigMap: the pod has not confirmed the configuration that it should use.
+// During an upgrade to another protocol a pod's word of before does not count: its files,
+// the new binary among them, have to be in place.
 var incorrectConfigMap = condition{v1beta2.ConditionIncorrectConfigMap, func(f groupFacts) (verdict, error) {
+	if f.s.Cluster.IsBeingUpgradedIncompatibly() && !f.group.IsMarkedForRemoval() {
+		outdated, err := outdatedFiles(f.s, f.group, f.pod)
+		if err != nil || len(outdated) > 0 {
+			return holds, err
+		}
+	}
 	want, err := f.hashes.of(f.s, f.group, f.pod)
 	if err != nil {
 		return keep, err

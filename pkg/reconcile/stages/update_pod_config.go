@@ -54,7 +54,8 @@ func syncPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, hashes configHashes
 	if err != nil {
 		return nil, "", err
 	}
-	if pod.Annotations[v1beta2.AnnotationLastAppliedConfigMap] == want {
+	confirmedBefore := pod.Annotations[v1beta2.AnnotationLastAppliedConfigMap] == want
+	if confirmedBefore && !s.Cluster.IsBeingUpgradedIncompatibly() {
 		return nil, "", nil
 	}
 	if s.ConfigMap == nil {
@@ -68,6 +69,9 @@ func syncPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, hashes configHashes
 		return nil, "", err
 	}
 	if len(outdated) == 0 && s.PodFiles[pod.Name].Unreachable == "" {
+		if confirmedBefore {
+			return nil, "", nil
+		}
 		return []plan.Action{confirmed(pod, want)}, "", nil
 	}
 	actions, reason = nudge(s, g, pod, outdated)
