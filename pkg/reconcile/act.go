@@ -151,7 +151,7 @@ func (p *Pass) carryOut(ctx context.Context, stage plan.Stage, batch []plan.Acti
 		p.Report(ActionStarted{Stage: stage.Name, Action: a})
 		p.fresh &^= plan.EffectOf(a).Stale
 		group.Go(func() error {
-			errs[i] = p.Actor.Act(context.WithoutCancel(ctx), a)
+			errs[i] = guarded(func() error { return p.Actor.Act(context.WithoutCancel(ctx), a) })
 			return nil
 		})
 	}

@@ -224,7 +224,10 @@ func (p *Pass) decide(ctx context.Context, stage plan.Stage) (plan.Decision, err
 		p.fresh |= stale
 		p.Report(Observed{Facets: stale, Snapshot: p.snap})
 	}
-	d := stage.Decide(p.snap)
+	d, err := ask(stage, p.snap)
+	if err != nil {
+		return plan.Decision{}, err
+	}
 	p.Report(StageDecided{Stage: stage.Name, Decision: d, Provisional: p.provisional(stage)})
 	return d, nil
 }

@@ -1,0 +1,60 @@
+package reconcile
+
+import (
+	"fmt"
+	"path"
+	"runtime"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// FaultError means that a stage, or the code behind an action, panicked. That is a fault
+// of this program. A stage has decided nothing then; what became of an action is not
+// known, and the next observation tells. Later stages go on.
+type FaultError struct {
+	// Value is what it panicked with.
+	Value any
+	// Stack are the functions that were running, the innermost first: "function (file:line)".
+	Stack []string
+}
+
+func (e *FaultError) Error() string {
+	return fmt.Sprintf("this program has a fault, please report it: %v, in %s", e.Value, strings.Join(e.Stack, " ← "))
+}
+
+// guarded runs do and turns a panic into a *FaultError.
+func guarded(do func() error) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &FaultError{Value: value, Stack: stack()}
+		}
+	}()
+	return do()
+}
+
+// stack names the functions below the panic, without those that only handle it.
+func stack() []string {
+	const most, handlers = 12, 3
+	callers := make([]uintptr, most)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(handlers, callers)])
+	var names []string
+	for {
+		frame, more := frames.Next()
+		if frame.Function != "" && !strings.HasPrefix(frame.Function, "runtime.") {
+			names = append(names, fmt.Sprintf("%s (%s:%d)", path.Base(frame.Function), path.Base(frame.File), frame.Line))
+		}
+		if !more {
+			return names
+		}
+	}
+}
+
+// ask has a stage decide.
+func ask(stage plan.Stage, s plan.Snapshot) (d plan.Decision, err error) {
+	err = guarded(func() error {
+		d = stage.Decide(s)
+		return nil
+	})
+	return d, err
+}
