@@ -100,9 +100,10 @@ const (
 	defaultResolvers     = 1
 )
 
-// configuration is the one in force.
+// configuration is the one in force. Nobody may change its lists and maps.
 func (db *database) configuration() configuration {
-	return configurationOf(db.confValues())
+	db.system.refresh(db)
+	return db.system.configuration
 }
 
 // confValues are the settings below \xff/conf/, exclusions left out.

@@ -17,6 +17,7 @@ type database struct {
 	// forgotten.
 	members []*server
 	keys    keyspace
+	system  systemView
 	// born anchors the version clock; skipped is what recoveries jumped over.
 	born    time.Time
 	created time.Time // when it was configured for the first time

@@ -96,29 +96,22 @@ func prefixEnd(prefix string) string {
 
 // excluded reports whether any exclusion, or failed mark, means the process.
 func (db *database) excluded(s *server) bool {
+	db.system.refresh(db)
+	leaving := db.system.leaving
+	if len(leaving) == 0 {
+		return false
+	}
 	for _, a := range s.args.Public {
-		if db.hasAny(excludedKeys, failedKeys, a.Host, a.HostPort()) {
+		if leaving[a.Host] || leaving[a.HostPort()] {
 			return true
 		}
 	}
 	for key, value := range s.args.Locality {
-		if db.hasAny(excludedLocalityKeys, failedLocalityKeys, fdb.LocalityExclusion(key, value)) {
+		if leaving[fdb.LocalityExclusion(key, value)] {
 			return true
 		}
 	}
-	return db.hasAny(excludedLocalityKeys, failedLocalityKeys, fdb.LocalityExclusion(fdb.LocalityFDBProcessID, s.disk.processID))
-}
-
-func (db *database) hasAny(prefix, failedPrefix string, names ...string) bool {
-	for _, name := range names {
-		if _, ok := db.keys.latest(prefix + name); ok {
-			return true
-		}
-		if _, ok := db.keys.latest(failedPrefix + name); ok {
-			return true
-		}
-	}
-	return false
+	return leaving[fdb.LocalityExclusion(fdb.LocalityFDBProcessID, s.disk.processID)]
 }
 
 // unknownLogAddress stands for a log server that died before anybody could ask

@@ -14,48 +14,50 @@ type object map[string]any
 // prettyJSON renders a document as fdbcli does: keys in order, four blanks a
 // level, and a blank before each colon.
 func prettyJSON(v any) string {
-	var b strings.Builder
-	writePretty(&b, v, "")
-	b.WriteByte('\n')
-	return b.String()
+	const usual = 64 << 10
+	return string(append(appendPretty(make([]byte, 0, usual), v, 0), '\n'))
 }
 
-func writePretty(b *strings.Builder, v any, indent string) {
-	inner := indent + "    "
+func appendPretty(b []byte, v any, level int) []byte {
 	switch v := v.(type) {
 	case object:
-		b.WriteString("{\n")
+		b = append(b, "{\n"...)
 		for i, key := range slices.Sorted(maps.Keys(v)) {
-			separate(b, i)
-			fmt.Fprintf(b, "%s%s : ", inner, quoteJSON(key))
-			writePretty(b, v[key], inner)
+			b = appendSeparator(b, i)
+			b = append(appendQuoted(appendIndent(b, level+1), key), " : "...)
+			b = appendPretty(b, v[key], level+1)
 		}
-		closeList(b, len(v), indent, '}')
+		return appendEnd(b, len(v), level, '}')
 	case []any:
-		b.WriteString("[\n")
+		b = append(b, "[\n"...)
 		for i, element := range v {
-			separate(b, i)
-			b.WriteString(inner)
-			writePretty(b, element, inner)
+			b = appendPretty(appendIndent(appendSeparator(b, i), level+1), element, level+1)
 		}
-		closeList(b, len(v), indent, ']')
+		return appendEnd(b, len(v), level, ']')
 	default:
-		b.WriteString(scalarJSON(v))
+		return appendScalar(b, v)
 	}
 }
 
-func separate(b *strings.Builder, i int) {
+func appendSeparator(b []byte, i int) []byte {
 	if i > 0 {
-		b.WriteString(",\n")
+		b = append(b, ",\n"...)
 	}
+	return b
 }
 
-func closeList(b *strings.Builder, n int, indent string, end byte) {
-	if n > 0 {
-		b.WriteByte('\n')
+func appendIndent(b []byte, level int) []byte {
+	for range level {
+		b = append(b, "    "...)
 	}
-	b.WriteString(indent)
-	b.WriteByte(end)
+	return b
+}
+
+func appendEnd(b []byte, n, level int, end byte) []byte {
+	if n > 0 {
+		b = append(b, '\n')
+	}
+	return append(appendIndent(b, level), end)
 }
 
 // compactJSON renders a document without any blanks.
@@ -78,34 +80,40 @@ func compactJSON(v any) string {
 	}
 }
 
-func scalarJSON(v any) string {
+func scalarJSON(v any) string { return string(appendScalar(nil, v)) }
+
+func appendScalar(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case string:
-		return quoteJSON(v)
+		return appendQuoted(b, v)
 	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
+		return strconv.AppendFloat(b, v, 'g', -1, 64)
+	case int:
+		return strconv.AppendInt(b, int64(v), 10)
+	case int64:
+		return strconv.AppendInt(b, v, 10)
+	case bool:
+		return strconv.AppendBool(b, v)
 	default:
-		return fmt.Sprint(v)
+		return fmt.Append(b, v)
 	}
 }
 
-func quoteJSON(s string) string {
-	var b strings.Builder
-	b.Grow(len(s) + 2)
-	b.WriteByte('"')
+func quoteJSON(s string) string { return string(appendQuoted(nil, s)) }
+
+func appendQuoted(b []byte, s string) []byte {
+	b = append(b, '"')
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
+			b = append(b, '\\', c)
 		case c == '\n':
-			b.WriteString(`\n`)
+			b = append(b, `\n`...)
 		case c < 0x20:
-			fmt.Fprintf(&b, `\u%04x`, c)
+			b = fmt.Appendf(b, `\u%04x`, c)
 		default:
-			b.WriteByte(c)
+			b = append(b, c)
 		}
 	}
-	b.WriteByte('"')
-	return b.String()
+	return append(b, '"')
 }

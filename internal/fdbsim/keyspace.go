@@ -11,6 +11,7 @@ type keyspace struct {
 	sorted  []string
 	history map[string][]revision // ascending versions
 	writes  []writeRecord         // ascending versions
+	changes uint64                // how often anything was written
 }
 
 // revision is a key's value from a version on.
@@ -100,6 +101,7 @@ func (k *keyspace) conflicts(reads []keyRange, after int64) bool {
 
 // apply commits mutations at a version, in their order.
 func (k *keyspace) apply(version int64, mutations []mutation) {
+	k.changes++
 	record := writeRecord{version: version}
 	for _, m := range mutations {
 		record.ranges = append(record.ranges, m.touches())

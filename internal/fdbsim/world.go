@@ -72,6 +72,17 @@ func (w *World) Advance(d time.Duration) {
 	w.advanceTo(w.now.Add(d))
 }
 
+// NextEvent is when the next thing happens by itself, and false when nothing is
+// due. Until then the world stays as it is unless somebody changes it.
+func (w *World) NextEvent() (time.Time, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.timers) == 0 {
+		return time.Time{}, false
+	}
+	return w.timers[0].at, true
+}
+
 // AutoAdvance decides who moves the clock while a command waits. On, the
 // command itself does, which suits single-threaded tests; off (the default),
 // it waits until somebody calls [World.Advance].

@@ -26,6 +26,8 @@ const (
 type runningPod struct {
 	files   map[string][]byte
 	servers map[int]*fdbsim.ServerHandle
+	// wanted is how many servers the pod was made for; 0 when it does not tell.
+	wanted int
 	// accepted is the configuration in force, by its text and parsed.
 	accepted      string
 	configuration fdb.MonitorConfiguration
@@ -66,7 +68,11 @@ func (w *World) start(pod *corev1.Pod) {
 	for _, c := range pod.Spec.Containers {
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Ready: true})
 	}
-	w.running[pod.Name] = &runningPod{files: map[string][]byte{}, servers: map[int]*fdbsim.ServerHandle{}}
+	running := &runningPod{files: map[string][]byte{}, servers: map[int]*fdbsim.ServerHandle{}}
+	if launch, err := objects.LaunchOf(pod, v1beta2.ProcessClass(pod.Labels[v1beta2.LabelProcessClass])); err == nil {
+		running.wanted = launch.Servers
+	}
+	w.running[pod.Name] = running
 }
 
 func (w *World) ipTaken(pod *corev1.Pod) bool {
@@ -85,14 +91,13 @@ func (w *World) monitor(pod *corev1.Pod) {
 		return
 	}
 	running := w.running[pod.Name]
-	running.files[seedClusterFile] = []byte(w.ConfigMap.Data[objects.KeyClusterFile])
-	class := v1beta2.ProcessClass(pod.Labels[v1beta2.LabelProcessClass])
-	launch, err := objects.LaunchOf(pod, class)
-	if err != nil {
+	if seed := w.ConfigMap.Data[objects.KeyClusterFile]; string(running.files[seedClusterFile]) != seed {
+		running.files[seedClusterFile] = []byte(seed)
+	}
+	if running.wanted == 0 {
 		return
 	}
-	text := w.ConfigMap.Data[mountedAs(pod, "config.json")]
-	if text != running.accepted || running.variables == nil {
+	if text := w.mountedText(pod); !running.uses(text) {
 		configuration, err := fdb.ParseMonitorConfiguration([]byte(text))
 		if err != nil {
 			return // a monitor keeps the configuration it has
@@ -103,8 +108,48 @@ func (w *World) monitor(pod *corev1.Pod) {
 	if !running.configuration.ServersRun() {
 		return
 	}
-	for n := 1; n <= launch.Servers; n++ {
+	for n := 1; n <= running.wanted; n++ {
 		w.keepRunning(pod, n)
+	}
+}
+
+// uses reports whether a monitor configuration is the one in force.
+func (p *runningPod) uses(text string) bool { return p.variables != nil && p.accepted == text }
+
+// mountedText is the monitor configuration that a pod sees.
+func (w *World) mountedText(pod *corev1.Pod) string {
+	return w.ConfigMap.Data[mountedAs(pod, "config.json")]
+}
+
+// settled reports whether a pod has nothing to do by itself in the next second.
+func (w *World) settled(pod *corev1.Pod) bool {
+	running := w.running[pod.Name]
+	switch {
+	case pod.Spec.NodeName == "", pod.Status.Phase != corev1.PodRunning:
+		return false
+	case w.ConfigMap == nil, running.wanted == 0:
+		return true
+	case string(running.files[seedClusterFile]) != w.ConfigMap.Data[objects.KeyClusterFile], !running.uses(w.mountedText(pod)):
+		return false
+	}
+	return !running.configuration.ServersRun() || w.Broken[pod.Name] || running.allRun()
+}
+
+func (p *runningPod) allRun() bool {
+	for n := 1; n <= p.wanted; n++ {
+		if p.servers[n] == nil || ended(p.servers[n]) {
+			return false
+		}
+	}
+	return true
+}
+
+func ended(handle *fdbsim.ServerHandle) bool {
+	select {
+	case <-handle.Exited():
+		return true
+	default:
+		return false
 	}
 }
 
@@ -164,12 +209,8 @@ func (w *World) keepRunning(pod *corev1.Pod, n int) {
 		return
 	}
 	running := w.running[pod.Name]
-	if handle := running.servers[n]; handle != nil {
-		select {
-		case <-handle.Exited():
-		default:
-			return
-		}
+	if handle := running.servers[n]; handle != nil && !ended(handle) {
+		return
 	}
 	args, err := running.configuration.CommandLine("/usr/bin/fdbserver", n, running.variables)
 	if err != nil {

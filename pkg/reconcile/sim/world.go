@@ -90,12 +90,29 @@ func New(record *v1beta2.FoundationDBCluster, seed uint64) (*World, error) {
 // Now is the world's time.
 func (w *World) Now() time.Time { return w.FDB.Now() }
 
-// Tick lets d pass, second by second.
+// Tick lets d pass, second by second; seconds in which nothing can happen are passed
+// over.
 func (w *World) Tick(d time.Duration) {
-	for range d / time.Second {
-		w.FDB.Advance(time.Second)
+	for left := d.Truncate(time.Second); left > 0; {
+		quiet := min(w.quietFor(), left-time.Second)
+		w.FDB.Advance(quiet + time.Second)
 		w.step()
+		left -= quiet + time.Second
 	}
+}
+
+// quietFor is how many whole seconds from now nothing happens in: no pod has anything to
+// do, and no server either.
+func (w *World) quietFor() time.Duration {
+	const long = time.Hour
+	if slices.ContainsFunc(w.podNames(), func(name string) bool { return !w.settled(w.Pods[name]) }) {
+		return 0
+	}
+	next, due := w.FDB.NextEvent()
+	if !due {
+		return long
+	}
+	return max(0, next.Sub(w.Now())-time.Nanosecond).Truncate(time.Second)
 }
 
 func (w *World) resolve(host string) ([]netip.Addr, error) {
