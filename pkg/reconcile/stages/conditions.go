@@ -1,6 +1,8 @@
 package stages
 
 import (
+	"slices"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
@@ -79,10 +81,10 @@ func (f groupFacts) underMaintenance() bool {
 	return zone != "" && zone == string(f.group.FaultDomain)
 }
 
-// resetExclusion takes back the note that a group is excluded when all of its
-// processes report and none is: someone included it again, and its data may be back.
+// resetExclusion takes back the note that a group is excluded when someone included it
+// again: its data may be back, and a group that is noted would never be excluded again.
 func resetExclusion(f groupFacts) {
-	if f.group.ExclusionSkipped || f.group.ExclusionTimestamp == nil || f.pod == nil || len(f.processes) < f.servers {
+	if f.group.ExclusionSkipped || f.group.ExclusionTimestamp == nil || !f.hasRemains() {
 		return
 	}
 	for _, p := range f.processes {
@@ -90,5 +92,26 @@ func resetExclusion(f groupFacts) {
 			return
 		}
 	}
+	if len(f.processes) < f.servers && !listsNoExclusionOf(f) {
+		return
+	}
 	f.group.ExclusionTimestamp = nil
+}
+
+// hasRemains reports whether the group's pod or volume is still there. The exclusion of a
+// group that is gone ends with its record, and a run may have died between the two.
+func (f groupFacts) hasRemains() bool {
+	return f.pod != nil || f.s.Volumes[f.group.PVCName(f.s.Cluster)] != nil
+}
+
+// listsNoExclusionOf reports whether the database lists its exclusions, and none of them
+// is the group's. It is all that can be known of processes that do not report.
+func listsNoExclusionOf(f groupFacts) bool {
+	status := f.s.Database.Status
+	if status == nil || !status.Available() || status.Cluster.Configuration == nil {
+		return false
+	}
+	return !slices.ContainsFunc(status.ExcludedTargets(), func(target string) bool {
+		return target == f.group.ExclusionString() || slices.Contains(f.group.Addresses, target)
+	})
 }

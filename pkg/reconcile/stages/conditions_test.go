@@ -96,7 +96,7 @@ func TestConditions(t *testing.T) {
 		"MissingPod": {
 			"holds without a pod":                           {losePod, []string{missingPod}},
 			"clears with one":                               {had(v1beta2.ConditionMissingPod), nil},
-			"does not come to a group whose data has moved": {all(excludeFirst, losePod), []string{terminating}},
+			"does not come to a group whose data has moved": {all(excludeFirst, excluded, losePod), []string{terminating}},
 			"leaves what only a pod can tell as it was":     {all(had(v1beta2.ConditionIncorrectPodSpec, v1beta2.ConditionMissingProcesses), losePod), []string{podSpec, missingPod, missingProcesses}},
 		},
 		"ResourcesTerminating": {
@@ -254,11 +254,24 @@ func TestAnExclusionThatSomeoneTookBackIsForgotten(t *testing.T) {
 		given     func(*plan.Snapshot)
 		forgotten bool
 	}{
-		"when all processes report and none is excluded": {func(*plan.Snapshot) {}, true},
-		"but not while one is excluded":                  {excluded, false},
-		"but not while one is silent":                    {silent, false},
-		"but not without a pod":                          {losePod, false},
-		"but not where exclusion was skipped":            {func(s *plan.Snapshot) { firstOf(*s, "storage").ExclusionSkipped = true }, false},
+		"when all processes report and none is excluded":           {func(*plan.Snapshot) {}, true},
+		"but not while one is excluded":                            {excluded, false},
+		"when one is silent and no exclusion is listed":            {silent, true},
+		"when only its volume is left and no exclusion is listed":  {losePod, true},
+		"but not while one is silent and its locality is excluded": {all(silent, listExclusion), false},
+		"but not while one is silent and an address of it is excluded": {func(s *plan.Snapshot) {
+			silent(s)
+			s.Database.Status.Cluster.Configuration.ExcludedServers = []fdb.ExcludedServer{{Address: firstOf(*s, "storage").Addresses[0]}}
+		}, false},
+		"but not while one is silent and the exclusions are not known": {func(s *plan.Snapshot) {
+			silent(s)
+			s.Database.Status.Cluster.Configuration = nil
+		}, false},
+		"but not when nothing of it is left": {func(s *plan.Snapshot) {
+			delete(s.Volumes, firstOf(*s, "storage").PVCName(s.Cluster))
+			losePod(s)
+		}, false},
+		"but not where exclusion was skipped": {func(s *plan.Snapshot) { firstOf(*s, "storage").ExclusionSkipped = true }, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -270,6 +283,10 @@ func TestAnExclusionThatSomeoneTookBackIsForgotten(t *testing.T) {
 			}
 		})
 	}
+}
+
+func listExclusion(s *plan.Snapshot) {
+	s.Database.Status.Cluster.Configuration.ExcludedServers = []fdb.ExcludedServer{{Locality: firstOf(*s, "storage").ExclusionString()}}
 }
 
 func TestTheSpecsListsMarkGroups(t *testing.T) {
