@@ -112,6 +112,76 @@ func (d *Database) EveryKeyOnAtLeast(n int) bool {
 	return !slices.ContainsFunc(d.Replicas(), func(have int) bool { return have < n })
 }
 
+// Promised is how many replicas the configuration asks for; 0 before the database is
+// created.
+func (d *Database) Promised() int {
+	d.w.mu.Lock()
+	defer d.w.mu.Unlock()
+	if len(d.db.shards) == 0 {
+		return 0
+	}
+	return d.db.configuration().storagePolicy.replicas()
+}
+
+// Complete reports whether everything that the configuration promises is up: every
+// shard has all its replicas on servers that answer, in zones as the policy asks, and
+// every log server answers.
+func (d *Database) Complete() bool {
+	d.w.mu.Lock()
+	defer d.w.mu.Unlock()
+	if !d.db.available() {
+		return false
+	}
+	policy := d.db.configuration().storagePolicy
+	for _, sh := range d.db.shards {
+		var up []*server
+		for _, ss := range sh.replicas {
+			if ss.answers() {
+				up = append(up, ss.server)
+			}
+		}
+		if !policy.satisfiedBy(up) {
+			return false
+		}
+	}
+	return d.db.logsComplete()
+}
+
+func (db *database) logsComplete() bool {
+	for _, g := range db.logs {
+		for _, set := range g.sets {
+			if slices.ContainsFunc(set.logs, func(l logServer) bool { return l.host(db) == nil }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Staying are the names of the live members of a class that no exclusion means.
+func (d *Database) Staying(class string) []string {
+	d.w.mu.Lock()
+	defer d.w.mu.Unlock()
+	var names []string
+	for _, s := range d.db.live() {
+		if s.args.Class == class && !d.db.excluded(s) {
+			names = append(names, s.describe())
+		}
+	}
+	return names
+}
+
+// Excluded are the stored targets of all exclusions, addresses first.
+func (d *Database) Excluded() []string {
+	d.w.mu.Lock()
+	defer d.w.mu.Unlock()
+	var targets []string
+	for _, e := range d.db.exclusions(false) {
+		targets = append(targets, e.text)
+	}
+	return targets
+}
+
 // Readable reports whether every shard can be read now.
 func (d *Database) Readable() bool {
 	d.w.mu.Lock()

@@ -43,6 +43,11 @@ func (w *World) End(context.Context) error {
 	return nil
 }
 
+// LoseLock gives the database's lock to another instance, in the middle of a pass.
+func (w *World) LoseLock(to string) {
+	w.locked, w.LockHolder = false, to
+}
+
 // Locked reports whether a pass has the lock now.
 func (w *World) Locked() bool { return w.locked }
 
@@ -60,9 +65,6 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 	}
 	if plan.EffectOf(a).Locked && !w.locked {
 		return fmt.Errorf("%s without the lock", a.Describe())
-	}
-	if w.OnAct != nil {
-		w.OnAct(w, a)
 	}
 	w.Acted = append(w.Acted, a)
 	switch a := a.(type) {
@@ -194,6 +196,9 @@ func (w *World) changeCoordinators(ctx context.Context, a plan.ChangeCoordinator
 	status, err := fdb.ParseStatus(out)
 	if err != nil {
 		return err
+	}
+	if status.Cluster.ConnectionString == "" {
+		return fmt.Errorf("reading the new connection string: the status document has none")
 	}
 	w.Record.Status.ConnectionString = status.Cluster.ConnectionString
 	return nil

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -47,9 +48,12 @@ func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fa
 	if facets&plan.Coordination != 0 {
 		into.Coordination = w.coordination(ctx)
 	}
-	into.Now = w.Now()
+	into.Now = w.ownTime()
 	return nil
 }
+
+// ownTime is what the plugin's own clock shows.
+func (w *World) ownTime() time.Time { return w.Now().Add(w.Skew) }
 
 func copies[T any, P interface {
 	*T
@@ -85,13 +89,13 @@ func (w *World) database(ctx context.Context) plan.DatabaseFacts {
 	}
 	out, err := w.fdbcli(ctx, "status json")
 	if err != nil {
-		return plan.DatabaseFacts{Unreachable: err.Error(), AsOf: w.Now()}
+		return plan.DatabaseFacts{Unreachable: err.Error(), AsOf: w.ownTime()}
 	}
 	status, err := fdb.ParseStatus(out)
 	if err != nil {
-		return plan.DatabaseFacts{Unreachable: err.Error(), AsOf: w.Now()}
+		return plan.DatabaseFacts{Unreachable: err.Error(), AsOf: w.ownTime()}
 	}
-	return plan.DatabaseFacts{Status: status, AsOf: w.Now()}
+	return plan.DatabaseFacts{Status: status, AsOf: w.ownTime()}
 }
 
 // coordination reads what instances share and the exclusions in progress.
@@ -111,6 +115,12 @@ func (w *World) coordination(ctx context.Context) plan.CoordinationFacts {
 		}
 	}
 	return facts
+}
+
+// Type runs a command of fdbcli as a person would who has a shell in a pod.
+func (w *World) Type(script string) (string, error) {
+	out, err := w.fdbcli(context.Background(), script)
+	return string(out), err
 }
 
 // fdbcli runs a command in the first pod that has a cluster file.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,6 +40,7 @@ func (w *World) step() {
 	for _, name := range w.podNames() {
 		pod := w.Pods[name]
 		switch {
+		case w.Unschedulable[name] && pod.Spec.NodeName == "": // nothing can be done for it
 		case pod.Spec.NodeName == "":
 			w.place(pod)
 		case pod.Status.Phase != corev1.PodRunning:
@@ -49,10 +51,24 @@ func (w *World) step() {
 	}
 }
 
+// place puts a pod on the next node, or on one that has fewer pods of its class.
 func (w *World) place(pod *corev1.Pod) {
 	w.nextIP++
-	pod.Spec.NodeName = w.Nodes[w.nextIP%len(w.Nodes)]
+	start := w.nextIP % len(w.Nodes)
+	inTurn := slices.Concat(w.Nodes[start:], w.Nodes[:start])
+	pod.Spec.NodeName = slices.MinFunc(inTurn, func(a, b string) int { return cmp.Compare(w.alike(pod, a), w.alike(pod, b)) })
 	pod.Status.Phase = corev1.PodPending
+}
+
+// alike is how many pods of a pod's class a node has.
+func (w *World) alike(pod *corev1.Pod, node string) int {
+	n := 0
+	for _, other := range w.Pods {
+		if other.Spec.NodeName == node && other.Labels[v1beta2.LabelProcessClass] == pod.Labels[v1beta2.LabelProcessClass] {
+			n++
+		}
+	}
+	return n
 }
 
 func (w *World) start(pod *corev1.Pod) {
@@ -125,6 +141,8 @@ func (w *World) mountedText(pod *corev1.Pod) string {
 func (w *World) settled(pod *corev1.Pod) bool {
 	running := w.running[pod.Name]
 	switch {
+	case pod.Spec.NodeName == "" && w.Unschedulable[pod.Name]:
+		return true
 	case pod.Spec.NodeName == "", pod.Status.Phase != corev1.PodRunning:
 		return false
 	case w.ConfigMap == nil, running.wanted == 0:

@@ -38,6 +38,10 @@ type World struct {
 	Broken map[string]bool
 	// Shared is what instances keep in the database for each other.
 	Shared *Shared
+	// Unschedulable are the names of pods that no node takes.
+	Unschedulable map[string]bool
+	// Skew is how far the plugin's clock is ahead of everybody else's.
+	Skew time.Duration
 	// FDB is the simulated FoundationDB behind the pods.
 	FDB *fdbsim.World
 
@@ -50,9 +54,6 @@ type World struct {
 	OnLock func(*World)
 	// Refuse makes the actions fail that it returns an error for.
 	Refuse func(plan.Action) error
-	// OnAct runs before an action that nothing refuses: the place to ask whether it
-	// may happen at all.
-	OnAct func(*World, plan.Action)
 	// Crash ends the plugin just before the action with this number, from 1; 0 never.
 	Crash int
 	// Acted are the actions that were carried out.

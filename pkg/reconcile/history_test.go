@@ -1,0 +1,262 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// life is everything that decides a history. Played again, it is the same.
+type life struct {
+	seed  uint64
+	steps []step
+}
+
+// step is one trouble, a pass, and the time until the next.
+type step struct {
+	trouble trouble
+	dice    uint64
+	wait    time.Duration
+}
+
+const stepsOfALife = 20
+
+// lifeOf is the life that a seed means.
+func lifeOf(seed uint64) life {
+	random := rand.New(rand.NewPCG(seed, 17)) //nolint:gosec // a life has to be repeatable
+	l := life{seed: seed}
+	for range stepsOfALife {
+		l.steps = append(l.steps, step{
+			trouble: drawTrouble(random), dice: random.Uint64(), wait: time.Duration(1+random.IntN(600)) * time.Second,
+		})
+	}
+	return l
+}
+
+// violation is an invariant that did not hold.
+type violation struct{ sentence, why string }
+
+// history is a life while it is played.
+type history struct {
+	t      *testing.T
+	w      *sim.World
+	life   life
+	story  io.Writer // nil when nobody listens
+	listen func(reconcile.Event)
+	change mutation
+	stages []plan.Stage
+	passes int
+
+	// What troubles it now.
+	operator  bool
+	leaseEnds time.Time // of a run that was killed
+	crashAt   int       // the number of the action before which the plugin dies; 0 for none
+	loseAt    int       // the number of the action before which the lock is lost; 0 for none
+	failing   int       // how many actions fail before they do anything
+	unheard   int       // how many actions are done and reported as failed
+	byHand    []string  // what a person excluded
+	lost      *node
+	restarted int64 // the generation of the spec for which servers were restarted
+
+	down             map[string]string // nodes of the pods that are down by our hand
+	last             reconcile.PassDone
+	passError        error
+	settling         bool
+	actedWhenSettled int
+	violations       []violation
+}
+
+// play plays a life and returns the invariants that did not hold.
+func (l life) play(t *testing.T, change mutation, story io.Writer) []violation {
+	t.Helper()
+	h := newHistory(t, l, change, story)
+	for _, s := range l.steps {
+		if h.violated() {
+			break
+		}
+		h.startRoutine()
+		s.trouble.happen(h, rand.New(rand.NewPCG(s.dice, 17))) //nolint:gosec // see lifeOf
+		h.pass()
+		h.w.Tick(s.wait)
+	}
+	h.converge()
+	return h.violations
+}
+
+func newHistory(t *testing.T, l life, change mutation, story io.Writer) *history {
+	t.Helper()
+	h := &history{t: t, life: l, down: map[string]string{}, change: change, story: story, listen: func(reconcile.Event) {}}
+	if story != nil {
+		h.listen = ui.Text(story, ui.TextOptions{})
+	}
+	random := rand.New(rand.NewPCG(l.seed, 18)) //nolint:gosec // see lifeOf
+	h.w = world(t, l.seed, func(c *v1beta2.FoundationDBCluster) {
+		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3 + random.IntN(3), Log: 4, Stateless: 4}
+		c.Spec.AutomationOptions.Replacements.FailureDetectionTimeSeconds = new(600)
+		c.Spec.Routing.UseDNSInClusterFile = new(random.IntN(2) == 0)
+	})
+	h.w.Nodes = []string{"node-1", "node-2", "node-3", "node-4", "node-5", "node-6", "node-7"}
+	settle(t, h.w, 14, io.Discard)
+	h.database().LoadBytes(int64(random.IntN(200)) << 20)
+	h.stages = stages.Cluster()
+	if change.stages != nil {
+		h.stages = change.stages(h, h.stages)
+	}
+	h.tell("a cluster of %d storage groups is up", h.w.Record.Spec.ProcessCounts.Storage)
+	return h
+}
+
+func (h *history) database() *fdbsim.Database { return h.w.FDB.Databases()[0] }
+
+func (h *history) tell(format string, args ...any) {
+	if h.story != nil {
+		fmt.Fprintf(h.story, "%s  %s\n", h.w.Now().Format("15:04:05"), fmt.Sprintf(format, args...))
+	}
+}
+
+func (h *history) report(e reconcile.Event) { h.listen(e) }
+
+func (h *history) violated() bool { return len(h.violations) > 0 }
+
+// judge asks the invariants of an occasion.
+func (h *history) judge(asked occasion, d *deed) {
+	for _, i := range invariants {
+		if i.asked != asked {
+			continue
+		}
+		if why := i.broken(h, d); why != "" {
+			if d != nil {
+				why = d.String() + ": " + why
+			}
+			h.tell("VIOLATED: %s: %s", i.sentence, why)
+			h.violations = append(h.violations, violation{i.sentence, why})
+		}
+	}
+}
+
+// pass runs one pass of the plugin, as far as it gets.
+func (h *history) pass() {
+	h.passes++
+	h.tell("pass %d", h.passes)
+	ctx, die := context.WithCancel(h.t.Context())
+	defer die()
+	k := newWitness(h, die)
+	p := h.change.plugin(h, reconcile.Pass{
+		Stages: h.stages, Observer: k, Actor: k, Gates: k.gates, Report: k.report, Seed: h.life.seed + uint64(h.passes)*1000,
+	})
+	h.last, h.passError = p.Run(ctx)
+	if (k.dead || h.violated()) && errors.Is(h.passError, context.Canceled) {
+		h.passError = nil
+	}
+	if !h.violated() {
+		h.judge(afterPass, nil)
+	}
+}
+
+// mostPasses is how many passes a history may need to converge.
+const mostPasses = 120
+
+// converge ends all troubles and runs passes until nothing is left to do.
+func (h *history) converge() {
+	if h.violated() {
+		return
+	}
+	h.tell("all troubles end")
+	h.calm()
+	for range mostPasses {
+		h.repair()
+		h.pass()
+		if h.violated() {
+			return
+		}
+		if doesNotConverge(h, nil) == "" {
+			h.settled()
+			return
+		}
+		h.w.Tick(max(h.last.RetryAfter, 30*time.Second))
+	}
+	h.judge(atTheEnd, nil)
+}
+
+// settled asks what has to hold of a cluster that is as its spec asks.
+func (h *history) settled() {
+	h.actedWhenSettled, h.settling = len(h.w.Acted), true
+	h.w.Tick(time.Minute)
+	h.pass()
+	if !h.violated() {
+		h.judge(atTheEnd, nil)
+	}
+}
+
+// crashes reports whether the plugin dies before its action with this number.
+func (h *history) crashes(n int) bool {
+	if h.crashAt == 0 || n < h.crashAt {
+		return false
+	}
+	h.crashAt = 0
+	return true
+}
+
+// leaveLease leaves the Lease of a run that was killed to run out.
+func (h *history) leaveLease() {
+	h.w.LeaseHolder, h.leaseEnds = "a run that was killed", h.w.Now().Add(time.Minute)
+}
+
+// loseLock gives the lock away before the action with this number.
+func (h *history) loseLock(n int) bool {
+	if h.loseAt == 0 || n < h.loseAt || !h.w.Locked() {
+		return false
+	}
+	h.loseAt = 0
+	h.tell("dc2 takes the lock away")
+	h.w.LoseLock("dc2")
+	return true
+}
+
+var (
+	errConflict = errors.New("the object has been modified")
+	errUnheard  = errors.New("connection lost; the request may have been carried out")
+)
+
+// refuses makes an action fail that would have been carried out.
+func (h *history) refuses(plan.Action) error {
+	if h.failing == 0 {
+		return nil
+	}
+	h.failing--
+	return errConflict
+}
+
+// loses makes an action look failed that was carried out.
+func (h *history) loses(plan.Action) error {
+	if h.unheard == 0 {
+		return nil
+	}
+	h.unheard--
+	return errUnheard
+}
+
+// group is one of the groups of the record by a throw of the dice, or nil.
+func (h *history) group(dice *rand.Rand, classes ...v1beta2.ProcessClass) *v1beta2.ProcessGroupStatus {
+	groups := slices.DeleteFunc(slices.Clone(h.w.Record.Status.ProcessGroups), func(g *v1beta2.ProcessGroupStatus) bool {
+		return len(classes) > 0 && !slices.Contains(classes, g.ProcessClass)
+	})
+	n := dice.IntN(1 << 16)
+	if len(groups) == 0 {
+		return nil
+	}
+	return groups[n%len(groups)]
+}

@@ -1,0 +1,181 @@
+package reconcile_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// An invariant that cannot fail guards nothing. Each is broken here by a plugin that is
+// wrong in one way, and no other invariant speaks up.
+func TestEveryInvariantCanFail(t *testing.T) {
+	tests := map[string]struct {
+		breaks string
+		given  func(*history)
+		wrong  mutation
+	}{
+		"a plugin takes no Lease": {
+			"nothing is done without the Lease", wants(5, 4), careful(func(c *careless) { c.noLease = true }),
+		},
+		"a plugin goes on beside another run": {
+			"nothing is done once a gate or another run's Lease said no", func(h *history) {
+				wants(5, 4)(h)
+				h.w.LeaseHolder, h.leaseEnds = "another run", h.w.Now().Add(time.Hour)
+			}, careful(func(c *careless) { c.deafToNo = true }),
+		},
+		"a plugin goes on beside an operator": {
+			"nothing is done once a gate or another run's Lease said no", func(h *history) {
+				wants(5, 4)(h)
+				h.operator = true
+			}, mutation{pass: func(_ *history, p *reconcile.Pass) { p.Gates = deafTo(p.Gates) }},
+		},
+		"a plugin takes no lock": {
+			"nothing that needs the lock is done without it", removed(isStorage), careful(func(c *careless) { c.noLock = true }),
+		},
+		"a plugin never looks twice": {
+			"nothing is done on facts older than the Lease or the lock", wants(5, 4),
+			mutation{pass: func(_ *history, p *reconcile.Pass) { p.Observer = &forgetful{Observer: p.Observer} }},
+		},
+		"a database is created again": {
+			"no database is created over one that exists", nothing, rogue(func(*history, plan.Snapshot) []plan.Action {
+				return []plan.Action{plan.Configure{New: true, Command: "configure new double ssd"}}
+			}),
+		},
+		"a coordinator that leaves is excluded at once": {
+			"no coordinator is excluded", removed(func(_ *v1beta2.ProcessGroupStatus, _ string) bool { return true }),
+			rogue(func(h *history, s plan.Snapshot) []plan.Action {
+				return exclusionOf(pick(s, func(g *v1beta2.ProcessGroupStatus, pod string) bool {
+					return g.IsMarkedForRemoval() && h.coordinates(pod)
+				})[0])
+			}),
+		},
+		"a group that stays is excluded": {
+			"only what leaves is excluded", nothing, rogue(func(_ *history, s plan.Snapshot) []plan.Action {
+				return exclusionOf(pick(s, isStateless)[0])
+			}),
+		},
+		"all groups that leave are excluded at once": {
+			"no live process is excluded without its replacement", removed(isStateless), rogue(func(_ *history, s plan.Snapshot) []plan.Action {
+				return exclusionOf(pick(s, isStateless)...)
+			}),
+		},
+		"the volumes of all groups to remove without exclusion go at once": {
+			"no data has fewer replicas than promised because of us", func(h *history) {
+				h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessGroupsToRemoveWithoutExclusion = h.ids(isStorage) })
+			}, rogue(func(_ *history, s plan.Snapshot) []plan.Action {
+				var actions []plan.Action
+				for _, g := range pick(s, isStorage) {
+					actions = append(actions, plan.DeleteGroupObjects{Group: g.ProcessGroupID, Claim: g.PVCName(s.Cluster)})
+				}
+				return actions
+			}),
+		},
+		"a group that leaves is deleted before it is drained": {
+			"nothing is deleted for good that the database needs", removed(isStorage),
+			rogue(func(h *history, s plan.Snapshot) []plan.Action {
+				return deletionOf(s, pick(s, func(g *v1beta2.ProcessGroupStatus, pod string) bool {
+					return g.IsMarkedForRemoval() && h.needs(pod) && !h.coordinates(pod)
+				})[:1])
+			}),
+		},
+		"a coordinator is deleted": {
+			"no coordinator is deleted", func(h *history) {
+				h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessGroupsToRemoveWithoutExclusion = h.ids(isStateful) })
+			}, rogue(func(h *history, s plan.Snapshot) []plan.Action {
+				return deletionOf(s, pick(s, func(_ *v1beta2.ProcessGroupStatus, pod string) bool { return h.coordinates(pod) })[:1])
+			}),
+		},
+		"the pods of two zones are made again at once": {
+			"one zone is down by our hand at most, and only when all others are complete", nothing,
+			rogue(func(_ *history, s plan.Snapshot) []plan.Action { return deletionOf(s, pick(s, isStorage)[:2]) }),
+		},
+		"a pod is made again while another is down": {
+			"one zone is down by our hand at most, and only when all others are complete", func(h *history) {
+				h.w.KillPod(pick(plan.Snapshot{Cluster: h.w.Record, Pods: h.w.Pods}, isStorage)[0].PodName(h.w.Record))
+			}, rogue(func(_ *history, s plan.Snapshot) []plan.Action { return deletionOf(s, pick(s, isStorage)[:1]) }),
+		},
+		"a server starts with a cluster file of its own": {"there is never a second database", (*history).strayServer, mutation{}},
+		"volumes are lost on the way out":                {"no data is lost", wants(5, 4), careful(func(c *careless) { c.loseAll = true })},
+		"a pass cannot give back what it took": {
+			"a pass runs to its end", wants(5, 4), mutation{pass: func(_ *history, p *reconcile.Pass) { p.Actor = keeper{p.Actor} }},
+		},
+		"groups get no pods": {"a history converges once troubles end", wants(5, 6), without("AddPods")},
+		"a stage writes now and then": {
+			"a converged cluster gets no writes", nothing, rogue(func(h *history, s plan.Snapshot) []plan.Action {
+				if !h.settling {
+					return nil
+				}
+				pod := s.Pod(pick(s, isStorage)[0])
+				return []plan.Action{plan.PatchMetadata{Kind: plan.KindPod, Name: pod.Name, Annotations: map[string]string{"example.com/seen": "now"}}}
+			}),
+		},
+	}
+	proven := map[string]bool{}
+	for name, tc := range tests {
+		proven[tc.breaks] = true
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := life{seed: 2, steps: []step{{trouble: trouble{happen: func(h *history, _ *rand.Rand) { tc.given(h) }}, wait: time.Minute}}}
+			var story bytes.Buffer
+			var broken []string
+			for _, v := range l.play(t, tc.wrong, &story) {
+				broken = append(broken, v.sentence)
+			}
+			if diff := cmp.Diff([]string{tc.breaks}, broken); diff != "" {
+				t.Errorf("violations (-want +got):\n%s\n%s", diff, story.String())
+			}
+		})
+	}
+	for _, i := range invariants {
+		if !proven[i.sentence] {
+			t.Errorf("nothing here breaks: %s", i.sentence)
+		}
+	}
+}
+
+func nothing(*history) {}
+
+// wants changes the spec's counts.
+func wants(storage, log int) func(*history) {
+	return func(h *history) {
+		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessCounts.Storage, s.ProcessCounts.Log = storage, log })
+	}
+}
+
+// removed asks for all groups to be removed that a question is true of.
+func removed(is func(*v1beta2.ProcessGroupStatus, string) bool) func(*history) {
+	return func(h *history) {
+		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessGroupsToRemove = h.ids(is) })
+	}
+}
+
+// ids are the IDs of the groups that a question is true of.
+func (h *history) ids(is func(*v1beta2.ProcessGroupStatus, string) bool) []v1beta2.ProcessGroupID {
+	var ids []v1beta2.ProcessGroupID
+	for _, g := range pick(plan.Snapshot{Cluster: h.w.Record, Pods: h.w.Pods}, is) {
+		ids = append(ids, g.ProcessGroupID)
+	}
+	return ids
+}
+
+func isStateless(g *v1beta2.ProcessGroupStatus, _ string) bool {
+	return g.ProcessClass == v1beta2.ProcessClassStateless
+}
+
+func isStateful(g *v1beta2.ProcessGroupStatus, _ string) bool { return g.ProcessClass.IsStateful() }
+
+// deletionOf deletes the pods of groups and leaves their volumes.
+func deletionOf(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []plan.Action {
+	var actions []plan.Action
+	for _, g := range groups {
+		actions = append(actions, plan.DeleteGroupObjects{Group: g.ProcessGroupID, Pod: g.PodName(s.Cluster)})
+	}
+	return actions
+}

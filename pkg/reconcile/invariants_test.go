@@ -1,0 +1,277 @@
+package reconcile_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// occasion is when an invariant is asked.
+type occasion int
+
+const (
+	beforeAction occasion = iota
+	afterAction
+	afterPass
+	atTheEnd // of all troubles, once passes have been run until nothing was left to do
+)
+
+// invariant is a sentence that has to be true whatever happens, and the question that
+// tells. Questions are asked of the model and the world, never of status; the answer is
+// empty when the sentence holds, else what is wrong.
+type invariant struct {
+	sentence string
+	asked    occasion
+	broken   func(*history, *deed) string
+}
+
+// invariants are all of them. Each can fail: TestEveryInvariantCanFail.
+var invariants = []invariant{
+	{"nothing is done without the Lease", beforeAction, actsWithoutLease},
+	{"nothing is done once a gate or another run's Lease said no", beforeAction, actsAfterRefusal},
+	{"nothing that needs the lock is done without it", beforeAction, actsWithoutLock},
+	{"nothing is done on facts older than the Lease or the lock", beforeAction, actsOnOldFacts},
+	{"no database is created over one that exists", beforeAction, createsAgain},
+	{"no coordinator is excluded", beforeAction, excludesCoordinator},
+	{"only what leaves is excluded", beforeAction, excludesWhatStays},
+	{"no live process is excluded without its replacement", beforeAction, excludesWithoutReplacement},
+	{"no data has fewer replicas than promised because of us", afterAction, reducesReplicas},
+	{"nothing is deleted for good that the database needs", afterAction, deletesWhatIsNeeded},
+	{"no coordinator is deleted", afterAction, deletesCoordinator},
+	{"one zone is down by our hand at most, and only when all others are complete", afterAction, takesSecondZoneDown},
+	{"there is never a second database", afterPass, hasSecondDatabase},
+	{"no data is lost", afterPass, losesData},
+	{"a pass runs to its end", afterPass, breaksOff},
+	{"a history converges once troubles end", atTheEnd, doesNotConverge},
+	{"a converged cluster gets no writes", atTheEnd, writesToConverged},
+}
+
+func actsWithoutLease(_ *history, d *deed) string {
+	if d.k.lease == 0 && d.k.refused == "" {
+		return "the Lease was never taken"
+	}
+	return ""
+}
+
+func actsAfterRefusal(_ *history, d *deed) string { return d.k.refused }
+
+// actsWithoutLock does not judge a lock that was taken away a moment ago: then the actor
+// refuses, and so does the world.
+func actsWithoutLock(_ *history, d *deed) string {
+	if plan.EffectOf(d.action).Locked && d.k.lock == 0 && !d.k.robbed {
+		return "the lock was never taken"
+	}
+	return ""
+}
+
+func actsOnOldFacts(_ *history, d *deed) string {
+	moment := d.k.lease
+	if plan.EffectOf(d.action).Locked {
+		moment = max(moment, d.k.lock)
+	}
+	if old := d.k.olderThan(moment, d.stage); old != 0 {
+		return fmt.Sprintf("last observed before: %s", old)
+	}
+	return ""
+}
+
+func createsAgain(_ *history, d *deed) string {
+	if c, ok := d.action.(plan.Configure); ok && c.New && d.before.promised > 0 {
+		return "it was created before"
+	}
+	return ""
+}
+
+func excludesCoordinator(h *history, d *deed) string {
+	for _, g := range excludedGroups(h, d) {
+		if d.before.coordinators[g.PodName(h.w.Record)] {
+			return string(g.ProcessGroupID)
+		}
+	}
+	return ""
+}
+
+func excludesWhatStays(h *history, d *deed) string {
+	for _, g := range excludedGroups(h, d) {
+		if !g.IsMarkedForRemoval() {
+			return string(g.ProcessGroupID)
+		}
+	}
+	return ""
+}
+
+// excludesWithoutReplacement: FoundationDB lets all processes but one be excluded. What
+// the redundancy tolerates to lose may drain without a replacement, no more.
+func excludesWithoutReplacement(h *history, d *deed) string {
+	leaving := map[v1beta2.ProcessClass][]string{}
+	for _, g := range excludedGroups(h, d) {
+		leaving[g.ProcessClass] = append(leaving[g.ProcessClass], string(g.ProcessGroupID))
+	}
+	normalized, err := h.w.Record.Normalized()
+	if err != nil {
+		return err.Error()
+	}
+	for class, ids := range leaving {
+		staying := slices.DeleteFunc(h.database().Staying(string(class)), func(id string) bool { return slices.Contains(ids, id) })
+		need := normalized.DesiredProcessCounts()[class] - normalized.FaultTolerance()
+		if len(staying) < need {
+			return fmt.Sprintf("%d %s processes stay, and %d are needed", len(staying), class, need)
+		}
+	}
+	return ""
+}
+
+// reducesReplicas judges volumes. A group that the spec wants gone without exclusion
+// takes one replica with it, and that is asked for.
+func reducesReplicas(h *history, d *deed) string {
+	floor := min(d.before.promised, d.after.promised)
+	if a, ok := d.action.(plan.DeleteGroupObjects); ok && h.waived(a.Group) {
+		floor--
+	}
+	for i, after := range d.after.replicas {
+		if i < len(d.before.replicas) && after < d.before.replicas[i] && after < floor {
+			return fmt.Sprintf("a shard has %d of %d replicas, and had %d before", after, d.after.promised, d.before.replicas[i])
+		}
+	}
+	return ""
+}
+
+// deletesWhatIsNeeded judges groups that do not come back: their claim went, or their
+// pod went and they are leaving. A pod that is made again under its name finds its volume.
+func deletesWhatIsNeeded(h *history, d *deed) string {
+	for _, pod := range d.goneClaims() {
+		if d.before.needed[pod] && !h.waivedPod(pod) {
+			return fmt.Sprintf("the volume of %s holds what the database needs", pod)
+		}
+	}
+	for _, pod := range d.gonePods() {
+		if d.before.needed[pod] && h.leaves(pod) && !h.waivedPod(pod) {
+			return fmt.Sprintf("%s holds what the database needs", pod)
+		}
+	}
+	return ""
+}
+
+func deletesCoordinator(h *history, d *deed) string {
+	for _, pod := range append(d.gonePods(), d.goneClaims()...) {
+		if d.before.coordinators[pod] && (h.leaves(pod) || !d.after.claims[pod]) {
+			return pod
+		}
+	}
+	return ""
+}
+
+// takesSecondZoneDown judges pods with data that come back under their name, and those
+// that leave undrained because the spec asks for it. They are down until they answer, or
+// until nothing of theirs is needed any more.
+func takesSecondZoneDown(h *history, d *deed) string {
+	for pod := range h.down {
+		if h.answers(pod) || !h.needs(pod) {
+			delete(h.down, pod)
+		}
+	}
+	others := len(h.down) > 0
+	for _, pod := range d.gonePods() {
+		if d.before.needed[pod] && (!h.leaves(pod) || h.waivedPod(pod)) {
+			h.down[pod] = d.before.pods[pod]
+		}
+	}
+	zones := map[string]bool{}
+	for _, zone := range h.down {
+		zones[zone] = true
+	}
+	switch {
+	case len(zones) > 1:
+		return fmt.Sprintf("%d zones are down by our hand", len(zones))
+	case len(zones) == 1 && !others && !d.before.complete:
+		return "something else was down already"
+	}
+	return ""
+}
+
+func hasSecondDatabase(h *history, _ *deed) string {
+	if n := len(h.w.FDB.Databases()); n != 1 {
+		return fmt.Sprintf("there are %d", n)
+	}
+	return ""
+}
+
+func losesData(h *history, _ *deed) string {
+	if !h.database().EveryKeyOnAtLeast(1) {
+		return fmt.Sprintf("replicas: %v", h.database().Replicas())
+	}
+	return ""
+}
+
+func breaksOff(h *history, _ *deed) string {
+	if h.passError != nil {
+		return h.passError.Error()
+	}
+	return ""
+}
+
+func doesNotConverge(h *history, d *deed) string {
+	switch {
+	case writesToConverged(h, d) != "": // has a sentence of its own
+		return ""
+	case h.last.Outcome != reconcile.Done:
+		return fmt.Sprintf("the last of %d passes ended %s", h.passes, h.last.Outcome)
+	case h.w.Record.Status.Generations.Reconciled != h.w.Record.Generation:
+		return "the spec's generation is not reconciled"
+	case !h.database().EveryKeyOnAtLeast(h.database().Promised()):
+		return fmt.Sprintf("replicas: %v of %d", h.database().Replicas(), h.database().Promised())
+	}
+	for _, g := range h.w.Record.Status.ProcessGroups {
+		if g.IsMarkedForRemoval() {
+			return fmt.Sprintf("%s is still marked for removal", g.ProcessGroupID)
+		}
+	}
+	return ""
+}
+
+func writesToConverged(h *history, _ *deed) string {
+	if !h.settling {
+		return ""
+	}
+	var words []string
+	for _, a := range h.w.Acted[h.actedWhenSettled:] {
+		words = append(words, a.Describe())
+	}
+	return strings.Join(words, "; ")
+}
+
+// excludedGroups are the groups of the record that an action excludes.
+func excludedGroups(h *history, d *deed) []*v1beta2.ProcessGroupStatus {
+	a, ok := d.action.(plan.Exclude)
+	if !ok {
+		return nil
+	}
+	var groups []*v1beta2.ProcessGroupStatus
+	for _, id := range a.Groups {
+		if g := h.w.Record.ProcessGroup(id); g != nil {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// leaves reports whether the group of a pod goes for good.
+func (h *history) leaves(pod string) bool {
+	g := h.groupOf(pod)
+	return g == nil || g.IsMarkedForRemoval()
+}
+
+// waived reports whether the spec asks for a group's end without exclusion.
+func (h *history) waived(id v1beta2.ProcessGroupID) bool {
+	g := h.w.Record.ProcessGroup(id)
+	return slices.Contains(h.w.Record.Spec.ProcessGroupsToRemoveWithoutExclusion, id) || (g != nil && g.ExclusionSkipped)
+}
+
+func (h *history) waivedPod(pod string) bool {
+	g := h.groupOf(pod)
+	return g != nil && h.waived(g.ProcessGroupID)
+}

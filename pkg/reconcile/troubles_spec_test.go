@@ -1,0 +1,143 @@
+package reconcile_test
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// edit changes the spec as a person does.
+func (h *history) edit(change func(*v1beta2.FoundationDBClusterSpec)) {
+	change(&h.w.Record.Spec)
+	h.w.Record.Generation++
+}
+
+var specTroubles = []trouble{
+	{"the number of storage groups changes", 2, func(h *history, dice *rand.Rand) {
+		n := h.fewest() + dice.IntN(4)
+		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessCounts.Storage = n })
+		h.tell("spec: %d storage", n)
+	}},
+	{"the number of log groups changes", 2, func(h *history, dice *rand.Rand) {
+		n := 4 + dice.IntN(3)
+		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessCounts.Log = n })
+		h.tell("spec: %d log", n)
+	}},
+	{"the number of stateless groups changes", 1, func(h *history, dice *rand.Rand) {
+		n := 4 + dice.IntN(3)
+		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessCounts.Stateless = n })
+		h.tell("spec: %d stateless", n)
+	}},
+	{"the redundancy changes", 1, func(h *history, _ *rand.Rand) {
+		mode := v1beta2.RedundancyModeTriple
+		if h.w.Record.Spec.DatabaseConfiguration.RedundancyMode == mode {
+			mode = v1beta2.RedundancyModeDouble
+		}
+		h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
+			s.DatabaseConfiguration.RedundancyMode = mode
+			s.ProcessCounts.Storage = max(s.ProcessCounts.Storage, h.fewest())
+		})
+		h.tell("spec: redundancy %s, %d storage", mode, h.w.Record.Spec.ProcessCounts.Storage)
+	}},
+	{"a knob changes", 1, func(h *history, dice *rand.Rand) {
+		knob := v1beta2.FoundationDBCustomParameter("knob_max_trace_lines=" + []string{"1000", "2000", "3000"}[dice.IntN(3)])
+		h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
+			s.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
+				v1beta2.ProcessClassGeneral: {CustomParameters: v1beta2.FoundationDBCustomParameters{knob}},
+			}
+		})
+		h.tell("spec: %s", knob)
+	}},
+	{"the prefix of IDs changes", 1, func(h *history, dice *rand.Rand) {
+		prefix := []string{"", "east", "west"}[dice.IntN(3)]
+		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessGroupIDPrefix = prefix })
+		h.tell("spec: prefix %q", prefix)
+	}},
+	{"groups are to be removed", 2, func(h *history, dice *rand.Rand) {
+		for range 1 + dice.IntN(2) {
+			if g := h.group(dice); g != nil {
+				h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
+					s.ProcessGroupsToRemove = append(s.ProcessGroupsToRemove, g.ProcessGroupID)
+				})
+				h.tell("spec: remove %s", g.ProcessGroupID)
+			}
+		}
+	}},
+	{"a group is to be removed without exclusion", 1, func(h *history, dice *rand.Rand) {
+		if g := h.group(dice); g != nil && h.mayLose() {
+			h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
+				s.ProcessGroupsToRemoveWithoutExclusion = []v1beta2.ProcessGroupID{g.ProcessGroupID}
+			})
+			h.tell("spec: remove %s without exclusion", g.ProcessGroupID)
+		}
+	}},
+	{"a person tidies the lists of removals", 1, func(h *history, _ *rand.Rand) { h.tidy() }},
+}
+
+// tidy takes groups that are gone off the spec's lists.
+func (h *history) tidy() {
+	gone := func(id v1beta2.ProcessGroupID) bool { return h.w.Record.ProcessGroup(id) == nil }
+	h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
+		s.ProcessGroupsToRemove = slices.DeleteFunc(slices.Clone(s.ProcessGroupsToRemove), gone)
+		s.ProcessGroupsToRemoveWithoutExclusion = slices.DeleteFunc(slices.Clone(s.ProcessGroupsToRemoveWithoutExclusion), gone)
+	})
+	h.tell("spec: the lists of removals are tidied")
+}
+
+// fewest is how many storage groups are enough for the redundancy, and one to spare.
+func (h *history) fewest() int {
+	if h.w.Record.Spec.DatabaseConfiguration.RedundancyMode == v1beta2.RedundancyModeTriple {
+		return 5
+	}
+	return 3
+}
+
+var recordTroubles = []trouble{
+	{"the record's status is lost", 1, func(h *history, _ *rand.Rand) {
+		if h.w.ConfigMap != nil && h.truth().complete {
+			h.tell("the record's status is lost")
+			h.w.Record.Status = v1beta2.FoundationDBClusterStatus{}
+		}
+	}},
+	{"the ConfigMap is lost", 1, func(h *history, _ *rand.Rand) {
+		if h.w.Record.Status.ConnectionString != "" {
+			h.tell("the ConfigMap is lost")
+			h.w.ConfigMap = nil
+		}
+	}},
+}
+
+// repair does what is left to people: it includes what nobody wants excluded, and
+// restarts servers that run with an old command line.
+func (h *history) repair() {
+	for _, target := range h.database().Excluded() {
+		if !h.wanted(target) {
+			h.tell("a person includes %s", target)
+			h.typed("include " + target)
+		}
+	}
+	h.restartOutdated()
+}
+
+// restartOutdated restarts, once for each generation of the spec, all servers that run
+// with an old command line.
+func (h *history) restartOutdated() {
+	if h.restarted == h.w.Record.Generation || !h.truth().complete {
+		return
+	}
+	for _, g := range h.w.Record.Status.ProcessGroups {
+		if pod := g.PodName(h.w.Record); g.HasCondition(v1beta2.ConditionIncorrectCommandLine) && h.w.Pods[pod] != nil {
+			h.restarted = h.w.Record.Generation
+			h.tell("a person restarts the servers of %s", g.ProcessGroupID)
+			h.w.KillServers(pod)
+		}
+	}
+}
+
+// wanted reports whether an exclusion is of a group that leaves.
+func (h *history) wanted(target string) bool {
+	return slices.ContainsFunc(h.w.Record.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool {
+		return g.IsMarkedForRemoval() && (g.ExclusionString() == target || slices.Contains(g.Addresses, target))
+	})
+}

@@ -1,0 +1,194 @@
+package reconcile_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+)
+
+// trouble is one thing that can happen to a cluster. What it hits is decided by dice of
+// its own, so that leaving out other troubles changes nothing about it.
+type trouble struct {
+	name   string
+	often  int // its weight among all troubles
+	happen func(h *history, dice *rand.Rand)
+}
+
+func troubles() []trouble {
+	return slices.Concat(specTroubles, podTroubles, databaseTroubles, pluginTroubles, recordTroubles)
+}
+
+func drawTrouble(random *rand.Rand) trouble {
+	total := 0
+	for _, t := range troubles() {
+		total += t.often
+	}
+	n := random.IntN(total)
+	for _, t := range troubles() {
+		if n -= t.often; n < 0 {
+			return t
+		}
+	}
+	panic("unreachable: n is below the sum of all weights")
+}
+
+// node is one that was lost.
+type node struct {
+	name string
+	at   int // its place among the nodes
+}
+
+// mayLose reports whether the cluster can lose a zone now without losing data: nothing
+// is down, and everything is at full replication. More than the redundancy tolerates
+// would be nobody's fault.
+func (h *history) mayLose() bool {
+	return h.lost == nil && len(h.w.Broken)+len(h.w.Unschedulable)+len(h.down) == 0 &&
+		len(h.w.Record.Spec.ProcessGroupsToRemoveWithoutExclusion) == 0 && h.truth().complete
+}
+
+var podTroubles = []trouble{
+	{"servers do not start any more", 2, func(h *history, dice *rand.Rand) {
+		g := h.group(dice)
+		if g == nil || !h.mayLose() || h.w.Pods[g.PodName(h.w.Record)] == nil || !h.answers(g.PodName(h.w.Record)) {
+			return
+		}
+		h.tell("the servers of %s are broken", g.ProcessGroupID)
+		h.w.Broken = map[string]bool{g.PodName(h.w.Record): true}
+		h.w.KillServers(g.PodName(h.w.Record))
+	}},
+	{"a pod is lost", 2, func(h *history, dice *rand.Rand) {
+		if g := h.group(dice); g != nil && h.mayLose() {
+			h.tell("the pod of %s is lost", g.ProcessGroupID)
+			h.w.KillPod(g.PodName(h.w.Record))
+		}
+	}},
+	{"a pod is lost and no node takes the next", 1, func(h *history, dice *rand.Rand) {
+		if g := h.group(dice); g != nil && h.mayLose() {
+			h.tell("the pod of %s is lost, and no node has room for it", g.ProcessGroupID)
+			h.w.KillPod(g.PodName(h.w.Record))
+			h.w.Unschedulable = map[string]bool{g.PodName(h.w.Record): true}
+		}
+	}},
+	{"a node is lost", 2, func(h *history, dice *rand.Rand) {
+		at := dice.IntN(len(h.w.Nodes))
+		if h.mayLose() {
+			h.loseNode(at)
+		}
+	}},
+}
+
+// loseNode takes a node and all its pods away. Their volumes stay, as those do that are
+// no node's own.
+func (h *history) loseNode(at int) {
+	h.lost = &node{h.w.Nodes[at], at}
+	h.w.Nodes = slices.Delete(slices.Clone(h.w.Nodes), at, at+1)
+	pods := 0
+	for name, pod := range h.w.Pods {
+		if pod.Spec.NodeName == h.lost.name {
+			h.w.KillPod(name)
+			pods++
+		}
+	}
+	h.tell("%s is lost with %d pods", h.lost.name, pods)
+}
+
+var databaseTroubles = []trouble{
+	{"status is stale", 1, fault("status is stale", fdbsim.Faults{StaleStatus: true})},
+	{"status is partial", 1, fault("status is partial", fdbsim.Faults{PartialStatus: true})},
+	{"status times out", 1, fault("status times out", fdbsim.Faults{StatusTimeout: true})},
+	{"data moves slowly", 2, fault("data moves slowly", fdbsim.Faults{MoveBytesPerSecond: 100 << 10})},
+	{"commands are slow", 1, fault("every command takes 20 s longer", fdbsim.Faults{Delay: 20 * time.Second})},
+	{"a command is cut off before it does anything", 1, fault("the next command is cut off and did nothing", fdbsim.Faults{DropCommands: 1})},
+	{"a command is cut off after it took effect", 1, fault("the next command is cut off and took effect", fdbsim.Faults{DropCommands: 1, ApplyUnknown: true})},
+	{"a commit has an unknown result", 1, fault("the next commit has an unknown result", fdbsim.Faults{UnknownCommits: 1, ApplyUnknown: true})},
+	{"a person excludes a group", 1, func(h *history, dice *rand.Rand) {
+		g := h.group(dice)
+		if g == nil || len(h.byHand) > 0 || !h.mayLose() {
+			return
+		}
+		h.tell("a person excludes %s", g.ProcessGroupID)
+		h.byHand = []string{g.ExclusionString()}
+		h.typed("exclude no_wait " + g.ExclusionString())
+	}},
+	{"a person includes everything", 1, func(h *history, _ *rand.Rand) {
+		h.tell("a person includes everything")
+		h.byHand = nil
+		h.typed("include all")
+	}},
+}
+
+func fault(what string, f fdbsim.Faults) func(*history, *rand.Rand) {
+	return func(h *history, _ *rand.Rand) {
+		h.tell("%s", what)
+		h.database().SetFaults(f)
+	}
+}
+
+// typed runs what a person types; that it fails while the database is away is life.
+func (h *history) typed(script string) {
+	if _, err := h.w.Type(script); err != nil {
+		h.tell("which fails")
+	}
+}
+
+var pluginTroubles = []trouble{
+	{"the plugin dies", 3, func(h *history, dice *rand.Rand) {
+		h.crashAt = len(h.w.Acted) + 1 + dice.IntN(6)
+		h.tell("the plugin dies before action %d", h.crashAt)
+	}},
+	{"actions fail", 1, func(h *history, dice *rand.Rand) {
+		h.failing = 1 + dice.IntN(3)
+		h.tell("the next %d actions fail", h.failing)
+	}},
+	{"the answer to an action is lost", 1, func(h *history, dice *rand.Rand) {
+		h.unheard = 1 + dice.IntN(3)
+		h.tell("the answers to the next %d actions are lost", h.unheard)
+	}},
+	{"another instance has the lock", 1, func(h *history, _ *rand.Rand) {
+		h.w.LockHolder = "dc2"
+		h.tell("dc2 has the lock")
+	}},
+	{"the lock is lost in the middle of a pass", 1, func(h *history, dice *rand.Rand) {
+		h.loseAt = len(h.w.Acted) + 1 + dice.IntN(4)
+		h.tell("the lock is lost at action %d", h.loseAt)
+	}},
+	{"another run has the Lease", 1, func(h *history, dice *rand.Rand) {
+		h.w.LeaseHolder, h.leaseEnds = "another run", h.w.Now().Add(time.Duration(dice.IntN(900))*time.Second)
+		h.tell("another run has the Lease")
+	}},
+	{"an operator is at work", 1, func(h *history, _ *rand.Rand) {
+		h.operator = true
+		h.tell("an operator is at work")
+	}},
+	{"the plugin's clock jumps", 1, func(h *history, dice *rand.Rand) {
+		h.w.Skew = time.Duration(dice.IntN(3600)-1800) * time.Second
+		h.tell("the plugin's clock is off by %s", h.w.Skew)
+	}},
+	{"troubles end for a while", 10, func(h *history, _ *rand.Rand) { h.calm() }},
+}
+
+// startRoutine ends what ends by itself.
+func (h *history) startRoutine() {
+	if h.w.LeaseHolder != "" && !h.w.Now().Before(h.leaseEnds) {
+		h.w.LeaseHolder = ""
+	}
+}
+
+// calm ends all troubles but broken servers, whose group has to be replaced.
+func (h *history) calm() {
+	h.w.LockHolder, h.w.LeaseHolder, h.operator, h.w.Skew = "", "", false, 0
+	h.crashAt, h.loseAt, h.failing, h.unheard = 0, 0, 0, 0
+	h.w.Unschedulable = nil
+	h.database().SetFaults(fdbsim.Faults{})
+	if h.lost != nil {
+		h.tell("%s is back", h.lost.name)
+		h.w.Nodes, h.lost = slices.Insert(slices.Clone(h.w.Nodes), h.lost.at, h.lost.name), nil
+	}
+	for pod := range h.w.Broken {
+		if h.w.Pods[pod] == nil {
+			h.w.Broken = nil
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package reconcile_test
+
+import (
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+)
+
+// truth is what is so, whatever status and record say.
+type truth struct {
+	// pods are the nodes of the pods that are there, by the pod's name.
+	pods map[string]string
+	// claims are the names of the pods whose volume claims are there.
+	claims map[string]bool
+	// needed are the names of the pods on whose volumes is something that the database
+	// cannot do without.
+	needed map[string]bool
+	// coordinators are the names of the pods of coordinators.
+	coordinators map[string]bool
+	// replicas are the copies of each shard that are not lost.
+	replicas []int
+	// promised is how many replicas the configuration asks for; 0 without a database.
+	promised int
+	// complete is true when every replica, log and coordinator is up.
+	complete bool
+}
+
+func (h *history) truth() truth {
+	db := h.database()
+	t := truth{
+		pods: map[string]string{}, claims: map[string]bool{}, needed: map[string]bool{}, coordinators: map[string]bool{},
+		replicas: db.Replicas(), promised: db.Promised(), complete: db.Complete(),
+	}
+	for name, pod := range h.w.Pods {
+		t.pods[name] = pod.Spec.NodeName
+		t.coordinators[name] = h.coordinates(name)
+		t.needed[name] = h.needs(name)
+		t.complete = t.complete && (!t.coordinators[name] || h.answers(name))
+	}
+	for name := range h.w.Volumes {
+		pod := name[:len(name)-len(claimSuffix)]
+		t.claims[pod] = true
+		t.needed[pod] = h.needs(pod)
+	}
+	return t
+}
+
+const claimSuffix = "-data"
+
+// needs reports whether the database needs something that is on the volume of a pod.
+func (h *history) needs(pod string) bool { return h.database().NeedsData(sim.DataKey(pod, 1)) }
+
+// coordinates reports whether a pod runs a coordinator.
+func (h *history) coordinates(pod string) bool {
+	there := h.w.Pods[pod]
+	return slices.ContainsFunc(h.database().ConnectionString().Coordinators, func(c fdb.Address) bool {
+		if there != nil && there.Status.PodIP == c.Host {
+			return true
+		}
+		g := h.groupOf(pod)
+		return g != nil && g.DNSName(h.w.Record) == c.Host
+	})
+}
+
+// answers reports whether a server of a pod is a live member of the database.
+func (h *history) answers(pod string) bool {
+	there := h.w.Pods[pod]
+	return there != nil && slices.Contains(h.database().Processes(), there.Labels[h.w.Record.ProcessGroupIDLabels()[0]])
+}
+
+// groupOf is the process group in the record that has a pod of this name, or nil.
+func (h *history) groupOf(pod string) *v1beta2.ProcessGroupStatus {
+	for _, g := range h.w.Record.Status.ProcessGroups {
+		if g.PodName(h.w.Record) == pod {
+			return g
+		}
+	}
+	return nil
+}
+
+// gonePods are the names of the pods that an action took away.
+func (d *deed) gonePods() []string {
+	var gone []string
+	for name := range d.before.pods {
+		if _, there := d.after.pods[name]; !there {
+			gone = append(gone, name)
+		}
+	}
+	slices.Sort(gone)
+	return gone
+}
+
+// goneClaims are the names of the pods whose claims an action took away.
+func (d *deed) goneClaims() []string {
+	var gone []string
+	for name := range d.before.claims {
+		if !d.after.claims[name] {
+			gone = append(gone, name)
+		}
+	}
+	slices.Sort(gone)
+	return gone
+}

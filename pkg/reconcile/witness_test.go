@@ -1,0 +1,180 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+)
+
+// witness stands between one pass and the world. It notes in which order things were
+// observed, taken and done, asks the invariants about every action, and makes happen
+// what troubles a plugin at work.
+type witness struct {
+	h *history
+
+	mu      sync.Mutex
+	arrived *sync.Cond
+	// begun are the actions that the engine started and that are still to run, in order.
+	begun []reconcile.ActionStarted
+
+	moments int  // that something was noted at
+	lease   int  // the moment at which the Lease was taken; 0 when it was not
+	lock    int  // the same of the lock
+	robbed  bool // another instance took the lock away since
+	seen    map[plan.Facet]int
+	refused string // why the pass may not do anything; empty when it may
+	dead    bool
+	die     context.CancelFunc
+}
+
+func newWitness(h *history, die context.CancelFunc) *witness {
+	k := &witness{h: h, die: die, seen: map[plan.Facet]int{}}
+	k.arrived = sync.NewCond(&k.mu)
+	return k
+}
+
+func (k *witness) moment() int {
+	k.moments++
+	return k.moments
+}
+
+// Observe implements reconcile.Observer.
+func (k *witness) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := k.moment()
+	for f := plan.Facet(1); f <= plan.Everything; f <<= 1 {
+		if facets&f != 0 {
+			k.seen[f] = now
+		}
+	}
+	return k.h.w.Observe(ctx, into, facets)
+}
+
+// Begin implements reconcile.Actor.
+func (k *witness) Begin(ctx context.Context) error {
+	err := k.h.w.Begin(ctx)
+	if err != nil {
+		k.refused = err.Error()
+		return err
+	}
+	k.lease = k.moment()
+	return nil
+}
+
+// Lock implements reconcile.Actor.
+func (k *witness) Lock(ctx context.Context) error {
+	if err := k.h.w.Lock(ctx); err != nil {
+		return err
+	}
+	k.lock, k.robbed = k.moment(), false
+	return nil
+}
+
+// End implements reconcile.Actor. The dead give nothing back: their Lease has to run out.
+func (k *witness) End(ctx context.Context) error {
+	if k.dead {
+		k.h.leaveLease()
+	}
+	return k.h.w.End(ctx)
+}
+
+// gates refuse a pass while an operator is at work.
+func (k *witness) gates(context.Context) ([]plan.Check, error) {
+	if !k.h.operator {
+		return nil, nil
+	}
+	k.refused = "an operator manages the cluster"
+	return []plan.Check{{Question: "is no live operator at work?", Gate: plan.GateOperator, Evidence: k.refused}}, nil
+}
+
+// report keeps the order in which the engine starts actions that may run at the same
+// time, so that a history is the same whenever it is played.
+func (k *witness) report(e reconcile.Event) {
+	if started, ok := e.(reconcile.ActionStarted); ok {
+		k.mu.Lock()
+		k.begun = append(k.begun, started)
+		k.mu.Unlock()
+		k.arrived.Broadcast()
+	}
+	k.h.report(e)
+}
+
+// Act implements reconcile.Actor.
+func (k *witness) Act(ctx context.Context, a plan.Action) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for len(k.begun) == 0 || k.begun[0].Action.Describe() != a.Describe() {
+		k.arrived.Wait()
+	}
+	stage := k.begun[0].Stage
+	defer func() {
+		k.begun = k.begun[1:]
+		k.arrived.Broadcast()
+	}()
+	return k.act(ctx, stage, a)
+}
+
+var errOver = errors.New("the history is over")
+
+func (k *witness) act(ctx context.Context, stage string, a plan.Action) error {
+	h := k.h
+	if k.dead || h.violated() {
+		k.die()
+		return errOver
+	}
+	if h.crashes(len(h.w.Acted) + 1) {
+		k.dead = true
+		k.die()
+		return sim.ErrCrashed
+	}
+	k.robbed = k.robbed || h.loseLock(len(h.w.Acted)+1)
+	if err := h.refuses(a); err != nil {
+		return err
+	}
+	d := &deed{k: k, stage: stage, action: a, before: h.truth()}
+	if h.judge(beforeAction, d); h.violated() {
+		k.die()
+		return errOver
+	}
+	if err := h.w.Act(ctx, a); err != nil {
+		return err
+	}
+	d.after = h.truth()
+	h.judge(afterAction, d)
+	return h.loses(a)
+}
+
+// readBy are the facets that a stage reads.
+func (k *witness) readBy(stage string) plan.Facet {
+	i := slices.IndexFunc(k.h.stages, func(s plan.Stage) bool { return s.Name == stage })
+	return k.h.stages[i].Reads
+}
+
+// olderThan names what a stage reads that was last observed before a moment.
+func (k *witness) olderThan(moment int, stage string) plan.Facet {
+	var old plan.Facet
+	reads := k.readBy(stage)
+	for f := plan.Facet(1); f <= plan.Everything; f <<= 1 {
+		if reads&f != 0 && k.seen[f] < moment {
+			old |= f
+		}
+	}
+	return old
+}
+
+// deed is one action, and the truth right before and right after it.
+type deed struct {
+	k             *witness
+	stage         string
+	action        plan.Action
+	before, after truth
+}
+
+func (d *deed) String() string { return fmt.Sprintf("%s: %s", d.stage, d.action.Describe()) }
