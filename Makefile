@@ -81,7 +81,7 @@ test-real: ## Conformance on a real, empty database (FDB_CLUSTER_FILE; fdbcli in
 
 .PHONY: simulate
 simulate: ## Random histories over the simulated world: make simulate SEEDS=500 START=1
-	GOGC=400 SEEDS=$(or $(SEEDS),500) START=$(or $(START),1) go test -count=1 -timeout 120m -run RandomHistories ./pkg/reconcile
+	GOGC=800 SEEDS=$(or $(SEEDS),500) START=$(or $(START),1) go test -count=1 -timeout 120m -run RandomHistories ./pkg/reconcile
 
 .PHONY: bench
 bench: ## Measure decisions, status parsing and the simulator, as ratios within one run

@@ -23,8 +23,8 @@ func (w *World) coordinatorAt(a fdb.Address) *server {
 }
 
 func (s *server) serves(hostPort string, tls bool) bool {
-	for _, a := range s.args.Public {
-		if a.HostPort() == hostPort && a.TLS == tls {
+	for i, a := range s.args.Public {
+		if s.listens[i] == hostPort && a.TLS == tls {
 			return true
 		}
 	}

@@ -84,6 +84,7 @@ type server struct {
 	spec    Server
 	handle  *ServerHandle
 	args    ServerArgs
+	listens []string // its addresses with ports
 	version fdb.Version
 	disk    *disk
 	file    File
@@ -152,7 +153,7 @@ func (w *World) newServer(spec Server) (*server, error) {
 		return nil, err
 	}
 	return &server{
-		spec: spec, args: args, version: version, disk: w.openDisk(spec.DataKey), file: spec.ClusterFile,
+		spec: spec, args: args, listens: hostPorts(args.Public), version: version, disk: w.openDisk(spec.DataKey), file: spec.ClusterFile,
 		conn: conn, started: w.now, exited: make(chan int, 1),
 	}, nil
 }
@@ -198,8 +199,14 @@ func (s *server) address() fdb.Address {
 	return s.args.Public[0]
 }
 
-func (s *server) listensOn(hostPort string) bool {
-	return slices.ContainsFunc(s.args.Public, func(a fdb.Address) bool { return a.HostPort() == hostPort })
+func (s *server) listensOn(hostPort string) bool { return slices.Contains(s.listens, hostPort) }
+
+func hostPorts(addresses []fdb.Address) []string {
+	all := make([]string, len(addresses))
+	for i, a := range addresses {
+		all[i] = a.HostPort()
+	}
+	return all
 }
 
 func (s *server) locality(key string) string { return s.args.Locality[key] }

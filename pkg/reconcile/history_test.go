@@ -186,7 +186,7 @@ func (h *history) converge() {
 			h.settled()
 			return
 		}
-		h.w.Tick(max(h.last.RetryAfter, 30*time.Second))
+		h.w.Tick(max(h.last.RetryAfter, time.Minute))
 	}
 	h.judge(atTheEnd, nil)
 }

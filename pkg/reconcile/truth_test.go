@@ -3,6 +3,8 @@ package reconcile_test
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
@@ -33,11 +35,12 @@ func (h *history) truth() truth {
 		pods: map[string]string{}, claims: map[string]bool{}, needed: map[string]bool{}, coordinators: map[string]bool{},
 		replicas: db.Replicas(), promised: db.Promised(), complete: db.Complete(),
 	}
+	coordinators, up := db.ConnectionString().Coordinators, db.Processes()
 	for name, pod := range h.w.Pods {
 		t.pods[name] = pod.Spec.NodeName
-		t.coordinators[name] = h.coordinates(name)
+		t.coordinators[name] = h.isOneOf(coordinators, name)
 		t.needed[name] = h.needs(name)
-		t.complete = t.complete && (!t.coordinators[name] || h.answers(name))
+		t.complete = t.complete && (!t.coordinators[name] || slices.Contains(up, h.idOf(pod)))
 	}
 	for name := range h.w.Volumes {
 		pod := name[:len(name)-len(claimSuffix)]
@@ -54,20 +57,26 @@ func (h *history) needs(pod string) bool { return h.database().NeedsData(sim.Dat
 
 // coordinates reports whether a pod runs a coordinator.
 func (h *history) coordinates(pod string) bool {
-	there := h.w.Pods[pod]
-	return slices.ContainsFunc(h.database().ConnectionString().Coordinators, func(c fdb.Address) bool {
-		if there != nil && there.Status.PodIP == c.Host {
-			return true
-		}
-		g := h.groupOf(pod)
-		return g != nil && g.DNSName(h.w.Record) == c.Host
+	return h.isOneOf(h.database().ConnectionString().Coordinators, pod)
+}
+
+// isOneOf reports whether one of the addresses is a pod's, by IP or by name.
+func (h *history) isOneOf(addresses []fdb.Address, pod string) bool {
+	there, g := h.w.Pods[pod], h.groupOf(pod)
+	return slices.ContainsFunc(addresses, func(a fdb.Address) bool {
+		return (there != nil && there.Status.PodIP == a.Host) || (g != nil && !a.IsIP() && g.DNSName(h.w.Record) == a.Host)
 	})
 }
 
 // answers reports whether a server of a pod is a live member of the database.
 func (h *history) answers(pod string) bool {
 	there := h.w.Pods[pod]
-	return there != nil && slices.Contains(h.database().Processes(), there.Labels[h.w.Record.ProcessGroupIDLabels()[0]])
+	return there != nil && slices.Contains(h.database().Processes(), h.idOf(there))
+}
+
+// idOf is the process group's ID that a pod carries.
+func (h *history) idOf(pod *corev1.Pod) string {
+	return pod.Labels[h.w.Record.ProcessGroupIDLabels()[0]]
 }
 
 // groupOf is the process group in the record that has a pod of this name, or nil.
