@@ -32,6 +32,7 @@ type runningPod struct {
 	// accepted is the configuration in force, by its text and parsed.
 	accepted      string
 	configuration fdb.MonitorConfiguration
+	program       program
 	variables     map[string]string
 }
 
@@ -118,7 +119,11 @@ func (w *World) monitor(pod *corev1.Pod) {
 		if err != nil {
 			return // a monitor keeps the configuration it has
 		}
-		running.accepted, running.configuration = text, configuration
+		starts, ok := programFor(pod, configuration)
+		if !ok {
+			return
+		}
+		running.accepted, running.configuration, running.program = text, configuration, starts
 		running.variables = w.accept(pod, configuration, text)
 	}
 	if !running.configuration.ServersRun() {
@@ -188,7 +193,7 @@ func mountedAs(pod *corev1.Pod, file string) string {
 
 func (w *World) accept(pod *corev1.Pod, configuration fdb.MonitorConfiguration, text string) map[string]string {
 	declared := objects.DeclaredVariables(pod, v1beta2.ContainerMain)
-	variables := map[string]string{v1beta2.EnvBinaryDir: "/usr/bin"}
+	variables := map[string]string{v1beta2.EnvBinaryDir: w.running[pod.Name].program.dir}
 	for key, value := range w.NodeLabels[pod.Spec.NodeName] {
 		declared[nodeLabelVariable(key)] = value
 	}
@@ -230,12 +235,12 @@ func (w *World) keepRunning(pod *corev1.Pod, n int) {
 	if handle := running.servers[n]; handle != nil && !ended(handle) {
 		return
 	}
-	args, err := running.configuration.CommandLine("/usr/bin/fdbserver", n, running.variables)
+	args, err := running.configuration.CommandLine(running.program.dir+"/fdbserver", n, running.variables)
 	if err != nil {
 		return
 	}
 	handle, err := w.FDB.StartServer(fdbsim.Server{
-		Args: args, Version: running.configuration.Version, DataKey: DataKey(pod.Name, n),
+		Args: args, Version: running.program.version, DataKey: DataKey(pod.Name, n),
 		ClusterFile: file{running, liveClusterFile}, Seed: file{running, seedClusterFile},
 	})
 	if err == nil { // else the monitor tries again
