@@ -69,14 +69,3 @@ func (f groupFacts) rightVersion(p fdb.Process) bool {
 
 // released is a process' version without the mark of builds that are not releases.
 func released(p fdb.Process) string { return strings.TrimSuffix(p.Version, "-PRERELEASE") }
-
-// compatibleUpgrade reports whether the cluster is between two versions that can
-// talk to each other, so that its processes may run either.
-func compatibleUpgrade(c *v1beta2.FoundationDBCluster) bool {
-	running, err := fdb.ParseVersion(c.RunningVersion())
-	if err != nil {
-		return false
-	}
-	wanted, err := fdb.ParseVersion(c.Spec.Version)
-	return err == nil && running != wanted && running.ProtocolCompatible(wanted)
-}
