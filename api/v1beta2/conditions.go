@@ -100,6 +100,16 @@ func (s *ProcessGroupStatus) SetCondition(t ProcessGroupConditionType, now time.
 	s.ProcessGroupConditions = append(s.ProcessGroupConditions, &ProcessGroupCondition{Type: t, Timestamp: now.Unix()})
 }
 
+// BackdateCondition moves the beginning of a condition that holds to an earlier time:
+// it turned out to have been so before anybody looked. It never moves it to a later one.
+func (s *ProcessGroupStatus) BackdateCondition(t ProcessGroupConditionType, since time.Time) {
+	for _, c := range s.ProcessGroupConditions {
+		if c.Type == t {
+			c.Timestamp = min(c.Timestamp, since.Unix())
+		}
+	}
+}
+
 // outlivesRemoval reports whether a condition still means something for a group of which
 // only resources are left. Of one that was not drained it matters since when it is silent.
 func (s *ProcessGroupStatus) outlivesRemoval(t ProcessGroupConditionType) bool {

@@ -235,3 +235,18 @@ func TestProcessGroupsAreFoundAndSorted(t *testing.T) {
 		t.Error("looking up a process group by ID")
 	}
 }
+
+func TestAConditionIsOnlyEverBackdated(t *testing.T) {
+	var g ProcessGroupStatus
+	g.BackdateCondition(ConditionNodeTaintDetected, noon)
+	if g.HasCondition(ConditionNodeTaintDetected) {
+		t.Error("backdating sets a condition")
+	}
+	g.SetCondition(ConditionNodeTaintDetected, noon)
+	for _, ago := range []time.Duration{time.Hour, time.Minute} {
+		g.BackdateCondition(ConditionNodeTaintDetected, noon.Add(-ago))
+		if since, _ := g.Condition(ConditionNodeTaintDetected); !since.Equal(noon.Add(-time.Hour)) {
+			t.Errorf("backdated by %s it begins at %s, want an hour before noon", ago, since)
+		}
+	}
+}

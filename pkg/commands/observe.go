@@ -19,7 +19,7 @@ import (
 
 const (
 	// askKubernetes is what the API server alone tells.
-	askKubernetes = plan.Record | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap
+	askKubernetes = plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap
 	// askPods is what has to be asked through the cluster's pods.
 	askPods = plan.Database | plan.Coordination | plan.PodFiles
 
@@ -117,6 +117,11 @@ func judged(facts ui.Facts, s plan.Snapshot) ui.Facts {
 	d := stages.Cluster()[0].Decide(s) // the first stage brings the record up to date
 	if d.Hold != nil && d.Hold.Human {
 		facts.Warnings = append(facts.Warnings, fmt.Sprintf("the process groups are shown as last recorded: %s", d.Hold.Reason))
+	}
+	for _, c := range d.Checks {
+		if !c.OK {
+			facts.Warnings = append(facts.Warnings, c.Words())
+		}
 	}
 	for _, a := range d.Actions {
 		if edit, ok := a.(plan.Edit); ok {

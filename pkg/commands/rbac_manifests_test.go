@@ -48,6 +48,13 @@ func TestTheRoleForFindingOperatorsOnlyLists(t *testing.T) {
 	}
 }
 
+func TestTheRoleForReadingNodesOnlyLists(t *testing.T) {
+	want := []power{{"list", "", "nodes", ""}}
+	if got := powersOf(rulesOf(t, "read-nodes.yaml")); !slices.Equal(want, got) {
+		t.Errorf("manifests/rbac/read-nodes.yaml grants %v, want %v", got, want)
+	}
+}
+
 // rulesOf reads the rules of the one role in a manifest; a ClusterRole reads the same.
 func rulesOf(t *testing.T, name string) []rbacv1.PolicyRule {
 	t.Helper()

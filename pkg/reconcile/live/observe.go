@@ -92,7 +92,7 @@ func (w *World) readObjects(ctx context.Context, into *plan.Snapshot, facets pla
 	}
 	if facets&plan.Nodes != 0 {
 		group.Go(func() (err error) {
-			into.Nodes, err = w.readNodes(ctx, c)
+			into.Nodes, into.NodesHidden, err = w.readNodes(ctx, c)
 			return err
 		})
 	}
@@ -141,12 +141,18 @@ func (w *World) readConfigMap(ctx context.Context, c *v1beta2.FoundationDBCluste
 	return cm, nil
 }
 
-// readNodes reads the nodes only for specs whose rules look at their taints.
-func (w *World) readNodes(ctx context.Context, c *v1beta2.FoundationDBCluster) (map[string]*corev1.Node, error) {
+// readNodes reads the nodes only for specs whose rules look at their taints. Nodes
+// belong to no namespace, and many who may reconcile a cluster may not list them:
+// that they are hidden is a fact.
+func (w *World) readNodes(ctx context.Context, c *v1beta2.FoundationDBCluster) (nodes map[string]*corev1.Node, why string, err error) {
 	if len(c.Spec.AutomationOptions.Replacements.TaintReplacementOptions) == 0 {
-		return nil, nil
+		return nil, "", nil
 	}
-	return listed[corev1.Node](ctx, w.Client, nil, &corev1.NodeList{})
+	nodes, err = listed[corev1.Node](ctx, w.Client, nil, &corev1.NodeList{})
+	if hidden(err) {
+		return nil, "listing nodes is forbidden; manifests/rbac/read-nodes.yaml allows it", nil
+	}
+	return nodes, "", err
 }
 
 // pageSize is how many objects one request lists at most.

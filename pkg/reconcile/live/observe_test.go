@@ -98,6 +98,26 @@ func TestNodesAreReadWhereTheSpecLooksAtTaints(t *testing.T) {
 	}
 }
 
+func TestNodesThatMayNotBeListedAreAFact(t *testing.T) {
+	record := sample()
+	record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: new("maintenance"), DurationInSeconds: new(int64(60))}}
+	f := newField(t, record)
+	f.log.refuse = func(request string) error {
+		if request == "list NodeList" {
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", errors.New("RBAC"))
+		}
+		return nil
+	}
+	s := f.observe(plan.Nodes)
+	if s.Nodes != nil || !strings.Contains(s.NodesHidden, "forbidden") {
+		t.Errorf("observed %v, hidden because %q", s.Nodes, s.NodesHidden)
+	}
+	f.log.refuse = nil
+	if s := f.observe(plan.Nodes); s.Nodes == nil || s.NodesHidden != "" {
+		t.Errorf("once allowed, observed %v, hidden because %q", s.Nodes, s.NodesHidden)
+	}
+}
+
 func TestAMissingConfigMapIsAFact(t *testing.T) {
 	f := newField(t, sample())
 	if s := f.observe(plan.ConfigMap); s.ConfigMap != nil {

@@ -123,7 +123,7 @@ func snapshot() plan.Snapshot {
 	}
 	return plan.Snapshot{
 		Now: noon, Cluster: c,
-		Nodes: map[string]*corev1.Node{"n": {}}, Pods: map[string]*corev1.Pod{"p": {}}, Volumes: map[string]*corev1.PersistentVolumeClaim{"v": {}},
+		Nodes: map[string]*corev1.Node{"n": {}}, NodesHidden: "forbidden", Pods: map[string]*corev1.Pod{"p": {}}, Volumes: map[string]*corev1.PersistentVolumeClaim{"v": {}},
 		Services: map[string]*corev1.Service{"s": {}}, ConfigMap: &corev1.ConfigMap{}, PodFiles: map[string]plan.PodReport{"p": {}},
 		Database:     plan.DatabaseFacts{Status: &fdb.Status{}},
 		Coordination: plan.CoordinationFacts{Read: true},

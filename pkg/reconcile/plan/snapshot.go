@@ -20,8 +20,11 @@ type Snapshot struct {
 	// Cluster is the record: the custom resource with its spec normalised in
 	// memory. The normalised spec is never written back.
 	Cluster *v1beta2.FoundationDBCluster
-	// Nodes by name.
+	// Nodes by name; nil where no rule of the spec looks at them.
 	Nodes map[string]*corev1.Node
+	// NodesHidden says why the nodes may not be read; empty when they may. What nobody
+	// may read is a fact: a pass needs nodes for nothing but their taints.
+	NodesHidden string
 	// Pods by name.
 	Pods map[string]*corev1.Pod
 	// Volumes are the PersistentVolumeClaims by name.
@@ -111,7 +114,7 @@ type PodReport struct {
 func (s Snapshot) Without(drop Facet) Snapshot {
 	for facet, clearFacet := range map[Facet]func(*Snapshot){
 		Record:       func(s *Snapshot) { s.Cluster = nil },
-		Nodes:        func(s *Snapshot) { s.Nodes = nil },
+		Nodes:        func(s *Snapshot) { s.Nodes, s.NodesHidden = nil, "" },
 		Pods:         func(s *Snapshot) { s.Pods = nil },
 		Volumes:      func(s *Snapshot) { s.Volumes = nil },
 		Services:     func(s *Snapshot) { s.Services = nil },

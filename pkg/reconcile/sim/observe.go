@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
@@ -26,6 +27,9 @@ func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fa
 			return err
 		}
 		into.Cluster = normalized
+	}
+	if facets&plan.Nodes != 0 {
+		into.Nodes, into.NodesHidden = w.nodes(), w.NodesHidden
 	}
 	if facets&plan.Pods != 0 {
 		into.Pods = copies(w.Pods)
@@ -54,6 +58,20 @@ func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fa
 
 // ownTime is what the plugin's own clock shows.
 func (w *World) ownTime() time.Time { return w.Now().Add(w.Skew) }
+
+func (w *World) nodes() map[string]*corev1.Node {
+	if w.NodesHidden != "" {
+		return nil
+	}
+	nodes := map[string]*corev1.Node{}
+	for _, name := range w.Nodes {
+		nodes[name] = &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: maps.Clone(w.NodeLabels[name])},
+			Spec:       corev1.NodeSpec{Taints: slices.Clone(w.Taints[name])},
+		}
+	}
+	return nodes
+}
 
 func copies[T any, P interface {
 	*T

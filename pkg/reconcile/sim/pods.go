@@ -52,13 +52,23 @@ func (w *World) step() {
 	}
 }
 
-// place puts a pod on the next node, or on one that has fewer pods of its class.
+// place puts a pod on the next node that takes pods, or on one that has fewer pods of
+// its class; without any it stays pending.
 func (w *World) place(pod *corev1.Pod) {
+	pod.Status.Phase = corev1.PodPending
 	w.nextIP++
 	start := w.nextIP % len(w.Nodes)
-	inTurn := slices.Concat(w.Nodes[start:], w.Nodes[:start])
-	pod.Spec.NodeName = slices.MinFunc(inTurn, func(a, b string) int { return cmp.Compare(w.alike(pod, a), w.alike(pod, b)) })
-	pod.Status.Phase = corev1.PodPending
+	inTurn := slices.DeleteFunc(slices.Concat(w.Nodes[start:], w.Nodes[:start]), w.repels)
+	if len(inTurn) > 0 {
+		pod.Spec.NodeName = slices.MinFunc(inTurn, func(a, b string) int { return cmp.Compare(w.alike(pod, a), w.alike(pod, b)) })
+	}
+}
+
+// repels reports whether a node takes no new pods.
+func (w *World) repels(node string) bool {
+	return slices.ContainsFunc(w.Taints[node], func(t corev1.Taint) bool {
+		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+	})
 }
 
 // alike is how many pods of a pod's class a node has.

@@ -34,6 +34,11 @@ type World struct {
 	Nodes []string
 	// NodeLabels are the labels of nodes by the node's name.
 	NodeLabels map[string]map[string]string
+	// Taints are the taints of nodes by the node's name. Pods tolerate none, and one
+	// that runs on a node is not evicted when the node is tainted.
+	Taints map[string][]corev1.Taint
+	// NodesHidden says why nobody may read nodes; empty when everybody may.
+	NodesHidden string
 	// Broken are the names of pods whose servers do not start any more.
 	Broken map[string]bool
 	// Shared is what instances keep in the database for each other.

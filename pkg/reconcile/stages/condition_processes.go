@@ -42,4 +42,15 @@ var ioError = condition{v1beta2.ConditionProcessHasIOError, func(f groupFacts) (
 	return gone, nil
 }}
 
+// highRunLoopBusy: never so. How busy is too busy is a flag of the operator's process,
+// by default "never", and nothing here sets another threshold. What an operator with
+// such a flag left in the record goes as soon as all processes report, as it goes when
+// an operator without the flag takes over: left alone, it would make a replacement due.
+var highRunLoopBusy = condition{v1beta2.ConditionProcessHasHighRunLoopBusy, func(f groupFacts) (verdict, error) {
+	if !f.allReport() {
+		return keep, nil
+	}
+	return gone, nil
+}}
+
 func (f groupFacts) allReport() bool { return f.databaseAnswers && len(f.processes) == f.servers }

@@ -2,6 +2,7 @@ package stages
 
 import (
 	"slices"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
@@ -40,6 +41,7 @@ func judgeGroup(f groupFacts) error {
 		switch v {
 		case holds:
 			f.group.SetCondition(c.name, f.s.Now)
+			f.group.BackdateCondition(c.name, f.began(c.name))
 		case gone:
 			f.group.ClearCondition(c.name)
 		case keep:
@@ -48,15 +50,23 @@ func judgeGroup(f groupFacts) error {
 	return nil
 }
 
+// began is since when a condition holds that holds now, where the facts tell that.
+func (f groupFacts) began(name v1beta2.ProcessGroupConditionType) time.Time {
+	if name == v1beta2.ConditionNodeTaintDetected {
+		return f.taintedSince()
+	}
+	return f.s.Now
+}
+
 // questionsFor picks the questions by what is left of the group.
 func questionsFor(f groupFacts) []condition {
-	whenGone := []condition{missingPod, resourcesTerminating, incorrectCommandLine}
-	whenEnding := []condition{missingPod, resourcesTerminating, podFailing, incorrectCommandLine}
+	whenGone := []condition{missingPod, resourcesTerminating, incorrectCommandLine, nodeTaintDetected, nodeTaintReplacing}
+	whenEnding := []condition{missingPod, resourcesTerminating, podFailing, incorrectCommandLine, nodeTaintDetected, nodeTaintReplacing}
 	if f.group.IsGone() && f.group.ExclusionSkipped {
 		whenGone, whenEnding = append(whenGone, missingProcesses), append(whenEnding, missingProcesses)
 	}
-	aboutProcesses := []condition{missingPod, missingProcesses, sidecarUnreachable, incorrectCommandLine, markedAsExcluded, ioError}
-	aboutObjects := []condition{incorrectPodSpec, incorrectSidecarImage, incorrectPodMetadata, incorrectConfigMap, missingPVC, podPending}
+	aboutProcesses := []condition{missingPod, missingProcesses, sidecarUnreachable, incorrectCommandLine, markedAsExcluded, ioError, highRunLoopBusy}
+	aboutObjects := []condition{incorrectPodSpec, incorrectSidecarImage, incorrectPodMetadata, incorrectConfigMap, missingPVC, podPending, nodeTaintDetected, nodeTaintReplacing}
 	switch {
 	case f.underMaintenance():
 		return nil // planned restarts must not look like failures

@@ -74,6 +74,12 @@ func anySnapshot(t *testing.T, seed uint64) plan.Snapshot {
 	if random.IntN(4) == 0 {
 		s.ConfigMap = nil
 	}
+	switch random.IntN(4) {
+	case 0:
+		all(rule("drain", int64(random.IntN(3))), tainted("drain", time.Duration(random.IntN(5))*time.Second))(&s)
+	case 1:
+		all(rule("*", 0), had(v1beta2.ConditionNodeTaintReplacing), func(s *plan.Snapshot) { s.Nodes, s.NodesHidden = nil, "forbidden" })(&s)
+	}
 	return s
 }
 

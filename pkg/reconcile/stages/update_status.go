@@ -36,7 +36,7 @@ var reportStatus = plan.Stage{
 	},
 }
 
-const statusReads = plan.Record | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap | plan.PodFiles | plan.Database
+const statusReads = plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap | plan.PodFiles | plan.Database
 
 // recordStatus decides to write the status that the facts amount to, if it differs
 // from the one that is there.
@@ -50,10 +50,12 @@ func recordStatus(s plan.Snapshot) plan.Decision {
 			return plan.Decision{Hold: lost}
 		}
 	}
+	checks := taintsKnown(s)
 	if equality.Semantic.DeepEqual(status, s.Cluster.Status) {
-		return plan.Decision{}
+		return plan.Decision{Checks: checks}
 	}
 	return plan.Decision{
+		Checks:  checks,
 		Why:     "the record differs from what was observed",
 		Actions: []plan.Action{plan.WriteStatus{Cluster: s.Cluster.Name, Changes: statusChanges(s.Cluster.Status, status), Status: status}},
 	}

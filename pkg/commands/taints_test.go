@@ -1,0 +1,23 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// Who may not list nodes may still do everything else, and is told what is missing.
+func TestHiddenNodesAreSaidAndKeepNothingFromWorking(t *testing.T) {
+	g := newGiven(t)
+	g.world.NodesHidden = "listing nodes is forbidden"
+	g.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: new("*"), DurationInSeconds: new(int64(60))}}
+	for _, command := range [][]string{{"reconcile", "sample", "--yes", "--wait"}, {"status", "sample"}, {"get", "pg", "sample"}} {
+		if code := g.run(command...); code != ExitDone {
+			t.Errorf("%v: exit code %d: %s", command, code, &g.err)
+		}
+		if said := g.out.String() + g.err.String(); !strings.Contains(said, "listing nodes is forbidden; what is recorded of taints stays as it is") {
+			t.Errorf("%v does not say that taints are not known:\n%s", command, said)
+		}
+	}
+}

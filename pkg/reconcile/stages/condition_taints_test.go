@@ -1,0 +1,225 @@
+package stages
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// withRule gives the spec one more rule about taints. All nodes can be read.
+func withRule(key *string, seconds *int64) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		options := &s.Cluster.Spec.AutomationOptions.Replacements
+		options.TaintReplacementOptions = append(options.TaintReplacementOptions, v1beta2.TaintReplacementOption{Key: key, DurationInSeconds: seconds})
+		readNodes(s)
+	}
+}
+
+func rule(key string, seconds int64) func(*plan.Snapshot) { return withRule(&key, &seconds) }
+
+// readNodes has the snapshot hold all nodes that pods are on, those that are there as they are.
+func readNodes(s *plan.Snapshot) {
+	if s.Nodes == nil {
+		s.Nodes = map[string]*corev1.Node{}
+	}
+	for _, pod := range s.Pods {
+		if name := pod.Spec.NodeName; s.Nodes[name] == nil {
+			s.Nodes[name] = &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		}
+	}
+}
+
+// tainted taints the node of the first storage group. Kubernetes notes when a taint was
+// added unless ago is sometime.
+func tainted(key string, ago time.Duration) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		pod := firstPod(s)
+		if pod == nil {
+			return
+		}
+		readNodes(s)
+		taint := corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule}
+		if ago != sometime {
+			taint.TimeAdded = &metav1.Time{Time: noon.Add(-ago)}
+		}
+		node := s.Nodes[pod.Spec.NodeName]
+		node.Spec.Taints = append(node.Spec.Taints, taint)
+	}
+}
+
+// sometime is of a taint that Kubernetes does not tell the age of.
+const sometime time.Duration = math.MinInt64
+
+// seen has the record say since when the first storage group's node is tainted.
+func seen(ago time.Duration) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		firstOf(*s, "storage").SetCondition(v1beta2.ConditionNodeTaintDetected, noon.Add(-ago))
+	}
+}
+
+func TestNodeTaints(t *testing.T) {
+	const (
+		detected  = string(v1beta2.ConditionNodeTaintDetected)
+		replacing = string(v1beta2.ConditionNodeTaintReplacing)
+	)
+	hadBoth := had(v1beta2.ConditionNodeTaintDetected, v1beta2.ConditionNodeTaintReplacing)
+	tests := map[string]struct {
+		given func(*plan.Snapshot)
+		has   []string
+	}{
+		"a clean node is not tainted":                             {rule("drain", 60), nil},
+		"a taint that a rule names is detected":                   {all(rule("drain", 60), tainted("drain", sometime)), []string{detected}},
+		"a taint without a rule is not":                           {all(rule("drain", 60), tainted("other", time.Hour)), nil},
+		"a taint as old as its rule allows stays":                 {all(rule("drain", 60), tainted("drain", sometime), seen(time.Minute)), []string{detected}},
+		"a taint that is older leads to a replacement":            {all(rule("drain", 60), tainted("drain", sometime), seen(time.Minute+time.Second)), []string{detected, replacing}},
+		"a taint counts from when Kubernetes says it was added":   {all(rule("drain", 60), tainted("drain", 2*time.Minute)), []string{detected, replacing}},
+		"a taint added later counts from when one was first seen": {all(rule("drain", 60), tainted("drain", time.Second), seen(2*time.Minute)), []string{detected, replacing}},
+		"the age of a taint without a rule does not count":        {all(rule("drain", 60), tainted("drain", sometime), tainted("other", time.Hour)), []string{detected}},
+		"a rule about all taints finds any":                       {all(rule("*", 60), tainted("other", time.Hour)), []string{detected, replacing}},
+		"a rule with the key of a taint beats one about all": {
+			all(rule("*", 60), rule("drain", 7200), tainted("drain", time.Hour)), []string{detected},
+		},
+		"a rule with a key that is switched off beats one about all": {
+			all(rule("*", 60), withRule(new("drain"), nil), tainted("drain", time.Hour)), nil,
+		},
+		"a rule with a negative time is switched off":            {all(rule("*", 60), rule("drain", -1), tainted("drain", time.Hour)), nil},
+		"a rule without a key is about nothing":                  {all(withRule(nil, new(int64(0))), rule("", 0), tainted("drain", time.Hour)), nil},
+		"a rule about all that is switched off is about nothing": {all(withRule(new("*"), nil), tainted("drain", time.Hour)), nil},
+		"a rule with the largest time of all never fires":        {all(rule("drain", math.MaxInt64), tainted("drain", 1e6*time.Hour)), []string{detected}},
+		"a rule with time 0 fires at the next look":              {all(rule("drain", 0), tainted("drain", sometime), seen(time.Second)), []string{detected, replacing}},
+		"a rule with time 0 does not fire in the same second":    {all(rule("drain", 0), tainted("drain", sometime)), []string{detected}},
+		"the most impatient rule decides":                        {all(rule("a", 7200), rule("b", 60), tainted("a", time.Hour), tainted("b", sometime)), []string{detected, replacing}},
+		"both clear when the taint is gone":                      {all(rule("drain", 60), hadBoth), nil},
+		"both clear when only taints without a rule are left":    {all(rule("drain", 60), hadBoth, tainted("other", time.Hour)), nil},
+		"both clear without rules, whatever the node":            {all(hadBoth, tainted("drain", time.Hour)), nil},
+		"both clear without rules and without a pod":             {all(hadBoth, losePod), []string{string(v1beta2.ConditionMissingPod)}},
+		"a replacement is called off when the rule becomes more patient": {
+			all(rule("drain", 7200), tainted("drain", time.Hour), hadBoth), []string{detected},
+		},
+		"both stay as they were while the node cannot be read": {
+			all(rule("drain", 60), hadBoth, func(s *plan.Snapshot) { delete(s.Nodes, firstPod(s).Spec.NodeName) }), []string{detected, replacing},
+		},
+		"nothing comes from a node that cannot be read": {
+			all(rule("*", 0), func(s *plan.Snapshot) { s.Nodes, s.NodesHidden = nil, "forbidden" }), nil,
+		},
+		"both stay as they were while nobody may read nodes": {
+			all(rule("drain", 60), hadBoth, func(s *plan.Snapshot) { s.Nodes, s.NodesHidden = nil, "forbidden" }), []string{detected, replacing},
+		},
+		"both stay as they were while the pod is pending": {
+			all(rule("drain", 60), hadBoth, podWith(func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending })),
+			[]string{detected, replacing, string(v1beta2.ConditionPodPending)},
+		},
+		"both stay as they were without a pod": {all(rule("drain", 60), hadBoth, losePod), []string{string(v1beta2.ConditionMissingPod), detected, replacing}},
+		"a zone under maintenance is left alone": {
+			all(rule("drain", 60), tainted("drain", time.Hour), underMaintenance("node-14")), nil,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := healthyCluster(t)
+			tc.given(&s)
+			slices.Sort(tc.has)
+			if diff := cmp.Diff(tc.has, conditionsOf(judged(t, s))); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheTwoTimersOfATaint(t *testing.T) {
+	tests := map[string]struct {
+		given               func(*plan.Snapshot)
+		detected, replacing time.Duration // ago
+	}{
+		"a taint of unknown age counts from when it was seen":           {all(rule("drain", 60), tainted("drain", sometime)), 0, -1},
+		"one of known age from when it was added":                       {all(rule("drain", 60), tainted("drain", 30*time.Second)), 30 * time.Second, -1},
+		"one that was seen later than it was added is moved back":       {all(rule("drain", 600), tainted("drain", 5*time.Minute), seen(time.Minute)), 5 * time.Minute, -1},
+		"one that was seen before it was added keeps its time":          {all(rule("drain", 600), tainted("drain", time.Second), seen(time.Minute)), time.Minute, -1},
+		"an added time in the future means now":                         {all(rule("drain", 60), tainted("drain", -time.Hour)), 0, -1},
+		"the time to a replacement counts from now, not from the taint": {all(rule("drain", 60), tainted("drain", time.Hour)), time.Hour, 0},
+		"and goes on once it counts": {
+			all(rule("drain", 60), tainted("drain", time.Hour), func(s *plan.Snapshot) {
+				firstOf(*s, "storage").SetCondition(v1beta2.ConditionNodeTaintReplacing, noon.Add(-10*time.Minute))
+			}), time.Hour, 10 * time.Minute,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := healthyCluster(t)
+			tc.given(&s)
+			g := judged(t, s)
+			if since, ok := g.Condition(v1beta2.ConditionNodeTaintDetected); !ok || !since.Equal(noon.Add(-tc.detected)) {
+				t.Errorf("detected %t since %s, want %s ago", ok, since, tc.detected)
+			}
+			since, ok := g.Condition(v1beta2.ConditionNodeTaintReplacing)
+			if ok != (tc.replacing >= 0) || (ok && !since.Equal(noon.Add(-tc.replacing))) {
+				t.Errorf("replacing %t since %s, want %s ago", ok, since, tc.replacing)
+			}
+		})
+	}
+}
+
+func TestWhoseTaintsAreNotKnownIsSaid(t *testing.T) {
+	tests := map[string]struct {
+		given    func(*plan.Snapshot)
+		asked    bool
+		ok       bool
+		evidence string
+	}{
+		"nobody asks without rules":           {func(*plan.Snapshot) {}, false, false, ""},
+		"all nodes were read":                 {rule("drain", 60), true, true, "16 nodes were read"},
+		"nodes are hidden":                    {all(rule("drain", 60), func(s *plan.Snapshot) { s.Nodes, s.NodesHidden = nil, "listing nodes is forbidden" }), true, false, "listing nodes is forbidden; what is recorded"},
+		"a node is gone":                      {all(rule("drain", 60), func(s *plan.Snapshot) { delete(s.Nodes, "node-14") }), true, false, "no such node: storage-114 on node-14"},
+		"a pod without a node misses nothing": {all(rule("drain", 60), podWith(func(p *corev1.Pod) { p.Spec.NodeName = "" })), true, true, "were read"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := healthyCluster(t)
+			tc.given(&s)
+			d := updateStatus.Decide(s)
+			if (len(d.Checks) == 1) != tc.asked {
+				t.Fatalf("checks: %v", d.Checks)
+			}
+			if !tc.asked {
+				return
+			}
+			if c := d.Checks[0]; c.OK != tc.ok || !strings.Contains(c.Evidence, tc.evidence) {
+				t.Errorf("%t because %q, want %t because %q", c.OK, c.Evidence, tc.ok, tc.evidence)
+			}
+			if d.Hold != nil {
+				t.Errorf("holds with %q: taints keep nobody waiting", d.Hold.Reason)
+			}
+		})
+	}
+}
+
+func TestABusyRunLoopIsNotJudgedHere(t *testing.T) {
+	busy := string(v1beta2.ConditionProcessHasHighRunLoopBusy)
+	tests := map[string]struct {
+		given func(*plan.Snapshot)
+		has   []string
+	}{
+		"what an operator recorded goes when all report":       {had(v1beta2.ConditionProcessHasHighRunLoopBusy), nil},
+		"what an operator recorded stays while one is silent":  {all(had(v1beta2.ConditionProcessHasHighRunLoopBusy), silent), []string{string(v1beta2.ConditionMissingProcesses), busy}},
+		"however busy a process is, nothing is recorded of it": {processWith(func(p *fdb.Process) { p.RunLoopBusy = new(0.99) }), nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := healthyCluster(t)
+			tc.given(&s)
+			if diff := cmp.Diff(tc.has, conditionsOf(judged(t, s))); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
