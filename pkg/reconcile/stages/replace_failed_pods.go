@@ -2,7 +2,6 @@ package stages
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -24,9 +23,10 @@ var replaceFailedPods = plan.Stage{
 		if !c.ReplacementsEnabled() || c.MaxConcurrentAutomaticReplacements() == 0 || c.Spec.Buggify.EmptyMonitorConf || !c.Status.Configured || allCrashOnPurpose(c) {
 			return plan.Decision{}
 		}
-		failed := failedTooLong(s)
+		taints := taintsSpread(s)
+		failed := failedTooLong(s, taints)
 		if len(failed) == 0 {
-			return plan.Decision{}
+			return taints.decision()
 		}
 		if available := safety.Available(s.Database); !available.OK {
 			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{
@@ -34,9 +34,9 @@ var replaceFailedPods = plan.Stage{
 			}}
 		}
 		now, later := withinReplacementBudget(s, failed)
-		var d plan.Decision
+		d := taints.decision()
 		if len(now) > 0 {
-			d.Why = fmt.Sprintf("failed for longer than %s", c.FailureDetectionTime())
+			d.Why = whyFailed(c, taints)
 			d.Actions = []plan.Action{plan.MarkForRemoval{Groups: now, At: s.Now}}
 		}
 		if len(later) > 0 {
@@ -65,23 +65,31 @@ func crashesOnPurpose(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupSta
 }
 
 // failedTooLong returns the groups that are due, in the order of the record.
-func failedTooLong(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
-	taintTime := taintPatience(s)
+func failedTooLong(s plan.Snapshot, taints taintSpread) []*v1beta2.ProcessGroupStatus {
 	var due []*v1beta2.ProcessGroupStatus
-	for _, g := range s.Staying() {
-		f := groupFacts{s: s, group: g}
-		if crashesOnPurpose(s.Cluster, g) || f.underMaintenance() || withoutTrace(s, g) {
-			continue
-		}
-		if failedSince(g, func(t v1beta2.ProcessGroupConditionType) bool {
-			return t != v1beta2.ConditionNodeTaintReplacing && slices.Contains(v1beta2.ReplacementConditions(), t)
-		}, s.Now.Add(-s.Cluster.FailureDetectionTime())) || failedSince(g, func(t v1beta2.ProcessGroupConditionType) bool {
-			return t == v1beta2.ConditionNodeTaintReplacing
-		}, s.Now.Add(-taintTime)) {
+	for _, g := range replaceable(s) {
+		if failedSince(g, isFailure, s.Now.Add(-s.Cluster.FailureDetectionTime())) || (taints.few() && onTaintedNodeTooLong(s, g)) {
 			due = append(due, g)
 		}
 	}
 	return due
+}
+
+// replaceable are the groups that may be replaced when they fail.
+func replaceable(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
+	var groups []*v1beta2.ProcessGroupStatus
+	for _, g := range s.Staying() {
+		f := groupFacts{s: s, group: g}
+		if !crashesOnPurpose(s.Cluster, g) && !f.underMaintenance() && !withoutTrace(s, g) {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// isFailure is of the conditions that the longer of the two timers is about.
+func isFailure(t v1beta2.ProcessGroupConditionType) bool {
+	return t != v1beta2.ConditionNodeTaintReplacing && slices.Contains(v1beta2.ReplacementConditions(), t)
 }
 
 // failedSince reports whether one of the conditions has held since before then.
@@ -89,26 +97,6 @@ func failedSince(g *v1beta2.ProcessGroupStatus, counts func(v1beta2.ProcessGroup
 	return slices.ContainsFunc(g.ProcessGroupConditions, func(c *v1beta2.ProcessGroupCondition) bool {
 		return counts(c.Type) && c.Timestamp < then.Unix()
 	})
-}
-
-// taintPatience is how long a taint has to last. With too many tainted fault domains
-// it is for ever: replacing them all would move everything at once.
-func taintPatience(s plan.Snapshot) time.Duration {
-	domains, tainted := map[v1beta2.FaultDomain]bool{}, map[v1beta2.FaultDomain]bool{}
-	for _, g := range s.Groups() {
-		if g.FaultDomain == "" {
-			continue
-		}
-		domains[g.FaultDomain] = true
-		if g.HasCondition(v1beta2.ConditionNodeTaintReplacing) {
-			tainted[g.FaultDomain] = true
-		}
-	}
-	most, err := s.Cluster.MaxFaultDomainsWithTaintedProcessGroups(len(domains))
-	if err != nil || len(tainted) > most {
-		return math.MaxInt64
-	}
-	return s.Cluster.TaintReplacementTime()
 }
 
 // withoutTrace reports whether a group could be excluded under no name at all: it

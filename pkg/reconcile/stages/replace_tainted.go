@@ -1,0 +1,88 @@
+package stages
+
+import (
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// onTaintedNodeTooLong reports whether the time is over for which a group may stay on
+// a node whose taint has outlasted its rule.
+func onTaintedNodeTooLong(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	return failedSince(g, isTaint, s.Now.Add(-s.Cluster.TaintReplacementTime()))
+}
+
+func isTaint(t v1beta2.ProcessGroupConditionType) bool {
+	return t == v1beta2.ConditionNodeTaintReplacing
+}
+
+// taintSpread is how much of the cluster taints have reached.
+type taintSpread struct {
+	// tainted of all fault domains have a group on a node whose taint has outlasted its
+	// rule; most may be tainted for any of them to be replaced.
+	tainted, all, most int
+	// due is how many groups are to be replaced because of that.
+	due int
+	// err is why nobody can tell how many may be tainted.
+	err error
+}
+
+// taintsSpread counts fault domains. Groups that leave count as well: until they are
+// gone their fault domain is one that moves.
+func taintsSpread(s plan.Snapshot) taintSpread {
+	domains, tainted := map[v1beta2.FaultDomain]bool{}, map[v1beta2.FaultDomain]bool{}
+	for _, g := range s.Groups() {
+		if g.FaultDomain == "" {
+			continue
+		}
+		domains[g.FaultDomain] = true
+		if g.HasCondition(v1beta2.ConditionNodeTaintReplacing) {
+			tainted[g.FaultDomain] = true
+		}
+	}
+	most, err := s.Cluster.MaxFaultDomainsWithTaintedProcessGroups(len(domains))
+	t := taintSpread{tainted: len(tainted), all: len(domains), most: most, err: err}
+	for _, g := range replaceable(s) {
+		if onTaintedNodeTooLong(s, g) {
+			t.due++
+		}
+	}
+	return t
+}
+
+// few reports whether so few fault domains are tainted that their groups may be
+// replaced. With too many none is: it would move everything at once.
+func (t taintSpread) few() bool { return t.err == nil && t.tainted <= t.most }
+
+// decision says why groups that are due stay, where they do. Time alone does not clear
+// that, but whoever tainted the nodes may take the taints away again.
+func (t taintSpread) decision() plan.Decision {
+	if t.due == 0 {
+		return plan.Decision{}
+	}
+	d := plan.Decision{Checks: []plan.Check{{Question: "are few enough fault domains tainted?", OK: t.few(), Evidence: t.evidence()}}}
+	if !t.few() {
+		d.Hold = &plan.Hold{
+			Reason:     fmt.Sprintf("%d process groups stay on tainted nodes: %s", t.due, t.evidence()),
+			RetryAfter: replacementRetry,
+		}
+	}
+	return d
+}
+
+func (t taintSpread) evidence() string {
+	if t.err != nil {
+		return t.err.Error()
+	}
+	return fmt.Sprintf("%d of %d are, and at most %d may be (automationOptions.replacements.maxFaultDomainsWithTaintedProcessGroups)", t.tainted, t.all, t.most)
+}
+
+// whyFailed names the timers that may have run out.
+func whyFailed(c *v1beta2.FoundationDBCluster, taints taintSpread) string {
+	why := fmt.Sprintf("failed for longer than %s", c.FailureDetectionTime())
+	if taints.due > 0 && taints.few() {
+		why += fmt.Sprintf(", or due on a tainted node for longer than %s", c.TaintReplacementTime())
+	}
+	return why
+}
