@@ -1,0 +1,100 @@
+package reconcile_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/exp/golden"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// grown is a small cluster that has been up for a while. Its nodes are as many as its
+// process groups, so that each is a fault domain of its own.
+func grown(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBCluster)) *sim.World {
+	t.Helper()
+	w := world(t, seed, func(c *v1beta2.FoundationDBCluster) {
+		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3, Log: 4, Stateless: 4}
+		if edit != nil {
+			edit(c)
+		}
+	})
+	w.Nodes = nil
+	for n := range 12 {
+		w.Nodes = append(w.Nodes, fmt.Sprintf("node-%d", n+1))
+	}
+	settle(t, w, 12, io.Discard)
+	w.Tick(20 * time.Minute)
+	return w
+}
+
+// tell runs passes, so far apart, until the story is over and one has nothing to do.
+// After each, what happens next may happen.
+func tell(t *testing.T, w *sim.World, story *bytes.Buffer, every time.Duration, next func() (over bool)) {
+	t.Helper()
+	for range 60 {
+		fmt.Fprintf(story, "\n# Pass at %s\n", w.Now().Format("15:04:05"))
+		done := pass(t, w, ui.Text(story, ui.TextOptions{}))
+		if over := next(); over && done.Outcome == reconcile.Done {
+			fmt.Fprintln(story, "nothing to do")
+			return
+		}
+		w.Tick(every)
+	}
+	t.Fatalf("it does not end:%s", story)
+}
+
+func nodeOf(w *sim.World, id v1beta2.ProcessGroupID) string {
+	return w.Pods[w.Record.ProcessGroup(id).PodName(w.Record)].Spec.NodeName
+}
+
+func groupOf(w *sim.World, class v1beta2.ProcessClass) *v1beta2.ProcessGroupStatus {
+	for _, g := range w.Record.Status.ProcessGroups {
+		if g.ProcessClass == class {
+			return g
+		}
+	}
+	return nil
+}
+
+// Two nodes are tainted, which is more than a tenth of the fault domains: their pods
+// stay. One taint is taken away again, and what was recorded of it goes. The other has
+// outlasted its rule and then the replacement time: the group is replaced, elsewhere.
+func TestATaintedNodeIsLeft(t *testing.T) {
+	w := grown(t, 11, func(c *v1beta2.FoundationDBCluster) {
+		options := &c.Spec.AutomationOptions.Replacements
+		options.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: new("example.com/maintenance"), DurationInSeconds: new(int64(600))}}
+		options.TaintReplacementTimeSeconds = new(900)
+	})
+	leaving, staying := groupOf(w, v1beta2.ProcessClassStorage).ProcessGroupID, groupOf(w, v1beta2.ProcessClassLog).ProcessGroupID
+	left, spared := nodeOf(w, leaving), nodeOf(w, staying)
+	taint := corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}
+	w.Taints = map[string][]corev1.Taint{left: {taint}, spared: {taint}}
+
+	var story bytes.Buffer
+	fmt.Fprintf(&story, "# Tainted: the nodes of %s and %s\n", leaving, staying)
+	passes := 0
+	tell(t, w, &story, 5*time.Minute, func() bool {
+		if passes++; passes == 8 {
+			fmt.Fprintf(&story, "# The taint of the node of %s is taken away\n", staying)
+			delete(w.Taints, spared)
+		}
+		return w.Record.ProcessGroup(leaving) == nil
+	})
+	if w.Record.ProcessGroup(staying) == nil || nodeOf(w, staying) != spared {
+		t.Errorf("%s did not stay on %s", staying, spared)
+	}
+	for _, pod := range w.Pods {
+		if pod.Spec.NodeName == left {
+			t.Errorf("%s is on %s", pod.Name, left)
+		}
+	}
+	golden.RequireEqual(t, story.Bytes())
+}
