@@ -19,12 +19,17 @@ var stepAliases = map[string]string{
 	"ReplaceMisconfiguredProcessGroups": "ReplaceMisconfiguredPods",
 }
 
-// stepFlags choose the steps of a pass.
-type stepFlags struct{ only, skip []string }
+// stepFlags choose the steps of a pass, and how they judge.
+type stepFlags struct {
+	only, skip []string
+	options    stages.Options
+}
 
 func (f *stepFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.only, "only", nil, "run only these steps, separated by commas; each decides on the record as it is")
 	cmd.Flags().StringSliceVar(&f.skip, "skip", nil, "leave these steps out, separated by commas")
+	cmd.Flags().BoolVar(&f.options.ReplaceOnSecurityContextChange, "replace-on-security-context-change", false,
+		"also replace process groups whose pods were made with another file group, user or group")
 	for _, flag := range []string{"only", "skip"} {
 		complete(cmd, flag, func() []string { return stepNames(stages.Cluster()) })
 	}
@@ -32,7 +37,7 @@ func (f *stepFlags) add(cmd *cobra.Command) {
 
 // steps are the steps to run, in their order.
 func (f stepFlags) steps() ([]plan.Stage, error) {
-	steps := stages.Cluster()
+	steps := stages.ClusterWith(f.options)
 	only, err := canonical(f.only, steps)
 	if err != nil {
 		return nil, err

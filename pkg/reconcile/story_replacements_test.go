@@ -9,6 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/exp/golden"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -97,4 +98,45 @@ func TestATaintedNodeIsLeft(t *testing.T) {
 		}
 	}
 	golden.RequireEqual(t, story.Bytes())
+}
+
+// Storage volumes should be larger. A claim is never changed: each group gets a
+// successor and is drained, one at a time because the spec allows no more.
+func TestAMisconfiguredVolumeIsReplaced(t *testing.T) {
+	w := grown(t, 12, func(c *v1beta2.FoundationDBCluster) {
+		c.Spec.AutomationOptions.MaxConcurrentReplacements = new(1)
+	})
+	w.Record.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassStorage: {
+		VolumeClaimTemplate: &corev1.PersistentVolumeClaim{Spec: corev1.PersistentVolumeClaimSpec{
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("256G")}},
+		}},
+	}}
+	w.Record.Generation++
+
+	var story bytes.Buffer
+	tell(t, w, &story, 10*time.Minute, func() bool {
+		if n := draining(w); n > 1 {
+			t.Errorf("%d process groups are drained at the same time", n)
+		}
+		return w.Record.Status.Generations.Reconciled == w.Record.Generation
+	})
+	for name, claim := range w.Volumes {
+		size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
+		if storage := claim.Labels[v1beta2.LabelProcessClass] == string(v1beta2.ProcessClassStorage); storage != (size.String() == "256G") {
+			t.Errorf("%s asks for %s", name, &size)
+		}
+	}
+	if !w.FDB.Databases()[0].EveryKeyOnAtLeast(2) {
+		t.Error("data has too few replicas")
+	}
+	golden.RequireEqual(t, story.Bytes())
+}
+
+func draining(w *sim.World) (n int) {
+	for _, g := range w.Record.Status.ProcessGroups {
+		if g.IsMarkedForRemoval() && !g.IsExcluded() {
+			n++
+		}
+	}
+	return n
 }

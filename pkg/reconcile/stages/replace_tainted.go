@@ -61,7 +61,7 @@ func (t taintSpread) decision() plan.Decision {
 	if t.due == 0 {
 		return plan.Decision{}
 	}
-	d := plan.Decision{Checks: []plan.Check{{Question: "are few enough fault domains tainted?", OK: t.few(), Evidence: t.evidence()}}}
+	d := plan.Decision{Checks: []plan.Check{{Question: "are few enough nodes tainted?", OK: t.few(), Evidence: t.evidence()}}}
 	if !t.few() {
 		d.Hold = &plan.Hold{
 			Reason:     fmt.Sprintf("%d process groups stay on tainted nodes: %s", t.due, t.evidence()),
@@ -75,7 +75,7 @@ func (t taintSpread) evidence() string {
 	if t.err != nil {
 		return t.err.Error()
 	}
-	return fmt.Sprintf("%d of %d are, and at most %d may be (automationOptions.replacements.maxFaultDomainsWithTaintedProcessGroups)", t.tainted, t.all, t.most)
+	return fmt.Sprintf("%d of %d fault domains are tainted, and at most %d may be (automationOptions.replacements.maxFaultDomainsWithTaintedProcessGroups)", t.tainted, t.all, t.most)
 }
 
 // whyFailed names the timers that may have run out.

@@ -53,7 +53,7 @@ func TestReplaceTaintedPods(t *testing.T) {
 		},
 		"replaces one at a time": {given: all(dueSince(time.Hour, 13, 14), sameDomain(13, 14)), does: mark("storage-114"), holds: "storage-115 have to wait"},
 		"replaces none of two fault domains of sixteen": {
-			given: dueSince(time.Hour, 13, 14), holds: "2 process groups stay on tainted nodes: 2 of 16 are, and at most 1 may be",
+			given: dueSince(time.Hour, 13, 14), holds: "2 process groups stay on tainted nodes: 2 of 16 fault domains are tainted, and at most 1 may be",
 		},
 		"replaces none while another fault domain is tainted for a short time": {
 			given: all(dueSince(time.Hour, 13), dueSince(time.Second, 14)), holds: "1 process groups stay on tainted nodes: 2 of 16",

@@ -9,12 +9,24 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Cluster lists the stages of a cluster pass in the order they run. The order
+// Options are choices about a pass that no field of the spec makes.
+type Options struct {
+	// ReplaceOnSecurityContextChange also replaces process groups whose pods were made
+	// with another file group, user or group. Without it such pods are made anew, and
+	// keep their volumes. Default false.
+	ReplaceOnSecurityContextChange bool
+}
+
+// Cluster lists the stages of a cluster pass with the default options.
+func Cluster() []plan.Stage { return ClusterWith(Options{}) }
+
+// ClusterWith lists the stages of a cluster pass in the order they run. The order
 // matters: each stage may rely on what the earlier ones have recorded.
-func Cluster() []plan.Stage {
+func ClusterWith(o Options) []plan.Stage {
 	return []plan.Stage{
 		updateStatus,
 		updateConfigMap,
+		replaceMisconfiguredPods(o),
 		replaceFailedPods,
 		addProcessGroups,
 		addServices,

@@ -31,7 +31,7 @@ func TestStagesArePureAndHonest(t *testing.T) {
 	options := cmp.Options{cmpopts.EquateEmpty(), cmp.Comparer(func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })}
 	for seed := range uint64(60) {
 		s := anySnapshot(t, seed)
-		for i, stage := range Cluster() {
+		for i, stage := range ClusterWith(Options{ReplaceOnSecurityContextChange: seed%2 == 0}) {
 			want := stage.Decide(s)
 			got := stage.Decide(s.Without(plan.Everything &^ stage.Reads))
 			if diff := cmp.Diff(want, got, options); diff != "" {
@@ -85,7 +85,7 @@ func anySnapshot(t *testing.T, seed uint64) plan.Snapshot {
 
 func damage(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, random *rand.Rand) {
 	pod := s.Pod(g)
-	switch random.IntN(9) {
+	switch random.IntN(12) {
 	case 0:
 		delete(s.Pods, pod.Name)
 	case 1:
@@ -106,5 +106,13 @@ func damage(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, random *rand.Rand) 
 	case 8:
 		yes := true
 		editProcess(s, g, func(p *fdb.Process) { p.Excluded = &yes })
+	case 9:
+		pod.Annotations[v1beta2.AnnotationLastAppliedSpec] = "other"
+	case 10:
+		delete(pod.Annotations, v1beta2.AnnotationLastAppliedSpec)
+	case 11:
+		if claim := s.Volumes[g.PVCName(s.Cluster)]; claim != nil {
+			claim.Annotations[v1beta2.AnnotationLastAppliedSpec] = "other"
+		}
 	}
 }

@@ -1,0 +1,40 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// withFileGroup is a cluster whose storage pods should own their files otherwise.
+func withFileGroup(t *testing.T) *given {
+	t.Helper()
+	g := up(t)
+	g.world.Record.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
+		v1beta2.ProcessClassStorage: {PodTemplate: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{FSGroup: new(int64(4059))}}}},
+	}
+	g.world.Record.Generation++
+	return g
+}
+
+func TestAnotherSecurityContextIsAReasonWhereTheFlagSaysSo(t *testing.T) {
+	const flag = "--replace-on-security-context-change"
+	for _, command := range []string{"plan", "reconcile"} {
+		g := withFileGroup(t)
+		args := []string{command, "sample", "--only", "UpdateStatus,ReplaceMisconfiguredProcessGroups"}
+		if command == "reconcile" {
+			args = append(args, "--dry-run")
+		}
+		g.run(args...)
+		if out := g.out.String(); strings.Contains(out, "ReplaceMisconfiguredPods") {
+			t.Errorf("%s without the flag:\n%s", command, out)
+		}
+		g.run(append(args, flag)...)
+		if out := g.out.String(); !strings.Contains(out, "ReplaceMisconfiguredPods") || !strings.Contains(out, "the security context differs") {
+			t.Errorf("%s with the flag:\n%s%s", command, out, &g.err)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package stages
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// inspection looks at the process groups of one cluster, one after the other.
+type inspection struct {
+	s       plan.Snapshot
+	options Options
+	specs   *objects.SpecHashes
+	// claims are the volume claims by the ID that they carry.
+	claims map[v1beta2.ProcessGroupID]*corev1.PersistentVolumeClaim
+}
+
+func newInspection(s plan.Snapshot, o Options) inspection {
+	return inspection{s: s, options: o, specs: objects.NewSpecHashes(s.Cluster), claims: claimsByGroup(s)}
+}
+
+// claimsByGroup are the cluster's own volume claims by the ID that they carry, the
+// first by name where there are several.
+func claimsByGroup(s plan.Snapshot) map[v1beta2.ProcessGroupID]*corev1.PersistentVolumeClaim {
+	claims := map[v1beta2.ProcessGroupID]*corev1.PersistentVolumeClaim{}
+	for _, name := range slices.Sorted(maps.Keys(s.Volumes)) {
+		claim := s.Volumes[name]
+		if id := idOf(s.Cluster, claim); belongs(s.Cluster, claim.ObjectMeta) && claims[id] == nil {
+			claims[id] = claim
+		}
+	}
+	return claims
+}
+
+func idOf(c *v1beta2.FoundationDBCluster, claim *corev1.PersistentVolumeClaim) v1beta2.ProcessGroupID {
+	return v1beta2.ProcessGroupID(claim.Labels[c.ProcessGroupIDLabels()[0]])
+}
+
+// claim is the volume claim with the group's name, if its labels say that it is the
+// group's, and else one that carries the group's ID.
+func (i inspection) claim(g *v1beta2.ProcessGroupStatus) *corev1.PersistentVolumeClaim {
+	named := i.s.Volumes[g.PVCName(i.s.Cluster)]
+	if named != nil && idOf(i.s.Cluster, named) == g.ProcessGroupID && belongs(i.s.Cluster, named.ObjectMeta) {
+		return named
+	}
+	return i.claims[g.ProcessGroupID]
+}
+
+// trigger is one reason to replace a process group: what is wrong, in words that the
+// group's ID can follow, or nothing. It returns an error when nobody can tell.
+type trigger func(inspection, *v1beta2.ProcessGroupStatus, *corev1.Pod) (wrong string, err error)
+
+// triggers are asked in this order; the first that finds something decides. Those of
+// the second list are asked only about pods that were made from another spec.
+var (
+	triggers = []trigger{
+		claimDiffers, idDiffers, addressSourceDiffers, serversDiffer, requestsMore,
+	}
+	triggersOfChangedPods = []trigger{
+		nodeSelectorDiffers, imageTypeDiffers, ipFamilyDiffers, strategyReplaces, securityContextDiffers,
+	}
+)
+
+// group is why a process group has to be replaced; empty when it has not. Without its
+// pod nobody knows how a group was made: it gets a pod by the current spec first.
+func (i inspection) group(g *v1beta2.ProcessGroupStatus) (reason string, err error) {
+	pod := i.s.Pod(g)
+	if pod == nil {
+		return "", nil
+	}
+	if reason, err := i.first(triggers, g, pod); reason != "" || err != nil {
+		return reason, err
+	}
+	changed, err := i.podChanged(g, pod)
+	if !changed || err != nil {
+		return "", err
+	}
+	return i.first(triggersOfChangedPods, g, pod)
+}
+
+func (i inspection) first(triggers []trigger, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
+	for _, asks := range triggers {
+		if wrong, err := asks(i, g, pod); wrong != "" || err != nil {
+			return wrong, err
+		}
+	}
+	return "", nil
+}
+
+var errNoHash = errors.New("does not say what it was made from: name the process group in processGroupsToRemove to have it replaced")
+
+// podChanged reports whether the pod was made from another spec than it would be made
+// from now.
+func (i inspection) podChanged(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (bool, error) {
+	want, err := i.specs.Of(g)
+	if err != nil {
+		return false, err
+	}
+	have := pod.Annotations[v1beta2.AnnotationLastAppliedSpec]
+	if have == "" {
+		return false, fmt.Errorf("pod %s %w", pod.Name, errNoHash)
+	}
+	return have != want, nil
+}
+
+// claimDiffers: the volume claim was made from another spec, or under another name. A
+// claim is never changed, and its data moves to a new one.
+func claimDiffers(i inspection, g *v1beta2.ProcessGroupStatus, _ *corev1.Pod) (string, error) {
+	have := i.claim(g)
+	if have == nil || !g.ProcessClass.IsStateful() {
+		return "", nil
+	}
+	want, err := objects.PersistentVolumeClaim(i.s.Cluster, g)
+	if err != nil {
+		return "", err
+	}
+	hash := have.Annotations[v1beta2.AnnotationLastAppliedSpec]
+	switch {
+	case have.Name != want.Name:
+		return "the volume claim has another name", nil
+	case hash == "":
+		return "", fmt.Errorf("volume claim %s %w", have.Name, errNoHash)
+	case hash != want.Annotations[v1beta2.AnnotationLastAppliedSpec]:
+		return "the spec of the volume claim differs", nil
+	default:
+		return "", nil
+	}
+}
+
+// idDiffers: the ID is not the one that the spec's prefix gives to a group of this
+// class and number.
+func idDiffers(i inspection, g *v1beta2.ProcessGroupStatus, _ *corev1.Pod) (string, error) {
+	_, _, number, err := g.ProcessGroupID.Split()
+	if err != nil {
+		return "", err
+	}
+	if g.ProcessGroupID != i.s.Cluster.ProcessGroupIDFor(g.ProcessClass, number) {
+		return "the prefix of process group IDs differs", nil
+	}
+	return "", nil
+}
+
+// addressSourceDiffers: the pod's public address comes from elsewhere than it should.
+func addressSourceDiffers(i inspection, _ *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
+	if have, want := objects.PublicIPSourceOf(pod), i.s.Cluster.PublicIPSource(); have != want {
+		return fmt.Sprintf("the public IP comes from the %s and not from the %s", have, want), nil
+	}
+	return "", nil
+}
+
+// serversDiffer: the pod was made for another number of servers.
+func serversDiffer(i inspection, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
+	have, err := objects.ServersPerPodOf(pod, g.ProcessClass)
+	if err != nil {
+		return "", err
+	}
+	if want := i.s.Cluster.ServersPerPod(g.ProcessClass); have != want {
+		return fmt.Sprintf("the pod runs %d servers and not %d", have, want), nil
+	}
+	return "", nil
+}
+
+// requestsMore: the spec now asks for more CPU or memory than the pod has, and says
+// that such a pod is to be replaced. Less is never a reason.
+func requestsMore(i inspection, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
+	if !i.s.Cluster.ReplaceInstancesWhenResourcesChange() {
+		return "", nil
+	}
+	want, err := objects.PodSpec(i.s.Cluster, g)
+	if err != nil {
+		return "", err
+	}
+	if anyGrew(pod.Spec.Containers, want.Containers) || anyGrew(pod.Spec.InitContainers, want.InitContainers) {
+		return "the pod asks for less CPU or memory than it should", nil
+	}
+	return "", nil
+}

@@ -1,0 +1,127 @@
+package stages
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+)
+
+// anyGrew reports whether containers together ask for more CPU or memory now.
+func anyGrew(have, want []corev1.Container) bool {
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		if asked, now := requested(have, name), requested(want, name); now.Cmp(asked) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func requested(containers []corev1.Container, name corev1.ResourceName) resource.Quantity {
+	var sum resource.Quantity
+	for _, c := range containers {
+		sum.Add(c.Resources.Requests[name])
+	}
+	return sum
+}
+
+// nodeSelectorDiffers: the pod may have to move to a node where its volume cannot follow.
+func nodeSelectorDiffers(i inspection, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
+	want, err := objects.PodSpec(i.s.Cluster, g)
+	if err != nil {
+		return "", err
+	}
+	if !maps.Equal(pod.Spec.NodeSelector, want.NodeSelector) {
+		return "the node selector differs", nil
+	}
+	return "", nil
+}
+
+// imageTypeDiffers: with one storage server per pod the two image types lay out the
+// data directory in different ways. It is asked of every class.
+func imageTypeDiffers(i inspection, _ *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
+	have, want := objects.ImageTypeOf(pod), i.s.Cluster.ImageType()
+	if have != want && i.s.Cluster.ServersPerPod(v1beta2.ProcessClassStorage) == 1 {
+		return fmt.Sprintf("the image type is %s and not %s", have, want), nil
+	}
+	return "", nil
+}
+
+// ipFamilyDiffers: the pod was told to use addresses of another family.
+func ipFamilyDiffers(i inspection, _ *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
+	have, err := objects.IPFamilyOf(pod)
+	if err != nil {
+		return "", err
+	}
+	if have != i.s.Cluster.PodIPFamily() {
+		return "the IP family differs", nil
+	}
+	return "", nil
+}
+
+// strategyReplaces: the spec says that pods of this class are replaced, and not made
+// anew, whatever in their spec differs.
+func strategyReplaces(i inspection, g *v1beta2.ProcessGroupStatus, _ *corev1.Pod) (string, error) {
+	if i.s.Cluster.ReplacesPodsOf(g.ProcessClass) {
+		return fmt.Sprintf("the pod spec differs, and podUpdateStrategy is %s", i.s.Cluster.PodUpdateStrategy()), nil
+	}
+	return "", nil
+}
+
+// securityContextDiffers: the files on the volume may belong to another user or group
+// than the servers will run as. Asked only where the options say so.
+func securityContextDiffers(i inspection, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
+	if !i.options.ReplaceOnSecurityContextChange {
+		return "", nil
+	}
+	want, err := objects.PodSpec(i.s.Cluster, g)
+	if err != nil {
+		return "", err
+	}
+	if fileGroupDiffers(pod.Spec.SecurityContext, want.SecurityContext) || userDiffers(&pod.Spec, want) {
+		return "the security context differs", nil
+	}
+	return "", nil
+}
+
+// fileGroupDiffers compares what decides who owns the files of a volume. A group that
+// is not given is another one than group 0.
+func fileGroupDiffers(have, want *corev1.PodSecurityContext) bool {
+	a, b := ptr.Deref(have, corev1.PodSecurityContext{}), ptr.Deref(want, corev1.PodSecurityContext{})
+	return !ptr.Equal(a.FSGroup, b.FSGroup) || !ptr.Equal(a.FSGroupChangePolicy, b.FSGroupChangePolicy)
+}
+
+// userDiffers compares the users and groups that the containers run as, of those that
+// both specs have.
+func userDiffers(have, want *corev1.PodSpec) bool {
+	return slices.ContainsFunc(have.Containers, func(c corev1.Container) bool {
+		n := slices.IndexFunc(want.Containers, func(other corev1.Container) bool { return other.Name == c.Name })
+		if n < 0 {
+			return false
+		}
+		a, b := runsAs(have, c), runsAs(want, want.Containers[n])
+		return !ptr.Equal(a.user, b.user) || !ptr.Equal(a.group, b.group)
+	})
+}
+
+// identity is who a container runs as; nil where nothing says so.
+type identity struct{ user, group *int64 }
+
+// runsAs is what the container says, or else its pod.
+func runsAs(spec *corev1.PodSpec, c corev1.Container) identity {
+	pod, own := ptr.Deref(spec.SecurityContext, corev1.PodSecurityContext{}), ptr.Deref(c.SecurityContext, corev1.SecurityContext{})
+	who := identity{own.RunAsUser, own.RunAsGroup}
+	if who.user == nil {
+		who.user = pod.RunAsUser
+	}
+	if who.group == nil {
+		who.group = pod.RunAsGroup
+	}
+	return who
+}
