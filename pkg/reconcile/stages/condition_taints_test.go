@@ -93,7 +93,7 @@ func TestNodeTaints(t *testing.T) {
 			all(rule("*", 60), withRule(new("drain"), nil), tainted("drain", time.Hour)), nil,
 		},
 		"a rule with a negative time is switched off":            {all(rule("*", 60), rule("drain", -1), tainted("drain", time.Hour)), nil},
-		"a rule without a key is about nothing":                  {all(withRule(nil, new(int64(0))), rule("", 0), tainted("drain", time.Hour)), nil},
+		"a rule without a key is about nothing":                  {all(withRule(nil, new(int64(0))), rule("", 0), tainted("drain", time.Hour), tainted("", time.Hour)), nil},
 		"a rule about all that is switched off is about nothing": {all(withRule(new("*"), nil), tainted("drain", time.Hour)), nil},
 		"a rule with the largest time of all never fires":        {all(rule("drain", math.MaxInt64), tainted("drain", 1e6*time.Hour)), []string{detected}},
 		"a rule with time 0 fires at the next look":              {all(rule("drain", 0), tainted("drain", sometime), seen(time.Second)), []string{detected, replacing}},

@@ -108,6 +108,11 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 			given: claimWith(func(c *corev1.PersistentVolumeClaim) { delete(c.Annotations, v1beta2.AnnotationLastAppliedSpec) }),
 			holds: "storage-114: volume claim sample-storage-114-data does not say what it was made from",
 		},
+		"not for a volume claim of a class that has none": {given: func(s *plan.Snapshot) {
+			s.Volumes["stray"] = s.Volumes[firstOf(*s, "storage").PVCName(s.Cluster)].DeepCopy()
+			s.Volumes["stray"].Name = "stray"
+			s.Volumes["stray"].Labels[v1beta2.LabelProcessGroupID] = string(firstOf(*s, "stateless").ProcessGroupID)
+		}},
 		"not for labels of a volume claim": {given: claimWith(func(c *corev1.PersistentVolumeClaim) { c.Labels["theirs"] = "1" })},
 
 		// 2. pods that are missing
@@ -281,8 +286,13 @@ func TestTheSecurityContextCountsWhereAskedFor(t *testing.T) {
 		"not a context that says nothing":            {inPod(func(*corev1.PodSecurityContext) {}), false},
 		"a user that is not given any more":          {all(runsAsOne, podOf("storage", anyChange)), true},
 		"not one that is given at the pod as before": {all(runsAsOne, inPod(func(c *corev1.PodSecurityContext) { c.RunAsUser, c.RunAsGroup = new(int64(1)), new(int64(1)) })), false},
-		"not a container that only one of them has": {podOf("storage", func(p *corev1.PodSpec) {
+		"not a container that only the spec has": {podOf("storage", func(p *corev1.PodSpec) {
 			p.Containers = append(p.Containers, corev1.Container{Name: "own", SecurityContext: &corev1.SecurityContext{RunAsUser: new(int64(7))}})
+		}), false},
+		"not a container that only the pod has": {all(podOf("storage", anyChange), func(s *plan.Snapshot) {
+			for _, p := range s.Pods {
+				p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "injected", SecurityContext: &corev1.SecurityContext{RunAsUser: new(int64(7))}})
+			}
 		}), false},
 	}
 	for name, tc := range tests {

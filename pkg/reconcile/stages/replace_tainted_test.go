@@ -68,6 +68,10 @@ func TestReplaceTaintedPods(t *testing.T) {
 		"replaces two of sixteen where the spec allows an eighth": {given: all(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromString("13%")), atMost(9)), does: mark("storage-114, storage-115")},
 		"rounds a share down": {given: all(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromString("12%")), atMost(9)), holds: "at most 1 may be"},
 		"replaces none where nobody can tell how many are allowed": {given: all(dueSince(time.Hour, 13), allowTainted(intstr.FromString("some"))), holds: "reading maxFaultDomainsWithTaintedProcessGroups"},
+		"nor a group without a fault domain then": {
+			given: all(dueSince(time.Hour, 13), allowTainted(intstr.FromString("some")), func(s *plan.Snapshot) { s.Groups()[13].FaultDomain = "" }), holds: "reading maxFaultDomainsWithTaintedProcessGroups",
+		},
+		"says nothing of too many before any is due": {given: dueSince(time.Second, 13, 14)},
 		"replaces what failed however many fault domains are tainted": {
 			given: all(dueSince(time.Hour, 13, 14), func(s *plan.Snapshot) {
 				s.Groups()[12].SetCondition(v1beta2.ConditionPodFailing, noon.Add(-3*time.Hour))
