@@ -101,11 +101,21 @@ func (c Configuration) checkMigration() error {
 	return errors.Join(errs...)
 }
 
+// mostRegions is how many regions a database can have. Source: FoundationDB calls any
+// configuration with more invalid.
+const mostRegions = 2
+
 func (c Configuration) checkRegions() error {
 	if c.UsableRegions > max(1, len(c.Regions)) {
 		return fmt.Errorf("usable_regions %d: there are %d regions", c.UsableRegions, len(c.Regions))
 	}
+	if len(c.Regions) > mostRegions {
+		return fmt.Errorf("%d regions: want at most %d", len(c.Regions), mostRegions)
+	}
 	var errs []error
+	if len(c.Regions) > 0 && !slices.ContainsFunc(c.Regions, Region.MayServe) {
+		errs = append(errs, errors.New("no region has a priority of 0 or more, so none may serve"))
+	}
 	mains := map[string]bool{}
 	for i, r := range c.Regions {
 		if err := r.check(); err != nil {
@@ -154,6 +164,13 @@ func (r Region) Main() (DataCenter, bool) {
 		return DataCenter{}, false
 	}
 	return r.DataCenters[i], true
+}
+
+// MayServe reports whether the region may be the primary one: a negative priority
+// keeps it from that.
+func (r Region) MayServe() bool {
+	main, ok := r.Main()
+	return ok && main.Priority >= 0
 }
 
 // checkWord refuses text that could end a command or a JSON string. The encoder

@@ -98,6 +98,12 @@ func TestConfigurationsThatAreNeverSent(t *testing.T) {
 		"two regions of one data centre": {func(c *Configuration) {
 			c.Regions = []Region{twoRegions()[1], twoRegions()[1]}
 		}, "main one of another region"},
+		"three regions": {func(c *Configuration) {
+			c.Regions = append(twoRegions(), Region{DataCenters: []DataCenter{{ID: "dc4"}}})
+		}, "3 regions: want at most 2"},
+		"regions of which none may serve": {func(c *Configuration) {
+			c.Regions = []Region{{DataCenters: []DataCenter{{ID: "dc1", Priority: -1}}}}
+		}, "none may serve"},
 		"a quote in a data centre": {func(c *Configuration) {
 			c.Regions = []Region{{DataCenters: []DataCenter{{ID: `dc"1`}}}}
 		}, "quote"},

@@ -1,0 +1,164 @@
+package fdb
+
+import (
+	"fmt"
+	"slices"
+)
+
+// regionMove is one change of regions: of the regions themselves, or of how many of
+// them are usable.
+type regionMove struct {
+	regions []Region
+	// usable is 0 when it stays.
+	usable int
+	does   string
+}
+
+// regionChange is where a database is and where it should get to.
+type regionChange struct {
+	have, want         []Region
+	usable, wantUsable int
+	home               string
+}
+
+// next is the first move that is due, and false when the regions are as wanted.
+func (c regionChange) next() (regionMove, bool) {
+	for _, rule := range []func() (regionMove, bool){c.begin, c.shape, c.retire, c.handOver, c.settle} {
+		if move, due := rule(); due {
+			return move, true
+		}
+	}
+	return regionMove{}, false
+}
+
+// begin gives regions to a database that has none. The data center that serves now
+// stays the primary one, whatever is wanted: no other has the data.
+func (c regionChange) begin() (regionMove, bool) {
+	if len(c.have) > 0 || len(c.want) == 0 {
+		return regionMove{}, false
+	}
+	home := c.home
+	if home == "" {
+		home = best(c.want).id()
+	}
+	first, wanted := regionOf(c.want, home)
+	if !wanted {
+		first = Region{DataCenters: []DataCenter{{ID: home, Priority: 1}}}
+	}
+	regions := joined([]Region{first.ranked(max(first.priority(), 0))}, c.want)
+	return regionMove{regions: regions, does: "begin with " + rankings(regions)}, true
+}
+
+// shape gives kept regions the wanted satellites, and adds a wanted region where
+// there is room. A new one may not serve yet: it has no data.
+func (c regionChange) shape() (regionMove, bool) {
+	if len(c.have) == 0 || len(c.want) == 0 {
+		return regionMove{}, false
+	}
+	kept := slices.Clone(c.have)
+	for i, r := range kept {
+		if wanted, ok := regionOf(c.want, r.id()); ok {
+			kept[i] = wanted.ranked(r.priority())
+		}
+	}
+	regions := joined(kept, c.want)
+	switch {
+	case len(regions) > len(c.have):
+		return regionMove{regions: regions, does: fmt.Sprintf("add region %s with priority %d", regions[len(regions)-1].id(), unusedPriority)}, true
+	case !regionsAlike(regions, c.have):
+		return regionMove{regions: regions, does: "give the regions the wanted satellites"}, true
+	}
+	return regionMove{}, false
+}
+
+// retire takes a region out that is neither wanted nor primary: first it may not
+// serve any more, then it gets no more data, then it goes. Without wanted regions the
+// primary one goes too, last and with all that is left.
+func (c regionChange) retire() (regionMove, bool) {
+	primary := c.primary()
+	for _, r := range c.have {
+		_, wanted := regionOf(c.want, r.id())
+		switch {
+		case wanted || r.id() == primary.id():
+		case r.MayServe():
+			return c.lowered(r), true
+		case c.usable > 1:
+			return regionMove{usable: 1, does: "make one region usable, so that " + r.id() + " gives its data up"}, true
+		case len(c.want) > 0:
+			return regionMove{regions: without(c.have, r), does: "drop region " + r.id()}, true
+		}
+	}
+	if len(c.want) == 0 && len(c.have) > 0 {
+		return regionMove{does: "drop all regions"}, true
+	}
+	return regionMove{}, false
+}
+
+// handOver makes the other region primary when the one that is should not be. The
+// other gets a full copy first, then may serve, then does.
+func (c regionChange) handOver() (regionMove, bool) {
+	primary := c.primary()
+	if len(c.have) < mostRegions || c.mayStayPrimary(primary) {
+		return regionMove{}, false
+	}
+	other := without(c.have, primary)[0]
+	switch {
+	case c.usable < mostRegions:
+		return c.filled(other), true
+	case !other.MayServe():
+		regions := []Region{primary.ranked(max(primary.priority(), 1)), other.ranked(0)}
+		return regionMove{regions: regions, does: fmt.Sprintf("let region %s serve: %s", other.id(), rankings(regions))}, true
+	default:
+		regions := []Region{primary.ranked(0), other.ranked(1)}
+		return regionMove{regions: regions, does: fmt.Sprintf("make region %s primary: %s", other.id(), rankings(regions))}, true
+	}
+}
+
+func (c regionChange) mayStayPrimary(primary Region) bool {
+	wanted, ok := regionOf(c.want, primary.id())
+	return ok && wanted.priority() == best(c.want).priority()
+}
+
+// settle is for regions that are the wanted ones with the right primary: only numbers
+// are left.
+func (c regionChange) settle() (regionMove, bool) {
+	numbers := regionMove{regions: c.want, does: "set the wanted priorities: " + rankings(c.want)}
+	differ := !regionsAlike(c.have, c.want)
+	switch {
+	case c.usable < c.wantUsable:
+		return c.filled(without(c.have, c.primary())[0]), true
+	case c.usable > c.wantUsable && len(serving(c.have)) > 1:
+		return numbers, true // usable_regions changes only while one region may serve
+	case c.usable > c.wantUsable:
+		return regionMove{usable: c.wantUsable, does: "make one region usable"}, true
+	}
+	return numbers, differ
+}
+
+// filled raises usable_regions so that a region gets a copy of the data. FoundationDB
+// does that only while one region may serve.
+func (c regionChange) filled(other Region) regionMove {
+	if other.MayServe() {
+		return c.lowered(other)
+	}
+	return regionMove{usable: mostRegions, does: fmt.Sprintf("make %d regions usable, so that %s gets a copy of the data", mostRegions, other.id())}
+}
+
+// lowered keeps a region from serving.
+func (c regionChange) lowered(r Region) regionMove {
+	regions := slices.Clone(c.have)
+	for i := range regions {
+		if regions[i].id() == r.id() {
+			regions[i] = r.ranked(unusedPriority)
+		}
+	}
+	return regionMove{regions: regions, does: fmt.Sprintf("keep region %s from serving: %s", r.id(), rankings(regions))}
+}
+
+// primary is the region with the highest priority; of equals, the one that serves.
+func (c regionChange) primary() Region {
+	if home, ok := regionOf(c.have, c.home); ok && home.priority() == best(c.have).priority() {
+		return home
+	}
+	return best(c.have)
+}
