@@ -16,7 +16,23 @@ const (
 	NewDatabase ConfigureKind = "new"
 	// ChangeDatabase changes an existing database.
 	ChangeDatabase ConfigureKind = "change"
+	// ChangeRegions changes the regions of an existing database and nothing else.
+	ChangeRegions ConfigureKind = "regions"
+	// ChangeUsableRegions changes how many regions are usable and nothing else.
+	ChangeUsableRegions ConfigureKind = "usable_regions"
 )
+
+// part is what of a configuration the command sends and reads back.
+func (k ConfigureKind) part() fdb.Part {
+	switch k {
+	case ChangeRegions:
+		return fdb.OnlyRegions
+	case ChangeUsableRegions:
+		return fdb.OnlyUsableRegions
+	case NewDatabase, ChangeDatabase:
+	}
+	return fdb.Whole
+}
 
 // Admin changes and describes one database. Every method may return an *Error; each
 // mutation reads back what it did.
@@ -25,7 +41,8 @@ type Admin interface {
 	// is no error.
 	Status(ctx context.Context) (*fdb.Status, error)
 	// Configure creates or changes the database's configuration. It refuses a
-	// configuration that fails its Check, and can take 75 s.
+	// configuration that fails its Check, and can take 75 s. KindNotYet means that
+	// FoundationDB will take the same command later.
 	Configure(ctx context.Context, c fdb.Configuration, kind ConfigureKind) error
 	// ChangeCoordinators moves the coordinators and returns the new connection string.
 	ChangeCoordinators(ctx context.Context, coordinators []fdb.Address) (fdb.ConnectionString, error)

@@ -62,7 +62,7 @@ func certainlyNotRun(err error) bool {
 // decided reports whether the database itself said that it did not do it.
 func decided(err error) bool {
 	switch KindOf(err) {
-	case KindRefused, KindLocked, KindConflict:
+	case KindRefused, KindNotYet, KindLocked, KindConflict:
 		return true
 	default:
 		return false

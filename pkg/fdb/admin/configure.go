@@ -30,7 +30,7 @@ func (c *FDBCLI) Configure(ctx context.Context, wanted fdb.Configuration, kind C
 		doing = "creating the database"
 		words, texts = append(words, "new"), createdTexts
 	}
-	tokens, err := wanted.Tokens()
+	tokens, err := wanted.TokensOf(kind.part())
 	if err != nil {
 		return &Error{Kind: KindBadInput, Doing: doing, Err: err}
 	}
@@ -41,18 +41,18 @@ func (c *FDBCLI) Configure(ctx context.Context, wanted fdb.Configuration, kind C
 		succeeded: func(r Result) bool {
 			return slices.ContainsFunc(answerLines(r.Stdout), func(line string) bool { return slices.Contains(texts, line) })
 		},
-		inForce: func(ctx context.Context) (bool, error) { return c.configurationInForce(ctx, wanted) },
+		inForce: func(ctx context.Context) (bool, error) { return c.configurationInForce(ctx, wanted, kind.part()) },
 	})
 }
 
-func (c *FDBCLI) configurationInForce(ctx context.Context, wanted fdb.Configuration) (bool, error) {
+func (c *FDBCLI) configurationInForce(ctx context.Context, wanted fdb.Configuration, part fdb.Part) (bool, error) {
 	for range configurationReads {
 		s, err := c.Status(ctx)
 		if err != nil {
 			return false, err
 		}
 		if s.Cluster.Configuration != nil {
-			return c.satisfies(ctx, *s.Cluster.Configuration, wanted)
+			return c.satisfies(ctx, *s.Cluster.Configuration, wanted, part)
 		}
 		if err := c.pause(ctx, configurationPause); err != nil {
 			return false, err
@@ -62,13 +62,13 @@ func (c *FDBCLI) configurationInForce(ctx context.Context, wanted fdb.Configurat
 }
 
 // satisfies compares, resolving engine names as the version does when they differ.
-func (c *FDBCLI) satisfies(ctx context.Context, current, wanted fdb.Configuration) (bool, error) {
-	if current.Equal(wanted, fdb.Version{}) {
+func (c *FDBCLI) satisfies(ctx context.Context, current, wanted fdb.Configuration, part fdb.Part) (bool, error) {
+	if current.EqualIn(part, wanted, fdb.Version{}) {
 		return true, nil
 	}
 	v, err := c.Version(ctx)
 	if err != nil {
 		return false, err
 	}
-	return current.Equal(wanted, v), nil
+	return current.EqualIn(part, wanted, v), nil
 }

@@ -33,6 +33,9 @@ const (
 	KindLocked Kind = "Locked"
 	// KindRefused: the database, or a check before it, said no. Nothing was changed.
 	KindRefused Kind = "Refused"
+	// KindNotYet: the database said no because of something that passes by itself. Nothing
+	// was changed; the same command may be run again later.
+	KindNotYet Kind = "NotYet"
 	// KindNotInForce: the database said yes and the read-back disagrees.
 	KindNotInForce Kind = "NotInForce"
 	// KindPartial: some targets were not reached; the others were.

@@ -295,6 +295,7 @@ func TestConfigurationsAreReadBack(t *testing.T) {
 	cases := map[string]struct {
 		kind    admin.ConfigureKind
 		regions []fdb.Region
+		edit    func(*fdb.Configuration)
 		steps   []admintest.Step
 		want    admin.Kind
 	}{
@@ -345,10 +346,39 @@ func TestConfigurationsAreReadBack(t *testing.T) {
 			steps: []admintest.Step{
 				{
 					Script: "configure " + withRegions, ExitCode: 1,
+					Stderr: "ERROR: Not enough processes exist to support the specified configuration\nType `configure FORCE <TOKEN...>' to configure without this check\n",
+				},
+				statusStep(t, "05-healthy"), version,
+			},
+		},
+		"refused for now": {
+			kind:    admin.ChangeDatabase,
+			regions: []fdb.Region{{DataCenters: []fdb.DataCenter{{ID: "dc1", Priority: 1}}}},
+			want:    admin.KindNotYet,
+			steps: []admintest.Step{
+				{
+					Script: "configure " + withRegions, ExitCode: 1,
 					Stderr: "ERROR: All storage servers must be in one of the known regions\nType `configure FORCE <TOKEN...>' to configure without this check\n",
 				},
 				statusStep(t, "05-healthy"), version,
 			},
+		},
+		"only regions are sent, and nothing else is read back": {
+			kind:    admin.ChangeRegions,
+			regions: []fdb.Region{{DataCenters: []fdb.DataCenter{{ID: "dc1", Priority: 1}}}},
+			want:    admin.KindNotInForce,
+			steps: []admintest.Step{
+				{
+					Script: `configure regions=\x5b\x7b\x22datacenters\x22:\x5b\x7b\x22id\x22:\x22dc1\x22,\x22priority\x22:1\x7d\x5d\x7d\x5d`,
+					Stdout: "Configuration changed\n",
+				},
+				statusStep(t, "05-healthy"), version,
+			},
+		},
+		"only usable regions are sent, and nothing else is read back": {
+			kind:  admin.ChangeUsableRegions,
+			edit:  func(c *fdb.Configuration) { c.Logs = 99 },
+			steps: []admintest.Step{{Script: "configure usable_regions=1", Stdout: "Configuration changed\n"}, statusStep(t, "05-healthy")},
 		},
 		"an error, and yet in force": {
 			kind: admin.ChangeDatabase,
@@ -362,12 +392,18 @@ func TestConfigurationsAreReadBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			wanted := ordinary()
 			wanted.Regions = c.regions
+			if c.edit != nil {
+				c.edit(&wanted)
+			}
 			err := newCLI(admintest.NewTranscript(t, c.steps...)).Configure(t.Context(), wanted, c.kind)
 			if got := admin.KindOf(err); got != c.want || (err == nil) != (c.want == "") {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 			if err != nil && strings.Contains(err.Error(), "FORCE") {
 				t.Errorf("the error recommends force: %v", err)
+			}
+			if c.want == admin.KindNotYet && !strings.Contains(err.Error(), "try again later") {
+				t.Errorf("the error does not say that it passes: %v", err)
 			}
 		})
 	}

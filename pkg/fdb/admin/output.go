@@ -133,14 +133,27 @@ func failureOfErrors(doing string, lines []string) *Error {
 	if !known {
 		kind = kindOfText(text)
 	}
-	if kind == KindRefused {
+	switch kind { //nolint:exhaustive // all others are told by the first error alone
+	case KindRefused:
 		text = strings.Join(lines, "; ")
 		code = 0
+	case KindNotYet:
+		text += " (" + passing[text] + "; try again later)"
 	}
 	return &Error{Kind: kind, Doing: doing, Detail: text, Code: code}
 }
 
+// passing are refusals whose cause passes by itself, and what that is.
+var passing = map[string]string{
+	// Recorded: refused right after usable_regions=1, accepted 35 s later.
+	"All storage servers must be in one of the known regions":                                                            "the servers of a region that gave its data up leave within about a minute",
+	"When usable_regions > 1, all regions with priority >= 0 must be fully replicated before changing the configuration": "a region is still being filled",
+}
+
 func kindOfText(text string) Kind {
+	if _, passes := passing[text]; passes {
+		return KindNotYet
+	}
 	switch {
 	case strings.HasPrefix(text, noDatabaseText):
 		return KindUnavailable

@@ -243,6 +243,24 @@ func TestADatabaseIsCreatedOnce(t *testing.T) {
 	refuseConfigure(t, f)
 }
 
+func TestAStepOfARegionChangeSendsOnlyItsPart(t *testing.T) {
+	f, create := atConfigure(t)
+	f.begin()
+	if err := f.world.Act(t.Context(), create); err != nil {
+		t.Fatal(err)
+	}
+	for part, want := range map[fdb.Part]string{fdb.OnlyUsableRegions: "configure usable_regions=1", fdb.OnlyRegions: "configure regions="} {
+		f.log.reset()
+		if err := f.world.Act(t.Context(), plan.Configure{Configuration: create.Configuration, Part: part}); err != nil {
+			t.Fatal(err)
+		}
+		sent := strings.Join(f.log.those("exec"), "\n")
+		if !strings.Contains(sent, want) || strings.Contains(sent, "configure double") {
+			t.Errorf("sent %s, want %q", sent, want)
+		}
+	}
+}
+
 func TestADatabaseIsNeverCreatedOnARecordThatSaysConfigured(t *testing.T) {
 	f, create := atConfigure(t)
 	f.setStatus(func(s *v1beta2.FoundationDBClusterStatus) { s.Configured = true })

@@ -159,7 +159,7 @@ func (w *World) configure(ctx context.Context, a plan.Configure) error {
 		return fmt.Errorf("configuring the database: %w", err)
 	}
 	if !a.New {
-		return cli.Configure(ctx, a.Configuration, admin.ChangeDatabase)
+		return cli.Configure(ctx, a.Configuration, changeOf(a.Part))
 	}
 	// The last look before the one command that could hide a database's data behind
 	// an empty one. Both are read again here because the snapshot may be minutes old.
@@ -178,6 +178,18 @@ func (w *World) configure(ctx context.Context, a plan.Configure) error {
 		return fmt.Errorf("creating a database where the recovery state is %q, not %q", status.RecoveryName(), fdb.RecoveryNeverCreated)
 	}
 	return cli.Configure(ctx, a.Configuration, admin.NewDatabase)
+}
+
+// changeOf is the change that sends one part of a configuration.
+func changeOf(p fdb.Part) admin.ConfigureKind {
+	switch p {
+	case fdb.OnlyRegions:
+		return admin.ChangeRegions
+	case fdb.OnlyUsableRegions:
+		return admin.ChangeUsableRegions
+	case fdb.Whole:
+	}
+	return admin.ChangeDatabase
 }
 
 // changeCoordinators changes the coordinators and stores what results. A record that

@@ -12,6 +12,8 @@ type Configure struct {
 	// New is true for a database that was never configured.
 	New           bool              `json:"new,omitempty"`
 	Configuration fdb.Configuration `json:"configuration"`
+	// Part is what of the configuration is sent; everything unless said otherwise.
+	Part fdb.Part `json:"part,omitempty"`
 	// Command is the configure command in words, for people.
 	Command string `json:"command"`
 }
