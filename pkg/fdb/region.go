@@ -15,6 +15,9 @@ func (c Configuration) Primary() (Region, bool) {
 	return best(c.Regions), len(c.Regions) > 0
 }
 
+// ServingRegions is how many regions may be the primary one.
+func (c Configuration) ServingRegions() int { return len(serving(c.Regions)) }
+
 // best is the region with the highest priority, by ID among equals; zero for none.
 func best(regions []Region) Region {
 	sorted := normalizedRegions(regions)

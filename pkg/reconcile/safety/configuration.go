@@ -2,6 +2,7 @@ package safety
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -10,37 +11,23 @@ import (
 
 // CanHold asks whether the processes that report can carry a configuration: enough
 // fault domains for its replicas, for storage and for logs, and for
-// three_data_hall enough data halls. FoundationDB itself accepts a configuration
-// that cannot hold and then waits for ever.
+// three_data_hall enough data halls. With regions that is asked of the main data
+// center of each, and of the satellites of those that may serve. FoundationDB itself
+// accepts a configuration that cannot hold and then waits for ever.
 func CanHold(d plan.DatabaseFacts, want fdb.Configuration) plan.Check {
 	c := plan.Check{Question: fmt.Sprintf("can the processes that report hold %s?", want.RedundancyMode), Gate: plan.GateConfig}
 	if d.Status == nil {
 		c.Evidence = d.Why()
 		return c
 	}
-	need := fdb.MinimumFaultDomains(want.RedundancyMode)
 	var found []string
-	for _, kind := range []struct {
-		name  string
-		class func(fdb.Process) bool
-	}{
-		{"storage", storesData},
-		{"log", keepsLogs},
-	} {
-		zones := distinct(d.Status, kind.class, fdb.Process.Zone)
-		if zones < need {
-			c.Evidence = fmt.Sprintf("%s processes report from %d fault domains, need %d", kind.name, zones, need)
+	for _, asked := range demands(want) {
+		words, ok := asked.met(d.Status)
+		if !ok {
+			c.Evidence = words
 			return c
 		}
-		found = append(found, fmt.Sprintf("%s in %d fault domains", kind.name, zones))
-	}
-	if want.RedundancyMode == fdb.RedundancyThreeDataHall {
-		halls := distinct(d.Status, storesData, func(p fdb.Process) string { return p.Locality[fdb.LocalityDataHall] })
-		if halls < threeDataHalls {
-			c.Evidence = fmt.Sprintf("storage processes report from %d data halls, need %d", halls, threeDataHalls)
-			return c
-		}
-		found = append(found, fmt.Sprintf("%d data halls", halls))
+		found = append(found, words)
 	}
 	c.OK, c.Evidence = true, strings.Join(found, ", ")
 	return c
@@ -49,17 +36,119 @@ func CanHold(d plan.DatabaseFacts, want fdb.Configuration) plan.Check {
 // threeDataHalls is how many data halls the redundancy mode of that name needs.
 const threeDataHalls = 3
 
+// demand is how many values of a locality must be among the processes of a kind.
+type demand struct {
+	// where are data centers of which some have to meet the demand, each by itself;
+	// none means all processes together.
+	where []string
+	// some is of how many data centers that is asked.
+	some int
+	// region is whose demand it is, in words; empty without regions.
+	region string
+	kind   string
+	may    func(fdb.Process) bool
+	key    string
+	values string
+	need   int
+}
+
+func demands(want fdb.Configuration) []demand {
+	if len(want.Regions) == 0 {
+		return dataDemands(want.RedundancyMode, "")
+	}
+	var all []demand
+	for _, r := range want.Regions {
+		main, _ := r.Main()
+		all = append(all, dataDemands(want.RedundancyMode, main.ID)...)
+		if s, ok := satelliteDemand(r); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// dataDemands are those of a full copy of the data, in one data center or anywhere.
+func dataDemands(mode, dc string) []demand {
+	zones := demand{key: fdb.LocalityZoneID, values: "fault domains", need: fdb.MinimumFaultDomains(mode), some: 1}
+	if dc != "" {
+		zones.where, zones.region = []string{dc}, "region "+dc+": "
+	}
+	storage, logs := zones, zones
+	storage.kind, storage.may = "storage", storesData
+	logs.kind, logs.may = "log", keepsLogs
+	if mode != fdb.RedundancyThreeDataHall {
+		return []demand{storage, logs}
+	}
+	halls := storage
+	halls.key, halls.values, halls.need = fdb.LocalityDataHall, "data halls", threeDataHalls
+	return []demand{storage, logs, halls}
+}
+
+// satelliteModes are in how many satellites, and in how many fault domains of each,
+// a mode keeps logs. Source: FoundationDB's table of satellite modes.
+var satelliteModes = map[string]struct{ satellites, zones int }{
+	"one_satellite_single": {1, 1},
+	"one_satellite_double": {1, 2},
+	"one_satellite_triple": {1, 3},
+	"two_satellite_safe":   {2, 2},
+	"two_satellite_fast":   {2, 2},
+}
+
+// satelliteDemand is that of a region which may serve: only a primary one uses its
+// satellites.
+func satelliteDemand(r fdb.Region) (demand, bool) {
+	mode, used := satelliteModes[r.SatelliteRedundancyMode]
+	if !used || !r.MayServe() {
+		return demand{}, false
+	}
+	main, _ := r.Main()
+	asked := demand{region: "satellites of region " + main.ID + ": ", kind: "log", may: keepsLogs, key: fdb.LocalityZoneID, values: "fault domains", need: mode.zones, some: mode.satellites}
+	asked.where = []string{} // a mode without satellites is met nowhere
+	for _, dc := range r.DataCenters {
+		if dc.Satellite != 0 {
+			asked.where = append(asked.where, dc.ID)
+		}
+	}
+	return asked, true
+}
+
+// met reports whether the demand is met, and by what, in words.
+func (a demand) met(s *fdb.Status) (words string, ok bool) {
+	if a.where == nil {
+		n := distinct(s, a.may, a.key)
+		return a.words(n), n >= a.need
+	}
+	counts := []int{0} // for want of a data center
+	for _, dc := range a.where {
+		counts = append(counts, distinct(s, func(p fdb.Process) bool { return a.may(p) && p.DC() == dc }, a.key))
+	}
+	slices.Sort(counts)
+	slices.Reverse(counts)
+	decisive := counts[min(a.some, len(counts))-1]
+	return a.words(decisive), decisive >= a.need
+}
+
+func (a demand) words(n int) string {
+	if n < a.need {
+		return fmt.Sprintf("%s%s processes report from %d %s, need %d", a.region, a.kind, n, a.values, a.need)
+	}
+	if a.key == fdb.LocalityDataHall {
+		return fmt.Sprintf("%s%d %s", a.region, n, a.values)
+	}
+	return fmt.Sprintf("%s%s in %d %s", a.region, a.kind, n, a.values)
+}
+
 func storesData(p fdb.Process) bool { return p.ClassType == "storage" }
 
 func keepsLogs(p fdb.Process) bool { return p.ClassType == "log" || p.ClassType == "transaction" }
 
 // distinct counts the values that a locality has among reporting processes which
 // may take the role and are not excluded.
-func distinct(s *fdb.Status, eligible func(fdb.Process) bool, value func(fdb.Process) string) int {
+func distinct(s *fdb.Status, eligible func(fdb.Process) bool, key string) int {
 	values := map[string]bool{}
 	for _, p := range s.ProcessList() {
-		if p.Reporting() && !p.IsExcluded() && eligible(p) && value(p) != "" {
-			values[value(p)] = true
+		if p.Reporting() && !p.IsExcluded() && eligible(p) && p.Locality[key] != "" {
+			values[p.Locality[key]] = true
 		}
 	}
 	return len(values)

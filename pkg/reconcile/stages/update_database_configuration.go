@@ -18,6 +18,10 @@ import (
 // configured". A configured database shows that error too while it is
 // unavailable, so only the recovery state configuration_never_created counts
 // here, and only on a record that says so as well.
+//
+// Regions change in steps, see nextRegionStep. The operator jumps with priorities and
+// ends a step as soon as the data counts as healthy; here the steps are those that
+// FoundationDB was seen to carry out cleanly, and a region counts when it is full.
 var updateDatabaseConfiguration = plan.Stage{
 	Name:  "UpdateDatabaseConfiguration",
 	Reads: plan.Record | plan.Database,
@@ -29,15 +33,21 @@ var updateDatabaseConfiguration = plan.Stage{
 		if err := want.Check(); err != nil {
 			return contradiction(err)
 		}
+		first := firstConfiguration(want)
+		if _, err := first.RegionSteps(want, ""); err != nil {
+			return contradiction(err)
+		}
 		status := s.Database.Status
 		switch {
+		case status == nil && !s.Cluster.Status.Configured:
+			return plan.Wait(podDelay, fmt.Sprintf("no database answers yet (%s); it gets: %s", s.Database.Why(), configureCommand(plan.Configure{New: true, Configuration: first})))
 		case status == nil:
-			return plan.Wait(podDelay, fmt.Sprintf("no database answers yet (%s); it gets: %s", s.Database.Why(), configureCommand(want, !s.Cluster.Status.Configured)))
+			return plan.Wait(podDelay, fmt.Sprintf("no database answers yet (%s); it gets: %s", s.Database.Why(), configureCommand(plan.Configure{Configuration: want})))
 		case status.NeverConfigured() && s.Cluster.Status.Configured:
 			return plan.Decision{Hold: &plan.Hold{Human: true, Reason: "the record says that the database was configured, but behind the connection string is one that never was: " +
 				"a wrong connection string, or all coordinators lost their files. Creating a database here could hide the real one"}}
 		case status.NeverConfigured():
-			return newDatabase(s, want)
+			return newDatabase(s, first)
 		case status.Cluster.Configuration == nil:
 			return plan.Wait(podDelay, "the database does not tell its configuration; its recovery state is "+status.RecoveryName())
 		default:
@@ -49,9 +59,6 @@ var updateDatabaseConfiguration = plan.Stage{
 // newDatabase creates the database, once the processes for it report. It takes no
 // lock: there is no database yet to keep one in.
 func newDatabase(s plan.Snapshot, want fdb.Configuration) plan.Decision {
-	if len(want.Regions) > 1 || want.UsableRegions > 1 {
-		return regionsComeLater()
-	}
 	check := safety.CanHold(s.Database, want)
 	d := plan.Decision{Checks: []plan.Check{check}}
 	if !check.OK {
@@ -59,8 +66,19 @@ func newDatabase(s plan.Snapshot, want fdb.Configuration) plan.Decision {
 		return d
 	}
 	d.Why = "the database was never configured"
-	d.Actions = []plan.Action{plan.Configure{New: true, Configuration: want, Command: configureCommand(want, true)}}
+	d.Actions = []plan.Action{configure(plan.Configure{New: true, Configuration: want})}
 	return d
+}
+
+// firstConfiguration is what a new database is created with: of several regions only
+// the primary one. That is what was recorded to come up; the others join in the same
+// steps as they do later, once their processes report. So a database never waits for
+// a data center that it can do without.
+func firstConfiguration(want fdb.Configuration) fdb.Configuration {
+	if primary, ok := want.Primary(); ok {
+		want.Regions, want.UsableRegions = []fdb.Region{primary}, 1
+	}
+	return want
 }
 
 // changedConfiguration brings an existing database's configuration to the wanted
@@ -73,13 +91,13 @@ func changedConfiguration(s plan.Snapshot, want fdb.Configuration) plan.Decision
 	have := *s.Database.Status.Cluster.Configuration
 	differences := have.Differences(want, version)
 	if len(differences) == 0 {
-		return plan.Decision{}
+		return regionsFilled(s, want)
+	}
+	if !have.EqualIn(fdb.OnlyRegions, want, version) || !have.EqualIn(fdb.OnlyUsableRegions, want, version) {
+		return nextRegionStep(s, have, want)
 	}
 	words := make([]string, len(differences))
 	for i, difference := range differences {
-		if difference.Setting == "regions" || difference.Setting == "usable_regions" {
-			return regionsComeLater()
-		}
 		words[i] = difference.String()
 	}
 	d := plan.Decision{Why: strings.Join(words, "; "), Checks: configureChecks(s, want)}
@@ -87,7 +105,7 @@ func changedConfiguration(s plan.Snapshot, want fdb.Configuration) plan.Decision
 		d.Why, d.Hold = "", &plan.Hold{Reason: refused.Evidence, RetryAfter: configureRetry}
 		return d
 	}
-	d.Actions = []plan.Action{plan.Configure{Configuration: want, Command: configureCommand(want, false)}}
+	d.Actions = []plan.Action{configure(plan.Configure{Configuration: want})}
 	return d
 }
 
@@ -110,18 +128,18 @@ func configureChecks(s plan.Snapshot, want fdb.Configuration) []plan.Check {
 	}
 }
 
-// regionsComeLater refuses what has to be done in several proven steps. Doing it
-// in one leaves databases without a way back.
-func regionsComeLater() plan.Decision {
-	return plan.Decision{Hold: &plan.Hold{Human: true, Reason: "changing regions takes several steps, which this version does not know yet; change them with fdbcli, or set automationOptions.configureDatabase to false"}}
+// configure completes the action with its command in words.
+func configure(a plan.Configure) plan.Action {
+	a.Command = configureCommand(a)
+	return a
 }
 
-func configureCommand(want fdb.Configuration, isNew bool) string {
+func configureCommand(a plan.Configure) string {
 	words := []string{"configure"}
-	if isNew {
+	if a.New {
 		words = append(words, "new")
 	}
-	tokens, err := want.Tokens()
+	tokens, err := a.Configuration.TokensOf(a.Part)
 	if err != nil {
 		return fmt.Sprintf("nothing: %v", err)
 	}

@@ -103,11 +103,6 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 				s.Database.Status.Cluster.DatabaseLockState = &fdb.LockState{Locked: true, LockUID: "ab"}
 			}, holds: "locked with UID ab",
 		},
-		"does not change regions": {
-			from: healthyCluster, given: func(s *plan.Snapshot) {
-				s.Cluster.Spec.DatabaseConfiguration.Regions = []v1beta2.Region{{Datacenters: []v1beta2.DataCenter{{ID: "dc1", Priority: 1}}}}
-			}, holds: "changing regions takes several steps", human: true,
-		},
 		"does not choose a redundancy that cannot hold": {
 			from: healthyCluster, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeThreeDataHall

@@ -1,0 +1,143 @@
+package safety
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// populating is the state of a region that data distribution calls healthy while the
+// region does not have all of the data yet.
+const populating = "healthy_populating_region"
+
+// RegionsReplicated asks whether the second region has a full copy of the data. That
+// the database is healthy does not tell: recorded right after usable_regions=2, it
+// calls itself healthy and knows nothing of the second region.
+func RegionsReplicated(d plan.DatabaseFacts) plan.Check {
+	c := plan.Check{Question: "does each region have a full copy of the data?", Gate: plan.GateReplicas}
+	switch {
+	case d.Status == nil:
+		c.Evidence = d.Why()
+	case !d.Status.Available():
+		c.Evidence = "the database is unavailable"
+	case !d.Status.RolesKnown() || d.Status.Cluster.FullReplication == nil:
+		c.Evidence = "the status document does not tell"
+	case !*d.Status.Cluster.FullReplication:
+		c.Evidence = "the data is not fully replicated"
+	default:
+		c.Evidence = incompleteRegion(d.Status)
+		c.OK = c.Evidence == ""
+		if c.OK {
+			c.Evidence = "both are fully replicated"
+		}
+	}
+	return c
+}
+
+// incompleteRegion says which region has no full copy; empty for none.
+func incompleteRegion(s *fdb.Status) string {
+	mode := ""
+	if s.Cluster.Configuration != nil {
+		mode = s.Cluster.Configuration.RedundancyMode
+	}
+	need := fdb.MinimumFaultDomains(mode)
+	seen := map[bool]bool{}
+	if s.Cluster.Data != nil {
+		for _, tracker := range s.Cluster.Data.TeamTrackers {
+			seen[tracker.Primary] = true
+			if why := incomplete(tracker.State, need); why != "" {
+				return regionInWords(tracker.Primary) + " " + why
+			}
+		}
+	}
+	for _, primary := range []bool{true, false} {
+		if !seen[primary] {
+			return "data distribution does not show " + regionInWords(primary) + " yet"
+		}
+	}
+	return ""
+}
+
+func incomplete(state fdb.DataState, need int) string {
+	switch {
+	case state.Name == populating:
+		return "is still being filled"
+	case state.Healthy == nil || !*state.Healthy:
+		return "is not healthy: its state is " + orUnknown(state.Name)
+	case state.MinReplicasRemaining == nil || *state.MinReplicasRemaining < need:
+		return fmt.Sprintf("has too few replicas of some data, need %d", need)
+	}
+	return ""
+}
+
+func regionInWords(primary bool) string {
+	if primary {
+		return "the primary region"
+	}
+	return "the second region"
+}
+
+// PrimaryServes asks whether the region that should serve by its priority does.
+// Otherwise the database has failed over, or is about to, and what a change of
+// regions would rely on is elsewhere.
+func PrimaryServes(d plan.DatabaseFacts, c fdb.Configuration, home string) plan.Check {
+	primary, _ := c.Primary()
+	main, _ := primary.Main()
+	check := plan.Check{Question: "does the region serve that should by its priority?", Gate: plan.GateConfig}
+	switch {
+	case d.Status == nil:
+		check.Evidence = d.Why()
+	case home == "":
+		check.Evidence = "the status document does not tell which does"
+	case !hasPriority(c, home, main.Priority):
+		check.Evidence = fmt.Sprintf("%s serves, and %s should", home, main.ID)
+	default:
+		check.OK, check.Evidence = true, home+" serves"
+	}
+	return check
+}
+
+func hasPriority(c fdb.Configuration, dc string, priority int) bool {
+	for _, r := range c.Regions {
+		if main, ok := r.Main(); ok && main.ID == dc && main.Priority == priority {
+			return true
+		}
+	}
+	return false
+}
+
+// StorageInRegions asks whether each storage server is in a region of the wanted
+// configuration. FoundationDB refuses to leave one behind; those of a region that is
+// no longer usable go by themselves, in about half a minute.
+func StorageInRegions(d plan.DatabaseFacts, want fdb.Configuration) plan.Check {
+	c := plan.Check{Question: "is each storage server in one of the regions?", Gate: plan.GateConfig}
+	switch {
+	case d.Status == nil:
+		c.Evidence = d.Why()
+		return c
+	case !d.Status.RolesKnown():
+		c.Evidence = "the status document does not tell all roles"
+		return c
+	}
+	regions := map[string]bool{}
+	for _, r := range want.Regions {
+		main, _ := r.Main()
+		regions[main.ID] = true
+	}
+	var outside []string
+	for _, p := range d.Status.ProcessList() {
+		if p.HasRole(fdb.RoleStorage) && !regions[p.DC()] {
+			outside = append(outside, fmt.Sprintf("%s (data center %s)", p.InstanceID(), orUnknown(p.DC())))
+		}
+	}
+	c.OK, c.Evidence = len(outside) == 0, "all are"
+	if !c.OK {
+		c.Evidence = fmt.Sprintf("%d are elsewhere: %s", len(outside), strings.Join(outside[:min(len(outside), namedServers)], ", "))
+	}
+	return c
+}
+
+// namedServers is how many servers a check names.
+const namedServers = 3

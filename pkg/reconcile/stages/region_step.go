@@ -1,0 +1,107 @@
+package stages
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// regionRetry is when to look again between two steps of a region change. Source: the
+// operator's delay after each stage.
+const regionRetry = 30 * time.Second
+
+// nextRegionStep takes the one step of a region change that is due, once what it
+// relies on is proven. All other settings wait until the regions are as wanted.
+func nextRegionStep(s plan.Snapshot, have, want fdb.Configuration) plan.Decision {
+	steps, err := have.RegionSteps(want, homeDataCenter(s.Database.Status))
+	if err != nil {
+		return contradiction(err)
+	}
+	if len(steps) == 0 {
+		return contradiction(fmt.Errorf("the regions differ in something that no step can change"))
+	}
+	step := steps[0]
+	d := plan.Decision{Checks: regionChecks(s, have, step.Configuration)}
+	due := fmt.Sprintf("the regions are %s from what the spec asks for, and the next is to %s", stepsInWords(len(steps)), step.Does)
+	if refused, ok := d.Refused(); ok {
+		d.Hold = &plan.Hold{Reason: fmt.Sprintf("%s; it has to wait (%s)", due, refused.Words()), RetryAfter: regionRetry}
+		return d
+	}
+	d.Why = due
+	d.Actions = []plan.Action{configure(plan.Configure{Configuration: step.Configuration, Part: step.Part})}
+	d.Hold = afterRegionStep(steps[1:], step.Configuration)
+	return d
+}
+
+// afterRegionStep is what is left when a step was taken; nil for nothing.
+func afterRegionStep(left []fdb.RegionStep, now fdb.Configuration) *plan.Hold {
+	switch {
+	case len(left) > 0:
+		return &plan.Hold{Reason: fmt.Sprintf("the regions are %s from what the spec asks for then; the next is to %s", stepsInWords(len(left)), left[0].Does), RetryAfter: regionRetry}
+	case now.UsableRegions > 1:
+		return &plan.Hold{Reason: "the second region has to be seen to be full", RetryAfter: regionRetry}
+	}
+	return nil
+}
+
+func stepsInWords(n int) string {
+	if n == 1 {
+		return "one step away"
+	}
+	return fmt.Sprintf("%d steps away", n)
+}
+
+// regionsFilled waits until a second region that was made usable has all of the data:
+// until then there is one copy of it, whatever the configuration says.
+func regionsFilled(s plan.Snapshot, want fdb.Configuration) plan.Decision {
+	if want.UsableRegions <= 1 {
+		return plan.Decision{}
+	}
+	check := safety.RegionsReplicated(s.Database)
+	d := plan.Decision{Checks: []plan.Check{check}}
+	if !check.OK {
+		d.Hold = &plan.Hold{Reason: "the regions are configured as the spec asks, but not both can be relied on yet: " + check.Evidence, RetryAfter: regionRetry}
+	}
+	return d
+}
+
+// regionChecks are those of any change of the configuration, and those of what a step
+// of a region change relies on: that the region which should serve does, that the
+// regions of the step hold all of the data, and before a second region may serve, that
+// it has a full copy.
+func regionChecks(s plan.Snapshot, have, next fdb.Configuration) []plan.Check {
+	checks := configureChecks(s, next)
+	if len(have.Regions) > 0 {
+		checks = append(checks, safety.PrimaryServes(s.Database, have, homeDataCenter(s.Database.Status)))
+	}
+	if len(next.Regions) > 0 {
+		checks = append(checks, safety.StorageInRegions(s.Database, next))
+	}
+	if next.ServingRegions() > 1 {
+		checks = append(checks, safety.RegionsReplicated(s.Database))
+	}
+	return checks
+}
+
+// homeDataCenter is where the database is served from: the active primary region, or
+// without regions the one data center that all storage servers are in. It is empty
+// when that is not known, or not one.
+func homeDataCenter(status *fdb.Status) string {
+	if configuration := status.Cluster.Configuration; configuration != nil && len(configuration.Regions) > 0 {
+		return status.Cluster.ActivePrimaryDC
+	}
+	home, found := "", false
+	for _, p := range status.ProcessList() {
+		if !p.HasRole(fdb.RoleStorage) {
+			continue
+		}
+		if found && p.DC() != home {
+			return ""
+		}
+		home, found = p.DC(), true
+	}
+	return home
+}
