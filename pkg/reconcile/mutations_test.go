@@ -8,7 +8,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
 // mutation makes the plugin wrong on purpose. The zero value changes nothing.
@@ -80,7 +79,7 @@ func (c *careless) Lock(ctx context.Context) error {
 func (c *careless) End(ctx context.Context) error {
 	if c.loseAll {
 		for name := range c.h.w.Pods {
-			c.h.w.FDB.LoseData(sim.DataKey(name, 1))
+			c.h.w.FDB.LoseData(c.h.w.DataKey(name, 1))
 		}
 	}
 	return c.Actor.End(ctx)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
 // truth is what is so, whatever status and record say.
@@ -53,7 +52,7 @@ func (h *history) truth() truth {
 const claimSuffix = "-data"
 
 // needs reports whether the database needs something that is on the volume of a pod.
-func (h *history) needs(pod string) bool { return h.database().NeedsData(sim.DataKey(pod, 1)) }
+func (h *history) needs(pod string) bool { return h.database().NeedsData(h.w.DataKey(pod, 1)) }
 
 // coordinates reports whether a pod runs a coordinator.
 func (h *history) coordinates(pod string) bool {

@@ -166,7 +166,7 @@ func (w *World) setImage(a plan.SetSidecarImage) error {
 func (w *World) loseVolume(claim string) {
 	delete(w.Volumes, claim)
 	for n := 1; n <= mostServersPerPod; n++ {
-		w.FDB.LoseData(DataKey(strings.TrimSuffix(claim, "-data"), n))
+		w.FDB.LoseData(w.DataKey(strings.TrimSuffix(claim, "-data"), n))
 	}
 }
 
@@ -174,10 +174,11 @@ func (w *World) loseVolume(claim string) {
 const mostServersPerPod = 4
 
 // DataKey identifies the data directory of a pod's n-th server.
-func DataKey(pod string, n int) string { return fmt.Sprintf("%s/%d", pod, n) }
+func (w *World) DataKey(pod string, n int) string { return fmt.Sprintf("%d/%s/%d", w.number, pod, n) }
 
+// configure runs the command that people see, with its quotes escaped for fdbcli.
 func (w *World) configure(ctx context.Context, a plan.Configure) error {
-	_, err := w.fdbcli(ctx, a.Command)
+	_, err := w.fdbcli(ctx, strings.ReplaceAll(a.Command, `"`, `\"`))
 	return err
 }
 

@@ -85,11 +85,12 @@ func (w *World) alike(pod *corev1.Pod, node string) int {
 func (w *World) start(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodRunning
 	const perNet = 250
+	net := 2*w.number + 1 // two networks for each world
 	n := slices.Index(w.podNames(), pod.Name)
-	pod.Status.PodIP = fmt.Sprintf("10.1.%d.%d", n/perNet, n%perNet+1)
+	pod.Status.PodIP = fmt.Sprintf("10.%d.%d.%d", net, n/perNet, n%perNet+1)
 	for w.ipTaken(pod) {
 		w.nextIP++
-		pod.Status.PodIP = fmt.Sprintf("10.2.%d.%d", w.nextIP/perNet, w.nextIP%perNet+1)
+		pod.Status.PodIP = fmt.Sprintf("10.%d.%d.%d", net+1, w.nextIP/perNet, w.nextIP%perNet+1)
 	}
 	pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
 	for _, c := range pod.Spec.Containers {
@@ -250,7 +251,7 @@ func (w *World) keepRunning(pod *corev1.Pod, n int) {
 		return
 	}
 	handle, err := w.FDB.StartServer(fdbsim.Server{
-		Args: args, Version: running.program.version, DataKey: DataKey(pod.Name, n),
+		Args: args, Version: running.program.version, DataKey: w.DataKey(pod.Name, n),
 		ClusterFile: file{running, liveClusterFile}, Seed: file{running, seedClusterFile},
 	})
 	if err == nil { // else the monitor tries again

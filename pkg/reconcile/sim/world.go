@@ -22,7 +22,8 @@ import (
 // Noon is when a world's clock starts.
 var Noon = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 
-// World is one cluster. Its fields may be changed between passes.
+// World is one instance of a cluster: a custom resource and all that belongs to it.
+// Several may share a database, see Join. Its fields may be changed between passes.
 type World struct {
 	// Record is the custom resource as it is stored.
 	Record    *v1beta2.FoundationDBCluster
@@ -64,11 +65,18 @@ type World struct {
 	// Acted are the actions that were carried out.
 	Acted []plan.Action
 
+	// site is what worlds that joined each other share.
+	site *site
+	// number tells worlds of one site apart, from 0.
+	number  int
 	mu      sync.Mutex
 	running map[string]*runningPod
 	nextIP  int
 	locked  bool
 }
+
+// site is where several worlds live: one network, one clock, one FoundationDB.
+type site struct{ worlds []*World }
 
 // ErrCrashed is what a pass ends with at World.Crash.
 var ErrCrashed = errors.New("the plugin was killed")
@@ -79,30 +87,71 @@ func New(record *v1beta2.FoundationDBCluster, seed uint64) (*World, error) {
 	if !record.UsesUnifiedImage() {
 		return nil, fmt.Errorf("simulating cluster %s: only the unified image is simulated", record.Name)
 	}
+	s := &site{}
+	w := s.add(record)
+	w.FDB = fdbsim.NewWorld(fdbsim.Options{Seed: seed, Start: Noon, Resolve: s.resolve})
+	w.FDB.AutoAdvance(true)
+	return w, nil
+}
+
+// Join adds another instance next to w: a Kubernetes cluster of its own, with its own
+// record and nodes, on the same network and clock. Their databases are one when the
+// record's spec.seedConnectionString is the other's connection string. Each is passed
+// over by itself; Tick of any lets time pass for all. What they keep in the database
+// for each other, the lock among it, is the same for all.
+func (w *World) Join(record *v1beta2.FoundationDBCluster) (*World, error) {
+	if !record.UsesUnifiedImage() {
+		return nil, fmt.Errorf("simulating cluster %s: only the unified image is simulated", record.Name)
+	}
+	joined := w.site.add(record)
+	joined.FDB, joined.Shared = w.FDB, w.Shared
+	return joined, nil
+}
+
+func (s *site) add(record *v1beta2.FoundationDBCluster) *World {
 	w := &World{
 		Record:   record.DeepCopy(),
 		Pods:     map[string]*corev1.Pod{},
 		Volumes:  map[string]*corev1.PersistentVolumeClaim{},
 		Services: map[string]*corev1.Service{},
-		Nodes:    []string{"node-1", "node-2", "node-3", "node-4", "node-5"},
 		Shared:   NewShared(),
 		running:  map[string]*runningPod{},
+		site:     s,
+		number:   len(s.worlds),
 	}
-	w.FDB = fdbsim.NewWorld(fdbsim.Options{Seed: seed, Start: Noon, Resolve: w.resolve})
-	w.FDB.AutoAdvance(true)
-	return w, nil
+	for n := range nodesPerWorld {
+		w.Nodes = append(w.Nodes, w.nodeName(n+1))
+	}
+	s.worlds = append(s.worlds, w)
+	return w
+}
+
+// nodesPerWorld is how many nodes a world begins with.
+const nodesPerWorld = 5
+
+// nodeName is that of a world's n-th node: no two worlds share a fault domain.
+func (w *World) nodeName(n int) string {
+	if w.number == 0 {
+		return fmt.Sprintf("node-%d", n)
+	}
+	return fmt.Sprintf("node-%d-%d", w.number, n)
 }
 
 // Now is the world's time.
 func (w *World) Now() time.Time { return w.FDB.Now() }
 
-// Tick lets d pass, second by second; seconds in which nothing can happen are passed
-// over.
+// Tick lets d pass, second by second, for all worlds of the site; seconds in which
+// nothing can happen are passed over.
 func (w *World) Tick(d time.Duration) {
 	for left := d.Truncate(time.Second); left > 0; {
-		quiet := min(w.quietFor(), left-time.Second)
+		quiet := left - time.Second
+		for _, each := range w.site.worlds {
+			quiet = min(quiet, each.quietFor())
+		}
 		w.FDB.Advance(quiet + time.Second)
-		w.step()
+		for _, each := range w.site.worlds {
+			each.step()
+		}
 		left -= quiet + time.Second
 	}
 }
@@ -119,6 +168,17 @@ func (w *World) quietFor() time.Duration {
 		return long
 	}
 	return max(0, next.Sub(w.Now())-time.Nanosecond).Truncate(time.Second)
+}
+
+// resolve looks a host name up in the DNS of all worlds, as instances that share a
+// database by name need it.
+func (s *site) resolve(host string) ([]netip.Addr, error) {
+	for _, w := range s.worlds {
+		if addresses, err := w.resolve(host); err == nil {
+			return addresses, nil
+		}
+	}
+	return nil, fmt.Errorf("no such host: %s", host)
 }
 
 func (w *World) resolve(host string) ([]netip.Addr, error) {
