@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,13 +16,13 @@ const regionRetry = 30 * time.Second
 
 // nextRegionStep takes the one step of a region change that is due, once what it
 // relies on is proven. All other settings wait until the regions are as wanted.
-func nextRegionStep(s plan.Snapshot, have, want fdb.Configuration) plan.Decision {
+func nextRegionStep(s plan.Snapshot, have, want fdb.Configuration, version fdb.Version) plan.Decision {
 	steps, err := have.RegionSteps(want, homeDataCenter(s.Database.Status))
 	if err != nil {
 		return contradiction(err)
 	}
 	if len(steps) == 0 {
-		return contradiction(fmt.Errorf("the regions differ in something that no step can change"))
+		return contradiction(errors.New("the regions differ in something that no step can change"))
 	}
 	step := steps[0]
 	d := plan.Decision{Checks: regionChecks(s, have, step.Configuration)}
@@ -33,6 +34,9 @@ func nextRegionStep(s plan.Snapshot, have, want fdb.Configuration) plan.Decision
 	d.Why = due
 	d.Actions = []plan.Action{configure(plan.Configure{Configuration: step.Configuration, Part: step.Part})}
 	d.Hold = afterRegionStep(steps[1:], step.Configuration)
+	if d.Hold == nil && !step.Configuration.Equal(want, version) {
+		d.Hold = &plan.Hold{Reason: "the regions are what the spec asks for then; the other settings are next", RetryAfter: regionRetry}
+	}
 	return d
 }
 

@@ -173,6 +173,9 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 			}), holds: "does not tell all roles",
 		},
 		"an empty region goes": {from: both(1, -1), given: only, does: []string{drop}},
+		"the last step is not the end when other settings differ": {
+			from: both(1, -1), given: and(only, func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration.Logs = 7 }), does: []string{drop}, holds: "the other settings are next",
+		},
 		"the primary changes to a region that may serve, and keeps the right to": {
 			from: both(2, 0), given: and(filled, func(s *plan.Snapshot) { wantRegions(s, 2, dc("dc2", 1), dc("dc1", -1)) }),
 			does:  []string{`run configure regions=[{"datacenters":[{"id":"dc2","priority":1}]},{"datacenters":[{"id":"dc1","priority":0}]}]`},

@@ -94,7 +94,7 @@ func changedConfiguration(s plan.Snapshot, want fdb.Configuration) plan.Decision
 		return regionsFilled(s, want)
 	}
 	if !have.EqualIn(fdb.OnlyRegions, want, version) || !have.EqualIn(fdb.OnlyUsableRegions, want, version) {
-		return nextRegionStep(s, have, want)
+		return nextRegionStep(s, have, want, version)
 	}
 	words := make([]string, len(differences))
 	for i, difference := range differences {
@@ -102,7 +102,7 @@ func changedConfiguration(s plan.Snapshot, want fdb.Configuration) plan.Decision
 	}
 	d := plan.Decision{Why: strings.Join(words, "; "), Checks: configureChecks(s, want)}
 	if refused, ok := d.Refused(); ok {
-		d.Why, d.Hold = "", &plan.Hold{Reason: refused.Evidence, RetryAfter: configureRetry}
+		d.Why, d.Hold = "", &plan.Hold{Reason: fmt.Sprintf("%s; the change has to wait (%s)", d.Why, refused.Words()), RetryAfter: configureRetry}
 		return d
 	}
 	d.Actions = []plan.Action{configure(plan.Configure{Configuration: want})}
