@@ -10,14 +10,26 @@ import (
 )
 
 // JSON returns a reporter that writes one JSON object per event and line. The
-// fields are documented in docs/events.md and only ever added to.
+// fields are documented in docs/events.md and only ever added to. Given to several
+// passes in a row, it counts them.
 func JSON(w io.Writer) func(reconcile.Event) {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
+	pass := 0
 	return func(e reconcile.Event) {
+		if started, ok := e.(reconcile.PassStarted); ok && started.Round == 1 {
+			pass++
+		}
 		// These types always encode. A reader that went away ends the process.
-		_ = encoder.Encode(record(e))
+		_ = encoder.Encode(record(e, pass))
 	}
+}
+
+// line is what every event begins with.
+type line struct {
+	Event string `json:"event"`
+	// Pass counts the passes of one run of the program from 1.
+	Pass int `json:"pass"`
 }
 
 // ActionRecord is an action as documents show it.
@@ -68,18 +80,18 @@ func inSeconds(d time.Duration) *float64 {
 
 type (
 	passStarted struct {
-		Event   string   `json:"event"`
+		line
 		Preview bool     `json:"preview"`
 		Round   int      `json:"round"`
 		Stages  []string `json:"stages"`
 	}
 	observing struct {
-		Event  string   `json:"event"`
+		line
 		Stage  string   `json:"stage"`
 		Facets []string `json:"facets"`
 	}
 	observed struct {
-		Event  string     `json:"event"`
+		line
 		Facets []string   `json:"facets"`
 		AsOf   *time.Time `json:"asOf"`
 		// ResourceVersion is the one of the custom resource.
@@ -88,11 +100,11 @@ type (
 		DatabaseAvailable *bool `json:"databaseAvailable"`
 	}
 	gatesChecked struct {
-		Event  string       `json:"event"`
+		line
 		Checks []plan.Check `json:"checks"`
 	}
 	stageDecided struct {
-		Event       string         `json:"event"`
+		line
 		Stage       string         `json:"stage"`
 		Why         string         `json:"why,omitempty"`
 		Actions     []ActionRecord `json:"actions"`
@@ -101,28 +113,28 @@ type (
 		Provisional []string       `json:"provisional,omitempty"`
 	}
 	taken struct {
-		Event string `json:"event"`
+		line
 		Stage string `json:"stage"`
 	}
 	actionStarted struct {
-		Event  string       `json:"event"`
+		line
 		Stage  string       `json:"stage"`
 		Action ActionRecord `json:"action"`
 	}
 	actionDone struct {
-		Event  string       `json:"event"`
+		line
 		Stage  string       `json:"stage"`
 		Action ActionRecord `json:"action"`
 		Error  string       `json:"error,omitempty"`
 	}
 	stageDone struct {
-		Event   string            `json:"event"`
+		line
 		Stage   string            `json:"stage"`
 		Outcome reconcile.Outcome `json:"outcome"`
 		Reason  string            `json:"reason,omitempty"`
 	}
 	passDone struct {
-		Event string `json:"event"`
+		line
 		PassRecord
 	}
 )
@@ -154,40 +166,41 @@ func RecordPass(p reconcile.PassDone) PassRecord {
 	return r
 }
 
-func record(e reconcile.Event) any {
+func record(e reconcile.Event, pass int) any {
+	head := func(event string) line { return line{event, pass} }
 	switch e := e.(type) {
 	case reconcile.PassStarted:
-		return passStarted{"started", e.Preview, e.Round, e.Stages}
+		return passStarted{head("started"), e.Preview, e.Round, e.Stages}
 	case reconcile.Observing:
-		return observing{"observing", e.Stage, e.Facets.Names()}
+		return observing{head("observing"), e.Stage, e.Facets.Names()}
 	case reconcile.Observed:
-		return recordObserved(e)
+		return recordObserved(head("observed"), e)
 	case reconcile.GatesChecked:
-		return gatesChecked{"gates", orEmpty(e.Checks)}
+		return gatesChecked{head("gates"), orEmpty(e.Checks)}
 	case reconcile.StageDecided:
-		return stageDecided{"decided", e.Stage, e.Why, recordActions(e.Actions), orEmpty(e.Checks), recordHold(e.Hold), e.Provisional}
+		return stageDecided{head("decided"), e.Stage, e.Why, recordActions(e.Actions), orEmpty(e.Checks), recordHold(e.Hold), e.Provisional}
 	case reconcile.LeaseTaken:
-		return taken{"leased", e.Stage}
+		return taken{head("leased"), e.Stage}
 	case reconcile.LockTaken:
-		return taken{"locked", e.Stage}
+		return taken{head("locked"), e.Stage}
 	case reconcile.ActionStarted:
-		return actionStarted{"acting", e.Stage, recordAction(e.Action)}
+		return actionStarted{head("acting"), e.Stage, recordAction(e.Action)}
 	case reconcile.ActionDone:
-		done := actionDone{Event: "acted", Stage: e.Stage, Action: recordAction(e.Action)}
+		done := actionDone{line: head("acted"), Stage: e.Stage, Action: recordAction(e.Action)}
 		if e.Err != nil {
 			done.Error = oneLine(e.Err.Error())
 		}
 		return done
 	case reconcile.StageDone:
-		return stageDone{"stage", e.Stage, e.Outcome, oneLine(e.Reason)}
+		return stageDone{head("stage"), e.Stage, e.Outcome, oneLine(e.Reason)}
 	case reconcile.PassDone:
-		return passDone{"pass", RecordPass(e)}
+		return passDone{head("pass"), RecordPass(e)}
 	}
 	return nil
 }
 
-func recordObserved(e reconcile.Observed) observed {
-	o := observed{Event: "observed", Facets: e.Facets.Names(), AsOf: known(e.Snapshot.Now)}
+func recordObserved(head line, e reconcile.Observed) observed {
+	o := observed{line: head, Facets: e.Facets.Names(), AsOf: known(e.Snapshot.Now)}
 	if e.Snapshot.Cluster != nil {
 		o.ResourceVersion = e.Snapshot.Cluster.ResourceVersion
 	}

@@ -56,6 +56,9 @@ func (t *text) report(e reconcile.Event) {
 	case reconcile.StageDone:
 		t.done(e)
 	case reconcile.PassDone: // the command sums up, since it knows what comes next
+		if e.Outcome <= reconcile.Changed {
+			clear(t.said) // what was in the way is gone: should it come back, that is news
+		}
 	}
 }
 
@@ -79,7 +82,7 @@ func (t *text) checks(stage string, checks []plan.Check) {
 
 func (t *text) acted(e reconcile.ActionDone) {
 	if e.Err != nil {
-		t.line(e.Stage, "failed", e.Action.Describe()+": "+oneLine(e.Err.Error()))
+		t.once(e.Stage, "failed", e.Action.Describe(), e.Action.Describe()+": "+oneLine(e.Err.Error()))
 		return
 	}
 	t.line(e.Stage, "did", e.Action.Describe())
