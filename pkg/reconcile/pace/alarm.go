@@ -1,0 +1,56 @@
+package pace
+
+import "time"
+
+// Changes come in bursts: a Deployment's worth of pods, a spec saved three times. The
+// next pass waits until nothing has changed for quiet, but not longer than burst.
+const (
+	quiet = time.Second
+	burst = 5 * time.Second
+)
+
+// Alarm says when a rest is over.
+type Alarm struct {
+	rest    Rest
+	start   time.Time
+	due     time.Time
+	first   time.Time // when the burst of changes began; zero before any
+	soonest time.Time
+}
+
+// NewAlarm is set at the start of a rest.
+func NewAlarm(start time.Time, r Rest) *Alarm {
+	return &Alarm{rest: r, start: start, due: start.Add(r.AtMost), soonest: start.Add(r.AtLeast)}
+}
+
+// Due is when the rest is over, as far as is known now.
+func (a *Alarm) Due() time.Time { return a.due }
+
+// Woken reports whether a change, and not time alone, decides when the rest is over.
+func (a *Alarm) Woken() bool { return a.due.Before(a.start.Add(a.rest.AtMost)) }
+
+// Changed notes that something changed. Mended is true when it was the resource itself.
+func (a *Alarm) Changed(now time.Time, mended bool) {
+	if a.first.IsZero() {
+		a.first = now
+	}
+	if mended {
+		a.soonest = earlier(a.soonest, a.start.Add(a.rest.Mended))
+	}
+	due := earlier(now.Add(quiet), a.first.Add(burst))
+	a.due = earlier(a.start.Add(a.rest.AtMost), later(due, a.soonest))
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
