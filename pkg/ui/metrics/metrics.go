@@ -1,0 +1,91 @@
+// Package metrics counts what passes do, for Prometheus: one more screen over the
+// stream of events. It keeps a registry of its own and nothing global.
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+)
+
+// namespace begins the name of every metric.
+const namespace = "kubectl_fdb"
+
+// Metrics counts the passes over one cluster. Report and Rested are called by one
+// goroutine; the registry may be read by others at any time.
+type Metrics struct {
+	registry *prometheus.Registry
+	now      func() time.Time
+
+	passes, stages, actions, refusals  *prometheus.CounterVec
+	passSeconds                        prometheus.Histogram
+	stageSeconds                       *prometheus.HistogramVec
+	lastPass, conditions               *prometheus.GaugeVec
+	generation, reconciled, retryAfter prometheus.Gauge
+	processGroups                      prometheus.Gauge
+
+	pass pass
+}
+
+// pass is what has to be remembered while a pass runs.
+type pass struct {
+	started, stageStarted time.Time
+	refused               map[refusal]bool
+}
+
+// refusal is a gate that a stage was refused by; the stage is empty for gates that are
+// asked before any.
+type refusal struct{ stage, gate string }
+
+// New counts for the cluster of that name and namespace. Now tells the time.
+func New(cluster, clusterNamespace string, now func() time.Time) *Metrics {
+	m := &Metrics{registry: prometheus.NewRegistry(), now: now}
+	own := prometheus.Labels{"fdb_cluster": cluster, "fdb_namespace": clusterNamespace}
+	m.addCounters(own)
+	m.addDurations(own)
+	m.addGauges(own)
+	m.registry.MustRegister(
+		m.passes, m.stages, m.actions, m.refusals, m.passSeconds, m.stageSeconds,
+		m.lastPass, m.conditions, m.generation, m.reconciled, m.retryAfter, m.processGroups,
+	)
+	for outcome := reconcile.Done; outcome <= reconcile.Failed; outcome++ {
+		m.passes.WithLabelValues(outcome.String()) // a rate needs a zero to start from
+	}
+	return m
+}
+
+func (m *Metrics) addCounters(own prometheus.Labels) {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help, ConstLabels: own}, labels)
+	}
+	m.passes = counter("passes_total", "Passes that ended, by how they did.", "outcome")
+	m.stages = counter("stages_total", "Stages that ended, by how they did.", "stage", "outcome")
+	m.actions = counter("actions_total", "Actions that ran, by kind and by whether they had their effect.", "kind", "result")
+	m.refusals = counter("gate_refusals_total", "Passes in which a safety gate said no, by gate and by the stage that asked; empty for gates asked before the first change.", "gate", "stage")
+}
+
+func (m *Metrics) addDurations(own prometheus.Labels) {
+	// A pass with nothing to do takes a second, one that creates a database minutes.
+	m.passSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Namespace: namespace, Name: "pass_duration_seconds", Help: "How long passes took.",
+		ConstLabels: own, Buckets: []float64{.5, 1, 2, 5, 10, 30, 60, 120, 300, 600},
+	})
+	m.stageSeconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: namespace, Name: "stage_duration_seconds", Help: "How long stages took, reading and acting included.",
+		ConstLabels: own, Buckets: []float64{.1, 1, 10, 60, 300},
+	}, []string{"stage"})
+}
+
+func (m *Metrics) addGauges(own prometheus.Labels) {
+	options := func(name, help string) prometheus.GaugeOpts {
+		return prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help, ConstLabels: own}
+	}
+	m.lastPass = prometheus.NewGaugeVec(options("last_pass_timestamp_seconds", "When the last pass with this outcome ended."), []string{"outcome"})
+	m.conditions = prometheus.NewGaugeVec(options("process_group_conditions", "Process groups that have this condition."), []string{"condition"})
+	m.processGroups = prometheus.NewGauge(options("process_groups", "Process groups in the record."))
+	m.generation = prometheus.NewGauge(options("generation", "Generation of the resource: grows with every change of its spec."))
+	m.reconciled = prometheus.NewGauge(options("reconciled_generation", "Newest generation that the cluster is known to be like; 0 for none."))
+	m.retryAfter = prometheus.NewGauge(options("retry_after_seconds", "The longest wait that the last pass asked for; 0 for none."))
+}

@@ -1,0 +1,91 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Report counts an event.
+func (m *Metrics) Report(e reconcile.Event) {
+	switch e := e.(type) {
+	case reconcile.PassStarted:
+		m.passStarted(e)
+	case reconcile.Observed:
+		if e.Snapshot.Cluster != nil {
+			m.observed(e.Snapshot.Cluster)
+		}
+	case reconcile.GatesChecked:
+		m.checked("", e.Checks)
+	case reconcile.StageDecided:
+		m.checked(e.Stage, e.Checks)
+	case reconcile.ActionDone:
+		m.actions.WithLabelValues(plan.KindOf(e.Action), resultOf(e.Err)).Inc()
+	case reconcile.StageDone:
+		m.stageDone(e)
+	case reconcile.PassDone:
+		m.passDone(e)
+	case reconcile.Observing, reconcile.LeaseTaken, reconcile.LockTaken, reconcile.ActionStarted: // parts of what is counted when it ends
+	}
+}
+
+func resultOf(err error) string {
+	if err != nil {
+		return "failed"
+	}
+	return "done"
+}
+
+func (m *Metrics) passStarted(e reconcile.PassStarted) {
+	now := m.now()
+	if e.Round == 1 {
+		m.pass = pass{started: now, refused: map[refusal]bool{}}
+	}
+	m.pass.stageStarted = now
+}
+
+func (m *Metrics) observed(c *v1beta2.FoundationDBCluster) {
+	m.generation.Set(float64(c.Generation))
+	m.reconciled.Set(float64(c.Status.Generations.Reconciled))
+	m.processGroups.Set(float64(len(c.Status.ProcessGroups)))
+	count := map[string]int{}
+	for _, group := range c.Status.ProcessGroups {
+		for _, condition := range group.ProcessGroupConditions {
+			count[string(condition.Type)]++
+		}
+	}
+	m.conditions.Reset()
+	for condition, n := range count {
+		m.conditions.WithLabelValues(condition).Set(float64(n))
+	}
+}
+
+// checked counts a gate that said no once for each pass and stage: a stage decides
+// again after the Lease and after the lock.
+func (m *Metrics) checked(stage string, checks []plan.Check) {
+	for _, c := range checks {
+		r := refusal{stage, string(c.Gate)}
+		if c.OK || c.Gate == "" || m.pass.refused[r] {
+			continue
+		}
+		m.pass.refused[r] = true
+		m.refusals.WithLabelValues(r.gate, r.stage).Inc()
+	}
+}
+
+func (m *Metrics) stageDone(e reconcile.StageDone) {
+	now := m.now()
+	m.stages.WithLabelValues(e.Stage, e.Outcome.String()).Inc()
+	m.stageSeconds.WithLabelValues(e.Stage).Observe(now.Sub(m.pass.stageStarted).Seconds())
+	m.pass.stageStarted = now
+}
+
+func (m *Metrics) passDone(e reconcile.PassDone) {
+	now, outcome := m.now(), e.Outcome.String()
+	m.passes.WithLabelValues(outcome).Inc()
+	m.passSeconds.Observe(now.Sub(m.pass.started).Seconds())
+	m.lastPass.WithLabelValues(outcome).Set(float64(now.UnixNano()) / float64(time.Second))
+	m.retryAfter.Set(e.RetryAfter.Seconds())
+}
