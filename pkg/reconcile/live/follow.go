@@ -1,0 +1,100 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Follower tells when the objects of a cluster change, so that a watch need not look
+// all the time. It keeps no objects, and what it tells is a hint: a pass observes for
+// itself, and a watch that missed something looks again after its resync interval.
+type Follower struct {
+	// Client watches. Its requests must not have a limit: a watch lasts for minutes.
+	Client client.WithWatch
+	// Key names the custom resource.
+	Key types.NamespacedName
+	// Facets are the parts of the world whose changes count. Only those that are
+	// Kubernetes objects can be followed.
+	Facets plan.Facet
+	// Changed is told which facet a changed object belongs to, from several goroutines.
+	Changed func(plan.Facet)
+	// Trouble is told why a facet cannot be followed; trying goes on.
+	Trouble func(plan.Facet, error)
+
+	following []subject // what the watches that run now are about
+	stop      context.CancelFunc
+	running   sync.WaitGroup
+}
+
+// Follow watches the objects that belong to a cluster as its record is now. Called
+// again, it changes nothing unless other objects belong to the cluster by now. The
+// watches end with the context, or with Stop.
+func (f *Follower) Follow(ctx context.Context, c *v1beta2.FoundationDBCluster) {
+	wanted := slices.DeleteFunc(subjectsOf(f.Key, c), func(s subject) bool { return s.facet&f.Facets == 0 })
+	if f.stop != nil && slices.EqualFunc(wanted, f.following, subject.same) {
+		return
+	}
+	f.Stop()
+	ctx, f.stop = context.WithCancel(ctx)
+	f.following = wanted
+	for _, s := range wanted {
+		reflector := cache.NewReflectorWithOptions(f.listerWatcher(s), nil, f.marks(s), cache.ReflectorOptions{Name: s.facet.String()})
+		f.running.Go(func() { reflector.RunWithContext(ctx) })
+	}
+}
+
+// Stop ends the watches and returns once they have ended.
+func (f *Follower) Stop() {
+	if f.stop == nil {
+		return
+	}
+	f.stop()
+	f.running.Wait()
+	f.stop = nil
+}
+
+func (f *Follower) marks(s subject) *marks {
+	return &marks{of: s.mark, changed: func() { f.Changed(s.facet) }}
+}
+
+func (f *Follower) listerWatcher(s subject) cache.ListerWatcher {
+	lw := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			list := s.list()
+			err := f.Client.List(ctx, list, s.options(o))
+			f.report(ctx, s.facet, err)
+			return list, err
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			w, err := f.Client.Watch(ctx, s.list(), s.options(o))
+			f.report(ctx, s.facet, err)
+			return w, err
+		},
+	}
+	return cache.ToListWatcherWithWatchListSemantics(lw, plainLists{})
+}
+
+func (f *Follower) report(ctx context.Context, facet plan.Facet, err error) {
+	if err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+		f.Trouble(facet, err)
+	}
+}
+
+// plainLists has reflectors list, then watch. Lists that come as a watch are for
+// thousands of objects, and servers and proxies before Kubernetes 1.32 stumble over them.
+type plainLists struct{}
+
+// IsWatchListSemanticsUnSupported is what reflectors ask.
+func (plainLists) IsWatchListSemanticsUnSupported() bool { return true }

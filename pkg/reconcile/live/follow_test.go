@@ -1,0 +1,267 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// followed is what a Follower over a Kubernetes cluster in memory told.
+type followed struct {
+	*live.Follower
+	api client.WithWatch
+
+	mu      sync.Mutex
+	changes []plan.Facet
+	trouble []plan.Facet
+}
+
+func byName(o client.Object) []string { return []string{o.GetName()} }
+
+func follow(t *testing.T, facets plan.Facet, refuse map[string]error, objects ...client.Object) *followed {
+	t.Helper()
+	f := &followed{}
+	list := func(ctx context.Context, c client.WithWatch, l client.ObjectList, o ...client.ListOption) error {
+		if err := refuse[l.GetObjectKind().GroupVersionKind().Kind]; err != nil {
+			return err
+		}
+		return c.List(ctx, l, o...)
+	}
+	f.api = fake.NewClientBuilder().WithScheme(scheme(t)).WithStatusSubresource(&v1beta2.FoundationDBCluster{}).WithObjects(objects...).
+		WithIndex(&v1beta2.FoundationDBCluster{}, "metadata.name", byName).WithIndex(&corev1.ConfigMap{}, "metadata.name", byName).
+		WithInterceptorFuncs(interceptor.Funcs{List: list}).Build()
+	f.Follower = &live.Follower{
+		Client: f.api, Key: key, Facets: facets,
+		Changed: func(facet plan.Facet) { f.note(&f.changes, facet) },
+		Trouble: func(facet plan.Facet, _ error) { f.note(&f.trouble, facet) },
+	}
+	return f
+}
+
+func (f *followed) note(list *[]plan.Facet, facet plan.Facet) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !slices.Contains(*list, facet) {
+		*list = append(*list, facet)
+	}
+}
+
+// told waits until nothing moves and returns what was told since the last time.
+func (f *followed) told() (changes []plan.Facet) {
+	synctest.Wait()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	changes, f.changes = f.changes, nil
+	return changes
+}
+
+func member(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: key.Namespace, Name: name, Labels: sample().MatchLabels()}
+}
+
+func TestWhatAFollowerTells(t *testing.T) {
+	tainted := sample()
+	tainted.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{}}
+	tests := map[string]struct {
+		record *v1beta2.FoundationDBCluster
+		change func(ctx context.Context, c client.Client) error
+		want   []plan.Facet
+	}{
+		"nothing at first": {change: func(context.Context, client.Client) error { return nil }},
+		"a changed spec": {change: func(ctx context.Context, c client.Client) error {
+			r := sample()
+			r.Generation, r.ResourceVersion = 2, ""
+			return errors.Join(c.Get(ctx, key, r), edit(ctx, c, r, func() { r.Generation = 2 }))
+		}, want: []plan.Facet{plan.Record}},
+		"a changed status, which passes write themselves": {change: func(ctx context.Context, c client.Client) error {
+			r := sample()
+			if err := c.Get(ctx, key, r); err != nil {
+				return err
+			}
+			r.Status.Configured = true
+			return c.Status().Update(ctx, r)
+		}},
+		"a new pod": {change: func(ctx context.Context, c client.Client) error {
+			return c.Create(ctx, &corev1.Pod{ObjectMeta: member("p2")})
+		}, want: []plan.Facet{plan.Pods}},
+		"a changed pod": {change: func(ctx context.Context, c client.Client) error {
+			p := &corev1.Pod{ObjectMeta: member("p")}
+			return edit(ctx, c, p, func() { p.Annotations = map[string]string{"a": "b"} })
+		}, want: []plan.Facet{plan.Pods}},
+		"a pod that is gone": {change: func(ctx context.Context, c client.Client) error {
+			return c.Delete(ctx, &corev1.Pod{ObjectMeta: member("p")})
+		}, want: []plan.Facet{plan.Pods}},
+		"a new claim": {change: func(ctx context.Context, c client.Client) error {
+			return c.Create(ctx, &corev1.PersistentVolumeClaim{ObjectMeta: member("v")})
+		}, want: []plan.Facet{plan.Volumes}},
+		"a new service": {change: func(ctx context.Context, c client.Client) error {
+			return c.Create(ctx, &corev1.Service{ObjectMeta: member("s")})
+		}, want: []plan.Facet{plan.Services}},
+		"a new ConfigMap": {change: func(ctx context.Context, c client.Client) error {
+			return c.Create(ctx, &corev1.ConfigMap{ObjectMeta: member("sample-config")})
+		}, want: []plan.Facet{plan.ConfigMap}},
+		"a tainted node, where the spec has no rules about taints": {change: taint},
+		"a tainted node, where it has":                             {record: tainted, change: taint, want: []plan.Facet{plan.Nodes}},
+		"a node that says that it lives": {record: tainted, change: func(ctx context.Context, c client.Client) error {
+			n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
+			return edit(ctx, c, n, func() { n.Annotations = map[string]string{"seen": "now"} })
+		}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				record := tc.record
+				if record == nil {
+					record = sample()
+				}
+				f := follow(t, plan.Everything, nil, record.DeepCopy(), &corev1.Pod{ObjectMeta: member("p")}, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
+				f.Follow(t.Context(), record)
+				defer f.Stop()
+				if got := f.told(); len(got) > 0 {
+					t.Fatalf("told of %v before anything changed", got)
+				}
+				if err := tc.change(t.Context(), f.api); err != nil {
+					t.Fatal(err)
+				}
+				if got := f.told(); !slices.Equal(tc.want, got) {
+					t.Errorf("told of %v, want %v", got, tc.want)
+				}
+			})
+		})
+	}
+}
+
+func edit(ctx context.Context, c client.Client, o client.Object, change func()) error {
+	if err := c.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
+		return err
+	}
+	change()
+	return c.Update(ctx, o)
+}
+
+func taint(ctx context.Context, c client.Client) error {
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
+	return edit(ctx, c, n, func() { n.Spec.Taints = []corev1.Taint{{Key: "maintenance", Effect: corev1.TaintEffectNoSchedule}} })
+}
+
+func TestAFollowerFollowsWhatBelongsToTheClusterNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		record := sample()
+		f := follow(t, plan.Pods, nil, record.DeepCopy())
+		defer f.Stop()
+		f.Follow(t.Context(), record)
+		record.Spec.Labels.MatchLabels = map[string]string{"app": "db"}
+		f.Follow(t.Context(), record)
+		f.Follow(t.Context(), record)
+		f.told()
+		if err := f.api.Create(t.Context(), &corev1.Pod{ObjectMeta: member("p")}); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.told(); !slices.Equal([]plan.Facet{plan.Pods}, got) {
+			t.Errorf("told of %v", got)
+		}
+	})
+}
+
+func TestAFollowerAsksForWhatBelongsToTheClusterOnly(t *testing.T) {
+	var mu sync.Mutex
+	asked := map[string]string{}
+	api := fake.NewClientBuilder().WithScheme(scheme(t)).WithInterceptorFuncs(interceptor.Funcs{
+		List: func(_ context.Context, _ client.WithWatch, l client.ObjectList, o ...client.ListOption) error {
+			options := (&client.ListOptions{}).ApplyOptions(o)
+			raw := options.AsListOptions()
+			mu.Lock()
+			defer mu.Unlock()
+			asked[l.GetObjectKind().GroupVersionKind().Kind] = options.Namespace + " " + raw.LabelSelector + raw.FieldSelector
+			return errors.New("no")
+		},
+	}).Build()
+	f := &live.Follower{Client: api, Key: key, Facets: plan.Everything, Changed: func(plan.Facet) {}, Trouble: func(plan.Facet, error) {}}
+	synctest.Test(t, func(t *testing.T) {
+		f.Follow(t.Context(), sample())
+		synctest.Wait()
+		f.Stop()
+	})
+	belongs := "fdb foundationdb.org/fdb-cluster-name=sample"
+	want := map[string]string{
+		"FoundationDBClusterList": "fdb metadata.name=sample", "PodList": belongs, "PersistentVolumeClaimList": belongs,
+		"ServiceList": belongs, "ConfigMapList": "fdb metadata.name=sample-config",
+	}
+	if diff := cmp.Diff(want, asked); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAFollowerThatIsRefusedSaysSoAndTriesAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refuse := map[string]error{"PodList": errors.New("forbidden")}
+		f := follow(t, plan.Pods|plan.Services, refuse, sample())
+		f.Follow(t.Context(), sample())
+		defer f.Stop()
+		f.told()
+		if !slices.Equal(f.trouble, []plan.Facet{plan.Pods}) {
+			t.Errorf("trouble with %v", f.trouble)
+		}
+		delete(refuse, "PodList")
+		time.Sleep(2 * time.Minute)
+		f.told()
+		if err := f.api.Create(t.Context(), &corev1.Pod{ObjectMeta: member("p")}); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.told(); !slices.Equal([]plan.Facet{plan.Pods}, got) {
+			t.Errorf("told of %v", got)
+		}
+	})
+}
+
+// A watch that broke is followed by a list: what changed in between is told, and
+// nothing when nothing did.
+func TestAWatchThatBrokeMissesNothing(t *testing.T) {
+	for name, change := range map[string]bool{"a pod came in between": true, "nothing did": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex
+				var watches []*watch.FakeWatcher
+				f := follow(t, plan.Pods, nil, sample())
+				f.Client = interceptor.NewClient(f.api, interceptor.Funcs{
+					Watch: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) (watch.Interface, error) {
+						mu.Lock()
+						defer mu.Unlock()
+						watches = append(watches, watch.NewFake())
+						return watches[len(watches)-1], nil
+					},
+				})
+				f.Follow(t.Context(), sample())
+				defer f.Stop()
+				f.told()
+				if change {
+					if err := f.api.Create(t.Context(), &corev1.Pod{ObjectMeta: member("p")}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				expired := metav1.Status{Status: metav1.StatusFailure, Code: 410, Reason: metav1.StatusReasonExpired}
+				watches[0].Error(&expired)
+				time.Sleep(2 * time.Minute)
+				if got := f.told(); (len(got) > 0) != change {
+					t.Errorf("told of %v", got)
+				}
+			})
+		})
+	}
+}
