@@ -27,6 +27,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // The limits of our requests. One person's command may ask in bursts, unlike a
@@ -54,6 +55,7 @@ func NewEnv() *Env {
 	e.Kube.WithWrapConfigFn(e.limits)
 	e.Client = e.openClient
 	e.Connect = e.openCluster
+	e.Follow = e.openFollower
 	return e
 }
 
@@ -184,8 +186,24 @@ func (e *Env) openCluster(_ context.Context, key types.NamespacedName) (Session,
 	return &live.World{Client: c, Config: streaming(config), Key: key, Holder: e.Holder, Overrides: e.Overrides, Clock: e.Clock, Nonce: rand.Text}, nil
 }
 
-// streaming is for connections into pods: they last as long as what runs there,
-// which has its own limits.
+func (e *Env) openFollower(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error) {
+	config, err := e.config()
+	if err != nil {
+		return nil, err
+	}
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.NewWithWatch(streaming(config), client.Options{Scheme: scheme, Mapper: newMapper()})
+	if err != nil {
+		return nil, usage(fmt.Errorf("preparing to watch: %w", err))
+	}
+	return &live.Follower{Client: c, Key: key, Facets: facets, Changed: changed, Trouble: trouble}, nil
+}
+
+// streaming is for connections into pods and for watches: they last as long as what
+// runs there, which has its own limits.
 func streaming(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Timeout = 0

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -41,6 +42,9 @@ type Env struct {
 	// Connect opens a cluster. It is called once a command's input is known to be
 	// sound. Replaced in tests.
 	Connect func(ctx context.Context, key types.NamespacedName) (Session, error)
+	// Follow opens what tells of changes of a cluster's objects: changed is told of
+	// what, trouble why something cannot be followed. Replaced in tests.
+	Follow func(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error)
 
 	global  globalFlags
 	about   types.NamespacedName // the cluster that the command is about, once known
@@ -56,6 +60,14 @@ type Session interface {
 	reconcile.Actor
 	// Gates asks what has to hold before the first change.
 	Gates(ctx context.Context, o live.GateOptions) ([]plan.Check, error)
+}
+
+// Follower tells when something about a cluster changes.
+type Follower interface {
+	// Follow follows what belongs to the cluster as its record is now.
+	Follow(ctx context.Context, c *v1beta2.FoundationDBCluster)
+	// Stop ends that, and returns once nothing is told any more.
+	Stop()
 }
 
 // metadata heads the documents about a cluster; the zero key is for those about several.

@@ -40,6 +40,8 @@ type given struct {
 	// input is typed on the terminal; without one there is no terminal.
 	input *string
 	env   map[string]string
+	// follower stands for what is told of changes.
+	follower *follower
 	// connect replaces the session; nil is the world.
 	connect func() (Session, error)
 
@@ -119,8 +121,24 @@ func (g *given) environment() *Env {
 			}
 			return session{g.world, g}, nil
 		},
+		Follow: func(_ types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error) {
+			g.follower = &follower{facets: facets, changed: changed, trouble: trouble}
+			return g.follower, nil
+		},
 	}
 }
+
+// follower tells what a test makes it tell.
+type follower struct {
+	facets  plan.Facet
+	changed func(plan.Facet)
+	trouble func(plan.Facet, error)
+	follows int
+	stopped bool
+}
+
+func (f *follower) Follow(context.Context, *cluster) { f.follows++ }
+func (f *follower) Stop()                            { f.stopped = true }
 
 // kubeconfig names an API server that is never asked.
 func (g *given) kubeconfig() string {
@@ -192,6 +210,8 @@ type worldClock struct {
 	clock.RealClock
 	world  *sim.World
 	limits []*limit
+	// onTimer is told of every timer before time passes, and may say that none does.
+	onTimer func(d time.Duration) (still bool)
 }
 
 type limit struct {
@@ -212,7 +232,8 @@ const sleepsMost = 30 * time.Second
 func (c *worldClock) NewTimer(d time.Duration) clock.Timer {
 	l := &limit{at: c.Now().Add(d), c: make(chan time.Time, 1)}
 	c.limits = append(c.limits, l)
-	if d <= sleepsMost {
+	still := c.onTimer != nil && c.onTimer(d)
+	if d <= sleepsMost && !still {
 		c.world.Tick(d + time.Second - 1) // it moves by whole seconds
 	}
 	for _, l := range c.limits {

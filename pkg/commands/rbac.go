@@ -55,6 +55,20 @@ func reconcilePowers() []power {
 	}
 }
 
+// watchPowers are what --watch cannot do without, besides what every pass needs.
+func watchPowers() []power {
+	crd := v1beta2.GroupVersion.Group
+	return []power{
+		{"list", crd, "foundationdbclusters", ""},
+		{"watch", crd, "foundationdbclusters", ""},
+		{"watch", "", "pods", ""},
+		{"watch", "", "persistentvolumeclaims", ""},
+		{"watch", "", "services", ""},
+		{"list", "", "configmaps", ""},
+		{"watch", "", "configmaps", ""},
+	}
+}
+
 // parallelReviews bounds how many questions are asked at once.
 const parallelReviews = 10
 

@@ -32,6 +32,20 @@ func TestTheRoleOfReconcileGrantsNoMore(t *testing.T) {
 	}
 }
 
+func TestTheRolesOfAWatchGrantWhatItAsksFor(t *testing.T) {
+	rules := slices.Concat(rulesOf(t, "reconcile.yaml"), rulesOf(t, "watch.yaml"))
+	for _, p := range append(reconcilePowers(), watchPowers()...) {
+		if !granted(rules, p) {
+			t.Errorf("manifests/rbac does not grant %q to a watch", p)
+		}
+	}
+	for _, p := range powersOf(rulesOf(t, "watch.yaml")) {
+		if !slices.Contains(watchPowers(), p) {
+			t.Errorf("manifests/rbac/watch.yaml grants %q, which no watch asks for", p)
+		}
+	}
+}
+
 func TestTheRoleOfReadersChangesNothing(t *testing.T) {
 	for _, p := range powersOf(rulesOf(t, "read.yaml")) {
 		asks := p.resource == "pods" && (p.subresource == "exec" || p.subresource == "portforward")

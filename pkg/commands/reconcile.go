@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -16,19 +17,17 @@ import (
 type reconcileOptions struct {
 	clusterFlag
 	stepFlags
-	dryRun   string
-	yes      bool
-	coexist  bool
-	wait     bool
+	dryRun  string
+	yes     bool
+	coexist bool
+	wait    bool
+	watchFlags
 	timeout  time.Duration
 	interval time.Duration
 	output   string
 	reason   string
 	overrideFlags
 }
-
-// leastInterval is how long --wait rests between two passes at least, by default.
-const leastInterval = 2 * time.Second
 
 func newReconcile(env *Env) *cobra.Command {
 	var o reconcileOptions
@@ -39,21 +38,27 @@ func newReconcile(env *Env) *cobra.Command {
 
 A pass does what can be done now and says what it waits for. It shows what it is going
 to do and asks first; --yes answers. With --wait, passes are repeated until nothing is
-left to do. Ctrl-C finishes the current action and gives back what was locked; the
-same command again goes on from there.`,
+left to do; with --watch for ever, as changes come. Ctrl-C finishes the current action
+and gives back what was locked; the same command again goes on from there.`,
 		Example: `  # Look, agree, and run one pass
   kubectl fdb reconcile sample-cluster
 
   # Create a cluster and wait until it is up
   kubectl fdb reconcile sample-cluster --yes --wait --timeout 10m
 
+  # Keep it as its resource asks, as a controller does
+  kubectl fdb reconcile sample-cluster --yes --watch --metrics-addr 127.0.0.1:8080
+
   # See what a pass would do
   kubectl fdb reconcile sample-cluster --dry-run`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("interval") && !o.wait {
-				return usagef("--interval needs --wait")
+			if cmd.Flags().Changed("interval") && !o.wait && !o.watch {
+				return usagef("--interval needs --wait or --watch")
+			}
+			if cmd.Flags().Changed("resync") && !o.watch {
+				return usagef("--resync needs --watch")
 			}
 			return o.run(cmd.Context(), env, args)
 		},
@@ -67,8 +72,9 @@ same command again goes on from there.`,
 	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	flags.BoolVar(&o.coexist, "coexist", false, "act even though an operator manages the cluster")
 	flags.BoolVar(&o.wait, "wait", false, "repeat passes until nothing is left to do")
+	o.watchFlags.add(cmd)
 	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, with exit code 3; 0 is never")
-	flags.DurationVar(&o.interval, "interval", leastInterval, "with --wait, how long to rest between passes at least")
+	flags.DurationVar(&o.interval, "interval", pace.DefaultInterval, "with --wait and --watch, how long to rest between passes at least")
 	flags.StringVarP(&o.output, "output", "o", "text", "text or json")
 	flags.StringVar(&o.reason, "reason", "", "why, for others who meet the Lease of this run")
 	complete(cmd, "output", func() []string { return []string{"text", "json"} })
@@ -92,7 +98,7 @@ func (o reconcileOptions) run(ctx context.Context, env *Env, args []string) erro
 		return err
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
-	if err := env.mayDo(ctx, key.Namespace, reconcilePowers()); err != nil {
+	if err := env.mayDo(ctx, key.Namespace, o.powers()); err != nil {
 		return err
 	}
 	if o.reason != "" {
@@ -105,11 +111,25 @@ func (o reconcileOptions) run(ctx context.Context, env *Env, args []string) erro
 	if err := passes.open(ctx, key); err != nil {
 		return err
 	}
+	if o.watch {
+		return passes.watch(ctx)
+	}
 	return passes.all(ctx)
+}
+
+// powers are what the command has to be allowed to do.
+func (o reconcileOptions) powers() []power {
+	if o.watch {
+		return append(reconcilePowers(), watchPowers()...)
+	}
+	return reconcilePowers()
 }
 
 // check finds what is wrong with the flags before anything is read.
 func (o reconcileOptions) check(env *Env) ([]plan.Stage, error) {
+	if err := o.checkWatch(); err != nil {
+		return nil, err
+	}
 	switch {
 	case o.output != "text" && o.output != "table" && o.output != "json":
 		return nil, usagef("-o is text or json, not %q", o.output)

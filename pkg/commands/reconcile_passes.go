@@ -50,19 +50,9 @@ func (p *passes) all(ctx context.Context) error {
 // ask shows what a pass would do and asks whether it may. It is never called while
 // the Lease or the lock is held.
 func (p *passes) ask(ctx context.Context) error {
-	view, done, err := p.preview(ctx)
+	view, err := p.show(ctx)
 	if err != nil {
 		return err
-	}
-	if err := ui.WritePlan(p.env.ErrOut, view, ui.PlanOptions{Paint: p.env.paint(p.env.ErrOut)}); err != nil {
-		return err
-	}
-	if done.Outcome == reconcile.Failed || done.Stopped != nil {
-		return &failure{code: passCode(done), err: failureOf(done), told: true}
-	}
-	if refused := view.Refused(); len(refused) > 0 {
-		err := &reconcile.RefusedError{Check: refused[0]}
-		return &failure{code: refusalCode(err), err: err, told: true}
 	}
 	if len(view.Items) == 0 {
 		return nil // nothing to agree to; the pass will say what it waits for
@@ -72,6 +62,25 @@ func (p *passes) ask(ctx context.Context) error {
 	}
 	p.approved.add(view)
 	return nil
+}
+
+// show shows what a pass would do. The error is why none could do anything.
+func (p *passes) show(ctx context.Context) (ui.PlanView, error) {
+	view, done, err := p.preview(ctx)
+	if err != nil {
+		return view, err
+	}
+	if err := ui.WritePlan(p.env.ErrOut, view, ui.PlanOptions{Paint: p.env.paint(p.env.ErrOut)}); err != nil {
+		return view, err
+	}
+	if done.Outcome == reconcile.Failed || done.Stopped != nil {
+		return view, &failure{code: passCode(done), err: failureOf(done), told: true}
+	}
+	if refused := view.Refused(); len(refused) > 0 {
+		err := &reconcile.RefusedError{Check: refused[0]}
+		return view, &failure{code: refusalCode(err), err: err, told: true}
+	}
+	return view, nil
 }
 
 // once runs one pass. The error is one that kept it from running to its end.
@@ -209,7 +218,7 @@ func (p *passes) verdict() error {
 // again is the hint to run the same command once more.
 func (p *passes) again(why string, extra ...string) string {
 	o, words := p.options, []string{"reconcile", p.key.Name}
-	for flag, set := range map[string]bool{"--yes": o.yes, "--wait": o.wait, "--coexist": o.coexist} {
+	for flag, set := range map[string]bool{"--yes": o.yes, "--wait": o.wait, "--watch": o.watch, "--coexist": o.coexist} {
 		if set && !slices.Contains(extra, flag) {
 			extra = append(extra, flag)
 		}
@@ -220,6 +229,9 @@ func (p *passes) again(why string, extra ...string) string {
 	}
 	if len(o.skip) > 0 {
 		extra = append(extra, "--skip", strings.Join(o.skip, ","))
+	}
+	if o.metricsAddr != "" {
+		extra = append(extra, "--metrics-addr", o.metricsAddr)
 	}
 	for _, override := range o.given {
 		extra = append(extra, "--override", "'"+override+"'")

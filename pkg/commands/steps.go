@@ -55,6 +55,15 @@ func (f stepFlags) steps() ([]plan.Stage, error) {
 	return steps, nil
 }
 
+// facetsOf are the parts of the world that steps look at.
+func facetsOf(steps []plan.Stage) plan.Facet {
+	var facets plan.Facet
+	for _, s := range steps {
+		facets |= s.Reads
+	}
+	return facets
+}
+
 // canonical maps names and aliases to the names of steps that exist.
 func canonical(names []string, steps []plan.Stage) ([]string, error) {
 	known := stepNames(steps)

@@ -1,0 +1,263 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/metrics"
+)
+
+// watching is `reconcile --watch`: pass after pass, until somebody ends it.
+type watching struct {
+	*passes
+	pace    *pace.Pace
+	bell    *bell
+	follows Follower
+	pulse   *metrics.Pulse
+	ending  pace.Ending // how the last pass ended
+	told    string      // what was last said of that
+}
+
+// errGone ends a watch whose cluster was deleted.
+var errGone = errors.New("the cluster was deleted")
+
+// watch runs passes and rests in between, until a signal or the end of the cluster.
+func (p *passes) watch(ctx context.Context) error {
+	w := &watching{passes: p, pace: &pace.Pace{Interval: p.options.interval, Resync: p.options.resync}, bell: newBell(), pulse: &metrics.Pulse{}}
+	if err := w.agree(ctx); err != nil {
+		return causeOf(ctx, err)
+	}
+	stop, err := w.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	for {
+		if err := w.one(ctx); err != nil {
+			return w.conclude(ctx, err)
+		}
+		w.tellEnding()
+		if err := w.rest(ctx, w.pace.After(w.ending, w.last.RetryAfter)); err != nil {
+			return w.conclude(ctx, err)
+		}
+	}
+}
+
+// agree has everything approved that later passes may want: nobody is asked once a
+// watch has begun to change things.
+func (w *watching) agree(ctx context.Context) error {
+	if w.approved.everything {
+		return nil
+	}
+	if _, err := w.show(ctx); err != nil {
+		return err
+	}
+	if err := w.env.confirm(ctx, "Do this, and whatever later passes want, without asking again?"); err != nil {
+		return err
+	}
+	w.approved.everything = true
+	return nil
+}
+
+// prepare starts what runs beside the passes. The returned function ends it.
+func (w *watching) prepare(ctx context.Context) (stop func(), err error) {
+	w.tell = w.reporter()
+	w.follows, err = w.env.Follow(w.key, facetsOf(w.steps)|plan.Record, w.bell.ring, w.trouble())
+	if err != nil {
+		return nil, err
+	}
+	w.tell = all(w.tell, w.alive, w.followRecord(ctx))
+	if w.options.metricsAddr == "" {
+		return w.follows.Stop, nil
+	}
+	counts := metrics.New(w.key.Name, w.key.Namespace, w.env.Clock.Now)
+	w.pulse.Beat(w.env.Clock.Now())
+	address, end, err := metrics.Serve(ctx, w.options.metricsAddr, metrics.Handler(counts, w.pulse))
+	if err != nil {
+		return nil, usage(err, "choose another address with --metrics-addr")
+	}
+	w.env.talk("metrics on http://%s/metrics", address)
+	w.tell = all(w.tell, counts.Report)
+	return func() { w.follows.Stop(); end() }, nil
+}
+
+// alive takes every event as a sign of life.
+func (w *watching) alive(reconcile.Event) { w.pulse.Beat(w.env.Clock.Now()) }
+
+// followRecord follows what belongs to the cluster as each pass has read it.
+func (w *watching) followRecord(ctx context.Context) func(reconcile.Event) {
+	return func(e reconcile.Event) {
+		if o, ok := e.(reconcile.Observed); ok && o.Facets&plan.Record != 0 && o.Snapshot.Cluster != nil {
+			w.follows.Follow(ctx, o.Snapshot.Cluster)
+		}
+	}
+}
+
+// trouble says that changes of something go unseen.
+func (w *watching) trouble() func(plan.Facet, error) {
+	spoken := newSpoken()
+	return func(facet plan.Facet, err error) {
+		if spoken.due(facet, w.env.Clock.Now()) {
+			w.env.talk("watching %s: %s; changes show every %s only", facet, explain(err), w.options.resync)
+		}
+	}
+}
+
+// one runs one pass. The error is one that ends the watch: a signal, or the end of
+// the cluster. That the Lease could not be given back only makes the pass a failed
+// one: it is still ours in the next.
+func (w *watching) one(ctx context.Context) error {
+	w.kept = nil
+	_ = w.once(ctx) // the context's error, or what is in kept
+	switch {
+	case ctx.Err() != nil:
+		return causeOf(ctx, ctx.Err())
+	case isGone(w.last):
+		return errGone
+	}
+	w.ending = endingOf(w.last, w.kept)
+	return nil
+}
+
+func isGone(done reconcile.PassDone) bool {
+	var missing *live.NotFoundError
+	return errors.As(failureOf(done), &missing)
+}
+
+// endingOf sorts how a pass ended by what the rest after it depends on.
+func endingOf(done reconcile.PassDone, kept error) pace.Ending {
+	var held *reconcile.HeldError
+	switch {
+	case kept != nil:
+		return pace.Failed
+	case errors.As(failureOf(done), &held) && done.Outcome == reconcile.Waiting:
+		return pace.Held
+	}
+	switch done.Outcome {
+	case reconcile.Done:
+		return pace.Settled
+	case reconcile.Changed:
+		return pace.Unfinished
+	case reconcile.Waiting:
+		return pace.Waiting
+	case reconcile.Blocked:
+		return pace.Blocked
+	case reconcile.Failed:
+	}
+	return pace.Failed
+}
+
+// rest waits until it is time for the next pass.
+func (w *watching) rest(ctx context.Context, r pace.Rest) error {
+	alarm := pace.NewAlarm(w.env.Clock.Now(), r)
+	w.pulse.Rest(alarm.Due(), w.ending == pace.Failed)
+	w.print(ui.NewResting(w.count, w.ending, w.reason(), r, w.env.Clock.Now()))
+	for {
+		due := alarm.Due()
+		woken, err := w.doze(ctx, due.Sub(w.env.Clock.Now()))
+		if err != nil {
+			return err
+		}
+		if !woken {
+			w.print(ui.NewWoken(w.count, alarm.Woken(), w.bell.facets()))
+			return nil
+		}
+		alarm.Changed(w.env.Clock.Now(), w.bell.heard()&plan.Record != 0)
+	}
+}
+
+// doze waits for d, or for the bell.
+func (w *watching) doze(ctx context.Context, d time.Duration) (woken bool, err error) {
+	timer := w.env.Clock.NewTimer(max(0, d))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false, causeOf(ctx, ctx.Err())
+	case <-w.bell.rings:
+		return true, nil
+	case <-timer.C():
+		return false, nil
+	}
+}
+
+// print writes a line of a watch's own into the stream of events.
+func (w *watching) print(line any) {
+	if w.options.output == "json" {
+		_ = ui.WriteJSON(w.env.Out, line) // a reader that went away ends the process
+	}
+}
+
+// reason is why the last pass left something undone; empty when it did not.
+func (w *watching) reason() string {
+	if w.kept != nil {
+		return explain(w.kept)
+	}
+	return w.why.words(w.last)
+}
+
+// tellEnding says in text how the cluster is, once for as long as that stays the
+// same. What a pass waits for its stages have told.
+func (w *watching) tellEnding() {
+	if w.last.Acted > 0 && w.last.Outcome <= reconcile.Changed {
+		w.told = ""
+	}
+	sentence := w.sentence()
+	if w.options.output == "json" || sentence == "" || sentence == w.told {
+		return
+	}
+	w.told = sentence
+	fmt.Fprintln(w.env.Out, sentence)
+}
+
+func (w *watching) sentence() string {
+	name := w.key.Name
+	switch w.ending {
+	case pace.Settled:
+		return name + ": as it should be; waiting for changes"
+	case pace.Held:
+		return fmt.Sprintf("%s: waiting while somebody else acts: %s", name, w.holder())
+	case pace.Blocked:
+		return fmt.Sprintf("%s: blocked until somebody helps: %s", name, w.reason())
+	case pace.Failed:
+		return fmt.Sprintf("%s: failed, to be tried again: %s", name, w.reason())
+	case pace.Waiting, pace.Unfinished:
+	}
+	return ""
+}
+
+// holder is who acts, without the time until which that is sure: it moves on.
+func (w *watching) holder() string {
+	var held *reconcile.HeldError
+	if !errors.As(failureOf(w.last), &held) {
+		return w.reason()
+	}
+	return (&reconcile.HeldError{What: held.What, Holder: held.Holder}).Error()
+}
+
+// conclude ends the watch. SIGTERM is how a watch is meant to end, and a cluster that
+// is gone needs none; Ctrl-C, and what could not be given back, keep their codes.
+func (w *watching) conclude(ctx context.Context, err error) error {
+	end := w.end(ctx, err)
+	cause := causeOf(ctx, err)
+	interrupted := new(*InterruptedError)
+	terminated := errors.As(cause, interrupted) && (*interrupted).Signal == syscall.SIGTERM
+	if w.kept == nil && (terminated || errors.Is(cause, errGone)) {
+		end = nil
+	}
+	did := fmt.Sprintf("%d actions in %d passes", w.acted, w.count)
+	if w.options.output == "json" {
+		r := w.result(end)
+		r.Reason = explain(w.withKept(cause))
+		return errors.Join(ui.WriteJSON(w.env.Out, r), end)
+	}
+	fmt.Fprintf(w.env.Out, "%s: the watch ended after %s: %s\n", w.key.Name, did, explain(w.withKept(cause)))
+	return end
+}

@@ -1,0 +1,452 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// watched runs `reconcile --watch` over a world. In every rest that counts the next of
+// the steps is taken; after the last one comes the signal.
+type watched struct {
+	*given
+	steps  []func()
+	signal os.Signal // default SIGTERM
+	// counts tells which rests count. Default: those that only a change ends soon.
+	counts func(d time.Duration) bool
+
+	next   int
+	rung   bool
+	timers []time.Duration
+}
+
+func (w *watched) run(args ...string) int {
+	w.t.Helper()
+	defer goleak.VerifyNone(w.t, goleak.IgnoreCurrent())
+	ctx, cancel := context.WithCancelCause(w.t.Context())
+	defer cancel(nil)
+	if w.signal == nil {
+		w.signal = syscall.SIGTERM
+	}
+	if w.counts == nil {
+		w.counts = func(d time.Duration) bool { return d == pace.DefaultResync }
+	}
+	w.clock.onTimer = func(d time.Duration) bool { return w.rest(d, cancel) }
+	code := w.runIn(ctx, append([]string{"reconcile", "sample", "--watch"}, args...)...)
+	if w.next < len(w.steps) {
+		w.t.Errorf("the watch ended after %d of %d steps: %s%s", w.next, len(w.steps), &w.out, &w.err)
+	}
+	return code
+}
+
+// rest takes a step when the rest counts. Time stands still when that rang the bell.
+func (w *watched) rest(d time.Duration, cancel context.CancelCauseFunc) (still bool) {
+	w.timers = append(w.timers, d)
+	w.rung = false
+	switch {
+	case !w.counts(d):
+	case w.next == len(w.steps):
+		cancel(&InterruptedError{Signal: w.signal})
+		return true
+	default:
+		w.next++
+		w.steps[w.next-1]()
+	}
+	if d > sleepsMost && !w.rung {
+		w.world.Tick(d)
+	}
+	return w.rung
+}
+
+// ring tells that something changed.
+func (w *watched) ring(what plan.Facet) {
+	w.rung = true
+	w.follower.changed(what)
+}
+
+// longerThanBetweenPasses counts the rests after passes that failed or were held up.
+func longerThanBetweenPasses(d time.Duration) bool { return d > pace.DefaultInterval }
+
+func TestAWatchBringsAClusterUpAndFollowsItsSpec(t *testing.T) {
+	w := &watched{given: up(t)}
+	w.world.Acted = nil
+	w.steps = []func(){
+		func() {
+			if len(w.world.Acted) > 0 {
+				t.Errorf("a cluster that is as it should be was changed: %s", w.world.Acted[0].Describe())
+			}
+			w.world.Record.Spec.ProcessCounts.Storage++
+			w.world.Record.Generation++
+			w.ring(plan.Record)
+		},
+	}
+	if code := w.run("--yes"); code != ExitDone {
+		t.Errorf("exit code %d: %s%s", code, &w.out, &w.err)
+	}
+	if len(w.world.Acted) == 0 || w.world.Record.Status.Generations.Reconciled != w.world.Record.Generation {
+		t.Errorf("generation %d, reconciled %d: %s%s", w.world.Record.Generation, w.world.Record.Status.Generations.Reconciled, &w.out, &w.err)
+	}
+	if n := strings.Count(w.out.String(), "as it should be; waiting for changes"); n != 2 {
+		t.Errorf("said %d times that all is well, want before and after the change: %s", n, &w.out)
+	}
+	if !strings.Contains(w.out.String(), "sample: the watch ended after ") || !strings.HasSuffix(w.out.String(), "passes: signal: terminated\n") {
+		t.Errorf("the last line: %s", &w.out)
+	}
+	if w.world.Locked() || !w.follower.stopped || w.follower.follows == 0 {
+		t.Errorf("locked %t, followed %d times, stopped %t", w.world.Locked(), w.follower.follows, w.follower.stopped)
+	}
+}
+
+func TestAWatchOfANewClusterGoesOnUntilItIsUp(t *testing.T) {
+	w := &watched{given: newGiven(t)}
+	if code := w.run("--yes"); code != ExitDone || !w.world.Record.Status.Configured {
+		t.Errorf("exit code %d: %s%s", code, &w.out, &w.err)
+	}
+}
+
+func TestABlockedWatchSaysSoOnceAndGoesOnWhenHelped(t *testing.T) {
+	w := &watched{given: newGiven(t)}
+	w.gates = slices.Clone(operatorLives)
+	w.steps = []func(){func() {}, func() { w.ring(plan.Pods) }, func() { w.gates = nil; w.ring(plan.Pods) }}
+	if code := w.run("--yes"); code != ExitDone {
+		t.Errorf("exit code %d", code)
+	}
+	for _, line := range []string{"blocked until somebody helps: G-OPERATOR", "blocked  G-OPERATOR"} {
+		if n := strings.Count(w.out.String(), line); n != 1 {
+			t.Errorf("said %d times %q: %s", n, line, &w.out)
+		}
+	}
+	if len(w.world.Acted) == 0 {
+		t.Error("did nothing once the operator was gone")
+	}
+}
+
+func TestAWatchWaitsWhileSomebodyElseActs(t *testing.T) {
+	w := &watched{given: newGiven(t), counts: longerThanBetweenPasses}
+	w.world.LeaseHolder = "alice"
+	w.steps = []func(){func() {}, func() {}, func() { w.world.LeaseHolder = "" }}
+	if code := w.run("--yes"); code != ExitDone {
+		t.Errorf("exit code %d", code)
+	}
+	if n := strings.Count(w.out.String(), "waiting while somebody else acts: the lease is held by alice"); n != 1 {
+		t.Errorf("said it %d times: %s", n, &w.out)
+	}
+	if len(w.world.Acted) == 0 {
+		t.Error("did nothing once alice was gone")
+	}
+}
+
+func TestAWatchTriesAgainAfterFailuresLessAndLessOften(t *testing.T) {
+	tests := map[string]error{
+		"something went wrong":   errors.New("quota"),
+		"no right":               forbidden,
+		"the API server hangs":   &reconcile.UnreachableError{Err: errNoAnswer},
+		"someone else's write":   conflict,
+		"the context of a limit": context.DeadlineExceeded,
+	}
+	for name, trouble := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := &watched{given: newGiven(t), counts: longerThanBetweenPasses}
+			w.world.Refuse = refuse("CreatePod", trouble)
+			var rests []time.Duration
+			note := func() { rests = append(rests, w.timers[len(w.timers)-1]) }
+			w.steps = []func(){note, note, note, func() { note(); w.world.Refuse = nil }}
+			if code := w.run("--yes"); code != ExitDone {
+				t.Errorf("exit code %d", code)
+			}
+			if n := strings.Count(w.out.String(), "failed, to be tried again"); n != 1 {
+				t.Errorf("said it %d times: %s", n, &w.out)
+			}
+			for i := range rests[1:] {
+				if rests[i+1] < rests[i]*3/2 {
+					t.Errorf("rested %v", rests)
+				}
+			}
+			if !strings.Contains(w.out.String(), "create pod") {
+				t.Errorf("created no pods afterwards: %s", &w.out)
+			}
+		})
+	}
+}
+
+func TestOnlyAChangedResourceHurriesAWatchThatFailed(t *testing.T) {
+	for what, hurries := range map[plan.Facet]bool{plan.Record: true, plan.Pods: false} {
+		t.Run(what.String(), func(t *testing.T) {
+			w := &watched{given: newGiven(t), counts: longerThanBetweenPasses}
+			w.world.Refuse = refuse("CreatePod", errors.New("quota"))
+			w.steps = []func(){func() {}, func() {}, func() { w.world.Refuse = nil; w.ring(what) }}
+			w.run("--yes")
+			third := slices.IndexFunc(w.timers, func(d time.Duration) bool { return d >= 8*time.Second })
+			if after := w.timers[third+1]; (after <= pace.DefaultInterval) != hurries {
+				t.Errorf("rested for another %s after the change; all timers %v", after, w.timers)
+			}
+		})
+	}
+}
+
+func TestHowAWatchEnds(t *testing.T) {
+	tests := map[string]struct {
+		signal os.Signal
+		kept   error
+		want   int
+		says   string
+	}{
+		"SIGTERM is how a watch is meant to end": {signal: syscall.SIGTERM, want: ExitDone, says: "signal: terminated"},
+		"Ctrl-C":                                 {signal: os.Interrupt, want: ExitInterrupted, says: "Ctrl-C"},
+		"SIGTERM, and the Lease could not be given back": {signal: syscall.SIGTERM, kept: errors.New("too many requests"), want: ExitTerminated, says: "too many requests"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			g.endErr = tc.kept
+			g.world.Refuse = func(a plan.Action) error {
+				if plan.KindOf(a) == "ApplyConfigMap" {
+					cancel(&InterruptedError{Signal: tc.signal})
+				}
+				return nil
+			}
+			code := g.runIn(ctx, "reconcile", "sample", "--yes", "--watch")
+			if code != tc.want || !strings.Contains(g.out.String(), tc.says) {
+				t.Errorf("exit code %d, want %d and %q: %s%s", code, tc.want, tc.says, &g.out, &g.err)
+			}
+			if last := g.world.Acted[len(g.world.Acted)-1]; plan.KindOf(last) != "ApplyConfigMap" {
+				t.Errorf("the action that ran was not the last: %s", last.Describe())
+			}
+			if g.world.Locked() || !g.follower.stopped {
+				t.Errorf("locked %t, follower stopped %t", g.world.Locked(), g.follower.stopped)
+			}
+		})
+	}
+}
+
+// goneLater is a session whose cluster is deleted at some time.
+type goneLater struct {
+	Session
+	gone *bool
+}
+
+func (s goneLater) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if *s.gone {
+		return &live.NotFoundError{}
+	}
+	return s.Session.Observe(ctx, into, facets)
+}
+
+func TestAWatchEndsWithItsCluster(t *testing.T) {
+	w := &watched{given: up(t)}
+	gone := false
+	w.connect = func() (Session, error) { return goneLater{session{w.world, w.given}, &gone}, nil }
+	w.steps = []func(){func() { gone = true; w.ring(plan.Record) }}
+	if code := w.run("--yes"); code != ExitDone || !strings.HasSuffix(w.out.String(), ": the cluster was deleted\n") {
+		t.Errorf("exit code %d: %s%s", code, &w.out, &w.err)
+	}
+}
+
+func TestALeaseThatWasNotGivenBackDoesNotEndAWatch(t *testing.T) {
+	w := &watched{given: newGiven(t), counts: longerThanBetweenPasses}
+	w.endErr = errors.New("giving back the Lease: too many requests")
+	w.steps = []func(){func() {}, func() { w.endErr = nil }}
+	if code := w.run("--yes"); code != ExitDone {
+		t.Errorf("exit code %d: %s%s", code, &w.out, &w.err)
+	}
+	if !strings.Contains(w.out.String(), "failed, to be tried again: giving back the Lease") {
+		t.Errorf("stdout: %s", &w.out)
+	}
+}
+
+func TestFlagsOfAWatch(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want int
+		says string
+	}{
+		"without a terminal somebody has to have agreed": {[]string{"--watch"}, ExitUnconfirmed, "--yes"},
+		"--wait ends":                   {[]string{"--watch", "--yes", "--wait"}, ExitUsage, "choose one"},
+		"a dry run looks once":          {[]string{"--watch", "--dry-run"}, ExitUsage, "choose one"},
+		"it does not give up":           {[]string{"--watch", "--yes", "--timeout", "1m"}, ExitUsage, "--timeout is for --wait"},
+		"no interval at all":            {[]string{"--watch", "--yes", "--interval", "0s"}, ExitUsage, "at least 1s"},
+		"a resync below the interval":   {[]string{"--watch", "--yes", "--interval", "1m", "--resync", "30s"}, ExitUsage, "cannot be less"},
+		"--resync alone":                {[]string{"--yes", "--resync", "30s"}, ExitUsage, "--resync needs --watch"},
+		"--metrics-addr alone":          {[]string{"--yes", "--metrics-addr", ":8080"}, ExitUsage, "--metrics-addr needs --watch"},
+		"an address without a port":     {[]string{"--watch", "--yes", "--metrics-addr", "localhost"}, ExitUsage, "HOST:PORT"},
+		"a port that is none":           {[]string{"--watch", "--yes", "--metrics-addr", ":http"}, ExitUsage, "up to 65535"},
+		"a port that is too large":      {[]string{"--watch", "--yes", "--metrics-addr", ":65536"}, ExitUsage, "up to 65535"},
+		"an address of somebody else's": {[]string{"--watch", "--yes", "--metrics-addr", "192.0.2.1:0"}, ExitUsage, "choose another address"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			if code := g.run(append([]string{"reconcile", "sample"}, tc.args...)...); code != tc.want || !strings.Contains(g.err.String(), tc.says) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, &g.err)
+			}
+			if len(g.world.Acted) > 0 {
+				t.Errorf("did %s", g.world.Acted[0].Describe())
+			}
+		})
+	}
+}
+
+func TestAWatchAsksForItsRightsFirst(t *testing.T) {
+	g := newGiven(t)
+	g.denied = []string{"watch pods"}
+	if code := g.run("reconcile", "sample", "--yes", "--watch"); code != ExitForbidden || !strings.Contains(g.err.String(), "watch pods") {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+}
+
+func TestAWatchOnATerminalAsksOnce(t *testing.T) {
+	for answer, want := range map[string]int{"y\n": ExitDone, "n\n": ExitUnconfirmed, "": ExitUnconfirmed} {
+		t.Run(answer, func(t *testing.T) {
+			w := &watched{given: newGiven(t)}
+			w.input = &answer
+			code := w.run()
+			if code != want || strings.Count(w.err.String(), "[y/N]") != 1 || !strings.Contains(w.err.String(), "without asking again?") {
+				t.Errorf("exit code %d, want %d: %s", code, want, &w.err)
+			}
+			if done := w.world.Record.Status.Configured; done != (want == ExitDone) {
+				t.Errorf("the cluster came up: %t", done)
+			}
+		})
+	}
+}
+
+func TestAWatchIsNotAgreedToWhereItWouldBeRefused(t *testing.T) {
+	g := newGiven(t)
+	g.gates, g.input = operatorLives, new("y\n")
+	if code := g.run("reconcile", "sample", "--watch"); code != ExitRefused || strings.Contains(g.err.String(), "[y/N]") {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+}
+
+func TestTheLinesOfAWatchTellItsPassesApart(t *testing.T) {
+	w := &watched{given: up(t)}
+	w.steps = []func(){func() { w.ring(plan.Pods) }}
+	w.run("--yes", "-o", "json")
+	type line struct {
+		Event, Ending, Kind, Reason string
+		Pass, Passes, ExitCode      int
+		Changed                     bool
+		Facets                      []string
+	}
+	var lines []line
+	for text := range bytes.Lines(w.out.Bytes()) {
+		var l line
+		if err := json.Unmarshal(text, &l); err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+		lines = append(lines, l)
+	}
+	last := lines[len(lines)-1]
+	if last.Kind != "ReconcileResult" || last.Passes != 2 || last.ExitCode != 0 || last.Reason != "signal: terminated" {
+		t.Errorf("the last line is %+v", last)
+	}
+	pass := 1
+	for _, l := range lines[:len(lines)-1] {
+		if l.Event == "started" && l.Pass == 2 {
+			pass = 2
+		}
+		if l.Pass != pass || (l.Event == "resting" && l.Ending != "settled") {
+			t.Errorf("in pass %d: %+v", pass, l)
+		}
+	}
+	woken := slices.IndexFunc(lines, func(l line) bool { return l.Event == "woken" })
+	if woken < 0 || !lines[woken].Changed || !slices.Equal(lines[woken].Facets, []string{"pods"}) {
+		t.Errorf("no line says why the rest was over: %+v", lines)
+	}
+}
+
+func TestAWatchServesMetrics(t *testing.T) {
+	w := &watched{given: up(t)}
+	var address string
+	w.steps = []func(){func() {
+		said := regexp.MustCompile(`metrics on (http://127\.0\.0\.1:\d+)/metrics`).FindStringSubmatch(w.err.String())
+		if said == nil {
+			t.Fatalf("stderr does not say where: %s", &w.err)
+		}
+		address = said[1]
+		for path, want := range map[string]string{"/metrics": `kubectl_fdb_passes_total{fdb_cluster="sample",fdb_namespace="fdb",outcome="done"} 1`, "/healthz": "ok", "/readyz": "ok"} {
+			if text := ask(t, address+path); !strings.Contains(text, want) {
+				t.Errorf("%s: %s", path, text)
+			}
+		}
+		w.ring(plan.Pods)
+	}}
+	w.run("--yes", "--metrics-addr", "127.0.0.1:0")
+	if answer, err := http.Get(address + "/healthz"); err == nil {
+		answer.Body.Close()
+		t.Error("the server outlived the watch")
+	}
+}
+
+func ask(t *testing.T, url string) string {
+	t.Helper()
+	answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestAWatchSaysNowAndThenWhatItCannotFollow(t *testing.T) {
+	w := &watched{given: up(t)}
+	w.steps = []func(){func() {
+		w.follower.trouble(plan.Nodes, forbidden)
+		w.follower.trouble(plan.Nodes, forbidden)
+		w.world.Tick(troubleInterval)
+		w.follower.trouble(plan.Nodes, forbidden)
+		w.ring(plan.Pods)
+	}}
+	w.run("--yes")
+	if n := strings.Count(w.err.String(), "watching nodes: forbidden"); n != 2 || !strings.Contains(w.err.String(), "changes show every 1m0s only") {
+		t.Errorf("said it %d times: %s", n, &w.err)
+	}
+}
+
+func TestAWatchFollowsWhatItsStepsLookAt(t *testing.T) {
+	w := &watched{given: up(t)}
+	w.run("--yes", "--only", "AddServices")
+	if want := plan.Record | plan.Services; w.follower.facets != want {
+		t.Errorf("follows %s, want %s", w.follower.facets, want)
+	}
+}
+
+func TestTheBellKeepsWhatRangWhileNobodyListened(t *testing.T) {
+	b := newBell()
+	b.ring(plan.Pods)
+	b.ring(plan.Record)
+	<-b.rings
+	if got := b.heard(); got != plan.Pods|plan.Record || b.heard() != 0 {
+		t.Errorf("heard %s", got)
+	}
+	b.ring(plan.Services)
+	if got := b.facets(); got != plan.Pods|plan.Record|plan.Services {
+		t.Errorf("all: %s", got)
+	}
+	<-b.rings
+	if got := b.heard() | b.facets(); got != plan.Services {
+		t.Errorf("what rang last was lost: %s", got)
+	}
+}
