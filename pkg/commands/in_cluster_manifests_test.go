@@ -1,0 +1,149 @@
+package commands
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
+)
+
+const inCluster = "../../manifests/in-cluster"
+
+// manifests are all objects of a manifest file. A field that Kubernetes does not know,
+// or one that is there twice, is an error.
+func manifests(t *testing.T, path string) []runtime.Object {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder := serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
+	var objects []runtime.Object
+	for document := range strings.SplitSeq(string(text), "\n---\n") {
+		o, _, err := decoder.Decode([]byte(document), nil, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		objects = append(objects, o)
+	}
+	return objects
+}
+
+func TestAllManifestsAreWhatKubernetesKnows(t *testing.T) {
+	for _, pattern := range []string{inCluster + "/*.yaml", "../../manifests/rbac/*.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, files, err)
+		}
+		for _, file := range files {
+			manifests(t, file)
+		}
+	}
+}
+
+// podTemplates are the pods that the manifests run, by file.
+func podTemplates(t *testing.T) map[string]corev1.PodTemplateSpec {
+	t.Helper()
+	deployment := manifests(t, inCluster+"/deployment.yaml")[0].(*appsv1.Deployment)
+	cron := manifests(t, inCluster+"/cronjob.yaml")[0].(*batchv1.CronJob)
+	return map[string]corev1.PodTemplateSpec{"deployment.yaml": deployment.Spec.Template, "cronjob.yaml": cron.Spec.JobTemplate.Spec.Template}
+}
+
+func TestWhatRunsInTheClusterRunsWithNoMoreThanItNeeds(t *testing.T) {
+	const longestAction = 4 * time.Minute
+	for file, template := range podTemplates(t) {
+		spec, container := template.Spec, template.Spec.Containers[0]
+		s := container.SecurityContext
+		for want, ok := range map[string]bool{
+			"its own account":            spec.ServiceAccountName == "kubectl-fdb",
+			"no root":                    ptr.Deref(spec.SecurityContext.RunAsNonRoot, false),
+			"a seccomp profile":          spec.SecurityContext.SeccompProfile.Type == corev1.SeccompProfileTypeRuntimeDefault,
+			"no new privileges":          !ptr.Deref(s.AllowPrivilegeEscalation, true),
+			"a file system to read only": ptr.Deref(s.ReadOnlyRootFilesystem, false),
+			"no capabilities":            slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) && len(s.Capabilities.Add) == 0,
+			"requests":                   len(container.Resources.Requests) == 2,
+			"time to finish an action":   time.Duration(ptr.Deref(spec.TerminationGracePeriodSeconds, 0))*time.Second > longestAction,
+		} {
+			if !ok {
+				t.Errorf("%s has not %s", file, want)
+			}
+		}
+	}
+}
+
+// The command lines of the manifests run, on the simulated world.
+func TestTheCommandLinesOfTheManifestsRun(t *testing.T) {
+	for file, template := range podTemplates(t) {
+		t.Run(file, func(t *testing.T) {
+			args := slices.Clone(template.Spec.Containers[0].Args)
+			for i := range args {
+				args[i] = strings.NewReplacer("$(NAMESPACE)", "fdb", "sample-cluster", "sample", "=:8080", "=127.0.0.1:0").Replace(args[i])
+			}
+			w := &watched{given: newGiven(t)}
+			if slices.Contains(args, "--watch") {
+				if code := w.run(args[2:]...); code != ExitDone {
+					t.Errorf("exit code %d: %s", code, &w.err)
+				}
+			} else if code := w.given.run(args...); code != ExitDone {
+				t.Errorf("exit code %d: %s", code, &w.err)
+			}
+		})
+	}
+}
+
+func TestTheProbesAskWhatIsServed(t *testing.T) {
+	container := podTemplates(t)["deployment.yaml"].Spec.Containers[0]
+	if !slices.Contains(container.Args, "--metrics-addr=:8080") || container.Ports[0].Name != "metrics" || container.Ports[0].ContainerPort != 8080 {
+		t.Errorf("%v on %v", container.Args, container.Ports)
+	}
+	for path, probe := range map[string]*corev1.Probe{"/healthz": container.LivenessProbe, "/readyz": container.ReadinessProbe} {
+		if probe.HTTPGet.Path != path || probe.HTTPGet.Port != intstr.FromString("metrics") {
+			t.Errorf("%+v, want %s", probe.HTTPGet, path)
+		}
+	}
+}
+
+func TestTheAccountIsBoundToTheRolesThatThereAre(t *testing.T) {
+	var bound []string
+	for _, o := range manifests(t, inCluster+"/access.yaml") {
+		switch o := o.(type) {
+		case *rbacv1.RoleBinding:
+			bound = append(bound, o.RoleRef.Kind+" "+o.RoleRef.Name)
+			checkSubjects(t, o.Subjects)
+		case *rbacv1.ClusterRoleBinding:
+			bound = append(bound, o.RoleRef.Kind+" "+o.RoleRef.Name)
+			checkSubjects(t, o.Subjects)
+		}
+	}
+	var there []string
+	for _, file := range []string{"reconcile.yaml", "watch.yaml", "find-operators.yaml"} {
+		switch o := manifests(t, "../../manifests/rbac/"+file)[0].(type) {
+		case *rbacv1.Role:
+			there = append(there, "Role "+o.Name)
+		case *rbacv1.ClusterRole:
+			there = append(there, "ClusterRole "+o.Name)
+		}
+	}
+	if !slices.Equal(there, bound) {
+		t.Errorf("bound to %v, there are %v", bound, there)
+	}
+}
+
+func checkSubjects(t *testing.T, subjects []rbacv1.Subject) {
+	t.Helper()
+	if want := []rbacv1.Subject{{Kind: "ServiceAccount", Name: "kubectl-fdb", Namespace: "fdb"}}; !slices.Equal(want, subjects) {
+		t.Errorf("bound are %v", subjects)
+	}
+}
