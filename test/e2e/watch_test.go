@@ -1,0 +1,261 @@
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// watchLine is what the tests look at in one line of a watch.
+type watchLine struct {
+	Event    string
+	Pass     int
+	Ending   string
+	Reason   string
+	Changed  bool
+	Kind     string
+	ExitCode int
+}
+
+// watch is a `reconcile --watch` that runs.
+type watch struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	lines   chan watchLine
+	address chan string
+	ended   chan error
+
+	mu     sync.Mutex
+	errOut strings.Builder
+}
+
+var metricsAddress = regexp.MustCompile(`metrics on (http://127\.0\.0\.1:\d+)/metrics`)
+
+// startWatch watches as the ServiceAccount of the manifests, with its rights and no others.
+func startWatch(t *testing.T, ns string) *watch {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), longest)
+	t.Cleanup(cancel)
+	w := &watch{t: t, lines: make(chan watchLine, 100_000), address: make(chan string, 1), ended: make(chan error, 1)}
+	w.cmd = exec.CommandContext(ctx, filepath.Join(binDir, "kubectl-fdb"), "reconcile", "c", "-n", ns, "--as", "system:serviceaccount:"+ns+":kubectl-fdb",
+		"--watch", "--yes", "-o", "json", "--metrics-addr", "127.0.0.1:0")
+	w.cmd.Env = environment()
+	stdout, err := w.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr, err := w.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var readers sync.WaitGroup
+	readers.Go(func() { w.readLines(stdout) })
+	readers.Go(func() { w.readErrors(stderr) })
+	go func() {
+		readers.Wait()
+		close(w.lines)
+		w.ended <- w.cmd.Wait()
+	}()
+	return w
+}
+
+func (w *watch) readLines(stdout io.Reader) {
+	lines := bufio.NewScanner(stdout)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var l watchLine
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			w.t.Errorf("%v in %s", err, lines.Bytes())
+		}
+		w.lines <- l
+	}
+}
+
+func (w *watch) readErrors(stderr io.Reader) {
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() {
+		w.mu.Lock()
+		w.errOut.WriteString(lines.Text() + "\n")
+		w.mu.Unlock()
+		if said := metricsAddress.FindStringSubmatch(lines.Text()); said != nil {
+			w.address <- said[1]
+		}
+	}
+}
+
+// until reads lines until one is as wanted, and returns it.
+func (w *watch) until(what string, wanted func(watchLine) bool) watchLine {
+	w.t.Helper()
+	var last watchLine
+	for deadline := time.After(longest); ; {
+		select {
+		case l, more := <-w.lines:
+			if !more {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				w.t.Fatalf("the watch ended before %s: %s", what, w.errOut.String())
+			}
+			if l.Event == "resting" {
+				last = l
+			}
+			if wanted(l) {
+				return l
+			}
+		case <-deadline:
+			w.t.Fatalf("no %s within %s; the last pass: %+v", what, longest, last)
+		}
+	}
+}
+
+func settled(l watchLine) bool { return l.Event == "resting" && l.Ending == "settled" }
+
+// page reads a page of the watch's server.
+func page(t *testing.T, url string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("%s: %s: %s", url, answer.Status, text)
+	}
+	return string(text)
+}
+
+// grantWatch gives the ServiceAccount of the manifests its rights in a namespace.
+func grantWatch(t *testing.T, ns string) {
+	t.Helper()
+	kubectl(t, "apply", "-n", ns, "-f", "../../manifests/rbac/reconcile.yaml", "-f", "../../manifests/rbac/watch.yaml")
+	kubectl(t, "apply", "-f", "../../manifests/rbac/find-operators.yaml")
+	kubectl(t, "create", "serviceaccount", "kubectl-fdb", "-n", ns)
+	account := "--serviceaccount=" + ns + ":kubectl-fdb"
+	kubectl(t, "create", "rolebinding", "kubectl-fdb-reconcile", "-n", ns, "--role=kubectl-fdb-reconcile", account)
+	kubectl(t, "create", "rolebinding", "kubectl-fdb-watch", "-n", ns, "--role=kubectl-fdb-watch", account)
+	kubectl(t, "create", "clusterrolebinding", "find-operators-"+ns, "--clusterrole=kubectl-fdb-find-operators", account)
+}
+
+func TestAWatchFollowsAClusterUntilItIsEnded(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	grantWatch(t, ns)
+	apply(t, ns, cluster("c", counts))
+	w := startWatch(t, ns)
+	address := <-w.address
+
+	up := w.until("a cluster that is up", settled)
+	want(t, fdb(t, "status", "c", "-n", ns), 0)
+
+	kubectl(t, "patch", "fdb", "c", "-n", ns, "--type=merge", "-p", `{"spec":{"processCounts":{"storage":4}}}`)
+	changed := time.Now()
+	woken := w.until("a pass after the change", func(l watchLine) bool { return l.Event == "woken" })
+	const resync = time.Minute
+	if took := time.Since(changed); !woken.Changed || took > resync/2 {
+		t.Errorf("the change was seen after %s: %+v", took, woken)
+	}
+	again := w.until("a cluster that is as it should be again", settled)
+	if again.Pass <= up.Pass {
+		t.Errorf("settled in pass %d and again in %d", up.Pass, again.Pass)
+	}
+	if pods := strings.Count(kubectl(t, "get", "pods", "-n", ns, "-o", "name"), "pod/"); pods != 10 {
+		t.Errorf("%d pods, want 10", pods)
+	}
+
+	metrics := page(t, address+"/metrics")
+	for _, line := range []string{`kubectl_fdb_process_groups{fdb_cluster="c",fdb_namespace="` + ns + `"} 10`, `kubectl_fdb_actions_total{fdb_cluster="c",fdb_namespace="` + ns + `",kind="CreatePod",result="done"} 10`} {
+		if !strings.Contains(metrics, line) {
+			t.Errorf("no line %s in\n%s", line, metrics)
+		}
+	}
+	for _, path := range []string{"/healthz", "/readyz"} {
+		if text := page(t, address+path); text != "ok\n" {
+			t.Errorf("%s: %q", path, text)
+		}
+	}
+
+	before := versions(t, ns)
+	w.end(t, syscall.SIGTERM, 0)
+	if after := versions(t, ns); before != after {
+		t.Errorf("ending wrote something:\n%s\n%s", before, after)
+	}
+	if holder := kubectl(t, "get", "leases", "kubectl-fdb-c", "-n", ns, "-o", "jsonpath={.spec.holderIdentity}"); holder != "" {
+		t.Errorf("%s still holds the Lease", holder)
+	}
+}
+
+// end sends a signal and waits for the last line and the end.
+func (w *watch) end(t *testing.T, signal syscall.Signal, code int) {
+	t.Helper()
+	if err := w.cmd.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	last := w.until("the last line", func(l watchLine) bool { return l.Kind == "ReconcileResult" })
+	if last.ExitCode != code || last.Reason != "signal: terminated" {
+		t.Errorf("the last line is %+v", last)
+	}
+	<-w.ended
+	if got := w.cmd.ProcessState.ExitCode(); got != code {
+		t.Errorf("exit code %d, want %d", got, code)
+	}
+}
+
+func TestAWatchThatIsEndedWhileItActsGivesTheLeaseBack(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	grantWatch(t, ns)
+	apply(t, ns, cluster("c", counts))
+	w := startWatch(t, ns)
+	w.until("an action", func(l watchLine) bool { return l.Event == "acted" })
+	w.end(t, syscall.SIGTERM, 0)
+	if holder := kubectl(t, "get", "leases", "kubectl-fdb-c", "-n", ns, "-o", "jsonpath={.spec.holderIdentity}"); holder != "" {
+		t.Errorf("%s still holds the Lease", holder)
+	}
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
+}
+
+func TestAWatchEndsWithItsCluster(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	grantWatch(t, ns)
+	apply(t, ns, cluster("c", counts))
+	w := startWatch(t, ns)
+	w.until("a pass", func(l watchLine) bool { return l.Event == "resting" })
+	kubectl(t, "delete", "fdb", "c", "-n", ns)
+	last := w.until("the last line", func(l watchLine) bool { return l.Kind == "ReconcileResult" })
+	if last.ExitCode != 0 || last.Reason != "the cluster was deleted" {
+		t.Errorf("the last line is %+v", last)
+	}
+	<-w.ended
+	if got := w.cmd.ProcessState.ExitCode(); got != 0 {
+		t.Errorf("exit code %d", got)
+	}
+}
+
+func TestTheManifestsForInsideTheClusterAreAccepted(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	for _, file := range []string{"access.yaml", "deployment.yaml", "cronjob.yaml"} {
+		kubectl(t, "apply", "--dry-run=server", "--validate=strict", "-n", ns, "-f", "../../manifests/in-cluster/"+file)
+	}
+}
