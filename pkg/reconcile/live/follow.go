@@ -69,8 +69,8 @@ func (f *Follower) marks(s subject) *marks {
 	return &marks{of: s.mark, changed: func() { f.Changed(s.facet) }}
 }
 
-func (f *Follower) listerWatcher(s subject) cache.ListerWatcher {
-	lw := &cache.ListWatch{
+func (f *Follower) listerWatcher(s subject) plainLists {
+	return plainLists{&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			list := s.list()
 			err := f.Client.List(ctx, list, s.options(o))
@@ -82,8 +82,7 @@ func (f *Follower) listerWatcher(s subject) cache.ListerWatcher {
 			f.report(ctx, s.facet, err)
 			return w, err
 		},
-	}
-	return cache.ToListWatcherWithWatchListSemantics(lw, plainLists{})
+	}}
 }
 
 func (f *Follower) report(ctx context.Context, facet plan.Facet, err error) {
@@ -94,7 +93,7 @@ func (f *Follower) report(ctx context.Context, facet plan.Facet, err error) {
 
 // plainLists has reflectors list, then watch. Lists that come as a watch are for
 // thousands of objects, and servers and proxies before Kubernetes 1.32 stumble over them.
-type plainLists struct{}
+type plainLists struct{ *cache.ListWatch }
 
 // IsWatchListSemanticsUnSupported is what reflectors ask.
 func (plainLists) IsWatchListSemanticsUnSupported() bool { return true }
