@@ -15,74 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
-
-// watched runs `reconcile --watch` over a world. In every rest that counts the next of
-// the steps is taken; after the last one comes the signal.
-type watched struct {
-	*given
-	steps  []func()
-	signal os.Signal // default SIGTERM
-	// counts tells which rests count. Default: those that only a change ends soon.
-	counts func(d time.Duration) bool
-
-	next   int
-	rung   bool
-	timers []time.Duration
-}
-
-func (w *watched) run(args ...string) int {
-	w.t.Helper()
-	defer goleak.VerifyNone(w.t, goleak.IgnoreCurrent())
-	ctx, cancel := context.WithCancelCause(w.t.Context())
-	defer cancel(nil)
-	if w.signal == nil {
-		w.signal = syscall.SIGTERM
-	}
-	if w.counts == nil {
-		w.counts = func(d time.Duration) bool { return d == pace.DefaultResync }
-	}
-	w.clock.onTimer = func(d time.Duration) bool { return w.rest(d, cancel) }
-	code := w.runIn(ctx, append([]string{"reconcile", "sample", "--watch"}, args...)...)
-	if w.next < len(w.steps) {
-		w.t.Errorf("the watch ended after %d of %d steps: %s%s", w.next, len(w.steps), &w.out, &w.err)
-	}
-	return code
-}
-
-// rest takes a step when the rest counts. Time stands still when that rang the bell.
-func (w *watched) rest(d time.Duration, cancel context.CancelCauseFunc) (still bool) {
-	w.timers = append(w.timers, d)
-	w.rung = false
-	switch {
-	case !w.counts(d):
-	case w.next == len(w.steps):
-		cancel(&InterruptedError{Signal: w.signal})
-		return true
-	default:
-		w.next++
-		w.steps[w.next-1]()
-	}
-	if d > sleepsMost && !w.rung {
-		w.world.Tick(d)
-	}
-	return w.rung
-}
-
-// ring tells that something changed.
-func (w *watched) ring(what plan.Facet) {
-	w.rung = true
-	w.follower.changed(what)
-}
-
-// longerThanBetweenPasses counts the rests after passes that failed or were held up.
-func longerThanBetweenPasses(d time.Duration) bool { return d > pace.DefaultInterval }
 
 func TestAWatchBringsAClusterUpAndFollowsItsSpec(t *testing.T) {
 	w := &watched{given: up(t)}
@@ -272,70 +209,6 @@ func TestALeaseThatWasNotGivenBackDoesNotEndAWatch(t *testing.T) {
 	}
 }
 
-func TestFlagsOfAWatch(t *testing.T) {
-	tests := map[string]struct {
-		args []string
-		want int
-		says string
-	}{
-		"without a terminal somebody has to have agreed": {[]string{"--watch"}, ExitUnconfirmed, "--yes"},
-		"--wait ends":                   {[]string{"--watch", "--yes", "--wait"}, ExitUsage, "choose one"},
-		"a dry run looks once":          {[]string{"--watch", "--dry-run"}, ExitUsage, "choose one"},
-		"it does not give up":           {[]string{"--watch", "--yes", "--timeout", "1m"}, ExitUsage, "--timeout is for --wait"},
-		"no interval at all":            {[]string{"--watch", "--yes", "--interval", "0s"}, ExitUsage, "at least 1s"},
-		"a resync below the interval":   {[]string{"--watch", "--yes", "--interval", "1m", "--resync", "30s"}, ExitUsage, "cannot be less"},
-		"--resync alone":                {[]string{"--yes", "--resync", "30s"}, ExitUsage, "--resync needs --watch"},
-		"--metrics-addr alone":          {[]string{"--yes", "--metrics-addr", ":8080"}, ExitUsage, "--metrics-addr needs --watch"},
-		"an address without a port":     {[]string{"--watch", "--yes", "--metrics-addr", "localhost"}, ExitUsage, "HOST:PORT"},
-		"a port that is none":           {[]string{"--watch", "--yes", "--metrics-addr", ":http"}, ExitUsage, "up to 65535"},
-		"a port that is too large":      {[]string{"--watch", "--yes", "--metrics-addr", ":65536"}, ExitUsage, "up to 65535"},
-		"an address of somebody else's": {[]string{"--watch", "--yes", "--metrics-addr", "192.0.2.1:0"}, ExitUsage, "choose another address"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			g := newGiven(t)
-			if code := g.run(append([]string{"reconcile", "sample"}, tc.args...)...); code != tc.want || !strings.Contains(g.err.String(), tc.says) {
-				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, &g.err)
-			}
-			if len(g.world.Acted) > 0 {
-				t.Errorf("did %s", g.world.Acted[0].Describe())
-			}
-		})
-	}
-}
-
-func TestAWatchAsksForItsRightsFirst(t *testing.T) {
-	g := newGiven(t)
-	g.denied = []string{"watch pods"}
-	if code := g.run("reconcile", "sample", "--yes", "--watch"); code != ExitForbidden || !strings.Contains(g.err.String(), "watch pods") {
-		t.Errorf("exit code %d: %s", code, &g.err)
-	}
-}
-
-func TestAWatchOnATerminalAsksOnce(t *testing.T) {
-	for answer, want := range map[string]int{"y\n": ExitDone, "n\n": ExitUnconfirmed, "": ExitUnconfirmed} {
-		t.Run(answer, func(t *testing.T) {
-			w := &watched{given: newGiven(t)}
-			w.input = &answer
-			code := w.run()
-			if code != want || strings.Count(w.err.String(), "[y/N]") != 1 || !strings.Contains(w.err.String(), "without asking again?") {
-				t.Errorf("exit code %d, want %d: %s", code, want, &w.err)
-			}
-			if done := w.world.Record.Status.Configured; done != (want == ExitDone) {
-				t.Errorf("the cluster came up: %t", done)
-			}
-		})
-	}
-}
-
-func TestAWatchIsNotAgreedToWhereItWouldBeRefused(t *testing.T) {
-	g := newGiven(t)
-	g.gates, g.input = operatorLives, new("y\n")
-	if code := g.run("reconcile", "sample", "--watch"); code != ExitRefused || strings.Contains(g.err.String(), "[y/N]") {
-		t.Errorf("exit code %d: %s", code, &g.err)
-	}
-}
-
 func TestTheLinesOfAWatchTellItsPassesApart(t *testing.T) {
 	w := &watched{given: up(t)}
 	w.steps = []func(){func() { w.ring(plan.Pods) }}
@@ -430,23 +303,5 @@ func TestAWatchFollowsWhatItsStepsLookAt(t *testing.T) {
 	w.run("--yes", "--only", "AddServices")
 	if want := plan.Record | plan.Services; w.follower.facets != want {
 		t.Errorf("follows %s, want %s", w.follower.facets, want)
-	}
-}
-
-func TestTheBellKeepsWhatRangWhileNobodyListened(t *testing.T) {
-	b := newBell()
-	b.ring(plan.Pods)
-	b.ring(plan.Record)
-	<-b.rings
-	if got := b.heard(); got != plan.Pods|plan.Record || b.heard() != 0 {
-		t.Errorf("heard %s", got)
-	}
-	b.ring(plan.Services)
-	if got := b.facets(); got != plan.Pods|plan.Record|plan.Services {
-		t.Errorf("all: %s", got)
-	}
-	<-b.rings
-	if got := b.heard() | b.facets(); got != plan.Services {
-		t.Errorf("what rang last was lost: %s", got)
 	}
 }

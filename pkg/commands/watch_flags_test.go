@@ -1,0 +1,70 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestFlagsOfAWatch(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want int
+		says string
+	}{
+		"without a terminal somebody has to have agreed": {[]string{"--watch"}, ExitUnconfirmed, "--yes"},
+		"--wait ends":                   {[]string{"--watch", "--yes", "--wait"}, ExitUsage, "choose one"},
+		"a dry run looks once":          {[]string{"--watch", "--dry-run"}, ExitUsage, "choose one"},
+		"it does not give up":           {[]string{"--watch", "--yes", "--timeout", "1m"}, ExitUsage, "--timeout is for --wait"},
+		"no interval at all":            {[]string{"--watch", "--yes", "--interval", "0s"}, ExitUsage, "at least 1s"},
+		"a resync below the interval":   {[]string{"--watch", "--yes", "--interval", "1m", "--resync", "30s"}, ExitUsage, "cannot be less"},
+		"--resync alone":                {[]string{"--yes", "--resync", "30s"}, ExitUsage, "--resync needs --watch"},
+		"--metrics-addr alone":          {[]string{"--yes", "--metrics-addr", ":8080"}, ExitUsage, "--metrics-addr needs --watch"},
+		"an address without a port":     {[]string{"--watch", "--yes", "--metrics-addr", "localhost"}, ExitUsage, "HOST:PORT"},
+		"a port that is none":           {[]string{"--watch", "--yes", "--metrics-addr", ":http"}, ExitUsage, "up to 65535"},
+		"a port that is too large":      {[]string{"--watch", "--yes", "--metrics-addr", ":65536"}, ExitUsage, "up to 65535"},
+		"an address of somebody else's": {[]string{"--watch", "--yes", "--metrics-addr", "192.0.2.1:0"}, ExitUsage, "choose another address"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			if code := g.run(append([]string{"reconcile", "sample"}, tc.args...)...); code != tc.want || !strings.Contains(g.err.String(), tc.says) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, &g.err)
+			}
+			if len(g.world.Acted) > 0 {
+				t.Errorf("did %s", g.world.Acted[0].Describe())
+			}
+		})
+	}
+}
+
+func TestAWatchAsksForItsRightsFirst(t *testing.T) {
+	g := newGiven(t)
+	g.denied = []string{"watch pods"}
+	if code := g.run("reconcile", "sample", "--yes", "--watch"); code != ExitForbidden || !strings.Contains(g.err.String(), "watch pods") {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+}
+
+func TestAWatchOnATerminalAsksOnce(t *testing.T) {
+	for answer, want := range map[string]int{"y\n": ExitDone, "n\n": ExitUnconfirmed, "": ExitUnconfirmed} {
+		t.Run(answer, func(t *testing.T) {
+			w := &watched{given: newGiven(t)}
+			w.input = &answer
+			code := w.run()
+			if code != want || strings.Count(w.err.String(), "[y/N]") != 1 || !strings.Contains(w.err.String(), "without asking again?") {
+				t.Errorf("exit code %d, want %d: %s", code, want, &w.err)
+			}
+			if done := w.world.Record.Status.Configured; done != (want == ExitDone) {
+				t.Errorf("the cluster came up: %t", done)
+			}
+		})
+	}
+}
+
+func TestAWatchIsNotAgreedToWhereItWouldBeRefused(t *testing.T) {
+	g := newGiven(t)
+	g.gates, g.input = operatorLives, new("y\n")
+	if code := g.run("reconcile", "sample", "--watch"); code != ExitRefused || strings.Contains(g.err.String(), "[y/N]") {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+}
