@@ -38,7 +38,10 @@ func follow(t *testing.T, facets plan.Facet, refuse map[string]error, objects ..
 	t.Helper()
 	f := &followed{}
 	list := func(ctx context.Context, c client.WithWatch, l client.ObjectList, o ...client.ListOption) error {
-		if err := refuse[l.GetObjectKind().GroupVersionKind().Kind]; err != nil {
+		f.mu.Lock()
+		err := refuse[l.GetObjectKind().GroupVersionKind().Kind]
+		f.mu.Unlock()
+		if err != nil {
 			return err
 		}
 		return c.List(ctx, l, o...)
@@ -215,10 +218,12 @@ func TestAFollowerThatIsRefusedSaysSoAndTriesAgain(t *testing.T) {
 		f.Follow(t.Context(), sample())
 		defer f.Stop()
 		f.told()
+		f.mu.Lock()
 		if !slices.Equal(f.trouble, []plan.Facet{plan.Pods}) {
 			t.Errorf("trouble with %v", f.trouble)
 		}
 		delete(refuse, "PodList")
+		f.mu.Unlock()
 		time.Sleep(2 * time.Minute)
 		f.told()
 		if err := f.api.Create(t.Context(), &corev1.Pod{ObjectMeta: member("p")}); err != nil {
