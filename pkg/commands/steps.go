@@ -30,8 +30,10 @@ func (f *stepFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.skip, "skip", nil, "leave these steps out, separated by commas")
 	cmd.Flags().BoolVar(&f.options.ReplaceOnSecurityContextChange, "replace-on-security-context-change", false,
 		"also replace process groups whose pods were made with another file group, user or group")
+	cmd.Flags().BoolVar(&f.options.Adopt, "adopt", false,
+		"take pods and volume claims over as they are: record that they were made from the spec that is wanted now, and say where they differ")
 	for _, flag := range []string{"only", "skip"} {
-		complete(cmd, flag, func() []string { return stepNames(stages.Cluster()) })
+		complete(cmd, flag, func() []string { return stepNames(stages.ClusterWith(stages.Options{Adopt: true})) })
 	}
 }
 

@@ -33,6 +33,8 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		return w.create(ctx, a.Object)
 	case plan.PatchMetadata:
 		return w.patchMetadata(ctx, a)
+	case plan.AdoptSpec:
+		return w.patchMetadata(ctx, a.Patch())
 	case plan.SyncPodFiles:
 		return w.syncPodFiles(ctx, a)
 	case plan.Configure:

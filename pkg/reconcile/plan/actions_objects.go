@@ -130,6 +130,35 @@ type PatchMetadata struct {
 	Remove []string `json:"remove,omitempty"`
 }
 
+// AdoptSpec records, for a pod or a volume claim, that it was made from the spec that is
+// wanted now. The object itself stays as it is.
+type AdoptSpec struct {
+	Kind ObjectKind `json:"kind"`
+	Name string     `json:"name"`
+	// Hash is that of the wanted spec.
+	Hash string `json:"hash"`
+	// Differences are where the object is not as wanted; none when only the hash differs.
+	Differences []string `json:"differences,omitempty"`
+}
+
+// Describe implements Action.
+func (a AdoptSpec) Describe() string {
+	if len(a.Differences) == 0 {
+		return fmt.Sprintf("adopt %s as it is, which is as wanted", a.Subject())
+	}
+	return fmt.Sprintf("adopt %s as it is, although it differs: %s", a.Subject(), strings.Join(a.Differences, "; "))
+}
+
+// Subject implements Action.
+func (a AdoptSpec) Subject() string { return string(a.Kind) + "/" + a.Name }
+
+func (a AdoptSpec) effect() Effect { return a.Patch().effect() }
+
+// Patch is the change of metadata that adopting comes down to.
+func (a AdoptSpec) Patch() PatchMetadata {
+	return PatchMetadata{Kind: a.Kind, Name: a.Name, Annotations: map[string]string{v1beta2.AnnotationLastAppliedSpec: a.Hash}}
+}
+
 // ObjectKind is a kind of object whose metadata a pass keeps up to date.
 type ObjectKind string
 

@@ -40,6 +40,7 @@ var effects = []expected{
 	{plan.CreatePod{}, false, plan.NoImpact},
 	{plan.SyncPodFiles{}, false, plan.NoImpact},
 	{plan.PatchMetadata{}, false, plan.NoImpact},
+	{plan.AdoptSpec{}, false, plan.NoImpact},
 	{plan.Configure{New: true}, false, plan.Recovery}, // there is no database yet to hold a lock
 	{plan.Configure{}, true, plan.Recovery},
 	{plan.ChangeCoordinators{}, true, plan.Recovery},

@@ -81,6 +81,8 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		w.createPod(a)
 	case plan.PatchMetadata:
 		return w.patch(a)
+	case plan.AdoptSpec:
+		return w.patch(a.Patch())
 	case plan.SyncPodFiles:
 		return fmt.Errorf("%s: only split pods have sidecars that copy", a.Describe())
 	case plan.Configure:

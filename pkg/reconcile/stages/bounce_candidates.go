@@ -35,7 +35,7 @@ func collectBounce(s plan.Snapshot) bounce {
 }
 
 func (b *bounce) sort(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
-	upgrade := s.Cluster.IsBeingUpgradedIncompatibly()
+	upgrade := incompatibleUpgrade(s.Cluster)
 	if g.IsMarkedForRemoval() {
 		b.leaving[g.ProcessClass]++
 		if upgrade && g.IsExcluded() {
@@ -79,9 +79,9 @@ func mustRestart(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	}
 	first := []v1beta2.ProcessGroupConditionType{v1beta2.ConditionSidecarUnreachable, v1beta2.ConditionIncorrectPodSpec}
 	switch {
-	case s.Cluster.IsBeingUpgradedIncompatibly():
+	case incompatibleUpgrade(s.Cluster):
 		first = []v1beta2.ProcessGroupConditionType{v1beta2.ConditionIncorrectSidecarImage}
-	case s.Cluster.Status.RequiredAddresses.TLS && s.Cluster.Status.RequiredAddresses.NonTLS:
+	case tlsConversion(s.Cluster):
 		first = first[:1]
 	}
 	return !slices.ContainsFunc(first, g.HasCondition)

@@ -35,7 +35,7 @@ var bounceProcesses = plan.Stage{
 		if why := b.notReady(); why != "" {
 			return plan.Wait(podDelay, why)
 		}
-		if s.Cluster.IsBeingUpgradedIncompatibly() {
+		if incompatibleUpgrade(s.Cluster) {
 			return restartForUpgrade(s, b)
 		}
 		d, ok := calmForRestart(s, fmt.Sprintf("the processes of %s have to restart", someOf(ids(b.groups))))

@@ -38,7 +38,7 @@ var incorrectPodMetadata = condition{v1beta2.ConditionIncorrectPodMetadata, func
 // During an upgrade to another protocol a pod's word of before does not count: its files,
 // the new binary among them, have to be in place.
 var incorrectConfigMap = condition{v1beta2.ConditionIncorrectConfigMap, func(f groupFacts) (verdict, error) {
-	if f.s.Cluster.IsBeingUpgradedIncompatibly() && !f.group.IsMarkedForRemoval() {
+	if incompatibleUpgrade(f.s.Cluster) && !f.group.IsMarkedForRemoval() {
 		outdated, err := outdatedFiles(f.s, f.group, f.pod)
 		if err != nil || len(outdated) > 0 {
 			return holds, err

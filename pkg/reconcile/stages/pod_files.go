@@ -82,7 +82,7 @@ func outdatedCopies(s plan.Snapshot, pod *corev1.Pod, launch objects.Launch) ([]
 	if files.Variables == nil || files.Hashes[monitorConfFile] != sum(conf) {
 		outdated = append(outdated, monitorConfFile)
 	}
-	if binary := objects.CopiedServer(s.Cluster.Spec.Version); s.Cluster.IsBeingUpgradedIncompatibly() && !files.Present[binary] {
+	if binary := objects.CopiedServer(s.Cluster.Spec.Version); incompatibleUpgrade(s.Cluster) && !files.Present[binary] {
 		outdated = append(outdated, binary)
 	}
 	return outdated, nil

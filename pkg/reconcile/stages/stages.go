@@ -4,6 +4,7 @@
 package stages
 
 import (
+	"slices"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -15,6 +16,9 @@ type Options struct {
 	// with another file group, user or group. Without it such pods are made anew, and
 	// keep their volumes. Default false.
 	ReplaceOnSecurityContextChange bool
+	// Adopt takes pods and volume claims over as they are, before anything is replaced
+	// or made anew because of them. Default false.
+	Adopt bool
 }
 
 // Cluster lists the stages of a cluster pass with the default options.
@@ -23,9 +27,10 @@ func Cluster() []plan.Stage { return ClusterWith(Options{}) }
 // ClusterWith lists the stages of a cluster pass in the order they run. The order
 // matters: each stage may rely on what the earlier ones have recorded.
 func ClusterWith(o Options) []plan.Stage {
-	return []plan.Stage{
+	all := []plan.Stage{
 		updateStatus,
 		updateConfigMap,
+		adoptSpecs,
 		replaceMisconfiguredPods(o),
 		replaceFailedPods,
 		addProcessGroups,
@@ -41,10 +46,11 @@ func ClusterWith(o Options) []plan.Stage {
 		changeCoordinators,
 		bounceProcesses,
 		maintenanceModeChecker,
-		updatePods,
+		updatePods(o),
 		removePods,
 		reportStatus,
 	}
+	return slices.DeleteFunc(all, func(s plan.Stage) bool { return s.Name == adoptSpecs.Name && !o.Adopt })
 }
 
 // podDelay is the shortest useful wait for a pod to be scheduled, started, or to

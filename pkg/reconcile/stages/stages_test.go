@@ -31,7 +31,7 @@ func TestStagesArePureAndHonest(t *testing.T) {
 	options := cmp.Options{cmpopts.EquateEmpty(), cmp.Comparer(func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })}
 	for seed := range uint64(60) {
 		s := anySnapshot(t, seed)
-		for i, stage := range ClusterWith(Options{ReplaceOnSecurityContextChange: seed%2 == 0}) {
+		for i, stage := range ClusterWith(Options{ReplaceOnSecurityContextChange: seed%2 == 0, Adopt: true}) {
 			want := stage.Decide(s)
 			got := stage.Decide(s.Without(plan.Everything &^ stage.Reads))
 			if diff := cmp.Diff(want, got, options); diff != "" {

@@ -55,7 +55,7 @@ func syncPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, hashes configHashes
 		return nil, "", err
 	}
 	confirmedBefore := pod.Annotations[v1beta2.AnnotationLastAppliedConfigMap] == want
-	if confirmedBefore && !s.Cluster.IsBeingUpgradedIncompatibly() {
+	if confirmedBefore && !incompatibleUpgrade(s.Cluster) {
 		return nil, "", nil
 	}
 	if s.ConfigMap == nil {

@@ -18,38 +18,45 @@ import (
 //
 // The operator lets any active maintenance zone decide the order; here a zone that a
 // person put under maintenance holds the update of all others.
-var updatePods = plan.Stage{
-	Name:  "UpdatePods",
-	Reads: plan.Record | plan.Pods | plan.PodFiles | plan.Database,
-	Decide: func(s plan.Snapshot) plan.Decision {
-		outdated, err := outdatedPods(s)
-		if err != nil {
-			return contradiction(err)
-		}
-		if len(outdated) == 0 {
-			return plan.Decision{}
-		}
-		if why := specsFrozen(s.Cluster); why != "" {
-			return plan.Wait(podDelay, fmt.Sprintf("%d pods keep their old spec %s", len(outdated), why))
-		}
-		if s.Cluster.DeletionMode() == v1beta2.PodUpdateModeNone {
-			return plan.Decision{Hold: &plan.Hold{Human: true, Reason: fmt.Sprintf(
-				"automationOptions.deletionMode is None: delete these pods yourself, a fault domain at a time: %s", someOf(podNames(outdated)))}}
-		}
-		if why := unsettledPods(s); len(why) > 0 {
-			return plan.Wait(podUpdateRetry, "pods are updated once all others are settled: "+someOf(why))
-		}
-		return updateSome(s, outdated)
-	},
+func updatePods(o Options) plan.Stage {
+	return plan.Stage{
+		Name:  "UpdatePods",
+		Reads: plan.Record | plan.Pods | plan.Volumes | plan.PodFiles | plan.Database,
+		Decide: func(s plan.Snapshot) plan.Decision {
+			outdated, err := outdatedPods(s, o)
+			if err != nil {
+				return contradiction(err)
+			}
+			if len(outdated) == 0 {
+				return plan.Decision{}
+			}
+			return updateOutdated(s, outdated)
+		},
+	}
+}
+
+// updateOutdated asks what keeps all pods from being updated, and then which may go.
+func updateOutdated(s plan.Snapshot, outdated []outdatedPod) plan.Decision {
+	if why := specsFrozen(s.Cluster); why != "" {
+		return plan.Wait(podDelay, fmt.Sprintf("%d pods keep their old spec %s", len(outdated), why))
+	}
+	if s.Cluster.DeletionMode() == v1beta2.PodUpdateModeNone {
+		return plan.Decision{Hold: &plan.Hold{Human: true, Reason: fmt.Sprintf(
+			"automationOptions.deletionMode is None: delete these pods yourself, a fault domain at a time: %s", someOf(podNames(outdated)))}}
+	}
+	if why := unsettledPods(s); len(why) > 0 {
+		return plan.Wait(podUpdateRetry, "pods are updated once all others are settled: "+someOf(why))
+	}
+	return updateSome(s, outdated)
 }
 
 // specsFrozen says why no pod may change now. New pods would run a version, or announce
 // an address, that the rest of the cluster cannot use yet.
 func specsFrozen(c *v1beta2.FoundationDBCluster) string {
 	switch {
-	case c.IsBeingUpgradedIncompatibly():
+	case incompatibleUpgrade(c):
 		return "until all processes run " + c.Spec.Version
-	case c.Status.RequiredAddresses.TLS && c.Status.RequiredAddresses.NonTLS:
+	case tlsConversion(c):
 		return "until the change to or from TLS is over"
 	default:
 		return ""

@@ -15,9 +15,10 @@ import (
 
 // outdatedPods are the running pods that have to be made anew, in the order of the
 // record. A pod that does not tell its fault domain stays out: nobody could say what
-// goes down with it.
-func outdatedPods(s plan.Snapshot) ([]outdatedPod, error) {
-	hashes := objects.NewSpecHashes(s.Cluster)
+// goes down with it. So does one whose group is to be replaced, or about which nobody can
+// tell that: it waits for its turn with the pod that it has.
+func outdatedPods(s plan.Snapshot, o Options) ([]outdatedPod, error) {
+	hashes, inspect := objects.NewSpecHashes(s.Cluster), newInspection(s, o)
 	var outdated []outdatedPod
 	for _, g := range s.Staying() {
 		pod := s.Pod(g)
@@ -31,6 +32,9 @@ func outdatedPods(s plan.Snapshot) ([]outdatedPod, error) {
 		zone, known := zoneOf(s.Cluster, s.PodFiles[pod.Name].Variables)
 		if pod.Annotations[v1beta2.AnnotationLastAppliedSpec] == want || !known {
 			continue
+		}
+		if reason, err := inspect.group(g); reason != "" || err != nil {
+			continue // ReplaceMisconfiguredPods says why
 		}
 		outdated = append(outdated, outdatedPod{
 			PodOfGroup: plan.PodOfGroup{Group: g.ProcessGroupID, Name: pod.Name, UID: pod.UID}, class: g.ProcessClass, zone: zone,

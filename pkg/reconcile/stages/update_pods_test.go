@@ -116,8 +116,13 @@ func TestUpdatePods(t *testing.T) {
 		"leaves a pod out that cannot start": {from: outdatedStorage, given: func(s *plan.Snapshot) {
 			storage(s, "storage-116").SetCondition(v1beta2.ConditionPodPending, noon.Add(-time.Hour))
 		}, does: []string{oneZone}, holds: "0 more follow"},
-		"waits for the end of an incompatible upgrade":    {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" }, holds: "until all processes run 7.4.6"},
-		"waits for the end of a change to or from TLS":    {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Cluster.Status.RequiredAddresses.TLS = true }, holds: "until the change to or from TLS is over"},
+		"waits for the end of an incompatible upgrade": {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" }, holds: "until all processes run 7.4.6"},
+		"waits for the end of a change to or from TLS": {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Cluster.Status.RequiredAddresses.TLS = true }, holds: "until the change to or from TLS is over"},
+		"leaves a pod to the replacement of its group": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				s.Pods["sample-storage-114"].Spec.NodeSelector = map[string]string{"disk": "slow"}
+			}, does: []string{"delete, to be made anew: sample-storage-115"}, holds: "1 more follow",
+		},
 		"announces maintenance before the zone goes down": {from: outdatedStorage, given: withMaintenance, does: []string{maintenance, oneZone}, holds: "1 more follow"},
 		"goes on in the zone that is under maintenance": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "node-16" }, does: []string{theOther}, holds: "2 more follow",
@@ -140,7 +145,7 @@ func TestUpdatePods(t *testing.T) {
 		},
 	}
 	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) { tc.check(t, updatePods) })
+		t.Run(name, func(t *testing.T) { tc.check(t, updatePods(Options{})) })
 	}
 }
 
@@ -149,7 +154,7 @@ func TestPodsGoDownUnderTheLockUnlessAllGo(t *testing.T) {
 	for mode, want := range map[v1beta2.PodUpdateMode]bool{v1beta2.PodUpdateModeZone: true, v1beta2.PodUpdateModeProcessGroup: true, v1beta2.PodUpdateModeAll: false} {
 		s := outdatedStorage(t)
 		s.Cluster.Spec.AutomationOptions.DeletionMode = mode
-		d := updatePods.Decide(s)
+		d := updatePods(Options{}).Decide(s)
 		if len(d.Actions) != 1 || plan.EffectOf(d.Actions[0]).Locked != want {
 			t.Errorf("%s: %v, want the lock needed: %t", mode, described(d), want)
 		}
@@ -166,7 +171,7 @@ func TestOneDecisionTakesDownOneFaultDomain(t *testing.T) {
 		}
 		s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
 		zones := map[string]bool{}
-		for _, a := range updatePods.Decide(s).Actions {
+		for _, a := range updatePods(Options{}).Decide(s).Actions {
 			if deletion, ok := a.(plan.DeletePods); ok {
 				for _, pod := range deletion.Pods {
 					zones[s.PodFiles[pod.Name].Variables[v1beta2.EnvZoneID]] = true
@@ -183,7 +188,7 @@ func TestAProcessThatIsYoungerThanItsPodIsBack(t *testing.T) {
 	s := outdatedStorage(t)
 	s.Pods["sample-storage-116"].CreationTimestamp = metav1.NewTime(noon.Add(-30 * time.Second))
 	editProcess(&s, s.Cluster.ProcessGroup("storage-116"), func(p *fdb.Process) { p.UptimeSeconds = new(10.0) })
-	if diff := cmp.Diff([]string{"delete, to be made anew: sample-storage-114, sample-storage-115"}, described(updatePods.Decide(s))); diff != "" {
+	if diff := cmp.Diff([]string{"delete, to be made anew: sample-storage-114, sample-storage-115"}, described(updatePods(Options{}).Decide(s))); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -1,0 +1,124 @@
+package objects
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// SpecDifferences says where an object's spec is not what is wanted, one line for each
+// place: "containers[foundationdb].image: a, want b". What an API server, an admission
+// webhook or a scheduler added is no difference: only what is wanted is looked for.
+// Elements of lists that have names are found by name.
+func SpecDifferences(want, have any) ([]string, error) {
+	wanted, err := asJSON(want)
+	if err != nil {
+		return nil, fmt.Errorf("comparing specs: %w", err)
+	}
+	found, err := asJSON(have)
+	if err != nil {
+		return nil, fmt.Errorf("comparing specs: %w", err)
+	}
+	var differences []string
+	compareValues("", wanted, found, &differences)
+	return differences, nil
+}
+
+func asJSON(spec any) (any, error) {
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return nil, err
+	}
+	var value any
+	err = json.Unmarshal(text, &value)
+	return value, err
+}
+
+func compareValues(path string, want, have any, into *[]string) {
+	switch want := want.(type) {
+	case map[string]any:
+		fields, _ := have.(map[string]any) // of another kind: every wanted field is missing
+		for _, key := range sortedKeys(want) {
+			compareValues(joinPath(path, key), want[key], fields[key], into)
+		}
+	case []any:
+		elements, _ := have.([]any)
+		compareLists(path, want, elements, into)
+	default:
+		if want != have {
+			*into = append(*into, fmt.Sprintf("%s: %s, want %s", path, shown(have), shown(want)))
+		}
+	}
+}
+
+func compareLists(path string, want, have []any, into *[]string) {
+	for i, element := range want {
+		name := nameOf(element)
+		if name == "" {
+			compareValues(fmt.Sprintf("%s[%d]", path, i), element, at(have, i), into)
+			continue
+		}
+		j := slices.IndexFunc(have, func(other any) bool { return nameOf(other) == name })
+		if j < 0 {
+			*into = append(*into, fmt.Sprintf("%s[%s]: missing", path, name))
+			continue
+		}
+		compareValues(fmt.Sprintf("%s[%s]", path, name), element, have[j], into)
+	}
+	if len(want) > 0 && nameOf(want[0]) == "" && len(have) > len(want) {
+		*into = append(*into, fmt.Sprintf("%s: %d elements, want %d", path, len(have), len(want)))
+	}
+}
+
+func at(list []any, i int) any {
+	if i < len(list) {
+		return list[i]
+	}
+	return nil
+}
+
+// nameOf is what tells an element of a list from the others; empty when nothing does.
+// Mounts of one volume differ by their path.
+func nameOf(element any) string {
+	fields, _ := element.(map[string]any)
+	for _, key := range []string{"mountPath", "name", "key"} {
+		if name, ok := fields[key].(string); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func joinPath(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// shown is a value as people read it; a long one is cut.
+func shown(value any) string {
+	const enough = 60
+	if value == nil {
+		return "nothing"
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	words := strings.Trim(string(text), `"`)
+	if len(words) > enough {
+		words = words[:enough] + "…"
+	}
+	return words
+}

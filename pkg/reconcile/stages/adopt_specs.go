@@ -1,0 +1,85 @@
+package stages
+
+import (
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// adoptSpecs takes pods and volume claims over as they are: it records the spec that
+// they would be made from now as the one that they were made from, so that nothing is
+// made anew or replaced. Where an object really differs from that spec it says where:
+// what is adopted is not rolled out, until the spec changes again.
+//
+// It is part of a pass only when a person asks for it, for a cluster that somebody else
+// made, or made with another version of Kubernetes' types.
+var adoptSpecs = plan.Stage{
+	Name:  "AdoptSpecs",
+	Reads: plan.Record | plan.Pods | plan.Volumes,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		var d plan.Decision
+		hashes := objects.NewSpecHashes(s.Cluster)
+		for _, g := range s.Staying() {
+			actions, err := adopt(s, g, hashes)
+			if err != nil {
+				return contradiction(err)
+			}
+			d.Actions = append(d.Actions, actions...)
+		}
+		if len(d.Actions) > 0 {
+			d.Why = "a person asked to take these over as they are"
+		}
+		return d
+	},
+}
+
+func adopt(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, hashes *objects.SpecHashes) ([]plan.Action, error) {
+	pod, err := adoptPod(s, g, hashes)
+	if err != nil {
+		return nil, err
+	}
+	claim, err := adoptClaim(s, g)
+	return append(pod, claim...), err
+}
+
+func adoptPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, hashes *objects.SpecHashes) ([]plan.Action, error) {
+	pod := s.Pod(g)
+	if pod == nil || pod.DeletionTimestamp != nil {
+		return nil, nil
+	}
+	hash, err := hashes.Of(g)
+	if err != nil || pod.Annotations[v1beta2.AnnotationLastAppliedSpec] == hash {
+		return nil, err
+	}
+	want, err := objects.PodSpec(s.Cluster, g)
+	if err != nil {
+		return nil, err
+	}
+	return adopted(plan.KindPod, pod.Name, hash, want, pod.Spec)
+}
+
+func adoptClaim(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) ([]plan.Action, error) {
+	have := s.Volumes[g.PVCName(s.Cluster)]
+	if have == nil || have.DeletionTimestamp != nil || !g.ProcessClass.IsStateful() {
+		return nil, nil
+	}
+	want, err := objects.PersistentVolumeClaim(s.Cluster, g)
+	if err != nil {
+		return nil, err
+	}
+	hash := want.Annotations[v1beta2.AnnotationLastAppliedSpec]
+	if have.Annotations[v1beta2.AnnotationLastAppliedSpec] == hash {
+		return nil, nil
+	}
+	return adopted(plan.KindPVC, have.Name, hash, want.Spec, have.Spec)
+}
+
+func adopted(kind plan.ObjectKind, name, hash string, want, have any) ([]plan.Action, error) {
+	differences, err := objects.SpecDifferences(want, have)
+	if err != nil {
+		return nil, fmt.Errorf("adopting %s %s: %w", kind, name, err)
+	}
+	return []plan.Action{plan.AdoptSpec{Kind: kind, Name: name, Hash: hash, Differences: differences}}, nil
+}

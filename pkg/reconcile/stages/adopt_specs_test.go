@@ -1,0 +1,74 @@
+package stages
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// foreign is a healthy cluster whose storage-114 was made by somebody who computes
+// other hashes.
+func foreign(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := healthyCluster(tb)
+	g := firstOf(s, v1beta2.ProcessClassStorage)
+	s.Pod(g).Annotations[v1beta2.AnnotationLastAppliedSpec] = "theirs"
+	s.Volumes[g.PVCName(s.Cluster)].Annotations[v1beta2.AnnotationLastAppliedSpec] = "theirs"
+	return s
+}
+
+func TestAdoptSpecs(t *testing.T) {
+	const (
+		pod   = "adopt pod/sample-storage-114 as it is, which is as wanted"
+		claim = "adopt persistentvolumeclaim/sample-storage-114-data as it is, which is as wanted"
+	)
+	tests := map[string]removalCase{
+		"leaves alone what has our hashes":       {from: healthyCluster},
+		"takes a pod and its claim over":         {from: foreign, does: []string{pod, claim}},
+		"leaves a group alone that leaves":       {from: foreign, given: func(s *plan.Snapshot) { firstOf(*s, v1beta2.ProcessClassStorage).MarkForRemoval(noon) }},
+		"leaves a pod alone that is terminating": {from: foreign, given: func(s *plan.Snapshot) { s.Pods["sample-storage-114"].DeletionTimestamp = new(noonTime()) }, does: []string{claim}},
+		"says where a pod differs": {
+			from: foreign, given: func(s *plan.Snapshot) {
+				s.Pods["sample-storage-114"].Spec.Containers[0].Image = "foundationdb/fdb-kubernetes-monitor:7.3.77"
+			},
+			does: []string{"adopt pod/sample-storage-114 as it is, although it differs: containers[foundationdb].image: foundationdb/fdb-kubernetes-monitor:7.3.77, want foundationdb/fdb-kubernetes-monitor:7.3.79", claim},
+		},
+		"says where a claim differs": {
+			from: foreign, given: func(s *plan.Snapshot) {
+				s.Volumes["sample-storage-114-data"].Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("16G")}
+			}, does: []string{pod, "adopt persistentvolumeclaim/sample-storage-114-data as it is, although it differs: resources.requests.storage: 16G, want 128G"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.check(t, adoptSpecs) })
+	}
+}
+
+// What adopting is for: nothing is replaced or made anew afterwards.
+func TestAnAdoptedPodIsNotMadeAnew(t *testing.T) {
+	s := foreign(t)
+	changes := func() []string {
+		return append(described(replaceMisconfiguredPods(Options{}).Decide(s)), described(updatePods(Options{}).Decide(s))...)
+	}
+	if got := changes(); len(got) == 0 {
+		t.Fatal("what has another hash is left alone without having been adopted")
+	}
+	for _, a := range adoptSpecs.Decide(s).Actions {
+		adoption, ok := a.(plan.AdoptSpec)
+		if !ok {
+			t.Fatal(a.Describe())
+		}
+		if adoption.Kind == plan.KindPod {
+			s.Pods[adoption.Name].Annotations[v1beta2.AnnotationLastAppliedSpec] = adoption.Hash
+		} else {
+			s.Volumes[adoption.Name].Annotations[v1beta2.AnnotationLastAppliedSpec] = adoption.Hash
+		}
+	}
+	if got := changes(); len(got) > 0 {
+		t.Errorf("after it was adopted: %v", got)
+	}
+}

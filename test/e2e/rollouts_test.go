@@ -1,0 +1,149 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// patch changes the spec of the cluster "c" as kubectl patch does.
+func patch(t *testing.T, ns, spec string) {
+	t.Helper()
+	kubectl(t, "patch", "fdb", "c", "-n", ns, "--type", "merge", "-p", `{"spec":`+spec+`}`)
+}
+
+// reconciled runs passes until the cluster is as its spec asks, and returns what was done.
+func reconciled(t *testing.T, ns string) result {
+	t.Helper()
+	r := fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes", "--timeout", "290s", "--interval", "2s")
+	want(t, r, 0)
+	return r
+}
+
+// writesNothing fails the test when one more pass changes anything.
+func writesNothing(t *testing.T, ns string) {
+	t.Helper()
+	settled := versions(t, ns)
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes"), 0)
+	if diff := cmp.Diff(settled, versions(t, ns)); diff != "" {
+		t.Errorf("a pass over a reconciled cluster wrote (-before +after):\n%s", diff)
+	}
+}
+
+// reported is one process as the database itself shows it.
+type reported struct {
+	Version     string            `json:"version"`
+	CommandLine string            `json:"command_line"`
+	Locality    map[string]string `json:"locality"`
+	Address     string            `json:"address"`
+}
+
+// processes asks the database, through an fdbcli of a version or the pod's own.
+func processes(t *testing.T, ns, fdbcli string) map[string]reported {
+	t.Helper()
+	pod := "c-" + storageGroups(t, ns)[0]
+	text := kubectl(t, "exec", "-n", ns, pod, "-c", "foundationdb", "--", fdbcli, "-C", "/var/fdb/data/fdb.cluster", "--exec", "status json")
+	var document struct {
+		Cluster struct {
+			Processes map[string]reported `json:"processes"`
+		} `json:"cluster"`
+	}
+	if err := json.Unmarshal([]byte(text[strings.Index(text, "{"):]), &document); err != nil {
+		t.Fatal(err)
+	}
+	return document.Cluster.Processes
+}
+
+// quick shortens the wait before restarts, which is ten minutes by default.
+const quick = "minimumUptimeSecondsForBounce: 20\n"
+
+func TestAKnobChangeRestartsTheProcesses(t *testing.T) {
+	t.Parallel()
+	for _, image := range []string{"unified", "split"} {
+		t.Run(image, func(t *testing.T) {
+			t.Parallel()
+			ns := namespace(t)
+			apply(t, ns, cluster("c", counts+quick+"imageType: "+image+"\n"))
+			reconciled(t, ns)
+			patch(t, ns, `{"processes":{"general":{"customParameters":["knob_min_available_space_ratio=0.01"]}}}`)
+			r := reconciled(t, ns)
+			if n := strings.Count(r.stdout, "did      restart 9 processes at once"); n != 1 {
+				t.Errorf("restarted %d times, want once:\n%s", n, r.stdout)
+			}
+			found := processes(t, ns, "fdbcli")
+			for _, p := range found {
+				if !strings.Contains(p.CommandLine, "--knob_min_available_space_ratio=0.01") {
+					t.Errorf("%s runs with %s", p.Locality["instance_id"], p.CommandLine)
+				}
+			}
+			if len(found) != 9 {
+				t.Errorf("%d processes, want 9", len(found))
+			}
+			writesNothing(t, ns)
+		})
+	}
+}
+
+func TestStoragePodsAreMadeAnewZoneByZone(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	apply(t, ns, cluster("c", counts+"automationOptions: {maintenanceModeOptions: {UseMaintenanceModeChecker: true}}\n"))
+	reconciled(t, ns)
+	before := volumes(t, ns)
+	patch(t, ns, `{"processes":{"storage":{"podTemplate":{"spec":{"containers":[{"name":"foundationdb","env":[{"name":"TZ","value":"UTC"}]}]}}}}}`)
+	r := reconciled(t, ns)
+	groups := storageGroups(t, ns)
+	for _, group := range groups {
+		deleted, under := fmt.Sprintf("did      delete, to be made anew: c-%s\n", group), "under maintenance for 10m0s, for "+group
+		if !strings.Contains(r.stdout, deleted) || !strings.Contains(r.stdout, under) {
+			t.Errorf("%s was not made anew on its own, under maintenance:\n%s", group, r.stdout)
+		}
+	}
+	if n := strings.Count(r.stdout, "did      end the maintenance of zone"); n != len(groups) {
+		t.Errorf("maintenance ended %d times, want %d", n, len(groups))
+	}
+	if got := kubectl(t, "get", "pods", "-n", ns, "-l", "foundationdb.org/fdb-process-class=storage",
+		"-o", `jsonpath={range .items[*]}{.spec.containers[?(@.name=="foundationdb")].env[?(@.name=="TZ")].value}{" "}{end}`); got != "UTC UTC UTC " {
+		t.Errorf("the pods' variables are %q", got)
+	}
+	if diff := cmp.Diff(before, volumes(t, ns)); diff != "" {
+		t.Errorf("volume claims changed (-before +after):\n%s", diff)
+	}
+	writesNothing(t, ns)
+}
+
+func volumes(t *testing.T, ns string) string {
+	t.Helper()
+	return kubectl(t, "get", "pvc", "-n", ns, "-o", `jsonpath={range .items[*]}{.metadata.name} {.metadata.uid}{"\n"}{end}`)
+}
+
+// Whoever made a cluster with other hashes, it changes hands without a pod made anew.
+func TestAClusterIsTakenOverWithoutAPodMadeAnew(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	apply(t, ns, cluster("c", counts))
+	reconciled(t, ns)
+	kubectl(t, "annotate", "-n", ns, "pods,pvc", "--all", "--overwrite", "foundationdb.org/last-applied-spec=theirs")
+	kubectl(t, "patch", "fdb", "c", "-n", ns, "--type", "merge", "-p", `{"spec":{"skip":true}}`)
+	want(t, fdb(t, "plan", "c", "-n", ns), 1)
+	before := uids(t, ns)
+	r := fdb(t, "plan", "c", "-n", ns, "--adopt")
+	want(t, r, 1)
+	if n := strings.Count(r.stdout, "which is as wanted"); n != 15 {
+		t.Errorf("adopts %d objects that are as wanted, want 9 pods and 6 claims:\n%s", n, r.stdout)
+	}
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--adopt", "--wait", "--yes", "--timeout", "4m"), 0)
+	kubectl(t, "patch", "fdb", "c", "-n", ns, "--type", "merge", "-p", `{"spec":{"skip":false}}`)
+	want(t, fdb(t, "plan", "c", "-n", ns), 0)
+	if diff := cmp.Diff(before, uids(t, ns)); diff != "" {
+		t.Errorf("pods or claims were made anew (-before +after):\n%s", diff)
+	}
+}
+
+func uids(t *testing.T, ns string) string {
+	t.Helper()
+	return kubectl(t, "get", "pods,pvc", "-n", ns, "-o", `jsonpath={range .items[*]}{.metadata.name} {.metadata.uid}{"\n"}{end}`)
+}
