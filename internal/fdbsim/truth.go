@@ -125,8 +125,8 @@ func (d *Database) Promised() int {
 
 // Complete reports whether everything that the configuration promises is up: every
 // shard has all its replicas on servers that answer, in zones as the policy asks, and
-// every log server answers.
-func (d *Database) Complete() bool {
+// every log server answers. What is in the zone named but counts as up; "" for none.
+func (d *Database) Complete(but string) bool {
 	d.w.mu.Lock()
 	defer d.w.mu.Unlock()
 	if !d.db.available() {
@@ -136,7 +136,7 @@ func (d *Database) Complete() bool {
 	for _, sh := range d.db.shards {
 		var up []*server
 		for _, ss := range sh.replicas {
-			if ss.answers() {
+			if ss.answers() || ss.server.zone() == but {
 				up = append(up, ss.server)
 			}
 		}
@@ -144,13 +144,13 @@ func (d *Database) Complete() bool {
 			return false
 		}
 	}
-	return d.db.logsComplete()
+	return d.db.logsComplete(but)
 }
 
-func (db *database) logsComplete() bool {
+func (db *database) logsComplete(but string) bool {
 	for _, g := range db.logs {
 		for _, set := range g.sets {
-			if slices.ContainsFunc(set.logs, func(l logServer) bool { return l.host(db) == nil }) {
+			if slices.ContainsFunc(set.logs, func(l logServer) bool { return l.host(db) == nil && l.server.zone() != but }) {
 				return false
 			}
 		}

@@ -36,7 +36,7 @@ const stepsOfALife = 20
 
 // lifeOf is the life that a seed means.
 func lifeOf(seed uint64) life {
-	random := rand.New(rand.NewPCG(seed, 17)) //nolint:gosec // a life has to be repeatable
+	random := rand.New(rand.NewPCG(seed, 17))
 	l := life{seed: seed}
 	for range stepsOfALife {
 		l.steps = append(l.steps, step{
@@ -68,8 +68,8 @@ type history struct {
 	failing   int       // how many actions fail before they do anything
 	unheard   int       // how many actions are done and reported as failed
 	byHand    []string  // what a person excluded
+	stale     bool      // status shows a world that is gone
 	lost      *node
-	restarted int64 // the generation of the spec for which servers were restarted
 
 	down             map[string]string // nodes of the pods that are down by our hand
 	last             reconcile.PassDone
@@ -88,7 +88,7 @@ func (l life) play(t *testing.T, change mutation, story io.Writer) []violation {
 			break
 		}
 		h.startRoutine()
-		s.trouble.happen(h, rand.New(rand.NewPCG(s.dice, 17))) //nolint:gosec // see lifeOf
+		s.trouble.happen(h, rand.New(rand.NewPCG(s.dice, 17)))
 		h.pass()
 		h.w.Tick(s.wait)
 	}
@@ -102,11 +102,14 @@ func newHistory(t *testing.T, l life, change mutation, story io.Writer) *history
 	if story != nil {
 		h.listen = ui.Text(story, ui.TextOptions{})
 	}
-	random := rand.New(rand.NewPCG(l.seed, 18)) //nolint:gosec // see lifeOf
+	random := rand.New(rand.NewPCG(l.seed, 18))
 	h.w = world(t, l.seed, func(c *v1beta2.FoundationDBCluster) {
 		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3 + random.IntN(3), Log: 4, Stateless: 4}
 		c.Spec.AutomationOptions.Replacements.FailureDetectionTimeSeconds = new(600)
+		c.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
 		c.Spec.Routing.UseDNSInClusterFile = new(random.IntN(2) == 0)
+		c.Spec.LockOptions.DisableLocks = new(random.IntN(2) == 0)
+		c.Spec.AutomationOptions.MaintenanceModeOptions.UseMaintenanceModeChecker = new(random.IntN(3) == 0)
 	})
 	h.w.Nodes = []string{"node-1", "node-2", "node-3", "node-4", "node-5", "node-6", "node-7"}
 	settle(t, h.w, 14, io.Discard)

@@ -94,12 +94,16 @@ func TestEveryInvariantCanFail(t *testing.T) {
 		},
 		"the pods of two zones are made again at once": {
 			"one zone is down by our hand at most, and only when all others are complete", nothing,
-			rogue(func(_ *history, s plan.Snapshot) []plan.Action { return deletionOf(s, pick(s, isStorage)[:2]) }),
+			rogue(func(_ *history, s plan.Snapshot) []plan.Action {
+				return []plan.Action{renewalOf(s, pick(s, isStorage)[:2])}
+			}),
 		},
 		"a pod is made again while another is down": {
 			"one zone is down by our hand at most, and only when all others are complete", func(h *history) {
 				h.w.KillPod(pick(plan.Snapshot{Cluster: h.w.Record, Pods: h.w.Pods}, isStorage)[0].PodName(h.w.Record))
-			}, rogue(func(_ *history, s plan.Snapshot) []plan.Action { return deletionOf(s, pick(s, isStorage)[:1]) }),
+			}, rogue(func(_ *history, s plan.Snapshot) []plan.Action {
+				return []plan.Action{renewalOf(s, pick(s, isStorage)[:1])}
+			}),
 		},
 		"a server starts with a cluster file of its own": {"there is never a second database", (*history).strayServer, mutation{}},
 		"volumes are lost on the way out":                {"no data is lost", wants(5, 4), careful(func(c *careless) { c.loseAll = true })},
@@ -178,4 +182,13 @@ func deletionOf(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []plan.Ac
 		actions = append(actions, plan.DeleteGroupObjects{Group: g.ProcessGroupID, Pod: g.PodName(s.Cluster)})
 	}
 	return actions
+}
+
+// renewalOf deletes pods at once that are made again under their names.
+func renewalOf(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) plan.Action {
+	a := plan.DeletePods{}
+	for _, g := range groups {
+		a.Pods = append(a.Pods, plan.PodOfGroup{Group: g.ProcessGroupID, Name: g.PodName(s.Cluster)})
+	}
+	return a
 }

@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -167,7 +168,8 @@ func deletesCoordinator(h *history, d *deed) string {
 
 // takesSecondZoneDown judges pods with data that come back under their name, and those
 // that leave undrained because the spec asks for it. They are down until they answer, or
-// until nothing of theirs is needed any more.
+// until nothing of theirs is needed any more. While status is stale nobody can know what
+// else is down.
 func takesSecondZoneDown(h *history, d *deed) string {
 	for pod := range h.down {
 		if h.answers(pod) || !h.needs(pod) {
@@ -180,15 +182,12 @@ func takesSecondZoneDown(h *history, d *deed) string {
 			h.down[pod] = d.before.pods[pod]
 		}
 	}
-	zones := map[string]bool{}
-	for _, zone := range h.down {
-		zones[zone] = true
-	}
+	zones := slices.Compact(slices.Sorted(maps.Values(h.down)))
 	switch {
 	case len(zones) > 1:
-		return fmt.Sprintf("%d zones are down by our hand", len(zones))
-	case len(zones) == 1 && !others && !d.before.complete:
-		return "something else was down already"
+		return fmt.Sprintf("%s are down by our hand", strings.Join(zones, " and "))
+	case len(zones) == 1 && !others && !h.stale && !d.before.completeBut[zones[0]]:
+		return "something in another zone was down already"
 	}
 	return ""
 }

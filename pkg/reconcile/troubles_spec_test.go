@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
@@ -43,11 +45,20 @@ var specTroubles = []trouble{
 	{"a knob changes", 1, func(h *history, dice *rand.Rand) {
 		knob := v1beta2.FoundationDBCustomParameter("knob_max_trace_lines=" + []string{"1000", "2000", "3000"}[dice.IntN(3)])
 		h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
-			s.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
-				v1beta2.ProcessClassGeneral: {CustomParameters: v1beta2.FoundationDBCustomParameters{knob}},
-			}
+			general := s.Processes[v1beta2.ProcessClassGeneral]
+			general.CustomParameters = v1beta2.FoundationDBCustomParameters{knob}
+			s.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: general}
 		})
 		h.tell("spec: %s", knob)
+	}},
+	{"the pods' template changes", 1, func(h *history, dice *rand.Rand) {
+		account := []string{"default", "fdb", "other"}[dice.IntN(3)]
+		h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
+			general := s.Processes[v1beta2.ProcessClassGeneral]
+			general.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{ServiceAccountName: account}}
+			s.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: general}
+		})
+		h.tell("spec: pods run as service account %s", account)
 	}},
 	{"the prefix of IDs changes", 1, func(h *history, dice *rand.Rand) {
 		prefix := []string{"", "east", "west"}[dice.IntN(3)]
@@ -108,29 +119,12 @@ var recordTroubles = []trouble{
 	}},
 }
 
-// repair does what is left to people: it includes what nobody wants excluded, and
-// restarts servers that run with an old command line.
+// repair does what is left to people: it includes what nobody wants excluded.
 func (h *history) repair() {
 	for _, target := range h.database().Excluded() {
 		if !h.wanted(target) {
 			h.tell("a person includes %s", target)
 			h.typed("include " + target)
-		}
-	}
-	h.restartOutdated()
-}
-
-// restartOutdated restarts, once for each generation of the spec, all servers that run
-// with an old command line.
-func (h *history) restartOutdated() {
-	if h.restarted == h.w.Record.Generation || !h.truth().complete {
-		return
-	}
-	for _, g := range h.w.Record.Status.ProcessGroups {
-		if pod := g.PodName(h.w.Record); g.HasCondition(v1beta2.ConditionIncorrectCommandLine) && h.w.Pods[pod] != nil {
-			h.restarted = h.w.Record.Generation
-			h.tell("a person restarts the servers of %s", g.ProcessGroupID)
-			h.w.KillServers(pod)
 		}
 	}
 }

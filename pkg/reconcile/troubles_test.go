@@ -122,6 +122,7 @@ var databaseTroubles = []trouble{
 func fault(what string, f fdbsim.Faults) func(*history, *rand.Rand) {
 	return func(h *history, _ *rand.Rand) {
 		h.tell("%s", what)
+		h.stale = f.StaleStatus
 		h.database().SetFaults(f)
 	}
 }
@@ -181,6 +182,7 @@ func (h *history) calm() {
 	h.w.LockHolder, h.w.LeaseHolder, h.operator, h.w.Skew = "", "", false, 0
 	h.crashAt, h.loseAt, h.failing, h.unheard = 0, 0, 0, 0
 	h.w.Unschedulable = nil
+	h.stale = false
 	h.database().SetFaults(fdbsim.Faults{})
 	if h.lost != nil {
 		h.tell("%s is back", h.lost.name)

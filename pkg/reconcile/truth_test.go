@@ -26,17 +26,22 @@ type truth struct {
 	promised int
 	// complete is true when every replica, log and coordinator is up.
 	complete bool
+	// completeBut says the same of all zones but one, by that one.
+	completeBut map[string]bool
 }
 
 func (h *history) truth() truth {
 	db := h.database()
 	t := truth{
 		pods: map[string]string{}, claims: map[string]bool{}, needed: map[string]bool{}, coordinators: map[string]bool{},
-		replicas: db.Replicas(), promised: db.Promised(), complete: db.Complete(),
+		replicas: db.Replicas(), promised: db.Promised(), complete: db.Complete(""), completeBut: map[string]bool{},
 	}
 	coordinators, up := db.ConnectionString().Coordinators, db.Processes()
 	for name, pod := range h.w.Pods {
 		t.pods[name] = pod.Spec.NodeName
+		if _, known := t.completeBut[pod.Spec.NodeName]; !known {
+			t.completeBut[pod.Spec.NodeName] = db.Complete(pod.Spec.NodeName)
+		}
 		t.coordinators[name] = h.isOneOf(coordinators, name)
 		t.needed[name] = h.needs(name)
 		t.complete = t.complete && (!t.coordinators[name] || slices.Contains(up, h.idOf(pod)))
