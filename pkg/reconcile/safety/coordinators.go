@@ -196,7 +196,9 @@ func dataCenters(c *v1beta2.FoundationDBCluster) map[string]bool {
 }
 
 // Coordinates reports whether a process group is a coordinator, alive or not: one of
-// its processes has the role, or a coordinator's address or name is the group's.
+// its processes has the role, or a coordinator's address or name is the group's. An
+// address that another group's process reports from is the group's no more: the IPs of
+// pods are used again.
 func Coordinates(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	status := s.Database.Status
 	if status == nil {
@@ -210,6 +212,14 @@ func Coordinates(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 		named = append(named, c.Coordinators...)
 	}
 	return slices.ContainsFunc(named, func(a fdb.Address) bool {
-		return slices.Contains(g.Addresses, a.Host) || a.Host == g.DNSName(s.Cluster)
+		return (slices.Contains(g.Addresses, a.Host) && !isOthers(status, g, a.Host)) || a.Host == g.DNSName(s.Cluster)
+	})
+}
+
+// isOthers reports whether a process of another group, by its own word, reports from an
+// address.
+func isOthers(status *fdb.Status, g *v1beta2.ProcessGroupStatus, host string) bool {
+	return slices.ContainsFunc(status.ProcessList(), func(p fdb.Process) bool {
+		return p.Reporting() && p.Address.Host == host && p.InstanceID() != "" && p.InstanceID() != string(g.ProcessGroupID)
 	})
 }
