@@ -25,7 +25,9 @@ func draining(t *testing.T) plan.Snapshot {
 			"data": {"state": {"name": "healthy", "healthy": true}, "team_trackers": [{"primary": true, "state": {"name": "healthy", "healthy": true, "min_replicas_remaining": 2}}]},
 			"processes": {
 				"a": {"address": "10.0.0.1:4501", "excluded": true, "locality": {"instance_id": "storage-1", "zoneid": "z1"}, "command_line": "x", "version": "7.3.79", "roles": []},
-				"b": {"address": "10.0.0.2:4501", "locality": {"instance_id": "storage-2", "zoneid": "z2"}, "command_line": "x", "version": "7.3.79", "roles": [{"role": "storage"}]}},
+				"b": {"address": "10.0.0.2:4501", "locality": {"instance_id": "storage-2", "zoneid": "z2"}, "command_line": "x", "version": "7.3.79", "roles": [{"role": "storage"}]},
+				"c": {"address": "10.0.0.3:4501", "locality": {"instance_id": "storage-3", "zoneid": "z3"}, "command_line": "x", "version": "7.3.79", "roles": []},
+				"d": {"address": "10.0.0.4:4501", "locality": {"instance_id": "storage-4", "zoneid": "z4"}, "command_line": "x", "version": "7.3.79", "roles": []}},
 			"layers": {"_valid": true}}}`))
 	if err != nil {
 		t.Fatal(err)
@@ -153,6 +155,9 @@ func TestFullFaultTolerance(t *testing.T) {
 		"a group that stays lost its pod a moment ago": {func(s *plan.Snapshot) {
 			s.Groups()[1].SetCondition(v1beta2.ConditionMissingPod, evening.Add(-time.Minute))
 		}, "storage-2 stopped reporting 1m0s ago"},
+		"a group that stays is silent and nobody has seen it yet": {func(s *plan.Snapshot) {
+			delete(s.Database.Status.Cluster.Processes, "b")
+		}, "storage-2 does not report, and nobody has seen yet since when"},
 		"some data misses a replica": {func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
 		}, "1 of 2 replicas"},
@@ -219,5 +224,20 @@ func TestAProcessThatMayComeBackHoldsExclusionsOfItsClass(t *testing.T) {
 	s.Groups()[2].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-6*time.Minute))
 	if budget, _ := ExclusionBudget(s, v1beta2.ProcessClassStorage, 0); budget != 1 {
 		t.Errorf("budget %d after storage-3 was given up, want 1", budget)
+	}
+}
+
+// Pods get the IPs of pods that are gone.
+func TestAnAddressThatAnotherGroupHasNowMakesNoCoordinator(t *testing.T) {
+	s := draining(t)
+	s.Groups()[0].Addresses = []string{"10.0.0.9", "10.0.0.1"}
+	if !Coordinates(s, s.Groups()[0]) {
+		t.Error("a group whose address a coordinator has is none")
+	}
+	other := s.Database.Status.Cluster.Processes["b"]
+	other.Address.Host = "10.0.0.9"
+	s.Database.Status.Cluster.Processes["b"] = other
+	if Coordinates(s, s.Groups()[0]) {
+		t.Error("storage-1 is a coordinator for an address that storage-2 has now")
 	}
 }

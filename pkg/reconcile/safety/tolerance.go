@@ -2,6 +2,7 @@ package safety
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -67,18 +68,30 @@ func justVanished(s plan.Snapshot) string {
 }
 
 // unnoticedDeath says that a group's processes stopped too short a time before the
-// status document was read for its numbers to show it.
+// status document was read for its numbers to show it. Of a group that the record calls
+// fine and that does not report any more nobody knows since when: it may have been
+// restarted by this very pass.
 func unnoticedDeath(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	if !g.ProcessClass.IsStateful() {
 		return ""
 	}
+	known := false
 	for _, t := range []v1beta2.ProcessGroupConditionType{v1beta2.ConditionMissingProcesses, v1beta2.ConditionMissingPod} {
 		since, missing := g.Condition(t)
+		known = known || missing
 		if silent := s.Database.AsOf.Sub(since); missing && silent < deathNoticedAfter {
 			return fmt.Sprintf("%s stopped reporting %s ago, which the database shows after %s", g.ProcessGroupID, silent.Round(time.Second), deathNoticedAfter)
 		}
 	}
+	if !known && !g.IsMarkedForRemoval() && len(reportingOf(s.Database.Status, g)) == 0 {
+		return fmt.Sprintf("%s does not report, and nobody has seen yet since when", g.ProcessGroupID)
+	}
 	return ""
+}
+
+// reportingOf are a group's processes that report.
+func reportingOf(status *fdb.Status, g *v1beta2.ProcessGroupStatus) []fdb.Process {
+	return slices.DeleteFunc(processesOf(status, g), func(p fdb.Process) bool { return !p.Reporting() })
 }
 
 // MayHoldData reports whether a group leaves without a proof that nothing depends on
