@@ -63,7 +63,7 @@ func TestReconcileExitCodes(t *testing.T) {
 		"two clusters":                                   {args: []string{"sample", "-c", "other", "--yes"}, want: ExitUsage, says: "one cluster at a time"},
 		"a record that contradicts itself":               {given: func(g *given) { g.world.Record.Spec.Version = "seven" }, args: []string{"sample", "--yes"}, want: ExitUsage, says: "is not valid"},
 		"an unknown output":                              {args: []string{"sample", "--yes", "-o", "xml"}, want: ExitUsage, says: "text or json"},
-		"an unknown step":                                {args: []string{"sample", "--yes", "--only", "AddPods,Dance"}, want: ExitUsage, says: "UpdateStatus, UpdateConfigMap"},
+		"an unknown step":                                {args: []string{"sample", "--yes", "--only", "AddPods,Dance"}, want: ExitUsage, says: "UpdateStatus, UpdateLockConfiguration, UpdateConfigMap"},
 		"nothing left to run":                            {args: []string{"sample", "--yes", "--only", "AddPods", "--skip", "AddPods"}, want: ExitUsage},
 		"an unknown flag":                                {args: []string{"sample", "--yes", "--nope"}, want: ExitUsage, says: "hint: kubectl fdb reconcile --help"},
 		"--interval without --wait":                      {args: []string{"sample", "--yes", "--interval", "1s"}, want: ExitUsage, says: "--wait"},

@@ -116,21 +116,19 @@ func (w *World) database(ctx context.Context) plan.DatabaseFacts {
 	return plan.DatabaseFacts{Status: status, AsOf: w.ownTime()}
 }
 
-// coordination reads what instances share and the exclusions in progress.
+// coordination is what instances share, and which exclusions are in progress when a
+// group leaves. As in the real world nobody asks without need.
 func (w *World) coordination(ctx context.Context) plan.CoordinationFacts {
-	const prefix = `\xff\xff/management/in_progress_exclusion/`
-	out, err := w.fdbcli(ctx, `getrangekeys \xff\xff/management/in_progress_exclusion/ \xff\xff/management/in_progress_exclusion0 1000`)
-	if err != nil {
+	if !w.Record.Status.Configured {
 		return plan.CoordinationFacts{}
 	}
 	facts := plan.CoordinationFacts{
 		Read: true, Lock: w.Shared.Lock, DenyList: w.Shared.denied(), Maintenance: maps.Clone(w.Shared.Maintenance),
-		ReadyForUpgrade: slices.Sorted(maps.Keys(w.Shared.Upgrades[w.Record.Spec.Version])), ExclusionsRead: true,
+		ReadyForUpgrade: slices.Sorted(maps.Keys(w.Shared.Upgrades[w.Record.Spec.Version])),
 	}
-	for line := range strings.Lines(string(out)) {
-		if address, ok := strings.CutPrefix(strings.TrimSpace(line), "`"+prefix); ok {
-			facts.InProgressExclusions = append(facts.InProgressExclusions, strings.TrimSuffix(address, "'"))
-		}
+	if slices.ContainsFunc(w.Record.Status.ProcessGroups, (*v1beta2.ProcessGroupStatus).IsMarkedForRemoval) {
+		addresses, err := w.exclusionsInProgress(ctx)
+		facts.ExclusionsRead, facts.InProgressExclusions = err == nil, addresses
 	}
 	return facts
 }
@@ -139,6 +137,21 @@ func (w *World) coordination(ctx context.Context) plan.CoordinationFacts {
 func (w *World) Type(script string) (string, error) {
 	out, err := w.fdbcli(context.Background(), script)
 	return string(out), err
+}
+
+func (w *World) exclusionsInProgress(ctx context.Context) ([]string, error) {
+	const prefix = `\xff\xff/management/in_progress_exclusion/`
+	out, err := w.fdbcli(ctx, `getrangekeys \xff\xff/management/in_progress_exclusion/ \xff\xff/management/in_progress_exclusion0 1000`)
+	if err != nil {
+		return nil, err
+	}
+	var addresses []string
+	for line := range strings.Lines(string(out)) {
+		if address, ok := strings.CutPrefix(strings.TrimSpace(line), "`"+prefix); ok {
+			addresses = append(addresses, strings.TrimSuffix(address, "'"))
+		}
+	}
+	return addresses, nil
 }
 
 // fdbcli runs a command in the first pod that has a cluster file.

@@ -29,6 +29,7 @@ func Cluster() []plan.Stage { return ClusterWith(Options{}) }
 func ClusterWith(o Options) []plan.Stage {
 	all := []plan.Stage{
 		updateStatus,
+		updateLockConfiguration,
 		updateConfigMap,
 		adoptSpecs,
 		replaceMisconfiguredPods(o),

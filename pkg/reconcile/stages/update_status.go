@@ -36,7 +36,7 @@ var reportStatus = plan.Stage{
 	},
 }
 
-const statusReads = plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap | plan.PodFiles | plan.Database
+const statusReads = plan.Everything
 
 // recordStatus decides to write the status that the facts amount to, if it differs
 // from the one that is there.
@@ -76,6 +76,7 @@ func newStatus(s plan.Snapshot) (v1beta2.FoundationDBClusterStatus, error) {
 	s.Cluster = s.Cluster.DeepCopy()
 	s.Cluster.Status = startingStatus(s.Cluster)
 	recordDatabase(&s)
+	recordDenyList(&s)
 	if err := recordGroups(&s); err != nil {
 		return v1beta2.FoundationDBClusterStatus{}, err
 	}

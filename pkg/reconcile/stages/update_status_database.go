@@ -1,6 +1,8 @@
 package stages
 
 import (
+	"slices"
+
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -33,6 +35,19 @@ func recordDatabase(s *plan.Snapshot) {
 	}
 	if status.Configured && document.Available() {
 		status.NeedsNewCoordinators = !safety.JudgeCoordinators(*s).Valid()
+	}
+}
+
+// recordDenyList takes over the database's deny list where the spec has one; it is of no
+// interest elsewhere. A list that was not read stays as it was.
+func recordDenyList(s *plan.Snapshot) {
+	c := s.Cluster
+	if len(c.Spec.LockOptions.DenyList) == 0 || !c.LocksUsed() || !c.Status.Configured {
+		c.Status.Locks.LockDenyList = nil
+		return
+	}
+	if s.Coordination.Read {
+		c.Status.Locks.LockDenyList = slices.Sorted(slices.Values(s.Coordination.DenyList))
 	}
 }
 

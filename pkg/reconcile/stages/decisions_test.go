@@ -1,0 +1,54 @@
+package stages
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// decision is what a stage should make of a healthy cluster with something changed.
+type decision struct {
+	given func(*plan.Snapshot)
+	// does are the actions in words.
+	does []string
+	// holds is part of the reason; empty for a stage that does not hold.
+	holds string
+	human bool
+	then  plan.Then
+}
+
+// decides runs a table of decisions of one stage.
+func decides(t *testing.T, stage plan.Stage, tests map[string]decision) {
+	t.Helper()
+	for name, want := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := healthyCluster(t)
+			want.given(&s)
+			d := stage.Decide(s)
+			if diff := cmp.Diff(want.does, described(d)); diff != "" {
+				t.Errorf("actions (-want +got):\n%s", diff)
+			}
+			if len(d.Actions) > 0 && d.Why == "" {
+				t.Error("acts without saying why")
+			}
+			if (want.holds == "") != (d.Hold == nil) || !strings.Contains(reason(d), want.holds) {
+				t.Fatalf("holds with %q, want %q", reason(d), want.holds)
+			}
+			if d.Hold != nil && (d.Hold.Human != want.human || d.Hold.Then != want.then) {
+				t.Errorf("human %t, then %d; want %t, %d", d.Hold.Human, d.Hold.Then, want.human, want.then)
+			}
+		})
+	}
+}
+
+// combined makes several changes.
+func combined(edits ...func(*plan.Snapshot)) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		for _, edit := range edits {
+			edit(s)
+		}
+	}
+}

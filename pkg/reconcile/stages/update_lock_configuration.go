@@ -1,0 +1,66 @@
+package stages
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// updateLockConfiguration puts the spec's deny list in force: which instances may not
+// take the lock, and which may again. Those that the spec does not name stay as they
+// are, since other instances have specs of their own.
+//
+// It comes before everything that needs the lock, and needs none itself: an instance
+// that holds the lock and never comes back is what the list is for.
+var updateLockConfiguration = plan.Stage{
+	Name:  "UpdateLockConfiguration",
+	Reads: plan.Record | plan.Coordination,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		c := s.Cluster
+		if len(c.Spec.LockOptions.DenyList) == 0 || !c.Status.Configured {
+			return plan.Decision{}
+		}
+		if !c.LocksUsed() {
+			return plan.Decision{Hold: &plan.Hold{
+				Human:  true,
+				Reason: "lockOptions.denyList shuts nobody out: no locks are used here, see lockOptions.disableLocks",
+			}}
+		}
+		if !s.Coordination.Read {
+			return plan.Wait(podDelay, "the deny list cannot be compared with the spec: what instances share was not read")
+		}
+		change := denyListChange(s)
+		if len(change.Deny)+len(change.Allow) == 0 {
+			return plan.Decision{}
+		}
+		return plan.Decision{Why: whyDenyList(c.LockOwner(), change), Actions: []plan.Action{change}}
+	},
+}
+
+// denyListChange is what the database's deny list lacks of the spec's, sorted.
+func denyListChange(s plan.Snapshot) plan.UpdateDenyList {
+	var change plan.UpdateDenyList
+	for _, entry := range s.Cluster.Spec.LockOptions.DenyList {
+		switch denied := slices.Contains(s.Coordination.DenyList, entry.ID); {
+		case entry.Allow && denied:
+			change.Allow = append(change.Allow, entry.ID)
+		case !entry.Allow && !denied:
+			change.Deny = append(change.Deny, entry.ID)
+		}
+	}
+	slices.Sort(change.Allow)
+	slices.Sort(change.Deny)
+	change.Allow, change.Deny = slices.Compact(change.Allow), slices.Compact(change.Deny)
+	return change
+}
+
+// whyDenyList says aloud when a spec shuts out its own instance. That can be meant: it
+// is how one of several is kept from changing the database.
+func whyDenyList(self string, change plan.UpdateDenyList) string {
+	why := []string{"the spec's deny list is not in force yet"}
+	if slices.Contains(change.Deny, self) {
+		why = append(why, "it shuts out this very instance, "+self+", which can change the database no more")
+	}
+	return strings.Join(why, "; ")
+}
