@@ -1,6 +1,8 @@
 package stages
 
 import (
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
@@ -20,12 +22,8 @@ var incorrectSidecarImage = condition{v1beta2.ConditionIncorrectSidecarImage, fu
 	if err != nil {
 		return keep, err
 	}
-	for _, container := range f.pod.Spec.Containers {
-		if container.Name == v1beta2.ContainerSidecar {
-			return isSo(container.Image != want), nil
-		}
-	}
-	return gone, nil
+	have := sidecarImage(f.pod)
+	return isSo(have != "" && have != want), nil
 }}
 
 // incorrectPodMetadata: a label or annotation is missing or differs.
@@ -72,3 +70,13 @@ var sidecarUnreachable = condition{v1beta2.ConditionSidecarUnreachable, func(f g
 	}
 	return isSo(files.Unreachable != ""), nil
 }}
+
+// sidecarImage is the image of a pod's sidecar; empty when it has none.
+func sidecarImage(pod *corev1.Pod) string {
+	for _, container := range pod.Spec.Containers {
+		if container.Name == v1beta2.ContainerSidecar {
+			return container.Image
+		}
+	}
+	return ""
+}

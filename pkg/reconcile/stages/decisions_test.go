@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -52,3 +54,24 @@ func combined(edits ...func(*plan.Snapshot)) func(*plan.Snapshot) {
 		}
 	}
 }
+
+// The first process group of the healthy cluster.
+const (
+	oneGroup  = v1beta2.ProcessGroupID("log-101")
+	deleteOne = "delete, to be made anew: sample-log-101"
+)
+
+// onePod changes the first group's pod.
+func onePod(edit func(*corev1.Pod)) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) { edit(s.Pod(s.Cluster.ProcessGroup(oneGroup))) }
+}
+
+// onItsWayOut is a drained group that is to be removed.
+func onItsWayOut(s *plan.Snapshot) {
+	g := s.Cluster.ProcessGroup(oneGroup)
+	g.MarkForRemoval(noon)
+	g.SetExcluded(noon)
+}
+
+// isolated is a pod that a person wants to look into.
+var isolated = onePod(func(p *corev1.Pod) { p.Annotations[v1beta2.AnnotationIsolateProcessGroup] = "true" })

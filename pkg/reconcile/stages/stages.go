@@ -33,6 +33,7 @@ func ClusterWith(o Options) []plan.Stage {
 		updateConfigMap,
 		adoptSpecs,
 		replaceMisconfiguredPods(o),
+		checkClientCompatibility,
 		replaceFailedPods,
 		addProcessGroups,
 		addServices,

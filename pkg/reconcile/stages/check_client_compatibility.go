@@ -1,0 +1,135 @@
+package stages
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// checkClientCompatibility ends a pass that would take the database to a version which
+// it cannot go to, or which some of its clients cannot talk to. Nothing else runs then:
+// whatever a pass creates or restarts could start in the new version already.
+//
+// The operator asks the same of a cluster without a database, so that a mistyped version
+// cannot be corrected downwards before the first database exists. There are no data and
+// no clients then, and nothing is asked here.
+var checkClientCompatibility = plan.Stage{
+	Name:  "CheckClientCompatibility",
+	Reads: plan.Record | plan.Pods | plan.Database,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		c := s.Cluster
+		if !c.IsBeingUpgraded() || c.Spec.IgnoreUpgradabilityChecks || noDatabaseYet(s) {
+			return plan.Decision{}
+		}
+		running, target, err := versionChange(c)
+		if err != nil {
+			return endPass(contradiction(err), 0)
+		}
+		if !running.CanChangeTo(target) {
+			return endPass(contradiction(fmt.Errorf(
+				"FoundationDB cannot go from %s down to %s; set spec.version back, or ignoreUpgradabilityChecks to insist", running, target)), 0)
+		}
+		if running.ProtocolCompatible(target) {
+			return plan.Decision{}
+		}
+		return judgeClients(s, target)
+	},
+}
+
+// clientRetry is when to look again whether clients have been upgraded.
+// Source: the operator waits as long.
+const clientRetry = time.Minute
+
+// judgeClients looks for clients that would lose the database. While it cannot tell, the
+// pass ends, but not once the upgrade has begun: then clients were judged before, and a
+// database that is down on the way may need the very pods that later stages create. Its
+// servers are restarted on purpose only when it is available, and so after another look
+// at the clients.
+func judgeClients(s plan.Snapshot, target fdb.Version) plan.Decision {
+	d := plan.Decision{Checks: clientsAreKnown(s.Database)}
+	if unknown, is := d.Refused(); is {
+		if upgradeHasBegun(s) {
+			return d
+		}
+		d.Hold = &plan.Hold{Reason: fmt.Sprintf(
+			"nobody can tell whether all clients can talk to %s (%s); spec.version %s, or ignoreUpgradabilityChecks, lets passes go on before",
+			target, unknown.Words(), s.Cluster.RunningVersion())}
+		return endPass(d, podDelay)
+	}
+	if old := oldClients(s, target); len(old) > 0 {
+		d.Hold = &plan.Hold{Human: true, Reason: fmt.Sprintf(
+			"clients that cannot talk to %s: %s; upgrade them, or have their log groups ignored (automationOptions.ignoreLogGroupsForUpgrade)",
+			target, someOf(old))}
+		return endPass(d, clientRetry)
+	}
+	return d
+}
+
+// clientsReconnect is how long clients may need after a recovery to find the database
+// again; until then it counts none. The model of FoundationDB 7.3.79 needs 4.5 s.
+const clientsReconnect = 30 * time.Second
+
+// clientsAreKnown asks what it takes to believe the document's list of clients. Of an
+// unavailable database nothing else has to be asked.
+func clientsAreKnown(d plan.DatabaseFacts) []plan.Check {
+	available := safety.Available(d)
+	if !available.OK {
+		return []plan.Check{available}
+	}
+	listed := plan.Check{Question: "does the status document list the clients?", OK: d.Status.Cluster.Clients != nil, Evidence: "it does"}
+	if !listed.OK {
+		listed.Evidence = "it does not"
+	}
+	return []plan.Check{available, safety.RecoveredFor(d, clientsReconnect), listed}
+}
+
+// endPass has no later stage run.
+func endPass(d plan.Decision, retryAfter time.Duration) plan.Decision {
+	d.Hold.Then, d.Hold.RetryAfter = plan.EndPass, retryAfter
+	return d
+}
+
+// noDatabaseYet reports whether a database was surely never created. A record that says
+// so is not enough, since it may have been lost.
+func noDatabaseYet(s plan.Snapshot) bool {
+	if s.Configured() {
+		return false
+	}
+	return s.Cluster.Status.ConnectionString == "" || (s.Database.Status != nil && s.Database.Status.NeverConfigured())
+}
+
+func versionChange(c *v1beta2.FoundationDBCluster) (running, target fdb.Version, err error) {
+	if running, err = fdb.ParseVersion(c.RunningVersion()); err != nil {
+		return running, target, fmt.Errorf("the running version: %w", err)
+	}
+	target, err = fdb.ParseVersion(c.Spec.Version)
+	return running, target, err
+}
+
+// upgradeHasBegun reports whether a pod has the sidecar of the new version. Sidecars get
+// it in place, in a pass that has found all clients fine, and long before any server
+// restarts; pods that are made meanwhile do not have it. An image that does not tell
+// versions apart proves nothing.
+func upgradeHasBegun(s plan.Snapshot) bool {
+	before := s.Cluster.DeepCopy()
+	before.Spec.Version = s.Cluster.RunningVersion()
+	for _, g := range s.Groups() {
+		pod := s.Pod(g)
+		if pod == nil {
+			continue
+		}
+		fresh, err := objects.SidecarImage(s.Cluster, g.ProcessClass)
+		if err != nil {
+			return false
+		}
+		if old, err := objects.SidecarImage(before, g.ProcessClass); err == nil && old != fresh && sidecarImage(pod) == fresh {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,134 @@
+package stages
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// changingTo asks for another version than the 7.3.79 that runs, and has clients that know
+// no newer version than the one given.
+func changingTo(to, clients string, samples ...fdb.ConnectedClient) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		s.Cluster.Spec.Version = to
+		s.Database.Status.Cluster.Clients = &fdb.ClientsStatus{SupportedVersions: []fdb.SupportedVersion{
+			{ClientVersion: clients, ProtocolVersion: "fdb00b073000000", MaxProtocol: new(len(samples)), MaxProtocolClients: samples},
+		}}
+	}
+}
+
+// withNewSidecar gives one pod the sidecar that the spec's version needs.
+func withNewSidecar(s *plan.Snapshot) {
+	g := s.Groups()[0]
+	image, err := objects.SidecarImage(s.Cluster, g.ProcessClass)
+	if err != nil {
+		panic(err) // a normalised sample
+	}
+	containers := s.Pod(g).Spec.Containers
+	for i := range containers {
+		if containers[i].Name == v1beta2.ContainerSidecar {
+			containers[i].Image = image
+		}
+	}
+}
+
+func TestCheckClientCompatibility(t *testing.T) {
+	app := fdb.ConnectedClient{Address: "192.0.2.7:33656", LogGroup: "app"}
+	unavailable := func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }
+	silent := func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }
+	clients := func(edit func(*fdb.SupportedVersion)) func(*plan.Snapshot) {
+		return func(s *plan.Snapshot) { edit(&s.Database.Status.Cluster.Clients.SupportedVersions[0]) }
+	}
+	never := func(s *plan.Snapshot) {
+		s.Cluster.Status.Configured = false
+		s.Database.Status.Client.DatabaseStatus.Available = false
+		s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryNeverCreated
+	}
+	decides(t, checkClientCompatibility, map[string]decision{
+		"asks nothing without an upgrade":                {given: changingTo("7.3.79", "7.3.79", app)},
+		"lets a patch upgrade go on":                     {given: changingTo("7.3.90", "7.3.79", app)},
+		"lets a patch downgrade go on":                   {given: changingTo("7.3.63", "7.3.79", app)},
+		"lets an upgrade go on that no client minds":     {given: changingTo("7.4.6", "7.4.6", app)},
+		"accepts clients that are newer than the target": {given: changingTo("7.4.6", "8.0.0", app)},
+		"refuses a downgrade to another protocol": {
+			given: changingTo("7.1.67", "7.3.79", app), holds: "cannot go from 7.3.79 down to 7.1.67", human: true, then: plan.EndPass,
+		},
+		"names a client that is too old": {
+			given: changingTo("7.4.6", "7.3.79", app), holds: "192.0.2.7:33656 (version 7.3.79, log group app)", human: true, then: plan.EndPass,
+		},
+		"asks nothing when the spec insists": {
+			given: combined(changingTo("7.1.67", "7.3.79", app), func(s *plan.Snapshot) { s.Cluster.Spec.IgnoreUpgradabilityChecks = true }),
+		},
+		"ignores the log group of the operator": {
+			given: changingTo("7.4.6", "7.3.79", fdb.ConnectedClient{Address: "192.0.2.7:1", LogGroup: "fdb-kubernetes-operator"}),
+		},
+		"ignores the log groups that the spec names": {
+			given: combined(changingTo("7.4.6", "7.3.79", app), func(s *plan.Snapshot) {
+				s.Cluster.Spec.AutomationOptions.IgnoreLogGroupsForUpgrade = []v1beta2.LogGroup{"app"}
+			}),
+		},
+		"ignores clients that run beside a server": {
+			given: changingTo("7.4.6", "7.3.79", fdb.ConnectedClient{Address: "10.1.0.3:33656", LogGroup: "default"}),
+		},
+		"ignores clients in a pod whose server announces another address": {
+			given: combined(changingTo("7.4.6", "7.3.79", fdb.ConnectedClient{Address: "10.1.0.3:33656", LogGroup: "default"}), func(s *plan.Snapshot) {
+				editProcess(s, s.Groups()[2], func(p *fdb.Process) { p.Address.Host = "10.96.0.3" })
+			}),
+		},
+		"takes a client whose address cannot be read for a stranger": {
+			given: changingTo("7.4.6", "7.3.79", fdb.ConnectedClient{Address: "?", LogGroup: "default"}), holds: "? (version 7.3.79", human: true, then: plan.EndPass,
+		},
+		"ignores clients that have not said yet what they speak": {
+			given: combined(changingTo("7.4.6", "Unknown", app), clients(func(v *fdb.SupportedVersion) { v.ProtocolVersion = "Unknown" })),
+		},
+		"counts a version that cannot be read as too old": {
+			given: changingTo("7.4.6", "seven", app), holds: "(version seven", human: true, then: plan.EndPass,
+		},
+		"counts clients that the document does not name as too old": {
+			given: combined(changingTo("7.4.6", "7.3.79"), clients(func(v *fdb.SupportedVersion) { v.MaxProtocol = new(3) })),
+			holds: "3 more of version 7.3.79", human: true, then: plan.EndPass,
+		},
+		"ends the pass while the database cannot be asked": {
+			given: combined(changingTo("7.4.6", "7.4.6"), silent), holds: "timed out", then: plan.EndPass,
+		},
+		"ends the pass while the database is unavailable": {
+			given: combined(changingTo("7.4.6", "7.4.6"), unavailable), holds: "spec.version 7.3.79, or ignoreUpgradabilityChecks", then: plan.EndPass,
+		},
+		"ends the pass while clients may still be finding the database again": {
+			given: combined(changingTo("7.4.6", "7.4.6"), func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = new(29.0) }),
+			holds: "29s ago", then: plan.EndPass,
+		},
+		"ends the pass when the document has no clients": {
+			given: combined(changingTo("7.4.6", "7.4.6"), func(s *plan.Snapshot) { s.Database.Status.Cluster.Clients = nil }),
+			holds: "it does not", then: plan.EndPass,
+		},
+		"goes on with a silent database once the upgrade has begun": {given: combined(changingTo("7.4.6", "7.4.6"), silent, withNewSidecar)},
+		"judges clients of an upgrade that has begun again": {
+			given: combined(changingTo("7.4.6", "7.3.79", app), withNewSidecar), holds: "192.0.2.7", human: true, then: plan.EndPass,
+		},
+		"takes no image that is the same in all versions for a beginning": {
+			given: combined(changingTo("7.4.6", "7.4.6"), silent, func(s *plan.Snapshot) {
+				s.Cluster.Spec.MainContainer.ImageConfigs = []v1beta2.ImageConfig{{BaseImage: "own", Tag: "1"}}
+				withNewSidecar(s)
+			}), holds: "timed out", then: plan.EndPass,
+		},
+		"asks nothing before the first database exists": {given: combined(changingTo("7.1.67", "7.3.79", app), never)},
+		"does not take a lost record's word that there is no database": {
+			given: combined(changingTo("7.1.67", "7.3.79", app), silent, func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }),
+			holds: "cannot go from 7.3.79 down", human: true, then: plan.EndPass,
+		},
+	})
+}
+
+func TestOldClientsAreLookedForAgainAfterAMinute(t *testing.T) {
+	s := healthyCluster(t)
+	changingTo("7.4.6", "7.3.79", fdb.ConnectedClient{Address: "192.0.2.7:1"})(&s)
+	d := checkClientCompatibility.Decide(s)
+	if d.Hold == nil || d.Hold.RetryAfter != clientRetry || !strings.Contains(d.Hold.Reason, "log group none") {
+		t.Errorf("holds with %+v", d.Hold)
+	}
+}
