@@ -35,6 +35,7 @@ func ClusterWith(o Options) []plan.Stage {
 		replaceMisconfiguredPods(o),
 		checkClientCompatibility,
 		replaceFailedPods,
+		deletePodsForBuggification,
 		addProcessGroups,
 		addServices,
 		addPVCs,

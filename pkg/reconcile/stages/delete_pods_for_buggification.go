@@ -1,0 +1,52 @@
+package stages
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// deletePodsForBuggification deletes pods that were made with other faults than the spec
+// asks for by now: containers that crash on purpose, and pods that no node takes. Such
+// pods are deleted without asking what the database can bear, because to disturb it is
+// what the faults are for.
+//
+// The operator asks per pod whether anything in it crashes, and so keeps a pod whose
+// fault moves from one container to another; here each container is compared.
+var deletePodsForBuggification = plan.Stage{
+	Name:  "DeletePodsForBuggification",
+	Reads: plan.Record | plan.Pods,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		var pods []plan.PodOfGroup
+		for _, g := range s.Groups() {
+			if pod := deletablePod(s, g); pod != nil && hasOtherFaults(s.Cluster, g, pod) {
+				pods = append(pods, thisPod(g, pod))
+			}
+		}
+		if len(pods) == 0 {
+			return plan.Decision{}
+		}
+		return plan.Decision{
+			Why:     "they were made with other faults than spec.buggify asks for",
+			Actions: []plan.Action{plan.DeletePods{Pods: pods}},
+			Hold:    &plan.Hold{Reason: "the deleted pods are made anew in the next pass", RetryAfter: podDelay, Then: plan.EndPass},
+		}
+	},
+}
+
+// hasOtherFaults compares the faults that a pod was made with to those of the one that
+// would be made in its place. A fault that comes from the pod template is in both, so that
+// no pod is deleted over and over.
+func hasOtherFaults(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) bool {
+	have := objects.Faults(&pod.Spec)
+	asked := crashesOnPurpose(c, g) || allCrashOnPurpose(c) || slices.Contains(c.Spec.Buggify.NoSchedule, g.ProcessGroupID)
+	if len(have) == 0 && !asked {
+		return false // spares building the specs of all pods of a cluster without faults
+	}
+	want, err := objects.PodSpec(c, g)
+	return err == nil && !slices.Equal(have, objects.Faults(want))
+}
