@@ -36,6 +36,7 @@ func ClusterWith(o Options) []plan.Stage {
 		checkClientCompatibility,
 		replaceFailedPods,
 		deletePodsForBuggification,
+		deleteTerminalPods,
 		addProcessGroups,
 		addServices,
 		addPVCs,

@@ -1,0 +1,53 @@
+package stages
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// deleteTerminalPods deletes pods that have ended and never start again, as those do that
+// a node evicts, so that they are made anew. Nothing runs in them that could be lost. A
+// pod that ends right after it was made gets a moment, or it would be made and deleted
+// over and over.
+var deleteTerminalPods = plan.Stage{
+	Name:  "DeleteTerminalPods",
+	Reads: plan.Record | plan.Pods,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		var ended []plan.PodOfGroup
+		var young []string
+		var wait time.Duration
+		for _, g := range s.Groups() {
+			pod := deletablePod(s, g)
+			if pod == nil || !hasEnded(pod) {
+				continue
+			}
+			left := minTerminalPodAge - s.Now.Sub(pod.CreationTimestamp.Time)
+			if left > 0 {
+				young, wait = append(young, pod.Name), max(wait, left)
+				continue
+			}
+			ended = append(ended, thisPod(g, pod))
+		}
+		var d plan.Decision
+		if len(ended) > 0 {
+			d.Why = "they have ended and never start again"
+			d.Actions = []plan.Action{plan.DeletePods{Pods: ended}}
+		}
+		if len(young) > 0 {
+			d.Hold = &plan.Hold{Reason: fmt.Sprintf("%s ended sooner than %s after it was made", someOf(young), minTerminalPodAge), RetryAfter: wait}
+		}
+		return d
+	},
+}
+
+// minTerminalPodAge is how old a pod that has ended has to be before it is deleted.
+// Default 30 s; source: the operator's flag minimum-age-for-terminal-pod-deletion.
+const minTerminalPodAge = 30 * time.Second
+
+func hasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+}
