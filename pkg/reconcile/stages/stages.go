@@ -42,6 +42,7 @@ func ClusterWith(o Options) []plan.Stage {
 		addPVCs,
 		addPods,
 		generateInitialClusterFile,
+		removeIncompatibleProcesses,
 		updatePodConfig,
 		updateLabels,
 		updateDatabaseConfiguration,

@@ -1,0 +1,60 @@
+package stages
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// knocking are peers of another protocol.
+func knocking(addresses ...string) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) { s.Database.Status.Cluster.IncompatibleConnections = addresses }
+}
+
+// missingFor has the first group's server be silent for so long.
+func missingFor(d time.Duration) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		g := s.Cluster.ProcessGroup(oneGroup)
+		dropProcess(s, g)
+		g.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-d))
+	}
+}
+
+// shutOutFor has the first group's server be silent because it speaks another protocol.
+func shutOutFor(d time.Duration) func(*plan.Snapshot) {
+	return combined(knocking("10.1.0.1:4501"), missingFor(d))
+}
+
+func TestRemoveIncompatibleProcesses(t *testing.T) {
+	shutOut := shutOutFor(30 * time.Second)
+	decides(t, removeIncompatibleProcesses, map[string]decision{
+		"does nothing while nobody knocks":             {given: missingFor(time.Hour)},
+		"deletes a pod whose server is shut out":       {given: shutOut, does: []string{deleteOne}},
+		"leaves a server alone that reports":           {given: knocking("10.1.0.1:4501", "10.1.0.2:33656")},
+		"leaves strangers alone":                       {given: combined(knocking("192.0.2.7:4501"), missingFor(time.Hour))},
+		"waits until the server is silent for a while": {given: shutOutFor(29 * time.Second), holds: "not silent for 30s yet"},
+		"does nothing during an upgrade":               {given: combined(shutOut, func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" })},
+		"does nothing before there is a database":      {given: combined(shutOut, func(s *plan.Snapshot) { s.Cluster.Status.Configured = false })},
+		"leaves a pod alone from whose address another group reports": {
+			given: combined(shutOut, func(s *plan.Snapshot) {
+				editProcess(s, s.Groups()[1], func(p *fdb.Process) { p.Address.Host = "10.1.0.1" })
+			}),
+		},
+		"waits while the database is unavailable": {
+			given: combined(shutOut, func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }), holds: "cannot be told",
+		},
+		"waits while the status document is incomplete": {
+			given: combined(shutOut, func(s *plan.Snapshot) {
+				s.Database.Status.Cluster.Messages = append(s.Database.Status.Cluster.Messages, fdb.Message{Name: "status_incomplete_timeout"})
+			}), holds: "its collection timed out",
+		},
+		"waits while a listed process has not said what it is": {
+			given: combined(shutOut, func(s *plan.Snapshot) {
+				editProcess(s, s.Groups()[1], func(p *fdb.Process) { p.CommandLine = "" })
+			}), holds: "have not said yet",
+		},
+	})
+}
