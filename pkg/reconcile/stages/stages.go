@@ -43,6 +43,7 @@ func ClusterWith(o Options) []plan.Stage {
 		addPods,
 		generateInitialClusterFile,
 		removeIncompatibleProcesses,
+		updateSidecarVersions,
 		updatePodConfig,
 		updateLabels,
 		updateDatabaseConfiguration,

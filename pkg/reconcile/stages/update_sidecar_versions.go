@@ -1,0 +1,53 @@
+package stages
+
+import (
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// updateSidecarVersions gives pods the sidecar of a version that speaks another protocol,
+// in place. It hands the new servers over to the pod, which go on in the old version until
+// all of them are restarted at once. It comes after the clients were judged, and before
+// the pods are asked whether they have what they need.
+//
+// A pod of another image type than the spec's is left alone, as in the operator, but here
+// that is said: its servers would keep the upgrade waiting without a word.
+var updateSidecarVersions = plan.Stage{
+	Name:  "UpdateSidecarVersions",
+	Reads: plan.Record | plan.Pods,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		if !s.Cluster.IsBeingUpgradedIncompatibly() {
+			return plan.Decision{}
+		}
+		var d plan.Decision
+		var others []string
+		for _, g := range s.Groups() {
+			pod := s.Pod(g)
+			if pod == nil || pod.DeletionTimestamp != nil || g.IsGone() || g.HasCondition(v1beta2.ConditionResourcesTerminating) {
+				continue
+			}
+			want, err := objects.SidecarImage(s.Cluster, g.ProcessClass)
+			if err != nil {
+				return contradiction(err)
+			}
+			switch have := sidecarImage(pod); {
+			case objects.ImageTypeOf(pod) != s.Cluster.ImageType():
+				others = append(others, pod.Name)
+			case have != "" && have != want:
+				d.Actions = append(d.Actions, plan.SetSidecarImage{PodOfGroup: thisPod(g, pod), Container: v1beta2.ContainerSidecar, Image: want})
+			}
+		}
+		if len(d.Actions) > 0 {
+			d.Why = "their pods need the servers of version " + s.Cluster.Spec.Version
+		}
+		if len(others) > 0 {
+			d.Hold = &plan.Hold{Human: true, Reason: fmt.Sprintf(
+				"%s are not of image type %s, so their sidecars cannot be upgraded; change spec.imageType back until the upgrade is over",
+				someOf(others), s.Cluster.ImageType())}
+		}
+		return d
+	},
+}

@@ -1,0 +1,49 @@
+package stages
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+func TestUpdateSidecarVersions(t *testing.T) {
+	// All but the first pod have the new sidecar already.
+	oneOld := func(s *plan.Snapshot) {
+		s.Cluster.Spec.Version = "7.4.6"
+		for _, g := range s.Groups()[1:] {
+			setSidecar(s.Pod(g), "foundationdb/fdb-kubernetes-monitor:7.4.6")
+		}
+	}
+	const upgradeOne = "set the image of container foundationdb-kubernetes-sidecar of pod sample-log-101 to foundationdb/fdb-kubernetes-monitor:7.4.6"
+	decides(t, updateSidecarVersions, map[string]decision{
+		"does nothing without an upgrade":            {given: func(*plan.Snapshot) {}},
+		"does nothing during a patch upgrade":        {given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.3.90" }},
+		"gives a pod the sidecar of the new version": {given: oneOld, does: []string{upgradeOne}},
+		"does nothing once all pods have it": {
+			given: combined(oneOld, onePod(func(p *corev1.Pod) { setSidecar(p, "foundationdb/fdb-kubernetes-monitor:7.4.6") })),
+		},
+		"leaves a pod alone that terminates": {
+			given: combined(oneOld, onePod(func(p *corev1.Pod) { p.DeletionTimestamp = new(noonTime()) })),
+		},
+		"leaves a pod alone whose group is on its way out": {given: combined(oneOld, onItsWayOut)},
+		"upgrades an isolated pod too": {
+			given: combined(oneOld, isolated), does: []string{upgradeOne},
+		},
+		"says that a pod of another image type cannot be upgraded": {
+			given: combined(oneOld, onePod(func(p *corev1.Pod) { p.Annotations[v1beta2.AnnotationImageType] = string(v1beta2.ImageTypeSplit) })),
+			holds: "sample-log-101 are not of image type unified", human: true,
+		},
+	})
+}
+
+func setSidecar(pod *corev1.Pod, image string) {
+	for i := range pod.Spec.Containers {
+		if strings.HasSuffix(pod.Spec.Containers[i].Name, v1beta2.ContainerSidecar) {
+			pod.Spec.Containers[i].Image = image
+		}
+	}
+}
