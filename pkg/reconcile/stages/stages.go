@@ -53,6 +53,7 @@ func ClusterWith(o Options) []plan.Stage {
 		bounceProcesses,
 		maintenanceModeChecker,
 		updatePods(o),
+		removeServices,
 		removePods,
 		reportStatus,
 	}

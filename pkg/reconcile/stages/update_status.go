@@ -121,8 +121,8 @@ func recordObjects(s *plan.Snapshot) error {
 	}
 	s.Cluster.Status.HasIncorrectConfigMap = s.ConfigMap == nil || len(differingKeys(s.ConfigMap, want)) > 0 ||
 		!objects.ContainsMetadata(s.ConfigMap.ObjectMeta, want.ObjectMeta)
-	headless := s.Services[s.Cluster.HeadlessServiceName()]
-	s.Cluster.Status.HasIncorrectServiceConfig = (headless != nil) != (objects.HeadlessService(s.Cluster) != nil)
+	missing := s.Services[s.Cluster.HeadlessServiceName()] == nil && objects.HeadlessService(s.Cluster) != nil
+	s.Cluster.Status.HasIncorrectServiceConfig = missing || superfluousService(*s) != nil
 	return nil
 }
 

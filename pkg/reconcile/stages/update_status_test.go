@@ -293,10 +293,14 @@ func TestAWrongConfigMapOrServiceIsNoted(t *testing.T) {
 		"a ConfigMap without labels":  {given: func(s *plan.Snapshot) { s.ConfigMap.Labels = nil }, configMap: true},
 		"a missing headless service":  {given: func(s *plan.Snapshot) { s.Cluster.Spec.Routing.HeadlessService = new(true); s.Services = nil }, service: true},
 		"a service that nobody wants": {given: func(s *plan.Snapshot) {
+			s.Cluster.Spec.Routing.HeadlessService = new(true)
+			headless := objects.HeadlessService(s.Cluster)
 			s.Cluster.Spec.Routing.HeadlessService = new(false)
-			s.Cluster.Spec.Routing.DefineDNSLocalityFields = new(false)
-			s.Services[s.Cluster.HeadlessServiceName()] = &corev1.Service{}
+			s.Services[headless.Name] = headless
 		}, service: true},
+		"not a service of somebody else's": {given: func(s *plan.Snapshot) {
+			s.Services[s.Cluster.HeadlessServiceName()] = &corev1.Service{}
+		}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

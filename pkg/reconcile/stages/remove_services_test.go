@@ -1,0 +1,40 @@
+package stages
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+func TestRemoveServices(t *testing.T) {
+	// A headless service that was needed until a moment ago.
+	superfluous := func(s *plan.Snapshot) {
+		s.Cluster.Spec.Routing.HeadlessService = new(true)
+		headless := objects.HeadlessService(s.Cluster)
+		s.Services[headless.Name] = headless
+		s.Cluster.Spec.Routing.HeadlessService = nil
+	}
+	service := func(edit func(*corev1.Service)) func(*plan.Snapshot) {
+		return combined(superfluous, func(s *plan.Snapshot) { edit(s.Services["sample"]) })
+	}
+	decides(t, removeServices, map[string]decision{
+		"does nothing without a service":           {given: func(*plan.Snapshot) {}},
+		"deletes the one that nothing needs":       {given: superfluous, does: []string{"delete service sample"}},
+		"keeps the one that the spec asks for":     {given: combined(superfluous, func(s *plan.Snapshot) { s.Cluster.Spec.Routing.HeadlessService = new(true) })},
+		"keeps one that nobody says is its own":    {given: service(func(o *corev1.Service) { o.OwnerReferences = nil })},
+		"keeps one of a cluster that had its name": {given: service(func(o *corev1.Service) { o.OwnerReferences[0].UID = "before" })},
+		"keeps one without the cluster's labels":   {given: service(func(o *corev1.Service) { o.Labels = nil })},
+		"deletes none twice":                       {given: service(func(o *corev1.Service) { o.DeletionTimestamp = new(noonTime()) })},
+		"keeps it while a coordinator is known by a name": {
+			given: combined(superfluous, func(s *plan.Snapshot) {
+				s.Cluster.Status.ConnectionString = "sample:abc@sample-log-101.sample.fdb.svc.cluster.local:4501,10.1.0.2:4501,10.1.0.3:4501"
+			}), holds: "sample-log-101.sample.fdb.svc.cluster.local:4501",
+		},
+		"keeps it while the cluster file cannot be read": {
+			given: combined(superfluous, func(s *plan.Snapshot) { s.Cluster.Status.ConnectionString = "?" }), holds: "stays until",
+		},
+	})
+}
