@@ -25,7 +25,9 @@ func (a WriteStatus) Describe() string {
 // Subject implements Action.
 func (a WriteStatus) Subject() string { return a.Cluster }
 
-func (WriteStatus) effect() Effect { return Effect{Stale: Record, Impact: NoImpact} }
+// The record says what is worth reading of what instances share: exclusions in progress
+// once a group is marked for removal, and the rest once there is a database.
+func (WriteStatus) effect() Effect { return Effect{Stale: Record | Coordination, Impact: NoImpact} }
 
 // Apply implements Edit.
 func (a WriteStatus) Apply(s Snapshot) Snapshot {

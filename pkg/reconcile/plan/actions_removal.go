@@ -24,7 +24,8 @@ func (a MarkForRemoval) Describe() string { return "mark for removal: " + a.Subj
 // Subject implements Action.
 func (a MarkForRemoval) Subject() string { return joined(a.Groups) }
 
-func (MarkForRemoval) effect() Effect { return Effect{Stale: Record, Impact: DataMove} }
+// Exclusions in progress are read only when a group is marked.
+func (MarkForRemoval) effect() Effect { return Effect{Stale: Record | Coordination, Impact: DataMove} }
 
 // Apply implements Edit.
 func (a MarkForRemoval) Apply(s Snapshot) Snapshot {
