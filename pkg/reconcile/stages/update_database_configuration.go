@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -49,7 +50,7 @@ var updateDatabaseConfiguration = plan.Stage{
 		case status.NeverConfigured():
 			return newDatabase(s, first)
 		case status.Cluster.Configuration == nil:
-			return plan.Wait(podDelay, "the database does not tell its configuration; its recovery state is "+status.RecoveryName())
+			return plan.Wait(podDelay, "the database does not tell its configuration; its recovery state is "+cmp.Or(status.RecoveryName(), "unknown"))
 		default:
 			return changedConfiguration(s, want)
 		}
