@@ -1,8 +1,8 @@
 package stages
 
 import (
+	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -34,7 +34,11 @@ var updateLockConfiguration = plan.Stage{
 		if len(change.Deny)+len(change.Allow) == 0 {
 			return plan.Decision{}
 		}
-		return plan.Decision{Why: whyDenyList(c.LockOwner(), change), Actions: []plan.Action{change}}
+		d := plan.Decision{Why: "the spec's deny list is not in force yet", Actions: []plan.Action{change}}
+		if slices.Contains(change.Deny, c.LockOwner()) {
+			d.Checks = []plan.Check{deniesItself(c.LockOwner())}
+		}
+		return d
 	},
 }
 
@@ -55,12 +59,11 @@ func denyListChange(s plan.Snapshot) plan.UpdateDenyList {
 	return change
 }
 
-// whyDenyList says aloud when a spec shuts out its own instance. That can be meant: it
-// is how one of several is kept from changing the database.
-func whyDenyList(self string, change plan.UpdateDenyList) string {
-	why := []string{"the spec's deny list is not in force yet"}
-	if slices.Contains(change.Deny, self) {
-		why = append(why, "it shuts out this very instance, "+self+", which can change the database no more")
+// deniesItself says aloud that a spec shuts out its own instance. That can be meant: it is
+// how one of several is kept from changing the database.
+func deniesItself(owner string) plan.Check {
+	return plan.Check{
+		Question: "may this instance take the lock from now on?", Gate: plan.GateDeny,
+		Evidence: fmt.Sprintf("its own spec shuts it out: %s is on lockOptions.denyList", owner),
 	}
-	return strings.Join(why, "; ")
 }

@@ -50,9 +50,9 @@ func TestUpdateLockConfiguration(t *testing.T) {
 func TestAnInstanceThatShutsItselfOutIsTold(t *testing.T) {
 	s := healthyCluster(t)
 	denying(nil, v1beta2.LockDenyListEntry{ID: "dc1"})(&s)
-	const want = "the spec's deny list is not in force yet; it shuts out this very instance, dc1, which can change the database no more"
-	if d := updateLockConfiguration.Decide(s); d.Why != want || len(d.Actions) != 1 {
-		t.Errorf("does %v because %q", described(d), d.Why)
+	d := updateLockConfiguration.Decide(s)
+	if told, is := d.Refused(); !is || told.Gate != plan.GateDeny || len(d.Actions) != 1 {
+		t.Errorf("does %v with checks %v", described(d), d.Checks)
 	}
 }
 
