@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// unschedulable is the fault of a pod that only specially labelled nodes take. No
+// Unschedulable is the fault of a pod that only specially labelled nodes take. No
 // container has a name like it.
-const unschedulable = "*"
+const Unschedulable = "*"
 
 // Faults are the faults that a pod was made with, in a form to compare: the names of the
 // containers that crash, sorted, and one word for a pod that hardly any node takes.
@@ -22,7 +22,7 @@ func Faults(spec *corev1.PodSpec) []string {
 		}
 	}
 	if refusesNodes(spec) {
-		faults = append(faults, unschedulable)
+		faults = append(faults, Unschedulable)
 	}
 	slices.Sort(faults)
 	return faults

@@ -53,9 +53,13 @@ func (w *World) step() {
 }
 
 // place puts a pod on the next node that takes pods, or on one that has fewer pods of
-// its class; without any it stays pending.
+// its class; without any it stays pending, and so does one that was made so that none
+// takes it.
 func (w *World) place(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodPending
+	if slices.Contains(objects.Faults(&pod.Spec), objects.Unschedulable) {
+		return
+	}
 	w.nextIP++
 	start := w.nextIP % len(w.Nodes)
 	inTurn := slices.DeleteFunc(slices.Concat(w.Nodes[start:], w.Nodes[:start]), w.repels)
@@ -94,10 +98,10 @@ func (w *World) start(pod *corev1.Pod) {
 	}
 	pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
 	for _, c := range pod.Spec.Containers {
-		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Ready: true})
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Ready: !objects.CrashLoops(c)})
 	}
 	running := &runningPod{files: map[string][]byte{}, servers: map[int]*fdbsim.ServerHandle{}}
-	if launch, err := objects.LaunchOf(pod, v1beta2.ProcessClass(pod.Labels[v1beta2.LabelProcessClass])); err == nil {
+	if launch, err := objects.LaunchOf(pod, v1beta2.ProcessClass(pod.Labels[v1beta2.LabelProcessClass])); err == nil && !slices.Contains(objects.Faults(&pod.Spec), v1beta2.ContainerMain) {
 		running.wanted = launch.Servers
 	}
 	w.running[pod.Name] = running

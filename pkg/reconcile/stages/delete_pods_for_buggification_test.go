@@ -2,6 +2,7 @@ package stages
 
 import (
 	"testing"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
@@ -65,5 +66,27 @@ func TestAllPodsCrashAtOnceWhenTheSpecSaysSo(t *testing.T) {
 	d := deletePodsForBuggification.Decide(s)
 	if len(d.Actions) != 1 || len(d.Actions[0].(plan.DeletePods).Pods) != len(s.Groups()) {
 		t.Errorf("does %v", described(d))
+	}
+}
+
+// Hours of crashing on purpose are no reason to replace the group once the spec takes the
+// fault back.
+func TestFailuresOnPurposeCountFromTheirEnd(t *testing.T) {
+	s := healthyCluster(t)
+	crashing(v1beta2.ContainerMain, oneGroup)(&s)
+	remade(&s)
+	g := s.Cluster.ProcessGroup(oneGroup)
+	g.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-3*time.Hour))
+	dropProcess(&s, g)
+	since := func() time.Time {
+		since, _ := statusOf(t, s).ProcessGroups[0].Condition(v1beta2.ConditionMissingProcesses)
+		return since
+	}
+	if got := since(); !got.Equal(noon.Add(-3 * time.Hour)) {
+		t.Errorf("while it crashes: missing since %s", got)
+	}
+	withoutFaults(&s)
+	if got := since(); !got.Equal(noon) {
+		t.Errorf("when it should crash no more: missing since %s, want %s", got, noon)
 	}
 }

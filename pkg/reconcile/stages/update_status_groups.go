@@ -58,6 +58,7 @@ func recordGroups(s *plan.Snapshot) error {
 		if err := judgeGroup(f); err != nil {
 			return err
 		}
+		forgiveFaults(f)
 	}
 	return nil
 }
@@ -195,4 +196,19 @@ func factsOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, r reporting) (group
 		}
 	}
 	return f, nil
+}
+
+// forgiveFaults has the failures of a pod count from now on that is to be made anew without
+// the faults that the spec gave it: they were meant, however long they lasted, and are no
+// reason to replace the group.
+func forgiveFaults(f groupFacts) {
+	pod := deletablePod(f.s, f.group)
+	if pod == nil || !hasOtherFaults(f.s.Cluster, f.group, pod) {
+		return
+	}
+	for _, c := range f.group.ProcessGroupConditions {
+		if slices.Contains(v1beta2.ReplacementConditions(), c.Type) {
+			c.Timestamp = f.s.Now.Unix()
+		}
+	}
 }
