@@ -1,6 +1,7 @@
 package fdbsim
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -9,6 +10,7 @@ import (
 type clientList struct{ list []seenClient }
 
 type seenClient struct {
+	host    string
 	port    int
 	version string
 	at      time.Time
@@ -24,7 +26,7 @@ func (l *clientList) seen(c *cli) {
 	}
 	i := slices.IndexFunc(l.list, func(s seenClient) bool { return s.port == c.port })
 	if i < 0 {
-		l.list = append(l.list, seenClient{port: c.port, version: c.tool.Version, at: c.w.now})
+		l.list = append(l.list, seenClient{host: cmp.Or(c.tool.Host, "127.0.0.1"), port: c.port, version: c.tool.Version, at: c.w.now})
 		return
 	}
 	l.list[i].at = c.w.now

@@ -2,7 +2,6 @@ package fdbsim
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
@@ -243,7 +242,7 @@ func (l *clientList) status(now time.Time, cluster fdb.Version) object {
 	l.list = slices.DeleteFunc(l.list, func(s seenClient) bool { return now.Sub(s.at) > clientMemory })
 	byVersion := map[string][]any{}
 	for _, s := range slices.SortedFunc(slices.Values(l.list), func(a, b seenClient) int { return cmp.Compare(a.port, b.port) }) {
-		byVersion[s.version] = append(byVersion[s.version], object{"address": fmt.Sprintf("127.0.0.1:%d", s.port), "log_group": "default"})
+		byVersion[s.version] = append(byVersion[s.version], object{"address": fdb.Address{Host: s.host, Port: s.port}.HostPort(), "log_group": "default"})
 	}
 	var versions []any
 	for _, version := range slices.Sorted(maps.Keys(byVersion)) {

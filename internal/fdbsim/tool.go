@@ -21,6 +21,8 @@ type Tool struct {
 	Name string
 	// Version is the full version of the binary.
 	Version string
+	// Host is the IP that servers see the tool come from. Default 127.0.0.1.
+	Host string
 	// Args are the arguments without argv[0].
 	Args   []string
 	Env    map[string]string

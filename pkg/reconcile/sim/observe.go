@@ -163,7 +163,7 @@ func (w *World) fdbcli(ctx context.Context, script string) ([]byte, error) {
 		}
 		var out, errOut bytes.Buffer
 		code := w.FDB.RunTool(ctx, fdbsim.Tool{
-			Name: "fdbcli", Version: w.clientVersion(), Files: running, Stdout: &out, Stderr: &errOut,
+			Name: "fdbcli", Version: w.clientVersion(), Host: w.Pods[name].Status.PodIP, Files: running, Stdout: &out, Stderr: &errOut,
 			Args: []string{"-C", liveClusterFile, "--timeout", "75", "--exec", script},
 		})
 		if code != 0 {
