@@ -33,7 +33,9 @@ type runningPod struct {
 	accepted      string
 	configuration fdb.MonitorConfiguration
 	program       program
-	variables     map[string]string
+	// serving is the version that the servers were started in; the program may be newer.
+	serving   string
+	variables map[string]string
 }
 
 // step does what nodes do in a second: place pods, start them, and run their monitors.
@@ -259,7 +261,7 @@ func (w *World) keepRunning(pod *corev1.Pod, n int) {
 		ClusterFile: file{running, liveClusterFile}, Seed: file{running, seedClusterFile},
 	})
 	if err == nil { // else the monitor tries again
-		running.servers[n] = handle
+		running.servers[n], running.serving = handle, running.program.version
 	}
 }
 

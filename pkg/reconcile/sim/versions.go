@@ -47,11 +47,11 @@ func versionOrZero(text string) fdb.Version {
 }
 
 // clientVersion is the version of the fdbcli that reaches the servers: every pod has
-// that of the version that it runs.
+// that of the version that its servers run in, until an upgrade is over.
 func (w *World) clientVersion() string {
 	for _, name := range w.podNames() {
-		if running := w.running[name]; running != nil && running.program.version != "" && running.allRun() {
-			return running.program.version
+		if running := w.running[name]; running != nil && running.serving != "" && running.allRun() {
+			return running.serving
 		}
 	}
 	return w.Record.Spec.Version
