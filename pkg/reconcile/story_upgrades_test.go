@@ -2,11 +2,16 @@ package reconcile_test
 
 import (
 	"bytes"
+	"io"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/exp/golden"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
 // In a patch upgrade old and new processes work together: storage pods are made anew one
@@ -20,4 +25,97 @@ func TestAPatchUpgradeMixesVersionsForAWhile(t *testing.T) {
 	if got := w.Record.Status.RunningVersion; got != "7.3.80" {
 		t.Errorf("runs %s", got)
 	}
+}
+
+// To a version of another protocol all processes go at once: every pod gets the new
+// binary beside the old one, then all restart together, and only then the pods are made
+// for the new version.
+func TestAMajorUpgradeRestartsAllProcessesAtOnce(t *testing.T) {
+	w := oldAndQuiet(t, 11, nil)
+	restarts := restartsOf(w)
+	changeSpec(w, func(s *v1beta2.FoundationDBClusterSpec) { s.Version = "7.4.6" })
+	var story bytes.Buffer
+	settle(t, w, 160, &story)
+	golden.RequireEqual(t, story.Bytes())
+	if got := w.Record.Status.RunningVersion; got != "7.4.6" {
+		t.Errorf("runs %s", got)
+	}
+	if diff := cmp.Diff([]int{9}, *restarts); diff != "" {
+		t.Errorf("processes per restart (-want +got):\n%s", diff)
+	}
+}
+
+// restartsOf collects how many processes each restart for an upgrade reaches.
+func restartsOf(w *sim.World) *[]int {
+	var restarts []int
+	w.Refuse = func(a plan.Action) error {
+		if restart, ok := a.(plan.RestartProcesses); ok && restart.UpgradeTo != "" {
+			restarts = append(restarts, len(restart.Addresses))
+		}
+		return nil
+	}
+	return &restarts
+}
+
+// Three instances share one database. Each prepares its own pods and announces them; the
+// one that comes last finds all announced and restarts the processes of all three.
+func TestThreeInstancesUpgradeOneDatabaseTogether(t *testing.T) {
+	s := threeInstances(t, 12)
+	var restarts []*[]int
+	for _, name := range s.names {
+		w := s.worlds[name]
+		restarts = append(restarts, restartsOf(w))
+		changeSpec(w, func(s *v1beta2.FoundationDBClusterSpec) { s.Version = "7.4.6" })
+	}
+	var story bytes.Buffer
+	s.settle(80, &story)
+	golden.RequireEqual(t, story.Bytes())
+	var all []int
+	for _, one := range restarts {
+		all = append(all, *one...)
+	}
+	if diff := cmp.Diff([]int{18}, all); diff != "" {
+		t.Errorf("processes per restart (-want +got):\n%s", diff)
+	}
+	for _, name := range s.names {
+		if got := s.worlds[name].Record.Status.RunningVersion; got != "7.4.6" {
+			t.Errorf("%s runs %s", name, got)
+		}
+	}
+}
+
+// threeInstances share a database whose fault domains are their Kubernetes clusters.
+func threeInstances(t *testing.T, seed uint64) sites {
+	t.Helper()
+	s := sites{t: t, names: []string{"kc1", "kc2", "kc3"}, worlds: map[string]*sim.World{}}
+	at := func(i int) func(*v1beta2.FoundationDBCluster) {
+		return func(c *v1beta2.FoundationDBCluster) {
+			c.Name = "sample-" + s.names[i]
+			c.Spec.ProcessGroupIDPrefix = s.names[i]
+			c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 2, Log: 2, Stateless: 2}
+			c.Spec.LockOptions.DisableLocks = new(bool)
+		}
+	}
+	first := world(t, seed, func(c *v1beta2.FoundationDBCluster) {
+		at(0)(c)
+		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3, Log: 3, Stateless: 3}
+	})
+	settle(t, first, 20, io.Discard)
+	s.worlds[s.names[0]] = first
+	for i := 1; i < len(s.names); i++ {
+		record := first.Record.DeepCopy()
+		record.Status = v1beta2.FoundationDBClusterStatus{}
+		record.Spec.SeedConnectionString = first.Record.Status.ConnectionString
+		at(i)(record)
+		joined, err := first.Join(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.worlds[s.names[i]] = joined
+	}
+	at(0)(first.Record)
+	first.Record.Generation++
+	s.settle(60, io.Discard)
+	first.Tick(20 * time.Minute)
+	return s
 }
