@@ -65,6 +65,7 @@ func TestThreeInstancesUpgradeOneDatabaseTogether(t *testing.T) {
 	for _, name := range s.names {
 		w := s.worlds[name]
 		restarts = append(restarts, restartsOf(w))
+		w.Refuse = s.alone(w.Refuse)
 		changeSpec(w, func(s *v1beta2.FoundationDBClusterSpec) { s.Version = "7.4.6" })
 	}
 	var story bytes.Buffer
@@ -81,6 +82,23 @@ func TestThreeInstancesUpgradeOneDatabaseTogether(t *testing.T) {
 		if got := s.worlds[name].Record.Status.RunningVersion; got != "7.4.6" {
 			t.Errorf("%s runs %s", name, got)
 		}
+	}
+}
+
+// alone complains when an instance takes storage pods down while some of another one are
+// away: two fault domains would be down by our hands.
+func (s sites) alone(then func(plan.Action) error) func(plan.Action) error {
+	return func(a plan.Action) error {
+		if deletion, ok := a.(plan.DeletePods); ok {
+			for _, w := range s.worlds {
+				for _, g := range w.Record.Status.ProcessGroups {
+					if g.ProcessClass == v1beta2.ProcessClassStorage && w.Pods[g.PodName(w.Record)] == nil {
+						s.t.Errorf("%s while %s has no pod", deletion.Describe(), g.ProcessGroupID)
+					}
+				}
+			}
+		}
+		return then(a)
 	}
 }
 

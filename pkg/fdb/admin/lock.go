@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
@@ -75,6 +76,28 @@ func ReleaseLock(ctx context.Context, kv KV, keys fdb.LockKeys, lock fdb.Lock) e
 	})
 	if err != nil {
 		return fmt.Errorf("releasing the lock: %w", err)
+	}
+	return nil
+}
+
+// KeepLockUntil lets the record run out at a time, if it is the one that lock says we
+// wrote, instead of clearing it now. A record that is gone or is another's is left alone,
+// which is no error.
+func KeepLockUntil(ctx context.Context, kv KV, keys fdb.LockKeys, lock fdb.Lock, end time.Time) error {
+	reads := []Read{ReadKey(keys.Lock())}
+	err := settled(ctx, kv, reads, func(v View) ([]Mutation, error) {
+		found, err := lockIn(v, keys)
+		if err != nil {
+			return nil, err
+		}
+		if found == nil || !found.HeldBy(lock.Owner, lock.Nonce) {
+			return nil, nil
+		}
+		found.End = end.UTC().Truncate(time.Second)
+		return []Mutation{Set(keys.Lock(), found.Encode())}, nil
+	})
+	if err != nil {
+		return fmt.Errorf("letting the lock run out: %w", err)
 	}
 	return nil
 }

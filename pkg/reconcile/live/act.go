@@ -16,6 +16,7 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, actLimit)
 	defer cancel()
+	w.keepQuiet(a) // before it: what became of a failed deletion is not known
 	switch a := a.(type) {
 	case plan.WriteStatus:
 		return w.writeStatus(ctx, a)

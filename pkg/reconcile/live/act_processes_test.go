@@ -125,3 +125,41 @@ func TestProcessesAreRestartedTogether(t *testing.T) {
 		t.Errorf("restarted %v, want %v", young, a.Addresses)
 	}
 }
+
+// Another instance would see a complete database: the lock is kept until the database
+// shows what this one took down.
+func TestTheLockIsKeptUntilTheDatabaseShowsWhatWasTakenDown(t *testing.T) {
+	pod := plan.PodOfGroup{Group: "storage-1", Name: "nobody"}
+	tests := map[string]struct {
+		does plan.Action
+		kept bool
+	}{
+		"pods that are made anew":            {plan.DeletePods{Pods: []plan.PodOfGroup{pod}, Shared: true}, true},
+		"a group that was not drained":       {plan.DeleteGroupObjects{Group: "storage-1", Undrained: true}, true},
+		"pods that nobody else has to spare": {plan.DeletePods{Pods: []plan.PodOfGroup{pod}}, false},
+		"a group that was drained":           {plan.DeleteGroupObjects{Group: "storage-1"}, false},
+		"something else":                     {plan.UpdateDenyList{Allow: []string{"dc2"}}, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := sharing(t)
+			if err := f.world.Lock(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.world.Act(t.Context(), tc.does); err != nil {
+				t.Fatal(err)
+			}
+			now := f.world.Clock.Now()
+			if err := f.world.End(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			lock := f.lockIn(fdb.DefaultLockPrefix)
+			if (lock != nil) != tc.kept {
+				t.Fatalf("left the lock %+v, want it kept: %t", lock, tc.kept)
+			}
+			if lock != nil && (lock.End.Before(now.Add(fdb.DeathNoticedAfter-5*time.Second)) || lock.End.After(now.Add(fdb.DeathNoticedAfter))) {
+				t.Errorf("kept until %s, %s from now", lock.End, lock.End.Sub(now))
+			}
+		})
+	}
+}

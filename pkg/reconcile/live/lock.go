@@ -111,10 +111,31 @@ func (w *World) releaseLock(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("giving back the database's lock: %w", err)
 	}
+	if until, quiet := w.quietUntil(); quiet {
+		return admin.KeepLockUntil(ctx, cli, held.keys, held.lock, until)
+	}
 	if err := admin.ReleaseLock(ctx, cli, held.keys, held.lock); err != nil {
 		return fmt.Errorf("giving back the database's lock, which runs out by itself: %w", err)
 	}
 	return nil
+}
+
+// keepQuiet notes that something was taken down which the database does not show yet. The
+// lock is kept so long after the pass: another instance would see a complete database.
+func (w *World) keepQuiet(a plan.Action) {
+	quiet := plan.EffectOf(a).Quiet
+	if quiet == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.quiet = w.Clock.Now().Add(quiet)
+}
+
+func (w *World) quietUntil() (until time.Time, quiet bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.quiet, w.quiet.After(w.Clock.Now())
 }
 
 // readCoordination reads what instances share, where there are several and a

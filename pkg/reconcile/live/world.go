@@ -52,6 +52,7 @@ type World struct {
 	binary string                       // the fdbcli that speaks the servers' protocol; empty before one did
 	lease  *heldLease
 	locked *heldLock
+	quiet  time.Time // until when other instances must not act
 }
 
 // NotFoundError means that the custom resource does not exist.

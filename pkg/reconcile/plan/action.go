@@ -1,6 +1,9 @@
 package plan
 
-import "reflect"
+import (
+	"reflect"
+	"time"
+)
 
 // Action is one change to the world, as data. What it takes to carry an action
 // out is known to the actor alone.
@@ -20,6 +23,9 @@ type Effect struct {
 	Stale Facet
 	// Locked is true when the action may run only under the cluster lock.
 	Locked bool
+	// Quiet is for how long after the action no other instance may act: the database does
+	// not show yet what was taken down. Zero when it shows at once.
+	Quiet time.Duration
 	// Parallel is true when actions of this kind may run at the same time.
 	Parallel bool
 	// Impact is what the action does to a running database.

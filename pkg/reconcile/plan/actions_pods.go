@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 // DeletePods deletes pods that a later stage makes anew. Their volumes stay, and so
@@ -44,7 +45,11 @@ func (a DeletePods) Subject() string {
 }
 
 func (a DeletePods) effect() Effect {
-	return Effect{Stale: Pods | PodFiles | Database, Locked: a.Shared, Impact: ProcessRestart}
+	e := Effect{Stale: Pods | PodFiles | Database, Impact: ProcessRestart}
+	if a.Shared {
+		e.Locked, e.Quiet = true, fdb.DeathNoticedAfter
+	}
+	return e
 }
 
 // SetSidecarImage gives one container of a running pod another image. The kubelet

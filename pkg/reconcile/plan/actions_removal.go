@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 // MarkForRemoval asks for process groups to be removed; later stages replace, drain
@@ -81,6 +82,9 @@ type DeleteGroupObjects struct {
 	// UIDs are the identities of the very objects that were judged, by name; a
 	// service's name has the prefix "service/", since it is its pod's name too.
 	UIDs map[string]types.UID `json:"-"`
+	// Undrained is true when the group goes without a proof that nothing depends on it, so
+	// that no other instance may take processes down at the same time.
+	Undrained bool `json:"undrained,omitempty"`
 }
 
 // Describe implements Action.
@@ -97,8 +101,12 @@ func (a DeleteGroupObjects) Describe() string {
 // Subject implements Action.
 func (a DeleteGroupObjects) Subject() string { return string(a.Group) }
 
-func (DeleteGroupObjects) effect() Effect {
-	return Effect{Stale: Pods | PodFiles | Volumes | Services | Database, Impact: ProcessRestart}
+func (a DeleteGroupObjects) effect() Effect {
+	e := Effect{Stale: Pods | PodFiles | Volumes | Services | Database, Impact: ProcessRestart}
+	if a.Undrained {
+		e.Locked, e.Quiet = true, fdb.DeathNoticedAfter
+	}
+	return e
 }
 
 // IncludeAndForget ends the exclusions of process groups that are gone, and then drops

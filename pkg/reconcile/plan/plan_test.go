@@ -48,6 +48,7 @@ var effects = []expected{
 	{plan.SetExcluded{}, false, plan.NoImpact},
 	{plan.Exclude{}, true, plan.DataMove},
 	{plan.DeleteGroupObjects{}, false, plan.ProcessRestart},
+	{plan.DeleteGroupObjects{Undrained: true}, true, plan.ProcessRestart},
 	{plan.IncludeAndForget{}, false, plan.NoImpact},
 	{plan.IncludeAndForget{Targets: []string{"locality_instance_id:storage-1"}}, true, plan.Recovery},
 	{plan.DeletePods{}, false, plan.ProcessRestart},
@@ -70,6 +71,9 @@ func TestWhoeverChangesTheDatabaseNeedsTheLock(t *testing.T) {
 		}
 		if got.Stale == 0 {
 			t.Errorf("%s changes nothing that anyone would look at again", plan.KindOf(e.action))
+		}
+		if takesDown := plan.KindOf(e.action) == "DeletePods" || plan.KindOf(e.action) == "DeleteGroupObjects"; (got.Quiet > 0) != (takesDown && got.Locked) {
+			t.Errorf("%s keeps others from acting for %s", plan.KindOf(e.action), got.Quiet)
 		}
 		if got.Locked && got.Parallel {
 			t.Errorf("%s runs under the lock beside others of its kind", plan.KindOf(e.action))

@@ -10,11 +10,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// deathNoticedAfter is how long a storage process can be dead before the database's
-// own numbers show it. Recorded on FoundationDB 7.3.79: 66 to 70 s, during which
-// replication and fault tolerance look perfect.
-const deathNoticedAfter = 90 * time.Second
-
 // FullFaultTolerance asks whether the database could lose as much as its redundancy
 // mode promises: every team of storage servers, every set of logs and every
 // coordinator complete. Since the database notices a death late, a process that the
@@ -79,8 +74,8 @@ func unnoticedDeath(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	for _, t := range []v1beta2.ProcessGroupConditionType{v1beta2.ConditionMissingProcesses, v1beta2.ConditionMissingPod} {
 		since, missing := g.Condition(t)
 		known = known || missing
-		if silent := s.Database.AsOf.Sub(since); missing && silent < deathNoticedAfter {
-			return fmt.Sprintf("%s stopped reporting %s ago, which the database shows after %s", g.ProcessGroupID, silent.Round(time.Second), deathNoticedAfter)
+		if silent := s.Database.AsOf.Sub(since); missing && silent < fdb.DeathNoticedAfter {
+			return fmt.Sprintf("%s stopped reporting %s ago, which the database shows after %s", g.ProcessGroupID, silent.Round(time.Second), fdb.DeathNoticedAfter)
 		}
 	}
 	if !known && !g.IsMarkedForRemoval() && len(reportingOf(s.Database.Status, g)) == 0 {

@@ -66,6 +66,9 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 	if plan.EffectOf(a).Locked && !w.locked {
 		return fmt.Errorf("%s without the lock", a.Describe())
 	}
+	if quiet := plan.EffectOf(a).Quiet; quiet > 0 {
+		w.quiet = w.Now().Add(quiet)
+	}
 	w.Acted = append(w.Acted, a)
 	switch a := a.(type) {
 	case plan.WriteStatus, plan.AddGroups, plan.SetConnectionString, plan.MarkForRemoval, plan.SetExcluded:

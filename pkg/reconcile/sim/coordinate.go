@@ -63,9 +63,14 @@ func (w *World) takeLock() error {
 }
 
 func (w *World) releaseLock() {
-	if w.Shared.Lock != nil && w.Shared.Lock.Owner == w.Record.LockOwner() {
-		w.Shared.Lock = nil
+	if w.Shared.Lock == nil || w.Shared.Lock.Owner != w.Record.LockOwner() {
+		return
 	}
+	if w.quiet.After(w.Now()) {
+		w.Shared.Lock.End = w.quiet
+		return
+	}
+	w.Shared.Lock = nil
 }
 
 // restart ends servers by the command that the real actor uses; their monitors start

@@ -73,6 +73,7 @@ type World struct {
 	running map[string]*runningPod
 	nextIP  int
 	locked  bool
+	quiet   time.Time // until when other instances must not act
 }
 
 // site is where several worlds live: one network, one clock, one FoundationDB.

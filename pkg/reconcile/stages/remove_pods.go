@@ -253,7 +253,7 @@ func (r *removal) biggestDomain() []*v1beta2.ProcessGroupStatus {
 // deletion is what deletes a group's objects, as far as nobody did yet.
 func (r *removal) deletion(g *v1beta2.ProcessGroupStatus) plan.DeleteGroupObjects {
 	o := r.objects(g)
-	a := plan.DeleteGroupObjects{Group: g.ProcessGroupID, UIDs: map[string]types.UID{}}
+	a := plan.DeleteGroupObjects{Group: g.ProcessGroupID, UIDs: map[string]types.UID{}, Undrained: safety.MayHoldData(r.s, g)}
 	if o.pod != nil && o.pod.DeletionTimestamp == nil {
 		a.Pod, a.UIDs[o.pod.Name] = o.pod.Name, o.pod.UID
 	}

@@ -173,11 +173,22 @@ func lockConforms(t *testing.T, _ admin.Admin, kv admin.KV) {
 		t.Fatal(err)
 	}
 
+	late := now.Add(30 * time.Second)
+	if err := admin.KeepLockUntil(t.Context(), kv, keys, mine, late); err != nil {
+		t.Fatal(err)
+	}
+	if lock, _, err := admin.ReadLock(t.Context(), kv, keys); err != nil || lock == nil || !lock.End.Equal(late) || !lock.Start.Equal(mine.Start) {
+		t.Errorf("kept until %s, and got %+v (%v)", late, lock, err)
+	}
+
 	theirs := must(admin.TakeLock(t.Context(), kv, keys, request("dc2", "n2", now.Add(time.Hour))))(t)
 	if !theirs.Start.Equal(mine.Start) {
 		t.Errorf("a take-over keeps the start %s, got %s", mine.Start, theirs.Start)
 	}
 	if err := admin.ReleaseLock(t.Context(), kv, keys, mine); err != nil {
+		t.Fatal(err)
+	}
+	if err := admin.KeepLockUntil(t.Context(), kv, keys, mine, now); err != nil {
 		t.Fatal(err)
 	}
 	lock, denied, err := admin.ReadLock(t.Context(), kv, keys)
