@@ -103,7 +103,7 @@ func TestStoragePodsAreMadeAnewZoneByZone(t *testing.T) {
 		}
 	}
 	if got := kubectl(t, "get", "pods", "-n", ns, "-l", "foundationdb.org/fdb-process-class=storage",
-		"-o", `jsonpath={range .items[*]}{.spec.containers[?(@.name=="foundationdb")].env[?(@.name=="TZ")].value}{" "}{end}`); got != "UTC UTC UTC " {
+		"-o", `jsonpath={range .items[*]}{.spec.containers[?(@.name=="foundationdb")].env[?(@.name=="TZ")].value}{" "}{end}`); got != strings.Repeat("UTC ", 3) {
 		t.Errorf("the pods' variables are %q", got)
 	}
 	if diff := cmp.Diff(before, volumes(t, ns)); diff != "" {
