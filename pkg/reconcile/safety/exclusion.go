@@ -40,7 +40,7 @@ func ExclusionBudget(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (
 		if g.ProcessClass != class || g.IsGone() {
 			continue
 		}
-		since, missing := g.Condition(v1beta2.ConditionMissingProcesses)
+		since, missing := missingSince(g)
 		if missing && s.Now.Sub(since) < missingPatience {
 			check.Evidence = fmt.Sprintf("%s has been missing for %s only and may come back within %s", g.ProcessGroupID, s.Now.Sub(since).Round(time.Second), missingPatience)
 			return 0, check
@@ -56,6 +56,17 @@ func ExclusionBudget(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (
 	check.OK = budget > 0
 	check.Evidence = fmt.Sprintf("%d up + %d tolerated − %d wanted − %d draining = %d", valid, tolerance, desired, ongoing, valid+tolerance-desired-ongoing)
 	return budget, check
+}
+
+// missingSince is since when a group has been without its pod, or without its processes:
+// nobody asks for the processes of a group that has no pod.
+func missingSince(g *v1beta2.ProcessGroupStatus) (since time.Time, missing bool) {
+	for _, t := range []v1beta2.ProcessGroupConditionType{v1beta2.ConditionMissingProcesses, v1beta2.ConditionMissingPod} {
+		if at, ok := g.Condition(t); ok && (!missing || at.After(since)) {
+			since, missing = at, true
+		}
+	}
+	return since, missing
 }
 
 // Drained asks whether nothing of the database depends on a process group any more.
