@@ -111,7 +111,7 @@ func newHistory(t *testing.T, l life, change mutation, story io.Writer) *history
 		c.Spec.LockOptions.DisableLocks = new(random.IntN(2) == 0)
 		c.Spec.AutomationOptions.MaintenanceModeOptions.UseMaintenanceModeChecker = new(random.IntN(3) == 0)
 	})
-	h.w.Nodes = []string{"node-1", "node-2", "node-3", "node-4", "node-5", "node-6", "node-7"}
+	h.w.Nodes = nodeNames(14) // room for all groups and all their replacements, each in a zone of its own
 	settle(t, h.w, 14, io.Discard)
 	h.database().LoadBytes(int64(random.IntN(200)) << 20)
 	h.stages = stages.Cluster()
@@ -120,6 +120,14 @@ func newHistory(t *testing.T, l life, change mutation, story io.Writer) *history
 	}
 	h.tell("a cluster of %d storage groups is up", h.w.Record.Spec.ProcessCounts.Storage)
 	return h
+}
+
+func nodeNames(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("node-%d", i+1)
+	}
+	return names
 }
 
 func (h *history) database() *fdbsim.Database { return h.w.FDB.Databases()[0] }
