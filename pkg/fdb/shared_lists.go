@@ -1,0 +1,127 @@
+package fdb
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// SharedList names one of the lists by which instances that share a database exclude,
+// restart and include process groups in one common action. An entry says since when.
+type SharedList string
+
+// The shared lists. What is pending needs the action; what is ready may have it now, by
+// the word of the instance that it belongs to.
+const (
+	PendingForRemoval   SharedList = "pendingForRemoval"
+	PendingForExclusion SharedList = "pendingForExclusion"
+	PendingForInclusion SharedList = "pendingForInclusion"
+	PendingForRestart   SharedList = "pendingForRestart"
+	ReadyForExclusion   SharedList = "readyForExclusion"
+	ReadyForInclusion   SharedList = "readyForInclusion"
+	ReadyForRestart     SharedList = "readyForRestart"
+)
+
+// processAddresses is where the addresses of listed process groups are kept.
+const processAddresses = "processAddresses"
+
+// SharedLists are all of them, in the order of their names.
+func SharedLists() []SharedList {
+	return []SharedList{
+		PendingForExclusion, PendingForInclusion, PendingForRemoval, PendingForRestart,
+		ReadyForExclusion, ReadyForInclusion, ReadyForRestart,
+	}
+}
+
+// Member is a process group of one of the instances that share a database.
+type Member struct {
+	// Instance is the spec.processGroupIDPrefix of the group's instance; may be empty.
+	Instance string
+	// Group is the process group's ID.
+	Group string
+}
+
+// Compare orders members by instance and group.
+func (m Member) Compare(other Member) int {
+	if order := strings.Compare(m.Instance, other.Instance); order != 0 {
+		return order
+	}
+	return strings.Compare(m.Group, other.Group)
+}
+
+// List is the range of the entries that all instances have in a list; end is exclusive.
+func (k LockKeys) List(list SharedList) (begin, end []byte) { return k.within(string(list)) }
+
+// ListOf is the range of the entries of one instance. For an instance without a name
+// that is the whole list, of which only keys without another part are its own.
+func (k LockKeys) ListOf(list SharedList, instance string) (begin, end []byte) {
+	return k.within(string(list), instance)
+}
+
+// AddressesOf is the range of the addresses of one instance's groups, as ListOf.
+func (k LockKeys) AddressesOf(instance string) (begin, end []byte) {
+	return k.within(processAddresses, instance)
+}
+
+// Listed is the key of a group's entry; see EncodeListed for its value. An instance
+// without a name has its groups directly below the list.
+func (k LockKeys) Listed(list SharedList, m Member) []byte {
+	return append(append(k.join(string(list), m.Instance), '/'), m.Group...)
+}
+
+// AllAddresses is the range of the addresses of all instances' groups; end is exclusive.
+func (k LockKeys) AllAddresses() (begin, end []byte) { return k.within(processAddresses) }
+
+// Addresses is the key of a group's addresses; see EncodeAddresses for its value.
+func (k LockKeys) Addresses(m Member) []byte { return k.Listed(processAddresses, m) }
+
+// MemberAt is the process group that a key of one of the ranges belongs to.
+func (k LockKeys) MemberAt(begin, key []byte) (Member, error) {
+	below, found := strings.CutPrefix(string(key), string(begin))
+	instance, group := path.Split(below)
+	if !found || group == "" {
+		return Member{}, fmt.Errorf("no process group in key %q", key)
+	}
+	return Member{Instance: strings.TrimSuffix(instance, "/"), Group: group}, nil
+}
+
+// EncodeListed is the value of an entry: a tuple of the time in Unix seconds.
+func EncodeListed(since time.Time) []byte { return Tuple{since.Unix()}.Pack() }
+
+// DecodeListed reads the value of an entry.
+func DecodeListed(value []byte) (time.Time, error) {
+	t, err := UnpackTuple(value)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("decoding list entry: %w", err)
+	}
+	if len(t) == 0 {
+		return time.Time{}, errors.New("decoding list entry: it is empty")
+	}
+	seconds, ok := t[0].(int64)
+	if !ok {
+		return time.Time{}, fmt.Errorf("decoding list entry: element of type %T", t[0])
+	}
+	return time.Unix(seconds, 0).UTC(), nil
+}
+
+// EncodeAddresses is the value of a group's addresses: a JSON array of bare IPs.
+func EncodeAddresses(addresses []string) []byte {
+	value, err := json.Marshal(slices.Clone(addresses))
+	if err != nil {
+		panic(err) // strings are always JSON
+	}
+	return value
+}
+
+// DecodeAddresses reads the value of a group's addresses.
+func DecodeAddresses(value []byte) ([]string, error) {
+	var addresses []string
+	if err := json.Unmarshal(value, &addresses); err != nil {
+		return nil, fmt.Errorf("decoding addresses: %w", err)
+	}
+	return addresses, nil
+}
