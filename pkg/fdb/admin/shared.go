@@ -20,6 +20,11 @@ type Shared struct {
 	// Maintenance says since when each process group is about to restart during
 	// maintenance.
 	Maintenance map[string]time.Time
+	// Lists are the process groups of all instances on each of the shared lists, and
+	// since when. Nil unless asked for; a list without entries is there and empty.
+	Lists map[fdb.SharedList]map[fdb.Member]time.Time
+	// Addresses are the bare IPs of listed process groups. Nil unless asked for.
+	Addresses map[fdb.Member][]string
 }
 
 // SharedRequest says what to read besides the lock and the deny list.
@@ -28,6 +33,8 @@ type SharedRequest struct {
 	UpgradeTo string
 	// Maintenance has the maintenance notes read.
 	Maintenance bool
+	// Lists has the shared lists and the addresses of listed process groups read.
+	Lists bool
 }
 
 // ReadShared reads all that was asked for in one transaction, so that it belongs together.
@@ -39,6 +46,9 @@ func ReadShared(ctx context.Context, kv KV, keys fdb.LockKeys, r SharedRequest) 
 	}
 	if r.Maintenance {
 		reads = append(reads, ReadRange(keys.Maintenance()))
+	}
+	if r.Lists {
+		reads = append(reads, listReads(keys)...)
 	}
 	var shared Shared
 	_, err := kv.Txn(ctx, reads, func(v View) ([]Mutation, error) {
@@ -69,6 +79,11 @@ func sharedIn(v View, keys fdb.LockKeys, r SharedRequest) (Shared, error) {
 			return Shared{}, &Error{Kind: KindUnparsed, Doing: "reading maintenance notes", Err: err}
 		}
 		shared.Maintenance[fdb.LastPart(p.Key)] = at
+	}
+	if r.Lists {
+		if err := shared.readLists(v, keys); err != nil {
+			return Shared{}, &Error{Kind: KindUnparsed, Doing: "reading the shared lists", Err: err}
+		}
 	}
 	return shared, nil
 }

@@ -44,6 +44,7 @@ func Conformance(t *testing.T, open func(t *testing.T) (admin.Admin, admin.KV)) 
 		{"mutations are committed together", atomicityConforms},
 		{"the lock has one holder", lockConforms},
 		{"what instances share is read as it was written", sharedConforms},
+		{"the shared lists of one instance are no other's", listsConform},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, kv := open(t)

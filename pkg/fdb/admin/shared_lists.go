@@ -1,0 +1,156 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+func listReads(keys fdb.LockKeys) []Read {
+	reads := []Read{ReadRange(keys.AllAddresses())}
+	for _, list := range fdb.SharedLists() {
+		reads = append(reads, ReadRange(keys.List(list)))
+	}
+	return reads
+}
+
+// readLists reads every entry or nothing: who misses an entry could act on a process
+// group too early.
+func (s *Shared) readLists(v View, keys fdb.LockKeys) error {
+	s.Lists = map[fdb.SharedList]map[fdb.Member]time.Time{}
+	for _, list := range fdb.SharedLists() {
+		begin, end := keys.List(list)
+		s.Lists[list] = map[fdb.Member]time.Time{}
+		for _, p := range v.Within(begin, end) {
+			m, keyErr := keys.MemberAt(begin, p.Key)
+			since, err := fdb.DecodeListed(p.Value)
+			if err := errors.Join(keyErr, err); err != nil {
+				return err
+			}
+			s.Lists[list][m] = since
+		}
+	}
+	return s.readAddresses(v, keys)
+}
+
+func (s *Shared) readAddresses(v View, keys fdb.LockKeys) error {
+	s.Addresses = map[fdb.Member][]string{}
+	begin, end := keys.AllAddresses()
+	for _, p := range v.Within(begin, end) {
+		m, keyErr := keys.MemberAt(begin, p.Key)
+		addresses, err := fdb.DecodeAddresses(p.Value)
+		if err := errors.Join(keyErr, err); err != nil {
+			return err
+		}
+		s.Addresses[m] = addresses
+	}
+	return nil
+}
+
+// ListChange is what one instance changes of its own entries in the shared lists.
+type ListChange struct {
+	// Instance is the spec.processGroupIDPrefix of the instance; may be empty.
+	Instance string
+	// At is since when added entries are there. Those that are there keep their time.
+	At time.Time
+	// Add and Remove are process group IDs by list.
+	Add, Remove map[fdb.SharedList][]string
+	// Addresses are the bare IPs of process groups; none removes what is there.
+	Addresses map[string][]string
+}
+
+// ChangeLists changes an instance's own entries in one transaction. Entries of other
+// instances are neither looked at nor changed.
+func ChangeLists(ctx context.Context, kv KV, keys fdb.LockKeys, c ListChange) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	err := settled(ctx, kv, c.reads(keys), func(v View) ([]Mutation, error) { return c.mutations(v, keys), nil })
+	if err != nil {
+		return fmt.Errorf("changing the shared lists: %w", err)
+	}
+	return nil
+}
+
+// check refuses to put a group on a list and to take it off again at once.
+func (c ListChange) check() error {
+	for list, groups := range c.Add {
+		for _, group := range groups {
+			if group == "" || slices.Contains(c.Remove[list], group) {
+				return &Error{Kind: KindBadInput, Doing: "changing the shared lists", Detail: fmt.Sprintf("%q in %s", group, list)}
+			}
+		}
+	}
+	return nil
+}
+
+func (c ListChange) reads(keys fdb.LockKeys) []Read {
+	var reads []Read
+	for _, list := range fdb.SharedLists() {
+		if len(c.Add[list]) > 0 || len(c.Remove[list]) > 0 {
+			reads = append(reads, ReadRange(keys.ListOf(list, c.Instance)))
+		}
+	}
+	if len(c.Addresses) > 0 {
+		reads = append(reads, ReadRange(keys.AddressesOf(c.Instance)))
+	}
+	return reads
+}
+
+// mutations are what is left to do; none when all of it was done before.
+func (c ListChange) mutations(v View, keys fdb.LockKeys) []Mutation {
+	var mutations []Mutation
+	for _, list := range fdb.SharedLists() {
+		for _, group := range c.Add[list] {
+			key := keys.Listed(list, fdb.Member{Instance: c.Instance, Group: group})
+			if _, there := v.Value(key); !there {
+				mutations = append(mutations, Set(key, fdb.EncodeListed(c.At)))
+			}
+		}
+		for _, group := range c.Remove[list] {
+			mutations = append(mutations, clearWhereThere(v, keys.Listed(list, fdb.Member{Instance: c.Instance, Group: group}))...)
+		}
+	}
+	for _, group := range slices.Sorted(maps.Keys(c.Addresses)) {
+		key, want := keys.Addresses(fdb.Member{Instance: c.Instance, Group: group}), c.Addresses[group]
+		if len(want) == 0 {
+			mutations = append(mutations, clearWhereThere(v, key)...)
+			continue
+		}
+		if value, there := v.Value(key); !there || string(value) != string(fdb.EncodeAddresses(want)) {
+			mutations = append(mutations, Set(key, fdb.EncodeAddresses(want)))
+		}
+	}
+	return mutations
+}
+
+func clearWhereThere(v View, key []byte) []Mutation {
+	if _, there := v.Value(key); !there {
+		return nil
+	}
+	return []Mutation{Clear(key)}
+}
+
+// ClearRestarts removes the restart entries of process groups of any instance, because
+// they are about to restart. Entries of other groups stay.
+func ClearRestarts(ctx context.Context, kv KV, keys fdb.LockKeys, members []fdb.Member) error {
+	reads := []Read{ReadRange(keys.List(fdb.PendingForRestart)), ReadRange(keys.List(fdb.ReadyForRestart))}
+	err := settled(ctx, kv, reads, func(v View) ([]Mutation, error) {
+		var mutations []Mutation
+		for _, m := range members {
+			for _, list := range []fdb.SharedList{fdb.PendingForRestart, fdb.ReadyForRestart} {
+				mutations = append(mutations, clearWhereThere(v, keys.Listed(list, m))...)
+			}
+		}
+		return mutations, nil
+	})
+	if err != nil {
+		return fmt.Errorf("clearing announced restarts: %w", err)
+	}
+	return nil
+}
