@@ -40,9 +40,9 @@ func SharedLists() []SharedList {
 // Member is a process group of one of the instances that share a database.
 type Member struct {
 	// Instance is the spec.processGroupIDPrefix of the group's instance; may be empty.
-	Instance string
+	Instance string `json:"instance,omitempty"`
 	// Group is the process group's ID.
-	Group string
+	Group string `json:"group"`
 }
 
 // Compare orders members by instance and group.

@@ -11,14 +11,20 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// restartProcesses restarts servers. For an upgrade it first uses up what instances
-// announced: should the restart fail, they announce again what is ready then.
+// restartProcesses restarts servers. What instances announced for it is used up first:
+// should the restart fail, they announce again what is ready then. The other way round, a
+// run that dies in between would leave announcements for a restart that has happened.
 func (w *World) restartProcesses(ctx context.Context, a plan.RestartProcesses) error {
 	cli, keys, err := w.sharedKeys("restarting processes")
 	if err != nil {
 		return err
 	}
 	if a.UpgradeTo == "" {
+		if len(a.Announced) > 0 {
+			if err := admin.ClearRestarts(ctx, cli, keys, a.Announced); err != nil {
+				return err
+			}
+		}
 		return cli.Kill(ctx, a.Addresses)
 	}
 	if err := admin.ClearUpgrades(ctx, cli, keys); err != nil {

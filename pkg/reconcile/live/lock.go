@@ -153,7 +153,7 @@ func (w *World) readCoordination(ctx context.Context, c *v1beta2.FoundationDBClu
 		}
 		facts.ExclusionsRead, facts.InProgressExclusions = err == nil, addresses
 	}
-	if !c.LocksUsed() && !c.ResetMaintenanceMode() {
+	if !c.LocksUsed() && !c.ResetMaintenanceMode() && !actsTogether(c) {
 		return facts, nil
 	}
 	shared, err := admin.ReadShared(ctx, cli, fdb.LockKeys{Prefix: c.LockKeyPrefix()}, sharedRequest(c))
@@ -171,14 +171,19 @@ func (w *World) readCoordination(ctx context.Context, c *v1beta2.FoundationDBClu
 	for _, group := range shared.ReadyForUpgrade {
 		facts.ReadyForUpgrade = append(facts.ReadyForUpgrade, v1beta2.ProcessGroupID(group))
 	}
+	facts.Lists = plan.ListFacts{Read: shared.Lists != nil, Entries: shared.Lists, Addresses: shared.Addresses}
 	return facts, nil
 }
 
 // sharedRequest asks for no more than the spec's rules look at.
 func sharedRequest(c *v1beta2.FoundationDBCluster) admin.SharedRequest {
-	r := admin.SharedRequest{Maintenance: c.ResetMaintenanceMode()}
+	r := admin.SharedRequest{Maintenance: c.ResetMaintenanceMode(), Lists: actsTogether(c)}
 	if c.IsBeingUpgradedIncompatibly() {
 		r.UpgradeTo = c.Spec.Version
 	}
 	return r
+}
+
+func actsTogether(c *v1beta2.FoundationDBCluster) bool {
+	return c.SynchronizationMode() == v1beta2.SynchronizationModeGlobal
 }

@@ -18,6 +18,11 @@ type RestartProcesses struct {
 	// protocol than the one that runs; empty otherwise. What instances announced for
 	// it is used up before the servers end: a group that is ready now may not be later.
 	UpgradeTo string `json:"upgradeTo,omitempty"`
+	// Announced are the process groups of all instances that restart because they are
+	// listed as ready to. Their restart entries are used up before the servers end, so
+	// that nobody restarts them again for the same reason: whoever still has to restart
+	// after a run that died is listed again. Empty in local synchronization mode.
+	Announced []fdb.Member `json:"announced,omitempty"`
 }
 
 // Describe implements Action.

@@ -45,6 +45,7 @@ const (
 	GatePlan      Gate = "G-PLAN"       // the plan still matches the world
 	GateQoS       Gate = "G-QOS"        // lag and queues within limits
 	GateRecovery  Gate = "G-RECOVERY"   // long enough since the last recovery
+	GateSync      Gate = "G-SYNC"       // all instances are ready for a common action
 	GateUptime    Gate = "G-UPTIME"     // processes have been up long enough for a restart
 )
 

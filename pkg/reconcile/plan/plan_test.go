@@ -61,6 +61,7 @@ var effects = []expected{
 	{plan.ForgetMaintenance{}, false, plan.NoImpact},
 	{plan.UpdateDenyList{}, false, plan.NoImpact}, // it is the way past who holds the lock
 	{plan.AnnounceUpgrade{}, false, plan.NoImpact},
+	{plan.ChangeLists{}, false, plan.NoImpact}, // who acts on it takes the lock
 }
 
 func TestWhoeverChangesTheDatabaseNeedsTheLock(t *testing.T) {
@@ -190,6 +191,21 @@ func TestAFacetThatIsDroppedIsZeroAndTheOthersStay(t *testing.T) {
 	}
 }
 
+func TestAListIsReadByInstance(t *testing.T) {
+	dc1, dc10, nameless := fdb.Member{Instance: "dc1", Group: "b"}, fdb.Member{Instance: "dc10", Group: "c"}, fdb.Member{Group: "d"}
+	lists := plan.ListFacts{Read: true, Entries: map[fdb.SharedList]map[fdb.Member]time.Time{
+		fdb.ReadyForRestart: {dc1: noon, {Instance: "dc1", Group: "a"}: noon, dc10: noon, nameless: noon},
+	}}
+	for instance, want := range map[string][]v1beta2.ProcessGroupID{"dc1": {"a", "b"}, "dc10": {"c"}, "": {"d"}, "dc": nil} {
+		if diff := cmp.Diff(want, lists.Own(fdb.ReadyForRestart, instance)); diff != "" {
+			t.Errorf("%q: %s", instance, diff)
+		}
+	}
+	if !lists.Has(fdb.ReadyForRestart, dc10) || lists.Has(fdb.PendingForRestart, dc10) {
+		t.Error("a member is on a list that it is not on, or the other way round")
+	}
+}
+
 func TestFacetsAreWrittenInWords(t *testing.T) {
 	text, err := json.Marshal(plan.Record | plan.Database)
 	if err != nil || string(text) != `"record, database"` {
@@ -241,13 +257,17 @@ func available() *fdb.Status {
 
 func TestActionsAreDescribedAndNamed(t *testing.T) {
 	tests := map[string]plan.Action{
-		"record what was observed: configured true":                               plan.WriteStatus{Changes: []string{"configured true"}},
-		"add 1 process groups: log-2":                                             plan.AddGroups{Groups: []plan.NewGroup{{ID: "log-2"}}},
-		"create ConfigMap sample-config":                                          plan.ApplyConfigMap{Name: "sample-config", Create: true},
-		"update ConfigMap sample-config (cluster-file)":                           plan.ApplyConfigMap{Name: "sample-config", Keys: []string{"cluster-file"}},
-		"update ConfigMap sample-config (labels or annotations)":                  plan.ApplyConfigMap{Name: "sample-config"},
-		"replace service sample":                                                  plan.ApplyService{Name: "sample", Verb: plan.ReplaceService},
-		"set on pod/p: a, b, -c":                                                  plan.PatchMetadata{Kind: plan.KindPod, Name: "p", Labels: map[string]string{"a": "1"}, Annotations: map[string]string{"b": "1"}, Remove: []string{"c"}},
+		"record what was observed: configured true":              plan.WriteStatus{Changes: []string{"configured true"}},
+		"add 1 process groups: log-2":                            plan.AddGroups{Groups: []plan.NewGroup{{ID: "log-2"}}},
+		"create ConfigMap sample-config":                         plan.ApplyConfigMap{Name: "sample-config", Create: true},
+		"update ConfigMap sample-config (cluster-file)":          plan.ApplyConfigMap{Name: "sample-config", Keys: []string{"cluster-file"}},
+		"update ConfigMap sample-config (labels or annotations)": plan.ApplyConfigMap{Name: "sample-config"},
+		"announce: readyForRestart a, b; withdraw: pendingForRemoval c; keep addresses of 1 process groups": plan.ChangeLists{
+			Add: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.ReadyForRestart: {"a", "b"}}, Remove: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.PendingForRemoval: {"c"}},
+			Addresses: map[v1beta2.ProcessGroupID][]string{"c": {"10.1.0.1"}},
+		},
+		"replace service sample": plan.ApplyService{Name: "sample", Verb: plan.ReplaceService},
+		"set on pod/p: a, b, -c": plan.PatchMetadata{Kind: plan.KindPod, Name: "p", Labels: map[string]string{"a": "1"}, Annotations: map[string]string{"b": "1"}, Remove: []string{"c"}},
 		"change coordinators to 1.1.1.1:4501 and store the new connection string": plan.ChangeCoordinators{Coordinators: []fdb.Address{{Host: "1.1.1.1", Port: 4501}}},
 	}
 	for want, action := range tests {

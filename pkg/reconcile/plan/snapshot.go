@@ -85,6 +85,9 @@ type CoordinationFacts struct {
 	Lock *fdb.Lock
 	// DenyList are the owner ids that may not take the lock.
 	DenyList []string
+	// Lists are the process groups that instances act on together. Read in global
+	// synchronization mode.
+	Lists ListFacts
 	// ExclusionsRead is false when the exclusions in progress were not read: no group
 	// is marked for removal, or the database cannot be asked.
 	ExclusionsRead bool

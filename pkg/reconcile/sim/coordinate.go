@@ -22,6 +22,8 @@ type Shared struct {
 	Upgrades map[string]map[v1beta2.ProcessGroupID]bool
 	// Maintenance are notes of process groups that restart during maintenance.
 	Maintenance map[v1beta2.ProcessGroupID]time.Time
+	// Lists are what instances in global synchronization mode act on together.
+	Lists Lists
 }
 
 // NewShared is what a new database has.
@@ -79,6 +81,7 @@ func (w *World) restart(ctx context.Context, a plan.RestartProcesses) error {
 	if a.UpgradeTo != "" {
 		clear(w.Shared.Upgrades)
 	}
+	w.Shared.Lists.useRestarts(a.Announced)
 	words := make([]string, len(a.Addresses))
 	for i, address := range a.Addresses {
 		words[i] = address.HostPort()
@@ -117,6 +120,8 @@ func (w *World) coordinate(ctx context.Context, a plan.Action) error {
 		for _, group := range a.Groups {
 			w.Shared.Upgrades[a.Version][group] = true
 		}
+	case plan.ChangeLists:
+		w.Shared.Lists.change(w.Record.Spec.ProcessGroupIDPrefix, a)
 	default:
 		return fmt.Errorf("nobody knows how to %s", a.Describe())
 	}

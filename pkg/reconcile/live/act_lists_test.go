@@ -1,0 +1,69 @@
+package live_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Lists are read in global mode only, changed under this instance's name, and used up by
+// the restart that they led to.
+func TestListsAreWrittenReadAndUsedUp(t *testing.T) {
+	f := sharing(t)
+	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) {
+		s.AutomationOptions.SynchronizationMode = new(v1beta2.SynchronizationModeGlobal)
+	})
+	processes := f.observe(plan.Everything).Database.Status.ProcessList()
+	at := f.world.Clock.Now().UTC().Truncate(time.Second)
+	one := []v1beta2.ProcessGroupID{"storage-1"}
+	change := plan.ChangeLists{
+		At: at, Addresses: map[v1beta2.ProcessGroupID][]string{"storage-1": {"10.1.0.1"}},
+		Add: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.PendingForRestart: one, fdb.ReadyForRestart: one, fdb.PendingForRemoval: one},
+	}
+	if err := f.world.Act(t.Context(), change); err != nil {
+		t.Fatal(err)
+	}
+	own := fdb.Member{Instance: f.record().Spec.ProcessGroupIDPrefix, Group: "storage-1"}
+	lists := f.observe(plan.Everything).Coordination.Lists
+	if !lists.Read || !lists.Has(fdb.ReadyForRestart, own) || !lists.Entries[fdb.PendingForRestart][own].Equal(at) || len(lists.Addresses[own]) != 1 {
+		t.Errorf("after the change: %+v", lists)
+	}
+	err := f.world.Act(t.Context(), plan.RestartProcesses{Groups: one, Addresses: []fdb.Address{processes[0].Address}, Announced: []fdb.Member{own}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists = f.observe(plan.Everything).Coordination.Lists
+	if lists.Has(fdb.ReadyForRestart, own) || lists.Has(fdb.PendingForRestart, own) || !lists.Has(fdb.PendingForRemoval, own) {
+		t.Errorf("after the restart: %+v", lists)
+	}
+	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.AutomationOptions.SynchronizationMode = nil })
+	if got := f.observe(plan.Everything).Coordination.Lists; got.Read || got.Entries != nil {
+		t.Errorf("read in local mode: %+v", got)
+	}
+}
+
+// A restart that fails has used up its announcements all the same: instances announce
+// again what is ready then.
+func TestAnnouncementsAreUsedUpBeforeTheRestart(t *testing.T) {
+	f := sharing(t)
+	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) {
+		s.AutomationOptions.SynchronizationMode = new(v1beta2.SynchronizationModeGlobal)
+	})
+	f.observe(plan.Everything)
+	one := []v1beta2.ProcessGroupID{"storage-1"}
+	own := fdb.Member{Instance: f.record().Spec.ProcessGroupIDPrefix, Group: "storage-1"}
+	add := map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.PendingForRestart: one, fdb.ReadyForRestart: one}
+	if err := f.world.Act(t.Context(), plan.ChangeLists{At: f.world.Clock.Now(), Add: add}); err != nil {
+		t.Fatal(err)
+	}
+	nobody := []fdb.Address{{Host: "192.0.2.1", Port: 4501}}
+	if err := f.world.Act(t.Context(), plan.RestartProcesses{Groups: one, Addresses: nobody, Announced: []fdb.Member{own}}); err == nil {
+		t.Fatal("nobody was restarted without an error")
+	}
+	if lists := f.observe(plan.Everything).Coordination.Lists; !lists.Read || lists.Has(fdb.ReadyForRestart, own) {
+		t.Errorf("after the restart that failed: %+v", lists)
+	}
+}

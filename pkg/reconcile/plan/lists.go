@@ -1,0 +1,100 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// ListFacts are the lists by which all instances that share a database exclude, restart
+// and include process groups in one common action.
+type ListFacts struct {
+	// Read is false when the lists were not read: in local synchronization mode, or
+	// because the database cannot be asked. Nothing may be concluded then.
+	Read bool
+	// Entries say of each list since when a process group, of any instance, is on it.
+	Entries map[fdb.SharedList]map[fdb.Member]time.Time
+	// Addresses are the bare IPs of process groups that leave.
+	Addresses map[fdb.Member][]string
+}
+
+// Has reports whether a process group is on a list.
+func (l ListFacts) Has(list fdb.SharedList, m fdb.Member) bool {
+	_, listed := l.Entries[list][m]
+	return listed
+}
+
+// Members are all process groups on a list, sorted.
+func (l ListFacts) Members(list fdb.SharedList) []fdb.Member {
+	return slices.SortedFunc(maps.Keys(l.Entries[list]), fdb.Member.Compare)
+}
+
+// Own are the process groups of one instance on a list, sorted.
+func (l ListFacts) Own(list fdb.SharedList, instance string) []v1beta2.ProcessGroupID {
+	var own []v1beta2.ProcessGroupID
+	for _, m := range l.Members(list) {
+		if m.Instance == instance {
+			own = append(own, v1beta2.ProcessGroupID(m.Group))
+		}
+	}
+	return own
+}
+
+// ChangeLists tells the instances that share the database which process groups of this
+// one need a common action, and which of those may have it now. It names no other
+// instance's groups, so it needs no lock; whoever acts on what is listed takes it.
+type ChangeLists struct {
+	// Add and Remove are process groups of this instance by list. Those that are on a
+	// list already stay on it since when they are.
+	Add    map[fdb.SharedList][]v1beta2.ProcessGroupID `json:"add,omitempty"`
+	Remove map[fdb.SharedList][]v1beta2.ProcessGroupID `json:"remove,omitempty"`
+	// Addresses are the bare IPs of process groups; none removes what is there.
+	Addresses map[v1beta2.ProcessGroupID][]string `json:"addresses,omitempty"`
+	// At is since when what is added is on its list.
+	At time.Time `json:"at"`
+}
+
+// IsEmpty reports whether there is nothing to change.
+func (a ChangeLists) IsEmpty() bool { return len(a.Add)+len(a.Remove)+len(a.Addresses) == 0 }
+
+// Describe implements Action.
+func (a ChangeLists) Describe() string {
+	var words []string
+	if len(a.Add) > 0 {
+		words = append(words, "announce: "+listWords(a.Add))
+	}
+	if len(a.Remove) > 0 {
+		words = append(words, "withdraw: "+listWords(a.Remove))
+	}
+	if len(a.Addresses) > 0 {
+		words = append(words, fmt.Sprintf("keep addresses of %d process groups", len(a.Addresses)))
+	}
+	return strings.Join(words, "; ")
+}
+
+// Subject implements Action.
+func (a ChangeLists) Subject() string {
+	groups := slices.Collect(maps.Keys(a.Addresses))
+	for _, lists := range []map[fdb.SharedList][]v1beta2.ProcessGroupID{a.Add, a.Remove} {
+		for _, of := range lists {
+			groups = append(groups, of...)
+		}
+	}
+	slices.Sort(groups)
+	return joined(slices.Compact(groups))
+}
+
+func (ChangeLists) effect() Effect { return Effect{Stale: Coordination, Impact: NoImpact} }
+
+func listWords(lists map[fdb.SharedList][]v1beta2.ProcessGroupID) string {
+	var words []string
+	for _, list := range slices.Sorted(maps.Keys(lists)) {
+		words = append(words, fmt.Sprintf("%s %s", list, someGroups(lists[list])))
+	}
+	return strings.Join(words, ", ")
+}
