@@ -53,6 +53,9 @@ func (m Member) Compare(other Member) int {
 	return strings.Compare(m.Group, other.Group)
 }
 
+// String is the group's ID, which begins with the name of its instance.
+func (m Member) String() string { return m.Group }
+
 // List is the range of the entries that all instances have in a list; end is exclusive.
 func (k LockKeys) List(list SharedList) (begin, end []byte) { return k.within(string(list)) }
 

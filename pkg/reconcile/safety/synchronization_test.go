@@ -1,0 +1,113 @@
+package safety
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// together are two instances, dc1 and dc2, each with a group that is pending and ready for
+// every common action since a minute ago.
+func together() plan.Snapshot {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	s := plan.Snapshot{Now: now, Coordination: plan.CoordinationFacts{Read: true, Lists: plan.ListFacts{
+		Read: true, Entries: map[fdb.SharedList]map[fdb.Member]time.Time{},
+	}}}
+	for _, list := range fdb.SharedLists() {
+		s.Coordination.Lists.Entries[list] = map[fdb.Member]time.Time{ofDC1: now.Add(-time.Minute), ofDC2: now.Add(-time.Minute)}
+	}
+	return s
+}
+
+var ofDC1, ofDC2 = fdb.Member{Instance: "dc1", Group: "dc1-a"}, fdb.Member{Instance: "dc2", Group: "dc2-b"}
+
+func TestInstancesActTogetherOrNotAtAll(t *testing.T) {
+	both := []fdb.Member{ofDC1, ofDC2}
+	since := func(list func(Common) fdb.SharedList, m fdb.Member, ago time.Duration) func(Common, plan.Snapshot) {
+		return func(c Common, s plan.Snapshot) { s.Coordination.Lists.Entries[list(c)][m] = s.Now.Add(-ago) }
+	}
+	without := func(list func(Common) fdb.SharedList, m fdb.Member) func(Common, plan.Snapshot) {
+		return func(c Common, s plan.Snapshot) { delete(s.Coordination.Lists.Entries[list(c)], m) }
+	}
+	pending := func(c Common) fdb.SharedList { return c.Pending }
+	ready := func(c Common) fdb.SharedList { return c.Ready }
+	tests := map[string]struct {
+		given    func(Common, plan.Snapshot)
+		members  []fdb.Member
+		evidence string
+		missing  time.Duration
+	}{
+		"acts on the groups of all instances":      {func(Common, plan.Snapshot) {}, both, "all 2 pending process groups are ready, for 1m0s", 0},
+		"acts when the last entry is 30 s old":     {since(ready, ofDC2, 30*time.Second), both, "all 2 pending process groups are ready, for 30s", 0},
+		"waits while one became pending just now":  {since(pending, ofDC2, 29*time.Second), nil, "dc2-b was listed 29s ago, need 30s", time.Second},
+		"waits while one became ready just now":    {since(ready, ofDC1, 10*time.Second), nil, "dc1-a was listed 10s ago", 20 * time.Second},
+		"waits for a clock that is ahead":          {since(ready, ofDC1, -time.Hour), nil, "dc1-a was listed 0s ago", 30 * time.Second},
+		"does not act where nobody is pending":     {func(c Common, s plan.Snapshot) { clear(s.Coordination.Lists.Entries[c.Pending]) }, nil, "no process group is both", 30 * time.Second},
+		"does not act on groups that nobody lists": {func(c Common, s plan.Snapshot) { clear(s.Coordination.Lists.Entries) }, nil, "no process group is both", 30 * time.Second},
+	}
+	for name, tc := range tests {
+		for _, action := range []Common{CommonExclusion(), CommonInclusion(), CommonRestart()} {
+			s := together()
+			tc.given(action, s)
+			members, check, missing := Synchronized(s, action)
+			if diff := cmp.Diff(tc.members, members); diff != "" || check.OK != (tc.members != nil) {
+				t.Errorf("%s: %s: %t with\n%s", action.Name, name, check.OK, diff)
+			}
+			if !strings.Contains(check.Evidence, tc.evidence) || missing != tc.missing || check.Gate != plan.GateSync {
+				t.Errorf("%s: %s: %q in %s, want %q in %s", action.Name, name, check.Evidence, missing, tc.evidence, tc.missing)
+			}
+		}
+	}
+	for name, given := range map[string]func(Common, plan.Snapshot){
+		"one that is pending is not ready": without(ready, ofDC2),
+		"one that is ready is not pending": without(pending, ofDC2),
+	} {
+		for _, action := range []Common{CommonExclusion(), CommonInclusion(), CommonRestart()} {
+			s := together()
+			given(action, s)
+			if members, check, missing := Synchronized(s, action); check.OK || members != nil || missing < 30*time.Second || !strings.Contains(check.Evidence, "dc2-b") {
+				t.Errorf("%s: %s: %v, %q, %s", action.Name, name, members, check.Evidence, missing)
+			}
+		}
+	}
+}
+
+func TestListsThatWereNotReadLetNothingHappen(t *testing.T) {
+	s := together()
+	s.Coordination.Lists.Read = false
+	for _, action := range []Common{CommonExclusion(), CommonInclusion(), CommonRestart()} {
+		if members, check, missing := Synchronized(s, action); check.OK || members != nil || missing == 0 {
+			t.Errorf("%s: %v, %q", action.Name, members, check.Evidence)
+		}
+	}
+}
+
+// Groups that wait for a place in their budget do not hold exclusions for ever; nobody
+// restarts or is included in halves.
+func TestAnExclusionGoesOnWithoutThoseThatStayBehind(t *testing.T) {
+	for _, tc := range []struct {
+		action Common
+		age    time.Duration
+		want   []fdb.Member
+	}{
+		{CommonExclusion(), 5*time.Minute - time.Second, nil},
+		{CommonExclusion(), 5 * time.Minute, []fdb.Member{ofDC1}},
+		{CommonRestart(), 24 * time.Hour, nil},
+		{CommonInclusion(), 24 * time.Hour, nil},
+	} {
+		for name, missesOne := range map[string]fdb.SharedList{"not ready": tc.action.Ready, "not pending": tc.action.Pending} {
+			s := together()
+			s.Now = s.Now.Add(tc.age - time.Minute)
+			delete(s.Coordination.Lists.Entries[missesOne], ofDC2)
+			members, check, _ := Synchronized(s, tc.action)
+			if diff := cmp.Diff(tc.want, members); diff != "" {
+				t.Errorf("%s after %s with one %s: %q\n%s", tc.action.Name, tc.age, name, check.Evidence, diff)
+			}
+		}
+	}
+}
