@@ -71,10 +71,19 @@ func (a ChangeLists) Describe() string {
 	if len(a.Remove) > 0 {
 		words = append(words, "withdraw: "+listWords(a.Remove))
 	}
-	if len(a.Addresses) > 0 {
-		words = append(words, fmt.Sprintf("keep addresses of %d process groups", len(a.Addresses)))
+	kept, dropped := a.addressWords()
+	return strings.Join(append(append(words, kept...), dropped...), "; ")
+}
+
+func (a ChangeLists) addressWords() (kept, dropped []string) {
+	for _, id := range slices.Sorted(maps.Keys(a.Addresses)) {
+		if addresses := a.Addresses[id]; len(addresses) > 0 {
+			kept = append(kept, fmt.Sprintf("%s is at %s", id, strings.Join(addresses, ", ")))
+		} else {
+			dropped = append(dropped, fmt.Sprintf("drop the addresses of %s", id))
+		}
 	}
-	return strings.Join(words, "; ")
+	return kept, dropped
 }
 
 // Subject implements Action.
@@ -87,6 +96,33 @@ func (a ChangeLists) Subject() string {
 	}
 	slices.Sort(groups)
 	return joined(slices.Compact(groups))
+}
+
+// Apply implements Edit. What is changed is this instance's own.
+func (a ChangeLists) Apply(s Snapshot) Snapshot {
+	l := s.Coordination.Lists
+	s.Coordination.Lists.Entries = map[fdb.SharedList]map[fdb.Member]time.Time{}
+	for _, list := range fdb.SharedLists() {
+		entries := map[fdb.Member]time.Time{}
+		for _, id := range a.Add[list] {
+			entries[fdb.Member{Instance: s.Cluster.Spec.ProcessGroupIDPrefix, Group: string(id)}] = a.At
+		}
+		maps.Copy(entries, l.Entries[list]) // what is there keeps its time
+		for _, id := range a.Remove[list] {
+			delete(entries, fdb.Member{Instance: s.Cluster.Spec.ProcessGroupIDPrefix, Group: string(id)})
+		}
+		s.Coordination.Lists.Entries[list] = entries
+	}
+	s.Coordination.Lists.Addresses = map[fdb.Member][]string{}
+	maps.Copy(s.Coordination.Lists.Addresses, l.Addresses)
+	for id, addresses := range a.Addresses {
+		m := fdb.Member{Instance: s.Cluster.Spec.ProcessGroupIDPrefix, Group: string(id)}
+		delete(s.Coordination.Lists.Addresses, m)
+		if len(addresses) > 0 {
+			s.Coordination.Lists.Addresses[m] = addresses
+		}
+	}
+	return s
 }
 
 func (ChangeLists) effect() Effect { return Effect{Stale: Coordination, Impact: NoImpact} }

@@ -143,6 +143,7 @@ func TestAnEditChangesACopy(t *testing.T) {
 		"SetConnectionString": plan.SetConnectionString{ConnectionString: "a:b@1.1.1.1:4501"},
 		"ApplyConfigMap":      plan.ApplyConfigMap{Object: &corev1.ConfigMap{Data: map[string]string{"a": "b"}}},
 		"MarkForRemoval":      plan.MarkForRemoval{Groups: []v1beta2.ProcessGroupID{"log-1"}, At: noon},
+		"ChangeLists":         plan.ChangeLists{Add: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.ReadyForRestart: {"log-1"}}, At: noon},
 		"SetExcluded":         plan.SetExcluded{Groups: []v1beta2.ProcessGroupID{"log-1"}, At: noon},
 	}
 	for name, edit := range edits {
@@ -206,6 +207,31 @@ func TestAListIsReadByInstance(t *testing.T) {
 	}
 }
 
+func TestListsChangeForTheInstanceAlone(t *testing.T) {
+	s := snapshot()
+	s.Cluster.Spec.ProcessGroupIDPrefix = "dc1"
+	own, other := fdb.Member{Instance: "dc1", Group: "a"}, fdb.Member{Instance: "dc2", Group: "a"}
+	s.Coordination.Lists = plan.ListFacts{
+		Read:      true,
+		Entries:   map[fdb.SharedList]map[fdb.Member]time.Time{fdb.ReadyForRestart: {own: noon, other: noon}, fdb.PendingForRestart: {own: noon}},
+		Addresses: map[fdb.Member][]string{own: {"10.1.0.1"}, other: {"10.1.0.2"}},
+	}
+	after := plan.ChangeLists{
+		Add: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.PendingForRestart: {"a", "b"}}, Remove: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.ReadyForRestart: {"a"}},
+		Addresses: map[v1beta2.ProcessGroupID][]string{"a": nil, "b": {"10.1.0.3"}}, At: noon.Add(time.Minute),
+	}.Apply(s).Coordination.Lists
+	newcomer := fdb.Member{Instance: "dc1", Group: "b"}
+	if diff := cmp.Diff(map[fdb.Member]time.Time{own: noon, newcomer: noon.Add(time.Minute)}, after.Entries[fdb.PendingForRestart]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[fdb.Member]time.Time{other: noon}, after.Entries[fdb.ReadyForRestart]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[fdb.Member][]string{other: {"10.1.0.2"}, newcomer: {"10.1.0.3"}}, after.Addresses); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestFacetsAreWrittenInWords(t *testing.T) {
 	text, err := json.Marshal(plan.Record | plan.Database)
 	if err != nil || string(text) != `"record, database"` {
@@ -262,9 +288,9 @@ func TestActionsAreDescribedAndNamed(t *testing.T) {
 		"create ConfigMap sample-config":                         plan.ApplyConfigMap{Name: "sample-config", Create: true},
 		"update ConfigMap sample-config (cluster-file)":          plan.ApplyConfigMap{Name: "sample-config", Keys: []string{"cluster-file"}},
 		"update ConfigMap sample-config (labels or annotations)": plan.ApplyConfigMap{Name: "sample-config"},
-		"announce: readyForRestart a, b; withdraw: pendingForRemoval c; keep addresses of 1 process groups": plan.ChangeLists{
+		"announce: readyForRestart a, b; withdraw: pendingForRemoval c; c is at 10.1.0.1; drop the addresses of d": plan.ChangeLists{
 			Add: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.ReadyForRestart: {"a", "b"}}, Remove: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.PendingForRemoval: {"c"}},
-			Addresses: map[v1beta2.ProcessGroupID][]string{"c": {"10.1.0.1"}},
+			Addresses: map[v1beta2.ProcessGroupID][]string{"c": {"10.1.0.1"}, "d": nil},
 		},
 		"replace service sample": plan.ApplyService{Name: "sample", Verb: plan.ReplaceService},
 		"set on pod/p: a, b, -c": plan.PatchMetadata{Kind: plan.KindPod, Name: "p", Labels: map[string]string{"a": "1"}, Annotations: map[string]string{"b": "1"}, Remove: []string{"c"}},

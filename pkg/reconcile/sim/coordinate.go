@@ -121,7 +121,7 @@ func (w *World) coordinate(ctx context.Context, a plan.Action) error {
 			w.Shared.Upgrades[a.Version][group] = true
 		}
 	case plan.ChangeLists:
-		w.Shared.Lists.change(w.Record.Spec.ProcessGroupIDPrefix, a)
+		w.Shared.Lists.change(w.Record, a)
 	default:
 		return fmt.Errorf("nobody knows how to %s", a.Describe())
 	}

@@ -14,6 +14,9 @@ import (
 // version, than they would start with now: all at once, since each restart costs a
 // recovery. Servers that are on their way out are restarted too; they still have work.
 //
+// In global synchronization mode the processes of all instances restart at once; see
+// restartTogether.
+//
 // The operator ends its pass while it waits for the minimum uptime; here later stages
 // go on, since none of them relies on what a restart would change.
 var bounceProcesses = plan.Stage{
@@ -41,6 +44,9 @@ var bounceProcesses = plan.Stage{
 		d, ok := calmForRestart(s, fmt.Sprintf("the processes of %s have to restart", someOf(ids(b.groups))))
 		if !ok {
 			return d
+		}
+		if safety.ActsTogether(s.Cluster) {
+			return restartTogether(s, b, d)
 		}
 		d.Why = fmt.Sprintf("the processes of %d process groups run with other arguments than they would start with now", len(b.groups))
 		d.Actions = []plan.Action{plan.RestartProcesses{Groups: b.groups, Addresses: b.addresses}}

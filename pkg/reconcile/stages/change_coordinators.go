@@ -39,6 +39,10 @@ var changeCoordinators = plan.Stage{
 			d.Hold = &plan.Hold{Reason: fmt.Sprintf("%s; the change has to wait (%s)", strings.Join(verdict.Problems, "; "), refused.Words()), RetryAfter: coordinatorRetry}
 			return d
 		}
+		if safety.ActsTogether(s.Cluster) && !s.Coordination.Lists.Read {
+			d.Hold = &plan.Hold{Reason: fmt.Sprintf("%s; which processes of other instances leave is not known: %s", strings.Join(verdict.Problems, "; "), listsUnread), RetryAfter: coordinatorRetry}
+			return d
+		}
 		addresses, err := chooseCoordinators(s)
 		if err != nil {
 			d.Hold = &plan.Hold{Human: true, Reason: fmt.Sprintf("%s, and no better ones can be chosen: %v", strings.Join(verdict.Problems, "; "), err)}
@@ -90,8 +94,13 @@ func chooseCoordinators(s plan.Snapshot) ([]fdb.Address, error) {
 	return addresses, nil
 }
 
+// coordinatorCandidates are the processes that can be coordinators and do not leave: by
+// the record, and for other instances' by what they list.
 func coordinatorCandidates(s plan.Snapshot) []candidate {
 	leaving := map[v1beta2.ProcessGroupID]bool{}
+	for _, m := range s.Coordination.Lists.Members(fdb.PendingForRemoval) {
+		leaving[v1beta2.ProcessGroupID(m.Group)] = true
+	}
 	for _, g := range s.Groups() {
 		leaving[g.ProcessGroupID] = g.IsMarkedForRemoval()
 	}

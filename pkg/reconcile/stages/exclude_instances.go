@@ -13,6 +13,9 @@ import (
 // excludeInstances starts moving data and roles off process groups that are marked for
 // removal, as many at a time as the redundancy allows.
 //
+// In global synchronization mode groups of all instances are excluded at once; see
+// together.
+//
 // The operator excludes a coordinator and changes coordinators afterwards; here a
 // coordinator's group waits until the coordinators have moved.
 var excludeInstances = plan.Stage{
@@ -29,6 +32,9 @@ var excludeInstances = plan.Stage{
 		e := exclusions{s: s}
 		for _, g := range leaving {
 			e.sort(g)
+		}
+		if safety.ActsTogether(s.Cluster) {
+			return e.together()
 		}
 		if len(e.candidates) == 0 {
 			return e.onlyWaiting()
@@ -101,13 +107,8 @@ func (e *exclusions) onlyWaiting() plan.Decision {
 }
 
 func (e *exclusions) decide() plan.Decision {
-	d := plan.Decision{Checks: []plan.Check{
-		safety.Unlocked(e.s.Database),
-		safety.FewGenerations(e.s.Database),
-		safety.RecoveredFor(e.s.Database, minRecoveryAgeToExclude),
-	}}
-	if refused, ok := d.Refused(); ok {
-		d.Hold = &plan.Hold{Reason: "nothing more may be excluded yet (" + refused.Words() + ")", RetryAfter: exclusionRetry}
+	d, calm := e.calm()
+	if !calm {
 		return d
 	}
 	allowed, checks := e.allowed()
@@ -116,17 +117,43 @@ func (e *exclusions) decide() plan.Decision {
 		d.Hold = &plan.Hold{Reason: refused.Evidence, RetryAfter: exclusionRetry}
 		return d
 	}
+	d.Why = "marked for removal, and enough others are up"
+	d.Actions = []plan.Action{e.exclusion(allowed)}
+	d.Hold = e.rest(len(allowed))
+	return d
+}
+
+// calm asks what has to hold of the database before anything is excluded; ok is false
+// when something does not.
+func (e *exclusions) calm() (d plan.Decision, ok bool) {
+	d.Checks = []plan.Check{
+		safety.Unlocked(e.s.Database),
+		safety.FewGenerations(e.s.Database),
+		safety.RecoveredFor(e.s.Database, minRecoveryAgeToExclude),
+	}
+	if refused, found := d.Refused(); found {
+		d.Hold = &plan.Hold{Reason: "nothing more may be excluded yet (" + refused.Words() + ")", RetryAfter: exclusionRetry}
+		return d, false
+	}
+	return d, true
+}
+
+func (e *exclusions) exclusion(groups []*v1beta2.ProcessGroupStatus) plan.Exclude {
 	action := plan.Exclude{}
-	for _, g := range allowed {
+	for _, g := range groups {
 		action.Groups = append(action.Groups, g.ProcessGroupID)
 		action.Targets = append(action.Targets, e.targets[g.ProcessGroupID]...)
 	}
-	d.Why = "marked for removal, and enough others are up"
-	d.Actions = []plan.Action{action}
-	if left := len(e.candidates) - len(allowed) + len(e.coordinators); left > 0 {
-		d.Hold = &plan.Hold{Reason: fmt.Sprintf("%d more process groups have to wait until others are drained, or coordinators moved", left), RetryAfter: exclusionRetry}
+	return action
+}
+
+// rest says who has to wait when so many are excluded; nil when nobody does.
+func (e *exclusions) rest(excluded int) *plan.Hold {
+	left := len(e.candidates) - excluded + len(e.coordinators)
+	if left == 0 {
+		return nil
 	}
-	return d
+	return &plan.Hold{Reason: fmt.Sprintf("%d more process groups have to wait until others are drained, or coordinators moved", left), RetryAfter: exclusionRetry}
 }
 
 // allowed takes from each class as many groups as its budget has. When a class of the

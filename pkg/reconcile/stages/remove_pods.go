@@ -18,6 +18,9 @@ import (
 // fault domain at a time, and then ends their exclusions and drops their records. A
 // group that is stuck never holds another.
 //
+// In global synchronization mode the exclusions of all instances' groups that are gone
+// end at once; see together.
+//
 // The operator proves a silent group drained by repeating the exclusion; that command
 // says "safe" for processes that still have work and nothing for dead ones. The proof
 // here is what the database shows: see safety.Drained.
@@ -138,6 +141,9 @@ func (r *removal) forget(d *plan.Decision) {
 		a.Groups = append(a.Groups, g.ProcessGroupID)
 		a.Targets = append(a.Targets, exclusionsOf(r.s, g)...)
 	}
+	if len(a.Targets) > 0 && safety.ActsTogether(r.s.Cluster) && !r.together(d, &a) {
+		return
+	}
 	if len(a.Targets) > 0 {
 		for _, check := range r.includeChecks() {
 			d.Checks = append(d.Checks, check)
@@ -149,6 +155,9 @@ func (r *removal) forget(d *plan.Decision) {
 	}
 	d.Why = "their objects are gone"
 	d.Actions = append(d.Actions, a)
+	if change := withdrawal(r.s, a.Groups); !change.IsEmpty() {
+		d.Actions = append(d.Actions, change)
+	}
 }
 
 func (r *removal) includeChecks() []plan.Check {

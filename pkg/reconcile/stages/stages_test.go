@@ -80,7 +80,24 @@ func anySnapshot(t *testing.T, seed uint64) plan.Snapshot {
 	case 1:
 		all(rule("*", 0), had(v1beta2.ConditionNodeTaintReplacing), func(s *plan.Snapshot) { s.Nodes, s.NodesHidden = nil, "forbidden" })(&s)
 	}
+	if random.IntN(2) == 0 {
+		listAtRandom(t, &s, random)
+	}
 	return s
+}
+
+// listAtRandom makes the cluster one of several instances that act together.
+func listAtRandom(t *testing.T, s *plan.Snapshot, random *rand.Rand) {
+	t.Helper()
+	*s = inGlobalMode(func(testing.TB) plan.Snapshot { return *s })(t)
+	for _, list := range fdb.SharedLists() {
+		for _, g := range s.Groups() {
+			if random.IntN(3) > 0 {
+				listed("dc1", time.Duration(random.IntN(600))*time.Second, lists(list), string(g.ProcessGroupID))(s)
+			}
+		}
+		listed("dc2", time.Hour, lists(list), "dc2-storage-1")(s)
+	}
 }
 
 func damage(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, random *rand.Rand) {

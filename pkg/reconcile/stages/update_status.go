@@ -50,15 +50,12 @@ func recordStatus(s plan.Snapshot) plan.Decision {
 			return plan.Decision{Hold: lost}
 		}
 	}
-	checks := taintsKnown(s)
-	if equality.Semantic.DeepEqual(status, s.Cluster.Status) {
-		return plan.Decision{Checks: checks}
+	d := plan.Decision{Checks: taintsKnown(s)}
+	if !equality.Semantic.DeepEqual(status, s.Cluster.Status) {
+		d.Why = "the record differs from what was observed"
+		d.Actions = []plan.Action{plan.WriteStatus{Cluster: s.Cluster.Name, Changes: statusChanges(s.Cluster.Status, status), Status: status}}
 	}
-	return plan.Decision{
-		Checks:  checks,
-		Why:     "the record differs from what was observed",
-		Actions: []plan.Action{plan.WriteStatus{Cluster: s.Cluster.Name, Changes: statusChanges(s.Cluster.Status, status), Status: status}},
-	}
+	return tellInstances(s, status, d)
 }
 
 // newStatus is the status that the observed facts amount to.

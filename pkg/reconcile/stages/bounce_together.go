@@ -1,0 +1,76 @@
+package stages
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// restartTogether restarts servers of all instances at once, so that a change of all of
+// them costs one recovery. Every instance announces its own process groups; who has the
+// lock when all that are pending are ready restarts them.
+//
+// The operator removes what is announced of all instances before every restart, in local
+// mode too. Here only what restarts is used up, and nothing in local mode.
+func restartTogether(s plan.Snapshot, b bounce, d plan.Decision) plan.Decision {
+	if !s.Coordination.Lists.Read {
+		d.Hold = &plan.Hold{Reason: "nothing can restart together with other instances: " + listsUnread, RetryAfter: podDelay}
+		return d
+	}
+	own := restartable(s, b)
+	if change := readyToRestart(s, own); !change.IsEmpty() {
+		return announcing(d, change, safety.CommonRestart())
+	}
+	members, check, missing := safety.Synchronized(s, safety.CommonRestart())
+	d.Checks = append(d.Checks, check)
+	if !check.OK {
+		d.Hold = notTogether(check, missing)
+		return d
+	}
+	action, silent := commonRestart(s, b, members)
+	if len(silent) > 0 {
+		d.Hold = &plan.Hold{Reason: fmt.Sprintf("the database does not tell the addresses of %s, whose instances announced their restart", someOf(silent)), RetryAfter: podDelay}
+		return d
+	}
+	d.Why = fmt.Sprintf("the processes of %d process groups of all instances run with other arguments than they would start with now", len(action.Groups))
+	d.Actions = []plan.Action{action}
+	return d
+}
+
+// restartable are the groups of this instance that can restart together with others':
+// all that have to, once all of them can. None during an upgrade to another protocol,
+// which has announcements of its own.
+func restartable(s plan.Snapshot, b bounce) []v1beta2.ProcessGroupID {
+	if b.notReady() != "" || s.Cluster.IsBeingUpgradedIncompatibly() {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(b.groups), func(id v1beta2.ProcessGroupID) bool {
+		return slices.Contains(s.Cluster.Spec.Buggify.IgnoreDuringRestart, id)
+	})
+}
+
+func readyToRestart(s plan.Snapshot, own []v1beta2.ProcessGroupID) plan.ChangeLists {
+	e := listEditor{s: s, change: plan.ChangeLists{At: s.Now}}
+	for _, id := range own {
+		e.add(s.Cluster.ProcessGroup(id), fdb.PendingForRestart, fdb.ReadyForRestart)
+	}
+	return e.change
+}
+
+// commonRestart restarts this instance's processes and those that the others announced.
+// Silent are groups of others of which no process reports.
+func commonRestart(s plan.Snapshot, b bounce, members []fdb.Member) (a plan.RestartProcesses, silent []string) {
+	a = plan.RestartProcesses{Groups: restartable(s, b), Addresses: slices.Clone(b.addresses), Announced: members}
+	for _, g := range safety.Others(s, members) {
+		addresses := addressesOf(s.Database.Status, g.ProcessGroupID)
+		if len(addresses) == 0 {
+			silent = append(silent, string(g.ProcessGroupID))
+		}
+		a.Groups, a.Addresses = append(a.Groups, g.ProcessGroupID), append(a.Addresses, addresses...)
+	}
+	return a, silent
+}

@@ -1,0 +1,183 @@
+package stages
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// tellInstances adds to the writing of a status what the other instances are told of it
+// in global synchronization mode: which process groups leave, which are to be excluded,
+// included or restarted. Who is ready for that is announced by the stages that act.
+//
+// The operator reads the entries of an instance "dc10" as those of "dc1", and everybody's
+// as those of an instance without a name, and takes them for remains of its own; here an
+// entry belongs to the instance that its key names in full.
+func tellInstances(s plan.Snapshot, status v1beta2.FoundationDBClusterStatus, d plan.Decision) plan.Decision {
+	if !safety.ActsTogether(s.Cluster) || !s.Database.Available() {
+		return d // nobody can be told, and the stages that would act wait
+	}
+	if !s.Coordination.Lists.Read {
+		d.Hold = &plan.Hold{Reason: listsUnread, RetryAfter: podDelay}
+		return d
+	}
+	s.Cluster = s.Cluster.DeepCopy()
+	s.Cluster.Status = status
+	if change := ownEntries(s); !change.IsEmpty() {
+		d.Why = cmp.Or(d.Why, "other instances act together with this one by what it lists")
+		d.Actions = append(d.Actions, change)
+	}
+	return d
+}
+
+const listsUnread = "the lists that instances share could not be read"
+
+// ownEntries is what has to change so that the lists tell what is so.
+func ownEntries(s plan.Snapshot) plan.ChangeLists {
+	e := listEditor{s: s, change: plan.ChangeLists{At: s.Now}, restartable: restartable(s, collectBounce(s))}
+	for _, g := range s.Groups() {
+		e.listRestart(g)
+		e.listRemoval(g)
+	}
+	e.forgetVanished()
+	return e.change
+}
+
+// listEditor collects changes that differ from what is listed.
+type listEditor struct {
+	s      plan.Snapshot
+	change plan.ChangeLists
+	// restartable are the groups that can restart now.
+	restartable []v1beta2.ProcessGroupID
+}
+
+// listRestart lists who runs otherwise than it would start now. One that nobody can wait
+// for, and one that the spec keeps from restarting, would hold up all instances. Who was
+// ready and is so no more, because its configuration or its pod changed again, is withdrawn.
+func (e *listEditor) listRestart(g *v1beta2.ProcessGroupStatus) {
+	if g.HasCondition(v1beta2.ConditionIncorrectCommandLine) && canRestart(e.s, g) {
+		e.add(g, fdb.PendingForRestart)
+	} else {
+		e.drop(g.ProcessGroupID, fdb.PendingForRestart)
+	}
+	if !slices.Contains(e.restartable, g.ProcessGroupID) {
+		e.drop(g.ProcessGroupID, fdb.ReadyForRestart)
+	}
+}
+
+func canRestart(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	return s.Cluster.KillProcesses() && !g.HasCondition(v1beta2.ConditionResourcesTerminating) && !missingTooLong(s, g) && !pendingTooLong(s, g) &&
+		!slices.Contains(s.Cluster.Spec.Buggify.IgnoreDuringRestart, g.ProcessGroupID)
+}
+
+// listRemoval lists who leaves, and how far it is on its way. Of a group that stays
+// nothing is left on these lists: another instance would exclude it.
+//
+// The operator lists a group as ready for inclusion once its pod terminates; its server
+// may still run then and would be given data again, so here the stage that sees that
+// nothing is left of it does.
+func (e *listEditor) listRemoval(g *v1beta2.ProcessGroupStatus) {
+	if !g.IsMarkedForRemoval() {
+		e.drop(g.ProcessGroupID, removalLists()...)
+		e.keepAddresses(g.ProcessGroupID, nil)
+		return
+	}
+	if !g.ProcessClass.IsTester() {
+		e.keepAddresses(g.ProcessGroupID, g.Addresses)
+	}
+	e.add(g, fdb.PendingForRemoval, fdb.PendingForInclusion)
+	if !isExcludedByNow(e.s, g) {
+		e.add(g, fdb.PendingForExclusion)
+		return
+	}
+	e.drop(g.ProcessGroupID, fdb.PendingForExclusion, fdb.ReadyForExclusion)
+	if g.ExclusionSkipped {
+		e.add(g, fdb.ReadyForInclusion)
+	}
+}
+
+func removalLists() []fdb.SharedList {
+	return []fdb.SharedList{fdb.PendingForRemoval, fdb.PendingForExclusion, fdb.ReadyForExclusion, fdb.PendingForInclusion, fdb.ReadyForInclusion}
+}
+
+// isExcludedByNow reports whether nothing is left to exclude of a group: it was drained,
+// or all that it is excluded by is on the database's own list. A silent group is on that
+// list without any process that says so.
+func isExcludedByNow(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	e := exclusions{s: s}
+	e.sort(g)
+	return g.IsExcluded() || e.ongoing[g.ProcessClass] > 0
+}
+
+// forgetVanished removes the entries of groups that the record does not know any more.
+// Testers, which are never listed, count as such.
+func (e *listEditor) forgetVanished() {
+	lists := e.s.Coordination.Lists
+	vanished := func(id v1beta2.ProcessGroupID) bool {
+		g := e.s.Cluster.ProcessGroup(id)
+		return g == nil || g.ProcessClass.IsTester()
+	}
+	for _, list := range fdb.SharedLists() {
+		for _, id := range lists.Own(list, e.instance()) {
+			if vanished(id) {
+				e.drop(id, list)
+			}
+		}
+	}
+	for _, m := range slices.SortedFunc(maps.Keys(lists.Addresses), fdb.Member.Compare) {
+		if id := v1beta2.ProcessGroupID(m.Group); m.Instance == e.instance() && vanished(id) {
+			e.keepAddresses(id, nil)
+		}
+	}
+}
+
+func (e *listEditor) instance() string { return e.s.Cluster.Spec.ProcessGroupIDPrefix }
+
+// add lists a group, unless it is a tester: those neither hold data nor take part in any
+// common action.
+func (e *listEditor) add(g *v1beta2.ProcessGroupStatus, lists ...fdb.SharedList) {
+	if g.ProcessClass.IsTester() {
+		return
+	}
+	for _, list := range lists {
+		if !e.s.Coordination.Lists.Has(list, memberOf(e.s, g.ProcessGroupID)) {
+			e.change.Add = with(e.change.Add, list, g.ProcessGroupID)
+		}
+	}
+}
+
+func (e *listEditor) drop(id v1beta2.ProcessGroupID, lists ...fdb.SharedList) {
+	for _, list := range lists {
+		if e.s.Coordination.Lists.Has(list, memberOf(e.s, id)) {
+			e.change.Remove = with(e.change.Remove, list, id)
+		}
+	}
+}
+
+func (e *listEditor) keepAddresses(id v1beta2.ProcessGroupID, addresses []string) {
+	if slices.Equal(e.s.Coordination.Lists.Addresses[memberOf(e.s, id)], addresses) {
+		return
+	}
+	if e.change.Addresses == nil {
+		e.change.Addresses = map[v1beta2.ProcessGroupID][]string{}
+	}
+	e.change.Addresses[id] = slices.Clone(addresses)
+}
+
+// memberOf is one of this instance's groups as all instances know it.
+func memberOf(s plan.Snapshot, id v1beta2.ProcessGroupID) fdb.Member {
+	return fdb.Member{Instance: s.Cluster.Spec.ProcessGroupIDPrefix, Group: string(id)}
+}
+
+func with(lists map[fdb.SharedList][]v1beta2.ProcessGroupID, list fdb.SharedList, id v1beta2.ProcessGroupID) map[fdb.SharedList][]v1beta2.ProcessGroupID {
+	if lists == nil {
+		lists = map[fdb.SharedList][]v1beta2.ProcessGroupID{}
+	}
+	lists[list] = append(lists[list], id)
+	return lists
+}
