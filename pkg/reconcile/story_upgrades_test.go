@@ -105,13 +105,20 @@ func (s sites) alone(then func(plan.Action) error) func(plan.Action) error {
 // threeInstances share a database whose fault domains are their Kubernetes clusters.
 func threeInstances(t *testing.T, seed uint64) sites {
 	t.Helper()
-	s := sites{t: t, names: []string{"kc1", "kc2", "kc3"}, worlds: map[string]*sim.World{}}
+	return instances(t, seed, func(*v1beta2.FoundationDBClusterSpec) {}, "kc1", "kc2", "kc3")
+}
+
+// instances share a database. All of them have the same edited spec.
+func instances(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBClusterSpec), names ...string) sites {
+	t.Helper()
+	s := sites{t: t, names: names, worlds: map[string]*sim.World{}}
 	at := func(i int) func(*v1beta2.FoundationDBCluster) {
 		return func(c *v1beta2.FoundationDBCluster) {
 			c.Name = "sample-" + s.names[i]
 			c.Spec.ProcessGroupIDPrefix = s.names[i]
 			c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 2, Log: 2, Stateless: 2}
 			c.Spec.LockOptions.DisableLocks = new(bool)
+			edit(&c.Spec)
 		}
 	}
 	first := world(t, seed, func(c *v1beta2.FoundationDBCluster) {
