@@ -8,8 +8,10 @@ import (
 
 	"github.com/charmbracelet/x/exp/golden"
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
@@ -43,6 +45,36 @@ func TestAMajorUpgradeRestartsAllProcessesAtOnce(t *testing.T) {
 	if diff := cmp.Diff([]int{9}, *restarts); diff != "" {
 		t.Errorf("processes per restart (-want +got):\n%s", diff)
 	}
+}
+
+// Until the restart an upgrade can be taken back, whatever was done for it so far, and
+// leaves no trace: no process restarts, and no pod is made anew.
+func TestAnUpgradeThatIsTakenBackLeavesNoTrace(t *testing.T) {
+	for passes := range 3 {
+		w := oldAndQuiet(t, 11, nil)
+		restarts, before := restartsOf(w), podUIDs(w)
+		changeSpec(w, func(s *v1beta2.FoundationDBClusterSpec) { s.Version = "7.4.6" })
+		for range passes {
+			pass(t, w, func(reconcile.Event) {})
+			w.Tick(5 * time.Second)
+		}
+		changeSpec(w, func(s *v1beta2.FoundationDBClusterSpec) { s.Version = "7.3.79" })
+		settle(t, w, 10, io.Discard)
+		if len(*restarts) > 0 {
+			t.Errorf("after %d passes: restarted %v processes", passes, *restarts)
+		}
+		if diff := cmp.Diff(before, podUIDs(w)); diff != "" {
+			t.Errorf("after %d passes: pods were made anew (-before +after):\n%s", passes, diff)
+		}
+	}
+}
+
+func podUIDs(w *sim.World) map[string]types.UID {
+	uids := map[string]types.UID{}
+	for name, pod := range w.Pods {
+		uids[name] = pod.UID
+	}
+	return uids
 }
 
 // restartsOf collects how many processes each restart for an upgrade reaches.

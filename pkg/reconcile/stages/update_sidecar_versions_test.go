@@ -33,6 +33,16 @@ func TestUpdateSidecarVersions(t *testing.T) {
 		"upgrades an isolated pod too": {
 			given: combined(oneOld, isolated), does: []string{upgradeOne},
 		},
+		"sets a sidecar back after an upgrade that was taken back": {
+			given: onePod(func(p *corev1.Pod) { setSidecar(p, "foundationdb/fdb-kubernetes-monitor:7.4.6") }),
+			does:  []string{"set the image of container foundationdb-kubernetes-sidecar of pod sample-log-101 to foundationdb/fdb-kubernetes-monitor:7.3.79"},
+		},
+		"leaves a sidecar to the rollout when the pod differs in more": {
+			given: onePod(func(p *corev1.Pod) {
+				setSidecar(p, "foundationdb/fdb-kubernetes-monitor:7.4.6")
+				p.Annotations[v1beta2.AnnotationLastAppliedSpec] = "of another spec"
+			}),
+		},
 		"says that a pod of another image type cannot be upgraded": {
 			given: combined(oneOld, onePod(func(p *corev1.Pod) { p.Annotations[v1beta2.AnnotationImageType] = string(v1beta2.ImageTypeSplit) })),
 			holds: "sample-log-101 are not of image type unified", human: true,
