@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -117,12 +118,20 @@ func (p *passes) goOn(ctx context.Context) (bool, error) {
 	if !p.options.wait || !p.worthWaiting() {
 		return false, nil
 	}
-	rest := max(p.last.RetryAfter, p.options.interval)
 	reason := p.why.words(p.last)
 	if reason != p.said {
 		p.waitFor(reason)
 	}
-	return true, p.env.pause(ctx, rest, reason)
+	return true, p.env.pause(ctx, restAfter(p.last, p.options.interval), reason)
+}
+
+// longestRest bounds the rest between two passes. What one stage waits for can take ten
+// minutes, and meanwhile another one could go on: nobody tells a run that waits.
+const longestRest = 30 * time.Second
+
+// restAfter is how long to rest after a pass that waits, --interval at least.
+func restAfter(done reconcile.PassDone, interval time.Duration) time.Duration {
+	return max(min(done.RetryAfter, longestRest), interval)
 }
 
 // waitFor says what is waited for now; text has said so on stdout.
