@@ -89,7 +89,7 @@ func Drained(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
 	case !status.RolesKnown():
 		c.Evidence = "the status document does not tell all roles"
 	case !s.Coordination.ExclusionsRead:
-		c.Evidence = "the exclusions in progress could not be read"
+		c.Evidence = "which exclusions are in progress is not known"
 	default:
 		c.Evidence = holdsSomething(s, g)
 		c.OK = c.Evidence == ""

@@ -81,7 +81,7 @@ func TestAGroupIsDrainedOnlyWhenNothingSpeaksAgainstIt(t *testing.T) {
 		}, "still is storage"},
 		"its exclusion is in progress":             {func(s *plan.Snapshot) { s.Coordination.InProgressExclusions = []string{"10.0.0.1:4501"} }, "in progress"},
 		"anybody's exclusion is in progress":       {func(s *plan.Snapshot) { s.Coordination.InProgressExclusions = []string{"0.0.0.0:0"} }, "may be anybody's"},
-		"the exclusions in progress were not read": {func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }, "could not be read"},
+		"the exclusions in progress were not read": {func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }, "is not known"},
 		"the database does not answer":             {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, "timed out"},
 		"the database is unavailable":              {func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, "unavailable"},
 		"the last recovery is not over":            {func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAllLogsRecruited }, "roles cannot be trusted"},
