@@ -106,7 +106,10 @@ func run(t *testing.T, program string, args ...string) result {
 func runWith(ctx context.Context, t *testing.T, edit func(*exec.Cmd), program string, args ...string) result {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	cmd := exec.CommandContext(ctx, filepath.Join(binDir, program), args...)
+	if !filepath.IsAbs(program) {
+		program = filepath.Join(binDir, program)
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = environment(), &out, &errOut
 	if edit != nil {
 		edit(cmd)

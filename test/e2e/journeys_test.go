@@ -1,0 +1,227 @@
+package e2e
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// journey is how a page of the documentation is followed.
+type journey struct {
+	// prepare brings about what the page takes for granted; nil for nothing.
+	prepare func(*testing.T, *walk)
+	// codes are the exit codes of a command, one for each time that the page has it;
+	// 0 for all that are not here.
+	codes map[string][]int
+	// leaveOut are commands that are not run, and why.
+	leaveOut map[string]string
+	// instead are pairs of what the page says and what is run, where a test cannot do
+	// as a person does.
+	instead []string
+}
+
+const (
+	endless     = "has no end; TestAWatchFollowsAClusterUntilItIsEnded runs one"
+	ownSandbox  = "all tests share one sandbox, which is there already"
+	plan        = "kubectl fdb plan sample-cluster"
+	asksAPerson = 7
+)
+
+// journeys are all pages that tell commands.
+var journeys = map[string]journey{
+	"docs/tutorial.md": {
+		prepare: demo,
+		codes: map[string][]int{
+			plan:                                   {0, 1, 1},
+			"kubectl fdb reconcile sample-cluster": {asksAPerson},
+		},
+		leaveOut: map[string]string{
+			"make demo":      ownSandbox,
+			"make demo-stop": ownSandbox,
+			"export KUBECONFIG=$PWD/.sandbox/kubeconfig PATH=$PWD/bin:$PATH": ownSandbox,
+			"fdb-sandbox time --dir .sandbox --speed 20":                     "time passes ten times faster already, for all tests",
+		},
+	},
+	"docs/commands.md": {
+		prepare: up(counts),
+		codes: map[string][]int{
+			"kubectl fdb reconcile sample-cluster": {asksAPerson},
+		},
+		leaveOut: map[string]string{
+			"kubectl fdb reconcile sample-cluster --yes --watch": endless,
+			"kubectl fdb status sample-cluster -w":               endless,
+			"kubectl fdb status -A":                              "shows the clusters of all other tests, and ends as the worst of them",
+			`exec kubectl-fdb __complete "$@"`:                   "is what a completion script contains",
+		},
+	},
+	"docs/grow-and-shrink.md": {
+		prepare: up(counts + "automationOptions: {waitBetweenRemovalsSeconds: 0}\n"),
+		codes:   map[string][]int{plan: {1, 1, 0}},
+	},
+	"docs/replacements.md": {
+		prepare: up(counts),
+		codes:   map[string][]int{plan: {1}},
+	},
+	"docs/rollouts.md": {
+		prepare: up(counts + quick + allAtOnce),
+		codes:   map[string][]int{plan: {1, 1}},
+	},
+	"docs/upgrades.md": {
+		prepare: up(counts + quick + allAtOnce),
+		codes:   map[string][]int{plan: {1, 1}},
+	},
+	"docs/tls.md": {
+		prepare: func(t *testing.T, p *walk) {
+			up(counts+quick+allAtOnce)(t, p)
+			certificate(t, p.dir)
+			p.writeFile(t, "tls-certificates.yaml")
+		},
+		codes: map[string][]int{plan: {1, 1}},
+	},
+	"docs/taints.md": {prepare: onANodeToBeEmptied},
+	"docs/takeover.md": {
+		prepare: func(t *testing.T, p *walk) {
+			up(counts)(t, p)
+			p.must(t, "kubectl annotate pods,pvc --all --overwrite foundationdb.org/last-applied-spec=theirs")
+		},
+		codes: map[string][]int{plan: {1}, plan + " --adopt": {1}},
+	},
+	"docs/regions.md": {prepare: twoDataCenters, codes: map[string][]int{plan: {1}}},
+	"docs/watch.md": {
+		prepare: func(t *testing.T, p *walk) {
+			up(counts)(t, p)
+			p.must(t, "kubectl create namespace fdb")
+			t.Cleanup(func() { kubectl(t, "delete", "namespace", "fdb", "--wait=false") })
+		},
+		codes:    map[string][]int{"kubectl fdb reconcile sample-cluster --watch": {asksAPerson}},
+		leaveOut: map[string]string{"kubectl fdb reconcile sample-cluster --watch --yes -o json": endless},
+	},
+}
+
+// Whoever follows a page of the documentation word for word gets where it leads.
+func TestThePagesCanBeFollowed(t *testing.T) {
+	t.Parallel()
+	for name, j := range journeys {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(t *testing.T) {
+			t.Parallel()
+			open(t, name, j).follow(t)
+		})
+	}
+}
+
+// A page that tells commands is one that somebody will follow.
+func TestEveryPageWithCommandsIsFollowed(t *testing.T) {
+	names, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("found %d pages: %v", len(names), err)
+	}
+	for _, name := range append(names, "../../README.md") {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := strings.TrimPrefix(name, "../../")
+		if _, followed := journeys[known]; !followed && len(commandsOf(string(text))) > 0 {
+			t.Errorf("nobody follows %s, and it tells commands: %q", known, commandsOf(string(text)))
+		}
+	}
+}
+
+func TestCommandsOfAPage(t *testing.T) {
+	const text = "Text\n```sh\n# a comment\none --flag   # and why\ntwo \\\n  --more '{\"a\":\"#b\"}'\n\n```\n" +
+		"```console\n$ three\nits output\n```\n```\nnone\n```\n```yaml\nnone: 1\n```\n"
+	want := []string{"one --flag", `two   --more '{"a":"#b"}'`, "three"}
+	if got := commandsOf(text); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("commands %q, want %q", got, want)
+	}
+}
+
+const bringUp = "kubectl fdb reconcile %s --wait --yes --timeout 4m"
+
+// allAtOnce makes all pods anew at once. One by one takes a minute for each here, because a
+// database's time, and so the age of its processes, runs faster than that of their pods.
+// TestAPatchUpgradeReachesEveryProcess has that patience, and replaces what is not storage.
+const allAtOnce = "automationOptions: {podUpdateStrategy: Delete, deletionMode: All}\n"
+
+// up brings up the cluster that the pages speak of, with more in its spec.
+func up(more string) func(*testing.T, *walk) {
+	return func(t *testing.T, p *walk) {
+		t.Helper()
+		apply(t, p.ns, cluster("sample-cluster", more))
+		p.must(t, fmt.Sprintf(bringUp, "sample-cluster"))
+	}
+}
+
+// demo does what `make demo` does with its cluster.
+func demo(t *testing.T, p *walk) {
+	t.Helper()
+	p.must(t, "kubectl apply -f manifests/examples/minimal.yaml")
+	p.must(t, fmt.Sprintf(bringUp, "sample-cluster"))
+	p.must(t, "kubectl fdb status sample-cluster --wait --timeout 1m")
+}
+
+// twoDataCenters makes a database with one region, and a second data center with
+// processes of which no region knows yet. A real one is in another Kubernetes cluster.
+func twoDataCenters(t *testing.T, p *walk) {
+	t.Helper()
+	const common = counts + `
+faultDomain: {key: foundationdb.org/none}
+dataCenter: %[1]s
+processGroupIDPrefix: %[1]s
+databaseConfiguration: {usable_regions: 1, regions: [{datacenters: [{id: dc1, priority: 1}]}]}
+`
+	up(fmt.Sprintf(common, "dc1"))(t, p)
+	connection := p.must(t, "kubectl get fdb sample-cluster -o 'jsonpath={.status.connectionString}'")
+	apply(t, p.ns, cluster("sample-cluster-dc2", fmt.Sprintf(common, "dc2")+"seedConnectionString: "+connection+"\n"))
+	p.must(t, fmt.Sprintf(bringUp, "sample-cluster-dc2"))
+}
+
+// onANodeToBeEmptied makes a cluster that leaves tainted nodes at once, on one that the page
+// will taint. Nodes are shared by all tests, so the taint keeps nobody's pods away.
+func onANodeToBeEmptied(t *testing.T, p *walk) {
+	t.Helper()
+	up(counts+`
+automationOptions:
+  replacements:
+    maxConcurrentReplacements: 3
+    taintReplacementTimeSeconds: 1
+    taintReplacementOptions: [{key: example.com/maintenance, durationInSeconds: 1}]
+`)(t, p)
+	node := p.must(t, "kubectl get pods -l foundationdb.org/fdb-process-class=storage -o 'jsonpath={.items[0].spec.nodeName}'")
+	p.instead = []string{"node-3", node, ":NoSchedule", ":PreferNoSchedule"}
+	t.Cleanup(func() { run(t, "kubectl", "taint", "node", node, "example.com/maintenance-") })
+}
+
+// certificate puts a certificate of its own authority where the page expects one.
+func certificate(t *testing.T, dir string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	signed, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, block := range map[string]*pem.Block{
+		"tls.crt": {Type: "CERTIFICATE", Bytes: signed}, "ca.crt": {Type: "CERTIFICATE", Bytes: signed}, "tls.key": {Type: "EC PRIVATE KEY", Bytes: secret},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

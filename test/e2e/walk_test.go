@@ -1,0 +1,198 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// walk is a page of the documentation as somebody follows it: in a shell of their own, in
+// a directory of their own, and with a kubeconfig whose context names their namespace.
+type walk struct {
+	journey
+
+	name, ns   string
+	dir        string
+	kubeconfig string
+	// ids are the process groups that stand for those which the page names.
+	ids map[string]string
+	// seen counts how often a command was run.
+	seen map[string]int
+}
+
+// open prepares what a page takes for granted.
+func open(t *testing.T, name string, j journey) *walk {
+	t.Helper()
+	p := &walk{journey: j, name: name, ns: namespace(t), dir: t.TempDir(), ids: map[string]string{}, seen: map[string]int{}}
+	manifests, err := filepath.Abs("../../manifests")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(manifests, filepath.Join(p.dir, "manifests")); err != nil {
+		t.Fatal(err)
+	}
+	p.kubeconfig = filepath.Join(p.dir, "kubeconfig")
+	text, err := os.ReadFile(kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p.kubeconfig, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.must(t, "kubectl config set-context --current --namespace="+p.ns)
+	if j.prepare != nil {
+		j.prepare(t, p)
+	}
+	return p
+}
+
+// shell runs a line as a person types it.
+func (p *walk) shell(t *testing.T, line string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), longest)
+	defer cancel()
+	return runWith(ctx, t, func(c *exec.Cmd) {
+		c.Dir, c.Env = p.dir, append(c.Env, "KUBECONFIG="+p.kubeconfig)
+	}, "/bin/sh", "-c", line)
+}
+
+// must runs a line that has to succeed, and returns what it prints.
+func (p *walk) must(t *testing.T, line string) string {
+	t.Helper()
+	r := p.shell(t, line)
+	if r.code != 0 {
+		t.Fatalf("%s: exit code %d\n%s%s", line, r.code, r.stdout, r.stderr)
+	}
+	return r.stdout
+}
+
+// follow runs every command of the page in its order. A command that fails leaves
+// nothing for the next ones to rely on, so the page ends there.
+func (p *walk) follow(t *testing.T) {
+	t.Helper()
+	commands := commandsOf(p.text(t))
+	if len(commands) == 0 {
+		t.Errorf("%s has no command", p.name)
+	}
+	for _, command := range commands {
+		if p.leaveOut[command] != "" {
+			p.seen[command]++
+			continue
+		}
+		r := p.shell(t, p.here(t, command))
+		if want := p.wantedCode(command); r.code != want {
+			t.Fatalf("%s: %s\nexit code %d, want %d\nstdout:\n%s\nstderr:\n%s", p.name, command, r.code, want, r.stdout, r.stderr)
+		}
+		t.Logf("$ %s\n%s%s", command, r.stdout, r.stderr)
+	}
+	p.complainAboutOthers(t)
+}
+
+// wantedCode is the exit code of this run of a command. One that the table does not
+// mention succeeds.
+func (p *walk) wantedCode(command string) int {
+	n := p.seen[command]
+	p.seen[command]++
+	if codes := p.codes[command]; n < len(codes) {
+		return codes[n]
+	}
+	return 0
+}
+
+// complainAboutOthers fails the test for what the table says of commands that the page
+// does not have: it would go unnoticed when a command changes.
+func (p *walk) complainAboutOthers(t *testing.T) {
+	t.Helper()
+	for command, codes := range p.codes {
+		if p.seen[command] < len(codes) {
+			t.Errorf("%s has %q %d times, and the table knows %d exit codes", p.name, command, p.seen[command], len(codes))
+		}
+	}
+	for command := range p.leaveOut {
+		if p.seen[command] == 0 {
+			t.Errorf("%s does not have %q, which the table leaves out", p.name, command)
+		}
+	}
+}
+
+var groupID = regexp.MustCompile(`\b(storage|log|stateless)-\d{4,5}\b`)
+
+// here is a command as it reads in this very cluster: IDs of process groups are random,
+// so each one on the page stands for the next one of its class.
+func (p *walk) here(t *testing.T, command string) string {
+	t.Helper()
+	command = strings.NewReplacer(p.instead...).Replace(command)
+	return groupID.ReplaceAllStringFunc(command, func(id string) string {
+		if p.ids[id] == "" {
+			p.ids[id] = p.nextOf(t, groupID.FindStringSubmatch(id)[1])
+		}
+		return p.ids[id]
+	})
+}
+
+// nextOf is a process group of a class that stands for no other one yet.
+func (p *walk) nextOf(t *testing.T, class string) string {
+	t.Helper()
+	taken := map[string]bool{}
+	for _, id := range p.ids {
+		taken[id] = true
+	}
+	all := p.must(t, `kubectl get fdb sample-cluster -o 'jsonpath={range .status.processGroups[?(@.processClass=="`+class+`")]}{.processGroupID}{"\n"}{end}'`)
+	for _, id := range strings.Fields(all) {
+		if !taken[id] {
+			return id
+		}
+	}
+	t.Fatalf("the page names more process groups of class %s than there are: %s", class, all)
+	return ""
+}
+
+var (
+	fence   = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
+	comment = regexp.MustCompile(`\s+# .*$`)
+)
+
+// commandsOf are the commands of a page: all lines of fences for the shell, and in those
+// that show a session what follows the prompt. Comments are not part of them.
+func commandsOf(text string) []string {
+	var commands []string
+	for _, m := range fence.FindAllStringSubmatch(text, -1) {
+		for line := range strings.Lines(strings.ReplaceAll(m[2], "\\\n", "")) {
+			command, typed := strings.TrimSpace(line), m[1] == "sh"
+			if m[1] == "console" {
+				command, typed = strings.CutPrefix(command, "$ ")
+			}
+			if typed && command != "" && !strings.HasPrefix(command, "#") {
+				commands = append(commands, comment.ReplaceAllString(command, ""))
+			}
+		}
+	}
+	return commands
+}
+
+// writeFile writes a file that the page shows: a fence whose first line is its name.
+func (p *walk) writeFile(t *testing.T, name string) {
+	t.Helper()
+	for _, m := range fence.FindAllStringSubmatch(p.text(t), -1) {
+		if strings.HasPrefix(m[2], "# "+name+"\n") {
+			if err := os.WriteFile(filepath.Join(p.dir, name), []byte(m[2]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+	t.Fatalf("%s does not show a file %s", p.name, name)
+}
+
+func (p *walk) text(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../..", p.name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
