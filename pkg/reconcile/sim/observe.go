@@ -165,7 +165,7 @@ func (w *World) fdbcli(ctx context.Context, script string) ([]byte, error) {
 		var out, errOut bytes.Buffer
 		code := w.FDB.RunTool(ctx, fdbsim.Tool{
 			Name: "fdbcli", Version: w.clientVersion(), Host: w.Pods[name].Status.PodIP, Files: running, Stdout: &out, Stderr: &errOut,
-			Args: []string{"-C", liveClusterFile, "--timeout", "75", "--exec", script},
+			Env: tlsEnvironment(w.Pods[name]), Args: []string{"-C", liveClusterFile, "--timeout", "75", "--exec", script},
 		})
 		if code != 0 {
 			return nil, fmt.Errorf("fdbcli %s: exit code %d: %s%s", script, code, out.String(), errOut.String())

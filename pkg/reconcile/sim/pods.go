@@ -106,6 +106,7 @@ func (w *World) start(pod *corev1.Pod) {
 	if launch, err := objects.LaunchOf(pod, v1beta2.ProcessClass(pod.Labels[v1beta2.LabelProcessClass])); err == nil && !slices.Contains(objects.Faults(&pod.Spec), v1beta2.ContainerMain) {
 		running.wanted = launch.Servers
 	}
+	running.mountCertificates(pod)
 	w.running[pod.Name] = running
 }
 
@@ -255,6 +256,9 @@ func (w *World) keepRunning(pod *corev1.Pod, n int) {
 	args, err := running.configuration.CommandLine(running.program.dir+"/fdbserver", n, running.variables)
 	if err != nil {
 		return
+	}
+	if parsed, err := fdbsim.ParseServerArgs(args); err != nil || !running.canListen(pod, parsed.Public) {
+		return // it ends at once, and the monitor tries again
 	}
 	handle, err := w.FDB.StartServer(fdbsim.Server{
 		Args: args, Version: running.program.version, DataKey: w.DataKey(pod.Name, n),
