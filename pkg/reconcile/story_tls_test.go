@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
@@ -94,6 +95,26 @@ func ending(a fdb.Address) string {
 		return ":tls"
 	}
 	return ""
+}
+
+// Without certificates every server would end at once, and none would come back. The
+// database stays up, a person is asked, and a spec that goes back is followed.
+func TestAClusterWithoutCertificatesDoesNotGoToTLS(t *testing.T) {
+	w := oldAndQuiet(t, 15, nil)
+	steps := stepsOf(w)
+	changeSpec(w, func(s *v1beta2.FoundationDBClusterSpec) { s.MainContainer.EnableTLS = true })
+	for range 5 {
+		w.Tick(11 * time.Minute)
+		pass(t, w, func(reconcile.Event) {})
+	}
+	if done := pass(t, w, func(reconcile.Event) {}); done.Outcome != reconcile.Blocked || len(*steps) > 0 {
+		t.Errorf("ends %s after %v, want a person to be asked", done.Outcome, *steps)
+	}
+	changeSpec(w, func(s *v1beta2.FoundationDBClusterSpec) { s.MainContainer.EnableTLS = false })
+	settle(t, w, 20, io.Discard)
+	if len(*steps) > 0 || !w.Record.Status.Health.Available {
+		t.Errorf("available %t after %v", w.Record.Status.Health.Available, *steps)
+	}
 }
 
 // stepsOf names what is done to servers, one word each.

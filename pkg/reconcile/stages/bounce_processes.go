@@ -38,6 +38,12 @@ var bounceProcesses = plan.Stage{
 		if why := b.notReady(); why != "" {
 			return plan.Wait(podDelay, why)
 		}
+		if firstTLS(s.Cluster) {
+			if named := certificatesNamed(s, b.groups); !named.OK {
+				return plan.Decision{Checks: []plan.Check{named}, Hold: &plan.Hold{Human: true, Reason: fmt.Sprintf(
+					"no server is restarted to listen with TLS: %s; set mainContainer.enableTls back, give the pods certificates, then set it again", named.Evidence)}}
+			}
+		}
 		if incompatibleUpgrade(s.Cluster) {
 			return restartForUpgrade(s, b)
 		}

@@ -2,11 +2,13 @@ package stages
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -75,6 +77,66 @@ func TestBounceProcesses(t *testing.T) {
 		"waits while recoveries pile up":                {from: newKnobs, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.ActiveGenerations = new(11) }, holds: "11 active generations"},
 		"waits while a restore has the database locked": {from: newKnobs, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked"},
 		"waits while the database is unavailable":       {from: newKnobs, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.check(t, bounceProcesses) })
+	}
+}
+
+// goingToTLS is a cluster whose storage processes are to listen with TLS as well, in pods
+// that are told of their certificates.
+func goingToTLS(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := newKnobs(tb)
+	s.Cluster.Spec.MainContainer.EnableTLS = true
+	s.Cluster.Status.RequiredAddresses = v1beta2.RequiredAddressSet{TLS: true, NonTLS: true}
+	for _, g := range s.Groups() {
+		for _, name := range []string{v1beta2.EnvTLSCertificateFile, v1beta2.EnvTLSKeyFile} {
+			editMain(s.Pod(g), func(c *corev1.Container) { c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: "/certs/" + name}) })
+		}
+	}
+	return s
+}
+
+// editMain changes the container that runs a pod's servers.
+func editMain(pod *corev1.Pod, edit func(*corev1.Container)) {
+	for i := range pod.Spec.Containers {
+		if pod.Spec.Containers[i].Name == v1beta2.ContainerMain {
+			edit(&pod.Spec.Containers[i])
+		}
+	}
+}
+
+// A server that has to listen with TLS and has no certificate ends at once, and so would
+// all of them together.
+func TestServersAreTakenToTLSOnlyWithCertificates(t *testing.T) {
+	const (
+		all    = "restart 3 processes at once, of storage-114, storage-115, storage-116"
+		untold = "no server is restarted to listen with TLS: neither variables of the container foundationdb (FDB_TLS_CERTIFICATE_FILE, FDB_TLS_KEY_FILE) nor custom parameters name them in storage-115"
+	)
+	without := func(name string) func(*plan.Snapshot) {
+		return func(s *plan.Snapshot) {
+			editMain(s.Pod(s.Cluster.ProcessGroup("storage-115")), func(c *corev1.Container) {
+				c.Env = slices.DeleteFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == name })
+			})
+		}
+	}
+	tests := map[string]removalCase{
+		"restarts them when all are told of both":   {from: goingToTLS, does: []string{all}},
+		"asks a person when one has no certificate": {from: goingToTLS, given: without(v1beta2.EnvTLSCertificateFile), holds: untold},
+		"asks a person when one has no key":         {from: goingToTLS, given: without(v1beta2.EnvTLSKeyFile), holds: untold},
+		"asks a person when the pod of one is gone": {from: goingToTLS, given: func(s *plan.Snapshot) { delete(s.Pods, s.Cluster.ProcessGroup("storage-115").PodName(s.Cluster)) }, holds: untold},
+		"takes custom parameters for it": {from: goingToTLS, given: combined(without(v1beta2.EnvTLSCertificateFile), without(v1beta2.EnvTLSKeyFile), func(s *plan.Snapshot) {
+			s.Cluster.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassStorage: {
+				CustomParameters: v1beta2.FoundationDBCustomParameters{"tls_certificate_file=/certs/tls.crt", "tls-key-file=/certs/tls.key"},
+			}}
+		}), does: []string{all}},
+		"does not ask of servers that listen with TLS already": {from: goingToTLS, given: combined(without(v1beta2.EnvTLSKeyFile), func(s *plan.Snapshot) {
+			s.Cluster.Status.RequiredAddresses.NonTLS = false
+		}), does: []string{all}},
+		"does not ask on the way back": {from: goingToTLS, given: combined(without(v1beta2.EnvTLSKeyFile), func(s *plan.Snapshot) {
+			s.Cluster.Spec.MainContainer.EnableTLS = false
+		}), does: []string{all}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, bounceProcesses) })
