@@ -43,7 +43,7 @@ var updateDatabaseConfiguration = plan.Stage{
 		case status == nil && !s.Cluster.Status.Configured:
 			return plan.Wait(podDelay, fmt.Sprintf("no database answers yet (%s); it gets: %s", s.Database.Why(), configureCommand(plan.Configure{New: true, Configuration: first})))
 		case status == nil:
-			return plan.Wait(podDelay, fmt.Sprintf("no database answers yet (%s); it gets: %s", s.Database.Why(), configureCommand(plan.Configure{Configuration: want})))
+			return plan.Wait(podDelay, "the database does not answer, so nobody knows whether it is configured as the spec asks: "+s.Database.Why())
 		case status.NeverConfigured() && s.Cluster.Status.Configured:
 			return plan.Decision{Hold: &plan.Hold{Human: true, Reason: "the record says that the database was configured, but behind the connection string is one that never was: " +
 				"a wrong connection string, or all coordinators lost their files. Creating a database here could hide the real one"}}

@@ -1,0 +1,146 @@
+package stages
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// inNeedOfEverything is a configured cluster in which every stage has something to do.
+func inNeedOfEverything(t *testing.T) plan.Snapshot {
+	t.Helper()
+	s := drainedStorage(t)
+	c := s.Cluster
+	c.Generation = 2
+	c.Spec.LockOptions = v1beta2.LockOptions{DisableLocks: new(bool), DenyList: []v1beta2.LockDenyListEntry{{ID: "dc9"}}}
+	c.Spec.ProcessCounts = v1beta2.ProcessCounts{Log: 5, Stateless: 7, Storage: 3}
+	c.Spec.DatabaseConfiguration.StorageEngine = "ssd-rocksdb-v1"
+	c.Spec.AutomationOptions.MaintenanceModeOptions.UseMaintenanceModeChecker = new(true)
+	c.Spec.AutomationOptions.Replacements.MaxConcurrentReplacements = new(5)
+	c.Spec.Routing.HeadlessService = new(true)
+	s.Coordination = plan.CoordinationFacts{}
+	s.ConfigMap.Data[objects.KeyClusterFile] = "stale"
+	delete(s.Services, c.HeadlessServiceName())
+
+	long := noon.Add(-3 * time.Hour)
+	c.ProcessGroup("log-101").SetCondition(v1beta2.ConditionMissingProcesses, long)
+	c.ProcessGroup("log-102").SetCondition(v1beta2.ConditionIncorrectCommandLine, long)
+	c.Spec.Buggify.NoSchedule = []v1beta2.ProcessGroupID{"log-103"}
+	s.Pod(c.ProcessGroup("log-104")).Status.Phase = corev1.PodFailed
+	delete(s.Pods, c.ProcessGroup("stateless-105").PodName(c))
+	delete(s.Volumes, c.ProcessGroup("storage-115").PVCName(c))
+	for _, id := range []v1beta2.ProcessGroupID{"stateless-106", "storage-116"} {
+		pod := s.Pod(c.ProcessGroup(id))
+		pod.Annotations[v1beta2.AnnotationLastAppliedSpec] = "other"
+		delete(pod.Labels, v1beta2.LabelProcessGroupID)
+		delete(pod.Annotations, v1beta2.AnnotationLastAppliedConfigMap)
+	}
+	return s
+}
+
+// Without a database objects are still looked after, since it may need them to come
+// back. Nothing is done to its processes, its data, its coordinators or its settings, and
+// nothing is created in its place.
+func TestWhatStillRunsWithoutADatabase(t *testing.T) {
+	type outcome struct {
+		does  []string // the kinds of the actions, each once
+		holds string   // part of the reason
+		then  plan.Then
+	}
+	want := map[string]outcome{
+		"UpdateStatus":                {does: []string{"WriteStatus"}},
+		"UpdateLockConfiguration":     {holds: "what instances share was not read"},
+		"UpdateConfigMap":             {does: []string{"ApplyConfigMap"}},
+		"AdoptSpecs":                  {does: []string{"AdoptSpec"}},
+		"CheckClientCompatibility":    {}, // nothing to check without an upgrade
+		"ReplaceMisconfiguredPods":    {does: []string{"MarkForRemoval"}},
+		"ReplaceFailedPods":           {holds: "none is replaced while the database is unavailable"},
+		"DeletePodsForBuggification":  {does: []string{"DeletePods"}, holds: "made anew in the next pass", then: plan.EndPass},
+		"DeleteTerminalPods":          {does: []string{"DeletePods"}},
+		"AddProcessGroups":            {does: []string{"AddGroups"}},
+		"AddServices":                 {does: []string{"ApplyService"}},
+		"AddPVCs":                     {does: []string{"CreatePVC"}},
+		"AddPods":                     {does: []string{"CreatePod"}},
+		"GenerateInitialClusterFile":  {}, // there is one
+		"RemoveIncompatibleProcesses": {}, // which pods those are, only the database knows
+		"UpdateSidecarVersions":       {}, // there is no upgrade
+		"UpdatePodConfig":             {does: []string{"PatchMetadata"}},
+		"UpdateLabels":                {does: []string{"PatchMetadata"}},
+		"UpdateDatabaseConfiguration": {holds: "the database"},
+		"ChooseRemovals":              {holds: "which groups can best go is not known"},
+		"ExcludeInstances":            {holds: "nothing can be excluded"},
+		"ChangeCoordinators":          {holds: "coordinators cannot be judged"},
+		"BounceProcesses":             {holds: "the processes of 1 process groups have to restart"},
+		"MaintenanceModeChecker":      {holds: "whether maintenance is over is not known"},
+		"UpdatePods":                  {holds: "none is deleted now: is the database available?"},
+		"RemoveServices":              {}, // the spec needs it
+		"RemovePods":                  {holds: "storage-114: "},
+		"UpdateStatus at the end":     {does: []string{"WriteStatus"}, holds: "not reconciled yet"},
+	}
+	stages := ClusterWith(Options{Adopt: true})
+	stages[len(stages)-1].Name += " at the end"
+	gone := map[string]func(*plan.Snapshot){
+		"that does not answer":           func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out", AsOf: noon} },
+		"that nobody could be asked for": func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotAsked: "no pod runs fdbcli"} },
+		"that says it is unavailable": func(s *plan.Snapshot) {
+			s.Database.Status.Client.DatabaseStatus.Available = false
+			s.Database.Status.Cluster.RecoveryState.Name = "recruiting_transaction_servers"
+		},
+	}
+	for name, lose := range gone {
+		for _, stage := range stages {
+			t.Run(stage.Name+" beside one "+name, func(t *testing.T) {
+				row, known := want[stage.Name]
+				if !known {
+					t.Fatal("nobody has said what it does without a database")
+				}
+				s := inNeedOfEverything(t)
+				lose(&s)
+				d := stage.Decide(s)
+				if diff := cmp.Diff(row.does, kinds(d)); diff != "" {
+					t.Errorf("actions (-want +got):\n%s", diff)
+				}
+				if got := reason(d); !strings.Contains(got, row.holds) || (row.holds == "") != (got == "") {
+					t.Errorf("holds with %q, want %q", got, row.holds)
+				}
+				if d.Hold != nil && d.Hold.Then != row.then {
+					t.Errorf("then %d, want %d", d.Hold.Then, row.then)
+				}
+			})
+		}
+	}
+}
+
+// With the database at hand the same cluster gives nearly every stage something to do, so
+// that silence above means restraint.
+func TestTheClusterInNeedWouldGetWhatItNeeds(t *testing.T) {
+	s := inNeedOfEverything(t)
+	s.Coordination.Read, s.Coordination.ExclusionsRead = true, true
+	want := map[string]string{
+		"UpdateLockConfiguration": "UpdateDenyList", "UpdateDatabaseConfiguration": "Configure", "ChooseRemovals": "MarkForRemoval",
+		"ReplaceFailedPods": "MarkForRemoval", "BounceProcesses": "RestartProcesses", "RemovePods": "DeleteGroupObjects",
+	}
+	for _, stage := range Cluster() {
+		if kind, asked := want[stage.Name]; asked && !slices.Contains(kinds(stage.Decide(s)), kind) {
+			t.Errorf("%s: %v, holds with %q", stage.Name, kinds(stage.Decide(s)), reason(stage.Decide(s)))
+		}
+	}
+}
+
+// kinds are the kinds of a decision's actions, each once.
+func kinds(d plan.Decision) []string {
+	seen := map[string]bool{}
+	for _, a := range d.Actions {
+		seen[plan.KindOf(a)] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
