@@ -28,7 +28,7 @@ var bounceProcesses = plan.Stage{
 		}
 		b := collectBounce(s)
 		if len(b.groups) == 0 {
-			return plan.Decision{}
+			return forgetDeadTesters(s)
 		}
 		if available := safety.Available(s.Database); !available.OK {
 			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{
