@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"time"
 )
@@ -113,7 +112,7 @@ func DecodeListed(value []byte) (time.Time, error) {
 
 // EncodeAddresses is the value of a group's addresses: a JSON array of bare IPs.
 func EncodeAddresses(addresses []string) []byte {
-	value, err := json.Marshal(slices.Clone(addresses))
+	value, err := json.Marshal(addresses)
 	if err != nil {
 		panic(err) // strings are always JSON
 	}
