@@ -3,6 +3,7 @@ package stages
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +19,8 @@ import (
 // goes down with it. So does one whose group is to be replaced, or about which nobody can
 // tell that: it waits for its turn with the pod that it has.
 func outdatedPods(s plan.Snapshot, o Options) ([]outdatedPod, error) {
-	hashes, inspect := objects.NewSpecHashes(s.Cluster), newInspection(s, o)
+	hashes := objects.NewSpecHashes(s.Cluster)
+	inspect := sync.OnceValue(func() inspection { return newInspection(s, o) }) // for few passes only
 	var outdated []outdatedPod
 	for _, g := range s.Staying() {
 		pod := s.Pod(g)
@@ -33,7 +35,7 @@ func outdatedPods(s plan.Snapshot, o Options) ([]outdatedPod, error) {
 		if pod.Annotations[v1beta2.AnnotationLastAppliedSpec] == want || !known {
 			continue
 		}
-		if reason, err := inspect.group(g); reason != "" || err != nil {
+		if reason, err := inspect().group(g); reason != "" || err != nil {
 			continue // ReplaceMisconfiguredPods says why
 		}
 		outdated = append(outdated, outdatedPod{
