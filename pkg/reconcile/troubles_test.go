@@ -121,6 +121,9 @@ var databaseTroubles = []trouble{
 
 func fault(what string, f fdbsim.Faults) func(*history, *rand.Rand) {
 	return func(h *history, _ *rand.Rand) {
+		if f.StaleStatus && h.w.Skew != 0 {
+			return // a clock and a status that both lie leave nothing to judge by
+		}
 		h.tell("%s", what)
 		h.stale = f.StaleStatus
 		h.database().SetFaults(f)
@@ -164,6 +167,9 @@ var pluginTroubles = []trouble{
 		h.tell("an operator is at work")
 	}},
 	{"the plugin's clock jumps", 1, func(h *history, dice *rand.Rand) {
+		if h.stale {
+			return // see fault
+		}
 		h.w.Skew = time.Duration(dice.IntN(3600)-1800) * time.Second
 		h.tell("the plugin's clock is off by %s", h.w.Skew)
 	}},

@@ -37,6 +37,7 @@ func (h *history) truth() truth {
 		replicas: db.Replicas(), promised: db.Promised(), complete: db.Complete(""), completeBut: map[string]bool{},
 	}
 	coordinators, up := db.ConnectionString().Coordinators, db.Processes()
+	answering := 0
 	for name, pod := range h.w.Pods {
 		t.pods[name] = pod.Spec.NodeName
 		if _, known := t.completeBut[pod.Spec.NodeName]; !known {
@@ -44,8 +45,11 @@ func (h *history) truth() truth {
 		}
 		t.coordinators[name] = h.isOneOf(coordinators, name)
 		t.needed[name] = h.needs(name)
-		t.complete = t.complete && (!t.coordinators[name] || slices.Contains(up, h.idOf(pod)))
+		if t.coordinators[name] && slices.Contains(up, h.idOf(pod)) {
+			answering++
+		}
 	}
+	t.complete = t.complete && answering == len(coordinators) // a pod that was made anew can have another address
 	for name := range h.w.Volumes {
 		pod := name[:len(name)-len(claimSuffix)]
 		t.claims[pod] = true
