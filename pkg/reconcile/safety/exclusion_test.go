@@ -229,11 +229,11 @@ func TestAProcessThatMayComeBackHoldsExclusionsOfItsClass(t *testing.T) {
 
 // Without a pod nobody asks for processes, so only the missing pod is on record.
 func TestAGroupWithoutAPodIsNotUp(t *testing.T) {
-	for minutes, want := range map[time.Duration]int{4: 0, 6: 1} {
+	for age, want := range map[time.Duration]int{4 * time.Minute: 0, 6 * time.Minute: 1} {
 		s := draining(t)
-		s.Groups()[2].SetCondition(v1beta2.ConditionMissingPod, evening.Add(-minutes*time.Minute))
+		s.Groups()[2].SetCondition(v1beta2.ConditionMissingPod, evening.Add(-age))
 		if budget, _ := ExclusionBudget(s, v1beta2.ProcessClassStorage, 0); budget != want {
-			t.Errorf("budget %d while storage-3 has had no pod for %d minutes, want %d", budget, minutes, want)
+			t.Errorf("budget %d while storage-3 has had no pod for %s, want %d", budget, age, want)
 		}
 	}
 }
