@@ -1,7 +1,9 @@
 package stages
 
 import (
+	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -88,10 +90,38 @@ func unsettled(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) 
 		}
 		return ""
 	case s.Now.Sub(pod.CreationTimestamp.Time) < podYoungFor:
-		return notYetBack(s, g, pod)
+		return cmp.Or(elsewhereThan(pod, s, g), notYetBack(s, g, pod))
 	default:
+		return elsewhereThan(pod, s, g)
+	}
+}
+
+// elsewhereThan says that a process reports from an address that its pod does not have:
+// it is that of the pod before, whatever the clocks say.
+func elsewhereThan(pod *corev1.Pod, s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
+	if s.Database.Status == nil {
 		return ""
 	}
+	ips, err := objects.PublicIPs(pod)
+	if err != nil {
+		return "" // a pod that does not tell its addresses is judged by its age alone
+	}
+	for _, p := range s.Database.Status.ProcessesOf(string(g.ProcessGroupID)) {
+		if !p.Address.IsZero() && !slices.ContainsFunc(ips, func(ip string) bool { return sameIP(ip, p.Address.Host) }) {
+			return fmt.Sprintf("has a process at %s, which its pod does not have: the status document is stale", p.Address.Host)
+		}
+	}
+	return ""
+}
+
+// sameIP compares addresses and not their texts: one of IPv6 can be written in many ways.
+func sameIP(a, b string) bool {
+	first, err := netip.ParseAddr(a)
+	if err != nil {
+		return a == b
+	}
+	second, err := netip.ParseAddr(b)
+	return err == nil && first == second
 }
 
 // notYetBack says that a new pod's processes do not report yet. A process that is older

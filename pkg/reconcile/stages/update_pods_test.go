@@ -98,6 +98,11 @@ func TestUpdatePods(t *testing.T) {
 				s.Pods["sample-storage-116"].CreationTimestamp = metav1.NewTime(noon.Add(-30 * time.Second))
 			}, holds: "older (1h0m0s) than its pod (30s)",
 		},
+		"does not take a process at another address for the pod's own, whatever the clocks say": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				s.Pods["sample-storage-116"].Status.PodIP, s.Pods["sample-storage-116"].Status.PodIPs = "10.9.9.9", nil
+			}, holds: "storage-116 has a process at 10.1.0.16, which its pod does not have",
+		},
 		"waits while the database is not fully fault tolerant": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				one := 1
