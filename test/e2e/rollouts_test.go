@@ -145,12 +145,13 @@ func uids(t *testing.T, ns string) string {
 	return kubectl(t, "get", "pods,pvc", "-n", ns, "-o", `jsonpath={range .items[*]}{.metadata.name} {.metadata.uid}{"\n"}{end}`)
 }
 
-// A patch upgrade mixes versions for a while: storage pods are made anew one by one over
-// their volumes, the others are replaced.
+// A patch upgrade mixes versions for a while: storage pods are made anew over their
+// volumes, the others are replaced. All storage pods go at once here: one at a time takes
+// minutes, since processes that age ten times as fast look older than their pods.
 func TestAPatchUpgradeReachesEveryProcess(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
-	apply(t, ns, cluster("c", counts))
+	apply(t, ns, cluster("c", counts+"automationOptions: {deletionMode: All}\n"))
 	reconciled(t, ns)
 	before := storageGroups(t, ns)
 	patch(t, ns, `{"version":"7.3.80"}`)
@@ -168,4 +169,33 @@ func TestAPatchUpgradeReachesEveryProcess(t *testing.T) {
 		t.Errorf("storage groups were replaced (-before +after):\n%s", diff)
 	}
 	writesNothing(t, ns)
+}
+
+// To a version of another protocol every pod gets the new binary beside the old one, and
+// then all processes restart at once.
+func TestAMajorUpgradeReachesEveryProcess(t *testing.T) {
+	t.Parallel()
+	for _, image := range []string{"unified", "split"} {
+		t.Run(image, func(t *testing.T) {
+			t.Parallel()
+			ns := namespace(t)
+			apply(t, ns, cluster("c", counts+quick+"automationOptions: {deletionMode: All}\nimageType: "+image+"\n"))
+			reconciled(t, ns)
+			patch(t, ns, `{"version":"7.4.6"}`)
+			r := reconciled(t, ns)
+			if n := strings.Count(r.stdout, "did      restart 9 processes at once in version 7.4.6"); n != 1 {
+				t.Errorf("restarted %d times, want once:\n%s", n, r.stdout)
+			}
+			found := processes(t, ns, "fdbcli")
+			for _, p := range found {
+				if p.Version != "7.4.6" {
+					t.Errorf("%s runs %s", p.Locality["instance_id"], p.Version)
+				}
+			}
+			if len(found) != 9 {
+				t.Errorf("%d processes, want 9", len(found))
+			}
+			writesNothing(t, ns)
+		})
+	}
 }
