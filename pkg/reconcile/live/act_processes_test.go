@@ -99,6 +99,24 @@ func TestWhatInstancesShareIsWrittenAndRead(t *testing.T) {
 	}
 }
 
+// Maintenance that nobody noted would never be ended by anyone.
+func TestMaintenanceIsNotedBeforeItBegins(t *testing.T) {
+	f := sharing(t)
+	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) {
+		s.AutomationOptions.MaintenanceModeOptions.UseMaintenanceModeChecker = new(true)
+	})
+	at := f.world.Clock.Now().UTC().Truncate(time.Second)
+	refused := plan.StartMaintenance{Zone: "no zone", Duration: time.Minute, Groups: []v1beta2.ProcessGroupID{"dc1-storage-1"}, At: at}
+	f.observe(plan.Everything)
+	if err := f.world.Act(t.Context(), refused); err == nil {
+		t.Error("a zone with a blank in its name is under maintenance")
+	}
+	s := f.observe(plan.Everything)
+	if diff := cmp.Diff(map[v1beta2.ProcessGroupID]time.Time{"dc1-storage-1": at}, s.Coordination.Maintenance); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+}
+
 func TestProcessesAreRestartedTogether(t *testing.T) {
 	f := sharing(t)
 	s := f.observe(plan.Everything)

@@ -82,6 +82,16 @@ func TestWhoeverChangesTheDatabaseNeedsTheLock(t *testing.T) {
 	}
 }
 
+// Nobody ages a document by hand: what shakes the database is followed by a new one.
+func TestWhateverShakesTheDatabaseMakesItsDocumentStale(t *testing.T) {
+	for _, e := range effects {
+		_, edit := e.action.(plan.Edit) // changes the record only
+		if got := plan.EffectOf(e.action); got.Impact != plan.NoImpact && !edit && got.Stale&plan.Database == 0 {
+			t.Errorf("%s (%s) leaves the status document as it was", plan.KindOf(e.action), got.Impact)
+		}
+	}
+}
+
 func TestEveryActionWasThoughtAbout(t *testing.T) {
 	for _, kind := range actionsInSource(t) {
 		if !slices.ContainsFunc(effects, func(e expected) bool { return plan.KindOf(e.action) == kind }) {

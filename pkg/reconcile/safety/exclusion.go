@@ -191,8 +191,9 @@ func processesOf(status *fdb.Status, g *v1beta2.ProcessGroupStatus) []fdb.Proces
 }
 
 // isExcluded reports whether exclusions cover a group: its locality, or all of its
-// addresses. Groups with logs need both where they have addresses: a log that the
-// cluster controller cannot see is only found by address.
+// addresses. An exclusion by locality does not see a log that the cluster controller does
+// not see; that such a log is needed by nobody shows in the generations of logs, in the
+// replication of the current one, and in the exclusions in progress.
 func isExcluded(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	targets := s.Database.Status.ExcludedTargets()
 	return slices.Contains(targets, g.ExclusionString()) || addressesExcluded(targets, g)

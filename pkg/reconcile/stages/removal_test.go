@@ -133,18 +133,28 @@ func TestExcludeInstances(t *testing.T) {
 	}
 }
 
+// goneStorage is the same after the group's objects were deleted.
+func goneStorage(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := drainedStorage(tb)
+	loseObjects(&s, firstOf(s, v1beta2.ProcessClassStorage))
+	return s
+}
+
+// loseObjects takes the objects of a drained group away.
+func loseObjects(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
+	delete(s.Pods, g.PodName(s.Cluster))
+	delete(s.Volumes, g.PVCName(s.Cluster))
+	dropProcess(s, g)
+	g.SetExcluded(noon.Add(-time.Hour))
+}
+
 func TestRemovePods(t *testing.T) {
 	const (
 		recorded = "record as drained: storage-114"
 		deleted  = "delete of storage-114: pod sample-storage-114, volume claim sample-storage-114-data"
 	)
-	gone := func(s *plan.Snapshot) {
-		g := firstOf(*s, v1beta2.ProcessClassStorage)
-		delete(s.Pods, g.PodName(s.Cluster))
-		delete(s.Volumes, g.PVCName(s.Cluster))
-		dropProcess(s, g)
-		g.SetExcluded(noon.Add(-time.Hour))
-	}
+	gone := func(s *plan.Snapshot) { loseObjects(s, firstOf(*s, v1beta2.ProcessClassStorage)) }
 	tests := map[string]removalCase{
 		"deletes a group that is drained":            {from: drainedStorage, does: []string{recorded, deleted}, holds: "until their objects are gone"},
 		"leaves a group alone that is not drained":   {from: leavingStorage, holds: "is not excluded"},
@@ -242,6 +252,27 @@ func TestRemovePods(t *testing.T) {
 			from: drainedStorage, given: gone,
 			does: []string{"include locality_instance_id:storage-114 and drop the records of storage-114"},
 		},
+		"ends all exclusions of all groups that are gone at once, and nobody else's": {
+			from: goneStorage, given: func(s *plan.Snapshot) {
+				log := firstOf(*s, v1beta2.ProcessClassLog)
+				log.MarkForRemoval(noon.Add(-2 * time.Hour))
+				loseObjects(s, log)
+				s.Cluster.Status.ConnectionString = ""
+				s.Database.Status.Client.Coordinators.Coordinators = nil
+				s.Database.Status.Cluster.ConnectionString = ""
+				c := s.Database.Status.Cluster.Configuration
+				for _, excluded := range []fdb.ExcludedServer{{Locality: log.ExclusionString()}, {Address: log.Addresses[0]}, {Address: "10.9.9.9"}} {
+					c.ExcludedServers = append(c.ExcludedServers, excluded)
+				}
+			},
+			does: []string{"include locality_instance_id:log-101 10.1.0.1 locality_instance_id:storage-114 and drop the records of log-101, storage-114"},
+		},
+		"ends no exclusion while a volume claim is left": {
+			from: goneStorage, given: func(s *plan.Snapshot) {
+				g := firstOf(*s, v1beta2.ProcessClassStorage)
+				s.Volumes[g.PVCName(s.Cluster)] = drainedStorage(t).Volumes[g.PVCName(s.Cluster)]
+			}, does: []string{"delete of storage-114: volume claim sample-storage-114-data"}, holds: "until their objects are gone",
+		},
 		"remembers a group until its exclusion can be ended": {
 			from: drainedStorage, given: func(s *plan.Snapshot) { gone(s); recoveredAgo(599)(s) }, holds: "9m59s ago",
 		},
@@ -277,6 +308,26 @@ func TestRemovePods(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, removePods) })
+	}
+}
+
+func TestTheFaultDomainWithTheMostGroupsGoesFirst(t *testing.T) {
+	s := drainedStorage(t)
+	for _, id := range []v1beta2.ProcessGroupID{"stateless-105", "stateless-106", "stateless-107"} {
+		g := s.Cluster.ProcessGroup(id)
+		g.MarkForRemoval(noon)
+		g.ExclusionSkipped = true
+		g.SetExcluded(noon)
+		g.FaultDomain = map[bool]v1beta2.FaultDomain{true: "a-small-one", false: "the-big-one"}[id == "stateless-105"]
+	}
+	var first []v1beta2.ProcessGroupID
+	for _, a := range removePods.Decide(s).Actions {
+		if deletion, ok := a.(plan.DeleteGroupObjects); ok {
+			first = append(first, deletion.Group)
+		}
+	}
+	if diff := cmp.Diff([]v1beta2.ProcessGroupID{"stateless-106", "stateless-107"}, first); diff != "" {
+		t.Errorf("deleted first (-want +got):\n%s", diff)
 	}
 }
 

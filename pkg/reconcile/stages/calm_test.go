@@ -1,0 +1,80 @@
+package stages
+
+import (
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// unrest is what keeps people from shaking a database.
+var unrest = map[string]func(*fdb.Status){
+	"it is unavailable":                 func(s *fdb.Status) { s.Client.DatabaseStatus.Available = false },
+	"a restore has it locked":           func(s *fdb.Status) { s.Cluster.DatabaseLockState.Locked = true },
+	"nobody tells whether it is locked": func(s *fdb.Status) { s.Cluster.DatabaseLockState = nil },
+	"11 generations of logs are active": func(s *fdb.Status) { s.Cluster.RecoveryState.ActiveGenerations = new(11) },
+	"it recovered a moment ago":         func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = new(30.0) },
+	"its recovery is not over":          func(s *fdb.Status) { s.Cluster.RecoveryState.Name = fdb.RecoveryAcceptingCommits },
+}
+
+// Whoever is about to change a database looks at all that speaks against it. Each stage
+// has something to do that needs the lock, and does not do it.
+func TestNobodyShakesADatabaseThatIsNotCalm(t *testing.T) {
+	always := []string{"it is unavailable", "a restore has it locked", "nobody tells whether it is locked"}
+	causesRecovery := append([]string{"11 generations of logs are active", "it recovered a moment ago"}, always...)
+	tests := map[string]struct {
+		stage plan.Stage
+		from  func(testing.TB) plan.Snapshot
+		minds []string
+	}{
+		"a configuration": {updateDatabaseConfiguration, anotherEngine, causesRecovery},
+		"an exclusion":    {excludeInstances, leavingStorage, causesRecovery},
+		"coordinators":    {changeCoordinators, excludedCoordinator, causesRecovery},
+		"a restart":       {bounceProcesses, newKnobs, causesRecovery},
+		"dead testers":    {bounceProcesses, testerGone, causesRecovery},
+		"a maintenance":   {maintenanceModeChecker, maintained, append([]string{"11 generations of logs are active"}, always...)},
+		"new pods":        {updatePods(Options{}), outdatedStorage, always},
+		"an inclusion":    {removePods, goneStorage, append([]string{"its recovery is not over"}, causesRecovery...)},
+	}
+	for name, tc := range tests {
+		t.Run(name+" goes ahead in a calm one", func(t *testing.T) {
+			if s := tc.from(t); !actsLocked(tc.stage.Decide(s)) {
+				t.Errorf("does nothing that needs the lock; holds with %q", reason(tc.stage.Decide(s)))
+			}
+		})
+		for _, what := range tc.minds {
+			t.Run(name+" waits while "+what, func(t *testing.T) {
+				s := tc.from(t)
+				unrest[what](s.Database.Status)
+				if d := tc.stage.Decide(s); actsLocked(d) || d.Hold == nil || d.Hold.RetryAfter <= 0 {
+					t.Errorf("does %v, and holds with %q", described(d), reason(d))
+				}
+			})
+		}
+	}
+}
+
+func actsLocked(d plan.Decision) bool {
+	for _, a := range d.Actions {
+		if plan.EffectOf(a).Locked {
+			return true
+		}
+	}
+	return false
+}
+
+// anotherEngine is a healthy cluster that should have another storage engine.
+func anotherEngine(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := healthyCluster(tb)
+	s.Cluster.Spec.DatabaseConfiguration.StorageEngine = "ssd-rocksdb-v1"
+	return s
+}
+
+// excludedCoordinator is a healthy cluster of which a coordinator is excluded.
+func excludedCoordinator(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := healthyCluster(tb)
+	editProcess(&s, s.Groups()[0], func(p *fdb.Process) { p.Excluded = new(true) })
+	return s
+}
