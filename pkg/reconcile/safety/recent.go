@@ -12,7 +12,8 @@ import (
 const oldestProof = time.Minute
 
 // RecentProof asks whether the status document is young enough to take processes down
-// on its word.
+// on its word. One that seems to come from the future shows that the clock was set back,
+// and then nobody knows how old it is.
 func RecentProof(s plan.Snapshot) plan.Check {
 	c := plan.Check{Question: "is the status document recent?", Gate: plan.GateReplicas}
 	if s.Database.Status == nil {
@@ -20,7 +21,7 @@ func RecentProof(s plan.Snapshot) plan.Check {
 		return c
 	}
 	age := s.Now.Sub(s.Database.AsOf)
-	c.OK = age <= oldestProof
+	c.OK = age >= 0 && age <= oldestProof
 	c.Evidence = fmt.Sprintf("it is of %s ago", age.Round(time.Second))
 	if !c.OK {
 		c.Evidence += "; the next pass reads a new one"

@@ -115,6 +115,7 @@ func TestUpdatePods(t *testing.T) {
 			}, holds: "storage-116 stopped reporting 1m0s ago",
 		},
 		"deletes nothing on an old status document":     {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(-2 * time.Minute) }, holds: "is the status document recent?"},
+		"deletes nothing after the clock was set back":  {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(time.Minute) }, holds: "is the status document recent?"},
 		"waits while a restore has the database locked": {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked"},
 		"waits while the database is unavailable":       {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
 		"leaves a pod out that does not tell its zone":  {from: outdatedStorage, given: func(s *plan.Snapshot) { delete(s.PodFiles, "sample-storage-114") }, does: []string{"delete, to be made anew: sample-storage-115"}, holds: "1 more follow"},

@@ -1,0 +1,48 @@
+package stages
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// A pass does in one go what would else take several, as long as each stage finds what
+// it relies on done.
+func TestStagesComeAfterWhatTheyRelyOn(t *testing.T) {
+	order := map[string]int{}
+	for i, stage := range ClusterWith(Options{Adopt: true}) {
+		order[stage.Name] = i // the later one of two
+	}
+	for why, pair := range map[string][2]string{
+		"who is shut out is known before anybody takes the lock":    {"UpdateLockConfiguration", "UpdateDatabaseConfiguration"},
+		"pods mount the ConfigMap":                                  {"UpdateConfigMap", "AddPods"},
+		"what is adopted is not replaced":                           {"AdoptSpecs", "ReplaceMisconfiguredPods"},
+		"nothing of a new version is made that clients cannot use":  {"CheckClientCompatibility", "UpdateSidecarVersions"},
+		"what is misconfigured gets its successor in the same pass": {"ReplaceMisconfiguredPods", "AddProcessGroups"},
+		"what failed does, too":                                     {"ReplaceFailedPods", "AddProcessGroups"},
+		"a pod that ended is made anew in the same pass":            {"DeleteTerminalPods", "AddPods"},
+		"a group that is marked is not made to crash and made anew": {"ReplaceMisconfiguredPods", "DeletePodsForBuggification"},
+		"objects are made for groups that are recorded":             {"AddProcessGroups", "AddServices"},
+		"a pod's address can come from its service":                 {"AddServices", "AddPods"},
+		"a pod mounts its volume":                                   {"AddPVCs", "AddPods"},
+		"coordinators are chosen among pods":                        {"AddPods", "GenerateInitialClusterFile"},
+		"servers that are shut out go before the rest is judged":    {"RemoveIncompatibleProcesses", "UpdatePodConfig"},
+		"files are loaded before labels follow":                     {"UpdatePodConfig", "UpdateLabels"},
+		"a database is created before anything of it is changed":    {"UpdateDatabaseConfiguration", "ExcludeInstances"},
+		"who is too many is marked before anybody is excluded":      {"ChooseRemovals", "ExcludeInstances"},
+		"what is excluded loses its coordinators in the same pass":  {"ExcludeInstances", "ChangeCoordinators"},
+		"coordinators are named before servers restart":             {"ChangeCoordinators", "BounceProcesses"},
+		"servers restart before pods are made anew":                 {"BounceProcesses", "UpdatePods"},
+		"a zone's maintenance ends before the next one goes down":   {"MaintenanceModeChecker", "UpdatePods"},
+		"pods are made anew before groups are removed":              {"UpdatePods", "RemovePods"},
+		"what is left is said at the end":                           {"RemovePods", "UpdateStatus"},
+	} {
+		if order[pair[0]] >= order[pair[1]] {
+			t.Errorf("%s: %s comes at %d, %s at %d", why, pair[0], order[pair[0]], pair[1], order[pair[1]])
+		}
+	}
+	if first := Cluster()[0]; first.Name != "UpdateStatus" || slices.IndexFunc(Cluster(), func(s plan.Stage) bool { return s.Name == "UpdateStatus" }) != 0 {
+		t.Errorf("%s comes first", first.Name)
+	}
+}
