@@ -125,6 +125,17 @@ func runWith(ctx context.Context, t *testing.T, edit func(*exec.Cmd), program st
 	return result{out.String(), errOut.String(), cmd.ProcessState.ExitCode()}
 }
 
+// atTheEnd runs a program when the test is over, however it went, and fails the test when
+// the program fails.
+func atTheEnd(t *testing.T, program string, args ...string) {
+	t.Helper()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+		defer cancel()
+		want(t, runWith(ctx, t, nil, program, args...), 0)
+	})
+}
+
 // fdb runs `kubectl fdb`, through kubectl, as a user does.
 func fdb(t *testing.T, args ...string) result {
 	t.Helper()
