@@ -57,7 +57,7 @@ test-bytes: ## Compare the JSON of pod specs between the Kubernetes versions tha
 
 .PHONY: test-e2e
 test-e2e: build build-sandbox ## End-to-end tests: the built binary against a real API server
-	go test -count=1 -timeout 20m -parallel 5 ./test/e2e/...
+	go test -count=1 -timeout 20m -parallel 8 ./test/e2e/...
 
 # What `go test` skips it says with -v only, so what cannot run everywhere is named here.
 .PHONY: not-run
