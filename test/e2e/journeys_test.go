@@ -81,6 +81,7 @@ var journeys = map[string]journey{
 	},
 	"docs/tls.md": {
 		prepare: func(t *testing.T, p *walk) {
+			t.Helper()
 			up(counts+quick+allAtOnce)(t, p)
 			certificate(t, p.dir)
 			p.writeFile(t, "tls-certificates.yaml")
@@ -90,6 +91,7 @@ var journeys = map[string]journey{
 	"docs/taints.md": {prepare: onANodeToBeEmptied},
 	"docs/takeover.md": {
 		prepare: func(t *testing.T, p *walk) {
+			t.Helper()
 			up(counts)(t, p)
 			p.must(t, "kubectl annotate pods,pvc --all --overwrite foundationdb.org/last-applied-spec=theirs")
 		},
@@ -98,6 +100,7 @@ var journeys = map[string]journey{
 	"docs/regions.md": {prepare: twoDataCenters, codes: map[string][]int{plan: {1}}},
 	"docs/watch.md": {
 		prepare: func(t *testing.T, p *walk) {
+			t.Helper()
 			up(counts)(t, p)
 			p.must(t, "kubectl create namespace fdb")
 			atTheEnd(t, "kubectl", "delete", "namespace", "fdb", "--wait=false")

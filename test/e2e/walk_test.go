@@ -142,7 +142,7 @@ func (p *walk) nextOf(t *testing.T, class string) string {
 		taken[id] = true
 	}
 	all := p.must(t, `kubectl get fdb sample-cluster -o 'jsonpath={range .status.processGroups[?(@.processClass=="`+class+`")]}{.processGroupID}{"\n"}{end}'`)
-	for _, id := range strings.Fields(all) {
+	for id := range strings.FieldsSeq(all) {
 		if !taken[id] {
 			return id
 		}
