@@ -29,6 +29,7 @@ func WritePlan(w io.Writer, v PlanView, o PlanOptions) error {
 		}
 	}
 	o.details(w, rows)
+	o.differences(w, v.Items)
 	o.provisional(w, rows)
 	o.refused(w, v.Gates)
 	o.holds(w, v.Holds)
@@ -137,6 +138,16 @@ func (o PlanOptions) details(w io.Writer, rows []planRow) {
 	for _, r := range rows {
 		if r.Impact != plan.NoImpact {
 			fmt.Fprintf(w, "%s %s\n", o.in(bold, "#"+strconv.Itoa(r.Number)+":"), r.Summary)
+		}
+	}
+}
+
+// differences spells out what would be adopted although it is not as wanted: nothing
+// remembers later that it still is to be changed.
+func (o PlanOptions) differences(w io.Writer, items []PlanItem) {
+	for _, item := range items {
+		if a, ok := item.Details.(plan.AdoptSpec); ok && len(a.Differences) > 0 {
+			fmt.Fprintf(w, "%s %s\n", o.in(bold, "#"+strconv.Itoa(item.Number)+":"), item.Summary)
 		}
 	}
 }

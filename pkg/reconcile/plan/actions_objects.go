@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
@@ -153,6 +154,24 @@ func (a AdoptSpec) Describe() string {
 func (a AdoptSpec) Subject() string { return string(a.Kind) + "/" + a.Name }
 
 func (a AdoptSpec) effect() Effect { return a.Patch().effect() }
+
+// Apply implements Edit.
+func (a AdoptSpec) Apply(s Snapshot) Snapshot {
+	if a.Kind == KindPVC {
+		if claim := s.Volumes[a.Name]; claim != nil {
+			s.Volumes = maps.Clone(s.Volumes)
+			s.Volumes[a.Name] = claim.DeepCopy()
+			metav1.SetMetaDataAnnotation(&s.Volumes[a.Name].ObjectMeta, v1beta2.AnnotationLastAppliedSpec, a.Hash)
+		}
+		return s
+	}
+	if pod := s.Pods[a.Name]; pod != nil {
+		s.Pods = maps.Clone(s.Pods)
+		s.Pods[a.Name] = pod.DeepCopy()
+		metav1.SetMetaDataAnnotation(&s.Pods[a.Name].ObjectMeta, v1beta2.AnnotationLastAppliedSpec, a.Hash)
+	}
+	return s
+}
 
 // Patch is the change of metadata that adopting comes down to.
 func (a AdoptSpec) Patch() PatchMetadata {

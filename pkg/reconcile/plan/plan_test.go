@@ -148,13 +148,15 @@ func snapshot() plan.Snapshot {
 
 func TestAnEditChangesACopy(t *testing.T) {
 	edits := map[string]plan.Edit{
-		"WriteStatus":         plan.WriteStatus{Status: v1beta2.FoundationDBClusterStatus{Configured: true}},
-		"AddGroups":           plan.AddGroups{Groups: []plan.NewGroup{{ID: "log-2", Class: v1beta2.ProcessClassLog}}, At: noon},
-		"SetConnectionString": plan.SetConnectionString{ConnectionString: "a:b@1.1.1.1:4501"},
-		"ApplyConfigMap":      plan.ApplyConfigMap{Object: &corev1.ConfigMap{Data: map[string]string{"a": "b"}}},
-		"MarkForRemoval":      plan.MarkForRemoval{Groups: []v1beta2.ProcessGroupID{"log-1"}, At: noon},
-		"ChangeLists":         plan.ChangeLists{Add: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.ReadyForRestart: {"log-1"}}, At: noon},
-		"SetExcluded":         plan.SetExcluded{Groups: []v1beta2.ProcessGroupID{"log-1"}, At: noon},
+		"WriteStatus":          plan.WriteStatus{Status: v1beta2.FoundationDBClusterStatus{Configured: true}},
+		"AddGroups":            plan.AddGroups{Groups: []plan.NewGroup{{ID: "log-2", Class: v1beta2.ProcessClassLog}}, At: noon},
+		"SetConnectionString":  plan.SetConnectionString{ConnectionString: "a:b@1.1.1.1:4501"},
+		"ApplyConfigMap":       plan.ApplyConfigMap{Object: &corev1.ConfigMap{Data: map[string]string{"a": "b"}}},
+		"MarkForRemoval":       plan.MarkForRemoval{Groups: []v1beta2.ProcessGroupID{"log-1"}, At: noon},
+		"ChangeLists":          plan.ChangeLists{Add: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.ReadyForRestart: {"log-1"}}, At: noon},
+		"AdoptSpec of a pod":   plan.AdoptSpec{Kind: plan.KindPod, Name: "p", Hash: "ours"},
+		"AdoptSpec of a claim": plan.AdoptSpec{Kind: plan.KindPVC, Name: "v", Hash: "ours"},
+		"SetExcluded":          plan.SetExcluded{Groups: []v1beta2.ProcessGroupID{"log-1"}, At: noon},
 	}
 	for name, edit := range edits {
 		before := snapshot()
