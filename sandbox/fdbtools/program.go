@@ -73,7 +73,7 @@ func (b *Bridge) run(ctx context.Context, p *program) int {
 		return b.runServer(ctx, p)
 	}
 	return b.World.RunTool(ctx, fdbsim.Tool{
-		Name: name, Version: p.run.Version, Args: p.run.Argv[1:], Env: p.run.Env, Host: p.run.Env["FDB_POD_IP"], Files: p,
+		Name: name, Version: p.run.Version, Args: p.run.Argv[1:], Env: p.run.Env, Host: p.run.Env["FDB_SANDBOX_POD_IP"], Files: p,
 		Stdin: p.input, Stdout: output{p, false}, Stderr: output{p, true},
 	})
 }

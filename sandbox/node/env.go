@@ -38,9 +38,13 @@ func (e environment) expand(words []string) []string {
 	return all
 }
 
+// podIPVariable tells a container's programs the address of their pod. Elsewhere the
+// network does: whoever a program talks to sees it.
+const podIPVariable = "FDB_SANDBOX_POD_IP"
+
 // environment resolves the variables of a container.
 func (a *Agent) environment(ctx context.Context, pod *corev1.Pod, c corev1.Container, hostname, address string) (environment, error) {
-	e := environment{"PATH": imagePath, "HOME": "/root", "HOSTNAME": hostname}
+	e := environment{"PATH": imagePath, "HOME": "/root", "HOSTNAME": hostname, podIPVariable: address}
 	for _, from := range c.EnvFrom {
 		if err := a.addFrom(ctx, e, pod.Namespace, from); err != nil {
 			return nil, err

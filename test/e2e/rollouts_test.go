@@ -146,12 +146,12 @@ func uids(t *testing.T, ns string) string {
 }
 
 // A patch upgrade mixes versions for a while: storage pods are made anew over their
-// volumes, the others are replaced. All storage pods go at once here: one at a time takes
-// minutes, since processes that age ten times as fast look older than their pods.
+// volumes, the others are replaced. All go at once here: one fault domain at a time takes
+// minutes, and processes that age ten times as fast look older than their pods.
 func TestAPatchUpgradeReachesEveryProcess(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
-	apply(t, ns, cluster("c", counts+"automationOptions: {deletionMode: All}\n"))
+	apply(t, ns, cluster("c", counts+"automationOptions: {deletionMode: All, removalMode: All}\n"))
 	reconciled(t, ns)
 	before := storageGroups(t, ns)
 	patch(t, ns, `{"version":"7.3.80"}`)
@@ -179,7 +179,7 @@ func TestAMajorUpgradeReachesEveryProcess(t *testing.T) {
 		t.Run(image, func(t *testing.T) {
 			t.Parallel()
 			ns := namespace(t)
-			apply(t, ns, cluster("c", counts+quick+"automationOptions: {deletionMode: All}\nimageType: "+image+"\n"))
+			apply(t, ns, cluster("c", counts+quick+"automationOptions: {deletionMode: All, removalMode: All}\nimageType: "+image+"\n"))
 			reconciled(t, ns)
 			patch(t, ns, `{"version":"7.4.6"}`)
 			r := reconciled(t, ns)
