@@ -38,8 +38,10 @@ func TestStagesComeAfterWhatTheyRelyOn(t *testing.T) {
 		"pods are made anew before groups are removed":              {"UpdatePods", "RemovePods"},
 		"what is left is said at the end":                           {"RemovePods", "UpdateStatus"},
 	} {
-		if order[pair[0]] >= order[pair[1]] {
-			t.Errorf("%s: %s comes at %d, %s at %d", why, pair[0], order[pair[0]], pair[1], order[pair[1]])
+		first, has := order[pair[0]]
+		second, both := order[pair[1]]
+		if !has || !both || first >= second {
+			t.Errorf("%s: %s comes at %d, %s at %d", why, pair[0], first, pair[1], second)
 		}
 	}
 	if first := Cluster()[0]; first.Name != "UpdateStatus" || slices.IndexFunc(Cluster(), func(s plan.Stage) bool { return s.Name == "UpdateStatus" }) != 0 {

@@ -88,6 +88,9 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 	}
 	stages := ClusterWith(Options{Adopt: true})
 	stages[len(stages)-1].Name += " at the end"
+	if len(stages) != len(want) {
+		t.Errorf("%d stages, and %d are spoken of", len(stages), len(want))
+	}
 	gone := map[string]func(*plan.Snapshot){
 		"that does not answer":           func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out", AsOf: noon} },
 		"that nobody could be asked for": func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotAsked: "no pod runs fdbcli"} },
