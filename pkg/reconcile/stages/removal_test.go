@@ -261,9 +261,8 @@ func TestRemovePods(t *testing.T) {
 				s.Database.Status.Client.Coordinators.Coordinators = nil
 				s.Database.Status.Cluster.ConnectionString = ""
 				c := s.Database.Status.Cluster.Configuration
-				for _, excluded := range []fdb.ExcludedServer{{Locality: log.ExclusionString()}, {Address: log.Addresses[0]}, {Address: "10.9.9.9"}} {
-					c.ExcludedServers = append(c.ExcludedServers, excluded)
-				}
+				c.ExcludedServers = append(c.ExcludedServers,
+					fdb.ExcludedServer{Locality: log.ExclusionString()}, fdb.ExcludedServer{Address: log.Addresses[0]}, fdb.ExcludedServer{Address: "10.9.9.9"})
 			},
 			does: []string{"include locality_instance_id:log-101 10.1.0.1 locality_instance_id:storage-114 and drop the records of log-101, storage-114"},
 		},
