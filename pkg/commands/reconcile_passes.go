@@ -126,8 +126,9 @@ func (p *passes) goOn(ctx context.Context) (bool, error) {
 }
 
 // longestRest bounds the rest between two passes. What one stage waits for can take ten
-// minutes, and meanwhile another one could go on: nobody tells a run that waits.
-const longestRest = 30 * time.Second
+// minutes, and meanwhile another one could go on: nobody tells a run that waits. The
+// operator comes back after 15 s for most causes.
+const longestRest = 15 * time.Second
 
 // restAfter is how long to rest after a pass that waits, --interval at least.
 func restAfter(done reconcile.PassDone, interval time.Duration) time.Duration {

@@ -47,10 +47,10 @@ func TestAWaitIsToldOnceAndThenEveryTenSeconds(t *testing.T) {
 // One stage may wait for minutes while another could go on in seconds.
 func TestNoRestKeepsOtherStagesWaiting(t *testing.T) {
 	tests := map[string]struct{ asked, interval, want time.Duration }{
-		"as long as the pass asks for": {10 * time.Second, 2 * time.Second, 10 * time.Second},
-		"--interval at least":          {0, 2 * time.Second, 2 * time.Second},
-		"half a minute at most":        {10 * time.Minute, 2 * time.Second, 30 * time.Second},
-		"an --interval that is longer": {10 * time.Minute, time.Minute, time.Minute},
+		"as long as the pass asks for":  {10 * time.Second, 2 * time.Second, 10 * time.Second},
+		"--interval at least":           {0, 2 * time.Second, 2 * time.Second},
+		"a quarter of a minute at most": {10 * time.Minute, 2 * time.Second, 15 * time.Second},
+		"an --interval that is longer":  {10 * time.Minute, time.Minute, time.Minute},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
