@@ -163,3 +163,14 @@ func (a *Address) UnmarshalText(text []byte) error {
 	*a = parsed
 	return nil
 }
+
+// SameHost reports whether two hosts are the same: IP addresses by what they mean, since
+// one of IPv6 can be written in many ways, and names by their text.
+func SameHost(a, b string) bool {
+	first, err := netip.ParseAddr(a)
+	if err != nil {
+		return a == b
+	}
+	second, err := netip.ParseAddr(b)
+	return err == nil && first == second
+}

@@ -79,3 +79,22 @@ func FuzzParseAddress(f *testing.F) {
 		}
 	})
 }
+
+func TestSameHost(t *testing.T) {
+	for name, tc := range map[string]struct {
+		a, b string
+		want bool
+	}{
+		"equal IPv4":             {"10.0.0.1", "10.0.0.1", true},
+		"other IPv4":             {"10.0.0.1", "10.0.0.2", false},
+		"IPv6 in two ways":       {"fd00::1", "fd00:0:0:0:0:0:0:1", true},
+		"an address and a name":  {"10.0.0.1", "pod", false},
+		"a name and an address":  {"pod", "10.0.0.1", false},
+		"equal names":            {"pod", "pod", true},
+		"nothing and an address": {"", "10.0.0.1", false},
+	} {
+		if got := SameHost(tc.a, tc.b); got != tc.want {
+			t.Errorf("%s: %t, want %t", name, got, tc.want)
+		}
+	}
+}

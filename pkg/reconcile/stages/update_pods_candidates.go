@@ -3,7 +3,6 @@ package stages
 import (
 	"cmp"
 	"fmt"
-	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -107,21 +106,11 @@ func elsewhereThan(pod *corev1.Pod, s plan.Snapshot, g *v1beta2.ProcessGroupStat
 		return "" // a pod that does not tell its addresses is judged by its age alone
 	}
 	for _, p := range s.Database.Status.ProcessesOf(string(g.ProcessGroupID)) {
-		if !p.Address.IsZero() && !slices.ContainsFunc(ips, func(ip string) bool { return sameIP(ip, p.Address.Host) }) {
+		if !p.Address.IsZero() && !slices.ContainsFunc(ips, func(ip string) bool { return fdb.SameHost(ip, p.Address.Host) }) {
 			return fmt.Sprintf("has a process at %s, which its pod does not have: the status document is stale", p.Address.Host)
 		}
 	}
 	return ""
-}
-
-// sameIP compares addresses and not their texts: one of IPv6 can be written in many ways.
-func sameIP(a, b string) bool {
-	first, err := netip.ParseAddr(a)
-	if err != nil {
-		return a == b
-	}
-	second, err := netip.ParseAddr(b)
-	return err == nil && first == second
 }
 
 // notYetBack says that a new pod's processes do not report yet. A process that is older

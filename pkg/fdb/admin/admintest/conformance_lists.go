@@ -1,6 +1,7 @@
 package admintest
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -65,9 +66,7 @@ func listsOf(lists map[fdb.SharedList]map[fdb.Member]time.Time) map[fdb.SharedLi
 	all := map[fdb.SharedList]map[fdb.Member]time.Time{}
 	for _, list := range fdb.SharedLists() {
 		all[list] = map[fdb.Member]time.Time{}
-		for m, since := range lists[list] {
-			all[list][m] = since
-		}
+		maps.Copy(all[list], lists[list])
 	}
 	return all
 }
