@@ -134,6 +134,7 @@ func TestAClusterIsTakenOverWithoutAPodMadeAnew(t *testing.T) {
 	}
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--adopt", "--wait", "--yes", "--timeout", "4m"), 0)
 	kubectl(t, "patch", "fdb", "c", "-n", ns, "--type", "merge", "-p", `{"spec":{"skip":false}}`)
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes"), 0) // notes the new generation
 	want(t, fdb(t, "plan", "c", "-n", ns), 0)
 	if diff := cmp.Diff(before, uids(t, ns)); diff != "" {
 		t.Errorf("pods or claims were made anew (-before +after):\n%s", diff)
