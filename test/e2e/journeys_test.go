@@ -152,7 +152,7 @@ const bringUp = "kubectl fdb reconcile %s --wait --yes --timeout 4m"
 
 // allAtOnce makes all pods anew at once. One by one takes a minute for each here, because a
 // database's time, and so the age of its processes, runs faster than that of their pods.
-// TestAPatchUpgradeReachesEveryProcess has that patience, and replaces what is not storage.
+// TestStoragePodsAreMadeAnewZoneByZone has that patience.
 const allAtOnce = "automationOptions: {podUpdateStrategy: Delete, deletionMode: All}\n"
 
 // up brings up the cluster that the pages speak of, with more in its spec.
