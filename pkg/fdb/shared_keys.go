@@ -42,6 +42,9 @@ func (k LockKeys) within(parts ...string) (begin, end []byte) {
 // LastPart is the last element of a shared key: the process group's ID.
 func LastPart(key []byte) string { return path.Base(string(key)) }
 
+// AnnouncedVersion is the version of an announcement's key.
+func AnnouncedVersion(key []byte) string { return path.Base(path.Dir(string(key))) }
+
 // maintenanceBytes is the length of a maintenance note.
 const maintenanceBytes = 8
 

@@ -19,6 +19,7 @@ func TestSharedKeysAreThoseOfTheOperator(t *testing.T) {
 		"a maintenance note":                {string(keys.UnderMaintenance("storage-1")), DefaultLockPrefix + "/maintenance/storage-1"},
 		"maintenance notes, begin":          {string(noteBegin), DefaultLockPrefix + "/maintenance/"},
 		"maintenance notes, end":            {string(noteEnd), DefaultLockPrefix + "/maintenance0"},
+		"the version of an announcement":    {AnnouncedVersion(keys.Upgrade("7.3.79", "dc1-storage-1")), "7.3.79"},
 		"the group of a key":                {LastPart(keys.Upgrade("7.3.79", "dc1-storage-1")), "dc1-storage-1"},
 	} {
 		if tc.got != tc.want {

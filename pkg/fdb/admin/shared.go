@@ -14,9 +14,9 @@ type Shared struct {
 	Lock *fdb.Lock
 	// Denied are the owners on the deny list.
 	Denied []string
-	// ReadyForUpgrade are the process groups that were announced for the version that
-	// was asked about.
-	ReadyForUpgrade []string
+	// Announced are the process groups that can start in a version, by version. Nil unless
+	// asked for.
+	Announced map[string][]string
 	// Maintenance says since when each process group is about to restart during
 	// maintenance.
 	Maintenance map[string]time.Time
@@ -29,8 +29,8 @@ type Shared struct {
 
 // SharedRequest says what to read besides the lock and the deny list.
 type SharedRequest struct {
-	// UpgradeTo is the version whose announcements are read; empty for none.
-	UpgradeTo string
+	// Upgrades has the announcements for all versions read.
+	Upgrades bool
 	// Maintenance has the maintenance notes read.
 	Maintenance bool
 	// Lists has the shared lists and the addresses of listed process groups read.
@@ -41,8 +41,8 @@ type SharedRequest struct {
 func ReadShared(ctx context.Context, kv KV, keys fdb.LockKeys, r SharedRequest) (Shared, error) {
 	begin, end := keys.DenyList()
 	reads := []Read{ReadKey(keys.Lock()), ReadRange(begin, end)}
-	if r.UpgradeTo != "" {
-		reads = append(reads, ReadRange(keys.Upgrades(r.UpgradeTo)))
+	if r.Upgrades {
+		reads = append(reads, ReadRange(keys.AllUpgrades()))
 	}
 	if r.Maintenance {
 		reads = append(reads, ReadRange(keys.Maintenance()))
@@ -68,9 +68,11 @@ func sharedIn(v View, keys fdb.LockKeys, r SharedRequest) (Shared, error) {
 		return Shared{}, err
 	}
 	shared := Shared{Lock: lock, Denied: deniedIn(v, keys), Maintenance: map[string]time.Time{}}
-	if r.UpgradeTo != "" {
-		for _, p := range v.Within(keys.Upgrades(r.UpgradeTo)) {
-			shared.ReadyForUpgrade = append(shared.ReadyForUpgrade, fdb.LastPart(p.Key))
+	if r.Upgrades {
+		shared.Announced = map[string][]string{}
+		for _, p := range v.Within(keys.AllUpgrades()) {
+			version := fdb.AnnouncedVersion(p.Key)
+			shared.Announced[version] = append(shared.Announced[version], fdb.LastPart(p.Key))
 		}
 	}
 	for _, p := range v.Within(keys.Maintenance()) {
@@ -106,6 +108,24 @@ func AnnounceUpgrade(ctx context.Context, kv KV, keys fdb.LockKeys, version stri
 	})
 	if err != nil {
 		return fmt.Errorf("announcing the upgrade to %s: %w", version, err)
+	}
+	return nil
+}
+
+// WithdrawUpgrade takes back what was announced of process groups for a version.
+func WithdrawUpgrade(ctx context.Context, kv KV, keys fdb.LockKeys, version string, groups []string) error {
+	err := settled(ctx, kv, []Read{ReadRange(keys.Upgrades(version))}, func(v View) ([]Mutation, error) {
+		var mutations []Mutation
+		for _, group := range groups {
+			key := keys.Upgrade(version, group)
+			if _, there := v.Value(key); there {
+				mutations = append(mutations, Clear(key))
+			}
+		}
+		return mutations, nil
+	})
+	if err != nil {
+		return fmt.Errorf("taking back what was announced for %s: %w", version, err)
 	}
 	return nil
 }

@@ -70,6 +70,8 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		return w.updateDenyList(ctx, a)
 	case plan.AnnounceUpgrade:
 		return w.announceUpgrade(ctx, a)
+	case plan.WithdrawUpgrade:
+		return w.withdrawUpgrade(ctx, a)
 	case plan.ChangeLists:
 		return w.changeLists(ctx, a)
 	}

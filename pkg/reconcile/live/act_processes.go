@@ -97,6 +97,14 @@ func (w *World) announceUpgrade(ctx context.Context, a plan.AnnounceUpgrade) err
 	return admin.AnnounceUpgrade(ctx, cli, keys, a.Version, texts(a.Groups))
 }
 
+func (w *World) withdrawUpgrade(ctx context.Context, a plan.WithdrawUpgrade) error {
+	cli, keys, err := w.sharedKeys("taking back announcements")
+	if err != nil {
+		return err
+	}
+	return admin.WithdrawUpgrade(ctx, cli, keys, a.Version, texts(a.Groups))
+}
+
 // sharedKeys is a client and the keys that all instances share through it.
 func (w *World) sharedKeys(doing string) (*admin.FDBCLI, fdb.LockKeys, error) {
 	cli, record, err := w.database()

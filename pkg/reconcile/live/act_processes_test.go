@@ -69,7 +69,8 @@ func TestWhatInstancesShareIsWrittenAndRead(t *testing.T) {
 	for _, a := range []plan.Action{
 		plan.UpdateDenyList{Deny: []string{"dc2", "dc3"}},
 		plan.UpdateDenyList{Allow: []string{"dc3"}},
-		plan.AnnounceUpgrade{Version: "7.4.6", Groups: []v1beta2.ProcessGroupID{"dc1-storage-1"}},
+		plan.AnnounceUpgrade{Version: "7.4.6", Groups: []v1beta2.ProcessGroupID{"dc1-storage-1", "dc1-storage-2"}},
+		plan.WithdrawUpgrade{Version: "7.4.6", Groups: []v1beta2.ProcessGroupID{"dc1-storage-2"}},
 		plan.StartMaintenance{Zone: "node-1", Duration: 10 * time.Minute, Groups: []v1beta2.ProcessGroupID{"dc1-storage-1", "dc1-storage-2"}, At: at},
 		plan.ForgetMaintenance{Groups: []v1beta2.ProcessGroupID{"dc1-storage-2"}},
 	} {
@@ -80,6 +81,7 @@ func TestWhatInstancesShareIsWrittenAndRead(t *testing.T) {
 	s := f.observe(plan.Everything)
 	want := plan.CoordinationFacts{
 		Read: true, DenyList: []string{"dc2"}, ReadyForUpgrade: []v1beta2.ProcessGroupID{"dc1-storage-1"},
+		Announced:   map[string][]v1beta2.ProcessGroupID{"7.4.6": {"dc1-storage-1"}},
 		Maintenance: map[v1beta2.ProcessGroupID]time.Time{"dc1-storage-1": at},
 	}
 	if diff := cmp.Diff(want, s.Coordination); diff != "" {

@@ -168,20 +168,28 @@ func (w *World) readCoordination(ctx context.Context, c *v1beta2.FoundationDBClu
 	for group, at := range shared.Maintenance {
 		facts.Maintenance[v1beta2.ProcessGroupID(group)] = at
 	}
-	for _, group := range shared.ReadyForUpgrade {
-		facts.ReadyForUpgrade = append(facts.ReadyForUpgrade, v1beta2.ProcessGroupID(group))
-	}
+	facts.Announced = announced(shared)
+	facts.ReadyForUpgrade = facts.Announced[c.Spec.Version]
 	facts.Lists = plan.ListFacts{Read: shared.Lists != nil, Entries: shared.Lists, Addresses: shared.Addresses}
 	return facts, nil
 }
 
 // sharedRequest asks for no more than the spec's rules look at.
 func sharedRequest(c *v1beta2.FoundationDBCluster) admin.SharedRequest {
-	r := admin.SharedRequest{Maintenance: c.ResetMaintenanceMode(), Lists: actsTogether(c)}
-	if c.IsBeingUpgradedIncompatibly() {
-		r.UpgradeTo = c.Spec.Version
+	return admin.SharedRequest{Upgrades: c.LocksUsed(), Maintenance: c.ResetMaintenanceMode(), Lists: actsTogether(c)}
+}
+
+func announced(shared admin.Shared) map[string][]v1beta2.ProcessGroupID {
+	if len(shared.Announced) == 0 {
+		return nil
 	}
-	return r
+	all := map[string][]v1beta2.ProcessGroupID{}
+	for version, groups := range shared.Announced {
+		for _, group := range groups {
+			all[version] = append(all[version], v1beta2.ProcessGroupID(group))
+		}
+	}
+	return all
 }
 
 func actsTogether(c *v1beta2.FoundationDBCluster) bool {

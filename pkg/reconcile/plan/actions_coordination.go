@@ -49,3 +49,20 @@ func (a AnnounceUpgrade) Describe() string {
 func (a AnnounceUpgrade) Subject() string { return joined(a.Groups) }
 
 func (AnnounceUpgrade) effect() Effect { return Effect{Stale: Coordination, Impact: NoImpact} }
+
+// WithdrawUpgrade takes back what was announced: another instance must not restart process
+// groups into a version that they are not prepared for any more.
+type WithdrawUpgrade struct {
+	Version string                   `json:"version"`
+	Groups  []v1beta2.ProcessGroupID `json:"groups"`
+}
+
+// Describe implements Action.
+func (a WithdrawUpgrade) Describe() string {
+	return fmt.Sprintf("take back that %d process groups can start in version %s", len(a.Groups), a.Version)
+}
+
+// Subject implements Action.
+func (a WithdrawUpgrade) Subject() string { return joined(a.Groups) }
+
+func (WithdrawUpgrade) effect() Effect { return Effect{Stale: Coordination, Impact: NoImpact} }

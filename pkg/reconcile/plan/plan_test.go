@@ -61,6 +61,7 @@ var effects = []expected{
 	{plan.ForgetMaintenance{}, false, plan.NoImpact},
 	{plan.UpdateDenyList{}, false, plan.NoImpact}, // it is the way past who holds the lock
 	{plan.AnnounceUpgrade{}, false, plan.NoImpact},
+	{plan.WithdrawUpgrade{}, false, plan.NoImpact},
 	{plan.ChangeLists{}, false, plan.NoImpact}, // who acts on it takes the lock
 }
 

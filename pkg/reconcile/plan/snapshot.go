@@ -78,6 +78,9 @@ type CoordinationFacts struct {
 	// be able to start in the spec's version. Read during an upgrade to a version that
 	// speaks another protocol.
 	ReadyForUpgrade []v1beta2.ProcessGroupID
+	// Announced are all announcements for upgrades, of all instances, by version. Read
+	// where instances meet in the database.
+	Announced map[string][]v1beta2.ProcessGroupID
 	// Maintenance says since when process groups are about to restart during
 	// maintenance. Read where the spec has maintenance mode used or reset.
 	Maintenance map[v1beta2.ProcessGroupID]time.Time

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -122,8 +123,23 @@ func (w *World) coordinate(ctx context.Context, a plan.Action) error {
 		}
 	case plan.ChangeLists:
 		w.Shared.Lists.change(w.Record, a)
+	case plan.WithdrawUpgrade:
+		for _, group := range a.Groups {
+			delete(w.Shared.Upgrades[a.Version], group)
+		}
 	default:
 		return fmt.Errorf("nobody knows how to %s", a.Describe())
 	}
 	return nil
+}
+
+// announced are the process groups that were announced for upgrades, by version.
+func (w *World) announced() map[string][]v1beta2.ProcessGroupID {
+	all := map[string][]v1beta2.ProcessGroupID{}
+	for version, groups := range w.Shared.Upgrades {
+		if len(groups) > 0 {
+			all[version] = slices.Sorted(maps.Keys(groups))
+		}
+	}
+	return all
 }

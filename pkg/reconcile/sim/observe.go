@@ -124,8 +124,8 @@ func (w *World) coordination(ctx context.Context) plan.CoordinationFacts {
 	}
 	facts := plan.CoordinationFacts{
 		Read: true, Lock: w.Shared.Lock, DenyList: w.Shared.denied(), Maintenance: maps.Clone(w.Shared.Maintenance),
-		ReadyForUpgrade: slices.Sorted(maps.Keys(w.Shared.Upgrades[w.Record.Spec.Version])),
-		Lists:           w.Shared.Lists.facts(w.Record),
+		ReadyForUpgrade: slices.Sorted(maps.Keys(w.Shared.Upgrades[w.Record.Spec.Version])), Announced: w.announced(),
+		Lists: w.Shared.Lists.facts(w.Record),
 	}
 	if slices.ContainsFunc(w.Record.Status.ProcessGroups, (*v1beta2.ProcessGroupStatus).IsMarkedForRemoval) {
 		addresses, err := w.exclusionsInProgress(ctx)

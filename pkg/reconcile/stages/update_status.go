@@ -55,7 +55,7 @@ func recordStatus(s plan.Snapshot) plan.Decision {
 		d.Why = "the record differs from what was observed"
 		d.Actions = []plan.Action{plan.WriteStatus{Cluster: s.Cluster.Name, Changes: statusChanges(s.Cluster.Status, status), Status: status}}
 	}
-	return tellInstances(s, status, d)
+	return withdrawAnnouncements(s, tellInstances(s, status, d))
 }
 
 // newStatus is the status that the observed facts amount to.
