@@ -31,9 +31,10 @@ func PublicIPSourceOf(pod *corev1.Pod) v1beta2.PublicIPSource {
 
 // ServersPerPodOf is how many servers of the class a pod was made for.
 func ServersPerPodOf(pod *corev1.Pod, class v1beta2.ProcessClass) (int, error) {
+	variable := class.ServersPerPodVariable()
 	for _, c := range pod.Spec.Containers {
 		for _, v := range c.Env {
-			if v.Name != class.ServersPerPodVariable() {
+			if v.Name != variable {
 				continue
 			}
 			n, err := strconv.Atoi(v.Value)
