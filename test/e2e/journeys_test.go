@@ -22,6 +22,8 @@ type journey struct {
 	// codes are the exit codes of a command, one for each time that the page has it;
 	// 0 for all that are not here.
 	codes map[string][]int
+	// rests are how long a person waits before a command, as the page says.
+	rests map[string]time.Duration
 	// leaveOut are commands that are not run, and why.
 	leaveOut map[string]string
 	// instead are pairs of what the page says and what is run, where a test cannot do
@@ -78,6 +80,8 @@ var journeys = map[string]journey{
 	"docs/upgrades.md": {
 		prepare: up(counts + quick + allAtOnce),
 		codes:   map[string][]int{plan: {1, 1}},
+		// Ten times as long to the database.
+		rests: map[string]time.Duration{`kubectl patch fdb sample-cluster --type merge -p '{"spec":{"version":"7.4.6"}}'`: 35 * time.Second},
 	},
 	"docs/tls.md": {
 		prepare: func(t *testing.T, p *walk) {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // walk is a page of the documentation as somebody follows it: in a shell of their own, in
@@ -83,6 +84,7 @@ func (p *walk) follow(t *testing.T) {
 			p.seen[command]++
 			continue
 		}
+		p.rest(t, command)
 		r := p.shell(t, p.here(t, command))
 		if want := p.wantedCode(command); r.code != want {
 			t.Fatalf("%s: %s\nexit code %d, want %d\nstdout:\n%s\nstderr:\n%s", p.name, command, r.code, want, r.stdout, r.stderr)
@@ -90,6 +92,16 @@ func (p *walk) follow(t *testing.T) {
 		t.Logf("$ %s\n%s%s", command, r.stdout, r.stderr)
 	}
 	p.complainAboutOthers(t)
+}
+
+// rest waits as the page says before a command.
+func (p *walk) rest(t *testing.T, command string) {
+	t.Helper()
+	select {
+	case <-time.After(p.rests[command]):
+	case <-t.Context().Done():
+		t.Fatal(t.Context().Err())
+	}
 }
 
 // wantedCode is the exit code of this run of a command. One that the table does not
@@ -110,6 +122,11 @@ func (p *walk) complainAboutOthers(t *testing.T) {
 	for command, codes := range p.codes {
 		if p.seen[command] < len(codes) {
 			t.Errorf("%s has %q %d times, and the table knows %d exit codes", p.name, command, p.seen[command], len(codes))
+		}
+	}
+	for command := range p.rests {
+		if p.seen[command] == 0 {
+			t.Errorf("%s does not have %q, before which the table rests", p.name, command)
 		}
 	}
 	for command := range p.leaveOut {

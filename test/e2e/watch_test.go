@@ -148,7 +148,8 @@ func page(t *testing.T, url string) string {
 func grantWatch(t *testing.T, ns string) {
 	t.Helper()
 	kubectl(t, "apply", "-n", ns, "-f", "../../manifests/rbac/reconcile.yaml", "-f", "../../manifests/rbac/watch.yaml")
-	kubectl(t, "apply", "-f", "../../manifests/rbac/find-operators.yaml")
+	// On the server: two tests that find none both create it otherwise.
+	kubectl(t, "apply", "--server-side", "-f", "../../manifests/rbac/find-operators.yaml")
 	kubectl(t, "create", "serviceaccount", "kubectl-fdb", "-n", ns)
 	account := "--serviceaccount=" + ns + ":kubectl-fdb"
 	kubectl(t, "create", "rolebinding", "kubectl-fdb-reconcile", "-n", ns, "--role=kubectl-fdb-reconcile", account)
