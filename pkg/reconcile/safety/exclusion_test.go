@@ -141,7 +141,11 @@ func TestFullFaultTolerance(t *testing.T) {
 		because string
 	}{
 		"everything is complete":      {given: func(*plan.Snapshot) {}},
-		"a group that goes is silent": {given: func(s *plan.Snapshot) { silence(s, time.Second) }},
+		"a group that goes is silent, and was drained": {given: func(s *plan.Snapshot) {
+			silence(s, time.Second)
+			s.Groups()[0].SetExcluded(evening)
+		}},
+		"a group that goes and still drains is silent": {func(s *plan.Snapshot) { silence(s, time.Second) }, "storage-1 stopped reporting 1s ago"},
 		"a group that stays has been silent for long": {given: func(s *plan.Snapshot) {
 			s.Groups()[1].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-2*time.Minute))
 		}},

@@ -46,15 +46,18 @@ func FullFaultTolerance(s plan.Snapshot) plan.Check {
 	return c
 }
 
-// justVanished names a process group that should stay and whose processes stopped
-// reporting too short a time ago for the database's numbers to show it.
+// justVanished names a process group that stays, or that still drains, and whose processes
+// stopped reporting too short a time ago for the database's numbers to show it.
 func justVanished(s plan.Snapshot) string {
 	for _, g := range s.Groups() {
 		if why := UnnoticedLoss(s, g); why != "" {
 			return why
 		}
 	}
-	for _, g := range s.Staying() {
+	for _, g := range s.Groups() {
+		if g.IsGone() {
+			continue // nothing depends on it any more
+		}
 		if why := unnoticedDeath(s, g); why != "" {
 			return why
 		}
@@ -78,7 +81,7 @@ func unnoticedDeath(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 			return fmt.Sprintf("%s stopped reporting %s ago, which the database shows after %s", g.ProcessGroupID, silent.Round(time.Second), fdb.DeathNoticedAfter)
 		}
 	}
-	if !known && !g.IsMarkedForRemoval() && len(reportingOf(s.Database.Status, g)) == 0 {
+	if !known && !g.IsGone() && len(reportingOf(s.Database.Status, g)) == 0 {
 		return fmt.Sprintf("%s does not report, and nobody has seen yet since when", g.ProcessGroupID)
 	}
 	return ""

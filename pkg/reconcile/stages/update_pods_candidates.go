@@ -60,12 +60,13 @@ const (
 )
 
 // unsettledPods says which pods of stateful process groups are on their way up or down.
+// Groups that leave count until they are drained: their data is still on them.
 // The database shows a dead storage process after a minute only, so a second fault
 // domain could go down while everything still looks complete.
 func unsettledPods(s plan.Snapshot) []string {
 	var reasons []string
-	for _, g := range s.Staying() {
-		if !g.ProcessClass.IsStateful() || pendingTooLong(s, g) {
+	for _, g := range s.Groups() {
+		if g.IsGone() || !g.ProcessClass.IsStateful() || pendingTooLong(s, g) {
 			continue
 		}
 		if why := unsettled(s, g, s.Pod(g)); why != "" {
@@ -88,6 +89,8 @@ func unsettled(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) 
 			return "has a pod that is terminating"
 		}
 		return ""
+	case g.HasCondition(v1beta2.ConditionMissingPod):
+		return "has a pod that was made in this very pass" // whatever this machine's clock says
 	case s.Now.Sub(pod.CreationTimestamp.Time) < podYoungFor:
 		return cmp.Or(elsewhereThan(pod, s, g), notYetBack(s, g, pod))
 	default:

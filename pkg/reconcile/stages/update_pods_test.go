@@ -87,6 +87,24 @@ func TestUpdatePods(t *testing.T) {
 			from: outdatedStorage, given: func(s *plan.Snapshot) { s.Pods["sample-storage-116"].DeletionTimestamp = new(noonTime()) },
 			holds: "storage-116 has a pod that is terminating",
 		},
+		"waits for a pod that was made in this very pass, whatever the clock says": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingPod, noon.Add(-time.Hour))
+				dropProcess(s, storage(s, "storage-116"))
+			}, holds: "storage-116 has a pod that was made in this very pass",
+		},
+		"waits for the pod of a group that leaves and still holds data": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				storage(s, "storage-116").MarkForRemoval(noon)
+				s.Pods["sample-storage-116"].DeletionTimestamp = new(noonTime())
+			}, holds: "storage-116 has a pod that is terminating",
+		},
+		"waits while a group that leaves and still holds data died a moment ago": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				storage(s, "storage-116").MarkForRemoval(noon)
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Second))
+			}, holds: "storage-116 stopped reporting 1s ago",
+		},
 		"waits until the processes of a new pod report": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				s.Pods["sample-storage-116"].CreationTimestamp = metav1.NewTime(noon.Add(-30 * time.Second))
