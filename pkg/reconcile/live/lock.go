@@ -147,11 +147,13 @@ func (w *World) readCoordination(ctx context.Context, c *v1beta2.FoundationDBClu
 		return facts, nil
 	}
 	if slices.ContainsFunc(c.Status.ProcessGroups, (*v1beta2.ProcessGroupStatus).IsMarkedForRemoval) {
-		addresses, err := cli.InProgressExclusions(ctx)
+		excluded, err := cli.Exclusions(ctx)
+		inProgress, progressErr := cli.InProgressExclusions(ctx)
 		if ctx.Err() != nil {
 			return facts, ctx.Err()
 		}
-		facts.ExclusionsRead, facts.InProgressExclusions = err == nil, addresses
+		facts.ExclusionsRead = err == nil && progressErr == nil
+		facts.Exclusions, facts.InProgressExclusions = excluded, inProgress
 	}
 	if !c.LocksUsed() && !c.ResetMaintenanceMode() && !actsTogether(c) {
 		return facts, nil

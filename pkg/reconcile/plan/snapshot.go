@@ -91,9 +91,12 @@ type CoordinationFacts struct {
 	// Lists are the process groups that instances act on together. Read in global
 	// synchronization mode.
 	Lists ListFacts
-	// ExclusionsRead is false when the exclusions in progress were not read: no group
-	// is marked for removal, or the database cannot be asked.
+	// ExclusionsRead is false when exclusions were not read: no group is marked for
+	// removal, or the database cannot be asked.
 	ExclusionsRead bool
+	// Exclusions are the targets excluded now, read in a transaction: a status document
+	// can be stale, and an exclusion that a person ended lets data come back.
+	Exclusions []string
 	// InProgressExclusions are addresses, with ports and without flags, of processes
 	// that are excluded and still hold something. fdb.UnknownLogAddress among them may
 	// be anybody.

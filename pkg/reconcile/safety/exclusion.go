@@ -120,7 +120,12 @@ func holdsSomething(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 		}
 	}
 	if len(processes) < serversOf(s, g) || g.HasCondition(v1beta2.ConditionMissingProcesses) {
-		return silentHolds(s, g)
+		if why := silentHolds(s, g); why != "" {
+			return why
+		}
+	}
+	if !covered(s.Coordination.Exclusions, g) {
+		return "the database itself has no exclusion of it any more, whatever the status document says"
 	}
 	return ""
 }
@@ -195,7 +200,10 @@ func processesOf(status *fdb.Status, g *v1beta2.ProcessGroupStatus) []fdb.Proces
 // not see; that such a log is needed by nobody shows in the generations of logs, in the
 // replication of the current one, and in the exclusions in progress.
 func isExcluded(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
-	targets := s.Database.Status.ExcludedTargets()
+	return covered(s.Database.Status.ExcludedTargets(), g)
+}
+
+func covered(targets []string, g *v1beta2.ProcessGroupStatus) bool {
 	return slices.Contains(targets, g.ExclusionString()) || addressesExcluded(targets, g)
 }
 

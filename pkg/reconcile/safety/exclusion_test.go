@@ -42,7 +42,7 @@ func draining(t *testing.T) plan.Snapshot {
 	c.Status.ProcessGroups[0].MarkForRemoval(evening.Add(-time.Hour))
 	return plan.Snapshot{
 		Now: evening, Cluster: c, Database: plan.DatabaseFacts{Status: status, AsOf: evening},
-		Coordination: plan.CoordinationFacts{ExclusionsRead: true},
+		Coordination: plan.CoordinationFacts{ExclusionsRead: true, Exclusions: []string{"locality_instance_id:storage-1"}},
 	}
 }
 
@@ -91,6 +91,8 @@ func TestAGroupIsDrainedOnlyWhenNothingSpeaksAgainstIt(t *testing.T) {
 		"roles are not complete": {func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Messages = []fdb.Message{{Name: "storage_servers_error"}}
 		}, "does not tell all roles"},
+		"somebody ended its exclusion, and the status document is stale": {func(s *plan.Snapshot) { s.Coordination.Exclusions = nil }, "has no exclusion of it any more"},
+		"excluded by its address": {given: func(s *plan.Snapshot) { s.Coordination.Exclusions = []string{"10.0.0.1"} }},
 		"silent and never excluded": {func(s *plan.Snapshot) {
 			silence(s, time.Hour)
 			s.Database.Status.Cluster.Configuration.ExcludedServers = nil
@@ -140,7 +142,7 @@ func TestFullFaultTolerance(t *testing.T) {
 		given   func(*plan.Snapshot)
 		because string
 	}{
-		"everything is complete":      {given: func(*plan.Snapshot) {}},
+		"everything is complete": {given: func(*plan.Snapshot) {}},
 		"a group that goes is silent, and was drained": {given: func(s *plan.Snapshot) {
 			silence(s, time.Second)
 			s.Groups()[0].SetExcluded(evening)

@@ -128,8 +128,10 @@ func (w *World) coordination(ctx context.Context) plan.CoordinationFacts {
 		Lists: w.Shared.Lists.facts(w.Record),
 	}
 	if slices.ContainsFunc(w.Record.Status.ProcessGroups, (*v1beta2.ProcessGroupStatus).IsMarkedForRemoval) {
-		addresses, err := w.exclusionsInProgress(ctx)
-		facts.ExclusionsRead, facts.InProgressExclusions = err == nil, addresses
+		addresses, err := w.managementKeys(ctx, "in_progress_exclusion")
+		locations, otherErr := w.managementKeys(ctx, "excluded", "excluded_locality")
+		facts.ExclusionsRead = err == nil && otherErr == nil
+		facts.InProgressExclusions, facts.Exclusions = addresses, locations
 	}
 	return facts
 }
@@ -140,19 +142,25 @@ func (w *World) Type(script string) (string, error) {
 	return string(out), err
 }
 
-func (w *World) exclusionsInProgress(ctx context.Context) ([]string, error) {
-	const prefix = `\xff\xff/management/in_progress_exclusion/`
-	out, err := w.fdbcli(ctx, `getrangekeys \xff\xff/management/in_progress_exclusion/ \xff\xff/management/in_progress_exclusion0 1000`)
+// managementKeys are what follows the names of special keys.
+func (w *World) managementKeys(ctx context.Context, names ...string) ([]string, error) {
+	var commands []string
+	for _, name := range names {
+		commands = append(commands, fmt.Sprintf(`getrangekeys \xff\xff/management/%[1]s/ \xff\xff/management/%[1]s0 1000`, name))
+	}
+	out, err := w.fdbcli(ctx, strings.Join(commands, "; "))
 	if err != nil {
 		return nil, err
 	}
-	var addresses []string
+	var found []string
 	for line := range strings.Lines(string(out)) {
-		if address, ok := strings.CutPrefix(strings.TrimSpace(line), "`"+prefix); ok {
-			addresses = append(addresses, strings.TrimSuffix(address, "'"))
+		for _, name := range names {
+			if target, ok := strings.CutPrefix(strings.TrimSpace(line), "`\\xff\\xff/management/"+name+"/"); ok {
+				found = append(found, strings.TrimSuffix(target, "'"))
+			}
 		}
 	}
-	return addresses, nil
+	return found, nil
 }
 
 // fdbcli runs a command in the first pod that has a cluster file.

@@ -36,6 +36,7 @@ func drainedStorage(tb testing.TB) plan.Snapshot {
 	yes := true
 	editProcess(&s, g, func(p *fdb.Process) { p.Excluded = &yes })
 	s.Database.Status.Cluster.Configuration.ExcludedServers = []fdb.ExcludedServer{{Locality: g.ExclusionString()}}
+	s.Coordination.Exclusions = []string{g.ExclusionString()}
 	return s
 }
 
@@ -235,6 +236,7 @@ func TestRemovePods(t *testing.T) {
 				dropProcess(s, stuck)
 				c := s.Database.Status.Cluster.Configuration
 				c.ExcludedServers = append(c.ExcludedServers, fdb.ExcludedServer{Locality: stuck.ExclusionString()})
+				s.Coordination.Exclusions = append(s.Coordination.Exclusions, stuck.ExclusionString())
 				s.Pod(stuck).DeletionTimestamp = &ends
 				s.Volumes[stuck.PVCName(s.Cluster)].DeletionTimestamp = &ends
 			}, does: []string{recorded, deleted}, holds: "still terminating",

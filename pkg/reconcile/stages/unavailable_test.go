@@ -128,6 +128,7 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 func TestTheClusterInNeedWouldGetWhatItNeeds(t *testing.T) {
 	s := inNeedOfEverything(t)
 	s.Coordination.Read, s.Coordination.ExclusionsRead = true, true
+	s.Coordination.Exclusions = s.Database.Status.ExcludedTargets()
 	want := map[string]string{
 		"UpdateLockConfiguration": "UpdateDenyList", "UpdateDatabaseConfiguration": "Configure", "ChooseRemovals": "MarkForRemoval",
 		"ReplaceFailedPods": "MarkForRemoval", "BounceProcesses": "RestartProcesses", "RemovePods": "DeleteGroupObjects",
