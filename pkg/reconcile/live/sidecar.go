@@ -13,7 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/httpstream" //nolint:staticcheck // client-go takes and returns its types
-	"k8s.io/client-go/kubernetes"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
 	streaming "k8s.io/streaming/pkg/httpstream"
@@ -82,11 +82,11 @@ func needsClientCertificate(pod *corev1.Pod) bool {
 
 // portForwardDialer speaks WebSocket, and SPDY to an API server or proxy that does not.
 func (w *World) portForwardDialer(pod *corev1.Pod) (httpstream.Dialer, error) {
-	clients, err := kubernetes.NewForConfig(w.Config)
+	client, err := corev1client.NewForConfig(w.Config)
 	if err != nil {
 		return nil, fmt.Errorf("making a client to forward a port: %w", err)
 	}
-	target := clients.CoreV1().RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).SubResource("portforward").URL()
+	target := client.RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).SubResource("portforward").URL()
 	transport, upgrader, err := spdy.RoundTripperFor(w.Config)
 	if err != nil {
 		return nil, fmt.Errorf("making a connection to forward a port: %w", err)
