@@ -1,9 +1,11 @@
 package stages
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -23,20 +25,20 @@ func updatePods(o Options) plan.Stage {
 		Name:  "UpdatePods",
 		Reads: plan.Record | plan.Pods | plan.Volumes | plan.PodFiles | plan.Database,
 		Decide: func(s plan.Snapshot) plan.Decision {
-			outdated, err := outdatedPods(s, o)
+			outdated, silent, err := outdatedPods(s, o)
 			if err != nil {
 				return contradiction(err)
 			}
 			if len(outdated) == 0 {
 				return plan.Decision{}
 			}
-			return updateOutdated(s, outdated)
+			return updateOutdated(s, outdated, silent)
 		},
 	}
 }
 
 // updateOutdated asks what keeps all pods from being updated, and then which may go.
-func updateOutdated(s plan.Snapshot, outdated []outdatedPod) plan.Decision {
+func updateOutdated(s plan.Snapshot, outdated []outdatedPod, silent []string) plan.Decision {
 	if why := specsFrozen(s.Cluster); why != "" {
 		return plan.Wait(podDelay, fmt.Sprintf("%d pods keep their old spec %s", len(outdated), why))
 	}
@@ -47,7 +49,20 @@ func updateOutdated(s plan.Snapshot, outdated []outdatedPod) plan.Decision {
 	if why := unsettledPods(s); len(why) > 0 {
 		return plan.Wait(podUpdateRetry, "pods are updated once all others are settled: "+someOf(why))
 	}
+	if len(silent) > 0 && s.Cluster.DeletionMode() != v1beta2.PodUpdateModeAll {
+		return stopUpdate(outdated, silent)
+	}
 	return updateSome(s, outdated)
+}
+
+// stopUpdate stops an update at the first pod that has the wanted spec and whose servers
+// do not report. The spec may be what keeps them from it; and while nobody sees whether
+// they came back meanwhile, a death that the database has not noticed yet cannot be told
+// from an old one. The operator goes on once the data has been copied elsewhere.
+func stopUpdate(outdated []outdatedPod, silent []string) plan.Decision {
+	return plan.Decision{Hold: &plan.Hold{RetryAfter: podUpdateRetry, Reason: fmt.Sprintf(
+		"%d pods have to be made anew; the update stops while servers with the new spec do not report: %s; correct the spec, or replace these process groups",
+		len(outdated), someOf(silent))}}
 }
 
 // specsFrozen says why no pod may change now. New pods would run a version, or announce
@@ -74,6 +89,8 @@ type outdatedPod struct {
 	class v1beta2.ProcessClass
 	// zone is the fault domain that the pod's processes announce.
 	zone string
+	// silent is true when not all of its servers report.
+	silent bool
 }
 
 func podNames(pods []outdatedPod) []string {
@@ -140,18 +157,29 @@ func nextPods(s plan.Snapshot, outdated []outdatedPod) (chosen []outdatedPod, al
 	return chosen, allowed
 }
 
-// allowedZones are the fault domains, in the order of their names, whose pods may go
-// down now.
+// allowedZones are the fault domains whose pods may go down now: first those where servers
+// are down already, then in the order of their names.
 func allowedZones(s plan.Snapshot, outdated []outdatedPod) (zones []string, allowed plan.Check) {
 	byZone := map[string][]outdatedPod{}
 	for _, pod := range outdated {
 		byZone[pod.zone] = append(byZone[pod.zone], pod)
 	}
-	zones = slices.Sorted(maps.Keys(byZone))
+	zones = slices.SortedFunc(maps.Keys(byZone), func(a, b string) int {
+		return cmp.Or(cmp.Compare(turn(byZone[a]), turn(byZone[b])), strings.Compare(a, b))
+	})
 	if zones, allowed = besideUnavailable(s, zones); !allowed.OK {
 		return zones, allowed
 	}
 	return besideMaintenance(s, zones, byZone)
+}
+
+// turn is 0 for a fault domain that is down already: to make it anew costs nothing, and may
+// bring it back.
+func turn(pods []outdatedPod) int {
+	if slices.ContainsFunc(pods, func(pod outdatedPod) bool { return pod.silent }) {
+		return 0
+	}
+	return 1
 }
 
 // besideUnavailable leaves the zones that may go down beside those which have unavailable

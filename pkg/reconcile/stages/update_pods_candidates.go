@@ -19,10 +19,12 @@ import (
 // record. A pod that does not tell its fault domain stays out: nobody could say what
 // goes down with it. So does one whose group is to be replaced, or about which nobody can
 // tell that: it waits for its turn with the pod that it has.
-func outdatedPods(s plan.Snapshot, o Options) ([]outdatedPod, error) {
+//
+// Of those that have the spec that is wanted, it says whose servers do not report.
+func outdatedPods(s plan.Snapshot, o Options) (outdated []outdatedPod, silent []string, err error) {
 	hashes := objects.NewSpecHashes(s.Cluster)
 	inspect := sync.OnceValue(func() inspection { return newInspection(s, o) }) // for few passes only
-	var outdated []outdatedPod
+	servers := reportingServers(s.Database.Status)
 	for _, g := range s.Staying() {
 		pod := s.Pod(g)
 		if pod == nil || pod.DeletionTimestamp != nil || s.Cluster.ReplacesPodsOf(g.ProcessClass) || pendingTooLong(s, g) {
@@ -30,20 +32,54 @@ func outdatedPods(s plan.Snapshot, o Options) ([]outdatedPod, error) {
 		}
 		want, err := hashes.Of(g)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		current := pod.Annotations[v1beta2.AnnotationLastAppliedSpec] == want
+		if current && g.ProcessClass.IsStateful() && servers.misses(g, pod) {
+			silent = append(silent, string(g.ProcessGroupID))
 		}
 		zone, known := zoneOf(s.Cluster, s.PodFiles[pod.Name].Variables)
-		if pod.Annotations[v1beta2.AnnotationLastAppliedSpec] == want || !known {
+		if current || !known {
 			continue
 		}
 		if reason, err := inspect().group(g); reason != "" || err != nil {
 			continue // ReplaceMisconfiguredPods says why
 		}
 		outdated = append(outdated, outdatedPod{
-			PodOfGroup: plan.PodOfGroup{Group: g.ProcessGroupID, Name: pod.Name, UID: pod.UID}, class: g.ProcessClass, zone: zone,
+			PodOfGroup: plan.PodOfGroup{Group: g.ProcessGroupID, Name: pod.Name, UID: pod.UID}, class: g.ProcessClass, zone: zone, silent: servers.misses(g, pod),
 		})
 	}
-	return outdated, nil
+	return outdated, silent, nil
+}
+
+// serverCount says how many servers of each process group report. It is nil without a
+// status document: then nobody is known to be silent, and nothing goes down anyway.
+type serverCount map[string]int
+
+func reportingServers(status *fdb.Status) serverCount {
+	if status == nil {
+		return nil
+	}
+	count := serverCount{}
+	for _, p := range status.Cluster.Processes {
+		if p.Reporting() {
+			count[p.InstanceID()]++
+		}
+	}
+	return count
+}
+
+// misses reports whether fewer of a pod's servers report than it runs.
+func (c serverCount) misses(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) bool {
+	if c == nil {
+		return false
+	}
+	servers, err := objects.ServersPerPodOf(pod, g.ProcessClass)
+	return err != nil || c[string(g.ProcessGroupID)] < servers
+}
+
+func reportingOf(status *fdb.Status, g *v1beta2.ProcessGroupStatus) []fdb.Process {
+	return slices.DeleteFunc(status.ProcessesOf(string(g.ProcessGroupID)), func(p fdb.Process) bool { return !p.Reporting() })
 }
 
 // pendingTooLong reports whether a pod cannot start, so that nobody waits for it.
@@ -122,13 +158,11 @@ func notYetBack(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod)
 	if s.Database.Status == nil {
 		return "has a new pod, and the database does not tell of its processes"
 	}
-	processes := slices.DeleteFunc(s.Database.Status.ProcessesOf(string(g.ProcessGroupID)), func(p fdb.Process) bool { return !p.Reporting() })
-	servers, err := objects.ServersPerPodOf(pod, g.ProcessClass)
-	if err != nil || len(processes) < servers {
+	if reportingServers(s.Database.Status).misses(g, pod) {
 		return "has a new pod whose processes do not report yet"
 	}
 	age := s.Now.Sub(pod.CreationTimestamp.Time)
-	for _, p := range processes {
+	for _, p := range reportingOf(s.Database.Status, g) {
 		if uptime, known := p.Uptime(); known && uptime > age {
 			return fmt.Sprintf("has a process that is older (%s) than its pod (%s): the status document is stale, or this machine's clock is wrong",
 				uptime.Round(time.Second), age.Round(time.Second))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -32,6 +33,16 @@ func shareZone(s *plan.Snapshot, id v1beta2.ProcessGroupID, zone string) {
 	g := s.Cluster.ProcessGroup(id)
 	g.FaultDomain = v1beta2.FaultDomain(zone)
 	s.PodFiles[g.PodName(s.Cluster)].Variables[v1beta2.EnvZoneID] = zone
+}
+
+// wantedHash is the hash of the spec that a group's pod should have.
+func wantedHash(tb testing.TB, s plan.Snapshot, id v1beta2.ProcessGroupID) string {
+	tb.Helper()
+	hash, err := objects.NewSpecHashes(s.Cluster).Of(s.Cluster.ProcessGroup(id))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return hash
 }
 
 func withMaintenance(s *plan.Snapshot) {
@@ -131,6 +142,27 @@ func TestUpdatePods(t *testing.T) {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Minute))
 			}, holds: "storage-116 stopped reporting 1m0s ago",
+		},
+		"stops at a pod that has the wanted spec and does not come back": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = wantedHash(t, *s, "storage-116")
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Hour))
+				dropProcess(s, storage(s, "storage-116"))
+			}, holds: "the update stops while servers with the new spec do not report: storage-116",
+		},
+		"takes all down beside a pod that does not come back where the spec wants it that way": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				mode(v1beta2.PodUpdateModeAll)(s)
+				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = wantedHash(t, *s, "storage-116")
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Hour))
+				dropProcess(s, storage(s, "storage-116"))
+			}, does: []string{oneZone}, holds: "0 more follow",
+		},
+		"begins with the fault domain that is down already": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Hour))
+				dropProcess(s, storage(s, "storage-116"))
+			}, does: []string{theOther}, holds: "2 more follow",
 		},
 		"deletes nothing on an old status document":     {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(-2 * time.Minute) }, holds: "is the status document recent?"},
 		"deletes nothing after the clock was set back":  {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(time.Minute) }, holds: "is the status document recent?"},
