@@ -71,11 +71,16 @@ func (o planOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err := r.open(ctx, types.NamespacedName{Namespace: record.Namespace, Name: record.Name}); err != nil {
 		return err
 	}
+	return r.showPlan(ctx, o)
+}
+
+// showPlan prints what a pass would do, and answers whether it would do anything.
+func (r *run) showPlan(ctx context.Context, o planOptions) error {
 	view, done, err := r.preview(ctx)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
-	if err := o.print(env, view); err != nil {
+	if err := o.print(r.env, view); err != nil {
 		return err
 	}
 	return planEnd(view, done)

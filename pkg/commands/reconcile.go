@@ -2,14 +2,11 @@ package commands
 
 import (
 	"context"
-	"errors"
-	"time"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -17,16 +14,8 @@ import (
 type reconcileOptions struct {
 	clusterFlag
 	stepFlags
-	dryRun  string
-	yes     bool
-	coexist bool
-	wait    bool
+	changeFlags
 	watchFlags
-	timeout  time.Duration
-	interval time.Duration
-	output   string
-	reason   string
-	overrideFlags
 }
 
 func newReconcile(env *Env) *cobra.Command {
@@ -65,20 +54,8 @@ and gives back what was locked; the same command again goes on from there.`,
 	}
 	o.clusterFlag.add(cmd, env)
 	o.stepFlags.add(cmd)
-	o.overrideFlags.add(cmd)
-	flags := cmd.Flags()
-	flags.StringVar(&o.dryRun, "dry-run", "none", "client: show what a pass would do and change nothing, as plan does; none: do it")
-	flags.Lookup("dry-run").NoOptDefVal = "client"
-	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
-	flags.BoolVar(&o.coexist, "coexist", false, "act even though an operator manages the cluster")
-	flags.BoolVar(&o.wait, "wait", false, "repeat passes until nothing is left to do")
+	o.changeFlags.add(cmd, "nothing is left to do")
 	o.watchFlags.add(cmd)
-	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, with exit code 3; 0 is never")
-	flags.DurationVar(&o.interval, "interval", pace.DefaultInterval, "with --wait and --watch, how long to rest between passes at least")
-	flags.StringVarP(&o.output, "output", "o", "text", "text or json")
-	flags.StringVar(&o.reason, "reason", "", "why, for others who meet the Lease of this run")
-	complete(cmd, "output", func() []string { return []string{"text", "json"} })
-	complete(cmd, "dry-run", func() []string { return []string{"client", "none"} })
 	return cmd
 }
 
@@ -87,34 +64,40 @@ func (o reconcileOptions) run(ctx context.Context, env *Env, args []string) erro
 	if err != nil {
 		return err
 	}
-	if env.Overrides, err = o.gates(); err != nil {
-		return err
+	intent := writes
+	if o.dryRun == dryRunClient {
+		intent = reads
 	}
-	if o.dryRun == "client" {
-		return planOptions{clusterFlag: o.clusterFlag, stepFlags: o.stepFlags, coexist: o.coexist, output: o.planOutput()}.run(ctx, env, args)
-	}
-	record, err := env.cluster(ctx, args, o.name, writes)
+	record, err := env.cluster(ctx, args, o.name, intent)
 	if err != nil {
 		return err
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
-	if err := env.mayDo(ctx, key.Namespace, o.powers()); err != nil {
-		return err
-	}
-	if o.reason != "" {
-		env.Holder += " (" + o.reason + ")"
-	}
-	passes := passes{
-		run:     run{env: env, steps: steps, seed: env.Random(), gates: live.GateOptions{Coexist: o.coexist}},
-		options: o, approved: approval{everything: o.yes},
-	}
-	if err := passes.open(ctx, key); err != nil {
-		return err
+	c := change{
+		changeFlags: o.changeFlags, words: o.words(key.Name), stages: steps, needs: o.powers(), partial: len(o.only)+len(o.skip) > 0,
 	}
 	if o.watch {
-		return passes.watch(ctx)
+		return env.watchOver(ctx, key, c, o.watchFlags)
 	}
-	return passes.all(ctx)
+	return env.carryOut(ctx, key, c)
+}
+
+// words are the command and what it was told about steps.
+func (o reconcileOptions) words(cluster string) []string {
+	words := []string{"reconcile", cluster}
+	if o.watch {
+		words = append(words, "--watch")
+	}
+	if len(o.only) > 0 {
+		words = append(words, "--only", strings.Join(o.only, ","))
+	}
+	if len(o.skip) > 0 {
+		words = append(words, "--skip", strings.Join(o.skip, ","))
+	}
+	if o.metricsAddr != "" {
+		words = append(words, "--metrics-addr", o.metricsAddr)
+	}
+	return words
 }
 
 // powers are what the command has to be allowed to do.
@@ -130,27 +113,8 @@ func (o reconcileOptions) check(env *Env) ([]plan.Stage, error) {
 	if err := o.checkWatch(); err != nil {
 		return nil, err
 	}
-	switch {
-	case o.output != "text" && o.output != "table" && o.output != "json":
-		return nil, usagef("-o is text or json, not %q", o.output)
-	case o.dryRun != "client" && o.dryRun != "none":
-		return nil, usagef("--dry-run is client or none, not %q", o.dryRun)
-	case o.dryRun == "client" && o.wait:
-		return nil, usagef("--dry-run looks once, --wait repeats: choose one")
-	case o.timeout < 0 || o.interval < 0:
-		return nil, usagef("--timeout and --interval cannot be negative")
-	case o.dryRun == "none" && !o.yes && !env.IsTerminal(env.In):
-		return nil, &failure{
-			code: ExitUnconfirmed, err: errors.New("nobody can be asked without a terminal; nothing was changed"),
-			hints: []string{"add --yes to agree beforehand, or look first with --dry-run"},
-		}
+	if err := o.changeFlags.check(env); err != nil {
+		return nil, err
 	}
 	return o.steps()
-}
-
-func (o reconcileOptions) planOutput() string {
-	if o.output == "json" {
-		return "json"
-	}
-	return "table"
 }

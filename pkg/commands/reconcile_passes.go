@@ -5,17 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// passes are the passes of one `reconcile`: one, or with --wait as many as it takes.
+// passes are the passes of one change: one, or with --wait as many as it takes.
 type passes struct {
 	run
-	options  reconcileOptions
+	change
 	approved approval
 
 	count int
@@ -25,6 +24,11 @@ type passes struct {
 	why   summary
 	tell  func(reconcile.Event)
 	said  string // what was last said to be waited for
+
+	// targets are what the command is about, as far as they are; reached is true once all
+	// are where they should be.
+	targets []ui.Target
+	reached bool
 }
 
 // all runs passes until one of them settles how the command ends.
@@ -35,7 +39,7 @@ func (p *passes) all(ctx context.Context) error {
 			return causeOf(ctx, err)
 		}
 	}
-	ctx, stop := withTimeout(ctx, p.env.Clock, p.options.timeout)
+	ctx, stop := withTimeout(ctx, p.env.Clock, p.timeout)
 	defer stop()
 	for {
 		if err := p.once(ctx); err != nil {
@@ -102,7 +106,7 @@ func (p *passes) once(ctx context.Context) error {
 }
 
 func (p *passes) reporter() func(reconcile.Event) {
-	if p.options.output == "json" {
+	if p.output == "json" {
 		return ui.JSON(p.env.Out)
 	}
 	return ui.Text(p.env.Out, ui.TextOptions{Paint: p.env.paint(p.env.Out), Verbose: p.env.global.verbose > 0})
@@ -115,14 +119,45 @@ func (p *passes) goOn(ctx context.Context) (bool, error) {
 		p.env.talk("%s", beyond.Error())
 		return true, p.ask(ctx)
 	}
-	if !p.options.wait || !p.worthWaiting() {
+	if err := p.look(ctx); err != nil || p.reached {
+		return false, err
+	}
+	if !p.wait || !p.worthWaiting() {
 		return false, nil
 	}
-	reason := p.why.words(p.last)
+	reason := p.waitsFor()
 	if reason != p.said {
 		p.waitFor(reason)
 	}
-	return true, p.env.pause(ctx, restAfter(p.last, p.options.interval), reason)
+	return true, p.env.pause(ctx, restAfter(p.last, p.interval), reason)
+}
+
+// look asks how far the targets are, where there are any.
+func (p *passes) look(ctx context.Context) (err error) {
+	if p.purpose == nil || p.last.Stopped != nil {
+		return nil
+	}
+	before := p.targets
+	if p.targets, p.reached, err = p.purpose.look(ctx, p.session); err != nil {
+		return fmt.Errorf("looking how far it is: %w", err)
+	}
+	if p.output != "json" && p.wait {
+		ui.WriteProgress(p.env.Out, before, p.targets)
+	}
+	return nil
+}
+
+// waitsFor says what the next pass may find to have changed.
+func (p *passes) waitsFor() string {
+	if words := p.why.words(p.last); words != "" {
+		return words
+	}
+	for _, t := range p.targets {
+		if !t.Reached {
+			return fmt.Sprintf("%s is %s", t.ID, t.Phase)
+		}
+	}
+	return ""
 }
 
 // longestRest bounds the rest between two passes. What one stage waits for can take ten
@@ -138,7 +173,7 @@ func restAfter(done reconcile.PassDone, interval time.Duration) time.Duration {
 // waitFor says what is waited for now; text has said so on stdout.
 func (p *passes) waitFor(reason string) {
 	p.said = reason
-	if p.options.output == "json" {
+	if p.output == "json" {
 		p.env.talk("waiting: %s", reason)
 		return
 	}
@@ -150,7 +185,7 @@ func (p *passes) waitFor(reason string) {
 func (p *passes) worthWaiting() bool {
 	switch passCode(p.last) {
 	case ExitDone:
-		return p.last.Outcome == reconcile.Changed
+		return p.last.Outcome == reconcile.Changed || p.purpose != nil
 	case ExitWaiting:
 		return true
 	case ExitConflict:
@@ -165,8 +200,8 @@ func (p *passes) worthWaiting() bool {
 // the end of the command.
 func (p *passes) finish(ctx context.Context, err error) error {
 	end := p.end(ctx, err)
-	if p.options.output == "json" {
-		return errors.Join(ui.WriteJSON(p.env.Out, p.result(end)), end)
+	if p.output == "json" {
+		return errors.Join(ui.WriteJSON(p.env.Out, p.document(end)), end)
 	}
 	fmt.Fprintln(p.env.Out, p.sentence(end))
 	return end
@@ -205,14 +240,14 @@ func (p *passes) timedOut() error {
 		words = p.why.words(p.last)
 	}
 	if words != "" {
-		return fmt.Errorf("%w after %s: %s", errTimeout, p.options.timeout, words)
+		return fmt.Errorf("%w after %s: %s", errTimeout, p.timeout, words)
 	}
-	return fmt.Errorf("%w after %s", errTimeout, p.options.timeout)
+	return fmt.Errorf("%w after %s", errTimeout, p.timeout)
 }
 
 func (p *passes) verdict() error {
 	code := passCode(p.last)
-	if code == ExitDone {
+	if code == ExitDone || p.reached {
 		return nil
 	}
 	f := &failure{code: code, err: errors.New(p.why.words(p.last)), told: true}
@@ -227,26 +262,23 @@ func (p *passes) verdict() error {
 
 // again is the hint to run the same command once more.
 func (p *passes) again(why string, extra ...string) string {
-	o, words := p.options, []string{"reconcile", p.key.Name}
-	for flag, set := range map[string]bool{"--yes": o.yes, "--wait": o.wait, "--watch": o.watch, "--coexist": o.coexist} {
-		if set && !slices.Contains(extra, flag) {
-			extra = append(extra, flag)
+	flags := p.shared()
+	for _, flag := range extra {
+		if !slices.Contains(flags, flag) {
+			flags = append([]string{flag}, flags...)
 		}
 	}
-	slices.Sort(extra)
-	if len(o.only) > 0 {
-		extra = append(extra, "--only", strings.Join(o.only, ","))
+	return why + ": " + p.env.command(slices.Concat(p.words, flags)...)
+}
+
+// document is the last line of the JSON.
+func (p *passes) document(end error) any {
+	if p.purpose == nil {
+		return p.result(end)
 	}
-	if len(o.skip) > 0 {
-		extra = append(extra, "--skip", strings.Join(o.skip, ","))
-	}
-	if o.metricsAddr != "" {
-		extra = append(extra, "--metrics-addr", o.metricsAddr)
-	}
-	for _, override := range o.given {
-		extra = append(extra, "--override", "'"+override+"'")
-	}
-	return why + ": " + p.env.command(append(words, extra...)...)
+	r := ui.ChangeResult{ReconcileResult: p.result(end), Command: p.words[0], Reached: p.reached, Targets: append([]ui.Target{}, p.targets...)}
+	r.Kind = "ChangeResult"
+	return r
 }
 
 func (p *passes) result(end error) ui.ReconcileResult {
@@ -266,11 +298,12 @@ func (p *passes) sentence(end error) string {
 	if p.count == 1 {
 		did = fmt.Sprintf("%d actions", p.acted)
 	}
-	partial := len(p.options.only)+len(p.options.skip) > 0
 	switch {
-	case end == nil && partial && p.acted == 0:
+	case end == nil && p.purpose != nil:
+		return p.key.Name + ": " + p.purpose.did(p.reached)
+	case end == nil && p.partial && p.acted == 0:
 		return p.key.Name + ": the chosen steps have nothing to do; the others were not asked"
-	case end == nil && partial:
+	case end == nil && p.partial:
 		return fmt.Sprintf("%s: the chosen steps did all they found to do, %s; the others were not asked", p.key.Name, did)
 	case end == nil && p.acted == 0:
 		return p.key.Name + ": as it should be; nothing was to do"

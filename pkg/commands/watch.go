@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
@@ -16,6 +18,7 @@ import (
 // watching is `reconcile --watch`: pass after pass, until somebody ends it.
 type watching struct {
 	*passes
+	watchFlags
 	pace    *pace.Pace
 	bell    *bell
 	follows Follower
@@ -27,9 +30,13 @@ type watching struct {
 // errGone ends a watch whose cluster was deleted.
 var errGone = errors.New("the cluster was deleted")
 
-// watch runs passes and rests in between, until a signal or the end of the cluster.
-func (p *passes) watch(ctx context.Context) error {
-	w := &watching{passes: p, pace: &pace.Pace{Interval: p.options.interval, Resync: p.options.resync}, bell: newBell(), pulse: &metrics.Pulse{}}
+// watchOver runs passes and rests in between, until a signal or the end of the cluster.
+func (e *Env) watchOver(ctx context.Context, key types.NamespacedName, c change, flags watchFlags) error {
+	p, err := e.passesOver(ctx, key, c)
+	if err != nil {
+		return err
+	}
+	w := &watching{passes: p, watchFlags: flags, pace: &pace.Pace{Interval: p.interval, Resync: flags.resync}, bell: newBell(), pulse: &metrics.Pulse{}}
 	if err := w.agree(ctx); err != nil {
 		return causeOf(ctx, err)
 	}
@@ -73,12 +80,12 @@ func (w *watching) prepare(ctx context.Context) (stop func(), err error) {
 		return nil, err
 	}
 	w.tell = all(w.tell, w.alive, w.followRecord(ctx))
-	if w.options.metricsAddr == "" {
+	if w.metricsAddr == "" {
 		return w.follows.Stop, nil
 	}
 	counts := metrics.New(w.key.Name, w.key.Namespace, w.env.Clock.Now)
 	w.pulse.Beat(w.env.Clock.Now())
-	address, end, err := metrics.Serve(ctx, w.options.metricsAddr, metrics.Handler(counts, w.pulse))
+	address, end, err := metrics.Serve(ctx, w.metricsAddr, metrics.Handler(counts, w.pulse))
 	if err != nil {
 		return nil, usage(err, "choose another address with --metrics-addr")
 	}
@@ -104,7 +111,7 @@ func (w *watching) trouble() func(plan.Facet, error) {
 	spoken := newSpoken()
 	return func(facet plan.Facet, err error) {
 		if spoken.due(facet, w.env.Clock.Now()) {
-			w.env.talk("watching %s: %s; changes show every %s only", facet, explain(err), w.options.resync)
+			w.env.talk("watching %s: %s; changes show every %s only", facet, explain(err), w.resync)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // print writes a line of a watch's own into the stream of events.
 func (w *watching) print(line any) {
-	if w.options.output == "json" {
+	if w.output == "json" {
 		_ = ui.WriteJSON(w.env.Out, line) // a reader that went away ends the process
 	}
 }
@@ -33,7 +33,7 @@ func (w *watching) tellEnding() {
 		w.told = ""
 	}
 	sentence := w.sentence()
-	if w.options.output == "json" || sentence == "" || sentence == w.told {
+	if w.output == "json" || sentence == "" || sentence == w.told {
 		return
 	}
 	w.told = sentence
@@ -76,7 +76,7 @@ func (w *watching) conclude(ctx context.Context, err error) error {
 		end = nil
 	}
 	did := fmt.Sprintf("%d actions in %d passes", w.acted, w.count)
-	if w.options.output == "json" {
+	if w.output == "json" {
 		r := w.result(end)
 		r.Reason = explain(w.withKept(cause))
 		return errors.Join(ui.WriteJSON(w.env.Out, r), end)

@@ -1,0 +1,155 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// Values of --dry-run.
+const (
+	dryRunClient = "client"
+	dryRunNone   = "none"
+)
+
+// changeFlags are those of every command that changes a cluster: such a command is a
+// list of stages for the engine, and what it may do, says and waits for is the same.
+type changeFlags struct {
+	dryRun   string
+	yes      bool
+	coexist  bool
+	wait     bool
+	timeout  time.Duration
+	interval time.Duration
+	output   string
+	reason   string
+	overrideFlags
+}
+
+// add adds the flags; waitsFor ends the sentence "repeat passes until …".
+func (f *changeFlags) add(cmd *cobra.Command, waitsFor string) {
+	f.overrideFlags.add(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.dryRun, "dry-run", dryRunNone, "client: show what would be done and change nothing; none: do it")
+	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
+	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	flags.BoolVar(&f.coexist, "coexist", false, "act even though an operator manages the cluster")
+	flags.BoolVar(&f.wait, "wait", false, "repeat passes until "+waitsFor)
+	flags.DurationVar(&f.timeout, "timeout", 0, "give up after this time, with exit code 3; 0 is never")
+	flags.DurationVar(&f.interval, "interval", pace.DefaultInterval, "how long to rest between passes at least")
+	flags.StringVarP(&f.output, "output", "o", "text", "text or json")
+	flags.StringVar(&f.reason, "reason", "", "why, for others who meet the Lease of this run")
+	complete(cmd, "output", func() []string { return []string{"text", "json"} })
+	complete(cmd, "dry-run", func() []string { return []string{dryRunClient, dryRunNone} })
+}
+
+// check finds what is wrong with the flags before anything is read, and notes the gates
+// that are waved through.
+func (f changeFlags) check(env *Env) (err error) {
+	switch {
+	case f.output != "text" && f.output != "table" && f.output != "json":
+		return usagef("-o is text or json, not %q", f.output)
+	case f.dryRun != dryRunClient && f.dryRun != dryRunNone:
+		return usagef("--dry-run is client or none, not %q", f.dryRun)
+	case f.dryRun == dryRunClient && f.wait:
+		return usagef("--dry-run looks once, --wait repeats: choose one")
+	case f.timeout < 0 || f.interval < 0:
+		return usagef("--timeout and --interval cannot be negative")
+	case f.dryRun == dryRunNone && !f.yes && !env.IsTerminal(env.In):
+		return &failure{
+			code: ExitUnconfirmed, err: errors.New("nobody can be asked without a terminal; nothing was changed"),
+			hints: []string{"add --yes to agree beforehand, or look first with --dry-run"},
+		}
+	}
+	env.Overrides, err = f.gates()
+	return err
+}
+
+// shared are the flags that mean the same when the command is run once more.
+func (f changeFlags) shared() []string {
+	var words []string
+	for flag, set := range map[string]bool{"--yes": f.yes, "--wait": f.wait, "--coexist": f.coexist} {
+		if set {
+			words = append(words, flag)
+		}
+	}
+	slices.Sort(words)
+	for _, override := range f.given {
+		words = append(words, "--override", override)
+	}
+	return words
+}
+
+// change is what a command wants to have done to one cluster.
+type change struct {
+	changeFlags
+	// words are the command and what it is told beyond the flags that all changes have.
+	words []string
+	// stages are those of one pass.
+	stages []plan.Stage
+	// needs are what one has to be allowed to do.
+	needs []power
+	// purpose is what the command is for; nil where it is that nothing is left to do.
+	purpose purpose
+	// partial says that steps are missing which a whole pass has.
+	partial bool
+}
+
+// purpose is what a command is for, where it is less than a cluster as its spec asks.
+type purpose interface {
+	// look says how far each target is, and whether all are where they should be. It may
+	// read the cluster anew.
+	look(ctx context.Context, s Session) (targets []ui.Target, reached bool, err error)
+	// did says what was reached, or begun where the command does not wait.
+	did(reached bool) string
+}
+
+// passesOver are the passes of a change, once it is known that we may make it.
+func (e *Env) passesOver(ctx context.Context, key types.NamespacedName, c change) (*passes, error) {
+	if err := e.mayDo(ctx, key.Namespace, c.needs); err != nil {
+		return nil, err
+	}
+	if c.reason != "" {
+		e.Holder += " (" + c.reason + ")"
+	}
+	p := &passes{run: e.runOf(c), change: c, approved: approval{everything: c.yes}}
+	return p, p.open(ctx, key)
+}
+
+func (e *Env) runOf(c change) run {
+	return run{env: e, steps: c.stages, seed: e.Random(), gates: live.GateOptions{Coexist: c.coexist}}
+}
+
+// carryOut shows a change and asks, or does it.
+func (e *Env) carryOut(ctx context.Context, key types.NamespacedName, c change) error {
+	if c.dryRun == dryRunClient {
+		return e.preview(ctx, key, c)
+	}
+	p, err := e.passesOver(ctx, key, c)
+	if err != nil {
+		return err
+	}
+	return p.all(ctx)
+}
+
+// preview is a dry run.
+func (e *Env) preview(ctx context.Context, key types.NamespacedName, c change) error {
+	r := e.runOf(c)
+	if err := r.open(ctx, key); err != nil {
+		return err
+	}
+	output := "table"
+	if c.output == "json" {
+		output = "json"
+	}
+	return r.showPlan(ctx, planOptions{output: output})
+}
