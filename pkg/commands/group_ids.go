@@ -1,0 +1,157 @@
+package commands
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+const (
+	podPrefix   = "pod/"
+	groupPrefix = "processgroup/" // as -o name prints
+	fromStdin   = "-"
+)
+
+// splitIDs tells the cluster from the process groups among the arguments of
+// `VERB [CLUSTER] [ID…]`. The first argument is the cluster, unless -c names one or the
+// word cannot be a cluster's name.
+func splitIDs(args []string, flag string) (cluster, ids []string) {
+	if len(args) == 0 {
+		return nil, nil
+	}
+	first := args[0]
+	named, err := bareName(first)
+	switch {
+	case isOnlyID(first):
+		return nil, args
+	case flag != "" && (err != nil || named != strings.TrimPrefix(flag, "fdb/")):
+		return nil, args
+	default:
+		return args[:1], args[1:]
+	}
+}
+
+// isOnlyID reports whether a word can name process groups and no cluster.
+func isOnlyID(word string) bool {
+	return word == fromStdin || strings.HasPrefix(word, podPrefix) || strings.HasPrefix(word, groupPrefix) || hasAddress(word)
+}
+
+func hasAddress(word string) bool {
+	_, _, is := addressIn(word)
+	return is
+}
+
+// wordsOf puts the words that stdin has, one or more a line, in the place of each "-".
+func wordsOf(ids []string, stdin io.Reader) ([]string, error) {
+	var words []string
+	for _, id := range ids {
+		if id != fromStdin {
+			words = append(words, id)
+			continue
+		}
+		lines := bufio.NewScanner(stdin)
+		for lines.Scan() {
+			words = append(words, strings.Fields(lines.Text())...)
+		}
+		if err := lines.Err(); err != nil {
+			return nil, usage(fmt.Errorf("reading process groups from stdin: %w", err))
+		}
+	}
+	if len(ids) > 0 && len(words) == 0 {
+		return nil, usage(errors.New("no process group is named: stdin is empty"))
+	}
+	return words, nil
+}
+
+// groupsNamed finds the process groups that words name, each once, in the order of the
+// words: an ID, a pod's name, pod/NAME, processgroup/ID, or IP[:PORT]. A word that names
+// none, or more than one, is the caller's mistake, and then none is returned.
+func groupsNamed(s plan.Snapshot, words []string) ([]*v1beta2.ProcessGroupStatus, error) {
+	var groups []*v1beta2.ProcessGroupStatus
+	var unknown []string
+	for _, word := range words {
+		found := groupsFor(s, word)
+		switch len(found) {
+		case 0:
+			unknown = append(unknown, word)
+		case 1:
+			if !slices.Contains(groups, found[0]) {
+				groups = append(groups, found[0])
+			}
+		default:
+			return nil, usagef("%q names %s and %s; name one by its ID", word, found[0].ProcessGroupID, found[1].ProcessGroupID)
+		}
+	}
+	if len(unknown) > 0 {
+		return nil, usagef("cluster %s has no process group %s", s.Cluster.Name, strings.Join(unknown, ", "))
+	}
+	return groups, nil
+}
+
+// groupsFor are the groups that one word may mean. An ID or a pod's name means one.
+func groupsFor(s plan.Snapshot, word string) []*v1beta2.ProcessGroupStatus {
+	if host, port, is := addressIn(word); is {
+		return groupsAt(s, host, port)
+	}
+	pod, onlyPod := strings.CutPrefix(word, podPrefix)
+	id, onlyID := strings.CutPrefix(word, groupPrefix)
+	for _, g := range s.Groups() {
+		isID, isPod := !onlyPod && string(g.ProcessGroupID) == id, !onlyID && g.PodName(s.Cluster) == pod
+		if isID || isPod {
+			return []*v1beta2.ProcessGroupStatus{g}
+		}
+	}
+	return nil
+}
+
+// addressIn reads IP, [IP], IP:PORT and what the status document adds to them. The port
+// is 0 where there is none.
+func addressIn(word string) (host string, port int, is bool) {
+	if ip, err := netip.ParseAddr(strings.Trim(word, "[]")); err == nil {
+		return ip.String(), 0, true
+	}
+	if a, err := fdb.ParseAddress(word); err == nil && a.IsIP() {
+		return a.Host, a.Port, true
+	}
+	return "", 0, false
+}
+
+// groupsAt are the groups at an address: those whose processes report from it; when none
+// does, those that had it by the record. Pods' addresses are used again, so what reports
+// now counts more than what was recorded.
+func groupsAt(s plan.Snapshot, host string, port int) []*v1beta2.ProcessGroupStatus {
+	var reporting, recorded []*v1beta2.ProcessGroupStatus
+	for _, g := range s.Groups() {
+		if reportsAt(s, g, host, port) {
+			reporting = append(reporting, g)
+		}
+		if slices.Contains(g.Addresses, host) {
+			recorded = append(recorded, g)
+		}
+	}
+	if len(reporting) > 0 || othersReportAt(s, host) {
+		return reporting
+	}
+	return recorded
+}
+
+func reportsAt(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, host string, port int) bool {
+	return s.Database.Status != nil && slices.ContainsFunc(s.Database.Status.ProcessesOf(string(g.ProcessGroupID)), func(p fdb.Process) bool {
+		return p.Address.Host == host && (port == 0 || p.Address.Port == port)
+	})
+}
+
+// othersReportAt reports whether somebody reports from a host, on whatever port.
+func othersReportAt(s plan.Snapshot, host string) bool {
+	return s.Database.Status != nil && slices.ContainsFunc(s.Database.Status.ProcessList(), func(p fdb.Process) bool {
+		return p.Reporting() && p.Address.Host == host
+	})
+}
