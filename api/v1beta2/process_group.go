@@ -36,12 +36,15 @@ func SortProcessGroups(groups []*ProcessGroupStatus) {
 func (s *ProcessGroupStatus) IsMarkedForRemoval() bool { return s.RemovalTimestamp != nil }
 
 // MarkForRemoval marks the process group. The time of an earlier mark stays,
-// and nothing takes a mark back.
+// and no pass takes a mark back.
 func (s *ProcessGroupStatus) MarkForRemoval(now time.Time) {
 	if s.RemovalTimestamp == nil {
 		s.RemovalTimestamp = timestamp(now)
 	}
 }
+
+// Keep takes the mark back.
+func (s *ProcessGroupStatus) Keep() { s.RemovalTimestamp = nil }
 
 // IsExcluded reports whether the exclusion is over, or is not to happen.
 func (s *ProcessGroupStatus) IsExcluded() bool {

@@ -74,6 +74,14 @@ func (f changeFlags) check(env *Env) (err error) {
 	return err
 }
 
+// intent is what the command means to do: a dry run only reads.
+func (f changeFlags) intent() intent {
+	if f.dryRun == dryRunClient {
+		return reads
+	}
+	return writes
+}
+
 // shared are the flags that mean the same when the command is run once more.
 func (f changeFlags) shared() []string {
 	var words []string

@@ -64,11 +64,7 @@ func (o reconcileOptions) run(ctx context.Context, env *Env, args []string) erro
 	if err != nil {
 		return err
 	}
-	intent := writes
-	if o.dryRun == dryRunClient {
-		intent = reads
-	}
-	record, err := env.cluster(ctx, args, o.name, intent)
+	record, err := env.cluster(ctx, args, o.name, o.intent())
 	if err != nil {
 		return err
 	}

@@ -126,9 +126,10 @@ func (p *passes) goOn(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	reason := p.waitsFor()
-	if reason != p.said {
+	if ui.Gist(reason) != ui.Gist(p.said) {
 		p.waitFor(reason)
 	}
+	p.said = reason
 	return true, p.env.pause(ctx, restAfter(p.last, p.interval), reason)
 }
 
@@ -172,7 +173,6 @@ func restAfter(done reconcile.PassDone, interval time.Duration) time.Duration {
 
 // waitFor says what is waited for now; text has said so on stdout.
 func (p *passes) waitFor(reason string) {
-	p.said = reason
 	if p.output == "json" {
 		p.env.talk("waiting: %s", reason)
 		return

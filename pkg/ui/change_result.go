@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
 // Target is one thing that a command is about, and how far it is.
@@ -33,7 +34,7 @@ type ChangeResult struct {
 func WriteProgress(w io.Writer, before, now []Target) {
 	for _, t := range now {
 		if !slices.Contains(before, t) {
-			fmt.Fprintf(w, "%-28s %-8s %s\n", t.ID, t.Phase, t.Note)
+			fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-27s  %-7s  %s", t.ID, t.Phase, t.Note), " "))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -99,13 +100,13 @@ func (t *text) done(e reconcile.StageDone) {
 	}
 }
 
-// once writes a line unless the last one about the same was the same.
+// once writes a line unless the last one about the same was the same but for times.
 func (t *text) once(stage, word, about, what string) {
 	key := stage + " " + word + " " + about
-	if t.said[key] == what && !t.o.Verbose {
+	if t.said[key] == Gist(what) && !t.o.Verbose {
 		return
 	}
-	t.said[key] = what
+	t.said[key] = Gist(what)
 	t.line(stage, word, what)
 }
 
@@ -144,3 +145,8 @@ func checkWords(c plan.Check) string {
 
 // oneLine keeps an error that holds several in one line.
 func oneLine(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ") }
+
+var spans = regexp.MustCompile(`\b(\d+h)?(\d+m)?\d+(\.\d+)?s\b`)
+
+// Gist is a sentence without its durations: that time passes is no news.
+func Gist(text string) string { return spans.ReplaceAllString(text, "…") }

@@ -41,3 +41,21 @@ func TestTextTellsOnceForAsLongAsItLasts(t *testing.T) {
 		})
 	}
 }
+
+func TestThatTimePassesIsNoNews(t *testing.T) {
+	tests := map[string]struct {
+		a, b string
+		same bool
+	}{
+		"only a duration differs":     {"the last recovery is 1m59s ago", "the last recovery is 2m4s ago", true},
+		"hours, and parts of seconds": {"for 1h2m3s", "for 0.5s", true},
+		"a count differs":             {"3 pods are missing", "2 pods are missing", false},
+		"a name differs":              {"storage-1 is silent for 5s", "storage-2 is silent for 5s", false},
+		"an address is no duration":   {"10.1.0.1:4501 is gone", "10.1.0.2:4501 is gone", false},
+	}
+	for name, tc := range tests {
+		if same := Gist(tc.a) == Gist(tc.b); same != tc.same {
+			t.Errorf("%s: %t", name, same)
+		}
+	}
+}

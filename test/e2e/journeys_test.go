@@ -56,7 +56,8 @@ var journeys = map[string]journey{
 	"docs/commands.md": {
 		prepare: up(counts),
 		codes: map[string][]int{
-			"kubectl fdb reconcile sample-cluster": {asksAPerson},
+			"kubectl fdb reconcile sample-cluster":                       {asksAPerson},
+			"kubectl fdb replace sample-cluster storage-71671 --dry-run": {1},
 		},
 		leaveOut: map[string]string{
 			"kubectl fdb reconcile sample-cluster --yes --watch": endless,
@@ -71,7 +72,7 @@ var journeys = map[string]journey{
 	},
 	"docs/replacements.md": {
 		prepare: up(counts),
-		codes:   map[string][]int{plan: {1}},
+		codes:   map[string][]int{plan: {1}, "kubectl fdb replace sample-cluster storage-71671 --dry-run": {1}},
 	},
 	"docs/rollouts.md": {
 		prepare: up(counts + quick + allAtOnce),

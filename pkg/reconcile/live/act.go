@@ -44,6 +44,8 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		return w.changeCoordinators(ctx, a)
 	case plan.MarkForRemoval:
 		return w.editStatus(ctx, a.Apply)
+	case plan.KeepGroups:
+		return w.editStatus(ctx, a.Apply)
 	case plan.SetExcluded:
 		return w.editStatus(ctx, a.Apply)
 	case plan.Exclude:

@@ -13,7 +13,7 @@ import (
 )
 
 // MarkForRemoval asks for process groups to be removed; later stages replace, drain
-// and delete them. Nothing takes a mark back.
+// and delete them. Only KeepGroups takes a mark back.
 type MarkForRemoval struct {
 	Groups []v1beta2.ProcessGroupID `json:"groups"`
 	At     time.Time                `json:"at"`
@@ -31,6 +31,24 @@ func (MarkForRemoval) effect() Effect { return Effect{Stale: Record | Coordinati
 // Apply implements Edit.
 func (a MarkForRemoval) Apply(s Snapshot) Snapshot {
 	return editGroups(s, a.Groups, func(g *v1beta2.ProcessGroupStatus) { g.MarkForRemoval(a.At) })
+}
+
+// KeepGroups takes the marks of process groups back, of which nothing was moved away yet.
+type KeepGroups struct {
+	Groups []v1beta2.ProcessGroupID `json:"groups"`
+}
+
+// Describe implements Action.
+func (a KeepGroups) Describe() string { return "keep, no longer marked for removal: " + a.Subject() }
+
+// Subject implements Action.
+func (a KeepGroups) Subject() string { return joined(a.Groups) }
+
+func (KeepGroups) effect() Effect { return Effect{Stale: Record | Coordination, Impact: NoImpact} }
+
+// Apply implements Edit.
+func (a KeepGroups) Apply(s Snapshot) Snapshot {
+	return editGroups(s, a.Groups, (*v1beta2.ProcessGroupStatus).Keep)
 }
 
 // SetExcluded records that the exclusion of process groups was seen to be over.

@@ -203,6 +203,26 @@ func isExcluded(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return covered(s.Database.Status.ExcludedTargets(), g)
 }
 
+// Untouched asks whether nothing of a group that is marked for removal was moved away yet,
+// so that it can still stay as it is. Both the status document and the exclusions
+// themselves have to say so: a group that is excluded gives its data away.
+func Untouched(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
+	c := plan.Check{Question: fmt.Sprintf("was nothing of %s moved away yet?", g.ProcessGroupID), Gate: plan.GateExcluded}
+	switch {
+	case g.IsExcluded():
+		c.Evidence = "its exclusion is over"
+	case s.Database.Status == nil:
+		c.Evidence = s.Database.Why()
+	case !s.Coordination.ExclusionsRead:
+		c.Evidence = "which exclusions there are is not known"
+	case isExcluded(s, g), covered(s.Coordination.Exclusions, g), slices.ContainsFunc(processesOf(s.Database.Status, g), fdb.Process.IsExcluded):
+		c.Evidence = "it is excluded, and gives its data and roles away"
+	default:
+		c.OK, c.Evidence = true, "it is not excluded"
+	}
+	return c
+}
+
 func covered(targets []string, g *v1beta2.ProcessGroupStatus) bool {
 	return slices.Contains(targets, g.ExclusionString()) || addressesExcluded(targets, g)
 }

@@ -71,7 +71,7 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 	}
 	w.Acted = append(w.Acted, a)
 	switch a := a.(type) {
-	case plan.WriteStatus, plan.AddGroups, plan.SetConnectionString, plan.MarkForRemoval, plan.SetExcluded:
+	case plan.WriteStatus, plan.AddGroups, plan.SetConnectionString, plan.MarkForRemoval, plan.KeepGroups, plan.SetExcluded:
 		edit := a.(plan.Edit) //nolint:forcetypeassert // all of them are edits
 		w.Record.Status = edit.Apply(plan.Snapshot{Cluster: w.Record}).Cluster.Status
 	case plan.ApplyConfigMap:

@@ -110,7 +110,12 @@ func withoutTrace(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 // and those that have to wait for others. Every group that is on its way out and not
 // drained yet counts, whoever asked for it.
 func withinReplacementBudget(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) (now, later []v1beta2.ProcessGroupID) {
-	most := s.Cluster.MaxConcurrentAutomaticReplacements()
+	return withinBudget(s, due, s.Cluster.MaxConcurrentAutomaticReplacements(), s.Cluster.FaultDomainBasedReplacements())
+}
+
+// withinBudget is the same for any number of groups, or of fault domains, that may be on
+// their way out at once.
+func withinBudget(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus, most int, byDomain bool) (now, later []v1beta2.ProcessGroupID) {
 	inFlight, domains := 0, map[v1beta2.FaultDomain]bool{}
 	for _, g := range s.Groups() {
 		if g.IsMarkedForRemoval() && !g.IsExcluded() {
@@ -120,7 +125,7 @@ func withinReplacementBudget(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus)
 	}
 	for _, g := range due {
 		free := inFlight < most
-		if s.Cluster.FaultDomainBasedReplacements() {
+		if byDomain {
 			free = len(domains) < most || (len(domains) == most && domains[g.FaultDomain])
 		}
 		if !free {

@@ -63,3 +63,16 @@ func ClusterWith(o Options) []plan.Stage {
 // podDelay is the shortest useful wait for a pod to be scheduled, started, or to
 // load a file. The operator waits 15 s; people wait in front of this tool.
 const podDelay = 5 * time.Second
+
+// Replacing lists the stages that see a replacement through and nothing else: what first
+// decides, new groups, the exclusion and removal of those that are marked. Whatever else
+// the spec asks for waits for a whole pass.
+func Replacing(first plan.Stage) []plan.Stage {
+	return []plan.Stage{
+		updateStatus, first, updateConfigMap, addProcessGroups, addServices, addPVCs, addPods, updatePodConfig, updateLabels,
+		excludeInstances, changeCoordinators, removeServices, removePods, updateStatus,
+	}
+}
+
+// Marking lists the stages that only have first decide, on a record that is up to date.
+func Marking(first plan.Stage) []plan.Stage { return []plan.Stage{updateStatus, first} }

@@ -31,7 +31,8 @@ func TestStagesArePureAndHonest(t *testing.T) {
 	options := cmp.Options{cmpopts.EquateEmpty(), cmp.Comparer(func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })}
 	for seed := range uint64(60) {
 		s := anySnapshot(t, seed)
-		for i, stage := range ClusterWith(Options{ReplaceOnSecurityContextChange: seed%2 == 0, Adopt: true}) {
+		all := append(ClusterWith(Options{ReplaceOnSecurityContextChange: seed%2 == 0, Adopt: true}), askedFor()...)
+		for i, stage := range all {
 			want := stage.Decide(s)
 			got := stage.Decide(s.Without(plan.Everything &^ stage.Reads))
 			if diff := cmp.Diff(want, got, options); diff != "" {
@@ -42,6 +43,12 @@ func TestStagesArePureAndHonest(t *testing.T) {
 			t.Fatalf("seed %d: a stage changed the snapshot (-before +after):\n%s", seed, diff)
 		}
 	}
+}
+
+// askedFor are the stages that a person's wish adds to a pass.
+func askedFor() []plan.Stage {
+	some := []v1beta2.ProcessGroupID{"storage-114", "storage-115", "log-101"}
+	return []plan.Stage{ReplaceGroups(Replacement{Groups: some, Most: 2}), KeepGroups(some)}
 }
 
 // anySnapshot is a cluster somewhere between nothing and health, with things broken at random.

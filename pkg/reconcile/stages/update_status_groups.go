@@ -63,8 +63,8 @@ func recordGroups(s *plan.Snapshot) error {
 	return nil
 }
 
-// markIfListed marks the groups that the spec lists for removal. Nothing takes a
-// mark back: taking an ID off the list again does not undo it.
+// markIfListed marks the groups that the spec lists for removal. Taking an ID off the list
+// again does not take the mark back: a person says so to KeepGroups.
 func markIfListed(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus, now time.Time) {
 	withoutExclusion := slices.Contains(c.Spec.ProcessGroupsToRemoveWithoutExclusion, g.ProcessGroupID)
 	if withoutExclusion || slices.Contains(c.Spec.ProcessGroupsToRemove, g.ProcessGroupID) {

@@ -1,0 +1,64 @@
+package commands
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// chooses reports whether anything is chosen at all: nobody means all process groups
+// without saying so.
+func (s selection) chooses() bool {
+	return len(s.ids)+len(s.classes)+len(s.conditions)+len(s.zones)+len(s.nodes) > 0 ||
+		s.olderThan > 0 || s.removing || s.excluded || s.labels != ""
+}
+
+// choose finds the process groups that a command is about: those that are named, or all,
+// and of these the ones that the flags leave. Words name them in any of their ways.
+func (s selection) choose(ctx context.Context, env *Env, key types.NamespacedName) ([]v1beta2.ProcessGroupID, error) {
+	words := s.ids
+	s.ids = nil
+	keep, err := s.filter()
+	if err != nil {
+		return nil, err
+	}
+	facts, err := observation{env: env, key: key}.facts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	named, err := groupsNamed(facts.Snapshot, words)
+	if err != nil {
+		return nil, err
+	}
+	var chosen []v1beta2.ProcessGroupID
+	for _, g := range ui.NewGroupListView(env.metadata(key), facts).Items {
+		isNamed := slices.ContainsFunc(named, func(n *v1beta2.ProcessGroupStatus) bool { return string(n.ProcessGroupID) == g.ID })
+		if (isNamed || len(words) == 0) && keep(g, facts.Now) {
+			chosen = append(chosen, v1beta2.ProcessGroupID(g.ID))
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, usagef("no process group of %s is chosen by that; nothing was changed", key.Name)
+	}
+	return chosen, nil
+}
+
+// clusterThenGroups offers clusters for the first argument, and then process groups.
+func (e *Env) clusterThenGroups(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 && cmd.Flag("fdb-cluster").Value.String() == "" {
+		return e.firstArgument(cmd, args, typed)
+	}
+	groups := e.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) })
+	return asCompletion(func(ctx context.Context, cmd *cobra.Command, args []string) []string {
+		cluster, ids := splitIDs(args, cmd.Flag("fdb-cluster").Value.String())
+		return slices.DeleteFunc(groups(ctx, cmd, cluster), func(id string) bool {
+			return slices.Contains(ids, id) || !strings.HasPrefix(id, typed)
+		})
+	})(cmd, args, typed)
+}

@@ -1,0 +1,125 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+)
+
+// replaceOptions is what `kubectl fdb replace` was asked to do.
+type replaceOptions struct {
+	clusterFlag
+	selection
+	changeFlags
+	most    int
+	perZone bool
+	undo    bool
+}
+
+func newReplace(env *Env) *cobra.Command {
+	var o replaceOptions
+	cmd := &cobra.Command{
+		Use:   "replace [CLUSTER] [ID…]",
+		Short: "Replace process groups: new ones take over, then the old ones go",
+		Long: `Replace process groups. Each is marked for removal; a new group is made for it, the
+database moves data and roles over, and once it proves that nothing depends on the old
+group any more, that one's pod, volume and record go. No data is lost on the way, and at
+most --max-concurrent groups are on their way out at once.
+
+An ID is a process group ID, the name of a pod, an address, or - for stdin; the flags
+choose by class, condition, node, zone or label. Without --wait the groups are only
+marked, and the next pass goes on; with it, passes follow each of them until it is gone.
+They do nothing else that the spec may ask for. --undo takes marks back, as long as
+nothing was moved away.`,
+		Example: `  # What would it do?
+  kubectl fdb replace sample-cluster storage-3 --dry-run
+
+  # Replace one and follow it
+  kubectl fdb replace sample-cluster storage-3 --wait --yes
+
+  # Replace whatever has been failing for half an hour, one after the other
+  kubectl fdb replace sample-cluster --condition PodFailing,MissingProcesses --older-than 30m --wait --yes
+
+  # Think again
+  kubectl fdb replace sample-cluster storage-3 --undo --yes`,
+		ValidArgsFunction: env.clusterThenGroups,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.selection.add(cmd, env)
+	o.changeFlags.add(cmd, "the process groups are gone")
+	flags := cmd.Flags()
+	flags.IntVar(&o.most, "max-concurrent", 1, "how many process groups may be on their way out at once, those that others want replaced among them")
+	flags.BoolVar(&o.perZone, "per-zone", false, "count fault domains instead of process groups")
+	flags.BoolVar(&o.undo, "undo", false, "take the marks back, as long as nothing was moved away")
+	return cmd
+}
+
+func (o replaceOptions) run(ctx context.Context, env *Env, args []string) error {
+	if err := o.check(env); err != nil {
+		return err
+	}
+	cluster, ids := splitIDs(args, o.name)
+	words, err := wordsOf(slices.Concat(ids, o.ids), env.In)
+	if err != nil {
+		return err
+	}
+	o.ids = words
+	if !o.chooses() {
+		return usagef("which process groups? Name them, or choose them with --class, --condition, --node, --zone or -l")
+	}
+	record, err := env.cluster(ctx, cluster, o.name, o.intent())
+	if err != nil {
+		return err
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	chosen, err := o.choose(ctx, env, key)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	return env.carryOut(ctx, key, o.change(key.Name, chosen))
+}
+
+// check finds what is wrong with the flags before anything is read.
+func (o replaceOptions) check(env *Env) error {
+	switch {
+	case o.most < 1:
+		return usagef("--max-concurrent is at least 1")
+	case o.undo && o.wait:
+		return usagef("--undo is done at once: there is nothing to wait for")
+	}
+	return o.changeFlags.check(env)
+}
+
+// change is the list of stages that replaces, or keeps, the groups.
+func (o replaceOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) change {
+	words := []string{"replace", cluster}
+	for _, id := range chosen {
+		words = append(words, string(id))
+	}
+	c := change{changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: replacing(chosen)}
+	if o.undo {
+		c.words, c.stages, c.purpose = append(words, "--undo"), stages.Marking(stages.KeepGroups(chosen)), keeping(chosen)
+		return c
+	}
+	if o.most > 1 {
+		words = append(words, fmt.Sprintf("--max-concurrent=%d", o.most))
+	}
+	if o.perZone {
+		words = append(words, "--per-zone")
+	}
+	first := stages.ReplaceGroups(stages.Replacement{Groups: chosen, Most: o.most, ByZone: o.perZone})
+	c.words, c.stages = words, stages.Marking(first)
+	if o.wait {
+		c.stages = stages.Replacing(first)
+	}
+	return c
+}

@@ -1,0 +1,44 @@
+package commands
+
+import (
+	"context"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// replacing is the purpose of `replace`: process groups that are gone.
+type replacing []v1beta2.ProcessGroupID
+
+func (r replacing) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+	facts := ui.Facts{}
+	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
+		return nil, false, err
+	}
+	targets := ui.Replacements(facts, r)
+	return targets, ui.AllReached(targets), nil
+}
+
+func (r replacing) did(reached bool) string {
+	names := strings.Join(texts(r), ", ")
+	if reached {
+		return "replaced: " + names
+	}
+	return "asked to leave: " + names + "; a reconcile pass, or --wait, sees it through"
+}
+
+// keeping is the purpose of `replace --undo`: process groups without a mark.
+type keeping []v1beta2.ProcessGroupID
+
+func (k keeping) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+	facts := ui.Facts{}
+	if err := s.Observe(ctx, &facts.Snapshot, plan.Record); err != nil {
+		return nil, false, err
+	}
+	targets := ui.Kept(facts, k)
+	return targets, ui.AllReached(targets), nil
+}
+
+func (k keeping) did(bool) string { return "not marked for removal: " + strings.Join(texts(k), ", ") }

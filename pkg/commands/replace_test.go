@@ -1,0 +1,170 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/exp/golden"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// storage are the storage groups of a cluster that is up.
+func (g *given) storage() []string {
+	var ids []string
+	for _, group := range g.world.Record.Status.ProcessGroups {
+		if group.ProcessClass == v1beta2.ProcessClassStorage {
+			ids = append(ids, string(group.ProcessGroupID))
+		}
+	}
+	return ids
+}
+
+func (g *given) marked() []string {
+	var ids []string
+	for _, group := range g.world.Record.Status.ProcessGroups {
+		if group.IsMarkedForRemoval() {
+			ids = append(ids, string(group.ProcessGroupID))
+		}
+	}
+	return ids
+}
+
+func TestReplaceFollowsAGroupUntilItIsGone(t *testing.T) {
+	g := up(t)
+	old := g.storage()
+	if code := g.run("replace", "sample", old[0], "--wait", "--yes"); code != ExitDone {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	now := g.storage()
+	if slices.Contains(now, old[0]) || len(now) != len(old) || g.world.Pods["sample-"+old[0]] != nil {
+		t.Errorf("%v after %v", now, old)
+	}
+	golden.RequireEqual(t, g.out.Bytes())
+}
+
+// A change of the spec that nobody asked this command for has to wait for a pass.
+func TestReplaceDoesNothingElseThatTheSpecAsksFor(t *testing.T) {
+	g := up(t)
+	g.world.Record.Spec.DatabaseConfiguration.RedundancyMode = "triple"
+	g.world.Record.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
+		v1beta2.ProcessClassGeneral: {CustomParameters: v1beta2.FoundationDBCustomParameters{"knob_max_trace_lines=3000"}},
+	}
+	g.world.Record.Generation++
+	g.world.Acted = nil
+	if code := g.run("replace", "sample", g.storage()[0], "--wait", "--yes", "--timeout", "30m"); code != ExitDone {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	for _, a := range g.world.Acted {
+		if kind := plan.KindOf(a); kind == "Configure" || kind == "RestartProcesses" || kind == "DeletePods" {
+			t.Errorf("it did: %s", a.Describe())
+		}
+	}
+}
+
+func TestReplaceExitCodes(t *testing.T) {
+	tests := map[string]struct {
+		given  func(*given)
+		args   []string
+		want   int
+		says   string
+		marked int
+	}{
+		"marks a group and leaves the rest to a pass": {args: []string{"STORAGE0", "--yes"}, want: ExitDone, marked: 1, says: "a reconcile pass, or --wait, sees it through"},
+		"by the name of its pod":                      {args: []string{"sample-STORAGE0", "--yes"}, want: ExitDone, marked: 1},
+		"by flag, with -c":                            {args: []string{"-c", "sample", "--process-group", "STORAGE0", "--yes"}, want: ExitDone, marked: 1},
+		"one at a time":                               {args: []string{"STORAGE0", "STORAGE1", "--yes"}, want: ExitWaiting, marked: 1, says: "have to wait until others are drained"},
+		"as many at once as it is told":               {args: []string{"--class", "storage", "--max-concurrent", "3", "--yes"}, want: ExitDone, marked: 3},
+		"shows what it would do":                      {args: []string{"STORAGE0", "--dry-run"}, want: ExitNo, says: "MarkForRemoval"},
+		"nothing chosen":                              {args: []string{"--yes"}, want: ExitUsage, says: "which process groups?"},
+		"a selection that is empty":                   {args: []string{"--zone", "nowhere", "--yes"}, want: ExitUsage, says: "nothing was changed"},
+		"a group that is not there":                   {args: []string{"storage-9", "--yes"}, want: ExitUsage, says: "has no process group storage-9"},
+		"none at a time":                              {args: []string{"STORAGE0", "--max-concurrent", "0", "--yes"}, want: ExitUsage},
+		"without a terminal nobody agrees":            {args: []string{"STORAGE0"}, want: ExitUnconfirmed},
+		"a live operator":                             {given: func(g *given) { g.gates = operatorLives }, args: []string{"STORAGE0", "--yes"}, want: ExitRefused},
+		"another run":                                 {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes"}, want: ExitConflict, says: "hint: later: kubectl fdb replace sample STORAGE0 --yes -n fdb --context test"},
+		"missing rights":                              {given: func(g *given) { g.denied = []string{"create pods"} }, args: []string{"STORAGE0", "--yes"}, want: ExitForbidden},
+		"undo without a mark":                         {args: []string{"STORAGE0", "--undo", "--yes"}, want: ExitDone},
+		"undo with --wait":                            {args: []string{"STORAGE0", "--undo", "--wait", "--yes"}, want: ExitUsage},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := up(t)
+			if tc.given != nil {
+				tc.given(g)
+			}
+			ids := strings.NewReplacer("STORAGE0", g.storage()[0], "STORAGE1", g.storage()[1])
+			args := []string{"replace"}
+			if !slices.Contains(tc.args, "-c") {
+				args = append(args, "sample")
+			}
+			for _, arg := range tc.args {
+				args = append(args, ids.Replace(arg))
+			}
+			got := g.run(args...)
+			if said := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(said, ids.Replace(tc.says)) {
+				t.Errorf("exit code %d, want %d and %q:\n%s", got, tc.want, tc.says, said)
+			}
+			if marked := g.marked(); len(marked) != tc.marked {
+				t.Errorf("marked: %v", marked)
+			}
+		})
+	}
+}
+
+func TestReplaceCanBeTakenBackWhileNothingWasMoved(t *testing.T) {
+	g := up(t)
+	id := g.storage()[0]
+	g.run("replace", "sample", id, "--yes")
+	if code := g.run("replace", "sample", id, "--undo", "--yes"); code != ExitDone || len(g.marked()) > 0 {
+		t.Fatalf("exit code %d, marked %v: %s%s", code, g.marked(), &g.out, &g.err)
+	}
+	g.run("replace", "sample", id, "--yes")
+	if _, err := g.world.Type("exclude no_wait " + g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)).ExclusionString()); err != nil {
+		t.Fatal(err)
+	}
+	code := g.run("replace", "sample", id, "--undo", "--yes")
+	if code != ExitRefused || len(g.marked()) != 1 || !strings.Contains(g.out.String(), "it is excluded") {
+		t.Errorf("exit code %d, marked %v: %s%s", code, g.marked(), &g.out, &g.err)
+	}
+}
+
+func TestTheResultOfReplaceSaysHowFarEachGroupIs(t *testing.T) {
+	g := up(t)
+	id := g.storage()[0]
+	g.run("replace", "sample", id, "--yes", "-o", "json")
+	lines := bytes.Split(bytes.TrimSpace(g.out.Bytes()), []byte("\n"))
+	var last struct {
+		Kind, Command string
+		Reached       bool
+		Targets       []struct{ ID, Phase string }
+	}
+	if err := json.Unmarshal(lines[len(lines)-1], &last); err != nil {
+		t.Fatal(err)
+	}
+	if last.Kind != "ChangeResult" || last.Command != "replace" || last.Reached || len(last.Targets) != 1 || last.Targets[0].Phase != "marked" {
+		t.Errorf("%+v", last)
+	}
+}
+
+// A run that was killed leaves nothing that the same command does not finish.
+func TestTheSameReplaceFinishesWhatAKilledOneBegan(t *testing.T) {
+	for after := 1; after <= 12; after++ {
+		g := up(t)
+		id := g.storage()[0]
+		g.world.Crash = len(g.world.Acted) + after
+		g.run("replace", "sample", id, "--wait", "--yes", "--timeout", "1h")
+		g.world.Crash = 0
+		g.world.LeaseHolder = ""
+		if !slices.Contains(g.storage(), id) {
+			continue // it came that far
+		}
+		if code := g.run("replace", "sample", id, "--wait", "--yes", "--timeout", "1h"); code != ExitDone || slices.Contains(g.storage(), id) {
+			t.Errorf("killed before action %d, then exit code %d: %s%s", after, code, &g.out, &g.err)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package stages
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+func TestReplaceGroups(t *testing.T) {
+	two := Replacement{Groups: []v1beta2.ProcessGroupID{"storage-115", "storage-116"}, Most: 1}
+	both, byZone := two, two
+	both.Most, byZone.ByZone = 2, true
+	tests := map[string]struct {
+		removalCase
+		of Replacement
+	}{
+		"marks one at a time":                                {removalCase{from: healthyCluster, does: []string{"mark for removal: storage-115"}, holds: "storage-116 have to wait until others are drained: 1 process groups at once"}, two},
+		"marks as many as may go":                            {removalCase{from: healthyCluster, does: []string{"mark for removal: storage-115, storage-116"}}, both},
+		"counts those that others want replaced":             {removalCase{from: leavingStorage, holds: "storage-115; storage-116 have to wait"}, two},
+		"goes on once the others are drained":                {removalCase{from: leavingStorage, given: func(s *plan.Snapshot) { firstOf(*s, v1beta2.ProcessClassStorage).SetExcluded(noon) }, does: []string{"mark for removal: storage-115"}, holds: "storage-116 have to wait"}, two},
+		"marks all of one fault domain, by zone":             {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { shareZone(s, "storage-116", nodeName(15)) }, does: []string{"mark for removal: storage-115, storage-116"}}, byZone},
+		"does nothing about those that are marked":           {removalCase{from: leavingStorage}, Replacement{Groups: []v1beta2.ProcessGroupID{"storage-114"}, Most: 1}},
+		"does nothing about those that are gone":             {removalCase{from: healthyCluster}, Replacement{Groups: []v1beta2.ProcessGroupID{"storage-1"}, Most: 1}},
+		"marks none while the database does not answer":      {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"}, two},
+		"marks none while a restore has the database locked": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked with UID"}, two},
+		"leaves a group to a person that could be excluded under no name": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
+			s.Cluster.Spec.AutomationOptions.UseLocalitiesForExclusion = new(bool)
+			s.Cluster.ProcessGroup("storage-115").Addresses = nil
+			one := 1
+			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
+		}, does: []string{"mark for removal: storage-116"}, holds: "storage-115 never had an address to exclude"}, two},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.check(t, ReplaceGroups(tc.of)) })
+	}
+}
+
+func TestKeepGroups(t *testing.T) {
+	const keep = "keep, no longer marked for removal: storage-114"
+	marked := func(s *plan.Snapshot) *v1beta2.ProcessGroupStatus { return s.Cluster.ProcessGroup("storage-114") }
+	tests := map[string]removalCase{
+		"takes the mark back while nothing was moved away": {from: leavingStorage, does: []string{keep}},
+		"has nothing to do without a mark":                 {from: healthyCluster},
+		"not of a group that is excluded":                  {from: drainedStorage, holds: "storage-114: it is excluded, and gives its data and roles away"},
+		"not of a group whose exclusion the status document does not show yet": {
+			from: leavingStorage, given: func(s *plan.Snapshot) { s.Coordination.Exclusions = []string{"locality_instance_id:storage-114"} }, holds: "it is excluded",
+		},
+		"not of a group whose process says that it is excluded": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				yes := true
+				editProcess(s, marked(s), func(p *fdb.Process) { p.Excluded = &yes })
+			}, holds: "it is excluded",
+		},
+		"not of a group that was drained":        {from: leavingStorage, given: func(s *plan.Snapshot) { marked(s).SetExcluded(noon.Add(-time.Minute)) }, holds: "its exclusion is over"},
+		"not while exclusions are not known":     {from: leavingStorage, given: func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }, holds: "which exclusions there are is not known"},
+		"not while the database does not answer": {from: leavingStorage, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
+		"not of a group that the spec lists": {
+			from: leavingStorage, given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{"storage-114"} },
+			holds: "the spec lists for removal: storage-114",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.check(t, KeepGroups([]v1beta2.ProcessGroupID{"storage-114", "storage-9"})) })
+	}
+}
