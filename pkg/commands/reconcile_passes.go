@@ -134,17 +134,18 @@ func (p *passes) goOn(ctx context.Context) (bool, error) {
 }
 
 // look asks how far the targets are, where there are any.
-func (p *passes) look(ctx context.Context) (err error) {
+func (p *passes) look(ctx context.Context) error {
 	if p.purpose == nil || p.last.Stopped != nil {
 		return nil
 	}
-	before := p.targets
-	if p.targets, p.reached, err = p.purpose.look(ctx, p.session); err != nil {
+	targets, reached, err := p.purpose.look(ctx, p.session)
+	if err != nil {
 		return fmt.Errorf("looking how far it is: %w", err)
 	}
 	if p.output != "json" && p.wait {
-		ui.WriteProgress(p.env.Out, before, p.targets)
+		ui.WriteProgress(p.env.Out, p.targets, targets)
 	}
+	p.targets, p.reached = targets, reached
 	return nil
 }
 
