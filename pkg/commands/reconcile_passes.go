@@ -119,8 +119,10 @@ func (p *passes) goOn(ctx context.Context) (bool, error) {
 		p.env.talk("%s", beyond.Error())
 		return true, p.ask(ctx)
 	}
-	if err := p.look(ctx); err != nil || p.reached {
-		return false, err
+	if p.purpose != nil && p.last.Stopped == nil {
+		if err := p.look(ctx); err != nil || p.reached {
+			return false, err
+		}
 	}
 	if !p.wait || !p.worthWaiting() {
 		return false, nil
@@ -133,11 +135,8 @@ func (p *passes) goOn(ctx context.Context) (bool, error) {
 	return true, p.env.pause(ctx, restAfter(p.last, p.interval), reason)
 }
 
-// look asks how far the targets are, where there are any.
+// look asks how far the targets are.
 func (p *passes) look(ctx context.Context) error {
-	if p.purpose == nil || p.last.Stopped != nil {
-		return nil
-	}
 	targets, reached, err := p.purpose.look(ctx, p.session)
 	if err != nil {
 		return fmt.Errorf("looking how far it is: %w", err)

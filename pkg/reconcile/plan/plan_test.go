@@ -139,6 +139,7 @@ func snapshot() plan.Snapshot {
 	c.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{
 		{ProcessGroupID: "log-1", ProcessClass: v1beta2.ProcessClassLog}, {ProcessGroupID: "storage-1", ProcessClass: v1beta2.ProcessClassStorage},
 	}
+	c.ProcessGroup("storage-1").MarkForRemoval(noon.Add(-time.Hour))
 	return plan.Snapshot{
 		Now: noon, Cluster: c,
 		Nodes: map[string]*corev1.Node{"n": {}}, NodesHidden: "forbidden", Pods: map[string]*corev1.Pod{"p": {}}, Volumes: map[string]*corev1.PersistentVolumeClaim{"v": {}},
@@ -154,7 +155,7 @@ func TestAnEditChangesACopy(t *testing.T) {
 		"AddGroups":            plan.AddGroups{Groups: []plan.NewGroup{{ID: "log-2", Class: v1beta2.ProcessClassLog}}, At: noon},
 		"SetConnectionString":  plan.SetConnectionString{ConnectionString: "a:b@1.1.1.1:4501"},
 		"ApplyConfigMap":       plan.ApplyConfigMap{Object: &corev1.ConfigMap{Data: map[string]string{"a": "b"}}},
-		"KeepGroups":           plan.KeepGroups{Groups: []v1beta2.ProcessGroupID{"log-1"}},
+		"KeepGroups":           plan.KeepGroups{Groups: []v1beta2.ProcessGroupID{"storage-1"}},
 		"MarkForRemoval":       plan.MarkForRemoval{Groups: []v1beta2.ProcessGroupID{"log-1"}, At: noon},
 		"ChangeLists":          plan.ChangeLists{Add: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.ReadyForRestart: {"log-1"}}, At: noon},
 		"AdoptSpec of a pod":   plan.AdoptSpec{Kind: plan.KindPod, Name: "p", Hash: "ours"},
