@@ -1,0 +1,138 @@
+package safety
+
+import (
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Condition is a rule as data: named questions about facts of one kind, combined with
+// "and" and "or". It can be printed, compared with documentation, and asked. A condition
+// without any question in it is never met.
+type Condition[F any] struct {
+	// name is what the question is called in rules; empty in an "and" or an "or".
+	name string
+	ask  func(F) plan.Check
+	all  []Condition[F]
+	any  []Condition[F]
+}
+
+// When is one question under the name that rules call it by: "drained".
+func When[F any](name string, ask func(F) plan.Check) Condition[F] {
+	return Condition[F]{name: name, ask: ask}
+}
+
+// AllOf is met when each of its parts is.
+func AllOf[F any](parts ...Condition[F]) Condition[F] { return Condition[F]{all: parts} }
+
+// AnyOf is met when one of its parts is.
+func AnyOf[F any](parts ...Condition[F]) Condition[F] { return Condition[F]{any: parts} }
+
+// Always is met whatever the facts are; the reason is its evidence.
+func Always[F any](reason string) Condition[F] {
+	return When("always", func(F) plan.Check {
+		return plan.Check{Question: "may it always?", OK: true, Evidence: reason}
+	})
+}
+
+// Never is met under no facts; the reason is its evidence.
+func Never[F any](reason string) Condition[F] {
+	return When("never", func(F) plan.Check {
+		return plan.Check{Question: "may it ever?", Evidence: reason}
+	})
+}
+
+// String is the rule in words, the more tightly bound parts in brackets:
+// "drained or (keeps its volume and all replicas)".
+func (c Condition[F]) String() string {
+	switch {
+	case len(c.all) > 0:
+		return joined(c.all, " and ")
+	case len(c.any) > 0:
+		return joined(c.any, " or ")
+	case c.name == "":
+		return "never"
+	default:
+		return c.name
+	}
+}
+
+func joined[F any](parts []Condition[F], word string) string {
+	words := make([]string, len(parts))
+	for i, p := range parts {
+		words[i] = p.String()
+		if len(parts) > 1 && len(p.all)+len(p.any) > 1 {
+			words[i] = "(" + words[i] + ")"
+		}
+	}
+	return strings.Join(words, word)
+}
+
+// Ask answers with checks that all have to be OK: one for each question of an "and", and
+// one that speaks for an "or" as a whole. The list is never empty.
+func (c Condition[F]) Ask(facts F) []plan.Check {
+	switch {
+	case len(c.all) > 0:
+		var checks []plan.Check
+		for _, part := range c.all {
+			checks = append(checks, part.Ask(facts)...)
+		}
+		return checks
+	case len(c.any) > 0:
+		return []plan.Check{c.eitherOf(facts)}
+	case c.ask == nil:
+		return []plan.Check{{Question: "does any rule allow it?", Evidence: "no rule does"}}
+	default:
+		return []plan.Check{c.ask(facts)}
+	}
+}
+
+// eitherOf is the first alternative that is met; when none is, it says of each what it
+// lacks, and has the gate of the first.
+func (c Condition[F]) eitherOf(facts F) plan.Check {
+	var questions, lacking []string
+	var gate plan.Gate
+	for _, part := range c.any {
+		checks := part.Ask(facts)
+		first, met := firstRefused(checks)
+		if met {
+			return plan.Check{Question: question([]string{part.String()}), OK: true, Evidence: evidence(checks), Gate: first.Gate}
+		}
+		if gate == "" {
+			gate = first.Gate
+		}
+		questions = append(questions, part.String())
+		lacking = append(lacking, first.Evidence)
+	}
+	return plan.Check{Question: question(questions), Evidence: strings.Join(lacking, "; and "), Gate: gate}
+}
+
+func question(alternatives []string) string {
+	return "does this hold: " + strings.Join(alternatives, ", or ") + "?"
+}
+
+// firstRefused is the first check that does not hold; when all hold, met is true and the
+// check is the first of them.
+func firstRefused(checks []plan.Check) (c plan.Check, met bool) {
+	if refused, found := (plan.Decision{Checks: checks}).Refused(); found {
+		return refused, false
+	}
+	return checks[0], true
+}
+
+func evidence(checks []plan.Check) string {
+	words := make([]string, len(checks))
+	for i, c := range checks {
+		words[i] = c.Evidence
+	}
+	return strings.Join(words, "; ")
+}
+
+// Met reports whether every check holds; no checks at all hold nothing.
+func Met(checks []plan.Check) bool {
+	if len(checks) == 0 {
+		return false
+	}
+	_, met := firstRefused(checks)
+	return met
+}

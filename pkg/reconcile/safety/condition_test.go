@@ -1,0 +1,145 @@
+package safety
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// otherPod is a pod of another database product, whose rules are known from its
+// documentation: what one can ask about it.
+type otherPod struct {
+	drained, masterOfNoShard, mastersHaveFollowers bool
+	leader, leaderResponds, followerResponds       bool
+	oldPodDeleted, followsDeployment               bool
+}
+
+func whether(name string, ask func(otherPod) bool) Condition[otherPod] {
+	return When(name, func(p otherPod) plan.Check {
+		ok := ask(p)
+		return plan.Check{Question: name + "?", OK: ok, Evidence: fmt.Sprintf("%s: %t", name, ok)}
+	})
+}
+
+// otherRule is a row of that product's table.
+type otherRule struct {
+	evict, replace Condition[otherPod]
+	tolerate       *time.Duration
+}
+
+// otherProduct is its table of pod eviction and replacement, in our form.
+func otherProduct() map[string]otherRule {
+	drained := whether("completely drained", func(p otherPod) bool { return p.drained })
+	noShard := whether("master of no shard", func(p otherPod) bool { return p.masterOfNoShard })
+	inSync := whether("every shard it is master of has a follower in sync", func(p otherPod) bool { return p.mastersHaveFollowers })
+	noLeader := whether("not the leader of the agency", func(p otherPod) bool { return !p.leader })
+	leader := whether("some leader responds", func(p otherPod) bool { return p.leaderResponds })
+	follower := whether("a follower responds", func(p otherPod) bool { return p.followerResponds })
+	deleted := whether("the old pod is known to be deleted", func(p otherPod) bool { return p.oldPodDeleted })
+	follows := whether("a follower of the deployment", func(p otherPod) bool { return p.followsDeployment })
+	always, never := Always[otherPod]("it has no state"), Never[otherPod]("its data has one copy")
+	after := func(d time.Duration) *time.Duration { return &d }
+	return map[string]otherRule{
+		"image id":                 {always, always, after(5 * time.Second)},
+		"coordinator":              {always, always, after(15 * time.Second)},
+		"DB server":                {AllOf(drained, noShard), AnyOf(noShard, inSync), after(5 * time.Minute)},
+		"agent":                    {AllOf(noLeader, leader, follower), deleted, after(5 * time.Minute)},
+		"single server":            {never, never, nil},
+		"single active failover":   {follows, always, after(5 * time.Minute)},
+		"synchronization master":   {always, always, after(15 * time.Second)},
+		"synchronization worker":   {always, always, after(time.Minute)},
+		"a kind that has no rules": {},
+	}
+}
+
+// The form can say what another product's rules say: every bullet of its table holds and
+// is refused as it should be.
+func TestTheFormExpressesTheRulesOfAnotherProduct(t *testing.T) {
+	rules := otherProduct()
+	tests := map[string]struct {
+		kind           string
+		given          otherPod
+		evict, replace bool
+	}{
+		"an image id goes whenever":                            {"image id", otherPod{}, true, true},
+		"a coordinator goes whenever":                          {"coordinator", otherPod{}, true, true},
+		"a DB server goes when drained and master of nothing":  {"DB server", otherPod{drained: true, masterOfNoShard: true}, true, true},
+		"a drained DB server that is a master stays":           {"DB server", otherPod{drained: true}, false, false},
+		"a DB server that is master of nothing is replaceable": {"DB server", otherPod{masterOfNoShard: true}, false, true},
+		"so is one whose shards all have followers in sync":    {"DB server", otherPod{mastersHaveFollowers: true}, false, true},
+		"a DB server of which nothing is known stays":          {"DB server", otherPod{}, false, false},
+		"an agent goes when it leads nobody and both respond":  {"agent", otherPod{leaderResponds: true, followerResponds: true}, true, false},
+		"an agent that leads stays":                            {"agent", otherPod{leader: true, leaderResponds: true, followerResponds: true}, false, false},
+		"an agent stays while no leader responds":              {"agent", otherPod{followerResponds: true}, false, false},
+		"an agent stays while no follower responds":            {"agent", otherPod{leaderResponds: true}, false, false},
+		"an agent is replaced once its old pod is deleted":     {"agent", otherPod{leader: true, oldPodDeleted: true}, false, true},
+		"a single server never goes":                           {"single server", otherPod{drained: true, oldPodDeleted: true}, false, false},
+		"a single that follows goes":                           {"single active failover", otherPod{followsDeployment: true}, true, true},
+		"a single that leads stays and can be replaced":        {"single active failover", otherPod{}, false, true},
+		"a synchronization master goes whenever":               {"synchronization master", otherPod{}, true, true},
+		"a synchronization worker goes whenever":               {"synchronization worker", otherPod{}, true, true},
+		"without rules nothing goes":                           {"a kind that has no rules", otherPod{}, false, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			rule := rules[tc.kind]
+			evict, replace := rule.evict.Ask(tc.given), rule.replace.Ask(tc.given)
+			if Met(evict) != tc.evict || Met(replace) != tc.replace {
+				t.Errorf("evict %+v, replace %+v, want %t and %t", evict, replace, tc.evict, tc.replace)
+			}
+		})
+	}
+}
+
+func TestTheTolerationsOfAnotherProductAreSaidToo(t *testing.T) {
+	got := map[string]string{}
+	for kind, rule := range otherProduct() {
+		got[kind] = "not set"
+		if rule.tolerate != nil {
+			got[kind] = rule.tolerate.String()
+		}
+	}
+	want := map[string]string{
+		"image id": "5s", "coordinator": "15s", "DB server": "5m0s", "agent": "5m0s", "single server": "not set", "single active failover": "5m0s",
+		"synchronization master": "15s", "synchronization worker": "1m0s", "a kind that has no rules": "not set",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestConditionsInWords(t *testing.T) {
+	rules := otherProduct()
+	for got, want := range map[string]string{
+		rules["DB server"].evict.String():                             "completely drained and master of no shard",
+		rules["DB server"].replace.String():                           "master of no shard or every shard it is master of has a follower in sync",
+		rules["single server"].evict.String():                         "never",
+		rules["a kind that has no rules"].evict.String():              "never",
+		AnyOf(rules["image id"].evict, rules["agent"].evict).String(): "always or (not the leader of the agency and some leader responds and a follower responds)",
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestAnOrSaysWhatEachOfItsPartsLacks(t *testing.T) {
+	got := otherProduct()["DB server"].replace.Ask(otherPod{})
+	want := []plan.Check{{
+		Question: "does this hold: master of no shard, or every shard it is master of has a follower in sync?",
+		Evidence: "master of no shard: false; and every shard it is master of has a follower in sync: false",
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNoChecksHoldNothing(t *testing.T) {
+	if Met(nil) {
+		t.Error("an empty list of checks was taken for a yes")
+	}
+}

@@ -1,0 +1,180 @@
+package safety
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// EvictionRule says for one kind of pod when it may leave its node.
+type EvictionRule struct {
+	// Kind is the kind of pod, as documentation and screens call it.
+	Kind string
+	// Holds is what of the database is in such a pod.
+	Holds string
+	// Evict is when the running pod may be taken from its node. It comes back over its
+	// old volume, if it has one.
+	Evict Condition[Pod]
+	// Replace is when a new process group, with a new ID and empty, may take its place:
+	// the old one is marked for removal and goes once it is drained.
+	Replace Condition[Pod]
+	// Tolerate is how long such a pod should stay bound to a node that is not ready or
+	// not reachable; nil for ever.
+	Tolerate *time.Duration
+	// AddsToClass is true for a rule that holds on top of that of a pod's class, whose
+	// toleration counts.
+	AddsToClass bool
+}
+
+// Pod is a process group among the facts that rules look at.
+type Pod struct {
+	plan.Snapshot
+
+	Group *v1beta2.ProcessGroupStatus
+}
+
+// How long pods should stay bound to a node that went away. What holds nothing is made
+// anew elsewhere sooner than a node restarts; what holds data waits for its node, because
+// moving data costs more than waiting. Source: our own judgement.
+const (
+	shortAbsence = 15 * time.Second
+	longAbsence  = 5 * time.Minute
+)
+
+// The kinds of pods.
+const (
+	kindTest         = "test"
+	kindStateless    = "stateless"
+	kindLog          = "log"
+	kindStorage      = "storage"
+	kindCoordination = "coordinator class"
+	kindSingle       = "data without a copy"
+	kindCoordinator  = "a current coordinator"
+)
+
+// EvictionRules are the rules of all kinds, in the order of documentation. The last one
+// is about pods that are coordinators now, and holds on top of the rule of their class.
+func EvictionRules() []EvictionRule {
+	return []EvictionRule{
+		{Kind: kindTest, Holds: "nothing", Evict: Always[Pod](servesNothing), Replace: Always[Pod](servesNothing), Tolerate: new(shortAbsence)},
+		{
+			Kind: kindStateless, Holds: "roles that recruit anew",
+			Evict:   AllOf(recent, available, recoveredAWhile, holdsNoData),
+			Replace: Always[Pod]("it leaves once its replacement is up and its roles have moved"), Tolerate: new(shortAbsence),
+		},
+		{
+			Kind: kindLog, Holds: "the tail of the log",
+			Evict: AllOf(recent, drained), Replace: spare, Tolerate: new(longAbsence),
+		},
+		{
+			Kind: kindStorage, Holds: "data",
+			Evict:   AllOf(recent, AnyOf(drained, AllOf(keepsVolume, holdsNoLog, fullyTolerant, otherZonesUp, noOtherMaintenance))),
+			Replace: AllOf(spare, spaceForData), Tolerate: new(longAbsence),
+		},
+		{
+			Kind: kindCoordination, Holds: "coordination state",
+			Evict: AllOf(recent, available, holdsNoData), Replace: spare, Tolerate: new(longAbsence),
+		},
+		{
+			Kind: kindSingle, Holds: "the only copy of data",
+			Evict: AllOf(recent, drained), Replace: AllOf(available, throughDrain),
+		},
+		{
+			Kind: kindCoordinator, Holds: "coordination state",
+			Evict: notCoordinating, Replace: coordinationCanMove, AddsToClass: true,
+		},
+	}
+}
+
+const servesNothing = "it serves nothing"
+
+// MayEvict asks whether a group's running pod may be taken from its node now. All of the
+// checks have to be OK.
+func MayEvict(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []plan.Check {
+	return askRules(s, g, func(r EvictionRule) Condition[Pod] { return r.Evict })
+}
+
+// MayReplace asks whether a new process group may take a group's place now. All of the
+// checks have to be OK. The old group's pod stays until it is drained.
+func MayReplace(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []plan.Check {
+	return askRules(s, g, func(r EvictionRule) Condition[Pod] { return r.Replace })
+}
+
+// askRules asks the rule of a group's kind and the one about coordinators. Where it is
+// certain that there is no database, pods hold nothing.
+func askRules(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, which func(EvictionRule) Condition[Pod]) []plan.Check {
+	p := Pod{Snapshot: s, Group: g}
+	if NoDatabaseYet(s) {
+		return Always[Pod]("there is no database yet").Ask(p)
+	}
+	kind := kindOf(s, g.ProcessClass)
+	checks := which(ruleOf(kind)).Ask(p)
+	if kind == kindTest {
+		return checks
+	}
+	return append(checks, which(ruleOf(kindCoordinator)).Ask(p)...)
+}
+
+// EvictionKind is the kind of pod that a group is, by its class and by the redundancy of
+// its data: the name of its rule.
+func EvictionKind(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
+	return kindOf(s, g.ProcessClass)
+}
+
+// kindOf is the kind of a class in a cluster. A class that may be given data, or that
+// nobody knows, is taken for storage.
+func kindOf(s plan.Snapshot, class v1beta2.ProcessClass) string {
+	switch {
+	case class.IsTester():
+		return kindTest
+	case class == v1beta2.ProcessClassCoordinator:
+		return kindCoordination
+	case class.IsKnown() && !class.IsStateful() && class != v1beta2.ProcessClassUnset:
+		return kindStateless
+	case withoutCopies(s):
+		return kindSingle
+	case class.IsLog():
+		return kindLog
+	default:
+		return kindStorage
+	}
+}
+
+// withoutCopies reports whether the data has one copy only, by the spec or by what is in
+// force.
+func withoutCopies(s plan.Snapshot) bool {
+	if fdb.MinimumFaultDomains(string(s.Cluster.Spec.DatabaseConfiguration.RedundancyMode)) < 2 {
+		return true
+	}
+	return s.Database.Status != nil && fdb.MinimumFaultDomains(redundancyOf(s)) < 2
+}
+
+func ruleOf(kind string) EvictionRule {
+	for _, r := range EvictionRules() {
+		if r.Kind == kind {
+			return r
+		}
+	}
+	return EvictionRule{Kind: kind} // whose conditions are never met
+}
+
+// TolerationsFor are the NoExecute tolerations that suit the pods of a class, one for
+// nodes that are not ready and one for nodes that are not reachable. They are for the pod
+// template: without any of its own Kubernetes gives every pod five minutes of each.
+func TolerationsFor(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) []corev1.Toleration {
+	var seconds *int64
+	if t := ruleOf(kindOf(plan.Snapshot{Cluster: c}, class)).Tolerate; t != nil {
+		seconds = new(int64(t.Seconds()))
+	}
+	tolerations := make([]corev1.Toleration, 0, 2)
+	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
+		tolerations = append(tolerations, corev1.Toleration{
+			Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: seconds,
+		})
+	}
+	return tolerations
+}
