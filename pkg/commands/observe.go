@@ -116,6 +116,7 @@ func (o observation) lease(ctx context.Context) ui.Lease {
 func judged(facts ui.Facts, s plan.Snapshot) ui.Facts {
 	d := stages.Cluster()[0].Decide(s) // the first stage brings the record up to date
 	if d.Hold != nil && d.Hold.Human {
+		facts.Unjudged = d.Hold.Reason
 		facts.Warnings = append(facts.Warnings, fmt.Sprintf("the process groups are shown as last recorded: %s", d.Hold.Reason))
 	}
 	for _, c := range d.Checks {

@@ -27,6 +27,18 @@ func (p power) String() string {
 	return p.verb + " " + resource
 }
 
+// lookPowers are what it takes to see all of a cluster, its database included.
+func lookPowers() []power {
+	return []power{
+		{"get", v1beta2.GroupVersion.Group, "foundationdbclusters", ""},
+		{"list", "", "pods", ""},
+		{"create", "", "pods", "exec"},
+		{"list", "", "persistentvolumeclaims", ""},
+		{"list", "", "services", ""},
+		{"get", "", "configmaps", ""},
+	}
+}
+
 // reconcilePowers are what a pass cannot do without.
 func reconcilePowers() []power {
 	crd := v1beta2.GroupVersion.Group

@@ -19,6 +19,9 @@ type Facts struct {
 	Desired fdb.Configuration
 	// Lease is who may act on the cluster now.
 	Lease Lease
+	// Unjudged is why the process groups are as the last pass recorded them; empty when
+	// they were judged anew.
+	Unjudged string
 	// Warnings are what the reader has to know before believing the rest.
 	Warnings []string
 }
@@ -59,9 +62,9 @@ func (f Facts) fromRecord() Origin { return Origin{SourceRecord, known(f.recorde
 func (f Facts) fromKubernetes() Origin { return Origin{SourceLive, known(f.Now)} }
 
 // judged is the origin of process group conditions: they are judged anew unless a
-// database that exists does not answer.
+// database that exists does not answer, or the record contradicts itself.
 func (f Facts) judged() Origin {
-	if f.Cluster.Status.Configured && !f.Database.Available() {
+	if f.Unjudged != "" || (f.Cluster.Status.Configured && !f.Database.Available()) {
 		return f.fromRecord()
 	}
 	return f.fromKubernetes()

@@ -1,0 +1,189 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// waitKind is one kind of condition that can be waited for.
+type waitKind struct {
+	// form is how it is written; what is in capitals is up to the caller.
+	form, meaning string
+	// parse takes what follows the first equals sign.
+	parse func(value string) (ui.WaitCondition, error)
+}
+
+// name is what stands before the equals sign.
+func (k waitKind) name() string {
+	name, _, _ := strings.Cut(k.form, "=")
+	return name
+}
+
+func waitKinds() []waitKind {
+	return []waitKind{
+		{"available", "the database itself says that it serves", bare(ui.WaitAvailable)},
+		{"healthy", "the state that status shows is healthy", bare(ui.WaitHealthy)},
+		{"reconciled", "the cluster is as its spec asks, judged now", bare(ui.WaitReconciled)},
+		{"fully-replicated", "all data and logs have all their copies", bare(ui.WaitFullyReplicated)},
+		{"tolerance=ZONES", "so many more zones may fail without loss of data", parseTolerance},
+		{"exclusions=none", "the database excludes nobody", parseExclusions},
+		{"pg=ID:removed", "nothing of the process group is left", parseRemoved},
+		{"no-condition=NAME", "no process group has the condition", parseNoCondition},
+		{"lock-free", "no run has the Lease, no instance the lock", bare(ui.WaitLockFree)},
+		{"version=VERSION", "all expected processes report, all with this version", parseRuns},
+	}
+}
+
+// parseConditions reads all, each once.
+func parseConditions(texts []string) ([]ui.WaitCondition, error) {
+	var conditions []ui.WaitCondition
+	for _, text := range texts {
+		c, err := parseCondition(text)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(conditions, func(other ui.WaitCondition) bool { return other.Text == c.Text }) {
+			conditions = append(conditions, c)
+		}
+	}
+	return conditions, nil
+}
+
+func parseCondition(text string) (ui.WaitCondition, error) {
+	name, value, valued := strings.Cut(text, "=")
+	for _, kind := range waitKinds() {
+		if kind.name() != name {
+			continue
+		}
+		if wants := strings.Contains(kind.form, "="); wants != valued {
+			return ui.WaitCondition{}, usagef("the condition is written %s, not %q", kind.form, text)
+		}
+		return kind.parse(value)
+	}
+	return ui.WaitCondition{}, usagef("there is no condition %q; the conditions are %s", text, conditionNames())
+}
+
+func bare(condition func() ui.WaitCondition) func(string) (ui.WaitCondition, error) {
+	return func(string) (ui.WaitCondition, error) { return condition(), nil }
+}
+
+func parseTolerance(value string) (ui.WaitCondition, error) {
+	zones, err := strconv.Atoi(value)
+	if err != nil || zones < 1 {
+		return ui.WaitCondition{}, usagef("tolerance=ZONES takes a number of zones, 1 at least, not %q", value)
+	}
+	return ui.WaitTolerance(zones), nil
+}
+
+func parseExclusions(value string) (ui.WaitCondition, error) {
+	if value != "none" {
+		return ui.WaitCondition{}, usagef("exclusions=none is all that can be waited for, not exclusions=%s", value)
+	}
+	return ui.WaitNoExclusions(), nil
+}
+
+// parseRemoved wants an ID that a process group can have: a misspelt one is of no
+// process group either, and would count as removed.
+func parseRemoved(value string) (ui.WaitCondition, error) {
+	text, state, _ := strings.Cut(value, ":")
+	if state != "removed" {
+		return ui.WaitCondition{}, usagef("a process group is waited for as pg=ID:removed, not pg=%s", value)
+	}
+	id := v1beta2.ProcessGroupID(text)
+	_, class, _, err := id.Split()
+	if err != nil {
+		return ui.WaitCondition{}, usage(err)
+	}
+	if !class.IsKnown() {
+		return ui.WaitCondition{}, usagef("%q is no process group ID: there is no process class %q", text, class)
+	}
+	return ui.WaitRemoved(id), nil
+}
+
+func parseNoCondition(value string) (ui.WaitCondition, error) {
+	if value == string(v1beta2.ConditionReady) || !slices.Contains(texts(conditionTypes()), value) {
+		return ui.WaitCondition{}, usagef("process groups have no condition %q to lose; the conditions are %s", value, strings.Join(losableConditions(), ", "))
+	}
+	return ui.WaitNoCondition(v1beta2.ProcessGroupConditionType(value)), nil
+}
+
+// losableConditions leaves out the one that stands for having none.
+func losableConditions() []string {
+	return slices.DeleteFunc(texts(conditionTypes()), func(c string) bool { return c == string(v1beta2.ConditionReady) })
+}
+
+func parseRuns(value string) (ui.WaitCondition, error) {
+	version, err := fdb.ParseVersion(value)
+	if err != nil || version.String() != value {
+		return ui.WaitCondition{}, usagef("%q is no version: want MAJOR.MINOR.PATCH, as in 7.3.79", value)
+	}
+	return ui.WaitVersion(version), nil
+}
+
+// possible refuses what this cluster can never come to.
+func possible(conditions []string, record *cluster) error {
+	normal, err := record.Normalized()
+	if err != nil {
+		return usage(err)
+	}
+	most := normal.FaultTolerance()
+	for _, text := range conditions {
+		value, isTolerance := strings.CutPrefix(text, "tolerance=")
+		if zones, err := strconv.Atoi(value); isTolerance && err == nil && zones > most {
+			return usagef("%s can never hold: with the redundancy mode of the spec, %d may fail at most", text, most)
+		}
+	}
+	return nil
+}
+
+func conditionNames() string {
+	var forms []string
+	for _, kind := range waitKinds() {
+		forms = append(forms, kind.form)
+	}
+	return strings.Join(forms, ", ")
+}
+
+func conditionsHelp() string {
+	var b strings.Builder
+	for _, kind := range waitKinds() {
+		fmt.Fprintf(&b, "  %-18s %s\n", kind.form, kind.meaning)
+	}
+	return b.String()
+}
+
+// waitCandidates offers whole conditions, with the process groups of the cluster that
+// the command line names.
+func (e *Env) waitCandidates(ctx context.Context, cmd *cobra.Command, args []string) []string {
+	var words []string
+	for _, kind := range waitKinds() {
+		switch kind.name() {
+		case "tolerance":
+			words = append(words, "tolerance=1", "tolerance=2")
+		case "no-condition":
+			for _, c := range losableConditions() {
+				words = append(words, "no-condition="+c)
+			}
+		case "pg", "version": // only the cluster tells
+		default:
+			words = append(words, kind.form)
+		}
+	}
+	record, err := e.cluster(ctx, args, cmd.Flag("fdb-cluster").Value.String(), reads)
+	if err != nil {
+		return words
+	}
+	for _, g := range record.Status.ProcessGroups {
+		words = append(words, fmt.Sprintf("pg=%s:removed", g.ProcessGroupID))
+	}
+	return append(words, "version="+record.Spec.Version)
+}

@@ -1,0 +1,170 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// shortestInterval is how often a cluster may be looked at.
+const shortestInterval = time.Second
+
+// waitOptions is what `kubectl fdb wait` was asked to wait for.
+type waitOptions struct {
+	clusterFlag
+	outputFlags
+	conditions []string
+	stable     time.Duration
+	timeout    time.Duration
+	interval   time.Duration
+}
+
+func newWait(env *Env) *cobra.Command {
+	var o waitOptions
+	cmd := &cobra.Command{
+		Use:   "wait [CLUSTER] --for=CONDITION",
+		Short: "Wait until conditions hold, for scripts",
+		Long: `Wait until conditions hold, all of them at the same look, for as long as --stable says.
+Every look asks the database itself; what nobody can tell does not hold.
+
+` + conditionsHelp() + `
+Exit code 0: they hold. 3: --timeout is over. 2: there is no such condition.`,
+		Example: `  # After a change: until data has all its copies and nobody is excluded, for a minute
+  kubectl fdb wait sample-cluster --for=fully-replicated,exclusions=none --stable 1m --timeout 2h
+
+  # Until a process group is gone
+  kubectl fdb wait sample-cluster --for=pg=storage-30317:removed --timeout 2h`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.outputFlags.add(cmd)
+	flags := cmd.Flags()
+	flags.StringSliceVar(&o.conditions, "for", nil, "what to wait for, separated by commas; may be repeated")
+	flags.DurationVar(&o.stable, "stable", 0, "how long everything has to hold at every look; 0 is one look")
+	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, with exit code 3; 0 is never")
+	flags.DurationVar(&o.interval, "interval", lookInterval, "how long to rest between two looks, 1s at least")
+	completeWith(cmd, "for", env.waitCandidates)
+	return cmd
+}
+
+func (o waitOptions) check() error {
+	switch {
+	case len(o.conditions) == 0:
+		return usagef("wait for what? --for=CONDITION; the conditions are %s", conditionNames())
+	case o.stable < 0, o.timeout < 0:
+		return usagef("--stable and --timeout cannot be negative")
+	case o.interval < shortestInterval:
+		return usagef("--interval is %s at least", shortestInterval)
+	case o.timeout > 0 && o.stable >= o.timeout:
+		return usagef("--stable %s does not fit into --timeout %s", o.stable, o.timeout)
+	default:
+		return o.outputFlags.check()
+	}
+}
+
+func (o waitOptions) run(ctx context.Context, env *Env, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	conditions, err := parseConditions(o.conditions)
+	if err != nil {
+		return err
+	}
+	ctx, stop := withTimeout(ctx, env.Clock, o.timeout)
+	defer stop()
+	record, err := env.cluster(ctx, args, o.name, reads)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	if err := possible(o.conditions, record); err != nil {
+		return err
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	env.about = key
+	if err := env.mayDo(ctx, key.Namespace, o.needs()); err != nil {
+		return causeOf(ctx, err)
+	}
+	wait := &ui.Wait{Conditions: conditions, Stable: o.stable}
+	return o.end(ctx, env, wait, o.await(ctx, env, wait, key))
+}
+
+// needs are the powers to ask for what is waited for: without one of them nobody
+// could ever tell.
+func (o waitOptions) needs() []power {
+	if slices.Contains(o.conditions, "lock-free") {
+		return append(lookPowers(), power{"get", "coordination.k8s.io", "leases", ""})
+	}
+	return lookPowers()
+}
+
+// await looks until everything holds. It tells what for whenever that changes.
+func (o waitOptions) await(ctx context.Context, env *Env, wait *ui.Wait, key types.NamespacedName) error {
+	said := ""
+	for {
+		if err := o.look(ctx, env, wait, key); err != nil {
+			return err
+		}
+		if wait.View().Met {
+			return nil
+		}
+		if reason := wait.Reason(); reason != said {
+			env.talk("waiting: %s", reason)
+			said = reason
+		}
+		rest := o.interval
+		if left := wait.Left(); left > 0 {
+			rest = min(rest, left)
+		}
+		if err := env.pause(ctx, rest, said); err != nil {
+			return err
+		}
+	}
+}
+
+// look looks once. That nobody answers ends the first look only: a wait of hours
+// outlasts a restart of the API server.
+func (o waitOptions) look(ctx context.Context, env *Env, wait *ui.Wait, key types.NamespacedName) error {
+	first := len(wait.View().Conditions) == 0
+	facts, err := observation{env: env, key: key}.facts(ctx)
+	switch {
+	case err == nil:
+		wait.Look(env.metadata(key), facts)
+		return nil
+	case ctx.Err() == nil && !first && ExitCode(err) == ExitUnreachable:
+		wait.Miss(env.metadata(key), env.Clock.Now(), explain(err))
+		return nil
+	default:
+		return err
+	}
+}
+
+// end prints how far it came, unless nothing was seen at all.
+func (o waitOptions) end(ctx context.Context, env *Env, wait *ui.Wait, err error) error {
+	err = causeOf(ctx, err)
+	v := wait.View()
+	if len(v.Conditions) == 0 {
+		return err
+	}
+	if printErr := o.print(env.Out, printable{
+		document: v, names: []string{"foundationdbcluster/" + v.Metadata.Cluster},
+		table: func(w io.Writer) error { return ui.WriteWait(w, v, o.list(env)) },
+	}); printErr != nil {
+		return printErr
+	}
+	if errors.Is(err, errTimeout) {
+		return &failure{code: ExitWaiting, err: fmt.Errorf("%w after %s: %s", errTimeout, o.timeout, wait.Reason())}
+	}
+	return err
+}

@@ -1,0 +1,161 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+func TestWaitExitCodes(t *testing.T) {
+	tests := map[string]struct {
+		given func(*given)
+		args  []string
+		want  int
+		says  string // on stdout or stderr
+	}{
+		"everything holds":      {args: []string{"sample", "--for=available,healthy,reconciled", "--for", "exclusions=none,lock-free,version=7.3.79,tolerance=1,no-condition=PodFailing"}, want: ExitDone, says: "version=7.3.79            yes"},
+		"the only cluster":      {args: []string{"--for=available"}, want: ExitDone, says: "the only one there"},
+		"its name":              {args: []string{"--for=available", "-o", "name"}, want: ExitDone, says: "foundationdbcluster/sample\n"},
+		"a removed group":       {args: []string{"--for=pg=storage-1:removed"}, want: ExitDone, says: "pg=storage-1:removed"},
+		"a silent database":     {given: silentSession, args: []string{"--for=available", "--timeout", "1m"}, want: ExitWaiting, says: "error: --timeout is over after 1m0s: available: no answer from the database: timed out"},
+		"the result of it":      {given: silentSession, args: []string{"--for=available", "--timeout", "1m"}, want: ExitWaiting, says: "available   ?     -       no answer"},
+		"nothing to wait for":   {want: ExitUsage, says: "the conditions are available, healthy"},
+		"no such condition":     {args: []string{"--for=happy"}, want: ExitUsage, says: `there is no condition "happy"`},
+		"a value too many":      {args: []string{"--for=healthy=true"}, want: ExitUsage, says: `written healthy, not "healthy=true"`},
+		"a value too few":       {args: []string{"--for=tolerance"}, want: ExitUsage, says: "written tolerance=ZONES"},
+		"no number":             {args: []string{"--for=tolerance=all"}, want: ExitUsage},
+		"no zone at all":        {args: []string{"--for=tolerance=0"}, want: ExitUsage},
+		"more than ever":        {args: []string{"--for=tolerance=2"}, want: ExitUsage, says: "tolerance=2 can never hold"},
+		"some exclusions":       {args: []string{"--for=exclusions=some"}, want: ExitUsage},
+		"an ID misspelt":        {args: []string{"--for=pg=storge-1:removed"}, want: ExitUsage, says: `no process class "storge"`},
+		"another fate":          {args: []string{"--for=pg=storage-1:happy"}, want: ExitUsage},
+		"no such trouble":       {args: []string{"--for=no-condition=Sadness"}, want: ExitUsage},
+		"half a version":        {args: []string{"--for=version=7.3"}, want: ExitUsage},
+		"a hectic interval":     {args: []string{"--for=available", "--interval", "10ms"}, want: ExitUsage},
+		"more stable than long": {args: []string{"--for=available", "--stable", "1m", "--timeout", "1m"}, want: ExitUsage, says: "does not fit"},
+		"an unknown cluster":    {args: []string{"other", "--for=available"}, want: ExitUsage},
+		"an unknown output":     {args: []string{"--for=available", "-o", "xml"}, want: ExitUsage},
+		"no pods/exec is named at once": {
+			given: func(g *given) { g.denied = []string{"create pods/exec"} }, args: []string{"--for=available"}, want: ExitForbidden, says: "create pods/exec",
+		},
+		"no Lease to read is named at once": {
+			given: func(g *given) { g.denied = []string{"get leases.coordination.k8s.io"} }, args: []string{"--for=lock-free"}, want: ExitForbidden, says: "get leases",
+		},
+		"no Lease to read matters to locks alone": {
+			given: func(g *given) { g.denied = []string{"get leases.coordination.k8s.io"} }, args: []string{"--for=available"}, want: ExitDone,
+		},
+		"no API server": {given: func(g *given) { g.connect = func() (Session, error) { return nil, errNoAnswer } }, args: []string{"--for=available"}, want: ExitUnreachable},
+	}
+	healthy := up(t)
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := &given{t: t, world: healthy.world, env: map[string]string{}, clock: &worldClock{world: healthy.world}}
+			if tc.given != nil {
+				tc.given(g)
+			}
+			got := g.run(append([]string{"wait"}, tc.args...)...)
+			if said := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(said, tc.says) {
+				t.Errorf("exit code %d, want %d, and %q\nstdout: %s\nstderr: %s", got, tc.want, tc.says, &g.out, &g.err)
+			}
+		})
+	}
+}
+
+func silentSession(g *given) {
+	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
+}
+
+// moody is a cluster whose looks differ: each is one of its moods, the last for ever.
+type moody struct {
+	session
+	moods []error // nil is a good look
+	look  *int
+}
+
+func (m moody) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if facets&plan.Record != 0 {
+		mood := m.moods[min(*m.look, len(m.moods)-1)]
+		*m.look++
+		if mood != nil {
+			return mood
+		}
+	}
+	return m.session.Observe(ctx, into, facets)
+}
+
+func moods(moods ...error) func(*given) {
+	return func(g *given) {
+		look := 0
+		g.connect = func() (Session, error) { return moody{session{g.world, g}, moods, &look}, nil }
+	}
+}
+
+func TestAWaitOutlastsAnAPIServerThatIsAwayForAWhile(t *testing.T) {
+	g := up(t)
+	moods(nil, errNoAnswer, errNoAnswer, nil)(g)
+	if code := g.run("wait", "--for=available", "--stable", "20s", "--timeout", "10m", "-o", "json"); code != ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.err)
+	}
+	var v ui.WaitView
+	if err := json.Unmarshal(g.out.Bytes(), &v); err != nil {
+		t.Fatal(err)
+	}
+	held := v.AsOf.Sub(*v.Conditions[0].Since)
+	if !v.Met || held < 20*time.Second || v.WaitedSeconds < held.Seconds()+2 {
+		t.Errorf("met %v; held for %s, waited %v s", v.Met, held, v.WaitedSeconds)
+	}
+	if said := strings.Count(g.err.String(), "waiting: available: "+errNoAnswer.Error()); said != 1 {
+		t.Errorf("why was told %d times, want once: %s", said, &g.err)
+	}
+}
+
+func TestAWaitThatNobodyAnswersAtFirstEndsAtOnce(t *testing.T) {
+	g := up(t)
+	moods(errNoAnswer)(g)
+	if code := g.run("wait", "--for=available"); code != ExitUnreachable || g.out.Len() > 0 {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}
+
+func TestAWaitWithoutWhatItNeedsAsksNobody(t *testing.T) {
+	g := up(t)
+	g.denied = []string{"list pods"}
+	g.connect = func() (Session, error) { t.Error("connected all the same"); return nil, errNoAnswer }
+	if code := g.run("wait", "--for=available"); code != ExitForbidden {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+}
+
+func TestConditionsAreCompleted(t *testing.T) {
+	g := up(t)
+	g.run("__complete", "wait", "sample", "--for", "")
+	for _, want := range []string{"available\n", "exclusions=none\n", "no-condition=PodFailing\n", "version=7.3.79\n", ":removed\n"} {
+		if !strings.Contains(g.out.String(), want) {
+			t.Errorf("%q is not offered: %s", want, &g.out)
+		}
+	}
+	if strings.Contains(g.out.String(), "no-condition=Ready") {
+		t.Errorf("offers what can never be: %s", &g.out)
+	}
+}
+
+func TestHelpTellsAllConditions(t *testing.T) {
+	g := newGiven(t)
+	g.run("wait", "--help")
+	var missing []string
+	for _, kind := range waitKinds() {
+		if !strings.Contains(g.out.String(), kind.form) {
+			missing = append(missing, kind.form)
+		}
+	}
+	if diff := cmp.Diff([]string(nil), missing); diff != "" {
+		t.Error(diff)
+	}
+}

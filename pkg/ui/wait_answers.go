@@ -1,0 +1,228 @@
+package ui
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+func (f Facts) isAvailable() verdict {
+	switch {
+	case f.Database.Status == nil:
+		return cannotTell("no answer from the database: " + f.Database.Why())
+	case !f.Database.Available():
+		return no("the database says that it does not serve")
+	default:
+		return yes()
+	}
+}
+
+func (f Facts) isHealthy() verdict {
+	if answer := f.isAvailable(); answer.met == nil {
+		return answer
+	}
+	ageless := f.withoutAges()
+	state, reasons := ageless.judge(NewStatusView(Metadata{}, ageless))
+	if state != StateHealthy {
+		return no(strings.Join(reasons, "; "))
+	}
+	return yes()
+}
+
+func (f Facts) isReconciled() verdict {
+	if answer := f.isJudged(); answer.met == nil {
+		return answer
+	}
+	if !f.Gaps.Reconciled() {
+		return no(orText(someOf(f.Gaps.Reasons), "the cluster is not as its spec asks"))
+	}
+	return yes()
+}
+
+// isJudged reports whether the record was judged on facts of now, not of the last pass.
+func (f Facts) isJudged() verdict {
+	switch {
+	case !f.Database.Available():
+		return cannotTell(f.isAvailable().reason)
+	case f.Unjudged != "":
+		return cannotTell("the process groups are as last recorded: " + f.Unjudged)
+	default:
+		return yes()
+	}
+}
+
+// isFullyReplicated wants a count of copies: that the document calls itself fully
+// replicated is always true of a database in one region. Silent processes count as
+// lost copies, since the database does not miss them for about a minute.
+func (f Facts) isFullyReplicated() verdict {
+	if answer := f.isAvailable(); answer.reason != "" {
+		return answer
+	}
+	s, d := f.Database.Status, f.database()
+	switch silent := f.silentZones(); {
+	case d.Replicas == nil:
+		return cannotTell("data distribution is starting, so nobody counts copies yet")
+	case *d.Replicas < d.ReplicasDesired:
+		return no(fmt.Sprintf("replication %d of %d", max(0, *d.Replicas), d.ReplicasDesired))
+	case d.FullReplication == nil || d.DataHealthy == nil:
+		return cannotTell("the database does not tell whether all data has its copies")
+	case !*d.FullReplication:
+		return no("not all data has its copies")
+	case !*d.DataHealthy:
+		return no("data is " + spaced(orText(d.DataState, "not healthy")))
+	case !s.LogsFullyReplicated():
+		return no("not all logs have their copies")
+	case len(silent) > 0:
+		return no("processes that keep data do not report, in " + counted(len(silent), "zone") + ": " + someOf(silent))
+	default:
+		return yes()
+	}
+}
+
+func (f Facts) tolerates(zones int) verdict {
+	if answer := f.isAvailable(); answer.reason != "" {
+		return answer
+	}
+	left := f.tolerance().Zones
+	switch {
+	case left == nil:
+		return cannotTell("the database does not tell how many zones may fail")
+	case *left < zones:
+		return no("safe to lose " + moreZones(*left))
+	default:
+		return yes()
+	}
+}
+
+func (f Facts) excludesNobody() verdict {
+	if answer := f.isAvailable(); answer.reason != "" {
+		return answer
+	}
+	if f.Database.Status.Cluster.Configuration == nil {
+		return cannotTell("the database does not tell its exclusions")
+	}
+	if targets := f.exclusionsInForce(); len(targets) > 0 {
+		return no("excluded: " + someOf(targets))
+	}
+	return yes()
+}
+
+// exclusionsInForce are those of the status document and, where they were read, of
+// the transaction that is newer than it.
+func (f Facts) exclusionsInForce() []string {
+	targets := slices.Concat(f.Database.Status.ExcludedTargets(), f.Coordination.Exclusions, f.Coordination.InProgressExclusions)
+	slices.Sort(targets)
+	return slices.Compact(targets)
+}
+
+func (f Facts) isRemoved(id v1beta2.ProcessGroupID) verdict {
+	if answer := f.isAvailable(); answer.reason != "" {
+		return answer
+	}
+	g := f.Cluster.ProcessGroup(id)
+	switch objects := f.objectsOf(id); {
+	case g != nil && !g.IsMarkedForRemoval():
+		return no(fmt.Sprintf("process group %s is not marked for removal", id))
+	case g != nil:
+		return no(fmt.Sprintf("process group %s is marked for removal, its exclusion: %s", id, f.exclusion(g)))
+	case len(f.Database.Status.ProcessesOf(string(id))) > 0:
+		return no(fmt.Sprintf("processes of %s still report", id))
+	case slices.Contains(f.exclusionsInForce(), id.ExclusionString()):
+		return no(fmt.Sprintf("%s is still excluded", id.ExclusionString()))
+	case len(objects) > 0:
+		return no("still there: " + someOf(objects))
+	default:
+		return yes()
+	}
+}
+
+// objectsOf are the objects that carry the ID of a process group.
+func (f Facts) objectsOf(id v1beta2.ProcessGroupID) []string {
+	var found []string
+	add := func(kind string, o metav1.Object) {
+		for _, label := range f.Cluster.ProcessGroupIDLabels() {
+			if o.GetLabels()[label] == string(id) {
+				found = append(found, kind+"/"+o.GetName())
+				return
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Pods)) {
+		add("pod", f.Pods[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Volumes)) {
+		add("persistentvolumeclaim", f.Volumes[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Services)) {
+		add("service", f.Services[name])
+	}
+	return found
+}
+
+func (f Facts) nobodyHas(c v1beta2.ProcessGroupConditionType) verdict {
+	if answer := f.isJudged(); answer.met == nil {
+		return answer
+	}
+	var ids []string
+	for _, g := range f.Groups() {
+		if g.HasCondition(c) {
+			ids = append(ids, string(g.ProcessGroupID))
+		}
+	}
+	if len(ids) > 0 {
+		return no(fmt.Sprintf("%s with %s: %s", counted(len(ids), "process group"), c, someOf(ids)))
+	}
+	return yes()
+}
+
+func (f Facts) isUnlocked() verdict {
+	locks := f.locks()
+	switch {
+	case !locks.LeaseRead:
+		return cannotTell("the Lease could not be read")
+	case locks.LeaseHolder != "":
+		return no("the Lease is held by " + locks.LeaseHolder)
+	case locks.Used && !locks.Read:
+		return cannotTell("the lock in the database could not be read")
+	case locks.Owner != "" && !locks.Expired:
+		return no("the lock is held by " + locks.Owner)
+	default:
+		return yes()
+	}
+}
+
+func (f Facts) runs(want fdb.Version) verdict {
+	if answer := f.isAvailable(); answer.reason != "" {
+		return answer
+	}
+	if silent := f.withoutAges().silentReasons(); len(silent) > 0 {
+		return no(someOf(silent))
+	}
+	others := map[string]int{}
+	for _, p := range f.Database.Status.ProcessList() {
+		if version, err := fdb.ParseVersion(p.Version); err != nil || version != want {
+			others[orText(p.Version, "an unknown version")]++
+		}
+	}
+	if len(others) == 0 {
+		return yes()
+	}
+	words := []string{}
+	for _, version := range slices.Sorted(maps.Keys(others)) {
+		words = append(words, fmt.Sprintf("%s run %s", counted(others[version], "server"), version))
+	}
+	return no(someOf(words))
+}
+
+// withoutAges are facts whose words do not change merely because time passes.
+func (f Facts) withoutAges() Facts {
+	f.Now = time.Time{}
+	return f
+}

@@ -1,0 +1,129 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// WaitView is the document of `wait`.
+type WaitView struct {
+	Document
+	// Met says whether every condition holds, and held for as long as was asked.
+	Met bool `json:"met"`
+	// StableSeconds is how long all conditions had to hold at every look.
+	StableSeconds float64 `json:"stableSeconds"`
+	// WaitedSeconds is from the first look to the last.
+	WaitedSeconds float64         `json:"waitedSeconds"`
+	Conditions    []WaitedForView `json:"conditions"`
+}
+
+// WaitedForView is one condition at the last look.
+type WaitedForView struct {
+	Condition string `json:"condition"`
+	// Met is null when nobody can tell.
+	Met *bool `json:"met"`
+	// Since is when the condition was first seen to hold, with no look since at which
+	// it did not; null when it does not hold.
+	Since *time.Time `json:"since"`
+	// Reason is why the condition is not known to hold; empty when it holds.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Wait judges one look at a cluster after another.
+type Wait struct {
+	// Conditions all have to hold.
+	Conditions []WaitCondition
+	// Stable is how long they have to, at every look; 0 is once.
+	Stable time.Duration
+
+	view  WaitView
+	began time.Time
+}
+
+// Look judges what was observed.
+func (w *Wait) Look(m Metadata, f Facts) {
+	w.judge(m, f.Now, func(c WaitCondition) verdict { return c.ask(f) })
+	w.view.Warnings = append(w.view.Warnings, f.Warnings...)
+}
+
+// Miss is for a look that failed: nothing is known to hold.
+func (w *Wait) Miss(m Metadata, now time.Time, why string) {
+	w.judge(m, now, func(WaitCondition) verdict { return cannotTell(oneLine(why)) })
+}
+
+func (w *Wait) judge(m Metadata, now time.Time, ask func(WaitCondition) verdict) {
+	if w.began.IsZero() {
+		w.began = now
+	}
+	before := w.view.Conditions
+	w.view = WaitView{
+		Document: NewDocument("WaitResult", m, now, SourceLive), StableSeconds: w.Stable.Seconds(),
+		WaitedSeconds: now.Sub(w.began).Seconds(), Conditions: make([]WaitedForView, len(w.Conditions)),
+	}
+	for i, c := range w.Conditions {
+		answer := ask(c)
+		seen := WaitedForView{Condition: c.Text, Met: answer.met, Reason: answer.reason}
+		if seen.holds() {
+			seen.Since = known(now)
+			if before != nil && before[i].Since != nil {
+				seen.Since = before[i].Since
+			}
+		}
+		w.view.Conditions[i] = seen
+	}
+	w.view.Met = w.allHold() && w.Left() <= 0
+}
+
+func (v WaitedForView) holds() bool { return v.Met != nil && *v.Met }
+
+func (w *Wait) allHold() bool {
+	return !slices.ContainsFunc(w.view.Conditions, func(c WaitedForView) bool { return !c.holds() })
+}
+
+// Left is how much longer all conditions have to hold; the whole of it while one of
+// them does not.
+func (w *Wait) Left() time.Duration {
+	if !w.allHold() {
+		return w.Stable
+	}
+	var last time.Time
+	for _, c := range w.view.Conditions {
+		if c.Since.After(last) {
+			last = *c.Since
+		}
+	}
+	return w.Stable - w.view.AsOf.Sub(last)
+}
+
+// View is the document about the last look. Without one it has no conditions.
+func (w *Wait) View() WaitView { return w.view }
+
+// Reason is what is waited for. It changes only when that does.
+func (w *Wait) Reason() string {
+	if w.allHold() {
+		return fmt.Sprintf("all conditions hold; they have to for %s", w.Stable)
+	}
+	var reasons []string
+	for _, c := range w.view.Conditions {
+		if !c.holds() {
+			reasons = append(reasons, c.Condition+": "+c.Reason)
+		}
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// WriteWait prints a row per condition.
+func WriteWait(w io.Writer, v WaitView, o ListOptions) error {
+	t := Table{Header: o.header([]string{"CONDITION", "MET", "SINCE", "REASON"})}
+	for _, c := range v.Conditions {
+		since := nothing
+		if c.Since != nil {
+			since = o.time(c.Since)
+		}
+		t.Rows = append(t.Rows, []string{c.Condition, yesNo(c.Met), since, orNothing(c.Reason)})
+	}
+	return t.Write(w)
+}
