@@ -75,7 +75,16 @@ demand: no operator has to run.`,
 	env.global.add(root)
 	completeWith(root, "namespace", env.namespaceNames)
 	completeWith(root, "context", env.contextNames)
-	root.AddCommand(newStatus(env), newGet(env), newPlan(env), newReconcile(env), newReplace(env), newWait(env), newVersion(env), newCompletion(env))
+	root.AddCommand(
+		newStatus(env),
+		newGet(env),
+		newPlan(env),
+		newReconcile(env),
+		newReplace(env),
+		newWait(env),
+		newVersion(env),
+		newCompletion(env),
+	)
 	root.SetUsageTemplate(briefUsage(root.UsageTemplate()))
 	return root
 }
