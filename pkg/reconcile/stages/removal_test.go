@@ -217,6 +217,14 @@ func TestRemovePods(t *testing.T) {
 				g.SetExcluded(noon)
 			}, does: []string{deleted}, holds: "until their objects are gone",
 		},
+		"deletes nothing without a proof while another pod was just deleted, whatever the status document says": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				g := firstOf(*s, v1beta2.ProcessClassStorage)
+				g.ExclusionSkipped = true
+				g.SetExcluded(noon)
+				delete(s.Pods, "sample-log-101")
+			}, holds: "a group that was not drained goes only while all others are settled: log-101 has lost its pod a moment ago",
+		},
 		"waits while objects terminate": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
 				ends := metav1.NewTime(noon)

@@ -201,6 +201,10 @@ func (r *removal) delete(d *plan.Decision) {
 			d.Hold = &plan.Hold{Reason: "nothing is deleted while the database is not fully fault tolerant: " + tolerance.Evidence, RetryAfter: toleranceRetry}
 			return
 		}
+		if why := unsettledPods(r.s); len(why) > 0 && r.mayHoldData() {
+			d.Hold = &plan.Hold{Reason: "a group that was not drained goes only while all others are settled: " + someOf(why), RetryAfter: toleranceRetry}
+			return
+		}
 	}
 	if rest := r.restBetweenRemovals(); rest > 0 {
 		d.Hold = &plan.Hold{Reason: fmt.Sprintf("the last removal was a moment ago; the next follows in %s (automationOptions.waitBetweenRemovalsSeconds)", rest.Round(time.Second)), RetryAfter: rest}
@@ -213,6 +217,11 @@ func (r *removal) delete(d *plan.Decision) {
 	if d.Why == "" {
 		d.Why = "they are drained"
 	}
+}
+
+// mayHoldData reports whether one of the groups goes without a proof.
+func (r *removal) mayHoldData() bool {
+	return slices.ContainsFunc(r.leaving, func(g *v1beta2.ProcessGroupStatus) bool { return safety.MayHoldData(r.s, g) })
 }
 
 // restBetweenRemovals is how long to wait since a group last lost its objects.
@@ -233,7 +242,7 @@ func (r *removal) restBetweenRemovals() time.Duration {
 func (r *removal) nextToGo() []*v1beta2.ProcessGroupStatus {
 	switch r.s.Cluster.RemovalMode() {
 	case v1beta2.PodUpdateModeAll:
-		if slices.ContainsFunc(r.leaving, func(g *v1beta2.ProcessGroupStatus) bool { return safety.MayHoldData(r.s, g) }) {
+		if r.mayHoldData() {
 			return r.biggestDomain() // all at once is for what nothing depends on
 		}
 		return r.leaving
