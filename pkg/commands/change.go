@@ -33,6 +33,10 @@ type changeFlags struct {
 	output   string
 	reason   string
 	overrideFlags
+
+	// reversible is true for a command that another one takes back, without a trace: nobody
+	// is asked whether it may.
+	reversible bool
 }
 
 // add adds the flags; waitsFor ends the sentence "repeat passes until …".
@@ -64,7 +68,7 @@ func (f changeFlags) check(env *Env) (err error) {
 		return usagef("--dry-run looks once, --wait repeats: choose one")
 	case f.timeout < 0 || f.interval < 0:
 		return usagef("--timeout and --interval cannot be negative")
-	case f.dryRun == dryRunNone && !f.yes && !env.IsTerminal(env.In):
+	case f.dryRun == dryRunNone && !f.yes && !f.reversible && !env.IsTerminal(env.In):
 		return &failure{
 			code: ExitUnconfirmed, err: errors.New("nobody can be asked without a terminal; nothing was changed"),
 			hints: []string{"add --yes to agree beforehand, or look first with --dry-run"},
@@ -108,6 +112,10 @@ type change struct {
 	needs []power
 	// purpose is what the command is for; nil where it is that nothing is left to do.
 	purpose purpose
+	// undo is the command that takes it back; nil where there is none.
+	undo []string
+	// nodes is true for commands that are about nodes.
+	nodes bool
 	// partial says that steps are missing which a whole pass has.
 	partial bool
 }
@@ -129,12 +137,12 @@ func (e *Env) passesOver(ctx context.Context, key types.NamespacedName, c change
 	if c.reason != "" {
 		e.Holder += " (" + c.reason + ")"
 	}
-	p := &passes{run: e.runOf(c), change: c, approved: approval{everything: c.yes}}
+	p := &passes{run: e.runOf(c), change: c, approved: approval{everything: c.yes || c.reversible}}
 	return p, p.open(ctx, key)
 }
 
 func (e *Env) runOf(c change) run {
-	return run{env: e, steps: c.stages, seed: e.Random(), gates: live.GateOptions{Coexist: c.coexist}}
+	return run{env: e, steps: c.stages, seed: e.Random(), gates: live.GateOptions{Coexist: c.coexist}, readsNodes: c.nodes}
 }
 
 // carryOut shows a change and asks, or does it.

@@ -58,6 +58,8 @@ type Env struct {
 type Session interface {
 	reconcile.Observer
 	reconcile.Actor
+	// ReadNodes has nodes observed whatever the rules of the spec are about.
+	ReadNodes()
 	// Gates asks what has to hold before the first change.
 	Gates(ctx context.Context, o live.GateOptions) ([]plan.Check, error)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -165,6 +166,11 @@ func (g *given) client() client.Client {
 	objects := append([]client.Object{}, g.objects...)
 	if g.world.Record != nil {
 		objects = append(objects, g.world.Record.DeepCopy())
+	}
+	for _, name := range g.world.Nodes {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"rack": name}}}
+		node.Spec.Unschedulable = g.world.Cordoned[name]
+		objects = append(objects, node)
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(newMapper()).WithObjects(objects...).
 		WithInterceptorFuncs(interceptor.Funcs{Create: g.review}).Build()

@@ -32,6 +32,8 @@ const (
 type observation struct {
 	env *Env
 	key types.NamespacedName
+	// nodes has nodes read whatever the spec's rules are about.
+	nodes bool
 	// slow is told what Kubernetes knows when the database takes its time; nil tells nobody.
 	slow func(ui.Facts)
 }
@@ -41,6 +43,9 @@ func (o observation) facts(ctx context.Context) (ui.Facts, error) {
 	session, err := o.env.Connect(ctx, o.key)
 	if err != nil {
 		return ui.Facts{}, err
+	}
+	if o.nodes {
+		session.ReadNodes()
 	}
 	snapshot := plan.Snapshot{}
 	if err := session.Observe(ctx, &snapshot, askKubernetes); err != nil {

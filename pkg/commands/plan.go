@@ -124,11 +124,16 @@ type run struct {
 	steps   []plan.Stage
 	seed    uint64
 	gates   live.GateOptions
+	// readsNodes has nodes observed whatever the spec's rules are about.
+	readsNodes bool
 }
 
 func (r *run) open(ctx context.Context, key types.NamespacedName) (err error) {
 	r.key, r.env.about = key, key
 	r.session, err = r.env.Connect(ctx, key)
+	if err == nil && r.readsNodes {
+		r.session.ReadNodes()
+	}
 	return err
 }
 

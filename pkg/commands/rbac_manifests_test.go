@@ -69,6 +69,12 @@ func TestTheRoleForReadingNodesOnlyLists(t *testing.T) {
 	}
 }
 
+func TestTheRoleForCordoningIsWhatItTakes(t *testing.T) {
+	if got := powersOf(rulesOf(t, "cordon-nodes.yaml")); !slices.Equal(nodePowers(), got) {
+		t.Errorf("manifests/rbac/cordon-nodes.yaml grants %v, want %v", got, nodePowers())
+	}
+}
+
 // rulesOf reads the rules of the one role in a manifest; a ClusterRole reads the same.
 func rulesOf(t *testing.T, name string) []rbacv1.PolicyRule {
 	t.Helper()

@@ -204,6 +204,9 @@ func (p *passes) finish(ctx context.Context, err error) error {
 		return errors.Join(ui.WriteJSON(p.env.Out, p.document(end)), end)
 	}
 	fmt.Fprintln(p.env.Out, p.sentence(end))
+	if end == nil && p.acted > 0 && len(p.undo) > 0 {
+		p.env.talk("undo: %s", p.env.command(p.undo...))
+	}
 	return end
 }
 

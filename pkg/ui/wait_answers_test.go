@@ -39,7 +39,9 @@ func TestWhatAWaitBelieves(t *testing.T) {
 		},
 		"reconciled": {condition: WaitReconciled(), want: "yes"},
 		"not reconciled with a gap": {
-			condition: WaitReconciled(), given: func(_ *testing.T, f *Facts) { f.Gaps.ReconciledProcessGroups, f.Gaps.Reasons = 11, []string{"11 of 12"} },
+			condition: WaitReconciled(), given: func(_ *testing.T, f *Facts) {
+				f.Gaps.ReconciledProcessGroups, f.Gaps.Reasons = 11, []string{"11 of 12"}
+			},
 			want: "no", reason: "11 of 12",
 		},
 		"a record that nobody could judge is not reconciled": {

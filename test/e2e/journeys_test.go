@@ -56,8 +56,9 @@ var journeys = map[string]journey{
 	"docs/commands.md": {
 		prepare: up(counts),
 		codes: map[string][]int{
-			"kubectl fdb reconcile sample-cluster":                       {asksAPerson},
-			"kubectl fdb replace sample-cluster storage-71671 --dry-run": {1},
+			"kubectl fdb reconcile sample-cluster":                                  {asksAPerson},
+			"kubectl fdb cordon node-3 -c sample-cluster --evacuate=none --dry-run": {1},
+			"kubectl fdb replace sample-cluster storage-71671 --dry-run":            {1},
 		},
 		leaveOut: map[string]string{
 			"kubectl fdb reconcile sample-cluster --yes --watch": endless,
@@ -94,6 +95,10 @@ var journeys = map[string]journey{
 		codes: map[string][]int{plan: {1, 1}},
 	},
 	"docs/taints.md": {prepare: onANodeToBeEmptied},
+	"docs/node-maintenance.md": {
+		prepare: onANodeOfItsOwn,
+		codes:   map[string][]int{"kubectl fdb drain node-3 -c sample-cluster --dry-run": {1}},
+	},
 	"docs/takeover.md": {
 		prepare: func(t *testing.T, p *walk) {
 			t.Helper()
@@ -208,6 +213,17 @@ automationOptions:
 	p.instead = []string{"node-3", node, ":NoSchedule", ":PreferNoSchedule"}
 	// The page does that, too, if it gets there.
 	atTheEnd(t, "/bin/sh", "-c", filepath.Join(binDir, "kubectl")+" taint node "+node+" example.com/maintenance- || true")
+}
+
+// onANodeOfItsOwn makes a cluster of which the page drains a node. Nodes are shared by all
+// tests, and while one is cordoned, the others are enough for everybody's pods.
+func onANodeOfItsOwn(t *testing.T, p *walk) {
+	t.Helper()
+	up(counts)(t, p)
+	node := p.must(t, "kubectl get pods -l foundationdb.org/fdb-process-class=storage -o 'jsonpath={.items[0].spec.nodeName}'")
+	p.instead = []string{"node-3", node}
+	// The page does that, too, if it gets there.
+	atTheEnd(t, filepath.Join(binDir, "kubectl"), "uncordon", node)
 }
 
 // certificate puts a certificate of its own authority where the page expects one.

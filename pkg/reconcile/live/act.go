@@ -44,6 +44,10 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		return w.changeCoordinators(ctx, a)
 	case plan.MarkForRemoval:
 		return w.editStatus(ctx, a.Apply)
+	case plan.CordonNode:
+		return w.editNode(ctx, a.Node, a)
+	case plan.UncordonNode:
+		return w.editNode(ctx, a.Node, a)
 	case plan.KeepGroups:
 		return w.editStatus(ctx, a.Apply)
 	case plan.SetExcluded:

@@ -141,11 +141,12 @@ func (w *World) readConfigMap(ctx context.Context, c *v1beta2.FoundationDBCluste
 	return cm, nil
 }
 
-// readNodes reads the nodes only for specs whose rules look at their taints. Nodes
+// readNodes reads the nodes only for specs whose rules look at their taints, and for
+// commands that are about nodes. Nodes
 // belong to no namespace, and many who may reconcile a cluster may not list them:
 // that they are hidden is a fact.
 func (w *World) readNodes(ctx context.Context, c *v1beta2.FoundationDBCluster) (nodes map[string]*corev1.Node, why string, err error) {
-	if len(c.Spec.AutomationOptions.Replacements.TaintReplacementOptions) == 0 {
+	if len(c.Spec.AutomationOptions.Replacements.TaintReplacementOptions) == 0 && !w.wantsNodes() {
 		return nil, "", nil
 	}
 	nodes, err = listed[corev1.Node](ctx, w.Client, nil, &corev1.NodeList{})

@@ -53,6 +53,8 @@ type World struct {
 	lease  *heldLease
 	locked *heldLock
 	quiet  time.Time // until when other instances must not act
+
+	nodesWanted bool // nodes are read whatever the spec's rules are about
 }
 
 // NotFoundError means that the custom resource does not exist.

@@ -46,6 +46,8 @@ var effects = []expected{
 	{plan.ChangeCoordinators{}, true, plan.Recovery},
 	{plan.MarkForRemoval{}, false, plan.DataMove},
 	{plan.KeepGroups{}, false, plan.NoImpact},
+	{plan.CordonNode{}, false, plan.NoImpact},
+	{plan.UncordonNode{}, false, plan.NoImpact},
 	{plan.SetExcluded{}, false, plan.NoImpact},
 	{plan.Exclude{}, true, plan.DataMove},
 	{plan.DeleteGroupObjects{}, false, plan.ProcessRestart},
@@ -141,7 +143,7 @@ func snapshot() plan.Snapshot {
 	}
 	return plan.Snapshot{
 		Now: noon, Cluster: c,
-		Nodes: map[string]*corev1.Node{"n": {}}, NodesHidden: "forbidden", Pods: map[string]*corev1.Pod{"p": {}}, Volumes: map[string]*corev1.PersistentVolumeClaim{"v": {}},
+		Nodes: map[string]*corev1.Node{"n": {}, "cordoned": {Spec: corev1.NodeSpec{Unschedulable: true}}}, NodesHidden: "forbidden", Pods: map[string]*corev1.Pod{"p": {}}, Volumes: map[string]*corev1.PersistentVolumeClaim{"v": {}},
 		Services: map[string]*corev1.Service{"s": {}}, ConfigMap: &corev1.ConfigMap{}, PodFiles: map[string]plan.PodReport{"p": {}},
 		Database:     plan.DatabaseFacts{Status: &fdb.Status{}},
 		Coordination: plan.CoordinationFacts{Read: true},
@@ -155,6 +157,8 @@ func TestAnEditChangesACopy(t *testing.T) {
 		"SetConnectionString":  plan.SetConnectionString{ConnectionString: "a:b@1.1.1.1:4501"},
 		"ApplyConfigMap":       plan.ApplyConfigMap{Object: &corev1.ConfigMap{Data: map[string]string{"a": "b"}}},
 		"KeepGroups":           plan.KeepGroups{Groups: []v1beta2.ProcessGroupID{"storage-1"}},
+		"CordonNode":           plan.CordonNode{Node: "n"},
+		"UncordonNode":         plan.UncordonNode{Node: "cordoned"},
 		"MarkForRemoval":       plan.MarkForRemoval{Groups: []v1beta2.ProcessGroupID{"log-1"}, At: noon},
 		"ChangeLists":          plan.ChangeLists{Add: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.ReadyForRestart: {"log-1"}}, At: noon},
 		"AdoptSpec of a pod":   plan.AdoptSpec{Kind: plan.KindPod, Name: "p", Hash: "ours"},

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -74,6 +75,10 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 	case plan.WriteStatus, plan.AddGroups, plan.SetConnectionString, plan.MarkForRemoval, plan.KeepGroups, plan.SetExcluded:
 		edit := a.(plan.Edit) //nolint:forcetypeassert // all of them are edits
 		w.Record.Status = edit.Apply(plan.Snapshot{Cluster: w.Record}).Cluster.Status
+	case plan.CordonNode:
+		return w.editNode(a.Node, a.Edit)
+	case plan.UncordonNode:
+		return w.editNode(a.Node, a.Edit)
 	case plan.ApplyConfigMap:
 		w.ConfigMap = a.Object.DeepCopy()
 	case plan.ApplyService:
@@ -123,6 +128,25 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 	}
 	return nil
 }
+
+func (w *World) editNode(name string, edit func(*corev1.Node)) error {
+	node := w.nodes()[name]
+	if node == nil {
+		return fmt.Errorf("there is no node %s", name)
+	}
+	edit(node)
+	if w.Cordoned == nil {
+		w.Cordoned = map[string]bool{}
+	}
+	if w.Taints == nil {
+		w.Taints = map[string][]corev1.Taint{}
+	}
+	w.Cordoned[name], w.Taints[name] = node.Spec.Unschedulable, node.Spec.Taints
+	return nil
+}
+
+// ReadNodes does nothing: nodes are always read here.
+func (*World) ReadNodes() {}
 
 func (w *World) createPod(a plan.CreatePod) {
 	pod := a.Object.DeepCopy()

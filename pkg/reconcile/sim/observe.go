@@ -67,7 +67,7 @@ func (w *World) nodes() map[string]*corev1.Node {
 	for _, name := range w.Nodes {
 		nodes[name] = &corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: maps.Clone(w.NodeLabels[name])},
-			Spec:       corev1.NodeSpec{Taints: slices.Clone(w.Taints[name])},
+			Spec:       corev1.NodeSpec{Taints: slices.Clone(w.Taints[name]), Unschedulable: w.Cordoned[name]},
 		}
 	}
 	return nodes

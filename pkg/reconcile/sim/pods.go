@@ -72,7 +72,7 @@ func (w *World) place(pod *corev1.Pod) {
 
 // repels reports whether a node takes no new pods.
 func (w *World) repels(node string) bool {
-	return slices.ContainsFunc(w.Taints[node], func(t corev1.Taint) bool {
+	return w.Cordoned[node] || slices.ContainsFunc(w.Taints[node], func(t corev1.Taint) bool {
 		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 	})
 }

@@ -38,6 +38,8 @@ type World struct {
 	// Taints are the taints of nodes by the node's name. Pods tolerate none, and one
 	// that runs on a node is not evicted when the node is tainted.
 	Taints map[string][]corev1.Taint
+	// Cordoned are the names of nodes that take no new pods.
+	Cordoned map[string]bool
 	// NodesHidden says why nobody may read nodes; empty when everybody may.
 	NodesHidden string
 	// Broken are the names of pods whose servers do not start any more.

@@ -4,9 +4,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
-
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
@@ -48,38 +45,9 @@ func (f groupFacts) taintRules() (patience []int64, known bool) {
 		return nil, false
 	}
 	for _, taint := range node.Spec.Taints {
-		patience = append(patience, patienceWith(taint, rules)...)
+		patience = append(patience, f.s.Cluster.TaintPatience(taint.Key)...)
 	}
 	return patience, true
-}
-
-// anyTaint is the key of a rule about all taints that no other rule names.
-const anyTaint = "*"
-
-// patienceWith is the patience, in seconds, of the rules about a taint. A rule that
-// names its key keeps the rule about all others away, even when it is switched off.
-func patienceWith(taint corev1.Taint, rules []v1beta2.TaintReplacementOption) []int64 {
-	applying := rulesFor(taint.Key, rules)
-	if len(applying) == 0 {
-		applying = rulesFor(anyTaint, rules)
-	}
-	var patience []int64
-	for _, rule := range applying {
-		if seconds := ptr.Deref(rule.DurationInSeconds, -1); seconds >= 0 { // else it is switched off
-			patience = append(patience, seconds)
-		}
-	}
-	return patience
-}
-
-func rulesFor(key string, rules []v1beta2.TaintReplacementOption) []v1beta2.TaintReplacementOption {
-	var named []v1beta2.TaintReplacementOption
-	for _, rule := range rules {
-		if key != "" && ptr.Deref(rule.Key, "") == key {
-			named = append(named, rule)
-		}
-	}
-	return named
 }
 
 // taintedSince is since when the node has a taint that a rule is about: since it was
@@ -93,9 +61,8 @@ func (f groupFacts) taintedSince() time.Time {
 	if f.pod == nil || f.s.Nodes[f.pod.Spec.NodeName] == nil {
 		return since
 	}
-	rules := f.s.Cluster.Spec.AutomationOptions.Replacements.TaintReplacementOptions
 	for _, taint := range f.s.Nodes[f.pod.Spec.NodeName].Spec.Taints {
-		if taint.TimeAdded != nil && taint.TimeAdded.Time.Before(since) && len(patienceWith(taint, rules)) > 0 {
+		if taint.TimeAdded != nil && taint.TimeAdded.Time.Before(since) && len(f.s.Cluster.TaintPatience(taint.Key)) > 0 {
 			since = taint.TimeAdded.Time
 		}
 	}

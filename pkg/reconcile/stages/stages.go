@@ -64,15 +64,20 @@ func ClusterWith(o Options) []plan.Stage {
 // load a file. The operator waits 15 s; people wait in front of this tool.
 const podDelay = 5 * time.Second
 
-// Replacing lists the stages that see a replacement through and nothing else: what first
-// decides, new groups, the exclusion and removal of those that are marked. Whatever else
-// the spec asks for waits for a whole pass.
-func Replacing(first plan.Stage) []plan.Stage {
-	return []plan.Stage{
-		updateStatus, first, updateConfigMap, addProcessGroups, addServices, addPVCs, addPods, updatePodConfig, updateLabels,
+// Replacing lists the stages that see replacements through and nothing else: what the
+// first ones decide, new groups, the exclusion and removal of those that are marked.
+// Whatever else the spec asks for waits for a whole pass.
+func Replacing(first ...plan.Stage) []plan.Stage {
+	return append(Marking(first...),
+		updateConfigMap, addProcessGroups, addServices, addPVCs, addPods, updatePodConfig, updateLabels,
 		excludeInstances, changeCoordinators, removeServices, removePods, updateStatus,
-	}
+	)
 }
 
-// Marking lists the stages that only have first decide, on a record that is up to date.
-func Marking(first plan.Stage) []plan.Stage { return []plan.Stage{updateStatus, first} }
+// Marking lists the stages that only have the first ones decide, on a record that is up
+// to date.
+func Marking(first ...plan.Stage) []plan.Stage { return append([]plan.Stage{updateStatus}, first...) }
+
+// ReplaceFailed is the stage that replaces what failed, or was on a tainted node, for too
+// long.
+func ReplaceFailed() plan.Stage { return replaceFailedPods }

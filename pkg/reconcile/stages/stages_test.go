@@ -48,7 +48,11 @@ func TestStagesArePureAndHonest(t *testing.T) {
 // askedFor are the stages that a person's wish adds to a pass.
 func askedFor() []plan.Stage {
 	some := []v1beta2.ProcessGroupID{"storage-114", "storage-115", "log-101"}
-	return []plan.Stage{ReplaceGroups(Replacement{Groups: some, Most: 2}), KeepGroups(some)}
+	nodes := []string{nodeName(1), nodeName(14), nodeName(15)}
+	return []plan.Stage{
+		ReplaceGroups(Replacement{Groups: some, Most: 2}), KeepGroups(some),
+		CordonNodes(nodes, nil), UncordonNodes(nodes, nil), EvictFrom(nodes), ReplaceOn(nodes, 1, true),
+	}
 }
 
 // anySnapshot is a cluster somewhere between nothing and health, with things broken at random.

@@ -1,0 +1,207 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// Values of --evacuate.
+const (
+	evacuateByTaint = "by-taint"
+	evacuateNow     = "now"
+	evacuateNone    = "none"
+)
+
+// cordonOptions is what `kubectl fdb cordon` was asked to do.
+type cordonOptions struct {
+	clusterFlag
+	nodeSelection
+	changeFlags
+	taint    string
+	evacuate string
+	most     int
+}
+
+func newCordon(env *Env) *cobra.Command {
+	var o cordonOptions
+	cmd := &cobra.Command{
+		Use:   "cordon NODE…",
+		Short: "Keep new pods from nodes, and have process groups leave them",
+		Long: `Keep new pods from nodes, so that what leaves cannot come back, and have the process
+groups of a cluster leave them:
+
+  --evacuate=by-taint  taint the nodes, as a rule of the spec wants it; passes replace the
+                       groups once the rule's two times are over
+  --evacuate=now       mark the groups for replacement at once, a few at a time
+  --evacuate=none      only keep new pods away
+
+What would happen, to which group and when, is shown first. With --wait, passes go on
+until none of the cluster's pods is left on the nodes.`,
+		Example: `  # What would leave, and when?
+  kubectl fdb cordon node-3 -c sample-cluster --dry-run
+
+  # Replace everything on it, one group after the other
+  kubectl fdb cordon node-3 -c sample-cluster --evacuate=now --wait --yes`,
+		ValidArgsFunction: asCompletion(env.nodeNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.nodeSelection.add(cmd)
+	o.changeFlags.add(cmd, "no pod of the cluster is left on the nodes")
+	flags := cmd.Flags()
+	flags.StringVar(&o.taint, "taint", "", "the taint to set as well, KEY[=VALUE][:EFFECT]; with by-taint, by default the first that a rule of the spec names")
+	flags.StringVar(&o.evacuate, "evacuate", evacuateByTaint, "by-taint, now or none")
+	flags.IntVar(&o.most, "max-concurrent", 1, "with now, how many process groups may be on their way out at once")
+	complete(cmd, "evacuate", func() []string { return []string{evacuateByTaint, evacuateNow, evacuateNone} })
+	return cmd
+}
+
+func (o cordonOptions) run(ctx context.Context, env *Env, args []string) error {
+	taint, err := parseTaint(o.taint)
+	if err != nil {
+		return err
+	}
+	o.reversible = o.evacuate != evacuateNow
+	if err := o.check(env); err != nil {
+		return err
+	}
+	record, err := env.cluster(ctx, nil, o.name, o.intent())
+	if err != nil {
+		return err
+	}
+	if taint, err = o.taintFor(record, taint); err != nil {
+		return err
+	}
+	nodes, err := o.names(ctx, env, args)
+	if err != nil {
+		return err
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	if err := env.showEvacuation(ctx, key, nodes, taint); err != nil {
+		return causeOf(ctx, err)
+	}
+	return env.carryOut(ctx, key, o.change(key.Name, nodes, taint))
+}
+
+// check finds what is wrong with the flags before anything is read.
+func (o cordonOptions) check(env *Env) error {
+	switch {
+	case !slices.Contains([]string{evacuateByTaint, evacuateNow, evacuateNone}, o.evacuate):
+		return usagef("--evacuate is by-taint, now or none, not %q", o.evacuate)
+	case o.evacuate == evacuateNone && o.wait:
+		return usagef("with --evacuate=none nothing leaves: there is nothing to wait for")
+	case o.most < 1:
+		return usagef("--max-concurrent is at least 1")
+	}
+	return o.changeFlags.check(env)
+}
+
+// taintFor is the taint to set. To leave by taint there has to be a rule about it.
+func (o cordonOptions) taintFor(c *v1beta2.FoundationDBCluster, taint *corev1.Taint) (*corev1.Taint, error) {
+	if o.evacuate != evacuateByTaint {
+		return taint, nil
+	}
+	rules := c.Spec.AutomationOptions.Replacements.TaintReplacementOptions
+	if taint == nil {
+		for _, r := range rules {
+			if key := ptr.Deref(r.Key, ""); key != "" && key != v1beta2.AnyTaint && replacesFor(c, key) {
+				return &corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule}, nil
+			}
+		}
+		return nil, usagef("the spec of %s names no taint that has groups replaced (automationOptions.replacements.taintReplacementOptions): choose --evacuate=now or none, or a taint with --taint", c.Name)
+	}
+	if !replacesFor(c, taint.Key) {
+		return nil, usagef("no rule of the spec of %s has groups replaced because of the taint %s: choose --evacuate=now or none, or another taint", c.Name, taint.Key)
+	}
+	return taint, nil
+}
+
+// replacesFor reports whether a rule of the spec ever has groups leave because of a taint.
+func replacesFor(c *v1beta2.FoundationDBCluster, key string) bool {
+	return slices.ContainsFunc(c.TaintPatience(key), func(seconds int64) bool { return seconds < math.MaxInt64 })
+}
+
+// change is the list of stages that cordons, and empties the nodes as it was asked to.
+func (o cordonOptions) change(cluster string, nodes []string, taint *corev1.Taint) change {
+	words := append([]string{"cordon"}, nodes...)
+	words = append(words, "-c", cluster, "--evacuate="+o.evacuate)
+	if taint != nil {
+		words = append(words, "--taint="+taint.ToString())
+	}
+	first := []plan.Stage{stages.CordonNodes(nodes, taint)}
+	c := change{
+		changeFlags: o.changeFlags, words: words, needs: append(reconcilePowers(), nodePowers()...), nodes: true,
+		purpose: emptying{nodes: nodes, cordonOnly: !o.wait}, undo: uncordonWords(cluster, nodes, taint),
+	}
+	switch o.evacuate {
+	case evacuateNow:
+		first = append(first, stages.ReplaceOn(nodes, o.most, true))
+		c.words = append(c.words, fmt.Sprintf("--max-concurrent=%d", o.most))
+	case evacuateByTaint:
+		if o.wait {
+			first = append(first, stages.ReplaceFailed())
+		}
+	}
+	c.stages = stages.Marking(first...)
+	if o.wait {
+		c.stages = stages.Replacing(first...)
+	}
+	return c
+}
+
+// showEvacuation says which groups are on the nodes, and what becomes of them when.
+func (e *Env) showEvacuation(ctx context.Context, key types.NamespacedName, nodes []string, taint *corev1.Taint) error {
+	facts, err := observation{env: e, key: key, nodes: true}.facts(ctx)
+	if err != nil {
+		return err
+	}
+	view := ui.NewEvacuationView(facts, nodes, taint)
+	if len(view.Items) == 0 {
+		e.talk("no process group of %s is on %s", key.Name, strings.Join(nodes, ", "))
+		return nil
+	}
+	if e.global.quiet {
+		return nil
+	}
+	return ui.WriteEvacuation(e.ErrOut, view)
+}
+
+// emptying is the purpose of commands that empty nodes.
+type emptying struct {
+	nodes []string
+	// cordonOnly is true where the command ends once the nodes take no new pods.
+	cordonOnly bool
+}
+
+func (e emptying) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+	facts := ui.Facts{}
+	s.ReadNodes()
+	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Nodes|plan.Pods); err != nil {
+		return nil, false, err
+	}
+	targets := ui.EmptiedNodes(facts, e.nodes)
+	return targets, !e.cordonOnly && ui.AllReached(targets), nil
+}
+
+func (e emptying) did(reached bool) string {
+	names := strings.Join(e.nodes, ", ")
+	if reached {
+		return "no pod is left on " + names
+	}
+	return "no new pod comes to " + names
+}

@@ -1,0 +1,155 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// nodeOf is the node of the first pod of a class.
+func (g *given) nodeOf(class v1beta2.ProcessClass) string {
+	for _, group := range g.world.Record.Status.ProcessGroups {
+		if group.ProcessClass == class {
+			return g.world.Pods["sample-"+string(group.ProcessGroupID)].Spec.NodeName
+		}
+	}
+	return ""
+}
+
+func (g *given) podsOn(node string) (pods []string) {
+	for name, pod := range g.world.Pods {
+		if pod.Spec.NodeName == node {
+			pods = append(pods, name)
+		}
+	}
+	return pods
+}
+
+// roomy is a cluster that is up, with nodes to go to.
+func roomy(t *testing.T) *given {
+	t.Helper()
+	g := newGiven(t)
+	for i := range 12 {
+		g.world.Nodes = append(g.world.Nodes, "spare-"+string(rune('a'+i)))
+	}
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	return g
+}
+
+func withTaintRule(g *given) {
+	g.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{
+		{Key: new("*"), DurationInSeconds: new(int64(86400))}, {Key: new("example.com/maintenance"), DurationInSeconds: new(int64(60))},
+	}
+	g.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementTimeSeconds = new(60)
+}
+
+func TestCordonExitCodes(t *testing.T) {
+	tests := map[string]struct {
+		given    func(*given)
+		args     []string
+		want     int
+		says     string
+		cordoned bool
+	}{
+		"keeps new pods away":                   {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, cordoned: true, says: "undo: kubectl fdb uncordon NODE -c sample -n fdb --context test"},
+		"taints as the first rule wants it":     {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample"}, cordoned: true, says: "example.com/maintenance:NoSchedule"},
+		"says when groups would leave":          {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--dry-run"}, want: ExitNo, says: "REPLACE-AT"},
+		"without a rule somebody has to choose": {args: []string{"cordon", "NODE", "-c", "sample"}, want: ExitUsage, says: "choose --evacuate=now or none"},
+		"a taint without a rule":                {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--taint", "disk=slow"}, cordoned: true},
+		"replaces at once only when agreed":     {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now"}, want: ExitUnconfirmed},
+		"by label":                              {args: []string{"cordon", "-l", "rack=NODE", "-c", "sample", "--evacuate=none"}, cordoned: true},
+		"a label that no node has":              {args: []string{"cordon", "-l", "rack=9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "no node has the labels"},
+		"an unknown node":                       {args: []string{"cordon", "n9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "there is no node n9"},
+		"no node":                               {args: []string{"cordon", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "which nodes?"},
+		"a bad taint":                           {args: []string{"cordon", "NODE", "-c", "sample", "--taint", "a:Never"}, want: ExitUsage, says: "KEY[=VALUE][:EFFECT]"},
+		"a bad way to leave":                    {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=soon"}, want: ExitUsage},
+		"nothing to wait for":                   {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--wait"}, want: ExitUsage},
+		"rights on nodes are missing":           {given: func(g *given) { g.denied = []string{"patch nodes"} }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: ExitForbidden, says: "patch nodes"},
+		"nodes are hidden":                      {given: func(g *given) { g.world.NodesHidden = "forbidden" }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: ExitRefused, says: "the nodes are not known"},
+		"a live operator":                       {given: func(g *given) { g.gates = operatorLives }, args: []string{"drain", "NODE", "-c", "sample", "--yes"}, want: ExitRefused},
+		"drain asks first":                      {args: []string{"drain", "NODE", "-c", "sample"}, want: ExitUnconfirmed},
+		"drain shows what it would do":          {args: []string{"drain", "NODE", "-c", "sample", "--dry-run"}, want: ExitNo, says: "CordonNode"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := roomy(t)
+			if tc.given != nil {
+				tc.given(g)
+			}
+			node := g.nodeOf(v1beta2.ProcessClassStorage)
+			var args []string
+			for _, arg := range tc.args {
+				args = append(args, strings.ReplaceAll(arg, "NODE", node))
+			}
+			got := g.run(args...)
+			if said := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(said, strings.ReplaceAll(tc.says, "NODE", node)) {
+				t.Errorf("exit code %d, want %d and %q:\n%s", got, tc.want, tc.says, said)
+			}
+			if g.world.Cordoned[node] != tc.cordoned {
+				t.Errorf("cordoned: %t", g.world.Cordoned[node])
+			}
+		})
+	}
+}
+
+func TestNodesAreEmptied(t *testing.T) {
+	tests := map[string]struct {
+		given func(*given)
+		args  []string
+	}{
+		"drain":                       {args: []string{"drain", "NODE", "-c", "sample", "--yes", "--timeout", "3h"}},
+		"cordon, and replace at once": {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now", "--wait", "--yes", "--timeout", "3h"}},
+		"cordon, and leave by taint":  {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--wait", "--yes", "--timeout", "3h"}},
+	}
+	for name, tc := range tests {
+		for _, class := range []v1beta2.ProcessClass{v1beta2.ProcessClassStorage, v1beta2.ProcessClassStateless, v1beta2.ProcessClassLog} {
+			t.Run(name+" of "+string(class), func(t *testing.T) {
+				g := roomy(t)
+				if tc.given != nil {
+					tc.given(g)
+				}
+				node := g.nodeOf(class)
+				groups := len(g.world.Record.Status.ProcessGroups)
+				var args []string
+				for _, arg := range tc.args {
+					args = append(args, strings.ReplaceAll(arg, "NODE", node))
+				}
+				if code := g.run(args...); code != ExitDone {
+					t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+				}
+				if left := g.podsOn(node); len(left) > 0 || !g.world.Cordoned[node] {
+					t.Errorf("left: %v, cordoned %t", left, g.world.Cordoned[node])
+				}
+				if code := g.run("reconcile", "sample", "--wait", "--yes", "--timeout", "3h"); code != ExitDone || len(g.world.Record.Status.ProcessGroups) != groups {
+					t.Errorf("afterwards: exit code %d: %s%s", code, &g.out, &g.err)
+				}
+				if code := g.run("uncordon", node, "-c", "sample", "--taint", "example.com/maintenance"); code != ExitDone || g.world.Cordoned[node] || len(g.world.Taints[node]) > 0 {
+					t.Errorf("uncordon: exit code %d: %s%s", code, &g.out, &g.err)
+				}
+			})
+		}
+	}
+}
+
+// A node that nothing may leave would otherwise take no pods until somebody notices.
+func TestADrainThatFailsUncordonsWhatItCordoned(t *testing.T) {
+	g := roomy(t)
+	node := g.nodeOf(v1beta2.ProcessClassStorage)
+	g.world.Refuse = refuse("MarkForRemoval", forbidden)
+	g.world.Acted = nil
+	if code := g.run("drain", node, "-c", "sample", "--yes", "--timeout", "1h"); code == ExitDone {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	var kinds []string
+	for _, a := range g.world.Acted {
+		kinds = append(kinds, plan.KindOf(a))
+	}
+	if !slices.Contains(kinds, "CordonNode") || g.world.Cordoned[node] {
+		t.Errorf("%v, cordoned %t: %s%s", kinds, g.world.Cordoned[node], &g.out, &g.err)
+	}
+}

@@ -1,0 +1,116 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+)
+
+// drainOptions is what `kubectl fdb drain` was asked to do.
+type drainOptions struct {
+	clusterFlag
+	nodeSelection
+	changeFlags
+	most int
+}
+
+func newDrain(env *Env) *cobra.Command {
+	var o drainOptions
+	cmd := &cobra.Command{
+		Use:   "drain NODE…",
+		Short: "Empty nodes of a cluster's pods, by the rules of what may leave when",
+		Long: `Empty nodes of a cluster's pods: cordon them, have each pod leave as the eviction rules
+for its kind allow it, and wait until none is left. Pods without a volume are made anew
+elsewhere, one at a time; those with one are replaced, their data moved away first. Pods
+of others stay: kubectl drain is for those, afterwards.
+
+If it cannot be done, the nodes that were cordoned are uncordoned again. When it is
+interrupted, or its time is over, they stay cordoned, and the same command goes on.`,
+		Example: `  # May it be drained? What would be done?
+  kubectl fdb drain node-3 -c sample-cluster --dry-run
+
+  # Empty it before maintenance, in two hours at most
+  kubectl fdb drain node-3 -c sample-cluster --yes --timeout 2h`,
+		ValidArgsFunction: asCompletion(env.nodeNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.dryRun == dryRunClient && !cmd.Flags().Changed("wait") {
+				o.wait = false
+			}
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.nodeSelection.add(cmd)
+	o.changeFlags.add(cmd, "no pod of the cluster is left on the nodes; the default")
+	o.wait, cmd.Flag("wait").DefValue = true, "true"
+	cmd.Flags().IntVar(&o.most, "max-concurrent", 1, "how many process groups may be on their way out at once")
+	return cmd
+}
+
+func (o drainOptions) run(ctx context.Context, env *Env, args []string) error {
+	if o.most < 1 {
+		return usagef("--max-concurrent is at least 1")
+	}
+	if err := o.check(env); err != nil {
+		return err
+	}
+	record, err := env.cluster(ctx, nil, o.name, o.intent())
+	if err != nil {
+		return err
+	}
+	nodes, err := o.names(ctx, env, args)
+	if err != nil {
+		return err
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	if err := env.showEvacuation(ctx, key, nodes, nil); err != nil {
+		return causeOf(ctx, err)
+	}
+	open, err := env.openAmong(ctx, nodes)
+	if err != nil {
+		return err
+	}
+	return o.undoing(ctx, env, key, open, env.carryOut(ctx, key, o.change(key.Name, nodes)))
+}
+
+func (o drainOptions) change(cluster string, nodes []string) change {
+	words := append(append([]string{"drain"}, nodes...), "-c", cluster)
+	if o.most > 1 {
+		words = append(words, fmt.Sprintf("--max-concurrent=%d", o.most))
+	}
+	if !o.wait {
+		words = append(words, "--wait=false")
+	}
+	return change{
+		changeFlags: o.changeFlags, words: words, needs: append(reconcilePowers(), nodePowers()...), nodes: true,
+		stages:  stages.Replacing(stages.CordonNodes(nodes, nil), stages.EvictFrom(nodes), stages.ReplaceOn(nodes, o.most, false)),
+		purpose: emptying{nodes: nodes}, undo: uncordonWords(cluster, nodes, nil),
+	}
+}
+
+// undoing uncordons nodes that this command has cordoned, when it cannot be done. One that
+// waits, or was interrupted, is gone on with.
+func (o drainOptions) undoing(ctx context.Context, env *Env, key types.NamespacedName, open []string, end error) error {
+	goesOn := []int{ExitDone, ExitNo, ExitWaiting, ExitConflict, ExitUnconfirmed, ExitInterrupted, ExitTerminated, ExitUsage}
+	if slices.Contains(goesOn, ExitCode(end)) || ctx.Err() != nil {
+		return end
+	}
+	still, err := env.openAmong(ctx, open)
+	ours := slices.DeleteFunc(open, func(node string) bool { return slices.Contains(still, node) })
+	if err == nil && len(ours) > 0 {
+		env.talk("it cannot be done now; uncordoning %s again", strings.Join(ours, ", "))
+		o.yes, o.wait = true, false
+		undo := cordonOptions{clusterFlag: o.clusterFlag, changeFlags: o.changeFlags}
+		err = env.carryOut(ctx, key, undo.uncordonChange(key.Name, ours, nil))
+	}
+	if err != nil {
+		env.talk("cordoned nodes stay so: %s; undo: %s", explain(err), env.command(uncordonWords(key.Name, open, nil)...))
+	}
+	return end
+}

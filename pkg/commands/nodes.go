@@ -1,0 +1,132 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// nodeSelection chooses nodes, by name or by label.
+type nodeSelection struct{ labels string }
+
+func (n *nodeSelection) add(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&n.labels, "selector", "l", "", "the nodes that have these labels, instead of naming them")
+}
+
+// names are the nodes that are chosen, each once.
+func (n nodeSelection) names(ctx context.Context, env *Env, args []string) ([]string, error) {
+	selector, err := labels.Parse(n.labels)
+	switch {
+	case err != nil:
+		return nil, usage(fmt.Errorf("reading -l: %w", err))
+	case len(args) > 0 && n.labels != "":
+		return nil, usagef("name nodes, or choose them with -l, not both")
+	case len(args) == 0 && n.labels == "":
+		return nil, usagef("which nodes? Name them, or choose them with -l; the cluster goes after -c")
+	}
+	c, err := env.Client()
+	if err != nil {
+		return nil, err
+	}
+	if len(args) == 0 {
+		return nodesWith(ctx, c, selector)
+	}
+	names := slices.Compact(slices.Sorted(slices.Values(args)))
+	for i, name := range names {
+		names[i] = strings.TrimPrefix(name, "node/")
+		if err := isNode(ctx, c, names[i]); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+func isNode(ctx context.Context, c client.Client, name string) error {
+	err := c.Get(ctx, types.NamespacedName{Name: name}, &corev1.Node{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return usage(fmt.Errorf("there is no node %s; the cluster goes after -c", name), "kubectl get nodes")
+	case err != nil:
+		return fmt.Errorf("reading node %s: %w", name, err)
+	default:
+		return nil
+	}
+}
+
+func nodesWith(ctx context.Context, c client.Client, selector labels.Selector) ([]string, error) {
+	list := &corev1.NodeList{}
+	if err := c.List(ctx, list, client.MatchingLabelsSelector{Selector: selector}); err != nil {
+		return nil, fmt.Errorf("listing nodes: %w", err)
+	}
+	if len(list.Items) == 0 {
+		return nil, usagef("no node has the labels %s", selector)
+	}
+	var names []string
+	for _, node := range list.Items {
+		names = append(names, node.Name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// nodePowers are what it takes to cordon nodes.
+func nodePowers() []power {
+	return []power{{"get", "", "nodes", ""}, {"list", "", "nodes", ""}, {"patch", "", "nodes", ""}}
+}
+
+// parseTaint reads KEY[=VALUE][:EFFECT]; the effect is NoSchedule where there is none.
+func parseTaint(text string) (*corev1.Taint, error) {
+	if text == "" {
+		return nil, nil
+	}
+	rest, effect, given := strings.Cut(text, ":")
+	key, value, _ := strings.Cut(rest, "=")
+	taint := &corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffectNoSchedule}
+	if given {
+		taint.Effect = corev1.TaintEffect(effect)
+	}
+	known := []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}
+	if key == "" || !slices.Contains(known, taint.Effect) {
+		return nil, usagef("--taint is KEY[=VALUE][:EFFECT] with the effect NoSchedule, PreferNoSchedule or NoExecute, not %q", text)
+	}
+	return taint, nil
+}
+
+func (e *Env) nodeNames(ctx context.Context, _ *cobra.Command, given []string) []string {
+	c, err := e.Client()
+	if err != nil {
+		return nil
+	}
+	names, err := nodesWith(ctx, c, labels.Everything())
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(given, name) })
+}
+
+// openAmong are the nodes that take new pods now.
+func (e *Env) openAmong(ctx context.Context, names []string) ([]string, error) {
+	c, err := e.Client()
+	if err != nil {
+		return nil, err
+	}
+	var open []string
+	for _, name := range names {
+		node := &corev1.Node{}
+		if err := c.Get(ctx, types.NamespacedName{Name: name}, node); err != nil {
+			return nil, fmt.Errorf("reading node %s: %w", name, err)
+		}
+		if !node.Spec.Unschedulable {
+			open = append(open, name)
+		}
+	}
+	return open, nil
+}

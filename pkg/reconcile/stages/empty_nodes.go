@@ -1,0 +1,146 @@
+package stages
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// CordonNodes keeps new pods from nodes, and taints them where a taint is given.
+func CordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
+	return nodeStage("CordonNodes", "a person wants no new pods there", nodes, func(name string, n *corev1.Node) plan.Action {
+		if a := (plan.CordonNode{Node: name, Taint: taint}); !a.Done(n) {
+			return a
+		}
+		return nil
+	})
+}
+
+// UncordonNodes lets new pods onto nodes again, and takes the taint away where one is
+// given.
+func UncordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
+	return nodeStage("UncordonNodes", "a person lets new pods there again", nodes, func(name string, n *corev1.Node) plan.Action {
+		if a := (plan.UncordonNode{Node: name, Taint: taint}); !a.Done(n) {
+			return a
+		}
+		return nil
+	})
+}
+
+// nodeStage asks of each node what is still to be done about it; nil is nothing.
+func nodeStage(name, why string, nodes []string, todo func(string, *corev1.Node) plan.Action) plan.Stage {
+	return plan.Stage{
+		Name: name, Reads: plan.Record | plan.Nodes,
+		Decide: func(s plan.Snapshot) plan.Decision {
+			if s.NodesHidden != "" {
+				return plan.Decision{Hold: &plan.Hold{Human: true, Reason: "the nodes are not known: " + s.NodesHidden, Then: plan.EndPass}}
+			}
+			var d plan.Decision
+			for _, node := range nodes {
+				if s.Nodes[node] == nil {
+					return plan.Decision{Hold: &plan.Hold{Human: true, Reason: "there is no node " + node, Then: plan.EndPass}}
+				}
+				if a := todo(node, s.Nodes[node]); a != nil {
+					d.Why, d.Actions = why, append(d.Actions, a)
+				}
+			}
+			return d
+		},
+	}
+}
+
+// EvictFrom deletes pods without a volume from nodes, one in a pass, as the eviction rules
+// allow it. AddPods makes them anew on another node, so these have to be cordoned.
+func EvictFrom(nodes []string) plan.Stage {
+	return plan.Stage{
+		Name:  "EvictFrom",
+		Reads: plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Database | plan.Coordination,
+		Decide: func(s plan.Snapshot) plan.Decision {
+			var d plan.Decision
+			var left []string
+			for _, g := range groupsOn(s, nodes) {
+				if g.ProcessClass.IsStateful() {
+					continue // what has a volume is replaced: the volume may be bound to the node
+				}
+				checks := cordonedFirst(s, g, safety.MayEvict(s, g))
+				refused, isRefused := plan.Decision{Checks: checks}.Refused()
+				switch {
+				case isRefused:
+					d.Checks, left = append(d.Checks, refused), append(left, fmt.Sprintf("%s: %s", g.ProcessGroupID, refused.Words()))
+				case len(d.Actions) > 0:
+					left = append(left, string(g.ProcessGroupID)+": one pod at a time")
+				default:
+					d.Why, d.Checks, d.Actions = "their node is to be emptied", append(d.Checks, checks...), []plan.Action{evictionOf(s, g)}
+				}
+			}
+			if len(left) > 0 {
+				d.Hold = &plan.Hold{Reason: "pods have to leave their node: " + someOf(left), RetryAfter: podUpdateRetry}
+			}
+			return d
+		},
+	}
+}
+
+// cordonedFirst refuses to evict from a node that would take the pod back.
+func cordonedFirst(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, checks []plan.Check) []plan.Check {
+	name := s.Pod(g).Spec.NodeName
+	c := plan.Check{Question: fmt.Sprintf("does node %s take no new pods?", name), Gate: plan.GateConfig, Evidence: "it is cordoned"}
+	c.OK = s.Nodes[name] != nil && s.Nodes[name].Spec.Unschedulable
+	if !c.OK {
+		c.Evidence = "it is not cordoned, so the pod could come back to it"
+	}
+	return append([]plan.Check{c}, checks...)
+}
+
+func evictionOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Action {
+	pod := s.Pod(g)
+	return plan.DeletePods{Shared: true, Pods: []plan.PodOfGroup{{Group: g.ProcessGroupID, Name: pod.Name, UID: pod.UID}}}
+}
+
+// groupsOn are the groups that stay, and whose pods run on one of the nodes.
+func groupsOn(s plan.Snapshot, nodes []string) []*v1beta2.ProcessGroupStatus {
+	var groups []*v1beta2.ProcessGroupStatus
+	for _, g := range s.Staying() {
+		if pod := s.Pod(g); pod != nil && pod.DeletionTimestamp == nil && slices.Contains(nodes, pod.Spec.NodeName) {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// ReplaceOn marks the process groups on nodes that have a volume, as ReplaceGroups does,
+// where the eviction rules allow it. A group that is silent already has nothing to ask
+// for. With all, groups without a volume are marked as well.
+func ReplaceOn(nodes []string, most int, all bool) plan.Stage {
+	return plan.Stage{
+		Name:  "ReplaceGroups",
+		Reads: plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Database | plan.Coordination,
+		Decide: func(s plan.Snapshot) plan.Decision {
+			var may []v1beta2.ProcessGroupID
+			var refusals []plan.Check
+			var left []string
+			for _, g := range groupsOn(s, nodes) {
+				if !all && !g.ProcessClass.IsStateful() {
+					continue
+				}
+				refused, isRefused := plan.Decision{Checks: safety.MayReplace(s, g)}.Refused()
+				if isRefused && !g.HasCondition(v1beta2.ConditionMissingProcesses) {
+					refusals, left = append(refusals, refused), append(left, fmt.Sprintf("%s: %s", g.ProcessGroupID, refused.Words()))
+					continue
+				}
+				may = append(may, g.ProcessGroupID)
+			}
+			d := ReplaceGroups(Replacement{Groups: may, Most: most}).Decide(s)
+			d.Checks = append(d.Checks, refusals...)
+			if d.Hold == nil && len(left) > 0 {
+				d.Hold = &plan.Hold{Reason: "these cannot be replaced now: " + someOf(left), RetryAfter: podUpdateRetry}
+			}
+			return d
+		},
+	}
+}

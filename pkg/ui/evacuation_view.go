@@ -1,0 +1,84 @@
+package ui
+
+import (
+	"cmp"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// EvacuationView says what leaves nodes, and when.
+type EvacuationView struct{ Items []EvacuatedGroup }
+
+// EvacuatedGroup is one process group on a node that is to be emptied.
+type EvacuatedGroup struct {
+	Node  string
+	Group GroupView
+	// Rule is the key of the taint that has the group leave; empty where none does.
+	Rule string
+	// Detected and Replaced are when the rule's two times are over, if the taint is set
+	// now; nil where they never are, or no taint has the group leave.
+	Detected, Replaced *time.Time
+}
+
+// NewEvacuationView looks at the groups whose pods are on the nodes. A taint is the one
+// that the nodes are about to get; nil for none.
+func NewEvacuationView(f Facts, nodes []string, taint *corev1.Taint) EvacuationView {
+	var v EvacuationView
+	for _, g := range f.Staying() {
+		pod := f.Pod(g)
+		if pod == nil || !slices.Contains(nodes, pod.Spec.NodeName) {
+			continue
+		}
+		item := EvacuatedGroup{Node: pod.Spec.NodeName, Group: f.group(g)}
+		if taint != nil {
+			item.leaveBy(f, taint)
+		}
+		v.Items = append(v.Items, item)
+	}
+	return v
+}
+
+func (g *EvacuatedGroup) leaveBy(f Facts, taint *corev1.Taint) {
+	patience := f.Cluster.TaintPatience(taint.Key)
+	if len(patience) == 0 || slices.Min(patience) == math.MaxInt64 {
+		return
+	}
+	g.Rule = taint.Key
+	detected := f.Now.Add(time.Duration(slices.Min(patience)) * time.Second)
+	replaced := detected.Add(f.Cluster.TaintReplacementTime())
+	g.Detected, g.Replaced = &detected, &replaced
+}
+
+// WriteEvacuation writes the table.
+func WriteEvacuation(w io.Writer, v EvacuationView) error {
+	t := Table{Header: []string{"NODE", "GROUP", "CLASS", "COORD", "DATA", "RULE", "DETECT-AT", "REPLACE-AT"}}
+	for _, item := range v.Items {
+		g := item.Group
+		t.Rows = append(t.Rows, []string{
+			item.Node, g.ID, g.Class, coordinates(g.Coordinator), bytesOr(g.StoredBytes), cmp.Or(item.Rule, nothing), moment(item.Detected), moment(item.Replaced),
+		})
+	}
+	return t.Write(w)
+}
+
+func coordinates(b *bool) string {
+	switch {
+	case b == nil:
+		return unknown
+	case *b:
+		return "yes"
+	default:
+		return nothing
+	}
+}
+
+func moment(t *time.Time) string {
+	if t == nil {
+		return nothing
+	}
+	return t.UTC().Format(time.RFC3339)
+}
