@@ -95,7 +95,16 @@ func (g *given) runIn(ctx context.Context, args ...string) int {
 	g.t.Helper()
 	g.out.Reset()
 	g.err.Reset()
-	return Run(ctx, g.environment(), args)
+	code := Run(ctx, g.environment(), args)
+	if jsonAsked(args) { // whatever a test is about, JSON is what schemas say
+		valid(g.t, strings.Join(args, " "), g.out.Bytes())
+		for line := range bytes.Lines(g.err.Bytes()) {
+			if bytes.HasPrefix(line, []byte("{")) {
+				valid(g.t, strings.Join(args, " ")+", stderr", line)
+			}
+		}
+	}
+	return code
 }
 
 func (g *given) environment() *Env {

@@ -87,6 +87,7 @@ demand: no operator has to run.`,
 		newWait(env),
 		newVersion(env),
 		newCompletion(env),
+		newSchema(env),
 	)
 	root.SetUsageTemplate(briefUsage(root.UsageTemplate()))
 	return root

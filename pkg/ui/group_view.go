@@ -33,7 +33,7 @@ type GroupView struct {
 	// Processes is how many report; null when the database does not answer.
 	Processes *int `json:"processes"`
 	// Roles are null when the database does not answer or does not know them all.
-	Roles []string `json:"roles"`
+	Roles []string `json:"roles" schema:"nullable"`
 	// Coordinator is null when the database does not answer.
 	Coordinator *bool           `json:"coordinator"`
 	Conditions  []ConditionView `json:"conditions"`

@@ -1,0 +1,75 @@
+package commands
+
+import (
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/schema"
+)
+
+// schemaOptions is what `kubectl fdb schema` was asked to describe.
+type schemaOptions struct{ outputFlags }
+
+func newSchema(env *Env) *cobra.Command {
+	var o schemaOptions
+	cmd := &cobra.Command{
+		Use:   "schema [KIND]",
+		Short: "Describe the JSON that the commands print, as JSON Schema",
+		Long: `Describe the JSON that the commands print, as JSON Schema 2020-12. Without KIND the
+kinds of documents are listed. Talks to nobody.
+
+Fields are only ever added, so the schemas allow fields that they do not name.`,
+		Example: `  # The kinds of documents
+  kubectl fdb schema
+
+  # What status -o json prints
+  kubectl fdb schema ClusterStatus > cluster-status.schema.json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(env, args) },
+	}
+	cmd.ValidArgs = kindNames()
+	o.outputFlags.add(cmd)
+	return cmd
+}
+
+func kindNames() []string {
+	var names []string
+	for _, kind := range ui.Kinds() {
+		names = append(names, kind.Name)
+	}
+	return names
+}
+
+func (o schemaOptions) run(env *Env, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return o.list(env)
+	}
+	for _, kind := range ui.Kinds() {
+		if strings.EqualFold(kind.Name, args[0]) {
+			return o.describe(env, kind)
+		}
+	}
+	return usagef("there is no kind %q; the kinds are %s", args[0], strings.Join(kindNames(), ", "))
+}
+
+func (o schemaOptions) list(env *Env) error {
+	v := ui.NewKindListView(ui.Metadata{Tool: "kubectl-fdb " + version, RunID: env.RunID})
+	return o.print(env.Out, printable{document: v, names: kindNames(), table: func(w io.Writer) error {
+		return ui.WriteKinds(w, v, o.outputFlags.list(env))
+	}})
+}
+
+// describe prints JSON unless another format was asked for: a schema has no table.
+func (o schemaOptions) describe(env *Env, kind ui.Kind) error {
+	n := kind.Schema(schema.Options{})
+	return o.print(env.Out, printable{
+		document: n, names: []string{kind.Name},
+		table: func(w io.Writer) error { return ui.WriteIndentedJSON(w, n) },
+	})
+}

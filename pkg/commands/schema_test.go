@@ -1,0 +1,239 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/schema"
+)
+
+// validators judge documents by kind. They are closed: a field that the schema does not
+// name fails as well.
+var validators = sync.OnceValue(func() map[string]*jsonschema.Schema {
+	all := map[string]*jsonschema.Schema{}
+	for _, kind := range ui.Kinds() {
+		text, err := json.Marshal(kind.Schema(schema.Options{Closed: true}))
+		if err != nil {
+			panic(err)
+		}
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			panic(err)
+		}
+		c := jsonschema.NewCompiler()
+		c.DefaultDraft(jsonschema.Draft2020)
+		c.AssertFormat()
+		if err := c.AddResource("schema.json", document); err != nil {
+			panic(err)
+		}
+		all[kind.Name] = c.MustCompile("schema.json") // it is a schema itself, too
+	}
+	return all
+})
+
+// valid checks every document in a text, one after the other, and returns their kinds.
+func valid(t *testing.T, where string, text []byte) []string {
+	t.Helper()
+	var kinds []string
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	for {
+		var document map[string]any
+		err := decoder.Decode(&document)
+		if errors.Is(err, io.EOF) {
+			return kinds
+		}
+		if err != nil {
+			t.Errorf("%s: %v in %s", where, err, text)
+			return kinds
+		}
+		kind, _ := document["kind"].(string)
+		if document["event"] != nil {
+			kind = "ReconcileEvent"
+		}
+		kinds = append(kinds, kind)
+		switch validator := validators()[kind]; {
+		case document["$schema"] != nil: // a schema, not one of our documents
+		case validator == nil:
+			t.Errorf("%s: a document of kind %q, which has no schema; pkg/ui/kinds.go lists them", where, kind)
+		default:
+			if err := validator.Validate(document); err != nil {
+				t.Errorf("%s: %v", where, err)
+			}
+		}
+	}
+}
+
+func TestEveryKindThatIsPrintedHasASchema(t *testing.T) {
+	var known []string
+	for _, kind := range ui.Kinds() {
+		known = append(known, kind.Name)
+		for _, e := range kind.Events {
+			known = append(known, "event "+e.Name)
+		}
+	}
+	found := 0
+	named := map[string]*regexp.Regexp{
+		"":       regexp.MustCompile(`NewDocument\("(\w+)"`),
+		"event ": regexp.MustCompile(`(?:head\(|line\{)"(\w+)"`),
+	}
+	for _, dir := range []string{".", "../ui"} {
+		for name, text := range sources(t, dir) {
+			for prefix, pattern := range named {
+				for _, m := range pattern.FindAllStringSubmatch(text, -1) {
+					found++
+					if !slices.Contains(known, prefix+m[1]) {
+						t.Errorf("%s prints %s%s, which pkg/ui/kinds.go does not list", name, prefix, m[1])
+					}
+				}
+			}
+		}
+	}
+	if found < len(known)-1 { // two events have one form
+		t.Errorf("the sources name %d kinds and events, the table %d", found, len(known))
+	}
+}
+
+func sources(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = string(text)
+	}
+	return texts
+}
+
+func TestGoldenDocumentsFitTheirSchemas(t *testing.T) {
+	found := 0
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.Contains(path, "testdata") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err == nil && bytes.HasPrefix(text, []byte("{")) && bytes.Contains(text, []byte(`"`+ui.APIVersion+`"`)) {
+			found += len(valid(t, path, text))
+		}
+		return err
+	})
+	if err != nil || found == 0 {
+		t.Errorf("found %d documents: %v", found, err)
+	}
+}
+
+var jsonFence = regexp.MustCompile("(?ms)^```json\n(.*?)^```$")
+
+func TestDocumentsOnPagesFitTheirSchemas(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range jsonFence.FindAllSubmatch(text, -1) {
+			if bytes.Contains(m[1], []byte(ui.APIVersion)) || bytes.Contains(m[1], []byte(`"event"`)) {
+				found += len(valid(t, page, m[1]))
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no page shows a document")
+	}
+}
+
+func TestSchemaRefusesWhatIsNoDocument(t *testing.T) {
+	const whole = `{"apiVersion":"cli.kubectl-fdb/v1","kind":"KindList","metadata":{"tool":"t","runId":"r"},"asOf":null,"source":"live","warnings":[],"items":[]}`
+	tests := map[string]struct {
+		from, to string
+		fits     bool
+	}{
+		"a whole one":             {fits: true},
+		"another kind":            {`"KindList"`, `"KindLust"`, false},
+		"another version":         {"/v1", "/v2", false},
+		"a field is missing":      {`"warnings":[],`, ``, false},
+		"a list that is null":     {`"items":[]`, `"items":null`, false},
+		"a time that is none":     {`"asOf":null`, `"asOf":"noon"`, false},
+		"a time":                  {`"asOf":null`, `"asOf":"2026-11-20T12:00:00Z"`, true},
+		"an unknown source":       {`"live"`, `"hearsay"`, false},
+		"a field of another kind": {`"items":[]`, `"items":[],"more":1`, false},
+		"a part that lacks one":   {`"items":[]`, `"items":[{"name":"Plan"}]`, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			document, err := jsonschema.UnmarshalJSON(strings.NewReader(strings.Replace(whole, tc.from, tc.to, 1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := validators()["KindList"].Validate(document); (err == nil) != tc.fits {
+				t.Errorf("fits: %v (%v), want %v", err == nil, err, tc.fits)
+			}
+		})
+	}
+}
+
+func TestSchemaCommand(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want int
+		says string
+	}{
+		"all kinds":         {want: ExitDone, says: "ClusterStatus       status\n"},
+		"their names":       {args: []string{"-o", "name"}, want: ExitDone, says: "WaitResult\n"},
+		"as a document":     {args: []string{"-o", "json"}, want: ExitDone, says: `"kind": "KindList"`},
+		"one":               {args: []string{"ClusterStatus"}, want: ExitDone, says: `"$schema": "https://json-schema.org/draft/2020-12/schema"`},
+		"with descriptions": {args: []string{"ClusterStatus"}, want: ExitDone, says: `"description": "Summary is one sentence that says it all."`},
+		"events":            {args: []string{"reconcileevent"}, want: ExitDone, says: `"const": "decided"`},
+		"one field of it":   {args: []string{"Error", "-o", "jsonpath={.properties.kind.const}"}, want: ExitDone, says: "Error"},
+		"as YAML":           {args: []string{"Plan", "-o", "yaml"}, want: ExitDone, says: "title: Plan"},
+		"an unknown one":    {args: []string{"Poem"}, want: ExitUsage, says: "the kinds are ClusterStatus,"},
+		"an unknown output": {args: []string{"-o", "xml"}, want: ExitUsage},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			g.env["KUBECONFIG"] = "/nowhere"
+			got := g.run(append([]string{"schema"}, tc.args...)...)
+			if said := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(said, tc.says) {
+				t.Errorf("exit code %d, want %d, and %q\n%s", got, tc.want, tc.says, said)
+			}
+		})
+	}
+}
+
+// The database tells what most fields hold, so without one most are null.
+func TestDocumentsFitTheirSchemasWithoutADatabase(t *testing.T) {
+	g := up(t)
+	for _, args := range [][]string{{"status"}, {"status", "-A"}, {"get", "pg"}, {"plan"}} {
+		silentSession(g)
+		if g.run(append(args, "-o", "json")...); g.out.Len() == 0 {
+			t.Errorf("%q prints nothing: %s", args, &g.err)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package ui
+
+import (
+	"io"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/schema"
+)
+
+// Kind is a kind of document that the program prints.
+type Kind struct {
+	Name string
+	// PrintedBy says which command prints it, and when.
+	PrintedBy string
+	// Document is an empty one; nil for a kind that has several forms.
+	Document any
+	// Events are the forms of a line in a stream, by the value of their field event.
+	Events []EventKind
+}
+
+// EventKind is one form of a line.
+type EventKind struct {
+	Name string
+	Line any
+}
+
+// Kinds are all kinds of documents, by name. A new one is a line here.
+func Kinds() []Kind {
+	return []Kind{
+		{Name: "ClusterStatus", PrintedBy: "status", Document: StatusView{}},
+		{Name: "ClusterStatusList", PrintedBy: "status -A", Document: StatusListView{}},
+		{Name: "Error", PrintedBy: "every command that fails, on stderr", Document: ErrorView{}},
+		{Name: "KindList", PrintedBy: "schema", Document: KindListView{}},
+		{Name: "Plan", PrintedBy: "plan", Document: PlanView{}},
+		{Name: "ProcessGroupList", PrintedBy: "get process-groups", Document: GroupListView{}},
+		{Name: "ReconcileEvent", PrintedBy: "reconcile, one per line", Events: eventKinds()},
+		{Name: "ReconcileResult", PrintedBy: "reconcile, the last line", Document: ReconcileResult{}},
+		{Name: "Version", PrintedBy: "version", Document: VersionView{}},
+		{Name: "WaitResult", PrintedBy: "wait", Document: WaitView{}},
+	}
+}
+
+func eventKinds() []EventKind {
+	return []EventKind{
+		{"started", passStarted{}},
+		{"observing", observing{}},
+		{"observed", observed{}},
+		{"gates", gatesChecked{}},
+		{"decided", stageDecided{}},
+		{"leased", taken{}},
+		{"locked", taken{}},
+		{"acting", actionStarted{}},
+		{"acted", actionDone{}},
+		{"stage", stageDone{}},
+		{"pass", passDone{}},
+		{"resting", Resting{}},
+		{"woken", Woken{}},
+	}
+}
+
+// Schema describes the documents of the kind.
+func (k Kind) Schema(o schema.Options) schema.Node {
+	if k.Events == nil {
+		return schema.Document(k.Name, k.Document, map[string]string{"apiVersion": APIVersion, "kind": k.Name}, o)
+	}
+	variants := make([]schema.Variant, len(k.Events))
+	for i, e := range k.Events {
+		variants[i] = schema.Variant{Value: e.Name, Example: e.Line}
+	}
+	return schema.OneOf(k.Name, "event", variants, o)
+}
+
+// KindListView is the document of `schema` without a kind.
+type KindListView struct {
+	Document
+	Items []KindView `json:"items"`
+}
+
+// KindView is one kind of documents.
+type KindView struct {
+	Name string `json:"name"`
+	// PrintedBy says which command prints it, and when.
+	PrintedBy string `json:"printedBy"`
+}
+
+// NewKindListView is the document about all kinds.
+func NewKindListView(m Metadata) KindListView {
+	v := KindListView{Document: NewDocument("KindList", m, time.Time{}, SourceLive), Items: []KindView{}}
+	for _, k := range Kinds() {
+		v.Items = append(v.Items, KindView{k.Name, k.PrintedBy})
+	}
+	return v
+}
+
+// WriteKinds prints a row per kind.
+func WriteKinds(w io.Writer, v KindListView, o ListOptions) error {
+	t := Table{Header: o.header([]string{"KIND", "PRINTED-BY"})}
+	for _, k := range v.Items {
+		t.Rows = append(t.Rows, []string{k.Name, k.PrintedBy})
+	}
+	return t.Write(w)
+}

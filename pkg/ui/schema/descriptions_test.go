@@ -1,0 +1,177 @@
+package schema_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	_ "github.com/charmbracelet/x/exp/golden" // the flag -update
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+const module = "github.com/kubectl-fdb/kubectl-fdb/"
+
+// texts are what is embedded, in its own form.
+type texts struct {
+	Types  map[string]string   `json:"types"`
+	Fields map[string]string   `json:"fields"`
+	Values map[string][]string `json:"values"`
+}
+
+func TestDescriptionsAreThoseOfTheCode(t *testing.T) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(ofTheCode(t)); err != nil {
+		t.Fatal(err)
+	}
+	if flag.Lookup("update").Value.String() == "true" {
+		if err := os.WriteFile("descriptions.json", b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile("descriptions.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(b.String(), string(got)); diff != "" {
+		t.Errorf("descriptions.json is not what comments say; go test ./pkg/ui/schema -update writes it:\n%s", diff)
+	}
+}
+
+// ofTheCode collects the comments of all types that documents are made of.
+func ofTheCode(t *testing.T) texts {
+	t.Helper()
+	found := texts{Types: map[string]string{}, Fields: map[string]string{}, Values: map[string][]string{}}
+	wanted := map[reflect.Type]bool{}
+	for _, kind := range ui.Kinds() {
+		if kind.Document != nil {
+			reach(wanted, reflect.TypeOf(kind.Document))
+		}
+		for _, event := range kind.Events {
+			reach(wanted, reflect.TypeOf(event.Line))
+		}
+	}
+	parsed := map[string][]*ast.File{}
+	for want := range wanted {
+		dir := strings.TrimPrefix(want.PkgPath(), module)
+		if parsed[dir] == nil {
+			parsed[dir] = filesOf(t, filepath.Join("../../..", dir))
+		}
+		for _, file := range parsed[dir] {
+			found.addFrom(file, path.Base(dir), want.Name())
+		}
+	}
+	return found
+}
+
+// reach adds the types of ours that a type is made of, itself included.
+func reach(wanted map[reflect.Type]bool, t reflect.Type) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		reach(wanted, t.Elem())
+		return
+	}
+	if wanted[t] || !strings.HasPrefix(t.PkgPath(), module) {
+		return
+	}
+	wanted[t] = true
+	if t.Kind() != reflect.Struct {
+		return
+	}
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() || f.Anonymous {
+			reach(wanted, f.Type)
+		}
+	}
+}
+
+func filesOf(t *testing.T, dir string) []*ast.File {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%s: %d files, %v", dir, len(names), err)
+	}
+	var files []*ast.File
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	return files
+}
+
+func (f texts) addFrom(file *ast.File, pkg, name string) {
+	for _, d := range file.Decls {
+		decl, ok := d.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		for _, s := range decl.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				if s.Name.Name == name {
+					f.addType(decl, s, pkg+"."+name)
+				}
+			case *ast.ValueSpec:
+				f.addValue(s, pkg, name)
+			}
+		}
+	}
+}
+
+func (f texts) addType(decl *ast.GenDecl, s *ast.TypeSpec, name string) {
+	doc := s.Doc
+	if doc == nil && !decl.Lparen.IsValid() {
+		doc = decl.Doc
+	}
+	add(f.Types, name, doc)
+	structure, ok := s.Type.(*ast.StructType)
+	if !ok {
+		return
+	}
+	for _, field := range structure.Fields.List {
+		for _, n := range field.Names {
+			add(f.Fields, name+"."+n.Name, field.Doc)
+		}
+	}
+}
+
+// addValue takes constants of string types: they are all that a document can say.
+func (f texts) addValue(s *ast.ValueSpec, pkg, name string) {
+	typed, ok := s.Type.(*ast.Ident)
+	if !ok || typed.Name != name {
+		return
+	}
+	for _, v := range s.Values {
+		if literal, ok := v.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			if value, err := strconv.Unquote(literal.Value); err == nil {
+				f.Values[pkg+"."+name] = append(f.Values[pkg+"."+name], value)
+			}
+		}
+	}
+}
+
+func add(to map[string]string, name string, doc *ast.CommentGroup) {
+	if text := strings.Join(strings.Fields(doc.Text()), " "); text != "" {
+		to[name] = text
+	}
+}

@@ -1,0 +1,163 @@
+package schema
+
+import (
+	"encoding"
+	"fmt"
+	"path"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// Options are how types are described.
+type Options struct {
+	// Closed forbids properties that are not described. Documents may gain fields, so
+	// only tests close them.
+	Closed bool
+}
+
+// Document is the schema of the documents of one kind, whose Go type is that of example.
+// constants are properties that have one value in all of them.
+func Document(title string, example any, constants map[string]string, o Options) Node {
+	d := describer{options: o, defs: map[string]Node{}}
+	n := d.object(reflect.TypeOf(example), constants)
+	n.Dialect, n.Title, n.Defs = dialect, title, d.defs
+	return *n
+}
+
+// Variant is one of several kinds of lines in one stream.
+type Variant struct {
+	// Value is what the property that tells them apart has.
+	Value   string
+	Example any
+}
+
+// OneOf is the schema of lines that a property tells apart.
+func OneOf(title, property string, variants []Variant, o Options) Node {
+	d := describer{options: o, defs: map[string]Node{}}
+	n := Node{Dialect: dialect, Title: title, Type: "object"}
+	for _, v := range variants {
+		one := d.object(reflect.TypeOf(v.Example), map[string]string{property: v.Value})
+		one.Title = v.Value
+		n.OneOf = append(n.OneOf, one)
+	}
+	n.Defs = d.defs
+	return n
+}
+
+// describer collects the structs that a schema refers to.
+type describer struct {
+	options Options
+	defs    map[string]Node
+}
+
+var (
+	timeType      = reflect.TypeFor[time.Time]()
+	marshalerType = reflect.TypeFor[encoding.TextMarshaler]()
+)
+
+func (d *describer) node(t reflect.Type) *Node {
+	switch {
+	case t == timeType:
+		return &Node{Type: "string", Format: "date-time"}
+	case t.Implements(marshalerType) && t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface:
+		return &Node{Type: "string"}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return d.node(t.Elem())
+	case reflect.Struct:
+		return d.reference(t)
+	case reflect.Slice, reflect.Array:
+		return &Node{Type: "array", Items: d.node(t.Elem())}
+	case reflect.Map:
+		return &Node{Type: "object", Additional: d.node(t.Elem())}
+	case reflect.Interface:
+		return anything(t)
+	default:
+		return &Node{Type: scalar(t), Enum: known().Values[nameOf(t)]}
+	}
+}
+
+// anything is an object where the interface has methods: those are of structs.
+func anything(t reflect.Type) *Node {
+	if t.NumMethod() == 0 {
+		return &Node{}
+	}
+	return &Node{Type: "object"}
+}
+
+func scalar(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Float32, reflect.Float64:
+		return "number"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "integer"
+	default:
+		panic(fmt.Sprintf("%s has no place in a document", t)) // a test describes all kinds
+	}
+}
+
+// reference describes a struct once and refers to it.
+func (d *describer) reference(t reflect.Type) *Node {
+	name := strings.TrimPrefix(nameOf(t), "ui.")
+	if _, described := d.defs[name]; !described {
+		d.defs[name] = Node{} // it may contain itself
+		n := d.object(t, nil)
+		n.Description = known().Types[nameOf(t)]
+		d.defs[name] = *n
+	}
+	return &Node{Ref: "#/$defs/" + name}
+}
+
+func (d *describer) object(t reflect.Type, constants map[string]string) *Node {
+	n := &Node{Type: "object"}
+	if d.options.Closed {
+		n.Additional = false
+	}
+	d.fields(n, t)
+	for name, value := range constants {
+		n.fix(name, value)
+	}
+	return n
+}
+
+// fields are those that encoding/json writes, embedded ones in line.
+func (d *describer) fields(n *Node, t reflect.Type) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
+			d.fields(n, f.Type)
+		case !f.IsExported(), name == "-":
+		default:
+			d.field(n, t, f, name, strings.Contains(options, "omitempty"))
+		}
+	}
+}
+
+// field adds one. A pointer that is always written is null where nobody knows its value;
+// a list is written as one even when it is empty, unless its tag says that it can be null.
+func (d *describer) field(n *Node, owner reflect.Type, f reflect.StructField, name string, optional bool) {
+	if name == "" {
+		name = f.Name
+	}
+	value := d.node(f.Type)
+	if !optional {
+		n.Required = append(n.Required, name)
+		if f.Type.Kind() == reflect.Pointer || f.Tag.Get("schema") == "nullable" {
+			value = orNull(value)
+		}
+	}
+	value.Description = known().Fields[nameOf(owner)+"."+f.Name]
+	n.Properties = append(n.Properties, Property{name, value})
+}
+
+// nameOf is a type's name with its package's, as code writes it.
+func nameOf(t reflect.Type) string { return path.Base(t.PkgPath()) + "." + t.Name() }
