@@ -88,6 +88,7 @@ demand: no operator has to run.`,
 		newVersion(env),
 		newCompletion(env),
 		newSchema(env),
+		newEvents(env),
 	)
 	root.SetUsageTemplate(briefUsage(root.UsageTemplate()))
 	return root

@@ -30,6 +30,7 @@ func Kinds() []Kind {
 		{Name: "ClusterStatus", PrintedBy: "status", Document: StatusView{}},
 		{Name: "ClusterStatusList", PrintedBy: "status -A", Document: StatusListView{}},
 		{Name: "Error", PrintedBy: "every command that fails, on stderr", Document: ErrorView{}},
+		{Name: "EventList", PrintedBy: "events", Document: EventListView{}},
 		{Name: "KindList", PrintedBy: "schema", Document: KindListView{}},
 		{Name: "Plan", PrintedBy: "plan", Document: PlanView{}},
 		{Name: "ProcessGroupList", PrintedBy: "get process-groups", Document: GroupListView{}},

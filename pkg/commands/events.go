@@ -1,0 +1,164 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// eventsOptions is what `kubectl fdb events` was asked to show.
+type eventsOptions struct {
+	clusterFlag
+	outputFlags
+	watch bool
+	since time.Duration
+	types []string
+}
+
+var eventTypes = []string{corev1.EventTypeNormal, corev1.EventTypeWarning}
+
+func newEvents(env *Env) *cobra.Command {
+	var o eventsOptions
+	cmd := &cobra.Command{
+		Use:   "events [CLUSTER]",
+		Short: "Show what Kubernetes tells of a cluster's objects, as one timeline",
+		Long: `Show what Kubernetes tells of a cluster's objects, as one timeline, the newest last: the
+events about its resource, pods, volume claims and services, those that are gone
+included. API servers forget events after an hour, unless they are told otherwise.`,
+		Example: `  # What happened in the last ten minutes?
+  kubectl fdb events sample-cluster --since 10m
+
+  # What goes wrong, as it happens
+  kubectl fdb events sample-cluster --types Warning -w`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.outputFlags.add(cmd)
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.watch, "watch", "w", false, "go on with what happens from now on")
+	flags.DurationVar(&o.since, "since", 0, "only what was seen within this time; 0 is all that the API server has")
+	flags.StringSliceVar(&o.types, "types", nil, "only these types: Normal, Warning")
+	complete(cmd, "types", func() []string { return eventTypes })
+	return cmd
+}
+
+func (o *eventsOptions) check() error {
+	if o.since < 0 {
+		return usagef("--since cannot be negative")
+	}
+	for i, given := range o.types {
+		at := slices.IndexFunc(eventTypes, func(t string) bool { return strings.EqualFold(t, given) })
+		if at < 0 {
+			return usagef("there is no type of events %q; the types are %s", given, strings.Join(eventTypes, ", "))
+		}
+		o.types[i] = eventTypes[at]
+	}
+	return o.outputFlags.check()
+}
+
+func (o *eventsOptions) run(ctx context.Context, env *Env, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	record, err := env.cluster(ctx, args, o.name, reads)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	env.about = key
+	v, err := o.look(ctx, env, key)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	if len(v.Items) == 0 {
+		env.talk("the API server has no such events of cluster %s", key.Name)
+	}
+	if !o.watch {
+		return o.show(env, v)
+	}
+	return o.follow(ctx, env, key, v)
+}
+
+// follow shows each event once, and again when it was seen again.
+func (o *eventsOptions) follow(ctx context.Context, env *Env, key types.NamespacedName, v ui.EventListView) error {
+	shown := map[string]int{}
+	for {
+		if fresh := v.Fresh(shown); len(fresh.Items) > 0 {
+			if err := o.show(env, fresh); err != nil {
+				return err
+			}
+			o.noHeaders = true
+		}
+		if err := env.pause(ctx, lookInterval, ""); err != nil {
+			return err
+		}
+		var err error
+		if v, err = o.look(ctx, env, key); err != nil {
+			return causeOf(ctx, err)
+		}
+	}
+}
+
+func (o *eventsOptions) look(ctx context.Context, env *Env, key types.NamespacedName) (ui.EventListView, error) {
+	c, err := env.Client()
+	if err != nil {
+		return ui.EventListView{}, err
+	}
+	record, err := read(ctx, c, key)
+	if err != nil {
+		return ui.EventListView{}, err
+	}
+	events, err := eventsIn(ctx, c, key.Namespace)
+	if err != nil {
+		return ui.EventListView{}, err
+	}
+	now, filter := env.Clock.Now(), ui.EventFilter{Types: o.types}
+	if o.since > 0 {
+		filter.Since = now.Add(-o.since)
+	}
+	return ui.NewEventListView(env.metadata(key), record, events, filter, now), nil
+}
+
+func (o *eventsOptions) show(env *Env, v ui.EventListView) error {
+	names := make([]string, len(v.Items))
+	for i, e := range v.Items {
+		names[i] = e.Object
+	}
+	return o.print(env.Out, printable{document: v, names: names, stream: o.watch, table: func(w io.Writer) error {
+		if len(v.Items) == 0 {
+			return nil
+		}
+		return ui.WriteEvents(w, v, o.list(env))
+	}})
+}
+
+// eventsIn lists all events of a namespace: they cannot be selected by the labels of
+// what they are about.
+func eventsIn(ctx context.Context, c client.Client, namespace string) ([]corev1.Event, error) {
+	var all []corev1.Event
+	var next string
+	for {
+		page := &corev1.EventList{}
+		if err := c.List(ctx, page, client.InNamespace(namespace), client.Limit(pageSize), client.Continue(next)); err != nil {
+			return nil, fmt.Errorf("listing events %s: %w", inNamespace(namespace), err)
+		}
+		all = append(all, page.Items...)
+		if next = page.Continue; next == "" {
+			return all, nil
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package commands
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+func (g *given) tells(kind, name, eventType string, ago time.Duration) {
+	g.objects = append(g.objects, &corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Name: "e-" + strings.ToLower(kind+"-"+name), Namespace: "fdb", UID: types.UID(kind + name)},
+		InvolvedObject: corev1.ObjectReference{Kind: kind, Namespace: "fdb", Name: name},
+		Type:           eventType, Reason: "Because", Message: "it happened", Count: 1,
+		LastTimestamp: metav1.NewTime(g.world.Now().Add(-ago)),
+	})
+}
+
+func TestEventsExitCodes(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want int
+		says string
+		not  string
+	}{
+		"all":               {args: []string{"sample"}, want: ExitDone, says: "pod/sample-storage-1", not: "other"},
+		"recent ones":       {args: []string{"--since", "5m"}, want: ExitDone, says: "pod/sample-storage-1", not: "foundationdbcluster/sample"},
+		"warnings":          {args: []string{"--types", "warning"}, want: ExitDone, says: "foundationdbcluster/sample", not: "sample-storage-1"},
+		"nothing":           {args: []string{"--since", "1s"}, want: ExitDone, says: "has no such events of cluster sample"},
+		"their names":       {args: []string{"-o", "name", "--types=Normal"}, want: ExitDone, says: "pod/sample-storage-1\n"},
+		"a document":        {args: []string{"-o", "json"}, want: ExitDone, says: `"reason": "Because"`},
+		"an unknown type":   {args: []string{"--types", "Gossip"}, want: ExitUsage, says: "the types are Normal, Warning"},
+		"the future":        {args: []string{"--since", "-1m"}, want: ExitUsage},
+		"an unknown output": {args: []string{"-o", "xml"}, want: ExitUsage},
+		"an unknown one":    {args: []string{"nobody"}, want: ExitUsage},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			g.tells("Pod", "sample-storage-1", corev1.EventTypeNormal, time.Minute)
+			g.tells("FoundationDBCluster", "sample", corev1.EventTypeWarning, 10*time.Minute)
+			g.tells("Pod", "other-storage-1", corev1.EventTypeNormal, 0)
+			got := g.run(append([]string{"events"}, tc.args...)...)
+			said := g.out.String() + g.err.String()
+			if got != tc.want || !strings.Contains(said, tc.says) || (tc.not != "" && strings.Contains(said, tc.not)) {
+				t.Errorf("exit code %d, want %d, and %q, and not %q\n%s", got, tc.want, tc.says, tc.not, said)
+			}
+		})
+	}
+}
+
+func TestEventsThatMayNotBeReadAreNamed(t *testing.T) {
+	g := newGiven(t)
+	env := g.environment()
+	env.Client = func() (client.Client, error) {
+		return interceptor.NewClient(g.client().(client.WithWatch), interceptor.Funcs{ //nolint:forcetypeassert // the fake can watch
+			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+				if _, ok := list.(*corev1.EventList); ok {
+					return forbidden
+				}
+				return c.List(ctx, list, opts...)
+			},
+		}), nil
+	}
+	if code := Run(t.Context(), env, []string{"events", "sample"}); code != ExitForbidden || !strings.Contains(g.err.String(), "listing events in namespace fdb") {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+}
+
+func TestAWatchOfEventsShowsEachOnce(t *testing.T) {
+	g := newGiven(t)
+	g.tells("Pod", "sample-storage-1", corev1.EventTypeNormal, 0)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	looks := 0
+	g.clock.onTimer = func(time.Duration) bool {
+		looks++
+		switch looks {
+		case 2:
+			g.tells("Pod", "sample-log-1", corev1.EventTypeWarning, 0)
+		case 4:
+			cancel(&InterruptedError{Signal: os.Interrupt})
+			return true
+		}
+		return false
+	}
+	if code := g.runIn(ctx, "events", "sample", "-w", "-o", "json"); code != ExitInterrupted {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+	if lines := strings.Split(strings.TrimSpace(g.out.String()), "\n"); len(lines) != 2 || !strings.Contains(lines[1], "sample-log-1") || strings.Contains(lines[1], "sample-storage-1") {
+		t.Errorf("want a line per event: %s", &g.out)
+	}
+}
