@@ -16,7 +16,10 @@ import (
 type power struct{ verb, group, resource, subresource string }
 
 // String reads as RBAC rules are written: "create pods/exec".
-func (p power) String() string {
+func (p power) String() string { return p.verb + " " + p.path() }
+
+// path is the resource as kubectl writes it: "foundationdbclusters.apps.foundationdb.org/status".
+func (p power) path() string {
 	resource := p.resource
 	if p.group != "" {
 		resource += "." + p.group
@@ -24,7 +27,15 @@ func (p power) String() string {
 	if p.subresource != "" {
 		resource += "/" + p.subresource
 	}
-	return p.verb + " " + resource
+	return resource
+}
+
+// within is the resource as rules of its group write it: "pods/exec".
+func (p power) within() string {
+	if p.subresource == "" {
+		return p.resource
+	}
+	return p.resource + "/" + p.subresource
 }
 
 // lookPowers are what it takes to see all of a cluster, its database included.

@@ -89,6 +89,7 @@ demand: no operator has to run.`,
 		newCompletion(env),
 		newSchema(env),
 		newEvents(env),
+		newAuth(env),
 	)
 	root.SetUsageTemplate(briefUsage(root.UsageTemplate()))
 	return root

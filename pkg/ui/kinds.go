@@ -27,6 +27,7 @@ type EventKind struct {
 // Kinds are all kinds of documents, by name. A new one is a line here.
 func Kinds() []Kind {
 	return []Kind{
+		{Name: "AccessReview", PrintedBy: "auth can-i", Document: AccessView{}},
 		{Name: "ClusterStatus", PrintedBy: "status", Document: StatusView{}},
 		{Name: "ClusterStatusList", PrintedBy: "status -A", Document: StatusListView{}},
 		{Name: "Error", PrintedBy: "every command that fails, on stderr", Document: ErrorView{}},

@@ -1,0 +1,155 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// newAuth is the parent of what is said of rights. It is no command of its own.
+func newAuth(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "auth COMMAND",
+		Short: "Show what commands have to be allowed, and the Role that allows it",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(errors.New("what about rights?"), "kubectl fdb auth can-i", "kubectl fdb auth role --for status")
+			}
+			return usage(fmt.Errorf("there is no command %q about rights; there are can-i and role", args[0]), "kubectl fdb auth --help")
+		},
+	}
+	cmd.AddCommand(newAuthCanI(env), newAuthRole(env))
+	return cmd
+}
+
+// canIOptions is what `kubectl fdb auth can-i` was asked.
+type canIOptions struct{ outputFlags }
+
+func newAuthCanI(env *Env) *cobra.Command {
+	var o canIOptions
+	cmd := &cobra.Command{
+		Use:   "can-i [COMMAND]",
+		Short: "Show what a command has to be allowed, and whether it is",
+		Long: `Show what a command has to be allowed in the namespace, and whether it is; without
+COMMAND, of all commands. Nothing is changed.
+
+Exit code 0: all that it cannot do without is allowed. 1: it is not.`,
+		Example: `  # May I run passes here?
+  kubectl fdb auth can-i reconcile
+
+  # And a watch? The flag is part of the name
+  kubectl fdb auth can-i "reconcile --watch"`,
+		ValidArgs: neededNames(),
+		Args:      cobra.ArbitraryArgs,
+		RunE:      func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
+	}
+	o.outputFlags.add(cmd)
+	return cmd
+}
+
+func (o canIOptions) run(ctx context.Context, env *Env, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	var named []string
+	if len(args) > 0 {
+		named = []string{strings.Join(args, " ")}
+	}
+	commands, err := needsOf(named)
+	if err != nil {
+		return err
+	}
+	namespace, err := env.namespace()
+	if err != nil {
+		return err
+	}
+	items, err := env.askAll(ctx, namespace, commands)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	v := ui.NewAccessView(env.metadata(types.NamespacedName{Namespace: namespace}), items, env.Clock.Now())
+	if err := o.print(env.Out, printable{
+		document: v, names: powerNames(items),
+		table: func(w io.Writer) error { return ui.WriteAccess(w, v, o.list(env)) },
+	}); err != nil {
+		return err
+	}
+	if !v.Allowed {
+		return answer{ExitNo}
+	}
+	return nil
+}
+
+func powerNames(items []ui.PowerView) []string {
+	names := make([]string, len(items))
+	for i, p := range items {
+		names[i] = p.Verb + "/" + p.Resource
+	}
+	return names
+}
+
+// askAll asks about each power once, however many commands need it.
+func (e *Env) askAll(ctx context.Context, namespace string, commands []commandNeeds) ([]ui.PowerView, error) {
+	c, err := e.Client()
+	if err != nil {
+		return nil, err
+	}
+	type question struct {
+		power
+		everywhere bool
+	}
+	answers := map[question]*bool{}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelReviews)
+	var items []ui.PowerView
+	for _, command := range commands {
+		for _, n := range command.needs {
+			asked := question{n.power, n.everywhere}
+			if answers[asked] != nil {
+				continue
+			}
+			allowed := new(bool)
+			answers[asked] = allowed
+			group.Go(func() (err error) {
+				*allowed, err = review(ctx, c, n.namespace(namespace), n.power)
+				return err
+			})
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("asking what is allowed: %w", err)
+	}
+	for _, command := range commands {
+		for _, n := range command.needs {
+			items = append(items, n.view(command.command, namespace, *answers[question{n.power, n.everywhere}]))
+		}
+	}
+	return items, nil
+}
+
+// namespace is where the power is needed; empty for everywhere.
+func (n need) namespace(namespace string) string {
+	if n.everywhere {
+		return ""
+	}
+	return namespace
+}
+
+func (n need) view(command, namespace string, allowed bool) ui.PowerView {
+	v := ui.PowerView{
+		Command: command, Verb: n.verb, Resource: n.path(),
+		Allowed: allowed, Required: n.without == "", Without: n.without,
+	}
+	if !n.everywhere {
+		v.Namespace = &namespace
+	}
+	return v
+}

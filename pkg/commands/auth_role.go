@@ -1,0 +1,180 @@
+package commands
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// roleOptions is what `kubectl fdb auth role` was asked for.
+type roleOptions struct {
+	commands []string
+	name     string
+	least    bool
+	output   string
+}
+
+var roleOutputs = []string{"yaml", "json"}
+
+func newAuthRole(env *Env) *cobra.Command {
+	o := roleOptions{}
+	cmd := &cobra.Command{
+		Use:   "role --for COMMAND[,COMMAND...]",
+		Short: "Print the smallest Role that allows commands",
+		Long: `Print the smallest Role that allows commands, and the ClusterRole for what is in no
+namespace or has to be seen in all of them. Nothing is changed; kubectl apply takes
+what is printed. Talks to nobody.`,
+		Example: `  # For a pipeline that looks and waits
+  kubectl fdb auth role --for status,wait | kubectl apply -f -
+
+  # Only what a pass cannot do without
+  kubectl fdb auth role --for reconcile --required-only`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return o.run(env) },
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&o.commands, "for", nil, "the commands, separated by commas; may be repeated")
+	flags.StringVar(&o.name, "name", "kubectl-fdb", "the name of the Role and the ClusterRole")
+	flags.BoolVar(&o.least, "required-only", false, "leave out what the commands can do without")
+	flags.StringVarP(&o.output, "output", "o", "yaml", "yaml or json")
+	complete(cmd, "for", neededNames)
+	complete(cmd, "output", func() []string { return roleOutputs })
+	return cmd
+}
+
+func (o roleOptions) run(env *Env) error {
+	switch {
+	case len(o.commands) == 0:
+		return usagef("a Role for what? --for COMMAND; the commands are %s", strings.Join(neededNames(), ", "))
+	case !slices.Contains(roleOutputs, o.output):
+		return usagef("-o is one of %s, not %q", strings.Join(roleOutputs, ", "), o.output)
+	}
+	commands, err := needsOf(o.commands)
+	if err != nil {
+		return err
+	}
+	namespace, err := env.namespace()
+	if err != nil {
+		return err
+	}
+	roles := o.roles(commands, namespace)
+	if err := o.print(env, roles); err != nil {
+		return err
+	}
+	for _, r := range roles {
+		env.talk("hint: %s", r.binding())
+	}
+	return nil
+}
+
+// role is a Role or a ClusterRole, as manifests have it.
+type role struct {
+	APIVersion string     `json:"apiVersion"`
+	Kind       string     `json:"kind"`
+	Metadata   roleHead   `json:"metadata"`
+	Rules      []roleRule `json:"rules"`
+}
+
+type roleHead struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace,omitempty"`
+}
+
+type roleRule struct {
+	APIGroups []string `json:"apiGroups"`
+	Resources []string `json:"resources"`
+	Verbs     []string `json:"verbs"`
+}
+
+// roles are one for the namespace, and one for everywhere else where that is needed.
+func (o roleOptions) roles(commands []commandNeeds, namespace string) []role {
+	var here, everywhere []power
+	for _, command := range commands {
+		for _, n := range command.needs {
+			switch {
+			case o.least && n.without != "":
+			case n.everywhere:
+				everywhere = append(everywhere, n.power)
+			default:
+				here = append(here, n.power)
+			}
+		}
+	}
+	const version = "rbac.authorization.k8s.io/v1"
+	roles := []role{{version, "Role", roleHead{o.name, namespace}, rulesFor(here)}}
+	if len(everywhere) > 0 {
+		roles = append(roles, role{version, "ClusterRole", roleHead{Name: o.name}, rulesFor(everywhere)})
+	}
+	return roles
+}
+
+// rulesFor are the fewest rules that grant the powers and no other: resources of one
+// group that have the same verbs share a rule.
+func rulesFor(powers []power) []roleRule {
+	verbs := map[[2]string][]string{} // by group and resource
+	for _, p := range powers {
+		at := [2]string{p.group, p.within()}
+		if !slices.Contains(verbs[at], p.verb) {
+			verbs[at] = append(verbs[at], p.verb)
+		}
+	}
+	var rules []roleRule
+	for at, list := range verbs {
+		slices.SortFunc(list, byVerb)
+		i := slices.IndexFunc(rules, func(r roleRule) bool { return r.APIGroups[0] == at[0] && slices.Equal(r.Verbs, list) })
+		if i < 0 {
+			rules = append(rules, roleRule{[]string{at[0]}, []string{at[1]}, list})
+			continue
+		}
+		rules[i].Resources = append(rules[i].Resources, at[1])
+		slices.Sort(rules[i].Resources)
+	}
+	slices.SortFunc(rules, func(a, b roleRule) int {
+		return cmp.Or(cmp.Compare(a.APIGroups[0], b.APIGroups[0]), cmp.Compare(a.Resources[0], b.Resources[0]))
+	})
+	return rules
+}
+
+// byVerb puts reading before writing.
+func byVerb(a, b string) int {
+	order := []string{"get", "list", "watch", "create", "update", "patch", "delete"}
+	return cmp.Compare(slices.Index(order, a), slices.Index(order, b))
+}
+
+func (o roleOptions) print(env *Env, roles []role) error {
+	if o.output == "json" {
+		return ui.WriteIndentedJSON(env.Out, map[string]any{"apiVersion": "v1", "kind": "List", "items": roles})
+	}
+	for i, r := range roles {
+		text, err := yaml.Marshal(r)
+		if err != nil {
+			return fmt.Errorf("printing YAML: %w", err)
+		}
+		if i > 0 {
+			fmt.Fprintln(env.Out, "---")
+		}
+		if _, err := env.Out.Write(text); err != nil {
+			return fmt.Errorf("printing YAML: %w", err)
+		}
+	}
+	return nil
+}
+
+// binding is the command that gives the role to somebody.
+func (r role) binding() string {
+	kind, flag := "rolebinding", "--role="
+	if r.Kind == "ClusterRole" {
+		kind, flag = "clusterrolebinding", "--clusterrole="
+	}
+	words := []string{"kubectl create", kind, r.Metadata.Name, flag + r.Metadata.Name, "--user=USER"}
+	if r.Metadata.Namespace != "" {
+		words = append(words, "-n", r.Metadata.Namespace)
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,139 @@
+package commands
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/yaml"
+)
+
+func TestAuthExitCodes(t *testing.T) {
+	tests := map[string]struct {
+		denied []string
+		args   []string
+		want   int
+		says   string
+	}{
+		"all of one command":          {args: []string{"can-i", "reconcile"}, want: ExitDone, says: "create   pods/exec "},
+		"of all commands":             {args: []string{"can-i"}, want: ExitDone, says: "get process-groups"},
+		"a name of two words":         {args: []string{"can-i", "get", "pg"}, want: ExitDone, says: "get process-groups"},
+		"a required one is missing":   {denied: []string{"delete pods"}, args: []string{"can-i", "reconcile"}, want: ExitNo, says: "delete   pods                                                fdb         no "},
+		"a dispensable one is":        {denied: []string{"list nodes"}, args: []string{"can-i", "reconcile"}, want: ExitDone, says: "(all)       no        without it rules about the taints"},
+		"a document":                  {args: []string{"can-i", "wait", "-o", "json"}, want: ExitDone, says: `"allowed": true`},
+		"names":                       {args: []string{"can-i", "events", "-o", "name"}, want: ExitDone, says: "list/events\n"},
+		"no such command":             {args: []string{"can-i", "dance"}, want: ExitUsage, says: "those are status, get process-groups"},
+		"a Role":                      {args: []string{"role", "--for", "status"}, want: ExitDone, says: "kind: Role\n"},
+		"how to give it":              {args: []string{"role", "--for", "status"}, want: ExitDone, says: "hint: kubectl create rolebinding kubectl-fdb --role=kubectl-fdb --user=USER -n fdb\n"},
+		"a Role of another name":      {args: []string{"role", "--for", "status", "--name", "ci"}, want: ExitDone, says: "  name: ci\n"},
+		"a Role as JSON":              {args: []string{"role", "--for", "status", "-o", "json"}, want: ExitDone, says: `"kind": "List"`},
+		"a Role for nothing":          {args: []string{"role"}, want: ExitUsage, says: "the commands are"},
+		"a Role for no such command":  {args: []string{"role", "--for", "dance"}, want: ExitUsage},
+		"a Role as a table":           {args: []string{"role", "--for", "status", "-o", "wide"}, want: ExitUsage},
+		"nothing asked":               {want: ExitUsage},
+		"something else asked":        {args: []string{"whoami"}, want: ExitUsage},
+		"an unknown output for can-i": {args: []string{"can-i", "-o", "xml"}, want: ExitUsage},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			g.denied = tc.denied
+			got := g.run(append([]string{"auth"}, tc.args...)...)
+			if said := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(said, tc.says) {
+				t.Errorf("exit code %d, want %d, and %q\n%s", got, tc.want, tc.says, said)
+			}
+		})
+	}
+}
+
+// TestGeneratedRolesAreThoseThatShip holds the table of needs and manifests/rbac together.
+func TestGeneratedRolesAreThoseThatShip(t *testing.T) {
+	tests := map[string]struct {
+		command         string
+		here, elsewhere []string
+	}{
+		"reconcile":         {"reconcile", []string{"reconcile.yaml"}, []string{"find-operators.yaml", "read-nodes.yaml"}},
+		"reconcile --watch": {"reconcile --watch", []string{"reconcile.yaml", "watch.yaml"}, []string{"find-operators.yaml", "read-nodes.yaml"}},
+		"looking":           {"status,get process-groups,events,wait", []string{"read.yaml"}, []string{"read-nodes.yaml"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			if code := g.run("auth", "role", "--for", tc.command); code != ExitDone {
+				t.Fatalf("exit code %d: %s", code, &g.err)
+			}
+			parts := strings.Split(g.out.String(), "---\n")
+			if len(parts) != 2 {
+				t.Fatalf("want a Role and a ClusterRole: %s", &g.out)
+			}
+			for i, files := range [][]string{tc.here, tc.elsewhere} {
+				if diff := cmp.Diff(shipped(t, files), powersIn(t, parts[i])); diff != "" {
+					t.Errorf("the role that is printed is not that of %q:\n%s", files, diff)
+				}
+			}
+		})
+	}
+}
+
+func shipped(t *testing.T, files []string) []string {
+	t.Helper()
+	var rules []rbacv1.PolicyRule
+	for _, file := range files {
+		rules = append(rules, rulesOf(t, file)...)
+	}
+	return sortedPowers(rules)
+}
+
+func powersIn(t *testing.T, text string) []string {
+	t.Helper()
+	var r rbacv1.Role
+	if err := yaml.UnmarshalStrict([]byte(text), &r); err != nil {
+		t.Fatal(err)
+	}
+	return sortedPowers(r.Rules)
+}
+
+func sortedPowers(rules []rbacv1.PolicyRule) []string {
+	words := map[string]bool{}
+	for _, p := range powersOf(rules) {
+		words[p.String()] = true
+	}
+	return slices.Sorted(maps.Keys(words))
+}
+
+func TestRequiredOnlyLeavesOutTheRest(t *testing.T) {
+	g := newGiven(t)
+	g.run("auth", "role", "--for", "reconcile", "--required-only")
+	var want []string
+	for _, p := range reconcilePowers() {
+		want = append(want, p.String())
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, powersIn(t, g.out.String())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestTheNeedsOfEveryCommandAreKnown fails for a command whose Role nobody could print.
+func TestTheNeedsOfEveryCommandAreKnown(t *testing.T) {
+	silent := []string{"schema", "auth can-i", "auth role", "version", "completion", "help"} // they read nothing of a cluster's namespace
+	var missing []string
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		name := strings.TrimPrefix(cmd.CommandPath(), "kubectl fdb ")
+		for _, child := range cmd.Commands() {
+			visit(child)
+		}
+		if !cmd.HasSubCommands() && !cmd.Hidden && !slices.Contains(silent, name) && !slices.Contains(neededNames(), name) {
+			missing = append(missing, name)
+		}
+	}
+	visit(newRoot(newGiven(t).environment()))
+	if len(missing) > 0 {
+		t.Errorf("pkg/commands/needs.go does not say what these commands need: %q", missing)
+	}
+}

@@ -1,0 +1,120 @@
+package commands
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// need is a power that a command makes use of.
+type need struct {
+	power
+	// everywhere is true for what is not in the cluster's namespace.
+	everywhere bool
+	// without says what is missing without it; empty where the command cannot do without.
+	without string
+}
+
+// commandNeeds is what one command makes use of.
+type commandNeeds struct {
+	command string
+	needs   []need
+}
+
+// allNeeds are the needs of all commands that talk to an API server.
+func allNeeds() []commandNeeds {
+	return []commandNeeds{
+		{"status", looking()},
+		{"get process-groups", looking()},
+		{"events", slices.Concat(required(theResource(), power{"list", "", "events", ""}), finding())},
+		{"plan", slices.Concat(looking(), operators())},
+		{"reconcile", reconciling()},
+		{"reconcile --watch", slices.Concat(reconciling(), required(watchPowers()...))},
+		{"wait", slices.Concat(required(lookPowers()...), watchingLocks(), finding(), beyond())},
+	}
+}
+
+func theResource() power { return power{"get", v1beta2.GroupVersion.Group, "foundationdbclusters", ""} }
+
+func required(powers ...power) []need {
+	needs := make([]need, len(powers))
+	for i, p := range powers {
+		needs[i] = need{power: p}
+	}
+	return needs
+}
+
+// looking is seeing all of a cluster. What only the database knows is shown as unknown
+// to those who may not ask it.
+func looking() []need {
+	needs := required(lookPowers()...)
+	for i := range needs {
+		if needs[i].subresource == "exec" {
+			needs[i].without = "nobody asks the database"
+		}
+	}
+	return slices.Concat(needs, watchingLocks(), finding(), beyond())
+}
+
+func reconciling() []need {
+	return slices.Concat(required(reconcilePowers()...), finding(), beyond(), operators())
+}
+
+// finding is for those who do not name the cluster, or misspell it.
+func finding() []need {
+	return []need{{
+		power:   power{"list", v1beta2.GroupVersion.Group, "foundationdbclusters", ""},
+		without: "the cluster has to be named",
+	}}
+}
+
+func watchingLocks() []need {
+	return []need{{power: power{"get", "coordination.k8s.io", "leases", ""}, without: "nobody can tell who has the Lease"}}
+}
+
+// beyond is what only some clusters need.
+func beyond() []need {
+	return []need{
+		{power: power{"create", "", "pods", "portforward"}, without: "the sidecars of split images are not asked"},
+		{power: power{"list", "", "nodes", ""}, everywhere: true, without: "rules about the taints of nodes are not checked"},
+	}
+}
+
+func operators() []need {
+	const without = "nobody can tell whether an operator runs: G-OPERATOR refuses without --coexist"
+	return []need{
+		{power: power{"list", "apps", "deployments", ""}, everywhere: true, without: without},
+		{power: power{"list", "coordination.k8s.io", "leases", ""}, everywhere: true, without: without},
+	}
+}
+
+// commandAliases are other names of commands.
+var commandAliases = map[string]string{"get pg": "get process-groups", "diff": "plan", "reconcile -w": "reconcile --watch"}
+
+// needsOf are those of the named commands; of all when none is named.
+func needsOf(commands []string) ([]commandNeeds, error) {
+	all := allNeeds()
+	if len(commands) == 0 {
+		return all, nil
+	}
+	var chosen []commandNeeds
+	for _, command := range commands {
+		command = cmp.Or(commandAliases[command], command)
+		i := slices.IndexFunc(all, func(n commandNeeds) bool { return n.command == command })
+		if i < 0 {
+			return nil, usagef("%q is no command that asks the API server for anything; those are %s", command, strings.Join(neededNames(), ", "))
+		}
+		chosen = append(chosen, all[i])
+	}
+	return chosen, nil
+}
+
+func neededNames() []string {
+	var names []string
+	for _, n := range allNeeds() {
+		names = append(names, n.command)
+	}
+	return names
+}
