@@ -32,6 +32,7 @@ func allNeeds() []commandNeeds {
 		{"plan", slices.Concat(looking(), operators())},
 		{"reconcile", reconciling()},
 		{"reconcile --watch", slices.Concat(reconciling(), required(watchPowers()...))},
+		{"replace", reconciling()},
 		{"wait", slices.Concat(required(lookPowers()...), watchingLocks(), finding(), beyond())},
 	}
 }

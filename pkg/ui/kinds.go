@@ -28,6 +28,7 @@ type EventKind struct {
 func Kinds() []Kind {
 	return []Kind{
 		{Name: "AccessReview", PrintedBy: "auth can-i", Document: AccessView{}},
+		{Name: "ChangeResult", PrintedBy: "replace, the last line", Document: ChangeResult{}},
 		{Name: "ClusterStatus", PrintedBy: "status", Document: StatusView{}},
 		{Name: "ClusterStatusList", PrintedBy: "status -A", Document: StatusListView{}},
 		{Name: "Error", PrintedBy: "every command that fails, on stderr", Document: ErrorView{}},
@@ -35,7 +36,7 @@ func Kinds() []Kind {
 		{Name: "KindList", PrintedBy: "schema", Document: KindListView{}},
 		{Name: "Plan", PrintedBy: "plan", Document: PlanView{}},
 		{Name: "ProcessGroupList", PrintedBy: "get process-groups", Document: GroupListView{}},
-		{Name: "ReconcileEvent", PrintedBy: "reconcile, one per line", Events: eventKinds()},
+		{Name: "ReconcileEvent", PrintedBy: "reconcile and replace, one per line", Events: eventKinds()},
 		{Name: "ReconcileResult", PrintedBy: "reconcile, the last line", Document: ReconcileResult{}},
 		{Name: "Version", PrintedBy: "version", Document: VersionView{}},
 		{Name: "WaitResult", PrintedBy: "wait", Document: WaitView{}},
