@@ -33,6 +33,7 @@ func allNeeds() []commandNeeds {
 		{"reconcile", reconciling()},
 		{"reconcile --watch", slices.Concat(reconciling(), required(watchPowers()...))},
 		{"replace", reconciling()},
+		{"version", slices.Concat(optional("its versions are not known", lookPowers()...), finding(), operators())},
 		{"wait", slices.Concat(required(lookPowers()...), watchingLocks(), finding(), beyond())},
 	}
 }
@@ -57,6 +58,15 @@ func looking() []need {
 		}
 	}
 	return slices.Concat(needs, watchingLocks(), finding(), beyond())
+}
+
+// optional are powers that the command goes on without.
+func optional(without string, powers ...power) []need {
+	needs := required(powers...)
+	for i := range needs {
+		needs[i].without = without
+	}
+	return needs
 }
 
 func reconciling() []need {

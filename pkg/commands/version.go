@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -28,7 +32,15 @@ func newVersion(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Show the versions of this program, the API server and the databases",
-		Args:  cobra.NoArgs,
+		Long: `Show the versions of this program, the API server, the FoundationDB resources that it
+serves, the operators that run beside, and of every database of the namespace: what its
+spec asks for, what the last pass recorded, what its servers run now, and which fdbcli
+its pods have. What does not fit together is a warning, never a failure.`,
+		Example: `  kubectl fdb version
+
+  # Without a cluster
+  kubectl fdb version --client-only`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(cmd.Context(), env)
 		},
@@ -49,11 +61,17 @@ func (o versionOptions) run(ctx context.Context, env *Env) error {
 	if !o.clientOnly {
 		v.Metadata = env.metadata(types.NamespacedName{})
 		err = o.ask(ctx, env, &v)
+		v.Warnings = append(v.Warnings, v.Skew()...)
 	}
 	printed := o.print(env.Out, printable{
 		document: v, names: []string{"kubectl-fdb/" + version},
-		table: func(w io.Writer) error { return ui.WriteVersion(w, v) },
+		table: func(w io.Writer) error { return ui.WriteVersion(w, v, o.list(env)) },
 	})
+	if o.isTable() {
+		for _, warning := range v.Warnings {
+			env.talk("warning: %s", warning)
+		}
+	}
 	if err != nil {
 		return causeOf(ctx, err)
 	}
@@ -102,12 +120,49 @@ func (o versionOptions) askClusters(ctx context.Context, env *Env, v *ui.Version
 	if err != nil {
 		return err
 	}
+	askOperators(ctx, c, v)
 	clusters, err := clustersIn(ctx, c, namespace)
 	if err != nil {
 		return err
 	}
-	for _, c := range clusters {
-		v.Clusters = append(v.Clusters, ui.ClusterVersion{Namespace: c.Namespace, Name: c.Name, Running: c.Status.RunningVersion, Spec: c.Spec.Version})
+	v.Clusters = make([]ui.ClusterVersion, len(clusters))
+	reasons := make([]string, len(clusters))
+	group := errgroup.Group{}
+	group.SetLimit(parallelLooks)
+	for i := range clusters {
+		group.Go(func() error {
+			v.Clusters[i], reasons[i] = askVersions(ctx, env, &clusters[i])
+			return nil
+		})
 	}
-	return nil
+	_ = group.Wait() // a cluster that cannot be looked at is said so
+	v.Warnings = append(v.Warnings, slices.DeleteFunc(reasons, func(why string) bool { return why == "" })...)
+	v.AsOf = new(env.Clock.Now().UTC())
+	return ctx.Err()
+}
+
+// askVersions looks at one cluster; why says what kept it from that.
+func askVersions(ctx context.Context, env *Env, c *cluster) (v ui.ClusterVersion, why string) {
+	v = ui.NewClusterVersion(c)
+	facts, err := observation{env: env, key: types.NamespacedName{Namespace: c.Namespace, Name: c.Name}}.facts(ctx)
+	switch {
+	case err != nil:
+		return v, fmt.Sprintf("%s/%s: %s", c.Namespace, c.Name, explain(err))
+	case facts.Database.Status == nil:
+		why = fmt.Sprintf("%s/%s: %s", c.Namespace, c.Name, facts.Database.Why())
+	}
+	return v.Observed(facts), why
+}
+
+// askOperators leaves out what may not be seen: it is no reason to fail.
+func askOperators(ctx context.Context, c client.Client, v *ui.VersionView) {
+	found, err := live.Operators(ctx, c)
+	if err != nil {
+		v.Warnings = append(v.Warnings, "nobody can tell whether an operator runs: "+explain(err))
+		return
+	}
+	v.Operators = []ui.OperatorVersion{}
+	for _, o := range found {
+		v.Operators = append(v.Operators, ui.OperatorVersion{Namespace: o.Namespace, Name: o.Name, Version: o.Version, Ready: o.Ready})
+	}
 }
