@@ -10,17 +10,18 @@ import (
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 func newCompletion(env *Env) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "completion SHELL",
 		Short: "Print the script that completes words on the tab key",
 		Long: `Print the script that completes words on the tab key, for bash, zsh, fish or powershell.
 It completes names of clusters, process groups, namespaces and contexts as well.
 
-For kubectl fdb, kubectl (1.26 and newer) asks a program kubectl_complete-fdb on the PATH:
+That is for kubectl-fdb. For kubectl fdb, the command install
+writes the program that kubectl asks.`,
+		Example: `  # For kubectl fdb
+  kubectl-fdb completion install
 
-  #!/bin/sh
-  exec kubectl-fdb __complete "$@"`,
-		Example: `  # In this shell, for kubectl-fdb
+  # In this shell, for kubectl-fdb
   source <(kubectl-fdb completion bash)`,
 		ValidArgs: shells,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -31,6 +32,8 @@ For kubectl fdb, kubectl (1.26 and newer) asks a program kubectl_complete-fdb on
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return env.writeCompletion(cmd.Root(), args[0]) },
 	}
+	cmd.AddCommand(newCompletionInstall(env))
+	return cmd
 }
 
 func (e *Env) writeCompletion(root *cobra.Command, shell string) error {

@@ -64,7 +64,6 @@ var journeys = map[string]journey{
 			"kubectl fdb reconcile sample-cluster --yes --watch": endless,
 			"kubectl fdb status sample-cluster -w":               endless,
 			"kubectl fdb status -A":                              "shows the clusters of all other tests, and ends as the worst of them",
-			`exec kubectl-fdb __complete "$@"`:                   "is what a completion script contains",
 		},
 	},
 	"docs/grow-and-shrink.md": {

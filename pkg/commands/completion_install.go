@@ -1,0 +1,108 @@
+package commands
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+)
+
+// completionProgram is what kubectl 1.26 and newer asks, on the PATH, for words after
+// `kubectl fdb`.
+const completionProgram = "kubectl_complete-fdb"
+
+// completionScript is all of that program.
+const completionScript = `#!/bin/sh
+# kubectl asks this program for words after "kubectl fdb".
+exec kubectl-fdb __complete "$@"
+`
+
+// installOptions is what `kubectl fdb completion install` was asked to do.
+type installOptions struct {
+	dir   string
+	force bool
+}
+
+func newCompletionInstall(env *Env) *cobra.Command {
+	var o installOptions
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "Write the program that completes words after kubectl fdb",
+		Long: `Write the program ` + completionProgram + `, which kubectl (1.26 and newer) asks for words
+after kubectl fdb. It has to be on the PATH, so it is written beside this program
+unless --dir says where. A file of that name that is not ours stays, unless --force
+says otherwise.`,
+		Example: `  kubectl fdb completion install --dir ~/.local/bin`,
+		Args:    cobra.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return o.run(env) },
+	}
+	cmd.Flags().StringVar(&o.dir, "dir", "", "the directory to write to, on the PATH; this program's own by default")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace a file that is not ours")
+	return cmd
+}
+
+func (o installOptions) run(env *Env) error {
+	dir, err := o.directory()
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(dir, completionProgram)
+	there, err := os.ReadFile(file) //nolint:gosec // the caller says where
+	switch {
+	case err == nil && bytes.Equal(there, []byte(completionScript)):
+		env.talk("%s is there already", file)
+	case err == nil && !o.force:
+		return usage(fmt.Errorf("%s is there and is not ours; nothing was changed", file), "kubectl fdb completion install --force", "kubectl fdb completion install --dir DIR")
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return usage(fmt.Errorf("looking for an older one: %w", err))
+	}
+	if err := replaceFile(file, completionScript); err != nil {
+		return usage(err, "kubectl fdb completion install --dir DIR")
+	}
+	fmt.Fprintln(env.Out, file)
+	o.warn(env, dir)
+	return nil
+}
+
+func (o installOptions) directory() (string, error) {
+	if o.dir != "" {
+		return o.dir, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", usage(fmt.Errorf("finding this program: %w", err), "kubectl fdb completion install --dir DIR")
+	}
+	return filepath.Dir(self), nil
+}
+
+// replaceFile writes an executable file as a whole, so that nobody runs half of one.
+func replaceFile(file, text string) error {
+	fresh, err := os.CreateTemp(filepath.Dir(file), "."+completionProgram+"-")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", file, err)
+	}
+	_, err = fresh.WriteString(text)
+	err = errors.Join(err, fresh.Chmod(0o755), fresh.Close())
+	if err == nil {
+		err = os.Rename(fresh.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(fresh.Name())
+		return fmt.Errorf("writing %s: %w", file, err)
+	}
+	return nil
+}
+
+// warn says what keeps kubectl from finding it.
+func (o installOptions) warn(env *Env, dir string) {
+	for _, place := range filepath.SplitList(env.Getenv("PATH")) {
+		if filepath.Clean(place) == filepath.Clean(dir) {
+			return
+		}
+	}
+	env.talk("warning: %s is not on the PATH, so kubectl does not find it there", dir)
+}

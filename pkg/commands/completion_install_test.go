@@ -1,0 +1,62 @@
+package commands
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestCompletionInstall(t *testing.T) {
+	tests := map[string]struct {
+		there string // before
+		args  []string
+		want  int
+		says  string
+		left  string // after
+	}{
+		"a new one":             {want: ExitDone, left: completionScript},
+		"the same once more":    {there: completionScript, want: ExitDone, says: "is there already", left: completionScript},
+		"a foreign one stays":   {there: "theirs", want: ExitUsage, says: "is not ours; nothing was changed", left: "theirs"},
+		"unless --force says":   {there: "theirs", args: []string{"--force"}, want: ExitDone, left: completionScript},
+		"a word that is no use": {args: []string{"bash"}, want: ExitUsage},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g, dir := newGiven(t), t.TempDir()
+			g.env["PATH"] = "/nowhere" + string(filepath.ListSeparator) + dir
+			file := filepath.Join(dir, completionProgram)
+			if tc.there != "" {
+				if err := os.WriteFile(file, []byte(tc.there), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			code := g.run(append([]string{"completion", "install", "--dir", dir}, tc.args...)...)
+			left, _ := os.ReadFile(file)
+			if code != tc.want || string(left) != tc.left || !strings.Contains(g.err.String(), tc.says) {
+				t.Errorf("exit code %d, want %d; left %q; %s", code, tc.want, left, &g.err)
+			}
+			if info, err := os.Stat(file); tc.left == completionScript && (err != nil || info.Mode().Perm()&0o111 == 0) {
+				t.Errorf("nobody can run it: %v", err)
+			}
+			if strings.Contains(g.err.String(), "not on the PATH") {
+				t.Errorf("it is on the PATH: %s", &g.err)
+			}
+		})
+	}
+}
+
+func TestCompletionThatKubectlDoesNotFindIsSaidSo(t *testing.T) {
+	g := newGiven(t)
+	g.run("completion", "install", "--dir", t.TempDir())
+	if !strings.Contains(g.err.String(), "is not on the PATH") {
+		t.Errorf("stderr: %s", &g.err)
+	}
+}
+
+func TestCompletionInADirectoryThatIsNotThere(t *testing.T) {
+	g := newGiven(t)
+	if code := g.run("completion", "install", "--dir", filepath.Join(t.TempDir(), "no")); code != ExitUsage {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+}
