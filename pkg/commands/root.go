@@ -90,6 +90,7 @@ demand: no operator has to run.`,
 		newSchema(env),
 		newEvents(env),
 		newAuth(env),
+		newDocs(env),
 	)
 	root.SetUsageTemplate(briefUsage(root.UsageTemplate()))
 	return root

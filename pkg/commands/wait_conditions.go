@@ -156,7 +156,7 @@ func conditionNames() string {
 func conditionsHelp() string {
 	var b strings.Builder
 	for _, kind := range waitKinds() {
-		fmt.Fprintf(&b, "  %-18s %s\n", kind.form, kind.meaning)
+		fmt.Fprintf(&b, "    %-18s %s\n", kind.form, kind.meaning)
 	}
 	return b.String()
 }

@@ -1,0 +1,61 @@
+package commands
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+// docsOptions is what `kubectl fdb docs` was asked to write.
+type docsOptions struct{ dir, format string }
+
+var docsFormats = []string{"markdown", "man"}
+
+func newDocs(env *Env) *cobra.Command {
+	var o docsOptions
+	cmd := &cobra.Command{
+		Use:   "docs --dir DIR",
+		Short: "Write a page per command, as Markdown or for man",
+		Long: `Write a page per command, made from what --help shows, as Markdown or for man. Files
+of the same names are replaced. Talks to nobody.`,
+		Example: `  kubectl fdb docs --dir man1 --format man`,
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(env, cmd.Root()) },
+	}
+	cmd.Flags().StringVar(&o.dir, "dir", "", "the directory to write to; it is made if it is not there")
+	cmd.Flags().StringVar(&o.format, "format", "markdown", "markdown or man")
+	complete(cmd, "format", func() []string { return docsFormats })
+	return cmd
+}
+
+func (o docsOptions) run(env *Env, root *cobra.Command) error {
+	switch {
+	case o.dir == "":
+		return usagef("where to? --dir DIR")
+	case !slices.Contains(docsFormats, o.format):
+		return usagef("--format is one of %s, not %q", strings.Join(docsFormats, ", "), o.format)
+	}
+	if err := os.MkdirAll(o.dir, 0o755); err != nil { //nolint:gosec // pages are for everybody
+		return usage(fmt.Errorf("making the directory: %w", err))
+	}
+	root.DisableAutoGenTag = true // no name of the generator on every page
+	if err := o.write(env, root); err != nil {
+		return usage(fmt.Errorf("writing pages: %w", err))
+	}
+	fmt.Fprintln(env.Out, o.dir)
+	return nil
+}
+
+func (o docsOptions) write(env *Env, root *cobra.Command) error {
+	if o.format == "markdown" {
+		return doc.GenMarkdownTree(root, o.dir)
+	}
+	return doc.GenManTree(root, &doc.GenManHeader{
+		Title: "KUBECTL-FDB", Section: "1", Source: "kubectl-fdb " + version,
+		Manual: "kubectl fdb", Date: new(env.Clock.Now().UTC()),
+	}, o.dir)
+}

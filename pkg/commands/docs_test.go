@@ -1,0 +1,51 @@
+package commands
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+func TestDocsHaveAPagePerCommand(t *testing.T) {
+	for format, named := range map[string]func(path string) string{
+		"markdown": func(path string) string { return strings.ReplaceAll(path, " ", "_") + ".md" },
+		"man":      func(path string) string { return strings.ReplaceAll(path, " ", "-") + ".1" },
+	} {
+		t.Run(format, func(t *testing.T) {
+			g, dir := newGiven(t), filepath.Join(t.TempDir(), "new")
+			if code := g.run("docs", "--dir", dir, "--format", format); code != ExitDone || g.out.String() != dir+"\n" {
+				t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+			}
+			var visit func(cmd *cobra.Command)
+			visit = func(cmd *cobra.Command) {
+				for _, child := range cmd.Commands() {
+					visit(child)
+				}
+				page, err := os.ReadFile(filepath.Join(dir, named(cmd.CommandPath())))
+				if err != nil || !strings.Contains(string(page), cmd.Short) {
+					t.Errorf("%s has no page that says %q: %v", cmd.CommandPath(), cmd.Short, err)
+				}
+			}
+			visit(newRoot(newGiven(t).environment()))
+		})
+	}
+}
+
+func TestDocsRefuse(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string][]string{
+		"no directory":           nil,
+		"a format that is none":  {"--dir", t.TempDir(), "--format", "pdf"},
+		"a directory that is no": {"--dir", file},
+	} {
+		if code := newGiven(t).run(append([]string{"docs"}, args...)...); code != ExitUsage {
+			t.Errorf("%s: exit code %d, want %d", name, code, ExitUsage)
+		}
+	}
+}
