@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -56,6 +57,7 @@ func NewEnv() *Env {
 	e.Client = e.openClient
 	e.Connect = e.openCluster
 	e.Follow = e.openFollower
+	e.Tool = e.openTool
 	return e
 }
 
@@ -200,6 +202,14 @@ func (e *Env) openFollower(key types.NamespacedName, facets plan.Facet, changed 
 		return nil, usage(fmt.Errorf("preparing to watch: %w", err))
 	}
 	return &live.Follower{Client: c, Key: key, Facets: facets, Changed: changed, Trouble: trouble}, nil
+}
+
+func (e *Env) openTool(pod *corev1.Pod, container string) (admin.Transport, error) { //nolint:ireturn // replaced in tests
+	config, err := e.config()
+	if err != nil {
+		return nil, err
+	}
+	return admin.NewPodExec(streaming(config), pod.Namespace, pod.Name, container)
 }
 
 // streaming is for connections into pods and for watches: they last as long as what

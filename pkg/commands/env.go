@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -45,6 +47,9 @@ type Env struct {
 	// Follow opens what tells of changes of a cluster's objects: changed is told of
 	// what, trouble why something cannot be followed. Replaced in tests.
 	Follow func(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error)
+
+	// Tool opens what runs programs in a container of a pod. Replaced in tests.
+	Tool func(pod *corev1.Pod, container string) (admin.Transport, error)
 
 	global  globalFlags
 	about   types.NamespacedName // the cluster that the command is about, once known

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
@@ -43,6 +44,10 @@ type given struct {
 	env   map[string]string
 	// follower stands for what is told of changes.
 	follower *follower
+	// tool is what programs meet in pods; ran and read are what it met.
+	tool func(pod *corev1.Pod, container string) (admin.Transport, error)
+	ran  []string
+	read string
 	// connect replaces the session; nil is the world.
 	connect func() (Session, error)
 
@@ -131,6 +136,7 @@ func (g *given) environment() *Env {
 			}
 			return session{g.world, g}, nil
 		},
+		Tool: g.tool,
 		Follow: func(_ types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error) {
 			g.follower = &follower{facets: facets, changed: changed, trouble: trouble}
 			return g.follower, nil

@@ -34,6 +34,8 @@ func allNeeds() []commandNeeds {
 		{"reconcile --watch", slices.Concat(reconciling(), required(watchPowers()...))},
 		{"replace", reconciling()},
 		{"version", slices.Concat(optional("its versions are not known", lookPowers()...), finding(), operators())},
+		{"cli", slices.Concat(required(toolPowers()...), finding())},
+		{"exec", slices.Concat(required(toolPowers()...), finding())},
 		{"wait", slices.Concat(required(lookPowers()...), watchingLocks(), finding(), beyond())},
 	}
 }

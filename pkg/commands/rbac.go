@@ -50,6 +50,15 @@ func lookPowers() []power {
 	}
 }
 
+// toolPowers are what it takes to run programs in a cluster's pods.
+func toolPowers() []power {
+	return []power{
+		{"get", v1beta2.GroupVersion.Group, "foundationdbclusters", ""},
+		{"list", "", "pods", ""},
+		{"create", "", "pods", "exec"},
+	}
+}
+
 // reconcilePowers are what a pass cannot do without.
 func reconcilePowers() []power {
 	crd := v1beta2.GroupVersion.Group

@@ -91,6 +91,8 @@ demand: no operator has to run.`,
 		newEvents(env),
 		newAuth(env),
 		newDocs(env),
+		newCLI(env),
+		newExec(env),
 	)
 	root.SetUsageTemplate(briefUsage(root.UsageTemplate()))
 	return root

@@ -61,9 +61,10 @@ var journeys = map[string]journey{
 			"kubectl fdb replace sample-cluster storage-71671 --dry-run":            {1},
 		},
 		leaveOut: map[string]string{
-			"kubectl fdb reconcile sample-cluster --yes --watch": endless,
-			"kubectl fdb status sample-cluster -w":               endless,
-			"kubectl fdb status -A":                              "shows the clusters of all other tests, and ends as the worst of them",
+			"kubectl fdb reconcile sample-cluster --yes --watch":   endless,
+			"kubectl fdb status sample-cluster -w":                 endless,
+			"kubectl fdb events sample-cluster --types Warning -w": endless,
+			"kubectl fdb status -A":                                "shows the clusters of all other tests, and ends as the worst of them",
 		},
 	},
 	"docs/grow-and-shrink.md": {
@@ -107,6 +108,12 @@ var journeys = map[string]journey{
 		codes: map[string][]int{plan: {1}, plan + " --adopt": {1}},
 	},
 	"docs/regions.md": {prepare: twoDataCenters, codes: map[string][]int{plan: {1}}},
+	"docs/scripting.md": {
+		prepare: up(counts),
+		codes:   map[string][]int{"kubectl fdb plan sample-cluster -o json > plan.json": {0}},
+		// One Role may not be applied twice at once, and its ClusterRole is everybody's.
+		instead: []string{"--name rollout", "--name rollout-of-a-page"},
+	},
 	"docs/watch.md": {
 		prepare: func(t *testing.T, p *walk) {
 			t.Helper()

@@ -64,13 +64,13 @@ func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster
 
 // fdbcli returns a client that runs in one of the cluster's pods, or why there is none.
 func (w *World) fdbcli(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (*admin.FDBCLI, string) {
-	candidates := admin.ChoosePods(w.candidates(c, pods))
-	if len(candidates) == 0 {
+	usable := ToolPods(c, pods)
+	if len(usable) == 0 {
 		return nil, "no pod runs that fdbcli could be run in"
 	}
 	var transports []admin.Transport
-	for _, candidate := range candidates {
-		t, err := w.transport(pods[candidate.Name])
+	for _, pod := range usable {
+		t, err := w.transport(pod)
 		if err != nil {
 			return nil, err.Error()
 		}
@@ -109,8 +109,17 @@ func (w *World) transport(pod *corev1.Pod) (admin.Transport, error) {
 	return admin.NewPodExec(w.Config, pod.Namespace, pod.Name, v1beta2.ContainerMain)
 }
 
+// ToolPods are the pods in which tools can be run, the best first.
+func ToolPods(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []*corev1.Pod {
+	var usable []*corev1.Pod
+	for _, chosen := range admin.ChoosePods(candidates(c, pods)) {
+		usable = append(usable, pods[chosen.Name])
+	}
+	return usable
+}
+
 // candidates describes the pods to those who choose one to ask the database through.
-func (w *World) candidates(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []admin.PodCandidate {
+func candidates(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []admin.PodCandidate {
 	excluded := map[string]bool{}
 	for _, g := range c.Status.ProcessGroups {
 		excluded[g.PodName(c)] = g.IsMarkedForRemoval() || g.IsExcluded() || g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded)

@@ -1,0 +1,158 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// cliTimeout is how long fdbcli may take. A database that is down takes up to 19 s to
+// say so, a change of coordinators 18 s.
+const cliTimeout = 40 * time.Second
+
+// cliOptions is what `kubectl fdb cli` was asked to run.
+type cliOptions struct {
+	clusterFlag
+	yes     bool
+	timeout time.Duration
+}
+
+func newCLI(env *Env) *cobra.Command {
+	var o cliOptions
+	cmd := &cobra.Command{
+		Use:   "cli [CLUSTER] -- COMMAND...",
+		Short: "Run commands of fdbcli in a pod of a cluster",
+		Long: `Run commands of fdbcli in a pod of a cluster; several are separated by semicolons. What
+fdbcli prints is passed on, and its exit code is ours.
+
+Nothing is refused, and no gate is asked: a command that may change the database is
+named and has to be agreed to.`,
+		Example: `  kubectl fdb cli sample-cluster -- status details
+
+  # In a script
+  kubectl fdb cli sample-cluster --yes -- "option on ACCESS_SYSTEM_KEYS; get \xff/conf/redundancy_mode"`,
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cluster, words, err := afterDash(cmd, args)
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), env, cluster, strings.Join(words, " "))
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	flags.DurationVar(&o.timeout, "timeout", cliTimeout, "how long fdbcli may take")
+	return cmd
+}
+
+func (o cliOptions) run(ctx context.Context, env *Env, args []string, script string) error {
+	if o.timeout < time.Second {
+		return usagef("--timeout is 1s at least")
+	}
+	changes := changesOf(script)
+	asks := len(changes) > 0 && !o.yes
+	if asks && !env.IsTerminal(env.In) {
+		return &failure{
+			code: ExitUnconfirmed, err: fmt.Errorf("this may change the database, and nobody can be asked without a terminal: %s; nothing was changed", strings.Join(changes, "; ")),
+			hints: []string{"add --yes to agree beforehand"},
+		}
+	}
+	intent := reads
+	if len(changes) > 0 {
+		intent = writes
+	}
+	record, err := env.cluster(ctx, args, o.name, intent)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	s, err := env.pods(ctx, record)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	cli, err := o.open(env, s)
+	if err != nil {
+		return err
+	}
+	if len(changes) > 0 {
+		env.talk("warning: this may change the database of %s, and no gate is asked: %s", record.Name, strings.Join(changes, "; "))
+	}
+	if asks {
+		if err := env.confirm(ctx, "Run it?"); err != nil {
+			return err
+		}
+	}
+	return o.pass(ctx, env, cli, script)
+}
+
+// open finds the best pods, and in them the fdbcli of the versions that the servers may have.
+func (o cliOptions) open(env *Env, s plan.Snapshot) (*admin.FDBCLI, error) {
+	if _, err := best(s); err != nil {
+		return nil, err
+	}
+	var places []admin.Transport
+	for _, pod := range live.ToolPods(s.Cluster, s.Pods) {
+		place, err := env.Tool(pod, v1beta2.ContainerMain)
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, place)
+	}
+	running, _ := fdb.ParseVersion(s.Cluster.RunningVersion()) // an unknown one has no copies
+	wanted, _ := fdb.ParseVersion(s.Cluster.Spec.Version)
+	options := admin.FDBCLIOptions{Binaries: admin.BinariesFor(running, wanted), Clock: env.Clock}
+	return admin.NewFDBCLI(admin.NewFailover(places...), options), nil
+}
+
+func (o cliOptions) pass(ctx context.Context, env *Env, cli *admin.FDBCLI, script string) error {
+	r, err := cli.Pass(ctx, script, o.timeout)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	if _, err := env.Out.Write(r.Stdout); err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	if _, err := env.ErrOut.Write(r.Stderr); err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	return ended(r.ExitCode)
+}
+
+// looksOnly are the commands of fdbcli that change nothing, with whatever arguments.
+var looksOnly = []string{
+	"status", "help", "get", "getrange", "getrangekeys", "getversion", "getlocation", "getestimatedsize",
+	"gettenant", "listtenants", "option", "hotrange", "get_audit_status", "exit", "quit", "",
+}
+
+// looksAlone are those that only list when they stand alone.
+var looksAlone = []string{"coordinators", "exclude", "maintenance", "kill", "suspend", "expensive_data_check", "setclass", "versionepoch"}
+
+// changesOf are the commands of a script that may change the database: all that are not
+// known to change nothing. A semicolon inside quotes parts a command as well, which can
+// only add to them.
+func changesOf(script string) []string {
+	var changes []string
+	for part := range strings.FieldsFuncSeq(script, func(r rune) bool { return r == ';' || r == '\n' }) {
+		words := strings.Fields(part)
+		name := ""
+		if len(words) > 0 {
+			name = words[0]
+		}
+		if slices.Contains(looksOnly, name) || (len(words) == 1 && slices.Contains(looksAlone, name)) {
+			continue
+		}
+		changes = append(changes, strings.Join(words, " "))
+	}
+	return changes
+}

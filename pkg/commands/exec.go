@@ -1,0 +1,128 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+)
+
+// execOptions is what `kubectl fdb exec` was asked to run.
+type execOptions struct {
+	clusterFlag
+	podChoice
+	container string
+	stdin     bool
+	timeout   time.Duration
+}
+
+func newExec(env *Env) *cobra.Command {
+	var o execOptions
+	cmd := &cobra.Command{
+		Use:   "exec [CLUSTER] -- PROGRAM [ARGUMENT...]",
+		Short: "Run a program in a pod of a cluster",
+		Long: `Run a program in a pod of a cluster: in the one that --pod or --process-group names, else
+in the one that is most likely to stay. What it prints is passed on as it comes, and
+its exit code is ours. It has no terminal. No gate is asked: this is kubectl exec with
+the pod found.`,
+		Example: `  # In any pod that runs
+  kubectl fdb exec sample-cluster -- ls /var/fdb/data
+
+  # In that of a process group
+  kubectl fdb exec sample-cluster --process-group storage-30317 -- df /var/fdb/data`,
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cluster, program, err := afterDash(cmd, args)
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), env, cluster, program)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	flags := cmd.Flags()
+	flags.StringVar(&o.pod, "pod", "", "the pod")
+	flags.StringVar(&o.group, "process-group", "", "the process group whose pod it is")
+	flags.StringVar(&o.container, "container", v1beta2.ContainerMain, "the container of the pod")
+	flags.BoolVarP(&o.stdin, "stdin", "i", false, "pass stdin on")
+	flags.DurationVar(&o.timeout, "timeout", 0, "end the program after this time, with exit code 124; 0 is never")
+	completeWith(cmd, "process-group", env.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
+	return cmd
+}
+
+func (o execOptions) run(ctx context.Context, env *Env, args, program []string) error {
+	if o.timeout < 0 {
+		return usagef("--timeout cannot be negative")
+	}
+	if err := o.podChoice.check(); err != nil {
+		return err
+	}
+	record, err := env.cluster(ctx, args, o.name, reads)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	s, err := env.pods(ctx, record)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	pod, err := o.in(s)
+	if err != nil {
+		return err
+	}
+	env.talk("in pod %s", pod.Name)
+	tool, err := env.Tool(pod, o.container)
+	if err != nil {
+		return err
+	}
+	code, err := o.pass(ctx, env, tool, program)
+	if err != nil {
+		return causeOf(ctx, fmt.Errorf("running %s in pod %s: %w", program[0], pod.Name, unreachable(err)))
+	}
+	return ended(code)
+}
+
+// pass runs the program and passes on what it reads and prints.
+func (o execOptions) pass(ctx context.Context, env *Env, tool admin.Transport, program []string) (code int, err error) {
+	running, err := tool.Open(ctx, admin.Command{Argv: program, Limit: o.timeout})
+	if err != nil {
+		return 0, err
+	}
+	defer running.Close()
+	go func() {
+		if o.stdin {
+			_, _ = io.Copy(running.Stdin, env.In) // the program may end before its input does
+		}
+		_ = running.Stdin.Close()
+	}()
+	printed := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(env.ErrOut, running.Stderr)
+		printed <- err
+	}()
+	_, err = io.Copy(env.Out, running.Stdout)
+	err = errors.Join(err, <-printed)
+	code, waitErr := running.Wait()
+	return code, errors.Join(waitErr, err)
+}
+
+// ended is how a program that ran in a pod ends us: its exit code is ours.
+func ended(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return answer{code}
+}
+
+// unreachable is for a program that could not be run to its end.
+func unreachable(err error) error {
+	if _, lost := errors.AsType[*admin.TransportError](err); lost {
+		return &failure{code: ExitUnreachable, err: err}
+	}
+	return err
+}

@@ -1,0 +1,209 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+)
+
+// tool is what programs meet in a pod.
+type tool struct {
+	g      *given
+	pod    string
+	result admin.Result
+	err    error
+}
+
+var _ admin.Transport = (*tool)(nil)
+
+func (p *tool) Run(_ context.Context, c admin.Command) (admin.Result, error) {
+	p.g.ran = append(p.g.ran, p.pod+": "+strings.Join(c.Argv, " "))
+	return p.result, p.err
+}
+
+func (p *tool) Open(ctx context.Context, c admin.Command) (*admin.Session, error) {
+	r, err := p.Run(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	reader, writer := io.Pipe()
+	read := make(chan string, 1)
+	go func() {
+		text, _ := io.ReadAll(reader)
+		read <- string(text)
+	}()
+	return &admin.Session{
+		Stdin: writer, Stdout: strings.NewReader(string(r.Stdout)), Stderr: strings.NewReader(string(r.Stderr)),
+		Wait: func() (int, error) {
+			p.g.read = <-read
+			return r.ExitCode, nil
+		},
+		Close: func() {},
+	}, nil
+}
+
+// answers makes programs in pods end so.
+func (g *given) answers(r admin.Result, err error) {
+	g.tool = func(pod *corev1.Pod, _ string) (admin.Transport, error) {
+		return &tool{g: g, pod: pod.Name, result: r, err: err}, nil
+	}
+}
+
+func firstPod(g *given) string {
+	var names []string
+	for name := range g.world.Pods {
+		names = append(names, name)
+	}
+	return slices.Min(names)
+}
+
+func TestExec(t *testing.T) {
+	lost := &admin.TransportError{Where: "pod x", Err: errors.New("connection refused")}
+	tests := map[string]struct {
+		result admin.Result
+		err    error
+		input  string
+		denied string
+		args   func(g *given) []string
+		want   int
+		ran    string // in every pod that it ran in
+		out    string
+		says   string
+		read   string
+	}{
+		"in the best pod": {
+			result: admin.Result{Stdout: []byte("out\n"), Stderr: []byte("err\n")}, args: inWords("sample", "--", "ls", "-l"),
+			want: ExitDone, ran: ": ls -l", out: "out\n", says: "err\n",
+		},
+		"its exit code is ours": {result: admin.Result{ExitCode: 42}, args: inWords("sample", "--", "false"), want: 42, ran: ": false"},
+		"in a pod that is named": {
+			args: func(g *given) []string { return []string{"--pod", firstPod(g), "--", "ls"} }, want: ExitDone, ran: "sample-log-",
+		},
+		"in the pod of a process group": {
+			args: func(g *given) []string {
+				return []string{"--process-group", string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID), "--", "ls"}
+			}, want: ExitDone, ran: ": ls",
+		},
+		"stdin is passed on when asked for":     {input: "words", args: inWords("-i", "--", "cat"), want: ExitDone, ran: ": cat", read: "words"},
+		"stdin ends at once otherwise":          {input: "words", args: inWords("--", "cat"), want: ExitDone, ran: ": cat"},
+		"a pod that is lost":                    {err: lost, args: inWords("--", "ls"), want: ExitUnreachable, ran: ": ls", says: "connection refused"},
+		"a pod that nobody knows":               {args: inWords("--pod", "x", "--", "ls"), want: ExitUsage, says: `has no pod "x"`},
+		"a group that nobody knows":             {args: inWords("--process-group", "storage-1", "--", "ls"), want: ExitUsage, says: `no process group "storage-1"`},
+		"both":                                  {args: inWords("--pod", "x", "--process-group", "y", "--", "ls"), want: ExitUsage},
+		"nothing to run":                        {args: inWords("sample"), want: ExitUsage, says: "follows two dashes"},
+		"two clusters":                          {args: inWords("sample", "other", "--", "ls"), want: ExitUsage},
+		"what is not allowed is named at once":  {denied: "create pods/exec", args: inWords("--", "ls"), want: ExitForbidden, says: "create pods/exec"},
+		"a limit from before the program began": {args: inWords("--timeout", "-1s", "--", "ls"), want: ExitUsage},
+	}
+	healthy := up(t)
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := &given{t: t, world: healthy.world, env: map[string]string{}, clock: &worldClock{world: healthy.world}}
+			g.answers(tc.result, tc.err)
+			if tc.input != "" {
+				g.input = &tc.input
+			}
+			if tc.denied != "" {
+				g.denied = []string{tc.denied}
+			}
+			code := g.run(append([]string{"exec"}, tc.args(g)...)...)
+			if code != tc.want || g.out.String() != tc.out || !strings.Contains(g.err.String(), tc.says) || g.read != tc.read {
+				t.Errorf("exit code %d, want %d; read %q\nstdout: %s\nstderr: %s", code, tc.want, g.read, &g.out, &g.err)
+			}
+			if ran := strings.Join(g.ran, "\n"); (tc.ran == "") != (ran == "") || !strings.Contains(ran, tc.ran) {
+				t.Errorf("ran %q, want %q", ran, tc.ran)
+			}
+		})
+	}
+}
+
+func inWords(words ...string) func(*given) []string {
+	return func(*given) []string { return words }
+}
+
+func TestNothingIsRunInAPodThatDoesNotRun(t *testing.T) {
+	g := up(t)
+	g.answers(admin.Result{}, nil)
+	name := firstPod(g)
+	g.world.Pods[name].Status.Phase = corev1.PodPending
+	if code := g.run("exec", "--pod", name, "--", "ls"); code != ExitUnreachable || len(g.ran) > 0 {
+		t.Errorf("exit code %d, ran %q: %s", code, g.ran, &g.err)
+	}
+}
+
+func TestCLI(t *testing.T) {
+	said := admin.Result{Stdout: []byte("The database is available.\n")}
+	tests := map[string]struct {
+		result admin.Result
+		err    error
+		input  string // typed on a terminal
+		args   []string
+		want   int
+		script string // empty: nothing was run
+		says   string
+	}{
+		"a question":                   {result: said, args: []string{"sample", "--", "status", "minimal"}, want: ExitDone, script: "--exec status minimal", says: "The database is available.\n"},
+		"with another limit":           {result: said, args: []string{"--timeout", "7s", "--", "status"}, want: ExitDone, script: "--timeout 7 --exec status"},
+		"its exit code is ours":        {result: admin.Result{ExitCode: 1, Stderr: []byte("ERROR: unknown")}, args: []string{"--", "help", "x"}, want: 1, script: "help x", says: "ERROR: unknown"},
+		"a change, and nobody to ask":  {args: []string{"sample", "--", "writemode on; clear x"}, want: ExitUnconfirmed, says: "may change the database, and nobody can be asked without a terminal: writemode on; clear x"},
+		"a change that is agreed to":   {result: said, args: []string{"sample", "--yes", "--", "configure", "double"}, want: ExitDone, script: "configure double", says: "warning: this may change the database of sample, and no gate is asked: configure double"},
+		"a change of nobody knows who": {args: []string{"--yes", "--", "configure", "double"}, want: ExitUsage, says: "needs its name"},
+		"a yes on the terminal":        {result: said, input: "y\n", args: []string{"sample", "--", "include", "all"}, want: ExitDone, script: "include all", says: "Run it? [y/N]"},
+		"a no on the terminal":         {input: "n\n", args: []string{"sample", "--", "include", "all"}, want: ExitUnconfirmed, says: "nothing was changed"},
+		"nobody can be reached": {
+			err:  &admin.TransportError{Where: "pod x", Err: errors.New("connection refused")},
+			args: []string{"--", "status"}, want: ExitUnreachable, script: "status", says: "connection refused",
+		},
+		"nothing to run":         {args: []string{"sample", "--"}, want: ExitUsage},
+		"no time to run it in":   {args: []string{"--timeout", "0s", "--", "status"}, want: ExitUsage},
+		"an unknown cluster":     {args: []string{"nobody", "--", "status"}, want: ExitUsage},
+		"a cluster too many":     {args: []string{"sample", "two", "--", "status"}, want: ExitUsage},
+		"no dashes at all":       {args: []string{"sample", "status"}, want: ExitUsage},
+		"a list of coordinators": {result: said, args: []string{"--", "coordinators"}, want: ExitDone, script: "coordinators"},
+	}
+	healthy := up(t)
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := &given{t: t, world: healthy.world, env: map[string]string{}, clock: &worldClock{world: healthy.world}}
+			g.answers(tc.result, tc.err)
+			if tc.input != "" {
+				g.input = &tc.input
+			}
+			code := g.run(append([]string{"cli"}, tc.args...)...)
+			if text := g.out.String() + g.err.String(); code != tc.want || !strings.Contains(text, tc.says) {
+				t.Errorf("exit code %d, want %d, and %q\n%s", code, tc.want, tc.says, text)
+			}
+			if ran := strings.Join(g.ran, "\n"); (tc.script == "") != (ran == "") || !strings.Contains(ran, tc.script) {
+				t.Errorf("ran %q, want %q", ran, tc.script)
+			}
+		})
+	}
+}
+
+func TestWhatMayChangeADatabaseIsNamed(t *testing.T) {
+	for script, want := range map[string][]string{
+		"status json":                          nil,
+		"status; getrange a b ;; coordinators": nil,
+		"coordinators auto":                    {"coordinators auto"},
+		"exclude":                              nil,
+		"exclude 10.0.0.1":                     {"exclude 10.0.0.1"},
+		"kill; kill all":                       {"kill all"},
+		"maintenance off":                      {"maintenance off"},
+		"something new":                        {"something new"},
+		`"clear" x`:                            {`"clear" x`},
+		"get 'a; clear b'":                     {"clear b'"},
+		"status\nclear x":                      {"clear x"},
+		"lock; unlock 0011":                    {"lock", "unlock 0011"},
+	} {
+		if got := changesOf(script); !slices.Equal(got, want) {
+			t.Errorf("%q may change: %q, want %q", script, got, want)
+		}
+	}
+}
