@@ -111,8 +111,6 @@ var journeys = map[string]journey{
 	"docs/scripting.md": {
 		prepare: up(counts),
 		codes:   map[string][]int{"kubectl fdb plan sample-cluster -o json > plan.json": {0}},
-		// One Role may not be applied twice at once, and its ClusterRole is everybody's.
-		instead: []string{"--name rollout", "--name rollout-of-a-page"},
 	},
 	"docs/watch.md": {
 		prepare: func(t *testing.T, p *walk) {
