@@ -164,7 +164,7 @@ func newScheme() (*runtime.Scheme, error) {
 // all that it has.
 func newMapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
-	for _, kind := range []string{"Pod", "PersistentVolumeClaim", "Service", "ConfigMap", "Event"} {
+	for _, kind := range []string{"Pod", "PersistentVolumeClaim", "Service", "ConfigMap", "Event", "Secret"} {
 		m.Add(corev1.SchemeGroupVersion.WithKind(kind), meta.RESTScopeNamespace)
 	}
 	m.Add(corev1.SchemeGroupVersion.WithKind("Node"), meta.RESTScopeRoot)

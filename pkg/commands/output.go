@@ -21,6 +21,8 @@ type outputFlags struct {
 	format    string
 	noHeaders bool
 	absolute  bool
+	// own are formats that one command alone has.
+	own []string
 }
 
 var (
@@ -36,9 +38,10 @@ func (o *outputFlags) add(cmd *cobra.Command) {
 }
 
 func (o *outputFlags) addFormat(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.format, "output", "o", "table", "table, wide, json, yaml, name, jsonpath=TEMPLATE, go-template=TEMPLATE or custom-columns=SPEC")
+	formats := slices.Concat([]string{"table", "wide", "json", "yaml", "name"}, o.own)
+	cmd.Flags().StringVarP(&o.format, "output", "o", "table", strings.Join(formats, ", ")+", jsonpath=TEMPLATE, go-template=TEMPLATE or custom-columns=SPEC")
 	complete(cmd, "output", func() []string {
-		return slices.Concat(plainFormats, []string{"jsonpath=", "go-template=", "custom-columns="})
+		return slices.Concat(plainFormats, o.own, []string{"jsonpath=", "go-template=", "custom-columns="})
 	})
 }
 
@@ -46,10 +49,10 @@ func (o *outputFlags) addFormat(cmd *cobra.Command) {
 func (o outputFlags) check() error {
 	kind, template, _ := strings.Cut(o.format, "=")
 	switch {
-	case slices.Contains(plainFormats, o.format):
+	case slices.Contains(plainFormats, o.format), slices.Contains(o.own, o.format):
 		return nil
 	case !slices.Contains(templateFormats, kind):
-		return usagef("-o is one of %s, not %q", strings.Join(slices.Concat(plainFormats, templateFormats), ", "), o.format)
+		return usagef("-o is one of %s, not %q", strings.Join(slices.Concat(plainFormats, o.own, templateFormats), ", "), o.format)
 	case template == "":
 		return usagef("-o %s needs a template: -o %s=TEMPLATE", kind, kind)
 	case kind == "custom-columns":

@@ -111,6 +111,22 @@ func (e *Env) mayDo(ctx context.Context, namespace string, needs []power) error 
 	if err != nil {
 		return err
 	}
+	missing, err := missingPowers(ctx, c, namespace, needs)
+	if err != nil {
+		return fmt.Errorf("asking what is allowed: %w", err)
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return &failure{
+		code:  ExitForbidden,
+		err:   fmt.Errorf("not allowed in namespace %s: %s; nothing was changed", namespace, strings.Join(missing, ", ")),
+		hints: []string{"kubectl auth can-i --list -n " + namespace},
+	}
+}
+
+// missingPowers asks which of the powers the API server would refuse.
+func missingPowers(ctx context.Context, c client.Client, namespace string, needs []power) ([]string, error) {
 	allowed := make([]bool, len(needs))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelReviews)
@@ -121,7 +137,7 @@ func (e *Env) mayDo(ctx context.Context, namespace string, needs []power) error 
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return fmt.Errorf("asking what is allowed: %w", err)
+		return nil, err
 	}
 	var missing []string
 	for i, p := range needs {
@@ -129,14 +145,7 @@ func (e *Env) mayDo(ctx context.Context, namespace string, needs []power) error 
 			missing = append(missing, p.String())
 		}
 	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return &failure{
-		code:  ExitForbidden,
-		err:   fmt.Errorf("not allowed in namespace %s: %s; nothing was changed", namespace, strings.Join(missing, ", ")),
-		hints: []string{"kubectl auth can-i --list -n " + namespace},
-	}
+	return missing, nil
 }
 
 func review(ctx context.Context, c client.Client, namespace string, p power) (bool, error) {

@@ -75,6 +75,13 @@ func TestTheRoleForCordoningIsWhatItTakes(t *testing.T) {
 	}
 }
 
+func TestTheRoleForCertificatesReadsNamedSecretsOnly(t *testing.T) {
+	rules := rulesOf(t, "read-certificates.yaml")
+	if got, want := powersOf(rules), []power{{"get", "", "secrets", ""}}; !slices.Equal(want, got) || len(rules[0].ResourceNames) == 0 {
+		t.Errorf("manifests/rbac/read-certificates.yaml grants %v of %v, want %v of named ones", got, rules[0].ResourceNames, want)
+	}
+}
+
 // rulesOf reads the rules of the one role in a manifest; a ClusterRole reads the same.
 func rulesOf(t *testing.T, name string) []rbacv1.PolicyRule {
 	t.Helper()

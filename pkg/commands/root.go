@@ -77,6 +77,7 @@ demand: no operator has to run.`,
 	completeWith(root, "context", env.contextNames)
 	root.AddCommand(
 		newStatus(env),
+		newCheck(env),
 		newGet(env),
 		newPlan(env),
 		newReconcile(env),
@@ -205,13 +206,24 @@ func (e *Env) tellJSON(f *failure) {
 // command is a whole command line of ours, fit to be copied, for this context and
 // namespace.
 func (e *Env) command(words ...string) string {
-	line := append([]string{"kubectl", "fdb"}, words...)
+	return e.kubectl(append([]string{"fdb"}, words...)...)
+}
+
+// kubectl is a whole command line of kubectl's, for this context and namespace. They come
+// before a "--", which ends what kubectl itself reads.
+func (e *Env) kubectl(words ...string) string {
+	line := append([]string{"kubectl"}, words...)
+	var program []string
+	if i := slices.Index(line, "--"); i >= 0 {
+		line, program = slices.Clone(line[:i]), line[i:]
+	}
 	if namespace, err := e.namespace(); err == nil {
 		line = append(line, "-n", namespace)
 	}
 	if name := e.contextName(); name != "" {
 		line = append(line, "--context", name)
 	}
+	line = append(line, program...)
 	for i, word := range line {
 		line[i] = quoted(word)
 	}

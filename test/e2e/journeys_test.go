@@ -67,6 +67,7 @@ var journeys = map[string]journey{
 			"kubectl fdb status -A":                                "shows the clusters of all other tests, and ends as the worst of them",
 		},
 	},
+	"docs/check.md": {prepare: up(counts)},
 	"docs/grow-and-shrink.md": {
 		prepare: up(counts + "automationOptions: {waitBetweenRemovalsSeconds: 0}\n"),
 		codes:   map[string][]int{plan: {1, 1, 0}},

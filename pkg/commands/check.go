@@ -1,0 +1,246 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
+)
+
+// checkOptions is what `kubectl fdb check` was asked.
+type checkOptions struct {
+	clusterFlag
+	outputFlags
+	rules   []string
+	skip    []string
+	failOn  string
+	list    bool
+	wait    bool
+	timeout time.Duration
+}
+
+// reportFormats are the forms of a report that CI systems read.
+var reportFormats = []string{"junit", "sarif", "markdown"}
+
+func newCheck(env *Env) *cobra.Command {
+	o := checkOptions{outputFlags: outputFlags{own: reportFormats}}
+	cmd := &cobra.Command{
+		Use:   "check [CLUSTER]",
+		Short: "Look for what is wrong, by rules with codes and severities",
+		Long: `Look for what is wrong with a cluster, by rules with codes and severities. A row is
+one finding, about one or many subjects, with a command line that mends it or shows
+more; nothing is ever run. A rule that could not look says why, and never passes.
+
+Exit code 0: nothing as bad as --fail-on. 1: something is. 8: nothing is, but a rule
+that may find such a thing could not look; --skip it to go on without.`,
+		Example: `  # What is wrong?
+  kubectl fdb check sample-cluster
+
+  # All rules, and what each of them means
+  kubectl fdb check --list
+
+  # For a pipeline: warnings count too, and one rule is left out for a reason
+  kubectl fdb check sample-cluster --fail-on warning --skip POD-005="nodes never restart" -o junit
+
+  # Only what is about disks and coordinators
+  kubectl fdb check sample-cluster --rules VOL,COORD-001`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.outputFlags.add(cmd)
+	flags := cmd.Flags()
+	flags.StringSliceVar(&o.rules, "rules", nil, "only these rules: codes, or families such as VOL")
+	flags.StringArrayVar(&o.skip, "skip", nil, "leave a rule or a family out: RULE or RULE=REASON")
+	flags.StringVar(&o.failOn, "fail-on", string(check.Error), "the severity from which on a finding is an answer of no: info, warning, error or critical")
+	flags.BoolVar(&o.list, "list", false, "explain the rules and look at no cluster")
+	flags.BoolVar(&o.wait, "wait", false, "wait until the answer is yes, then show it")
+	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, with exit code 3; 0 is never")
+	complete(cmd, "fail-on", func() []string { return texts(check.Severities()) })
+	complete(cmd, "rules", ruleNames)
+	complete(cmd, "skip", ruleNames)
+	return cmd
+}
+
+func ruleNames() []string {
+	var names []string
+	for _, r := range check.Rules() {
+		if !slices.Contains(names, r.Family()) {
+			names = append(names, r.Family())
+		}
+		names = append(names, r.Code)
+	}
+	return names
+}
+
+func (o checkOptions) run(ctx context.Context, env *Env, args []string) error {
+	wanted, err := o.wanted()
+	if err != nil {
+		return err
+	}
+	if o.list {
+		return o.explain(env, args)
+	}
+	ctx, stop := withTimeout(ctx, env.Clock, o.timeout)
+	defer stop()
+	record, err := env.cluster(ctx, args, o.name, reads)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	env.about = key
+	wanted.Command = env.kubectl
+	return o.until(ctx, env, func(ctx context.Context) (check.Report, error) { return o.look(ctx, env, key, wanted) })
+}
+
+// wanted finds what makes no sense before anything is read.
+func (o checkOptions) wanted() (check.Options, error) {
+	wanted := check.Options{Only: o.rules, Skip: map[string]string{}, FailOn: check.Severity(o.failOn)}
+	if err := o.check(); err != nil {
+		return wanted, err
+	}
+	switch {
+	case !slices.Contains(check.Severities(), wanted.FailOn):
+		return wanted, usagef("--fail-on is one of %s, not %q", strings.Join(texts(check.Severities()), ", "), o.failOn)
+	case o.timeout < 0:
+		return wanted, usagef("--timeout cannot be negative")
+	case o.list && (o.wait || slices.Contains(reportFormats, o.format)):
+		return wanted, usagef("--list explains rules: it waits for nothing and has no report")
+	}
+	for _, s := range o.skip {
+		name, reason, given := strings.Cut(s, "=")
+		if !given || reason == "" {
+			reason = "--skip"
+		}
+		wanted.Skip[name] = reason
+	}
+	for _, names := range [][]string{o.rules, keys(wanted.Skip)} {
+		if _, unknown := check.Named(names); unknown != "" {
+			return wanted, usage(errors.New("there is no rule and no family "+quoted(unknown)), "kubectl fdb check --list")
+		}
+	}
+	return wanted, nil
+}
+
+func keys(m map[string]string) []string {
+	var names []string
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// explain prints the rules themselves.
+func (o checkOptions) explain(env *Env, args []string) error {
+	if len(args) > 0 || o.name != "" {
+		return usagef("--list explains rules and looks at no cluster; leave out the name of one")
+	}
+	rules, _ := check.Named(o.rules)
+	list := check.NewRuleList(env.metadata(types.NamespacedName{}), rules)
+	p := printable{document: list, table: func(w io.Writer) error { return check.WriteRules(w, rules, o.outputFlags.list(env)) }}
+	for _, r := range rules {
+		p.names = append(p.names, "rule/"+r.Code)
+	}
+	return o.print(env.Out, p)
+}
+
+// look checks the cluster once.
+func (o checkOptions) look(ctx context.Context, env *Env, key types.NamespacedName, wanted check.Options) (check.Report, error) {
+	c, err := env.Client()
+	if err != nil {
+		return check.Report{}, err
+	}
+	facts := check.Facts{}
+	if facts.Facts, err = (observation{env: env, key: key}).facts(ctx); err != nil {
+		return check.Report{}, err
+	}
+	if facts.Record, err = read(ctx, c, key); err != nil {
+		return check.Report{}, err
+	}
+	facts.Status = ui.NewStatusView(env.metadata(key), facts.Facts)
+	facts.Secrets = certificatesOf(ctx, c, facts.Snapshot)
+	missing, err := missingPowers(ctx, c, key.Namespace, reconcilePowers())
+	facts.Missing, facts.MissingRead = missing, err == nil
+	if ctx.Err() != nil {
+		return check.Report{}, causeOf(ctx, ctx.Err())
+	}
+	return check.NewReport(env.metadata(key), facts, wanted), nil
+}
+
+// until looks once, or with --wait until the answer is yes.
+func (o checkOptions) until(ctx context.Context, env *Env, look func(context.Context) (check.Report, error)) error {
+	said := ""
+	for {
+		r, err := look(ctx)
+		if err != nil {
+			return o.ended(ctx, err, said)
+		}
+		if !o.wait || r.Verdict == check.VerdictPassed {
+			return o.end(env, r)
+		}
+		if words := r.Words(); words != said {
+			env.talk("waiting: %s", words)
+			said = words
+		}
+		if err := env.pause(ctx, lookInterval, said); err != nil {
+			return o.ended(ctx, err, said)
+		}
+	}
+}
+
+// ended is for a wait that something cut short.
+func (o checkOptions) ended(ctx context.Context, err error, said string) error {
+	cause := causeOf(ctx, err)
+	if errors.Is(cause, errTimeout) && said != "" {
+		return &failure{code: ExitWaiting, err: errors.New(errTimeout.Error() + " after " + o.timeout.String() + ": " + said)}
+	}
+	return cause
+}
+
+func (o checkOptions) end(env *Env, r check.Report) error {
+	if err := o.write(env, r); err != nil {
+		return err
+	}
+	env.talk("%s", r.Words())
+	switch r.Verdict {
+	case check.VerdictPassed:
+		return nil
+	case check.VerdictFailed:
+		return answer{ExitNo}
+	case check.VerdictCannotTell:
+	}
+	return answer{ExitUnreachable}
+}
+
+func (o checkOptions) write(env *Env, r check.Report) error {
+	for _, warning := range r.Warnings {
+		env.talk("warning: %s", warning)
+	}
+	switch o.format {
+	case "junit":
+		return check.WriteJUnit(env.Out, r)
+	case "sarif":
+		return check.WriteSARIF(env.Out, r)
+	case "markdown":
+		return check.WriteMarkdown(env.Out, r, o.outputFlags.list(env))
+	}
+	p := printable{document: r, table: func(w io.Writer) error { return check.WriteTable(w, r, o.outputFlags.list(env)) }}
+	for _, item := range r.Items {
+		if len(item.Findings) > 0 {
+			p.names = append(p.names, "rule/"+item.Rule)
+		}
+	}
+	return o.print(env.Out, p)
+}

@@ -1,0 +1,184 @@
+package commands
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
+)
+
+func silentDatabase(g *given) {
+	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
+}
+
+func losePod(g *given) {
+	for name := range g.world.Pods {
+		delete(g.world.Pods, name)
+		return
+	}
+}
+
+func TestCheckExitCodes(t *testing.T) {
+	tests := map[string]struct {
+		given func(*given)
+		args  []string
+		want  int
+		says  string // on stdout
+		tells string // on stderr
+	}{
+		"nothing as bad as an error":     {args: []string{"sample"}, want: ExitDone, says: "POD-005   info", tells: "found: 1 info; 56 rules passed, 1 failed"},
+		"any finding counts":             {args: []string{"sample", "--fail-on", "info"}, want: ExitNo, says: "POD-005"},
+		"a rule that is left out":        {args: []string{"sample", "--fail-on", "info", "--skip", "POD-005=nodes never restart"}, want: ExitDone, tells: "1 skipped"},
+		"a family that is left out":      {args: []string{"sample", "--fail-on", "info", "--skip", "POD"}, want: ExitDone, tells: "5 skipped"},
+		"a pod is gone":                  {given: losePod, args: []string{"sample"}, want: ExitNo, says: "POD-001"},
+		"a pod is gone, and disks asked": {given: losePod, args: []string{"sample", "--rules", "VOL"}, want: ExitDone, tells: "nothing found; 4 rules passed, 0 failed"},
+		"no answer from the database":    {given: silentDatabase, args: []string{"sample"}, want: ExitUnreachable, says: "rule/AVAIL-001,rule/AVAIL-002,+36   38", tells: "38 not checked"},
+		"no answer, and pods asked":      {given: silentDatabase, args: []string{"sample", "--rules", "POD", "--fail-on", "critical"}, want: ExitDone},
+		"pods/exec is forbidden": {given: func(g *given) {
+			g.connect = func() (Session, error) { return mute{session{g.world, g}, forbidden}, nil }
+		}, args: []string{"sample"}, want: ExitUnreachable, says: "forbidden"},
+		"no right to run a pass":            {given: func(g *given) { g.denied = []string{"create pods"} }, args: []string{"sample", "--rules", "RBAC"}, want: ExitDone, says: "create pods"},
+		"hidden nodes":                      {given: func(g *given) { g.world.NodesHidden = "nodes is forbidden" }, args: []string{"sample", "--fail-on", "warning", "--rules", "NODE"}, want: ExitUnreachable, says: "not-checked"},
+		"junit":                             {args: []string{"sample", "-o", "junit"}, want: ExitDone, says: "<testsuites"},
+		"sarif":                             {args: []string{"sample", "-o", "sarif"}, want: ExitDone, says: `"version": "2.1.0"`},
+		"markdown":                          {args: []string{"sample", "-o", "markdown"}, want: ExitDone, says: "## fdb/sample: passed"},
+		"names":                             {args: []string{"sample", "-o", "name"}, want: ExitDone, says: "rule/POD-005\n"},
+		"columns":                           {args: []string{"sample", "-o", "custom-columns=R:.rule,O:.outcome", "--rules", "VOL-001", "--no-headers"}, want: ExitDone, says: "VOL-001   passed\n"},
+		"the rules":                         {args: []string{"--list"}, want: ExitDone, says: "AVAIL-001     critical   The database serves"},
+		"the rules of a family":             {args: []string{"--list", "--rules", "VOL", "-o", "name"}, want: ExitDone, says: "rule/VOL-001\nrule/VOL-002\n"},
+		"the rules and a cluster":           {args: []string{"sample", "--list"}, want: ExitUsage},
+		"the rules as a report":             {args: []string{"--list", "-o", "junit"}, want: ExitUsage},
+		"an unknown rule":                   {args: []string{"sample", "--rules", "VOL-999"}, want: ExitUsage, tells: "check --list"},
+		"an unknown rule to skip":           {args: []string{"sample", "--skip", "X=why"}, want: ExitUsage},
+		"an unknown severity":               {args: []string{"sample", "--fail-on", "bad"}, want: ExitUsage},
+		"an unknown output":                 {args: []string{"sample", "-o", "xml"}, want: ExitUsage, tells: "junit"},
+		"a negative timeout":                {args: []string{"sample", "--timeout", "-1s"}, want: ExitUsage},
+		"--wait of a healthy cluster":       {args: []string{"sample", "--wait"}, want: ExitDone},
+		"--wait ends at --timeout":          {given: losePod, args: []string{"sample", "--wait", "--timeout", "1m"}, want: ExitWaiting, tells: "waiting: found: "},
+		"an unknown cluster":                {args: []string{"other"}, want: ExitUsage},
+		"the output of another command":     {args: []string{"sample", "-o", "jsonpath={.verdict}"}, want: ExitDone, says: "passed"},
+		"only codes of critical rules fail": {given: losePod, args: []string{"sample", "--fail-on", "critical"}, want: ExitDone, says: "POD-001"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := up(t)
+			g.world.Tick(2 * time.Minute)
+			if tc.given != nil {
+				tc.given(g)
+			}
+			if code := g.run(append([]string{"check"}, tc.args...)...); code != tc.want {
+				t.Fatalf("exit code %d, want %d\n%s%s", code, tc.want, &g.out, &g.err)
+			}
+			if !strings.Contains(g.out.String(), tc.says) || !strings.Contains(g.err.String(), tc.tells) {
+				t.Errorf("want %q and %q in\n%s\n%s", tc.says, tc.tells, &g.out, &g.err)
+			}
+		})
+	}
+}
+
+func TestACheckChangesNothing(t *testing.T) {
+	g := up(t)
+	losePod(g)
+	before := len(g.world.Pods)
+	g.run("check", "sample")
+	if len(g.world.Pods) != before || g.world.LeaseHolder != "" {
+		t.Error("it acted")
+	}
+}
+
+// Every command line that is offered begins with what this program or kubectl knows, and
+// names the namespace and the context.
+func TestEveryFixIsAWholeCommandLine(t *testing.T) {
+	g := up(t)
+	losePod(g)
+	g.world.NodesHidden = "nodes is forbidden"
+	g.run("check", "sample", "-o", "json")
+	var r check.Report
+	if err := json.Unmarshal(g.out.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, item := range r.Items {
+		for _, f := range item.Findings {
+			found++
+			words := strings.Fields(f.Fix)
+			if !strings.Contains(f.Fix, "-n fdb --context test") || words[0] != "kubectl" {
+				t.Errorf("%s: %s", item.Rule, f.Fix)
+			}
+			if words[1] != "fdb" {
+				continue
+			}
+			if cmd, _, err := newRoot(g.environment()).Find(words[2:]); err != nil || !cmd.Runnable() || cmd.Name() == "kubectl-fdb" {
+				t.Errorf("%s: %s is no command: %v", item.Rule, f.Fix, err)
+			}
+		}
+	}
+	if found < 3 {
+		t.Errorf("only %d findings: %s", found, &g.out)
+	}
+}
+
+func TestAFixThatRunsAProgramNamesNamespaceAndContextBeforeIt(t *testing.T) {
+	g := newGiven(t)
+	got := g.environment().kubectl("exec", "pod-1", "--", "fdbcli", "--exec", "include 10.0.0.1")
+	if want := "kubectl exec pod-1 -n fdb --context test -- fdbcli --exec 'include 10.0.0.1'"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestCertificatesAreReadFromMountedSecrets(t *testing.T) {
+	g := newGiven(t)
+	g.objects = append(g.objects, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "tls", Namespace: "fdb"},
+		Data:       map[string][]byte{"tls.crt": append(pemOf(t, sim.Noon.Add(time.Hour)), pemOf(t, sim.Noon)...), "tls.key": []byte("never looked at")},
+	}, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "torn", Namespace: "fdb"},
+		Data:       map[string][]byte{"tls.crt": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")})},
+	})
+	s := plan.Snapshot{Cluster: g.world.Record.DeepCopy(), Pods: map[string]*corev1.Pod{"a": {Spec: corev1.PodSpec{Volumes: []corev1.Volume{
+		{VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "tls"}}},
+		{VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
+			{Secret: &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "torn"}}},
+			{Secret: &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "gone"}}},
+		}}}},
+	}}}}}
+	if got := certificatesOf(t.Context(), g.client(), s); got != nil {
+		t.Errorf("without TLS: got %+v", got)
+	}
+	s.Cluster.Spec.MainContainer.EnableTLS = true
+	got := certificatesOf(t.Context(), g.client(), s)
+	if end := got["tls"].Expires["tls.crt"]; !end.Equal(sim.Noon) || got["tls"].Unread != "" {
+		t.Errorf("got %+v, want the first end, which is %s", got["tls"], sim.Noon)
+	}
+	if got["torn"].Unread == "" || got["gone"].Unread == "" || len(got) != 3 {
+		t.Errorf("got %+v, want what cannot be read to be said", got)
+	}
+}
+
+// pemOf is a certificate that ends at a time.
+func pemOf(t *testing.T, end time.Time) []byte {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: end.Add(-time.Hour), NotAfter: end}
+	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})
+}

@@ -1,0 +1,62 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// certificates are the rules about TLS. Servers read their certificates again when the
+// files change, and end when they cannot.
+func certificates() []Rule {
+	return []Rule{
+		certRule("CERT-001", Critical, -1<<62, 0, "No certificate has expired",
+			"Servers and clients refuse each other: the database stops once connections are made anew."),
+		certRule("CERT-002", Error, 0, week, "No certificate expires within a week",
+			"Whoever renews certificates has not done it yet."),
+		certRule("CERT-003", Warning, week, month, "No certificate expires within 30 days",
+			"Renew it before it is urgent; a renewed Secret reaches the pods without a restart."),
+	}
+}
+
+const (
+	week  = 7 * 24 * time.Hour
+	month = 30 * 24 * time.Hour
+)
+
+// certRule is about certificates that end from one time on and before another.
+func certRule(code string, severity Severity, from, before time.Duration, title, why string) Rule {
+	return Rule{Code: code, Severity: severity, Title: title, Why: why, find: func(f Facts) ([]Finding, string) {
+		if f.Secrets == nil {
+			return nil, "" // without TLS there is nothing to expire
+		}
+		var found []Finding
+		var unread []string
+		certificates := 0
+		for _, name := range slices.Sorted(maps.Keys(f.Secrets)) {
+			secret := f.Secrets[name]
+			if secret.Unread != "" {
+				unread = append(unread, fmt.Sprintf("Secret %s: %s", name, secret.Unread))
+			}
+			for _, key := range slices.Sorted(maps.Keys(secret.Expires)) {
+				certificates++
+				if left := secret.Expires[key].Sub(f.Now); left >= from && left < before {
+					found = append(found, Finding{
+						Subjects: []string{"secret/" + name}, Message: fmt.Sprintf("the certificate in %s ends at %s", key, secret.Expires[key].UTC().Format(time.RFC3339)),
+						Fix: []string{"describe", "secret", name},
+					})
+				}
+			}
+		}
+		switch {
+		case len(unread) > 0:
+			return found, strings.Join(unread, "; ")
+		case certificates == 0:
+			return found, "no Secret with certificates is mounted into the pods: they come from elsewhere"
+		default:
+			return found, ""
+		}
+	}}
+}

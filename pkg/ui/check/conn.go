@@ -1,0 +1,51 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+)
+
+// connections are the rules about how the database is found.
+func connections() []Rule {
+	return []Rule{
+		{
+			Code: "CONN-001", Severity: Error, Title: "The record's connection string is the database's own", needs: serving,
+			Why: "Who starts from the record finds coordinators that are not the database's. A pass that ended right after a change of coordinators leaves this behind; the next one mends it.",
+			find: func(f Facts) ([]Finding, string) {
+				return f.sameString("foundationdbcluster/"+f.Cluster.Name, f.Cluster.Status.ConnectionString, f.Database.Status.Cluster.ConnectionString, "the database")
+			},
+		},
+		{
+			Code: "CONN-002", Severity: Error, Title: "The ConfigMap's cluster file is the record's",
+			Why:  "New pods, and clients that mount the ConfigMap, start with its cluster file.",
+			find: configMapString,
+		},
+	}
+}
+
+func configMapString(f Facts) ([]Finding, string) {
+	name := "configmap/" + f.Cluster.ConfigMapName()
+	switch {
+	case f.ConfigMap == nil:
+		return with(one(name, "it is not there", f.fix("reconcile")...))
+	case f.Cluster.Status.ConnectionString == "" && f.ConfigMap.Data[objects.KeyClusterFile] == "":
+		return nil, "" // there is no database yet
+	default:
+		return f.sameString(name, f.ConfigMap.Data[objects.KeyClusterFile], f.Cluster.Status.ConnectionString, "the record")
+	}
+}
+
+// sameString compares connection strings by their text but for blanks around them: the
+// coordinators and the ID both count.
+func (f Facts) sameString(subject, have, want, whose string) ([]Finding, string) {
+	switch have, want = strings.TrimSpace(have), strings.TrimSpace(want); {
+	case want == "":
+		return nil, whose + " does not tell its connection string"
+	case have == want:
+		return nil, ""
+	default:
+		return with(one(subject, fmt.Sprintf("it has %q, %s %q", have, whose, want), f.fix("reconcile")...))
+	}
+}

@@ -1,0 +1,109 @@
+package check
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// JUnit's document as CI systems read it: a suite per family, a case per rule.
+type (
+	junitSuites struct {
+		XMLName  xml.Name     `xml:"testsuites"`
+		Name     string       `xml:"name,attr"`
+		Tests    int          `xml:"tests,attr"`
+		Failures int          `xml:"failures,attr"`
+		Errors   int          `xml:"errors,attr"`
+		Skipped  int          `xml:"skipped,attr"`
+		Suites   []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Errors   int         `xml:"errors,attr"`
+		Skipped  int         `xml:"skipped,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Name      string       `xml:"name,attr"`
+		Classname string       `xml:"classname,attr"`
+		Failure   *junitReason `xml:"failure"`
+		Error     *junitReason `xml:"error"`
+		Skipped   *junitReason `xml:"skipped"`
+		Out       string       `xml:"system-out,omitempty"`
+	}
+	junitReason struct {
+		Message string `xml:"message,attr"`
+		Type    string `xml:"type,attr,omitempty"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// WriteJUnit prints a report as JUnit XML. A finding below what the report fails on is in
+// the case's output; a rule that could not look is an error where it matters for the
+// answer, else it counts as skipped.
+func WriteJUnit(w io.Writer, r Report) error {
+	all := junitSuites{Name: fmt.Sprintf("kubectl fdb check %s/%s", r.Metadata.Namespace, r.Metadata.Cluster)}
+	for _, item := range r.Items {
+		i := slices.IndexFunc(all.Suites, func(s junitSuite) bool { return s.Name == item.Family })
+		if i < 0 {
+			i, all.Suites = len(all.Suites), append(all.Suites, junitSuite{Name: item.Family})
+		}
+		all.Suites[i].add(item.junit(r))
+	}
+	for _, s := range all.Suites {
+		all.Tests, all.Failures, all.Errors, all.Skipped = all.Tests+s.Tests, all.Failures+s.Failures, all.Errors+s.Errors, all.Skipped+s.Skipped
+	}
+	text, err := xml.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return fmt.Errorf("printing JUnit XML: %w", err)
+	}
+	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
+	return err
+}
+
+func (s *junitSuite) add(c junitCase) {
+	s.Tests++
+	switch {
+	case c.Failure != nil:
+		s.Failures++
+	case c.Error != nil:
+		s.Errors++
+	case c.Skipped != nil:
+		s.Skipped++
+	}
+	s.Cases = append(s.Cases, c)
+}
+
+func (i Item) junit(r Report) junitCase {
+	c := junitCase{Name: i.Rule + " " + i.Title, Classname: i.Family}
+	matters := i.Severity.AtLeast(r.FailOn)
+	switch {
+	case i.Outcome == Skipped:
+		c.Skipped = &junitReason{Message: i.Reason}
+	case i.Outcome == NotChecked && matters:
+		c.Error = &junitReason{Message: "not checked: " + i.Reason, Type: string(NotChecked)}
+	case i.Outcome == NotChecked:
+		c.Skipped = &junitReason{Message: "not checked: " + i.Reason}
+	case len(i.Findings) > 0 && matters:
+		c.Failure = &junitReason{Message: i.Findings[0].Message, Type: string(i.Severity), Text: i.lines()}
+	case len(i.Findings) > 0:
+		c.Out = i.lines()
+	}
+	return c
+}
+
+// lines are all findings in words.
+func (i Item) lines() string {
+	var b strings.Builder
+	for _, f := range i.Findings {
+		fmt.Fprintf(&b, "%s: %s\n  %s\n  fix: %s\n", i.Severity, f.Message, strings.Join(f.Subjects, ", "), f.Fix)
+	}
+	if i.Reason != "" {
+		fmt.Fprintf(&b, "not checked: %s\n", i.Reason)
+	}
+	return b.String()
+}

@@ -1,0 +1,236 @@
+package check
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// pods are the rules about pods, as Kubernetes shows them: they need no database.
+func pods() []Rule {
+	return []Rule{
+		{
+			Code: "POD-001", Severity: Error, Title: "Every process group has its pod",
+			Why:  "A pass makes it anew over its volume.",
+			find: missingPods,
+		},
+		{
+			Code: "POD-002", Severity: Error, Title: "Every pod is on a node",
+			Why: "A pod that no node takes has no processes; its events say what it asks for.",
+			find: func(f Facts) ([]Finding, string) {
+				return f.podsThat(func(p *corev1.Pod) string {
+					if p.Spec.NodeName != "" || p.DeletionTimestamp != nil {
+						return ""
+					}
+					return "no node takes the pod" + unscheduled(p)
+				}), ""
+			},
+		},
+		{
+			Code: "POD-003", Severity: Error, Title: "The containers of all pods are ready",
+			Why:  "Such a pod serves nothing, or crashes again and again.",
+			find: func(f Facts) ([]Finding, string) { return f.podsThat(notReady), "" },
+		},
+		{
+			Code: "POD-004", Severity: Warning, Title: "No pod takes long to end",
+			Why:  "Its node may be gone: Kubernetes waits for a word from it, and the process group waits with it.",
+			find: slowToEnd,
+		},
+		{
+			Code: "POD-005", Severity: Info, Title: "Pods wait for their nodes as long as suits them",
+			Why:  "How long a pod stays bound to a node that went away should follow from what it holds; docs/eviction.md has the table. A changed template replaces groups or makes pods anew, so choose the time.",
+			find: unsuitableTolerations,
+		},
+	}
+}
+
+func pod(name string) string { return "pod/" + name }
+
+func missingPods(f Facts) ([]Finding, string) {
+	finding := Finding{Message: "its pod is not there", Fix: f.fix("plan")}
+	for _, g := range f.Staying() {
+		if f.Pod(g) == nil {
+			finding.Subjects = append(finding.Subjects, group(g.ProcessGroupID))
+			since, _ := g.Condition(v1beta2.ConditionMissingPod)
+			finding.began(since)
+		}
+	}
+	return finding.some(), ""
+}
+
+// podsThat puts pods of groups together by what is wrong with them; empty is nothing.
+func (f Facts) podsThat(wrong func(*corev1.Pod) string) []Finding {
+	byMessage := map[string]*Finding{}
+	for _, g := range f.Groups() {
+		p := f.Pod(g)
+		if p == nil {
+			continue
+		}
+		message := wrong(p)
+		if message == "" {
+			continue
+		}
+		if byMessage[message] == nil {
+			byMessage[message] = &Finding{Message: message, Fix: []string{"describe", "pod", p.Name}}
+		}
+		byMessage[message].Subjects = append(byMessage[message].Subjects, pod(p.Name))
+		byMessage[message].began(p.CreationTimestamp.Time)
+	}
+	found := make([]Finding, 0, len(byMessage))
+	for _, message := range slices.Sorted(maps.Keys(byMessage)) {
+		found = append(found, *byMessage[message])
+	}
+	return found
+}
+
+func unscheduled(p *corev1.Pod) string {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Message != "" {
+			return ": " + c.Message
+		}
+	}
+	return ""
+}
+
+// notReady says of a pod on a node which of its containers does not run, and why.
+func notReady(p *corev1.Pod) string {
+	if p.Spec.NodeName == "" || p.DeletionTimestamp != nil {
+		return ""
+	}
+	if p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded {
+		return "the pod ended: " + cmp.Or(p.Status.Reason, string(p.Status.Phase))
+	}
+	for _, c := range p.Status.ContainerStatuses {
+		switch {
+		case c.Ready:
+		case c.State.Waiting != nil:
+			return fmt.Sprintf("container %s waits: %s", c.Name, c.State.Waiting.Reason)
+		case c.State.Terminated != nil:
+			return fmt.Sprintf("container %s ended: %s", c.Name, c.State.Terminated.Reason)
+		default:
+			return fmt.Sprintf("container %s is not ready", c.Name)
+		}
+	}
+	return ""
+}
+
+func slowToEnd(f Facts) ([]Finding, string) {
+	finding := Finding{Message: fmt.Sprintf("it has been ending for more than %s", f.Cluster.IgnoreTerminatingPodsFor()), Fix: f.fix("plan")}
+	for _, name := range slices.Sorted(maps.Keys(f.Pods)) {
+		if ended := f.Pods[name].DeletionTimestamp; ended != nil && f.Now.Sub(ended.Time) > f.Cluster.IgnoreTerminatingPodsFor() {
+			finding.Subjects = append(finding.Subjects, pod(name))
+			finding.began(ended.Time)
+		}
+	}
+	return finding.some(), ""
+}
+
+// unsuitableTolerations compares the template of each class with the table of evictions.
+func unsuitableTolerations(f Facts) ([]Finding, string) {
+	var found []Finding
+	for _, class := range v1beta2.ProcessClasses() {
+		if f.Cluster.DesiredProcessCounts()[class] <= 0 {
+			continue
+		}
+		want := safety.TolerationsFor(f.Cluster, class)
+		if suits(f.Cluster.Settings(class).PodTemplate, want) {
+			continue
+		}
+		patch, err := tolerationPatch(f.Record, class, want)
+		if err != nil {
+			return found, err.Error()
+		}
+		found = append(found, Finding{
+			Subjects: []string{"class/" + string(class)}, Message: "pods should wait " + waitWords(want[0]) + " for a node that is not ready or not reachable",
+			Fix: []string{"patch", "foundationdbcluster", f.Cluster.Name, "--type", "merge", "-p", patch},
+		})
+	}
+	return found, ""
+}
+
+func waitWords(t corev1.Toleration) string {
+	if t.TolerationSeconds == nil {
+		return "for ever"
+	}
+	return fmt.Sprintf("%d s", *t.TolerationSeconds)
+}
+
+// kubernetesWaits is how many seconds a pod stays when its template says nothing.
+const kubernetesWaits = 300
+
+// suits reports whether a template already says what is wanted, or need not say it.
+func suits(template *corev1.PodTemplateSpec, want []corev1.Toleration) bool {
+	for _, w := range want {
+		have, said := tolerationOf(template, w.Key)
+		switch {
+		case said && w.TolerationSeconds == nil && have.TolerationSeconds == nil:
+		case said && w.TolerationSeconds != nil && have.TolerationSeconds != nil && *w.TolerationSeconds == *have.TolerationSeconds:
+		case !said && w.TolerationSeconds != nil && *w.TolerationSeconds == kubernetesWaits:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func tolerationOf(template *corev1.PodTemplateSpec, key string) (t corev1.Toleration, said bool) {
+	if template == nil {
+		return t, false
+	}
+	taint := corev1.Taint{Key: key, Effect: corev1.TaintEffectNoExecute}
+	i := slices.IndexFunc(template.Spec.Tolerations, func(t corev1.Toleration) bool { return tolerates(t, taint) })
+	if i < 0 {
+		return t, false
+	}
+	return template.Spec.Tolerations[i], true
+}
+
+// tolerates is Kubernetes' own rule for taints that have no value.
+func tolerates(t corev1.Toleration, taint corev1.Taint) bool {
+	return (t.Effect == "" || t.Effect == taint.Effect) && (t.Key == taint.Key || (t.Key == "" && t.Operator == corev1.TolerationOpExists)) &&
+		(t.Operator == corev1.TolerationOpExists || t.Value == "")
+}
+
+// tolerationPatch is a merge patch that gives a class the tolerations and changes nothing
+// else: a class without a template of its own gets a copy of the general one, which it
+// would lose otherwise, and other tolerations stay.
+func tolerationPatch(record *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass, want []corev1.Toleration) (string, error) {
+	spec, own := corev1.PodSpec{}, record.Spec.Processes[class].PodTemplate
+	template := map[string]any{}
+	if own != nil {
+		spec = own.Spec
+	} else if general := record.Spec.Processes[v1beta2.ProcessClassGeneral].PodTemplate; general != nil {
+		spec = general.Spec
+		text, err := json.Marshal(general)
+		if err != nil {
+			return "", fmt.Errorf("copying the general pod template: %w", err)
+		}
+		if err := json.Unmarshal(text, &template); err != nil {
+			return "", fmt.Errorf("copying the general pod template: %w", err)
+		}
+	}
+	specPatch, _ := template["spec"].(map[string]any)
+	if specPatch == nil {
+		specPatch = map[string]any{}
+	}
+	if own == nil && specPatch["containers"] == nil {
+		specPatch["containers"] = []map[string]string{{"name": v1beta2.ContainerMain}} // a template needs one
+	}
+	others := slices.DeleteFunc(slices.Clone(spec.Tolerations), func(t corev1.Toleration) bool {
+		return slices.ContainsFunc(want, func(w corev1.Toleration) bool { return w.Key == t.Key })
+	})
+	specPatch["tolerations"] = slices.Concat(others, want)
+	template["spec"] = specPatch
+	text, err := json.Marshal(map[string]any{"spec": map[string]any{"processes": map[string]any{string(class): map[string]any{"podTemplate": template}}}})
+	if err != nil {
+		return "", fmt.Errorf("writing the patch: %w", err)
+	}
+	return string(text), nil
+}

@@ -1,0 +1,213 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// Report is the document of `check`: what each rule found.
+type Report struct {
+	ui.Document
+	// FailOn is the severity from which on a finding makes the answer no.
+	FailOn Severity `json:"failOn"`
+	// Verdict is passed, failed, or cannot-tell: nothing that was found is bad enough, and
+	// a rule that may find such a thing could not look.
+	Verdict Verdict `json:"verdict"`
+	Summary Summary `json:"summary"`
+	Items   []Item  `json:"items"`
+}
+
+// Verdict is the answer of a report.
+type Verdict string
+
+// The answers of a report.
+const (
+	VerdictPassed     Verdict = "passed"
+	VerdictFailed     Verdict = "failed"
+	VerdictCannotTell Verdict = "cannot-tell"
+)
+
+// Outcome is what became of one rule.
+type Outcome string
+
+// The outcomes of a rule.
+const (
+	Passed Outcome = "passed"
+	Failed Outcome = "failed"
+	// NotChecked could not look, or not everywhere; that is never a pass.
+	NotChecked Outcome = "not-checked"
+	// Skipped was left out by whoever asked.
+	Skipped Outcome = "skipped"
+)
+
+// Summary counts rules by their outcome, and findings by how bad they are.
+type Summary struct {
+	Passed     int `json:"passed"`
+	Failed     int `json:"failed"`
+	NotChecked int `json:"notChecked"`
+	Skipped    int `json:"skipped"`
+
+	Critical int `json:"critical"`
+	Error    int `json:"error"`
+	Warning  int `json:"warning"`
+	Info     int `json:"info"`
+}
+
+// Item is one rule and what became of it.
+type Item struct {
+	Rule     string   `json:"rule"`
+	Family   string   `json:"family"`
+	Severity Severity `json:"severity"`
+	Title    string   `json:"title"`
+	// Explanation says what a finding of the rule means.
+	Explanation string  `json:"explanation"`
+	Outcome     Outcome `json:"outcome"`
+	// Reason is why the rule was skipped, or could not look.
+	Reason   string        `json:"reason,omitempty"`
+	Findings []FindingView `json:"findings"`
+}
+
+// FindingView is one finding.
+type FindingView struct {
+	Subjects []string `json:"subjects"`
+	Count    int      `json:"count"`
+	// Since is when it began; null when nobody knows.
+	Since   *time.Time `json:"since"`
+	Message string     `json:"message"`
+	// Fix is a whole command line: what to run, or to look at, next.
+	Fix string `json:"fix"`
+}
+
+// Options say what to check and how to judge it.
+type Options struct {
+	// Only are the codes or families to look at; empty for all.
+	Only []string
+	// Skip are the reasons for leaving rules out, by code or family.
+	Skip map[string]string
+	// FailOn is the severity from which on a finding makes the answer no.
+	FailOn Severity
+	// Command makes a whole command line of the words after "kubectl".
+	Command func(words ...string) string
+}
+
+// NewReport asks every rule that is wanted.
+func NewReport(m ui.Metadata, f Facts, o Options) Report {
+	r := Report{Document: ui.NewDocument("CheckReport", m, f.Now, ui.SourceLive), FailOn: o.FailOn, Items: []Item{}}
+	r.Warnings = append(r.Warnings, f.Warnings...)
+	for _, rule := range Rules() {
+		if len(o.Only) > 0 && !named(rule, o.Only) {
+			continue
+		}
+		r.Items = append(r.Items, o.ask(rule, f))
+	}
+	r.count()
+	return r
+}
+
+func named(r Rule, names []string) bool {
+	return slices.Contains(names, r.Code) || slices.Contains(names, r.Family())
+}
+
+func (o Options) ask(r Rule, f Facts) Item {
+	item := Item{Rule: r.Code, Family: r.Family(), Severity: r.Severity, Title: r.Title, Explanation: r.Why, Outcome: Passed, Findings: []FindingView{}}
+	for _, name := range []string{r.Code, r.Family()} {
+		if reason, skipped := o.Skip[name]; skipped {
+			item.Outcome, item.Reason = Skipped, reason
+			return item
+		}
+	}
+	var found []Finding
+	if item.Reason = r.lacking(f); item.Reason == "" {
+		found, item.Reason = r.find(f)
+	}
+	for _, finding := range found {
+		item.Findings = append(item.Findings, o.view(finding))
+	}
+	switch {
+	case len(found) > 0:
+		item.Outcome = Failed
+	case item.Reason != "":
+		item.Outcome = NotChecked
+	}
+	return item
+}
+
+func (o Options) view(g Finding) FindingView {
+	v := FindingView{Subjects: g.Subjects, Count: len(g.Subjects), Message: g.Message}
+	if len(g.Fix) > 0 {
+		v.Fix = o.Command(g.Fix...)
+	}
+	if !g.Since.IsZero() {
+		since := g.Since.UTC()
+		v.Since = &since
+	}
+	return v
+}
+
+// count sums up and judges. What could not look everywhere counts as not checked even
+// when it found something.
+func (r *Report) count() {
+	r.Verdict = VerdictPassed
+	for _, item := range r.Items {
+		r.Summary.add(item)
+		bad := item.Severity.AtLeast(r.FailOn)
+		switch {
+		case bad && len(item.Findings) > 0:
+			r.Verdict = VerdictFailed
+		case bad && item.Outcome == NotChecked && r.Verdict == VerdictPassed:
+			r.Verdict = VerdictCannotTell
+		}
+	}
+}
+
+func (s *Summary) add(item Item) {
+	switch item.Outcome {
+	case Passed:
+		s.Passed++
+	case Failed:
+		s.Failed++
+	case NotChecked:
+		s.NotChecked++
+	case Skipped:
+		s.Skipped++
+	}
+	switch n := len(item.Findings); item.Severity {
+	case Critical:
+		s.Critical += n
+	case Error:
+		s.Error += n
+	case Warning:
+		s.Warning += n
+	case Info:
+		s.Info += n
+	}
+}
+
+// Words are the summary as one line.
+func (r Report) Words() string {
+	var bad []string
+	for _, part := range []struct {
+		n    int
+		what Severity
+	}{{r.Summary.Critical, Critical}, {r.Summary.Error, Error}, {r.Summary.Warning, Warning}, {r.Summary.Info, Info}} {
+		if part.n > 0 {
+			bad = append(bad, fmt.Sprintf("%d %s", part.n, part.what))
+		}
+	}
+	words := "nothing found"
+	if len(bad) > 0 {
+		words = "found: " + strings.Join(bad, ", ")
+	}
+	words += fmt.Sprintf("; %s passed, %d failed", counted(r.Summary.Passed, "rule"), r.Summary.Failed)
+	if r.Summary.NotChecked > 0 {
+		words += fmt.Sprintf(", %d not checked", r.Summary.NotChecked)
+	}
+	if r.Summary.Skipped > 0 {
+		words += fmt.Sprintf(", %d skipped", r.Summary.Skipped)
+	}
+	return words
+}

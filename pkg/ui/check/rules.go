@@ -1,0 +1,9 @@
+package check
+
+import "slices"
+
+// Rules are all rules in the order of their families.
+func Rules() []Rule {
+	return slices.Concat(availability(), topology(), coordinators(), connections(), groups(), pods(), nodes(), volumes(), certificates(),
+		upgrades(), locks(), drifts(), orphans(), rights())
+}

@@ -1,0 +1,295 @@
+package check
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+func TestNoRuleFindsAnythingInAHealthyCluster(t *testing.T) {
+	r := reportOn(healthy(t), Options{})
+	for _, item := range r.Items {
+		if item.Outcome != Passed {
+			t.Errorf("%s: %s %q %+v", item.Rule, item.Outcome, item.Reason, item.Findings)
+		}
+	}
+	if r.Verdict != VerdictPassed {
+		t.Errorf("got %s", r.Verdict)
+	}
+}
+
+func condition(t v1beta2.ProcessGroupConditionType) func(*Facts) {
+	return func(f *Facts) { f.first("storage").SetCondition(t, noon.Add(-time.Hour)) }
+}
+
+func deny(owners ...string) func(*Facts) {
+	return func(f *Facts) { f.Coordination.DenyList = owners }
+}
+
+func expiring(in time.Duration) func(*Facts) {
+	return func(f *Facts) {
+		f.Secrets = map[string]Secret{"tls": {Expires: map[string]time.Time{"tls.crt": noon.Add(in)}}}
+	}
+}
+
+func disk(free int64) func(*Facts) {
+	return func(f *Facts) {
+		f.eachProcess(f.first("storage"), func(p *fdb.Process) {
+			p.Roles = []fdb.Role{{Role: fdb.RoleStorage, KVStoreAvailableBytes: &free, KVStoreTotalBytes: new(int64(100))}}
+		})
+	}
+}
+
+// troubles break one thing each: the rule that finds it, and words of its rows.
+var troubles = map[string]struct {
+	rule  string
+	given func(*Facts)
+	says  string
+	fix   string
+}{
+	"the database does not serve": {"AVAIL-001", func(f *Facts) { f.Database.Status.Client.DatabaseStatus.Available = false }, "does not serve", "fdb status sample"},
+	"the database was never created": {"AVAIL-001", func(f *Facts) {
+		f.Cluster.Status.Configured, f.Database = false, plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+	}, "Not configured", "fdb plan sample"},
+	"no more zone may fail": {"AVAIL-002", func(f *Facts) { f.Database.Status.Cluster.FaultTolerance.WithoutLosingData = new(0) }, "0 more zones may fail, 1 when all is well", "fdb status"},
+	"data is healing": {"AVAIL-003", func(f *Facts) {
+		f.Database.Status.Cluster.Data.State = &fdb.DataState{Name: "healing", Healthy: new(false)}
+	}, "data distribution is at healing", "fdb status"},
+	"a copy is missing":     {"AVAIL-003", func(f *Facts) { f.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = new(1) }, "1 of 2 copies", "fdb status"},
+	"not all is replicated": {"AVAIL-003", func(f *Facts) { f.Database.Status.Cluster.FullReplication = new(false) }, "not all data", "fdb status"},
+	"storage lags":          {"AVAIL-004", func(f *Facts) { f.Database.Status.Cluster.QoS.WorstDataLagStorageServer.Seconds = new(90.0) }, "90 s, at most 60 s", "fdb status"},
+	"a restore locked the database": {"AVAIL-005", func(f *Facts) {
+		f.Database.Status.Cluster.DatabaseLockState = &fdb.LockState{Locked: true, LockUID: "ab"}
+	}, "UID ab", "fdb status"},
+	"many recoveries": {"AVAIL-006", func(f *Facts) { f.Database.Status.Cluster.RecoveryState.ActiveGenerations = new(11) }, "11 active generations", "fdb status"},
+	"a message": {"AVAIL-007", func(f *Facts) {
+		f.Database.Status.Cluster.Messages = []fdb.Message{{Name: "storage_server_lagging", Description: "lags"}}
+	}, "storage_server_lagging: lags", "fdb status"},
+	"maintenance": {"AVAIL-008", func(f *Facts) {
+		f.Database.Status.Cluster.MaintenanceZone, f.Database.Status.Cluster.MaintenanceSecondsRemaining = "z1", new(60.0)
+	}, "for 1m0s more", "--zone z1"},
+	"two zones for triple":                {"TOPO-001", func(f *Facts) { f.Desired.RedundancyMode = "three_data_hall" }, "", "fdb status"},
+	"a class that is short of groups":     {"TOPO-002", func(f *Facts) { f.Cluster.Spec.ProcessCounts.Storage = 6 }, "5 process groups, the spec asks for 6", "fdb plan"},
+	"no quorum":                           {"COORD-001", func(f *Facts) { f.Database.Status.Client.Coordinators.QuorumReachable = false }, "no quorum", "fdb status"},
+	"a coordinator is silent":             {"COORD-002", func(f *Facts) { f.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false }, "does not answer", "fdb status"},
+	"a coordinator too few":               {"COORD-003", func(f *Facts) { c := &f.Database.Status.Client.Coordinators; c.Coordinators = c.Coordinators[:2] }, "2 coordinators, want 3", "fdb plan"},
+	"a coordinator leaves":                {"COORD-004", coordinatorLeaves, "is a coordinator and marked for removal", "fdb reconcile"},
+	"the record has another string":       {"CONN-001", func(f *Facts) { f.Cluster.Status.ConnectionString = "old:old@10.0.0.1:4501" }, "old:old@", "fdb reconcile"},
+	"the ConfigMap has another string":    {"CONN-002", func(f *Facts) { f.ConfigMap.Data["cluster-file"] = "old:old@10.0.0.1:4501" }, "old:old@", "fdb reconcile"},
+	"there is no ConfigMap":               {"CONN-002", func(f *Facts) { f.ConfigMap = nil }, "not there", "fdb reconcile"},
+	"processes are missing":               {"PG-001", condition(v1beta2.ConditionMissingProcesses), "MissingProcesses", "get process-groups sample --condition MissingProcesses"},
+	"an old pod spec":                     {"PG-002", condition(v1beta2.ConditionIncorrectPodSpec), "IncorrectPodSpec", "fdb plan"},
+	"an old command line":                 {"PG-003", condition(v1beta2.ConditionIncorrectCommandLine), "IncorrectCommandLine", "fdb plan"},
+	"an old ConfigMap in a pod":           {"PG-004", condition(v1beta2.ConditionIncorrectConfigMap), "IncorrectConfigMap", "fdb plan"},
+	"old labels":                          {"PG-005", condition(v1beta2.ConditionIncorrectPodMetadata), "IncorrectPodMetadata", "fdb plan"},
+	"an old sidecar":                      {"PG-006", condition(v1beta2.ConditionIncorrectSidecarImage), "IncorrectSidecarImage", "fdb plan"},
+	"a silent sidecar":                    {"PG-007", condition(v1beta2.ConditionSidecarUnreachable), "SidecarUnreachable", "get process-groups"},
+	"a disk fails":                        {"PG-008", condition(v1beta2.ConditionProcessHasIOError), "ProcessHasIOError", "get process-groups"},
+	"somebody excluded a group":           {"PG-009", condition(v1beta2.ConditionProcessIsMarkedAsExcluded), "ProcessIsMarkedAsExcluded", "get process-groups"},
+	"a busy process":                      {"PG-010", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.RunLoopBusy = new(0.95) }) }, "more than 90%", "fdb status"},
+	"a pod is gone":                       {"POD-001", func(f *Facts) { delete(f.Pods, f.first("log").PodName(f.Cluster)) }, "not there", "fdb plan"},
+	"a pod without a node":                {"POD-002", onPod(func(p *corev1.Pod) { p.Spec.NodeName = "" }), "no node takes the pod", "describe pod"},
+	"a crash loop":                        {"POD-003", onPod(crash), "container foundationdb waits: CrashLoopBackOff", "describe pod"},
+	"a pod that ended":                    {"POD-003", onPod(func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }), "the pod ended: Evicted", "describe pod"},
+	"a pod that ends for ever":            {"POD-004", onPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon.Add(-time.Hour)} }), "has been ending", "fdb plan"},
+	"stateless pods that wait long":       {"POD-005", func(f *Facts) { f.Cluster.Spec.Processes = nil }, "15 s", `"tolerationSeconds":15`},
+	"a tainted node":                      {"NODE-001", condition(v1beta2.ConditionNodeTaintDetected), "NodeTaintDetected", "get process-groups"},
+	"a tainted node for long":             {"NODE-002", condition(v1beta2.ConditionNodeTaintReplacing), "NodeTaintReplacing", "get process-groups"},
+	"a claim is gone":                     {"VOL-001", func(f *Facts) { delete(f.Volumes, f.first("log").PVCName(f.Cluster)) }, "not there", "fdb plan"},
+	"a claim without a volume":            {"VOL-002", func(f *Facts) { f.Volumes[f.first("log").PVCName(f.Cluster)].Status.Phase = corev1.ClaimPending }, "Pending", "describe pvc"},
+	"a full disk":                         {"VOL-003", disk(9), "less than 10%", "get process-groups"},
+	"a disk that is nearly full":          {"VOL-004", disk(10), "less than 20%", "get process-groups"},
+	"a certificate that has expired":      {"CERT-001", expiring(-time.Hour), "ends at 2026-11-20T11:00:00Z", "describe secret tls"},
+	"a certificate of a few more days":    {"CERT-002", expiring(6 * 24 * time.Hour), "ends at", "describe secret tls"},
+	"a certificate of a few more weeks":   {"CERT-003", expiring(29 * 24 * time.Hour), "ends at", "describe secret tls"},
+	"a process of another version":        {"UPGRADE-001", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Version = "7.1.26" }) }, "runs 7.1.26, the spec asks for 7.3.79", "fdb plan"},
+	"a client of another protocol":        {"UPGRADE-002", func(f *Facts) { f.Database.Status.Cluster.IncompatibleConnections = []string{"10.9.9.9:1"} }, "another protocol", "get pods"},
+	"the lock of a denied instance":       {"LOCK-001", both(deny("west"), holdsLock("west", time.Minute)), `"west" holds it`, "fdb reconcile"},
+	"a lock that nobody gave back":        {"LOCK-002", holdsLock("west", -time.Minute), `"west" took it`, "fdb reconcile"},
+	"an instance that the spec denies":    {"LOCK-003", specDenies("west", false), "the spec denies it", "fdb reconcile"},
+	"an instance that the spec allows":    {"LOCK-003", both(deny("west"), specDenies("west", true)), "the spec allows it", "fdb reconcile"},
+	"an instance that no spec names":      {"LOCK-003", deny("west"), "does not name it", `{"spec":{"lockOptions":{"denyList":[{"id":"west","allow":true}]}}}`},
+	"this instance is denied":             {"LOCK-004", both(deny("east"), func(f *Facts) { f.Cluster.Spec.ProcessGroupIDPrefix = "east" }), "on the deny list", `"id":"east","allow":true`},
+	"a Lease of a run that died":          {"LOCK-005", func(f *Facts) { f.Lease.Holder, f.Lease.Until = "me pid 1", noon.Add(-time.Minute) }, "me pid 1 never gave it back", "fdb reconcile"},
+	"another configuration":               {"DRIFT-001", func(f *Facts) { f.Gaps.Generations.NeedsConfigurationChange = 8 }, "not the one of the spec", "fdb plan"},
+	"something to reconcile":              {"DRIFT-002", func(f *Facts) { f.Gaps.Reasons = []string{"a reason"} }, "a reason", "fdb plan"},
+	"nobody looks after it":               {"DRIFT-003", func(f *Facts) { f.Cluster.Spec.Skip = true }, "spec.skip", `{"spec":{"skip":false}}`},
+	"an old pod":                          {"ORPHAN-001", func(f *Facts) { f.Pods["old"] = &corev1.Pod{} }, "none of its processes reports", "delete pod old"},
+	"an old pod that serves":              {"ORPHAN-001", orphanServes, "its processes report to the database", "describe pod old"},
+	"a pod that the next pass takes up":   {"ORPHAN-001", func(f *Facts) { f.Record.Status.ProcessGroups = f.Record.Status.ProcessGroups[1:] }, "the next pass takes it up as processgroup/", "fdb plan"},
+	"a claim that the next pass takes up": {"ORPHAN-002", func(f *Facts) { f.Record.Status.ProcessGroups = nil }, "the next pass takes it up as processgroup/", "fdb plan"},
+	"a service that the next pass takes up": {"ORPHAN-003", func(f *Facts) {
+		f.Services[f.first("log").ServiceName(f.Cluster)] = &corev1.Service{}
+		f.Record.Status.ProcessGroups = nil
+	}, "the next pass takes it up as processgroup/", "fdb plan"},
+	"an old claim": {"ORPHAN-002", func(f *Facts) { f.Volumes["old"] = &corev1.PersistentVolumeClaim{} }, "no process group's", "delete pvc old"},
+	"an old claim while copies are missing": {"ORPHAN-002", func(f *Facts) {
+		f.Volumes["old"] = &corev1.PersistentVolumeClaim{}
+		f.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = new(1)
+	}, "no process group's", "describe pvc old"},
+	"an old service":            {"ORPHAN-003", func(f *Facts) { f.Services["old"] = &corev1.Service{} }, "no process group's", "describe service old"},
+	"an exclusion of nobody":    {"ORPHAN-004", exclusion("10.99.0.1"), "accounts for it", "fdbcli --exec include 10.99.0.1"},
+	"an exclusion of an old ID": {"ORPHAN-004", exclusion("locality_instance_id:storage-99"), "accounts for it", "include locality_instance_id:storage-99"},
+	"a process of nobody": {"ORPHAN-005", func(f *Facts) {
+		f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Locality["instance_id"] = "log-99" })
+	}, "no process group of the record", "fdb status"},
+	"nodes are hidden":       {"RBAC-001", func(f *Facts) { f.NodesHidden = "nodes is forbidden" }, "nodes is forbidden", "auth can-i list nodes"},
+	"no right to run a pass": {"RBAC-002", func(f *Facts) { f.Missing = []string{"create pods"} }, "not allowed", "auth can-i --list"},
+}
+
+func both(first, second func(*Facts)) func(*Facts) {
+	return func(f *Facts) { first(f); second(f) }
+}
+
+func onPod(edit func(*corev1.Pod)) func(*Facts) {
+	return func(f *Facts) { edit(f.Pod(f.first("log"))) }
+}
+
+func crash(p *corev1.Pod) {
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "foundationdb", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}}
+}
+
+func holdsLock(owner string, left time.Duration) func(*Facts) {
+	return func(f *Facts) {
+		f.Coordination.Lock = &fdb.Lock{Owner: owner, Start: noon.Add(-time.Hour), End: noon.Add(left)}
+	}
+}
+
+func specDenies(id string, allow bool) func(*Facts) {
+	return func(f *Facts) {
+		f.Cluster.Spec.LockOptions.DenyList = []v1beta2.LockDenyListEntry{{ID: id, Allow: allow}}
+	}
+}
+
+func coordinatorLeaves(f *Facts) {
+	for _, g := range f.Groups() {
+		for _, p := range f.Database.Status.ProcessesOf(string(g.ProcessGroupID)) {
+			if f.Database.Status.IsCoordinator(p) {
+				g.MarkForRemoval(noon.Add(-time.Hour))
+				return
+			}
+		}
+	}
+}
+
+func orphanServes(f *Facts) {
+	f.Pods["old"] = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{
+		f.Cluster.ProcessGroupIDLabels()[0]: string(f.first("log").ProcessGroupID),
+	}}}
+}
+
+func exclusion(target string) func(*Facts) {
+	return func(f *Facts) {
+		e := fdb.ExcludedServer{Address: target}
+		if locality, found := strings.CutPrefix(target, "locality_"); found {
+			e = fdb.ExcludedServer{Locality: "locality_" + locality}
+		}
+		f.Database.Status.Cluster.Configuration.ExcludedServers = []fdb.ExcludedServer{e}
+	}
+}
+
+func TestRulesFindTheirTroubles(t *testing.T) {
+	for name, tc := range troubles {
+		t.Run(name, func(t *testing.T) {
+			f := healthy(t)
+			tc.given(&f)
+			item := itemOf(t, reportOn(f, Options{}), tc.rule)
+			if item.Outcome != Failed || len(item.Findings) == 0 {
+				t.Fatalf("%s found nothing: %+v", tc.rule, item)
+			}
+			v := item.Findings[0]
+			if !strings.Contains(v.Message, tc.says) || !strings.Contains(v.Fix, tc.fix) || !strings.HasPrefix(v.Fix, "kubectl ") {
+				t.Errorf("got %q, fix %q, want %q and %q", v.Message, v.Fix, tc.says, tc.fix)
+			}
+			if v.Count != len(v.Subjects) || v.Count == 0 {
+				t.Errorf("got %d subjects in %v", v.Count, v.Subjects)
+			}
+		})
+	}
+}
+
+func itemOf(t *testing.T, r Report, code string) Item {
+	t.Helper()
+	i := slices.IndexFunc(r.Items, func(i Item) bool { return i.Rule == code })
+	if i < 0 {
+		t.Fatalf("no rule %s", code)
+	}
+	return r.Items[i]
+}
+
+func TestEveryRuleHasATroubleAndAnExplanation(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range Rules() {
+		if seen[r.Code] || r.Title == "" || r.Why == "" || r.Severity.rank() < 0 {
+			t.Errorf("%s: there twice, or without words: %+v", r.Code, r)
+		}
+		seen[r.Code] = true
+		found := false
+		for _, tc := range troubles {
+			found = found || tc.rule == r.Code
+		}
+		if !found {
+			t.Errorf("no test shows that %s finds anything", r.Code)
+		}
+	}
+}
+
+// What cannot be looked at is not checked, and says why.
+func TestWhatCannotBeLookedAtIsNotChecked(t *testing.T) {
+	silent := func(f *Facts) { f.Database = plan.DatabaseFacts{Unreachable: "timed out"} }
+	tests := map[string]struct {
+		given func(*Facts)
+		rules []string
+		says  string
+	}{
+		"no answer from the database": {silent, []string{
+			"AVAIL-001", "AVAIL-002", "AVAIL-003", "AVAIL-007", "TOPO-001", "COORD-001", "COORD-003", "CONN-001", "PG-001", "PG-010", "VOL-003", "UPGRADE-001", "LOCK-001", "DRIFT-001", "ORPHAN-004",
+		}, "timed out"},
+		"an unavailable database": {func(f *Facts) { f.Database.Status.Client.DatabaseStatus.Available = false }, []string{"AVAIL-002", "PG-001", "NODE-001", "ORPHAN-005"}, "does not serve"},
+		"hidden nodes":            {func(f *Facts) { f.NodesHidden = "nodes is forbidden" }, []string{"NODE-001", "NODE-002"}, "nodes is forbidden"},
+		"Secrets that may not be read": {func(f *Facts) { f.Secrets = map[string]Secret{"tls": {Unread: "forbidden"}} },
+			[]string{"CERT-001", "CERT-002", "CERT-003"}, "Secret tls: forbidden"},
+		"certificates from elsewhere": {func(f *Facts) { f.Secrets = map[string]Secret{} }, []string{"CERT-001"}, "from elsewhere"},
+		"what instances share was not read": {func(f *Facts) { f.Coordination.Read, f.Cluster.Spec.LockOptions.DisableLocks = false, new(false) },
+			[]string{"LOCK-001", "LOCK-002", "LOCK-003", "LOCK-004"}, "was not read"},
+		"a Lease that may not be read": {func(f *Facts) { f.Lease.Read = false }, []string{"LOCK-005"}, "could not be read"},
+		"rights that nobody tells":     {func(f *Facts) { f.MissingRead = false }, []string{"RBAC-002"}, "could not be asked"},
+		"a disk that does not tell its size": {func(f *Facts) {
+			f.eachProcess(f.first("storage"), func(p *fdb.Process) { p.Roles = []fdb.Role{{Role: fdb.RoleLog}} })
+		}, []string{"VOL-003", "VOL-004"}, "did not tell"},
+		"an unknown fault tolerance":    {func(f *Facts) { f.Database.Status.Cluster.FaultTolerance = nil }, []string{"AVAIL-002"}, "does not tell"},
+		"an unknown replication":        {func(f *Facts) { f.Database.Status.Cluster.FullReplication = nil }, []string{"AVAIL-003"}, "does not tell whether"},
+		"a database without its string": {func(f *Facts) { f.Database.Status.Cluster.ConnectionString = "" }, []string{"CONN-001"}, "does not tell its connection string"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := healthy(t)
+			tc.given(&f)
+			r := reportOn(f, Options{})
+			for _, code := range tc.rules {
+				if item := itemOf(t, r, code); item.Outcome != NotChecked || !strings.Contains(item.Reason, tc.says) {
+					t.Errorf("%s: %s because %q, want not-checked because %q", code, item.Outcome, item.Reason, tc.says)
+				}
+			}
+		})
+	}
+}
+
+func TestAnotherInstancesExclusionsAndProcessesAreItsOwn(t *testing.T) {
+	f := healthy(t)
+	f.Cluster.Spec.ProcessGroupIDPrefix = "east"
+	exclusion("locality_instance_id:west-storage-1")(&f)
+	for _, code := range []string{"ORPHAN-004", "ORPHAN-005"} {
+		if item := itemOf(t, reportOn(f, Options{}), code); item.Outcome != Passed {
+			t.Errorf("%s: %+v", code, item)
+		}
+	}
+}

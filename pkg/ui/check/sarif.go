@@ -1,0 +1,130 @@
+package check
+
+import (
+	"io"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// SARIF 2.1.0, as far as a report needs it.
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool        sarifTool         `json:"tool"`
+		Invocations []sarifInvocation `json:"invocations"`
+		Results     []sarifResult     `json:"results"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name    string      `json:"name"`
+		Version string      `json:"version"`
+		Rules   []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID               string             `json:"id"`
+		ShortDescription sarifText          `json:"shortDescription"`
+		FullDescription  sarifText          `json:"fullDescription"`
+		Configuration    sarifConfiguration `json:"defaultConfiguration"`
+		Properties       sarifProperties    `json:"properties"`
+	}
+	sarifProperties struct {
+		Tags []string `json:"tags"`
+	}
+	sarifConfiguration struct {
+		Level string `json:"level"`
+	}
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifResult struct {
+		RuleID    string          `json:"ruleId"`
+		RuleIndex int             `json:"ruleIndex"`
+		Level     string          `json:"level"`
+		Message   sarifText       `json:"message"`
+		Locations []sarifLocation `json:"locations"`
+	}
+	sarifLocation struct {
+		Logical []sarifLogical `json:"logicalLocations"`
+	}
+	sarifLogical struct {
+		Name string `json:"fullyQualifiedName"`
+		Kind string `json:"kind"`
+	}
+	sarifInvocation struct {
+		Successful    bool                `json:"executionSuccessful"`
+		Notifications []sarifNotification `json:"toolExecutionNotifications"`
+	}
+	sarifNotification struct {
+		Rule    sarifReference `json:"associatedRule"`
+		Level   string         `json:"level"`
+		Message sarifText      `json:"message"`
+	}
+	sarifReference struct {
+		ID    string `json:"id"`
+		Index int    `json:"index"`
+	}
+)
+
+// WriteSARIF prints a report in the format of static analysis. The subjects are logical
+// locations, since nothing that is found has a line in a file. What was not checked or
+// was skipped is a notification.
+func WriteSARIF(w io.Writer, r Report) error {
+	name, version, _ := strings.Cut(r.Metadata.Tool, " ")
+	run := sarifRun{
+		Tool:        sarifTool{sarifDriver{Name: name, Version: version, Rules: []sarifRule{}}},
+		Invocations: []sarifInvocation{{Successful: r.Verdict != VerdictCannotTell, Notifications: []sarifNotification{}}},
+		Results:     []sarifResult{},
+	}
+	for i, item := range r.Items {
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, item.sarifRule())
+		for _, f := range item.Findings {
+			run.Results = append(run.Results, r.sarifResult(i, item, f))
+		}
+		if item.Reason != "" {
+			outcome := NotChecked
+			if item.Outcome == Skipped {
+				outcome = Skipped
+			}
+			run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, sarifNotification{
+				Rule: sarifReference{item.Rule, i}, Level: "warning", Message: sarifText{string(outcome) + ": " + item.Reason},
+			})
+		}
+	}
+	return ui.WriteIndentedJSON(w, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+}
+
+func (i Item) sarifRule() sarifRule {
+	return sarifRule{
+		ID: i.Rule, ShortDescription: sarifText{i.Title}, FullDescription: sarifText{i.Explanation},
+		Configuration: sarifConfiguration{i.Severity.sarif()}, Properties: sarifProperties{[]string{i.Family, string(i.Severity)}},
+	}
+}
+
+func (r Report) sarifResult(index int, i Item, f FindingView) sarifResult {
+	result := sarifResult{RuleID: i.Rule, RuleIndex: index, Level: i.Severity.sarif(), Message: sarifText{f.Message + "\nfix: " + f.Fix}, Locations: []sarifLocation{}}
+	for _, subject := range f.Subjects {
+		result.Locations = append(result.Locations, sarifLocation{[]sarifLogical{{
+			Name: r.Metadata.Namespace + "/" + r.Metadata.Cluster + "/" + subject, Kind: "resource",
+		}}})
+	}
+	return result
+}
+
+// sarif is the level that SARIF has for a severity; it knows nothing worse than an error.
+func (s Severity) sarif() string {
+	switch s {
+	case Critical, Error:
+		return "error"
+	case Warning:
+		return "warning"
+	default:
+		return "note"
+	}
+}

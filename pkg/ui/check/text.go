@@ -1,0 +1,155 @@
+package check
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// mostNamed is how many subjects a row names before it only counts them.
+const mostNamed = 2
+
+// WriteTable prints a row per finding, and one for all rules that could not look for the
+// same reason. Wide tables have all subjects, and a row for each rule.
+func WriteTable(w io.Writer, r Report, o ui.ListOptions) error {
+	t := ui.Table{Header: []string{"RULE", "SEVERITY", "SUBJECT", "COUNT", "SINCE", "MESSAGE", "FIX"}, Rows: r.rows(o)}
+	if o.NoHeaders {
+		t.Header = nil
+	}
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	return t.Write(w)
+}
+
+func (r Report) rows(o ui.ListOptions) [][]string {
+	var rows [][]string
+	for _, item := range r.Items {
+		for _, f := range item.Findings {
+			rows = append(rows, []string{item.Rule, string(item.Severity), f.subjects(o.Wide), strconv.Itoa(f.Count), f.since(o), f.Message, f.Fix})
+		}
+		if o.Wide {
+			rows = append(rows, item.rest()...)
+		}
+	}
+	if o.Wide {
+		return rows
+	}
+	return append(rows, r.notChecked()...)
+}
+
+// rest is the row of a rule that found nothing, or could not look everywhere.
+func (i Item) rest() [][]string {
+	switch {
+	case i.Outcome == Failed && i.Reason == "":
+		return nil
+	case i.Outcome == Failed:
+		return [][]string{{i.Rule, string(NotChecked), "-", "-", "-", i.Reason, "-"}}
+	case i.Reason != "":
+		return [][]string{{i.Rule, string(i.Outcome), "-", "-", "-", i.Reason, "-"}}
+	default:
+		return [][]string{{i.Rule, string(i.Outcome), "-", "-", "-", i.Title, "-"}}
+	}
+}
+
+// notChecked puts the rules together that could not look for the same reason.
+func (r Report) notChecked() [][]string {
+	var reasons []string
+	rules := map[string][]string{}
+	for _, item := range r.Items {
+		if item.Reason == "" || item.Outcome == Skipped {
+			continue
+		}
+		if rules[item.Reason] == nil {
+			reasons = append(reasons, item.Reason)
+		}
+		rules[item.Reason] = append(rules[item.Reason], "rule/"+item.Rule)
+	}
+	var rows [][]string
+	for _, reason := range reasons {
+		codes := FindingView{Subjects: rules[reason]}
+		rows = append(rows, []string{"-", string(NotChecked), codes.subjects(false), strconv.Itoa(len(codes.Subjects)), "-", reason, "-"})
+	}
+	return rows
+}
+
+func (f FindingView) subjects(all bool) string {
+	if all || len(f.Subjects) <= mostNamed+1 {
+		return strings.Join(f.Subjects, ",")
+	}
+	return fmt.Sprintf("%s,+%d", strings.Join(f.Subjects[:mostNamed], ","), len(f.Subjects)-mostNamed)
+}
+
+func (f FindingView) since(o ui.ListOptions) string {
+	switch {
+	case f.Since == nil:
+		return "-"
+	case o.Absolute:
+		return f.Since.Format(time.RFC3339)
+	default:
+		return duration.HumanDuration(max(0, o.Now.Sub(*f.Since)))
+	}
+}
+
+// WriteRules prints the rules themselves: what each wants to be so, and what it means
+// when it is not.
+func WriteRules(w io.Writer, rules []Rule, o ui.ListOptions) error {
+	t := ui.Table{Header: []string{"RULE", "SEVERITY", "TITLE", "MEANING"}}
+	if o.NoHeaders {
+		t.Header = nil
+	}
+	for _, r := range rules {
+		t.Rows = append(t.Rows, []string{r.Code, string(r.Severity), r.Title, r.Why})
+	}
+	return t.Write(w)
+}
+
+// RuleList is the document of `check --list`.
+type RuleList struct {
+	ui.Document
+	Items []RuleView `json:"items"`
+}
+
+// RuleView is one rule.
+type RuleView struct {
+	Rule        string   `json:"rule"`
+	Family      string   `json:"family"`
+	Severity    Severity `json:"severity"`
+	Title       string   `json:"title"`
+	Explanation string   `json:"explanation"`
+}
+
+// NewRuleList makes the document.
+func NewRuleList(m ui.Metadata, rules []Rule) RuleList {
+	l := RuleList{Document: ui.NewDocument("CheckRuleList", m, time.Time{}, ui.SourceLive), Items: []RuleView{}}
+	for _, r := range rules {
+		l.Items = append(l.Items, RuleView{r.Code, r.Family(), r.Severity, r.Title, r.Why})
+	}
+	return l
+}
+
+// Named are the rules of these codes or families, all without any; unknown is the first
+// name that no rule has.
+func Named(names []string) (rules []Rule, unknown string) {
+	for _, name := range names {
+		known := false
+		for _, r := range Rules() {
+			known = known || named(r, []string{name})
+		}
+		if !known {
+			return nil, name
+		}
+	}
+	for _, r := range Rules() {
+		if len(names) == 0 || named(r, names) {
+			rules = append(rules, r)
+		}
+	}
+	return rules, ""
+}
