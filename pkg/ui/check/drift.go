@@ -1,9 +1,6 @@
 package check
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // drifts are the rules about the cluster being as its spec asks.
 func drifts() []Rule {
@@ -44,13 +41,13 @@ func unreconciled(f Facts) ([]Finding, string) {
 	return with(one("foundationdbcluster/"+f.Cluster.Name, "it is not yet as its spec asks: "+someReasons(f.Gaps.Reasons), f.fix("plan")...))
 }
 
-// someReasons are the first reasons, and how many more there are: each process group can
+// someReasons is the first reason, and how many more there are: each process group can
 // have several.
 func someReasons(reasons []string) string {
-	if len(reasons) <= mostNamed+1 {
-		return strings.Join(reasons, "; ")
+	if len(reasons) == 1 {
+		return reasons[0]
 	}
-	return fmt.Sprintf("%s, and %d more", strings.Join(reasons[:mostNamed], "; "), len(reasons)-mostNamed)
+	return fmt.Sprintf("%s, and %d more reasons", reasons[0], len(reasons)-1)
 }
 
 func leftAlone(f Facts) ([]Finding, string) {

@@ -220,7 +220,7 @@ func TestLongLinesOfSubjectsAreCountedUnlessAllAreWanted(t *testing.T) {
 }
 
 func TestManyReasonsAreCounted(t *testing.T) {
-	if got := someReasons([]string{"a", "b", "c", "d"}); got != "a; b, and 2 more" {
+	if got := someReasons([]string{"a", "b", "c"}); got != "a, and 2 more reasons" {
 		t.Errorf("got %s", got)
 	}
 }
