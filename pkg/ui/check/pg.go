@@ -27,7 +27,7 @@ func groups() []Rule {
 		conditionRule("PG-007", Warning, v1beta2.ConditionSidecarUnreachable, "Sidecars answer",
 			"Nobody can tell what such a pod will start with.", ""),
 		conditionRule("PG-008", Error, v1beta2.ConditionProcessHasIOError, "No disk fails",
-			"A process says that its disk failed or hung. The group is replaced when that lasts.", ""),
+			"A process says that its disk failed or hung. The group is replaced when that lasts, or at once by hand.", "replace"),
 		conditionRule("PG-009", Warning, v1beta2.ConditionProcessIsMarkedAsExcluded, "No group that should stay is excluded",
 			"It takes no data and no roles, so the cluster has a process less than it seems. Somebody excluded it by hand.", ""),
 		{
@@ -46,7 +46,11 @@ const tooBusy = 0.9
 func conditionRule(code string, severity Severity, t v1beta2.ProcessGroupConditionType, title, why, mend string) Rule {
 	return Rule{Code: code, Severity: severity, Title: title, Why: why, needs: judged, find: func(f Facts) ([]Finding, string) {
 		finding := Finding{Message: string(t), Fix: f.listGroups("--condition", string(t))}
-		if mend != "" {
+		switch mend {
+		case "":
+		case "replace":
+			finding.Fix = f.fix(mend, "--condition", string(t))
+		default:
 			finding.Fix = f.fix(mend)
 		}
 		for _, g := range f.Staying() {

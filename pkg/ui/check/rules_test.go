@@ -92,7 +92,7 @@ var troubles = map[string]struct {
 	"old labels":                          {"PG-005", condition(v1beta2.ConditionIncorrectPodMetadata), "IncorrectPodMetadata", "fdb plan"},
 	"an old sidecar":                      {"PG-006", condition(v1beta2.ConditionIncorrectSidecarImage), "IncorrectSidecarImage", "fdb plan"},
 	"a silent sidecar":                    {"PG-007", condition(v1beta2.ConditionSidecarUnreachable), "SidecarUnreachable", "get process-groups"},
-	"a disk fails":                        {"PG-008", condition(v1beta2.ConditionProcessHasIOError), "ProcessHasIOError", "get process-groups"},
+	"a disk fails":                        {"PG-008", condition(v1beta2.ConditionProcessHasIOError), "ProcessHasIOError", "fdb replace sample --condition ProcessHasIOError"},
 	"somebody excluded a group":           {"PG-009", condition(v1beta2.ConditionProcessIsMarkedAsExcluded), "ProcessIsMarkedAsExcluded", "get process-groups"},
 	"a busy process":                      {"PG-010", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.RunLoopBusy = new(0.95) }) }, "more than 90%", "fdb status"},
 	"a pod is gone":                       {"POD-001", func(f *Facts) { delete(f.Pods, f.first("log").PodName(f.Cluster)) }, "not there", "fdb plan"},
