@@ -7,11 +7,14 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"maps"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -95,10 +98,13 @@ func TestCheckExitCodes(t *testing.T) {
 func TestACheckChangesNothing(t *testing.T) {
 	g := up(t)
 	losePod(g)
-	before := len(g.world.Pods)
+	seen := func() []any {
+		return []any{g.world.Record.DeepCopy(), slices.Sorted(maps.Keys(g.world.Pods)), slices.Sorted(maps.Keys(g.world.Volumes)), g.world.ConfigMap.DeepCopy(), g.world.LeaseHolder, g.world.LockHolder}
+	}
+	before := seen()
 	g.run("check", "sample")
-	if len(g.world.Pods) != before || g.world.LeaseHolder != "" {
-		t.Error("it acted")
+	if diff := cmp.Diff(before, seen()); diff != "" {
+		t.Error(diff)
 	}
 }
 
