@@ -31,18 +31,18 @@ func availability() []Rule {
 			Code: "AVAIL-004", Severity: Warning, Title: "Storage servers and logs keep up", needs: serving,
 			Why: "Lag beyond a minute or queues beyond 250 MiB slow writes down, and most changes wait until they are gone.",
 			find: func(f Facts) ([]Finding, string) {
-				return with(f.refused(safety.LoadWithinLimits(f.Database), "status"))
+				return with(f.refused(safety.LoadWithinLimits(f.Database)))
 			},
 		},
 		{
 			Code: "AVAIL-005", Severity: Error, Title: "The database is not locked", needs: serving,
 			Why:  "A restore, disaster recovery or a person locked it: applications get errors.",
-			find: func(f Facts) ([]Finding, string) { return with(f.refused(safety.Unlocked(f.Database), "status")) },
+			find: func(f Facts) ([]Finding, string) { return with(f.refused(safety.Unlocked(f.Database))) },
 		},
 		{
 			Code: "AVAIL-006", Severity: Warning, Title: "Past recoveries are over", needs: serving,
 			Why:  "Many log generations mean recoveries in a row; nothing that causes another one starts.",
-			find: func(f Facts) ([]Finding, string) { return with(f.refused(safety.FewGenerations(f.Database), "status")) },
+			find: func(f Facts) ([]Finding, string) { return with(f.refused(safety.FewGenerations(f.Database))) },
 		},
 		{
 			Code: "AVAIL-007", Severity: Warning, Title: "The database makes no remarks", needs: databaseWord,
@@ -58,11 +58,11 @@ func availability() []Rule {
 }
 
 // refused is a finding for a check that does not hold.
-func (f Facts) refused(c plan.Check, look string) []Finding {
+func (f Facts) refused(c plan.Check) []Finding {
 	if c.OK {
 		return nil
 	}
-	return one(database, c.Evidence, f.fix(look)...)
+	return one(database, c.Evidence, f.fix("status")...)
 }
 
 func serves(f Facts) ([]Finding, string) {

@@ -171,11 +171,9 @@ func specDenies(id string, allow bool) func(*Facts) {
 
 func coordinatorLeaves(f *Facts) {
 	for _, g := range f.Groups() {
-		for _, p := range f.Database.Status.ProcessesOf(string(g.ProcessGroupID)) {
-			if f.Database.Status.IsCoordinator(p) {
-				g.MarkForRemoval(noon.Add(-time.Hour))
-				return
-			}
+		if slices.ContainsFunc(f.Database.Status.ProcessesOf(string(g.ProcessGroupID)), f.Database.Status.IsCoordinator) {
+			g.MarkForRemoval(noon.Add(-time.Hour))
+			return
 		}
 	}
 }
@@ -255,11 +253,13 @@ func TestWhatCannotBeLookedAtIsNotChecked(t *testing.T) {
 		}, "timed out"},
 		"an unavailable database": {func(f *Facts) { f.Database.Status.Client.DatabaseStatus.Available = false }, []string{"AVAIL-002", "PG-001", "NODE-001", "ORPHAN-005"}, "does not serve"},
 		"hidden nodes":            {func(f *Facts) { f.NodesHidden = "nodes is forbidden" }, []string{"NODE-001", "NODE-002"}, "nodes is forbidden"},
-		"Secrets that may not be read": {func(f *Facts) { f.Secrets = map[string]Secret{"tls": {Unread: "forbidden"}} },
-			[]string{"CERT-001", "CERT-002", "CERT-003"}, "Secret tls: forbidden"},
+		"Secrets that may not be read": {func(f *Facts) {
+			f.Secrets = map[string]Secret{"tls": {Unread: "forbidden"}}
+		}, []string{"CERT-001", "CERT-002", "CERT-003"}, "Secret tls: forbidden"},
 		"certificates from elsewhere": {func(f *Facts) { f.Secrets = map[string]Secret{} }, []string{"CERT-001"}, "from elsewhere"},
-		"what instances share was not read": {func(f *Facts) { f.Coordination.Read, f.Cluster.Spec.LockOptions.DisableLocks = false, new(false) },
-			[]string{"LOCK-001", "LOCK-002", "LOCK-003", "LOCK-004"}, "was not read"},
+		"what instances share was not read": {func(f *Facts) {
+			f.Coordination.Read, f.Cluster.Spec.LockOptions.DisableLocks = false, new(false)
+		}, []string{"LOCK-001", "LOCK-002", "LOCK-003", "LOCK-004"}, "was not read"},
 		"a Lease that may not be read": {func(f *Facts) { f.Lease.Read = false }, []string{"LOCK-005"}, "could not be read"},
 		"rights that nobody tells":     {func(f *Facts) { f.MissingRead = false }, []string{"RBAC-002"}, "could not be asked"},
 		"a disk that does not tell its size": {func(f *Facts) {

@@ -13,7 +13,7 @@ func topology() []Rule {
 			Code: "TOPO-001", Severity: Error, Title: "Processes report from enough fault domains", needs: databaseWord,
 			Why: "The redundancy mode needs more zones, or data halls, than there are. FoundationDB accepts that and waits for ever.",
 			find: func(f Facts) ([]Finding, string) {
-				return with(f.refused(safety.CanHold(f.Database, f.Desired), "status"))
+				return with(f.refused(safety.CanHold(f.Database, f.Desired)))
 			},
 		},
 		{
