@@ -33,6 +33,10 @@ func allNeeds() []commandNeeds {
 		{"reconcile", reconciling()},
 		{"reconcile --watch", slices.Concat(reconciling(), required(watchPowers()...))},
 		{"replace", reconciling()},
+		{"cordon", cordoning()},
+		{"uncordon", cordoning()},
+		{"drain", cordoning()},
+		{"check", slices.Concat(looking(), []need{{power: power{"get", "", "secrets", ""}, without: "certificates are not checked"}})},
 		{"version", slices.Concat(optional("its versions are not known", lookPowers()...), finding(), operators())},
 		{"cli", slices.Concat(required(toolPowers()...), finding())},
 		{"exec", slices.Concat(required(toolPowers()...), finding())},
@@ -73,6 +77,15 @@ func optional(without string, powers ...power) []need {
 
 func reconciling() []need {
 	return slices.Concat(required(reconcilePowers()...), finding(), beyond(), operators())
+}
+
+// cordoning is reconciling, and changing nodes.
+func cordoning() []need {
+	needs := required(nodePowers()...)
+	for i := range needs {
+		needs[i].everywhere = true
+	}
+	return slices.Concat(required(reconcilePowers()...), finding(), needs, operators())
 }
 
 // finding is for those who do not name the cluster, or misspell it.

@@ -2,11 +2,13 @@ package commands
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/schema"
 )
 
@@ -35,9 +37,16 @@ Fields are only ever added, so the schemas allow fields that they do not name.`,
 	return cmd
 }
 
+// allKinds are the kinds of documents of all packages that make some, by name.
+func allKinds() []ui.Kind {
+	kinds := append(ui.Kinds(), check.Kinds()...)
+	slices.SortFunc(kinds, func(a, b ui.Kind) int { return strings.Compare(a.Name, b.Name) })
+	return kinds
+}
+
 func kindNames() []string {
 	var names []string
-	for _, kind := range ui.Kinds() {
+	for _, kind := range allKinds() {
 		names = append(names, kind.Name)
 	}
 	return names
@@ -50,7 +59,7 @@ func (o schemaOptions) run(env *Env, args []string) error {
 	if len(args) == 0 {
 		return o.list(env)
 	}
-	for _, kind := range ui.Kinds() {
+	for _, kind := range allKinds() {
 		if strings.EqualFold(kind.Name, args[0]) {
 			return o.describe(env, kind)
 		}
@@ -59,7 +68,7 @@ func (o schemaOptions) run(env *Env, args []string) error {
 }
 
 func (o schemaOptions) list(env *Env) error {
-	v := ui.NewKindListView(ui.Metadata{Tool: "kubectl-fdb " + version, RunID: env.RunID})
+	v := ui.NewKindListView(ui.Metadata{Tool: "kubectl-fdb " + version, RunID: env.RunID}, allKinds())
 	return o.print(env.Out, printable{document: v, names: kindNames(), table: func(w io.Writer) error {
 		return ui.WriteKinds(w, v, o.outputFlags.list(env))
 	}})

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 )
 
 const module = "github.com/kubectl-fdb/kubectl-fdb/"
@@ -57,7 +58,7 @@ func ofTheCode(t *testing.T) texts {
 	t.Helper()
 	found := texts{Types: map[string]string{}, Fields: map[string]string{}, Values: map[string][]string{}}
 	wanted := map[reflect.Type]bool{}
-	for _, kind := range ui.Kinds() {
+	for _, kind := range append(ui.Kinds(), check.Kinds()...) {
 		if kind.Document != nil {
 			reach(wanted, reflect.TypeOf(kind.Document))
 		}
