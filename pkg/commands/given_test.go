@@ -37,6 +37,8 @@ type given struct {
 	gates []plan.Check
 	// denied are the RBAC powers that we do not have.
 	denied []string
+	// nodesHidden is what reading a node one by one meets; nil for nothing.
+	nodesHidden error
 	// objects are in the API server besides the world's record.
 	objects []client.Object
 	// input is typed on the terminal; without one there is no terminal.
@@ -188,7 +190,15 @@ func (g *given) client() client.Client {
 		objects = append(objects, node)
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(newMapper()).WithObjects(objects...).
-		WithInterceptorFuncs(interceptor.Funcs{Create: g.review}).Build()
+		WithInterceptorFuncs(interceptor.Funcs{Create: g.review, Get: g.get}).Build()
+}
+
+// get reads an object, other than a node that nobody may read.
+func (g *given) get(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	if _, isNode := o.(*corev1.Node); isNode && g.nodesHidden != nil {
+		return g.nodesHidden
+	}
+	return c.Get(ctx, key, o, opts...)
 }
 
 // review answers what is allowed, as the API server does.

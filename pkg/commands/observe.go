@@ -38,18 +38,31 @@ type observation struct {
 	slow func(ui.Facts)
 }
 
+// look is what an observation saw, and what it saw it through.
+type look struct {
+	ui.Facts
+	// seen is what was observed, as a pass would: its record not judged anew.
+	seen    plan.Snapshot
+	session Session
+}
+
 // facts reads everything there is to know about the cluster.
 func (o observation) facts(ctx context.Context) (ui.Facts, error) {
+	l, err := o.look(ctx)
+	return l.Facts, err
+}
+
+func (o observation) look(ctx context.Context) (look, error) {
 	session, err := o.env.Connect(ctx, o.key)
 	if err != nil {
-		return ui.Facts{}, err
+		return look{}, err
 	}
 	if o.nodes {
 		session.ReadNodes()
 	}
 	snapshot := plan.Snapshot{}
 	if err := session.Observe(ctx, &snapshot, askKubernetes); err != nil {
-		return ui.Facts{}, err
+		return look{}, err
 	}
 	facts := ui.Facts{Lease: o.lease(ctx)}
 	asked := make(chan error, 1)
@@ -59,12 +72,12 @@ func (o observation) facts(ctx context.Context) (ui.Facts, error) {
 	err = o.await(asked, func() { o.tellSlow(facts, snapshot) })
 	switch {
 	case ctx.Err() != nil:
-		return ui.Facts{}, causeOf(ctx, ctx.Err())
+		return look{}, causeOf(ctx, ctx.Err())
 	case err != nil:
 		full = snapshot
 		full.Database.Unreachable = explain(err)
 	}
-	return judged(facts, full), nil
+	return look{Facts: judged(facts, full), seen: full, session: session}, nil
 }
 
 // await returns the answer. When it takes its time it calls slow, once, and says

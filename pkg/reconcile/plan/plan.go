@@ -14,6 +14,11 @@ type Check struct {
 	OK bool `json:"ok"`
 	// Evidence is what was seen, with numbers: "up for 1m59s, need 2m0s".
 	Evidence string `json:"evidence"`
+	// Have and Need are what there is and what is needed, short, of a question about
+	// numbers: "45s", "at least 2m0s". Empty where the answer is a plain yes or no, and
+	// where nobody can tell what there is.
+	Have string `json:"have,omitempty"`
+	Need string `json:"need,omitempty"`
 	// Gate is the stable code of the question; see the Gate constants.
 	Gate Gate `json:"gate,omitempty"`
 }

@@ -3,6 +3,7 @@ package safety
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ const missingPatience = 5 * time.Minute
 // every group that already drains takes one away. FoundationDB itself refuses
 // nothing here: it lets all storage servers but one be excluded.
 func ExclusionBudget(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (budget int, check plan.Check) {
-	check = plan.Check{Question: fmt.Sprintf("are enough %s processes up to let one go?", class), Gate: plan.GateBudget}
+	check = plan.Check{Question: fmt.Sprintf("are enough %s processes up to let one go?", class), Gate: plan.GateBudget, Need: "at least 1"}
 	valid := 0
 	for _, g := range s.Groups() {
 		if g.ProcessClass != class || g.IsGone() {
@@ -53,8 +54,9 @@ func ExclusionBudget(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (
 	}
 	tolerance, desired := s.Cluster.FaultTolerance(), max(s.Cluster.DesiredProcessCounts()[class], 0)
 	budget = max(0, valid+tolerance-desired-ongoing)
-	check.OK = budget > 0
-	check.Evidence = fmt.Sprintf("%d up + %d tolerated − %d wanted − %d draining = %d", valid, tolerance, desired, ongoing, valid+tolerance-desired-ongoing)
+	left := valid + tolerance - desired - ongoing
+	check.OK, check.Have = budget > 0, strconv.Itoa(left)
+	check.Evidence = fmt.Sprintf("%d up + %d tolerated − %d wanted − %d draining = %d", valid, tolerance, desired, ongoing, left)
 	return budget, check
 }
 

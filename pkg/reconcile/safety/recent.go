@@ -15,13 +15,13 @@ const oldestProof = time.Minute
 // on its word. One that seems to come from the future shows that the clock was set back,
 // and then nobody knows how old it is.
 func RecentProof(s plan.Snapshot) plan.Check {
-	c := plan.Check{Question: "is the status document recent?", Gate: plan.GateReplicas}
+	c := plan.Check{Question: "is the status document recent?", Gate: plan.GateReplicas, Need: fmt.Sprintf("at most %s old", oldestProof)}
 	if s.Database.Status == nil {
 		c.Evidence = s.Database.Why()
 		return c
 	}
 	age := s.Now.Sub(s.Database.AsOf)
-	c.OK = age >= 0 && age <= oldestProof
+	c.OK, c.Have = age >= 0 && age <= oldestProof, age.Round(time.Second).String()
 	c.Evidence = fmt.Sprintf("it is of %s ago", age.Round(time.Second))
 	if !c.OK {
 		c.Evidence += "; the next pass reads a new one"

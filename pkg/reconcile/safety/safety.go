@@ -5,6 +5,7 @@ package safety
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -51,7 +52,7 @@ const MaxGenerations = 10
 
 // FewGenerations asks whether the database has finished most of its past recoveries.
 func FewGenerations(d plan.DatabaseFacts) plan.Check {
-	c := plan.Check{Question: "has the database finished its past recoveries?", Gate: plan.GateGens}
+	c := plan.Check{Question: "has the database finished its past recoveries?", Gate: plan.GateGens, Need: fmt.Sprintf("at most %d generations", MaxGenerations)}
 	if d.Status == nil {
 		c.Evidence = d.Why()
 		return c
@@ -61,7 +62,7 @@ func FewGenerations(d plan.DatabaseFacts) plan.Check {
 		c.Evidence = "the status document does not tell the active generations"
 		return c
 	}
-	c.OK = n <= MaxGenerations
+	c.OK, c.Have = n <= MaxGenerations, strconv.Itoa(n)
 	c.Evidence = fmt.Sprintf("%d active generations, at most %d", n, MaxGenerations)
 	return c
 }
@@ -69,7 +70,7 @@ func FewGenerations(d plan.DatabaseFacts) plan.Check {
 // RecoveredFor asks whether the last recovery is long enough ago. A recovery
 // stops all commits for a moment, so they must not come in a row.
 func RecoveredFor(d plan.DatabaseFacts, need time.Duration) plan.Check {
-	c := plan.Check{Question: fmt.Sprintf("was the last recovery at least %s ago?", need), Gate: plan.GateRecovery}
+	c := plan.Check{Question: fmt.Sprintf("was the last recovery at least %s ago?", need), Gate: plan.GateRecovery, Need: fmt.Sprintf("at least %s", need)}
 	if d.Status == nil {
 		c.Evidence = d.Why()
 		return c
@@ -79,8 +80,8 @@ func RecoveredFor(d plan.DatabaseFacts, need time.Duration) plan.Check {
 		c.Evidence = "the status document does not tell"
 		return c
 	}
-	c.OK = age >= need
-	c.Evidence = fmt.Sprintf("%s ago", age.Round(time.Second))
+	c.OK, c.Have = age >= need, age.Round(time.Second).String()
+	c.Evidence = c.Have + " ago"
 	return c
 }
 

@@ -27,6 +27,10 @@ func FullFaultTolerance(s plan.Snapshot) plan.Check {
 	}
 	need := fdb.MinimumFaultDomains(redundancyOf(s))
 	least, known := status.MinReplicasRemaining()
+	c.Need = fmt.Sprintf("%d replicas", need)
+	if known {
+		c.Have = fmt.Sprintf("%d replicas", least)
+	}
 	switch {
 	case !known:
 		c.Evidence = "the replication of the data is not known"

@@ -13,7 +13,7 @@ import (
 // long enough ago for the next restart. Restarts in a row would leave a database that
 // recovers more than it works. Missing is how much of the time is still to come.
 func UpLongEnough(s plan.Snapshot, need time.Duration) (c plan.Check, missing time.Duration) {
-	c = plan.Check{Question: fmt.Sprintf("have all processes been up for %s?", need), Gate: plan.GateUptime}
+	c = plan.Check{Question: fmt.Sprintf("have all processes been up for %s?", need), Gate: plan.GateUptime, Need: fmt.Sprintf("at least %s", need)}
 	if s.Database.Status == nil {
 		c.Evidence = s.Database.Why()
 		return c, need
@@ -23,7 +23,7 @@ func UpLongEnough(s plan.Snapshot, need time.Duration) (c plan.Check, missing ti
 		c.Evidence = "the status document does not tell how long ago the last recovery was"
 		return c, need
 	}
-	c.OK = up >= need
+	c.OK, c.Have = up >= need, up.Round(time.Second).String()
 	c.Evidence = fmt.Sprintf("%s, for %s", who, up.Round(time.Second))
 	return c, max(0, need-up)
 }

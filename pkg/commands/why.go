@@ -1,0 +1,141 @@
+package commands
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// whyOptions is what `kubectl fdb why` was asked about.
+type whyOptions struct {
+	clusterFlag
+	outputFlags
+}
+
+func newWhy(env *Env) *cobra.Command {
+	var o whyOptions
+	cmd := &cobra.Command{
+		Use:   "why [CLUSTER] [ID...]",
+		Short: "Say what is in the way, and what to do about it",
+		Long: `Say what is in the way, and what to do about it: for the cluster, or for some of its
+process groups, the chain from what is wanted to what keeps it from happening. The
+first line is the one to act on. Nothing is changed.
+
+ID is a process group, a pod, an address, or - for stdin.
+
+Exit code 0: nothing is blocked. 1: something is. 8: nobody can tell.`,
+		Example: `  # Why is the cluster not as it should be?
+  kubectl fdb why sample-cluster
+
+  # Why has this process group not left yet?
+  kubectl fdb why sample-cluster storage-12345
+
+  # A row for each reason
+  kubectl fdb why sample-cluster -o wide`,
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.outputFlags.add(cmd)
+	return cmd
+}
+
+func (o whyOptions) run(ctx context.Context, env *Env, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	cluster, ids := splitIDs(args, o.name)
+	ids, err := wordsOf(ids, env.In)
+	if err != nil {
+		return err
+	}
+	record, err := env.cluster(ctx, cluster, o.name, reads)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	env.about = key
+	report, err := env.why(ctx, key, ids)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	if err := o.print(env.Out, o.printable(env, report)); err != nil {
+		return err
+	}
+	return whyEnd(report)
+}
+
+// why looks at a cluster, decides what a pass would do, and joins both.
+func (e *Env) why(ctx context.Context, key types.NamespacedName, words []string) (ui.WhyReport, error) {
+	l, err := observation{env: e, key: key}.look(ctx)
+	if err != nil {
+		return ui.WhyReport{}, err
+	}
+	groups, err := groupsNamed(l.Snapshot, words)
+	if err != nil {
+		return ui.WhyReport{}, err
+	}
+	preview, err := l.preview(ctx, e, key, live.GateOptions{})
+	if err != nil {
+		return ui.WhyReport{}, err
+	}
+	e.withNodes(ctx, &l.Facts)
+	return ui.NewWhyReport(e.metadata(key), ui.WhyInput{Facts: l.Facts, Plan: preview, Only: idsOf(groups), Commands: e.commands()}), nil
+}
+
+func idsOf(groups []*v1beta2.ProcessGroupStatus) []v1beta2.ProcessGroupID {
+	ids := make([]v1beta2.ProcessGroupID, len(groups))
+	for i, g := range groups {
+		ids[i] = g.ProcessGroupID
+	}
+	return ids
+}
+
+func (o whyOptions) printable(env *Env, v ui.WhyReport) printable {
+	var names []string
+	for _, c := range v.Items {
+		for _, subject := range c.Subjects {
+			if name := groupPrefix + subject; c.IsOfGroups() && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return printable{document: v, names: names, table: func(w io.Writer) error {
+		if o.format == "wide" {
+			return ui.WriteWhyTable(w, v, o.list(env))
+		}
+		return ui.WriteWhy(w, v, ui.WhyOptions{Paint: env.paint(w), ListOptions: o.list(env)})
+	}}
+}
+
+func whyEnd(v ui.WhyReport) error {
+	switch v.State {
+	case ui.WhyReady:
+		return nil
+	case ui.WhyUnknown:
+		return answer{ExitUnreachable}
+	case ui.WhyWaiting, ui.WhyBlocked:
+		return answer{ExitNo}
+	}
+	return answer{ExitInternal}
+}
+
+// commands are command lines as hints show them.
+func (e *Env) commands() ui.Commands {
+	return ui.Commands{FDB: e.command, Kubectl: e.kubectl}
+}
+
+// kubectl is a whole command line of kubectl's own, for this context and namespace.
+func (e *Env) kubectl(words ...string) string {
+	return strings.Replace(e.command(words...), "kubectl fdb ", "kubectl ", 1)
+}

@@ -1,0 +1,170 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// podsOf are the names of the pods of a class, in the order of the record.
+func (g *given) podsOf(class string) []string {
+	var names []string
+	for _, group := range g.world.Record.Status.ProcessGroups {
+		if string(group.ProcessClass) == class {
+			names = append(names, group.PodName(g.world.Record))
+		}
+	}
+	return names
+}
+
+// withoutNode is a cluster in which a storage pod was lost and no node takes the new one.
+func withoutNode(t *testing.T) (g *given, pod string) {
+	t.Helper()
+	g = up(t)
+	pod = g.podsOf("storage")[1]
+	g.world.Unschedulable = map[string]bool{pod: true}
+	g.world.KillPod(pod)
+	if code := g.run("reconcile", "sample", "--yes"); code != ExitWaiting {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	g.world.Tick(38 * time.Minute)
+	g.world.Pods[pod].Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/5 nodes are available: 5 Insufficient memory.",
+		LastTransitionTime: metav1.NewTime(g.world.Now().Add(-38 * time.Minute)),
+	}}}
+	return g, pod
+}
+
+func TestWhyEndsAsTheAnswerIs(t *testing.T) {
+	tests := map[string]struct {
+		given func(*testing.T) *given
+		args  []string
+		stdin string
+		want  int
+		says  string // on stdout
+	}{
+		"nothing is wrong":                    {given: up, want: ExitDone, says: "fdb/sample: nothing is blocked: the cluster is as its spec asks\n"},
+		"a new cluster":                       {given: newGiven, want: ExitDone, says: "nothing keeps a pass from doing that; nobody has run one  next: kubectl fdb reconcile sample -n fdb --context test\n"},
+		"a pod without a node":                {given: unscheduled, want: ExitNo, says: "its pod is Pending, no node takes it: 0/5 nodes are available: 5 Insufficient memory  next: kubectl describe pod sample-storage-"},
+		"one group, by its pod":               {given: unscheduled, args: []string{"POD"}, want: ExitNo, says: "no node takes it"},
+		"one group, from stdin":               {given: unscheduled, args: []string{"-"}, stdin: "POD\n", want: ExitNo, says: "no node takes it"},
+		"a group that is fine":                {given: unscheduled, args: []string{"OTHER"}, want: ExitDone, says: "nothing is in the way of storage-"},
+		"a group that does not exist":         {given: up, args: []string{"storage-0"}, want: ExitUsage},
+		"names of the groups":                 {given: unscheduled, args: []string{"-o", "name"}, want: ExitNo, says: "processgroup/storage-"},
+		"one field":                           {given: unscheduled, args: []string{"-o", "jsonpath={.state}"}, want: ExitNo, says: "blocked"},
+		"a row per reason":                    {given: unscheduled, args: []string{"-o", "wide"}, want: ExitNo, says: "SUBJECT"},
+		"an unknown output":                   {given: up, args: []string{"-o", "xml"}, want: ExitUsage},
+		"the database does not answer":        {given: silent, want: ExitUnreachable, says: "fdb/sample: database does not answer: timed out  next: kubectl fdb status sample -n fdb --context test\n"},
+		"a group, and the database is silent": {given: silent, args: []string{"OTHER"}, want: ExitUnreachable, says: "database does not answer"},
+		"a live operator": {given: func(t *testing.T) *given {
+			t.Helper()
+			g := newGiven(t)
+			g.gates = []plan.Check{{Question: "is no live operator managing this cluster?", Gate: plan.GateOperator, Evidence: "one is"}}
+			return g
+		}, want: ExitNo, says: "G-OPERATOR: is no live operator managing this cluster? one is"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := tc.given(t)
+			args := []string{"why", "sample"}
+			for _, arg := range tc.args {
+				args = append(args, g.named(arg))
+			}
+			if tc.stdin != "" {
+				input := g.named(tc.stdin)
+				g.input = &input
+			}
+			got := g.run(args...)
+			if got != tc.want || !strings.Contains(g.out.String(), tc.says) {
+				t.Errorf("exit code %d, want %d, and %q on stdout\nstdout: %s\nstderr: %s", got, tc.want, tc.says, &g.out, &g.err)
+			}
+		})
+	}
+}
+
+// named puts the names of this cluster's pods in the place of POD and OTHER.
+func (g *given) named(text string) string {
+	pods := g.podsOf("storage")
+	if len(pods) == 0 {
+		return text
+	}
+	return strings.NewReplacer("POD", "pod/"+pods[1], "OTHER", strings.TrimPrefix(pods[0], "sample-")).Replace(text)
+}
+
+func unscheduled(t *testing.T) *given {
+	t.Helper()
+	g, _ := withoutNode(t)
+	return g
+}
+
+func silent(t *testing.T) *given {
+	t.Helper()
+	g := up(t)
+	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
+	return g
+}
+
+// counting counts how often the database is asked.
+type counting struct {
+	session
+	asked *int
+}
+
+func (c counting) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if facets&plan.Database != 0 {
+		*c.asked++
+	}
+	return c.session.Observe(ctx, into, facets)
+}
+
+func TestWhyAsksTheDatabaseOnce(t *testing.T) {
+	g, _ := withoutNode(t)
+	asked := 0
+	g.connect = func() (Session, error) { return counting{session{g.world, g}, &asked}, nil }
+	g.run("why", "sample")
+	if asked != 1 {
+		t.Errorf("asked %d times", asked)
+	}
+}
+
+func TestWhyChangesNothing(t *testing.T) {
+	g, _ := withoutNode(t)
+	acted := len(g.world.Acted)
+	g.run("why", "sample")
+	if len(g.world.Acted) != acted {
+		t.Errorf("%v", g.world.Acted[acted:])
+	}
+}
+
+func TestWhySaysWhatItCannotTellOfNodes(t *testing.T) {
+	tests := map[string]struct {
+		hidden error
+		want   string
+	}{
+		"the node is gone":             {want: "node lost-1, which pods are on, does not exist any more"},
+		"reading nodes is not allowed": {hidden: forbidden, want: "whether the nodes are ready is not known: reading node lost-1: forbidden: "},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g, pod := withoutNode(t)
+			g.world.Pods[pod].Spec.NodeName = "lost-1"
+			g.nodesHidden = tc.hidden
+			g.run("why", "sample", "-o", "json")
+			var v ui.WhyReport
+			if err := json.Unmarshal(g.out.Bytes(), &v); err != nil {
+				t.Fatal(err)
+			}
+			if len(v.Warnings) != 1 || !strings.HasPrefix(v.Warnings[0], tc.want) {
+				t.Errorf("want %q, got %q", tc.want, v.Warnings)
+			}
+		})
+	}
+}

@@ -1,0 +1,248 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// Trouble is what keeps the servers of a process group from running or from reporting,
+// as its pod, its volume claim and its node show it.
+type Trouble struct {
+	// Pod is the pod's name, whether or not it is there.
+	Pod string
+	// What says of the pod what is wrong, in one clause: "is not taken by any node: 0/3 …".
+	What string
+	// Since is when that began; zero when nothing tells.
+	Since time.Time
+	// Look are the words of a kubectl command that shows more and changes nothing.
+	Look []string
+}
+
+// words are the trouble as one clause of a sentence about the process group.
+func (t Trouble) words() string { return "its pod " + t.What }
+
+// troubleOf is the first thing that is wrong, in the order in which each explains what
+// comes after it; nil when nothing is.
+func (f Facts) troubleOf(g *v1beta2.ProcessGroupStatus) *Trouble {
+	pod := f.Pod(g)
+	if pod == nil {
+		return f.withoutPod(g)
+	}
+	for _, ask := range []func(*corev1.Pod) *Trouble{f.terminating, f.ended, f.unscheduled, f.waitingContainer, f.onSickNode, f.crashed, f.notReady} {
+		if t := ask(pod); t != nil {
+			return f.onPurpose(g, t)
+		}
+	}
+	return f.onPurpose(g, f.silentServers(g, pod))
+}
+
+func (f Facts) withoutPod(g *v1beta2.ProcessGroupStatus) *Trouble {
+	if g.IsGone() {
+		return nil // it is not to have one any more
+	}
+	name := g.PodName(f.Cluster)
+	since, _ := g.Condition(v1beta2.ConditionMissingPod)
+	return &Trouble{
+		Pod: name, What: "is not there", Since: since,
+		Look: []string{"get", "events", "--field-selector", "involvedObject.name=" + name},
+	}
+}
+
+// terminating is of a pod that does not end. Nothing here ends it by force: while its
+// node is away its servers may still run, with the same volume.
+func (f Facts) terminating(pod *corev1.Pod) *Trouble {
+	if pod.DeletionTimestamp == nil {
+		return nil
+	}
+	t := &Trouble{Pod: pod.Name, Since: pod.DeletionTimestamp.Time, Look: []string{"describe", "pod", pod.Name}}
+	if grace := pod.DeletionGracePeriodSeconds; grace != nil {
+		t.Since = t.Since.Add(-time.Duration(*grace) * time.Second)
+	}
+	if left := pod.DeletionTimestamp.Sub(f.Now); left > 0 {
+		t.What = fmt.Sprintf("is terminating, for %s more at most by its grace period", duration.HumanDuration(left))
+		return t
+	}
+	t.What = "does not end"
+	if len(pod.Finalizers) > 0 {
+		t.What += ", waits for its finalizers " + strings.Join(pod.Finalizers, ", ")
+	}
+	if sick := f.onSickNode(pod); sick != nil {
+		t.What += ", " + sick.What
+		t.Look = sick.Look
+	}
+	return t
+}
+
+func (f Facts) ended(pod *corev1.Pod) *Trouble {
+	if pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
+		return nil
+	}
+	return &Trouble{
+		Pod: pod.Name, What: "has ended: " + clauses(string(pod.Status.Phase), pod.Status.Reason, pod.Status.Message),
+		Look: []string{"describe", "pod", pod.Name},
+	}
+}
+
+// unscheduled has the scheduler's own words, and those of the volume claim that it may
+// be waiting for.
+func (f Facts) unscheduled(pod *corev1.Pod) *Trouble {
+	c := podCondition(pod, corev1.PodScheduled)
+	if pod.Spec.NodeName != "" {
+		return nil
+	}
+	t := &Trouble{Pod: pod.Name, What: "is Pending: nobody has scheduled it yet", Since: pod.CreationTimestamp.Time, Look: []string{"describe", "pod", pod.Name}}
+	if c != nil && c.Status == corev1.ConditionFalse {
+		t.What = "is Pending, no node takes it: " + clauses(oneLine(c.Message))
+		t.Since = c.LastTransitionTime.Time
+	}
+	for _, v := range pod.Spec.Volumes {
+		if v.PersistentVolumeClaim == nil {
+			continue
+		}
+		name := v.PersistentVolumeClaim.ClaimName
+		if claim := f.Volumes[name]; claim != nil && claim.Status.Phase != corev1.ClaimBound && claim.Status.Phase != "" {
+			t.What += fmt.Sprintf("; its volume claim %s is %s", name, claim.Status.Phase)
+		}
+	}
+	return t
+}
+
+// startsSoon is how long a pod may be made ready by its node before that is trouble.
+const startsSoon = 2 * time.Minute
+
+// waitingContainer is of a container that cannot start: its image, its configuration, or
+// a program that ends again and again.
+func (f Facts) waitingContainer(pod *corev1.Pod) *Trouble {
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		w := c.State.Waiting
+		if w == nil {
+			continue
+		}
+		starting := w.Reason == "ContainerCreating" || w.Reason == "PodInitializing"
+		t := &Trouble{Pod: pod.Name, Since: scheduledAt(pod), Look: []string{"describe", "pod", pod.Name}}
+		if starting && f.Now.Sub(t.Since) < startsSoon {
+			continue
+		}
+		t.What = fmt.Sprintf("cannot start container %s: %s", c.Name, clauses(w.Reason, oneLine(w.Message)))
+		if last := c.LastTerminationState.Terminated; last != nil {
+			t.What += "; " + exitWords(*last, c.RestartCount)
+			t.Look = []string{"logs", pod.Name, "-c", c.Name, "--previous", "--tail=50"}
+		}
+		return t
+	}
+	return nil
+}
+
+func exitWords(last corev1.ContainerStateTerminated, restarts int32) string {
+	return fmt.Sprintf("it ended with exit code %d (%s), and was restarted %d times", last.ExitCode, orText(last.Reason, "no reason given"), restarts)
+}
+
+// onSickNode is of a node that says, or of which Kubernetes says, that it is not ready.
+func (f Facts) onSickNode(pod *corev1.Pod) *Trouble {
+	node := f.Nodes[pod.Spec.NodeName]
+	if node == nil {
+		return nil
+	}
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
+			return &Trouble{
+				Pod: pod.Name, What: fmt.Sprintf("is on node %s, which is not ready: %s", node.Name, clauses(c.Reason, oneLine(c.Message))),
+				Since: c.LastTransitionTime.Time, Look: []string{"describe", "node", node.Name},
+			}
+		}
+	}
+	return nil
+}
+
+func (f Facts) crashed(pod *corev1.Pod) *Trouble {
+	for _, c := range pod.Status.ContainerStatuses {
+		if end := c.State.Terminated; end != nil {
+			return &Trouble{
+				Pod: pod.Name, What: fmt.Sprintf("does not run container %s: %s", c.Name, exitWords(*end, c.RestartCount)),
+				Since: end.FinishedAt.Time, Look: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"},
+			}
+		}
+	}
+	return nil
+}
+
+func (f Facts) notReady(pod *corev1.Pod) *Trouble {
+	for _, c := range pod.Status.ContainerStatuses {
+		if c.Ready || c.State.Running == nil {
+			continue
+		}
+		t := &Trouble{Pod: pod.Name, What: fmt.Sprintf("runs, and its container %s is not ready", c.Name), Look: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}}
+		if ready := podCondition(pod, corev1.PodReady); ready != nil {
+			t.Since = ready.LastTransitionTime.Time
+		}
+		return t
+	}
+	return nil
+}
+
+// silentServers is of a pod with which nothing is wrong and whose servers the database
+// does not see.
+func (f Facts) silentServers(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) *Trouble {
+	if f.Database.Status == nil || g.IsGone() || !f.isSilent(g) {
+		return nil
+	}
+	since, _ := g.Condition(v1beta2.ConditionMissingProcesses)
+	return &Trouble{
+		Pod: pod.Name, What: fmt.Sprintf("is %s, and %d of %s report to the database", pod.Status.Phase, len(f.processesOf(g)), counted(f.serversOf(g.ProcessClass), "server")),
+		Since: since, Look: []string{"logs", pod.Name, "-c", v1beta2.ContainerMain, "--tail=50"},
+	}
+}
+
+// onPurpose says of trouble that the spec itself asks for it.
+func (f Facts) onPurpose(g *v1beta2.ProcessGroupStatus, t *Trouble) *Trouble {
+	if t == nil {
+		return nil
+	}
+	b := f.Cluster.Spec.Buggify
+	var asked []string
+	if slices.Contains(b.NoSchedule, g.ProcessGroupID) {
+		asked = append(asked, "noSchedule")
+	}
+	for _, c := range b.CrashLoopContainers {
+		if slices.Contains(c.Targets, g.ProcessGroupID) || slices.Contains(c.Targets, v1beta2.AllProcessGroups) {
+			asked = append(asked, "crashLoopContainers")
+			break
+		}
+	}
+	if b.EmptyMonitorConf {
+		asked = append(asked, "emptyMonitorConf")
+	}
+	if len(asked) > 0 {
+		t.What += "; spec.buggify asks for that (" + strings.Join(asked, ", ") + ")"
+	}
+	return t
+}
+
+func podCondition(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == kind {
+			return &pod.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+func scheduledAt(pod *corev1.Pod) time.Time {
+	if c := podCondition(pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionTrue {
+		return c.LastTransitionTime.Time
+	}
+	return pod.CreationTimestamp.Time
+}
+
+// clauses joins what there is: "ImagePullBackOff: Back-off pulling image …".
+func clauses(words ...string) string {
+	said := slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	return orText(strings.TrimRight(strings.Join(said, ": "), ". "), "no reason is given")
+}

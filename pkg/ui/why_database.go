@@ -1,0 +1,139 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+const (
+	subjectDatabase = "database"
+	subjectCluster  = "cluster"
+)
+
+// database is the chain of a database that does not serve, or of which nobody knows.
+// Nothing else can be right while that is so.
+func (w *why) database(v StatusView) []WhyChain {
+	c := WhyChain{Subjects: []string{subjectDatabase}, rank: rankDatabase}
+	switch v.State {
+	case StateUnknown:
+		c.State, c.Wish = WhyUnknown, "does not answer"
+		c.Because = []WhyLink{{What: v.Database.NoAnswer, Because: w.coordinatorTroubles()}}
+		if strings.HasPrefix(v.Database.NoAnswer, "forbidden: ") {
+			c.Next = []string{w.Kubectl("auth", "can-i", "--list")}
+			return []WhyChain{c}
+		}
+	case StateUnavailable:
+		c.State, c.Wish = WhyBlocked, "does not serve"
+		c.Because = []WhyLink{{What: w.unavailableWords(v), Because: append(w.coordinatorTroubles(), w.troubles(nil)...)}}
+	case StateHealthy, StateDegraded, StateNotConfigured:
+		return nil
+	}
+	c.Next = append(w.looks(c.Because), w.FDB("status", w.name))
+	return []WhyChain{c}
+}
+
+// unavailableWords say how far the recovery got, and which coordinators answer.
+func (w *why) unavailableWords(v StatusView) string {
+	words := []string{"its recovery is at " + spaced(orText(v.Database.RecoveryState, "an unknown state"))}
+	var answer, silent []string
+	for _, c := range v.Coordinators.Items {
+		if c.Reachable != nil && *c.Reachable {
+			answer = append(answer, c.Address)
+		} else {
+			silent = append(silent, c.Address)
+		}
+	}
+	if len(silent) > 0 {
+		words = append(words, fmt.Sprintf("%d of %d coordinators answer; %s do not", len(answer), len(v.Coordinators.Items), strings.Join(silent, ", ")))
+	}
+	if v.Database.RecoveryDetail != "" {
+		words = append(words, oneLine(v.Database.RecoveryDetail))
+	}
+	return strings.Join(words, "; ")
+}
+
+// coordinatorTroubles are what is wrong with the process groups of the coordinators
+// that do not answer. While nobody answers that is asked of all in the connection string.
+func (w *why) coordinatorTroubles() []WhyLink {
+	var links []WhyLink
+	for _, a := range w.missedCoordinators() {
+		for _, g := range w.Groups() {
+			if !slices.Contains(g.Addresses, a.Host) && g.DNSName(w.Cluster) != a.Host {
+				continue
+			}
+			if t := w.troubleOf(g); t != nil {
+				links = append(links, t.link(string(g.ProcessGroupID), fmt.Sprintf(" (coordinator %s)", a.HostPort())))
+			}
+		}
+	}
+	return links
+}
+
+func (w *why) missedCoordinators() []fdb.Address {
+	if s := w.Database.Status; s != nil {
+		var missed []fdb.Address
+		for _, c := range s.Client.Coordinators.Coordinators {
+			if !c.Reachable {
+				missed = append(missed, c.Address)
+			}
+		}
+		return missed
+	}
+	cs, err := fdb.ParseConnectionString(w.Cluster.Status.ConnectionString)
+	if err != nil {
+		return nil
+	}
+	return cs.Coordinators
+}
+
+// troubles are what is wrong with the groups that count, three at most by name.
+func (w *why) troubles(counts func(*v1beta2.ProcessGroupStatus) bool) []WhyLink {
+	var links []WhyLink
+	for _, g := range w.Groups() {
+		if counts != nil && !counts(g) {
+			continue
+		}
+		if t := w.troubleOf(g); t != nil {
+			links = append(links, t.link(string(g.ProcessGroupID), ""))
+		}
+	}
+	if len(links) > mostNamed {
+		more := WhyLink{What: fmt.Sprintf("and %d more process groups in trouble", len(links)-mostNamed)}
+		return append(links[:mostNamed:mostNamed], more)
+	}
+	return links
+}
+
+func (t Trouble) link(subject, remark string) WhyLink {
+	return WhyLink{Subject: subject, What: t.words() + remark, Since: known(t.Since), look: t.Look}
+}
+
+// looks are the commands that show more of the first trouble in a tree of reasons.
+func (w *why) looks(links []WhyLink) []string {
+	for _, l := range links {
+		if deeper := w.looks(l.Because); len(deeper) > 0 {
+			return deeper
+		}
+		if len(l.look) > 0 {
+			return []string{w.Kubectl(l.look...)}
+		}
+	}
+	return nil
+}
+
+// degraded is the chain of a database that serves with less to spare than it should.
+func (w *why) degraded(v StatusView) []WhyChain {
+	if v.State != StateDegraded {
+		return nil
+	}
+	c := WhyChain{Subjects: []string{subjectDatabase}, State: WhyWaiting, Wish: "is degraded", rank: rankDegraded}
+	for _, reason := range v.Reasons {
+		c.Because = append(c.Because, WhyLink{What: reason})
+	}
+	c.Next = []string{w.FDB("status", w.name)}
+	return []WhyChain{c}
+}

@@ -1,0 +1,321 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// Steps of a pass that take a process group from one state to the next.
+const (
+	stepExclude      = "ExcludeInstances"
+	stepCoordinators = "ChangeCoordinators"
+	stepRemove       = "RemovePods"
+	stepReplace      = "ReplaceFailedPods"
+)
+
+// stepsFor says which steps clear a condition.
+var stepsFor = map[v1beta2.ProcessGroupConditionType][]string{
+	v1beta2.ConditionMissingPod:                {"AddPods", stepReplace},
+	v1beta2.ConditionMissingPVC:                {"AddPVCs", stepReplace},
+	v1beta2.ConditionMissingService:            {"AddServices", stepReplace},
+	v1beta2.ConditionIncorrectPodSpec:          {"ReplaceMisconfiguredPods", "UpdatePods"},
+	v1beta2.ConditionIncorrectPodMetadata:      {"UpdateLabels"},
+	v1beta2.ConditionIncorrectConfigMap:        {"UpdatePodConfig"},
+	v1beta2.ConditionIncorrectCommandLine:      {"BounceProcesses"},
+	v1beta2.ConditionIncorrectSidecarImage:     {"UpdateSidecarVersions"},
+	v1beta2.ConditionResourcesTerminating:      {stepRemove},
+	v1beta2.ConditionPodFailing:                {stepReplace},
+	v1beta2.ConditionPodPending:                {stepReplace},
+	v1beta2.ConditionMissingProcesses:          {stepReplace},
+	v1beta2.ConditionSidecarUnreachable:        {"UpdatePodConfig", stepReplace},
+	v1beta2.ConditionProcessIsMarkedAsExcluded: {stepReplace},
+	v1beta2.ConditionProcessHasIOError:         {stepReplace},
+	v1beta2.ConditionProcessHasHighRunLoopBusy: {stepReplace},
+	v1beta2.ConditionNodeTaintDetected:         {stepReplace},
+	v1beta2.ConditionNodeTaintReplacing:        {stepReplace},
+}
+
+// groups are the chains of the process groups that leave, or that are not as they should be.
+func (w *why) groups() []WhyChain {
+	var chains []WhyChain
+	for _, g := range w.Groups() {
+		if len(w.Only) > 0 && !slices.Contains(w.Only, g.ProcessGroupID) {
+			continue
+		}
+		switch {
+		case g.IsMarkedForRemoval():
+			chains = append(chains, w.leaving(g))
+		case len(g.ProcessGroupConditions) > 0 || w.troubleOf(g) != nil:
+			chains = append(chains, w.staying(g))
+		}
+	}
+	return chains
+}
+
+// leaving is the chain of a group that is marked for removal: not excluded, not drained,
+// or not deleted yet.
+func (w *why) leaving(g *v1beta2.ProcessGroupStatus) WhyChain {
+	w.told[stepExclude], w.told[stepRemove] = true, true // they are about such groups alone
+	c := WhyChain{
+		Subjects: []string{string(g.ProcessGroupID)}, Since: known(g.RemovalTimestamp.Time),
+		State: WhyWaiting, rank: rankWaiting, Wish: "is marked for removal",
+	}
+	switch e := w.exclusion(g); {
+	case e == ExclusionSkipped, e == ExclusionSafe:
+		c.Wish += ", and nothing depends on it any more"
+		if e == ExclusionSkipped {
+			c.Wish = "is marked for removal without being excluded"
+		}
+		w.through(&c, g, stepRemove, "its objects are not deleted yet")
+	case e == ExclusionWanted && safety.Coordinates(w.Snapshot, g):
+		w.told[stepCoordinators] = true
+		w.through(&c, g, stepCoordinators, "it is a coordinator; coordinators move first")
+	case e == ExclusionWanted:
+		w.through(&c, g, stepExclude, "it is not excluded yet")
+	default:
+		drained := safety.Drained(w.Snapshot, g)
+		c.Because = append(c.Because, WhyLink{Step: stepRemove, What: "it is excluded and not proven to be drained" + w.moving()})
+		c.Because[0].Because = []WhyLink{w.refused(drained, nil)}
+		c.Next = []string{w.FDB("get", "pg", w.name, "--removing", "-o", "wide")}
+	}
+	if t := w.troubleOf(g); t != nil {
+		c.Because = append(c.Because, t.link("", ""))
+	}
+	c.Next = append(w.looks(c.Because), c.Next...)
+	if len(c.Next) == 0 {
+		c.Next = []string{w.FDB("reconcile", w.name, "--wait")}
+	}
+	return c
+}
+
+// through adds why a step has not taken a group on yet.
+func (w *why) through(c *WhyChain, g *v1beta2.ProcessGroupStatus, step, what string) {
+	l := WhyLink{Step: step, What: what}
+	if item, ok := w.itemFor(step, g.ProcessGroupID); ok {
+		l.What += "; the next pass will " + item.Summary
+		c.State, c.rank = WhyReady, rankReady
+		c.Because = append(c.Because, l)
+		return
+	}
+	for _, h := range w.Plan.Holds {
+		if h.Step != step {
+			continue
+		}
+		c.judgeHold(h)
+		for _, check := range w.refusedFor(g, h.Refused) {
+			l.Because = append(l.Because, w.refused(check, w.behind(check, g)))
+		}
+		if len(l.Because) == 0 {
+			l.What += ": " + oneLine(h.Reason)
+		}
+		c.Next = append(c.Next, w.nextFor(h)...)
+		break
+	}
+	c.Because = append(c.Because, l)
+}
+
+// refusedFor are the refusals that are about a group: the budget of its own class, and no
+// other group's drain. A budget is counted on what is, not on what the preview adds.
+func (w *why) refusedFor(g *v1beta2.ProcessGroupStatus, checks []plan.Check) []plan.Check {
+	var about []plan.Check
+	budget, drained := w.budget(g.ProcessClass), safety.Drained(w.Snapshot, g)
+	for _, c := range checks {
+		switch {
+		case c.Gate == plan.GateBudget && c.Question == budget.Question && !budget.OK:
+			about = append(about, budget)
+		case c.Gate == plan.GateBudget && c.Question != budget.Question:
+		case c.Gate == plan.GateExcluded && c.Question != drained.Question:
+		default:
+			about = append(about, c)
+		}
+	}
+	return about
+}
+
+// budget asks how many groups of a class may start to drain beside those that do.
+func (w *why) budget(class v1beta2.ProcessClass) plan.Check {
+	ongoing := 0
+	for _, g := range w.Groups() {
+		if e := w.exclusion(g); g.ProcessClass == class && g.IsMarkedForRemoval() && !g.IsExcluded() && e != ExclusionWanted {
+			ongoing++
+		}
+	}
+	_, check := safety.ExclusionBudget(w.Snapshot, class, ongoing)
+	return check
+}
+
+// behind are the groups that can be the reason of a refusal: for a budget those of the
+// class that should be up.
+func (w *why) behind(c plan.Check, g *v1beta2.ProcessGroupStatus) func(*v1beta2.ProcessGroupStatus) bool {
+	if c.Gate != plan.GateBudget {
+		return nil
+	}
+	return func(other *v1beta2.ProcessGroupStatus) bool {
+		return other != g && other.ProcessClass == g.ProcessClass && !other.IsGone()
+	}
+}
+
+// moving says how much data is on its way.
+func (w *why) moving() string {
+	d := w.Facts.database()
+	if d.MovingBytes == nil || d.QueuedBytes == nil || *d.MovingBytes+*d.QueuedBytes == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s moving, %s queued)", bytesWords(*d.MovingBytes), bytesWords(*d.QueuedBytes))
+}
+
+// staying is the chain of a group that should be there and is not as it should be.
+func (w *why) staying(g *v1beta2.ProcessGroupStatus) WhyChain {
+	conditions := conditionsOf(g)
+	c := WhyChain{Subjects: []string{string(g.ProcessGroupID)}, State: WhyWaiting, rank: rankWaiting, Wish: conditionWords(conditions)}
+	if len(conditions) > 0 {
+		c.Since = known(conditions[0].Since)
+	}
+	if t := w.troubleOf(g); t != nil {
+		c.Because = append(c.Because, t.link("", ""))
+		c.State, c.rank = WhyBlocked, rankBlocked
+	}
+	acts := false
+	for _, step := range stepsOf(conditions) {
+		acts = w.step(&c, g, step) || acts
+	}
+	if acts && len(w.Plan.Refused()) == 0 {
+		c.State, c.rank = WhyReady, rankReady
+	}
+	c.Next = append(w.looks(c.Because), c.Next...)
+	if len(c.Next) == 0 {
+		c.Next = []string{w.FDB("reconcile", w.name, "--wait")}
+	}
+	return c
+}
+
+// step adds what a step says of a group; acts is true when the next pass does something.
+func (w *why) step(c *WhyChain, g *v1beta2.ProcessGroupStatus, step string) (acts bool) {
+	if item, ok := w.itemFor(step, g.ProcessGroupID); ok {
+		c.Because = append(c.Because, WhyLink{Step: step, What: "the next pass will " + item.Summary})
+		return true
+	}
+	if step == stepReplace {
+		c.Because = append(c.Because, w.replacement(g)...)
+	}
+	for _, h := range w.Plan.Holds {
+		if h.Step != step || (step == stepReplace && !w.dueNow(g)) {
+			continue
+		}
+		w.told[step] = true
+		c.Because = append(c.Because, w.held(h))
+		if h.Human {
+			c.State, c.rank = WhyBlocked, rankBlocked
+		}
+		c.RetryAfterSeconds = h.RetryAfterSeconds
+		c.Next = append(c.Next, w.nextFor(h)...)
+	}
+	return false
+}
+
+func stepsOf(conditions []ConditionView) []string {
+	var steps []string
+	for _, c := range conditions {
+		for _, step := range stepsFor[v1beta2.ProcessGroupConditionType(c.Type)] {
+			if !slices.Contains(steps, step) {
+				steps = append(steps, step)
+			}
+		}
+	}
+	return steps
+}
+
+func conditionWords(conditions []ConditionView) string {
+	words := make([]string, len(conditions))
+	for i, c := range conditions {
+		words[i] = c.Type
+	}
+	if len(words) == 0 {
+		return "is not as it should be"
+	}
+	return "has " + strings.Join(words, ", ")
+}
+
+// replacement counts down to when a group that stays as it is will be replaced.
+func (w *why) replacement(g *v1beta2.ProcessGroupStatus) []WhyLink {
+	due, why, counts := w.replacedAt(g)
+	switch {
+	case !counts:
+		return nil
+	case !w.Cluster.ReplacementsEnabled():
+		return []WhyLink{{Step: stepReplace, What: "automatic replacements are off (automationOptions.replacements.enabled)"}}
+	case w.Now.Before(due):
+		return []WhyLink{{Step: stepReplace, What: fmt.Sprintf("it is replaced in %s if that lasts (%s)", duration.HumanDuration(due.Sub(w.Now)), why)}}
+	default:
+		return nil // the step's own hold or action says more
+	}
+}
+
+func (w *why) dueNow(g *v1beta2.ProcessGroupStatus) bool {
+	due, _, counts := w.replacedAt(g)
+	return counts && !w.Now.Before(due)
+}
+
+// replacedAt is when the first of the timers runs out that replace a group. Taints have
+// two: this is the second, and the first for a taint that was only seen yet.
+func (w *why) replacedAt(g *v1beta2.ProcessGroupStatus) (due time.Time, timer string, counts bool) {
+	earliest := func(at time.Time, name string) {
+		if !counts || at.Before(due) {
+			due, timer, counts = at, name, true
+		}
+	}
+	for _, t := range v1beta2.ReplacementConditions() {
+		since, has := g.Condition(t)
+		switch {
+		case !has:
+		case t == v1beta2.ConditionNodeTaintReplacing:
+			earliest(since.Add(w.Cluster.TaintReplacementTime()), "automationOptions.replacements.taintReplacementTimeSeconds")
+		default:
+			earliest(since.Add(w.Cluster.FailureDetectionTime()), "automationOptions.replacements.failureDetectionTimeSeconds")
+		}
+	}
+	if since, has := g.Condition(v1beta2.ConditionNodeTaintDetected); has && !g.HasCondition(v1beta2.ConditionNodeTaintReplacing) {
+		if patience, ok := w.taintPatience(g); ok {
+			earliest(since.Add(patience).Add(w.Cluster.TaintReplacementTime()), "taintReplacementOptions and taintReplacementTimeSeconds")
+		}
+	}
+	return due, timer, counts
+}
+
+// taintPatience is the shortest time that a rule of the spec gives a taint of the node.
+func (w *why) taintPatience(g *v1beta2.ProcessGroupStatus) (time.Duration, bool) {
+	pod := w.Pod(g)
+	if pod == nil || w.Nodes[pod.Spec.NodeName] == nil {
+		return 0, false
+	}
+	return safety.NodeTaintPatience(w.Cluster, w.Nodes[pod.Spec.NodeName])
+}
+
+// itemFor is the first action of a step that is about a process group.
+func (w *why) itemFor(step string, id v1beta2.ProcessGroupID) (PlanItem, bool) {
+	for _, item := range w.Plan.Items {
+		if item.Step == step && w.touches(item, id) {
+			return item, true
+		}
+	}
+	return PlanItem{}, false
+}
+
+// touches reports whether an action is about a group: by what it changes, or by its own
+// one-line description.
+func (w *why) touches(item PlanItem, id v1beta2.ProcessGroupID) bool {
+	names := []string{string(id)}
+	if g := w.Cluster.ProcessGroup(id); g != nil {
+		names = append(names, g.PodName(w.Cluster), g.PVCName(w.Cluster))
+	}
+	words := strings.FieldsFunc(item.Subject+" "+item.Summary, func(r rune) bool { return strings.ContainsRune(" ,;:()/", r) })
+	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(names, word) })
+}

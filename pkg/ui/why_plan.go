@@ -1,0 +1,200 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// stepUpdateStatus sums up what other steps wait for, so no chain rests on its hold.
+const stepUpdateStatus = "UpdateStatus"
+
+// failures are the steps that could not decide.
+func (w *why) failures() []WhyChain {
+	var chains []WhyChain
+	texts := slices.Clone(w.Plan.Pass.Failures)
+	if stopped := w.Plan.Pass.Stopped; stopped != "" && !slices.Contains(texts, stopped) {
+		texts = append(texts, stopped)
+	}
+	for _, text := range texts {
+		if slices.ContainsFunc(w.Plan.Refused(), func(c plan.Check) bool { return checkWords(c) == text }) {
+			continue // told of by the actions that it keeps back
+		}
+		chains = append(chains, WhyChain{
+			Subjects: []string{subjectCluster}, State: WhyBlocked, rank: rankFailure, Wish: "cannot be looked at in full",
+			Because: []WhyLink{{What: text}}, Next: []string{w.FDB("plan", w.name)},
+		})
+	}
+	return chains
+}
+
+// holds are the steps that wait for something that no process group's chain tells of.
+func (w *why) holds() []WhyChain {
+	var chains []WhyChain
+	for _, h := range w.Plan.Holds {
+		if w.told[h.Step] || h.Step == stepUpdateStatus || w.comesTrue(h) {
+			continue
+		}
+		w.told[h.Step] = true
+		c := WhyChain{Subjects: []string{subjectCluster}, Wish: "is not yet as its spec asks", Because: []WhyLink{w.held(h)}}
+		c.judgeHold(h)
+		c.Next = append(w.looks(c.Because), w.nextFor(h)...)
+		chains = append(chains, c)
+	}
+	return chains
+}
+
+// comesTrue reports whether a hold is only a guess: earlier steps have something to do,
+// and what they do decides on it again.
+func (w *why) comesTrue(h PlanHold) bool {
+	return len(h.Provisional) > 0 && len(w.Plan.Items) > 0 && len(w.Plan.Refused()) == 0 && !h.Human
+}
+
+func (c *WhyChain) judgeHold(h PlanHold) {
+	c.State, c.rank, c.RetryAfterSeconds = WhyWaiting, rankWaiting, h.RetryAfterSeconds
+	if h.Human {
+		c.State, c.rank = WhyBlocked, rankBlocked
+	}
+}
+
+// nextFor waits where time helps, and shows the whole plan where a person has to.
+func (w *why) nextFor(h PlanHold) []string {
+	if h.Human {
+		return []string{w.FDB("plan", w.name, "-o", "wide")}
+	}
+	return []string{w.FDB("reconcile", w.name, "--wait")}
+}
+
+// held is a hold with the questions that were answered with no, and who is behind them.
+func (w *why) held(h PlanHold) WhyLink {
+	l := WhyLink{Step: h.Step, What: oneLine(h.Reason)}
+	for _, c := range h.Refused {
+		l.Because = append(l.Because, w.refused(c, nil))
+		for _, told := range []string{c.Words(), c.Evidence} { // once is enough
+			l.What = strings.TrimRight(strings.Replace(l.What, told, "", 1), " :(),")
+		}
+	}
+	l.What = orText(l.What, "it waits")
+	return l
+}
+
+// refused is a question that was answered with no. Counts says which process groups can
+// be behind it; nil is all.
+func (w *why) refused(c plan.Check, counts func(*v1beta2.ProcessGroupStatus) bool) WhyLink {
+	l := WhyLink{Gate: c.Gate, Have: orText(c.Have, c.Evidence), Need: orText(c.Need, c.Question), What: c.Words()}
+	if slices.Contains([]plan.Gate{plan.GateAvailable, plan.GateBudget, plan.GateReplicas, plan.GateConfig, plan.GateCoord, plan.GateDD}, c.Gate) {
+		l.Because = w.troubles(counts)
+	}
+	return l
+}
+
+// actions is the chain of what a pass would do now, if it were run: held up by a gate, by
+// whoever holds the Lease or the lock, or by nothing at all.
+//
+// That something has to be recorded is worth a word only when there are no others.
+func (w *why) actions(others bool) []WhyChain {
+	items := w.items()
+	if len(items) == 0 || (others && onlyRecords(items)) {
+		return nil
+	}
+	c := WhyChain{
+		Subjects: []string{subjectCluster}, State: WhyReady, rank: rankReady,
+		Wish: fmt.Sprintf("has %s to be done (%s)", counted(len(items), "action"), someOf(kindsOf(items))),
+		Next: []string{w.FDB("reconcile", w.name)},
+	}
+	for _, keep := range []func([]PlanItem, *WhyChain) bool{w.byGates, w.byLease, w.byLock} {
+		if keep(items, &c) {
+			return []WhyChain{c}
+		}
+	}
+	c.Because = []WhyLink{{What: "nothing keeps a pass from doing that; nobody has run one"}}
+	if w.Cluster.Spec.Skip {
+		c.Because = []WhyLink{{What: "spec.skip is true, so an operator leaves the cluster alone; nothing keeps a pass from doing that"}}
+	}
+	return []WhyChain{c}
+}
+
+func onlyRecords(items []PlanItem) bool {
+	return !slices.ContainsFunc(items, func(i PlanItem) bool { return i.Step != stepUpdateStatus })
+}
+
+// items are the actions that are asked about.
+func (w *why) items() []PlanItem {
+	if len(w.Only) == 0 {
+		return w.Plan.Items
+	}
+	var about []PlanItem
+	for _, item := range w.Plan.Items {
+		if slices.ContainsFunc(w.Only, func(id v1beta2.ProcessGroupID) bool { return w.touches(item, id) }) {
+			about = append(about, item)
+		}
+	}
+	return about
+}
+
+func kindsOf(items []PlanItem) []string {
+	var kinds []string
+	for _, item := range items {
+		if !slices.Contains(kinds, item.Kind) {
+			kinds = append(kinds, item.Kind)
+		}
+	}
+	return kinds
+}
+
+func (w *why) byGates(_ []PlanItem, c *WhyChain) bool {
+	for _, check := range w.Plan.Refused() {
+		c.State, c.rank = WhyBlocked, rankBlocked
+		c.Because = append(c.Because, w.refused(check, nil))
+		c.Next = []string{w.FDB("plan", w.name, "--coexist", "-o", "wide")}
+	}
+	return len(c.Because) > 0
+}
+
+func (w *why) byLease(_ []PlanItem, c *WhyChain) bool {
+	holder := w.Lease.heldAt(w.Now)
+	if holder == "" {
+		return false
+	}
+	c.State, c.rank, c.RetryAfterSeconds = WhyWaiting, rankWaiting, inSeconds(w.Lease.Until.Sub(w.Now))
+	c.Because = []WhyLink{{Gate: plan.GateLease, Need: "no other run on this cluster", Have: holder, What: fmt.Sprintf("another run acts on the cluster: %s, until %s unless it goes on", holder, w.until(w.Lease.Until))}}
+	c.Next = []string{w.FDB("reconcile", w.name, "--wait")}
+	return true
+}
+
+// byLock is about the database's lock, which a pass takes right before it needs it.
+func (w *why) byLock(items []PlanItem, c *WhyChain) bool {
+	locked := slices.ContainsFunc(items, func(i PlanItem) bool { return i.Preconditions.Lock })
+	if !locked || !w.Cluster.LocksUsed() || !w.Cluster.Status.Configured || !w.Coordination.Read {
+		return false
+	}
+	owner, lock := w.Cluster.LockOwner(), w.Coordination.Lock
+	switch {
+	case owner == "":
+		c.State, c.rank = WhyBlocked, rankBlocked
+		c.Because = []WhyLink{{Gate: plan.GateLockOwner, Have: "spec.processGroupIDPrefix is empty", Need: "a name for the lock's owner", What: "spec.processGroupIDPrefix is empty, so all instances without a prefix would share one lock"}}
+		c.Next = []string{w.Kubectl("explain", "fdb.spec.lockOptions")}
+	case slices.Contains(w.Coordination.DenyList, owner):
+		c.State, c.rank = WhyBlocked, rankBlocked
+		c.Because = []WhyLink{{Gate: plan.GateDeny, Have: owner + " is on the deny list in the database", Need: "an instance that may take the lock", What: fmt.Sprintf("%s is on the deny list in the database", owner)}}
+		c.Next = []string{w.Kubectl("get", "fdb", w.name, "-o", "jsonpath={.spec.lockOptions}")}
+	case lock != nil && lock.Owner != owner && !lock.ExpiredAt(w.Now):
+		c.State, c.rank, c.RetryAfterSeconds = WhyWaiting, rankWaiting, inSeconds(lock.End.Sub(w.Now))
+		c.Because = []WhyLink{{Gate: plan.GateLock, Have: lock.Owner, Need: "the database's lock", Since: known(lock.Start), What: fmt.Sprintf("the database's lock is held by %s until %s", lock.Owner, w.until(lock.End))}}
+		c.Next = []string{w.FDB("reconcile", w.name, "--wait")}
+	default:
+		return false
+	}
+	return true
+}
+
+// until is a time and how far away it is.
+func (w *why) until(t time.Time) string {
+	return fmt.Sprintf("%s (%s more)", t.UTC().Format(time.TimeOnly), duration.HumanDuration(t.Sub(w.Now)))
+}

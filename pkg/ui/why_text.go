@@ -1,0 +1,123 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// WhyOptions is how a report is printed.
+type WhyOptions struct {
+	Paint
+	ListOptions
+}
+
+// WriteWhy prints a report for people: one line that is enough to act on, then each
+// chain from the wish down to what is behind it.
+func WriteWhy(w io.Writer, v WhyReport, o WhyOptions) error {
+	p := &whyPage{w: w, o: o}
+	p.printf("%s", o.in(colourOfWhy(v.State), v.Metadata.Namespace+"/"+v.Metadata.Cluster+": "+v.Summary))
+	if len(v.Next) > 0 {
+		p.printf("  %s %s", o.in(bold, "next:"), v.Next[0])
+	}
+	p.printf("\n")
+	for _, warning := range v.Warnings {
+		p.printf("%s %s\n", o.in(yellow, "warning:"), warning)
+	}
+	for _, c := range v.Items {
+		p.chain(c)
+	}
+	return p.err
+}
+
+type whyPage struct {
+	w   io.Writer
+	o   WhyOptions
+	err error
+}
+
+func (p *whyPage) printf(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format, args...)
+	}
+}
+
+func (p *whyPage) chain(c WhyChain) {
+	p.printf("\n%s  %s%s  %s\n", p.o.in(bold, someOf(c.Subjects)), c.Wish, p.since(c.Since), p.o.in(colourOfWhy(c.State), string(c.State)))
+	p.links(c.Because, " ")
+	for _, command := range c.Next {
+		p.printf(" %s %s\n", p.o.in(bold, "next:"), command)
+	}
+}
+
+// links prints reasons, and below each what is behind it.
+func (p *whyPage) links(links []WhyLink, indent string) {
+	for _, l := range links {
+		words := []string{}
+		if l.Step != "" {
+			words = append(words, l.Step+":")
+		}
+		words = append(words, l.words()+p.since(l.Since))
+		p.printf("%s└ %s\n", indent, strings.Join(words, " "))
+		p.links(l.Because, indent+"   ")
+	}
+}
+
+// since is for how long, or since when, after a clause.
+func (p *whyPage) since(t *time.Time) string {
+	switch {
+	case t == nil:
+		return ""
+	case p.o.Absolute:
+		return ", since " + p.o.time(t)
+	default:
+		return ", for " + p.o.time(t)
+	}
+}
+
+func colourOfWhy(s WhyState) string {
+	switch s {
+	case WhyReady:
+		return green
+	case WhyWaiting:
+		return yellow
+	case WhyBlocked, WhyUnknown:
+		return red
+	}
+	return ""
+}
+
+// WriteWhyTable prints a row per chain.
+func WriteWhyTable(w io.Writer, v WhyReport, o ListOptions) error {
+	t := Table{Header: o.header([]string{"SUBJECT", "STATE", "STEP", "GATE", "HAVE", "NEED", "SINCE", "BLOCKED-BY", "HINT"})}
+	for _, c := range v.Items {
+		t.Rows = append(t.Rows, c.row(o))
+	}
+	return t.Write(w)
+}
+
+// row goes down the first reasons: the step, the gate, and what is behind both.
+func (c WhyChain) row(o ListOptions) []string {
+	var step, gate, have, need, root string
+	if at := slices.IndexFunc(c.Because, func(l WhyLink) bool { return l.Step != "" }); at >= 0 {
+		step = c.Because[at].Step
+	}
+	for links := c.Because; len(links) > 0; links = links[0].Because {
+		l := links[0]
+		root = l.words()
+		if gate == "" && l.Gate != "" {
+			gate, have, need = string(l.Gate), l.Have, l.Need
+		}
+	}
+	hint := ""
+	if len(c.Next) > 0 {
+		hint = c.Next[0]
+	}
+	since := nothing
+	if c.Since != nil {
+		since = o.time(c.Since)
+	}
+	return []string{someOf(c.Subjects), string(c.State), orNothing(step), orNothing(gate), orNothing(have), orNothing(need), since, orNothing(root), orNothing(hint)}
+}

@@ -1,0 +1,249 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// WhyReport is the document of `why`: what is wanted and is not so, and for each the
+// chain of what is in the way.
+type WhyReport struct {
+	Document
+	// State is the worst of the items'.
+	State WhyState `json:"state"`
+	// Summary is what to look at first, in one line.
+	Summary string `json:"summary"`
+	// Next are whole commands that help with that, the best first.
+	Next  []string   `json:"next"`
+	Items []WhyChain `json:"items"`
+}
+
+// WhyState says what has to happen for a wish to come true.
+type WhyState string
+
+// The states, from the best to the worst.
+const (
+	// WhyReady is of a wish that the next pass fulfils.
+	WhyReady WhyState = "ready"
+	// WhyWaiting is of one that time clears.
+	WhyWaiting WhyState = "waiting"
+	// WhyBlocked is of one that somebody has to clear.
+	WhyBlocked WhyState = "blocked"
+	// WhyUnknown is of one about which nobody can tell.
+	WhyUnknown WhyState = "unknown"
+)
+
+func (s WhyState) grade() int {
+	return slices.Index([]WhyState{WhyReady, WhyWaiting, WhyBlocked, WhyUnknown}, s)
+}
+
+// WhyChain goes from a wish to what is in its way.
+type WhyChain struct {
+	// Subjects are "cluster", "database", or IDs of process groups that share the chain.
+	Subjects []string `json:"subjects"`
+	State    WhyState `json:"state"`
+	// Wish is what is to become of the subjects, or what is wrong with them.
+	Wish string `json:"wish"`
+	// Since is when that began; null when nobody knows.
+	Since *time.Time `json:"since"`
+	// Because is what is in the way.
+	Because []WhyLink `json:"because"`
+	// Next are whole commands.
+	Next []string `json:"next"`
+	// RetryAfterSeconds is how long the cause needs at least; null when nobody can tell.
+	RetryAfterSeconds *float64 `json:"retryAfterSeconds"`
+
+	rank int // what to look at first, whatever the states
+}
+
+// WhyLink is one reason, and what is behind it.
+type WhyLink struct {
+	// Step is the step of a pass that waits; empty for what no step is about.
+	Step string `json:"step,omitempty"`
+	// Gate is the question that was answered with no, with what there is and what is needed.
+	Gate plan.Gate `json:"gate,omitempty"`
+	Have string    `json:"have,omitempty"`
+	Need string    `json:"need,omitempty"`
+	// What is the reason in words.
+	What string `json:"what"`
+	// Subject is the process group that the reason is about; empty for the chain's own.
+	Subject string     `json:"subject,omitempty"`
+	Since   *time.Time `json:"since"`
+	Because []WhyLink  `json:"because"`
+
+	look []string // a kubectl command that shows more
+}
+
+// Commands makes whole command lines, for the cluster's context and namespace.
+type Commands struct {
+	FDB, Kubectl func(words ...string) string
+}
+
+// WhyInput is what a report is made of.
+type WhyInput struct {
+	Facts
+	// Plan is what a pass over the same facts would do.
+	Plan PlanView
+	// Only are the process groups that are asked about; none is all.
+	Only []v1beta2.ProcessGroupID
+	Commands
+}
+
+// NewWhyReport makes the document.
+func NewWhyReport(m Metadata, in WhyInput) WhyReport {
+	w := why{WhyInput: in, name: m.Cluster, told: map[string]bool{}}
+	v := WhyReport{Document: NewDocument("WhyReport", m, in.Now, SourceLive), State: WhyReady, Next: []string{}}
+	v.Warnings = append(v.Warnings, in.Warnings...)
+	v.Items = w.chains(NewStatusView(m, in.Facts))
+	for _, c := range v.Items {
+		if c.State.grade() > v.State.grade() {
+			v.State = c.State
+		}
+	}
+	v.Summary = w.nothing()
+	if len(v.Items) > 0 {
+		v.Summary, v.Next = v.Items[0].words(in.Now), v.Items[0].Next
+	}
+	return v
+}
+
+// why collects chains. Told are the steps whose holds some chain already tells of.
+type why struct {
+	WhyInput
+	name string
+	told map[string]bool
+}
+
+// Ranks of chains: what explains others comes first.
+const (
+	rankDatabase = iota
+	rankFailure
+	rankBlocked
+	rankWaiting
+	rankDegraded
+	rankReady
+)
+
+func (w *why) chains(status StatusView) []WhyChain {
+	chains := w.database(status)
+	chains = append(chains, w.groups()...)
+	if len(w.Only) == 0 {
+		chains = slices.Concat(chains, w.failures(), w.holds(), w.degraded(status))
+	}
+	chains = append(chains, w.actions(len(chains) > 0)...)
+	chains = alikeOnce(chains)
+	slices.SortStableFunc(chains, func(a, b WhyChain) int {
+		if a.rank != b.rank {
+			return a.rank - b.rank
+		}
+		return compareTimes(a.Since, b.Since)
+	})
+	for i := range chains {
+		chains[i].Next, chains[i].Because = orEmpty(slices.Compact(chains[i].Next)), filled(chains[i].Because)
+	}
+	return orEmpty(chains)
+}
+
+// filled makes lists that JSON shows as such.
+func filled(links []WhyLink) []WhyLink {
+	for i := range links {
+		links[i].Because = filled(links[i].Because)
+	}
+	return orEmpty(links)
+}
+
+// compareTimes puts what began first first, and what nobody knows the begin of last.
+func compareTimes(a, b *time.Time) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	default:
+		return a.Compare(*b)
+	}
+}
+
+// alikeOnce joins the chains of process groups that say the same, the way a rollout or a
+// full node makes many of them.
+func alikeOnce(chains []WhyChain) []WhyChain {
+	var joined []WhyChain
+	for _, c := range chains {
+		at := slices.IndexFunc(joined, func(j WhyChain) bool { return c.IsOfGroups() && j.sameAs(c) })
+		if at < 0 {
+			joined = append(joined, c)
+			continue
+		}
+		joined[at].Subjects = append(joined[at].Subjects, c.Subjects...)
+		if compareTimes(c.Since, joined[at].Since) < 0 {
+			joined[at].Since = c.Since
+		}
+	}
+	return joined
+}
+
+// IsOfGroups reports whether the subjects are process groups.
+func (c WhyChain) IsOfGroups() bool {
+	return !slices.Contains(c.Subjects, subjectCluster) && !slices.Contains(c.Subjects, subjectDatabase)
+}
+
+func (c WhyChain) sameAs(other WhyChain) bool {
+	return c.State == other.State && c.Wish == other.Wish && c.rank == other.rank && sameLinks(c.Because, other.Because)
+}
+
+func sameLinks(a, b []WhyLink) bool {
+	return slices.EqualFunc(a, b, func(x, y WhyLink) bool {
+		return x.Step == y.Step && x.Gate == y.Gate && x.What == y.What && x.Subject == y.Subject && sameLinks(x.Because, y.Because)
+	})
+}
+
+// words are the chain in one line: who, what, and what is behind it all.
+func (c WhyChain) words(now time.Time) string {
+	text := someOf(c.Subjects) + " " + c.Wish
+	if c.Since != nil {
+		text += " for " + duration.HumanDuration(now.Sub(*c.Since))
+	}
+	path := []string{}
+	for links := c.Because; len(links) > 0; links = links[0].Because {
+		path = append(path, links[0].words())
+	}
+	if len(path) == 0 {
+		return text
+	}
+	if len(path) > 2 { // the first says what is not done, the last what to look at
+		path = []string{path[0], path[len(path)-1]}
+	}
+	return text + ": " + strings.Join(path, "; ")
+}
+
+// words are the reason in one clause.
+func (l WhyLink) words() string {
+	text := l.What
+	if l.Subject != "" {
+		text = l.Subject + ": " + text
+	}
+	if l.Gate != "" {
+		text = string(l.Gate) + ": " + text
+	}
+	return text
+}
+
+// nothing is what to say of a cluster that nothing is wrong with.
+func (w *why) nothing() string {
+	if len(w.Only) > 0 {
+		ids := make([]string, len(w.Only))
+		for i, id := range w.Only {
+			ids[i] = string(id)
+		}
+		return "nothing is in the way of " + someOf(ids) + ", and nothing is to be done for it"
+	}
+	return "nothing is blocked: the cluster is as its spec asks"
+}

@@ -1,0 +1,340 @@
+package ui
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/exp/golden"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// asked is a report about the healthy cluster, which tests then break.
+func asked(t *testing.T) WhyInput {
+	t.Helper()
+	line := func(program string) func(...string) string {
+		return func(words ...string) string { return program + " " + strings.Join(words, " ") }
+	}
+	return WhyInput{Facts: healthy(t), Commands: Commands{FDB: line("kubectl fdb"), Kubectl: line("kubectl")}}
+}
+
+// unschedulable is a group whose pod the scheduler has no node for.
+func (in *WhyInput) unschedulable(id v1beta2.ProcessGroupID, since time.Duration) {
+	in.silence(id, since)
+	g := in.Cluster.ProcessGroup(id)
+	g.SetCondition(v1beta2.ConditionPodPending, noon.Add(-since))
+	pod := in.Pod(g)
+	pod.Spec.NodeName = ""
+	pod.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", LastTransitionTime: metav1.NewTime(noon.Add(-since)),
+		Message: "0/14 nodes are available: 9 Insufficient memory, 5 node(s) had untolerated taint.",
+	}}}
+}
+
+// waits is a container of a group's pod that cannot start.
+func (in *WhyInput) waits(id v1beta2.ProcessGroupID, reason, message string) *corev1.ContainerStatus {
+	in.silence(id, 10*time.Minute)
+	pod := in.Pod(in.Cluster.ProcessGroup(id))
+	pod.CreationTimestamp = metav1.NewTime(noon.Add(-10 * time.Minute))
+	pod.Status.Phase = corev1.PodPending
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: v1beta2.ContainerMain, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}},
+	}}
+	return &pod.Status.ContainerStatuses[0]
+}
+
+// terminates is a group's pod whose grace period ended a while ago.
+func (in *WhyInput) terminates(id v1beta2.ProcessGroupID, ago time.Duration) *corev1.Pod {
+	pod := in.Pod(in.Cluster.ProcessGroup(id))
+	at := metav1.NewTime(noon.Add(-ago))
+	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &at, new(int64)
+	return pod
+}
+
+func (in *WhyInput) lock(owner string, end time.Duration) {
+	in.Cluster.Spec.ProcessGroupIDPrefix = "dc1"
+	in.Cluster.Spec.LockOptions.DisableLocks = new(bool)
+	in.Coordination = plan.CoordinationFacts{Read: true, Lock: &fdb.Lock{Owner: owner, Start: noon.Add(-time.Minute), End: noon.Add(end)}}
+	in.Plan.Items = []PlanItem{{Step: "ExcludeInstances", ActionRecord: ActionRecord{Kind: "Exclude", Subject: "storage-1", Locked: true}, Preconditions: Preconditions{Lock: true}}}
+}
+
+func (in *WhyInput) hold(step, reason string, human bool, refused ...plan.Check) {
+	in.Plan.Holds = append(in.Plan.Holds, PlanHold{Step: step, HoldRecord: HoldRecord{Reason: reason, Human: human}, Refused: refused})
+}
+
+func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
+	tests := map[string]struct {
+		given func(*WhyInput)
+		state WhyState
+		want  string
+	}{
+		"nothing is wrong": {
+			given: func(*WhyInput) {}, state: WhyReady,
+			want: "nothing is blocked: the cluster is as its spec asks",
+		},
+		"nobody has run a pass": {
+			given: func(in *WhyInput) {
+				in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
+			}, state: WhyReady,
+			want: "cluster has 1 action to be done (CreatePod): nothing keeps a pass from doing that; nobody has run one  next: kubectl fdb reconcile sample",
+		},
+		"the cluster is skipped": {
+			given: func(in *WhyInput) {
+				in.Cluster.Spec.Skip = true
+				in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
+			}, state: WhyReady,
+			want: "cluster has 1 action to be done (CreatePod): spec.skip is true, so an operator leaves the cluster alone; nothing keeps a pass from doing that  next: kubectl fdb reconcile sample",
+		},
+		"a live operator": {
+			given: func(in *WhyInput) {
+				in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
+				in.Plan.Gates = []plan.Check{{Question: "is no live operator managing this cluster?", Gate: plan.GateOperator, Evidence: "Deployment fdb/operator is one"}}
+			}, state: WhyBlocked,
+			want: "cluster has 1 action to be done (CreatePod): G-OPERATOR: is no live operator managing this cluster? Deployment fdb/operator is one  next: kubectl fdb plan sample --coexist -o wide",
+		},
+		"another run has the Lease": {
+			given: func(in *WhyInput) {
+				in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
+				in.Lease = Lease{Read: true, Holder: "alice@laptop pid 7", Until: noon.Add(40 * time.Second)}
+			}, state: WhyWaiting,
+			want: "cluster has 1 action to be done (CreatePod): G-LEASE: another run acts on the cluster: alice@laptop pid 7, until 12:00:40 (40s more) unless it goes on  next: kubectl fdb reconcile sample --wait",
+		},
+		"a Lease that ran out holds nobody": {
+			given: func(in *WhyInput) {
+				in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
+				in.Lease = Lease{Read: true, Holder: "alice@laptop pid 7", Until: noon.Add(-time.Second)}
+			}, state: WhyReady,
+			want: "cluster has 1 action to be done (CreatePod): nothing keeps a pass from doing that; nobody has run one  next: kubectl fdb reconcile sample",
+		},
+		"another instance has the lock": {
+			given: func(in *WhyInput) { in.lock("dc2", 9*time.Minute) }, state: WhyWaiting,
+			want: "cluster has 1 action to be done (Exclude): G-LOCK: the database's lock is held by dc2 until 12:09:00 (9m more)  next: kubectl fdb reconcile sample --wait",
+		},
+		"a lock that ran out holds nobody": {
+			given: func(in *WhyInput) { in.lock("dc2", -time.Second) }, state: WhyReady,
+			want: "cluster has 1 action to be done (Exclude): nothing keeps a pass from doing that; nobody has run one  next: kubectl fdb reconcile sample",
+		},
+		"on the deny list": {
+			given: func(in *WhyInput) {
+				in.lock("dc1", time.Minute)
+				in.Coordination.DenyList = []string{"dc1"}
+			}, state: WhyBlocked,
+			want: "cluster has 1 action to be done (Exclude): G-DENY: dc1 is on the deny list in the database  next: kubectl get fdb sample -o jsonpath={.spec.lockOptions}",
+		},
+		"a lock without a name": {
+			given: func(in *WhyInput) {
+				in.lock("dc2", -time.Minute)
+				in.Cluster.Spec.ProcessGroupIDPrefix = ""
+			}, state: WhyBlocked,
+			want: "cluster has 1 action to be done (Exclude): G-LOCK-OWNER: spec.processGroupIDPrefix is empty, so all instances without a prefix would share one lock  next: kubectl explain fdb.spec.lockOptions",
+		},
+		"no answer from the database": {
+			given: func(in *WhyInput) { in.Database = plan.DatabaseFacts{Unreachable: "timed out after 60s"} }, state: WhyUnknown,
+			want: "database does not answer: timed out after 60s  next: kubectl fdb status sample",
+		},
+		"exec is forbidden": {
+			given: func(in *WhyInput) {
+				in.Database = plan.DatabaseFacts{Unreachable: `forbidden: pods "x" is forbidden: User "me" cannot create resource "pods/exec"`}
+			}, state: WhyUnknown,
+			want: `database does not answer: forbidden: pods "x" is forbidden: User "me" cannot create resource "pods/exec"  next: kubectl auth can-i --list`,
+		},
+		"the pod of a coordinator does not start, and nobody answers": {
+			given: func(in *WhyInput) {
+				in.Database = plan.DatabaseFacts{Unreachable: "timed out after 60s"}
+				in.Cluster.Status.ConnectionString = "sample:abc@" + in.Cluster.ProcessGroup("storage-3").Addresses[0] + ":4501"
+				in.terminates("storage-3", 40*time.Minute)
+				in.Pods["sample-storage-3"].Finalizers = []string{"example.com/hold"}
+			}, state: WhyUnknown,
+			want: "database does not answer: timed out after 60s; storage-3: its pod does not end, waits for its finalizers example.com/hold (coordinator 127.0.2.3:4501)  next: kubectl describe pod sample-storage-3",
+		},
+		"all logs are down": {
+			given: func(in *WhyInput) { in.Database.Status = recorded(t, "63-all-logs-down") }, state: WhyBlocked,
+			want: "database does not serve: its recovery is at",
+		},
+		"the scheduler has no node": {
+			given: func(in *WhyInput) { in.unschedulable("storage-3", 38*time.Minute) }, state: WhyBlocked,
+			want: "storage-3 has MissingProcesses, PodPending for 38m: its pod is Pending, no node takes it: 0/14 nodes are available: 9 Insufficient memory, 5 node(s) had untolerated taint  next: kubectl describe pod sample-storage-3",
+		},
+		"an image that cannot be pulled": {
+			given: func(in *WhyInput) {
+				in.waits("storage-3", "ImagePullBackOff", `Back-off pulling image "foundationdb/fdb:7.3.99"`)
+			}, state: WhyBlocked,
+			want: `storage-3 has MissingProcesses for 10m: its pod cannot start container foundationdb: ImagePullBackOff: Back-off pulling image "foundationdb/fdb:7.3.99"  next: kubectl describe pod sample-storage-3`,
+		},
+		"a container that crashes": {
+			given: func(in *WhyInput) {
+				c := in.waits("storage-3", "CrashLoopBackOff", "back-off 5m0s")
+				c.RestartCount = 17
+				c.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}
+			}, state: WhyBlocked,
+			want: "storage-3 has MissingProcesses for 10m: its pod cannot start container foundationdb: CrashLoopBackOff: back-off 5m0s; it ended with exit code 137 (OOMKilled), and was restarted 17 times  next: kubectl logs sample-storage-3 -c foundationdb --previous --tail=50",
+		},
+		"a crash on purpose": {
+			given: func(in *WhyInput) {
+				in.waits("storage-3", "CrashLoopBackOff", "back-off 5m0s")
+				in.Cluster.Spec.Buggify.CrashLoopContainers = []v1beta2.CrashLoopContainerObject{{ContainerName: "foundationdb", Targets: []v1beta2.ProcessGroupID{"storage-3"}}}
+			}, state: WhyBlocked,
+			want: "storage-3 has MissingProcesses for 10m: its pod cannot start container foundationdb: CrashLoopBackOff: back-off 5m0s; spec.buggify asks for that (crashLoopContainers)  next: kubectl describe pod sample-storage-3",
+		},
+		"a node that is away keeps a pod from ending": {
+			given: func(in *WhyInput) {
+				pod := in.terminates("storage-3", 41*time.Minute)
+				in.Cluster.ProcessGroup("storage-3").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-31*time.Minute))
+				in.Nodes = map[string]*corev1.Node{pod.Spec.NodeName: {
+					ObjectMeta: metav1.ObjectMeta{Name: pod.Spec.NodeName},
+					Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status."}}},
+				}}
+			}, state: WhyBlocked,
+			want: "storage-3 has PodFailing for 31m: its pod does not end, is on node node-3, which is not ready: NodeStatusUnknown: Kubelet stopped posting node status  next: kubectl describe node node-3",
+		},
+		"the servers run and do not report": {
+			given: func(in *WhyInput) { in.silence("storage-3", 12*time.Minute) }, state: WhyBlocked,
+			want: "storage-3 has MissingProcesses for 12m: its pod is Running, and 0 of 1 server report to the database  next: kubectl logs sample-storage-3 -c foundationdb --tail=50",
+		},
+		"a removal that waits for another pod": {
+			given: func(in *WhyInput) {
+				in.unschedulable("storage-3", 38*time.Minute)
+				in.Cluster.Spec.ProcessCounts.Storage = 6
+				in.Cluster.ProcessGroup("storage-5").MarkForRemoval(noon.Add(-41 * time.Minute))
+				in.Only = []v1beta2.ProcessGroupID{"storage-5"}
+				in.hold("ExcludeInstances", "no budget", false, plan.Check{Question: "are enough storage processes up to let one go?", Gate: plan.GateBudget, Evidence: "of a preview"})
+			}, state: WhyWaiting,
+			want: "storage-5 is marked for removal for 41m: it is not excluded yet; storage-3: its pod is Pending, no node takes it: 0/14 nodes are available: 9 Insufficient memory, 5 node(s) had untolerated taint  next: kubectl describe pod sample-storage-3",
+		},
+		"a person has to choose": {
+			given: func(in *WhyInput) { in.hold("CheckClientCompatibility", "7.1 clients are connected", true) }, state: WhyBlocked,
+			want: "cluster is not yet as its spec asks: 7.1 clients are connected  next: kubectl fdb plan sample -o wide",
+		},
+		"time clears it": {
+			given: func(in *WhyInput) {
+				in.hold("BounceProcesses", "processes have to restart, but not yet (have all been up?)", false, plan.Check{Question: "have all", Evidence: "been up?", Gate: plan.GateUptime})
+			}, state: WhyWaiting,
+			want: "cluster is not yet as its spec asks: processes have to restart, but not yet; G-UPTIME: have all been up?  next: kubectl fdb reconcile sample --wait",
+		},
+		"a step that failed": {
+			given: func(in *WhyInput) { in.Plan.Pass.Failures = []string{"AddPods: no such image type"} }, state: WhyBlocked,
+			want: "cluster cannot be looked at in full: AddPods: no such image type  next: kubectl fdb plan sample",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := asked(t)
+			tc.given(&in)
+			v := NewWhyReport(meta, in)
+			var b bytes.Buffer
+			if err := WriteWhy(&b, v, WhyOptions{ListOptions: ListOptions{Now: noon}}); err != nil {
+				t.Fatal(err)
+			}
+			first, _, _ := strings.Cut(b.String(), "\n")
+			if v.State != tc.state || !strings.HasPrefix(first, "fdb/sample: "+tc.want) {
+				t.Errorf("state %s, want %s, and first\nfdb/sample: %s\n%s", v.State, tc.state, tc.want, &b)
+			}
+		})
+	}
+}
+
+// stuck is a cluster in which several things are in the way of each other.
+func stuck(t *testing.T) WhyInput {
+	t.Helper()
+	in := asked(t)
+	in.unschedulable("storage-3", 38*time.Minute)
+	in.Cluster.Spec.ProcessCounts.Storage = 6
+	in.Cluster.ProcessGroup("storage-5").MarkForRemoval(noon.Add(-41 * time.Minute))
+	in.hold("ExcludeInstances", "no budget", false, plan.Check{Question: "are enough storage processes up to let one go?", Gate: plan.GateBudget, Evidence: "of a preview"})
+	for n := range 4 {
+		in.Cluster.ProcessGroup(v1beta2.ProcessGroupID(fmt.Sprintf("log-%d", n+1))).SetCondition(v1beta2.ConditionIncorrectPodSpec, noon.Add(-time.Hour))
+	}
+	in.hold("UpdatePods", "4 pods have to be made anew; none is deleted now: is the database fully fault tolerant? some data has 1 of 2 replicas", false,
+		plan.Check{Question: "is the database fully fault tolerant?", Gate: plan.GateReplicas, Evidence: "some data has 1 of 2 replicas", Have: "1 replicas", Need: "2 replicas"})
+	in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
+	return in
+}
+
+func TestWhyScreens(t *testing.T) {
+	tests := map[string]func(*bytes.Buffer, WhyReport) error{
+		"text": func(b *bytes.Buffer, v WhyReport) error {
+			return WriteWhy(b, v, WhyOptions{ListOptions: ListOptions{Now: noon}})
+		},
+		"table":    func(b *bytes.Buffer, v WhyReport) error { return WriteWhyTable(b, v, ListOptions{Now: noon}) },
+		"document": func(b *bytes.Buffer, v WhyReport) error { return WriteIndentedJSON(b, v) },
+	}
+	for name, write := range tests {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := write(&b, NewWhyReport(meta, stuck(t))); err != nil {
+				t.Fatal(err)
+			}
+			golden.RequireEqual(t, b.Bytes())
+		})
+	}
+}
+
+func TestTimersAreCountedDown(t *testing.T) {
+	seconds := int64(600)
+	key := "example.com/maintenance"
+	tests := map[string]struct {
+		given func(*WhyInput, *v1beta2.ProcessGroupStatus)
+		want  string
+	}{
+		"a failure": {
+			given: func(_ *WhyInput, g *v1beta2.ProcessGroupStatus) {
+				g.SetCondition(v1beta2.ConditionPodFailing, noon.Add(-30*time.Minute))
+			},
+			want: "it is replaced in 90m if that lasts (automationOptions.replacements.failureDetectionTimeSeconds)",
+		},
+		"the first timer of a taint, and the second after it": {
+			given: func(_ *WhyInput, g *v1beta2.ProcessGroupStatus) {
+				g.SetCondition(v1beta2.ConditionNodeTaintDetected, noon.Add(-2*time.Minute))
+			},
+			want: "it is replaced in 38m if that lasts (taintReplacementOptions and taintReplacementTimeSeconds)",
+		},
+		"the second timer of a taint": {
+			given: func(_ *WhyInput, g *v1beta2.ProcessGroupStatus) {
+				g.SetCondition(v1beta2.ConditionNodeTaintDetected, noon.Add(-12*time.Minute))
+				g.SetCondition(v1beta2.ConditionNodeTaintReplacing, noon.Add(-2*time.Minute))
+			},
+			want: "it is replaced in 28m if that lasts (automationOptions.replacements.taintReplacementTimeSeconds)",
+		},
+		"nobody replaces it": {
+			given: func(in *WhyInput, g *v1beta2.ProcessGroupStatus) {
+				g.SetCondition(v1beta2.ConditionPodFailing, noon.Add(-30*time.Minute))
+				in.Cluster.Spec.AutomationOptions.Replacements.Enabled = new(bool)
+			},
+			want: "automatic replacements are off (automationOptions.replacements.enabled)",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := asked(t)
+			g := in.Cluster.ProcessGroup("storage-3")
+			node := in.Pod(g).Spec.NodeName
+			in.Nodes = map[string]*corev1.Node{node: {Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: key}}}}}
+			in.Cluster.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: &key, DurationInSeconds: &seconds}}
+			tc.given(&in, g)
+			v := NewWhyReport(meta, in)
+			if len(v.Items) == 0 || v.Items[0].Because[0].What != tc.want {
+				t.Errorf("want %q, got %+v", tc.want, v.Items)
+			}
+		})
+	}
+}
+
+// A hint is typed by somebody who was woken up: none may delete, force or exclude.
+func TestNoHintOfWhyLosesData(t *testing.T) {
+	for _, c := range NewWhyReport(meta, stuck(t)).Items {
+		for _, command := range c.Next {
+			for _, word := range []string{"delete", "force", "exclude", "WithoutExclusion", "patch", "edit"} {
+				if strings.Contains(command, word) {
+					t.Errorf("%v: %s", c.Subjects, command)
+				}
+			}
+		}
+	}
+}
