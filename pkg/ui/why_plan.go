@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
 // stepUpdateStatus sums up what other steps wait for, so no chain rests on its hold.
@@ -170,27 +171,19 @@ func (w *why) byLease(_ []PlanItem, c *WhyChain) bool {
 
 // byLock is about the database's lock, which a pass takes right before it needs it.
 func (w *why) byLock(items []PlanItem, c *WhyChain) bool {
-	locked := slices.ContainsFunc(items, func(i PlanItem) bool { return i.Preconditions.Lock })
-	if !locked || !w.Cluster.LocksUsed() || !w.Cluster.Status.Configured || !w.Coordination.Read {
+	if !slices.ContainsFunc(items, func(i PlanItem) bool { return i.Preconditions.Lock }) {
 		return false
 	}
-	owner, lock := w.Cluster.LockOwner(), w.Coordination.Lock
-	switch {
-	case owner == "":
-		c.State, c.rank = WhyBlocked, rankBlocked
-		c.Because = []WhyLink{{Gate: plan.GateLockOwner, Have: "spec.processGroupIDPrefix is empty", Need: "a name for the lock's owner", What: "spec.processGroupIDPrefix is empty, so all instances without a prefix would share one lock"}}
-		c.Next = []string{w.Kubectl("explain", "fdb.spec.lockOptions")}
-	case slices.Contains(w.Coordination.DenyList, owner):
-		c.State, c.rank = WhyBlocked, rankBlocked
-		c.Because = []WhyLink{{Gate: plan.GateDeny, Have: owner + " is on the deny list in the database", Need: "an instance that may take the lock", What: fmt.Sprintf("%s is on the deny list in the database", owner)}}
-		c.Next = []string{w.Kubectl("get", "fdb", w.name, "-o", "jsonpath={.spec.lockOptions}")}
-	case lock != nil && lock.Owner != owner && !lock.ExpiredAt(w.Now):
-		c.State, c.rank, c.RetryAfterSeconds = WhyWaiting, rankWaiting, inSeconds(lock.End.Sub(w.Now))
-		c.Because = []WhyLink{{Gate: plan.GateLock, Have: lock.Owner, Need: "the database's lock", Since: known(lock.Start), What: fmt.Sprintf("the database's lock is held by %s until %s", lock.Owner, w.until(lock.End))}}
-		c.Next = []string{w.FDB("reconcile", w.name, "--wait")}
-	default:
+	check, missing := safety.LockFree(w.Snapshot)
+	if check.OK {
 		return false
 	}
+	c.State, c.rank, c.Next = WhyBlocked, rankBlocked, []string{w.Kubectl("get", "fdb", w.name, "-o", "jsonpath={.spec.lockOptions}")}
+	if missing > 0 {
+		c.State, c.rank, c.Next = WhyWaiting, rankWaiting, []string{w.FDB("reconcile", w.name, "--wait")}
+		c.RetryAfterSeconds = inSeconds(missing)
+	}
+	c.Because = []WhyLink{w.refused(check, nil)}
 	return true
 }
 

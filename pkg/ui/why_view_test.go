@@ -115,7 +115,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 		},
 		"another instance has the lock": {
 			given: func(in *WhyInput) { in.lock("dc2", 9*time.Minute) }, state: WhyWaiting,
-			want: "cluster has 1 action to be done (Exclude): G-LOCK: the database's lock is held by dc2 until 12:09:00 (9m more)  next: kubectl fdb reconcile sample --wait",
+			want: "cluster has 1 action to be done (Exclude): G-LOCK: may this instance take the database's lock? dc2 holds it until 12:09:00 (9m0s more)  next: kubectl fdb reconcile sample --wait",
 		},
 		"a lock that ran out holds nobody": {
 			given: func(in *WhyInput) { in.lock("dc2", -time.Second) }, state: WhyReady,
@@ -126,14 +126,14 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				in.lock("dc1", time.Minute)
 				in.Coordination.DenyList = []string{"dc1"}
 			}, state: WhyBlocked,
-			want: "cluster has 1 action to be done (Exclude): G-DENY: dc1 is on the deny list in the database  next: kubectl get fdb sample -o jsonpath={.spec.lockOptions}",
+			want: "cluster has 1 action to be done (Exclude): G-DENY: may this instance take the database's lock? dc1 is on the deny list in the database  next: kubectl get fdb sample -o jsonpath={.spec.lockOptions}",
 		},
 		"a lock without a name": {
 			given: func(in *WhyInput) {
 				in.lock("dc2", -time.Minute)
 				in.Cluster.Spec.ProcessGroupIDPrefix = ""
 			}, state: WhyBlocked,
-			want: "cluster has 1 action to be done (Exclude): G-LOCK-OWNER: spec.processGroupIDPrefix is empty, so all instances without a prefix would share one lock  next: kubectl explain fdb.spec.lockOptions",
+			want: "cluster has 1 action to be done (Exclude): G-LOCK-OWNER: may this instance take the database's lock? spec.processGroupIDPrefix is empty, so all instances without a prefix would share one lock  next: kubectl get fdb sample -o jsonpath={.spec.lockOptions}",
 		},
 		"no answer from the database": {
 			given: func(in *WhyInput) { in.Database = plan.DatabaseFacts{Unreachable: "timed out after 60s"} }, state: WhyUnknown,

@@ -1,0 +1,136 @@
+package stages
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// PodsMayGoDown asks whether the pods of process groups may be deleted now, to be made
+// anew with the volumes that they have: what UpdatePods asks before it does so itself. It
+// also asks whether the redundancy lets the database go on meanwhile, which a rollout
+// does not: whoever asks here is about to drain a node, not to change every pod.
+func PodsMayGoDown(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []plan.Check {
+	zones, outdated, placed := zonesOf(s, groups)
+	checks := append(podUpdateChecks(s), toleratesLoss(s), placed)
+	if !placed.OK {
+		return checks
+	}
+	left, allowed := besideUnavailable(s, slices.Clone(zones))
+	checks = append(checks, onlyIfAll(allowed, zones, left))
+	left, allowed = besideMaintenance(s, slices.Clone(zones), outdated)
+	return append(checks, onlyIfAll(allowed, zones, left))
+}
+
+// zonesOf are the fault domains of groups, by what their pods say, else by the record.
+// More than one may not go down at once.
+func zonesOf(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) (zones []string, pods map[string][]outdatedPod, c plan.Check) {
+	c = plan.Check{Question: "are the pods in one fault domain?", Gate: plan.GateReplicas, Need: "1 fault domain"}
+	pods = map[string][]outdatedPod{}
+	for _, g := range groups {
+		zone, known := zoneOf(s.Cluster, s.PodFiles[g.PodName(s.Cluster)].Variables)
+		if !known {
+			zone = string(g.FaultDomain)
+		}
+		if zone == "" {
+			c.Evidence = fmt.Sprintf("the fault domain of %s is not known", g.ProcessGroupID)
+			return nil, nil, c
+		}
+		if len(pods[zone]) == 0 {
+			zones = append(zones, zone)
+		}
+		pods[zone] = append(pods[zone], outdatedPod{class: g.ProcessClass, zone: zone})
+	}
+	slices.Sort(zones)
+	c.OK, c.Have, c.Evidence = len(zones) == 1, fmt.Sprintf("%d", len(zones)), "they are in "+strings.Join(zones, ", ")
+	return zones, pods, c
+}
+
+// onlyIfAll refuses where some of the zones may not go down.
+func onlyIfAll(c plan.Check, zones, left []string) plan.Check {
+	if c.OK && len(left) < len(zones) {
+		c.OK = false
+	}
+	if c.OK && c.Evidence == "" {
+		c.Evidence = "it may"
+	}
+	return c
+}
+
+func toleratesLoss(s plan.Snapshot) plan.Check {
+	n := s.Cluster.FaultTolerance()
+	return plan.Check{
+		Question: "does the database go on without a fault domain?", Gate: plan.GateReplicas, OK: n > 0, Have: fmt.Sprintf("%d", n), Need: "at least 1",
+		Evidence: fmt.Sprintf("redundancy mode %s tolerates the loss of %d", s.Cluster.Spec.DatabaseConfiguration.RedundancyMode, n),
+	}
+}
+
+// RestartChecks are what has to hold before servers restart on purpose.
+func RestartChecks(s plan.Snapshot) []plan.Check {
+	d, _ := calmForRestart(s, "")
+	return d.Checks
+}
+
+// ExclusionMayStart asks whether process groups could start to drain now: what
+// ExcludeInstances asks once they are marked for removal. Those that drain already, or are
+// done with it, count as ongoing or not at all.
+func ExclusionMayStart(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []plan.Check {
+	available := safety.Available(s.Database)
+	if !available.OK {
+		return []plan.Check{available}
+	}
+	e := exclusions{s: s}
+	for _, g := range notDrained(s) {
+		e.sort(g)
+	}
+	d, calm := e.calm()
+	checks := append([]plan.Check{available}, d.Checks...)
+	if !calm {
+		return checks
+	}
+	for _, class := range v1beta2.ProcessClasses() {
+		wanted := 0
+		for _, g := range groups {
+			if g.ProcessClass == class && !g.IsMarkedForRemoval() && !class.IsTester() {
+				wanted++
+			}
+		}
+		if wanted > 0 {
+			checks = append(checks, enoughFor(s, class, wanted, e))
+		}
+	}
+	return checks
+}
+
+// enoughFor asks whether the budget of a class has room for so many groups, beside those
+// that drain and those that are marked and come first.
+func enoughFor(s plan.Snapshot, class v1beta2.ProcessClass, wanted int, e exclusions) plan.Check {
+	before := e.ongoing[class]
+	for _, g := range e.candidates {
+		if g.ProcessClass == class {
+			before++
+		}
+	}
+	budget, c := safety.ExclusionBudget(s, class, before)
+	c.OK = budget >= wanted
+	c.Need = fmt.Sprintf("at least %d", wanted)
+	return c
+}
+
+// UpgradeChecks asks what CheckClientCompatibility asks once the spec wants a version. The
+// last check is its verdict.
+func UpgradeChecks(s plan.Snapshot, version string) []plan.Check {
+	c := s.Cluster.DeepCopy()
+	c.Spec.Version = version
+	s.Cluster = c
+	d := checkClientCompatibility.Decide(s)
+	verdict := plan.Check{Question: "may the database and its clients go to " + version + "?", Gate: plan.GateConfig, OK: d.Hold == nil, Evidence: "nothing is against it"}
+	if d.Hold != nil {
+		verdict.Evidence = d.Hold.Reason
+	}
+	return append(d.Checks, verdict)
+}
