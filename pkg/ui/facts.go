@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -40,6 +41,20 @@ func (l Lease) heldAt(now time.Time) string {
 		return ""
 	}
 	return l.Holder
+}
+
+// LeaseFree asks whether no other run acts on the cluster, as far as its Lease tells.
+func (f Facts) LeaseFree() plan.Check {
+	c := plan.Check{Question: "is no other run acting on this cluster?", Gate: plan.GateLease}
+	switch holder := f.Lease.heldAt(f.Now); {
+	case !f.Lease.Read:
+		c.Evidence = "the Lease could not be read"
+	case holder != "":
+		c.Evidence = fmt.Sprintf("%s is, until %s unless it goes on", holder, f.Lease.Until.UTC().Format(time.TimeOnly))
+	default:
+		c.OK, c.Evidence = true, "nobody holds the Lease"
+	}
+	return c
 }
 
 // Origin says where the facts of a section come from and when they were true.

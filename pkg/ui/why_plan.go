@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
-
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -164,7 +161,7 @@ func (w *why) byLease(_ []PlanItem, c *WhyChain) bool {
 		return false
 	}
 	c.State, c.rank, c.RetryAfterSeconds = WhyWaiting, rankWaiting, inSeconds(w.Lease.Until.Sub(w.Now))
-	c.Because = []WhyLink{{Gate: plan.GateLease, Need: "no other run on this cluster", Have: holder, What: fmt.Sprintf("another run acts on the cluster: %s, until %s unless it goes on", holder, w.until(w.Lease.Until))}}
+	c.Because = []WhyLink{w.refused(w.LeaseFree(), nil)}
 	c.Next = []string{w.FDB("reconcile", w.name, "--wait")}
 	return true
 }
@@ -185,9 +182,4 @@ func (w *why) byLock(items []PlanItem, c *WhyChain) bool {
 	}
 	c.Because = []WhyLink{w.refused(check, nil)}
 	return true
-}
-
-// until is a time and how far away it is.
-func (w *why) until(t time.Time) string {
-	return fmt.Sprintf("%s (%s more)", t.UTC().Format(time.TimeOnly), duration.HumanDuration(t.Sub(w.Now)))
 }

@@ -104,7 +104,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
 				in.Lease = Lease{Read: true, Holder: "alice@laptop pid 7", Until: noon.Add(40 * time.Second)}
 			}, state: WhyWaiting,
-			want: "cluster has 1 action to be done (CreatePod): G-LEASE: another run acts on the cluster: alice@laptop pid 7, until 12:00:40 (40s more) unless it goes on  next: kubectl fdb reconcile sample --wait",
+			want: "cluster has 1 action to be done (CreatePod): G-LEASE: is no other run acting on this cluster? alice@laptop pid 7 is, until 12:00:40 unless it goes on  next: kubectl fdb reconcile sample --wait",
 		},
 		"a Lease that ran out holds nobody": {
 			given: func(in *WhyInput) {

@@ -6,20 +6,23 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
 // PodsMayGoDown asks whether the pods of process groups may be deleted now, to be made
 // anew with the volumes that they have: what UpdatePods asks before it does so itself. It
-// also asks whether the redundancy lets the database go on meanwhile, which a rollout
-// does not: whoever asks here is about to drain a node, not to change every pod.
+// also asks whether the database goes on meanwhile, and whether all other fault domains
+// are up, which a rollout does not: it may be what mends them, and a person who asks here
+// is about to take down what works.
 func PodsMayGoDown(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []plan.Check {
 	zones, outdated, placed := zonesOf(s, groups)
-	checks := append(podUpdateChecks(s), toleratesLoss(s), placed)
+	checks := append(podUpdateChecks(s), toleratesLoss(s), settledEverywhere(s), placed)
 	if !placed.OK {
 		return checks
 	}
+	checks = append(checks, othersUp(s, zones[0]))
 	left, allowed := besideUnavailable(s, slices.Clone(zones))
 	checks = append(checks, onlyIfAll(allowed, zones, left))
 	left, allowed = besideMaintenance(s, slices.Clone(zones), outdated)
@@ -65,8 +68,33 @@ func toleratesLoss(s plan.Snapshot) plan.Check {
 	n := s.Cluster.FaultTolerance()
 	return plan.Check{
 		Question: "does the database go on without a fault domain?", Gate: plan.GateReplicas, OK: n > 0, Have: fmt.Sprintf("%d", n), Need: "at least 1",
-		Evidence: fmt.Sprintf("redundancy mode %s tolerates the loss of %d", s.Cluster.Spec.DatabaseConfiguration.RedundancyMode, n),
+		Evidence: fmt.Sprintf("redundancy mode %s tolerates the loss of %d", objects.DesiredConfiguration(s.Cluster).RedundancyMode, n),
 	}
+}
+
+// settledEverywhere asks whether any pod is on its way up or down, or may not be made anew
+// now: the database shows a death late.
+func settledEverywhere(s plan.Snapshot) plan.Check {
+	c := plan.Check{Question: "are all pods settled?", Gate: plan.GateReplicas}
+	switch why, frozen := unsettledPods(s), specsFrozen(s.Cluster); {
+	case frozen != "":
+		c.Evidence = "no pod may be made anew " + frozen
+	case len(why) > 0:
+		c.Evidence = someOf(why)
+	default:
+		c.OK, c.Evidence = true, "they are"
+	}
+	return c
+}
+
+// othersUp asks whether a fault domain would be the only one that is down.
+func othersUp(s plan.Snapshot, zone string) plan.Check {
+	c := plan.Check{Question: "are all other fault domains up?", Gate: plan.GateReplicas, OK: true, Evidence: "they are"}
+	down := slices.DeleteFunc(zonesWithUnavailablePods(s), func(z string) bool { return z == zone })
+	if len(down) > 0 {
+		c.OK, c.Evidence = false, "pods are down in "+someOf(down)
+	}
+	return c
 }
 
 // RestartChecks are what has to hold before servers restart on purpose.

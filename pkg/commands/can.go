@@ -1,0 +1,138 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// canOptions is what every `kubectl fdb can …` takes.
+type canOptions struct {
+	clusterFlag
+	outputFlags
+}
+
+// newCan is the parent of what can be asked. It is no command of its own.
+func newCan(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "can VERB",
+		Short: "Say whether something may be done now, and show every gate",
+		Long: `Say whether something may be done now, and show every gate with what there is and
+what is needed. Nothing is changed. The questions are those that a pass asks before it
+does the same; the answer is of this moment.
+
+Exit code 0: yes. 1: no. 8: nobody can tell, which allows nothing.`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(errors.New("can what?"), "kubectl fdb can --help")
+			}
+			return usage(fmt.Errorf("there is no %q to ask about", args[0]), "kubectl fdb can --help")
+		},
+	}
+	cmd.AddCommand(newCanDelete(env), newCanReconcile(env), newCanReplace(env), newCanRestart(env), newCanUpgrade(env))
+	return cmd
+}
+
+func (o *canOptions) add(cmd *cobra.Command, env *Env) {
+	o.clusterFlag.add(cmd, env)
+	o.outputFlags.add(cmd)
+}
+
+// question is one `can`: what it needs, and how it is answered.
+type question struct {
+	verb string
+	// ids are the process groups that it is about, by whatever names them.
+	ids []string
+	// needsIDs says that it is about nothing without them.
+	needsIDs bool
+	// answer fills in what the checks are.
+	answer func(ctx context.Context, l look, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error
+}
+
+// ask looks at the cluster that args name, and answers.
+func (o canOptions) ask(ctx context.Context, env *Env, cluster []string, q question) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	words, err := wordsOf(q.ids, env.In)
+	if err != nil {
+		return err
+	}
+	if q.needsIDs && len(words) == 0 {
+		return usage(fmt.Errorf("%s what? Name process groups, by ID, pod or address", q.verb), "kubectl fdb can "+q.verb+" --help")
+	}
+	record, err := env.cluster(ctx, cluster, o.name, reads)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	env.about = key
+	v, err := env.can(ctx, key, words, q)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	err = o.print(env.Out, printable{document: v, names: v.Subjects, table: func(w io.Writer) error {
+		return ui.WriteCan(w, v, ui.CanOptions{Paint: env.paint(w), ListOptions: o.list(env)})
+	}})
+	if err != nil {
+		return err
+	}
+	return canEnd(v.Answer)
+}
+
+func (e *Env) can(ctx context.Context, key types.NamespacedName, words []string, q question) (ui.CanReport, error) {
+	l, err := observation{env: e, key: key}.look(ctx)
+	if err != nil {
+		return ui.CanReport{}, err
+	}
+	groups, err := groupsNamed(l.Snapshot, words)
+	if err != nil {
+		return ui.CanReport{}, err
+	}
+	in := ui.CanInput{Facts: l.Facts, Verb: q.verb, NeedsDatabase: true, Commands: e.commands()}
+	for _, g := range groups {
+		in.Subjects = append(in.Subjects, groupPrefix+string(g.ProcessGroupID))
+	}
+	if err := q.answer(ctx, l, groups, &in); err != nil {
+		return ui.CanReport{}, err
+	}
+	return ui.NewCanReport(e.metadata(key), in), nil
+}
+
+func canEnd(a ui.Answer) error {
+	switch a {
+	case ui.AnswerYes:
+		return nil
+	case ui.AnswerUnknown:
+		return answer{ExitUnreachable}
+	case ui.AnswerNo:
+		return answer{ExitNo}
+	}
+	return answer{ExitInternal}
+}
+
+// idsOnly splits arguments of which at least one has to be a process group: a single
+// word is one.
+func idsOnly(args []string, flag string) (cluster, ids []string) {
+	if len(args) == 1 {
+		return nil, args
+	}
+	return splitIDs(args, flag)
+}
+
+// listed are names in a sentence.
+func listed(groups []*v1beta2.ProcessGroupStatus, name func(*v1beta2.ProcessGroupStatus) string) string {
+	names := make([]string, len(groups))
+	for i, g := range groups {
+		names[i] = name(g)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,118 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+func newCanReconcile(env *Env) *cobra.Command {
+	var o canOptions
+	cmd := &cobra.Command{
+		Use:   "reconcile [CLUSTER]",
+		Short: "Could a pass act on this cluster now?",
+		Long: `Could a pass act on this cluster now? Asked are the rights that it needs, whether an
+operator acts, and whether another run or another instance does. What the pass would do
+is in plan.
+
+Exit code 0: yes. 1: no.`,
+		Example: `  # Would a pass be let in?
+  kubectl fdb can reconcile sample-cluster`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.ask(cmd.Context(), env, args, question{verb: "reconcile", answer: env.canReconcile})
+		},
+	}
+	o.add(cmd, env)
+	return cmd
+}
+
+// canReconcile needs no answer from the database: passes bring up one that is down.
+func (e *Env) canReconcile(ctx context.Context, l look, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+	in.NeedsDatabase = false
+	rights, err := e.rights(ctx, l.Cluster.Namespace)
+	if err != nil {
+		return err
+	}
+	gates, err := l.session.Gates(ctx, live.GateOptions{})
+	if err != nil {
+		return fmt.Errorf("asking what has to hold before the first change: %w", err)
+	}
+	in.Checks = append([]plan.Check{rights}, gates...)
+	in.Checks = append(in.Checks, l.LeaseFree())
+	lock, _ := safety.LockFree(l.Snapshot)
+	if l.Database.Available() {
+		in.Checks = append(in.Checks, lock)
+	} else {
+		in.Notes = append(in.Notes, "the database does not serve, so whether its lock is free was not asked; what needs it waits")
+	}
+	in.Subjects = []string{"foundationdbcluster/" + l.Cluster.Name}
+	in.What = "a pass may act on " + l.Cluster.Name
+	in.Do = []string{e.command("reconcile", l.Cluster.Name)}
+	return nil
+}
+
+// rights asks the API server for everything that a pass needs.
+func (e *Env) rights(ctx context.Context, namespace string) (plan.Check, error) {
+	c := plan.Check{Question: "is everything allowed that a pass needs?"}
+	api, err := e.Client()
+	if err != nil {
+		return c, err
+	}
+	missing, err := missingPowers(ctx, api, namespace, reconcilePowers())
+	if err != nil {
+		return c, fmt.Errorf("asking what is allowed: %w", err)
+	}
+	c.OK, c.Evidence = len(missing) == 0, "it is"
+	if !c.OK {
+		c.Evidence = fmt.Sprintf("not allowed in namespace %s: %s", namespace, strings.Join(missing, ", "))
+	}
+	return c, nil
+}
+
+func newCanUpgrade(env *Env) *cobra.Command {
+	var o canOptions
+	var version string
+	cmd := &cobra.Command{
+		Use:   "upgrade [CLUSTER] --to VERSION",
+		Short: "May the database go to another version, and can its clients follow?",
+		Long: `May the database go to another version, and can its clients follow? These are the
+questions that a pass asks before anything is made in the new version.
+
+Exit code 0: yes. 1: no. 8: nobody can tell.`,
+		Example: `  # Would anybody lose the database?
+  kubectl fdb can upgrade sample-cluster --to 7.4.6`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := fdb.ParseVersion(version); err != nil {
+				return usage(fmt.Errorf("to which version? reading --to: %w", err), "kubectl fdb can upgrade --help")
+			}
+			return o.ask(cmd.Context(), env, args, question{verb: "upgrade", answer: func(_ context.Context, l look, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+				env.canUpgrade(l.Snapshot, version, in)
+				return nil
+			}})
+		},
+	}
+	o.add(cmd, env)
+	cmd.Flags().StringVar(&version, "to", "", "the version to go to")
+	return cmd
+}
+
+func (e *Env) canUpgrade(s plan.Snapshot, version string, in *ui.CanInput) {
+	in.Checks = stages.UpgradeChecks(s, version)
+	in.Subjects = []string{"foundationdbcluster/" + s.Cluster.Name}
+	in.What = fmt.Sprintf("%s may go from %s to %s", s.Cluster.Name, s.Cluster.RunningVersion(), version)
+	in.Do = []string{e.kubectl("patch", "fdb", s.Cluster.Name, "--type", "merge", "-p", fmt.Sprintf(`{"spec":{"version":%q}}`, version))}
+}

@@ -1,0 +1,96 @@
+package commands
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/exp/golden"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// calm is a cluster that has been up for long.
+func calm(t *testing.T) *given {
+	t.Helper()
+	g := up(t)
+	g.world.Tick(20 * time.Minute)
+	return g
+}
+
+func TestCanEndsAsTheAnswerIs(t *testing.T) {
+	tests := map[string]struct {
+		given func(*testing.T) *given
+		args  []string
+		want  int
+		says  string // on stdout
+	}{
+		"delete a pod":                            {given: calm, args: []string{"delete", "sample", "POD"}, want: ExitDone, says: "may be deleted now\n"},
+		"delete a pod of the only cluster":        {given: calm, args: []string{"delete", "POD"}, want: ExitDone, says: "next: kubectl delete pod sample-storage-"},
+		"delete beside a pod that does not start": {given: unscheduled, args: []string{"delete", "sample", "OTHER"}, want: ExitNo, says: "no: G-REPL: are all other fault domains up? pods are down in node-"},
+		"delete what is not there":                {given: calm, args: []string{"delete", "sample", "pod/other"}, want: ExitUsage},
+		"delete nothing":                          {given: calm, args: []string{"delete"}, want: ExitUsage},
+		"delete, and nobody answers":              {given: silent, args: []string{"delete", "sample", "POD"}, want: ExitUnreachable, says: "unknown: no answer from the database: timed out\n"},
+		"replace a group":                         {given: calm, args: []string{"replace", "sample", "OTHER"}, want: ExitDone, says: "could start to drain now\n"},
+		"replace a group by its ID alone":         {given: calm, args: []string{"replace", "OTHER"}, want: ExitDone, says: "could start to drain now\n"},
+		"replace too many":                        {given: calm, args: []string{"replace", "sample", "OTHER", "POD"}, want: ExitNo, says: "no: G-BUDGET"},
+		"restart a calm cluster":                  {given: calm, args: []string{"restart", "sample", "--class", "storage"}, want: ExitDone, says: "yes: the servers of 3 process groups may be restarted now\n"},
+		"restart a young cluster":                 {given: up, args: []string{"restart", "sample"}, want: ExitNo, says: "no: G-RECOVERY"},
+		"restart a class that is not there":       {given: calm, args: []string{"restart", "sample", "--class", "proxy"}, want: ExitUsage},
+		"restart a class that does not exist":     {given: calm, args: []string{"restart", "sample", "--class", "x"}, want: ExitUsage},
+		"reconcile":                               {given: up, args: []string{"reconcile", "sample"}, want: ExitDone, says: "yes: a pass may act on sample now\n"},
+		"reconcile without rights": {given: func(t *testing.T) *given {
+			t.Helper()
+			g := up(t)
+			g.denied = []string{"create pods/exec"}
+			return g
+		}, args: []string{"reconcile", "sample"}, want: ExitNo, says: "not allowed in namespace fdb: create pods/exec"},
+		"reconcile beside an operator": {given: func(t *testing.T) *given {
+			t.Helper()
+			g := up(t)
+			g.gates = []plan.Check{{Question: "is no live operator managing this cluster?", Gate: plan.GateOperator, Evidence: "one is"}}
+			return g
+		}, args: []string{"reconcile", "sample"}, want: ExitNo, says: "no: G-OPERATOR"},
+		"reconcile a cluster whose database is silent": {given: silent, args: []string{"reconcile", "sample"}, want: ExitDone, says: "note: the database does not serve"},
+		"upgrade to a patch release":                   {given: calm, args: []string{"upgrade", "sample", "--to", "7.3.80"}, want: ExitDone, says: "yes: sample may go from 7.3.79 to 7.3.80 now\n"},
+		"upgrade to an older version":                  {given: calm, args: []string{"upgrade", "sample", "--to", "7.1.0"}, want: ExitNo, says: "cannot go from 7.3.79 down to 7.1.0"},
+		"upgrade to no version":                        {given: calm, args: []string{"upgrade", "sample", "--to", "new"}, want: ExitUsage},
+		"upgrade to nothing":                           {given: calm, args: []string{"upgrade", "sample"}, want: ExitUsage},
+		"nothing":                                      {given: calm, want: ExitUsage},
+		"something else":                               {given: calm, args: []string{"dance"}, want: ExitUsage},
+		"one field":                                    {given: calm, args: []string{"restart", "sample", "-o", "jsonpath={.answer}"}, want: ExitDone, says: "yes"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := tc.given(t)
+			args := []string{"can"}
+			for _, arg := range tc.args {
+				args = append(args, g.named(arg))
+			}
+			if got := g.run(args...); got != tc.want || !strings.Contains(g.out.String(), tc.says) {
+				t.Errorf("exit code %d, want %d, and %q on stdout\nstdout: %s\nstderr: %s", got, tc.want, tc.says, &g.out, &g.err)
+			}
+		})
+	}
+}
+
+func TestEveryGateIsShown(t *testing.T) {
+	g := calm(t)
+	g.run("can", "restart", "sample", "--class", "storage")
+	golden.RequireEqual(t, g.out.Bytes())
+}
+
+func TestARefusalShowsWhereToGoOn(t *testing.T) {
+	g := up(t)
+	g.run("can", "restart", "sample", "-o", "json")
+	var v ui.CanReport
+	if err := json.Unmarshal(g.out.Bytes(), &v); err != nil {
+		t.Fatal(err)
+	}
+	last := v.Items[len(v.Items)-1]
+	if v.Answer != ui.AnswerNo || v.Next[0] != "kubectl fdb why sample -n fdb --context test" || last.Need != "at least 10m0s" || last.Have == "" {
+		t.Errorf("%+v", v)
+	}
+}

@@ -1,0 +1,123 @@
+package stages
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// questionCase is a question about a healthy cluster with one thing wrong; refused is
+// part of the first refusal, empty when all is well.
+type questionCase struct {
+	given   func(*plan.Snapshot)
+	ids     []v1beta2.ProcessGroupID
+	refused string
+}
+
+func (tc questionCase) check(t *testing.T, s plan.Snapshot, ask func(plan.Snapshot, []*v1beta2.ProcessGroupStatus) []plan.Check) {
+	t.Helper()
+	if tc.given != nil {
+		tc.given(&s)
+	}
+	var groups []*v1beta2.ProcessGroupStatus
+	for _, id := range tc.ids {
+		groups = append(groups, s.Cluster.ProcessGroup(id))
+	}
+	refused, is := plan.Decision{Checks: ask(s, groups)}.Refused()
+	if is != (tc.refused != "") || !strings.Contains(refused.Words(), tc.refused) {
+		t.Errorf("want a refusal with %q, got %+v", tc.refused, refused)
+	}
+}
+
+func TestPodsMayGoDown(t *testing.T) {
+	one := []v1beta2.ProcessGroupID{"storage-114"}
+	tests := map[string]questionCase{
+		"one pod of a healthy cluster":     {ids: one},
+		"several of one fault domain":      {ids: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}, given: func(s *plan.Snapshot) { shareZone(s, "storage-115", nodeName(14)) }},
+		"two fault domains":                {ids: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}, refused: "are the pods in one fault domain? they are in node-14, node-15"},
+		"a fault domain that nobody knows": {ids: one, given: func(s *plan.Snapshot) { shareZone(s, "storage-114", "") }, refused: "the fault domain of storage-114 is not known"},
+		"the database does not answer":     {ids: one, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, refused: "is the database available? timed out"},
+		"a restore has locked the database": {ids: one, given: func(s *plan.Snapshot) {
+			s.Database.Status.Cluster.DatabaseLockState = &fdb.LockState{Locked: true, LockUID: "00ff"}
+		}, refused: "locked with UID 00ff"},
+		"an old status document": {ids: one, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(-2 * time.Minute) }, refused: "is the status document recent?"},
+		"some data has one copy left": {ids: one, given: func(s *plan.Snapshot) {
+			least := 1
+			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &least
+		}, refused: "some data has 1 of 2 replicas"},
+		"a redundancy that tolerates nothing": {ids: one, given: func(s *plan.Snapshot) {
+			s.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle
+		}, refused: "does the database go on without a fault domain?"},
+		"another zone is under maintenance": {ids: one, given: func(s *plan.Snapshot) {
+			left := 600.0
+			s.Database.Status.Cluster.MaintenanceZone, s.Database.Status.Cluster.MaintenanceSecondsRemaining = "node-16", &left
+		}, refused: "zone node-16 is under maintenance"},
+		"a pod of another fault domain is down, and its data was copied": {ids: one, given: func(s *plan.Snapshot) {
+			s.Cluster.ProcessGroup("log-101").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-time.Hour))
+		}, refused: "are all other fault domains up? pods are down in node-1"},
+		"a pod of the same fault domain is down": {ids: one, given: func(s *plan.Snapshot) {
+			s.Cluster.ProcessGroup("storage-114").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-time.Hour))
+		}},
+		"the spec lets no fault domain be unavailable": {ids: one, given: func(s *plan.Snapshot) {
+			s.Cluster.Spec.MaxZonesWithUnavailablePods = new(int)
+		}, refused: "may pods of one more fault domain be unavailable?"},
+		"another pod was made a moment ago": {ids: one, given: func(s *plan.Snapshot) {
+			s.Pods["sample-storage-115"].CreationTimestamp.Time = noon.Add(-10 * time.Second)
+		}, refused: "are all pods settled? storage-115 has"},
+		"pods would be made anew in a version that speaks another protocol": {ids: one, given: func(s *plan.Snapshot) {
+			s.Cluster.Spec.Version = "7.4.6"
+		}, refused: "no pod may be made anew until all processes run 7.4.6"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.check(t, healthyCluster(t), PodsMayGoDown) })
+	}
+}
+
+func TestExclusionMayStart(t *testing.T) {
+	tests := map[string]questionCase{
+		"one of a class":               {ids: []v1beta2.ProcessGroupID{"storage-114"}},
+		"one of each of two classes":   {ids: []v1beta2.ProcessGroupID{"storage-114", "log-101"}},
+		"more than the redundancy has": {ids: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}, refused: "are enough storage processes up to let one go? 3 up + 1 tolerated − 3 wanted − 0 draining = 1"},
+		"another is marked already": {ids: []v1beta2.ProcessGroupID{"storage-114"}, given: func(s *plan.Snapshot) {
+			s.Cluster.ProcessGroup("storage-115").MarkForRemoval(noon)
+		}, refused: "are enough storage processes up to let one go?"},
+		"it is marked itself": {ids: []v1beta2.ProcessGroupID{"storage-114"}, given: func(s *plan.Snapshot) {
+			s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon)
+		}},
+		"a recovery a minute ago": {ids: []v1beta2.ProcessGroupID{"storage-114"}, given: func(s *plan.Snapshot) {
+			age := 60.0
+			s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = &age
+		}, refused: "was the last recovery at least 2m0s ago? 1m0s ago"},
+		"the database does not answer": {ids: []v1beta2.ProcessGroupID{"storage-114"}, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, refused: "timed out"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.check(t, healthyCluster(t), ExclusionMayStart) })
+	}
+}
+
+func TestRestartsAndUpgradesAreAskedAboutAsPassesAsk(t *testing.T) {
+	restart := func(s plan.Snapshot, _ []*v1beta2.ProcessGroupStatus) []plan.Check { return RestartChecks(s) }
+	to := func(version string) func(plan.Snapshot, []*v1beta2.ProcessGroupStatus) []plan.Check {
+		return func(s plan.Snapshot, _ []*v1beta2.ProcessGroupStatus) []plan.Check { return UpgradeChecks(s, version) }
+	}
+	tests := map[string]struct {
+		questionCase
+		ask func(plan.Snapshot, []*v1beta2.ProcessGroupStatus) []plan.Check
+	}{
+		"a restart": {ask: restart},
+		"a restart after another": {questionCase{given: func(s *plan.Snapshot) {
+			age := 60.0
+			s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = &age
+		}, refused: "have all processes been up for 10m0s?"}, restart},
+		"a patch release":        {ask: to("7.3.80")},
+		"the same version":       {ask: to("7.3.79")},
+		"an older minor version": {questionCase{refused: "cannot go from 7.3.79 down to 7.1.0"}, to("7.1.0")},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.check(t, healthyCluster(t), tc.ask) })
+	}
+}

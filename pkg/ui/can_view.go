@@ -1,0 +1,108 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Answer is what `can` says.
+type Answer string
+
+// The answers.
+const (
+	AnswerYes Answer = "yes"
+	AnswerNo  Answer = "no"
+	// AnswerUnknown is given when nobody can be asked; it allows nothing.
+	AnswerUnknown Answer = "unknown"
+)
+
+// CanReport is the document of `can`: every question that was asked, and what follows.
+type CanReport struct {
+	Document
+	// Verb is what is asked about: "delete".
+	Verb string `json:"verb"`
+	// Subjects are what it would be done to.
+	Subjects []string `json:"subjects"`
+	Answer   Answer   `json:"answer"`
+	// Summary is the answer and what decided it, in one line.
+	Summary string `json:"summary"`
+	// Items are the questions, in the order in which they were asked.
+	Items []plan.Check `json:"items"`
+	// Notes are what to know before it is done.
+	Notes []string `json:"notes"`
+	// Next are whole commands: how to do it, or how to find out more.
+	Next []string `json:"next"`
+}
+
+// CanInput is what an answer is made of.
+type CanInput struct {
+	Facts
+	// Verb and What complete "whether … may be …": "delete", "pod/x may be deleted".
+	Verb, What string
+	Subjects   []string
+	Checks     []plan.Check
+	Notes      []string
+	// NeedsDatabase says that nothing can be told while the database does not answer.
+	NeedsDatabase bool
+	// Do is the command that does it; empty where another program does.
+	Do []string
+	Commands
+}
+
+// NewCanReport makes the document. One no is enough for a no; without an answer from the
+// database there is neither.
+func NewCanReport(m Metadata, in CanInput) CanReport {
+	v := CanReport{
+		Document: NewDocument("CanReport", m, in.Now, SourceLive), Verb: in.Verb, Subjects: orEmpty(in.Subjects),
+		Answer: AnswerYes, Items: orEmpty(in.Checks), Notes: orEmpty(in.Notes), Next: orEmpty(in.Do),
+	}
+	v.Warnings = append(v.Warnings, in.Warnings...)
+	v.Summary = "yes: " + in.What + " now"
+	at := slices.IndexFunc(in.Checks, func(c plan.Check) bool { return !c.OK })
+	switch {
+	case in.NeedsDatabase && in.Database.Status == nil:
+		v.Answer = AnswerUnknown
+		v.Summary = "unknown: no answer from the database: " + in.Database.Why()
+	case at >= 0:
+		v.Answer = AnswerNo
+		v.Summary = "no: " + checkWords(in.Checks[at])
+	}
+	if v.Answer != AnswerYes {
+		v.Next = []string{in.FDB("why", m.Cluster)}
+	}
+	return v
+}
+
+// CanOptions is how an answer is printed.
+type CanOptions struct {
+	Paint
+	ListOptions
+}
+
+// WriteCan prints the answer in one line, and every question in a table.
+func WriteCan(w io.Writer, v CanReport, o CanOptions) error {
+	colour := map[Answer]string{AnswerYes: green, AnswerNo: red, AnswerUnknown: red}[v.Answer]
+	fmt.Fprintln(w, o.in(colour, v.Summary))
+	for _, warning := range v.Warnings {
+		fmt.Fprintf(w, "%s %s\n", o.in(yellow, "warning:"), warning)
+	}
+	t := Table{Header: o.header([]string{"GATE", "OK", "QUESTION", "HAVE", "NEED"})}
+	for _, c := range v.Items {
+		t.Rows = append(t.Rows, []string{orNothing(string(c.Gate)), yesNo(&c.OK), c.Question, oneLine(c.Evidence), orText(c.Need, "yes")})
+	}
+	if len(t.Rows) > 0 {
+		if err := t.Write(w); err != nil {
+			return err
+		}
+	}
+	for _, note := range v.Notes {
+		fmt.Fprintf(w, "%s %s\n", o.in(bold, "note:"), note)
+	}
+	for _, command := range v.Next {
+		fmt.Fprintf(w, "%s %s\n", o.in(bold, "next:"), command)
+	}
+	return nil
+}
