@@ -29,7 +29,7 @@ func TestCanEndsAsTheAnswerIs(t *testing.T) {
 	}{
 		"delete a pod":                            {given: calm, args: []string{"delete", "sample", "POD"}, want: ExitDone, says: "may be deleted now\n"},
 		"delete a pod of the only cluster":        {given: calm, args: []string{"delete", "POD"}, want: ExitDone, says: "next: kubectl delete pod sample-storage-"},
-		"delete beside a pod that does not start": {given: unscheduled, args: []string{"delete", "sample", "OTHER"}, want: ExitNo, says: "no: G-REPL: are all other fault domains up? pods are down in node-"},
+		"delete beside a pod that does not start": {given: unscheduled, args: []string{"delete", "sample", "OTHER"}, want: ExitNo, says: "no: G-REPL: are all other fault domains up? storage-"},
 		"delete what is not there":                {given: calm, args: []string{"delete", "sample", "pod/other"}, want: ExitUsage},
 		"delete nothing":                          {given: calm, args: []string{"delete"}, want: ExitUsage},
 		"delete, and nobody answers":              {given: silent, args: []string{"delete", "sample", "POD"}, want: ExitUnreachable, says: "unknown: no answer from the database: timed out\n"},

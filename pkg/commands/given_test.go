@@ -37,8 +37,8 @@ type given struct {
 	gates []plan.Check
 	// denied are the RBAC powers that we do not have.
 	denied []string
-	// nodesHidden is what reading a node one by one meets; nil for nothing.
-	nodesHidden error
+	// nodesHidden and eventsHidden are what listing them meets; nil for nothing.
+	nodesHidden, eventsHidden error
 	// objects are in the API server besides the world's record.
 	objects []client.Object
 	// input is typed on the terminal; without one there is no terminal.
@@ -190,15 +190,23 @@ func (g *given) client() client.Client {
 		objects = append(objects, node)
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(newMapper()).WithObjects(objects...).
-		WithInterceptorFuncs(interceptor.Funcs{Create: g.review, Get: g.get}).Build()
+		WithInterceptorFuncs(interceptor.Funcs{Create: g.review, List: g.list}).
+		WithIndex(&corev1.Event{}, involvedName, func(o client.Object) []string { return []string{o.(*corev1.Event).InvolvedObject.Name} }).Build()
 }
 
-// get reads an object, other than a node that nobody may read.
-func (g *given) get(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-	if _, isNode := o.(*corev1.Node); isNode && g.nodesHidden != nil {
-		return g.nodesHidden
+// list lists objects, other than those that nobody may read.
+func (g *given) list(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
+	switch l.(type) {
+	case *corev1.NodeList:
+		if g.nodesHidden != nil {
+			return g.nodesHidden
+		}
+	case *corev1.EventList:
+		if g.eventsHidden != nil {
+			return g.eventsHidden
+		}
 	}
-	return c.Get(ctx, key, o, opts...)
+	return c.List(ctx, l, opts...)
 }
 
 // review answers what is allowed, as the API server does.

@@ -7,14 +7,10 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
-
-// mostNodes bounds how many nodes are read one by one for what is wrong with their pods.
-const mostNodes = 20
 
 // withNodes adds the nodes of pods that are in trouble, so that it can be said whether
 // the node is. Where they may not be read the reader is told, and nothing else is missing.
@@ -23,29 +19,42 @@ func (e *Env) withNodes(ctx context.Context, f *ui.Facts) {
 	if len(names) == 0 {
 		return
 	}
-	c, err := e.Client()
+	all, err := e.nodes(ctx)
 	if err != nil {
+		f.Warnings = append(f.Warnings, "whether nodes are ready is not known: "+explain(err))
 		return
 	}
 	nodes := maps.Clone(f.Nodes)
 	if nodes == nil {
 		nodes = map[string]*corev1.Node{}
 	}
-	for _, name := range names[:min(mostNodes, len(names))] {
-		node := &corev1.Node{}
-		err := c.Get(ctx, client.ObjectKey{Name: name}, node)
-		switch {
-		case err == nil:
-			nodes[name] = node
-		case apierrors.IsNotFound(err):
+	for _, name := range names {
+		if nodes[name] = all[name]; nodes[name] == nil {
 			f.Warnings = append(f.Warnings, fmt.Sprintf("node %s, which pods are on, does not exist any more", name))
-		default:
-			f.Warnings = append(f.Warnings, fmt.Sprintf("whether the nodes are ready is not known: reading node %s: %s", name, explain(err)))
-			f.Nodes = nodes
-			return
 		}
 	}
 	f.Nodes = nodes
+}
+
+// nodes are all nodes by name.
+func (e *Env) nodes(ctx context.Context) (map[string]*corev1.Node, error) {
+	c, err := e.Client()
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]*corev1.Node{}
+	for next := ""; ; {
+		page := &corev1.NodeList{}
+		if err := c.List(ctx, page, client.Limit(pageSize), client.Continue(next)); err != nil {
+			return nil, fmt.Errorf("listing nodes: %w", err)
+		}
+		for i := range page.Items {
+			all[page.Items[i].Name] = &page.Items[i]
+		}
+		if next = page.Continue; next == "" {
+			return all, nil
+		}
+	}
 }
 
 // nodesInTrouble are the nodes, not read yet, of pods that are not as they should be.

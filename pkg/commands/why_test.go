@@ -150,7 +150,7 @@ func TestWhySaysWhatItCannotTellOfNodes(t *testing.T) {
 		want   string
 	}{
 		"the node is gone":             {want: "node lost-1, which pods are on, does not exist any more"},
-		"reading nodes is not allowed": {hidden: forbidden, want: "whether the nodes are ready is not known: reading node lost-1: forbidden: "},
+		"reading nodes is not allowed": {hidden: forbidden, want: "whether nodes are ready is not known: forbidden: listing nodes: "},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -99,7 +99,7 @@ func (f Facts) unscheduled(pod *corev1.Pod) *Trouble {
 	}
 	t := &Trouble{Pod: pod.Name, What: "is Pending: nobody has scheduled it yet", Since: pod.CreationTimestamp.Time, Look: []string{"describe", "pod", pod.Name}}
 	if c != nil && c.Status == corev1.ConditionFalse {
-		t.What = "is Pending, no node takes it: " + clauses(oneLine(c.Message))
+		t.What = "is Pending, no node takes it: " + clauses(schedulerWords(c.Message))
 		t.Since = c.LastTransitionTime.Time
 	}
 	for _, v := range pod.Spec.Volumes {
@@ -112,6 +112,16 @@ func (f Facts) unscheduled(pod *corev1.Pod) *Trouble {
 		}
 	}
 	return t
+}
+
+// schedulerWords are why each node was turned down. What follows in the scheduler's
+// message is that evicting other pods, or giving back claims, would not help either.
+func schedulerWords(message string) string {
+	words := oneLine(message)
+	for _, tail := range []string{" preemption:", " no new claims to deallocate"} {
+		words, _, _ = strings.Cut(words, tail)
+	}
+	return words
 }
 
 // startsSoon is how long a pod may be made ready by its node before that is trouble.

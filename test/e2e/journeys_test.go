@@ -36,6 +36,8 @@ const (
 	ownSandbox  = "all tests share one sandbox, which is there already"
 	plan        = "kubectl fdb plan sample-cluster"
 	asksAPerson = 7
+	no          = 1
+	waits       = 3
 )
 
 // journeys are all pages that tell commands.
@@ -61,10 +63,11 @@ var journeys = map[string]journey{
 			"kubectl fdb replace sample-cluster storage-71671 --dry-run":            {1},
 		},
 		leaveOut: map[string]string{
-			"kubectl fdb reconcile sample-cluster --yes --watch":   endless,
-			"kubectl fdb status sample-cluster -w":                 endless,
-			"kubectl fdb events sample-cluster --types Warning -w": endless,
-			"kubectl fdb status -A":                                "shows the clusters of all other tests, and ends as the worst of them",
+			"kubectl fdb reconcile sample-cluster --yes --watch":     endless,
+			"kubectl fdb status sample-cluster -w":                   endless,
+			"kubectl fdb events sample-cluster --types Warning -w":   endless,
+			"kubectl fdb status -A":                                  "shows the clusters of all other tests, and ends as the worst of them",
+			"kubectl fdb can restart sample-cluster --class storage": "is yes or no by how long the servers have been up; TestCanEndsAsTheAnswerIs knows both",
 		},
 	},
 	"docs/check.md": {prepare: up(counts)},
@@ -107,6 +110,16 @@ var journeys = map[string]journey{
 			p.must(t, "kubectl annotate pods,pvc --all --overwrite foundationdb.org/last-applied-spec=theirs")
 		},
 		codes: map[string][]int{plan: {1}, plan + " --adopt": {1}},
+	},
+	"docs/why.md": {
+		prepare: up(counts),
+		codes: map[string][]int{
+			"kubectl fdb reconcile sample-cluster --yes":                             {waits, waits},
+			"kubectl fdb why sample-cluster":                                         {0, no},
+			"kubectl fdb why sample-cluster storage-66564":                           {no},
+			"kubectl fdb why sample-cluster -o json":                                 {no},
+			"kubectl fdb can delete sample-cluster pod/sample-cluster-storage-67438": {no},
+		},
 	},
 	"docs/regions.md": {prepare: twoDataCenters, codes: map[string][]int{plan: {1}}},
 	"docs/scripting.md": {

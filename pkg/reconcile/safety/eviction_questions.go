@@ -83,6 +83,12 @@ func volumeStays(p Pod) plan.Check {
 	return c
 }
 
+// OthersUp asks whether no data or coordination is missing in a fault domain other than
+// a group's.
+func OthersUp(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
+	return othersUp(Pod{Snapshot: s, Group: g})
+}
+
 // othersUp asks whether no data or coordination is missing in another fault domain. A
 // group without a known fault domain is in another one.
 func othersUp(p Pod) plan.Check {

@@ -22,7 +22,7 @@ func PodsMayGoDown(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []plan
 	if !placed.OK {
 		return checks
 	}
-	checks = append(checks, othersUp(s, zones[0]))
+	checks = append(checks, safety.OthersUp(s, groups[0]))
 	left, allowed := besideUnavailable(s, slices.Clone(zones))
 	checks = append(checks, onlyIfAll(allowed, zones, left))
 	left, allowed = besideMaintenance(s, slices.Clone(zones), outdated)
@@ -80,19 +80,12 @@ func settledEverywhere(s plan.Snapshot) plan.Check {
 	case frozen != "":
 		c.Evidence = "no pod may be made anew " + frozen
 	case len(why) > 0:
-		c.Evidence = someOf(why)
+		c.Evidence = why[0]
+		if len(why) > 1 {
+			c.Evidence += fmt.Sprintf("; and %d more", len(why)-1)
+		}
 	default:
 		c.OK, c.Evidence = true, "they are"
-	}
-	return c
-}
-
-// othersUp asks whether a fault domain would be the only one that is down.
-func othersUp(s plan.Snapshot, zone string) plan.Check {
-	c := plan.Check{Question: "are all other fault domains up?", Gate: plan.GateReplicas, OK: true, Evidence: "they are"}
-	down := slices.DeleteFunc(zonesWithUnavailablePods(s), func(z string) bool { return z == zone })
-	if len(down) > 0 {
-		c.OK, c.Evidence = false, "pods are down in "+someOf(down)
 	}
 	return c
 }

@@ -57,8 +57,10 @@ func TestPodsMayGoDown(t *testing.T) {
 			s.Database.Status.Cluster.MaintenanceZone, s.Database.Status.Cluster.MaintenanceSecondsRemaining = "node-16", &left
 		}, refused: "zone node-16 is under maintenance"},
 		"a pod of another fault domain is down, and its data was copied": {ids: one, given: func(s *plan.Snapshot) {
-			s.Cluster.ProcessGroup("log-101").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-time.Hour))
-		}, refused: "are all other fault domains up? pods are down in node-1"},
+			g := s.Cluster.ProcessGroup("storage-115")
+			delete(s.Pods, g.PodName(s.Cluster))
+			g.SetCondition(v1beta2.ConditionMissingPod, noon.Add(-time.Hour))
+		}, refused: "are all other fault domains up? storage-115 of fault domain node-15 has no pod"},
 		"a pod of the same fault domain is down": {ids: one, given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-114").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-time.Hour))
 		}},

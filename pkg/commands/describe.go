@@ -1,0 +1,134 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// describeOptions is what `kubectl fdb describe` was asked to show.
+type describeOptions struct {
+	clusterFlag
+	outputFlags
+}
+
+func newDescribe(env *Env) *cobra.Command {
+	var o describeOptions
+	cmd := &cobra.Command{
+		Use:   "describe [CLUSTER]",
+		Short: "Show all that is known of a cluster, or of a process group",
+		Long: `Show all that is known of a cluster: its status, its process groups by node, what is in
+the way, what Kubernetes says, and commands that show or do more. Nothing is changed.`,
+		Example: `  # All of a cluster
+  kubectl fdb describe sample-cluster
+
+  # All of a process group, by its ID, its pod or its address
+  kubectl fdb describe process-group sample-cluster storage-12345`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.add(cmd, env)
+	cmd.AddCommand(newDescribeGroup(env))
+	return cmd
+}
+
+func (o *describeOptions) add(cmd *cobra.Command, env *Env) {
+	o.clusterFlag.add(cmd, env)
+	o.outputFlags.add(cmd)
+}
+
+func newDescribeGroup(env *Env) *cobra.Command {
+	var o describeOptions
+	cmd := &cobra.Command{
+		Use:     "process-group [CLUSTER] ID",
+		Aliases: []string{"pg", "processgroup"},
+		Short:   "Show all that is known of a process group",
+		Long: `Show all that is known of a process group: its conditions, its servers and their roles,
+its pod and volume claim, whether it may leave its node or be replaced, what is in its
+way, what Kubernetes says, and commands that show or do more. Nothing is changed.`,
+		Example: `  kubectl fdb describe pg sample-cluster storage-12345`,
+		Args:    cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.runGroup(cmd.Context(), env, args)
+		},
+	}
+	o.add(cmd, env)
+	return cmd
+}
+
+func (o describeOptions) run(ctx context.Context, env *Env, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	in, key, err := o.look(ctx, env, args)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	in.Events, in.EventsHidden = env.eventsOf(ctx, key, key.Name)
+	v := ui.NewClusterDescription(env.metadata(key), in)
+	return o.print(env.Out, printable{document: v, names: []string{"foundationdbcluster/" + key.Name}, table: func(w io.Writer) error {
+		return ui.WriteClusterDescription(w, v, o.screen(env, w))
+	}})
+}
+
+func (o describeOptions) runGroup(ctx context.Context, env *Env, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	cluster, ids := idsOnly(args, o.name)
+	words, err := wordsOf(ids, env.In)
+	if err != nil {
+		return err
+	}
+	in, key, err := o.look(ctx, env, cluster)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	groups, err := groupsNamed(in.Snapshot, words)
+	if err != nil {
+		return err
+	}
+	if len(groups) != 1 {
+		return usagef("describe shows one process group at a time; %d are named", len(groups))
+	}
+	g := groups[0]
+	in.Events, in.EventsHidden = env.eventsOf(ctx, key, g.PodName(in.Cluster), g.PVCName(in.Cluster))
+	v := ui.NewGroupDescription(env.metadata(key), in, g)
+	return o.print(env.Out, printable{document: v, names: []string{groupPrefix + v.Group.ID}, table: func(w io.Writer) error {
+		return ui.WriteGroupDescription(w, v, o.screen(env, w))
+	}})
+}
+
+// look sees the cluster, and what a pass would do about it.
+func (o describeOptions) look(ctx context.Context, env *Env, args []string) (in ui.DescribeInput, key types.NamespacedName, err error) {
+	record, err := env.cluster(ctx, args, o.name, reads)
+	if err != nil {
+		return in, key, err
+	}
+	key = types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	env.about = key
+	l, err := observation{env: env, key: key}.look(ctx)
+	if err != nil {
+		return in, key, err
+	}
+	preview, err := l.preview(ctx, env, key, live.GateOptions{})
+	if err != nil {
+		return in, key, fmt.Errorf("deciding what a pass would do: %w", err)
+	}
+	env.withNodes(ctx, &l.Facts)
+	in.WhyInput = ui.WhyInput{Facts: l.Facts, Plan: preview, Commands: env.commands()}
+	return in, key, nil
+}
+
+func (o describeOptions) screen(env *Env, w io.Writer) ui.StatusOptions {
+	return ui.StatusOptions{Paint: env.paint(w), Wide: true, Absolute: o.absolute, Now: env.Clock.Now()}
+}

@@ -1,0 +1,99 @@
+package commands
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/charmbracelet/x/exp/golden"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// witnessed is a cluster with a pod that no node takes, and what Kubernetes says of it.
+func witnessed(t *testing.T) (g *given, pod string) {
+	t.Helper()
+	g, pod = withoutNode(t)
+	g.objects = append(g.objects, &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Name: "e1", Namespace: "fdb"}, InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: pod},
+		Type: "Warning", Reason: "FailedScheduling", Message: "0/5 nodes are available", Count: 7, LastTimestamp: metav1.NewTime(g.world.Now().Add(-90 * time.Second)),
+	}, &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Name: "e2", Namespace: "fdb"}, InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: "another"},
+		Type: "Normal", Reason: "Started", Message: "of no interest",
+	})
+	return g, pod
+}
+
+func TestDescribeShowsAllThatIsKnown(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want int
+	}{
+		"a-process-group": {args: []string{"describe", "pg", "sample", "POD"}},
+		"one-that-is-up":  {args: []string{"describe", "process-group", "sample", "OTHER"}},
+		"a-cluster":       {args: []string{"describe", "sample"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g, _ := witnessed(t)
+			for i, arg := range tc.args {
+				tc.args[i] = g.named(arg)
+			}
+			if code := g.run(tc.args...); code != tc.want {
+				t.Errorf("exit code %d: %s", code, &g.err)
+			}
+			golden.RequireEqual(t, g.out.Bytes())
+		})
+	}
+}
+
+func TestDescribeEndsAsAskedFor(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want int
+		says string
+	}{
+		"its name":               {args: []string{"pg", "sample", "POD", "-o", "name"}, says: "processgroup/storage-"},
+		"one field":              {args: []string{"pg", "sample", "POD", "-o", "jsonpath={.pod.phase}"}, says: "Pending"},
+		"by the ID alone":        {args: []string{"pg", "OTHER"}, says: "fdb/sample  storage-"},
+		"the state of a cluster": {args: []string{"sample", "-o", "jsonpath={.why.state}"}, says: "blocked"},
+		"nobody is named":        {args: []string{"pg"}, want: ExitUsage},
+		"somebody unknown":       {args: []string{"pg", "sample", "storage-0"}, want: ExitUsage},
+		"two at a time":          {args: []string{"pg", "POD", "OTHER"}, want: ExitUsage},
+		"two clusters":           {args: []string{"sample", "other"}, want: ExitUsage},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g, _ := witnessed(t)
+			args := []string{"describe"}
+			for _, arg := range tc.args {
+				args = append(args, g.named(arg))
+			}
+			if got := g.run(args...); got != tc.want || !strings.Contains(g.out.String(), tc.says) {
+				t.Errorf("exit code %d, want %d, and %q on stdout\nstdout: %s\nstderr: %s", got, tc.want, tc.says, &g.out, &g.err)
+			}
+		})
+	}
+}
+
+func TestDescribeSaysWhatItMayNotRead(t *testing.T) {
+	g, pod := witnessed(t)
+	g.eventsHidden = forbidden
+	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
+	if code := g.run("describe", "pg", "sample", pod, "-o", "json"); code != ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.err)
+	}
+	var v ui.GroupDescription
+	if err := json.Unmarshal(g.out.Bytes(), &v); err != nil {
+		t.Fatal(err)
+	}
+	said := strings.Join(v.Warnings, "\n")
+	if v.Events != nil || v.Processes != nil || v.Group.Roles != nil ||
+		!strings.Contains(said, "no events are shown: forbidden: ") || !strings.Contains(said, "no answer from the database") {
+		t.Errorf("events %v, processes %v, roles %v, warnings %q", v.Events, v.Processes, v.Group.Roles, v.Warnings)
+	}
+}

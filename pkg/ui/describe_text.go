@@ -1,0 +1,216 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// describedEvents is how many events a screen shows; documents have all.
+const describedEvents = 10
+
+// WriteGroupDescription prints one process group, section by section.
+func WriteGroupDescription(w io.Writer, v GroupDescription, o StatusOptions) error {
+	p := &page{w: w, o: o}
+	g := v.Group
+	p.printf("%s\n", o.in(bold, v.Metadata.Namespace+"/"+v.Metadata.Cluster+"  "+g.ID))
+	p.printf("%s\n", o.in(colourOfWhy(v.Why.State), v.Why.Summary))
+	for _, warning := range v.Warnings {
+		p.printf("%s %s\n", o.in(yellow, "warning:"), warning)
+	}
+	p.title("Process group")
+	p.fact("Class", g.Class)
+	p.fact("Zone", orUnknown(g.Zone))
+	p.fact("Addresses", orNothing(strings.Join(g.Addresses, ", ")))
+	p.fact("Roles", g.rolesCell())
+	p.fact("Exclusion", string(g.Exclusion))
+	p.fact("Removal", p.ago(g.RemovalSince, "not marked"))
+	for _, c := range g.Conditions {
+		p.fact("Condition", c.Type+", "+p.ago(&c.Since, ""))
+	}
+	if len(g.Conditions) == 0 {
+		p.fact("Conditions", nothing)
+	}
+	p.processes(v.Processes)
+	p.pod(v.Pod, g.Pod)
+	p.volume(v)
+	p.title("May it go?")
+	p.checks("Leave its node", v.Evict)
+	p.checks("Be replaced", v.Replace)
+	p.reasons(v.Why)
+	p.events(v.Events)
+	p.commands(v.Commands)
+	return p.err
+}
+
+func (p *page) title(name string) { p.printf("\n%s\n", p.o.in(bold, name)) }
+
+// ago is a time as its reader wants it.
+func (p *page) ago(t *time.Time, otherwise string) string {
+	switch {
+	case t == nil:
+		return otherwise
+	case p.o.Absolute:
+		return t.Format(time.RFC3339)
+	default:
+		return duration.HumanDuration(p.o.Now.Sub(*t)) + " ago"
+	}
+}
+
+func (p *page) processes(processes []ProcessView) {
+	p.title("Processes")
+	switch {
+	case processes == nil:
+		p.fact("Reporting", unknown)
+	case len(processes) == 0:
+		p.fact("Reporting", "none")
+	}
+	for _, v := range processes {
+		words := []string{v.Version, orText(strings.Join(v.Roles, ","), "no roles")}
+		if v.UptimeSeconds != nil {
+			words = append(words, "up "+duration.HumanDuration(time.Duration(*v.UptimeSeconds*float64(time.Second))))
+		}
+		if v.Coordinator && !slices.Contains(v.Roles, "coordinator") {
+			words = append(words, "coordinator")
+		}
+		if v.Excluded != nil && *v.Excluded {
+			words = append(words, "excluded")
+		}
+		p.fact(v.Address, strings.Join(append(words, v.Messages...), ", "))
+	}
+}
+
+func (p *page) pod(v *PodView, name string) {
+	p.title("Pod")
+	if v == nil {
+		p.fact("Name", name+", which is not there")
+		return
+	}
+	p.fact("Name", v.Name)
+	p.fact("Phase", v.Phase)
+	p.fact("Node", orNothing(v.Node))
+	p.fact("IPs", orNothing(strings.Join(v.IPs, ", ")))
+	p.fact("Made", p.ago(v.Created, unknown))
+	if v.Deleted != nil {
+		p.fact("Ends", p.o.ends(*v.Deleted))
+	}
+	if len(v.Finalizers) > 0 {
+		p.fact("Finalizers", strings.Join(v.Finalizers, ", "))
+	}
+	for _, c := range v.Containers {
+		p.fact("Container", fmt.Sprintf("%s, %s, ready: %s, %d restarts", c.Name, c.Image, yesNo(&c.Ready), c.Restarts))
+	}
+	for _, c := range v.Conditions {
+		p.fact("Condition", c)
+	}
+	if v.Trouble != "" {
+		p.fact("Trouble", v.Trouble)
+	}
+}
+
+// ends is when a pod's grace period ends or ended.
+func (o StatusOptions) ends(at time.Time) string {
+	switch left := at.Sub(o.Now); {
+	case o.Absolute:
+		return at.Format(time.RFC3339)
+	case left > 0:
+		return "in " + duration.HumanDuration(left)
+	default:
+		return "should have ended " + duration.HumanDuration(-left) + " ago"
+	}
+}
+
+func (p *page) volume(v GroupDescription) {
+	p.title("Volume claim")
+	switch {
+	case v.Volume != nil:
+		p.fact("Name", v.Volume.Name)
+		p.fact("Phase", orUnknown(v.Volume.Phase))
+		p.fact("Capacity", orUnknown(v.Volume.Capacity))
+		p.fact("Volume", orNothing(v.Volume.Volume)+", class "+orNothing(v.Volume.Class))
+	case v.Group.PVC != "":
+		p.fact("Name", v.Group.PVC+", which is not there")
+	default:
+		p.fact("Name", nothing)
+	}
+}
+
+// checks says what refuses, or that nothing does.
+func (p *page) checks(what string, checks []plan.Check) {
+	for _, c := range checks {
+		if !c.OK {
+			p.fact(what, "no: "+checkWords(c))
+			return
+		}
+	}
+	p.fact(what, "yes")
+}
+
+func (p *page) reasons(v WhyReport) {
+	if len(v.Items) == 0 {
+		return
+	}
+	p.printf("\n%s", p.o.in(bold, "Why"))
+	chains := &whyPage{w: p.w, o: WhyOptions{Paint: p.o.Paint, ListOptions: ListOptions{Absolute: p.o.Absolute, Now: p.o.Now}}}
+	for _, c := range v.Items {
+		c.Next = nil // the commands come at the end
+		chains.chain(c)
+	}
+	if p.err == nil {
+		p.err = chains.err
+	}
+}
+
+func (p *page) events(events []EventView) {
+	p.title("Events")
+	if events == nil {
+		p.printf("  %s\n", unknown)
+	}
+	if events != nil && len(events) == 0 {
+		p.printf("  %s\n", nothing)
+	}
+	for _, e := range events[max(0, len(events)-describedEvents):] {
+		times := ""
+		if e.Count > 1 {
+			times = " x" + strconv.Itoa(e.Count)
+		}
+		p.fact(p.ago(e.Last, unknown), fmt.Sprintf("%s %s%s  %s: %s", e.Type, e.Reason, times, e.Object, e.Message))
+	}
+}
+
+func (p *page) commands(commands []string) {
+	p.title("Commands")
+	for _, c := range slices.Compact(slices.Clone(commands)) {
+		p.printf("  %s\n", c)
+	}
+}
+
+// WriteClusterDescription prints a cluster: its status, its groups by node, what is in the
+// way, and events.
+func WriteClusterDescription(w io.Writer, v ClusterDescription, o StatusOptions) error {
+	if err := WriteStatus(w, v.Status, o); err != nil {
+		return err
+	}
+	p := &page{w: w, o: o}
+	for _, warning := range v.Warnings {
+		p.printf("%s %s\n", o.in(yellow, "warning:"), warning)
+	}
+	p.title("Nodes")
+	for _, node := range v.nodeNames() {
+		p.fact(node, strings.Join(v.Nodes[node], ", "))
+	}
+	if len(v.Nodes) == 0 {
+		p.printf("  %s\n", nothing)
+	}
+	p.reasons(v.Why)
+	p.events(v.Events)
+	p.commands(v.Commands)
+	return p.err
+}

@@ -1,0 +1,259 @@
+package ui
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// GroupDescription is the document of `describe process-group`: all that is known of one.
+type GroupDescription struct {
+	Document
+	Group GroupView `json:"group"`
+	// Processes are those that report; null when the database does not answer.
+	Processes []ProcessView `json:"processes"`
+	// Pod is null when there is none.
+	Pod *PodView `json:"pod"`
+	// Volume is null for a class without one, and when there is none.
+	Volume *VolumeView `json:"volume"`
+	// Evict is whether the pod may leave its node now, and Replace whether a new group may
+	// take over; see docs/eviction.md.
+	Evict   []plan.Check `json:"evict"`
+	Replace []plan.Check `json:"replace"`
+	// Why is what is in the way of the group.
+	Why WhyReport `json:"why"`
+	// Events are what Kubernetes says of the pod and its volume claim, the newest last;
+	// null when they may not be read.
+	Events []EventView `json:"events"`
+	// Commands are whole commands that show or do more.
+	Commands []string `json:"commands"`
+}
+
+// ProcessView is one server.
+type ProcessView struct {
+	Address       string   `json:"address"`
+	Version       string   `json:"version,omitempty"`
+	Class         string   `json:"class,omitempty"`
+	Roles         []string `json:"roles"`
+	UptimeSeconds *float64 `json:"uptimeSeconds"`
+	Excluded      *bool    `json:"excluded"`
+	Coordinator   bool     `json:"coordinator"`
+	Messages      []string `json:"messages"`
+}
+
+// PodView is a pod as Kubernetes has it.
+type PodView struct {
+	Name       string          `json:"name"`
+	Phase      string          `json:"phase"`
+	Node       string          `json:"node,omitempty"`
+	IPs        []string        `json:"ips"`
+	Created    *time.Time      `json:"created"`
+	Deleted    *time.Time      `json:"deleted"`
+	Finalizers []string        `json:"finalizers"`
+	Containers []ContainerView `json:"containers"`
+	// Conditions are those of the pod that do not hold, with their reasons.
+	Conditions []string `json:"conditions"`
+	// Trouble is what is wrong with it; empty for nothing.
+	Trouble string `json:"trouble,omitempty"`
+}
+
+// ContainerView is one container of a pod.
+type ContainerView struct {
+	Name     string `json:"name"`
+	Image    string `json:"image"`
+	Ready    bool   `json:"ready"`
+	Restarts int    `json:"restarts"`
+}
+
+// VolumeView is a volume claim.
+type VolumeView struct {
+	Name     string `json:"name"`
+	Phase    string `json:"phase"`
+	Capacity string `json:"capacity,omitempty"`
+	Class    string `json:"class,omitempty"`
+	Volume   string `json:"volume,omitempty"`
+}
+
+// EventView is one event of Kubernetes.
+type EventView struct {
+	Type    string     `json:"type"`
+	Reason  string     `json:"reason"`
+	Object  string     `json:"object"`
+	Message string     `json:"message"`
+	Count   int        `json:"count"`
+	Last    *time.Time `json:"last"`
+}
+
+// DescribeInput is what a description is made of.
+type DescribeInput struct {
+	WhyInput
+	// Events of the objects; EventsHidden says why they may not be read.
+	Events       []corev1.Event
+	EventsHidden string
+}
+
+// NewGroupDescription makes the document of one process group.
+func NewGroupDescription(m Metadata, in DescribeInput, g *v1beta2.ProcessGroupStatus) GroupDescription {
+	in.Only = []v1beta2.ProcessGroupID{g.ProcessGroupID}
+	v := GroupDescription{
+		Document: NewDocument("ProcessGroupDescription", m, in.Now, in.judged().Source), Group: in.group(g),
+		Processes: in.processViews(g), Pod: in.podView(g), Volume: in.volumeView(g),
+		Evict: safety.MayEvict(in.Snapshot, g), Replace: safety.MayReplace(in.Snapshot, g),
+		Why: NewWhyReport(m, in.WhyInput), Events: eventViews(in.Events),
+	}
+	v.Warnings = append(v.Warnings, in.Warnings...)
+	if in.EventsHidden != "" {
+		v.Events = nil
+		v.Warnings = append(v.Warnings, "no events are shown: "+in.EventsHidden)
+	}
+	if why := in.Database.Why(); why != "" {
+		v.Warnings = append(v.Warnings, "no answer from the database, so nothing is known of processes and roles: "+why)
+	}
+	id := string(g.ProcessGroupID)
+	v.Commands = append(v.Commands, v.Why.Next...)
+	v.Commands = append(v.Commands, in.FDB("can", "delete", m.Cluster, id), in.FDB("can", "replace", m.Cluster, id))
+	if v.Pod != nil {
+		v.Commands = append(v.Commands, in.Kubectl("logs", v.Pod.Name, "-c", v1beta2.ContainerMain, "--tail=50"))
+	}
+	return v
+}
+
+func (f Facts) processViews(g *v1beta2.ProcessGroupStatus) []ProcessView {
+	s := f.Database.Status
+	if s == nil {
+		return nil
+	}
+	views := []ProcessView{}
+	for _, p := range f.processesOf(g) {
+		v := ProcessView{
+			Address: p.Address.String(), Version: p.Version, Class: p.ClassType, Excluded: p.Excluded,
+			Coordinator: s.IsCoordinator(p), Roles: []string{}, Messages: []string{},
+		}
+		if uptime, ok := p.Uptime(); ok {
+			seconds := uptime.Seconds()
+			v.UptimeSeconds = &seconds
+		}
+		for _, r := range p.Roles {
+			v.Roles = append(v.Roles, r.Role)
+		}
+		for _, m := range p.Messages {
+			v.Messages = append(v.Messages, m.Name)
+		}
+		views = append(views, v)
+	}
+	return views
+}
+
+func (f Facts) podView(g *v1beta2.ProcessGroupStatus) *PodView {
+	pod := f.Pod(g)
+	if pod == nil {
+		return nil
+	}
+	v := &PodView{
+		Name: pod.Name, Phase: string(pod.Status.Phase), Node: pod.Spec.NodeName, IPs: []string{}, Created: known(pod.CreationTimestamp.Time),
+		Finalizers: orEmpty(pod.Finalizers), Containers: []ContainerView{}, Conditions: []string{},
+	}
+	if pod.DeletionTimestamp != nil {
+		v.Deleted = known(pod.DeletionTimestamp.Time)
+	}
+	for _, ip := range pod.Status.PodIPs {
+		v.IPs = append(v.IPs, ip.IP)
+	}
+	for _, c := range pod.Spec.Containers {
+		view := ContainerView{Name: c.Name, Image: c.Image}
+		for _, s := range pod.Status.ContainerStatuses {
+			if s.Name == c.Name {
+				view.Ready, view.Restarts = s.Ready, int(s.RestartCount)
+			}
+		}
+		v.Containers = append(v.Containers, view)
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Status != corev1.ConditionTrue {
+			v.Conditions = append(v.Conditions, clauses(string(c.Type)+" is "+string(c.Status), c.Reason, oneLine(c.Message)))
+		}
+	}
+	if t := f.troubleOf(g); t != nil {
+		v.Trouble = t.words()
+	}
+	return v
+}
+
+func (f Facts) volumeView(g *v1beta2.ProcessGroupStatus) *VolumeView {
+	claim := f.Volumes[g.PVCName(f.Cluster)]
+	if claim == nil {
+		return nil
+	}
+	v := &VolumeView{Name: claim.Name, Phase: string(claim.Status.Phase), Volume: claim.Spec.VolumeName}
+	if size, ok := claim.Status.Capacity[corev1.ResourceStorage]; ok {
+		v.Capacity = size.String()
+	}
+	if claim.Spec.StorageClassName != nil {
+		v.Class = *claim.Spec.StorageClassName
+	}
+	return v
+}
+
+// eventViews are events, the newest last. One that repeats was seen last when its series
+// was.
+func eventViews(events []corev1.Event) []EventView {
+	views := []EventView{}
+	for _, e := range events {
+		last, count := e.LastTimestamp.Time, int(e.Count)
+		if last.IsZero() {
+			last = e.EventTime.Time
+		}
+		if e.Series != nil {
+			last, count = e.Series.LastObservedTime.Time, int(e.Series.Count)
+		}
+		views = append(views, EventView{
+			Type: e.Type, Reason: e.Reason, Object: e.InvolvedObject.Kind + "/" + e.InvolvedObject.Name,
+			Message: oneLine(e.Message), Count: max(count, 1), Last: known(last),
+		})
+	}
+	slices.SortStableFunc(views, func(a, b EventView) int { return compareTimes(a.Last, b.Last) })
+	return views
+}
+
+// ClusterDescription is the document of `describe`: all that is known of a cluster.
+type ClusterDescription struct {
+	Document
+	Status StatusView    `json:"status"`
+	Groups GroupListView `json:"groups"`
+	// Nodes says which nodes have which process groups.
+	Nodes  map[string][]string `json:"nodes"`
+	Why    WhyReport           `json:"why"`
+	Events []EventView         `json:"events"`
+	// Commands are whole commands that show or do more.
+	Commands []string `json:"commands"`
+}
+
+// NewClusterDescription makes the document of a cluster.
+func NewClusterDescription(m Metadata, in DescribeInput) ClusterDescription {
+	v := ClusterDescription{
+		Document: NewDocument("ClusterDescription", m, in.Now, SourceLive),
+		Status:   NewStatusView(m, in.Facts), Groups: NewGroupListView(m, in.Facts), Why: NewWhyReport(m, in.WhyInput),
+		Nodes: map[string][]string{}, Events: eventViews(in.Events),
+	}
+	if in.EventsHidden != "" {
+		v.Events = nil
+		v.Warnings = append(v.Warnings, "no events are shown: "+in.EventsHidden)
+	}
+	for _, g := range v.Groups.Items {
+		if g.Node != "" {
+			v.Nodes[g.Node] = append(v.Nodes[g.Node], g.ID)
+		}
+	}
+	v.Commands = append(v.Commands, v.Why.Next...)
+	v.Commands = append(v.Commands, in.FDB("plan", m.Cluster), in.FDB("get", "pg", m.Cluster, "-o", "wide"), in.FDB("can", "reconcile", m.Cluster))
+	return v
+}
+
+// nodeNames are the nodes in order.
+func (v ClusterDescription) nodeNames() []string { return slices.Sorted(maps.Keys(v.Nodes)) }
