@@ -37,7 +37,7 @@ Exit code 0: yes. 1: no. 8: nobody can tell, which allows nothing.`,
 			return usage(fmt.Errorf("there is no %q to ask about", args[0]), "kubectl fdb can --help")
 		},
 	}
-	cmd.AddCommand(newCanDelete(env), newCanReconcile(env), newCanReplace(env), newCanRestart(env), newCanUpgrade(env))
+	cmd.AddCommand(newCanDelete(env), newCanDrain(env), newCanReconcile(env), newCanReplace(env), newCanRestart(env), newCanUpgrade(env))
 	return cmd
 }
 

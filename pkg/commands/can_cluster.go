@@ -49,14 +49,14 @@ func (e *Env) canReconcile(ctx context.Context, l look, _ []*v1beta2.ProcessGrou
 	if err != nil {
 		return fmt.Errorf("asking what has to hold before the first change: %w", err)
 	}
-	in.Checks = append([]plan.Check{rights}, gates...)
-	in.Checks = append(in.Checks, l.LeaseFree())
+	checks := append(append([]plan.Check{rights}, gates...), l.LeaseFree())
 	lock, _ := safety.LockFree(l.Snapshot)
 	if l.Database.Available() {
-		in.Checks = append(in.Checks, lock)
+		checks = append(checks, lock)
 	} else {
 		in.Notes = append(in.Notes, "the database does not serve, so whether its lock is free was not asked; what needs it waits")
 	}
+	in.Checks = ui.About("", checks)
 	in.Subjects = []string{"foundationdbcluster/" + l.Cluster.Name}
 	in.What = "a pass may act on " + l.Cluster.Name
 	in.Do = []string{e.command("reconcile", l.Cluster.Name)}
@@ -111,7 +111,7 @@ Exit code 0: yes. 1: no. 8: nobody can tell.`,
 }
 
 func (e *Env) canUpgrade(s plan.Snapshot, version string, in *ui.CanInput) {
-	in.Checks = stages.UpgradeChecks(s, version)
+	in.Checks = ui.About("", stages.UpgradeChecks(s, version))
 	in.Subjects = []string{"foundationdbcluster/" + s.Cluster.Name}
 	in.What = fmt.Sprintf("%s may go from %s to %s", s.Cluster.Name, s.Cluster.RunningVersion(), version)
 	in.Do = []string{e.kubectl("patch", "fdb", s.Cluster.Name, "--type", "merge", "-p", fmt.Sprintf(`{"spec":{"version":%q}}`, version))}

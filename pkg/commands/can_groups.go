@@ -37,7 +37,7 @@ Exit code 0: yes. 1: no. 8: nobody can tell, which allows nothing.`,
 
 func (e *Env) canDelete(_ context.Context, l look, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
 	pods := listed(groups, func(g *v1beta2.ProcessGroupStatus) string { return g.PodName(l.Cluster) })
-	in.Checks = stages.PodsMayGoDown(l.Snapshot, groups)
+	in.Checks = ui.About("", stages.PodsMayGoDown(l.Snapshot, groups))
 	in.What = fmt.Sprintf("%s may be deleted", pods)
 	in.Do = []string{e.kubectl(append([]string{"delete", "pod"}, strings.Split(pods, ", ")...)...)}
 	in.Notes = []string{"the pod is made anew by the next pass, or by an operator; its volume stays"}
@@ -65,7 +65,10 @@ Exit code 0: yes. 1: no. 8: nobody can tell.`,
 }
 
 func (e *Env) canReplace(_ context.Context, l look, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
-	in.Checks = stages.ExclusionMayStart(l.Snapshot, groups)
+	in.Checks = ui.About("", stages.ExclusionMayStart(l.Snapshot, groups))
+	for _, g := range groups {
+		in.Checks = append(in.Checks, ui.About(string(g.ProcessGroupID), notAsked(in.Checks, safety.MayReplace(l.Snapshot, g)))...)
+	}
 	in.What = listed(groups, func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }) + " could start to drain"
 	for _, g := range groups {
 		if g.IsMarkedForRemoval() {
@@ -77,6 +80,14 @@ func (e *Env) canReplace(_ context.Context, l look, groups []*v1beta2.ProcessGro
 	}
 	in.Do = []string{e.command("plan", l.Cluster.Name)}
 	return nil
+}
+
+// notAsked leaves out what was asked before: of several groups of a class together, their
+// budget.
+func notAsked(before []ui.CanItem, checks []plan.Check) []plan.Check {
+	return slices.DeleteFunc(checks, func(c plan.Check) bool {
+		return slices.ContainsFunc(before, func(b ui.CanItem) bool { return b.Question == c.Question && !(b.OK && !c.OK) })
+	})
 }
 
 func newCanRestart(env *Env) *cobra.Command {
@@ -119,7 +130,7 @@ func canRestart(s plan.Snapshot, classes []string, in *ui.CanInput) error {
 	if len(in.Subjects) == 0 {
 		return usagef("cluster %s has no process group of class %s", s.Cluster.Name, strings.Join(classes, ", "))
 	}
-	in.Checks = stages.RestartChecks(s)
+	in.Checks = ui.About("", stages.RestartChecks(s))
 	in.What = fmt.Sprintf("the servers of %d process groups may be restarted", len(in.Subjects))
 	return nil
 }

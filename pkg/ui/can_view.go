@@ -30,7 +30,7 @@ type CanReport struct {
 	// Summary is the answer and what decided it, in one line.
 	Summary string `json:"summary"`
 	// Items are the questions, in the order in which they were asked.
-	Items []plan.Check `json:"items"`
+	Items []CanItem `json:"items"`
 	// Notes are what to know before it is done.
 	Notes []string `json:"notes"`
 	// Next are whole commands: how to do it, or how to find out more.
@@ -43,13 +43,39 @@ type CanInput struct {
 	// Verb and What complete "whether … may be …": "delete", "pod/x may be deleted".
 	Verb, What string
 	Subjects   []string
-	Checks     []plan.Check
+	Checks     []CanItem
 	Notes      []string
 	// NeedsDatabase says that nothing can be told while the database does not answer.
 	NeedsDatabase bool
 	// Do is the command that does it; empty where another program does.
 	Do []string
+	// Instead are commands that may help where the answer is no.
+	Instead []string
 	Commands
+}
+
+// CanItem is one question and its answer.
+type CanItem struct {
+	// Subject is the process group that the question is about; empty for all of it.
+	Subject string `json:"subject,omitempty"`
+	plan.Check
+}
+
+// About makes items of checks.
+func About(subject string, checks []plan.Check) []CanItem {
+	items := make([]CanItem, len(checks))
+	for i, c := range checks {
+		items[i] = CanItem{subject, c}
+	}
+	return items
+}
+
+// words are the question and its answer as one clause.
+func (i CanItem) words() string {
+	if i.Subject == "" {
+		return checkWords(i.Check)
+	}
+	return i.Subject + ": " + checkWords(i.Check)
 }
 
 // NewCanReport makes the document. One no is enough for a no; without an answer from the
@@ -61,19 +87,37 @@ func NewCanReport(m Metadata, in CanInput) CanReport {
 	}
 	v.Warnings = append(v.Warnings, in.Warnings...)
 	v.Summary = "yes: " + in.What + " now"
-	at := slices.IndexFunc(in.Checks, func(c plan.Check) bool { return !c.OK })
+	at := slices.IndexFunc(in.Checks, func(c CanItem) bool { return !c.OK })
 	switch {
 	case in.NeedsDatabase && in.Database.Status == nil:
 		v.Answer = AnswerUnknown
 		v.Summary = "unknown: no answer from the database: " + in.Database.Why()
 	case at >= 0:
 		v.Answer = AnswerNo
-		v.Summary = "no: " + checkWords(in.Checks[at])
+		v.Summary = "no: " + in.Checks[at].words()
 	}
 	if v.Answer != AnswerYes {
-		v.Next = []string{in.FDB("why", m.Cluster)}
+		v.Next = append(slices.Clone(in.Instead), in.FDB("why", m.Cluster))
 	}
 	return v
+}
+
+// table has a column of subjects where any question has one.
+func (v CanReport) table(o ListOptions) Table {
+	subjects := slices.ContainsFunc(v.Items, func(i CanItem) bool { return i.Subject != "" })
+	columns := []string{"GATE", "OK", "QUESTION", "HAVE", "NEED"}
+	if subjects {
+		columns = append([]string{"SUBJECT"}, columns...)
+	}
+	t := Table{Header: o.header(columns)}
+	for _, c := range v.Items {
+		row := []string{orNothing(string(c.Gate)), yesNo(&c.OK), c.Question, oneLine(c.Evidence), orText(c.Need, "yes")}
+		if subjects {
+			row = append([]string{orNothing(c.Subject)}, row...)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
 }
 
 // CanOptions is how an answer is printed.
@@ -89,10 +133,7 @@ func WriteCan(w io.Writer, v CanReport, o CanOptions) error {
 	for _, warning := range v.Warnings {
 		fmt.Fprintf(w, "%s %s\n", o.in(yellow, "warning:"), warning)
 	}
-	t := Table{Header: o.header([]string{"GATE", "OK", "QUESTION", "HAVE", "NEED"})}
-	for _, c := range v.Items {
-		t.Rows = append(t.Rows, []string{orNothing(string(c.Gate)), yesNo(&c.OK), c.Question, oneLine(c.Evidence), orText(c.Need, "yes")})
-	}
+	t := v.table(o.ListOptions)
 	if len(t.Rows) > 0 {
 		if err := t.Write(w); err != nil {
 			return err

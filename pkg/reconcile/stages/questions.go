@@ -53,6 +53,12 @@ func zonesOf(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) (zones []str
 	return zones, pods, c
 }
 
+// InOneFaultDomain asks whether the pods of groups go down together as one fault domain.
+func InOneFaultDomain(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) plan.Check {
+	_, _, c := zonesOf(s, groups)
+	return c
+}
+
 // onlyIfAll refuses where some of the zones may not go down.
 func onlyIfAll(c plan.Check, zones, left []string) plan.Check {
 	if c.OK && len(left) < len(zones) {

@@ -1,0 +1,142 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+const nodePrefix = "node/"
+
+func newCanDrain(env *Env) *cobra.Command {
+	var o canOptions
+	cmd := &cobra.Command{
+		Use:   "drain NODE...",
+		Short: "May the cluster's pods be taken from these nodes now?",
+		Long: `May the cluster's pods be taken from these nodes now, to be made anew elsewhere? Asked is
+the rule of each kind of pod, as docs/eviction.md has them. What may not be evicted can
+often be replaced instead. The words are nodes, so -c names the cluster. Pods of other
+clusters are not looked at.
+
+Exit code 0: yes. 1: no. 8: nobody can tell, which allows nothing.`,
+		Example: `  # May this node be emptied?
+  kubectl fdb can drain node/node-3 -c sample-cluster`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			nodes, err := nodesNamed(args)
+			if err != nil {
+				return err
+			}
+			return o.ask(cmd.Context(), env, nil, question{verb: "drain", answer: func(ctx context.Context, l look, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+				return env.canDrain(ctx, l, nodes, in)
+			}})
+		},
+	}
+	o.add(cmd, env)
+	return cmd
+}
+
+// nodesNamed takes NAME and node/NAME, each once.
+func nodesNamed(args []string) ([]string, error) {
+	var nodes []string
+	for _, arg := range args {
+		name := strings.TrimPrefix(arg, nodePrefix)
+		if name == "" || strings.Contains(name, "/") {
+			return nil, usagef("%q is no node: want NAME or node/NAME", arg)
+		}
+		if !slices.Contains(nodes, name) {
+			nodes = append(nodes, name)
+		}
+	}
+	if len(nodes) == 0 {
+		return nil, usage(errors.New("drain what? Name nodes"), "kubectl fdb can drain --help")
+	}
+	return nodes, nil
+}
+
+func (e *Env) canDrain(ctx context.Context, l look, nodes []string, in *ui.CanInput) error {
+	groups := groupsOn(l, nodes)
+	if err := e.known(ctx, l, nodes, in); err != nil {
+		return err
+	}
+	in.NeedsDatabase = len(groups) > 0
+	for _, node := range nodes {
+		in.Subjects = append(in.Subjects, nodePrefix+node)
+		in.Do = append(in.Do, e.kubectl("cordon", node))
+	}
+	in.What = fmt.Sprintf("the %d process groups of %s may be taken from %s", len(groups), l.Cluster.Name, strings.Join(nodes, ", "))
+	e.evictions(l, groups, in)
+	return nil
+}
+
+// known makes sure that the nodes exist: a mistyped one has no pods, and would be free to go.
+func (e *Env) known(ctx context.Context, l look, nodes []string, in *ui.CanInput) error {
+	all, err := e.nodes(ctx)
+	for _, node := range nodes {
+		switch {
+		case err == nil && all[node] == nil:
+			return usagef("there is no node %q", node)
+		case err != nil && len(groupsOn(l, []string{node})) == 0:
+			return fmt.Errorf("no pod of %s is on node %s, and nobody can tell whether there is such a node: %w", l.Cluster.Name, node, err)
+		}
+	}
+	if err != nil {
+		in.Notes = append(in.Notes, "nodes may not be listed, and are known by the pods on them only: "+explain(err))
+	}
+	return nil
+}
+
+// groupsOn are the process groups whose pods are on nodes.
+func groupsOn(l look, nodes []string) []*v1beta2.ProcessGroupStatus {
+	return slices.DeleteFunc(slices.Clone(l.Groups()), func(g *v1beta2.ProcessGroupStatus) bool {
+		pod := l.Pod(g)
+		return pod == nil || !slices.Contains(nodes, pod.Spec.NodeName)
+	})
+}
+
+// evictions asks each group's rule, and of those with data together whether they are in
+// one fault domain. What has to stay may be free to be replaced.
+func (e *Env) evictions(l look, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) {
+	var withData, stay []*v1beta2.ProcessGroupStatus
+	kinds := map[string]bool{}
+	for _, g := range groups {
+		checks := safety.MayEvict(l.Snapshot, g)
+		in.Checks = append(in.Checks, ui.About(string(g.ProcessGroupID), checks)...)
+		kinds[safety.EvictionKind(l.Snapshot, g)] = true
+		if g.ProcessClass.IsStateful() {
+			withData = append(withData, g)
+		}
+		if refused(checks) && !refused(safety.MayReplace(l.Snapshot, g)) && !g.IsMarkedForRemoval() {
+			stay = append(stay, g)
+		}
+	}
+	if len(withData) > 1 {
+		in.Checks = append(in.Checks, ui.About("", []plan.Check{stages.InOneFaultDomain(l.Snapshot, withData)})...)
+	}
+	for _, r := range safety.EvictionRules() {
+		if kinds[r.Kind] {
+			in.Notes = append(in.Notes, fmt.Sprintf("rule for %s: evicted when %s; replaced when %s", r.Kind, r.Evict, r.Replace))
+		}
+	}
+	if len(stay) > 0 {
+		words := []string{"replace", l.Cluster.Name}
+		for _, g := range stay {
+			words = append(words, string(g.ProcessGroupID))
+		}
+		in.Instead = []string{e.command(append(words, "--dry-run")...)}
+	}
+}
+
+func refused(checks []plan.Check) bool {
+	_, is := plan.Decision{Checks: checks}.Refused()
+	return is
+}

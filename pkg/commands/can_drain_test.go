@@ -1,0 +1,82 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// onNodes is a calm cluster whose nodes the API server has, and one more without pods.
+func onNodes(t *testing.T) *given {
+	t.Helper()
+	g := calm(t)
+	for _, name := range append(slices.Clone(g.world.Nodes), "empty") {
+		g.objects = append(g.objects, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	return g
+}
+
+// nodeOf is the first node with pods that are, or are not, all stateless.
+func (g *given) nodeOf(stateless bool) string {
+	for _, node := range g.world.Nodes {
+		pods, withData := 0, 0
+		for _, pod := range g.world.Pods {
+			if pod.Spec.NodeName == node {
+				pods++
+				if v1beta2.ProcessClass(pod.Labels[v1beta2.LabelProcessClass]).IsStateful() {
+					withData++
+				}
+			}
+		}
+		if pods > 0 && (withData == 0) == stateless {
+			return node
+		}
+	}
+	g.t.Fatalf("no node has such pods")
+	return ""
+}
+
+func TestWhetherANodeMayBeDrained(t *testing.T) {
+	forbid := func(g *given) { g.nodesHidden = forbidden }
+	tests := map[string]struct {
+		given func(*given)
+		args  []string
+		want  int
+		says  string // on stdout or stderr
+	}{
+		"stateless pods":                       {args: []string{"FREE"}, want: ExitDone, says: "may be taken from node-"},
+		"the same as node/NAME":                {args: []string{"node/FREE"}, want: ExitDone, says: "next: kubectl cordon node-"},
+		"a log that is not drained":            {args: []string{"BUSY"}, want: ExitNo, says: "next: kubectl fdb replace sample"},
+		"the rule is shown":                    {args: []string{"BUSY"}, want: ExitNo, says: "note: rule for log: evicted when the facts are fresh and drained; replaced when enough others of its class are up"},
+		"one of two nodes has to stay":         {args: []string{"FREE", "BUSY"}, want: ExitNo, says: "no: "},
+		"no pods at all":                       {args: []string{"empty"}, want: ExitDone, says: "the 0 process groups of sample may be taken from empty"},
+		"a node that does not exist":           {args: []string{"lost-9"}, want: ExitUsage, says: "there is no node"},
+		"nothing":                              {want: ExitUsage, says: "drain what?"},
+		"a pod":                                {args: []string{"pod/x"}, want: ExitUsage, says: "is no node"},
+		"a node that is known by its pods":     {given: forbid, args: []string{"FREE"}, want: ExitDone, says: "note: nodes may not be listed"},
+		"a node that nobody can tell is there": {given: forbid, args: []string{"empty"}, want: ExitForbidden, says: "nobody can tell whether there is such a node"},
+		"nobody answers": {given: func(g *given) {
+			g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
+		}, args: []string{"FREE"}, want: ExitUnreachable, says: "unknown: no answer from the database"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := onNodes(t)
+			if tc.given != nil {
+				tc.given(g)
+			}
+			args := []string{"can", "drain", "-c", "sample"}
+			for _, arg := range tc.args {
+				args = append(args, strings.NewReplacer("FREE", g.nodeOf(true), "BUSY", g.nodeOf(false)).Replace(arg))
+			}
+			if got := g.run(args...); got != tc.want || !strings.Contains(g.out.String()+g.err.String(), tc.says) {
+				t.Errorf("exit code %d, want %d, and %q\nstdout: %s\nstderr: %s", got, tc.want, tc.says, &g.out, &g.err)
+			}
+		})
+	}
+}
