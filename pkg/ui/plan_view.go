@@ -24,6 +24,9 @@ type PlanView struct {
 	Holds []PlanHold `json:"holds"`
 	// Pass is how the preview ended.
 	Pass PassRecord `json:"pass"`
+
+	// decided are the steps that were asked; nil when nobody noted them.
+	decided []string
 }
 
 // PlanObserved is the state of the world that the plan was made for.
@@ -101,6 +104,7 @@ func (r *PlanRecorder) observed(s plan.Snapshot) {
 }
 
 func (r *PlanRecorder) decided(e reconcile.StageDecided) {
+	r.view.decided = append(r.view.decided, e.Stage)
 	for _, a := range e.Actions {
 		item := PlanItem{
 			Number: len(r.view.Items) + 1, Step: e.Stage, ActionRecord: recordAction(a), Why: e.Why,

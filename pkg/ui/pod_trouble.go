@@ -198,9 +198,9 @@ func (f Facts) notReady(pod *corev1.Pod) *Trouble {
 }
 
 // silentServers is of a pod with which nothing is wrong and whose servers the database
-// does not see.
+// does not see. One that does not serve sees next to nobody, which explains nothing.
 func (f Facts) silentServers(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) *Trouble {
-	if f.Database.Status == nil || g.IsGone() || !f.isSilent(g) {
+	if !f.Database.Available() || g.IsGone() || !f.isSilent(g) {
 		return nil
 	}
 	since, _ := g.Condition(v1beta2.ConditionMissingProcesses)

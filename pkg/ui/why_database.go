@@ -28,7 +28,11 @@ func (w *why) database(v StatusView) []WhyChain {
 		}
 	case StateUnavailable:
 		c.State, c.Wish = WhyBlocked, "does not serve"
-		c.Because = []WhyLink{{What: w.unavailableWords(v), Because: append(w.coordinatorTroubles(), w.troubles(nil)...)}}
+		coordinators := w.coordinatorTroubles()
+		others := w.troubles(func(g *v1beta2.ProcessGroupStatus) bool {
+			return !slices.ContainsFunc(coordinators, func(l WhyLink) bool { return l.Subject == string(g.ProcessGroupID) })
+		})
+		c.Because = []WhyLink{{What: w.unavailableWords(v), Because: append(coordinators, others...)}}
 	case StateHealthy, StateDegraded, StateNotConfigured:
 		return nil
 	}
@@ -65,7 +69,11 @@ func (w *why) coordinatorTroubles() []WhyLink {
 			if !slices.Contains(g.Addresses, a.Host) && g.DNSName(w.Cluster) != a.Host {
 				continue
 			}
-			if t := w.troubleOf(g); t != nil {
+			t := w.troubleOf(g)
+			if t == nil && w.Database.Status != nil { // else nobody tried to reach it
+				t = &Trouble{What: "is well, and the coordinator in it does not answer", Look: []string{"logs", g.PodName(w.Cluster), "-c", v1beta2.ContainerMain, "--tail=50"}}
+			}
+			if t != nil {
 				links = append(links, t.link(string(g.ProcessGroupID), fmt.Sprintf(" (coordinator %s)", a.HostPort())))
 			}
 		}

@@ -119,6 +119,9 @@ func (w *why) through(c *WhyChain, g *v1beta2.ProcessGroupStatus, step, what str
 		c.Next = append(c.Next, w.nextFor(h)...)
 		break
 	}
+	if early, is := w.unreached(step); is {
+		l.Because = []WhyLink{early}
+	}
 	c.Because = append(c.Because, l)
 }
 
@@ -202,6 +205,13 @@ func (w *why) step(c *WhyChain, g *v1beta2.ProcessGroupStatus, step string) (act
 	if item, ok := w.itemFor(step, g.ProcessGroupID); ok {
 		c.Because = append(c.Because, WhyLink{Step: step, What: "the next pass will " + item.Summary})
 		return true
+	}
+	if early, is := w.unreached(step); is && step != stepReplace {
+		c.Because = append(c.Because, early)
+		if w.Pod(g) == nil {
+			c.State, c.rank = WhyWaiting, rankWaiting
+		}
+		return false
 	}
 	if step == stepReplace {
 		c.Because = append(c.Because, w.replacement(g)...)

@@ -48,6 +48,21 @@ func (w *why) holds() []WhyChain {
 	return chains
 }
 
+// unreached is for a step that a pass would not come to: an earlier one ends the pass, and
+// what that does is looked at by the next.
+func (w *why) unreached(step string) (WhyLink, bool) {
+	if w.Plan.decided == nil || slices.Contains(w.Plan.decided, step) {
+		return WhyLink{}, false
+	}
+	last := w.Plan.decided[len(w.Plan.decided)-1]
+	for _, h := range w.Plan.Holds {
+		if h.Step == last {
+			return WhyLink{Step: step, What: fmt.Sprintf("the next pass ends before this step, at %s: %s", last, oneLine(h.Reason))}, true
+		}
+	}
+	return WhyLink{Step: step, What: fmt.Sprintf("the next pass ends before this step, after %s", last)}, true
+}
+
 // comesTrue reports whether a hold is only a guess: earlier steps have something to do,
 // and what they do decides on it again.
 func (w *why) comesTrue(h PlanHold) bool {
@@ -86,6 +101,9 @@ func (w *why) held(h PlanHold) WhyLink {
 // be behind it; nil is all.
 func (w *why) refused(c plan.Check, counts func(*v1beta2.ProcessGroupStatus) bool) WhyLink {
 	l := WhyLink{Gate: c.Gate, Have: orText(c.Have, c.Evidence), Need: orText(c.Need, c.Question), What: c.Words()}
+	if w.Database.Status != nil && !w.Database.Available() {
+		return l // the database's own chain tells what is behind it
+	}
 	if slices.Contains([]plan.Gate{plan.GateAvailable, plan.GateBudget, plan.GateReplicas, plan.GateConfig, plan.GateCoord, plan.GateDD}, c.Gate) {
 		l.Because = w.troubles(counts)
 	}

@@ -158,6 +158,14 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 			given: func(in *WhyInput) { in.Database.Status = recorded(t, "63-all-logs-down") }, state: WhyBlocked,
 			want: "database does not serve: its recovery is at",
 		},
+		"a coordinator that runs and does not answer": {
+			given: func(in *WhyInput) {
+				in.Database.Status = recorded(t, "63-all-logs-down")
+				coordinators := in.Database.Status.Client.Coordinators.Coordinators
+				coordinators[0].Reachable, coordinators[0].Address.Host = false, in.Cluster.ProcessGroup("storage-3").Addresses[0]
+			}, state: WhyBlocked,
+			want: "database does not serve: its recovery is at",
+		},
 		"the scheduler has no node": {
 			given: func(in *WhyInput) { in.unschedulable("storage-3", 38*time.Minute) }, state: WhyBlocked,
 			want: "storage-3 has MissingProcesses, PodPending for 38m: its pod is Pending, no node takes it: 0/14 nodes are available: 9 Insufficient memory, 5 node(s) had untolerated taint  next: kubectl describe pod sample-storage-3",
@@ -218,6 +226,16 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 			}, state: WhyWaiting,
 			want: "cluster is not yet as its spec asks: processes have to restart, but not yet; G-UPTIME: have all been up?  next: kubectl fdb reconcile sample --wait",
 		},
+		"a pass ends before the step that would help": {
+			given: func(in *WhyInput) {
+				delete(in.Pods, "sample-storage-3")
+				in.Cluster.ProcessGroup("storage-3").SetCondition(v1beta2.ConditionMissingPod, noon.Add(-time.Minute))
+				in.Plan.decided = []string{"UpdateStatus", "DeletePodsForBuggification"}
+				in.hold("DeletePodsForBuggification", "the deleted pods are made anew in the next pass", false)
+				in.Only = []v1beta2.ProcessGroupID{"storage-3"}
+			}, state: WhyWaiting,
+			want: "storage-3 has MissingPod for 60s: its pod is not there  next: kubectl get events --field-selector involvedObject.name=sample-storage-3",
+		},
 		"a step that failed": {
 			given: func(in *WhyInput) { in.Plan.Pass.Failures = []string{"AddPods: no such image type"} }, state: WhyBlocked,
 			want: "cluster cannot be looked at in full: AddPods: no such image type  next: kubectl fdb plan sample",
@@ -237,6 +255,19 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				t.Errorf("state %s, want %s, and first\nfdb/sample: %s\n%s", v.State, tc.state, tc.want, &b)
 			}
 		})
+	}
+}
+
+// While the database does not serve it sees nobody, so that nobody reports explains nothing.
+func TestSilenceIsNoReasonForAnOutage(t *testing.T) {
+	in := asked(t)
+	in.Database.Status = recorded(t, "63-all-logs-down")
+	coordinators := in.Database.Status.Client.Coordinators.Coordinators
+	coordinators[0].Reachable, coordinators[0].Address.Host = false, in.Cluster.ProcessGroup("storage-3").Addresses[0]
+	in.Database.Status.Cluster.Processes = nil
+	behind := NewWhyReport(meta, in).Items[0].Because[0].Because
+	if len(behind) != 1 || behind[0].Subject != "storage-3" || !strings.HasPrefix(behind[0].What, "its pod is well, and the coordinator in it does not answer") {
+		t.Errorf("%+v", behind)
 	}
 }
 
