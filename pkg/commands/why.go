@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -133,9 +132,4 @@ func whyEnd(v ui.WhyReport) error {
 // commands are command lines as hints show them.
 func (e *Env) commands() ui.Commands {
 	return ui.Commands{FDB: e.command, Kubectl: e.kubectl}
-}
-
-// kubectl is a whole command line of kubectl's own, for this context and namespace.
-func (e *Env) kubectl(words ...string) string {
-	return strings.Replace(e.command(words...), "kubectl fdb ", "kubectl ", 1)
 }

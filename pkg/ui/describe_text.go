@@ -168,7 +168,7 @@ func (p *page) reasons(v WhyReport) {
 	}
 }
 
-func (p *page) events(events []EventView) {
+func (p *page) events(events []ObjectEvent) {
 	p.title("Events")
 	if events == nil {
 		p.printf("  %s\n", unknown)

@@ -30,7 +30,7 @@ type GroupDescription struct {
 	Why WhyReport `json:"why"`
 	// Events are what Kubernetes says of the pod and its volume claim, the newest last;
 	// null when they may not be read.
-	Events []EventView `json:"events"`
+	Events []ObjectEvent `json:"events"`
 	// Commands are whole commands that show or do more.
 	Commands []string `json:"commands"`
 }
@@ -80,8 +80,8 @@ type VolumeView struct {
 	Volume   string `json:"volume,omitempty"`
 }
 
-// EventView is one event of Kubernetes.
-type EventView struct {
+// ObjectEvent is one event of Kubernetes.
+type ObjectEvent struct {
 	Type    string     `json:"type"`
 	Reason  string     `json:"reason"`
 	Object  string     `json:"object"`
@@ -105,7 +105,7 @@ func NewGroupDescription(m Metadata, in DescribeInput, g *v1beta2.ProcessGroupSt
 		Document: NewDocument("ProcessGroupDescription", m, in.Now, in.judged().Source), Group: in.group(g),
 		Processes: in.processViews(g), Pod: in.podView(g), Volume: in.volumeView(g),
 		Evict: safety.MayEvict(in.Snapshot, g), Replace: safety.MayReplace(in.Snapshot, g),
-		Why: NewWhyReport(m, in.WhyInput), Events: eventViews(in.Events),
+		Why: NewWhyReport(m, in.WhyInput), Events: objectEvents(in.Events),
 	}
 	v.Warnings = append(v.Warnings, in.Warnings...)
 	if in.EventsHidden != "" {
@@ -200,10 +200,10 @@ func (f Facts) volumeView(g *v1beta2.ProcessGroupStatus) *VolumeView {
 	return v
 }
 
-// eventViews are events, the newest last. One that repeats was seen last when its series
+// objectEvents are events, the newest last. One that repeats was seen last when its series
 // was.
-func eventViews(events []corev1.Event) []EventView {
-	views := []EventView{}
+func objectEvents(events []corev1.Event) []ObjectEvent {
+	views := []ObjectEvent{}
 	for _, e := range events {
 		last, count := e.LastTimestamp.Time, int(e.Count)
 		if last.IsZero() {
@@ -212,12 +212,12 @@ func eventViews(events []corev1.Event) []EventView {
 		if e.Series != nil {
 			last, count = e.Series.LastObservedTime.Time, int(e.Series.Count)
 		}
-		views = append(views, EventView{
+		views = append(views, ObjectEvent{
 			Type: e.Type, Reason: e.Reason, Object: e.InvolvedObject.Kind + "/" + e.InvolvedObject.Name,
 			Message: oneLine(e.Message), Count: max(count, 1), Last: known(last),
 		})
 	}
-	slices.SortStableFunc(views, func(a, b EventView) int { return compareTimes(a.Last, b.Last) })
+	slices.SortStableFunc(views, func(a, b ObjectEvent) int { return compareTimes(a.Last, b.Last) })
 	return views
 }
 
@@ -229,7 +229,7 @@ type ClusterDescription struct {
 	// Nodes says which nodes have which process groups.
 	Nodes  map[string][]string `json:"nodes"`
 	Why    WhyReport           `json:"why"`
-	Events []EventView         `json:"events"`
+	Events []ObjectEvent         `json:"events"`
 	// Commands are whole commands that show or do more.
 	Commands []string `json:"commands"`
 }
@@ -239,7 +239,7 @@ func NewClusterDescription(m Metadata, in DescribeInput) ClusterDescription {
 	v := ClusterDescription{
 		Document: NewDocument("ClusterDescription", m, in.Now, SourceLive),
 		Status:   NewStatusView(m, in.Facts), Groups: NewGroupListView(m, in.Facts), Why: NewWhyReport(m, in.WhyInput),
-		Nodes: map[string][]string{}, Events: eventViews(in.Events),
+		Nodes: map[string][]string{}, Events: objectEvents(in.Events),
 	}
 	if in.EventsHidden != "" {
 		v.Events = nil
