@@ -229,7 +229,7 @@ type ClusterDescription struct {
 	// Nodes says which nodes have which process groups.
 	Nodes  map[string][]string `json:"nodes"`
 	Why    WhyReport           `json:"why"`
-	Events []ObjectEvent         `json:"events"`
+	Events []ObjectEvent       `json:"events"`
 	// Commands are whole commands that show or do more.
 	Commands []string `json:"commands"`
 }
