@@ -18,10 +18,8 @@ import (
 
 // groupsOptions is what `kubectl fdb get process-groups` was asked to list.
 type groupsOptions struct {
-	clusterFlag
-	outputFlags
+	lookOptions
 	selection
-	watch bool
 }
 
 func newGetProcessGroups(env *Env) *cobra.Command {
@@ -38,64 +36,43 @@ func newGetProcessGroups(env *Env) *cobra.Command {
 
   # Their IDs, for scripts
   kubectl fdb get pg sample-cluster --class storage -o name`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.firstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	}
-	o.clusterFlag.add(cmd, env)
-	o.outputFlags.add(cmd)
+	o.lookOptions.add(cmd, env)
 	o.selection.add(cmd, env)
-	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "list them again and again")
 	return cmd
 }
 
 func (o groupsOptions) run(ctx context.Context, env *Env, args []string) error {
-	if err := o.check(); err != nil {
-		return err
-	}
 	keep, err := o.filter()
 	if err != nil {
 		return err
 	}
-	record, err := env.cluster(ctx, args, o.name, reads)
-	if err != nil {
-		return causeOf(ctx, err)
-	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
-	env.about = key
-	show := func(ctx context.Context) error { return o.show(ctx, env, key, keep) }
-	if o.watch {
-		return env.watch(ctx, show)
-	}
-	return causeOf(ctx, show(ctx))
+	return o.look(ctx, env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
+		return o.see(ctx, env, key, keep)
+	})
 }
 
-func (o groupsOptions) show(ctx context.Context, env *Env, key types.NamespacedName, keep func(ui.GroupView, time.Time) bool) error {
+func (o groupsOptions) see(ctx context.Context, env *Env, key types.NamespacedName, keep func(ui.GroupView, time.Time) bool) (looked, error) {
 	facts, err := observation{env: env, key: key}.facts(ctx)
 	if err != nil {
-		return err
+		return looked{}, err
 	}
 	v := ui.NewGroupListView(env.metadata(key), facts)
 	if err := o.allKnown(v); err != nil {
-		return err
+		return looked{}, err
 	}
 	v.Items = slices.DeleteFunc(v.Items, func(g ui.GroupView) bool { return !keep(g, facts.Now) })
-	for _, warning := range v.Warnings {
-		env.talk("warning: %s", warning)
+	r := looked{warnings: v.Warnings, printable: printable{
+		document: v, names: namesOf("processgroup", v.Items, func(g ui.GroupView) string { return g.ID }),
+		table: func(w io.Writer) error { return ui.WriteGroups(w, v, o.list(env)) },
+	}}
+	if len(v.Items) == 0 {
+		r.none = "no process group of " + key.Name + " matches"
 	}
-	names := make([]string, len(v.Items))
-	for i, g := range v.Items {
-		names[i] = "processgroup/" + g.ID
-	}
-	return o.print(env.Out, printable{document: v, names: names, stream: o.watch, table: func(w io.Writer) error {
-		if len(v.Items) == 0 {
-			env.talk("no process group of %s matches", key.Name)
-			return nil
-		}
-		return ui.WriteGroups(w, v, o.list(env))
-	}})
+	return r, nil
 }
 
 // selection chooses process groups; what is not asked for does not matter.

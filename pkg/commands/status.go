@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -19,10 +15,8 @@ import (
 type statusOptions struct {
 	clusterFlag
 	outputFlags
-	all     bool
-	watch   bool
-	wait    bool
-	timeout time.Duration
+	repetition
+	all bool
 }
 
 func newStatus(env *Env) *cobra.Command {
@@ -51,46 +45,32 @@ Exit code 0: healthy. 1: not healthy. 8: nobody can tell.`,
 	}
 	o.clusterFlag.add(cmd, env)
 	o.outputFlags.add(cmd)
-	flags := cmd.Flags()
-	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "list the clusters of all namespaces")
-	flags.BoolVarP(&o.watch, "watch", "w", false, "show it again and again")
-	flags.BoolVar(&o.wait, "wait", false, "wait until healthy, then show it")
-	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, with exit code 3; 0 is never")
+	o.addWatch(cmd)
+	o.addWait(cmd, "healthy")
+	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "list the clusters of all namespaces")
 	return cmd
 }
 
-// lookInterval is how long to rest between two looks at a cluster.
-const lookInterval = 5 * time.Second
-
 func (o statusOptions) run(ctx context.Context, env *Env, args []string) error {
-	if err := o.check(); err != nil {
+	if err := errors.Join(o.outputFlags.check(), o.repetition.check()); err != nil {
 		return err
-	}
-	switch {
-	case o.timeout < 0:
-		return usagef("--timeout cannot be negative")
-	case o.watch && o.wait:
-		return usagef("--watch goes on, --wait ends: choose one")
 	}
 	ctx, stop := withTimeout(ctx, env.Clock, o.timeout)
 	defer stop()
-	look, err := o.looker(ctx, env, args)
+	see, err := o.looker(ctx, env, args)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
-	if o.watch {
-		return o.watchIt(ctx, env, look)
-	}
-	return o.showOnce(ctx, env, look)
+	return o.repetition.run(ctx, env, o.outputFlags, see)
 }
 
 // looker returns what to do for one look: at one cluster, or at all.
-func (o statusOptions) looker(ctx context.Context, env *Env, args []string) (func(context.Context) (statusResult, error), error) {
+func (o statusOptions) looker(ctx context.Context, env *Env, args []string) (look, error) {
 	if o.all {
 		if len(args) > 0 || o.name != "" {
 			return nil, usagef("-A lists all clusters; leave out the name of one")
 		}
-		return func(ctx context.Context) (statusResult, error) { return o.lookAtAll(ctx, env) }, nil
+		return func(ctx context.Context) (looked, error) { return listClusters(ctx, env, o.outputFlags, "") }, nil
 	}
 	record, err := env.cluster(ctx, args, o.name, reads)
 	if err != nil {
@@ -98,17 +78,10 @@ func (o statusOptions) looker(ctx context.Context, env *Env, args []string) (fun
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	env.about = key
-	return func(ctx context.Context) (statusResult, error) { return o.lookAt(ctx, env, key) }, nil
+	return func(ctx context.Context) (looked, error) { return o.lookAt(ctx, env, key) }, nil
 }
 
-// statusResult is one look: the document, and what it means for the shell.
-type statusResult struct {
-	printable
-	code   int
-	reason string
-}
-
-func (o statusOptions) lookAt(ctx context.Context, env *Env, key types.NamespacedName) (statusResult, error) {
+func (o statusOptions) lookAt(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
 	metadata := env.metadata(key)
 	seen := observation{env: env, key: key}
 	if o.isTable() && !o.wait && !env.global.quiet {
@@ -116,10 +89,10 @@ func (o statusOptions) lookAt(ctx context.Context, env *Env, key types.Namespace
 	}
 	facts, err := seen.facts(ctx)
 	if err != nil {
-		return statusResult{}, err
+		return looked{}, err
 	}
 	v := ui.NewStatusView(metadata, facts)
-	return statusResult{
+	return looked{
 		printable: printable{
 			document: v, names: []string{"foundationdbcluster/" + key.Name},
 			table: func(w io.Writer) error { return o.screen(env, w, v) },
@@ -141,110 +114,4 @@ func stateCode(s ui.State) int {
 	default:
 		return ExitNo
 	}
-}
-
-// parallelLooks bounds how many clusters are asked at once.
-const parallelLooks = 8
-
-func (o statusOptions) lookAtAll(ctx context.Context, env *Env) (statusResult, error) {
-	c, err := env.Client()
-	if err != nil {
-		return statusResult{}, err
-	}
-	clusters, err := clustersIn(ctx, c, "")
-	if err != nil {
-		return statusResult{}, err
-	}
-	slices.SortFunc(clusters, func(a, b cluster) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
-	views := make([]ui.StatusView, len(clusters))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallelLooks)
-	for i := range clusters {
-		key := types.NamespacedName{Namespace: clusters[i].Namespace, Name: clusters[i].Name}
-		group.Go(func() error {
-			facts, err := observation{env: env, key: key}.facts(ctx)
-			if err != nil {
-				return err
-			}
-			views[i] = ui.NewStatusView(env.metadata(key), facts)
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return statusResult{}, err
-	}
-	return o.listed(env, views), nil
-}
-
-func (o statusOptions) listed(env *Env, views []ui.StatusView) statusResult {
-	list := ui.NewStatusListView(env.metadata(types.NamespacedName{}), env.Clock.Now(), views)
-	r := statusResult{printable: printable{
-		document: list,
-		table: func(w io.Writer) error {
-			if len(views) == 0 {
-				env.talk("there is no FoundationDBCluster in any namespace")
-				return nil
-			}
-			return ui.WriteStatusList(w, list, o.list(env))
-		},
-	}}
-	for _, v := range views {
-		r.names = append(r.names, "foundationdbcluster/"+v.Metadata.Cluster)
-		if code := stateCode(v.State); code > r.code {
-			r.code, r.reason = code, v.Metadata.Namespace+"/"+v.Metadata.Cluster+": "+v.Summary
-		}
-	}
-	return r
-}
-
-// showOnce looks once, or with --wait until the answer is yes.
-func (o statusOptions) showOnce(ctx context.Context, env *Env, look func(context.Context) (statusResult, error)) error {
-	said := ""
-	for {
-		r, err := look(ctx)
-		if err != nil {
-			return o.ended(ctx, err, said)
-		}
-		if !o.wait || r.code == ExitDone {
-			return o.end(env, r)
-		}
-		if r.reason != said {
-			env.talk("waiting: %s", r.reason)
-			said = r.reason
-		}
-		if err := env.pause(ctx, lookInterval, r.reason); err != nil {
-			return o.ended(ctx, err, said)
-		}
-	}
-}
-
-func (o statusOptions) end(env *Env, r statusResult) error {
-	if err := o.print(env.Out, r.printable); err != nil {
-		return err
-	}
-	if r.code != ExitDone {
-		return answer{r.code}
-	}
-	return nil
-}
-
-// ended is for a wait that something cut short.
-func (o statusOptions) ended(ctx context.Context, err error, said string) error {
-	cause := causeOf(ctx, err)
-	if errors.Is(cause, errTimeout) && said != "" {
-		return &failure{code: ExitWaiting, err: errors.New(errTimeout.Error() + " after " + o.timeout.String() + ": " + said)}
-	}
-	return cause
-}
-
-// watchIt looks until it is interrupted.
-func (o statusOptions) watchIt(ctx context.Context, env *Env, look func(context.Context) (statusResult, error)) error {
-	return env.watch(ctx, func(ctx context.Context) error {
-		r, err := look(ctx)
-		if err != nil {
-			return err
-		}
-		r.stream = true
-		return o.print(env.Out, r.printable)
-	})
 }

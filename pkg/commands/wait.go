@@ -154,7 +154,7 @@ const clearScreen = "\x1b[H\x1b[2J"
 
 // watch shows something again and again until it is interrupted. On a terminal
 // each showing takes the place of the one before.
-func (e *Env) watch(ctx context.Context, show func(context.Context) error) error {
+func (e *Env) watch(ctx context.Context, interval time.Duration, show func(context.Context) error) error {
 	for {
 		if e.IsTerminal(e.Out) && e.Getenv("TERM") != "dumb" {
 			fmt.Fprint(e.Out, clearScreen)
@@ -162,7 +162,7 @@ func (e *Env) watch(ctx context.Context, show func(context.Context) error) error
 		if err := show(ctx); err != nil {
 			return causeOf(ctx, err)
 		}
-		if err := e.pause(ctx, lookInterval, ""); err != nil {
+		if err := e.pause(ctx, interval, ""); err != nil {
 			return err
 		}
 	}
