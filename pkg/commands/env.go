@@ -63,10 +63,22 @@ type Env struct {
 type Session interface {
 	reconcile.Observer
 	reconcile.Actor
+	Reader
 	// ReadNodes has nodes observed whatever the rules of the spec are about.
 	ReadNodes()
 	// Gates asks what has to hold before the first change.
 	Gates(ctx context.Context, o live.GateOptions) ([]plan.Check, error)
+}
+
+// Reader reads what no pass needs to know of a cluster, and people do. The record and
+// the pods have to have been observed before. It changes nothing.
+type Reader interface {
+	// ReadExclusions reads which exclusions are in force and in progress.
+	ReadExclusions(ctx context.Context) (plan.CoordinationFacts, error)
+	// ReadShared reads all that instances share, whether or not the spec asks for it.
+	ReadShared(ctx context.Context) (plan.CoordinationFacts, error)
+	// ReadClusterFiles reads the connection strings in the database and in all pods.
+	ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error)
 }
 
 // Follower tells when something about a cluster changes.

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -108,8 +109,45 @@ func (c *FDBCLI) InProgressExclusions(ctx context.Context) ([]string, error) {
 	return c.keysUnder(ctx, "listing exclusions in progress", inProgressPrefix)
 }
 
+// ExclusionLists are what the database says of exclusions, each list sorted.
+type ExclusionLists struct {
+	// InForce are the targets excluded now, failed ones included.
+	InForce []string
+	// Failed are those of InForce that were excluded as failed: nobody waits for their data.
+	Failed []string
+	// InProgress are addresses, without flags, that still hold something.
+	InProgress []string
+}
+
+// ExclusionLists reads all of them with one command.
+func (c *FDBCLI) ExclusionLists(ctx context.Context) (ExclusionLists, error) {
+	found, err := c.rangesUnder(ctx, "listing exclusions",
+		excludedPrefix, excludedLocalityPrefix, failedPrefix, failedLocalityPrefix, inProgressPrefix)
+	if err != nil {
+		return ExclusionLists{}, err
+	}
+	failed := sorted(found[failedPrefix], found[failedLocalityPrefix])
+	return ExclusionLists{
+		InForce:    sorted(found[excludedPrefix], found[excludedLocalityPrefix], failed),
+		Failed:     failed,
+		InProgress: sorted(found[inProgressPrefix]),
+	}, nil
+}
+
 // keysUnder lists what follows the prefixes in the keys that have them.
 func (c *FDBCLI) keysUnder(ctx context.Context, doing string, prefixes ...string) ([]string, error) {
+	found, err := c.rangesUnder(ctx, doing, prefixes...)
+	return sorted(slices.Collect(maps.Values(found))...), err
+}
+
+func sorted(lists ...[]string) []string {
+	all := slices.Concat(lists...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// rangesUnder lists, by prefix, what follows it in the keys that have it.
+func (c *FDBCLI) rangesUnder(ctx context.Context, doing string, prefixes ...string) (map[string][]string, error) {
 	commands := make([]string, len(prefixes))
 	for i, prefix := range prefixes {
 		commands[i] = command("getrange", prefix, endOf(prefix), strconv.Itoa(maxRows))
@@ -121,7 +159,7 @@ func (c *FDBCLI) keysUnder(ctx context.Context, doing string, prefixes ...string
 	if !rangeEnds(r.Stdout) {
 		return nil, unparsed(doing, r)
 	}
-	var found []string
+	found := map[string][]string{}
 	lines := answerLines(r.Stdout)
 	for _, prefix := range prefixes {
 		rows, rest, err := parseRange(maxRows, lines)
@@ -133,15 +171,14 @@ func (c *FDBCLI) keysUnder(ctx context.Context, doing string, prefixes ...string
 			if !has {
 				return nil, &Error{Kind: KindUnparsed, Doing: doing, Detail: "key outside its range: " + strconv.Quote(string(row.Key))}
 			}
-			found = append(found, name)
+			found[prefix] = append(found[prefix], name)
 		}
 		lines = rest
 	}
 	if len(lines) > 0 {
 		return nil, unparsed(doing, r)
 	}
-	slices.Sort(found)
-	return slices.Compact(found), nil
+	return found, nil
 }
 
 // endOf is the end of the range of all keys that start with a prefix ending in "/".

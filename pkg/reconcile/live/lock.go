@@ -147,13 +147,13 @@ func (w *World) readCoordination(ctx context.Context, c *v1beta2.FoundationDBClu
 		return facts, nil
 	}
 	if slices.ContainsFunc(c.Status.ProcessGroups, (*v1beta2.ProcessGroupStatus).IsMarkedForRemoval) {
-		excluded, err := cli.Exclusions(ctx)
-		inProgress, progressErr := cli.InProgressExclusions(ctx)
+		lists, err := cli.ExclusionLists(ctx)
 		if ctx.Err() != nil {
 			return facts, ctx.Err()
 		}
-		facts.ExclusionsRead = err == nil && progressErr == nil
-		facts.Exclusions, facts.InProgressExclusions = excluded, inProgress
+		if err == nil {
+			noteExclusions(&facts, lists)
+		}
 	}
 	if !c.LocksUsed() && !c.ResetMaintenanceMode() && !actsTogether(c) {
 		return facts, nil
@@ -165,6 +165,16 @@ func (w *World) readCoordination(ctx context.Context, c *v1beta2.FoundationDBClu
 	if err != nil {
 		return facts, nil //nolint:nilerr // a database that cannot be asked is a fact: Read stays false
 	}
+	noteShared(&facts, shared, c)
+	return facts, nil
+}
+
+func noteExclusions(facts *plan.CoordinationFacts, lists admin.ExclusionLists) {
+	facts.ExclusionsRead = true
+	facts.Exclusions, facts.FailedExclusions, facts.InProgressExclusions = lists.InForce, lists.Failed, lists.InProgress
+}
+
+func noteShared(facts *plan.CoordinationFacts, shared admin.Shared, c *v1beta2.FoundationDBCluster) {
 	facts.Read, facts.Lock, facts.DenyList = true, shared.Lock, shared.Denied
 	facts.Maintenance = map[v1beta2.ProcessGroupID]time.Time{}
 	for group, at := range shared.Maintenance {
@@ -173,7 +183,6 @@ func (w *World) readCoordination(ctx context.Context, c *v1beta2.FoundationDBClu
 	facts.Announced = announced(shared)
 	facts.ReadyForUpgrade = facts.Announced[c.Spec.Version]
 	facts.Lists = plan.ListFacts{Read: shared.Lists != nil, Entries: shared.Lists, Addresses: shared.Addresses}
-	return facts, nil
 }
 
 // sharedRequest asks for no more than the spec's rules look at.

@@ -97,6 +97,9 @@ type CoordinationFacts struct {
 	// Exclusions are the targets excluded now, read in a transaction: a status document
 	// can be stale, and an exclusion that a person ended lets data come back.
 	Exclusions []string
+	// FailedExclusions are those of Exclusions that somebody made as failed: nobody waits
+	// for their data.
+	FailedExclusions []string
 	// InProgressExclusions are addresses, with ports and without flags, of processes
 	// that are excluded and still hold something. fdb.UnknownLogAddress among them may
 	// be anybody.

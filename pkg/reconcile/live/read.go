@@ -1,0 +1,120 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// readLimit bounds what is read besides the status document.
+const readLimit = time.Minute
+
+// ReadExclusions reads which exclusions are in force and which still hold something,
+// also where no process group leaves. It never asks for an exclusion, which would begin
+// to move data anew.
+func (w *World) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, error) {
+	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
+	facts := plan.CoordinationFacts{}
+	cli, _, err := w.database()
+	if err != nil {
+		return facts, fmt.Errorf("reading exclusions: %w", err)
+	}
+	lists, err := cli.ExclusionLists(ctx)
+	if err != nil {
+		return facts, err
+	}
+	noteExclusions(&facts, lists)
+	return facts, nil
+}
+
+// ReadShared reads all that instances share, whether or not the spec asks for it.
+func (w *World) ReadShared(ctx context.Context) (plan.CoordinationFacts, error) {
+	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
+	facts := plan.CoordinationFacts{}
+	cli, record, err := w.database()
+	if err != nil {
+		return facts, fmt.Errorf("reading what instances share: %w", err)
+	}
+	everything := admin.SharedRequest{Upgrades: true, Maintenance: true, Lists: true}
+	shared, err := admin.ReadShared(ctx, cli, fdb.LockKeys{Prefix: record.LockKeyPrefix()}, everything)
+	if err != nil {
+		return facts, err
+	}
+	noteShared(&facts, shared, record)
+	return facts, nil
+}
+
+// ReadClusterFiles reads the connection string in force, and the file that the servers of
+// each pod keep. What cannot be read is a fact; only the context's end is an error.
+func (w *World) ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error) {
+	limited, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
+	w.mu.Lock()
+	pods := w.pods
+	w.mu.Unlock()
+	files := plan.ClusterFiles{Pods: map[string]plan.ClusterFile{}}
+	var mu sync.Mutex
+	group, asking := errgroup.WithContext(limited)
+	group.SetLimit(parallelPods)
+	group.Go(func() error {
+		files.Live, files.LiveUnknown = w.liveConnectionString(asking)
+		return nil
+	})
+	for name, pod := range pods {
+		group.Go(func() error {
+			file := w.clusterFile(asking, pod)
+			mu.Lock()
+			defer mu.Unlock()
+			files.Pods[name] = file
+			return nil
+		})
+	}
+	_ = group.Wait() // nobody returns an error
+	return files, ctx.Err()
+}
+
+func (w *World) liveConnectionString(ctx context.Context) (inForce fdb.ConnectionString, unknown string) {
+	cli, _, err := w.database()
+	if err != nil {
+		return inForce, err.Error()
+	}
+	if inForce, err = cli.ConnectionString(ctx); err != nil {
+		return inForce, err.Error()
+	}
+	return inForce, ""
+}
+
+// fileLimit is how long one pod may take to show a file.
+const fileLimit = 10 * time.Second
+
+func (w *World) clusterFile(ctx context.Context, pod *corev1.Pod) plan.ClusterFile {
+	if pod.Status.Phase != corev1.PodRunning || !mainContainerReady(pod) {
+		return plan.ClusterFile{Unreadable: "the pod does not run"}
+	}
+	t, err := w.transport(pod)
+	if err != nil {
+		return plan.ClusterFile{Unreadable: err.Error()}
+	}
+	ctx, cancel := context.WithTimeout(ctx, fileLimit)
+	defer cancel()
+	r, err := t.Run(ctx, admin.Command{Argv: []string{"cat", admin.LiveClusterFile}, Limit: fileLimit})
+	switch {
+	case err != nil:
+		return plan.ClusterFile{Unreadable: err.Error()}
+	case r.ExitCode != 0:
+		return plan.ClusterFile{Unreadable: strings.TrimSpace(string(r.Stderr))}
+	default:
+		return plan.ClusterFile{Content: string(r.Stdout)}
+	}
+}

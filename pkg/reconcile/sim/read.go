@@ -1,0 +1,65 @@
+package sim
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// ReadExclusions reads which exclusions are in force and which still hold something.
+func (w *World) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, error) {
+	facts := plan.CoordinationFacts{}
+	var err error
+	if facts.InProgressExclusions, err = w.managementKeys(ctx, "in_progress_exclusion"); err != nil {
+		return facts, err
+	}
+	if facts.FailedExclusions, err = w.managementKeys(ctx, "failed", "failed_locality"); err != nil {
+		return facts, err
+	}
+	facts.Exclusions, err = w.managementKeys(ctx, "excluded", "excluded_locality", "failed", "failed_locality")
+	facts.ExclusionsRead = err == nil
+	return facts, err
+}
+
+// ReadShared reads all that instances share, whether or not the spec asks for it.
+func (w *World) ReadShared(context.Context) (plan.CoordinationFacts, error) {
+	lists := w.Shared.Lists.now
+	lists.Read = true
+	return plan.CoordinationFacts{
+		Read: true, Lock: w.Shared.Lock, DenyList: w.Shared.denied(), Maintenance: w.Shared.Maintenance,
+		Announced: w.announced(), Lists: lists,
+	}, nil
+}
+
+// ReadClusterFiles reads the connection strings in the database and in all pods.
+func (w *World) ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error) {
+	files := plan.ClusterFiles{Pods: map[string]plan.ClusterFile{}}
+	for name, pod := range w.Pods {
+		running := w.running[name]
+		if pod.Status.Phase != corev1.PodRunning || running == nil || running.files[liveClusterFile] == nil {
+			files.Pods[name] = plan.ClusterFile{Unreadable: "no such file"}
+			continue
+		}
+		files.Pods[name] = plan.ClusterFile{Content: string(running.files[liveClusterFile])}
+	}
+	d := w.database(ctx)
+	if d.Status == nil {
+		files.LiveUnknown = d.Why()
+		return files, nil
+	}
+	live, err := fdb.ParseConnectionString(d.Status.Cluster.ConnectionString)
+	if err != nil {
+		files.LiveUnknown = err.Error()
+		return files, nil //nolint:nilerr // what is not known is a fact
+	}
+	files.Live = live
+	return files, nil
+}
+
+// WriteClusterFile gives a pod's servers another cluster file, as a person could.
+func (w *World) WriteClusterFile(pod, content string) {
+	w.running[pod].files[liveClusterFile] = []byte(content)
+}
