@@ -49,10 +49,9 @@ func (o clustersOptions) run(ctx context.Context, env *Env) error {
 			return err
 		}
 	}
-	err := o.repetition.run(ctx, env, o.outputFlags, func(ctx context.Context) (looked, error) {
+	return o.repetition.run(ctx, env, o.outputFlags, func(ctx context.Context) (looked, error) {
 		r, err := listClusters(ctx, env, o.outputFlags, namespace)
 		r.code = ExitDone
 		return r, err
 	})
-	return causeOf(ctx, err)
 }

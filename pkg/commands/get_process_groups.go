@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -55,7 +56,7 @@ func (o groupsOptions) run(ctx context.Context, env *Env, args []string) error {
 	})
 }
 
-func (o groupsOptions) see(ctx context.Context, env *Env, key types.NamespacedName, keep func(ui.GroupView, time.Time) bool) (looked, error) {
+func (o groupsOptions) see(ctx context.Context, env *Env, key types.NamespacedName, keep groupFilter) (looked, error) {
 	facts, err := observation{env: env, key: key}.facts(ctx)
 	if err != nil {
 		return looked{}, err
@@ -85,7 +86,7 @@ type selection struct {
 
 func (s *selection) add(cmd *cobra.Command, env *Env) {
 	flags := cmd.Flags()
-	flags.StringSliceVar(&s.ids, "process-group", nil, "only these: process group IDs or names of pods")
+	flags.StringSliceVar(&s.ids, "process-group", nil, "only these: process group IDs, names of pods, or addresses")
 	flags.StringSliceVar(&s.classes, "class", nil, "only these classes")
 	flags.StringSliceVar(&s.conditions, "condition", nil, "only those with any of these conditions")
 	flags.StringSliceVar(&s.zones, "zone", nil, "only those in these zones")
@@ -120,8 +121,11 @@ func conditionTypes() []v1beta2.ProcessGroupConditionType {
 	}
 }
 
+// groupFilter is the question whether a group is selected.
+type groupFilter func(g ui.GroupView, now time.Time) bool
+
 // filter returns the question whether a group is selected.
-func (s selection) filter() (func(g ui.GroupView, now time.Time) bool, error) {
+func (s selection) filter() (groupFilter, error) {
 	selector, err := labels.Parse(s.labels)
 	if err != nil {
 		return nil, usage(fmt.Errorf("reading -l: %w", err))
@@ -137,7 +141,7 @@ func (s selection) filter() (func(g ui.GroupView, now time.Time) bool, error) {
 		}
 	}
 	return func(g ui.GroupView, now time.Time) bool {
-		return anyOf(s.ids, g.ID, g.Pod, "pod/"+g.Pod) && anyOf(s.classes, g.Class) && anyOf(s.zones, g.Zone) && anyOf(s.nodes, g.Node) &&
+		return anyOf(s.ids, namesOfGroup(g)...) && anyOf(s.classes, g.Class) && anyOf(s.zones, g.Zone) && anyOf(s.nodes, g.Node) &&
 			(!s.removing || g.RemovalSince != nil) && (!s.excluded || g.Excluded()) &&
 			(s.labels == "" || selector.Matches(labels.Set(g.Labels()))) && s.hasCondition(g, now)
 	}, nil
@@ -160,10 +164,23 @@ func (s selection) hasCondition(g ui.GroupView, now time.Time) bool {
 	})
 }
 
+// namesOfGroup are all that a group can be called: its ID, its pod, and its addresses
+// with and without their ports.
+func namesOfGroup(g ui.GroupView) []string {
+	names := []string{g.ID, "processgroup/" + g.ID, g.Pod, "pod/" + g.Pod}
+	for _, text := range g.Addresses {
+		names = append(names, text)
+		if a, err := fdb.ParseAddress(text); err == nil {
+			names = append(names, a.Host)
+		}
+	}
+	return names
+}
+
 // allKnown makes sure that the groups that were asked for by name are there.
 func (s selection) allKnown(v ui.GroupListView) error {
 	for _, id := range s.ids {
-		if !slices.ContainsFunc(v.Items, func(g ui.GroupView) bool { return id == g.ID || id == g.Pod || id == "pod/"+g.Pod }) {
+		if !slices.ContainsFunc(v.Items, func(g ui.GroupView) bool { return slices.Contains(namesOfGroup(g), id) }) {
 			return usagef("there is no process group %q in cluster %s", id, v.Metadata.Cluster)
 		}
 	}

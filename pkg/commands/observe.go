@@ -34,6 +34,10 @@ type observation struct {
 	key types.NamespacedName
 	// nodes has nodes read whatever the spec's rules are about.
 	nodes bool
+	// asks is what the cluster's pods are asked; 0 is everything.
+	asks plan.Facet
+	// more reads what people want to know beyond that; nil for nothing.
+	more func(context.Context, Reader, *plan.Snapshot) error
 	// slow is told what Kubernetes knows when the database takes its time; nil tells nobody.
 	slow func(ui.Facts)
 }
@@ -67,7 +71,7 @@ func (o observation) look(ctx context.Context) (look, error) {
 	facts := ui.Facts{Lease: o.lease(ctx)}
 	asked := make(chan error, 1)
 	full := snapshot
-	go func() { asked <- session.Observe(ctx, &full, askPods) }()
+	go func() { asked <- o.ask(ctx, session, &full) }()
 
 	err = o.await(asked, func() { o.tellSlow(facts, snapshot) })
 	switch {
@@ -78,6 +82,18 @@ func (o observation) look(ctx context.Context) (look, error) {
 		full.Database.Unreachable = explain(err)
 	}
 	return look{Facts: judged(facts, full), seen: full, session: session}, nil
+}
+
+// ask asks through the cluster's pods.
+func (o observation) ask(ctx context.Context, session Session, into *plan.Snapshot) error {
+	asks := o.asks
+	if asks == 0 {
+		asks = askPods
+	}
+	if err := session.Observe(ctx, into, asks); err != nil || o.more == nil {
+		return err
+	}
+	return o.more(ctx, session, into)
 }
 
 // await returns the answer. When it takes its time it calls slow, once, and says

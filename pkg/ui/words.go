@@ -35,6 +35,9 @@ func bytesOr(n *int64) string {
 // bytesWords is a number of bytes with three digits or so: 1.4GiB.
 func bytesWords(n int64) string {
 	const unit = 1024
+	if n < 0 {
+		return "-" + bytesWords(-n)
+	}
 	if n < unit {
 		return strconv.FormatInt(n, 10) + "B"
 	}

@@ -1,0 +1,105 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// newExclusion is the parent of what is about exclusions. It is no command of its own.
+func newExclusion(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "exclusion",
+		Aliases: []string{"exclusions"},
+		Short:   "Show what is excluded, how far that is, and when removal is safe",
+	}
+	cmd.AddCommand(newExclusionStatus(env), newExclusionList(env, "list"), newExclusionWait(env))
+	asParent(cmd, "what of exclusions?", "command", "about exclusions")
+	return cmd
+}
+
+// exclusionFacts are the facts about one cluster and its exclusions, from one status
+// document and one read of the lists. Nothing is ever excluded to learn them: that would
+// begin to move data anew.
+func exclusionFacts(ctx context.Context, env *Env, key types.NamespacedName) (ui.Facts, error) {
+	why := ""
+	facts, err := observation{env: env, key: key, asks: plan.Database, more: func(ctx context.Context, r Reader, s *plan.Snapshot) error {
+		if !s.Database.Available() {
+			return nil // there is nobody to ask, and trying takes a minute
+		}
+		read, err := r.ReadExclusions(ctx)
+		if err != nil && ctx.Err() == nil {
+			why = explain(err)
+		}
+		s.Coordination = read
+		return ctx.Err()
+	}}.facts(ctx)
+	if why != "" {
+		facts.Warnings = append(facts.Warnings, "exclusions could not be read: "+why)
+	}
+	return facts, err
+}
+
+// exclusionListOptions is what `kubectl fdb exclusion list` was asked.
+type exclusionListOptions struct{ lookOptions }
+
+// newExclusionList is one command under two names: exclusion list and get exclusions.
+func newExclusionList(env *Env, name string) *cobra.Command {
+	var o exclusionListOptions
+	cmd := &cobra.Command{
+		Use:   name + " [CLUSTER]",
+		Short: "List the exclusions in the database, and whose they are",
+		Long: `List the exclusions that are in force in the database: those of this cluster's
+process groups, those of other instances that share the database, and what was left
+behind. "kubectl fdb exclusion status" says how far the cluster's own are.`,
+		Example: `  # What is excluded?
+  kubectl fdb exclusion list sample-cluster
+
+  # The targets, as fdbcli names them
+  kubectl fdb get exclusions sample-cluster -o custom-columns=TARGET:.target --no-headers`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
+				return o.see(ctx, env, key)
+			})
+		},
+	}
+	o.add(cmd, env)
+	return cmd
+}
+
+func (o exclusionListOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
+	facts, err := exclusionFacts(ctx, env, key)
+	if err != nil {
+		return looked{}, err
+	}
+	if !facts.Coordination.ExclusionsRead {
+		return looked{}, unanswered(facts, "which exclusions there are")
+	}
+	v := ui.NewExclusionListView(env.metadata(key), facts)
+	r := looked{warnings: v.Warnings, printable: printable{
+		document: v, names: namesOf("exclusion", v.Items, func(e ui.ExclusionView) string { return e.Target }),
+		table: func(w io.Writer) error { return ui.WriteExclusions(w, v, o.list(env)) },
+	}}
+	if len(v.Items) == 0 {
+		r.none = "nothing is excluded in the database of " + key.Name
+	}
+	return r, nil
+}
+
+// unanswered ends a command whose question only the database can answer.
+func unanswered(f ui.Facts, question string) error {
+	why := f.Database.Why()
+	switch {
+	case why == "" && !f.Database.Available():
+		why = "the database is unavailable"
+	case why == "" && len(f.Warnings) > 0:
+		why = f.Warnings[len(f.Warnings)-1]
+	}
+	return &failure{code: ExitUnreachable, err: fmt.Errorf("nobody can tell %s: %s", question, why)}
+}

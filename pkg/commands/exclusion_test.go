@@ -1,0 +1,182 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// leaving is a cluster one of whose storage groups somebody excluded, and wants gone.
+func leaving(t *testing.T) (g *given, id string) {
+	t.Helper()
+	g = up(t)
+	g.world.Tick(2 * time.Minute) // until the recovery is over
+	for _, group := range g.world.Record.Status.ProcessGroups {
+		if group.ProcessClass == v1beta2.ProcessClassStorage {
+			group.MarkForRemoval(g.world.Now())
+			g.exclude(group.ExclusionString())
+			return g, string(group.ProcessGroupID)
+		}
+	}
+	t.Fatal("no storage group")
+	return nil, ""
+}
+
+func (g *given) exclude(target string) {
+	g.t.Helper()
+	if out, err := g.world.Type("exclude no_wait " + target); err != nil {
+		g.t.Fatalf("%v: %s", err, out)
+	}
+}
+
+func TestExclusionStatusFollowsAGroupUntilItIsSafe(t *testing.T) {
+	g, id := leaving(t)
+	if code := g.run("exclusion", "status", "sample"); code != ExitNo || !strings.Contains(g.out.String(), "moving") || !strings.Contains(g.out.String(), id) {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	if code := g.run("exclusion", "wait", "sample", "--timeout", "1h"); code != ExitDone || !strings.Contains(g.out.String(), "safe") {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	if !strings.Contains(g.err.String(), "waiting: 1 of 1 are not safe to remove") {
+		t.Errorf("stderr: %s", &g.err)
+	}
+	if code := g.run("exclusion", "status", "sample", "-o", "jsonpath={.safe} {.items[0].state}"); code != ExitDone || g.out.String() != "true safe" {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	t.Log(g.out.String(), g.err.String())
+}
+
+func TestExclusionStatusExitCodes(t *testing.T) {
+	tests := map[string]struct {
+		given func(g *given, id string)
+		args  []string
+		input string
+		want  int
+		out   string
+		err   string
+	}{
+		"one that moves":          {args: []string{"status", "sample"}, want: ExitNo, out: "moving"},
+		"in JSON":                 {args: []string{"status", "sample", "-o", "json"}, want: ExitNo, out: `"kind": "ExclusionStatus"`},
+		"its name":                {args: []string{"status", "sample", "-o", "name"}, want: ExitNo, out: "processgroup/storage-"},
+		"nothing of the class":    {args: []string{"status", "sample", "--class", "log"}, want: ExitDone, err: "no process group of sample that matches is excluded or wanted to be"},
+		"an unknown group":        {args: []string{"status", "sample", "storage-0"}, want: ExitUsage},
+		"a group on stdin":        {args: []string{"status", "sample", "-"}, input: "ID\n", want: ExitNo, out: "moving"},
+		"nothing on stdin":        {args: []string{"status", "sample", "-"}, want: ExitUsage, err: "standard input names no process group"},
+		"too short an interval":   {args: []string{"status", "sample", "--interval", "1ms"}, want: ExitUsage},
+		"--watch with --wait":     {args: []string{"status", "sample", "-w", "--wait"}, want: ExitUsage},
+		"a wait that takes long":  {given: func(g *given, _ string) { g.include() }, args: []string{"wait", "sample", "--timeout", "31s"}, want: ExitWaiting, err: "--timeout is over after 31s: 1 of 1 are not safe to remove"},
+		"a command that is none":  {args: []string{"sattus"}, want: ExitUsage, err: "there is list, status, wait"},
+		"marked and not excluded": {given: func(g *given, _ string) { g.include() }, args: []string{"status", "sample"}, want: ExitNo, out: "wanted"},
+		"named and not excluded": {given: func(g *given, id string) {
+			g.include()
+			g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)).RemovalTimestamp = nil
+		}, args: []string{"status", "sample", "ID"}, want: ExitNo, out: "none"},
+		"excluded by nobody here": {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample", "--all"}, want: ExitNo, out: "10.9.9.9:4501"},
+		"others are counted":      {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample"}, want: ExitNo, out: "1 more exclusions are of no process group of this resource; --all lists them"},
+		"no answer from the database": {
+			given: func(g *given, _ string) { g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil } },
+			args:  []string{"status", "sample"}, want: ExitUnreachable, out: "unverified: timed out", err: "nobody can tell: timed out",
+		},
+		"exclusions that cannot be read": {
+			given: func(g *given, _ string) { g.connect = func() (Session, error) { return blind{session{g.world, g}}, nil } },
+			args:  []string{"status", "sample"}, want: ExitUnreachable, err: "exclusions could not be read: no fdbcli",
+		},
+		"the list":                      {args: []string{"list", "sample"}, want: ExitDone, out: "locality_instance_id:storage-"},
+		"the list without the database": {given: func(g *given, _ string) { g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil } }, args: []string{"list", "sample"}, want: ExitUnreachable, err: "nobody can tell which exclusions there are: timed out"},
+		"an empty list":                 {given: func(g *given, _ string) { g.include() }, args: []string{"list", "sample"}, want: ExitDone, err: "nothing is excluded in the database of sample"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g, id := leaving(t)
+			if tc.given != nil {
+				tc.given(g, id)
+			}
+			env := g.environment()
+			env.In = strings.NewReader(strings.ReplaceAll(tc.input, "ID", id))
+			args := []string{"exclusion"}
+			for _, arg := range tc.args {
+				args = append(args, strings.ReplaceAll(arg, "ID", id))
+			}
+			if code := Run(t.Context(), env, args); code != tc.want || !strings.Contains(g.out.String(), tc.out) || !strings.Contains(g.err.String(), tc.err) {
+				t.Errorf("exit code %d, want %d, with %q on stdout and %q on stderr\nstdout: %s\nstderr: %s", code, tc.want, tc.out, tc.err, &g.out, &g.err)
+			}
+		})
+	}
+}
+
+func (g *given) include() {
+	g.t.Helper()
+	if out, err := g.world.Type("include all"); err != nil {
+		g.t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// blind is a cluster whose exclusions nobody can read.
+type blind struct{ session }
+
+func (b blind) ReadExclusions(context.Context) (plan.CoordinationFacts, error) {
+	return plan.CoordinationFacts{}, errors.New("no fdbcli")
+}
+
+// counting counts what the database is asked.
+type counting struct {
+	session
+	statuses, lists *int
+}
+
+func (c counting) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if facets&plan.Database != 0 {
+		*c.statuses++
+	}
+	return c.session.Observe(ctx, into, facets)
+}
+
+func (c counting) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, error) {
+	*c.lists++
+	return c.session.ReadExclusions(ctx)
+}
+
+func TestEachLookAtExclusionsAsksForOneStatusAndOneList(t *testing.T) {
+	g, _ := leaving(t)
+	statuses, lists, shown := 0, 0, 0
+	g.connect = func() (Session, error) { return counting{session{g.world, g}, &statuses, &lists}, nil }
+	ctx, cancel := context.WithCancelCause(t.Context())
+	env := g.environment()
+	var last ui.ExclusionStatusView
+	began := g.world.Now()
+	env.Out = onWrite(func(line string) {
+		last = ui.ExclusionStatusView{}
+		if err := json.Unmarshal([]byte(line), &last); err != nil || strings.Count(line, "\n") != 1 || last.Kind != "ExclusionStatus" {
+			t.Errorf("no object in one line: %v: %s", err, line)
+		}
+		if shown++; statuses != shown || lists != shown {
+			t.Errorf("%d status documents and %d reads of exclusions for %d looks", statuses, lists, shown)
+		}
+		if shown == 4 {
+			cancel(&InterruptedError{Signal: os.Interrupt})
+		}
+	})
+	if code := Run(ctx, env, []string{"exclusion", "status", "sample", "-w", "-o", "json"}); code != ExitInterrupted {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+	if took := g.world.Now().Sub(began); took < 3*exclusionInterval || took > 5*exclusionInterval {
+		t.Errorf("4 looks in %s", took)
+	}
+	if len(last.Items) != 1 || last.Items[0].RateBytesPerSecond == nil {
+		t.Errorf("no rate after 4 looks: %+v", last.Items)
+	}
+	for _, a := range g.world.Acted {
+		if _, is := a.(plan.Exclude); is {
+			t.Errorf("looking excluded something: %s", a.Describe())
+		}
+	}
+}
+

@@ -1,0 +1,88 @@
+package ui
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// ExclusionListView is the document of `exclusion list`: the exclusions as the database
+// has them, and whose they are.
+type ExclusionListView struct {
+	Document
+	Items []ExclusionView `json:"items"`
+}
+
+// ExclusionView is one exclusion.
+type ExclusionView struct {
+	// Target is what is excluded, as the exclude command names it: an IP, an address, or
+	// a locality.
+	Target string `json:"target"`
+	// Failed is true for an exclusion that waits for no data: what only was there is lost.
+	Failed bool `json:"failed"`
+	// Groups are the process groups of this resource that it covers.
+	Groups []string `json:"groups"`
+	// Processes are the addresses of the processes that it covers, anybody's.
+	Processes []string `json:"processes"`
+	// State is that of the group or process that is farthest from safe.
+	State Exclusion `json:"state"`
+}
+
+// NewExclusionListView makes the document.
+func NewExclusionListView(m Metadata, f Facts) ExclusionListView {
+	v := ExclusionListView{Document: NewDocument("ExclusionList", m, f.Now, SourceLive), Items: []ExclusionView{}}
+	v.Warnings = append(v.Warnings, f.Warnings...)
+	for _, target := range f.Coordination.Exclusions {
+		v.Items = append(v.Items, f.exclusionAt(target))
+	}
+	return v
+}
+
+func (f Facts) exclusionAt(target string) ExclusionView {
+	v := ExclusionView{
+		Target: target, Failed: slices.Contains(f.Coordination.FailedExclusions, target),
+		Groups: []string{}, Processes: []string{}, State: ExclusionUnverified,
+	}
+	for _, p := range f.processesAt(target) {
+		v.Processes = append(v.Processes, p.Address.HostPort())
+	}
+	groups := f.groupsOf(target)
+	proven := len(groups) > 0 && f.allBelongHere(target, len(v.Processes))
+	for _, g := range groups {
+		v.Groups = append(v.Groups, string(g.ProcessGroupID))
+		proven = proven && safety.Drained(f.Snapshot, g).OK
+	}
+	switch {
+	case proven:
+		v.State = ExclusionSafe
+	case !f.rolesCanBeTrusted():
+		v.State = ExclusionAsked
+	case slices.ContainsFunc(f.processesAt(target), f.stillHolds):
+		v.State = ExclusionMoving
+	}
+	return v
+}
+
+// allBelongHere reports whether all n processes of an exclusion are this resource's:
+// nothing is proven of anybody else's.
+func (f Facts) allBelongHere(target string, n int) bool {
+	own := 0
+	for _, g := range f.Groups() {
+		own += len(slices.DeleteFunc(f.processesOf(g), func(p fdb.Process) bool { return !coversProcess(target, p) }))
+	}
+	return own == n
+}
+
+// WriteExclusions prints a row per exclusion.
+func WriteExclusions(w io.Writer, v ExclusionListView, o ListOptions) error {
+	t := Table{Header: o.header([]string{"TARGET", "STATE", "FAILED", "GROUPS", "PROCESSES"})}
+	for _, e := range v.Items {
+		t.Rows = append(t.Rows, []string{
+			e.Target, string(e.State), yesNo(&e.Failed), orNothing(strings.Join(e.Groups, ",")), orNothing(strings.Join(e.Processes, ",")),
+		})
+	}
+	return t.Write(w)
+}

@@ -1,0 +1,280 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// ExclusionStatusView is the document of `exclusion status`: how far exclusions are.
+type ExclusionStatusView struct {
+	Document
+	// Safe is whether all that is listed is proven to be drained; null when nobody can
+	// tell.
+	Safe *bool `json:"safe"`
+	// Summary is one sentence that says it all.
+	Summary string      `json:"summary"`
+	Items   []DrainView `json:"items"`
+	// Data is what data distribution says of the whole database.
+	Data DrainData `json:"data"`
+	// Others counts exclusions of nobody's process groups here that are not listed; null
+	// when exclusions could not be read.
+	Others *int `json:"others"`
+}
+
+// DrainView is one process that leaves, or a process group of which none reports.
+type DrainView struct {
+	// ID is the process group; empty for an exclusion of nobody's.
+	ID string `json:"id,omitempty"`
+	// Process is the address; of a group that is silent, where it was last seen.
+	Process string `json:"process,omitempty"`
+	// Roles are null when the database does not tell.
+	Roles []string  `json:"roles"`
+	State Exclusion `json:"state"`
+	// Reason is why it is not safe; empty when it is.
+	Reason string `json:"reason,omitempty"`
+	// LeftBytes is what storage roles still hold; null for processes without.
+	LeftBytes *int64 `json:"leftBytes"`
+	// MovedBytes is what left since the command looked first; null before its second look.
+	MovedBytes *int64 `json:"movedBytes"`
+	// RateBytesPerSecond is smoothed over the last looks; null before the third.
+	RateBytesPerSecond *float64 `json:"rateBytesPerSecond"`
+	// ETASeconds is null without an end in sight; so are the ends of its range.
+	ETASeconds        *float64 `json:"etaSeconds"`
+	ETASecondsSoonest *float64 `json:"etaSecondsSoonest"`
+	ETASecondsLatest  *float64 `json:"etaSecondsLatest"`
+	// StalledSeconds is for how long nothing left; null unless it is stalled.
+	StalledSeconds *float64 `json:"stalledSeconds"`
+}
+
+// DrainData is what data distribution says of the whole database.
+type DrainData struct {
+	Origin
+	InFlightBytes *int64 `json:"inFlightBytes"`
+	QueuedBytes   *int64 `json:"queuedBytes"`
+	// MinReplicas is the fewest copies that any data has, by region; null when unknown.
+	MinReplicas     []RegionReplicas `json:"minReplicas"`
+	ReplicasDesired int              `json:"replicasDesired"`
+	// LeastSpaceStorageBytes is the free space of the fullest storage server.
+	LeastSpaceStorageBytes *int64 `json:"leastSpaceStorageBytes"`
+	// LeastSpaceLogBytes is the free space of the fullest log server.
+	LeastSpaceLogBytes *int64 `json:"leastSpaceLogBytes"`
+}
+
+// RegionReplicas is the fewest copies that any data has in a region.
+type RegionReplicas struct {
+	Primary bool `json:"primary"`
+	// Remaining is null when the region does not tell.
+	Remaining *int `json:"remaining"`
+}
+
+// ExclusionQuestion is what somebody wants to know of exclusions.
+type ExclusionQuestion struct {
+	// Keep says which process groups matter; nil for all.
+	Keep func(GroupView) bool
+	// Named lists the groups that are kept also when nothing is excluded of them: who
+	// asks for one by its name must not be told that all is well.
+	Named bool
+	// Others lists exclusions of nobody's process groups, too.
+	Others bool
+}
+
+// NewExclusionStatusView makes the document, and notes in the history what it saw.
+func NewExclusionStatusView(m Metadata, f Facts, q ExclusionQuestion, h *DrainHistory) ExclusionStatusView {
+	v := ExclusionStatusView{
+		Document: NewDocument("ExclusionStatus", m, f.Now, f.fromDatabase().Source),
+		Items:    []DrainView{}, Data: f.drainData(),
+	}
+	v.Warnings = append(v.Warnings, f.Warnings...)
+	for _, g := range f.Groups() {
+		if q.Keep == nil || q.Keep(f.group(g)) {
+			v.Items = append(v.Items, f.drains(g, q.Named, h)...)
+		}
+	}
+	others := f.drainsOfOthers(h)
+	if q.Others {
+		v.Items = append(v.Items, others...)
+		others = nil
+	}
+	if f.Coordination.ExclusionsRead {
+		n := len(others)
+		v.Others = &n
+	}
+	v.Safe, v.Summary = f.drainVerdict(v.Items)
+	return v
+}
+
+// drainVerdict sums up. Nothing is said of a database that does not answer.
+func (f Facts) drainVerdict(items []DrainView) (safe *bool, summary string) {
+	if !f.Database.Available() {
+		return nil, "nobody can tell: " + orText(f.Database.Why(), "the database is unavailable")
+	}
+	if !f.Coordination.ExclusionsRead {
+		return nil, "nobody can tell: which exclusions are in force and in progress could not be read"
+	}
+	n, left := 0, int64(0)
+	for _, d := range items {
+		if d.State != ExclusionSafe {
+			n++
+		}
+		if d.LeftBytes != nil {
+			left += *d.LeftBytes
+		}
+	}
+	all := n == 0
+	switch {
+	case len(items) == 0:
+		return &all, "nothing is excluded, and nothing is wanted to be"
+	case all:
+		return &all, fmt.Sprintf("all %d are safe: nothing of the database depends on them", len(items))
+	default:
+		return &all, fmt.Sprintf("%d of %d are not safe to remove; %s left on them", n, len(items), bytesWords(left))
+	}
+}
+
+// drains are the rows of a process group: one for each of its processes, or one for the
+// group where none reports. A group that is not excluded and not to be has none, unless
+// somebody asked for it by name.
+func (f Facts) drains(g *v1beta2.ProcessGroupStatus, named bool, h *DrainHistory) []DrainView {
+	state := f.exclusionInForce(g)
+	if g.ExclusionSkipped && state == ExclusionWanted {
+		state = ExclusionSkipped
+	}
+	if state == NotExcluded && !named || state == ExclusionSkipped && !named {
+		return nil
+	}
+	proof := safety.Drained(f.Snapshot, g)
+	var rows []DrainView
+	for _, p := range f.processesOf(g) {
+		row := f.drainOf(p)
+		if state == ExclusionAsked {
+			row.follow(h, p.ID, f.Database.AsOf)
+		}
+		row.ID = string(g.ProcessGroupID)
+		row.judge(f, state, proof, f.stillHolds(p))
+		rows = append(rows, row)
+	}
+	if len(rows) == 0 {
+		row := DrainView{ID: string(g.ProcessGroupID), Process: strings.Join(g.Addresses, ",")}
+		row.judge(f, state, proof, f.inProgress(g.Addresses...))
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// exclusionInForce is how far a group's exclusion is on its way into the database. Where
+// the database does not tell, what the record remembers of it is shown as unverified.
+func (f Facts) exclusionInForce(g *v1beta2.ProcessGroupStatus) Exclusion {
+	inForce := f.isExcludedInDatabase(g) || slices.ContainsFunc(f.Coordination.Exclusions, func(target string) bool { return coversGroup(target, g) })
+	told := f.Database.Status != nil || f.Coordination.ExclusionsRead
+	switch {
+	case inForce:
+		return ExclusionAsked
+	case !told && (g.IsMarkedForRemoval() || g.IsExcluded() || g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded)):
+		return ExclusionUnverified
+	case g.IsMarkedForRemoval():
+		return ExclusionWanted
+	default:
+		return NotExcluded
+	}
+}
+
+// judge says how far a process is. Only the proof that passes ask for makes it safe.
+func (v *DrainView) judge(f Facts, state Exclusion, proof plan.Check, holds bool) {
+	v.State, v.Reason = state, proof.Evidence
+	switch {
+	case state == ExclusionUnverified:
+	case state != ExclusionAsked:
+		v.Reason = map[Exclusion]string{
+			NotExcluded: "it is not excluded", ExclusionWanted: "it is marked for removal and not excluded yet",
+			ExclusionSkipped: "it is removed without being excluded",
+		}[state]
+	case proof.OK:
+		v.State, v.Reason = ExclusionSafe, ""
+	case !f.rolesCanBeTrusted():
+	case holds:
+		v.State = ExclusionMoving
+	case f.Coordination.ExclusionsRead:
+		v.State = ExclusionUnverified
+	}
+}
+
+func (f Facts) rolesCanBeTrusted() bool {
+	s := f.Database.Status
+	return s != nil && s.Available() && s.FullyRecovered() && s.RolesKnown()
+}
+
+// stillHolds reports whether a process has anything left to give away.
+func (f Facts) stillHolds(p fdb.Process) bool {
+	return len(p.Roles) > 0 || f.inProgress(p.Address.HostPort())
+}
+
+// inProgress reports whether the database lists an exclusion at any of these places, IPs
+// or addresses, among those in progress.
+func (f Facts) inProgress(places ...string) bool {
+	return slices.ContainsFunc(f.Coordination.InProgressExclusions, func(address string) bool {
+		return slices.Contains(places, address) || slices.Contains(places, hostOf(address))
+	})
+}
+
+// drainOf is what a process has left.
+func (f Facts) drainOf(p fdb.Process) DrainView {
+	v := DrainView{Process: p.Address.HostPort()}
+	if !f.Database.Status.RolesKnown() {
+		return v
+	}
+	v.Roles = []string{}
+	stores := p.ClassType == string(v1beta2.ProcessClassStorage) && f.Database.Status.FullyRecovered()
+	left, known := int64(0), true
+	for _, r := range p.Roles {
+		v.Roles = append(v.Roles, r.Role)
+		if r.Role != fdb.RoleStorage {
+			continue
+		}
+		stores, known = true, known && r.StoredBytes != nil
+		if r.StoredBytes != nil {
+			left += *r.StoredBytes
+		}
+	}
+	slices.Sort(v.Roles)
+	v.Roles = slices.Compact(v.Roles)
+	if stores && known {
+		v.LeftBytes = &left
+	}
+	return v
+}
+
+// follow notes what is left, and takes over how that went down.
+func (v *DrainView) follow(h *DrainHistory, process string, at time.Time) {
+	if v.LeftBytes == nil {
+		return
+	}
+	p := h.look(process, at, *v.LeftBytes)
+	v.MovedBytes, v.StalledSeconds = p.moved(), p.stalled()
+	if rate, _, known := p.rate(); known {
+		v.RateBytesPerSecond = &rate
+	}
+	v.ETASeconds, v.ETASecondsSoonest, v.ETASecondsLatest = p.eta()
+}
+
+func (f Facts) drainData() DrainData {
+	v := DrainData{Origin: f.fromDatabase(), ReplicasDesired: f.Cluster.MinimumFaultDomains()}
+	if f.Database.Status == nil || f.Database.Status.Cluster.Data == nil {
+		return v
+	}
+	d := f.Database.Status.Cluster.Data
+	if d.MovingData != nil {
+		v.InFlightBytes, v.QueuedBytes = d.MovingData.InFlightBytes, d.MovingData.InQueueBytes
+	}
+	for _, t := range d.TeamTrackers {
+		v.MinReplicas = append(v.MinReplicas, RegionReplicas{t.Primary, t.State.MinReplicasRemaining})
+	}
+	v.LeastSpaceStorageBytes, v.LeastSpaceLogBytes = d.LeastOperatingSpaceBytesStorageServer, d.LeastOperatingSpaceBytesLogServer
+	return v
+}

@@ -1,0 +1,161 @@
+package ui
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/exp/golden"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// excluded is the healthy cluster while storage-1 is excluded, by its ID.
+func excluded(t *testing.T) Facts {
+	t.Helper()
+	f := healthy(t)
+	g := f.Cluster.ProcessGroup("storage-1")
+	g.MarkForRemoval(noon.Add(-time.Hour))
+	f.exclude(fdb.ExcludedServer{Locality: g.ExclusionString()})
+	f.Coordination = plan.CoordinationFacts{ExclusionsRead: true, Exclusions: []string{g.ExclusionString()}}
+	return f
+}
+
+// emptied takes the roles off a group's processes, and marks them as excluded.
+func (f Facts) emptied(id string) {
+	for key, p := range f.Database.Status.Cluster.Processes {
+		if p.InstanceID() == id {
+			p.Roles, p.Excluded = nil, new(true)
+			f.Database.Status.Cluster.Processes[key] = p
+		}
+	}
+}
+
+func TestOnlyWhatIsProvenIsSafe(t *testing.T) {
+	tests := map[string]struct {
+		given  func(*Facts)
+		want   Exclusion
+		reason string
+	}{
+		"it still is a storage server":     {given: func(*Facts) {}, want: ExclusionMoving, reason: "its process at 127.0.2.1:4501 is not excluded"},
+		"nothing of the database is on it": {given: func(f *Facts) { f.emptied("storage-1") }, want: ExclusionSafe},
+		"its exclusion is in progress": {given: func(f *Facts) {
+			f.emptied("storage-1")
+			f.Coordination.InProgressExclusions = []string{"127.0.2.1:4501"}
+		}, want: ExclusionMoving, reason: "its exclusion is in progress"},
+		"a log at an unknown address may be its": {given: func(f *Facts) {
+			f.emptied("storage-1")
+			f.Coordination.InProgressExclusions = []string{fdb.UnknownLogAddress}
+		}, want: ExclusionUnverified, reason: "an exclusion of a log at an unknown address is in progress, which may be anybody's"},
+		"an old generation of logs is left": {given: func(f *Facts) {
+			f.emptied("storage-1")
+			f.Database.Status.Cluster.Logs = append(f.Database.Status.Cluster.Logs, fdb.LogGeneration{})
+		}, want: ExclusionAsked, reason: "roles cannot be trusted before the last recovery is over: it is at fully_recovered with 2 generations of logs"},
+		"exclusions could not be read": {given: func(f *Facts) { f.emptied("storage-1"); f.Coordination = plan.CoordinationFacts{} }, want: ExclusionAsked, reason: "which exclusions are in progress is not known"},
+		"it died this minute": {given: func(f *Facts) { f.silence("storage-1", 10*time.Second) }, want: ExclusionUnverified,
+			reason: "it stopped reporting 9s ago, and the database's numbers show a death after 1m30s only"},
+		"somebody ended the exclusion": {given: func(f *Facts) {
+			f.emptied("storage-1")
+			f.Coordination.Exclusions = []string{"locality_instance_id:another"}
+		}, want: ExclusionUnverified, reason: "the database itself has no exclusion of it any more, whatever the status document says"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := excluded(t)
+			tc.given(&f)
+			v := NewExclusionStatusView(meta, f, ExclusionQuestion{}, &DrainHistory{})
+			if len(v.Items) == 0 {
+				t.Fatal("no row")
+			}
+			if diff := cmp.Diff([]string{string(tc.want), tc.reason}, []string{string(v.Items[0].State), v.Items[0].Reason}); diff != "" {
+				t.Error(diff)
+			}
+			if v.Safe != nil && *v.Safe != (tc.want == ExclusionSafe) {
+				t.Errorf("safe: %t", *v.Safe)
+			}
+		})
+	}
+}
+
+func TestWhoAsksForAGroupIsNotToldThatAllIsWell(t *testing.T) {
+	f := healthy(t)
+	f.Coordination.ExclusionsRead = true
+	only := func(g GroupView) bool { return g.ID == "storage-2" }
+	v := NewExclusionStatusView(meta, f, ExclusionQuestion{Keep: only, Named: true}, &DrainHistory{})
+	if v.Safe == nil || *v.Safe || len(v.Items) != 1 || v.Items[0].State != NotExcluded {
+		t.Errorf("%+v", v)
+	}
+	v = NewExclusionStatusView(meta, f, ExclusionQuestion{Keep: only}, &DrainHistory{})
+	if v.Safe == nil || !*v.Safe || len(v.Items) != 0 {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestNobodyCanTellWithoutTheDatabase(t *testing.T) {
+	f := unanswered(t)
+	f.Cluster.ProcessGroup("storage-1").MarkForRemoval(noon.Add(-time.Hour))
+	f.Cluster.ProcessGroup("storage-2").SetExcluded(noon.Add(-time.Hour))
+	v := NewExclusionStatusView(meta, f, ExclusionQuestion{}, &DrainHistory{})
+	if v.Safe != nil || v.Others != nil || len(v.Items) != 2 {
+		t.Errorf("%+v", v)
+	}
+	for _, d := range v.Items {
+		if d.State != ExclusionUnverified || d.Roles != nil || d.LeftBytes != nil {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
+func TestExclusionTable(t *testing.T) {
+	f := excluded(t)
+	f.Coordination.Exclusions = append(f.Coordination.Exclusions, "10.9.9.9:4501", "locality_instance_id:west-storage-1")
+	f.Cluster.ProcessGroup("storage-2").MarkForRemoval(noon)
+	f.silence("log-4", time.Hour)
+	f.exclude(fdb.ExcludedServer{Locality: f.Cluster.ProcessGroup("log-4").ExclusionString()})
+	h := &DrainHistory{}
+	for i := range 4 {
+		f.Database.AsOf = noon.Add(time.Duration(i) * 15 * time.Second)
+		f.hold("storage-1", int64(900-100*i)<<20)
+		NewExclusionStatusView(meta, f, ExclusionQuestion{}, h)
+	}
+	f.Database.AsOf = noon.Add(time.Minute)
+	f.hold("storage-1", 480<<20)
+	for name, q := range map[string]ExclusionQuestion{"own": {}, "all": {Others: true}} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			seen := DrainHistory{of: map[string]*Progress{}}
+			for key, p := range h.of {
+				copied := *p
+				seen.of[key] = &copied
+			}
+			if err := WriteExclusionStatus(&b, NewExclusionStatusView(meta, f, q, &seen), ListOptions{Now: noon}); err != nil {
+				t.Fatal(err)
+			}
+			golden.RequireEqual(t, b.Bytes())
+		})
+	}
+	t.Run("list", func(t *testing.T) {
+		var b bytes.Buffer
+		if err := WriteExclusions(&b, NewExclusionListView(meta, f), ListOptions{Now: noon}); err != nil {
+			t.Fatal(err)
+		}
+		golden.RequireEqual(t, b.Bytes())
+	})
+}
+
+// hold has a group's storage servers hold so many bytes.
+func (f Facts) hold(id string, n int64) {
+	for key, p := range f.Database.Status.Cluster.Processes {
+		if p.InstanceID() != id {
+			continue
+		}
+		for i := range p.Roles {
+			if p.Roles[i].Role == fdb.RoleStorage {
+				p.Roles[i].StoredBytes = &n
+			}
+		}
+		f.Database.Status.Cluster.Processes[key] = p
+	}
+}

@@ -1,0 +1,130 @@
+package ui
+
+import (
+	"math"
+	"time"
+)
+
+// fewestSamples is how often a process has to be seen before anything is said of its
+// rate: two points always lie on a line.
+const fewestSamples = 3
+
+// progressWindow is how many of the newest samples the rate is made of: five minutes of
+// the ordinary interval. Data moves in whole shards, so single steps say nothing.
+const progressWindow = 20
+
+// sample is what a process had left at a time.
+type sample struct {
+	at   time.Time
+	left int64
+}
+
+// Progress is how what a process has left went down over several looks. The zero value
+// has seen nothing.
+type Progress struct {
+	// first is what was seen first, and least the least since then.
+	first, least sample
+	// window are the newest samples, the oldest first.
+	window []sample
+}
+
+// add notes a look.
+func (p *Progress) add(at time.Time, left int64) {
+	s := sample{at, left}
+	if len(p.window) == 0 {
+		p.first, p.least = s, s
+	}
+	if left < p.least.left {
+		p.least = s
+	}
+	p.window = append(p.window, s)
+	if len(p.window) > progressWindow {
+		p.window = p.window[1:]
+	}
+}
+
+// moved is how many bytes left since the first look; nil before the second.
+func (p *Progress) moved() *int64 {
+	if len(p.window) < 2 {
+		return nil
+	}
+	n := p.first.left - p.window[len(p.window)-1].left
+	return &n
+}
+
+// rate is the slope of a straight line through the window, in bytes per second that
+// leave, and twice its standard error: about how far it may be off.
+func (p *Progress) rate() (perSecond, spread float64, known bool) {
+	n := float64(len(p.window))
+	if len(p.window) < fewestSamples {
+		return 0, 0, false
+	}
+	var meanX, meanY float64
+	for _, s := range p.window {
+		meanX += s.at.Sub(p.first.at).Seconds() / n
+		meanY += float64(s.left) / n
+	}
+	var xx, xy, yy float64
+	for _, s := range p.window {
+		x, y := s.at.Sub(p.first.at).Seconds()-meanX, float64(s.left)-meanY
+		xx, xy, yy = xx+x*x, xy+x*y, yy+y*y
+	}
+	if xx == 0 {
+		return 0, 0, false
+	}
+	slope := xy / xx
+	residual := math.Max(0, yy-slope*xy)
+	return -slope, 2 * math.Sqrt(residual/(n-2)/xx), true
+}
+
+// eta is how many seconds are left at the rate of now, and at the fastest and the slowest
+// that it may really be. Without an end in sight each is nil.
+func (p *Progress) eta() (likely, soonest, latest *float64) {
+	perSecond, spread, known := p.rate()
+	if !known || perSecond <= 0 {
+		return nil, nil, nil
+	}
+	left := float64(p.window[len(p.window)-1].left)
+	if left == 0 {
+		return nil, nil, nil // what is still missing is no data
+	}
+	at := func(rate float64) *float64 {
+		if rate <= 0 {
+			return nil
+		}
+		seconds := left / rate
+		return &seconds
+	}
+	return at(perSecond), at(perSecond + spread), at(perSecond - spread)
+}
+
+// stalled is for how long nothing left, where something should; nil when something does,
+// and while nobody can tell.
+func (p *Progress) stalled() *float64 {
+	perSecond, _, known := p.rate()
+	if !known || perSecond > 0 {
+		return nil
+	}
+	last := p.window[len(p.window)-1]
+	if last.left == 0 {
+		return nil
+	}
+	seconds := last.at.Sub(p.least.at).Seconds()
+	return &seconds
+}
+
+// DrainHistory is what was seen of processes that leave, by FoundationDB's own ID of the
+// process, over all looks of a command. The zero value has seen nothing.
+type DrainHistory struct{ of map[string]*Progress }
+
+// look notes what a process has left.
+func (h *DrainHistory) look(process string, at time.Time, left int64) *Progress {
+	if h.of == nil {
+		h.of = map[string]*Progress{}
+	}
+	if h.of[process] == nil {
+		h.of[process] = &Progress{}
+	}
+	h.of[process].add(at, left)
+	return h.of[process]
+}
