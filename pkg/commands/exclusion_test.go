@@ -82,16 +82,22 @@ func TestExclusionStatusExitCodes(t *testing.T) {
 		"excluded by nobody here": {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample", "--all"}, want: ExitNo, out: "10.9.9.9:4501"},
 		"others are counted":      {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample"}, want: ExitNo, out: "1 more exclusions are of no process group of this resource; --all lists them"},
 		"no answer from the database": {
-			given: func(g *given, _ string) { g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil } },
-			args:  []string{"status", "sample"}, want: ExitUnreachable, out: "unverified: timed out", err: "nobody can tell: timed out",
+			given: func(g *given, _ string) {
+				g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
+			},
+			args: []string{"status", "sample"}, want: ExitUnreachable, out: "unverified: timed out", err: "nobody can tell: timed out",
 		},
 		"exclusions that cannot be read": {
-			given: func(g *given, _ string) { g.connect = func() (Session, error) { return blind{session{g.world, g}}, nil } },
-			args:  []string{"status", "sample"}, want: ExitUnreachable, err: "exclusions could not be read: no fdbcli",
+			given: func(g *given, _ string) {
+				g.connect = func() (Session, error) { return blind{session{g.world, g}}, nil }
+			},
+			args: []string{"status", "sample"}, want: ExitUnreachable, err: "exclusions could not be read: no fdbcli",
 		},
-		"the list":                      {args: []string{"list", "sample"}, want: ExitDone, out: "locality_instance_id:storage-"},
-		"the list without the database": {given: func(g *given, _ string) { g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil } }, args: []string{"list", "sample"}, want: ExitUnreachable, err: "nobody can tell which exclusions there are: timed out"},
-		"an empty list":                 {given: func(g *given, _ string) { g.include() }, args: []string{"list", "sample"}, want: ExitDone, err: "nothing is excluded in the database of sample"},
+		"the list": {args: []string{"list", "sample"}, want: ExitDone, out: "locality_instance_id:storage-"},
+		"the list without the database": {given: func(g *given, _ string) {
+			g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
+		}, args: []string{"list", "sample"}, want: ExitUnreachable, err: "nobody can tell which exclusions there are: timed out"},
+		"an empty list": {given: func(g *given, _ string) { g.include() }, args: []string{"list", "sample"}, want: ExitDone, err: "nothing is excluded in the database of sample"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -179,4 +185,3 @@ func TestEachLookAtExclusionsAsksForOneStatusAndOneList(t *testing.T) {
 		}
 	}
 }
-

@@ -1,0 +1,94 @@
+package commands
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// newLocks is the parent of what is about the lock in the database. It is no command of
+// its own.
+func newLocks(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "locks",
+		Aliases: []string{"lock"},
+		Short:   "Show who may change a database, and who may not",
+	}
+	cmd.AddCommand(newLocksList(env, "list"))
+	asParent(cmd, "what of locks?", "command", "about locks")
+	return cmd
+}
+
+// locksListOptions is what `kubectl fdb locks list` was asked.
+type locksListOptions struct{ lookOptions }
+
+// newLocksList is one command under two names: locks list and get locks.
+func newLocksList(env *Env, name string) *cobra.Command {
+	var o locksListOptions
+	cmd := &cobra.Command{
+		Use:   name + " [CLUSTER]",
+		Short: "List who has the lock of a database, for how long, and who may not take it",
+		Long: `List who has the lock of a database, for how long, and who may not take it.
+
+The lock is read also where the spec of the cluster does not use it. The second table
+compares the deny list in the database with spec.lockOptions.denyList: what is only taken
+out of the spec stays denied. -o wide adds announced upgrades and the lists by which
+instances act together.`,
+		Example: `  # Who has the lock, and for how long?
+  kubectl fdb locks list sample-cluster
+
+  # With everything that instances tell each other
+  kubectl fdb locks list sample-cluster -o wide
+
+  # Seconds until anybody may take it
+  kubectl fdb get locks sample-cluster -o jsonpath={.items[0].secondsLeft}`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
+				return o.see(ctx, env, key)
+			})
+		},
+	}
+	o.add(cmd, env)
+	return cmd
+}
+
+func (o locksListOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
+	facts, err := sharedFacts(ctx, env, key)
+	if err != nil {
+		return looked{}, err
+	}
+	if !facts.Coordination.Read {
+		return looked{}, unanswered(facts, "who has the lock")
+	}
+	v := ui.NewLockListView(env.metadata(key), facts)
+	return looked{warnings: v.Warnings, printable: printable{
+		document: v, names: namesOf("lock", v.Items, func(l ui.LockView) string { return l.Cluster }),
+		table: func(w io.Writer) error { return ui.WriteLocks(w, v, o.list(env)) },
+	}}, nil
+}
+
+// sharedFacts are the facts about one cluster and all that instances share, whether or
+// not the spec has a pass read it.
+func sharedFacts(ctx context.Context, env *Env, key types.NamespacedName) (ui.Facts, error) {
+	why := ""
+	facts, err := observation{env: env, key: key, asks: plan.Database, more: func(ctx context.Context, r Reader, s *plan.Snapshot) error {
+		if !s.Database.Available() {
+			return nil // there is nobody to ask, and trying takes a minute
+		}
+		read, err := r.ReadShared(ctx)
+		if err != nil && ctx.Err() == nil {
+			why = explain(err)
+		}
+		s.Coordination = read
+		return ctx.Err()
+	}}.facts(ctx)
+	if why != "" {
+		facts.Warnings = append(facts.Warnings, "what instances share could not be read: "+why)
+	}
+	return facts, err
+}

@@ -1,0 +1,49 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+func TestLocksAreListedWhetherOrNotTheSpecUsesThem(t *testing.T) {
+	g := up(t)
+	g.world.Shared.Lock = &fdb.Lock{Owner: "west", Start: g.world.Now().Add(-time.Minute), End: g.world.Now().Add(9 * time.Minute)}
+	g.world.Shared.DenyList["north"] = true
+	g.world.Record.Spec.LockOptions.DenyList = []v1beta2.LockDenyListEntry{{ID: "south"}}
+	tests := map[string]struct {
+		args []string
+		want []string
+		code int
+	}{
+		"as a table":             {args: []string{"locks", "list", "sample"}, want: []string{"west    no", "held", "north       yes     -", "south       no      deny", "its spec does not use the lock", "Lease of runs in this Kubernetes cluster: free"}},
+		"by the other name":      {args: []string{"get", "locks", "sample", "-o", "jsonpath={.kind} {.items[0].state}"}, want: []string{"LockList held"}},
+		"its name":               {args: []string{"locks", "list", "-o", "name"}, want: []string{"lock/sample\n"}},
+		"a column":               {args: []string{"locks", "list", "sample", "-o", "custom-columns=OWNER:.owner", "--no-headers"}, want: []string{"west\n"}},
+		"a command that is none": {args: []string{"locks", "steal"}, code: ExitUsage},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			code := g.run(tc.args...)
+			if code != tc.code {
+				t.Errorf("exit code %d, want %d: %s", code, tc.code, &g.err)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(g.out.String(), want) {
+					t.Errorf("no %q in\n%s%s", want, &g.out, &g.err)
+				}
+			}
+		})
+	}
+}
+
+func TestNobodyCanTellWhoHasTheLockOfADatabaseThatIsSilent(t *testing.T) {
+	g := up(t)
+	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
+	if code := g.run("locks", "list", "sample"); code != ExitUnreachable || g.out.Len() > 0 || !strings.Contains(g.err.String(), "nobody can tell who has the lock: timed out") {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}

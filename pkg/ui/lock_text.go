@@ -1,0 +1,106 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// WriteLocks prints the lock, the deny list where there is one, and the Lease; wide also
+// what instances that act together wait for.
+func WriteLocks(w io.Writer, v LockListView, o ListOptions) error {
+	tables := []Table{v.lockTable(o)}
+	if len(v.Denied) > 0 {
+		tables = append(tables, v.deniedTable(o))
+	}
+	if o.Wide {
+		tables = append(tables, v.upgradeTable(o), v.listTable(o))
+	}
+	for i, t := range tables {
+		if i > 0 && len(t.Rows) > 0 {
+			fmt.Fprintln(w)
+		}
+		if len(t.Rows) == 0 {
+			continue
+		}
+		if err := t.Write(w); err != nil {
+			return err
+		}
+	}
+	if !o.NoHeaders {
+		v.writeNotes(w, o)
+	}
+	return nil
+}
+
+func (v LockListView) lockTable(o ListOptions) Table {
+	t := Table{Header: o.header([]string{"CLUSTER", "OWNER", "MINE", "SINCE", "UNTIL", "LEFT", "STATE"})}
+	for _, l := range v.Items {
+		t.Rows = append(t.Rows, l.row(o))
+	}
+	return t
+}
+
+func (v LockView) row(o ListOptions) []string {
+	if v.Owner == nil {
+		return []string{v.Cluster, nothing, nothing, nothing, nothing, nothing, string(v.State)}
+	}
+	owner := *v.Owner
+	if owner == "" {
+		owner = `""`
+	}
+	left := nothing
+	if *v.SecondsLeft > 0 {
+		left = secondsWords(*v.SecondsLeft)
+	}
+	return []string{v.Cluster, owner, yesNo(v.Mine), o.time(v.Since), v.Until.Format(time.RFC3339), left, string(v.State)}
+}
+
+func (v LockListView) deniedTable(o ListOptions) Table {
+	t := Table{Header: o.header([]string{"DENIED-ID", "IN-DB", "IN-SPEC"})}
+	for _, d := range v.Denied {
+		spec := string(d.InSpec)
+		if d.InSpec == SpecSilent {
+			spec = nothing
+		}
+		t.Rows = append(t.Rows, []string{d.ID, yesNo(&d.InDatabase), spec})
+	}
+	return t
+}
+
+func (v LockListView) upgradeTable(o ListOptions) Table {
+	t := Table{Header: o.header([]string{"UPGRADE-TO", "GROUPS"})}
+	for _, u := range v.Upgrades {
+		t.Rows = append(t.Rows, []string{u.Version, orNothing(strings.Join(u.Groups, ","))})
+	}
+	return t
+}
+
+func (v LockListView) listTable(o ListOptions) Table {
+	t := Table{Header: o.header([]string{"LIST", "INSTANCE", "GROUP", "SINCE"})}
+	for _, e := range v.Lists {
+		t.Rows = append(t.Rows, []string{string(e.List), orNothing(e.Instance), e.Group, o.time(&e.Since)})
+	}
+	return t
+}
+
+// writeNotes says what the tables mean.
+func (v LockListView) writeNotes(w io.Writer, o ListOptions) {
+	fmt.Fprintln(w)
+	for _, l := range v.Items {
+		if !l.Used {
+			fmt.Fprintf(w, "%s: its spec does not use the lock; passes take none\n", l.Cluster)
+		}
+	}
+	for _, d := range v.Denied {
+		if d.Drift != "" {
+			fmt.Fprintf(w, "%s: %s\n", d.ID, d.Drift)
+		}
+	}
+	lease := "unknown: it could not be read"
+	if v.Lease.Read {
+		lease = StatusOptions{Absolute: o.Absolute, Now: o.Now}.held(v.Lease.Holder, v.Lease.Until)
+	}
+	fmt.Fprintf(w, "Lease of runs in this Kubernetes cluster: %s\n", lease)
+}

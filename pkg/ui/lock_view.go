@@ -1,0 +1,214 @@
+package ui
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// LockListView is the document of `locks list`: who may change the database, who may not,
+// and what instances that share it wait for.
+type LockListView struct {
+	Document
+	Items []LockView `json:"items"`
+	// Denied are all owners that the database or the spec has on its deny list.
+	Denied []DeniedView `json:"denied"`
+	// Lease is what keeps two runs in this Kubernetes cluster apart.
+	Lease LeaseView `json:"lease"`
+	// Upgrades are the process groups that were announced to be able to start in a version.
+	Upgrades []UpgradeView `json:"upgrades"`
+	// Lists are the entries of the lists by which instances act together.
+	Lists []ListEntryView `json:"lists"`
+}
+
+// LockView is the lock in one database.
+type LockView struct {
+	Cluster string `json:"cluster"`
+	// Used says whether the spec asks for the lock.
+	Used bool `json:"used"`
+	// Owner is the spec.processGroupIDPrefix of the instance that wrote the record last;
+	// null for no record.
+	Owner *string `json:"owner"`
+	// Mine is null when nobody can tell: all instances without a prefix have one name.
+	Mine  *bool      `json:"mine"`
+	Since *time.Time `json:"since"`
+	Until *time.Time `json:"until"`
+	// SecondsLeft is negative once the lock has run out.
+	SecondsLeft *float64  `json:"secondsLeft"`
+	State       LockState `json:"state"`
+}
+
+// LockState says whether others may have the lock.
+type LockState string
+
+// The states of a lock.
+const (
+	LockFree LockState = "free"
+	LockHeld LockState = "held"
+	// LockExpired has an owner that anybody may take it over from.
+	LockExpired LockState = "expired"
+	// LockOwnerDenied is held by an owner on the deny list: anybody may take it over.
+	LockOwnerDenied LockState = "owner-denied"
+)
+
+// DeniedView is one owner and the deny lists.
+type DeniedView struct {
+	ID string `json:"id"`
+	// InDatabase is whether it may not take the lock now.
+	InDatabase bool `json:"inDatabase"`
+	// InSpec is what the spec wants.
+	InSpec SpecDenial `json:"inSpec"`
+	// Drift is what the difference between the two means; empty where there is none.
+	Drift string `json:"drift,omitempty"`
+}
+
+// SpecDenial is what spec.lockOptions.denyList says of an owner.
+type SpecDenial string
+
+// What a spec says of an owner.
+const (
+	SpecDenies SpecDenial = "deny"
+	SpecAllows SpecDenial = "allow"
+	SpecSilent SpecDenial = "none"
+)
+
+// LeaseView is the Lease of runs in this Kubernetes cluster.
+type LeaseView struct {
+	// Read is false when the Lease could not be read.
+	Read   bool       `json:"read"`
+	Holder string     `json:"holder,omitempty"`
+	Until  *time.Time `json:"until"`
+}
+
+// UpgradeView are process groups of any instance that can start in a version.
+type UpgradeView struct {
+	Version string   `json:"version"`
+	Groups  []string `json:"groups"`
+}
+
+// ListEntryView is one process group on a list.
+type ListEntryView struct {
+	List     fdb.SharedList `json:"list"`
+	Instance string         `json:"instance,omitempty"`
+	Group    string         `json:"group"`
+	Since    time.Time      `json:"since"`
+}
+
+// NewLockListView makes the document of facts that have what instances share.
+func NewLockListView(m Metadata, f Facts) LockListView {
+	v := LockListView{
+		Document: NewDocument("LockList", m, f.Now, SourceLive),
+		Items:    []LockView{f.lock()}, Denied: f.denials(), Upgrades: f.upgrades(), Lists: f.listEntries(),
+		Lease: LeaseView{Read: f.Lease.Read, Holder: f.Lease.heldAt(f.Now)},
+	}
+	if v.Lease.Holder != "" {
+		v.Lease.Until = known(f.Lease.Until)
+	}
+	v.Warnings = append(v.Warnings, f.Warnings...)
+	return v
+}
+
+func (f Facts) lock() LockView {
+	v := LockView{Cluster: f.Cluster.Name, Used: f.Cluster.LocksUsed(), State: LockFree}
+	l := f.Coordination.Lock
+	if l == nil {
+		return v
+	}
+	left := l.End.Sub(f.Now).Seconds()
+	v.Owner, v.Since, v.Until, v.SecondsLeft = &l.Owner, known(l.Start), known(l.End), &left
+	if l.Owner != "" {
+		mine := l.Owner == f.Cluster.LockOwner()
+		v.Mine = &mine
+	}
+	switch {
+	case l.ExpiredAt(f.Now):
+		v.State = LockExpired
+	case slices.Contains(f.Coordination.DenyList, l.Owner):
+		v.State = LockOwnerDenied
+	default:
+		v.State = LockHeld
+	}
+	return v
+}
+
+// denials are the owners on either deny list, sorted.
+func (f Facts) denials() []DeniedView {
+	wants := map[string]SpecDenial{}
+	ids := slices.Clone(f.Coordination.DenyList)
+	for _, entry := range f.Cluster.Spec.LockOptions.DenyList {
+		wants[entry.ID] = SpecDenies
+		if entry.Allow {
+			wants[entry.ID] = SpecAllows
+		}
+		ids = append(ids, entry.ID)
+	}
+	slices.Sort(ids)
+	views := []DeniedView{}
+	for _, id := range slices.Compact(ids) {
+		v := DeniedView{ID: id, InDatabase: slices.Contains(f.Coordination.DenyList, id), InSpec: SpecSilent}
+		if want, says := wants[id]; says {
+			v.InSpec = want
+		}
+		v.Drift = v.drift(f.Cluster.LocksUsed())
+		views = append(views, v)
+	}
+	return views
+}
+
+// drift says what becomes of a difference. An entry that is only taken out of the spec
+// leaves the database as it is.
+func (v DeniedView) drift(locksUsed bool) string {
+	then := "the next pass changes that"
+	if !locksUsed {
+		then = "no pass changes that while the spec does not use the lock"
+	}
+	switch {
+	case v.InDatabase && v.InSpec == SpecSilent:
+		return "denied in the database, and this spec does not say so: it stays until a spec has it with allow: true"
+	case v.InDatabase && v.InSpec == SpecAllows:
+		return "still denied in the database; " + then
+	case !v.InDatabase && v.InSpec == SpecDenies:
+		return "not denied in the database yet; " + then
+	default:
+		return ""
+	}
+}
+
+func (f Facts) upgrades() []UpgradeView {
+	views := []UpgradeView{}
+	for version, groups := range f.Coordination.Announced {
+		v := UpgradeView{Version: version, Groups: []string{}}
+		for _, g := range groups {
+			v.Groups = append(v.Groups, string(g))
+		}
+		slices.Sort(v.Groups)
+		views = append(views, v)
+	}
+	slices.SortFunc(views, func(a, b UpgradeView) int { return compareVersions(a.Version, b.Version) })
+	return views
+}
+
+// compareVersions orders by number; what is no version comes first.
+func compareVersions(a, b string) int {
+	x, _ := fdb.ParseVersion(a)
+	y, _ := fdb.ParseVersion(b)
+	switch {
+	case x == y:
+		return 0
+	case x.AtLeast(y):
+		return 1
+	default:
+		return -1
+	}
+}
+
+func (f Facts) listEntries() []ListEntryView {
+	views := []ListEntryView{}
+	for _, list := range fdb.SharedLists() {
+		for _, m := range f.Coordination.Lists.Members(list) {
+			views = append(views, ListEntryView{List: list, Instance: m.Instance, Group: m.Group, Since: f.Coordination.Lists.Entries[list][m].UTC()})
+		}
+	}
+	return views
+}
