@@ -14,7 +14,8 @@ func newGet(env *Env) *cobra.Command {
 		Use:   "get KIND",
 		Short: "List parts of a cluster",
 	}
-	cmd.AddCommand(newGetClusters(env), newGetProcessGroups(env), newExclusionList(env, "exclusions"), newLocksList(env, "locks"))
+	cmd.AddCommand(newGetClusters(env), newGetProcessGroups(env), newGetProcesses(env), newCoordinatorsList(env, "coordinators"),
+		newExclusionList(env, "exclusions"), newLocksList(env, "locks"))
 	asParent(cmd, "get what?", "kind", "to get")
 	return cmd
 }

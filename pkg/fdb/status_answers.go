@@ -98,12 +98,7 @@ func (s *Status) IsCoordinator(p Process) bool {
 	if p.HasRole(RoleCoordinator) {
 		return true
 	}
-	return slices.ContainsFunc(s.Coordinators(), func(c Address) bool {
-		if c.IsIP() {
-			return c.HostPort() == p.Address.HostPort()
-		}
-		return c.Host == p.Locality[LocalityDNSName] && c.Port == p.Address.Port
-	})
+	return slices.ContainsFunc(s.Coordinators(), p.ListensAt)
 }
 
 // CoordinatorsReachable reports whether every coordinator, and so a quorum, answers.

@@ -101,6 +101,15 @@ type StorageMetadata struct {
 // InstanceID is the process group's ID.
 func (p Process) InstanceID() string { return p.Locality[LocalityInstanceID] }
 
+// ListensAt reports whether a coordinator's address, as a connection string has it, is the
+// process's: the same IP and port, or its DNS name.
+func (p Process) ListensAt(c Address) bool {
+	if c.IsIP() {
+		return c.HostPort() == p.Address.HostPort()
+	}
+	return c.Host == p.Locality[LocalityDNSName] && c.Port == p.Address.Port
+}
+
 // Zone is the fault domain; empty when not reported.
 func (p Process) Zone() string { return p.Locality[LocalityZoneID] }
 

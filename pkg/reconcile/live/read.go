@@ -72,6 +72,9 @@ func (w *World) ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error)
 		return nil
 	})
 	for name, pod := range pods {
+		if pod.Status.Phase != corev1.PodRunning || !mainContainerReady(pod) {
+			continue
+		}
 		group.Go(func() error {
 			file := w.clusterFile(asking, pod)
 			mu.Lock()
@@ -99,9 +102,6 @@ func (w *World) liveConnectionString(ctx context.Context) (inForce fdb.Connectio
 const fileLimit = 10 * time.Second
 
 func (w *World) clusterFile(ctx context.Context, pod *corev1.Pod) plan.ClusterFile {
-	if pod.Status.Phase != corev1.PodRunning || !mainContainerReady(pod) {
-		return plan.ClusterFile{Unreadable: "the pod does not run"}
-	}
 	t, err := w.transport(pod)
 	if err != nil {
 		return plan.ClusterFile{Unreadable: err.Error()}

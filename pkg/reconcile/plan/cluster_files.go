@@ -9,7 +9,8 @@ type ClusterFiles struct {
 	Live fdb.ConnectionString
 	// LiveUnknown says why Live is not known; empty when it is.
 	LiveUnknown string
-	// Pods are the files that servers keep, by the name of the pod.
+	// Pods are the files that servers keep, by the name of the pod. A pod that does not run
+	// has none.
 	Pods map[string]ClusterFile
 }
 

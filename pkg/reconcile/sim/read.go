@@ -39,11 +39,13 @@ func (w *World) ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error)
 	files := plan.ClusterFiles{Pods: map[string]plan.ClusterFile{}}
 	for name, pod := range w.Pods {
 		running := w.running[name]
-		if pod.Status.Phase != corev1.PodRunning || running == nil || running.files[liveClusterFile] == nil {
+		switch {
+		case pod.Status.Phase != corev1.PodRunning || running == nil:
+		case running.files[liveClusterFile] == nil:
 			files.Pods[name] = plan.ClusterFile{Unreadable: "no such file"}
-			continue
+		default:
+			files.Pods[name] = plan.ClusterFile{Content: string(running.files[liveClusterFile])}
 		}
-		files.Pods[name] = plan.ClusterFile{Content: string(running.files[liveClusterFile])}
 	}
 	d := w.database(ctx)
 	if d.Status == nil {

@@ -1,0 +1,129 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// newConnectionString is the parent of what is about connection strings. It is no command
+// of its own.
+func newConnectionString(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "connection-string",
+		Short: "Show the connection string of a database, and who has another one",
+	}
+	cmd.AddCommand(newConnectionStringShow(env), newConnectionStringDrift(env))
+	asParent(cmd, "what of connection strings?", "command", "about connection strings")
+	return cmd
+}
+
+// connectionStringOptions is what both commands were asked.
+type connectionStringOptions struct{ lookOptions }
+
+func newConnectionStringShow(env *Env) *cobra.Command {
+	var o connectionStringOptions
+	cmd := &cobra.Command{
+		Use:   "show [CLUSTER]",
+		Short: "Show the connection string in force",
+		Long: `Show the connection string in force, which is the content of a cluster file. While nobody
+tells it, the recorded one is shown, and stderr says so.`,
+		Example: `  # A cluster file
+  kubectl fdb connection-string show sample-cluster > fdb.cluster`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
+				return o.show(ctx, env, key)
+			})
+		},
+	}
+	o.add(cmd, env)
+	return cmd
+}
+
+func newConnectionStringDrift(env *Env) *cobra.Command {
+	var o connectionStringOptions
+	cmd := &cobra.Command{
+		Use:   "drift [CLUSTER]",
+		Short: "Compare every place that has the connection string",
+		Long: `Compare the connection string in force with what the custom resource, the ConfigMap and
+the cluster file in each pod have. The order of coordinators does not count. A pod that
+does not run is no drift: its servers begin with the ConfigMap's.
+
+Exit code 0: all the same. 1: something differs. 8: nothing differs, and not everything
+could be read.`,
+		Example: `  # Does everybody have the same?
+  kubectl fdb connection-string drift sample-cluster
+
+  # For scripts
+  kubectl fdb connection-string drift sample-cluster -o custom-columns=SOURCE:.source,MATCHES:.matches`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
+				return o.drift(ctx, env, key)
+			})
+		},
+	}
+	o.add(cmd, env)
+	return cmd
+}
+
+// clusterFiles are the facts about one cluster, and the connection strings in use. The
+// status document is not asked for: without a database it takes long, and tells no more.
+func clusterFiles(ctx context.Context, env *Env, key types.NamespacedName) (ui.Facts, plan.ClusterFiles, error) {
+	var files plan.ClusterFiles
+	session, err := env.Connect(ctx, key)
+	if err != nil {
+		return ui.Facts{}, files, err
+	}
+	s := plan.Snapshot{}
+	if err := session.Observe(ctx, &s, plan.Record|plan.Pods|plan.ConfigMap); err != nil {
+		return ui.Facts{}, files, causeOf(ctx, err)
+	}
+	asked := make(chan error, 1)
+	go func() {
+		var err error
+		files, err = session.ReadClusterFiles(ctx)
+		asked <- err
+	}()
+	err = observation{env: env, key: key}.await(asked, func() { env.talk("reading cluster files takes its time, still asking") })
+	return ui.Facts{Snapshot: s}, files, causeOf(ctx, err)
+}
+
+func (o connectionStringOptions) show(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
+	facts, files, err := clusterFiles(ctx, env, key)
+	if err != nil {
+		return looked{}, err
+	}
+	v, known := ui.NewConnectionStringView(env.metadata(key), facts, files)
+	if !known {
+		return looked{}, &failure{code: ExitUnreachable, err: fmt.Errorf("nobody can tell the connection string of %s: the record has none, and %s", key.Name, files.LiveUnknown)}
+	}
+	return looked{warnings: v.Warnings, printable: printable{
+		document: v, names: []string{"connectionstring/" + v.GenerationID},
+		table: func(w io.Writer) error {
+			_, err := fmt.Fprintln(w, v.ConnectionString)
+			return err
+		},
+	}}, nil
+}
+
+func (o connectionStringOptions) drift(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
+	facts, files, err := clusterFiles(ctx, env, key)
+	if err != nil {
+		return looked{}, err
+	}
+	v := ui.NewConnectionStringDriftView(env.metadata(key), facts, files)
+	code := ExitUnreachable
+	if v.Matches != nil {
+		code = map[bool]int{true: ExitDone, false: ExitNo}[*v.Matches]
+	}
+	return looked{warnings: v.Warnings, code: code, printable: printable{
+		document: v, names: namesOf("connectionstring", v.Items, func(s ui.ConnectionSpot) string { return s.Source }),
+		table: func(w io.Writer) error { return ui.WriteConnectionStringDrift(w, v, o.list(env)) },
+	}}, nil
+}

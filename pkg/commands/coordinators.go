@@ -1,0 +1,69 @@
+package commands
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// newCoordinators is the parent of what is about coordinators. It is no command of its own.
+func newCoordinators(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "coordinators",
+		Aliases: []string{"coordinator"},
+		Short:   "Show the coordinators of a database",
+	}
+	cmd.AddCommand(newCoordinatorsList(env, "list"))
+	asParent(cmd, "what of coordinators?", "command", "about coordinators")
+	return cmd
+}
+
+// coordinatorsListOptions is what `kubectl fdb coordinators list` was asked.
+type coordinatorsListOptions struct{ lookOptions }
+
+// newCoordinatorsList is one command under two names: coordinators list and get
+// coordinators.
+func newCoordinatorsList(env *Env, name string) *cobra.Command {
+	var o coordinatorsListOptions
+	cmd := &cobra.Command{
+		Use:   name + " [CLUSTER]",
+		Short: "List the coordinators: who they are, who answers, and who is about to leave",
+		Long: `List the coordinators: who they are, who answers, and which of them are process groups
+that are marked for removal or excluded; a pass moves those before anything else of them
+goes. While the database does not answer they are listed as last recorded, and nobody says
+which of them answer.`,
+		Example: `  # Who are they, and who answers?
+  kubectl fdb coordinators list sample-cluster
+
+  # For scripts
+  kubectl fdb get coordinators sample-cluster -o custom-columns=ADDRESS:.address,REACHABLE:.reachable`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
+				return o.see(ctx, env, key)
+			})
+		},
+	}
+	o.add(cmd, env)
+	return cmd
+}
+
+func (o coordinatorsListOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
+	facts, err := observation{env: env, key: key, asks: plan.Database}.facts(ctx)
+	if err != nil {
+		return looked{}, err
+	}
+	v := ui.NewCoordinatorListView(env.metadata(key), facts)
+	r := looked{warnings: v.Warnings, printable: printable{
+		document: v, names: namesOf("coordinator", v.Items, func(c ui.CoordinatorDetailView) string { return c.Address }),
+		table: func(w io.Writer) error { return ui.WriteCoordinators(w, v, o.list(env)) },
+	}}
+	if len(v.Items) == 0 {
+		r.none = key.Name + " has no connection string yet, and so no coordinators"
+	}
+	return r, nil
+}

@@ -1,0 +1,113 @@
+package commands
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// commandLine is one run of the program, and what it has to print.
+type commandLine struct {
+	given    func(*given)
+	args     string
+	code     int
+	out, err []string
+	notOut   string
+}
+
+// silent has the database give no answer.
+func silent(g *given) {
+	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
+}
+
+func (tc commandLine) run(t *testing.T) {
+	t.Helper()
+	g := up(t)
+	if tc.given != nil {
+		tc.given(g)
+	}
+	if code := g.run(strings.Fields(tc.args)...); code != tc.code {
+		t.Errorf("exit code %d, want %d", code, tc.code)
+	}
+	for _, want := range tc.out {
+		if !strings.Contains(g.out.String(), want) {
+			t.Errorf("stdout has no %q", want)
+		}
+	}
+	for _, want := range tc.err {
+		if !strings.Contains(g.err.String(), want) {
+			t.Errorf("stderr has no %q", want)
+		}
+	}
+	if tc.notOut != "" && strings.Contains(g.out.String(), tc.notOut) {
+		t.Errorf("stdout has %q", tc.notOut)
+	}
+	if t.Failed() {
+		t.Logf("stdout:\n%s\nstderr:\n%s", &g.out, &g.err)
+	}
+}
+
+func TestListsOfTheDatabase(t *testing.T) {
+	tests := map[string]commandLine{
+		"processes":                        {args: "get processes sample", out: []string{"ADDRESS", "10.1.0.7:4501", "7.3.79", "storage"}},
+		"processes with more columns":      {args: "get processes sample -o wide", out: []string{"DISK-FREE", "MESSAGES"}},
+		"processes by name":                {args: "get processes sample -o name", out: []string{"process/10.1.0.7:4501\n"}},
+		"processes of a silent database":   {given: silent, args: "get processes sample", code: ExitUnreachable, err: []string{"nobody can tell which processes there are: timed out"}},
+		"coordinators":                     {args: "coordinators list sample", out: []string{"ON-REMOVAL-LIST", "3 of 3 answer, 3 wanted; a quorum answers: yes"}, notOut: "?"},
+		"coordinators by the other name":   {args: "get coordinators sample -o jsonpath={.kind}", out: []string{"CoordinatorList"}},
+		"coordinators that leave":          {given: coordinatorsLeave, args: "get coordinators sample -o jsonpath={.items[*].leaving}", out: []string{"true true true"}},
+		"coordinators without an answer":   {given: silent, args: "coordinators list sample", out: []string{"? of 3 answer"}, err: []string{"these are the coordinators as last recorded: timed out"}},
+		"the connection string":            {args: "connection-string show sample", out: []string{"sample:", "@"}},
+		"its generation":                   {args: "connection-string show sample -o name", out: []string{"connectionstring/"}},
+		"drift where there is none":        {args: "connection-string drift sample", out: []string{"all have the connection string in force", "configmap/sample-config", "cr-status", "live"}, notOut: "?"},
+		"drift of the record":              {given: otherRecord, args: "connection-string drift sample", code: ExitNo, out: []string{"cr-status has other:abc@10.0.0.1:4501", "not all have the connection string in force"}},
+		"drift of a pod":                   {given: otherPod, args: "connection-string drift sample -o custom-columns=M:.matches,S:.source", code: ExitNo, out: []string{"false   pod/sample-storage-"}},
+		"a pod whose file is no such file": {given: brokenPod, args: "connection-string drift sample", code: ExitNo, out: []string{" has rubbish\n"}},
+		"a command that is none":           {args: "connection-string dirft", code: ExitUsage, err: []string{"there is drift, show"}},
+		"a kind that is none":              {args: "get everything", code: ExitUsage, err: []string{`there is no kind "everything" to get; there is clusters, coordinators, exclusions`}},
+		"no kind":                          {args: "get", code: ExitUsage, err: []string{"get what?"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, tc.run)
+	}
+}
+
+func coordinatorsLeave(g *given) {
+	for _, group := range g.world.Record.Status.ProcessGroups {
+		group.MarkForRemoval(g.world.Now())
+	}
+}
+
+func otherRecord(g *given) { g.world.Record.Status.ConnectionString = "other:abc@10.0.0.1:4501" }
+
+// lastPod is not the one that the database is asked through.
+func (g *given) lastPod() string { return slices.Max(slices.Collect(maps.Keys(g.world.Pods))) }
+
+func otherPod(g *given) { g.world.WriteClusterFile(g.lastPod(), "other:abc@10.0.0.1:4501") }
+
+func brokenPod(g *given) { g.world.WriteClusterFile(g.lastPod(), "rubbish") }
+
+// The record alone never passes for what is in force.
+func TestAConnectionStringThatNobodyConfirmsIsCalledRecorded(t *testing.T) {
+	g := newGiven(t)
+	g.world.Record.Status.ConnectionString = "sample:abc@10.0.0.1:4501"
+	if code := g.run("connection-string", "show", "sample", "-o", "json"); code != ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.err)
+	}
+	var v struct{ Source, ConnectionString string }
+	if err := json.Unmarshal(g.out.Bytes(), &v); err != nil || v.Source != "cr-status" || v.ConnectionString != "sample:abc@10.0.0.1:4501" {
+		t.Errorf("%v, %+v", err, v)
+	}
+	if !strings.Contains(g.err.String(), "the one in force is not known") {
+		t.Errorf("stderr: %s", &g.err)
+	}
+	if code := g.run("connection-string", "drift", "sample"); code != ExitUnreachable || !strings.Contains(g.out.String(), "not everything could be read") {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	g.world.Record.Status.ConnectionString = ""
+	if code := g.run("connection-string", "show", "sample"); code != ExitUnreachable || g.out.Len() > 0 {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}

@@ -1,0 +1,106 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// CoordinatorListView is the document of `coordinators list`.
+type CoordinatorListView struct {
+	Document
+	Origin
+	Desired int `json:"desired"`
+	// Reachable is how many answer; null when nobody tried.
+	Reachable       *int                    `json:"reachable"`
+	QuorumReachable *bool                   `json:"quorumReachable"`
+	Items           []CoordinatorDetailView `json:"items"`
+}
+
+// CoordinatorDetailView is one coordinator and who it is.
+type CoordinatorDetailView struct {
+	CoordinatorView
+	// Group is the process group; empty where none of the cluster's is known to be there.
+	Group string `json:"processGroup,omitempty"`
+	Zone  string `json:"zone,omitempty"`
+	DC    string `json:"dc,omitempty"`
+	// Leaving is whether its process group is marked for removal or excluded: then the
+	// next pass moves the coordinator. Null when its group is not known.
+	Leaving *bool `json:"leaving"`
+	TLS     bool  `json:"tls"`
+}
+
+// NewCoordinatorListView makes the document: from the database, and while that does not
+// answer from the connection string that the record has.
+func NewCoordinatorListView(m Metadata, f Facts) CoordinatorListView {
+	seen := f.coordinators()
+	v := CoordinatorListView{
+		Document: NewDocument("CoordinatorList", m, f.Now, seen.Source), Origin: seen.Origin,
+		Desired: seen.Desired, Reachable: seen.Reachable, QuorumReachable: seen.QuorumReachable, Items: []CoordinatorDetailView{},
+	}
+	v.Warnings = append(v.Warnings, f.Warnings...)
+	if why := f.Database.Why(); why != "" {
+		v.Warnings = append(v.Warnings, "no answer from the database, so these are the coordinators as last recorded: "+why)
+	}
+	for _, c := range seen.Items {
+		v.Items = append(v.Items, f.coordinator(c))
+	}
+	return v
+}
+
+func (f Facts) coordinator(c CoordinatorView) CoordinatorDetailView {
+	v := CoordinatorDetailView{CoordinatorView: c}
+	address, err := fdb.ParseAddress(c.Address)
+	if err != nil {
+		return v
+	}
+	v.TLS, address.FromHostname = address.TLS, false
+	if f.Database.Status != nil {
+		for _, p := range f.Database.Status.ProcessList() {
+			if p.ListensAt(address) {
+				v.Group, v.Zone, v.DC = p.InstanceID(), p.Zone(), p.DC()
+			}
+		}
+	}
+	if g := f.groupAt(v.Group, address); g != nil {
+		leaving := g.IsMarkedForRemoval() || g.IsExcluded() || f.isExcludedInDatabase(g)
+		v.Group, v.Leaving = string(g.ProcessGroupID), &leaving
+		v.Zone = orText(v.Zone, string(g.FaultDomain))
+	}
+	return v
+}
+
+// groupAt is the process group with an ID, or the one at a coordinator's address: by one
+// of its IPs, or by its pod's DNS name.
+func (f Facts) groupAt(id string, c fdb.Address) *v1beta2.ProcessGroupStatus {
+	for _, g := range f.Groups() {
+		switch {
+		case id != "":
+			if string(g.ProcessGroupID) == id {
+				return g
+			}
+		case slices.Contains(g.Addresses, c.Host), strings.HasPrefix(c.Host, g.PodName(f.Cluster)+"."):
+			return g
+		}
+	}
+	return nil
+}
+
+// WriteCoordinators prints a row per coordinator, and whether they suffice.
+func WriteCoordinators(w io.Writer, v CoordinatorListView, o ListOptions) error {
+	t := Table{Header: o.header([]string{"ADDRESS", "ID", "ZONE", "DC", "REACHABLE", "ON-REMOVAL-LIST", "TLS"})}
+	for _, c := range v.Items {
+		t.Rows = append(t.Rows, []string{
+			c.Address, orUnknown(c.Group), orUnknown(c.Zone), orNothing(c.DC), yesNo(c.Reachable), yesNo(c.Leaving), yesNo(&c.TLS),
+		})
+	}
+	if err := t.Write(w); err != nil || o.NoHeaders {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%s of %d answer, %d wanted; a quorum answers: %s\n", numberOr(v.Reachable), len(v.Items), v.Desired, yesNo(v.QuorumReachable))
+	return err
+}

@@ -1,0 +1,137 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// ProcessListView is the document of `get processes`: all that the database reports, those
+// of other instances included.
+type ProcessListView struct {
+	Document
+	Items []ProcessView `json:"items"`
+}
+
+// ProcessView is one process.
+type ProcessView struct {
+	Address string `json:"address"`
+	// Group is the process group; empty for a process that has not said yet whose it is.
+	Group string `json:"processGroup,omitempty"`
+	Class string `json:"class,omitempty"`
+	// Roles are null when the database does not know them all.
+	Roles []string `json:"roles"`
+	// Version is the server's.
+	Version string `json:"version,omitempty"`
+	Zone    string `json:"zone,omitempty"`
+	DC      string `json:"dc,omitempty"`
+	// Excluded is null when the process has not reported enough yet.
+	Excluded      *bool    `json:"excluded"`
+	Degraded      *bool    `json:"degraded"`
+	UptimeSeconds *float64 `json:"uptimeSeconds"`
+	CPUCores      *float64 `json:"cpuCores"`
+	MemoryBytes   *int64   `json:"memoryBytes"`
+	DiskFreeBytes *int64   `json:"diskFreeBytes"`
+	// StoredBytes is what storage roles hold; null for processes without.
+	StoredBytes *int64 `json:"storedBytes"`
+	// LagSeconds is the worst of the storage roles.
+	LagSeconds *float64 `json:"lagSeconds"`
+	// Messages are what the process complains about.
+	Messages []string `json:"messages"`
+}
+
+// NewProcessListView makes the document of facts that have a status document.
+func NewProcessListView(m Metadata, f Facts) ProcessListView {
+	v := ProcessListView{Document: NewDocument("ProcessList", m, f.Database.AsOf, SourceLive), Items: []ProcessView{}}
+	v.Warnings = append(v.Warnings, f.Warnings...)
+	for _, p := range f.Database.Status.ProcessList() {
+		v.Items = append(v.Items, f.process(p))
+	}
+	return v
+}
+
+func (f Facts) process(p fdb.Process) ProcessView {
+	v := ProcessView{
+		Address: p.Address.Coordinator(), Group: p.InstanceID(), Class: p.ClassType, Version: p.Version, Zone: p.Zone(), DC: p.DC(),
+		Excluded: p.Excluded, Degraded: p.Degraded, Messages: []string{},
+	}
+	if uptime, known := p.Uptime(); known {
+		seconds := uptime.Seconds()
+		v.UptimeSeconds = &seconds
+	}
+	if p.CPU != nil {
+		v.CPUCores = p.CPU.UsageCores
+	}
+	if p.Memory != nil {
+		v.MemoryBytes = p.Memory.RSSBytes
+	}
+	if p.Disk != nil {
+		v.DiskFreeBytes = p.Disk.FreeBytes
+	}
+	for _, m := range p.Messages {
+		v.Messages = append(v.Messages, m.Name)
+	}
+	v.roles(p, f.Database.Status.RolesKnown())
+	return v
+}
+
+func (v *ProcessView) roles(p fdb.Process, known bool) {
+	var held GroupView
+	roles := []string{}
+	for _, r := range p.Roles {
+		roles = append(roles, r.Role)
+		held.role(r)
+	}
+	v.StoredBytes, v.LagSeconds = held.StoredBytes, held.LagSeconds
+	if known {
+		slices.Sort(roles)
+		v.Roles = slices.Compact(roles)
+	}
+}
+
+// WriteProcesses prints a row per process.
+func WriteProcesses(w io.Writer, v ProcessListView, o ListOptions) error {
+	t := Table{Header: o.header(
+		[]string{"ADDRESS", "ID", "CLASS", "ROLES", "VERSION", "ZONE", "EXCLUDED", "UPTIME"},
+		"DC", "CPU", "MEMORY", "DISK-FREE", "DATA", "LAG", "MESSAGES")}
+	for _, p := range v.Items {
+		row := p.row(o)
+		if o.Wide {
+			row = append(row, p.wide()...)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t.Write(w)
+}
+
+func (v ProcessView) row(o ListOptions) []string {
+	roles := unknown
+	if v.Roles != nil {
+		roles = orNothing(strings.Join(v.Roles, ","))
+	}
+	uptime := unknown
+	if v.UptimeSeconds != nil {
+		since := o.Now.Add(-time.Duration(*v.UptimeSeconds * float64(time.Second))).UTC()
+		uptime = o.time(&since)
+	}
+	return []string{v.Address, orUnknown(v.Group), orUnknown(v.Class), roles, orUnknown(v.Version), orUnknown(v.Zone), yesNo(v.Excluded), uptime}
+}
+
+func (v ProcessView) wide() []string {
+	cpu := unknown
+	if v.CPUCores != nil {
+		cpu = fmt.Sprintf("%.2f", *v.CPUCores)
+	}
+	lag := nothing
+	if v.LagSeconds != nil {
+		lag = fmt.Sprintf("%.1fs", *v.LagSeconds)
+	}
+	return []string{
+		orNothing(v.DC), cpu, bytesOr(v.MemoryBytes), bytesOr(v.DiskFreeBytes), bytesOrNothing(v.StoredBytes), lag,
+		orNothing(strings.Join(v.Messages, ",")),
+	}
+}
