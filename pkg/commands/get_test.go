@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
 // commandLine is one run of the program, and what it has to print.
@@ -51,27 +53,38 @@ func (tc commandLine) run(t *testing.T) {
 
 func TestListsOfTheDatabase(t *testing.T) {
 	tests := map[string]commandLine{
-		"processes":                        {args: "get processes sample", out: []string{"ADDRESS", "10.1.0.7:4501", "7.3.79", "storage"}},
-		"processes with more columns":      {args: "get processes sample -o wide", out: []string{"DISK-FREE", "MESSAGES"}},
-		"processes by name":                {args: "get processes sample -o name", out: []string{"process/10.1.0.7:4501\n"}},
-		"processes of a silent database":   {given: silent, args: "get processes sample", code: ExitUnreachable, err: []string{"nobody can tell which processes there are: timed out"}},
-		"coordinators":                     {args: "coordinators list sample", out: []string{"ON-REMOVAL-LIST", "3 of 3 answer, 3 wanted; a quorum answers: yes"}, notOut: "?"},
-		"coordinators by the other name":   {args: "get coordinators sample -o jsonpath={.kind}", out: []string{"CoordinatorList"}},
-		"coordinators that leave":          {given: coordinatorsLeave, args: "get coordinators sample -o jsonpath={.items[*].leaving}", out: []string{"true true true"}},
-		"coordinators without an answer":   {given: silent, args: "coordinators list sample", out: []string{"? of 3 answer"}, err: []string{"these are the coordinators as last recorded: timed out"}},
-		"the connection string":            {args: "connection-string show sample", out: []string{"sample:", "@"}},
-		"its generation":                   {args: "connection-string show sample -o name", out: []string{"connectionstring/"}},
-		"drift where there is none":        {args: "connection-string drift sample", out: []string{"all have the connection string in force", "configmap/sample-config", "cr-status", "live"}, notOut: "?"},
-		"drift of the record":              {given: otherRecord, args: "connection-string drift sample", code: ExitNo, out: []string{"cr-status has other:abc@10.0.0.1:4501", "not all have the connection string in force"}},
-		"drift of a pod":                   {given: otherPod, args: "connection-string drift sample -o custom-columns=M:.matches,S:.source", code: ExitNo, out: []string{"false   pod/sample-storage-"}},
-		"a pod whose file is no such file": {given: brokenPod, args: "connection-string drift sample", code: ExitNo, out: []string{" has rubbish\n"}},
-		"a command that is none":           {args: "connection-string dirft", code: ExitUsage, err: []string{"there is drift, show"}},
-		"a kind that is none":              {args: "get everything", code: ExitUsage, err: []string{`there is no kind "everything" to get; there is clusters, coordinators, exclusions`}},
-		"no kind":                          {args: "get", code: ExitUsage, err: []string{"get what?"}},
+		"processes":                         {args: "get processes sample", out: []string{"ADDRESS", "10.1.0.7:4501", "7.3.79", "storage"}},
+		"processes with more columns":       {args: "get processes sample -o wide", out: []string{"DISK-FREE", "MESSAGES"}},
+		"processes by name":                 {args: "get processes sample -o name", out: []string{"process/10.1.0.7:4501\n"}},
+		"processes of a silent database":    {given: silent, args: "get processes sample", code: ExitUnreachable, err: []string{"nobody can tell which processes there are: timed out"}},
+		"coordinators":                      {args: "coordinators list sample", out: []string{"ON-REMOVAL-LIST", "3 of 3 answer, 3 wanted; a quorum answers: yes"}, notOut: "?"},
+		"coordinators by the other name":    {args: "get coordinators sample -o jsonpath={.kind}", out: []string{"CoordinatorList"}},
+		"coordinators that leave":           {given: coordinatorsLeave, args: "get coordinators sample -o jsonpath={.items[*].leaving}", out: []string{"true true true"}},
+		"coordinators without an answer":    {given: silent, args: "coordinators list sample", out: []string{"? of 3 answer"}, err: []string{"these are the coordinators as last recorded: timed out"}},
+		"the connection string":             {args: "connection-string show sample", out: []string{"sample:", "@"}},
+		"its generation":                    {args: "connection-string show sample -o name", out: []string{"connectionstring/"}},
+		"drift where there is none":         {args: "connection-string drift sample", out: []string{"all have the connection string in force", "configmap/sample-config", "cr-status", "live"}, notOut: "?"},
+		"drift of the record":               {given: otherRecord, args: "connection-string drift sample", code: ExitNo, out: []string{"cr-status has other:abc@10.0.0.1:4501", "not all have the connection string in force"}},
+		"drift of a pod":                    {given: otherPod, args: "connection-string drift sample -o custom-columns=M:.matches,S:.source", code: ExitNo, out: []string{"false   pod/sample-storage-"}},
+		"a pod whose file is no such file":  {given: brokenPod, args: "connection-string drift sample", code: ExitNo, out: []string{" has rubbish\n"}},
+		"the configuration":                 {args: "get configuration sample", out: []string{"redundancy_mode", "double", "no\n"}, notOut: "yes"},
+		"a configuration that differs":      {given: func(g *given) { g.world.Record.Spec.DatabaseConfiguration.Logs = 2 }, args: "get configuration sample", out: []string{"logs              3        2        yes"}},
+		"does it match?":                    {args: "get configuration sample -o jsonpath={.kind}:{.matches}", out: []string{"Configuration:true"}},
+		"the configure line":                {given: silent, args: "get configuration sample --string", out: []string{"configure double ssd-2 usable_regions=1 logs=3"}},
+		"the configure line of regions":     {given: regions, args: "get configuration sample --string", out: []string{`regions=\x5b\x7b\x22datacenters\x22:`}},
+		"the configure line in JSON":        {args: "get configuration sample --string -o json", code: ExitUsage},
+		"a configuration that nobody tells": {given: silent, args: "get configuration sample", out: []string{"?"}, err: []string{"the live configuration is not known: timed out"}},
+		"a command that is none":            {args: "connection-string dirft", code: ExitUsage, err: []string{"there is drift, show"}},
+		"a kind that is none":               {args: "get everything", code: ExitUsage, err: []string{`there is no kind "everything" to get; there is clusters, configuration, coordinators, exclusions`}},
+		"no kind":                           {args: "get", code: ExitUsage, err: []string{"get what?"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, tc.run)
 	}
+}
+
+func regions(g *given) {
+	g.world.Record.Spec.DatabaseConfiguration.Regions = []v1beta2.Region{{Datacenters: []v1beta2.DataCenter{{ID: "dc1", Priority: 1}}}}
 }
 
 func coordinatorsLeave(g *given) {

@@ -122,25 +122,32 @@ func (d Difference) String() string {
 // Differences are the settings in which c is not what wanted asks for, in the order
 // of the configure command.
 func (c Configuration) Differences(wanted Configuration, v Version) []Difference {
-	have, want := c.Normalized(wanted, v).settings(), wanted.Normalized(wanted, v).settings()
+	have, want := c.Settings(wanted, v), wanted.Settings(wanted, v)
 	var different []Difference
 	for i := range want {
 		if have[i] != want[i] {
-			different = append(different, Difference{want[i].name, have[i].value, want[i].value})
+			different = append(different, Difference{want[i].Name, have[i].Value, want[i].Value})
 		}
 	}
 	return different
 }
 
-type setting struct{ name, value string }
+// Setting is one comparable setting. Its value is as it would be written, "unset" for an
+// absent one.
+type Setting struct{ Name, Value string }
 
-// settings lists every comparable setting, always the same ones in the same order.
-func (c Configuration) settings() []setting {
+// Settings are all settings that can be compared with those of wanted, always the same
+// ones in the order of the configure command.
+func (c Configuration) Settings(wanted Configuration, v Version) []Setting {
+	return c.Normalized(wanted, v).settings()
+}
+
+func (c Configuration) settings() []Setting {
 	regions, err := regionsJSON(c.Regions)
 	if err != nil {
 		regions = err.Error() // differs from every encodable value
 	}
-	return []setting{
+	return []Setting{
 		{"redundancy_mode", c.RedundancyMode},
 		{"storage_engine", c.StorageEngine},
 		{"usable_regions", number("", c.UsableRegions)},

@@ -13,7 +13,6 @@ import (
 // CoordinatorListView is the document of `coordinators list`.
 type CoordinatorListView struct {
 	Document
-	Origin
 	Desired int `json:"desired"`
 	// Reachable is how many answer; null when nobody tried.
 	Reachable       *int                    `json:"reachable"`
@@ -39,9 +38,10 @@ type CoordinatorDetailView struct {
 func NewCoordinatorListView(m Metadata, f Facts) CoordinatorListView {
 	seen := f.coordinators()
 	v := CoordinatorListView{
-		Document: NewDocument("CoordinatorList", m, f.Now, seen.Source), Origin: seen.Origin,
+		Document: NewDocument("CoordinatorList", m, f.Now, seen.Source),
 		Desired: seen.Desired, Reachable: seen.Reachable, QuorumReachable: seen.QuorumReachable, Items: []CoordinatorDetailView{},
 	}
+	v.AsOf = seen.AsOf
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	if why := f.Database.Why(); why != "" {
 		v.Warnings = append(v.Warnings, "no answer from the database, so these are the coordinators as last recorded: "+why)

@@ -45,6 +45,16 @@ func (c *FDBCLI) Configure(ctx context.Context, wanted fdb.Configuration, kind C
 	})
 }
 
+// ConfigureLine is the command that brings a database to a configuration, so that it can
+// be typed into fdbcli: other ways to write regions are accepted there and mean none.
+func ConfigureLine(wanted fdb.Configuration) (string, error) {
+	tokens, err := wanted.Tokens()
+	if err != nil {
+		return "", err
+	}
+	return command(append([]string{"configure"}, tokens...)...), nil
+}
+
 func (c *FDBCLI) configurationInForce(ctx context.Context, wanted fdb.Configuration, part fdb.Part) (bool, error) {
 	for range configurationReads {
 		s, err := c.Status(ctx)

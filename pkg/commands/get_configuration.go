@@ -1,0 +1,101 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// configurationOptions is what `kubectl fdb get configuration` was asked to show.
+type configurationOptions struct {
+	lookOptions
+	// line prints the configure command instead.
+	line bool
+}
+
+func newGetConfiguration(env *Env) *cobra.Command {
+	var o configurationOptions
+	cmd := &cobra.Command{
+		Use:     "configuration [CLUSTER]",
+		Aliases: []string{"config"},
+		Short:   "Compare the database's configuration with what the spec asks for",
+		Long: `Compare the database's configuration with what the spec asks for, defaults filled in.
+What the spec does not ask for is left alone by passes, and left out here. Nothing is
+written anywhere: "kubectl fdb reconcile" brings the database to its spec.`,
+		Example: `  # Side by side
+  kubectl fdb get configuration sample-cluster
+
+  # The configure command of the spec, as it can be typed into fdbcli
+  kubectl fdb get configuration sample-cluster --string`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.add(cmd, env)
+	cmd.Flags().BoolVar(&o.line, "string", false, "print the configure command of the spec, and ask no database")
+	return cmd
+}
+
+func (o configurationOptions) run(ctx context.Context, env *Env, args []string) error {
+	if o.line && !o.isTable() {
+		return usagef("--string prints one line; -o %s has it as .configure", o.format)
+	}
+	return o.look(ctx, env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
+		if o.line {
+			return o.seeLine(ctx, env, key)
+		}
+		return o.see(ctx, env, key)
+	})
+}
+
+func (o configurationOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
+	facts, err := observation{env: env, key: key, asks: plan.Database}.facts(ctx)
+	if err != nil {
+		return looked{}, err
+	}
+	line, err := configureLine(facts.Cluster)
+	if err != nil {
+		return looked{}, err
+	}
+	v := ui.NewConfigurationListView(env.metadata(key), facts, line)
+	return looked{warnings: v.Warnings, printable: printable{
+		document: v, names: []string{"configuration/" + key.Name},
+		table: func(w io.Writer) error { return ui.WriteConfiguration(w, v, o.list(env)) },
+	}}, nil
+}
+
+func (o configurationOptions) seeLine(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
+	c, err := env.Client()
+	if err != nil {
+		return looked{}, err
+	}
+	record, err := read(ctx, c, key)
+	if err != nil {
+		return looked{}, err
+	}
+	line, err := configureLine(record)
+	if err != nil {
+		return looked{}, err
+	}
+	return looked{printable: printable{table: func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, line)
+		return err
+	}}}, nil
+}
+
+// configureLine is the command that brings a database to what the spec asks for.
+func configureLine(c *cluster) (string, error) {
+	line, err := admin.ConfigureLine(objects.DesiredConfiguration(c))
+	if err != nil {
+		return "", usage(fmt.Errorf("the spec of %s asks for a configuration that no database can have: %w", c.Name, err))
+	}
+	return line, nil
+}

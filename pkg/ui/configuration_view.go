@@ -1,0 +1,76 @@
+package ui
+
+import (
+	"io"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// ConfigurationListView is the document of `get configuration`: the database's
+// configuration beside the one that the spec asks for.
+type ConfigurationListView struct {
+	Document
+	// Matches is null while the database does not tell its configuration.
+	Matches *bool         `json:"matches"`
+	Items   []SettingView `json:"items"`
+	// Configure is the command that brings the database to what the spec asks for, as it
+	// can be typed into fdbcli. Nothing here runs it.
+	Configure string `json:"configure"`
+}
+
+// SettingView is one setting. What the spec does not ask for is not compared, and left out.
+type SettingView struct {
+	Setting string `json:"setting"`
+	// Live is null while the database does not tell.
+	Live *string `json:"live"`
+	Spec string  `json:"spec"`
+	// Differs is null while the database does not tell.
+	Differs *bool `json:"differs"`
+}
+
+// NewConfigurationListView makes the document; configure is the command.
+func NewConfigurationListView(m Metadata, f Facts, configure string) ConfigurationListView {
+	v := ConfigurationListView{Document: NewDocument("Configuration", m, f.Now, f.fromDatabase().Source), Items: []SettingView{}, Configure: configure}
+	v.Warnings = append(v.Warnings, f.Warnings...)
+	version, _ := fdb.ParseVersion(f.Cluster.RunningVersion()) // an unknown version resolves no engine's name
+	var live []fdb.Setting
+	if s := f.Database.Status; s != nil && s.Cluster.Configuration != nil {
+		live = s.Cluster.Configuration.Settings(f.Desired, version)
+		matches := s.Cluster.Configuration.Equal(f.Desired, version)
+		v.Matches = &matches
+	} else {
+		v.Warnings = append(v.Warnings, "the live configuration is not known: "+orText(f.Database.Why(), "the database does not tell it"))
+	}
+	for i, want := range f.Desired.Settings(f.Desired, version) {
+		row := SettingView{Setting: want.Name, Spec: want.Value}
+		if live != nil {
+			differs := live[i].Value != want.Value
+			row.Live, row.Differs = &live[i].Value, &differs
+		}
+		if !row.isNotAskedFor() {
+			v.Items = append(v.Items, row)
+		}
+	}
+	return v
+}
+
+// isNotAskedFor reports whether a setting is absent on both sides: which of them there
+// are depends on how proxies are counted and on what the spec mentions.
+func (v SettingView) isNotAskedFor() bool {
+	absent := []string{"0", "unset"}
+	return slices.Contains(absent, v.Spec) && (v.Live == nil || slices.Contains(absent, *v.Live))
+}
+
+// WriteConfiguration prints a row per setting.
+func WriteConfiguration(w io.Writer, v ConfigurationListView, o ListOptions) error {
+	t := Table{Header: o.header([]string{"SETTING", "LIVE", "SPEC", "DIFFERS"})}
+	for _, s := range v.Items {
+		live := unknown
+		if s.Live != nil {
+			live = *s.Live
+		}
+		t.Rows = append(t.Rows, []string{s.Setting, live, s.Spec, yesNo(s.Differs)})
+	}
+	return t.Write(w)
+}
