@@ -47,15 +47,6 @@ func (e *Env) firstArgument(cmd *cobra.Command, args []string, typed string) ([]
 	return asCompletion(e.clusterNames)(cmd, args, typed)
 }
 
-// clusterThenGroups offers clusters, and after one its process groups.
-func (e *Env) clusterThenGroups(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return asCompletion(e.clusterNames)(cmd, args, typed)
-	}
-	ids := e.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) })
-	return asCompletion(ids)(cmd, args[:1], typed)
-}
-
 func (e *Env) clusterNames(ctx context.Context, _ *cobra.Command, _ []string) []string {
 	namespace, err := e.namespace()
 	if err != nil {

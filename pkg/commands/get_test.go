@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
@@ -74,12 +77,26 @@ func TestListsOfTheDatabase(t *testing.T) {
 		"the configure line of regions":     {given: regions, args: "get configuration sample --string", out: []string{`regions=\x5b\x7b\x22datacenters\x22:`}},
 		"the configure line in JSON":        {args: "get configuration sample --string -o json", code: ExitUsage},
 		"a configuration that nobody tells": {given: silent, args: "get configuration sample", out: []string{"?"}, err: []string{"the live configuration is not known: timed out"}},
+		"nodes":                             {args: "get nodes sample", out: []string{"MATCHED-RULE", "node-1", "storage:1"}, notOut: "not-checked"},
+		"nodes that may not be read":        {given: func(g *given) { g.world.NodesHidden = "listing nodes is forbidden" }, args: "get nodes sample", out: []string{"not-checked", "node-1"}, err: []string{"warning: taints and rules are not checked: listing nodes is forbidden"}},
+		"nodes without pods":                {given: func(g *given) { g.world.Nodes = append(g.world.Nodes, "spare") }, args: "get nodes sample -o name", notOut: "spare"},
+		"all nodes":                         {given: func(g *given) { g.world.Nodes = append(g.world.Nodes, "spare") }, args: "get nodes sample -o name --all", out: []string{"node/spare\n"}},
+		"a node that is tainted":            {given: taint, args: "get nodes sample", out: []string{"example.com/maintenance:NoSchedule", "example.com/maintenance>300s", "node-1: no pass has noted the taint yet"}},
+		"a taint that a pass has noted":     {given: func(g *given) { taint(g); g.run("reconcile", "sample", "--yes"); g.world.Tick(time.Minute) }, args: "get nodes sample -o jsonpath={.items[0].name}:{.items[0].note}:{.items[0].matchedRules[0].seconds}", out: []string{"node-1::300"}},
 		"a command that is none":            {args: "connection-string dirft", code: ExitUsage, err: []string{"there is drift, show"}},
 		"a kind that is none":               {args: "get everything", code: ExitUsage, err: []string{`there is no kind "everything" to get; there is clusters, configuration, coordinators, exclusions`}},
 		"no kind":                           {args: "get", code: ExitUsage, err: []string{"get what?"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, tc.run)
+	}
+}
+
+// taint taints the first node with a taint that the spec allows for five minutes.
+func taint(g *given) {
+	g.world.Taints = map[string][]corev1.Taint{"node-1": {{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}}}
+	g.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{
+		{Key: new("example.com/maintenance"), DurationInSeconds: new(int64(300))},
 	}
 }
 

@@ -148,6 +148,7 @@ func (o observation) lease(ctx context.Context) ui.Lease {
 // judged judges the record anew on what was observed, as a pass would, so that
 // conditions are of now and not of the last pass.
 func judged(facts ui.Facts, s plan.Snapshot) ui.Facts {
+	facts.Recorded = s.Cluster
 	d := stages.Cluster()[0].Decide(s) // the first stage brings the record up to date
 	if d.Hold != nil && d.Hold.Human {
 		facts.Unjudged = d.Hold.Reason

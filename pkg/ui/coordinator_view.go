@@ -39,7 +39,7 @@ func NewCoordinatorListView(m Metadata, f Facts) CoordinatorListView {
 	seen := f.coordinators()
 	v := CoordinatorListView{
 		Document: NewDocument("CoordinatorList", m, f.Now, seen.Source),
-		Desired: seen.Desired, Reachable: seen.Reachable, QuorumReachable: seen.QuorumReachable, Items: []CoordinatorDetailView{},
+		Desired:  seen.Desired, Reachable: seen.Reachable, QuorumReachable: seen.QuorumReachable, Items: []CoordinatorDetailView{},
 	}
 	v.AsOf = seen.AsOf
 	v.Warnings = append(v.Warnings, f.Warnings...)

@@ -14,6 +14,9 @@ import (
 type Facts struct {
 	// Snapshot is what was observed, its record judged anew where that was possible.
 	plan.Snapshot
+	// Recorded is the record as the last pass left it, before it was judged anew; nil where
+	// nothing was judged.
+	Recorded *v1beta2.FoundationDBCluster
 	// Gaps are what keeps the cluster from being as its spec asks.
 	Gaps v1beta2.Gaps
 	// Desired is the database configuration that the spec asks for.

@@ -82,7 +82,7 @@ func shutOut(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
 			knocking[address.Host] = true
 		}
 	}
-	reporting := serverMachines(s.Database.Status)
+	reporting := safety.ServerMachines(s.Database.Status)
 	var groups []*v1beta2.ProcessGroupStatus
 	for _, g := range s.Groups() {
 		joined := len(s.Database.Status.ProcessesOf(string(g.ProcessGroupID))) > 0

@@ -1,0 +1,196 @@
+package ui
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// NodeListView is the document of `get nodes`: where a cluster's pods run, and what taints
+// of these nodes mean for them.
+type NodeListView struct {
+	Document
+	// Hidden says why nodes may not be read; empty when they may.
+	Hidden string     `json:"hidden,omitempty"`
+	Items  []NodeView `json:"items"`
+}
+
+// NodeView is one node. What only the node itself tells is null when it could not be read.
+type NodeView struct {
+	Name string `json:"name"`
+	// Exists is false for a node that pods name and that is gone.
+	Exists        *bool `json:"exists"`
+	Ready         *bool `json:"ready"`
+	Unschedulable *bool `json:"unschedulable"`
+	// Taints read as kubectl takes them: KEY=VALUE:EFFECT.
+	Taints []string `json:"taints"`
+	// MatchedRules are the rules of the spec that are about one of the taints.
+	MatchedRules []TaintRuleView `json:"matchedRules"`
+	// TaintedSince is since when a taint with a rule is known to be there; null when none
+	// is, and as long as neither Kubernetes nor a pass has noted it.
+	TaintedSince *time.Time `json:"taintedSince"`
+	// DetectAt is when the first rule is over; passes note that as NodeTaintReplacing.
+	DetectAt *time.Time `json:"detectAt"`
+	// ReplaceAt is when passes may replace the node's process groups, as far as the timers
+	// go; null also where replacements are switched off.
+	ReplaceAt     *time.Time     `json:"replaceAt"`
+	ProcessGroups []string       `json:"processGroups"`
+	Coordinators  int            `json:"coordinators"`
+	Classes       map[string]int `json:"classes"`
+	// Note is what keeps timers from running; empty for nothing.
+	Note string `json:"note,omitempty"`
+}
+
+// TaintRuleView is a rule of spec.automationOptions.replacements.taintReplacementOptions,
+// by the key of the taint that it is about.
+type TaintRuleView struct {
+	Key     string `json:"key"`
+	Seconds int64  `json:"seconds"`
+}
+
+// NewNodeListView makes the document of the nodes that the cluster's pods run on, or of
+// all that could be read.
+func NewNodeListView(m Metadata, f Facts, all bool) NodeListView {
+	v := NodeListView{Document: NewDocument("NodeList", m, f.Now, SourceLive), Hidden: f.NodesHidden, Items: []NodeView{}}
+	v.Warnings = append(v.Warnings, f.Warnings...)
+	if v.Hidden != "" {
+		v.Warnings = append(v.Warnings, "taints and rules are not checked: "+v.Hidden)
+	}
+	on, coordinators := f.groupsByNode(), f.coordinatorGroups()
+	names := slices.Collect(maps.Keys(on))
+	if all {
+		names = slices.AppendSeq(names, maps.Keys(f.Nodes))
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		v.Items = append(v.Items, f.node(name, on[name], coordinators))
+	}
+	return v
+}
+
+// groupsByNode are the process groups by the node that their pod runs on.
+func (f Facts) groupsByNode() map[string][]*v1beta2.ProcessGroupStatus {
+	on := map[string][]*v1beta2.ProcessGroupStatus{}
+	for _, g := range f.Groups() {
+		if pod := f.Pod(g); pod != nil && pod.Spec.NodeName != "" {
+			on[pod.Spec.NodeName] = append(on[pod.Spec.NodeName], g)
+		}
+	}
+	return on
+}
+
+// coordinatorGroups are the process groups that have a coordinator.
+func (f Facts) coordinatorGroups() []string {
+	var groups []string
+	for _, c := range f.coordinators().Items {
+		if id := f.coordinator(c).Group; id != "" {
+			groups = append(groups, id)
+		}
+	}
+	return groups
+}
+
+func (f Facts) node(name string, groups []*v1beta2.ProcessGroupStatus, coordinators []string) NodeView {
+	v := NodeView{Name: name, ProcessGroups: []string{}, Classes: map[string]int{}}
+	for _, g := range groups {
+		v.ProcessGroups = append(v.ProcessGroups, string(g.ProcessGroupID))
+		v.Classes[string(g.ProcessClass)]++
+		if slices.Contains(coordinators, string(g.ProcessGroupID)) {
+			v.Coordinators++
+		}
+	}
+	if f.NodesHidden != "" {
+		return v
+	}
+	node, exists := f.Nodes[name]
+	v.Exists = &exists
+	if exists {
+		v.conditions(node)
+		f.judgeTaints(&v, node, groups)
+	}
+	return v
+}
+
+func (v *NodeView) conditions(node *corev1.Node) {
+	v.Unschedulable = &node.Spec.Unschedulable
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionUnknown {
+			ready := c.Status == corev1.ConditionTrue
+			v.Ready = &ready
+		}
+	}
+	v.Taints, v.MatchedRules = []string{}, []TaintRuleView{}
+	for _, taint := range node.Spec.Taints {
+		v.Taints = append(v.Taints, taint.ToString())
+	}
+}
+
+// judgeTaints says which rules are about the node's taints, and when their timers end.
+// They count from when a pass noted the taint, or from when Kubernetes says that it was
+// added; a taint that neither noted begins to count with the next pass.
+func (f Facts) judgeTaints(v *NodeView, node *corev1.Node, groups []*v1beta2.ProcessGroupStatus) {
+	var since, detectAt time.Time
+	for _, taint := range node.Spec.Taints {
+		for _, seconds := range f.Cluster.TaintPatience(taint.Key) {
+			v.MatchedRules = append(v.MatchedRules, TaintRuleView{Key: taint.Key, Seconds: seconds})
+			if taint.TimeAdded != nil {
+				since = earlier(since, taint.TimeAdded.Time)
+			}
+		}
+	}
+	if len(v.MatchedRules) == 0 || len(groups) == 0 {
+		return
+	}
+	since = earlier(since, f.notedSince(groups, v1beta2.ConditionNodeTaintDetected))
+	if since.IsZero() {
+		v.Note = "no pass has noted the taint yet; its timers begin with the next one"
+		return
+	}
+	for _, rule := range v.MatchedRules {
+		detectAt = earlier(detectAt, since.Add(time.Duration(rule.Seconds)*time.Second))
+	}
+	v.TaintedSince, v.DetectAt = known(since), known(detectAt)
+	if !f.Cluster.ReplacementsEnabled() {
+		v.Note = "replacements are switched off (automationOptions.replacements.enabled), so nothing is replaced"
+		return
+	}
+	replacing := f.notedSince(groups, v1beta2.ConditionNodeTaintReplacing)
+	if replacing.IsZero() {
+		replacing = detectAt
+	}
+	v.ReplaceAt = known(replacing.Add(f.Cluster.TaintReplacementTime()))
+}
+
+// notedSince is since when any of the groups has a condition in the record as it is
+// stored; zero when none has.
+func (f Facts) notedSince(groups []*v1beta2.ProcessGroupStatus, condition v1beta2.ProcessGroupConditionType) time.Time {
+	var first time.Time
+	for _, g := range groups {
+		if f.Recorded != nil {
+			g = f.Recorded.ProcessGroup(g.ProcessGroupID)
+		}
+		if g == nil {
+			continue
+		}
+		if at, has := g.Condition(condition); has {
+			first = earlier(first, at)
+		}
+	}
+	return first
+}
+
+// earlier is the earlier of two times, of which a zero one does not count.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+		return b
+	}
+	return a
+}
+
+// words is a rule for people: the key, and for how long it allows the taint.
+func (v TaintRuleView) words() string { return fmt.Sprintf("%s>%ds", v.Key, v.Seconds) }
