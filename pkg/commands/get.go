@@ -15,7 +15,7 @@ func newGet(env *Env) *cobra.Command {
 		Short: "List parts of a cluster",
 	}
 	cmd.AddCommand(newGetClusters(env), newGetProcessGroups(env), newGetProcesses(env), newCoordinatorsList(env, "coordinators"),
-		newExclusionList(env, "exclusions"), newLocksList(env, "locks"), newGetConfiguration(env), newGetNodes(env))
+		newExclusionList(env, "exclusions"), newLocksList(env, "locks"), newGetConfiguration(env), newGetNodes(env), newGetClients(env))
 	asParent(cmd, "get what?", "kind", "to get")
 	return cmd
 }

@@ -1,0 +1,146 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// clientsOptions is what `kubectl fdb get clients` was asked to list.
+type clientsOptions struct {
+	lookOptions
+	// blocking is the version that clients must be able to use.
+	blocking string
+	// everywhere looks for the pods of clients in all namespaces.
+	everywhere bool
+}
+
+func newGetClients(env *Env) *cobra.Command {
+	var o clientsOptions
+	cmd := &cobra.Command{
+		Use:     "clients [CLUSTER]",
+		Aliases: []string{"client"},
+		Short:   "List the database's clients, and who would lose it with another version",
+		Long: `List the clients that the database names, under the newest version that each can use, and
+the pods that they run in. The database names samples and counts the rest, which has rows
+of its own. During an upgrade BLOCKS is judged by spec.version, else by --blocking: by the
+same rules as a pass does that. A client beside a server, and one whose log group the spec
+has ignored (automationOptions.ignoreLogGroupsForUpgrade), blocks nothing.`,
+		Example: `  # Who is connected?
+  kubectl fdb get clients sample-cluster
+
+  # Who would lose the database with this version?
+  kubectl fdb get clients sample-cluster --blocking 7.4.6`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.add(cmd, env)
+	cmd.Flags().StringVar(&o.blocking, "blocking", "", "only clients that cannot talk to a database of this version")
+	cmd.Flags().BoolVarP(&o.everywhere, "all-namespaces", "A", false, "look for the pods of clients in all namespaces")
+	return cmd
+}
+
+func (o clientsOptions) run(ctx context.Context, env *Env, args []string) error {
+	if o.blocking != "" {
+		if _, err := fdb.ParseVersion(o.blocking); err != nil {
+			return usage(fmt.Errorf("reading --blocking: %w", err))
+		}
+	}
+	return o.look(ctx, env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
+		return o.see(ctx, env, key)
+	})
+}
+
+func (o clientsOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
+	facts, err := observation{env: env, key: key, asks: plan.Database}.facts(ctx)
+	if err != nil {
+		return looked{}, err
+	}
+	if facts.Database.Status == nil || facts.Database.Status.Cluster.Clients == nil {
+		return looked{}, unanswered(facts, "which clients there are")
+	}
+	owners, err := o.owners(ctx, env, key.Namespace)
+	if err != nil {
+		facts.Warnings = append(facts.Warnings, "the pods of clients are not known: "+explain(err))
+	}
+	v := ui.NewClientListView(env.metadata(key), facts, ui.ClientQuestion{
+		Target: o.target(facts.Cluster), OnlyBlocking: o.blocking != "", Owners: owners,
+	})
+	named := slices.DeleteFunc(slices.Clone(v.Items), func(c ui.ClientView) bool { return c.Address == "" })
+	r := looked{warnings: v.Warnings, printable: printable{
+		document: v, names: namesOf("client", named, func(c ui.ClientView) string { return c.Address }),
+		table: func(w io.Writer) error { return ui.WriteClients(w, v, o.list(env)) },
+	}}
+	switch {
+	case len(v.Items) == 0 && o.blocking != "":
+		r.none = "no client of " + key.Name + " would lose a database of version " + o.blocking
+	case len(v.Items) == 0:
+		r.none = key.Name + " has no clients"
+	}
+	return r, nil
+}
+
+// target is the version to judge clients by: the one that was asked about, else the one
+// that the cluster is on the way to.
+func (o clientsOptions) target(c *cluster) *fdb.Version {
+	text := o.blocking
+	if text == "" && c.IsBeingUpgraded() {
+		text = c.Spec.Version
+	}
+	version, err := fdb.ParseVersion(text)
+	if err != nil {
+		return nil
+	}
+	return &version
+}
+
+// owners are the running pods of the cluster's namespace, or of all, by their IPs. Pods in
+// the network of their node share its IP, so that one tells nothing.
+func (o clientsOptions) owners(ctx context.Context, env *Env, namespace string) (map[string]ui.PodOwner, error) {
+	if o.everywhere {
+		namespace = ""
+	}
+	c, err := env.Client()
+	if err != nil {
+		return nil, err
+	}
+	owners := map[string]ui.PodOwner{}
+	next := ""
+	for {
+		page := &corev1.PodList{}
+		if err := c.List(ctx, page, client.InNamespace(namespace), client.Limit(pageSize), client.Continue(next)); err != nil {
+			return nil, fmt.Errorf("listing pods %s: %w", inNamespace(namespace), err)
+		}
+		for i := range page.Items {
+			note(owners, &page.Items[i])
+		}
+		if next = page.Continue; next == "" {
+			return owners, nil
+		}
+	}
+}
+
+func note(owners map[string]ui.PodOwner, pod *corev1.Pod) {
+	if pod.Status.Phase != corev1.PodRunning || pod.Spec.HostNetwork {
+		return
+	}
+	owner := ui.PodOwner{Pod: pod.Namespace + "/" + pod.Name}
+	if maker := metav1.GetControllerOf(pod); maker != nil {
+		owner.Owner = maker.Kind + "/" + maker.Name
+	}
+	for _, ip := range pod.Status.PodIPs {
+		owners[ip.IP] = owner
+	}
+}

@@ -1,0 +1,164 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// ClientListView is the document of `get clients`: who is connected to the database, and
+// who would lose it with another version.
+type ClientListView struct {
+	Document
+	// Target is the version that clients are judged by; empty for none.
+	Target string `json:"target,omitempty"`
+	// Count is how many clients the database counts; null when it does not tell.
+	Count *int         `json:"count"`
+	Items []ClientView `json:"items"`
+}
+
+// ClientView is one client, or several that the database counts and does not name.
+type ClientView struct {
+	// Address is empty for clients that are not named.
+	Address string `json:"address,omitempty"`
+	// Unnamed is how many clients the row stands for that the database does not name.
+	Unnamed int `json:"unnamed,omitempty"`
+	// Pod is NAMESPACE/NAME of the pod with that IP; empty when none is known.
+	Pod string `json:"pod,omitempty"`
+	// Owner is KIND/NAME of what made the pod.
+	Owner string `json:"owner,omitempty"`
+	// Server is true for a client that runs beside a server of the database.
+	Server bool `json:"server"`
+	// Ignored is true where the spec says that its log group does not matter.
+	Ignored bool `json:"ignored"`
+	// Version is the newest that the client can use.
+	Version  string `json:"version"`
+	Protocol string `json:"protocol"`
+	LogGroup string `json:"logGroup,omitempty"`
+	// Blocks is whether a pass would not go to the target because of it; null without a
+	// target, and for clients that have not said yet what they can use.
+	Blocks *bool `json:"blocks"`
+}
+
+// PodOwner is a pod, and what made it.
+type PodOwner struct{ Pod, Owner string }
+
+// ClientQuestion is what somebody wants to know of clients.
+type ClientQuestion struct {
+	// Target is the version to judge by; nil for none.
+	Target *fdb.Version
+	// OnlyBlocking leaves out those that do not block it.
+	OnlyBlocking bool
+	// Owners are pods by their IPs.
+	Owners map[string]PodOwner
+}
+
+// clientsReconnect is how long after a recovery the database may count fewer clients than
+// there are. Source: what passes wait before they believe the list.
+const clientsReconnect = 30 * time.Second
+
+// NewClientListView makes the document of a status document that lists clients.
+func NewClientListView(m Metadata, f Facts, q ClientQuestion) ClientListView {
+	clients := f.Database.Status.Cluster.Clients
+	v := ClientListView{Document: NewDocument("ClientList", m, f.Database.AsOf, SourceLive), Count: clients.Count, Items: []ClientView{}}
+	v.Warnings = append(v.Warnings, f.Warnings...)
+	for _, c := range []plan.Check{safety.Available(f.Database), safety.RecoveredFor(f.Database, clientsReconnect)} {
+		if !c.OK {
+			v.Warnings = append(v.Warnings, "clients may be missing from the list: "+c.Words())
+		}
+	}
+	if q.Target != nil {
+		v.Target = q.Target.String()
+	}
+	machines := safety.MachinesOfServers(f.Snapshot)
+	for _, version := range clients.SupportedVersions {
+		for _, c := range version.MaxProtocolClients {
+			row := newClientView(version, c, q)
+			row.Server, row.Ignored = machines.Has(c), safety.IsIgnoredClient(f.Cluster, c)
+			row.judge(version, q.Target)
+			v.add(row, q)
+		}
+		if n := safety.UnnamedClients(version); n > 0 {
+			row := ClientView{Unnamed: n, Version: version.ClientVersion, Protocol: version.ProtocolVersion}
+			row.judge(version, q.Target)
+			v.add(row, q)
+		}
+	}
+	return v
+}
+
+func (v *ClientListView) add(row ClientView, q ClientQuestion) {
+	if !q.OnlyBlocking || (row.Blocks != nil && *row.Blocks) {
+		v.Items = append(v.Items, row)
+	}
+}
+
+func newClientView(version fdb.SupportedVersion, c fdb.ConnectedClient, q ClientQuestion) ClientView {
+	v := ClientView{Address: c.Address, Version: version.ClientVersion, Protocol: version.ProtocolVersion, LogGroup: c.LogGroup}
+	if a, err := fdb.ParseAddress(c.Address); err == nil {
+		owner := q.Owners[a.Host]
+		v.Pod, v.Owner = owner.Pod, owner.Owner
+	}
+	return v
+}
+
+// judge says whether a pass would wait for the client. Who may lose the database does not
+// block; who is only counted does, since it may be anybody.
+func (v *ClientView) judge(version fdb.SupportedVersion, target *fdb.Version) {
+	if target == nil || !safety.ProtocolTold(version) {
+		return
+	}
+	blocks := !safety.CanTalkTo(version, *target) && !v.Server && !v.Ignored
+	v.Blocks = &blocks
+}
+
+// WriteClients prints a row per client.
+func WriteClients(w io.Writer, v ClientListView, o ListOptions) error {
+	t := Table{Header: o.header([]string{"ADDRESS", "POD/OWNER", "VERSION", "PROTOCOL", "LOG-GROUP", "BLOCKS"})}
+	for _, c := range v.Items {
+		t.Rows = append(t.Rows, []string{c.address(), c.owner(), c.Version, c.Protocol, orNothing(c.LogGroup), c.blocks(v.Target)})
+	}
+	return t.Write(w)
+}
+
+func (v ClientView) address() string {
+	if v.Unnamed > 0 {
+		return fmt.Sprintf("(%d-not-named)", v.Unnamed)
+	}
+	return v.Address
+}
+
+func (v ClientView) owner() string {
+	var words []string
+	switch {
+	case v.Pod != "" && v.Owner != "":
+		words = append(words, v.Pod+"("+v.Owner+")")
+	case v.Pod != "":
+		words = append(words, v.Pod)
+	}
+	if v.Server {
+		words = append(words, "beside-a-server")
+	}
+	if len(words) == 0 {
+		return unknown
+	}
+	return strings.Join(words, ",")
+}
+
+func (v ClientView) blocks(target string) string {
+	switch {
+	case target == "":
+		return nothing
+	case v.Blocks != nil && !*v.Blocks && v.Server:
+		return "no(server)"
+	case v.Blocks != nil && !*v.Blocks && v.Ignored:
+		return "no(ignored)"
+	default:
+		return yesNo(v.Blocks)
+	}
+}
