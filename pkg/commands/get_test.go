@@ -27,10 +27,12 @@ func silent(g *given) {
 	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
 }
 
-func (tc commandLine) run(t *testing.T) {
+// run runs it on a cluster of its own, or on the healthy one when it needs nothing else.
+func (tc commandLine) run(t *testing.T, healthy *given) {
 	t.Helper()
-	g := up(t)
+	g := &given{t: t, world: healthy.world, env: map[string]string{}, clock: healthy.clock}
 	if tc.given != nil {
+		g = up(t)
 		tc.given(g)
 	}
 	if code := g.run(strings.Fields(tc.args)...); code != tc.code {
@@ -91,8 +93,9 @@ func TestListsOfTheDatabase(t *testing.T) {
 		"a kind that is none":                  {args: "get everything", code: ExitUsage, err: []string{`there is no kind "everything" to get; there is clients, clusters, configuration, coordinators`}},
 		"no kind":                              {args: "get", code: ExitUsage, err: []string{"get what?"}},
 	}
+	healthy := up(t)
 	for name, tc := range tests {
-		t.Run(name, tc.run)
+		t.Run(name, func(t *testing.T) { tc.run(t, healthy) })
 	}
 }
 

@@ -267,7 +267,7 @@ func TestProcessGroupsByEveryNameAndForm(t *testing.T) {
 
 func TestWatchGoesOnUntilItIsInterrupted(t *testing.T) {
 	g := up(t)
-	for _, args := range [][]string{{"status", "sample", "-w", "-o", "json"}, {"get", "pg", "sample", "-w", "-o", "json"}} {
+	for _, args := range [][]string{{"status", "sample", "-w", "-o", "json"}, {"get", "pg", "sample", "-w", "-o", "json"}, {"locks", "list", "sample", "-w", "-o", "json"}, {"get", "clusters", "-w", "-o", "json"}} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		shown := 0
 		env := g.environment()
@@ -291,12 +291,13 @@ func TestCompletionOffersLiveNames(t *testing.T) {
 		args []string
 		want string
 	}{
-		"clusters":       {args: []string{"status", ""}, want: "sample\n"},
-		"process groups": {args: []string{"get", "pg", "sample", "--process-group", ""}, want: string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
-		"conditions":     {args: []string{"get", "pg", "sample", "--condition", "Pod"}, want: "PodFailing\n"},
-		"steps":          {args: []string{"plan", "--only", ""}, want: "AddPods\n"},
-		"contexts":       {args: []string{"status", "--context", ""}, want: "test\n"},
-		"shells":         {args: []string{"completion", ""}, want: "zsh\n"},
+		"clusters":                            {args: []string{"status", ""}, want: "sample\n"},
+		"process groups":                      {args: []string{"get", "pg", "sample", "--process-group", ""}, want: string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
+		"after a cluster, its process groups": {args: []string{"exclusion", "wait", "sample", ""}, want: string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
+		"conditions":                          {args: []string{"get", "pg", "sample", "--condition", "Pod"}, want: "PodFailing\n"},
+		"steps":                               {args: []string{"plan", "--only", ""}, want: "AddPods\n"},
+		"contexts":                            {args: []string{"status", "--context", ""}, want: "test\n"},
+		"shells":                              {args: []string{"completion", ""}, want: "zsh\n"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
