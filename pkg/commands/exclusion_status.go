@@ -1,17 +1,16 @@
 package commands
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -104,57 +103,36 @@ func (o exclusionStatusOptions) run(ctx context.Context, env *Env, args []string
 	if o.interval < shortest {
 		return usagef("--interval is %s at least", shortest)
 	}
-	args, err := o.namedGroups(env, args)
+	cluster, ids := splitIDs(args, o.name)
+	words, err := wordsOf(append(ids, o.ids...), env.In)
 	if err != nil {
 		return err
 	}
+	o.ids = nil
 	keep, err := o.filter()
 	if err != nil {
 		return err
 	}
 	history := &ui.DrainHistory{}
-	return o.look(ctx, env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
-		return o.see(ctx, env, key, keep, history)
+	return o.look(ctx, env, cluster, func(ctx context.Context, key types.NamespacedName) (looked, error) {
+		return o.see(ctx, env, key, words, keep, history)
 	})
 }
 
-// namedGroups takes the process groups out of the arguments, and leaves the cluster.
-// "-" stands for those on standard input, one a line.
-func (o *exclusionStatusOptions) namedGroups(env *Env, args []string) (cluster []string, err error) {
-	if len(args) == 0 {
-		return args, nil
-	}
-	for _, id := range args[1:] {
-		if id != "-" {
-			o.ids = append(o.ids, id)
-			continue
-		}
-		lines := bufio.NewScanner(env.In)
-		for lines.Scan() {
-			if line := strings.TrimSpace(lines.Text()); line != "" {
-				o.ids = append(o.ids, line)
-			}
-		}
-		if err := lines.Err(); err != nil {
-			return nil, fmt.Errorf("reading process groups from standard input: %w", err)
-		}
-		if len(o.ids) == 0 {
-			return nil, usagef("standard input names no process group")
-		}
-	}
-	return args[:1], nil
-}
-
-func (o exclusionStatusOptions) see(ctx context.Context, env *Env, key types.NamespacedName, keep groupFilter, h *ui.DrainHistory) (looked, error) {
+func (o exclusionStatusOptions) see(ctx context.Context, env *Env, key types.NamespacedName, words []string, keep groupFilter, h *ui.DrainHistory) (looked, error) {
 	facts, err := exclusionFacts(ctx, env, key)
 	if err != nil {
 		return looked{}, err
 	}
-	if err := o.allKnown(ui.NewGroupListView(env.metadata(key), facts)); err != nil {
+	named, err := groupsNamed(facts.Snapshot, words)
+	if err != nil {
 		return looked{}, err
 	}
+	isNamed := func(g ui.GroupView) bool {
+		return len(named) == 0 || slices.ContainsFunc(named, func(n *v1beta2.ProcessGroupStatus) bool { return string(n.ProcessGroupID) == g.ID })
+	}
 	v := ui.NewExclusionStatusView(env.metadata(key), facts, ui.ExclusionQuestion{
-		Keep: func(g ui.GroupView) bool { return keep(g, facts.Now) }, Named: len(o.ids) > 0, Others: o.others,
+		Keep: func(g ui.GroupView) bool { return isNamed(g) && keep(g, facts.Now) }, Named: len(named) > 0, Others: o.others,
 	}, h)
 	r := looked{
 		warnings: v.Warnings, code: drainCode(v), reason: v.Summary,

@@ -69,7 +69,7 @@ func TestExclusionStatusExitCodes(t *testing.T) {
 		"nothing of the class":    {args: []string{"status", "sample", "--class", "log"}, want: ExitDone, err: "no process group of sample that matches is excluded or wanted to be"},
 		"an unknown group":        {args: []string{"status", "sample", "storage-0"}, want: ExitUsage},
 		"a group on stdin":        {args: []string{"status", "sample", "-"}, input: "ID\n", want: ExitNo, out: "moving"},
-		"nothing on stdin":        {args: []string{"status", "sample", "-"}, want: ExitUsage, err: "standard input names no process group"},
+		"nothing on stdin":        {args: []string{"status", "sample", "-"}, want: ExitUsage, err: "no process group is named: stdin is empty"},
 		"too short an interval":   {args: []string{"status", "sample", "--interval", "1ms"}, want: ExitUsage},
 		"--watch with --wait":     {args: []string{"status", "sample", "-w", "--wait"}, want: ExitUsage},
 		"a wait that takes long":  {given: func(g *given, _ string) { g.include() }, args: []string{"wait", "sample", "--timeout", "31s"}, want: ExitWaiting, err: "--timeout is over after 31s: 1 of 1 are not safe to remove"},

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -86,7 +85,7 @@ type selection struct {
 
 func (s *selection) add(cmd *cobra.Command, env *Env) {
 	flags := cmd.Flags()
-	flags.StringSliceVar(&s.ids, "process-group", nil, "only these: process group IDs, names of pods, or addresses")
+	flags.StringSliceVar(&s.ids, "process-group", nil, "only these: process group IDs or names of pods")
 	flags.StringSliceVar(&s.classes, "class", nil, "only these classes")
 	flags.StringSliceVar(&s.conditions, "condition", nil, "only those with any of these conditions")
 	flags.StringSliceVar(&s.zones, "zone", nil, "only those in these zones")
@@ -141,7 +140,7 @@ func (s selection) filter() (groupFilter, error) {
 		}
 	}
 	return func(g ui.GroupView, now time.Time) bool {
-		return anyOf(s.ids, namesOfGroup(g)...) && anyOf(s.classes, g.Class) && anyOf(s.zones, g.Zone) && anyOf(s.nodes, g.Node) &&
+		return anyOf(s.ids, g.ID, g.Pod, "pod/"+g.Pod) && anyOf(s.classes, g.Class) && anyOf(s.zones, g.Zone) && anyOf(s.nodes, g.Node) &&
 			(!s.removing || g.RemovalSince != nil) && (!s.excluded || g.Excluded()) &&
 			(s.labels == "" || selector.Matches(labels.Set(g.Labels()))) && s.hasCondition(g, now)
 	}, nil
@@ -164,23 +163,10 @@ func (s selection) hasCondition(g ui.GroupView, now time.Time) bool {
 	})
 }
 
-// namesOfGroup are all that a group can be called: its ID, its pod, and its addresses
-// with and without their ports.
-func namesOfGroup(g ui.GroupView) []string {
-	names := []string{g.ID, "processgroup/" + g.ID, g.Pod, "pod/" + g.Pod}
-	for _, text := range g.Addresses {
-		names = append(names, text)
-		if a, err := fdb.ParseAddress(text); err == nil {
-			names = append(names, a.Host)
-		}
-	}
-	return names
-}
-
 // allKnown makes sure that the groups that were asked for by name are there.
 func (s selection) allKnown(v ui.GroupListView) error {
 	for _, id := range s.ids {
-		if !slices.ContainsFunc(v.Items, func(g ui.GroupView) bool { return slices.Contains(namesOfGroup(g), id) }) {
+		if !slices.ContainsFunc(v.Items, func(g ui.GroupView) bool { return id == g.ID || id == g.Pod || id == "pod/"+g.Pod }) {
 			return usagef("there is no process group %q in cluster %s", id, v.Metadata.Cluster)
 		}
 	}
