@@ -68,12 +68,22 @@ var journeys = map[string]journey{
 			"kubectl fdb events sample-cluster --types Warning -w":   endless,
 			"kubectl fdb status -A":                                  "shows the clusters of all other tests, and ends as the worst of them",
 			"kubectl fdb can restart sample-cluster --class storage": "is yes or no by how long the servers have been up; TestCanEndsAsTheAnswerIs knows both",
+			"kubectl fdb reconcile sample-cluster --yes --watch":   endless,
+			"kubectl fdb status sample-cluster -w":                 endless,
+			"kubectl fdb events sample-cluster --types Warning -w": endless,
+			"kubectl fdb exclusion status sample-cluster -w":       endless,
+			"kubectl fdb status -A":                                "shows the clusters of all other tests, and ends as the worst of them",
 		},
 	},
 	"docs/check.md": {prepare: up(counts)},
 	"docs/grow-and-shrink.md": {
 		prepare: up(counts + "automationOptions: {waitBetweenRemovalsSeconds: 0}\n"),
 		codes:   map[string][]int{plan: {1, 1, 0}},
+	},
+	"docs/looking.md": {
+		prepare:  up(counts),
+		codes:    map[string][]int{"kubectl fdb exclusion status sample-cluster": {1}},
+		leaveOut: map[string]string{"kubectl fdb exclusion status sample-cluster -w": endless},
 	},
 	"docs/replacements.md": {
 		prepare: up(counts),
