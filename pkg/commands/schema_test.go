@@ -205,7 +205,7 @@ func TestSchemaCommand(t *testing.T) {
 		want int
 		says string
 	}{
-		"all kinds":         {want: ExitDone, says: "ClusterStatus       status\n"},
+		"all kinds":         {want: ExitDone, says: " status\n"},
 		"their names":       {args: []string{"-o", "name"}, want: ExitDone, says: "WaitResult\n"},
 		"as a document":     {args: []string{"-o", "json"}, want: ExitDone, says: `"kind": "KindList"`},
 		"one":               {args: []string{"ClusterStatus"}, want: ExitDone, says: `"$schema": "https://json-schema.org/draft/2020-12/schema"`},

@@ -17,7 +17,7 @@ type GroupDescription struct {
 	Document
 	Group GroupView `json:"group"`
 	// Processes are those that report; null when the database does not answer.
-	Processes []ProcessView `json:"processes"`
+	Processes []ProcessView `json:"processes" schema:"nullable"`
 	// Pod is null when there is none.
 	Pod *PodView `json:"pod"`
 	// Volume is null for a class without one, and when there is none.
@@ -30,7 +30,7 @@ type GroupDescription struct {
 	Why WhyReport `json:"why"`
 	// Events are what Kubernetes says of the pod and its volume claim, the newest last;
 	// null when they may not be read.
-	Events []ObjectEvent `json:"events"`
+	Events []ObjectEvent `json:"events" schema:"nullable"`
 	// Commands are whole commands that show or do more.
 	Commands []string `json:"commands"`
 }
@@ -229,7 +229,7 @@ type ClusterDescription struct {
 	// Nodes says which nodes have which process groups.
 	Nodes  map[string][]string `json:"nodes"`
 	Why    WhyReport           `json:"why"`
-	Events []ObjectEvent       `json:"events"`
+	Events []ObjectEvent       `json:"events" schema:"nullable"`
 	// Commands are whole commands that show or do more.
 	Commands []string `json:"commands"`
 }

@@ -29,17 +29,21 @@ func Kinds() []Kind {
 	return []Kind{
 		{Name: "AccessReview", PrintedBy: "auth can-i", Document: AccessView{}},
 		{Name: "ChangeResult", PrintedBy: "replace, the last line", Document: ChangeResult{}},
+		{Name: "CanReport", PrintedBy: "can", Document: CanReport{}},
+		{Name: "ClusterDescription", PrintedBy: "describe", Document: ClusterDescription{}},
 		{Name: "ClusterStatus", PrintedBy: "status", Document: StatusView{}},
 		{Name: "ClusterStatusList", PrintedBy: "status -A", Document: StatusListView{}},
 		{Name: "Error", PrintedBy: "every command that fails, on stderr", Document: ErrorView{}},
 		{Name: "EventList", PrintedBy: "events", Document: EventListView{}},
 		{Name: "KindList", PrintedBy: "schema", Document: KindListView{}},
 		{Name: "Plan", PrintedBy: "plan", Document: PlanView{}},
+		{Name: "ProcessGroupDescription", PrintedBy: "describe process-group", Document: GroupDescription{}},
 		{Name: "ProcessGroupList", PrintedBy: "get process-groups", Document: GroupListView{}},
 		{Name: "ReconcileEvent", PrintedBy: "reconcile and replace, one per line", Events: eventKinds()},
 		{Name: "ReconcileResult", PrintedBy: "reconcile, the last line", Document: ReconcileResult{}},
 		{Name: "Version", PrintedBy: "version", Document: VersionView{}},
 		{Name: "WaitResult", PrintedBy: "wait", Document: WaitView{}},
+		{Name: "WhyReport", PrintedBy: "why", Document: WhyReport{}},
 	}
 }
 
