@@ -54,7 +54,7 @@ type question struct {
 	// needsIDs says that it is about nothing without them.
 	needsIDs bool
 	// answer fills in what the checks are.
-	answer func(ctx context.Context, l look, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error
+	answer func(ctx context.Context, l sight, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error
 }
 
 // ask looks at the cluster that args name, and answers.
@@ -128,8 +128,8 @@ func idsOnly(args []string, flag string) (cluster, ids []string) {
 	return splitIDs(args, flag)
 }
 
-// listed are names in a sentence.
-func listed(groups []*v1beta2.ProcessGroupStatus, name func(*v1beta2.ProcessGroupStatus) string) string {
+// inWords are names in a sentence.
+func inWords(groups []*v1beta2.ProcessGroupStatus, name func(*v1beta2.ProcessGroupStatus) string) string {
 	names := make([]string, len(groups))
 	for i, g := range groups {
 		names[i] = name(g)

@@ -39,7 +39,7 @@ Exit code 0: yes. 1: no.`,
 }
 
 // canReconcile needs no answer from the database: passes bring up one that is down.
-func (e *Env) canReconcile(ctx context.Context, l look, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+func (e *Env) canReconcile(ctx context.Context, l sight, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
 	in.NeedsDatabase = false
 	rights, err := e.rights(ctx, l.Cluster.Namespace)
 	if err != nil {
@@ -99,7 +99,7 @@ Exit code 0: yes. 1: no. 8: nobody can tell.`,
 			if _, err := fdb.ParseVersion(version); err != nil {
 				return usage(fmt.Errorf("to which version? reading --to: %w", err), "kubectl fdb can upgrade --help")
 			}
-			return o.ask(cmd.Context(), env, args, question{verb: "upgrade", answer: func(_ context.Context, l look, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+			return o.ask(cmd.Context(), env, args, question{verb: "upgrade", answer: func(_ context.Context, l sight, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
 				env.canUpgrade(l.Snapshot, version, in)
 				return nil
 			}})

@@ -36,7 +36,7 @@ Exit code 0: yes. 1: no. 8: nobody can tell, which allows nothing.`,
 			if err != nil {
 				return err
 			}
-			return o.ask(cmd.Context(), env, nil, question{verb: "drain", answer: func(ctx context.Context, l look, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+			return o.ask(cmd.Context(), env, nil, question{verb: "drain", answer: func(ctx context.Context, l sight, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
 				return env.canDrain(ctx, l, nodes, in)
 			}})
 		},
@@ -63,7 +63,7 @@ func nodesNamed(args []string) ([]string, error) {
 	return nodes, nil
 }
 
-func (e *Env) canDrain(ctx context.Context, l look, nodes []string, in *ui.CanInput) error {
+func (e *Env) canDrain(ctx context.Context, l sight, nodes []string, in *ui.CanInput) error {
 	groups := groupsOn(l, nodes)
 	if err := e.known(ctx, l, nodes, in); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (e *Env) canDrain(ctx context.Context, l look, nodes []string, in *ui.CanIn
 }
 
 // known makes sure that the nodes exist: a mistyped one has no pods, and would be free to go.
-func (e *Env) known(ctx context.Context, l look, nodes []string, in *ui.CanInput) error {
+func (e *Env) known(ctx context.Context, l sight, nodes []string, in *ui.CanInput) error {
 	all, err := e.nodes(ctx)
 	for _, node := range nodes {
 		switch {
@@ -96,7 +96,7 @@ func (e *Env) known(ctx context.Context, l look, nodes []string, in *ui.CanInput
 }
 
 // groupsOn are the process groups whose pods are on nodes.
-func groupsOn(l look, nodes []string) []*v1beta2.ProcessGroupStatus {
+func groupsOn(l sight, nodes []string) []*v1beta2.ProcessGroupStatus {
 	return slices.DeleteFunc(slices.Clone(l.Groups()), func(g *v1beta2.ProcessGroupStatus) bool {
 		pod := l.Pod(g)
 		return pod == nil || !slices.Contains(nodes, pod.Spec.NodeName)
@@ -105,7 +105,7 @@ func groupsOn(l look, nodes []string) []*v1beta2.ProcessGroupStatus {
 
 // evictions asks each group's rule, and of those with data together whether they are in
 // one fault domain. What has to stay may be free to be replaced.
-func (e *Env) evictions(l look, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) {
+func (e *Env) evictions(l sight, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) {
 	var withData, stay []*v1beta2.ProcessGroupStatus
 	kinds := map[string]bool{}
 	for _, g := range groups {

@@ -35,8 +35,8 @@ Exit code 0: yes. 1: no. 8: nobody can tell, which allows nothing.`,
 	return cmd
 }
 
-func (e *Env) canDelete(_ context.Context, l look, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
-	pods := listed(groups, func(g *v1beta2.ProcessGroupStatus) string { return g.PodName(l.Cluster) })
+func (e *Env) canDelete(_ context.Context, l sight, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+	pods := inWords(groups, func(g *v1beta2.ProcessGroupStatus) string { return g.PodName(l.Cluster) })
 	in.Checks = ui.About("", stages.PodsMayGoDown(l.Snapshot, groups))
 	in.What = fmt.Sprintf("%s may be deleted", pods)
 	in.Do = []string{e.kubectl(append([]string{"delete", "pod"}, strings.Split(pods, ", ")...)...)}
@@ -64,12 +64,12 @@ Exit code 0: yes. 1: no. 8: nobody can tell.`,
 	return cmd
 }
 
-func (e *Env) canReplace(_ context.Context, l look, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+func (e *Env) canReplace(_ context.Context, l sight, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
 	in.Checks = ui.About("", stages.ExclusionMayStart(l.Snapshot, groups))
 	for _, g := range groups {
 		in.Checks = append(in.Checks, ui.About(string(g.ProcessGroupID), notAsked(in.Checks, safety.MayReplace(l.Snapshot, g)))...)
 	}
-	in.What = listed(groups, func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }) + " could start to drain"
+	in.What = inWords(groups, func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }) + " could start to drain"
 	for _, g := range groups {
 		if g.IsMarkedForRemoval() {
 			in.Notes = append(in.Notes, fmt.Sprintf("%s is marked for removal already", g.ProcessGroupID))
@@ -105,7 +105,7 @@ Exit code 0: yes. 1: no. 8: nobody can tell.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.ask(cmd.Context(), env, args, question{verb: "restart", answer: func(_ context.Context, l look, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+			return o.ask(cmd.Context(), env, args, question{verb: "restart", answer: func(_ context.Context, l sight, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
 				return canRestart(l.Snapshot, classes, in)
 			}})
 		},

@@ -42,8 +42,8 @@ type observation struct {
 	slow func(ui.Facts)
 }
 
-// look is what an observation saw, and what it saw it through.
-type look struct {
+// sight is what an observation saw, and what it saw it through.
+type sight struct {
 	ui.Facts
 	// seen is what was observed, as a pass would: its record not judged anew.
 	seen    plan.Snapshot
@@ -56,17 +56,17 @@ func (o observation) facts(ctx context.Context) (ui.Facts, error) {
 	return l.Facts, err
 }
 
-func (o observation) look(ctx context.Context) (look, error) {
+func (o observation) look(ctx context.Context) (sight, error) {
 	session, err := o.env.Connect(ctx, o.key)
 	if err != nil {
-		return look{}, err
+		return sight{}, err
 	}
 	if o.nodes {
 		session.ReadNodes()
 	}
 	snapshot := plan.Snapshot{}
 	if err := session.Observe(ctx, &snapshot, askKubernetes); err != nil {
-		return look{}, err
+		return sight{}, err
 	}
 	facts := ui.Facts{Lease: o.lease(ctx)}
 	asked := make(chan error, 1)
@@ -76,12 +76,12 @@ func (o observation) look(ctx context.Context) (look, error) {
 	err = o.await(asked, func() { o.tellSlow(facts, snapshot) })
 	switch {
 	case ctx.Err() != nil:
-		return look{}, causeOf(ctx, ctx.Err())
+		return sight{}, causeOf(ctx, ctx.Err())
 	case err != nil:
 		full = snapshot
 		full.Database.Unreachable = explain(err)
 	}
-	return look{Facts: judged(facts, full), seen: full, session: session}, nil
+	return sight{Facts: judged(facts, full), seen: full, session: session}, nil
 }
 
 // ask asks through the cluster's pods.
