@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -81,8 +82,7 @@ func ofTheCode(t *testing.T) texts {
 
 // reach adds the types of ours that a type is made of, itself included.
 func reach(wanted map[reflect.Type]bool, t reflect.Type) {
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map:
+	if slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map}, t.Kind()) {
 		reach(wanted, t.Elem())
 		return
 	}
