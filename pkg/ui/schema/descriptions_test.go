@@ -151,7 +151,9 @@ func (f texts) addType(decl *ast.GenDecl, s *ast.TypeSpec, name string) {
 	}
 	for _, field := range structure.Fields.List {
 		for _, n := range field.Names {
-			add(f.Fields, name+"."+n.Name, field.Doc)
+			if n.IsExported() {
+				add(f.Fields, name+"."+n.Name, field.Doc)
+			}
 		}
 	}
 }
