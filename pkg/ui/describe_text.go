@@ -64,7 +64,7 @@ func (p *page) ago(t *time.Time, otherwise string) string {
 	}
 }
 
-func (p *page) processes(processes []ProcessView) {
+func (p *page) processes(processes []DescribedProcess) {
 	p.title("Processes")
 	switch {
 	case processes == nil:

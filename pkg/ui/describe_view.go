@@ -17,7 +17,7 @@ type GroupDescription struct {
 	Document
 	Group GroupView `json:"group"`
 	// Processes are those that report; null when the database does not answer.
-	Processes []ProcessView `json:"processes" schema:"nullable"`
+	Processes []DescribedProcess `json:"processes" schema:"nullable"`
 	// Pod is null when there is none.
 	Pod *PodView `json:"pod"`
 	// Volume is null for a class without one, and when there is none.
@@ -35,8 +35,8 @@ type GroupDescription struct {
 	Commands []string `json:"commands"`
 }
 
-// ProcessView is one server.
-type ProcessView struct {
+// DescribedProcess is one server.
+type DescribedProcess struct {
 	Address       string   `json:"address"`
 	Version       string   `json:"version,omitempty"`
 	Class         string   `json:"class,omitempty"`
@@ -124,14 +124,14 @@ func NewGroupDescription(m Metadata, in DescribeInput, g *v1beta2.ProcessGroupSt
 	return v
 }
 
-func (f Facts) processViews(g *v1beta2.ProcessGroupStatus) []ProcessView {
+func (f Facts) processViews(g *v1beta2.ProcessGroupStatus) []DescribedProcess {
 	s := f.Database.Status
 	if s == nil {
 		return nil
 	}
-	views := []ProcessView{}
+	views := []DescribedProcess{}
 	for _, p := range f.processesOf(g) {
-		v := ProcessView{
+		v := DescribedProcess{
 			Address: p.Address.String(), Version: p.Version, Class: p.ClassType, Excluded: p.Excluded,
 			Coordinator: s.IsCoordinator(p), Roles: []string{}, Messages: []string{},
 		}
