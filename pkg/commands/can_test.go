@@ -32,7 +32,7 @@ func TestCanEndsAsTheAnswerIs(t *testing.T) {
 		"delete beside a pod that does not start": {given: unscheduled, args: []string{"delete", "sample", "OTHER"}, want: ExitNo, says: "no: G-REPL: are all other fault domains up? storage-"},
 		"delete what is not there":                {given: calm, args: []string{"delete", "sample", "pod/other"}, want: ExitUsage},
 		"delete nothing":                          {given: calm, args: []string{"delete"}, want: ExitUsage},
-		"delete, and nobody answers":              {given: silent, args: []string{"delete", "sample", "POD"}, want: ExitUnreachable, says: "unknown: no answer from the database: timed out\n"},
+		"delete, and nobody answers":              {given: withoutAnswer, args: []string{"delete", "sample", "POD"}, want: ExitUnreachable, says: "unknown: no answer from the database: timed out\n"},
 		"replace a group":                         {given: calm, args: []string{"replace", "sample", "OTHER"}, want: ExitDone, says: "could start to drain now\n"},
 		"replace a group by its ID alone":         {given: calm, args: []string{"replace", "OTHER"}, want: ExitDone, says: "could start to drain now\n"},
 		"replace too many":                        {given: calm, args: []string{"replace", "sample", "OTHER", "POD"}, want: ExitNo, says: "no: G-BUDGET"},
@@ -53,7 +53,7 @@ func TestCanEndsAsTheAnswerIs(t *testing.T) {
 			g.gates = []plan.Check{{Question: "is no live operator managing this cluster?", Gate: plan.GateOperator, Evidence: "one is"}}
 			return g
 		}, args: []string{"reconcile", "sample"}, want: ExitNo, says: "no: G-OPERATOR"},
-		"reconcile a cluster whose database is silent": {given: silent, args: []string{"reconcile", "sample"}, want: ExitDone, says: "note: the database does not serve"},
+		"reconcile a cluster whose database is silent": {given: withoutAnswer, args: []string{"reconcile", "sample"}, want: ExitDone, says: "note: the database does not serve"},
 		"upgrade to a patch release":                   {given: calm, args: []string{"upgrade", "sample", "--to", "7.3.80"}, want: ExitDone, says: "yes: sample may go from 7.3.79 to 7.3.80 now\n"},
 		"upgrade to an older version":                  {given: calm, args: []string{"upgrade", "sample", "--to", "7.1.0"}, want: ExitNo, says: "cannot go from 7.3.79 down to 7.1.0"},
 		"upgrade to no version":                        {given: calm, args: []string{"upgrade", "sample", "--to", "new"}, want: ExitUsage},

@@ -79,10 +79,10 @@ func TestExec(t *testing.T) {
 		read   string
 	}{
 		"in the best pod": {
-			result: admin.Result{Stdout: []byte("out\n"), Stderr: []byte("err\n")}, args: inWords("sample", "--", "ls", "-l"),
+			result: admin.Result{Stdout: []byte("out\n"), Stderr: []byte("err\n")}, args: toolLine("sample", "--", "ls", "-l"),
 			want: ExitDone, ran: ": ls -l", out: "out\n", says: "err\n",
 		},
-		"its exit code is ours": {result: admin.Result{ExitCode: 42}, args: inWords("sample", "--", "false"), want: 42, ran: ": false"},
+		"its exit code is ours": {result: admin.Result{ExitCode: 42}, args: toolLine("sample", "--", "false"), want: 42, ran: ": false"},
 		"in a pod that is named": {
 			args: func(g *given) []string { return []string{"--pod", firstPod(g), "--", "ls"} }, want: ExitDone, ran: "sample-log-",
 		},
@@ -91,16 +91,16 @@ func TestExec(t *testing.T) {
 				return []string{"--process-group", string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID), "--", "ls"}
 			}, want: ExitDone, ran: ": ls",
 		},
-		"stdin is passed on when asked for":     {input: "words", args: inWords("-i", "--", "cat"), want: ExitDone, ran: ": cat", read: "words"},
-		"stdin ends at once otherwise":          {input: "words", args: inWords("--", "cat"), want: ExitDone, ran: ": cat"},
-		"a pod that is lost":                    {err: lost, args: inWords("--", "ls"), want: ExitUnreachable, ran: ": ls", says: "connection refused"},
-		"a pod that nobody knows":               {args: inWords("--pod", "x", "--", "ls"), want: ExitUsage, says: `has no pod "x"`},
-		"a group that nobody knows":             {args: inWords("--process-group", "storage-1", "--", "ls"), want: ExitUsage, says: `no process group "storage-1"`},
-		"both":                                  {args: inWords("--pod", "x", "--process-group", "y", "--", "ls"), want: ExitUsage},
-		"nothing to run":                        {args: inWords("sample"), want: ExitUsage, says: "follows two dashes"},
-		"two clusters":                          {args: inWords("sample", "other", "--", "ls"), want: ExitUsage},
-		"what is not allowed is named at once":  {denied: "create pods/exec", args: inWords("--", "ls"), want: ExitForbidden, says: "create pods/exec"},
-		"a limit from before the program began": {args: inWords("--timeout", "-1s", "--", "ls"), want: ExitUsage},
+		"stdin is passed on when asked for":     {input: "words", args: toolLine("-i", "--", "cat"), want: ExitDone, ran: ": cat", read: "words"},
+		"stdin ends at once otherwise":          {input: "words", args: toolLine("--", "cat"), want: ExitDone, ran: ": cat"},
+		"a pod that is lost":                    {err: lost, args: toolLine("--", "ls"), want: ExitUnreachable, ran: ": ls", says: "connection refused"},
+		"a pod that nobody knows":               {args: toolLine("--pod", "x", "--", "ls"), want: ExitUsage, says: `has no pod "x"`},
+		"a group that nobody knows":             {args: toolLine("--process-group", "storage-1", "--", "ls"), want: ExitUsage, says: `no process group "storage-1"`},
+		"both":                                  {args: toolLine("--pod", "x", "--process-group", "y", "--", "ls"), want: ExitUsage},
+		"nothing to run":                        {args: toolLine("sample"), want: ExitUsage, says: "follows two dashes"},
+		"two clusters":                          {args: toolLine("sample", "other", "--", "ls"), want: ExitUsage},
+		"what is not allowed is named at once":  {denied: "create pods/exec", args: toolLine("--", "ls"), want: ExitForbidden, says: "create pods/exec"},
+		"a limit from before the program began": {args: toolLine("--timeout", "-1s", "--", "ls"), want: ExitUsage},
 	}
 	healthy := up(t)
 	for name, tc := range tests {
@@ -124,7 +124,7 @@ func TestExec(t *testing.T) {
 	}
 }
 
-func inWords(words ...string) func(*given) []string {
+func toolLine(words ...string) func(*given) []string {
 	return func(*given) []string { return words }
 }
 

@@ -62,8 +62,8 @@ func TestWhyEndsAsTheAnswerIs(t *testing.T) {
 		"one field":                           {given: unscheduled, args: []string{"-o", "jsonpath={.state}"}, want: ExitNo, says: "blocked"},
 		"a row per reason":                    {given: unscheduled, args: []string{"-o", "wide"}, want: ExitNo, says: "SUBJECT"},
 		"an unknown output":                   {given: up, args: []string{"-o", "xml"}, want: ExitUsage},
-		"the database does not answer":        {given: silent, want: ExitUnreachable, says: "fdb/sample: database does not answer: timed out  next: kubectl fdb status sample -n fdb --context test\n"},
-		"a group, and the database is silent": {given: silent, args: []string{"OTHER"}, want: ExitUnreachable, says: "database does not answer"},
+		"the database does not answer":        {given: withoutAnswer, want: ExitUnreachable, says: "fdb/sample: database does not answer: timed out  next: kubectl fdb status sample -n fdb --context test\n"},
+		"a group, and the database is silent": {given: withoutAnswer, args: []string{"OTHER"}, want: ExitUnreachable, says: "database does not answer"},
 		"a live operator": {given: func(t *testing.T) *given {
 			t.Helper()
 			g := newGiven(t)
@@ -105,20 +105,20 @@ func unscheduled(t *testing.T) *given {
 	return g
 }
 
-func silent(t *testing.T) *given {
+func withoutAnswer(t *testing.T) *given {
 	t.Helper()
 	g := up(t)
 	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
 	return g
 }
 
-// counting counts how often the database is asked.
-type counting struct {
+// countingLooks counts how often the database is asked.
+type countingLooks struct {
 	session
 	asked *int
 }
 
-func (c counting) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+func (c countingLooks) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	if facets&plan.Database != 0 {
 		*c.asked++
 	}
@@ -128,7 +128,7 @@ func (c counting) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 func TestWhyAsksTheDatabaseOnce(t *testing.T) {
 	g, _ := withoutNode(t)
 	asked := 0
-	g.connect = func() (Session, error) { return counting{session{g.world, g}, &asked}, nil }
+	g.connect = func() (Session, error) { return countingLooks{session{g.world, g}, &asked}, nil }
 	g.run("why", "sample")
 	if asked != 1 {
 		t.Errorf("asked %d times", asked)
