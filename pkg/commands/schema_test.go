@@ -205,11 +205,7 @@ func TestSchemaCommand(t *testing.T) {
 		want int
 		says string
 	}{
-<<<<<<< HEAD
 		"all kinds":         {want: ExitDone, says: " status\n"},
-=======
-		"all kinds":         {want: ExitDone, says: "ClusterStatus           status\n"},
->>>>>>> 49acee5 (Fit the test of the list of kinds to longer names)
 		"their names":       {args: []string{"-o", "name"}, want: ExitDone, says: "WaitResult\n"},
 		"as a document":     {args: []string{"-o", "json"}, want: ExitDone, says: `"kind": "KindList"`},
 		"one":               {args: []string{"ClusterStatus"}, want: ExitDone, says: `"$schema": "https://json-schema.org/draft/2020-12/schema"`},
