@@ -24,7 +24,30 @@ type commandNeeds struct {
 }
 
 // allNeeds are the needs of all commands that talk to an API server.
-func allNeeds() []commandNeeds {
+func allNeeds() []commandNeeds { return slices.Concat(actingNeeds(), lookingNeeds()) }
+
+// lookingNeeds are those of the commands that only look.
+func lookingNeeds() []commandNeeds {
+	all := []commandNeeds{
+		{"why", slices.Concat(looking(), operators())},
+		{"can drain", slices.Concat(looking(), operators(), everywhere(required(power{"get", "", "nodes", ""})))},
+		{"describe", slices.Concat(looking(), operators(), optional("no events are shown", power{"list", "", "events", ""}))},
+	}
+	for _, verb := range []string{"delete", "reconcile", "replace", "restart", "upgrade"} {
+		all = append(all, commandNeeds{"can " + verb, slices.Concat(looking(), operators())})
+	}
+	all = append(all, commandNeeds{"describe process-group", all[2].needs})
+	for _, list := range []string{
+		"get clients", "get clusters", "get configuration", "get coordinators", "get exclusions", "get locks", "get nodes", "get processes",
+		"connection-string drift", "connection-string show", "coordinators list", "exclusion list", "exclusion status", "exclusion wait", "locks list",
+	} {
+		all = append(all, commandNeeds{list, looking()})
+	}
+	return all
+}
+
+// actingNeeds are those of all others.
+func actingNeeds() []commandNeeds {
 	return []commandNeeds{
 		{"status", looking()},
 		{"get process-groups", looking()},
@@ -81,11 +104,15 @@ func reconciling() []need {
 
 // cordoning is reconciling, and changing nodes.
 func cordoning() []need {
-	needs := required(nodePowers()...)
+	return slices.Concat(required(reconcilePowers()...), finding(), everywhere(required(nodePowers()...)), operators())
+}
+
+// everywhere says of needs that they are not in the cluster's namespace.
+func everywhere(needs []need) []need {
 	for i := range needs {
 		needs[i].everywhere = true
 	}
-	return slices.Concat(required(reconcilePowers()...), finding(), needs, operators())
+	return needs
 }
 
 // finding is for those who do not name the cluster, or misspell it.
