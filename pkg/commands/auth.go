@@ -51,7 +51,7 @@ Exit code 0: all that it cannot do without is allowed. 1: it is not.`,
 		Args:      cobra.ArbitraryArgs,
 		RunE:      func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	}
-	o.outputFlags.add(cmd)
+	o.add(cmd)
 	return cmd
 }
 

@@ -86,7 +86,7 @@ func (e *Env) canReplace(_ context.Context, l sight, groups []*v1beta2.ProcessGr
 // budget.
 func notAsked(before []ui.CanItem, checks []plan.Check) []plan.Check {
 	return slices.DeleteFunc(checks, func(c plan.Check) bool {
-		return slices.ContainsFunc(before, func(b ui.CanItem) bool { return b.Question == c.Question && !(b.OK && !c.OK) })
+		return slices.ContainsFunc(before, func(b ui.CanItem) bool { return b.Question == c.Question && (!b.OK || c.OK) })
 	})
 }
 

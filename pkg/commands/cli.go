@@ -50,7 +50,7 @@ named and has to be agreed to.`,
 			return o.run(cmd.Context(), env, cluster, strings.Join(words, " "))
 		},
 	}
-	o.clusterFlag.add(cmd, env)
+	o.add(cmd, env)
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	flags.DurationVar(&o.timeout, "timeout", cliTimeout, "how long fdbcli may take")

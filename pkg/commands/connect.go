@@ -204,7 +204,7 @@ func (e *Env) openFollower(key types.NamespacedName, facets plan.Facet, changed 
 	return &live.Follower{Client: c, Key: key, Facets: facets, Changed: changed, Trouble: trouble}, nil
 }
 
-func (e *Env) openTool(pod *corev1.Pod, container string) (admin.Transport, error) { //nolint:ireturn // replaced in tests
+func (e *Env) openTool(pod *corev1.Pod, container string) (admin.Transport, error) {
 	config, err := e.config()
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ the pod found.`,
 			return o.run(cmd.Context(), env, cluster, program)
 		},
 	}
-	o.clusterFlag.add(cmd, env)
+	o.add(cmd, env)
 	flags := cmd.Flags()
 	flags.StringVar(&o.pod, "pod", "", "the pod")
 	flags.StringVar(&o.group, "process-group", "", "the process group whose pod it is")
@@ -60,7 +60,7 @@ func (o execOptions) run(ctx context.Context, env *Env, args, program []string) 
 	if o.timeout < 0 {
 		return usagef("--timeout cannot be negative")
 	}
-	if err := o.podChoice.check(); err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	record, err := env.cluster(ctx, args, o.name, reads)

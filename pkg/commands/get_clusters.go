@@ -32,7 +32,7 @@ func newGetClusters(env *Env) *cobra.Command {
 			return o.run(cmd.Context(), env)
 		},
 	}
-	o.outputFlags.add(cmd)
+	o.add(cmd)
 	o.addWatch(cmd)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "list the clusters of all namespaces")
 	return cmd

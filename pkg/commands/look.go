@@ -166,7 +166,7 @@ func (o lookOptions) look(ctx context.Context, env *Env, args []string, see func
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	env.about = key
-	return o.repetition.run(ctx, env, o.outputFlags, func(ctx context.Context) (looked, error) { return see(ctx, key) })
+	return o.run(ctx, env, o.outputFlags, func(ctx context.Context) (looked, error) { return see(ctx, key) })
 }
 
 // namesOf are the rows for -o name: KIND/NAME.

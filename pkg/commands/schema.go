@@ -33,7 +33,7 @@ Fields are only ever added, so the schemas allow fields that they do not name.`,
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(env, args) },
 	}
 	cmd.ValidArgs = kindNames()
-	o.outputFlags.add(cmd)
+	o.add(cmd)
 	return cmd
 }
 

@@ -93,8 +93,8 @@ func reach(wanted map[reflect.Type]bool, t reflect.Type) {
 	if t.Kind() != reflect.Struct {
 		return
 	}
-	for i := range t.NumField() {
-		if f := t.Field(i); f.IsExported() || f.Anonymous {
+	for f := range t.Fields() {
+		if f := f; f.IsExported() || f.Anonymous {
 			reach(wanted, f.Type)
 		}
 	}

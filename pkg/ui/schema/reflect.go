@@ -129,8 +129,7 @@ func (d *describer) object(t reflect.Type, constants map[string]string) *Node {
 
 // fields are those that encoding/json writes, embedded ones in line.
 func (d *describer) fields(n *Node, t reflect.Type) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
