@@ -2,6 +2,7 @@ package stages
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -167,11 +168,8 @@ func (e *exclusions) allowed() ([]*v1beta2.ProcessGroupStatus, []plan.Check) {
 	var allowed []*v1beta2.ProcessGroupStatus
 	var checks []plan.Check
 	blocked := false
-	for _, class := range v1beta2.ProcessClasses() {
+	for _, class := range slices.Sorted(maps.Keys(byClass)) { // one that nobody knows, or none, among them
 		groups := byClass[class]
-		if len(groups) == 0 {
-			continue
-		}
 		budget, check := safety.ExclusionBudget(e.s, class, e.ongoing[class])
 		checks = append(checks, check)
 		blocked = blocked || (budget == 0 && class.IsTransactionSystem())

@@ -76,6 +76,9 @@ func TestExcludeInstances(t *testing.T) {
 			from: leavingStorage, given: func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.UseLocalitiesForExclusion = new(bool) },
 			does: []string{"exclude storage-114 (10.1.0.14)"},
 		},
+		"excludes a group whose class nobody noted": {
+			from: leavingStorage, given: func(s *plan.Snapshot) { firstOf(*s, v1beta2.ProcessClassStorage).ProcessClass = "" }, does: []string{byLocality},
+		},
 		"waits after a recovery": {from: leavingStorage, given: recoveredAgo(119), holds: "1m59s ago"},
 		"waits while the replacement is starting": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
