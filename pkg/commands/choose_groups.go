@@ -19,16 +19,35 @@ func (s selection) chooses() bool {
 		s.olderThan > 0 || s.removing || s.excluded || s.labels != ""
 }
 
+// readIDs takes the process groups among the arguments, and returns the cluster among
+// them. That nothing is chosen is the caller's mistake.
+func (s *selection) readIDs(env *Env, args []string, flag string) (cluster []string, err error) {
+	cluster, ids := splitIDs(args, flag)
+	s.ids, err = wordsOf(slices.Concat(ids, s.ids), env.In)
+	if err == nil && !s.chooses() {
+		err = usagef("which process groups? Name them, or choose them with --class, --condition, --node, --zone or -l")
+	}
+	return cluster, err
+}
+
 // choose finds the process groups that a command is about: those that are named, or all,
 // and of these the ones that the flags leave. Words name them in any of their ways.
 func (s selection) choose(ctx context.Context, env *Env, key types.NamespacedName) ([]v1beta2.ProcessGroupID, error) {
-	words := s.ids
-	s.ids = nil
-	keep, err := s.filter()
+	if _, err := s.filter(); err != nil {
+		return nil, err // before anything is read
+	}
+	facts, err := observation{env: env, key: key}.facts(ctx)
 	if err != nil {
 		return nil, err
 	}
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	return s.chooseFrom(env, key, facts)
+}
+
+// chooseFrom chooses among what was observed.
+func (s selection) chooseFrom(env *Env, key types.NamespacedName, facts ui.Facts) ([]v1beta2.ProcessGroupID, error) {
+	words := s.ids
+	s.ids = nil
+	keep, err := s.filter()
 	if err != nil {
 		return nil, err
 	}

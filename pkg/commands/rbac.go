@@ -87,6 +87,17 @@ func reconcilePowers() []power {
 	}
 }
 
+// databasePowers are what it takes to change something in the database and to record what
+// was seen, and nothing else.
+func databasePowers() []power {
+	return append(lookPowers(),
+		power{"update", v1beta2.GroupVersion.Group, "foundationdbclusters", "status"},
+		power{"get", "coordination.k8s.io", "leases", ""},
+		power{"create", "coordination.k8s.io", "leases", ""},
+		power{"update", "coordination.k8s.io", "leases", ""},
+	)
+}
+
 // watchPowers are what --watch cannot do without, besides what every pass needs.
 func watchPowers() []power {
 	crd := v1beta2.GroupVersion.Group

@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -67,14 +66,9 @@ func (o replaceOptions) run(ctx context.Context, env *Env, args []string) error 
 	if err := o.check(env); err != nil {
 		return err
 	}
-	cluster, ids := splitIDs(args, o.name)
-	words, err := wordsOf(slices.Concat(ids, o.ids), env.In)
+	cluster, err := o.readIDs(env, args, o.name)
 	if err != nil {
 		return err
-	}
-	o.ids = words
-	if !o.chooses() {
-		return usagef("which process groups? Name them, or choose them with --class, --condition, --node, --zone or -l")
 	}
 	record, err := env.cluster(ctx, cluster, o.name, o.intent())
 	if err != nil {

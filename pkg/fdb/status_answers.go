@@ -50,6 +50,24 @@ func (s *Status) RecoveryAge() (age time.Duration, ok bool) {
 	return seconds(s.Cluster.RecoveryState.SecondsSinceLastRecovered)
 }
 
+// StartOf is when a process started, by the clock of the cluster controller: no other clock
+// runs as the database's uptimes do. An uptime moves in steps of 5 s, so the process may
+// have started so much earlier. ok is false when the document does not tell.
+func (s *Status) StartOf(p Process) (start time.Time, ok bool) {
+	now, told := s.Time()
+	uptime, known := p.Uptime()
+	return now.Add(-uptime), told && known
+}
+
+// Time is when the document was made, by the clock of the cluster controller; ok is false
+// when the document does not tell.
+func (s *Status) Time() (now time.Time, ok bool) {
+	if s.Cluster.ClusterControllerTimestamp == nil {
+		return time.Time{}, false
+	}
+	return time.Unix(*s.Cluster.ClusterControllerTimestamp, 0).UTC(), true
+}
+
 // ProcessList is all processes, ordered by process group, process and ID.
 func (s *Status) ProcessList() []Process {
 	// The keys are sorted rather than the processes, which are large: a pass over a

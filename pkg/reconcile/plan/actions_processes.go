@@ -23,6 +23,9 @@ type RestartProcesses struct {
 	// that nobody restarts them again for the same reason: whoever still has to restart
 	// after a run that died is listed again. Empty in local synchronization mode.
 	Announced []fdb.Member `json:"announced,omitempty"`
+	// Wave is true when others are to follow and the database goes on meanwhile, so that
+	// no other instance may take processes down before it shows what became of these.
+	Wave bool `json:"wave,omitempty"`
 }
 
 // Describe implements Action.
@@ -36,8 +39,12 @@ func (a RestartProcesses) Describe() string {
 // Subject implements Action.
 func (a RestartProcesses) Subject() string { return joined(a.Groups) }
 
-func (RestartProcesses) effect() Effect {
-	return Effect{Stale: Database | PodFiles | Coordination, Locked: true, Impact: ProcessRestart}
+func (a RestartProcesses) effect() Effect {
+	e := Effect{Stale: Database | PodFiles | Coordination, Locked: true, Impact: ProcessRestart}
+	if a.Wave {
+		e.Quiet = fdb.DeathNoticedAfter
+	}
+	return e
 }
 
 // someGroups names the first few of many groups and counts the rest.

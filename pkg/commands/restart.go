@@ -1,0 +1,164 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// restartOptions is what `kubectl fdb restart` was asked to do.
+type restartOptions struct {
+	clusterFlag
+	selection
+	changeFlags
+	strategy string
+	since    string
+}
+
+func newRestart(env *Env) *cobra.Command {
+	var o restartOptions
+	cmd := &cobra.Command{
+		Use:   "restart [CLUSTER] [ID…]",
+		Short: "Restart the servers of process groups, wave by wave",
+		Long: `Restart the servers of process groups. Pods stay, volumes stay, no data moves: servers
+end, and start anew with the configuration that their pods have.
+
+A wave is the storage, or the logs, of one fault domain, or all of a class that keeps no
+data. Each wave waits until all servers of the last one are back, until every process and
+the last recovery are as old as spec.minimumUptimeSecondsForBounce says (10m), and until
+the database is fully fault tolerant; it stops where that is not so. Without --wait one
+wave restarts; with it all of them do.
+
+What has been restarted shows in the age of the processes: those that started after --since
+are done. With --wait the command to go on with, should the run be cut short, is printed
+before anything is done.`,
+		Example: `  # What would it do?
+  kubectl fdb restart sample-cluster --class storage --dry-run
+
+  # All storage, one fault domain after the other
+  kubectl fdb restart sample-cluster --class storage --wait --yes
+
+  # One process group
+  kubectl fdb restart sample-cluster log-1 --wait --yes
+
+  # Go on where a run ended that began at noon
+  kubectl fdb restart sample-cluster --class storage --wait --yes --since 2026-11-21T12:00:00Z`,
+		ValidArgsFunction: env.clusterThenGroups,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.selection.add(cmd, env)
+	o.changeFlags.add(cmd, "all of them have been restarted")
+	flags := cmd.Flags()
+	flags.StringVar(&o.strategy, "strategy", string(stages.RestartByWave), "wave: a class at once, one fault domain of it where it keeps data; rolling: one process group at a time; all-at-once: the database is down for some seconds")
+	flags.StringVar(&o.since, "since", "", "processes that started after this time (2026-11-21T12:00:00Z), by the database's clock, have been restarted; now, when it is not given")
+	complete(cmd, "strategy", func() []string { return texts(stages.RestartStrategies()) })
+	return cmd
+}
+
+func (o restartOptions) run(ctx context.Context, env *Env, args []string) error {
+	if err := o.check(env); err != nil {
+		return err
+	}
+	cluster, err := o.readIDs(env, args, o.name)
+	if err != nil {
+		return err
+	}
+	if _, err := o.filter(); err != nil {
+		return err
+	}
+	record, err := env.cluster(ctx, cluster, o.name, o.intent())
+	if err != nil {
+		return err
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	facts, err := observation{env: env, key: key}.facts(ctx)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	chosen, err := o.chooseFrom(env, key, facts)
+	if err != nil {
+		return err
+	}
+	since, err := o.begin(facts)
+	if err != nil {
+		return err
+	}
+	c := o.change(key.Name, chosen, since)
+	if o.wait {
+		env.talk("to go on if this run is cut short: %s", env.command(append(c.words, c.shared()...)...))
+	}
+	return env.carryOut(ctx, key, c)
+}
+
+// check finds what is wrong with the flags before anything is read.
+func (o restartOptions) check(env *Env) error {
+	if !anyOf(texts(stages.RestartStrategies()), o.strategy) {
+		return usagef("--strategy is wave, rolling or all-at-once, not %q", o.strategy)
+	}
+	if _, err := o.sinceFlag(); err != nil {
+		return err
+	}
+	return o.changeFlags.check(env)
+}
+
+// sinceFlag is the time that --since names; zero where it names none.
+func (o restartOptions) sinceFlag() (time.Time, error) {
+	if o.since == "" {
+		return time.Time{}, nil
+	}
+	since, err := time.Parse(time.RFC3339, o.since)
+	if err != nil {
+		return time.Time{}, usagef("--since is a time like 2026-11-21T12:00:00Z, not %q", o.since)
+	}
+	return since, nil
+}
+
+// begin is the time after which a process that starts has been restarted, by the
+// database's clock: uptimes are measured by no other, so that without a word from the
+// database nobody can begin.
+func (o restartOptions) begin(facts ui.Facts) (time.Time, error) {
+	since, err := o.sinceFlag()
+	if err != nil {
+		return time.Time{}, err
+	}
+	status := facts.Database.Status
+	if status == nil {
+		return time.Time{}, &failure{code: ExitUnreachable, err: fmt.Errorf("the age of processes is not known: %s; nothing was changed", facts.Database.Why())}
+	}
+	now, told := status.Time()
+	switch {
+	case !told:
+		return time.Time{}, &failure{code: ExitUnreachable, err: errors.New("the database does not tell what time it is, so the age of processes is not known; nothing was changed")}
+	case o.since == "":
+		return now, nil
+	case since.After(now):
+		return time.Time{}, usagef("--since %s is in the future: the database's clock shows %s", o.since, now.Format(time.RFC3339))
+	default:
+		return since, nil
+	}
+}
+
+// change is the list of stages that restarts the groups.
+func (o restartOptions) change(cluster string, chosen []v1beta2.ProcessGroupID, since time.Time) change {
+	words := append([]string{"restart", cluster}, texts(chosen)...)
+	if o.strategy != string(stages.RestartByWave) {
+		words = append(words, "--strategy="+o.strategy)
+	}
+	words = append(words, "--since="+since.UTC().Format(time.RFC3339))
+	restart := stages.Restart{Groups: chosen, Since: since, Strategy: stages.RestartStrategy(o.strategy)}
+	return change{
+		changeFlags: o.changeFlags, words: words, needs: databasePowers(),
+		stages: stages.Marking(stages.RestartGroups(restart)), purpose: restarting{groups: chosen, since: since},
+	}
+}

@@ -1,0 +1,35 @@
+package commands
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// restarting is the purpose of `restart`: process groups whose servers are all younger
+// than the command.
+type restarting struct {
+	groups []v1beta2.ProcessGroupID
+	since  time.Time
+}
+
+func (r restarting) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+	facts := ui.Facts{}
+	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
+		return nil, false, err
+	}
+	targets := ui.Restarts(facts, r.groups, r.since)
+	return targets, ui.AllReached(targets), nil
+}
+
+func (r restarting) did(reached bool) string {
+	names := strings.Join(texts(r.groups), ", ")
+	if reached {
+		return "restarted: " + names
+	}
+	return "told to restart: " + names + "; --wait sees them come back"
+}

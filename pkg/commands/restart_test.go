@@ -1,0 +1,144 @@
+package commands
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/exp/golden"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// aged is a cluster that has been up for so long that it may restart.
+func aged(t *testing.T) *given {
+	t.Helper()
+	g := up(t)
+	g.world.Record.Spec.MinimumUptimeSecondsForBounce = 120
+	g.world.Tick(3 * time.Minute)
+	g.world.Acted = nil
+	return g
+}
+
+// kills are the process groups of each restart that was done.
+func (g *given) kills() [][]string {
+	var waves [][]string
+	for _, a := range g.world.Acted {
+		if kill, ok := a.(plan.RestartProcesses); ok {
+			waves = append(waves, texts(kill.Groups))
+		}
+	}
+	return waves
+}
+
+func TestRestartGoesOnUntilEveryWaveIsBack(t *testing.T) {
+	g := aged(t)
+	if code := g.run("restart", "sample", "--class", "storage,stateless", "--wait", "--yes"); code != ExitDone {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	waves := g.kills()
+	if len(waves) != 4 || len(waves[3]) != 3 {
+		t.Errorf("waves: %v, want storage one by one, and then all stateless ones", waves)
+	}
+	golden.RequireEqual(t, g.out.Bytes())
+}
+
+func TestRestartExitCodes(t *testing.T) {
+	tests := map[string]struct {
+		given func(*given)
+		args  []string
+		want  int
+		says  string
+		kills int
+	}{
+		"restarts one wave and says that more follow": {args: []string{"--class", "storage", "--yes"}, want: ExitWaiting, kills: 1, says: "2 more process groups restart in later waves"},
+		"the last wave":          {args: []string{"STORAGE0", "--yes"}, want: ExitDone, kills: 1, says: "sample: told to restart: STORAGE0; --wait sees them come back"},
+		"all at once":            {args: []string{"--class", "storage", "--strategy", "all-at-once", "--yes"}, want: ExitDone, kills: 1},
+		"shows what it would do": {args: []string{"STORAGE0", "--dry-run"}, want: ExitNo, says: "RestartProcesses"},
+		"too soon after the last start": {given: func(g *given) {
+			g.run("restart", "sample", g.storage()[1], "--yes")
+			g.world.Tick(time.Minute)
+			g.world.Acted = nil
+		}, args: []string{"STORAGE0", "--yes"}, want: ExitWaiting, says: "have all processes been up for 2m0s?"},
+		"nothing to do since then":                        {args: []string{"STORAGE0", "--yes", "--since", "2000-01-01T00:00:00Z"}, want: ExitDone, says: "restarted: STORAGE0"},
+		"a time in the future":                            {args: []string{"STORAGE0", "--yes", "--since", "2999-01-01T00:00:00Z"}, want: ExitUsage, says: "is in the future"},
+		"no time":                                         {args: []string{"STORAGE0", "--yes", "--since", "noon"}, want: ExitUsage},
+		"no strategy":                                     {args: []string{"STORAGE0", "--yes", "--strategy", "fast"}, want: ExitUsage},
+		"nothing chosen":                                  {args: []string{"--yes"}, want: ExitUsage, says: "which process groups?"},
+		"a selection that is empty":                       {args: []string{"--zone", "nowhere", "--yes"}, want: ExitUsage, says: "nothing was changed"},
+		"without a terminal nobody agrees":                {args: []string{"STORAGE0"}, want: ExitUnconfirmed},
+		"a live operator":                                 {given: func(g *given) { g.gates = operatorLives }, args: []string{"STORAGE0", "--yes"}, want: ExitRefused},
+		"another run":                                     {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes"}, want: ExitConflict, says: "hint: later: kubectl fdb restart sample STORAGE0 --since="},
+		"missing rights":                                  {given: func(g *given) { g.denied = []string{"update foundationdbclusters.apps.foundationdb.org/status"} }, args: []string{"STORAGE0", "--yes"}, want: ExitForbidden},
+		"rights that only replacements need":              {given: func(g *given) { g.denied = []string{"create pods", "delete pods"} }, args: []string{"STORAGE0", "--yes"}, want: ExitDone, kills: 1},
+		"a database that does not answer has no clock":    {given: func(g *given) { g.world.Record.Status.ConnectionString = "" }, args: []string{"STORAGE0", "--yes"}, want: ExitUnreachable, says: "the age of processes is not known"},
+		"an upgrade to another protocol is not disturbed": {given: func(g *given) { g.world.Record.Spec.Version = "7.4.6" }, args: []string{"STORAGE0", "--yes"}, want: ExitRefused, says: "an upgrade from 7.3.79 to 7.4.6 is under way"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := aged(t)
+			if tc.given != nil {
+				tc.given(g)
+			}
+			ids := strings.NewReplacer("STORAGE0", g.storage()[0])
+			args := []string{"restart", "sample"}
+			for _, arg := range tc.args {
+				args = append(args, ids.Replace(arg))
+			}
+			got := g.run(args...)
+			if said := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(said, ids.Replace(tc.says)) {
+				t.Errorf("exit code %d, want %d and %q:\n%s", got, tc.want, tc.says, said)
+			}
+			if kills := g.kills(); len(kills) != tc.kills {
+				t.Errorf("restarted: %v", kills)
+			}
+		})
+	}
+}
+
+// A run that was killed leaves processes that have been restarted and others that have
+// not; --since tells which is which.
+func TestARestartThatWasCutShortGoesOnWhereItEnded(t *testing.T) {
+	for after := 1; after <= 4; after++ {
+		g := aged(t)
+		g.world.Crash = after
+		g.run("restart", "sample", "--class", "storage", "--wait", "--yes", "-o", "json", "--timeout", "2h")
+		first := g.kills()
+		_, rest, told := strings.Cut(g.err.String(), "--since=")
+		if !told {
+			t.Fatalf("killed before action %d, and nothing says how to go on: %s", after, &g.err)
+		}
+		g.world.Crash, g.world.LeaseHolder, g.world.Acted = 0, "", nil
+		if code := g.run("restart", "sample", "--class", "storage", "--wait", "--yes", "--timeout", "2h", "--since", strings.Fields(rest)[0]); code != ExitDone {
+			t.Errorf("killed before action %d, then exit code %d: %s%s", after, code, &g.out, &g.err)
+		}
+		all := slices.Concat(slices.Concat(first, g.kills())...)
+		if slices.Sort(all); !slices.Equal(all, slices.Sorted(slices.Values(g.storage()))) {
+			t.Errorf("killed before action %d, these were restarted: %v", after, all)
+		}
+	}
+}
+
+func TestTheResultOfRestartSaysHowFarEachGroupIs(t *testing.T) {
+	g := aged(t)
+	g.run("restart", "sample", "--class", "storage", "--yes", "-o", "json")
+	lines := strings.Split(strings.TrimSpace(g.out.String()), "\n")
+	var last struct {
+		Kind, Command string
+		Reached       bool
+		Targets       []struct{ ID, Phase string }
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
+		t.Fatal(err)
+	}
+	var phases []string
+	for _, target := range last.Targets {
+		phases = append(phases, target.Phase)
+	}
+	slices.Sort(phases)
+	if last.Kind != "ChangeResult" || last.Command != "restart" || last.Reached || !slices.Equal(phases, []string{"silent", "waits", "waits"}) {
+		t.Errorf("%+v", last)
+	}
+}

@@ -1,0 +1,103 @@
+package stages
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// agedCluster is a healthy cluster whose database tells the time: noon. Its processes
+// started at eleven.
+func agedCluster(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := healthyCluster(tb)
+	s.Database.Status.Cluster.ClusterControllerTimestamp = new(noon.Unix())
+	return s
+}
+
+// restartedAgo has the processes of groups be so old.
+func restartedAgo(ago time.Duration, groups ...v1beta2.ProcessGroupID) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		for _, id := range groups {
+			uptime(s, id, ago)
+		}
+	}
+}
+
+func TestRestartGroups(t *testing.T) {
+	everything := []v1beta2.ProcessGroupID{"log-101", "log-102", "log-103", "stateless-105", "stateless-106", "storage-114", "storage-115", "storage-116"}
+	asked := func(strategy RestartStrategy, groups ...v1beta2.ProcessGroupID) Restart {
+		return Restart{Groups: groups, Since: noon.Add(-30 * time.Minute), Strategy: strategy}
+	}
+	byWave, storage := asked(RestartByWave, everything...), everything[5:]
+	const first = "restart 1 processes at once, of storage-114"
+	tests := map[string]struct {
+		removalCase
+		of Restart
+	}{
+		"begins with the storage of one fault domain": {removalCase{from: agedCluster, does: []string{first}, holds: "7 more process groups restart in later waves"}, byWave},
+		"takes all storage of that fault domain along": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { shareZone(s, "storage-116", nodeName(14)) },
+			does: []string{"restart 2 processes at once, of storage-114, storage-116"}, holds: "6 more"}, byWave},
+		"does not take a fault domain for one whose name nobody knows": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
+			s.Cluster.ProcessGroup("storage-114").FaultDomain, s.Cluster.ProcessGroup("storage-115").FaultDomain = "", ""
+		}, does: []string{first}, holds: "7 more"}, byWave},
+		"goes on with the next fault domain":          {removalCase{from: agedCluster, given: restartedAgo(11*time.Minute, "storage-114"), does: []string{"restart 1 processes at once, of storage-115"}, holds: "6 more"}, byWave},
+		"goes on with logs, one fault domain of them": {removalCase{from: agedCluster, given: restartedAgo(11*time.Minute, storage...), does: []string{"restart 1 processes at once, of log-101"}, holds: "4 more"}, byWave},
+		"ends with all that keep no data": {removalCase{from: agedCluster, given: restartedAgo(11*time.Minute, append([]v1beta2.ProcessGroupID{"log-101", "log-102", "log-103"}, storage...)...),
+			does: []string{"restart 2 processes at once, of stateless-105, stateless-106"}}, byWave},
+		"restarts a coordinator apart from others that keep no data": {removalCase{from: agedCluster, given: coordinatesAt("stateless-105"),
+			does: []string{"restart 1 processes at once, of stateless-105"}, holds: "1 more"}, asked(RestartByWave, "stateless-105", "stateless-106")},
+		"restarts one at a time":                       {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { shareZone(s, "storage-115", nodeName(14)) }, does: []string{first}, holds: "2 more"}, asked(RestartRolling, storage...)},
+		"restarts all at once":                         {removalCase{from: agedCluster, does: []string{"restart 3 processes at once, of storage-114, storage-115, storage-116"}}, asked(RestartAllAtOnce, storage...)},
+		"has nothing to do once all have restarted":    {removalCase{from: agedCluster, given: restartedAgo(time.Second, storage...)}, asked(RestartByWave, storage...)},
+		"has nothing to do about a group that is gone": {removalCase{from: agedCluster}, asked(RestartByWave, "storage-1")},
+		"waits until a restarted process is back":      {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { dropProcess(s, s.Cluster.ProcessGroup("storage-114")) }, holds: "not all processes of storage-114 report"}, byWave},
+		"takes a process that does not tell its age for none that is old": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
+			editProcess(s, s.Cluster.ProcessGroup("storage-114"), func(p *fdb.Process) { p.UptimeSeconds = nil })
+		}, holds: "not all processes of storage-114 report"}, byWave},
+		"waits while the database does not tell the time": {removalCase{from: healthyCluster, holds: "tell their age"}, byWave},
+		"waits until processes have been up long enough":  {removalCase{from: agedCluster, given: restartedAgo(599*time.Second, "storage-114"), holds: "storage-115 next, but not yet (have all processes been up for 10m0s?"}, byWave},
+		"waits after a recovery":                          {removalCase{from: agedCluster, given: recoveredAgo(599), holds: "the last recovery is the youngest"}, byWave},
+		"waits while the database is not fully fault tolerant": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
+			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = new(1)
+		}, holds: "some data has 1 of 2 replicas"}, byWave},
+		"waits while a process that is not to restart has just vanished": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
+			dropProcess(s, s.Cluster.ProcessGroup("storage-116"))
+		}, holds: "storage-116 does not report, and nobody has seen yet since when"}, asked(RestartByWave, "storage-114")},
+		"waits while another zone is under maintenance": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = nodeName(15) }, holds: "zone node-15 is under maintenance"}, byWave},
+		"restarts the zone that is under maintenance":   {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = nodeName(14) }, does: []string{first}, holds: "7 more"}, byWave},
+		"leaves a cluster alone that is being upgraded to another protocol": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" },
+			holds: "an upgrade from 7.3.79 to 7.4.6 is under way"}, byWave},
+		"leaves a cluster alone that goes to TLS": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
+			s.Cluster.Status.RequiredAddresses = v1beta2.RequiredAddressSet{TLS: true, NonTLS: true}
+		}, holds: "on its way to TLS or back"}, byWave},
+		"leaves groups alone that the spec keeps from restarting": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
+			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-115"}
+		}, holds: "storage-115 are kept from restarting"}, byWave},
+		"waits while a restore has the database locked": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked"}, byWave},
+		"waits while the database is unavailable":       {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"}, byWave},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.check(t, RestartGroups(tc.of)) })
+	}
+}
+
+// coordinatesAt makes a group the first coordinator.
+func coordinatesAt(id v1beta2.ProcessGroupID) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		s.Database.Status.Client.Coordinators.Coordinators[0].Address = addressesOf(s.Database.Status, id)[0]
+	}
+}
+
+// Another instance knows nothing of the processes that a wave takes down.
+func TestTheLockOutlastsAWave(t *testing.T) {
+	for strategy, want := range map[RestartStrategy]time.Duration{RestartByWave: fdb.DeathNoticedAfter, RestartRolling: fdb.DeathNoticedAfter, RestartAllAtOnce: 0} {
+		d := RestartGroups(Restart{Groups: []v1beta2.ProcessGroupID{"storage-114"}, Since: noon, Strategy: strategy}).Decide(agedCluster(t))
+		if len(d.Actions) != 1 || plan.EffectOf(d.Actions[0]).Quiet != want {
+			t.Errorf("%s: %v, want the lock to be kept for %s", strategy, described(d), want)
+		}
+	}
+}
