@@ -35,6 +35,12 @@ func SortProcessGroups(groups []*ProcessGroupStatus) {
 // IsMarkedForRemoval reports whether the process group is on its way out.
 func (s *ProcessGroupStatus) IsMarkedForRemoval() bool { return s.RemovalTimestamp != nil }
 
+// MayBeExcluded reports whether an exclusion can concern the group: it leaves, or its
+// processes were seen to be excluded.
+func (s *ProcessGroupStatus) MayBeExcluded() bool {
+	return s.IsMarkedForRemoval() || s.HasCondition(ConditionProcessIsMarkedAsExcluded)
+}
+
 // MarkForRemoval marks the process group. The time of an earlier mark stays,
 // and no pass takes a mark back.
 func (s *ProcessGroupStatus) MarkForRemoval(now time.Time) {

@@ -56,6 +56,9 @@ func actingNeeds() []commandNeeds {
 		{"reconcile", reconciling()},
 		{"reconcile --watch", slices.Concat(reconciling(), required(watchPowers()...))},
 		{"replace", reconciling()},
+		{"restart", changingDatabase()},
+		{"exclude", changingDatabase()},
+		{"include", changingDatabase()},
 		{"cordon", cordoning()},
 		{"uncordon", cordoning()},
 		{"drain", cordoning()},
@@ -100,6 +103,11 @@ func optional(without string, powers ...power) []need {
 
 func reconciling() []need {
 	return slices.Concat(required(reconcilePowers()...), finding(), beyond(), operators())
+}
+
+// changingDatabase is changing the database and nothing in Kubernetes but the record.
+func changingDatabase() []need {
+	return slices.Concat(required(databasePowers()...), finding(), beyond(), operators())
 }
 
 // cordoning is reconciling, and changing nodes.

@@ -61,6 +61,8 @@ var journeys = map[string]journey{
 			"kubectl fdb reconcile sample-cluster":                                  {asksAPerson},
 			"kubectl fdb cordon node-3 -c sample-cluster --evacuate=none --dry-run": {1},
 			"kubectl fdb replace sample-cluster storage-71671 --dry-run":            {1},
+			"kubectl fdb restart sample-cluster --class storage --dry-run":          {1},
+			"kubectl fdb exclude sample-cluster storage-71671 --dry-run":            {1},
 		},
 		leaveOut: map[string]string{
 			"kubectl fdb reconcile sample-cluster --yes --watch":     endless,
@@ -84,6 +86,14 @@ var journeys = map[string]journey{
 	"docs/replacements.md": {
 		prepare: up(counts),
 		codes:   map[string][]int{plan: {1}, "kubectl fdb replace sample-cluster storage-71671 --dry-run": {1}},
+	},
+	"docs/restarts.md": {
+		prepare: up(counts + quick),
+		codes:   map[string][]int{"kubectl fdb restart sample-cluster --class storage --dry-run": {1}},
+	},
+	"docs/exclusions.md": {
+		prepare: up(counts),
+		codes:   map[string][]int{"kubectl fdb exclude sample-cluster storage-71671 --dry-run": {1}},
 	},
 	"docs/rollouts.md": {
 		prepare: up(counts + quick + allAtOnce),

@@ -79,7 +79,7 @@ func checkTargets(doing string, targets []string) error {
 		return &Error{Kind: KindBadInput, Doing: doing, Detail: "no targets"}
 	}
 	for _, t := range targets {
-		if !isTarget(t) {
+		if !IsTarget(t) {
 			detail := fmt.Sprintf("%q is neither an IP, nor ip:port without flags, nor a locality", t)
 			return &Error{Kind: KindBadInput, Doing: doing, Detail: detail}
 		}
@@ -87,7 +87,9 @@ func checkTargets(doing string, targets []string) error {
 	return nil
 }
 
-func isTarget(text string) bool {
+// IsTarget reports whether exclude and include take a text for what it is: an IP, an
+// ip:port without flags, or a locality.
+func IsTarget(text string) bool {
 	if localityPattern.MatchString(text) {
 		return true
 	}

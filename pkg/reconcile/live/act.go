@@ -58,6 +58,8 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		return w.deleteGroupObjects(ctx, a)
 	case plan.IncludeAndForget:
 		return w.includeAndForget(ctx, a)
+	case plan.Include:
+		return w.include(ctx, a)
 	case plan.DeletePods:
 		return w.deletePods(ctx, a)
 	case plan.SetSidecarImage:

@@ -69,3 +69,12 @@ func (w *World) includeAndForget(ctx context.Context, a plan.IncludeAndForget) e
 	}
 	return w.editStatus(ctx, a.DropRecords)
 }
+
+// include ends exclusions; that they are gone is read back.
+func (w *World) include(ctx context.Context, a plan.Include) error {
+	cli, _, err := w.database()
+	if err != nil {
+		return fmt.Errorf("including %s: %w", a.Subject(), err)
+	}
+	return cli.Include(ctx, a.Targets)
+}

@@ -13,7 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
 // A service has the name of its pod, and an object that was made anew has the name of
@@ -96,4 +98,34 @@ func (c identityChecker) Delete(ctx context.Context, o client.Object, options ..
 		return apierrors.NewConflict(schema.GroupResource{}, o.GetName(), errors.New("the UID in the precondition differs"))
 	}
 	return c.Client.Delete(ctx, o, options...)
+}
+
+// Exclusions are read where one can concern somebody, and ended only by name; nothing is
+// read of them while nobody leaves and nobody is excluded.
+func TestAnExclusionOfAGroupThatStaysIsReadAndEnded(t *testing.T) {
+	f := settled(t)
+	if s := f.observe(plan.Coordination | plan.Record); s.Coordination.ExclusionsRead {
+		t.Error("exclusions were read, and nobody leaves")
+	}
+	group := f.record().Status.ProcessGroups[0]
+	if err := f.cli().Exclude(t.Context(), []string{group.ExclusionString(), "10.9.9.9"}); err != nil {
+		t.Fatal(err)
+	}
+	f.setStatus(func(s *v1beta2.FoundationDBClusterStatus) {
+		s.ProcessGroups[0].SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, sim.Noon)
+	})
+	s := f.observe(plan.Coordination | plan.Record)
+	if want := []string{"10.9.9.9", group.ExclusionString()}; !s.Coordination.ExclusionsRead || !cmp.Equal(want, s.Coordination.Exclusions) {
+		t.Errorf("read %t: %v, want %v", s.Coordination.ExclusionsRead, s.Coordination.Exclusions, want)
+	}
+	f.begin()
+	if err := f.world.Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.world.Act(t.Context(), plan.Include{Targets: []string{group.ExclusionString()}}); err != nil {
+		t.Fatal(err)
+	}
+	if left := f.observe(plan.Coordination | plan.Record).Coordination.Exclusions; !cmp.Equal([]string{"10.9.9.9"}, left) {
+		t.Errorf("left %v", left)
+	}
 }

@@ -146,7 +146,7 @@ func (w *World) readCoordination(ctx context.Context, c *v1beta2.FoundationDBClu
 	if cli == nil || !c.Status.Configured {
 		return facts, nil
 	}
-	if slices.ContainsFunc(c.Status.ProcessGroups, (*v1beta2.ProcessGroupStatus).IsMarkedForRemoval) {
+	if slices.ContainsFunc(c.Status.ProcessGroups, (*v1beta2.ProcessGroupStatus).MayBeExcluded) {
 		lists, err := cli.ExclusionLists(ctx)
 		if ctx.Err() != nil {
 			return facts, ctx.Err()

@@ -167,6 +167,24 @@ func (a IncludeAndForget) DropRecords(s Snapshot) Snapshot {
 	return s
 }
 
+// Include ends exclusions that no removal needs. The records stay.
+type Include struct {
+	// Groups are whose exclusions these are, as far as they are anybody's.
+	Groups []v1beta2.ProcessGroupID `json:"groups,omitempty"`
+	// Targets are what is included: localities, or addresses without flags.
+	Targets []string `json:"targets"`
+}
+
+// Describe implements Action.
+func (a Include) Describe() string { return "include " + strings.Join(a.Targets, " ") }
+
+// Subject implements Action.
+func (a Include) Subject() string { return strings.Join(a.Targets, ", ") }
+
+func (Include) effect() Effect {
+	return Effect{Stale: Database | Coordination, Locked: true, Impact: Recovery}
+}
+
 func editGroups(s Snapshot, ids []v1beta2.ProcessGroupID, edit func(*v1beta2.ProcessGroupStatus)) Snapshot {
 	s.Cluster = s.Cluster.DeepCopy()
 	for _, g := range s.Cluster.Status.ProcessGroups {

@@ -54,6 +54,7 @@ var effects = []expected{
 	{plan.DeleteGroupObjects{Undrained: true}, true, plan.ProcessRestart},
 	{plan.IncludeAndForget{}, false, plan.NoImpact},
 	{plan.IncludeAndForget{Targets: []string{"locality_instance_id:storage-1"}}, true, plan.Recovery},
+	{plan.Include{Targets: []string{"locality_instance_id:storage-1"}}, true, plan.Recovery},
 	{plan.DeletePods{}, false, plan.ProcessRestart},
 	{plan.DeletePods{Shared: true}, true, plan.ProcessRestart},
 	{plan.SetSidecarImage{}, false, plan.NoImpact},

@@ -92,7 +92,7 @@ type CoordinationFacts struct {
 	// synchronization mode.
 	Lists ListFacts
 	// ExclusionsRead is false when exclusions were not read: no group is marked for
-	// removal, or the database cannot be asked.
+	// removal or was seen to be excluded, or the database cannot be asked.
 	ExclusionsRead bool
 	// Exclusions are the targets excluded now, read in a transaction: a status document
 	// can be stale, and an exclusion that a person ended lets data come back.

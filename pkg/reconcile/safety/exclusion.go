@@ -205,6 +205,12 @@ func isExcluded(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return covered(s.Database.Status.ExcludedTargets(), g)
 }
 
+// Excluded reports whether an exclusion of a group is in force, by its own names: in the
+// status document, which can lag, or in the exclusions themselves where they were read.
+func Excluded(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	return (s.Database.Status != nil && isExcluded(s, g)) || covered(s.Coordination.Exclusions, g)
+}
+
 // Untouched asks whether nothing of a group that is marked for removal was moved away yet,
 // so that it can still stay as it is. Both the status document and the exclusions
 // themselves have to say so: a group that is excluded gives its data away.

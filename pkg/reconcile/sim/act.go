@@ -113,6 +113,9 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 			}
 		}
 		w.Record.Status = a.DropRecords(plan.Snapshot{Cluster: w.Record}).Cluster.Status
+	case plan.Include:
+		_, err := w.fdbcli(ctx, "include "+strings.Join(a.Targets, " "))
+		return err
 	case plan.DeletePods:
 		for _, pod := range a.Pods {
 			w.stopPod(pod.Name)

@@ -127,7 +127,7 @@ func (w *World) coordination(ctx context.Context) plan.CoordinationFacts {
 		ReadyForUpgrade: slices.Sorted(maps.Keys(w.Shared.Upgrades[w.Record.Spec.Version])), Announced: w.announced(),
 		Lists: w.Shared.Lists.facts(w.Record),
 	}
-	if slices.ContainsFunc(w.Record.Status.ProcessGroups, (*v1beta2.ProcessGroupStatus).IsMarkedForRemoval) {
+	if slices.ContainsFunc(w.Record.Status.ProcessGroups, (*v1beta2.ProcessGroupStatus).MayBeExcluded) {
 		addresses, err := w.managementKeys(ctx, "in_progress_exclusion")
 		locations, otherErr := w.managementKeys(ctx, "excluded", "excluded_locality")
 		facts.ExclusionsRead = err == nil && otherErr == nil

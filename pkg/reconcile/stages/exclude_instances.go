@@ -30,7 +30,7 @@ var excludeInstances = plan.Stage{
 		if available := safety.Available(s.Database); !available.OK {
 			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Reason: "nothing can be excluded: " + available.Evidence, RetryAfter: podDelay}}
 		}
-		e := exclusions{s: s}
+		e := newExclusions(s)
 		for _, g := range leaving {
 			e.sort(g)
 		}
@@ -68,10 +68,11 @@ type exclusions struct {
 	unreachable  []string // by any exclusion: neither an address nor a version that knows localities
 }
 
+func newExclusions(s plan.Snapshot) *exclusions {
+	return &exclusions{s: s, targets: map[v1beta2.ProcessGroupID][]string{}, ongoing: map[v1beta2.ProcessClass]int{}}
+}
+
 func (e *exclusions) sort(g *v1beta2.ProcessGroupStatus) {
-	if e.targets == nil {
-		e.targets, e.ongoing = map[v1beta2.ProcessGroupID][]string{}, map[v1beta2.ProcessClass]int{}
-	}
 	targets := slices.DeleteFunc(e.targetsOf(g), func(t string) bool {
 		return slices.Contains(e.s.Database.Status.ExcludedTargets(), t)
 	})

@@ -42,7 +42,7 @@ func (e *exclusions) together() plan.Decision {
 		d.Hold = notTogether(check, missing)
 		return d
 	}
-	others := exclusions{s: e.s}
+	others := newExclusions(e.s)
 	for _, g := range safety.Others(e.s, members) {
 		others.sort(g)
 	}

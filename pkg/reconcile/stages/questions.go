@@ -110,7 +110,7 @@ func ExclusionMayStart(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []
 	if !available.OK {
 		return []plan.Check{available}
 	}
-	e := exclusions{s: s}
+	e := newExclusions(s)
 	for _, g := range notDrained(s) {
 		e.sort(g)
 	}
@@ -135,7 +135,7 @@ func ExclusionMayStart(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []
 
 // enoughFor asks whether the budget of a class has room for so many groups, beside those
 // that drain and those that are marked and come first.
-func enoughFor(s plan.Snapshot, class v1beta2.ProcessClass, wanted int, e exclusions) plan.Check {
+func enoughFor(s plan.Snapshot, class v1beta2.ProcessClass, wanted int, e *exclusions) plan.Check {
 	before := e.ongoing[class]
 	for _, g := range e.candidates {
 		if g.ProcessClass == class {

@@ -145,7 +145,7 @@ func (r *removal) forget(d *plan.Decision) {
 		return
 	}
 	if len(a.Targets) > 0 {
-		for _, check := range r.includeChecks() {
+		for _, check := range includeChecks(r.s) {
 			d.Checks = append(d.Checks, check)
 			if !check.OK {
 				r.waiting = append(r.waiting, fmt.Sprintf("%s: gone, but the exclusions stay for now (%s)", a.Subject(), check.Words()))
@@ -160,10 +160,11 @@ func (r *removal) forget(d *plan.Decision) {
 	}
 }
 
-func (r *removal) includeChecks() []plan.Check {
+// includeChecks ask what has to hold before exclusions end.
+func includeChecks(s plan.Snapshot) []plan.Check {
 	return []plan.Check{
-		safety.Available(r.s.Database), safety.Unlocked(r.s.Database), safety.FewGenerations(r.s.Database),
-		safety.RecoveredFor(r.s.Database, minRecoveryAgeToInclude), safety.Recovered(r.s.Database),
+		safety.Available(s.Database), safety.Unlocked(s.Database), safety.FewGenerations(s.Database),
+		safety.RecoveredFor(s.Database, minRecoveryAgeToInclude), safety.Recovered(s.Database),
 	}
 }
 

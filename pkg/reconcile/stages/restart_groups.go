@@ -74,7 +74,7 @@ func (r Restart) sort(s plan.Snapshot) (due []*v1beta2.ProcessGroupStatus, silen
 // neverNow says why a restart would do harm that time alone does not undo; nil when nothing
 // is known to stand against it.
 func neverNow(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) *plan.Hold {
-	const together = "; kubectl fdb reconcile restarts all of them together"
+	const together = "; a pass restarts all of them together"
 	switch {
 	case incompatibleUpgrade(s.Cluster):
 		return &plan.Hold{Human: true, Reason: fmt.Sprintf("an upgrade from %s to %s is under way, and a process that starts in the new version cannot talk to the others%s", s.Cluster.RunningVersion(), s.Cluster.Spec.Version, together)}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -81,3 +82,16 @@ func Marking(first ...plan.Stage) []plan.Stage { return append([]plan.Stage{upda
 // ReplaceFailed is the stage that replaces what failed, or was on a tainted node, for too
 // long.
 func ReplaceFailed() plan.Stage { return replaceFailedPods }
+
+// Excluding lists the stages that have process groups excluded which may stay: what was
+// observed is recorded first, since budgets count by it, and coordinators move before their
+// processes are excluded.
+func Excluding(groups []v1beta2.ProcessGroupID) []plan.Stage {
+	return []plan.Stage{updateStatus, moveCoordinatorsOff(groups), ExcludeGroups(groups), updateStatus}
+}
+
+// Including lists the stages that end exclusions, and record what was observed before and
+// after.
+func Including(i Inclusion) []plan.Stage {
+	return []plan.Stage{updateStatus, IncludeTargets(i), updateStatus}
+}

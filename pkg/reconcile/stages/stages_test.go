@@ -52,6 +52,7 @@ func askedFor() []plan.Stage {
 	return []plan.Stage{
 		ReplaceGroups(Replacement{Groups: some, Most: 2}), KeepGroups(some),
 		CordonNodes(nodes, nil), UncordonNodes(nodes, nil), EvictFrom(nodes), ReplaceOn(nodes, 1, true),
+		ExcludeGroups(some), moveCoordinatorsOff(some), IncludeTargets(Inclusion{Groups: some, Targets: []string{"10.1.0.14"}}),
 		RestartGroups(Restart{Groups: some, Since: noon.Add(-10 * time.Minute), Strategy: RestartByWave}),
 	}
 }

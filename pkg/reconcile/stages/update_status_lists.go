@@ -109,7 +109,7 @@ func removalLists() []fdb.SharedList {
 // or all that it is excluded by is on the database's own list. A silent group is on that
 // list without any process that says so.
 func isExcludedByNow(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
-	e := exclusions{s: s}
+	e := newExclusions(s)
 	e.sort(g)
 	return g.IsExcluded() || e.ongoing[g.ProcessClass] > 0
 }

@@ -1,0 +1,169 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/exp/golden"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// rested is a cluster whose last recovery is so long ago that exclusions may end.
+func rested(t *testing.T) *given {
+	t.Helper()
+	g := up(t)
+	g.world.Tick(11 * time.Minute)
+	g.world.Acted = nil
+	return g
+}
+
+// did are what was done of a kind.
+func (g *given) did(kind string) []string {
+	var words []string
+	for _, a := range g.world.Acted {
+		if plan.KindOf(a) == kind {
+			words = append(words, a.Describe())
+		}
+	}
+	return words
+}
+
+// fdbcli runs a command of fdbcli as a person would.
+func (g *given) fdbcli(script string) string {
+	g.t.Helper()
+	out, err := g.world.Type(script)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return out
+}
+
+func (g *given) exclusionOf(id string) string {
+	return g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)).ExclusionString()
+}
+
+func TestExcludeFollowsAGroupUntilItIsDrainedAndIncludeTakesItBack(t *testing.T) {
+	g := rested(t)
+	id := g.storage()[0]
+	if code := g.run("exclude", "sample", id, "--wait", "--yes"); code != ExitDone {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	excluded := g.out.String() + "\n" + g.err.String()
+	if len(g.did("Exclude")) != 1 || len(g.marked()) > 0 || !slices.Contains(g.storage(), id) {
+		t.Errorf("it did %v, marked %v, and %v are left", g.did("Exclude"), g.marked(), g.storage())
+	}
+	if code := g.run("exclude", "sample", id, "--wait", "--yes"); code != ExitDone || len(g.did("Exclude")) != 1 {
+		t.Errorf("again: exit code %d, did %v: %s%s", code, g.did("Exclude"), &g.out, &g.err)
+	}
+	g.world.Tick(10 * time.Minute)
+	if code := g.run("include", "sample", id); code != ExitDone || len(g.did("Include")) != 1 {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	if g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)).HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded) {
+		t.Error("the record still says that it is excluded")
+	}
+	golden.RequireEqual(t, []byte(excluded+"\n"+g.out.String()+"\n"+g.err.String()))
+}
+
+func TestExcludeAndIncludeExitCodes(t *testing.T) {
+	exclude := func(g *given) { g.fdbcli("exclude no_wait " + g.exclusionOf(g.storage()[0])) }
+	stray := func(g *given) { g.fdbcli("exclude no_wait 10.9.9.9") }
+	marked := func(g *given) {
+		exclude(g)
+		g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(g.storage()[0])).MarkForRemoval(g.world.Now())
+	}
+	tests := map[string]struct {
+		given func(*given)
+		args  []string
+		want  int
+		says  string
+		did   int
+	}{
+		"excludes, and says how to take it back":       {args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: ExitDone, did: 1, says: "undo: kubectl fdb include sample STORAGE0 -n fdb --context test"},
+		"says what comes of it":                        {args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: ExitDone, did: 1, says: "a pass replaces what stays excluded for 2h0m0s"},
+		"does not exclude again":                       {given: exclude, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: ExitDone},
+		"no more than the redundancy allows":           {args: []string{"exclude", "sample", "STORAGE0", "STORAGE1", "--yes"}, want: ExitRefused, did: 1, says: "a replacement brings a new one first"},
+		"nothing is left of the budget":                {given: exclude, args: []string{"exclude", "sample", "STORAGE1", "--yes"}, want: ExitRefused, says: "2 up + 1 tolerated − 3 wanted"},
+		"shows what it would exclude":                  {args: []string{"exclude", "sample", "STORAGE0", "--dry-run"}, want: ExitNo, says: "Exclude"},
+		"nobody agrees to exclude without a terminal":  {args: []string{"exclude", "sample", "STORAGE0"}, want: ExitUnconfirmed},
+		"excludes nobody when nobody is chosen":        {args: []string{"exclude", "sample", "--yes"}, want: ExitUsage, says: "which process groups?"},
+		"excludes nobody beside an operator":           {given: func(g *given) { g.gates = operatorLives }, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: ExitRefused},
+		"excludes nobody without the right to":         {given: func(g *given) { g.denied = []string{"create pods/exec"} }, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: ExitForbidden},
+		"includes without being asked":                 {given: exclude, args: []string{"include", "sample", "STORAGE0"}, want: ExitDone, did: 1, says: "undo: kubectl fdb exclude sample STORAGE0 -n fdb --context test"},
+		"includes all":                                 {given: exclude, args: []string{"include", "sample", "--all"}, want: ExitDone, did: 1, says: "sample: included: STORAGE0"},
+		"names what it leaves":                         {given: stray, args: []string{"include", "sample", "--all"}, want: ExitDone, says: "left: 10.9.9.9, which is no process group's of sample; to end it as well: kubectl fdb include sample --target 10.9.9.9 -n fdb --context test"},
+		"includes what is nobody's by its name":        {given: stray, args: []string{"include", "sample", "--target", "10.9.9.9"}, want: ExitDone, did: 1, says: "sample: included: 10.9.9.9"},
+		"never includes a group that is to be removed": {given: marked, args: []string{"include", "sample", "STORAGE0"}, want: ExitRefused, says: "because STORAGE0 is marked for removal"},
+		"not among all others either":                  {given: marked, args: []string{"include", "sample", "--all"}, want: ExitDone, says: "nothing is excluded that could be included"},
+		"waits after a recovery": {given: func(g *given) {
+			exclude(g)
+			g.fdbcli("kill; kill " + g.world.Record.Status.ProcessGroups[0].Addresses[0] + ":4501; sleep 5")
+			g.world.Tick(5 * time.Minute)
+		}, args: []string{"include", "sample", "STORAGE0"}, want: ExitWaiting, says: "was the last recovery at least 10m0s ago?"},
+		"includes nothing when there is nothing": {args: []string{"include", "sample", "STORAGE0"}, want: ExitDone, says: "included: STORAGE0"},
+		"shows what it would include":            {given: exclude, args: []string{"include", "sample", "STORAGE0", "--dry-run"}, want: ExitNo, says: "Include"},
+		"--all is alone":                         {args: []string{"include", "sample", "STORAGE0", "--all"}, want: ExitUsage},
+		"a target is an exclusion":               {args: []string{"include", "sample", "--target", "all"}, want: ExitUsage, says: "--target is an IP"},
+		"includes nobody when nobody is chosen":  {args: []string{"include", "sample"}, want: ExitUsage, says: "which process groups?"},
+		"another run":                            {given: func(g *given) { exclude(g); g.world.LeaseHolder = "alice" }, args: []string{"include", "sample", "STORAGE0"}, want: ExitConflict, says: "hint: later: kubectl fdb include sample STORAGE0 -n fdb --context test"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := rested(t)
+			if tc.given != nil {
+				tc.given(g)
+			}
+			g.world.Acted = nil
+			ids := strings.NewReplacer("STORAGE0", g.storage()[0], "STORAGE1", g.storage()[1])
+			var args []string
+			for _, arg := range tc.args {
+				args = append(args, ids.Replace(arg))
+			}
+			got := g.run(args...)
+			if said := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(said, ids.Replace(tc.says)) {
+				t.Errorf("exit code %d, want %d and %q:\n%s", got, tc.want, ids.Replace(tc.says), said)
+			}
+			if did := append(g.did("Exclude"), g.did("Include")...); len(did) != tc.did {
+				t.Errorf("did: %v", did)
+			}
+		})
+	}
+}
+
+// A run that was killed leaves nothing that the same command does not finish.
+func TestTheSameExcludeFinishesWhatAKilledOneBegan(t *testing.T) {
+	for after := 1; after <= 3; after++ {
+		g := rested(t)
+		id := g.storage()[0]
+		g.world.Crash = after
+		g.run("exclude", "sample", id, "--wait", "--yes", "--timeout", "1h")
+		g.world.Crash, g.world.LeaseHolder = 0, ""
+		if code := g.run("exclude", "sample", id, "--wait", "--yes", "--timeout", "1h"); code != ExitDone || len(g.did("Exclude")) != 1 {
+			t.Errorf("killed before action %d, then exit code %d, did %v: %s%s", after, code, g.did("Exclude"), &g.out, &g.err)
+		}
+	}
+}
+
+func TestACoordinatorIsExcludedOnceAnotherHasTakenItsPlace(t *testing.T) {
+	g := rested(t)
+	var id string
+	for _, group := range g.world.Record.Status.ProcessGroups {
+		if strings.Contains(g.world.Record.Status.ConnectionString, g.world.Record.Name+"-"+string(group.ProcessGroupID)) || strings.Contains(g.world.Record.Status.ConnectionString, group.Addresses[0]+":") {
+			id = string(group.ProcessGroupID)
+		}
+	}
+	if id == "" {
+		t.Fatalf("nobody coordinates: %s", g.world.Record.Status.ConnectionString)
+	}
+	if code := g.run("exclude", "sample", id, "--yes"); code != ExitWaiting || len(g.did("ChangeCoordinators")) != 1 || len(g.did("Exclude")) != 0 {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	g.world.Tick(3 * time.Minute)
+	if code := g.run("exclude", "sample", id, "--yes"); code != ExitDone || len(g.did("ChangeCoordinators")) != 1 || len(g.did("Exclude")) != 1 {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}

@@ -1,0 +1,145 @@
+package commands
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// includeOptions is what `kubectl fdb include` was asked to do.
+type includeOptions struct {
+	clusterFlag
+	selection
+	changeFlags
+	all     bool
+	targets []string
+}
+
+func newInclude(env *Env) *cobra.Command {
+	var o includeOptions
+	cmd := &cobra.Command{
+		Use:   "include [CLUSTER] [ID… | --all | --target EXCLUSION]",
+		Short: "End exclusions of process groups that stay",
+		Long: `End exclusions, so that the database may give data and roles to the process groups again.
+
+The exclusion of a process group that is marked for removal is kept: data would come back
+to a volume that is about to be deleted. So is one of a process that reports and that the
+record does not know, which may be another instance's. Exclusions end ten minutes after the
+last recovery at the earliest, as in every pass. Nobody is asked: exclude takes it back.
+
+--all is about all process groups that stay. An exclusion that is no process group's any
+more, and one of many at once, such as locality_zoneid:rack-1, ends only when --target
+names it.`,
+		Example: `  # Let one have data again
+  kubectl fdb include sample-cluster storage-3 --wait
+
+  # All that somebody excluded and that are not being removed
+  kubectl fdb include sample-cluster --all --wait
+
+  # What a process group left behind that is long gone
+  kubectl fdb include sample-cluster --target 10.1.2.3`,
+		ValidArgsFunction: env.clusterThenGroups,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.selection.add(cmd, env)
+	o.changeFlags.add(cmd, "the exclusions have ended")
+	cmd.Flags().BoolVar(&o.all, "all", false, "all process groups that are excluded and not marked for removal")
+	cmd.Flags().StringSliceVar(&o.targets, "target", nil, "exclusions by their own names: an address, or a locality such as locality_zoneid:rack-1")
+	return cmd
+}
+
+func (o includeOptions) run(ctx context.Context, env *Env, args []string) error {
+	o.reversible = true
+	if err := o.check(env); err != nil {
+		return err
+	}
+	cluster, err := o.readChoice(env, args)
+	if err != nil {
+		return err
+	}
+	record, err := env.cluster(ctx, cluster, o.name, o.intent())
+	if err != nil {
+		return err
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	facts, err := observation{env: env, key: key}.facts(ctx)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	var chosen []v1beta2.ProcessGroupID
+	switch {
+	case o.all:
+		chosen = ui.ExcludedGroups(facts)
+		o.tellStrays(env, key, facts)
+	case o.chooses():
+		if chosen, err = o.chooseFrom(env, key, facts); err != nil {
+			return err
+		}
+	}
+	c := o.change(key.Name, chosen)
+	if err := env.carryOut(ctx, key, c); err != nil {
+		return err
+	}
+	if len(chosen) > 0 {
+		env.talk("undo: %s", env.command(append([]string{"exclude", key.Name}, texts(chosen)...)...))
+	}
+	return nil
+}
+
+// check finds what is wrong with the flags before anything is read.
+func (o includeOptions) check(env *Env) error {
+	for _, target := range o.targets {
+		if !admin.IsTarget(target) {
+			return usagef("--target is an IP, an IP:PORT or a locality such as locality_zoneid:rack-1, not %q", target)
+		}
+	}
+	return o.changeFlags.check(env)
+}
+
+// readChoice takes the process groups among the arguments, which are one way to choose of
+// three.
+func (o *includeOptions) readChoice(env *Env, args []string) (cluster []string, err error) {
+	cluster, ids := splitIDs(args, o.name)
+	switch {
+	case o.all && (len(ids) > 0 || o.chooses() || len(o.targets) > 0):
+		return nil, usagef("--all is about all process groups; name none with it")
+	case o.all, len(o.targets) > 0 && len(ids) == 0 && !o.chooses():
+		return cluster, nil
+	default:
+		return o.readIDs(env, args, o.name)
+	}
+}
+
+// tellStrays names exclusions that are left, because they are no process group's alone.
+func (o includeOptions) tellStrays(env *Env, key types.NamespacedName, facts ui.Facts) {
+	for _, stray := range ui.StrayExclusions(facts) {
+		env.talk("left: %s, which is no process group's of %s; to end it as well: %s", stray, key.Name, env.command("include", key.Name, "--target", stray))
+	}
+}
+
+// change is the list of stages that includes.
+func (o includeOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) change {
+	words := append([]string{"include", cluster}, texts(chosen)...)
+	if o.all {
+		words = []string{"include", cluster, "--all"}
+	}
+	for _, target := range o.targets {
+		words = append(words, "--target", target)
+	}
+	slices.Sort(chosen)
+	return change{
+		changeFlags: o.changeFlags, words: words, needs: databasePowers(),
+		stages:  stages.Including(stages.Inclusion{Groups: chosen, Targets: o.targets}),
+		purpose: including{groups: chosen, targets: o.targets},
+	}
+}
