@@ -134,10 +134,11 @@ func (e *Env) passesOver(ctx context.Context, key types.NamespacedName, c change
 	if err := e.mayDo(ctx, key.Namespace, c.needs); err != nil {
 		return nil, err
 	}
+	audit := e.auditor(key, c)
 	if c.reason != "" {
 		e.Holder += " (" + c.reason + ")"
 	}
-	p := &passes{run: e.runOf(c), change: c, approved: approval{everything: c.yes || c.reversible}}
+	p := &passes{run: e.runOf(c), change: c, approved: approval{everything: c.yes || c.reversible}, audit: audit}
 	return p, p.open(ctx, key)
 }
 

@@ -7,13 +7,16 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -41,6 +44,8 @@ type given struct {
 	nodesHidden, eventsHidden error
 	// objects are in the API server besides the world's record.
 	objects []client.Object
+	// events are those that were written on the cluster.
+	events []*corev1.Event
 	// input is typed on the terminal; without one there is no terminal.
 	input *string
 	env   map[string]string
@@ -79,7 +84,7 @@ func newWorld(t *testing.T) *sim.World {
 func newGiven(t *testing.T) *given {
 	t.Helper()
 	w := newWorld(t)
-	return &given{t: t, world: w, env: map[string]string{}, clock: &worldClock{world: w}}
+	return &given{t: t, world: w, env: map[string]string{"XDG_STATE_HOME": t.TempDir()}, clock: &worldClock{world: w}}
 }
 
 // up is a cluster that is as its spec asks.
@@ -211,6 +216,9 @@ func (g *given) list(ctx context.Context, c client.WithWatch, l client.ObjectLis
 
 // review answers what is allowed, as the API server does.
 func (g *given) review(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+	if event, ok := o.(*corev1.Event); ok {
+		return g.event(event)
+	}
 	r, ok := o.(*authorizationv1.SelfSubjectAccessReview)
 	if !ok {
 		return c.Create(ctx, o, opts...)
@@ -221,6 +229,15 @@ func (g *given) review(ctx context.Context, c client.WithWatch, o client.Object,
 	for _, denied := range g.denied {
 		r.Status.Allowed = r.Status.Allowed && denied != asked
 	}
+	return nil
+}
+
+// event keeps an Event, unless we may not write any.
+func (g *given) event(e *corev1.Event) error {
+	if slices.Contains(g.denied, "create events") {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "events"}, e.Name, errors.New("RBAC"))
+	}
+	g.events = append(g.events, e)
 	return nil
 }
 

@@ -24,6 +24,8 @@ func TestTheRoleOfReconcileGrantsNoMore(t *testing.T) {
 	beyond := []power{ // what only some runs need, so that no run asks for it beforehand
 		{"list", "apps.foundationdb.org", "foundationdbclusters", ""}, // to find the only cluster, or to name others
 		{"create", "", "pods", "portforward"},                         // split images
+		{"create", "", "events", ""},                                  // the audit, which stops nobody
+		{"patch", "", "events", ""},
 	}
 	for _, p := range powersOf(rulesOf(t, "reconcile.yaml")) {
 		if !slices.Contains(needed, p) && !slices.Contains(beyond, p) {

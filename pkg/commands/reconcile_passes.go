@@ -16,6 +16,7 @@ type passes struct {
 	run
 	change
 	approved approval
+	audit    *auditor
 
 	count int
 	acted int
@@ -92,7 +93,7 @@ func (p *passes) show(ctx context.Context) (ui.PlanView, error) {
 func (p *passes) once(ctx context.Context) error {
 	beat := &heartbeat{env: p.env}
 	defer beat.start()()
-	pass := p.pass(all(p.tell, p.why.report, beat.report))
+	pass := p.pass(all(p.tell, p.why.report, beat.report, p.audit.report(ctx)))
 	pass.Actor, pass.Permit = p.session, p.approved.permits
 	done, err := pass.Run(ctx)
 	if done.Acted > 0 {

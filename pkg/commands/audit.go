@@ -1,0 +1,134 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// eventPatience bounds how long a pass waits for the Events of one step to be written.
+const eventPatience = 5 * time.Second
+
+// auditor keeps what a run does: a line per action in a file, and Events on the
+// cluster's object. What it cannot keep it says once, and stops nobody.
+type auditor struct {
+	env    *Env
+	run    audit.Run
+	path   string // of the file; empty once it cannot be written
+	events *audit.Events
+
+	began map[string]time.Time // of actions that run, by stage and words
+	done  []audit.Entry        // of the step that runs, for its Events
+	// mute is true for the rest of a pass in which Events could not be written, and for
+	// good once they are not allowed.
+	mute, forbidden, warned bool
+}
+
+func (e *Env) auditor(key types.NamespacedName, c change) *auditor {
+	who, _, _ := strings.Cut(e.Holder, " (")
+	a := &auditor{env: e, began: map[string]time.Time{}, run: audit.Run{
+		RunID: e.RunID, Who: who, Context: e.contextName(), Namespace: key.Namespace, Cluster: key.Name,
+		Command: e.command(slices.Concat(c.words, c.shared())...), Reason: c.reason,
+	}}
+	var err error
+	if a.path, err = audit.Path(e.Getenv); err != nil {
+		a.withoutFile(err)
+	}
+	return a
+}
+
+// report is told what happens in a pass. Events are written at the end of each step, and
+// on Ctrl-C too.
+func (a *auditor) report(ctx context.Context) func(reconcile.Event) {
+	ctx = context.WithoutCancel(ctx)
+	return func(e reconcile.Event) {
+		switch e := e.(type) {
+		case reconcile.Observed:
+			a.about(e.Snapshot.Cluster)
+		case reconcile.ActionStarted:
+			a.began[e.Stage+e.Action.Describe()] = a.env.Clock.Now()
+		case reconcile.ActionDone:
+			a.keep(e.Stage, e.Action, e.Err)
+		case reconcile.StageDone:
+			a.tell(ctx)
+		case reconcile.PassStarted:
+			a.mute = a.forbidden
+		case reconcile.Observing, reconcile.GatesChecked, reconcile.StageDecided, reconcile.LeaseTaken,
+			reconcile.LockTaken, reconcile.PassDone: // nothing was done
+		}
+	}
+}
+
+// about notes which object Events are about, once it was read.
+func (a *auditor) about(c *v1beta2.FoundationDBCluster) {
+	if a.events != nil || c == nil {
+		return
+	}
+	cl, err := a.env.Client()
+	if err != nil {
+		return // the pass, which needs one as well, says so
+	}
+	a.events = &audit.Events{Client: cl, About: corev1.ObjectReference{
+		APIVersion: v1beta2.GroupVersion.String(), Kind: "FoundationDBCluster", Namespace: c.Namespace, Name: c.Name, UID: c.UID,
+	}}
+}
+
+// keep writes the line of an action that ran.
+func (a *auditor) keep(stage string, action plan.Action, err error) {
+	key := stage + action.Describe()
+	entry := audit.NewEntry(a.run, stage, action, err, a.began[key], a.env.Clock.Now())
+	delete(a.began, key)
+	a.done = append(a.done, entry)
+	if a.path == "" {
+		return
+	}
+	if err := audit.Append(a.path, entry); err != nil {
+		a.withoutFile(err)
+	}
+}
+
+func (a *auditor) withoutFile(err error) {
+	a.path = ""
+	a.env.talk("warning: what this run does is not kept in an audit file: %s", err)
+}
+
+// tell writes the Events of a step. The first that cannot be written ends that for the
+// pass, so that a slow server does not make it slow.
+func (a *auditor) tell(ctx context.Context) {
+	entries := a.done
+	a.done = nil
+	if len(entries) == 0 || a.events == nil || a.mute {
+		return
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, eventPatience, errors.New("no answer within "+eventPatience.String()))
+	defer cancel()
+	err := a.events.Tell(ctx, entries)
+	if err == nil {
+		return
+	}
+	a.mute, a.forbidden = true, apierrors.IsForbidden(err)
+	if a.warned {
+		return
+	}
+	a.warned = true
+	a.env.talk("warning: what this run does is not told in Events on the cluster: %s%s", explain(causeOf(ctx, err)), a.missing(err))
+}
+
+// missing says which power writing Events takes.
+func (a *auditor) missing(err error) string {
+	if !apierrors.IsForbidden(err) {
+		return ""
+	}
+	return "; that takes \"create events\" and \"patch events\" in namespace " + a.run.Namespace
+}
