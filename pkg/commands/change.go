@@ -41,11 +41,22 @@ type changeFlags struct {
 
 // add adds the flags; waitsFor ends the sentence "repeat passes until …".
 func (f *changeFlags) add(cmd *cobra.Command, waitsFor string) {
+	f.addWithoutYes(cmd, waitsFor)
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+}
+
+// addReversible adds the flags of a command that does what another takes back. Nobody is
+// asked, so nobody can agree beforehand.
+func (f *changeFlags) addReversible(cmd *cobra.Command, waitsFor string) {
+	f.reversible = true
+	f.addWithoutYes(cmd, waitsFor)
+}
+
+func (f *changeFlags) addWithoutYes(cmd *cobra.Command, waitsFor string) {
 	f.overrideFlags.add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.dryRun, "dry-run", dryRunNone, "client: show what would be done and change nothing; none: do it")
 	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
-	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	flags.BoolVar(&f.coexist, "coexist", false, "act even though an operator manages the cluster")
 	flags.BoolVar(&f.wait, "wait", false, "repeat passes until "+waitsFor)
 	flags.DurationVar(&f.timeout, "timeout", 0, "give up after this time, with exit code 3; 0 is never")

@@ -130,3 +130,11 @@ func (f Facts) serversOf(class v1beta2.ProcessClass) int {
 	}
 	return max(servers, 1)
 }
+
+// maintenance is the zone under maintenance, by the database's word.
+func (f Facts) maintenance() (m fdb.Maintenance, known bool) {
+	if f.Database.Status == nil {
+		return m, false
+	}
+	return f.Database.Status.Maintenance(), true
+}

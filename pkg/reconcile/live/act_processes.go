@@ -40,8 +40,10 @@ func (w *World) startMaintenance(ctx context.Context, a plan.StartMaintenance) e
 	if err != nil {
 		return err
 	}
-	if err := admin.NoteMaintenance(ctx, cli, keys, texts(a.Groups), a.At); err != nil {
-		return err
+	if len(a.Groups) > 0 {
+		if err := admin.NoteMaintenance(ctx, cli, keys, texts(a.Groups), a.At); err != nil {
+			return err
+		}
 	}
 	return cli.MaintenanceOn(ctx, a.Zone, a.Duration)
 }

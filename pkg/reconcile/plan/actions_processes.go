@@ -58,7 +58,8 @@ func someGroups(groups []v1beta2.ProcessGroupID) string {
 
 // StartMaintenance notes which process groups are about to restart, and then puts their
 // zone under maintenance, so that the database waits for them instead of moving their
-// data. The notes come first: maintenance without them would never be ended.
+// data. The notes come first: maintenance without them is ended by nobody but a person,
+// or by time.
 type StartMaintenance struct {
 	Zone     string                   `json:"zone"`
 	Duration time.Duration            `json:"-"`
@@ -68,11 +69,20 @@ type StartMaintenance struct {
 
 // Describe implements Action.
 func (a StartMaintenance) Describe() string {
-	return fmt.Sprintf("put zone %s under maintenance for %s, for %s", a.Zone, a.Duration, a.Subject())
+	words := fmt.Sprintf("put zone %s under maintenance for %s", a.Zone, a.Duration)
+	if len(a.Groups) == 0 {
+		return words
+	}
+	return words + ", for " + joined(a.Groups)
 }
 
 // Subject implements Action.
-func (a StartMaintenance) Subject() string { return joined(a.Groups) }
+func (a StartMaintenance) Subject() string {
+	if len(a.Groups) == 0 {
+		return "zone " + a.Zone
+	}
+	return joined(a.Groups)
+}
 
 func (StartMaintenance) effect() Effect {
 	return Effect{Stale: Database | Coordination, Locked: true, Impact: NoImpact}

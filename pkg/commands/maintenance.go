@@ -1,0 +1,125 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// newMaintenance is the parent of what is about maintenance. It is no command of its own.
+func newMaintenance(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "maintenance",
+		Short: "Have the database wait for a zone that goes down for a while",
+		Long: `Have the database wait for a zone that goes down for a while.
+
+While a zone is under maintenance the database does not copy the data of its storage
+processes elsewhere when they are gone. One zone can be, for a limited time.`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(errors.New("what of maintenance? status, on or off"), "kubectl fdb maintenance --help")
+			}
+			return usage(fmt.Errorf("there is no command %q about maintenance; there are status, on and off", args[0]), "kubectl fdb maintenance --help")
+		},
+	}
+	cmd.AddCommand(newMaintenanceStatus(env), newMaintenanceOn(env), newMaintenanceOff(env))
+	return cmd
+}
+
+// maintenanceStatusOptions is what `kubectl fdb maintenance status` was asked.
+type maintenanceStatusOptions struct {
+	clusterFlag
+	outputFlags
+}
+
+func newMaintenanceStatus(env *Env) *cobra.Command {
+	var o maintenanceStatusOptions
+	cmd := &cobra.Command{
+		Use:   "status [CLUSTER]",
+		Short: "Show which zone is under maintenance, for how long, and what ends it",
+		Long: `Show which zone is under maintenance, for how long, and what ends it.
+
+WAITS-FOR are the process groups that were noted to restart, each with how long ago: once
+all have, a pass ends the maintenance. Maintenance without notes ends with its time, or
+with kubectl fdb maintenance off.`,
+		Example: `  # Is a zone under maintenance?
+  kubectl fdb maintenance status sample-cluster
+
+  # Seconds left, for scripts
+  kubectl fdb maintenance status sample-cluster -o jsonpath={.secondsLeft}`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.outputFlags.add(cmd)
+	return cmd
+}
+
+func (o maintenanceStatusOptions) run(ctx context.Context, env *Env, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	record, err := env.cluster(ctx, args, o.name, reads)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	env.about = key
+	facts, err := observation{env: env, key: key}.facts(ctx)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	if facts.Database.Status == nil {
+		return untold(facts, "whether a zone is under maintenance")
+	}
+	v := ui.NewMaintenanceView(env.metadata(key), facts)
+	if v.Zone != "" && facts.Cluster.ResetMaintenanceMode() && v.Notes == nil {
+		env.talk("warning: the notes of what restarts during maintenance could not be read")
+	}
+	return o.print(env.Out, printable{document: v, names: []string{"maintenance/" + v.Zone}, table: func(w io.Writer) error {
+		return ui.WriteMaintenance(w, v, env.Clock.Now())
+	}})
+}
+
+// untold ends a command whose question only the database can answer.
+func untold(facts ui.Facts, question string) error {
+	return &failure{code: ExitUnreachable, err: fmt.Errorf("nobody can tell %s: %s", question, facts.Database.Why())}
+}
+
+// maintaining is the purpose of `maintenance on`: a zone under maintenance.
+type maintaining string
+
+func (m maintaining) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+	facts := ui.Facts{}
+	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
+		return nil, false, err
+	}
+	target := ui.Maintained(facts, string(m))
+	return []ui.Target{target}, target.Reached, nil
+}
+
+func (m maintaining) did(bool) string { return "zone " + string(m) + " is under maintenance" }
+
+// endingMaintenance is the purpose of `maintenance off`.
+type endingMaintenance struct{}
+
+func (endingMaintenance) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+	facts := ui.Facts{}
+	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
+		return nil, false, err
+	}
+	target := ui.NotMaintained(facts)
+	return []ui.Target{target}, target.Reached, nil
+}
+
+func (endingMaintenance) did(bool) string { return "no zone is under maintenance" }

@@ -1,0 +1,148 @@
+package commands
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// maintenanceOnOptions is what `kubectl fdb maintenance on` was asked to do.
+type maintenanceOnOptions struct {
+	clusterFlag
+	changeFlags
+	long time.Duration
+}
+
+func newMaintenanceOn(env *Env) *cobra.Command {
+	var o maintenanceOnOptions
+	cmd := &cobra.Command{
+		Use:   "on [CLUSTER] ZONE",
+		Short: "Put a zone under maintenance, or set its time anew",
+		Long: `Put a zone under maintenance, or set its time anew. With one argument that is the zone.
+
+The database has to be available and fully fault tolerant, and no other zone may be under
+maintenance: the database would forget that one without a word. Where the spec has
+maintenance ended by notes (automationOptions.maintenanceModeOptions), the storage
+processes of the zone are noted, and a pass ends it once all of them have restarted.`,
+		Example: `  # A node of that zone is going to be rebooted
+  kubectl fdb maintenance on sample-cluster node-3 --for 10m
+
+  # It takes longer
+  kubectl fdb maintenance on sample-cluster node-3 --for 30m`,
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: env.clusterThenZone,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.addReversible(cmd, "the zone is under maintenance")
+	cmd.Flags().DurationVar(&o.long, "for", 0, "how long at most; 0 is what the spec says, 10 minutes without a word of it")
+	return cmd
+}
+
+func (o maintenanceOnOptions) run(ctx context.Context, env *Env, args []string) error {
+	if o.long < 0 || o.long%time.Second != 0 {
+		return usagef("--for is a number of whole seconds, such as 10m")
+	}
+	if err := o.check(env); err != nil {
+		return err
+	}
+	zone := args[len(args)-1]
+	record, err := env.cluster(ctx, args[:len(args)-1], o.name, o.intent())
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	if o.long == 0 {
+		o.long = record.MaintenanceModeTime()
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	if err := env.knowsZone(ctx, key, zone); err != nil {
+		return causeOf(ctx, err)
+	}
+	return env.carryOut(ctx, key, change{
+		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: maintaining(zone),
+		words:  []string{"maintenance", "on", key.Name, zone, "--for", o.long.String()},
+		undo:   []string{"maintenance", "off", key.Name},
+		stages: stages.Marking(stages.MaintainZone(zone, o.long)),
+	})
+}
+
+// knowsZone makes sure that a zone is one of the cluster's: the database takes any word.
+func (e *Env) knowsZone(ctx context.Context, key types.NamespacedName, zone string) error {
+	session, err := e.Connect(ctx, key)
+	if err != nil {
+		return err
+	}
+	facts := ui.Facts{}
+	if err := session.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
+		return err
+	}
+	zones := ui.ZonesOfStorage(facts)
+	switch {
+	case slices.Contains(zones, zone):
+		return nil
+	case facts.Database.Status == nil:
+		return untold(facts, "whether there is a zone "+zone)
+	default:
+		return usagef("no process that keeps data is in a zone %q; they are in %s", zone, strings.Join(zones, ", "))
+	}
+}
+
+// clusterThenZone offers clusters for the first argument, and then zones.
+func (e *Env) clusterThenZone(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 && cmd.Flag("fdb-cluster").Value.String() == "" {
+		return e.firstArgument(cmd, args, typed)
+	}
+	return asCompletion(e.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.FaultDomain) }))(cmd, args, typed)
+}
+
+// maintenanceOffOptions is what `kubectl fdb maintenance off` was asked to do.
+type maintenanceOffOptions struct {
+	clusterFlag
+	changeFlags
+}
+
+func newMaintenanceOff(env *Env) *cobra.Command {
+	var o maintenanceOffOptions
+	cmd := &cobra.Command{
+		Use:   "off [CLUSTER]",
+		Short: "End maintenance before its time is over",
+		Long: `End maintenance before its time is over, whichever zone it is of, and remove the notes of
+what was to restart during it. What is still down is copied from then on.`,
+		Example: `  # All is back
+  kubectl fdb maintenance off sample-cluster`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.addReversible(cmd, "no zone is under maintenance")
+	return cmd
+}
+
+func (o maintenanceOffOptions) run(ctx context.Context, env *Env, args []string) error {
+	if err := o.check(env); err != nil {
+		return err
+	}
+	record, err := env.cluster(ctx, args, o.name, o.intent())
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	return env.carryOut(ctx, key, change{
+		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: endingMaintenance{},
+		words: []string{"maintenance", "off", key.Name}, stages: stages.Marking(stages.StopMaintenance),
+	})
+}

@@ -1,0 +1,100 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// zoneOf is the zone of the n-th storage group.
+func (g *given) zoneOf(n int) string {
+	return string(g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(g.storage()[n])).FaultDomain)
+}
+
+// settled is a cluster that has been up for a while: a new database does not know yet how
+// often its data is there.
+func settled(t *testing.T) *given {
+	t.Helper()
+	g := up(t)
+	g.world.Tick(2 * time.Minute)
+	return g
+}
+
+func TestMaintenance(t *testing.T) {
+	tests := map[string]struct {
+		// lines are run one after the other; ZONE0 and ZONE1 are zones with storage.
+		lines [][]string
+		want  int
+		// says is on stderr or stdout of the last line, tells what maintenance status says then.
+		says, tells string
+	}{
+		"a zone is put under it": {
+			lines: [][]string{{"on", "sample", "ZONE0", "--for", "10m"}},
+			says:  "undo: kubectl fdb maintenance off sample -n fdb --context test", tells: "ZONE0",
+		},
+		"with one argument that is the zone": {lines: [][]string{{"on", "ZONE0", "-c", "sample"}}, says: "zone ZONE0 is under maintenance", tells: "ZONE0"},
+		"the time is set anew":               {lines: [][]string{{"on", "sample", "ZONE0"}, {"on", "sample", "ZONE0", "--for", "1h"}}, says: "for 1h0m0s", tells: "59m"},
+		"never while another zone is": {
+			lines: [][]string{{"on", "sample", "ZONE0"}, {"on", "sample", "ZONE1"}}, want: ExitWaiting,
+			says: "zone ZONE0 is, and the database would forget that without a word", tells: "ZONE0",
+		},
+		"with --wait the next zone's begins when it is over": {lines: [][]string{{"on", "sample", "ZONE0", "--for", "40s"}, {"on", "sample", "ZONE1", "--wait"}}, tells: "ZONE1"},
+		"it is ended":                                 {lines: [][]string{{"on", "sample", "ZONE0"}, {"off", "sample"}}, says: "no zone is under maintenance", tells: "no zone"},
+		"nothing is ended":                            {lines: [][]string{{"off", "sample"}}, says: "no zone is under maintenance", tells: "no zone"},
+		"a dry run begins nothing":                    {lines: [][]string{{"on", "sample", "ZONE0", "--dry-run"}}, want: ExitNo, says: "StartMaintenance   zone ZONE0", tells: "no zone"},
+		"a zone that nobody is in is a mistake":       {lines: [][]string{{"on", "sample", "nowhere"}}, want: ExitUsage, says: `no process that keeps data is in a zone "nowhere"; they are in ZONE0`, tells: "no zone"},
+		"half a second is no time":                    {lines: [][]string{{"on", "sample", "ZONE0", "--for", "500ms"}}, want: ExitUsage, says: "--for is a number of whole seconds", tells: "no zone"},
+		"without a terminal the cluster needs a name": {lines: [][]string{{"on", "ZONE0"}}, want: ExitUsage, says: "which cluster?", tells: "no zone"},
+		"an unknown word":                             {lines: [][]string{{"onn"}}, want: ExitUsage, says: "there are status, on and off", tells: "no zone"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := settled(t)
+			zones := strings.NewReplacer("ZONE0", g.zoneOf(0), "ZONE1", g.zoneOf(1))
+			code := 0
+			for _, line := range tc.lines {
+				args := []string{"maintenance"}
+				for _, word := range line {
+					args = append(args, zones.Replace(word))
+				}
+				code = g.run(args...)
+			}
+			said := g.out.String() + g.err.String()
+			if code != tc.want || !strings.Contains(said, zones.Replace(tc.says)) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, zones.Replace(tc.says), said)
+			}
+			if code := g.run("maintenance", "status", "sample"); code != ExitDone || !strings.Contains(g.out.String(), zones.Replace(tc.tells)) {
+				t.Errorf("status: exit code %d, want %q: %s%s", code, zones.Replace(tc.tells), &g.out, &g.err)
+			}
+		})
+	}
+}
+
+// The zone's processes are noted where the spec has a pass end the maintenance; a pass
+// does so once they have restarted, and off forgets them.
+func TestMaintenanceIsNotedWhereThatEndsIt(t *testing.T) {
+	g := settled(t)
+	yes := true
+	g.world.Record.Spec.AutomationOptions.MaintenanceModeOptions.ResetMaintenanceMode = &yes
+	if code := g.run("maintenance", "on", "sample", g.zoneOf(0)); code != ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.err)
+	}
+	if code := g.run("maintenance", "status", "sample"); code != ExitDone || !strings.Contains(g.out.String(), g.storage()[0]+"(") {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	if code := g.run("maintenance", "off", "sample"); code != ExitDone || len(g.world.Shared.Maintenance) != 0 {
+		t.Errorf("exit code %d, left are %v: %s", code, g.world.Shared.Maintenance, &g.err)
+	}
+}
+
+func TestWhoIsUnderMaintenanceIsNotGuessed(t *testing.T) {
+	g := up(t)
+	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
+	for _, args := range [][]string{{"status", "sample"}, {"on", "sample", "nowhere"}} {
+		if code := g.run(append([]string{"maintenance"}, args...)...); code != ExitUnreachable || g.out.Len() > 0 {
+			t.Errorf("%v: exit code %d: %s%s", args, code, &g.out, &g.err)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// MaintenanceView is the zone under maintenance.
+type MaintenanceView struct {
+	Document
+	// Zone is empty when none is.
+	Zone string `json:"zone"`
+	// SecondsLeft is null when no zone is under maintenance.
+	SecondsLeft *float64 `json:"secondsLeft"`
+	// Notes say which process groups were to restart when maintenance began: a pass ends
+	// it once all have. Null when they were not read: the spec does not use them, or they
+	// cannot be read.
+	Notes []MaintenanceNote `json:"notes"`
+}
+
+// MaintenanceNote is a process group that is to restart during maintenance.
+type MaintenanceNote struct {
+	ProcessGroup string     `json:"processGroup"`
+	Since        *time.Time `json:"since"`
+}
+
+// NewMaintenanceView needs the word of the database.
+func NewMaintenanceView(m Metadata, f Facts) MaintenanceView {
+	v := MaintenanceView{Document: NewDocument("Maintenance", m, f.Database.AsOf, SourceLive)}
+	if now := f.Database.Status.Maintenance(); now.Active() {
+		v.Zone, v.SecondsLeft = now.Zone, new(now.Remaining.Seconds())
+	}
+	if f.Coordination.Read && f.Cluster.ResetMaintenanceMode() {
+		v.Notes = maintenanceNotes(f)
+	}
+	return v
+}
+
+func maintenanceNotes(f Facts) []MaintenanceNote {
+	notes := []MaintenanceNote{}
+	for _, id := range slices.Sorted(maps.Keys(f.Coordination.Maintenance)) {
+		notes = append(notes, MaintenanceNote{ProcessGroup: string(id), Since: known(f.Coordination.Maintenance[id])})
+	}
+	return notes
+}
+
+// WriteMaintenance writes who is under maintenance, and for how long.
+func WriteMaintenance(w io.Writer, v MaintenanceView, now time.Time) error {
+	if v.Zone == "" && len(v.Notes) == 0 {
+		_, err := fmt.Fprintln(w, "no zone is under maintenance")
+		return err
+	}
+	zone, left := nothing, nothing
+	if v.Zone != "" {
+		zone, left = v.Zone, secondsLeft(*v.SecondsLeft)
+	}
+	return Table{Header: []string{"ZONE", "LEFT", "WAITS-FOR"}, Rows: [][]string{{zone, left, v.waitsFor(now)}}}.Write(w)
+}
+
+// waitsFor are the process groups that have to restart before a pass ends the maintenance.
+func (v MaintenanceView) waitsFor(now time.Time) string {
+	if len(v.Notes) == 0 {
+		return nothing
+	}
+	words := make([]string, len(v.Notes))
+	for i, n := range v.Notes {
+		words[i] = fmt.Sprintf("%s(%s)", n.ProcessGroup, duration.HumanDuration(now.Sub(*n.Since)))
+	}
+	return strings.Join(words, ",")
+}
+
+func secondsLeft(seconds float64) string {
+	return duration.HumanDuration(time.Duration(seconds * float64(time.Second)))
+}
+
+// Maintained is a zone that is to be under maintenance, as far as it is.
+func Maintained(f Facts, zone string) Target {
+	t := Target{ID: "zone " + zone, Phase: "waits"}
+	now, known := f.maintenance()
+	switch {
+	case !known:
+		t.Phase, t.Note = "unknown", f.Database.Why()
+	case now.Zone == zone:
+		t.Phase, t.Note, t.Reached = "maintained", secondsLeft(now.Remaining.Seconds())+" left", true
+	case now.Active():
+		t.Note = "zone " + now.Zone + " is under maintenance"
+	}
+	return t
+}
+
+// NotMaintained is a database no zone of which is to be under maintenance.
+func NotMaintained(f Facts) Target {
+	t := Target{ID: "maintenance", Phase: "over", Reached: true}
+	now, known := f.maintenance()
+	switch {
+	case !known:
+		t.Phase, t.Note, t.Reached = "unknown", f.Database.Why(), false
+	case now.Active():
+		t.Phase, t.Note, t.Reached = "goes-on", "zone "+now.Zone, false
+	}
+	return t
+}
+
+// ZonesOfStorage are the zones that processes which keep data are in, or were when the
+// last pass saw them.
+func ZonesOfStorage(f Facts) []string {
+	zones := map[string]bool{}
+	for _, g := range f.Cluster.Status.ProcessGroups {
+		if g.ProcessClass.IsAffectedByMaintenance() && g.FaultDomain != "" {
+			zones[string(g.FaultDomain)] = true
+		}
+	}
+	if f.Database.Status != nil {
+		for _, p := range f.Database.Status.Cluster.Processes {
+			if v1beta2.ProcessClass(p.ClassType).IsAffectedByMaintenance() && p.Zone() != "" {
+				zones[p.Zone()] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(zones))
+}
