@@ -53,16 +53,23 @@ func (f *changeFlags) addReversible(cmd *cobra.Command, waitsFor string) {
 }
 
 func (f *changeFlags) addWithoutYes(cmd *cobra.Command, waitsFor string) {
+	f.addBrief(cmd)
 	f.overrideFlags.add(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&f.dryRun, "dry-run", dryRunNone, "client: show what would be done and change nothing; none: do it")
-	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
 	flags.BoolVar(&f.coexist, "coexist", false, "act even though an operator manages the cluster")
 	flags.BoolVar(&f.wait, "wait", false, "repeat passes until "+waitsFor)
 	flags.DurationVar(&f.timeout, "timeout", 0, "give up after this time, with exit code 3; 0 is never")
 	flags.DurationVar(&f.interval, "interval", pace.DefaultInterval, "how long to rest between passes at least")
+}
+
+// addBrief adds the flags of a command that is done at once, and that nothing of the
+// cluster is in the way of.
+func (f *changeFlags) addBrief(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.dryRun, "dry-run", dryRunNone, "client: show what would be done and change nothing; none: do it")
+	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
 	flags.StringVarP(&f.output, "output", "o", "text", "text or json")
-	flags.StringVar(&f.reason, "reason", "", "why, for others who meet the Lease of this run")
+	flags.StringVar(&f.reason, "reason", "", "why: for the audit, and for others who meet the Lease of this run")
 	complete(cmd, "output", func() []string { return []string{"text", "json"} })
 	complete(cmd, "dry-run", func() []string { return []string{dryRunClient, dryRunNone} })
 }
@@ -127,6 +134,9 @@ type change struct {
 	undo []string
 	// nodes is true for commands that are about nodes.
 	nodes bool
+	// beside says that it does not matter whether an operator acts on the cluster: the
+	// command is about that.
+	beside bool
 	// partial says that steps are missing which a whole pass has.
 	partial bool
 }
@@ -154,7 +164,7 @@ func (e *Env) passesOver(ctx context.Context, key types.NamespacedName, c change
 }
 
 func (e *Env) runOf(c change) run {
-	return run{env: e, steps: c.stages, seed: e.Random(), gates: live.GateOptions{Coexist: c.coexist}, readsNodes: c.nodes}
+	return run{env: e, steps: c.stages, seed: e.Random(), gates: live.GateOptions{Coexist: c.coexist || c.beside}, readsNodes: c.nodes}
 }
 
 // carryOut shows a change and asks, or does it.

@@ -48,6 +48,22 @@ func TestTheRolesOfAWatchGrantWhatItAsksFor(t *testing.T) {
 	}
 }
 
+func TestTheRoleForPausingGrantsWhatThatAsksForAndNoMore(t *testing.T) {
+	granted := powersOf(rulesOf(t, "pause.yaml"))
+	for _, p := range pausePowers() {
+		if !slices.Contains(granted, p) {
+			t.Errorf("manifests/rbac/pause.yaml does not grant %q", p)
+		}
+	}
+	audit := []power{{"create", "", "events", ""}, {"patch", "", "events", ""}}
+	list := power{"list", "apps.foundationdb.org", "foundationdbclusters", ""} // to find the only cluster
+	for _, p := range granted {
+		if !slices.Contains(append(audit, list), p) && !slices.Contains(pausePowers(), p) {
+			t.Errorf("manifests/rbac/pause.yaml grants %q, which no pause asks for", p)
+		}
+	}
+}
+
 func TestTheRoleOfReadersChangesNothing(t *testing.T) {
 	for _, p := range powersOf(rulesOf(t, "read.yaml")) {
 		asks := p.resource == "pods" && (p.subresource == "exec" || p.subresource == "portforward")

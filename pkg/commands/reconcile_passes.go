@@ -25,6 +25,8 @@ type passes struct {
 	why   summary
 	tell  func(reconcile.Event)
 	said  string // what was last said to be waited for
+	// paused is what was last seen of a pause, so that it is told once.
+	paused string
 
 	// targets are what the command is about, as far as they are; reached is true once all
 	// are where they should be.
@@ -93,7 +95,7 @@ func (p *passes) show(ctx context.Context) (ui.PlanView, error) {
 func (p *passes) once(ctx context.Context) error {
 	beat := &heartbeat{env: p.env}
 	defer beat.start()()
-	pass := p.pass(all(p.tell, p.why.report, beat.report, p.audit.report(ctx)))
+	pass := p.pass(all(p.tell, p.why.report, beat.report, p.audit.report(ctx), p.tellPause()))
 	pass.Actor, pass.Permit = p.session, p.approved.permits
 	done, err := pass.Run(ctx)
 	if done.Acted > 0 {

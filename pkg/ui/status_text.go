@@ -225,7 +225,7 @@ func (p *page) reconciliation(v ReconciliationView) {
 	p.section("Reconciliation", v.Origin)
 	p.fact("Generation", fmt.Sprintf("%d reached of %d", v.ReconciledGeneration, v.Generation))
 	if v.Skip {
-		p.fact("Skip", "spec.skip tells operators to leave the cluster alone")
+		p.fact("Paused", v.Pause.Words(p.o.Now))
 	}
 	shown := v.Reasons
 	if !p.o.Wide {

@@ -123,6 +123,8 @@ type ReconciliationView struct {
 	Reasons              []string `json:"reasons"`
 	// Skip says that spec.skip tells operators to leave the cluster alone.
 	Skip bool `json:"skip"`
+	// Pause is what is noted about spec.skip; null while that is false.
+	Pause *PauseView `json:"pause"`
 }
 
 // LocksView says who may act on the cluster.
@@ -306,7 +308,7 @@ func (f Facts) configuration() ConfigurationView {
 func (f Facts) reconciliation() ReconciliationView {
 	return ReconciliationView{
 		Origin: f.judged(), Generation: f.Cluster.Generation, ReconciledGeneration: f.Gaps.Generations.Reconciled,
-		Reconciled: f.Gaps.Reconciled(), Reasons: orEmpty(f.Gaps.Reasons), Skip: f.Cluster.Spec.Skip,
+		Reconciled: f.Gaps.Reconciled(), Reasons: orEmpty(f.Gaps.Reasons), Skip: f.Cluster.Spec.Skip, Pause: NewPauseView(f),
 	}
 }
 

@@ -80,6 +80,8 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		return w.announceUpgrade(ctx, a)
 	case plan.WithdrawUpgrade:
 		return w.withdrawUpgrade(ctx, a)
+	case plan.SetSkip:
+		return w.setSkip(ctx, a)
 	case plan.ChangeLists:
 		return w.changeLists(ctx, a)
 	}

@@ -79,6 +79,8 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		return w.editNode(a.Node, a.Edit)
 	case plan.UncordonNode:
 		return w.editNode(a.Node, a.Edit)
+	case plan.SetSkip:
+		w.setSkip(a)
 	case plan.ApplyConfigMap:
 		w.ConfigMap = a.Object.DeepCopy()
 	case plan.ApplyService:
@@ -150,6 +152,23 @@ func (w *World) editNode(name string, edit func(*corev1.Node)) error {
 
 // ReadNodes does nothing: nodes are always read here.
 func (*World) ReadNodes() {}
+
+func (w *World) setSkip(a plan.SetSkip) {
+	if w.Record.Annotations == nil {
+		w.Record.Annotations = map[string]string{}
+	}
+	for name, value := range a.Annotations() {
+		if value == nil {
+			delete(w.Record.Annotations, name)
+		} else {
+			w.Record.Annotations[name] = *value
+		}
+	}
+	if w.Record.Spec.Skip != a.Skip {
+		w.Record.Spec.Skip = a.Skip
+		w.Record.Generation++
+	}
+}
 
 func (w *World) createPod(a plan.CreatePod) {
 	pod := a.Object.DeepCopy()

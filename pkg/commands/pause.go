@@ -1,0 +1,180 @@
+package commands
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// pauseOptions is what `kubectl fdb pause` was asked to do.
+type pauseOptions struct {
+	clusterFlag
+	changeFlags
+	long time.Duration
+}
+
+func newPause(env *Env) *cobra.Command {
+	var o pauseOptions
+	cmd := &cobra.Command{
+		Use:   "pause [CLUSTER]",
+		Short: "Have operators leave a cluster alone, and note for how long and why",
+		Long: `Have operators leave a cluster alone: set spec.skip to true, and note for how long and
+why. Nothing else of the spec is written.
+
+It keeps operators away, not people: passes of kubectl fdb act all the same, and say that
+the cluster is paused. Nothing ends a pause by itself either. When its time is over,
+status and every pass say so.`,
+		Example: `  # Keep operators away during an investigation
+  kubectl fdb pause sample-cluster --for 2h --reason "looking at slow commits"`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.reversible = true
+	o.addBrief(cmd)
+	cmd.Flags().DurationVar(&o.long, "for", 0, "when it should be over, to remind people; 0 is no limit")
+	return cmd
+}
+
+func (o pauseOptions) run(ctx context.Context, env *Env, args []string) error {
+	if o.long < 0 {
+		return usagef("--for cannot be negative")
+	}
+	key, err := o.clusterFlag.of(ctx, env, args, o.changeFlags)
+	if err != nil {
+		return err
+	}
+	words := []string{"pause", key.Name}
+	if o.long > 0 {
+		words = append(words, "--for", o.long.String())
+	}
+	if o.reason != "" {
+		words = append(words, "--reason", o.reason)
+	}
+	by, _, _ := strings.Cut(env.Holder, " ")
+	return env.carryOut(ctx, key, change{
+		changeFlags: o.changeFlags, needs: pausePowers(), purpose: pausing(true), beside: true,
+		words: words, undo: []string{"resume", key.Name},
+		stages: []plan.Stage{stages.PauseOperators(by, o.long, o.reason)},
+	})
+}
+
+// of finds the cluster of a command that changes something, once its flags make sense.
+func (f clusterFlag) of(ctx context.Context, env *Env, args []string, c changeFlags) (types.NamespacedName, error) {
+	if err := c.check(env); err != nil {
+		return types.NamespacedName{}, err
+	}
+	record, err := env.cluster(ctx, args, f.name, c.intent())
+	if err != nil {
+		return types.NamespacedName{}, causeOf(ctx, err)
+	}
+	return types.NamespacedName{Namespace: record.Namespace, Name: record.Name}, nil
+}
+
+// resumeOptions is what `kubectl fdb resume` was asked to do.
+type resumeOptions struct {
+	clusterFlag
+	changeFlags
+}
+
+func newResume(env *Env) *cobra.Command {
+	var o resumeOptions
+	cmd := &cobra.Command{
+		Use:   "resume [CLUSTER]",
+		Short: "Let operators act on a cluster again",
+		Long: `Let operators act on a cluster again: set spec.skip to false, and remove what pause noted.
+Nothing else of the spec is written.`,
+		Example: `  # All is well
+  kubectl fdb resume sample-cluster`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.reversible = true
+	o.addBrief(cmd)
+	return cmd
+}
+
+func (o resumeOptions) run(ctx context.Context, env *Env, args []string) error {
+	key, err := o.clusterFlag.of(ctx, env, args, o.changeFlags)
+	if err != nil {
+		return err
+	}
+	return env.carryOut(ctx, key, change{
+		changeFlags: o.changeFlags, needs: pausePowers(), purpose: pausing(false), beside: true,
+		words: []string{"resume", key.Name}, undo: []string{"pause", key.Name},
+		stages: []plan.Stage{stages.ResumeOperators},
+	})
+}
+
+// pausePowers are what it takes to tell operators to leave a cluster alone.
+func pausePowers() []power {
+	crd := v1beta2.GroupVersion.Group
+	return []power{
+		{"get", crd, "foundationdbclusters", ""},
+		{"patch", crd, "foundationdbclusters", ""},
+		{"get", "coordination.k8s.io", "leases", ""},
+		{"create", "coordination.k8s.io", "leases", ""},
+		{"update", "coordination.k8s.io", "leases", ""},
+	}
+}
+
+// pausing is the purpose of `pause`, and when false of `resume`.
+type pausing bool
+
+func (p pausing) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+	facts := ui.Facts{}
+	if err := s.Observe(ctx, &facts.Snapshot, plan.Record); err != nil {
+		return nil, false, err
+	}
+	target := ui.Paused(facts, bool(p))
+	return []ui.Target{target}, target.Reached, nil
+}
+
+func (p pausing) did(bool) string {
+	if p {
+		return "operators leave it alone; passes of kubectl fdb do not"
+	}
+	return "operators act on it again"
+}
+
+// tellPause says once that a pass works on a cluster that operators leave alone: whoever
+// paused it may not expect that.
+func (p *passes) tellPause() func(reconcile.Event) {
+	if p.beside {
+		return func(reconcile.Event) {}
+	}
+	return func(e reconcile.Event) {
+		o, ok := e.(reconcile.Observed)
+		if !ok || o.Facets&plan.Record == 0 || o.Snapshot.Cluster == nil {
+			return
+		}
+		state, words := "", ""
+		if v := ui.NewPauseView(ui.Facts{Snapshot: o.Snapshot}); v != nil {
+			words = "paused: " + v.Words(o.Snapshot.Now) + "; this run acts on it all the same"
+			state = v.Reason + v.By + map[bool]string{true: "overdue", false: "paused"}[v.Overdue]
+			if v.Overdue {
+				words = "warning: " + words + "; to end the pause: " + p.env.command("resume", p.key.Name)
+			}
+		}
+		if state != p.paused && words != "" {
+			p.env.talk("%s", words)
+		}
+		p.paused = state
+	}
+}

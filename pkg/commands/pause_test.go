@@ -1,0 +1,76 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+func TestPauseAndResume(t *testing.T) {
+	operator := func(g *given) {
+		g.gates = []plan.Check{{Question: "is no live operator managing this cluster?", Gate: plan.GateOperator, Evidence: "one is"}}
+	}
+	tests := map[string]struct {
+		given  func(*given)
+		lines  [][]string
+		want   int
+		says   string
+		paused bool
+	}{
+		"a cluster is paused":                     {lines: [][]string{{"pause", "sample"}}, paused: true, says: "undo: kubectl fdb resume sample -n fdb --context test"},
+		"and resumed":                             {lines: [][]string{{"pause", "sample"}, {"resume", "sample"}}, says: "operators act on it again"},
+		"also while an operator acts on it":       {given: operator, lines: [][]string{{"pause", "sample"}}, paused: true, says: "operators leave it alone"},
+		"not while another run acts on it":        {given: func(g *given) { g.world.LeaseHolder = "alice" }, lines: [][]string{{"pause", "sample"}}, want: ExitConflict, says: "alice"},
+		"a dry run changes nothing":               {lines: [][]string{{"pause", "sample", "--dry-run"}}, want: ExitNo, says: "SetSkip"},
+		"what is paused already stays as it is":   {lines: [][]string{{"pause", "sample", "--reason", "first"}, {"pause", "sample"}}, paused: true, says: "operators leave it alone"},
+		"time cannot run backwards":               {lines: [][]string{{"pause", "sample", "--for", "-1h"}}, want: ExitUsage, says: "--for cannot be negative"},
+		"without the right to patch nobody tries": {given: func(g *given) { g.denied = []string{"patch foundationdbclusters.apps.foundationdb.org"} }, lines: [][]string{{"pause", "sample"}}, want: ExitForbidden, says: "patch foundationdbclusters"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			if tc.given != nil {
+				tc.given(g)
+			}
+			code := 0
+			for _, line := range tc.lines {
+				code = g.run(line...)
+			}
+			said := g.out.String() + g.err.String()
+			if code != tc.want || !strings.Contains(said, tc.says) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, said)
+			}
+			if g.world.Record.Spec.Skip != tc.paused {
+				t.Errorf("spec.skip is %t", g.world.Record.Spec.Skip)
+			}
+			if left := len(g.world.Record.Annotations); !tc.paused && left > 0 {
+				t.Errorf("%d annotations are left: %v", left, g.world.Record.Annotations)
+			}
+		})
+	}
+}
+
+// A pause of which nobody says that it is over would keep operators away for ever.
+func TestAPauseIsShownAndItsEndToo(t *testing.T) {
+	g := up(t)
+	if code := g.run("pause", "sample", "--for", "2h", "--reason", "looking at slow commits"); code != ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.err)
+	}
+	shows := func(want string) {
+		t.Helper()
+		if code := g.run("status", "sample"); code != ExitDone || !strings.Contains(g.out.String(), want) {
+			t.Errorf("exit code %d, want %q: %s", code, want, &g.out)
+		}
+	}
+	shows("ago, for 119m more: looking at slow commits")
+	if g.run("reconcile", "sample", "--yes"); !strings.Contains(g.err.String(), "paused: spec.skip tells operators to leave the cluster alone, set by me@here") {
+		t.Errorf("a pass does not say that the cluster is paused: %s", &g.err)
+	}
+	g.world.Tick(3 * time.Hour)
+	shows("which should be over since 6")
+	if g.run("reconcile", "sample", "--yes"); !strings.Contains(g.err.String(), "to end the pause: kubectl fdb resume sample -n fdb --context test") {
+		t.Errorf("a pass does not say that the pause should be over: %s", &g.err)
+	}
+}

@@ -1,0 +1,40 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// setSkip patches spec.skip and the notes beside it. The patch names nothing else, so that
+// the spec stays as its owner wrote it: no default of ours gets into it.
+func (w *World) setSkip(ctx context.Context, a plan.SetSkip) error {
+	w.mu.Lock()
+	record := w.record
+	w.mu.Unlock()
+	if record == nil {
+		return errors.New("changing a record that was never read")
+	}
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"annotations": a.Annotations()},
+		"spec":     map[string]any{"skip": a.Skip},
+	})
+	if err != nil {
+		return err
+	}
+	changed := record.DeepCopy()
+	if err := w.Client.Patch(ctx, changed, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("setting spec.skip of FoundationDBCluster %s: %w", record.Name, err)
+	}
+	if changed.Spec.Skip != a.Skip {
+		return fmt.Errorf("setting spec.skip of FoundationDBCluster %s: it is %t after the API server said it was set", record.Name, changed.Spec.Skip)
+	}
+	w.remember(changed)
+	return nil
+}
