@@ -63,6 +63,11 @@ func actingNeeds() []commandNeeds {
 		{"uncordon", cordoning()},
 		{"drain", cordoning()},
 		{"check", slices.Concat(looking(), []need{{power: power{"get", "", "secrets", ""}, without: "certificates are not checked"}})},
+		{"maintenance status", looking()},
+		{"maintenance on", reconciling()},
+		{"maintenance off", reconciling()},
+		{"pause", slices.Concat(required(pausePowers()...), finding(), telling())},
+		{"resume", slices.Concat(required(pausePowers()...), finding(), telling())},
 		{"version", slices.Concat(optional("its versions are not known", lookPowers()...), finding(), operators())},
 		{"cli", slices.Concat(required(toolPowers()...), finding())},
 		{"exec", slices.Concat(required(toolPowers()...), finding())},
@@ -102,7 +107,12 @@ func optional(without string, powers ...power) []need {
 }
 
 func reconciling() []need {
-	return slices.Concat(required(reconcilePowers()...), finding(), beyond(), operators())
+	return slices.Concat(required(reconcilePowers()...), finding(), beyond(), operators(), telling())
+}
+
+// telling is for the audit: what is done is told on the cluster's object.
+func telling() []need {
+	return optional("what is done is not told in Events on the cluster", power{"create", "", "events", ""}, power{"patch", "", "events", ""})
 }
 
 // changingDatabase is changing the database and nothing in Kubernetes but the record.

@@ -28,10 +28,10 @@ type EventKind struct {
 func Kinds() []Kind {
 	return []Kind{
 		{Name: "AccessReview", PrintedBy: "auth can-i", Document: AccessView{}},
-		{Name: "ChangeResult", PrintedBy: "replace, the last line", Document: ChangeResult{}},
 		{Name: "CanReport", PrintedBy: "can", Document: CanReport{}},
 		{Name: "ClusterDescription", PrintedBy: "describe", Document: ClusterDescription{}},
 		{Name: "ClientList", PrintedBy: "get clients", Document: ClientListView{}},
+		{Name: "ChangeResult", PrintedBy: "replace, maintenance, pause, resume, locks deny and locks allow, the last line", Document: ChangeResult{}},
 		{Name: "ClusterStatus", PrintedBy: "status", Document: StatusView{}},
 		{Name: "ClusterStatusList", PrintedBy: "status -A and get clusters", Document: StatusListView{}},
 		{Name: "Configuration", PrintedBy: "get configuration", Document: ConfigurationListView{}},
@@ -45,6 +45,7 @@ func Kinds() []Kind {
 		{Name: "KindList", PrintedBy: "schema", Document: KindListView{}},
 		{Name: "LockList", PrintedBy: "locks list", Document: LockListView{}},
 		{Name: "NodeList", PrintedBy: "get nodes", Document: NodeListView{}},
+		{Name: "Maintenance", PrintedBy: "maintenance status", Document: MaintenanceView{}},
 		{Name: "Plan", PrintedBy: "plan", Document: PlanView{}},
 		{Name: "ProcessGroupDescription", PrintedBy: "describe process-group", Document: GroupDescription{}},
 		{Name: "ProcessGroupList", PrintedBy: "get process-groups", Document: GroupListView{}},
