@@ -5,6 +5,7 @@
 package audit
 
 import (
+	"regexp"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -55,11 +56,17 @@ type Entry struct {
 // NewEntry is the entry of an action that began and ended at these times.
 func NewEntry(r Run, stage string, a plan.Action, err error, began, ended time.Time) Entry {
 	e := Entry{
-		Time: ended.UTC(), Run: r, Stage: stage, Action: plan.KindOf(a), Subject: a.Subject(), Words: a.Describe(),
+		Time: ended.UTC(), Run: r, Stage: stage, Action: plan.KindOf(a), Subject: a.Subject(), Words: withoutID(a.Describe()),
 		Result: Done, TookSeconds: ended.Sub(began).Round(time.Millisecond).Seconds(),
 	}
 	if err != nil {
-		e.Result, e.Error = Failed, err.Error()
+		e.Result, e.Error = Failed, withoutID(err.Error())
 	}
 	return e
 }
+
+// connectionStringID is the ID in a connection string, DESCRIPTION:ID@ADDRESSES. Whoever
+// knows it may talk to a database that does not use TLS.
+var connectionStringID = regexp.MustCompile(`\b(\w+):\w+@`)
+
+func withoutID(text string) string { return connectionStringID.ReplaceAllString(text, "$1:…@") }

@@ -19,7 +19,7 @@ func newLocks(env *Env) *cobra.Command {
 		Aliases: []string{"lock"},
 		Short:   "Show who may change a database, and who may not",
 	}
-	cmd.AddCommand(newLocksList(env, "list"))
+	cmd.AddCommand(newLocksList(env, "list"), newLocksDeny(env), newLocksAllow(env))
 	asParent(cmd, "what of locks?", "command", "about locks")
 	return cmd
 }

@@ -66,6 +66,8 @@ func actingNeeds() []commandNeeds {
 		{"maintenance status", looking()},
 		{"maintenance on", reconciling()},
 		{"maintenance off", reconciling()},
+		{"locks deny", reconciling()},
+		{"locks allow", reconciling()},
 		{"pause", slices.Concat(required(pausePowers()...), finding(), telling())},
 		{"resume", slices.Concat(required(pausePowers()...), finding(), telling())},
 		{"version", slices.Concat(optional("its versions are not known", lookPowers()...), finding(), operators())},

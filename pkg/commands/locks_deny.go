@@ -1,0 +1,144 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// shutOutOptions is what `kubectl fdb locks deny` and `locks allow` were asked to do.
+type shutOutOptions struct {
+	clusterFlag
+	changeFlags
+	deny bool
+}
+
+func newLocksDeny(env *Env) *cobra.Command {
+	return newShutOut(env, true, &cobra.Command{
+		Use:   "deny [CLUSTER] INSTANCE",
+		Short: "Keep an instance from taking the lock of a database",
+		Long: `Keep an instance from taking the lock of a database, and let others take over one that it
+holds. INSTANCE is its spec.processGroupIDPrefix; with one argument that is the instance.
+
+The deny list in the database is changed, and read back. The spec of the cluster is not:
+a hint has the command that brings it in line.`,
+		Example: `  # The data centre dc2 is lost, and its instance holds the lock
+  kubectl fdb locks deny sample-cluster dc2 --reason "dc2 is lost"`,
+	})
+}
+
+func newLocksAllow(env *Env) *cobra.Command {
+	return newShutOut(env, false, &cobra.Command{
+		Use:   "allow [CLUSTER] INSTANCE",
+		Short: "Let an instance take the lock of a database again",
+		Long: `Let an instance take the lock of a database again. INSTANCE is its
+spec.processGroupIDPrefix; with one argument that is the instance.
+
+The deny list in the database is changed, and read back. The spec of the cluster is not:
+while that denies the instance, the next pass shuts it out again, and a hint has the
+command that brings the spec in line. Only to take an entry out of the spec allows nobody:
+the entry needs allow: true.`,
+		Example: `  # The data centre dc2 is back
+  kubectl fdb locks allow sample-cluster dc2`,
+	})
+}
+
+func newShutOut(env *Env, deny bool, cmd *cobra.Command) *cobra.Command {
+	o := shutOutOptions{deny: deny}
+	cmd.Args = cobra.RangeArgs(1, 2)
+	cmd.ValidArgsFunction = env.firstArgument
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) }
+	o.clusterFlag.add(cmd, env)
+	o.addReversible(cmd, "the database has it so")
+	return cmd
+}
+
+func (o shutOutOptions) run(ctx context.Context, env *Env, args []string) error {
+	instance := args[len(args)-1]
+	if instance == "" || strings.ContainsFunc(instance, func(r rune) bool { return r <= ' ' || r > '~' || r == '/' }) {
+		return usagef("%q is no instance: want a spec.processGroupIDPrefix", instance)
+	}
+	if err := o.check(env); err != nil {
+		return err
+	}
+	record, err := env.cluster(ctx, args[:len(args)-1], o.name, o.intent())
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	verb, undo := "allow", "deny"
+	if o.deny {
+		verb, undo = undo, verb
+	}
+	err = env.carryOut(ctx, key, change{
+		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: shuttingOut{instance, o.deny},
+		words: []string{"locks", verb, key.Name, instance}, undo: []string{"locks", undo, key.Name, instance},
+		stages: []plan.Stage{stages.ShutOut(instance, o.deny)},
+	})
+	if err == nil && o.dryRun == dryRunNone {
+		env.offerDenyList(record, instance, o.deny)
+	}
+	return err
+}
+
+// offerDenyList has the command that brings the spec's deny list in line with what was
+// done. A merge patch replaces the whole list, so it has all that is there.
+func (e *Env) offerDenyList(record *v1beta2.FoundationDBCluster, instance string, deny bool) {
+	wanted := v1beta2.LockDenyListEntry{ID: instance, Allow: !deny}
+	there := record.Spec.LockOptions.DenyList
+	i := slices.IndexFunc(there, func(entry v1beta2.LockDenyListEntry) bool { return entry.ID == instance })
+	if (i >= 0 && there[i] == wanted) || (i < 0 && !deny) {
+		return
+	}
+	why := "hint: to have the spec say so too: "
+	if i >= 0 {
+		why = "warning: the spec says the opposite, and the next pass takes it back; to have the spec say so too: "
+	}
+	list := append(slices.DeleteFunc(slices.Clone(there), func(entry v1beta2.LockDenyListEntry) bool { return entry.ID == instance }), wanted)
+	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"lockOptions": map[string]any{"denyList": list}}})
+	if err != nil {
+		return // a list of two texts cannot fail to be JSON
+	}
+	line := []string{"kubectl", "patch", "foundationdbcluster", record.Name, "-n", record.Namespace}
+	if name := e.contextName(); name != "" {
+		line = append(line, "--context", name)
+	}
+	line = append(line, "--type", "merge", "-p", string(patch))
+	for i, word := range line {
+		line[i] = quoted(word)
+	}
+	e.talk("%s%s", why, strings.Join(line, " "))
+}
+
+// shuttingOut is the purpose of `locks deny` and `locks allow`: the deny list in the
+// database, read back.
+type shuttingOut struct {
+	instance string
+	deny     bool
+}
+
+func (o shuttingOut) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+	facts := ui.Facts{}
+	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Coordination); err != nil {
+		return nil, false, err
+	}
+	target := ui.ShutOut(facts, o.instance, o.deny)
+	return []ui.Target{target}, target.Reached, nil
+}
+
+func (o shuttingOut) did(bool) string {
+	if o.deny {
+		return fmt.Sprintf("%s may not take the lock; the database says so", o.instance)
+	}
+	return fmt.Sprintf("%s may take the lock; the database says so", o.instance)
+}

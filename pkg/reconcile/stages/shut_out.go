@@ -1,0 +1,35 @@
+package stages
+
+import (
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// ShutOut puts an instance on the deny list in the database for a person, or takes it off.
+// Others on the list stay as they are. It needs no lock: an instance that holds the lock
+// and never comes back is what the list is for.
+func ShutOut(owner string, deny bool) plan.Stage {
+	return plan.Stage{
+		Name:  "ShutOut",
+		Reads: plan.Record | plan.Coordination,
+		Decide: func(s plan.Snapshot) plan.Decision {
+			c := s.Cluster
+			switch {
+			case !c.LocksUsed():
+				return plan.Decision{Hold: &plan.Hold{Human: true, Reason: "no locks are used here, so the deny list shuts nobody out; see spec.lockOptions.disableLocks"}}
+			case !s.Coordination.Read:
+				return plan.Wait(podDelay, "the deny list in the database could not be read")
+			case slices.Contains(s.Coordination.DenyList, owner) == deny:
+				return plan.Decision{}
+			case !deny:
+				return plan.Decision{Why: "a person asks for it", Actions: []plan.Action{plan.UpdateDenyList{Allow: []string{owner}}}}
+			}
+			d := plan.Decision{Why: "a person asks for it", Actions: []plan.Action{plan.UpdateDenyList{Deny: []string{owner}}}}
+			if owner == c.LockOwner() {
+				d.Checks = []plan.Check{deniesItself(owner)}
+			}
+			return d
+		},
+	}
+}

@@ -1,0 +1,41 @@
+package stages
+
+import (
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// lockedTogether is a cluster of one of several instances; dc3 is on the deny list.
+func lockedTogether(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := healthyCluster(tb)
+	s.Cluster.Spec.ProcessGroupIDPrefix = "dc1"
+	s.Cluster.Spec.LockOptions.DisableLocks = new(bool)
+	s.Coordination.Read, s.Coordination.DenyList = true, []string{"dc3"}
+	return s
+}
+
+func TestShutOut(t *testing.T) {
+	tests := map[string]struct {
+		removalCase
+		owner string
+		deny  bool
+	}{
+		"denies the lock to an instance":                 {removalCase{from: lockedTogether, does: []string{"deny the lock to dc2"}}, "dc2", true},
+		"allows it again":                                {removalCase{from: lockedTogether, does: []string{"allow it again to dc3"}}, "dc3", false},
+		"does nothing about who is denied":               {removalCase{from: lockedTogether}, "dc3", true},
+		"does nothing about who is allowed":              {removalCase{from: lockedTogether}, "dc2", false},
+		"not where no locks are used":                    {removalCase{from: healthyCluster, holds: "no locks are used here"}, "dc2", true},
+		"waits while the list in the database is unread": {removalCase{from: lockedTogether, given: func(s *plan.Snapshot) { s.Coordination = plan.CoordinationFacts{} }, holds: "could not be read"}, "dc2", true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.check(t, ShutOut(tc.owner, tc.deny)) })
+	}
+}
+
+func TestAnInstanceThatShutsItselfOutByHandIsTold(t *testing.T) {
+	if d := ShutOut("dc1", true).Decide(lockedTogether(t)); len(d.Checks) != 1 || d.Checks[0].OK {
+		t.Errorf("checks: %v", d.Checks)
+	}
+}
