@@ -63,6 +63,8 @@ var journeys = map[string]journey{
 			"kubectl fdb replace sample-cluster storage-71671 --dry-run":            {1},
 			"kubectl fdb restart sample-cluster --class storage --dry-run":          {1},
 			"kubectl fdb exclude sample-cluster storage-71671 --dry-run":            {1},
+
+			`kubectl fdb pause sample-cluster --for 2h --reason "looking at slow commits" --dry-run`: {1},
 		},
 		leaveOut: map[string]string{
 			"kubectl fdb reconcile sample-cluster --yes --watch":     endless,
@@ -78,6 +80,7 @@ var journeys = map[string]journey{
 		prepare: up(counts + "automationOptions: {waitBetweenRemovalsSeconds: 0}\n"),
 		codes:   map[string][]int{plan: {1, 1, 0}},
 	},
+	"docs/holding-still.md": {prepare: oneOfSeveral},
 	"docs/looking.md": {
 		prepare:  up(counts),
 		codes:    map[string][]int{"kubectl fdb exclusion status sample-cluster": {1}},
@@ -247,6 +250,13 @@ automationOptions:
 	p.instead = []string{"node-3", node, ":NoSchedule", ":PreferNoSchedule"}
 	// The page does that, too, if it gets there.
 	atTheEnd(t, "/bin/sh", "-c", filepath.Join(binDir, "kubectl")+" taint node "+node+" example.com/maintenance- || true")
+}
+
+// oneOfSeveral makes a cluster that shares its database by name with others.
+func oneOfSeveral(t *testing.T, p *walk) {
+	t.Helper()
+	up(counts+"processGroupIDPrefix: dc1\nlockOptions: {disableLocks: false}\n")(t, p)
+	p.instead = []string{"node-3", p.must(t, "kubectl get pods -l foundationdb.org/fdb-process-class=storage -o 'jsonpath={.items[0].spec.nodeName}'")}
 }
 
 // onANodeOfItsOwn makes a cluster of which the page drains a node. Nodes are shared by all

@@ -83,7 +83,7 @@ func applyCRDs() error {
 }
 
 func environment() []string {
-	return append(os.Environ(), "KUBECONFIG="+kubeconfig, "PATH="+binDir+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1")
+	return append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(filepath.Dir(kubeconfig), "state"), "KUBECONFIG="+kubeconfig, "PATH="+binDir+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1")
 }
 
 // result is what a program left behind.

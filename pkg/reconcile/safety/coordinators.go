@@ -26,9 +26,10 @@ func (c Coordinators) Valid() bool { return len(c.Problems) == 0 }
 
 // JudgeCoordinators compares the coordinators with what the spec wants: as many,
 // each in a fault domain of its own, all alive, none excluded, of an eligible
-// class, and named as the cluster file should name them.
-func JudgeCoordinators(s plan.Snapshot) Coordinators {
-	j := judge{s: s, processes: s.Database.Status.ProcessList(), zones: map[string]bool{}, byField: map[string]map[string]int{}}
+// class, and named as the cluster file should name them. Process groups that are not to be
+// coordinators for some other reason are named in away.
+func JudgeCoordinators(s plan.Snapshot, away ...v1beta2.ProcessGroupID) Coordinators {
+	j := judge{s: s, away: away, processes: s.Database.Status.ProcessList(), zones: map[string]bool{}, byField: map[string]map[string]int{}}
 	current := s.Database.Status.Coordinators()
 	for _, address := range current {
 		j.add(address)
@@ -52,6 +53,7 @@ func JudgeCoordinators(s plan.Snapshot) Coordinators {
 
 type judge struct {
 	s         plan.Snapshot
+	away      []v1beta2.ProcessGroupID
 	processes []fdb.Process
 	zones     map[string]bool
 	byField   map[string]map[string]int
@@ -73,6 +75,8 @@ func (j *judge) add(address fdb.Address) {
 		j.problem("coordinator %s (%s) is excluded", address, p.InstanceID())
 	case leaving(j.s, p.InstanceID()):
 		j.problem("coordinator %s (%s) is marked for removal", address, p.InstanceID())
+	case slices.Contains(j.away, v1beta2.ProcessGroupID(p.InstanceID())):
+		j.problem("coordinator %s (%s) is to be none any more", address, p.InstanceID())
 	}
 	if _, eligible := j.s.Cluster.CoordinatorPriority(v1beta2.ProcessClass(p.ClassType)); !eligible {
 		j.problem("coordinator %s has class %s, which may hold none", address, p.ClassType)

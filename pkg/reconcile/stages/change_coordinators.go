@@ -17,41 +17,47 @@ import (
 // The operator never finds a coordinator that the cluster file names by DNS among
 // the processes, and so applies the weaker of its two waits to every change; here
 // a coordinator is found under either name.
-var changeCoordinators = plan.Stage{
-	Name:  "ChangeCoordinators",
-	Reads: plan.Record | plan.Database | plan.Coordination,
-	Decide: func(s plan.Snapshot) plan.Decision {
-		if !s.Cluster.Status.Configured {
-			return plan.Decision{}
-		}
-		if available := safety.Available(s.Database); !available.OK {
-			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Reason: "coordinators cannot be judged: " + available.Evidence, RetryAfter: podDelay}}
-		}
-		verdict := safety.JudgeCoordinators(s)
-		if verdict.Valid() {
-			return plan.Decision{}
-		}
-		if verdict.Undecidable != "" {
-			return plan.Wait(podDelay, "the change of coordinators waits until listeners have changed: "+verdict.Undecidable)
-		}
-		d := plan.Decision{Checks: coordinatorChecks(s, verdict)}
-		if refused, ok := d.Refused(); ok {
-			d.Hold = &plan.Hold{Reason: fmt.Sprintf("%s; the change has to wait (%s)", strings.Join(verdict.Problems, "; "), refused.Words()), RetryAfter: coordinatorRetry}
+var changeCoordinators = MoveCoordinators()
+
+// MoveCoordinators is the step that changes coordinators, for somebody who wants some
+// process groups to be none: others are chosen by the same rules, and after the same waits.
+func MoveCoordinators(away ...v1beta2.ProcessGroupID) plan.Stage {
+	return plan.Stage{
+		Name:  "ChangeCoordinators",
+		Reads: plan.Record | plan.Database | plan.Coordination,
+		Decide: func(s plan.Snapshot) plan.Decision {
+			if !s.Cluster.Status.Configured {
+				return plan.Decision{}
+			}
+			if available := safety.Available(s.Database); !available.OK {
+				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Reason: "coordinators cannot be judged: " + available.Evidence, RetryAfter: podDelay}}
+			}
+			verdict := safety.JudgeCoordinators(s, away...)
+			if verdict.Valid() {
+				return plan.Decision{}
+			}
+			if verdict.Undecidable != "" {
+				return plan.Wait(podDelay, "the change of coordinators waits until listeners have changed: "+verdict.Undecidable)
+			}
+			d := plan.Decision{Checks: coordinatorChecks(s, verdict)}
+			if refused, ok := d.Refused(); ok {
+				d.Hold = &plan.Hold{Reason: fmt.Sprintf("%s; the change has to wait (%s)", strings.Join(verdict.Problems, "; "), refused.Words()), RetryAfter: coordinatorRetry}
+				return d
+			}
+			if safety.ActsTogether(s.Cluster) && !s.Coordination.Lists.Read {
+				d.Hold = &plan.Hold{Reason: fmt.Sprintf("%s; which processes of other instances leave is not known: %s", strings.Join(verdict.Problems, "; "), listsUnread), RetryAfter: coordinatorRetry}
+				return d
+			}
+			addresses, err := chooseCoordinators(s, away)
+			if err != nil {
+				d.Hold = &plan.Hold{Human: true, Reason: fmt.Sprintf("%s, and no better ones can be chosen: %v", strings.Join(verdict.Problems, "; "), err)}
+				return d
+			}
+			d.Why = strings.Join(verdict.Problems, "; ")
+			d.Actions = []plan.Action{plan.ChangeCoordinators{Coordinators: addresses}}
 			return d
-		}
-		if safety.ActsTogether(s.Cluster) && !s.Coordination.Lists.Read {
-			d.Hold = &plan.Hold{Reason: fmt.Sprintf("%s; which processes of other instances leave is not known: %s", strings.Join(verdict.Problems, "; "), listsUnread), RetryAfter: coordinatorRetry}
-			return d
-		}
-		addresses, err := chooseCoordinators(s)
-		if err != nil {
-			d.Hold = &plan.Hold{Human: true, Reason: fmt.Sprintf("%s, and no better ones can be chosen: %v", strings.Join(verdict.Problems, "; "), err)}
-			return d
-		}
-		d.Why = strings.Join(verdict.Problems, "; ")
-		d.Actions = []plan.Action{plan.ChangeCoordinators{Coordinators: addresses}}
-		return d
-	},
+		},
+	}
 }
 
 // How long ago the last recovery has to be. A coordinator that is missing is
@@ -74,7 +80,7 @@ func coordinatorChecks(s plan.Snapshot, verdict safety.Coordinators) []plan.Chec
 }
 
 // chooseCoordinators picks among the reporting processes of all data centers.
-func chooseCoordinators(s plan.Snapshot) ([]fdb.Address, error) {
+func chooseCoordinators(s plan.Snapshot, away []v1beta2.ProcessGroupID) ([]fdb.Address, error) {
 	rule := spreadRule{
 		fields:  []string{fdb.LocalityZoneID, fdb.LocalityDCID},
 		most:    safety.CoordinatorLimits(s.Cluster),
@@ -83,7 +89,7 @@ func chooseCoordinators(s plan.Snapshot) ([]fdb.Address, error) {
 	if _, halls := rule.most[fdb.LocalityDataHall]; halls {
 		rule.fields = append(rule.fields, fdb.LocalityDataHall)
 	}
-	chosen, err := spread(coordinatorCandidates(s), s.Cluster.DesiredCoordinators(), rule)
+	chosen, err := spread(coordinatorCandidates(s, away), s.Cluster.DesiredCoordinators(), rule)
 	if err != nil {
 		return nil, err
 	}
@@ -96,13 +102,16 @@ func chooseCoordinators(s plan.Snapshot) ([]fdb.Address, error) {
 
 // coordinatorCandidates are the processes that can be coordinators and do not leave: by
 // the record, and for other instances' by what they list.
-func coordinatorCandidates(s plan.Snapshot) []candidate {
+func coordinatorCandidates(s plan.Snapshot, away []v1beta2.ProcessGroupID) []candidate {
 	leaving := map[v1beta2.ProcessGroupID]bool{}
 	for _, m := range s.Coordination.Lists.Members(fdb.PendingForRemoval) {
 		leaving[v1beta2.ProcessGroupID(m.Group)] = true
 	}
 	for _, g := range s.Groups() {
 		leaving[g.ProcessGroupID] = g.IsMarkedForRemoval()
+	}
+	for _, id := range away {
+		leaving[id] = true
 	}
 	var candidates []candidate
 	for _, p := range s.Database.Status.ProcessList() {

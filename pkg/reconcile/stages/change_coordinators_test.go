@@ -113,3 +113,29 @@ func TestCoordinatorsNamedByDNSAreFound(t *testing.T) {
 		t.Errorf("wants %v, want coordinators by name", described(d))
 	}
 }
+
+// Whoever has groups give up being coordinators gets the same checks and waits as a pass.
+func TestMoveCoordinators(t *testing.T) {
+	const withoutFirst = "change coordinators to 10.1.0.2:4501 10.1.0.3:4501 10.1.0.4:4501 and store the new connection string"
+	tests := map[string]struct {
+		removalCase
+		away v1beta2.ProcessGroupID
+	}{
+		"moves them away from a group":            {removalCase{from: healthyCluster, does: []string{withoutFirst}}, "log-101"},
+		"does nothing about a group that is none": {removalCase{from: healthyCluster}, "log-104"},
+		"waits five minutes, as a pass does":      {removalCase{from: healthyCluster, given: recoveredAgo(299), holds: "is to be none any more; the change has to wait"}, "log-101"},
+		"never to one that is marked for removal": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
+			for _, g := range s.Groups() {
+				if g.ProcessGroupID != "log-101" && g.ProcessGroupID != "log-102" && g.ProcessGroupID != "log-103" {
+					g.MarkForRemoval(noon)
+				}
+			}
+		}, holds: "no better ones can be chosen"}, "log-101"},
+		"not while the database is unavailable": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
+			s.Database.Status.Client.DatabaseStatus.Available = false
+		}, holds: "coordinators cannot be judged"}, "log-101"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.check(t, MoveCoordinators(tc.away)) })
+	}
+}

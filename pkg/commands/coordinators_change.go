@@ -1,0 +1,89 @@
+package commands
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// coordinatorsChangeOptions is what `kubectl fdb coordinators change` was asked to do.
+type coordinatorsChangeOptions struct {
+	clusterFlag
+	changeFlags
+	away []string
+}
+
+func newCoordinatorsChange(env *Env) *cobra.Command {
+	var o coordinatorsChangeOptions
+	cmd := &cobra.Command{
+		Use:   "change [CLUSTER]",
+		Short: "Choose coordinators anew where those in force are not as they should be",
+		Long: `Choose coordinators anew where those in force are not as they should be: each in a fault
+domain of its own, alive, of a class that may be, and none that is excluded or marked for
+removal. It is the step ChangeCoordinators of a pass, and no other. The new connection
+string is stored in the same action.
+
+--away-from has process groups give up being coordinators, before somebody works on their
+nodes. Nothing keeps a later choice from taking them again.`,
+		Example: `  # What would it do?
+  kubectl fdb coordinators change sample-cluster --dry-run
+
+  # Have a process group be none
+  kubectl fdb coordinators change sample-cluster --away-from log-53845 --yes --wait`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.changeFlags.add(cmd, "the coordinators are as they should be")
+	cmd.Flags().StringSliceVar(&o.away, "away-from", nil, "process groups that are to be none, by ID, pod or address, separated by commas")
+	completeWith(cmd, "away-from", env.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
+	return cmd
+}
+
+func (o coordinatorsChangeOptions) run(ctx context.Context, env *Env, args []string) error {
+	key, err := o.clusterFlag.of(ctx, env, args, o.changeFlags)
+	if err != nil {
+		return err
+	}
+	words := []string{"coordinators", "change", key.Name}
+	var away []v1beta2.ProcessGroupID
+	if len(o.away) > 0 {
+		if away, err = (selection{ids: o.away}).choose(ctx, env, key); err != nil {
+			return causeOf(ctx, err)
+		}
+		words = append(words, "--away-from", strings.Join(texts(away), ","))
+	}
+	return env.carryOut(ctx, key, change{
+		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: movingCoordinators(away),
+		words: words, stages: stages.Marking(stages.MoveCoordinators(away...)),
+	})
+}
+
+// movingCoordinators is the purpose of `coordinators change`: coordinators as they should
+// be, and none on these process groups.
+type movingCoordinators []v1beta2.ProcessGroupID
+
+func (m movingCoordinators) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+	facts := ui.Facts{}
+	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
+		return nil, false, err
+	}
+	target := ui.CoordinatorsMoved(facts, m)
+	return []ui.Target{target}, target.Reached, nil
+}
+
+func (m movingCoordinators) did(bool) string {
+	if len(m) == 0 {
+		return "the coordinators are as they should be"
+	}
+	return "the coordinators are as they should be, and none is on " + strings.Join(texts(m), ", ")
+}

@@ -1,0 +1,70 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// coordinating are the process groups that are coordinators.
+func (g *given) coordinating() []string {
+	g.t.Helper()
+	var s plan.Snapshot
+	if err := g.world.Observe(g.t.Context(), &s, plan.Record|plan.Pods|plan.Database); err != nil {
+		g.t.Fatal(err)
+	}
+	var ids []string
+	for _, group := range s.Groups() {
+		if safety.Coordinates(s, group) {
+			ids = append(ids, string(group.ProcessGroupID))
+		}
+	}
+	return ids
+}
+
+func TestCoordinatorsChange(t *testing.T) {
+	tests := map[string]struct {
+		args []string // ONE is a coordinator
+		want int
+		says string
+		// moved is true when ONE is a coordinator no more.
+		moved bool
+	}{
+		"good ones stay":                       {args: []string{"--yes"}, says: "the coordinators are as they should be"},
+		"they are moved away from a group":     {args: []string{"--away-from", "ONE", "--yes", "--wait"}, says: "and none is on ONE", moved: true},
+		"also when its pod is named":           {args: []string{"--away-from", "sample-ONE", "--yes", "--wait"}, says: "and none is on ONE", moved: true},
+		"a dry run moves none":                 {args: []string{"--away-from", "ONE", "--dry-run"}, want: ExitNo, says: "ChangeCoordinators"},
+		"without a terminal somebody agreed":   {args: []string{"--away-from", "ONE"}, want: ExitUnconfirmed, says: "add --yes"},
+		"a group that nobody has is a mistake": {args: []string{"--away-from", "storage-1", "--yes"}, want: ExitUsage, says: "has no process group storage-1"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			g.world.Record.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 4, Log: 4, Stateless: 3}
+			if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+				t.Fatalf("exit code %d: %s", code, &g.err)
+			}
+			g.world.Tick(6 * time.Minute)
+			before := g.coordinating()
+			one := strings.NewReplacer("ONE", before[0])
+			args := []string{"coordinators", "change", "sample"}
+			for _, arg := range tc.args {
+				args = append(args, one.Replace(arg))
+			}
+			code := g.run(args...)
+			said := g.out.String() + g.err.String()
+			if code != tc.want || !strings.Contains(said, one.Replace(tc.says)) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, one.Replace(tc.says), said)
+			}
+			after := g.coordinating()
+			if len(after) != len(before) || slices.Contains(after, before[0]) == tc.moved {
+				t.Errorf("%v after %v", after, before)
+			}
+		})
+	}
+}
