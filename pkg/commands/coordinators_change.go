@@ -50,7 +50,7 @@ nodes. Nothing keeps a later choice from taking them again.`,
 }
 
 func (o coordinatorsChangeOptions) run(ctx context.Context, env *Env, args []string) error {
-	key, err := o.clusterFlag.of(ctx, env, args, o.changeFlags)
+	key, err := o.of(ctx, env, args, o.changeFlags)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func (o pauseOptions) run(ctx context.Context, env *Env, args []string) error {
 	if o.long < 0 {
 		return usagef("--for cannot be negative")
 	}
-	key, err := o.clusterFlag.of(ctx, env, args, o.changeFlags)
+	key, err := o.of(ctx, env, args, o.changeFlags)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ Nothing else of the spec is written.`,
 }
 
 func (o resumeOptions) run(ctx context.Context, env *Env, args []string) error {
-	key, err := o.clusterFlag.of(ctx, env, args, o.changeFlags)
+	key, err := o.of(ctx, env, args, o.changeFlags)
 	if err != nil {
 		return err
 	}
