@@ -75,41 +75,39 @@ demand: no operator has to run.`,
 	env.global.add(root)
 	completeWith(root, "namespace", env.namespaceNames)
 	completeWith(root, "context", env.contextNames)
-	root.AddCommand(
-		newStatus(env),
-		newCheck(env),
-		newGet(env),
-		newWhy(env),
-		newCan(env),
-		newDescribe(env),
-		newPlan(env),
-		newReconcile(env),
-		newReplace(env),
-		newCordon(env),
-		newUncordon(env),
-		newDrain(env),
-		newRestart(env),
-		newExclude(env),
-		newInclude(env),
-		newMaintenance(env),
-		newPause(env),
-		newResume(env),
-		newWait(env),
-		newExclusion(env),
-		newLocks(env),
-		newCoordinators(env),
-		newConnectionString(env),
-		newVersion(env),
-		newCompletion(env),
-		newSchema(env),
-		newEvents(env),
-		newAuth(env),
-		newDocs(env),
-		newCLI(env),
-		newExec(env),
-	)
+	for _, s := range []section{
+		{"see", "See:", []*cobra.Command{
+			newStatus(env), newGet(env), newDescribe(env), newWhy(env), newCheck(env), newCan(env), newEvents(env), newExclusion(env), newConnectionString(env),
+		}},
+		{"change", "Change:", []*cobra.Command{
+			newPlan(env), newReconcile(env), newReplace(env), newRestart(env), newCordon(env), newUncordon(env), newDrain(env), newExclude(env), newInclude(env), newCoordinators(env), newLocks(env), newMaintenance(env), newPause(env), newResume(env),
+		}},
+		{"automate", "Automate:", []*cobra.Command{
+			newWait(env), newSchema(env),
+		}},
+		{"support", "Support:", []*cobra.Command{
+			newCLI(env), newExec(env), newAuth(env), newVersion(env), newCompletion(env), newDocs(env),
+		}},
+	} {
+		s.add(root)
+	}
+	root.SetHelpCommandGroupID("support")
 	root.SetUsageTemplate(briefUsage(root.UsageTemplate()))
 	return root
+}
+
+// section is a part of the list of commands in the help.
+type section struct {
+	id, title string
+	commands  []*cobra.Command
+}
+
+func (s section) add(root *cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: s.id, Title: s.title})
+	for _, c := range s.commands {
+		c.GroupID = s.id
+		root.AddCommand(c)
+	}
 }
 
 // briefUsage leaves the flags that all commands share to the help of the root.
