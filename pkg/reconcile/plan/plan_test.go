@@ -47,6 +47,7 @@ var effects = []expected{
 	{plan.MarkForRemoval{}, false, plan.DataMove},
 	{plan.KeepGroups{}, false, plan.NoImpact},
 	{plan.CordonNode{}, false, plan.NoImpact},
+	{plan.SetSkip{}, false, plan.NoImpact},
 	{plan.UncordonNode{}, false, plan.NoImpact},
 	{plan.SetExcluded{}, false, plan.NoImpact},
 	{plan.Exclude{}, true, plan.DataMove},

@@ -37,8 +37,10 @@ func TestExcludeGroups(t *testing.T) {
 			s.Cluster.Spec.AutomationOptions.UseLocalitiesForExclusion = new(bool)
 		}, does: []string{"exclude storage-114 (10.1.0.14)"}}, one},
 		"excludes no more of a class than the redundancy allows": {removalCase{from: healthyCluster, does: []string{storage}, holds: "a replacement brings a new one first"}, two},
-		"counts a group that a person excluded before, whatever the record says": {removalCase{from: healthyCluster, given: excluding("locality_instance_id:storage-115", "storage-115"),
-			holds: "nothing more may be excluded (are enough storage processes up to let one go? 2 up + 1 tolerated − 3 wanted − 0 draining = 0)"}, one},
+		"counts a group that a person excluded before, whatever the record says": {removalCase{
+			from: healthyCluster, given: excluding("locality_instance_id:storage-115", "storage-115"),
+			holds: "nothing more may be excluded (are enough storage processes up to let one go? 2 up + 1 tolerated − 3 wanted − 0 draining = 0)",
+		}, one},
 		"counts an exclusion that the status document does not show yet": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			s.Coordination.ExclusionsRead, s.Coordination.Exclusions = true, []string{"locality_instance_id:storage-115"}
 		}, holds: "2 up + 1 tolerated"}, one},
@@ -57,8 +59,10 @@ func TestExcludeGroups(t *testing.T) {
 				editProcess(s, s.Cluster.ProcessGroup(id), func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = "the same" })
 			}
 		}, holds: "storage processes report from 1 fault domains, need 2"}, one},
-		"does not exclude data while the configuration is not known": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration = nil },
-			holds: "does not tell the configuration"}, one},
+		"does not exclude data while the configuration is not known": {removalCase{
+			from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration = nil },
+			holds: "does not tell the configuration",
+		}, one},
 		"never excludes a coordinator": {removalCase{from: healthyCluster, given: coordinatesAt("storage-114"), holds: "storage-114 are coordinators; coordinators move first"}, one},
 		"waits while another of the class is missing": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-115").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Minute))

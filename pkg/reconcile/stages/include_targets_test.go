@@ -34,12 +34,16 @@ func TestIncludeTargets(t *testing.T) {
 			dropProcess(s, s.Cluster.ProcessGroup("storage-114"))
 		}), holds: "because storage-114 is marked for removal"}, named("locality_zoneid:node-14")},
 		"nor by any locality of its processes": {removalCase{from: healthyCluster, given: excluded(marked, excluding("locality_process_id:storage-114-1")), holds: "because storage-114 is marked for removal"}, named("locality_process_id:storage-114-1")},
-		"includes those that stay and says which ones do not": {removalCase{from: healthyCluster, given: excluded(marked, excluding("locality_instance_id:storage-115", "storage-115")),
-			does: []string{"include locality_instance_id:storage-115"}, holds: "because storage-114 is marked for removal"}, Inclusion{Groups: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}}},
+		"includes those that stay and says which ones do not": {removalCase{
+			from: healthyCluster, given: excluded(marked, excluding("locality_instance_id:storage-115", "storage-115")),
+			does: []string{"include locality_instance_id:storage-115"}, holds: "because storage-114 is marked for removal",
+		}, Inclusion{Groups: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}}},
 		"includes a stray exclusion by its name":        {removalCase{from: healthyCluster, given: excluding("10.9.9.9"), does: []string{"include 10.9.9.9"}}, named("10.9.9.9")},
 		"has nothing to do about one that is not there": {removalCase{from: healthyCluster}, named("10.9.9.9")},
-		"leaves an exclusion of many to whoever names it": {removalCase{from: healthyCluster, given: excluding("locality_zoneid:node-14", "storage-114"),
-			holds: "locality_zoneid:node-14, which is not about storage-114 alone; name it with --target"}, group},
+		"leaves an exclusion of many to whoever names it": {removalCase{
+			from: healthyCluster, given: excluding("locality_zoneid:node-14", "storage-114"),
+			holds: "locality_zoneid:node-14, which is not about storage-114 alone; name it with --target",
+		}, group},
 		"leaves a process alone that another instance may remove": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			excluding("locality_instance_id:other-storage-1")(s)
 			s.Database.Status.Cluster.Processes["other"] = fdb.Process{Address: fdb.Address{Host: "10.9.9.9", Port: 4501}, Locality: map[string]string{fdb.LocalityInstanceID: "other-storage-1"}}
@@ -47,8 +51,10 @@ func TestIncludeTargets(t *testing.T) {
 		"leaves a group alone that another instance removes": {removalCase{from: inGlobalMode(healthyCluster), given: all(
 			excluding("locality_instance_id:dc2-storage-1"), listed("dc2", 0, lists(fdb.PendingForRemoval), "dc2-storage-1"),
 		), holds: "because another instance removes dc2-storage-1"}, named("locality_instance_id:dc2-storage-1")},
-		"waits while it is not known what others remove": {removalCase{from: inGlobalMode(healthyCluster), given: excluded(func(s *plan.Snapshot) { s.Coordination.Lists.Read = false }),
-			holds: "nothing is included while it is not known what other instances remove"}, group},
+		"waits while it is not known what others remove": {removalCase{
+			from: inGlobalMode(healthyCluster), given: excluded(func(s *plan.Snapshot) { s.Coordination.Lists.Read = false }),
+			holds: "nothing is included while it is not known what other instances remove",
+		}, group},
 		"waits after a recovery":                        {removalCase{from: healthyCluster, given: excluded(recoveredAgo(599)), holds: "9m59s ago"}, group},
 		"waits until a recovery is over":                {removalCase{from: healthyCluster, given: excluded(func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAcceptingCommits }), holds: "is the last recovery over?"}, group},
 		"waits while a restore has the database locked": {removalCase{from: healthyCluster, given: excluded(func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }), holds: "locked"}, group},

@@ -39,17 +39,23 @@ func TestRestartGroups(t *testing.T) {
 		of Restart
 	}{
 		"begins with the storage of one fault domain": {removalCase{from: agedCluster, does: []string{first}, holds: "7 more process groups restart in later waves"}, byWave},
-		"takes all storage of that fault domain along": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { shareZone(s, "storage-116", nodeName(14)) },
-			does: []string{"restart 2 processes at once, of storage-114, storage-116"}, holds: "6 more"}, byWave},
+		"takes all storage of that fault domain along": {removalCase{
+			from: agedCluster, given: func(s *plan.Snapshot) { shareZone(s, "storage-116", nodeName(14)) },
+			does: []string{"restart 2 processes at once, of storage-114, storage-116"}, holds: "6 more",
+		}, byWave},
 		"does not take a fault domain for one whose name nobody knows": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-114").FaultDomain, s.Cluster.ProcessGroup("storage-115").FaultDomain = "", ""
 		}, does: []string{first}, holds: "7 more"}, byWave},
 		"goes on with the next fault domain":          {removalCase{from: agedCluster, given: restartedAgo(11*time.Minute, "storage-114"), does: []string{"restart 1 processes at once, of storage-115"}, holds: "6 more"}, byWave},
 		"goes on with logs, one fault domain of them": {removalCase{from: agedCluster, given: restartedAgo(11*time.Minute, storage...), does: []string{"restart 1 processes at once, of log-101"}, holds: "4 more"}, byWave},
-		"ends with all that keep no data": {removalCase{from: agedCluster, given: restartedAgo(11*time.Minute, append([]v1beta2.ProcessGroupID{"log-101", "log-102", "log-103"}, storage...)...),
-			does: []string{"restart 2 processes at once, of stateless-105, stateless-106"}}, byWave},
-		"restarts a coordinator apart from others that keep no data": {removalCase{from: agedCluster, given: coordinatesAt("stateless-105"),
-			does: []string{"restart 1 processes at once, of stateless-105"}, holds: "1 more"}, asked(RestartByWave, "stateless-105", "stateless-106")},
+		"ends with all that keep no data": {removalCase{
+			from: agedCluster, given: restartedAgo(11*time.Minute, append([]v1beta2.ProcessGroupID{"log-101", "log-102", "log-103"}, storage...)...),
+			does: []string{"restart 2 processes at once, of stateless-105, stateless-106"},
+		}, byWave},
+		"restarts a coordinator apart from others that keep no data": {removalCase{
+			from: agedCluster, given: coordinatesAt("stateless-105"),
+			does: []string{"restart 1 processes at once, of stateless-105"}, holds: "1 more",
+		}, asked(RestartByWave, "stateless-105", "stateless-106")},
 		"restarts one at a time":                       {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { shareZone(s, "storage-115", nodeName(14)) }, does: []string{first}, holds: "2 more"}, asked(RestartRolling, storage...)},
 		"restarts all at once":                         {removalCase{from: agedCluster, does: []string{"restart 3 processes at once, of storage-114, storage-115, storage-116"}}, asked(RestartAllAtOnce, storage...)},
 		"has nothing to do once all have restarted":    {removalCase{from: agedCluster, given: restartedAgo(time.Second, storage...)}, asked(RestartByWave, storage...)},
@@ -69,8 +75,10 @@ func TestRestartGroups(t *testing.T) {
 		}, holds: "storage-116 does not report, and nobody has seen yet since when"}, asked(RestartByWave, "storage-114")},
 		"waits while another zone is under maintenance": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = nodeName(15) }, holds: "zone node-15 is under maintenance"}, byWave},
 		"restarts the zone that is under maintenance":   {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = nodeName(14) }, does: []string{first}, holds: "7 more"}, byWave},
-		"leaves a cluster alone that is being upgraded to another protocol": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" },
-			holds: "an upgrade from 7.3.79 to 7.4.6 is under way"}, byWave},
+		"leaves a cluster alone that is being upgraded to another protocol": {removalCase{
+			from: agedCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" },
+			holds: "an upgrade from 7.3.79 to 7.4.6 is under way",
+		}, byWave},
 		"leaves a cluster alone that goes to TLS": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
 			s.Cluster.Status.RequiredAddresses = v1beta2.RequiredAddressSet{TLS: true, NonTLS: true}
 		}, holds: "on its way to TLS or back"}, byWave},

@@ -94,7 +94,7 @@ func reach(wanted map[reflect.Type]bool, t reflect.Type) {
 		return
 	}
 	for f := range t.Fields() {
-		if f := f; f.IsExported() || f.Anonymous {
+		if f.IsExported() || f.Anonymous {
 			reach(wanted, f.Type)
 		}
 	}
