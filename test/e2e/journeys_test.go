@@ -122,6 +122,10 @@ var journeys = map[string]journey{
 		prepare: onANodeOfItsOwn,
 		codes:   map[string][]int{"kubectl fdb drain node-3 -c sample-cluster --dry-run": {1}},
 	},
+	"docs/runbooks.md": {
+		prepare: up(counts),
+		codes:   map[string][]int{"kubectl fdb replace sample-cluster storage-71671 --dry-run": {1}},
+	},
 	"docs/takeover.md": {
 		prepare: func(t *testing.T, p *walk) {
 			t.Helper()
