@@ -125,6 +125,8 @@ var journeys = map[string]journey{
 	"docs/runbooks.md": {
 		prepare: up(counts),
 		codes:   map[string][]int{"kubectl fdb replace sample-cluster storage-71671 --dry-run": {1}},
+		// Ten times as long to the database.
+		rests: map[string]time.Duration{"kubectl fdb can replace sample-cluster storage-71671": 15 * time.Second},
 	},
 	"docs/takeover.md": {
 		prepare: func(t *testing.T, p *walk) {
