@@ -76,7 +76,10 @@ func (o cordonOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.reversible = o.evacuate != evacuateNow
+	if taint != nil && taint.Effect == corev1.TaintEffectNoExecute {
+		return usagef("--taint %s would end every pod on the nodes at once, whatever depends on it: take the effect NoSchedule, and --evacuate or drain to have the pods leave", o.taint)
+	}
+	o.reversible = o.evacuate == evacuateNone || (o.evacuate == evacuateByTaint && !o.wait)
 	if err := o.check(env); err != nil {
 		return err
 	}
@@ -95,7 +98,15 @@ func (o cordonOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err := env.showEvacuation(ctx, key, nodes, taint); err != nil {
 		return causeOf(ctx, err)
 	}
-	return env.carryOut(ctx, key, o.change(key.Name, nodes, taint))
+	open, err := env.openAmong(ctx, nodes)
+	if err != nil {
+		return err
+	}
+	c := o.change(key.Name, nodes, taint)
+	if len(open) > 0 { // what somebody else cordoned is not ours to open
+		c.undo = uncordonWords(key.Name, open, taint)
+	}
+	return env.carryOut(ctx, key, c)
 }
 
 // check finds what is wrong with the flags before anything is read.
@@ -115,6 +126,9 @@ func (o cordonOptions) check(env *Env) error {
 func (o cordonOptions) taintFor(c *v1beta2.FoundationDBCluster, taint *corev1.Taint) (*corev1.Taint, error) {
 	if o.evacuate != evacuateByTaint {
 		return taint, nil
+	}
+	if !c.ReplacementsEnabled() || c.MaxConcurrentAutomaticReplacements() == 0 {
+		return nil, usagef("the spec of %s has nothing replaced by itself (automationOptions.replacements), whatever taint a node has: choose --evacuate=now or none", c.Name)
 	}
 	rules := c.Spec.AutomationOptions.Replacements.TaintReplacementOptions
 	if taint == nil {
@@ -146,7 +160,7 @@ func (o cordonOptions) change(cluster string, nodes []string, taint *corev1.Tain
 	first := []plan.Stage{stages.CordonNodes(nodes, taint)}
 	c := change{
 		changeFlags: o.changeFlags, words: words, needs: append(reconcilePowers(), nodePowers()...), nodes: true,
-		purpose: emptying{nodes: nodes, cordonOnly: !o.wait}, undo: uncordonWords(cluster, nodes, taint),
+		purpose: emptying{nodes: nodes, cordonOnly: !o.wait},
 	}
 	switch o.evacuate {
 	case evacuateNow:

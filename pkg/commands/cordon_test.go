@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -56,24 +57,30 @@ func TestCordonExitCodes(t *testing.T) {
 		says     string
 		cordoned bool
 	}{
-		"keeps new pods away":                   {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, cordoned: true, says: "undo: kubectl fdb uncordon NODE -c sample -n fdb --context test"},
-		"taints as the first rule wants it":     {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample"}, cordoned: true, says: "example.com/maintenance:NoSchedule"},
-		"says when groups would leave":          {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--dry-run"}, want: ExitNo, says: "REPLACE-AT"},
-		"without a rule somebody has to choose": {args: []string{"cordon", "NODE", "-c", "sample"}, want: ExitUsage, says: "choose --evacuate=now or none"},
-		"a taint without a rule":                {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--taint", "disk=slow"}, cordoned: true},
-		"replaces at once only when agreed":     {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now"}, want: ExitUnconfirmed},
-		"by label":                              {args: []string{"cordon", "-l", "rack=NODE", "-c", "sample", "--evacuate=none"}, cordoned: true},
-		"a label that no node has":              {args: []string{"cordon", "-l", "rack=9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "no node has the labels"},
-		"an unknown node":                       {args: []string{"cordon", "n9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "there is no node n9"},
-		"no node":                               {args: []string{"cordon", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "which nodes?"},
-		"a bad taint":                           {args: []string{"cordon", "NODE", "-c", "sample", "--taint", "a:Never"}, want: ExitUsage, says: "KEY[=VALUE][:EFFECT]"},
-		"a bad way to leave":                    {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=soon"}, want: ExitUsage},
-		"nothing to wait for":                   {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--wait"}, want: ExitUsage},
-		"rights on nodes are missing":           {given: func(g *given) { g.denied = []string{"patch nodes"} }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: ExitForbidden, says: "patch nodes"},
-		"nodes are hidden":                      {given: func(g *given) { g.world.NodesHidden = "forbidden" }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: ExitRefused, says: "the nodes are not known"},
-		"a live operator":                       {given: func(g *given) { g.gates = operatorLives }, args: []string{"drain", "NODE", "-c", "sample", "--yes"}, want: ExitRefused},
-		"drain asks first":                      {args: []string{"drain", "NODE", "-c", "sample"}, want: ExitUnconfirmed},
-		"drain shows what it would do":          {args: []string{"drain", "NODE", "-c", "sample", "--dry-run"}, want: ExitNo, says: "CordonNode"},
+		"keeps new pods away":                        {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, cordoned: true, says: "undo: kubectl fdb uncordon NODE -c sample -n fdb --context test"},
+		"taints as the first rule wants it":          {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample"}, cordoned: true, says: "example.com/maintenance:NoSchedule"},
+		"says when groups would leave":               {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--dry-run"}, want: ExitNo, says: "REPLACE-AT"},
+		"without a rule somebody has to choose":      {args: []string{"cordon", "NODE", "-c", "sample"}, want: ExitUsage, says: "choose --evacuate=now or none"},
+		"a taint without a rule":                     {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--taint", "disk=slow"}, cordoned: true},
+		"replaces at once only when agreed":          {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now"}, want: ExitUnconfirmed},
+		"by label":                                   {args: []string{"cordon", "-l", "rack=NODE", "-c", "sample", "--evacuate=none"}, cordoned: true},
+		"a label that no node has":                   {args: []string{"cordon", "-l", "rack=9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "no node has the labels"},
+		"an unknown node":                            {args: []string{"cordon", "n9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "there is no node n9"},
+		"no node":                                    {args: []string{"cordon", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "which nodes?"},
+		"a bad taint":                                {args: []string{"cordon", "NODE", "-c", "sample", "--taint", "a:Never"}, want: ExitUsage, says: "KEY[=VALUE][:EFFECT]"},
+		"waits for groups to leave only when agreed": {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--wait"}, want: ExitUnconfirmed},
+		"a taint that ends all pods at once":         {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--taint", "a=b:NoExecute"}, want: ExitUsage, says: "would end every pod on the nodes at once"},
+		"by taint where nothing is replaced": {given: func(g *given) {
+			withTaintRule(g)
+			g.world.Record.Spec.AutomationOptions.Replacements.Enabled = new(bool)
+		}, args: []string{"cordon", "NODE", "-c", "sample"}, want: ExitUsage, says: "has nothing replaced by itself"},
+		"a bad way to leave":           {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=soon"}, want: ExitUsage},
+		"nothing to wait for":          {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--wait"}, want: ExitUsage},
+		"rights on nodes are missing":  {given: func(g *given) { g.denied = []string{"patch nodes"} }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: ExitForbidden, says: "patch nodes"},
+		"nodes are hidden":             {given: func(g *given) { g.world.NodesHidden = "forbidden" }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: ExitRefused, says: "the nodes are not known"},
+		"a live operator":              {given: func(g *given) { g.gates = operatorLives }, args: []string{"drain", "NODE", "-c", "sample", "--yes"}, want: ExitRefused},
+		"drain asks first":             {args: []string{"drain", "NODE", "-c", "sample"}, want: ExitUnconfirmed},
+		"drain shows what it would do": {args: []string{"drain", "NODE", "-c", "sample", "--dry-run"}, want: ExitNo, says: "CordonNode"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -133,6 +140,29 @@ func TestNodesAreEmptied(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What somebody else cordoned is not ours to open.
+func TestUndoingACordonOpensOnlyWhatWasOpen(t *testing.T) {
+	g := roomy(t)
+	g.run("cordon", "node-1", "-c", "sample", "--evacuate=none")
+	g.run("cordon", "node-1", "node-2", "-c", "sample", "--evacuate=none")
+	if said := g.err.String(); !strings.Contains(said, "undo: kubectl fdb uncordon node-2 -c sample -n fdb") {
+		t.Errorf("%s", said)
+	}
+}
+
+// Pods that leave must not come back before the maintenance, because one write failed.
+func TestADrainThatHasBegunStaysCordonedWhenItFails(t *testing.T) {
+	g := roomy(t)
+	node := g.nodeOf(v1beta2.ProcessClassStorage)
+	g.world.Refuse = refuse("CreatePod", errors.New("etcdserver: request timed out"))
+	if code := g.run("drain", node, "-c", "sample", "--yes", "--timeout", "1h"); code == ExitDone || len(g.marked()) == 0 {
+		t.Fatalf("exit code %d, marked %v: %s%s", code, g.marked(), &g.out, &g.err)
+	}
+	if !g.world.Cordoned[node] {
+		t.Errorf("uncordoned again: %s%s", &g.out, &g.err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 )
 
@@ -30,8 +31,8 @@ for its kind allow it, and wait until none is left. Pods without a volume are ma
 elsewhere, one at a time; those with one are replaced, their data moved away first. Pods
 of others stay: kubectl drain is for those, afterwards.
 
-If it cannot be done, the nodes that were cordoned are uncordoned again. When it is
-interrupted, or its time is over, they stay cordoned, and the same command goes on.`,
+If it cannot even begin, the nodes that were cordoned are uncordoned again. Once pods leave,
+and when it is interrupted, or its time is over, they stay cordoned, and the same command goes on.`,
 		Example: `  # May it be drained? What would be done?
   kubectl fdb drain node-3 -c sample-cluster --dry-run
 
@@ -76,7 +77,19 @@ func (o drainOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return o.undoing(ctx, env, key, open, env.carryOut(ctx, key, o.change(key.Name, nodes)))
+	before, err := env.stayingOn(ctx, key, nodes)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	c := o.change(key.Name, nodes)
+	if len(open) > 0 { // what somebody else cordoned is not ours to open
+		c.undo = uncordonWords(key.Name, open, nil)
+	}
+	end := env.carryOut(ctx, key, c)
+	if left, err := env.stayingOn(ctx, key, nodes); err != nil || left < before {
+		return end // pods are leaving already: they must not come back, and the same command goes on
+	}
+	return o.undoing(ctx, env, key, open, end)
 }
 
 func (o drainOptions) change(cluster string, nodes []string) change {
@@ -90,8 +103,27 @@ func (o drainOptions) change(cluster string, nodes []string) change {
 	return change{
 		changeFlags: o.changeFlags, words: words, needs: append(reconcilePowers(), nodePowers()...), nodes: true,
 		stages:  stages.Replacing(stages.CordonNodes(nodes, nil), stages.EvictFrom(nodes), stages.ReplaceOn(nodes, o.most, false)),
-		purpose: emptying{nodes: nodes}, undo: uncordonWords(cluster, nodes, nil),
+		purpose: emptying{nodes: nodes},
 	}
+}
+
+// stayingOn is how many process groups on nodes are not marked for removal.
+func (e *Env) stayingOn(ctx context.Context, key types.NamespacedName, nodes []string) (int, error) {
+	session, err := e.Connect(ctx, key)
+	if err != nil {
+		return 0, err
+	}
+	s := plan.Snapshot{}
+	if err := session.Observe(ctx, &s, plan.Record|plan.Pods); err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, g := range s.Staying() {
+		if pod := s.Pod(g); pod != nil && slices.Contains(nodes, pod.Spec.NodeName) {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // undoing uncordons nodes that this command has cordoned, when it cannot be done. One that

@@ -2,12 +2,14 @@ package commands
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // excludeOptions is what `kubectl fdb exclude` was asked to do.
@@ -66,17 +68,30 @@ func (o excludeOptions) run(ctx context.Context, env *Env, args []string) error 
 		return err
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
-	chosen, err := o.choose(ctx, env, key)
+	if _, err := o.filter(); err != nil {
+		return err // before anything is read
+	}
+	facts, err := observation{env: env, key: key}.facts(ctx)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
-	if err := env.carryOut(ctx, key, o.change(key.Name, chosen)); err != nil {
+	chosen, err := o.chooseFrom(env, key, facts)
+	if err != nil {
+		return err
+	}
+	c := o.change(key.Name, chosen)
+	// What somebody else had excluded before stays so when this is taken back.
+	before := both(chosen, ui.ExcludedGroups(facts))
+	ours := slices.DeleteFunc(slices.Clone(chosen), func(id v1beta2.ProcessGroupID) bool { return slices.Contains(before, id) })
+	if len(ours) > 0 {
+		c.undo = append([]string{"include", key.Name}, texts(ours)...)
+	}
+	if err := env.carryOut(ctx, key, c); err != nil {
 		return err
 	}
 	if record.ReplacementsEnabled() {
 		env.talk("a pass replaces what stays excluded for %s; automationOptions.replacements says so", record.FailureDetectionTime())
 	}
-	env.talk("undo: %s", env.command(append([]string{"include", key.Name}, texts(chosen)...)...))
 	return nil
 }
 

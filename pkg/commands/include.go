@@ -87,13 +87,16 @@ func (o includeOptions) run(ctx context.Context, env *Env, args []string) error 
 		}
 	}
 	c := o.change(key.Name, chosen)
-	if err := env.carryOut(ctx, key, c); err != nil {
-		return err
+	// What is not excluded now must not be because somebody takes this back.
+	if excluded := both(chosen, ui.ExcludedGroups(facts)); len(excluded) > 0 {
+		c.undo = append([]string{"exclude", key.Name}, texts(excluded)...)
 	}
-	if len(chosen) > 0 {
-		env.talk("undo: %s", env.command(append([]string{"exclude", key.Name}, texts(chosen)...)...))
-	}
-	return nil
+	return env.carryOut(ctx, key, c)
+}
+
+// both are the groups of a that are in b as well.
+func both(a, b []v1beta2.ProcessGroupID) []v1beta2.ProcessGroupID {
+	return slices.DeleteFunc(slices.Clone(a), func(id v1beta2.ProcessGroupID) bool { return !slices.Contains(b, id) })
 }
 
 // check finds what is wrong with the flags before anything is read.

@@ -64,11 +64,33 @@ func (o pauseOptions) run(ctx context.Context, env *Env, args []string) error {
 		words = append(words, "--reason", o.reason)
 	}
 	by, _, _ := strings.Cut(env.Holder, " ")
+	undo, err := o.undo(ctx, env, key)
+	if err != nil {
+		return err
+	}
 	return env.carryOut(ctx, key, change{
 		changeFlags: o.changeFlags, needs: pausePowers(), purpose: pausing(true), beside: true,
-		words: words, undo: []string{"resume", key.Name},
+		words: words, undo: undo,
 		stages: []plan.Stage{stages.PauseOperators(by, o.long, o.reason)},
 	})
+}
+
+// undo is the command that takes the pause back; none where the cluster was paused before,
+// since that would end the other pause, too.
+func (o pauseOptions) undo(ctx context.Context, env *Env, key types.NamespacedName) ([]string, error) {
+	c, err := env.Client()
+	if err != nil {
+		return nil, err
+	}
+	record, err := read(ctx, c, key)
+	if err != nil {
+		return nil, err
+	}
+	if record.Spec.Skip {
+		env.talk("it is paused already; resume would end that pause, too")
+		return nil, nil
+	}
+	return []string{"resume", key.Name}, nil
 }
 
 // of finds the cluster of a command that changes something, once its flags make sense.

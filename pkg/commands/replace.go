@@ -101,7 +101,7 @@ func (o replaceOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) 
 	}
 	c := change{changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: replacing(chosen)}
 	if o.undo {
-		c.words, c.stages, c.purpose = append(words, "--undo"), stages.Marking(stages.KeepGroups(chosen)), keeping(chosen)
+		c.words, c.stages, c.purpose = append(words, "--undo"), stages.Keeping(chosen), keeping(chosen)
 		return c
 	}
 	if o.most > 1 {

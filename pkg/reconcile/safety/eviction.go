@@ -125,6 +125,12 @@ func EvictionKind(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	return kindOf(s, g.ProcessClass)
 }
 
+// HoldsNothing reports whether a group is of a kind whose pods keep nothing.
+func HoldsNothing(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	kind := EvictionKind(s, g)
+	return kind == kindTest || kind == kindStateless
+}
+
 // kindOf is the kind of a class in a cluster. A class that may be given data, or that
 // nobody knows, is taken for storage.
 func kindOf(s plan.Snapshot, class v1beta2.ProcessClass) string {

@@ -64,8 +64,16 @@ func EvictFrom(nodes []string) plan.Stage {
 			var d plan.Decision
 			var left []string
 			for _, g := range groupsOn(s, nodes) {
-				if g.ProcessClass.IsStateful() {
+				if !evictable(s, g) {
 					continue // what has a volume is replaced: the volume may be bound to the node
+				}
+				if deletablePod(s, g) == nil {
+					left = append(left, string(g.ProcessGroupID)+": somebody isolated its pod, or it is not its own by its labels")
+					continue
+				}
+				if away := onTheWay(s, g.ProcessClass); away != "" {
+					left = append(left, fmt.Sprintf("%s: %s of its class is not back yet", g.ProcessGroupID, away))
+					continue
 				}
 				checks := cordonedFirst(s, g, safety.MayEvict(s, g))
 				refused, isRefused := plan.Decision{Checks: checks}.Refused()
@@ -84,6 +92,23 @@ func EvictFrom(nodes []string) plan.Stage {
 			return d
 		},
 	}
+}
+
+// evictable reports whether a pod may be made anew elsewhere because it holds nothing.
+// A class that nobody knows, or none, may hold data.
+func evictable(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	return !g.ProcessClass.IsStateful() && safety.HoldsNothing(s, g)
+}
+
+// onTheWay is a group of a class that stays and has no pod, or none that reports: whoever
+// was evicted before has to be back first.
+func onTheWay(s plan.Snapshot, class v1beta2.ProcessClass) string {
+	for _, g := range s.Staying() {
+		if g.ProcessClass == class && (g.HasCondition(v1beta2.ConditionMissingPod) || g.HasCondition(v1beta2.ConditionPodPending) || g.HasCondition(v1beta2.ConditionMissingProcesses)) {
+			return string(g.ProcessGroupID)
+		}
+	}
+	return ""
 }
 
 // cordonedFirst refuses to evict from a node that would take the pod back.
@@ -125,7 +150,7 @@ func ReplaceOn(nodes []string, most int, all bool) plan.Stage {
 			var refusals []plan.Check
 			var left []string
 			for _, g := range groupsOn(s, nodes) {
-				if !all && !g.ProcessClass.IsStateful() {
+				if !all && evictable(s, g) {
 					continue
 				}
 				refused, isRefused := plan.Decision{Checks: safety.MayReplace(s, g)}.Refused()

@@ -78,6 +78,19 @@ func TestEvictFrom(t *testing.T) {
 			cordoned(two...)(s)
 			s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
 		}, holds: "timed out"},
+		"leaves a pod alone that somebody isolated": {from: onNodes, given: func(s *plan.Snapshot) {
+			cordoned(two...)(s)
+			s.Pods["sample-stateless-106"].Annotations[v1beta2.AnnotationIsolateProcessGroup] = "true"
+		}, does: []string{"delete, to be made anew: sample-stateless-107"}, holds: "stateless-106: somebody isolated its pod"},
+		"waits until the one before is back": {from: onNodes, given: func(s *plan.Snapshot) {
+			cordoned(two...)(s)
+			s.Cluster.ProcessGroup("stateless-108").SetCondition(v1beta2.ConditionPodPending, noon.Add(-time.Hour))
+		}, holds: "stateless-106: stateless-108 of its class is not back yet"},
+		"leaves a pod to be replaced whose class nobody noted": {from: onNodes, given: func(s *plan.Snapshot) {
+			cordoned(two...)(s)
+			s.Pods["sample-stateless-107"].Spec.NodeName = nodeName(1)
+			s.Cluster.ProcessGroup("stateless-106").ProcessClass = v1beta2.ProcessClassUnset
+		}},
 		"leaves those alone that are elsewhere, or on their way": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
 			s.Pods["sample-stateless-106"].DeletionTimestamp = new(noonTime())
@@ -105,6 +118,11 @@ func TestReplaceOn(t *testing.T) {
 			s.Cluster.ProcessGroup("storage-114").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Hour))
 			dropProcess(s, s.Cluster.ProcessGroup("storage-114"))
 		}, does: []string{"mark for removal: storage-114"}, holds: "storage-115"}, 1, false},
+		"replaces a group whose class nobody noted": {removalCase{from: onNodes, given: func(s *plan.Snapshot) {
+			g := s.Cluster.ProcessGroup("stateless-106")
+			g.ProcessClass = v1beta2.ProcessClassUnset
+			g.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Hour))
+		}, does: []string{"mark for removal: stateless-106"}, holds: "storage-114; storage-115 have to wait"}, 1, false},
 		"has nothing to do for an empty node": {removalCase{from: onNodes, given: func(s *plan.Snapshot) {
 			for _, id := range []string{"sample-storage-114", "sample-storage-115"} {
 				s.Pods[id].Spec.NodeName = nodeName(1)

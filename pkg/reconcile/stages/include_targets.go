@@ -111,6 +111,9 @@ func excludedWith(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 
 // mustStay says why an exclusion may not end; empty when nothing is known to need it.
 func mustStay(s plan.Snapshot, target string) string {
+	if slices.Contains(s.Coordination.FailedExclusions, target) {
+		return "because it was excluded as failed, which only fdbcli's include failed ends"
+	}
 	for _, g := range s.Groups() {
 		if g.IsMarkedForRemoval() && concerns(s, target, g) {
 			return fmt.Sprintf("because %s is marked for removal", g.ProcessGroupID)

@@ -34,6 +34,10 @@ func TestIncludeTargets(t *testing.T) {
 			dropProcess(s, s.Cluster.ProcessGroup("storage-114"))
 		}), holds: "because storage-114 is marked for removal"}, named("locality_zoneid:node-14")},
 		"nor by any locality of its processes": {removalCase{from: healthyCluster, given: excluded(marked, excluding("locality_process_id:storage-114-1")), holds: "because storage-114 is marked for removal"}, named("locality_process_id:storage-114-1")},
+		"keeps what was excluded as failed": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
+			excluding("locality_instance_id:storage-115", "storage-115")(s)
+			s.Coordination.FailedExclusions = []string{"locality_instance_id:storage-115"}
+		}, holds: "because it was excluded as failed"}, Inclusion{Groups: []v1beta2.ProcessGroupID{"storage-115"}}},
 		"includes those that stay and says which ones do not": {removalCase{
 			from: healthyCluster, given: excluded(marked, excluding("locality_instance_id:storage-115", "storage-115")),
 			does: []string{"include locality_instance_id:storage-115"}, holds: "because storage-114 is marked for removal",

@@ -22,7 +22,7 @@ const maintenanceSlack = 30 * time.Second
 func MaintainZone(zone string, d time.Duration) plan.Stage {
 	return plan.Stage{
 		Name:  "MaintainZone",
-		Reads: plan.Record | plan.Database | plan.Coordination,
+		Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			under := maintenanceZone(s)
 			if under == zone && (s.Database.Status.Maintenance().Remaining-d).Abs() <= maintenanceSlack {

@@ -38,6 +38,15 @@ func TestReplaceGroups(t *testing.T) {
 	}
 }
 
+// Of a group that stays nothing may be left on the lists by which instances act together:
+// another one would exclude it.
+func TestWhatIsKeptIsWithdrawnAtOnce(t *testing.T) {
+	list := Keeping([]v1beta2.ProcessGroupID{"storage-114"})
+	if last := list[len(list)-1].Name; last != updateStatus.Name {
+		t.Errorf("the last stage is %s", last)
+	}
+}
+
 func TestKeepGroups(t *testing.T) {
 	const keep = "keep, no longer marked for removal: storage-114"
 	marked := func(s *plan.Snapshot) *v1beta2.ProcessGroupStatus { return s.Cluster.ProcessGroup("storage-114") }

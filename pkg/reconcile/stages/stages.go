@@ -79,6 +79,12 @@ func Replacing(first ...plan.Stage) []plan.Stage {
 // to date.
 func Marking(first ...plan.Stage) []plan.Stage { return append([]plan.Stage{updateStatus}, first...) }
 
+// Keeping lists the stages that take marks back, and what was announced of them to other
+// instances right after.
+func Keeping(groups []v1beta2.ProcessGroupID) []plan.Stage {
+	return append(Marking(KeepGroups(groups)), updateStatus)
+}
+
 // ReplaceFailed is the stage that replaces what failed, or was on a tainted node, for too
 // long.
 func ReplaceFailed() plan.Stage { return replaceFailedPods }
