@@ -223,6 +223,8 @@ func doesNotConverge(h *history, d *deed) string {
 		return "the spec's generation is not reconciled"
 	case !h.database().EveryKeyOnAtLeast(h.database().Promised()):
 		return fmt.Sprintf("replicas: %v of %d", h.database().Replicas(), h.database().Promised())
+	case h.w.Record.Status.Health.DataMovementPriority != 0: // that data has arrived will be recorded
+		return "data still moves"
 	}
 	for _, g := range h.w.Record.Status.ProcessGroups {
 		if g.IsMarkedForRemoval() {
