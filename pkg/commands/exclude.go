@@ -59,6 +59,9 @@ func (o excludeOptions) run(ctx context.Context, env *Env, args []string) error 
 	if err := o.check(env); err != nil {
 		return err
 	}
+	if _, err := o.filter(); err != nil {
+		return err // before anything is read
+	}
 	cluster, err := o.readIDs(env, args, o.name)
 	if err != nil {
 		return err
@@ -68,9 +71,6 @@ func (o excludeOptions) run(ctx context.Context, env *Env, args []string) error 
 		return err
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
-	if _, err := o.filter(); err != nil {
-		return err // before anything is read
-	}
 	facts, err := observation{env: env, key: key}.facts(ctx)
 	if err != nil {
 		return causeOf(ctx, err)
