@@ -110,6 +110,8 @@ func newHistory(t *testing.T, l life, change mutation, story io.Writer) *history
 		c.Spec.Routing.UseDNSInClusterFile = new(random.IntN(2) == 0)
 		c.Spec.LockOptions.DisableLocks = new(random.IntN(2) == 0)
 		c.Spec.AutomationOptions.MaintenanceModeOptions.UseMaintenanceModeChecker = new(random.IntN(3) == 0)
+		c.Spec.AutomationOptions.Replacements.TaintReplacementOptions = taintRules(random)
+		c.Spec.AutomationOptions.Replacements.TaintReplacementTimeSeconds = new(600)
 	})
 	h.w.Nodes = nodeNames(14) // room for all groups and all their replacements, each in a zone of its own
 	settle(t, h.w, 14, io.Discard)
@@ -187,6 +189,7 @@ func (h *history) converge() {
 	}
 	h.tell("all troubles end")
 	h.calm()
+	h.leaveOneTainted()
 	for range mostPasses {
 		h.repair()
 		h.pass()

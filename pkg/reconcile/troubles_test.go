@@ -17,7 +17,7 @@ type trouble struct {
 }
 
 func troubles() []trouble {
-	return slices.Concat(specTroubles, podTroubles, databaseTroubles, pluginTroubles, recordTroubles)
+	return slices.Concat(specTroubles, versionTroubles, podTroubles, nodeTroubles, databaseTroubles, pluginTroubles, recordTroubles)
 }
 
 func drawTrouble(random *rand.Rand) trouble {

@@ -1,0 +1,98 @@
+package reconcile_test
+
+import (
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// The keys of the taints of histories: one that rules name, and one that they do not.
+const (
+	namedTaint   = "example.com/maintenance"
+	unnamedTaint = "example.com/other"
+)
+
+// taintRules are what the spec of a history says about taints: nothing, one key, or any
+// key but one.
+func taintRules(random *rand.Rand) []v1beta2.TaintReplacementOption {
+	rule := func(key string, seconds int64) v1beta2.TaintReplacementOption {
+		return v1beta2.TaintReplacementOption{Key: new(key), DurationInSeconds: new(seconds)}
+	}
+	switch random.IntN(3) {
+	case 0:
+		return nil
+	case 1:
+		return []v1beta2.TaintReplacementOption{rule(namedTaint, 300)}
+	default:
+		return []v1beta2.TaintReplacementOption{rule("*", 600), rule(unnamedTaint, math.MaxInt64)}
+	}
+}
+
+// mostTainted is how many nodes are tainted at once: with one lost and one that has no
+// room there are enough left for all groups and their replacements.
+const mostTainted = 2
+
+var nodeTroubles = []trouble{
+	{"a node is tainted", 2, func(h *history, dice *rand.Rand) {
+		at, key := dice.IntN(len(h.w.Nodes)), []string{namedTaint, unnamedTaint}[dice.IntN(2)]
+		name := h.w.Nodes[at]
+		if len(h.w.Taints) >= mostTainted || len(h.w.Taints[name]) > 0 {
+			return
+		}
+		h.tell("%s is tainted with %s", name, key)
+		h.taint(name, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule})
+	}},
+	{"taints are taken away", 1, func(h *history, _ *rand.Rand) {
+		h.tell("no node is tainted")
+		h.w.Taints = nil
+	}},
+}
+
+func (h *history) taint(node string, t corev1.Taint) {
+	if h.w.Taints == nil {
+		h.w.Taints = map[string][]corev1.Taint{}
+	}
+	h.w.Taints[node] = []corev1.Taint{t}
+}
+
+// leaveOneTainted takes away what no pass can bring to an end: taints that the spec bids
+// to endure, and more tainted nodes than are left by themselves.
+func (h *history) leaveOneTainted() {
+	left := false
+	for _, name := range slices.Sorted(maps.Keys(h.w.Taints)) {
+		patience := h.w.Record.TaintPatience(h.w.Taints[name][0].Key)
+		if left || (len(patience) > 0 && slices.Max(patience) == math.MaxInt64) {
+			h.tell("%s is not tainted any more", name)
+			delete(h.w.Taints, name)
+			continue
+		}
+		left = len(patience) > 0
+	}
+}
+
+var versionTroubles = []trouble{
+	{"the version changes", 1, func(h *history, dice *rand.Rand) {
+		within := h.reachable()
+		version := within[dice.IntN(1<<16)%len(within)]
+		if version == h.w.Record.Spec.Version {
+			return
+		}
+		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.Version = version })
+		h.tell("spec: version %s", version)
+	}},
+}
+
+// reachable are the versions that the cluster can go to from what it runs now: any of its
+// own protocol, and newer ones.
+func (h *history) reachable() []string {
+	newer := []string{"7.4.5", "7.4.6"}
+	if slices.Contains(newer, h.w.Record.Status.RunningVersion) {
+		return newer
+	}
+	return append([]string{"7.3.79", "7.3.80"}, newer...)
+}
