@@ -52,7 +52,8 @@ type violation struct{ sentence, why string }
 // history is a life while it is played.
 type history struct {
 	t      *testing.T
-	w      *sim.World
+	worlds []*sim.World // of all instances that share the database
+	w      *sim.World   // of the one whose turn it is
 	life   life
 	story  io.Writer // nil when nobody listens
 	listen func(reconcile.Event)
@@ -69,14 +70,14 @@ type history struct {
 	unheard   int       // how many actions are done and reported as failed
 	byHand    []string  // what a person excluded
 	stale     bool      // status shows a world that is gone
+	faster    bool      // the other instance acts before the lock is taken
 	lost      *node
 
-	down             map[string]string // nodes of the pods that are down by our hand
-	last             reconcile.PassDone
-	passError        error
-	settling         bool
-	actedWhenSettled int
-	violations       []violation
+	down       map[string]string         // nodes of the pods that are down by our hand
+	endings    map[*sim.World]conclusion // of the last pass of each
+	passError  error
+	settling   bool
+	violations []violation
 }
 
 // play plays a life and returns the invariants that did not hold.
@@ -89,7 +90,7 @@ func (l life) play(t *testing.T, change mutation, story io.Writer) []violation {
 		}
 		h.startRoutine()
 		s.trouble.happen(h, rand.New(rand.NewPCG(s.dice, 17)))
-		h.pass()
+		h.passOfEach()
 		h.w.Tick(s.wait)
 	}
 	h.converge()
@@ -98,23 +99,19 @@ func (l life) play(t *testing.T, change mutation, story io.Writer) []violation {
 
 func newHistory(t *testing.T, l life, change mutation, story io.Writer) *history {
 	t.Helper()
-	h := &history{t: t, life: l, down: map[string]string{}, change: change, story: story, listen: func(reconcile.Event) {}}
+	h := &history{
+		t: t, life: l, down: map[string]string{}, endings: map[*sim.World]conclusion{}, change: change, story: story,
+		listen: func(reconcile.Event) {},
+	}
 	if story != nil {
 		h.listen = ui.Text(story, ui.TextOptions{})
 	}
 	random := rand.New(rand.NewPCG(l.seed, 18))
-	h.w = world(t, l.seed, func(c *v1beta2.FoundationDBCluster) {
-		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3 + random.IntN(3), Log: 4, Stateless: 4}
-		c.Spec.AutomationOptions.Replacements.FailureDetectionTimeSeconds = new(600)
-		c.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
-		c.Spec.Routing.UseDNSInClusterFile = new(random.IntN(2) == 0)
-		c.Spec.LockOptions.DisableLocks = new(random.IntN(2) == 0)
-		c.Spec.AutomationOptions.MaintenanceModeOptions.UseMaintenanceModeChecker = new(random.IntN(3) == 0)
-		c.Spec.AutomationOptions.Replacements.TaintReplacementOptions = taintRules(random)
-		c.Spec.AutomationOptions.Replacements.TaintReplacementTimeSeconds = new(600)
-	})
-	h.w.Nodes = nodeNames(14) // room for all groups and all their replacements, each in a zone of its own
-	settle(t, h.w, 14, io.Discard)
+	if l.seed%everyWithTwo == 0 {
+		h.share(t, func(s *v1beta2.FoundationDBClusterSpec) { draw(s, rand.New(rand.NewPCG(l.seed, 19))) })
+	} else {
+		h.alone(t, random)
+	}
 	h.database().LoadBytes(int64(random.IntN(200)) << 20)
 	h.stages = stages.Cluster()
 	if change.stages != nil {
@@ -122,6 +119,30 @@ func newHistory(t *testing.T, l life, change mutation, story io.Writer) *history
 	}
 	h.tell("a cluster of %d storage groups is up", h.w.Record.Spec.ProcessCounts.Storage)
 	return h
+}
+
+// alone brings up a database that one instance has to itself.
+func (h *history) alone(t *testing.T, random *rand.Rand) {
+	t.Helper()
+	h.w = world(t, h.life.seed, func(c *v1beta2.FoundationDBCluster) {
+		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3 + random.IntN(3), Log: 4, Stateless: 4}
+		c.Spec.LockOptions.DisableLocks = new(random.IntN(2) == 0)
+		draw(&c.Spec, random)
+	})
+	h.worlds = []*sim.World{h.w}
+	h.w.Nodes = nodeNames(14) // room for all groups and all their replacements, each in a zone of its own
+	settle(t, h.w, 14, io.Discard)
+}
+
+// draw chooses how a cluster is to be cared for.
+func draw(s *v1beta2.FoundationDBClusterSpec, random *rand.Rand) {
+	options := &s.AutomationOptions
+	options.Replacements.FailureDetectionTimeSeconds = new(600)
+	options.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
+	s.Routing.UseDNSInClusterFile = new(random.IntN(2) == 0)
+	options.MaintenanceModeOptions.UseMaintenanceModeChecker = new(random.IntN(3) == 0)
+	options.Replacements.TaintReplacementOptions = taintRules(random)
+	options.Replacements.TaintReplacementTimeSeconds = new(600)
 }
 
 func nodeNames(n int) []string {
@@ -161,16 +182,20 @@ func (h *history) judge(asked occasion, d *deed) {
 }
 
 // pass runs one pass of the plugin, as far as it gets.
-func (h *history) pass() {
+func (h *history) pass(ctx context.Context) {
 	h.passes++
-	h.tell("pass %d", h.passes)
-	ctx, die := context.WithCancel(h.t.Context())
+	h.tell("pass %d%s", h.passes, h.whose())
+	ctx, die := context.WithCancel(ctx)
 	defer die()
 	k := newWitness(h, die)
 	p := h.change.plugin(h, reconcile.Pass{
 		Stages: h.stages, Observer: k, Actor: k, Gates: k.gates, Report: k.report, Seed: h.life.seed + uint64(h.passes)*1000,
 	})
-	h.last, h.passError = p.Run(ctx)
+	var done reconcile.PassDone
+	done, h.passError = p.Run(ctx)
+	if !h.settling {
+		h.endings[h.w] = conclusion{done, len(h.w.Acted)}
+	}
 	if (k.dead || h.violated()) && errors.Is(h.passError, context.Canceled) {
 		h.passError = nil
 	}
@@ -179,7 +204,15 @@ func (h *history) pass() {
 	}
 }
 
-// mostPasses is how many passes a history may need to converge.
+// whose says whose pass it is, where there are several.
+func (h *history) whose() string {
+	if len(h.worlds) == 1 {
+		return ""
+	}
+	return " of " + h.w.Record.LockOwner()
+}
+
+// mostPasses is how many passes of each instance a history may need to converge.
 const mostPasses = 120
 
 // converge ends all troubles and runs passes until nothing is left to do.
@@ -192,7 +225,7 @@ func (h *history) converge() {
 	h.leaveOneTainted()
 	for range mostPasses {
 		h.repair()
-		h.pass()
+		h.passOfEach()
 		if h.violated() {
 			return
 		}
@@ -200,16 +233,16 @@ func (h *history) converge() {
 			h.settled()
 			return
 		}
-		h.w.Tick(max(h.last.RetryAfter, time.Minute))
+		h.w.Tick(h.longestWait())
 	}
 	h.judge(atTheEnd, nil)
 }
 
 // settled asks what has to hold of a cluster that is as its spec asks.
 func (h *history) settled() {
-	h.actedWhenSettled, h.settling = len(h.w.Acted), true
+	h.settling = true
 	h.w.Tick(time.Minute)
-	h.pass()
+	h.passOfEach()
 	if !h.violated() {
 		h.judge(atTheEnd, nil)
 	}

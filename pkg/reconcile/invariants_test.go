@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
 // occasion is when an invariant is asked.
@@ -117,7 +118,9 @@ func excludesWithoutReplacement(h *history, d *deed) string {
 		return err.Error()
 	}
 	for class, ids := range leaving {
-		staying := slices.DeleteFunc(h.database().Staying(string(class)), func(id string) bool { return slices.Contains(ids, id) })
+		staying := slices.DeleteFunc(h.database().Staying(string(class)), func(id string) bool {
+			return slices.Contains(ids, id) || h.w.Record.ProcessGroup(v1beta2.ProcessGroupID(id)) == nil
+		})
 		need := normalized.DesiredProcessCounts()[class] - normalized.FaultTolerance()
 		if len(staying) < need {
 			return fmt.Sprintf("%d %s processes stay, and %d are needed", len(staying), class, need)
@@ -217,16 +220,28 @@ func doesNotConverge(h *history, d *deed) string {
 	switch {
 	case writesToConverged(h, d) != "": // has a sentence of its own
 		return ""
-	case h.last.Outcome != reconcile.Done:
-		return fmt.Sprintf("the last of %d passes ended %s", h.passes, h.last.Outcome)
-	case h.w.Record.Status.Generations.Reconciled != h.w.Record.Generation:
-		return "the spec's generation is not reconciled"
 	case !h.database().EveryKeyOnAtLeast(h.database().Promised()):
 		return fmt.Sprintf("replicas: %v of %d", h.database().Replicas(), h.database().Promised())
-	case h.w.Record.Status.Health.DataMovementPriority != 0: // that data has arrived will be recorded
+	}
+	for _, w := range h.worlds {
+		if why := h.unfinished(w); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// unfinished is what keeps a cluster from being as its spec asks.
+func (h *history) unfinished(w *sim.World) string {
+	switch {
+	case h.endings[w].pass.Outcome != reconcile.Done:
+		return fmt.Sprintf("the last of %d passes ended %s", h.passes, h.endings[w].pass.Outcome)
+	case w.Record.Status.Generations.Reconciled != w.Record.Generation:
+		return "the spec's generation is not reconciled"
+	case w.Record.Status.Health.DataMovementPriority != 0: // that data has arrived will be recorded
 		return "data still moves"
 	}
-	for _, g := range h.w.Record.Status.ProcessGroups {
+	for _, g := range w.Record.Status.ProcessGroups {
 		if g.IsMarkedForRemoval() {
 			return fmt.Sprintf("%s is still marked for removal", g.ProcessGroupID)
 		}
@@ -239,8 +254,10 @@ func writesToConverged(h *history, _ *deed) string {
 		return ""
 	}
 	var words []string
-	for _, a := range h.w.Acted[h.actedWhenSettled:] {
-		words = append(words, a.Describe())
+	for _, w := range h.worlds {
+		for _, a := range w.Acted[h.endings[w].acted:] {
+			words = append(words, a.Describe())
+		}
 	}
 	return strings.Join(words, "; ")
 }

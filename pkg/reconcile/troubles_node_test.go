@@ -82,7 +82,7 @@ var versionTroubles = []trouble{
 		if version == h.w.Record.Spec.Version {
 			return
 		}
-		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.Version = version })
+		h.editAll(func(s *v1beta2.FoundationDBClusterSpec) { s.Version = version })
 		h.tell("spec: version %s", version)
 	}},
 }

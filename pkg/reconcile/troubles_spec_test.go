@@ -7,12 +7,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
 // edit changes the spec as a person does.
 func (h *history) edit(change func(*v1beta2.FoundationDBClusterSpec)) {
 	change(&h.w.Record.Spec)
 	h.w.Record.Generation++
+}
+
+// editAll changes the specs of all instances, as has to be done for what is the database's.
+func (h *history) editAll(change func(*v1beta2.FoundationDBClusterSpec)) {
+	h.inTurn(func() { h.edit(change) })
 }
 
 var specTroubles = []trouble{
@@ -36,7 +42,7 @@ var specTroubles = []trouble{
 		if h.w.Record.Spec.DatabaseConfiguration.RedundancyMode == mode {
 			mode = v1beta2.RedundancyModeDouble
 		}
-		h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
+		h.editAll(func(s *v1beta2.FoundationDBClusterSpec) {
 			s.DatabaseConfiguration.RedundancyMode = mode
 			s.ProcessCounts.Storage = max(s.ProcessCounts.Storage, h.fewest())
 		})
@@ -131,7 +137,9 @@ func (h *history) repair() {
 
 // wanted reports whether an exclusion is of a group that leaves.
 func (h *history) wanted(target string) bool {
-	return slices.ContainsFunc(h.w.Record.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool {
-		return g.IsMarkedForRemoval() && (g.ExclusionString() == target || slices.Contains(g.Addresses, target))
+	return slices.ContainsFunc(h.worlds, func(w *sim.World) bool {
+		return slices.ContainsFunc(w.Record.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool {
+			return g.IsMarkedForRemoval() && (g.ExclusionString() == target || slices.Contains(g.Addresses, target))
+		})
 	})
 }

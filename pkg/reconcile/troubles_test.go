@@ -17,7 +17,7 @@ type trouble struct {
 }
 
 func troubles() []trouble {
-	return slices.Concat(specTroubles, versionTroubles, podTroubles, nodeTroubles, databaseTroubles, pluginTroubles, recordTroubles)
+	return slices.Concat(specTroubles, versionTroubles, podTroubles, nodeTroubles, databaseTroubles, pluginTroubles, instanceTroubles, recordTroubles)
 }
 
 func drawTrouble(random *rand.Rand) trouble {
@@ -178,15 +178,20 @@ var pluginTroubles = []trouble{
 
 // startRoutine ends what ends by itself.
 func (h *history) startRoutine() {
-	if h.w.LeaseHolder != "" && !h.w.Now().Before(h.leaseEnds) {
-		h.w.LeaseHolder = ""
+	for _, w := range h.worlds {
+		if w.LeaseHolder != "" && !w.Now().Before(h.leaseEnds) {
+			w.LeaseHolder = ""
+		}
 	}
 }
 
 // calm ends all troubles but broken servers, whose group has to be replaced.
 func (h *history) calm() {
-	h.w.LockHolder, h.w.LeaseHolder, h.operator, h.w.Skew = "", "", false, 0
-	h.crashAt, h.loseAt, h.failing, h.unheard = 0, 0, 0, 0
+	for _, w := range h.worlds {
+		w.LockHolder, w.LeaseHolder, w.Skew = "", "", 0
+	}
+	h.operator = false
+	h.crashAt, h.loseAt, h.failing, h.unheard, h.faster = 0, 0, 0, 0, false
 	h.w.Unschedulable = nil
 	h.stale = false
 	h.database().SetFaults(fdbsim.Faults{})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
 // truth is what is so, whatever status and record say.
@@ -36,8 +37,7 @@ func (h *history) truth() truth {
 		pods: map[string]string{}, claims: map[string]bool{}, needed: map[string]bool{}, coordinators: map[string]bool{},
 		replicas: db.Replicas(), promised: db.Promised(), complete: db.Complete(""), completeBut: map[string]bool{},
 	}
-	coordinators, up := db.ConnectionString().Coordinators, db.Processes()
-	answering := 0
+	coordinators := db.ConnectionString().Coordinators
 	for name, pod := range h.w.Pods {
 		t.pods[name] = pod.Spec.NodeName
 		if _, known := t.completeBut[pod.Spec.NodeName]; !known {
@@ -45,11 +45,8 @@ func (h *history) truth() truth {
 		}
 		t.coordinators[name] = h.isOneOf(coordinators, name)
 		t.needed[name] = h.needs(name)
-		if t.coordinators[name] && slices.Contains(up, h.idOf(pod)) {
-			answering++
-		}
 	}
-	t.complete = t.complete && answering == len(coordinators) // a pod that was made anew can have another address
+	t.complete = t.complete && h.answering(coordinators) == len(coordinators) // a pod that was made anew can have another address
 	for name := range h.w.Volumes {
 		pod := name[:len(name)-len(claimSuffix)]
 		t.claims[pod] = true
@@ -58,10 +55,23 @@ func (h *history) truth() truth {
 	return t
 }
 
+// answering is how many of the addresses are pods' that are live members.
+func (h *history) answering(coordinators []fdb.Address) int {
+	up, n := h.database().Processes(), 0
+	for _, w := range h.worlds {
+		for name, pod := range w.Pods {
+			if h.isOneOf(coordinators, name) && slices.Contains(up, idOf(w, pod)) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 const claimSuffix = "-data"
 
 // needs reports whether the database needs something that is on the volume of a pod.
-func (h *history) needs(pod string) bool { return h.database().NeedsData(h.w.DataKey(pod, 1)) }
+func (h *history) needs(pod string) bool { return h.database().NeedsData(h.home(pod).DataKey(pod, 1)) }
 
 // coordinates reports whether a pod runs a coordinator.
 func (h *history) coordinates(pod string) bool {
@@ -70,27 +80,30 @@ func (h *history) coordinates(pod string) bool {
 
 // isOneOf reports whether one of the addresses is a pod's, by IP or by name.
 func (h *history) isOneOf(addresses []fdb.Address, pod string) bool {
-	there, g := h.w.Pods[pod], h.groupOf(pod)
+	w := h.home(pod)
+	there, g := w.Pods[pod], h.groupOf(pod)
 	return slices.ContainsFunc(addresses, func(a fdb.Address) bool {
-		return (there != nil && there.Status.PodIP == a.Host) || (g != nil && !a.IsIP() && g.DNSName(h.w.Record) == a.Host)
+		return (there != nil && there.Status.PodIP == a.Host) || (g != nil && !a.IsIP() && g.DNSName(w.Record) == a.Host)
 	})
 }
 
 // answers reports whether a server of a pod is a live member of the database.
 func (h *history) answers(pod string) bool {
-	there := h.w.Pods[pod]
-	return there != nil && slices.Contains(h.database().Processes(), h.idOf(there))
+	w := h.home(pod)
+	there := w.Pods[pod]
+	return there != nil && slices.Contains(h.database().Processes(), idOf(w, there))
 }
 
 // idOf is the process group's ID that a pod carries.
-func (h *history) idOf(pod *corev1.Pod) string {
-	return pod.Labels[h.w.Record.ProcessGroupIDLabels()[0]]
+func idOf(w *sim.World, pod *corev1.Pod) string {
+	return pod.Labels[w.Record.ProcessGroupIDLabels()[0]]
 }
 
 // groupOf is the process group in the record that has a pod of this name, or nil.
 func (h *history) groupOf(pod string) *v1beta2.ProcessGroupStatus {
-	for _, g := range h.w.Record.Status.ProcessGroups {
-		if g.PodName(h.w.Record) == pod {
+	record := h.home(pod).Record
+	for _, g := range record.Status.ProcessGroups {
+		if g.PodName(record) == pod {
 			return g
 		}
 	}

@@ -70,6 +70,7 @@ func (k *witness) Begin(ctx context.Context) error {
 
 // Lock implements reconcile.Actor.
 func (k *witness) Lock(ctx context.Context) error {
+	k.h.overtaken(ctx)
 	if err := k.h.w.Lock(ctx); err != nil {
 		return err
 	}

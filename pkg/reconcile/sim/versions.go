@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,13 +48,22 @@ func versionOrZero(text string) fdb.Version {
 	return v
 }
 
-// clientVersion is the version of the fdbcli that reaches the servers: every pod has
-// that of the version that its servers run in, until an upgrade is over.
+// clientVersion is the version of the fdbcli that reaches the servers. A pod has those of
+// all versions that its servers may run in, and the real observer tries them in turn;
+// here it is the one that most servers run in. Pods that were made while an upgrade is
+// prepared already start in the next one, and reach nobody.
 func (w *World) clientVersion() string {
-	for _, name := range w.podNames() {
-		if running := w.running[name]; running != nil && running.serving != "" && running.allRun() {
-			return running.serving
+	serving := map[string]int{}
+	for _, running := range w.running {
+		if running.serving != "" && running.allRun() {
+			serving[running.serving]++
 		}
 	}
-	return w.Record.Spec.Version
+	best := w.Record.Spec.Version
+	for _, version := range slices.Sorted(maps.Keys(serving)) {
+		if serving[version] > serving[best] {
+			best = version
+		}
+	}
+	return best
 }
