@@ -2,7 +2,6 @@ package v1beta2
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -26,8 +25,6 @@ const maxProcessGroupIDLength = 63
 
 // ExclusionLocalityPrefix is the locality by which process groups are excluded.
 const ExclusionLocalityPrefix = "locality_instance_id"
-
-var processGroupIDPattern = regexp.MustCompile(`^[\w-]+-\d+$`)
 
 // ProcessGroupIDFor is the ID of the process group with this class and number.
 func (c *FoundationDBCluster) ProcessGroupIDFor(class ProcessClass, number int) ProcessGroupID {
@@ -76,11 +73,24 @@ func (id ProcessGroupID) check() error {
 	switch {
 	case len(id) > maxProcessGroupIDLength:
 		return fmt.Errorf("process group ID %q has %d characters, at most %d are allowed", id, len(id), maxProcessGroupIDLength)
-	case !processGroupIDPattern.MatchString(string(id)):
+	case !id.wellFormed():
 		return fmt.Errorf("%q is no process group ID: want [<prefix>-]<class>-<number>", id)
 	}
 	return nil
 }
+
+// wellFormed reports whether the ID matches ^[\w-]+-\d+$. It is asked of every process
+// group several times in a pass, which a regular expression makes felt.
+func (id ProcessGroupID) wellFormed() bool {
+	before, digits := cutLast(string(id), "-")
+	return before != "" && digits != "" && strings.Trim(before, idLetters) == "" && strings.Trim(digits, idDigits) == ""
+}
+
+// The characters of IDs, as \d and \w are.
+const (
+	idDigits  = "0123456789"
+	idLetters = idDigits + "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
+)
 
 // cutLast cuts text around the last separator; without one all of it is after.
 func cutLast(text, separator string) (before, after string) {

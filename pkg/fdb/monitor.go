@@ -69,7 +69,8 @@ func (m MonitorConfiguration) ServersRun() bool { return m.RunServers == nil || 
 // CommandLine is the command line of server processNumber, from 1: the binary and
 // one word per argument.
 func (m MonitorConfiguration) CommandLine(binary string, processNumber int, env map[string]string) ([]string, error) {
-	words := []string{binary}
+	words := make([]string, 1, 1+len(m.Arguments))
+	words[0] = binary
 	for i, a := range m.Arguments {
 		word, err := a.Generate(processNumber, env)
 		if err != nil {
@@ -99,15 +100,16 @@ func (a Argument) Generate(processNumber int, env map[string]string) (string, er
 }
 
 func (a Argument) concatenate(processNumber int, env map[string]string) (string, error) {
-	var text strings.Builder
-	for _, part := range a.Values {
-		s, err := part.Generate(processNumber, env)
+	var room [16]string // enough for every argument that is made here
+	parts := room[:0]
+	for i := range a.Values {
+		part, err := a.Values[i].Generate(processNumber, env)
 		if err != nil {
 			return "", err
 		}
-		text.WriteString(s)
+		parts = append(parts, part)
 	}
-	return text.String(), nil
+	return strings.Join(parts, ""), nil
 }
 
 func (a Argument) number(processNumber int) int {

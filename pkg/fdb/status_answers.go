@@ -70,12 +70,20 @@ func (s *Status) Time() (now time.Time, ok bool) {
 
 // ProcessList is all processes, ordered by process group, process and ID.
 func (s *Status) ProcessList() []Process {
+	return s.processesThat(func(Process) bool { return true }, len(s.Cluster.Processes))
+}
+
+// processesThat is about so many processes of the list. What is not asked for is not
+// sorted: of a thousand groups each asks for its own.
+func (s *Status) processesThat(match func(Process) bool, about int) []Process {
 	// The keys are sorted rather than the processes, which are large: a pass over a
 	// thousand of them asks for this list several times.
 	type key struct{ instance, process, id string }
-	keys := make([]key, 0, len(s.Cluster.Processes))
+	keys := make([]key, 0, about)
 	for id, p := range s.Cluster.Processes {
-		keys = append(keys, key{p.InstanceID(), p.Locality[LocalityProcessID], id})
+		if match(p) {
+			keys = append(keys, key{p.InstanceID(), p.Locality[LocalityProcessID], id})
+		}
 	}
 	slices.SortFunc(keys, func(a, b key) int {
 		if c := cmp.Compare(a.instance, b.instance); c != 0 {
@@ -96,7 +104,7 @@ func (s *Status) ProcessesOf(instanceID string) []Process {
 	if instanceID == "" {
 		return nil
 	}
-	return slices.DeleteFunc(s.ProcessList(), func(p Process) bool { return p.InstanceID() != instanceID })
+	return s.processesThat(func(p Process) bool { return p.InstanceID() == instanceID }, 1)
 }
 
 // Coordinators are the coordinators as a connection string would list them: the

@@ -57,12 +57,28 @@ func CommandLineFrom(m fdb.MonitorConfiguration, l Launch, number int, variables
 // withPlaceholders adds "$NAME" for every variable that the arguments use and
 // nobody knows.
 func withPlaceholders(variables map[string]string, arguments []fdb.Argument) map[string]string {
+	if allKnown(variables, arguments) {
+		return variables // as nearly always: there is nothing to add to a copy
+	}
 	all := maps.Clone(variables)
 	if all == nil {
 		all = map[string]string{}
 	}
 	addPlaceholders(all, arguments)
 	return all
+}
+
+func allKnown(variables map[string]string, arguments []fdb.Argument) bool {
+	for i := range arguments {
+		a := &arguments[i]
+		if !allKnown(variables, a.Values) {
+			return false
+		}
+		if _, known := variables[a.Source]; !known && a.Type == fdb.ArgumentEnvironment {
+			return false
+		}
+	}
+	return true
 }
 
 func addPlaceholders(variables map[string]string, arguments []fdb.Argument) {

@@ -16,7 +16,7 @@ const Unschedulable = "*"
 // containers that crash, sorted, and one word for a pod that hardly any node takes.
 func Faults(spec *corev1.PodSpec) []string {
 	var faults []string
-	for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {
+	for c := range containers(spec) {
 		if CrashLoops(c) {
 			faults = append(faults, c.Name)
 		}

@@ -79,7 +79,11 @@ func missing(have, want map[string]string) map[string]string {
 
 // merged is a new map with the entries of all; later ones win.
 func merged(all ...map[string]string) map[string]string {
-	m := map[string]string{}
+	size := 0
+	for _, one := range all {
+		size += len(one)
+	}
+	m := make(map[string]string, size)
 	for _, one := range all {
 		maps.Copy(m, one)
 	}

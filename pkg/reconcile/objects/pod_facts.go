@@ -3,6 +3,7 @@ package objects
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,8 +33,8 @@ func PublicIPSourceOf(pod *corev1.Pod) v1beta2.PublicIPSource {
 // ServersPerPodOf is how many servers of the class a pod was made for.
 func ServersPerPodOf(pod *corev1.Pod, class v1beta2.ProcessClass) (int, error) {
 	variable := class.ServersPerPodVariable()
-	for _, c := range pod.Spec.Containers {
-		for _, v := range c.Env {
+	for i := range pod.Spec.Containers {
+		for _, v := range pod.Spec.Containers[i].Env {
 			if v.Name != variable {
 				continue
 			}
@@ -56,12 +57,26 @@ func IPFamilyOf(pod *corev1.Pod) (int, error) {
 	if ImageTypeOf(pod) == v1beta2.ImageTypeUnified {
 		return familyOfConfiguration(pod)
 	}
-	for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
+	for c := range containers(&pod.Spec) {
 		if i := slices.Index(c.Args, "--public-ip-family"); i >= 0 && i+1 < len(c.Args) {
 			return parseFamily(pod, c.Args[i+1])
 		}
 	}
 	return 0, nil
+}
+
+// containers are those that run, and then those that run before them. They are large, so
+// nobody copies them.
+func containers(spec *corev1.PodSpec) iter.Seq[*corev1.Container] {
+	return func(yield func(*corev1.Container) bool) {
+		for _, list := range [][]corev1.Container{spec.Containers, spec.InitContainers} {
+			for i := range list {
+				if !yield(&list[i]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func parseFamily(pod *corev1.Pod, text string) (int, error) {
@@ -172,4 +187,4 @@ func hasVariable(c *corev1.Container, name string) bool {
 }
 
 // CrashLoops reports whether a container of a pod was made to fail on purpose.
-func CrashLoops(c corev1.Container) bool { return len(c.Args) > 0 && c.Args[0] == crashLoop }
+func CrashLoops(c *corev1.Container) bool { return len(c.Args) > 0 && c.Args[0] == crashLoop }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"slices"
 	"strconv"
 
@@ -28,6 +29,18 @@ func NewSpecHashes(c *v1beta2.FoundationDBCluster) *SpecHashes {
 // nil when the text does not depend on the number in that simple way.
 type specText [][]byte
 
+// hashWith is the hash of the text with a number in every cut.
+func (t specText) hashWith(number string) string {
+	text := sha256.New()
+	for i, piece := range t {
+		if i > 0 {
+			io.WriteString(text, number) //nolint:errcheck // a hash takes everything
+		}
+		text.Write(piece)
+	}
+	return hex.EncodeToString(text.Sum(nil))
+}
+
 // Of is the hash that the pod of a group, made now, would record of its spec.
 func (h *SpecHashes) Of(g *v1beta2.ProcessGroupStatus) (string, error) {
 	number, plain := h.plainNumber(g)
@@ -45,8 +58,7 @@ func (h *SpecHashes) Of(g *v1beta2.ProcessGroupStatus) (string, error) {
 	if text == nil {
 		return h.whole(g)
 	}
-	sum := sha256.Sum256(bytes.Join(text, []byte(number)))
-	return hex.EncodeToString(sum[:]), nil
+	return text.hashWith(number), nil
 }
 
 func (h *SpecHashes) whole(g *v1beta2.ProcessGroupStatus) (string, error) {

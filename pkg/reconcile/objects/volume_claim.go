@@ -19,18 +19,30 @@ func PersistentVolumeClaim(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGro
 	if !g.ProcessClass.IsStateful() {
 		return nil, nil
 	}
-	claim := &corev1.PersistentVolumeClaim{}
-	if t := c.Settings(g.ProcessClass).VolumeClaimTemplate; t != nil {
-		claim = t.DeepCopy()
-	}
+	claim := claimOf(c, g.ProcessClass)
 	claim.ObjectMeta = ClaimMetadata(c, g)
-	fillClaimSpec(&claim.Spec)
 	hash, err := SpecHash(claim.Spec)
 	if err != nil {
 		return nil, err
 	}
 	metav1.SetMetaDataAnnotation(&claim.ObjectMeta, v1beta2.AnnotationLastAppliedSpec, hash)
 	return claim, nil
+}
+
+// ClaimSpecHash is the hash that PersistentVolumeClaim records for the groups of a class:
+// what it is made of depends on nothing else of a group.
+func ClaimSpecHash(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) (string, error) {
+	return SpecHash(claimOf(c, class).Spec)
+}
+
+// claimOf is the class' claim, as the template has it, with a complete spec.
+func claimOf(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) *corev1.PersistentVolumeClaim {
+	claim := &corev1.PersistentVolumeClaim{}
+	if t := c.Settings(class).VolumeClaimTemplate; t != nil {
+		claim = t.DeepCopy()
+	}
+	fillClaimSpec(&claim.Spec)
+	return claim
 }
 
 // ClaimMetadata is the metadata of a group's volume claim that can be changed on one

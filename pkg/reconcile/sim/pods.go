@@ -99,7 +99,8 @@ func (w *World) start(pod *corev1.Pod) {
 		pod.Status.PodIP = fmt.Sprintf("10.%d.%d.%d", net+1, w.nextIP/perNet, w.nextIP%perNet+1)
 	}
 	pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
-	for _, c := range pod.Spec.Containers {
+	for i := range pod.Spec.Containers {
+		c := &pod.Spec.Containers[i]
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Ready: !objects.CrashLoops(c)})
 	}
 	running := &runningPod{files: map[string][]byte{}, servers: map[int]*fdbsim.ServerHandle{}}

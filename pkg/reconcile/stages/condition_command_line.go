@@ -61,10 +61,7 @@ func (m monitorConfigurations) of(s plan.Snapshot, l objects.Launch) (fdb.Monito
 
 // rightVersion is not asked during a patch upgrade: versions are mixed then.
 func (f groupFacts) rightVersion(p fdb.Process) bool {
-	if compatibleUpgrade(f.s.Cluster) {
-		return true
-	}
-	return released(p) == f.s.Cluster.Spec.Version
+	return f.versionsMixed || released(p) == f.s.Cluster.Spec.Version
 }
 
 // released is a process' version without the mark of builds that are not releases.

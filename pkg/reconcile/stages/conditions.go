@@ -58,27 +58,39 @@ func (f groupFacts) began(name v1beta2.ProcessGroupConditionType) time.Time {
 	return f.s.Now
 }
 
+// The questions by what is left of a group.
+var (
+	whenGone       = []condition{missingPod, resourcesTerminating, incorrectCommandLine, nodeTaintDetected, nodeTaintReplacing}
+	whenEnding     = []condition{missingPod, resourcesTerminating, podFailing, incorrectCommandLine, nodeTaintDetected, nodeTaintReplacing}
+	aboutProcesses = []condition{missingPod, missingProcesses, sidecarUnreachable, incorrectCommandLine, markedAsExcluded, ioError, highRunLoopBusy}
+	aboutObjects   = []condition{incorrectPodSpec, incorrectSidecarImage, incorrectPodMetadata, incorrectConfigMap, missingPVC, podPending, nodeTaintDetected, nodeTaintReplacing}
+	whenPending    = slices.Concat(aboutProcesses, aboutObjects)
+	whenRunning    = slices.Concat(whenPending, []condition{podFailing})
+)
+
 // questionsFor picks the questions by what is left of the group.
 func questionsFor(f groupFacts) []condition {
-	whenGone := []condition{missingPod, resourcesTerminating, incorrectCommandLine, nodeTaintDetected, nodeTaintReplacing}
-	whenEnding := []condition{missingPod, resourcesTerminating, podFailing, incorrectCommandLine, nodeTaintDetected, nodeTaintReplacing}
-	if f.group.IsGone() && f.group.ExclusionSkipped {
-		whenGone, whenEnding = append(whenGone, missingProcesses), append(whenEnding, missingProcesses)
-	}
-	aboutProcesses := []condition{missingPod, missingProcesses, sidecarUnreachable, incorrectCommandLine, markedAsExcluded, ioError, highRunLoopBusy}
-	aboutObjects := []condition{incorrectPodSpec, incorrectSidecarImage, incorrectPodMetadata, incorrectConfigMap, missingPVC, podPending, nodeTaintDetected, nodeTaintReplacing}
 	switch {
 	case f.underMaintenance():
 		return nil // planned restarts must not look like failures
 	case f.pod == nil:
-		return whenGone
+		return f.andProcesses(whenGone)
 	case f.pod.DeletionTimestamp != nil && (f.group.IsGone() || f.endsTooSlowly()):
-		return whenEnding
+		return f.andProcesses(whenEnding)
 	case f.isPending():
-		return append(aboutProcesses, aboutObjects...)
+		return whenPending
 	default:
-		return append(append(aboutProcesses, aboutObjects...), podFailing)
+		return whenRunning
 	}
+}
+
+// andProcesses adds the question about processes for a group that leaves without having
+// been drained: nothing else tells when its servers are gone.
+func (f groupFacts) andProcesses(questions []condition) []condition {
+	if !f.group.IsGone() || !f.group.ExclusionSkipped {
+		return questions
+	}
+	return slices.Concat(questions, []condition{missingProcesses})
 }
 
 // underMaintenance reports whether the database expects the group's processes to

@@ -20,10 +20,12 @@ type inspection struct {
 	specs   *objects.SpecHashes
 	// claims are the volume claims by the ID that they carry.
 	claims map[v1beta2.ProcessGroupID]*corev1.PersistentVolumeClaim
+	// claimHashes are of the specs that the classes' claims would be made from now.
+	claimHashes map[v1beta2.ProcessClass]string
 }
 
 func newInspection(s plan.Snapshot, o Options) inspection {
-	return inspection{s: s, options: o, specs: objects.NewSpecHashes(s.Cluster), claims: claimsByGroup(s)}
+	return inspection{s: s, options: o, specs: objects.NewSpecHashes(s.Cluster), claims: claimsByGroup(s), claimHashes: map[v1beta2.ProcessClass]string{}}
 }
 
 // claimsByGroup are the cluster's own volume claims by the ID that they carry, the
@@ -32,7 +34,7 @@ func claimsByGroup(s plan.Snapshot) map[v1beta2.ProcessGroupID]*corev1.Persisten
 	claims := map[v1beta2.ProcessGroupID]*corev1.PersistentVolumeClaim{}
 	for _, name := range slices.Sorted(maps.Keys(s.Volumes)) {
 		claim := s.Volumes[name]
-		if id := idOf(s.Cluster, claim); belongs(s.Cluster, claim.ObjectMeta) && claims[id] == nil {
+		if id := idOf(s.Cluster, claim); belongs(s.Cluster, &claim.ObjectMeta) && claims[id] == nil {
 			claims[id] = claim
 		}
 	}
@@ -47,7 +49,7 @@ func idOf(c *v1beta2.FoundationDBCluster, claim *corev1.PersistentVolumeClaim) v
 // group's, and else one that carries the group's ID.
 func (i inspection) claim(g *v1beta2.ProcessGroupStatus) *corev1.PersistentVolumeClaim {
 	named := i.s.Volumes[g.PVCName(i.s.Cluster)]
-	if named != nil && idOf(i.s.Cluster, named) == g.ProcessGroupID && belongs(i.s.Cluster, named.ObjectMeta) {
+	if named != nil && idOf(i.s.Cluster, named) == g.ProcessGroupID && belongs(i.s.Cluster, &named.ObjectMeta) {
 		return named
 	}
 	return i.claims[g.ProcessGroupID]
@@ -117,21 +119,33 @@ func claimDiffers(i inspection, g *v1beta2.ProcessGroupStatus, _ *corev1.Pod) (s
 	if have == nil || !g.ProcessClass.IsStateful() {
 		return "", nil
 	}
-	want, err := objects.PersistentVolumeClaim(i.s.Cluster, g)
+	want, err := i.claimHash(g.ProcessClass)
 	if err != nil {
 		return "", err
 	}
 	hash := have.Annotations[v1beta2.AnnotationLastAppliedSpec]
 	switch {
-	case have.Name != want.Name:
+	case have.Name != g.PVCName(i.s.Cluster):
 		return "the volume claim has another name", nil
 	case hash == "":
 		return "", fmt.Errorf("volume claim %s %w", have.Name, errNoHash)
-	case hash != want.Annotations[v1beta2.AnnotationLastAppliedSpec]:
+	case hash != want:
 		return "the spec of the volume claim differs", nil
 	default:
 		return "", nil
 	}
+}
+
+// claimHash is made once per class: there are many claims, and few specs.
+func (i inspection) claimHash(class v1beta2.ProcessClass) (string, error) {
+	if hash, known := i.claimHashes[class]; known {
+		return hash, nil
+	}
+	hash, err := objects.ClaimSpecHash(i.s.Cluster, class)
+	if err == nil {
+		i.claimHashes[class] = hash
+	}
+	return hash, err
 }
 
 // idDiffers: the ID is not the one that the spec's prefix gives to a group of this

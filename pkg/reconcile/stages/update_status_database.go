@@ -86,10 +86,14 @@ func majorityVersion(document *fdb.Status) (best fdb.Version, ok bool) {
 	if document == nil {
 		return fdb.Version{}, false
 	}
+	texts := map[string]int{}
+	for _, p := range document.Cluster.Processes {
+		texts[p.Version]++
+	}
 	counts := map[fdb.Version]int{}
-	for _, p := range document.ProcessList() {
-		if v, err := fdb.ParseVersion(p.Version); err == nil {
-			counts[v]++
+	for text, n := range texts {
+		if v, err := fdb.ParseVersion(text); err == nil {
+			counts[v] += n
 		}
 	}
 	for v, n := range counts {

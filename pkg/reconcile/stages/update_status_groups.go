@@ -28,6 +28,8 @@ type groupFacts struct {
 	specs *objects.SpecHashes
 	// monitors are the configurations that pods' monitors should have.
 	monitors monitorConfigurations
+	// versionsMixed is true during a patch upgrade.
+	versionsMixed bool
 	// databaseAnswers is false when no process of the data center reports, as in a
 	// status document that came without what processes say of themselves: nothing
 	// follows then from one that is silent.
@@ -48,13 +50,13 @@ func recordGroups(s *plan.Snapshot) error {
 	// Sorted and complete before anything is judged: desired objects depend on them.
 	v1beta2.SortProcessGroups(s.Cluster.Status.ProcessGroups)
 	tidy(&s.Cluster.Status)
-	specs, monitors := objects.NewSpecHashes(s.Cluster), monitorConfigurations{}
+	specs, monitors, mixed := objects.NewSpecHashes(s.Cluster), monitorConfigurations{}, compatibleUpgrade(s.Cluster)
 	for _, g := range s.Groups() {
 		f, err := factsOf(*s, g, reporting)
 		if err != nil {
 			return err
 		}
-		f.hashes, f.specs, f.monitors = hashes, specs, monitors
+		f.hashes, f.specs, f.monitors, f.versionsMixed = hashes, specs, monitors, mixed
 		if err := judgeGroup(f); err != nil {
 			return err
 		}

@@ -35,22 +35,22 @@ func orphans(s plan.Snapshot) []plan.NewGroup {
 	return groups
 }
 
-func groupObjects(s plan.Snapshot) []metav1.ObjectMeta {
-	var objects []metav1.ObjectMeta
+func groupObjects(s plan.Snapshot) []*metav1.ObjectMeta {
+	objects := make([]*metav1.ObjectMeta, 0, len(s.Pods)+len(s.Volumes)+len(s.Services))
 	for _, pod := range s.Pods {
-		objects = append(objects, pod.ObjectMeta)
+		objects = append(objects, &pod.ObjectMeta)
 	}
 	for _, claim := range s.Volumes {
-		objects = append(objects, claim.ObjectMeta)
+		objects = append(objects, &claim.ObjectMeta)
 	}
 	for _, service := range s.Services {
-		objects = append(objects, service.ObjectMeta)
+		objects = append(objects, &service.ObjectMeta)
 	}
 	return objects
 }
 
 // belongs reports whether an object is the cluster's own, for specs that ask for
 // more than matching labels.
-func belongs(c *v1beta2.FoundationDBCluster, object metav1.ObjectMeta) bool {
-	return !c.FilterOnOwnerReference() || metav1.IsControlledBy(&object, c)
+func belongs(c *v1beta2.FoundationDBCluster, object *metav1.ObjectMeta) bool {
+	return !c.FilterOnOwnerReference() || metav1.IsControlledBy(object, c)
 }
