@@ -14,8 +14,8 @@ func clusterKey(c fdb.ConnectionString) string { return c.Description + ":" + c.
 // has to answer, and on the kind of connection the address asks for.
 func (w *World) coordinatorAt(a fdb.Address) *server {
 	for _, ip := range w.lookup(a.Host) {
-		at := fdb.Address{Host: ip.String(), Port: a.Port}
-		if s := w.listener(at.HostPort()); s != nil && s.alive() && s.serves(at.HostPort(), a.TLS) {
+		at := fdb.Address{Host: ip.String(), Port: a.Port}.HostPort()
+		if s := w.listener(at); s != nil && s.alive() && s.serves(at, a.TLS) {
 			return s
 		}
 	}

@@ -97,7 +97,7 @@ func (db *database) live() []*server {
 	if !reached {
 		return nil
 	}
-	var live []*server
+	live := make([]*server, 0, len(db.members))
 	for _, s := range db.members {
 		if s.alive() && s.version.ProtocolCompatible(version) {
 			live = append(live, s)
@@ -108,12 +108,20 @@ func (db *database) live() []*server {
 
 // quorumVersion is the version that a majority of the coordinators speaks.
 func (db *database) quorumVersion() (fdb.Version, bool) {
+	var answering []*server
 	for _, a := range db.conn.Coordinators {
-		s := db.w.coordinatorAt(a)
-		if s == nil {
-			continue
+		if s := db.w.coordinatorAt(a); s != nil {
+			answering = append(answering, s)
 		}
-		if _, reached := db.w.quorum(db.conn, s.version); reached {
+	}
+	for _, s := range answering {
+		speak := 0
+		for _, other := range answering {
+			if other.version.ProtocolCompatible(s.version) {
+				speak++
+			}
+		}
+		if speak > len(db.conn.Coordinators)/2 {
 			return s.version, true
 		}
 	}

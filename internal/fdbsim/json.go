@@ -2,7 +2,6 @@ package fdbsim
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,16 @@ import (
 
 // object is a JSON object of a status document.
 type object map[string]any
+
+// keys are in order. Rendering asks every object of a document for them.
+func (o object) keys() []string {
+	keys := make([]string, 0, len(o))
+	for key := range o {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
 
 // prettyJSON renders a document as fdbcli does: keys in order, four blanks a
 // level, and a blank before each colon.
@@ -22,7 +31,7 @@ func appendPretty(b []byte, v any, level int) []byte {
 	switch v := v.(type) {
 	case object:
 		b = append(b, "{\n"...)
-		for i, key := range slices.Sorted(maps.Keys(v)) {
+		for i, key := range v.keys() {
 			b = appendSeparator(b, i)
 			b = append(appendQuoted(appendIndent(b, level+1), key), " : "...)
 			b = appendPretty(b, v[key], level+1)
@@ -65,7 +74,7 @@ func compactJSON(v any) string {
 	switch v := v.(type) {
 	case object:
 		parts := make([]string, 0, len(v))
-		for _, key := range slices.Sorted(maps.Keys(v)) {
+		for _, key := range v.keys() {
 			parts = append(parts, quoteJSON(key)+":"+compactJSON(v[key]))
 		}
 		return "{" + strings.Join(parts, ",") + "}"

@@ -89,7 +89,7 @@ func ParseStatus(text []byte) (*Status, error) {
 		Client  *ClientStatus  `json:"client"`
 		Cluster *ClusterStatus `json:"cluster"`
 	}
-	if err := json.NewDecoder(bytes.NewReader(text[start:])).Decode(&document); err != nil {
+	if err := decodeFirst(text[start:], &document); err != nil {
 		return nil, fmt.Errorf("parsing status: %w", err)
 	}
 	if document.Client == nil || document.Cluster == nil {
@@ -101,4 +101,14 @@ func ParseStatus(text []byte) (*Status, error) {
 		s.Cluster.Processes[id] = p
 	}
 	return s, nil
+}
+
+// decodeFirst reads the document that text begins with. A Decoder finds its end whatever
+// follows, but copies all of the text to do so, megabytes for a large cluster; nothing
+// with a brace in it follows as a rule, and then the document ends at the last one.
+func decodeFirst(text []byte, into any) error {
+	if end := bytes.LastIndexByte(text, '}'); json.Unmarshal(text[:end+1], into) == nil {
+		return nil
+	}
+	return json.NewDecoder(bytes.NewReader(text)).Decode(into)
 }

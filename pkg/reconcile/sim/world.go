@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -185,9 +186,14 @@ func (s *site) resolve(host string) ([]netip.Addr, error) {
 }
 
 func (w *World) resolve(host string) ([]netip.Addr, error) {
+	label, _, _ := strings.Cut(host, ".")
 	for _, g := range w.Record.Status.ProcessGroups {
-		pod := w.Pods[g.PodName(w.Record)]
-		if pod == nil || pod.Status.PodIP == "" || g.DNSName(w.Record) != host {
+		name := g.PodName(w.Record)
+		if !strings.HasPrefix(name, label) || g.DNSName(w.Record) != host {
+			continue
+		}
+		pod := w.Pods[name]
+		if pod == nil || pod.Status.PodIP == "" {
 			continue
 		}
 		ip, err := netip.ParseAddr(pod.Status.PodIP)
