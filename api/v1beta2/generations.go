@@ -24,11 +24,11 @@ type Gaps struct {
 
 // ReconciliationGaps compares a cluster, whose status was just computed, with
 // its spec. desired is the database configuration in the same normal form as
-// the one in the status.
+// the one in the status. Others are gaps that the record does not show.
 //
 // It says nothing about the health of the database beyond its availability:
 // data that is still moving keeps no generation from being reached.
-func (c *FoundationDBCluster) ReconciliationGaps(desired DatabaseConfiguration) Gaps {
+func (c *FoundationDBCluster) ReconciliationGaps(desired DatabaseConfiguration, others ...string) Gaps {
 	if !c.Status.Configured {
 		return c.unconfiguredGaps()
 	}
@@ -46,6 +46,7 @@ func (c *FoundationDBCluster) ReconciliationGaps(desired DatabaseConfiguration) 
 	}
 	g.compareDatabase(c, desired)
 	g.compareObjects(c)
+	g.Reasons = append(g.Reasons, others...)
 	if len(g.Reasons) == 0 {
 		g.Generations.Reconciled = c.Generation
 	}

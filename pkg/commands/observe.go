@@ -166,6 +166,6 @@ func judged(facts ui.Facts, s plan.Snapshot) ui.Facts {
 	}
 	facts.Snapshot = s
 	facts.Desired = objects.DesiredConfiguration(s.Cluster)
-	facts.Gaps = s.Cluster.ReconciliationGaps(objects.DesiredRecordConfiguration(s.Cluster))
+	facts.Gaps = stages.Gaps(s)
 	return facts
 }

@@ -103,7 +103,7 @@ func (s *Status) StorageEngines() map[string]int {
 	engines := map[string]int{}
 	for _, p := range s.Cluster.Processes {
 		for _, r := range p.Roles {
-			if r.Role != RoleStorage {
+			if r.Role != RoleStorage || (r.TSS != nil && *r.TSS) { // testers try out an engine of their own
 				continue
 			}
 			engine := ""

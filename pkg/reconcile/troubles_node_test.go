@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
 // The keys of the taints of histories: one that rules name, and one that they do not.
@@ -88,11 +90,19 @@ var versionTroubles = []trouble{
 }
 
 // reachable are the versions that the cluster can go to from what it runs now: any of its
-// own protocol, and newer ones.
+// own protocol, and newer ones. Once servers were restarted in a newer one there is no way
+// back, whatever the record says yet.
 func (h *history) reachable() []string {
 	newer := []string{"7.4.5", "7.4.6"}
-	if slices.Contains(newer, h.w.Record.Status.RunningVersion) {
+	if slices.ContainsFunc(h.worlds, wasUpgraded) {
 		return newer
 	}
 	return append([]string{"7.3.79", "7.3.80"}, newer...)
+}
+
+func wasUpgraded(w *sim.World) bool {
+	return slices.ContainsFunc(w.Acted, func(a plan.Action) bool {
+		restart, ok := a.(plan.RestartProcesses)
+		return ok && restart.UpgradeTo != ""
+	})
 }

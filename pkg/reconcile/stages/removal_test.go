@@ -220,6 +220,14 @@ func TestRemovePods(t *testing.T) {
 				g.SetExcluded(noon)
 			}, does: []string{deleted}, holds: "until their objects are gone",
 		},
+		"deletes nothing without a proof while a zone is under maintenance, which no number shows to be down": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				g := firstOf(*s, v1beta2.ProcessClassStorage)
+				g.ExclusionSkipped = true
+				g.SetExcluded(noon)
+				s.Database.Status.Cluster.MaintenanceZone = nodeName(15)
+			}, holds: "a group that was not drained goes only while no zone is under maintenance, and node-15 is",
+		},
 		"deletes nothing without a proof while another pod was just deleted, whatever the status document says": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				g := firstOf(*s, v1beta2.ProcessClassStorage)

@@ -202,6 +202,10 @@ func (r *removal) delete(d *plan.Decision) {
 			d.Hold = &plan.Hold{Reason: "nothing is deleted while the database is not fully fault tolerant: " + tolerance.Evidence, RetryAfter: toleranceRetry}
 			return
 		}
+		if under := maintenanceZone(r.s); under != "" && r.mayHoldData() {
+			d.Hold = &plan.Hold{Reason: fmt.Sprintf("a group that was not drained goes only while no zone is under maintenance, and %s is", under), RetryAfter: toleranceRetry}
+			return
+		}
 		if why := unsettledPods(r.s); len(why) > 0 && r.mayHoldData() {
 			d.Hold = &plan.Hold{Reason: "a group that was not drained goes only while all others are settled: " + someOf(why), RetryAfter: toleranceRetry}
 			return

@@ -118,14 +118,14 @@ func (r Restart) restart(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) pla
 	return d
 }
 
-// besideOtherMaintenance asks whether the storage processes of a wave are in the one zone
+// besideOtherMaintenance asks whether those of a wave that keep data are in the one zone
 // that may be under maintenance.
 func besideOtherMaintenance(s plan.Snapshot, wave []*v1beta2.ProcessGroupStatus) plan.Check {
 	c := plan.Check{Question: "is no other zone under maintenance?", Gate: plan.GateMaintain, OK: true, Evidence: "none is"}
 	under := maintenanceZone(s)
 	for _, g := range wave {
-		if under != "" && g.ProcessClass.IsAffectedByMaintenance() && string(g.FaultDomain) != under {
-			c.OK, c.Evidence = false, fmt.Sprintf("zone %s is under maintenance, and no storage process of another may go down until that has ended", under)
+		if under != "" && g.ProcessClass.IsStateful() && string(g.FaultDomain) != under {
+			c.OK, c.Evidence = false, fmt.Sprintf("zone %s is under maintenance, and nothing that keeps data in another may go down until that has ended", under)
 		}
 	}
 	return c

@@ -197,17 +197,20 @@ func besideUnavailable(s plan.Snapshot, zones []string) ([]string, plan.Check) {
 	return zones, c
 }
 
-// besideMaintenance leaves the zones that may go down while one is under maintenance:
-// that one, and those without storage processes.
+// besideMaintenance leaves the zones that may go down while one is under maintenance: that
+// one, and those that keep nothing. What is down in a zone under maintenance counts for
+// nothing in the database's numbers, so a log of another zone would be the second loss.
 func besideMaintenance(s plan.Snapshot, zones []string, byZone map[string][]outdatedPod) ([]string, plan.Check) {
 	c := plan.Check{Question: "is no other zone under maintenance?", Gate: plan.GateMaintain, OK: true, Evidence: "none is"}
 	if under := maintenanceZone(s); under != "" {
-		zones = slices.DeleteFunc(zones, func(zone string) bool { return zone != under && slices.ContainsFunc(byZone[zone], needsMaintenance) })
+		zones = slices.DeleteFunc(zones, func(zone string) bool { return zone != under && slices.ContainsFunc(byZone[zone], keepsSomething) })
 		c.OK = len(zones) > 0
-		c.Evidence = fmt.Sprintf("zone %s is under maintenance, and no storage process of another may go down until that has ended", under)
+		c.Evidence = fmt.Sprintf("zone %s is under maintenance, and nothing that keeps data in another may go down until that has ended", under)
 	}
 	return zones, c
 }
+
+func keepsSomething(pod outdatedPod) bool { return pod.class.IsStateful() }
 
 func needsMaintenance(pod outdatedPod) bool { return pod.class.IsAffectedByMaintenance() }
 

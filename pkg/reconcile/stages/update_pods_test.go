@@ -186,6 +186,21 @@ func TestUpdatePods(t *testing.T) {
 		"waits while another zone is under maintenance": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "node-1" }, holds: "zone node-1 is under maintenance",
 		},
+		"lets no log go down beside a zone under maintenance": {
+			from: healthyCluster, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
+				s.Pods["sample-log-101"].Annotations[v1beta2.AnnotationLastAppliedSpec] = "another"
+				s.Database.Status.Cluster.MaintenanceZone = "node-14"
+			}, holds: "zone node-14 is under maintenance",
+		},
+		"lets what keeps nothing go down beside a zone under maintenance": {
+			from: healthyCluster, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
+				g := firstOf(*s, v1beta2.ProcessClassStateless)
+				s.Pod(g).Annotations[v1beta2.AnnotationLastAppliedSpec] = "another"
+				s.Database.Status.Cluster.MaintenanceZone = "node-14"
+			}, does: []string{"delete, to be made anew: sample-stateless-105"}, holds: "0 more follow",
+		},
 		"takes no second zone down beside one that is unavailable": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.MaxZonesWithUnavailablePods = new(1)

@@ -80,7 +80,7 @@ func newStatus(s plan.Snapshot) (v1beta2.FoundationDBClusterStatus, error) {
 	if err := recordObjects(&s); err != nil {
 		return v1beta2.FoundationDBClusterStatus{}, err
 	}
-	s.Cluster.ReconciliationGaps(objects.DesiredRecordConfiguration(s.Cluster)).ApplyTo(&s.Cluster.Status)
+	Gaps(s).ApplyTo(&s.Cluster.Status)
 	return s.Cluster.Status, nil
 }
 

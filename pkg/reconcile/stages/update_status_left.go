@@ -6,14 +6,13 @@ import (
 	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // unreconciled says what keeps the cluster from being as its spec asks, one short
 // sentence each. It is empty for a reconciled cluster.
 func unreconciled(s plan.Snapshot) []string {
-	gaps := s.Cluster.ReconciliationGaps(objects.DesiredRecordConfiguration(s.Cluster))
+	gaps := Gaps(s)
 	left := gaps.Reasons
 	if !s.Cluster.Status.Configured {
 		left = append(left, groupsLeft(s.Groups())...)
