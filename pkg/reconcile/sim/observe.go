@@ -105,15 +105,19 @@ func (w *World) database(ctx context.Context) plan.DatabaseFacts {
 	if w.Record.Status.ConnectionString == "" {
 		return plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
 	}
-	out, err := w.fdbcli(ctx, "status json")
-	if err != nil {
-		return plan.DatabaseFacts{Unreachable: err.Error(), AsOf: w.ownTime()}
-	}
-	status, err := fdb.ParseStatus(out)
+	status, err := w.findVersion(ctx)
 	if err != nil {
 		return plan.DatabaseFacts{Unreachable: err.Error(), AsOf: w.ownTime()}
 	}
 	return plan.DatabaseFacts{Status: status, AsOf: w.ownTime()}
+}
+
+func (w *World) status(ctx context.Context) (*fdb.Status, error) {
+	out, err := w.fdbcli(ctx, "status json")
+	if err != nil {
+		return nil, err
+	}
+	return fdb.ParseStatus(out)
 }
 
 // coordination is what instances share, and which exclusions are in progress when a
@@ -163,22 +167,40 @@ func (w *World) managementKeys(ctx context.Context, names ...string) ([]string, 
 	return found, nil
 }
 
-// fdbcli runs a command in the first pod that has a cluster file.
+// fdbcli runs a command in a pod that has a cluster file: the first whose servers are
+// those that the client speaks to, as the real observer prefers pods of coordinators, or
+// just the first.
 func (w *World) fdbcli(ctx context.Context, script string) ([]byte, error) {
+	name, version := w.toolPod()
+	if name == "" {
+		return nil, fmt.Errorf("no pod has a cluster file")
+	}
+	running := w.running[name]
+	var out, errOut bytes.Buffer
+	code := w.FDB.RunTool(ctx, fdbsim.Tool{
+		Name: "fdbcli", Version: version, Host: w.Pods[name].Status.PodIP, Files: running, Stdout: &out, Stderr: &errOut,
+		Env: tlsEnvironment(w.Pods[name]), Args: []string{"-C", liveClusterFile, "--timeout", "75", "--exec", script},
+	})
+	if code != 0 {
+		return nil, fmt.Errorf("fdbcli %s: exit code %d: %s%s", script, code, out.String(), errOut.String())
+	}
+	return out.Bytes(), nil
+}
+
+// toolPod is where fdbcli runs, and which version of it; empty when no pod has a cluster file.
+func (w *World) toolPod() (first, version string) {
+	version = w.clientVersion()
 	for _, name := range w.podNames() {
 		running := w.running[name]
 		if running == nil || running.files[liveClusterFile] == nil {
 			continue
 		}
-		var out, errOut bytes.Buffer
-		code := w.FDB.RunTool(ctx, fdbsim.Tool{
-			Name: "fdbcli", Version: w.clientVersion(), Host: w.Pods[name].Status.PodIP, Files: running, Stdout: &out, Stderr: &errOut,
-			Env: tlsEnvironment(w.Pods[name]), Args: []string{"-C", liveClusterFile, "--timeout", "75", "--exec", script},
-		})
-		if code != 0 {
-			return nil, fmt.Errorf("fdbcli %s: exit code %d: %s%s", script, code, out.String(), errOut.String())
+		if running.serving == version && running.allRun() {
+			return name, version
 		}
-		return out.Bytes(), nil
+		if first == "" {
+			first = name
+		}
 	}
-	return nil, fmt.Errorf("no pod has a cluster file")
+	return first, version
 }

@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"maps"
+	"context"
 	"slices"
 	"strings"
 
@@ -48,22 +48,41 @@ func versionOrZero(text string) fdb.Version {
 	return v
 }
 
-// clientVersion is the version of the fdbcli that reaches the servers. A pod has those of
-// all versions that its servers may run in, and the real observer tries them in turn;
-// here it is the one that most servers run in. Pods that were made while an upgrade is
-// prepared already start in the next one, and reach nobody.
+// clientVersion is the version of the fdbcli that reached the database last. A pod has
+// those of all versions that its servers may run in.
 func (w *World) clientVersion() string {
-	serving := map[string]int{}
-	for _, running := range w.running {
-		if running.serving != "" && running.allRun() {
-			serving[running.serving]++
+	if w.reached != "" {
+		return w.reached
+	}
+	return w.Record.RunningVersion()
+}
+
+// findVersion has the real observer's way of finding that version: one after the other is
+// tried, the one that worked last first, until a status says that the database is there.
+func (w *World) findVersion(ctx context.Context) (*fdb.Status, error) {
+	var first *fdb.Status
+	var failed error
+	for i, version := range w.clientVersions() {
+		before := w.reached
+		w.reached = version
+		status, err := w.status(ctx)
+		if err == nil && status.Available() {
+			return status, nil
+		}
+		w.reached = before
+		if i == 0 {
+			first, failed = status, err
 		}
 	}
-	best := w.Record.Spec.Version
-	for _, version := range slices.Sorted(maps.Keys(serving)) {
-		if serving[version] > serving[best] {
-			best = version
+	return first, failed
+}
+
+func (w *World) clientVersions() []string {
+	versions := []string{w.clientVersion()}
+	for _, version := range []string{w.Record.RunningVersion(), w.Record.Spec.Version} {
+		if !slices.Contains(versions, version) {
+			versions = append(versions, version)
 		}
 	}
-	return best
+	return versions
 }

@@ -76,6 +76,7 @@ type World struct {
 	running map[string]*runningPod
 	nextIP  int
 	locked  bool
+	reached string    // the version of the fdbcli that the database answered last
 	quiet   time.Time // until when other instances must not act
 }
 

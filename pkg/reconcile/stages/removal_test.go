@@ -462,6 +462,10 @@ func TestReplaceFailedPods(t *testing.T) {
 				s.Groups()[13].SetCondition(v1beta2.ConditionIncorrectPodMetadata, noon.Add(-3*time.Hour))
 			},
 		},
+		"replaces nothing while the database goes to another protocol, which a replacement speaks already": {
+			from: healthyCluster, given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" }),
+			holds: "none is replaced while the database goes from version 7.3.79 to 7.4.6",
+		},
 		"replaces no group without a trace while something is missing": {
 			from: healthyCluster, given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) {
 				s.Cluster.Spec.AutomationOptions.UseLocalitiesForExclusion = new(bool)

@@ -14,7 +14,10 @@ import (
 // time so that a bad hour cannot empty the cluster.
 //
 // The operator honours only one container's list of groups that crash on purpose;
-// here the lists of all containers count.
+// here the lists of all containers count. It also goes on while the database is taken to
+// a version of another protocol: then servers that start anew start in that version, and
+// join once all others restart in it. A replacement could not join sooner than what it
+// replaces, and would soon count as failed itself, again and again.
 var replaceFailedPods = plan.Stage{
 	Name:  "ReplaceFailedPods",
 	Reads: plan.Record | plan.Database,
@@ -32,6 +35,11 @@ var replaceFailedPods = plan.Stage{
 			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{
 				Reason: fmt.Sprintf("%d process groups have failed for too long; none is replaced while the database is unavailable", len(failed)), RetryAfter: podDelay,
 			}}
+		}
+		if incompatibleUpgrade(c) {
+			return plan.Wait(podDelay, fmt.Sprintf(
+				"%d process groups have failed for too long; none is replaced while the database goes from version %s to %s: what starts now joins when all restart",
+				len(failed), c.RunningVersion(), c.Spec.Version))
 		}
 		now, later := withinReplacementBudget(s, failed)
 		d := taints.decision()
