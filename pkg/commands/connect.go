@@ -31,11 +31,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// The limits of our requests. One person's command may ask in bursts, unlike a
-// controller, for which client-go's defaults of 5 and 10 are made.
 const (
-	requestsPerSecond = 50
-	requestBurst      = 100
+	// unlimited turns client-go's limit of requests per second off. Whatever asks for
+	// many things asks for a few at a time, and the API server, which knows what it can
+	// bear, makes clients wait that ask too much.
+	unlimited = -1
 	// requestTimeout bounds a request to the API server unless --request-timeout
 	// does, so that a server that accepts and never answers ends in an error.
 	requestTimeout = 30 * time.Second
@@ -62,7 +62,7 @@ func NewEnv() *Env {
 }
 
 func (e *Env) limits(c *rest.Config) *rest.Config {
-	c.QPS, c.Burst = requestsPerSecond, requestBurst
+	c.QPS = unlimited
 	c.UserAgent = "kubectl-fdb/" + version
 	if c.Timeout == 0 {
 		c.Timeout = requestTimeout
