@@ -1,0 +1,102 @@
+package commands
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// looks are commands that only look, in the order in which a terminal runs them.
+func looks(g *given) [][]string {
+	storage := string(g.world.Record.Status.ProcessGroups[len(g.world.Record.Status.ProcessGroups)-1].ProcessGroupID)
+	return [][]string{
+		{"status", "sample"},
+		{"status", "-A"},
+		{"get", "clients", "sample"},
+		{"get", "clusters"},
+		{"get", "configuration", "sample"},
+		{"get", "coordinators", "sample"},
+		{"get", "exclusions", "sample"},
+		{"get", "locks", "sample"},
+		{"get", "nodes", "sample"},
+		{"get", "process-groups", "sample", "-o", "wide"},
+		{"get", "processes", "sample"},
+		{"describe", "sample"},
+		{"describe", "process-group", "sample", storage},
+		{"why", "sample"},
+		{"check", "sample"},
+		{"events", "sample"},
+		{"can", "delete", "sample", storage},
+		{"can", "drain", "node-1", "-c", "sample"},
+		{"can", "reconcile", "sample"},
+		{"can", "replace", "sample", storage},
+		{"can", "restart", "sample", "--class", "storage"},
+		{"can", "upgrade", "sample", "--to", "7.3.80"},
+		{"exclusion", "status", "sample"},
+		{"connection-string", "show", "sample"},
+		{"connection-string", "drift", "sample"},
+		{"maintenance", "status", "sample"},
+		{"plan", "sample"},
+		{"wait", "sample", "--for", "reconciled"},
+	}
+}
+
+// terminal is how people look.
+type terminal struct {
+	env map[string]string
+	// is true where stdout and stderr are a terminal, and not a file or a pipe.
+	is bool
+}
+
+// shown is what all looks print, one after the other, in a world that is always the same.
+func (tm terminal) shown(t *testing.T) []string {
+	t.Helper()
+	g := up(t)
+	var all []string
+	for _, args := range looks(g) {
+		g.out.Reset()
+		g.err.Reset()
+		env := g.environment()
+		env.Getenv = func(name string) string { return tm.env[name] }
+		env.IsTerminal = func(any) bool { return tm.is }
+		code := Run(t.Context(), env, args) // stdin is empty, as </dev/null is
+		if code == ExitUsage || g.out.Len()+g.err.Len() == 0 {
+			t.Fatalf("%s shows nothing: exit code %d: %s", strings.Join(args, " "), code, &g.err)
+		}
+		all = append(all, strings.Join(args, " ")+"\n"+strings.Repeat("!", code)+g.out.String()+g.err.String())
+	}
+	return all
+}
+
+var colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// Whoever looks through a pipe, without colours, in 80 columns or in a terminal that knows
+// nothing is told what everybody else is.
+func TestThePlainestTerminalShowsTheSame(t *testing.T) {
+	best := terminal{env: map[string]string{"TERM": "xterm-256color", "COLUMNS": "200"}, is: true}.shown(t)
+	if !colour.MatchString(best[0]) {
+		t.Fatalf("nothing is coloured where it could be: %q", best[0])
+	}
+	tests := map[string]terminal{
+		"a pipe":                      {env: map[string]string{"TERM": "xterm-256color"}},
+		"NO_COLOR":                    {env: map[string]string{"TERM": "xterm-256color", "NO_COLOR": "1"}, is: true},
+		"a dumb terminal":             {env: map[string]string{"TERM": "dumb"}, is: true},
+		"80 columns":                  {env: map[string]string{"TERM": "xterm-256color", "COLUMNS": "80"}, is: true},
+		"nothing in the environment":  {is: true},
+		"a pipe, and nothing is said": {},
+	}
+	for name, tm := range tests {
+		t.Run(name, func(t *testing.T) {
+			for i, got := range tm.shown(t) {
+				if diff := cmp.Diff(colour.ReplaceAllString(best[i], ""), colour.ReplaceAllString(got, "")); diff != "" {
+					t.Errorf("shows something else (-best +here):\n%s", diff)
+				}
+				if coloured := colour.MatchString(got); coloured && (!tm.is || tm.env["NO_COLOR"] != "" || tm.env["TERM"] == "dumb") {
+					t.Errorf("coloured: %q", got)
+				}
+			}
+		})
+	}
+}
