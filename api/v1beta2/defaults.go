@@ -100,11 +100,28 @@ func (c *FoundationDBCluster) ResourceLabels() map[string]string {
 	return c.labelsOrName(c.Spec.Labels.ResourceLabels)
 }
 
+// AddMatchLabels puts the match labels into a map that the caller fills for one object of
+// many: a map of their own for each would cost more than all else about its labels.
+func (c *FoundationDBCluster) AddMatchLabels(to map[string]string) {
+	c.addLabelsOrName(to, c.Spec.Labels.MatchLabels)
+}
+
+// AddResourceLabels puts the resource labels into a map, as AddMatchLabels does.
+func (c *FoundationDBCluster) AddResourceLabels(to map[string]string) {
+	c.addLabelsOrName(to, c.Spec.Labels.ResourceLabels)
+}
+
 func (c *FoundationDBCluster) labelsOrName(labels map[string]string) map[string]string {
-	if labels != nil {
-		return maps.Clone(labels)
+	own := make(map[string]string, max(len(labels), 1))
+	c.addLabelsOrName(own, labels)
+	return own
+}
+
+func (c *FoundationDBCluster) addLabelsOrName(to, labels map[string]string) {
+	if labels == nil {
+		to[LabelClusterName] = c.Name
 	}
-	return map[string]string{LabelClusterName: c.Name}
+	maps.Copy(to, labels)
 }
 
 // ProcessGroupIDLabels are the labels that carry the process group ID, the one

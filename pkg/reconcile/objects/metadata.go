@@ -15,7 +15,7 @@ func groupSelector(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus
 
 // groupLabels are the labels that tell the objects of one process group apart.
 func groupLabels(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) map[string]string {
-	labels := map[string]string{}
+	labels := make(map[string]string, usualLabels)
 	for _, key := range c.ProcessClassLabels() {
 		labels[key] = string(g.ProcessClass)
 	}
@@ -25,6 +25,9 @@ func groupLabels(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) 
 	return labels
 }
 
+// usualLabels are at least as many as most objects have, so that their map never grows.
+const usualLabels = 4
+
 // metadata is what an object called name carries: all of template, which may be
 // nil, and over it the cluster's labels and those of the object.
 func metadata(c *v1beta2.FoundationDBCluster, template *metav1.ObjectMeta, name string, own map[string]string) metav1.ObjectMeta {
@@ -33,7 +36,12 @@ func metadata(c *v1beta2.FoundationDBCluster, template *metav1.ObjectMeta, name 
 		template.DeepCopyInto(&m)
 	}
 	m.Name, m.Namespace = name, c.Namespace
-	m.Labels = merged(m.Labels, c.MatchLabels(), own, c.ResourceLabels())
+	if m.Labels == nil {
+		m.Labels = make(map[string]string, usualLabels)
+	}
+	c.AddMatchLabels(m.Labels)
+	maps.Copy(m.Labels, own)
+	c.AddResourceLabels(m.Labels)
 	m.OwnerReferences = ownedBy(c)
 	return m
 }
