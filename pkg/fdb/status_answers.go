@@ -73,6 +73,11 @@ func (s *Status) ProcessList() []Process {
 	return s.processesThat(func(Process) bool { return true }, len(s.Cluster.Processes))
 }
 
+// ProcessesThat are those that match, in the order of ProcessList.
+func (s *Status) ProcessesThat(match func(Process) bool) []Process {
+	return s.processesThat(match, 1)
+}
+
 // processesThat is about so many processes of the list. What is not asked for is not
 // sorted: of a thousand groups each asks for its own.
 func (s *Status) processesThat(match func(Process) bool, about int) []Process {

@@ -192,8 +192,8 @@ func redundancyOf(s plan.Snapshot) string {
 // processesOf are a group's processes: those that say so, and those at an address
 // that the group has or had.
 func processesOf(status *fdb.Status, g *v1beta2.ProcessGroupStatus) []fdb.Process {
-	return slices.DeleteFunc(status.ProcessList(), func(p fdb.Process) bool {
-		return p.InstanceID() != string(g.ProcessGroupID) && (p.InstanceID() != "" || !slices.Contains(g.Addresses, p.Address.Host))
+	return status.ProcessesThat(func(p fdb.Process) bool {
+		return p.InstanceID() == string(g.ProcessGroupID) || (p.InstanceID() == "" && slices.Contains(g.Addresses, p.Address.Host))
 	})
 }
 

@@ -58,11 +58,12 @@ func justVanished(s plan.Snapshot) string {
 			return why
 		}
 	}
+	reports := whoReports(s.Database.Status)
 	for _, g := range s.Groups() {
 		if g.IsGone() {
 			continue // nothing depends on it any more
 		}
-		if why := unnoticedDeath(s, g); why != "" {
+		if why := unnoticedDeath(s, g, reports); why != "" {
 			return why
 		}
 	}
@@ -73,7 +74,7 @@ func justVanished(s plan.Snapshot) string {
 // status document was read for its numbers to show it. Of a group that the record calls
 // fine and that does not report any more nobody knows since when: it may have been
 // restarted by this very pass.
-func unnoticedDeath(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
+func unnoticedDeath(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, reports func(*v1beta2.ProcessGroupStatus) bool) string {
 	if !g.ProcessClass.IsStateful() {
 		return ""
 	}
@@ -85,10 +86,30 @@ func unnoticedDeath(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 			return fmt.Sprintf("%s stopped reporting %s ago, which the database shows after %s", g.ProcessGroupID, silent.Round(time.Second), fdb.DeathNoticedAfter)
 		}
 	}
-	if !known && !g.IsGone() && len(reportingOf(s.Database.Status, g)) == 0 {
+	if !known && !g.IsGone() && !reports(g) {
 		return fmt.Sprintf("%s does not report, and nobody has seen yet since when", g.ProcessGroupID)
 	}
 	return ""
+}
+
+// whoReports tells of any process group whether one of its processes reports, as
+// reportingOf would. It looks at the processes once, and not once for every group.
+func whoReports(status *fdb.Status) func(*v1beta2.ProcessGroupStatus) bool {
+	named, at := map[string]bool{}, map[string]bool{}
+	if status != nil {
+		for _, p := range status.Cluster.Processes {
+			switch {
+			case !p.Reporting():
+			case p.InstanceID() != "":
+				named[p.InstanceID()] = true
+			default:
+				at[p.Address.Host] = true
+			}
+		}
+	}
+	return func(g *v1beta2.ProcessGroupStatus) bool {
+		return named[string(g.ProcessGroupID)] || slices.ContainsFunc(g.Addresses, func(a string) bool { return at[a] })
+	}
 }
 
 // reportingOf are a group's processes that report.
@@ -113,5 +134,5 @@ func UnnoticedLoss(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	if !g.HasCondition(v1beta2.ConditionMissingProcesses) {
 		return fmt.Sprintf("%s goes without having been drained, and nobody has seen yet since when it is silent", g.ProcessGroupID)
 	}
-	return unnoticedDeath(s, g)
+	return unnoticedDeath(s, g, whoReports(s.Database.Status))
 }

@@ -78,8 +78,17 @@ func (c serverCount) misses(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) bool
 	return err != nil || c[string(g.ProcessGroupID)] < servers
 }
 
-func reportingOf(status *fdb.Status, g *v1beta2.ProcessGroupStatus) []fdb.Process {
-	return slices.DeleteFunc(status.ProcessesOf(string(g.ProcessGroupID)), func(p fdb.Process) bool { return !p.Reporting() })
+// processesByGroup are the processes of each group, in the order of the list. It is nil
+// without a status document.
+func processesByGroup(status *fdb.Status) map[string][]fdb.Process {
+	if status == nil {
+		return nil
+	}
+	byGroup := map[string][]fdb.Process{}
+	for _, p := range status.ProcessList() {
+		byGroup[p.InstanceID()] = append(byGroup[p.InstanceID()], p)
+	}
+	return byGroup
 }
 
 // pendingTooLong reports whether a pod cannot start, so that nobody waits for it.
@@ -101,18 +110,19 @@ const (
 // domain could go down while everything still looks complete.
 func unsettledPods(s plan.Snapshot) []string {
 	var reasons []string
+	processes := processesByGroup(s.Database.Status)
 	for _, g := range s.Groups() {
 		if g.IsGone() || !g.ProcessClass.IsStateful() || pendingTooLong(s, g) {
 			continue
 		}
-		if why := unsettled(s, g, s.Pod(g)); why != "" {
+		if why := unsettled(s, g, s.Pod(g), processes[string(g.ProcessGroupID)]); why != "" {
 			reasons = append(reasons, fmt.Sprintf("%s %s", g.ProcessGroupID, why))
 		}
 	}
 	return reasons
 }
 
-func unsettled(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) string {
+func unsettled(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod, processes []fdb.Process) string {
 	switch {
 	case pod == nil:
 		since, known := g.Condition(v1beta2.ConditionMissingPod)
@@ -128,23 +138,20 @@ func unsettled(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) 
 	case g.HasCondition(v1beta2.ConditionMissingPod):
 		return "has a pod that was made in this very pass" // whatever this machine's clock says
 	case s.Now.Sub(pod.CreationTimestamp.Time) < podYoungFor:
-		return cmp.Or(elsewhereThan(pod, s, g), notYetBack(s, g, pod))
+		return cmp.Or(elsewhereThan(pod, processes), notYetBack(s, g, pod, processes))
 	default:
-		return elsewhereThan(pod, s, g)
+		return elsewhereThan(pod, processes)
 	}
 }
 
 // elsewhereThan says that a process reports from an address that its pod does not have:
 // it is that of the pod before, whatever the clocks say.
-func elsewhereThan(pod *corev1.Pod, s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
-	if s.Database.Status == nil {
-		return ""
-	}
+func elsewhereThan(pod *corev1.Pod, processes []fdb.Process) string {
 	ips, err := objects.PublicIPs(pod)
 	if err != nil {
 		return "" // a pod that does not tell its addresses is judged by its age alone
 	}
-	for _, p := range s.Database.Status.ProcessesOf(string(g.ProcessGroupID)) {
+	for _, p := range processes {
 		if !p.Address.IsZero() && !slices.ContainsFunc(ips, func(ip string) bool { return fdb.SameHost(ip, p.Address.Host) }) {
 			return fmt.Sprintf("has a process at %s, which its pod does not have: the status document is stale", p.Address.Host)
 		}
@@ -154,15 +161,16 @@ func elsewhereThan(pod *corev1.Pod, s plan.Snapshot, g *v1beta2.ProcessGroupStat
 
 // notYetBack says that a new pod's processes do not report yet. A process that is older
 // than its pod is that of the pod before: the status document is stale.
-func notYetBack(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) string {
+func notYetBack(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod, processes []fdb.Process) string {
 	if s.Database.Status == nil {
 		return "has a new pod, and the database does not tell of its processes"
 	}
-	if reportingServers(s.Database.Status).misses(g, pod) {
+	reporting := slices.DeleteFunc(slices.Clone(processes), func(p fdb.Process) bool { return !p.Reporting() })
+	if (serverCount{string(g.ProcessGroupID): len(reporting)}).misses(g, pod) {
 		return "has a new pod whose processes do not report yet"
 	}
 	age := s.Now.Sub(pod.CreationTimestamp.Time)
-	for _, p := range reportingOf(s.Database.Status, g) {
+	for _, p := range reporting {
 		if uptime, known := p.Uptime(); known && uptime > age {
 			return fmt.Sprintf("has a process that is older (%s) than its pod (%s): the status document is stale, or this machine's clock is wrong",
 				uptime.Round(time.Second), age.Round(time.Second))
