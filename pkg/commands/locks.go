@@ -17,9 +17,9 @@ func newLocks(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "locks",
 		Aliases: []string{"lock"},
-		Short:   "Show who may change a database, and who may not",
+		Short:   "Show and settle who may change a database, and who may not",
 	}
-	cmd.AddCommand(newLocksList(env, "list"), newLocksDeny(env), newLocksAllow(env))
+	cmd.AddCommand(newLocksList(env, "list"), newLocksTake(env), newLocksRelease(env), newLocksDeny(env), newLocksAllow(env))
 	asParent(cmd, "what of locks?", "command", "about locks")
 	return cmd
 }

@@ -69,6 +69,8 @@ func actingNeeds() []commandNeeds {
 		{"coordinators change", reconciling()},
 		{"locks deny", reconciling()},
 		{"locks allow", reconciling()},
+		{"locks take", reconciling()},
+		{"locks release", reconciling()},
 		{"pause", slices.Concat(required(pausePowers()...), finding(), telling())},
 		{"resume", slices.Concat(required(pausePowers()...), finding(), telling())},
 		{"version", slices.Concat(optional("its versions are not known", lookPowers()...), finding(), operators())},

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,7 +62,7 @@ func (o pauseOptions) run(ctx context.Context, env *Env, args []string) error {
 	if o.reason != "" {
 		words = append(words, "--reason", o.reason)
 	}
-	by, _, _ := strings.Cut(env.Holder, " ")
+	by := env.person()
 	undo, err := o.undo(ctx, env, key)
 	if err != nil {
 		return err

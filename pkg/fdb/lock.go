@@ -47,11 +47,12 @@ func (k LockKeys) DenyList() (begin, end []byte) {
 // whole seconds.
 type Lock struct {
 	// Owner is the holder's spec.processGroupIDPrefix.
-	Owner      string
-	Start, End time.Time
+	Owner string    `json:"owner"`
+	Start time.Time `json:"start"`
+	End   time.Time `json:"end"`
 	// Nonce tells one attempt to write the record from another. The operator
 	// ignores it and drops it when it writes.
-	Nonce string
+	Nonce string `json:"nonce,omitempty"`
 }
 
 // Encode is the record's value: a tuple of owner, start, end and, if there is one,
@@ -90,6 +91,11 @@ func DecodeLock(value []byte) (Lock, error) {
 // ExpiredAt reports whether anybody may take the lock over.
 func (l Lock) ExpiredAt(now time.Time) bool { return l.End.Unix() < now.Unix() }
 
+// MayBeTakenOver reports whether any instance may have the lock, whoever wrote the record.
+func (l Lock) MayBeTakenOver(denied []string, now time.Time) bool {
+	return l.ExpiredAt(now) || slices.Contains(denied, l.Owner)
+}
+
 // HeldBy reports whether this very attempt of owner wrote the record. Only then may it
 // be released: the operator, or another run under the same name, may have rewritten it.
 func (l Lock) HeldBy(owner, nonce string) bool { return l.Owner == owner && l.Nonce == nonce }
@@ -100,6 +106,8 @@ type LockRequest struct {
 	Now      time.Time
 	Duration time.Duration
 	Nonce    string
+	// Person is who asks, "user@host", to keep the lock by hand; empty for an instance at work.
+	Person string
 	// AllowEmptyOwner accepts an owner without a name. All of those share one
 	// lock, so two of them do not keep each other out.
 	AllowEmptyOwner bool
@@ -134,7 +142,9 @@ type LockDecision struct {
 
 // DecideLock answers a request in view of the record found (nil for none) and of
 // the deny list. The deny list counts even when nobody holds the lock, which the
-// operator does not look at then. A take-over keeps the start of the old record.
+// operator does not look at then. A take-over keeps the start of the old record. What a
+// person keeps by hand nobody else gets before its time is over, the instance at its own
+// work neither.
 func DecideLock(found *Lock, denied []string, r LockRequest) LockDecision {
 	refuse := func(o LockOutcome) LockDecision { return LockDecision{Outcome: o, Holder: found} }
 	grant := func(o LockOutcome, start time.Time) LockDecision {
@@ -147,13 +157,23 @@ func DecideLock(found *Lock, denied []string, r LockRequest) LockDecision {
 		return refuse(LockDenied)
 	case found == nil:
 		return grant(LockTaken, r.Now)
+	case found.Owner == r.Owner && found.keptFrom(r.Person, r.Now):
+		return refuse(LockHeld)
 	case found.Owner == r.Owner:
 		return grant(LockExtended, found.Start)
-	case found.ExpiredAt(r.Now), slices.Contains(denied, found.Owner):
+	case found.MayBeTakenOver(denied, r.Now):
 		return grant(LockTakenOver, found.Start)
 	default:
 		return refuse(LockHeld)
 	}
+}
+
+// WrittenNonce is the nonce of the record that a granted request writes.
+func (r LockRequest) WrittenNonce() string {
+	if r.Person == "" {
+		return r.Nonce
+	}
+	return NonceByHand(r.Person, r.Nonce)
 }
 
 func (r LockRequest) record(start time.Time) *Lock {
@@ -161,6 +181,6 @@ func (r LockRequest) record(start time.Time) *Lock {
 		Owner: r.Owner,
 		Start: start.UTC().Truncate(time.Second),
 		End:   r.Now.Add(r.Duration).UTC().Truncate(time.Second),
-		Nonce: r.Nonce,
+		Nonce: r.WrittenNonce(),
 	}
 }

@@ -30,6 +30,9 @@ type LockView struct {
 	// Owner is the spec.processGroupIDPrefix of the instance that wrote the record last;
 	// null for no record.
 	Owner *string `json:"owner"`
+	// ByHand is who keeps the lock by hand, "user@host"; null where an instance has it for
+	// its own work.
+	ByHand *string `json:"byHand"`
 	// Mine is null when nobody can tell: all instances without a prefix have one name.
 	Mine  *bool      `json:"mine"`
 	Since *time.Time `json:"since"`
@@ -120,6 +123,9 @@ func (f Facts) lock() LockView {
 	if l.Owner != "" {
 		mine := l.Owner == f.Cluster.LockOwner()
 		v.Mine = &mine
+	}
+	if person := l.Person(); person != "" {
+		v.ByHand = &person
 	}
 	switch {
 	case l.ExpiredAt(f.Now):

@@ -16,7 +16,7 @@ type LockHeldError struct {
 
 func (e *LockHeldError) Error() string {
 	if e.Decision.Outcome == fdb.LockHeld && e.Decision.Holder != nil {
-		return fmt.Sprintf("the lock is held by %q until %s", e.Decision.Holder.Owner, e.Decision.Holder.End.Format("15:04:05 MST"))
+		return fmt.Sprintf("the lock is held by %q until %s", e.Decision.Holder.Holder(), e.Decision.Holder.End.Format("15:04:05 MST"))
 	}
 	return fmt.Sprintf("the lock is refused: %s", e.Decision.Outcome)
 }
@@ -40,7 +40,7 @@ func TakeLock(ctx context.Context, kv KV, keys fdb.LockKeys, r fdb.LockRequest) 
 		if err != nil {
 			return nil, err
 		}
-		if found != nil && found.HeldBy(r.Owner, r.Nonce) {
+		if found != nil && found.HeldBy(r.Owner, r.WrittenNonce()) {
 			taken = *found // an earlier attempt was committed after all
 			return nil, nil
 		}
@@ -78,6 +78,31 @@ func ReleaseLock(ctx context.Context, kv KV, keys fdb.LockKeys, lock fdb.Lock) e
 		return fmt.Errorf("releasing the lock: %w", err)
 	}
 	return nil
+}
+
+// ReleaseLockByHand clears the record that a person looked at, in one transaction that reads
+// it again, and says what became of it and which record is there otherwise. That it is free
+// by now is no error.
+func ReleaseLockByHand(ctx context.Context, kv KV, keys fdb.LockKeys, r fdb.ReleaseRequest) (fdb.ReleaseOutcome, *fdb.Lock, error) {
+	begin, end := keys.DenyList()
+	var (
+		outcome fdb.ReleaseOutcome
+		found   *fdb.Lock
+	)
+	err := settled(ctx, kv, []Read{ReadKey(keys.Lock()), ReadRange(begin, end)}, func(v View) ([]Mutation, error) {
+		var err error
+		if found, err = lockIn(v, keys); err != nil {
+			return nil, err
+		}
+		if outcome = fdb.DecideRelease(found, deniedIn(v, keys), r); outcome != fdb.ReleaseGranted {
+			return nil, nil
+		}
+		return []Mutation{Clear(keys.Lock())}, nil
+	})
+	if err != nil {
+		return "", nil, fmt.Errorf("releasing the lock by hand: %w", err)
+	}
+	return outcome, found, nil
 }
 
 // KeepLockUntil lets the record run out at a time, if it is the one that lock says we

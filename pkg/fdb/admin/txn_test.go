@@ -231,6 +231,42 @@ func TestLocksWithUnknownCommitsAreSettled(t *testing.T) {
 	}
 }
 
+func TestLocksReleasedByHandAreComparedInTheTransaction(t *testing.T) {
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	shown := fdb.Lock{Owner: "dc1", Start: now, End: now.Add(time.Minute), Nonce: "n1"}
+	anew := shown
+	anew.Nonce = "n2"
+	key := string(fdb.LockKeys{}.Lock())
+	cases := map[string]struct {
+		there    *fdb.Lock
+		outcomes []string
+		want     fdb.ReleaseOutcome
+		kind     admin.Kind
+	}{
+		"the one that was shown":   {there: &shown, want: fdb.ReleaseGranted},
+		"another one":              {there: &anew, want: fdb.ReleaseChanged},
+		"none any more":            {want: fdb.ReleaseFree},
+		"unknown, but committed":   {there: &shown, outcomes: []string{"found"}, want: fdb.ReleaseFree},
+		"lost, and then committed": {there: &shown, outcomes: []string{"lost"}, want: fdb.ReleaseGranted},
+		"always lost":              {there: &shown, outcomes: []string{"lost", "lost", "lost"}, kind: admin.KindUnknownResult},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			kv := &fakeKV{values: map[string]string{}, outcomes: c.outcomes}
+			if c.there != nil {
+				kv.values[key] = string(c.there.Encode())
+			}
+			got, found, err := admin.ReleaseLockByHand(t.Context(), kv, fdb.LockKeys{}, fdb.ReleaseRequest{Seen: shown, Owner: "dc1", Now: now})
+			if admin.KindOf(err) != c.kind || got != c.want {
+				t.Fatalf("%q and %v, want %q and %q", got, err, c.want, c.kind)
+			}
+			if left := kv.values[key]; c.want == fdb.ReleaseChanged && (left != string(anew.Encode()) || !found.Same(anew)) || c.want == fdb.ReleaseGranted && left != "" {
+				t.Errorf("left %q, found %+v", left, found)
+			}
+		})
+	}
+}
+
 func TestTheLock(t *testing.T) {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	keys := fdb.LockKeys{}

@@ -76,6 +76,10 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		return w.forgetMaintenance(ctx, a)
 	case plan.UpdateDenyList:
 		return w.updateDenyList(ctx, a)
+	case plan.HoldLock:
+		return w.holdLock(ctx, a)
+	case plan.ReleaseLock:
+		return w.releaseByHand(ctx, a)
 	case plan.AnnounceUpgrade:
 		return w.announceUpgrade(ctx, a)
 	case plan.WithdrawUpgrade:

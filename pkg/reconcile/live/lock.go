@@ -49,16 +49,8 @@ func (w *World) takeLock(ctx context.Context, cli admin.KV, c *v1beta2.Foundatio
 	}
 	keys := fdb.LockKeys{Prefix: c.LockKeyPrefix()}
 	taken, err := admin.TakeLock(ctx, cli, keys, request)
-	if refused, ok := errors.AsType[*admin.LockHeldError](err); ok {
-		return refusal(request, refused.Decision)
-	}
-	if admin.KindOf(err) == admin.KindLocked {
-		return &reconcile.RefusedError{Check: plan.Check{
-			Question: "is the database free of a restore's or disaster recovery's lock?", Gate: plan.GateDBLock, Evidence: err.Error(),
-		}}
-	}
 	if err != nil {
-		return err
+		return lockRefusal(request, err)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,7 +80,7 @@ func heldBy(holder *fdb.Lock) error {
 	if holder == nil {
 		return &reconcile.HeldError{What: "database lock", Holder: "somebody unknown"}
 	}
-	return &reconcile.HeldError{What: "database lock", Holder: holder.Owner, Until: holder.End}
+	return &reconcile.HeldError{What: "database lock", Holder: holder.Holder(), Until: holder.End}
 }
 
 // End implements reconcile.Actor. The lock goes first: the Lease protects it.

@@ -3,8 +3,10 @@ package plan
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 // UpdateDenyList changes which instances may take the lock. It needs no lock itself:
@@ -66,3 +68,39 @@ func (a WithdrawUpgrade) Describe() string {
 func (a WithdrawUpgrade) Subject() string { return joined(a.Groups) }
 
 func (WithdrawUpgrade) effect() Effect { return Effect{Stale: Coordination, Impact: NoImpact} }
+
+// HoldLock has a person keep the database's lock for this instance, so that nobody who asks
+// for it acts. It takes the lock itself, in one transaction, and no pass gives it back.
+type HoldLock struct {
+	Owner  string        `json:"owner"`
+	Person string        `json:"person"`
+	For    time.Duration `json:"for"`
+}
+
+// Describe implements Action.
+func (a HoldLock) Describe() string {
+	return fmt.Sprintf("hold the lock as %s for %s, by hand of %s", a.Owner, a.For, a.Person)
+}
+
+// Subject implements Action.
+func (HoldLock) Subject() string { return "lock" }
+
+func (HoldLock) effect() Effect { return Effect{Stale: Coordination, Impact: NoImpact} }
+
+// ReleaseLock clears the lock for a person, if it is still the one that was shown.
+type ReleaseLock struct {
+	Seen   fdb.Lock `json:"seen"`
+	Person string   `json:"person"`
+	// Force clears also what others cannot rely on any more.
+	Force bool `json:"force,omitempty"`
+}
+
+// Describe implements Action.
+func (a ReleaseLock) Describe() string {
+	return fmt.Sprintf("release the lock of %s, which ends at %s", a.Seen.Holder(), a.Seen.End.UTC().Format(time.RFC3339))
+}
+
+// Subject implements Action.
+func (ReleaseLock) Subject() string { return "lock" }
+
+func (ReleaseLock) effect() Effect { return Effect{Stale: Coordination, Impact: NoImpact} }

@@ -65,6 +65,8 @@ var effects = []expected{
 	{plan.EndMaintenance{}, true, plan.NoImpact},
 	{plan.ForgetMaintenance{}, false, plan.NoImpact},
 	{plan.UpdateDenyList{}, false, plan.NoImpact}, // it is the way past who holds the lock
+	{plan.HoldLock{}, false, plan.NoImpact},       // it takes the lock itself
+	{plan.ReleaseLock{}, false, plan.NoImpact},    // whoever it is released from has it
 	{plan.AnnounceUpgrade{}, false, plan.NoImpact},
 	{plan.WithdrawUpgrade{}, false, plan.NoImpact},
 	{plan.ChangeLists{}, false, plan.NoImpact}, // who acts on it takes the lock

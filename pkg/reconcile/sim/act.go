@@ -128,7 +128,7 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		delete(w.Services, a.Name)
 	case plan.RestartProcesses:
 		return w.restart(ctx, a)
-	case plan.StartMaintenance, plan.EndMaintenance, plan.ForgetMaintenance, plan.UpdateDenyList, plan.AnnounceUpgrade, plan.WithdrawUpgrade, plan.ChangeLists:
+	case plan.StartMaintenance, plan.EndMaintenance, plan.ForgetMaintenance, plan.UpdateDenyList, plan.HoldLock, plan.ReleaseLock, plan.AnnounceUpgrade, plan.WithdrawUpgrade, plan.ChangeLists:
 		return w.coordinate(ctx, a)
 	}
 	return nil

@@ -51,9 +51,13 @@ func (w *World) takeLock() error {
 	if !w.Record.LocksUsed() || !w.Record.Status.Configured {
 		return nil
 	}
-	d := fdb.DecideLock(w.Shared.Lock, w.Shared.denied(), fdb.LockRequest{
+	return w.ask(fdb.LockRequest{
 		Owner: w.Record.LockOwner(), Now: w.Now(), Duration: w.Record.LockDuration(), Nonce: w.Record.LockOwner(), AllowEmptyOwner: true,
 	})
+}
+
+func (w *World) ask(r fdb.LockRequest) error {
+	d := fdb.DecideLock(w.Shared.Lock, w.Shared.denied(), r)
 	switch {
 	case d.Outcome.Granted():
 		w.Shared.Lock = d.Write
@@ -61,12 +65,29 @@ func (w *World) takeLock() error {
 	case d.Outcome == fdb.LockDenied:
 		return &reconcile.RefusedError{Check: plan.Check{Question: "may this instance take the lock?", Gate: plan.GateDeny, Evidence: w.Record.LockOwner() + " is on the deny list"}}
 	default:
-		return &reconcile.HeldError{What: "database lock", Holder: d.Holder.Owner, Until: d.Holder.End}
+		return &reconcile.HeldError{What: "database lock", Holder: d.Holder.Holder(), Until: d.Holder.End}
+	}
+}
+
+// releaseByHand clears the lock that a person was shown, by the rules of the real one.
+func (w *World) releaseByHand(a plan.ReleaseLock) error {
+	found := w.Shared.Lock
+	outcome := fdb.DecideRelease(found, w.Shared.denied(), fdb.ReleaseRequest{
+		Seen: a.Seen, Owner: w.Record.LockOwner(), Person: a.Person, Now: w.Now(), Force: a.Force,
+	})
+	switch outcome {
+	case fdb.ReleaseGranted:
+		w.Shared.Lock = nil
+		return nil
+	case fdb.ReleaseFree:
+		return nil
+	default:
+		return &reconcile.HeldError{What: "database lock", Holder: found.Holder(), Until: found.End}
 	}
 }
 
 func (w *World) releaseLock() {
-	if w.Shared.Lock == nil || w.Shared.Lock.Owner != w.Record.LockOwner() {
+	if w.Shared.Lock == nil || !w.Shared.Lock.HeldBy(w.Record.LockOwner(), w.Record.LockOwner()) {
 		return
 	}
 	if w.quiet.After(w.Now()) {
@@ -114,6 +135,10 @@ func (w *World) coordinate(ctx context.Context, a plan.Action) error {
 		for _, owner := range a.Allow {
 			delete(w.Shared.DenyList, owner)
 		}
+	case plan.HoldLock:
+		return w.ask(fdb.LockRequest{Owner: a.Owner, Person: a.Person, Now: w.Now(), Duration: a.For, Nonce: "held"})
+	case plan.ReleaseLock:
+		return w.releaseByHand(a)
 	case plan.AnnounceUpgrade:
 		if w.Shared.Upgrades[a.Version] == nil {
 			w.Shared.Upgrades[a.Version] = map[v1beta2.ProcessGroupID]bool{}

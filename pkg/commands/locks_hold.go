@@ -1,0 +1,181 @@
+package commands
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// How long a lock that is taken by hand may be kept: one that is forgotten holds everybody
+// up until its time is over.
+const (
+	shortestHold = time.Minute
+	longestHold  = 24 * time.Hour
+)
+
+// locksTakeOptions is what `kubectl fdb locks take` was asked to do.
+type locksTakeOptions struct {
+	clusterFlag
+	changeFlags
+	long time.Duration
+}
+
+func newLocksTake(env *Env) *cobra.Command {
+	var o locksTakeOptions
+	cmd := &cobra.Command{
+		Use:   "take [CLUSTER]",
+		Short: "Keep the lock of a database by hand, so that nobody who asks for it acts",
+		Long: `Keep the lock of a database by hand, under the name of the cluster's instance (its
+spec.processGroupIDPrefix). Until its time is over, or it is released, no other instance
+changes the database, and no pass of kubectl fdb does, of this instance neither. With the
+same command the time is set anew.
+
+The lock is read and written in one transaction, and read back. It is not taken from an
+instance that holds it, nor by one on the deny list; --wait waits until it is free.
+
+An operator of this very instance is not kept away: to it the lock is its own. Pause it
+first, with kubectl fdb pause.`,
+		Example: `  # Nobody is to change the database while a person looks into it
+  kubectl fdb locks take sample-cluster --for 30m --reason "looking at a log server"`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.addReversible(cmd, "the lock is taken")
+	cmd.Flags().DurationVar(&o.long, "for", 30*time.Minute, "for how long at most; from 1m to 24h")
+	return cmd
+}
+
+func (o locksTakeOptions) run(ctx context.Context, env *Env, args []string) error {
+	if o.long < shortestHold || o.long > longestHold || o.long%time.Second != 0 {
+		return usagef("--for is a number of whole seconds, from 1m to 24h, such as 30m")
+	}
+	key, err := o.of(ctx, env, args, o.changeFlags)
+	if err != nil {
+		return err
+	}
+	person := env.person()
+	return env.carryOut(ctx, key, change{
+		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: &keepingLock{person: person},
+		words:  []string{"locks", "take", key.Name, "--for", o.long.String()},
+		undo:   []string{"locks", "release", key.Name},
+		stages: []plan.Stage{stages.HoldLock(person, o.long)},
+	})
+}
+
+// person is who runs the program: user and host.
+func (e *Env) person() string {
+	who, _, _ := strings.Cut(e.Holder, " ")
+	return who
+}
+
+// keepingLock is the purpose of `locks take`: the lock in the database, read back.
+type keepingLock struct {
+	person string
+	until  time.Time
+}
+
+func (k *keepingLock) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+	facts, err := lockFacts(ctx, s)
+	if err != nil {
+		return nil, false, err
+	}
+	target := ui.LockKept(facts, k.person)
+	if target.Reached {
+		k.until = facts.Coordination.Lock.End
+	}
+	return []ui.Target{target}, target.Reached, nil
+}
+
+func (k *keepingLock) did(bool) string {
+	return "the lock is kept by hand until " + k.until.UTC().Format(time.RFC3339) + "; an operator of this instance is kept away by a pause only"
+}
+
+// lockFacts is the lock as the database has it now.
+func lockFacts(ctx context.Context, s Session) (ui.Facts, error) {
+	facts := ui.Facts{}
+	err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Coordination)
+	return facts, err
+}
+
+// locksReleaseOptions is what `kubectl fdb locks release` was asked to do.
+type locksReleaseOptions struct {
+	clusterFlag
+	changeFlags
+	force bool
+}
+
+func newLocksRelease(env *Env) *cobra.Command {
+	var o locksReleaseOptions
+	cmd := &cobra.Command{
+		Use:   "release [CLUSTER]",
+		Short: "Give back the lock of a database that this instance has",
+		Long: `Give back the lock of a database that this instance has: one that was taken by hand, or
+left by a run that was killed. Others act from then on, so the database has to be fully
+fault tolerant first, with no pod on its way up or down: a server that died shows in the
+database a minute later only. Otherwise the lock stays until its time is over.
+
+--force also clears the lock of another instance that has run out or is on the deny list,
+and one that another person took by hand for this instance. It shows whose lock that is and
+asks. A lock that an instance can rely on is never cleared, and neither is one that changed
+since it was shown; see locks deny for an instance that will not come back.`,
+		Example: `  # Done looking
+  kubectl fdb locks release sample-cluster
+
+  # A colleague took it by hand, and went home
+  kubectl fdb locks release sample-cluster --force --yes`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.changeFlags.add(cmd, "the lock is free")
+	cmd.Flags().BoolVar(&o.force, "force", false, "also clear a lock that nobody can rely on any more, or that another person took")
+	return cmd
+}
+
+func (o locksReleaseOptions) run(ctx context.Context, env *Env, args []string) error {
+	o.reversible = !o.force
+	key, err := o.of(ctx, env, args, o.changeFlags)
+	if err != nil {
+		return err
+	}
+	words := []string{"locks", "release", key.Name}
+	if o.force {
+		words = append(words, "--force")
+	}
+	return env.carryOut(ctx, key, change{
+		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: freeingLock{}, words: words,
+		stages: []plan.Stage{stages.ReleaseLock(env.person(), o.force)},
+	})
+}
+
+// freeingLock is the purpose of `locks release`: no lock in the database.
+type freeingLock struct{}
+
+func (freeingLock) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+	facts, err := lockFacts(ctx, s)
+	if err != nil {
+		return nil, false, err
+	}
+	target := ui.LockFreed(facts)
+	return []ui.Target{target}, target.Reached, nil
+}
+
+func (freeingLock) did(reached bool) string {
+	if reached {
+		return "nobody has the lock; the database says so"
+	}
+	return "the lock was released, and somebody else has taken it since"
+}

@@ -1,0 +1,94 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// lockOf has an owner hold the lock for a time, by hand of a person if one is named.
+func lockOf(owner, person string, left time.Duration) func(*given) {
+	return func(g *given) {
+		l := fdb.Lock{Owner: owner, Start: g.world.Now().Add(-time.Minute), End: g.world.Now().Add(left), Nonce: owner}
+		if person != "" {
+			l.Nonce = fdb.NonceByHand(person, "n")
+		}
+		g.world.Shared.Lock = &l
+	}
+}
+
+func TestLocksTakeAndRelease(t *testing.T) {
+	answers := func(word string) func(*given) { return func(g *given) { g.input = &word } }
+	tests := map[string]struct {
+		given []func(*given)
+		args  []string
+		want  int
+		says  string
+		// holder is who has the lock afterwards; empty for nobody.
+		holder string
+	}{
+		"take":                              {args: []string{"take", "sample"}, says: "undo: kubectl fdb locks release sample -n fdb --context test", holder: "dc1, by hand of me@here"},
+		"take says until when":              {args: []string{"take", "sample", "--for", "1h"}, says: "sample: the lock is kept by hand until 2026-", holder: "dc1, by hand of me@here"},
+		"a dry run takes none":              {args: []string{"take", "sample", "--dry-run"}, want: ExitNo, says: "HoldLock"},
+		"take what another has":             {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"take", "sample"}, want: ExitConflict, says: "the database lock is held by dc2 until", holder: "dc2"},
+		"take waits for it":                 {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"take", "sample", "--wait"}, says: "is kept by hand", holder: "dc1, by hand of me@here"},
+		"take what a colleague keeps":       {given: []func(*given){lockOf("dc1", "bob@b", time.Minute)}, args: []string{"take", "sample"}, want: ExitConflict, says: "dc1, by hand of bob@b", holder: "dc1, by hand of bob@b"},
+		"take while denied":                 {given: []func(*given){func(g *given) { g.world.Shared.DenyList["dc1"] = true }}, args: []string{"take", "sample"}, want: ExitConflict, says: "dc1 is on the deny list"},
+		"take where no locks are used":      {given: []func(*given){func(g *given) { g.world.Record.Spec.LockOptions.DisableLocks = new(true) }}, args: []string{"take", "sample"}, want: ExitRefused, says: "set spec.lockOptions.disableLocks to false"},
+		"take for no time":                  {args: []string{"take", "sample", "--for", "5s"}, want: ExitUsage, says: "from 1m to 24h"},
+		"take for ever":                     {args: []string{"take", "sample", "--for", "240h"}, want: ExitUsage, says: "from 1m to 24h"},
+		"release one's own":                 {given: []func(*given){lockOf("dc1", "me@here", time.Hour)}, args: []string{"release", "sample"}, says: "nobody has the lock; the database says so"},
+		"release what a run left":           {given: []func(*given){lockOf("dc1", "", 9*time.Minute)}, args: []string{"release", "sample"}, says: "nobody has the lock"},
+		"release what a pass keeps":         {given: []func(*given){lockOf("dc1", "", time.Minute)}, args: []string{"release", "sample"}, want: ExitWaiting, says: "it runs out by itself at", holder: "dc1"},
+		"release none":                      {args: []string{"release", "sample"}, says: "nobody has the lock"},
+		"release another's":                 {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"release", "sample"}, want: ExitConflict, says: "held by dc2 until", holder: "dc2"},
+		"nor by force":                      {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"release", "sample", "--force", "--yes"}, want: ExitConflict, says: "held by dc2 until", holder: "dc2"},
+		"release another's that ran out":    {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample"}, want: ExitConflict, says: "held by dc2 until", holder: "dc2"},
+		"by force":                          {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample", "--force", "--yes"}, says: "nobody has the lock"},
+		"by force of a denied one":          {given: []func(*given){lockOf("dc2", "", time.Hour), func(g *given) { g.world.Shared.DenyList["dc2"] = true }}, args: []string{"release", "sample", "--force", "--yes"}, says: "nobody has the lock"},
+		"force asks":                        {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample", "--force"}, want: ExitUnconfirmed, says: "add --yes", holder: "dc2"},
+		"force shows whose it was":          {given: []func(*given){lockOf("dc2", "", -time.Minute), answers("n\n")}, args: []string{"release", "sample", "--force"}, want: ExitUnconfirmed, says: "dc2 had it until 1m0s ago", holder: "dc2"},
+		"force on a terminal":               {given: []func(*given){lockOf("dc2", "", -time.Minute), answers("y\n")}, args: []string{"release", "sample", "--force"}, says: "nobody has the lock"},
+		"release what a colleague keeps":    {given: []func(*given){lockOf("dc1", "bob@b", time.Hour)}, args: []string{"release", "sample"}, want: ExitConflict, says: "by hand of bob@b", holder: "dc1, by hand of bob@b"},
+		"release that by force":             {given: []func(*given){lockOf("dc1", "bob@b", time.Hour)}, args: []string{"release", "sample", "--force", "--yes"}, says: "nobody has the lock"},
+		"a pass waits for the one it is by": {given: []func(*given){lockOf("dc1", "me@here", time.Hour), func(g *given) { g.world.Record.Spec.DatabaseConfiguration.Logs = 4 }}, args: nil, want: ExitConflict, says: "the database lock is held by dc1, by hand of me@here until", holder: "dc1, by hand of me@here"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := together(t)
+			g.world.Tick(11 * time.Minute)
+			for _, edit := range tc.given {
+				edit(g)
+			}
+			args := append([]string{"locks"}, tc.args...)
+			if tc.args == nil {
+				args = []string{"reconcile", "sample", "--yes"}
+			}
+			code := g.run(args...)
+			said := g.out.String() + g.err.String()
+			if code != tc.want || !strings.Contains(said, tc.says) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, said)
+			}
+			holder := ""
+			if l := g.world.Shared.Lock; l != nil {
+				holder = l.Holder()
+			}
+			if holder != tc.holder {
+				t.Errorf("%q has the lock, want %q: %s", holder, tc.holder, said)
+			}
+		})
+	}
+}
+
+func TestTheListSaysWhoKeepsALockByHand(t *testing.T) {
+	g := together(t)
+	lockOf("dc1", "bob@b", time.Hour)(g)
+	if code := g.run("locks", "list", "sample"); code != ExitDone || !strings.Contains(g.out.String(), "sample: the lock was taken by hand of bob@b") {
+		t.Errorf("exit code %d: %s", code, &g.out)
+	}
+	if code := g.run("locks", "list", "sample", "-o", "jsonpath={.items[0].byHand}"); code != ExitDone || g.out.String() != "bob@b" {
+		t.Errorf("exit code %d: %q", code, &g.out)
+	}
+}

@@ -1,0 +1,95 @@
+package fdb
+
+import (
+	"testing"
+	"time"
+)
+
+// kept is a lock that a person keeps for dc1.
+func kept(person string, end time.Time) *Lock {
+	return &Lock{Owner: "dc1", Start: noon.Add(-time.Minute), End: end, Nonce: NonceByHand(person, "n1")}
+}
+
+func TestWhatAPersonKeepsNobodyElseGets(t *testing.T) {
+	later, over := noon.Add(time.Minute), noon.Add(-time.Second)
+	tests := map[string]struct {
+		found  *Lock
+		denied []string
+		person string
+		want   LockOutcome
+	}{
+		"the instance's own work waits":           {found: kept("ann@a", later), want: LockHeld},
+		"another person waits":                    {found: kept("ann@a", later), person: "bob@b", want: LockHeld},
+		"whoever keeps it may keep it longer":     {found: kept("ann@a", later), person: "ann@a", want: LockExtended},
+		"its time ends":                           {found: kept("ann@a", over), want: LockExtended},
+		"a person gets what the instance has":     {found: &Lock{Owner: "dc1", End: later}, person: "ann@a", want: LockExtended},
+		"a person gets nothing from another":      {found: &Lock{Owner: "dc2", End: later}, person: "ann@a", want: LockHeld},
+		"a person of a denied instance gets none": {denied: []string{"dc1"}, person: "ann@a", want: LockDenied},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := DecideLock(tc.found, tc.denied, LockRequest{Owner: "dc1", Now: noon, Duration: time.Hour, Nonce: "n2", Person: tc.person})
+			if d.Outcome != tc.want {
+				t.Errorf("%s, want %s", d.Outcome, tc.want)
+			}
+			if d.Write != nil && d.Write.Person() != tc.person {
+				t.Errorf("kept by %q", d.Write.Person())
+			}
+		})
+	}
+}
+
+func TestARecordSaysWhoKeepsIt(t *testing.T) {
+	l := kept("ann; root@a\n", noon)
+	read, err := DecodeLock(l.Encode())
+	if err != nil || read.Person() != "ann root@a" || read.Holder() != "dc1, by hand of ann root@a" || !read.Same(*l) {
+		t.Errorf("%+v, person %q: %v", read, read.Person(), err)
+	}
+	if l := (Lock{Owner: "dc1", Nonce: "XYZ"}); l.Person() != "" || l.Holder() != "dc1" {
+		t.Errorf("a run's lock is of %q", l.Holder())
+	}
+}
+
+func TestWhichLocksAreReleasedByHand(t *testing.T) {
+	later, over := noon.Add(time.Minute), noon.Add(-time.Second)
+	other := &Lock{Owner: "dc2", End: later}
+	tests := map[string]struct {
+		found  *Lock
+		seen   *Lock // nil is found
+		denied []string
+		owner  string // empty is dc1
+		plain  ReleaseOutcome
+		forced ReleaseOutcome
+	}{
+		"one's own":                             {found: kept("ann@a", later), plain: ReleaseGranted, forced: ReleaseGranted},
+		"one that a run of the instance left":   {found: &Lock{Owner: "dc1", End: later, Nonce: "n"}, plain: ReleaseGranted, forced: ReleaseGranted},
+		"what another person keeps, by force":   {found: kept("bob@b", later), plain: ReleaseOthers, forced: ReleaseGranted},
+		"what another person kept":              {found: kept("bob@b", over), plain: ReleaseGranted, forced: ReleaseGranted},
+		"another's that ran out, by force":      {found: &Lock{Owner: "dc2", End: over}, plain: ReleaseOthers, forced: ReleaseGranted},
+		"a denied one's, by force":              {found: other, denied: []string{"dc2"}, plain: ReleaseOthers, forced: ReleaseGranted},
+		"never one that another relies on":      {found: other, plain: ReleaseHeld, forced: ReleaseHeld},
+		"never one that changed since":          {found: kept("ann@a", later), seen: kept("ann@a", over), plain: ReleaseChanged, forced: ReleaseChanged},
+		"never one that another run wrote anew": {found: &Lock{Owner: "dc1", End: later, Nonce: "n2"}, seen: &Lock{Owner: "dc1", End: later, Nonce: "n1"}, plain: ReleaseChanged, forced: ReleaseChanged},
+		"none":                                  {plain: ReleaseFree, forced: ReleaseFree, seen: other},
+		"never one of instances without a name": {found: &Lock{End: later}, owner: "-", plain: ReleaseHeld, forced: ReleaseHeld},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := ReleaseRequest{Owner: "dc1", Person: "ann@a", Now: noon}
+			if tc.owner != "" {
+				r.Owner = ""
+			}
+			if tc.seen == nil {
+				tc.seen = tc.found
+			}
+			r.Seen = *tc.seen
+			if got := DecideRelease(tc.found, tc.denied, r); got != tc.plain {
+				t.Errorf("%s, want %s", got, tc.plain)
+			}
+			r.Force = true
+			if got := DecideRelease(tc.found, tc.denied, r); got != tc.forced {
+				t.Errorf("by force %s, want %s", got, tc.forced)
+			}
+		})
+	}
+}

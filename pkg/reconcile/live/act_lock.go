@@ -1,0 +1,72 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// holdLock takes the lock for a person, and reads it back. It is not noted as this run's
+// lock, so the end of the run does not give it back.
+func (w *World) holdLock(ctx context.Context, a plan.HoldLock) error {
+	cli, keys, err := w.sharedKeys("holding the lock")
+	if err != nil {
+		return err
+	}
+	request := fdb.LockRequest{
+		Owner: a.Owner, Person: a.Person, Now: w.Clock.Now(), Duration: a.For, Nonce: w.Nonce(),
+		AllowEmptyOwner: w.Overrides[plan.GateLockOwner] != "",
+	}
+	taken, err := admin.TakeLock(ctx, cli, keys, request)
+	if err != nil {
+		return lockRefusal(request, err)
+	}
+	found, _, err := admin.ReadLock(ctx, cli, keys)
+	if err != nil {
+		return fmt.Errorf("the lock was taken, and could not be read back: %w", err)
+	}
+	if found == nil || !found.Same(taken) {
+		return fmt.Errorf("the lock was taken and is not there any more: %w", heldBy(found))
+	}
+	return nil
+}
+
+// releaseByHand clears the lock that a person was shown. A lock that is free by now is what
+// was asked for.
+func (w *World) releaseByHand(ctx context.Context, a plan.ReleaseLock) error {
+	cli, record, err := w.database()
+	if err != nil {
+		return fmt.Errorf("releasing the lock by hand: %w", err)
+	}
+	outcome, found, err := admin.ReleaseLockByHand(ctx, cli, fdb.LockKeys{Prefix: record.LockKeyPrefix()}, fdb.ReleaseRequest{
+		Seen: a.Seen, Owner: record.LockOwner(), Person: a.Person, Now: w.Clock.Now(), Force: a.Force,
+	})
+	switch {
+	case err != nil:
+		return err
+	case outcome == fdb.ReleaseGranted, outcome == fdb.ReleaseFree:
+		return nil
+	case outcome == fdb.ReleaseChanged:
+		return fmt.Errorf("the lock was written anew since it was shown, and is left alone: %w", heldBy(found))
+	default:
+		return heldBy(found)
+	}
+}
+
+// lockRefusal is what it means that the lock cannot be had.
+func lockRefusal(request fdb.LockRequest, err error) error {
+	if refused, ok := errors.AsType[*admin.LockHeldError](err); ok {
+		return refusal(request, refused.Decision)
+	}
+	if admin.KindOf(err) == admin.KindLocked {
+		return &reconcile.RefusedError{Check: plan.Check{
+			Question: "is the database free of a restore's or disaster recovery's lock?", Gate: plan.GateDBLock, Evidence: err.Error(),
+		}}
+	}
+	return err
+}

@@ -1,0 +1,65 @@
+package live_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+var holdIt = plan.HoldLock{Owner: "dc1", Person: "ann@a", For: 30 * time.Minute}
+
+// A lock that a person keeps outlasts the run that took it, and no run gets it meanwhile.
+func TestALockByHandOutlastsTheRunThatTookIt(t *testing.T) {
+	f := sharing(t)
+	if err := f.world.Act(t.Context(), holdIt); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.world.End(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	lock := f.lockIn(fdb.DefaultLockPrefix)
+	if now := f.world.Clock.Now(); lock == nil || lock.Person() != "ann@a" || lock.End.Before(now.Add(29*time.Minute)) {
+		t.Fatalf("the lock is %+v, want ann's for half an hour", lock)
+	}
+	f.begin()
+	held, ok := errors.AsType[*reconcile.HeldError](f.world.Lock(t.Context()))
+	if !ok || held.Holder != "dc1, by hand of ann@a" {
+		t.Errorf("a run met %v", held)
+	}
+	if err := f.world.Act(t.Context(), plan.ReleaseLock{Seen: *lock, Person: "ann@a"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.world.Lock(t.Context()); err != nil {
+		t.Errorf("a run after it was released: %v", err)
+	}
+}
+
+func TestALockThatCannotBeHadIsNotHeldByHand(t *testing.T) {
+	f := sharing(t)
+	now := f.world.Clock.Now()
+	f.put(admin.Set(lockKeys.Lock(), fdb.Lock{Owner: "dc2", Start: now, End: now.Add(time.Minute)}.Encode()))
+	if held, ok := errors.AsType[*reconcile.HeldError](f.world.Act(t.Context(), holdIt)); !ok || held.Holder != "dc2" {
+		t.Errorf("got %v, want held by dc2", held)
+	}
+	f.put(admin.Clear(lockKeys.Lock()), admin.Set(lockKeys.Denied("dc1"), []byte("dc1")))
+	if gate := refusedBy(f.world.Act(t.Context(), holdIt)); gate != plan.GateDeny {
+		t.Errorf("refused by %q, want %s", gate, plan.GateDeny)
+	}
+}
+
+func TestALockThatChangedSinceItWasShownIsNotReleased(t *testing.T) {
+	f := sharing(t)
+	now := f.world.Clock.Now()
+	shown := fdb.Lock{Owner: "dc2", Start: now.Add(-time.Hour), End: now.Add(-time.Minute)}
+	f.put(admin.Set(lockKeys.Lock(), fdb.Lock{Owner: "dc2", Start: shown.Start, End: now.Add(9 * time.Minute)}.Encode())) // it came back
+	err := f.world.Act(t.Context(), plan.ReleaseLock{Seen: shown, Person: "ann@a", Force: true})
+	if err == nil || !strings.Contains(err.Error(), "written anew since it was shown") || f.lockIn(fdb.DefaultLockPrefix) == nil {
+		t.Errorf("got %v; the lock is %+v", err, f.lockIn(fdb.DefaultLockPrefix))
+	}
+}
