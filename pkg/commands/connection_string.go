@@ -17,9 +17,9 @@ import (
 func newConnectionString(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "connection-string",
-		Short: "Show the connection string of a database, and who has another one",
+		Short: "Show the connection string of a database, who has another one, and mend that",
 	}
-	cmd.AddCommand(newConnectionStringShow(env), newConnectionStringDrift(env))
+	cmd.AddCommand(newConnectionStringShow(env), newConnectionStringDrift(env), newConnectionStringSync(env))
 	asParent(cmd, "what of connection strings?", "command", "about connection strings")
 	return cmd
 }

@@ -89,7 +89,7 @@ func TestListsOfTheDatabase(t *testing.T) {
 		"clients that would lose the database": {args: "get clients sample --blocking 7.4.6", err: []string{"no client of sample would lose a database of version 7.4.6"}},
 		"a version that is none":               {args: "get clients sample --blocking soon", code: ExitUsage},
 		"clients of a silent database":         {given: silent, args: "get clients sample", code: ExitUnreachable, err: []string{"nobody can tell which clients there are: timed out"}},
-		"a command that is none":               {args: "connection-string dirft", code: ExitUsage, err: []string{"there is drift, show"}},
+		"a command that is none":               {args: "connection-string dirft", code: ExitUsage, err: []string{"there is drift, show, sync"}},
 		"a kind that is none":                  {args: "get everything", code: ExitUsage, err: []string{`there is no kind "everything" to get; there is clients, clusters, configuration, coordinators`}},
 		"no kind":                              {args: "get", code: ExitUsage, err: []string{"get what?"}},
 	}

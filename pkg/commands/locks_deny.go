@@ -109,6 +109,11 @@ func (e *Env) offerDenyList(record *v1beta2.FoundationDBCluster, instance string
 	if err != nil {
 		return // a list of two texts cannot fail to be JSON
 	}
+	e.talk("%s%s", why, e.patchCommand(record, patch))
+}
+
+// patchCommand is the whole command of kubectl that merges a patch into a cluster's resource.
+func (e *Env) patchCommand(record *v1beta2.FoundationDBCluster, patch []byte) string {
 	line := []string{"kubectl", "patch", "foundationdbcluster", record.Name, "-n", record.Namespace}
 	if name := e.contextName(); name != "" {
 		line = append(line, "--context", name)
@@ -117,7 +122,7 @@ func (e *Env) offerDenyList(record *v1beta2.FoundationDBCluster, instance string
 	for i, word := range line {
 		line[i] = quoted(word)
 	}
-	e.talk("%s%s", why, strings.Join(line, " "))
+	return strings.Join(line, " ")
 }
 
 // shuttingOut is the purpose of `locks deny` and `locks allow`: the deny list in the

@@ -66,6 +66,7 @@ func actingNeeds() []commandNeeds {
 		{"maintenance status", looking()},
 		{"maintenance on", reconciling()},
 		{"maintenance off", reconciling()},
+		{"connection-string sync", reconciling()},
 		{"coordinators change", reconciling()},
 		{"locks deny", reconciling()},
 		{"locks allow", reconciling()},

@@ -29,7 +29,7 @@ func Kinds() []Kind {
 	return []Kind{
 		{Name: "AccessReview", PrintedBy: "auth can-i", Document: AccessView{}},
 		{Name: "CanReport", PrintedBy: "can", Document: CanReport{}},
-		{Name: "ChangeResult", PrintedBy: "replace, maintenance, pause, resume, locks deny, locks allow and coordinators change, the last line", Document: ChangeResult{}},
+		{Name: "ChangeResult", PrintedBy: "replace, maintenance, pause, resume, locks, connection-string sync and coordinators, the last line where they change something", Document: ChangeResult{}},
 		{Name: "ClientList", PrintedBy: "get clients", Document: ClientListView{}},
 		{Name: "ClusterDescription", PrintedBy: "describe", Document: ClusterDescription{}},
 		{Name: "ClusterStatus", PrintedBy: "status", Document: StatusView{}},

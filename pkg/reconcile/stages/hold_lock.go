@@ -2,7 +2,6 @@ package stages
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -105,7 +104,7 @@ func releaseChecks(s plan.Snapshot, found fdb.Lock) []plan.Check {
 	left := found.End.Sub(s.Now).Round(time.Second)
 	switch reasons := unsettledPods(s); {
 	case len(reasons) > 0:
-		shown.OK, shown.Evidence = false, strings.Join(reasons, "; ")
+		shown.OK, shown.Evidence = false, someOf(reasons)
 	case found.Person() == "" && left <= fdb.DeathNoticedAfter:
 		// A pass that took pods down leaves its lock like this.
 		shown.OK, shown.Evidence = false, fmt.Sprintf("a pass may have left the lock for its last %s, until what it took down shows", left)

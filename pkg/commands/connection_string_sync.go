@@ -1,0 +1,141 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// syncOptions is what `kubectl fdb connection-string sync` was asked to do.
+type syncOptions struct {
+	clusterFlag
+	changeFlags
+}
+
+func newConnectionStringSync(env *Env) *cobra.Command {
+	var o syncOptions
+	cmd := &cobra.Command{
+		Use:   "sync [CLUSTER]",
+		Short: "Write the connection string in force where another one stands",
+		Long: `Write the connection string in force into the custom resource's status and into the
+ConfigMap, where another one stands, and change nothing else of them.
+
+It is read from the database in a transaction, and counts only while the database's status
+document says the same, a quorum of coordinators answers, and most of the cluster's process
+groups report in that database from their pods. While the database does not answer, nothing
+is written: exit code 8. What is replaced is shown before.
+
+The file that the servers of a pod keep is their own: they change it when coordinators
+change. One that differs is named, with what helps, and the exit code is 9. A spec is never
+changed; where spec.seedConnectionString differs a hint has the command.`,
+		Example: `  # What would it write?
+  kubectl fdb connection-string sync sample-cluster --dry-run
+
+  # Somebody changed the coordinators by hand while nothing else ran
+  kubectl fdb connection-string sync sample-cluster --yes`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.changeFlags.add(cmd, "record and ConfigMap have it")
+	return cmd
+}
+
+func (o syncOptions) run(ctx context.Context, env *Env, args []string) error {
+	key, err := o.of(ctx, env, args, o.changeFlags)
+	if err != nil {
+		return err
+	}
+	facts, files, err := clusterFiles(ctx, env, key)
+	if err != nil {
+		return err
+	}
+	if files.Live.IsZero() {
+		return &failure{
+			code: ExitUnreachable, err: fmt.Errorf("no database says which connection string is in force, so none is written: %s", files.LiveUnknown),
+			hints: []string{"what is in its way: " + env.command("why", key.Name), "what its coordinators do: " + env.command("coordinators", "repair", key.Name, "--dry-run")},
+		}
+	}
+	syncing := &syncingConnectionString{}
+	err = env.carryOut(ctx, key, change{
+		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: syncing, words: []string{"connection-string", "sync", key.Name},
+		stages: []plan.Stage{stages.SyncConnectionString(files.Live)},
+	})
+	env.offerSeed(facts.Cluster, files.Live)
+	if err != nil || o.dryRun != dryRunNone {
+		return err
+	}
+	return env.podsLeft(key.Name, syncing.differ, facts)
+}
+
+// offerSeed has the command that brings the spec's seed in line.
+func (e *Env) offerSeed(c *v1beta2.FoundationDBCluster, inForce fdb.ConnectionString) {
+	if !ui.SeedDiffers(c.Spec.SeedConnectionString, inForce) {
+		return
+	}
+	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"seedConnectionString": inForce.String()}})
+	if err != nil {
+		return // a text cannot fail to be JSON
+	}
+	e.talk("hint: spec.seedConnectionString has another one, and leads nowhere should the record be lost; to have the spec say so too: %s", e.patchCommand(c, patch))
+}
+
+// podsLeft ends a command that cannot do more about the files that some servers keep.
+func (e *Env) podsLeft(cluster string, pods []string, f ui.Facts) error {
+	if len(pods) == 0 {
+		return nil
+	}
+	var groups []string
+	for _, g := range f.Groups() {
+		for _, pod := range pods {
+			if g.PodName(f.Cluster) == pod {
+				groups = append(groups, string(g.ProcessGroupID))
+			}
+		}
+	}
+	hints := []string{"servers that report have found the database all the same: " + e.command("get", "process-groups", cluster)}
+	if len(groups) > 0 {
+		hints = append(hints, "a group whose servers do not find it can be replaced: "+e.command("replace", cluster, "--process-group", strings.Join(groups, ","), "--dry-run"))
+	}
+	return &failure{code: ExitPartly, err: fmt.Errorf("the servers of %s keep another connection string in their file", strings.Join(pods, ", ")), hints: hints}
+}
+
+// syncingConnectionString is the purpose of `connection-string sync`: the one in force, in
+// the record and in the ConfigMap.
+type syncingConnectionString struct {
+	// differ are the pods whose files differ.
+	differ []string
+}
+
+func (p *syncingConnectionString) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+	facts := ui.Facts{}
+	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.ConfigMap); err != nil {
+		return nil, false, err
+	}
+	files, err := s.ReadClusterFiles(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	targets, reached, differ := ui.ConnectionStringsSynced(facts, files)
+	p.differ = differ
+	return targets, reached, nil
+}
+
+func (*syncingConnectionString) did(reached bool) string {
+	if reached {
+		return "the record and the ConfigMap have the connection string in force"
+	}
+	return "what can be synced was; connection-string drift shows the rest"
+}

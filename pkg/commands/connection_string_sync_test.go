@@ -1,0 +1,72 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+)
+
+const stale = "sample:old@10.0.0.1:4501,10.0.0.2:4501,10.0.0.3:4501"
+
+func staleRecord(g *given)    { g.world.Record.Status.ConnectionString = stale }
+func staleConfigMap(g *given) { g.world.ConfigMap.Data[objects.KeyClusterFile] = stale }
+func staleSeed(g *given)      { g.world.Record.Spec.SeedConnectionString = stale }
+func staleBoth(g *given)      { staleRecord(g); staleConfigMap(g) }
+
+func TestConnectionStringSync(t *testing.T) {
+	tests := map[string]struct {
+		given func(*given)
+		args  []string
+		want  int
+		says  string
+		// left is true when the record keeps what it had.
+		left bool
+	}{
+		"nothing differs":                       {given: func(*given) {}, says: "the record and the ConfigMap have the connection string in force"},
+		"the record":                            {given: staleRecord, says: "the record and the ConfigMap have the connection string in force"},
+		"the ConfigMap":                         {given: staleConfigMap, says: "update ConfigMap sample-config (cluster-file)"},
+		"both":                                  {given: staleBoth, says: "the record and the ConfigMap have the connection string in force"},
+		"a dry run shows what would be written": {given: staleBoth, args: []string{"--dry-run"}, want: ExitNo, says: "the record has " + stale, left: true},
+		"the seed is left to people":            {given: staleSeed, says: "kubectl patch foundationdbcluster sample -n fdb --context test --type merge -p '{\"spec\":{\"seedConnectionString\":\"sample:"},
+		"a pod's file is its servers' own":      {given: otherPod, want: ExitPartly, says: "keep another connection string in their file"},
+		"nothing is written while nobody says which is in force": {given: func(g *given) { staleRecord(g); silent(g) }, want: ExitUnreachable, says: "so none is written", left: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := up(t)
+			g.world.Tick(6 * time.Minute)
+			good := g.world.Record.Status.ConnectionString
+			tc.given(g)
+			args := append([]string{"connection-string", "sync", "sample", "--yes"}, tc.args...)
+			code := g.run(args...)
+			said := g.out.String() + g.err.String()
+			if code != tc.want || !strings.Contains(said, tc.says) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, said)
+			}
+			if tc.left {
+				good = stale
+			}
+			if got := g.world.Record.Status.ConnectionString; got != good {
+				t.Errorf("the record has %s, want %s", got, good)
+			}
+			if got := g.world.ConfigMap.Data[objects.KeyClusterFile]; !tc.left && got != good {
+				t.Errorf("the ConfigMap has %s, want %s", got, good)
+			}
+		})
+	}
+}
+
+// A person sees what is replaced before it is gone.
+func TestASyncAsksAndShowsWhatItReplaces(t *testing.T) {
+	g := up(t)
+	staleBoth(g)
+	if code := g.run("connection-string", "sync", "sample"); code != ExitUnconfirmed || g.world.Record.Status.ConnectionString != stale {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+	g.input = new("n\n")
+	if code := g.run("connection-string", "sync", "sample"); code != ExitUnconfirmed || !strings.Contains(g.err.String(), "ConfigMap sample-config has "+stale) {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+}

@@ -1,0 +1,50 @@
+package safety
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// OwnDatabase asks whether the database that answered is the cluster's: most of its process
+// groups that keep data report in it, from the addresses that their pods have. A tool runs
+// with the cluster file of the pod that it runs in, and that could be any database's.
+func OwnDatabase(s plan.Snapshot) plan.Check {
+	c := plan.Check{Question: "is it this cluster's database that answers?", Gate: plan.GateAvailable}
+	if s.Database.Status == nil {
+		c.Evidence = s.Database.Why()
+		return c
+	}
+	all, report := 0, 0
+	for _, g := range s.Groups() {
+		if !g.ProcessClass.IsStateful() || g.IsGone() {
+			continue
+		}
+		all++
+		if reportsFromItsPod(s.Database.Status, g, s.Pod(g)) {
+			report++
+		}
+	}
+	c.OK, c.Need, c.Have = 2*report > all, fmt.Sprintf("%d process groups", all/2+1), fmt.Sprintf("%d process groups", report)
+	c.Evidence = fmt.Sprintf("%d of the %d process groups that keep data report in it from their pods", report, all)
+	return c
+}
+
+func reportsFromItsPod(status *fdb.Status, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) bool {
+	if pod == nil {
+		return false
+	}
+	ips, err := objects.PublicIPs(pod)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(status.ProcessesOf(string(g.ProcessGroupID)), func(p fdb.Process) bool {
+		return p.Reporting() && slices.ContainsFunc(ips, func(ip string) bool { return fdb.SameHost(ip, p.Address.Host) })
+	})
+}

@@ -1,0 +1,83 @@
+package stages
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// SyncConnectionString brings the record and the ConfigMap in line with the connection string
+// in force, and changes nothing else of them. It was read from the database in a transaction,
+// and counts only while the status document says the same: what no database confirms now is
+// never written, and a quorum of coordinators that it names stands behind both.
+func SyncConnectionString(inForce fdb.ConnectionString) plan.Stage {
+	return plan.Stage{
+		Name:  "SyncConnectionString",
+		Reads: plan.Record | plan.Pods | plan.ConfigMap | plan.Database,
+		Decide: func(s plan.Snapshot) plan.Decision {
+			d := plan.Decision{Checks: []plan.Check{safety.Available(s.Database), safety.OwnDatabase(s), stillInForce(s, inForce)}}
+			if refused, ok := d.Refused(); ok {
+				d.Hold = &plan.Hold{Reason: "no connection string is proven to be in force: " + refused.Words(), RetryAfter: podDelay}
+				return d
+			}
+			var replaced []string
+			if recorded := s.Cluster.Status.ConnectionString; !sameDatabase(recorded, inForce) {
+				replaced = append(replaced, "the record has "+stringOrNone(recorded))
+				d.Actions = append(d.Actions, plan.SetConnectionString{ConnectionString: inForce.String()})
+			}
+			if a, old := correctedConfigMap(s, inForce); a != nil {
+				replaced = append(replaced, fmt.Sprintf("ConfigMap %s has %s", a.Name, stringOrNone(old)))
+				d.Actions = append(d.Actions, *a)
+			}
+			d.Why = strings.Join(replaced, "; ")
+			return d
+		},
+	}
+}
+
+// stillInForce asks whether the status document names the connection string that was read
+// in a transaction before.
+func stillInForce(s plan.Snapshot, inForce fdb.ConnectionString) plan.Check {
+	c := plan.Check{Question: "do the database's key and its status document name the same coordinators?", Gate: plan.GateCoord}
+	switch status := s.Database.Status; {
+	case status == nil:
+		c.Evidence = s.Database.Why()
+	case !status.Client.Coordinators.QuorumReachable:
+		c.Evidence = "no quorum of coordinators answers"
+	default:
+		c.OK = sameDatabase(status.Cluster.ConnectionString, inForce)
+		c.Evidence = fmt.Sprintf("the document says %s, the key said %s", stringOrNone(status.Cluster.ConnectionString), inForce)
+	}
+	return c
+}
+
+// sameDatabase reports whether a text is a connection string, in any order of coordinators.
+func sameDatabase(text string, inForce fdb.ConnectionString) bool {
+	found, err := fdb.ParseClusterFile(text)
+	return err == nil && found.Description == inForce.Description && found.ID == inForce.ID && found.SameCoordinators(inForce.Coordinators)
+}
+
+// correctedConfigMap is the ConfigMap with the connection string in force and all else as it
+// is, and what it had; nil where there is none, which a pass makes, and where it has that.
+func correctedConfigMap(s plan.Snapshot, inForce fdb.ConnectionString) (a *plan.ApplyConfigMap, old string) {
+	if s.ConfigMap == nil || sameDatabase(s.ConfigMap.Data[objects.KeyClusterFile], inForce) {
+		return nil, ""
+	}
+	corrected := s.ConfigMap.DeepCopy()
+	if corrected.Data == nil {
+		corrected.Data = map[string]string{}
+	}
+	corrected.Data[objects.KeyClusterFile] = inForce.String()
+	return &plan.ApplyConfigMap{Name: corrected.Name, Keys: []string{objects.KeyClusterFile}, Object: corrected}, s.ConfigMap.Data[objects.KeyClusterFile]
+}
+
+func stringOrNone(connectionString string) string {
+	if connectionString == "" {
+		return "none"
+	}
+	return strings.TrimSpace(connectionString)
+}

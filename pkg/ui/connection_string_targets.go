@@ -1,0 +1,59 @@
+package ui
+
+import (
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// ConnectionStringsSynced are the places that have the connection string, as far as they
+// have the one in force. Reached is true once the record and the ConfigMap do. The files of
+// pods are their servers' own; those that differ are returned by the name of the pod.
+func ConnectionStringsSynced(f Facts, files plan.ClusterFiles) (targets []Target, reached bool, differ []string) {
+	if files.Live.IsZero() {
+		return []Target{{ID: "live", Phase: "unknown", Note: files.LiveUnknown}}, false, nil
+	}
+	v := NewConnectionStringDriftView(Metadata{}, f, files)
+	reached = true
+	for _, s := range v.Items {
+		if s.Source == string(SourceLive) {
+			continue
+		}
+		t := s.target()
+		targets = append(targets, t)
+		pod, ofPod := strings.CutPrefix(s.Source, "pod/")
+		switch {
+		case !ofPod:
+			reached = reached && t.Reached
+		case t.Phase == "differs":
+			differ = append(differ, pod)
+		}
+	}
+	return targets, reached, differ
+}
+
+func (s ConnectionSpot) target() Target {
+	t := Target{ID: s.Source}
+	switch {
+	case s.Waiting:
+		t.Phase, t.Note = "does-not-run", s.Unreadable
+	case s.Matches == nil:
+		t.Phase, t.Note = "unknown", s.Unreadable
+	case *s.Matches:
+		t.Phase, t.Reached = "in-line", true
+	default:
+		t.Phase, t.Note = "differs", oneLine(s.text)
+	}
+	return t
+}
+
+// SeedDiffers reports whether the spec's seed names other coordinators than those in force:
+// it counts only for a record that was lost, and then leads nowhere.
+func SeedDiffers(seed string, inForce fdb.ConnectionString) bool {
+	if seed == "" {
+		return false
+	}
+	found, err := fdb.ParseConnectionString(seed)
+	return err != nil || found.ID != inForce.ID || !found.SameCoordinators(inForce.Coordinators)
+}
