@@ -16,9 +16,9 @@ func newCoordinators(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "coordinators",
 		Aliases: []string{"coordinator"},
-		Short:   "Show and move the coordinators of a database",
+		Short:   "Show, move and repair the coordinators of a database",
 	}
-	cmd.AddCommand(newCoordinatorsList(env, "list"), newCoordinatorsChange(env))
+	cmd.AddCommand(newCoordinatorsList(env, "list"), newCoordinatorsChange(env), newCoordinatorsRepair(env))
 	asParent(cmd, "what of coordinators?", "command", "about coordinators")
 	return cmd
 }

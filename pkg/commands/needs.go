@@ -68,6 +68,7 @@ func actingNeeds() []commandNeeds {
 		{"maintenance off", reconciling()},
 		{"connection-string sync", reconciling()},
 		{"coordinators change", reconciling()},
+		{"coordinators repair", reconciling()},
 		{"locks deny", reconciling()},
 		{"locks allow", reconciling()},
 		{"locks take", reconciling()},

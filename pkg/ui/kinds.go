@@ -37,6 +37,7 @@ func Kinds() []Kind {
 		{Name: "Configuration", PrintedBy: "get configuration", Document: ConfigurationListView{}},
 		{Name: "ConnectionString", PrintedBy: "connection-string show", Document: ConnectionStringView{}},
 		{Name: "ConnectionStringDrift", PrintedBy: "connection-string drift", Document: ConnectionStringDriftView{}},
+		{Name: "CoordinatorDiagnosis", PrintedBy: "coordinators repair, while no quorum answers", Document: CoordinatorDiagnosisView{}},
 		{Name: "CoordinatorList", PrintedBy: "coordinators list", Document: CoordinatorListView{}},
 		{Name: "Error", PrintedBy: "every command that fails, on stderr", Document: ErrorView{}},
 		{Name: "EventList", PrintedBy: "events", Document: EventListView{}},

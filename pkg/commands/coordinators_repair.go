@@ -1,0 +1,119 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// coordinatorsRepairOptions is what `kubectl fdb coordinators repair` was asked to do.
+type coordinatorsRepairOptions struct {
+	clusterFlag
+	changeFlags
+}
+
+func newCoordinatorsRepair(env *Env) *cobra.Command {
+	var o coordinatorsRepairOptions
+	cmd := &cobra.Command{
+		Use:   "repair [CLUSTER]",
+		Short: "Replace coordinators that are lost or misplaced, or say why nobody can",
+		Long: `Replace coordinators that are lost or misplaced, or say why nobody can.
+
+While a quorum of them answers, those that do not report, have other addresses, or are not
+where they should be are replaced, by the step ChangeCoordinators of a pass, its checks and
+its waits; the record gets the connection string that the database says. The database reads
+back what it has.
+
+Without a quorum nobody can choose others: the database does not serve, and who wrote other
+coordinators into cluster files could start from a state that lacks what was committed.
+Then nothing is changed. The command shows of each coordinator whether its pod runs, has
+another address, or is lost with its volume, and what can be done: exit code 4.`,
+		Example: `  # What is wrong, and what would be done?
+  kubectl fdb coordinators repair sample-cluster --dry-run
+
+  # Replace those that are lost, once two minutes have passed since the last recovery
+  kubectl fdb coordinators repair sample-cluster --yes --wait`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.changeFlags.add(cmd, "the coordinators are as they should be")
+	return cmd
+}
+
+func (o coordinatorsRepairOptions) run(ctx context.Context, env *Env, args []string) error {
+	key, err := o.of(ctx, env, args, o.changeFlags)
+	if err != nil {
+		return err
+	}
+	facts, err := observation{env: env, key: key, asks: plan.Database}.facts(ctx)
+	if err != nil {
+		return err
+	}
+	if status := facts.Database.Status; status == nil || !status.Client.Coordinators.QuorumReachable {
+		return env.diagnoseCoordinators(key, facts, o.output)
+	}
+	err = env.carryOut(ctx, key, change{
+		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: movingCoordinators(nil),
+		words: []string{"coordinators", "repair", key.Name}, stages: stages.Marking(stages.MoveCoordinators()),
+	})
+	if err == nil && o.dryRun == dryRunNone {
+		env.talk("hint: does everybody know them? %s", env.command("connection-string", "drift", key.Name))
+	}
+	return err
+}
+
+// diagnoseCoordinators shows what became of coordinators of which no quorum answers, and
+// refuses to change anything.
+func (e *Env) diagnoseCoordinators(key types.NamespacedName, facts ui.Facts, output string) error {
+	v := ui.NewCoordinatorDiagnosisView(e.metadata(key), facts)
+	if len(v.Items) == 0 {
+		return &failure{code: ExitRefused, err: fmt.Errorf("%s has no connection string yet, and so no coordinators to repair", key.Name)}
+	}
+	for _, warning := range v.Warnings {
+		e.talk("warning: %s", warning)
+	}
+	err := outputFlags{format: output}.print(e.Out, printable{
+		document: v, table: func(w io.Writer) error { return ui.WriteCoordinatorDiagnosis(w, v) },
+	})
+	return errors.Join(err, &failure{
+		code: ExitRefused, hints: e.coordinatorOptions(key.Name, v),
+		err: fmt.Errorf("%s: no quorum of coordinators answers, so nobody can choose others; nothing was changed: %s", plan.GateCoord, v.Finding),
+	})
+}
+
+// coordinatorOptions are what a person can do. None of them makes up coordinators that no
+// quorum confirms, or deletes anything.
+func (e *Env) coordinatorOptions(cluster string, v ui.CoordinatorDiagnosisView) []string {
+	options := []string{"what keeps their pods: " + e.command("why", cluster)}
+	switch v.Case {
+	case ui.CoordinatorsDown:
+		if pods := v.Pods(ui.FateDown, ui.FateSilent); len(pods) > 0 {
+			options = append(options, "these have to come back: "+strings.Join(pods, ", "))
+		}
+		options = append(options, "then: "+e.command("wait", cluster, "--for", "available"))
+	case ui.CoordinatorsMovedAway:
+		options = append(options,
+			"leave all volume claims as they are: the coordinators' state is in them",
+			"are there servers that know others? "+e.command("connection-string", "drift", cluster),
+			"give the pods their old addresses back where the network can; the runbook \"Coordinators have other addresses\" has the way by hand, and how names keep it from happening again")
+	case ui.CoordinatorsLost:
+		options = append(options,
+			"bring nodes and volumes back that hold them before anything else: what they know is nowhere else",
+			"are there servers that know others? "+e.command("connection-string", "drift", cluster),
+			"only if they are gone for good: restore a backup into a new cluster; the runbook \"Most coordinators are lost\" has the reasons")
+	}
+	return options
+}

@@ -1,0 +1,85 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// coordinated is a cluster whose coordinators are known by name or by IP address, with
+// enough processes for others.
+func coordinated(t *testing.T, byName bool) *given {
+	t.Helper()
+	g := newGiven(t)
+	g.world.Record.Spec.Routing.UseDNSInClusterFile = &byName
+	g.world.Record.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 4, Log: 4, Stateless: 3}
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.err)
+	}
+	g.world.Tick(6 * time.Minute)
+	return g
+}
+
+// lose ends the pods of so many coordinators, with their volumes or without.
+func (g *given) lose(n int, volumes bool) []string {
+	g.t.Helper()
+	lost := g.coordinating()[:n]
+	for _, id := range lost {
+		pod := "sample-" + id
+		g.world.KillPod(pod)
+		if volumes {
+			delete(g.world.Volumes, pod+"-data")
+		}
+	}
+	g.world.Tick(3 * time.Minute)
+	return lost
+}
+
+func TestCoordinatorsRepair(t *testing.T) {
+	tests := map[string]struct {
+		byName bool
+		lost   int
+		claims bool // their volume claims are lost as well
+		args   []string
+		want   int
+		says   []string
+	}{
+		"good ones stay":                                {byName: true, want: ExitDone, says: []string{"the coordinators are as they should be"}},
+		"one that is lost is replaced":                  {byName: true, lost: 1, args: []string{"--wait"}, want: ExitDone, says: []string{"ChangeCoordinators", "the coordinators are as they should be", "connection-string drift sample"}},
+		"a dry run replaces none":                       {byName: true, lost: 1, args: []string{"--dry-run"}, want: ExitNo, says: []string{"change coordinators to"}},
+		"without a quorum nobody chooses others":        {byName: true, lost: 2, want: ExitRefused, says: []string{"down", "3 are at their addresses or come back there", "these have to come back: sample-", "wait sample --for available"}},
+		"nor with --wait":                               {byName: true, lost: 2, args: []string{"--wait"}, want: ExitRefused, says: []string{"G-COORD: no quorum of coordinators answers"}},
+		"what is known by IP address moves with a pod":  {lost: 2, want: ExitRefused, says: []string{"moved", "it will have another address", "leave all volume claims as they are"}},
+		"without volumes what they know may be nowhere": {lost: 2, claims: true, want: ExitRefused, says: []string{"lost", "neither a pod nor a volume claim", "restore a backup into a new cluster"}},
+		"in JSON": {lost: 2, args: []string{"-o", "json"}, want: ExitRefused, says: []string{`"kind": "CoordinatorDiagnosis"`, `"case": "addresses-changed"`, `"quorum": 2`}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := coordinated(t, tc.byName)
+			lost := g.lose(tc.lost, tc.claims)
+			before := g.world.Record.Status.ConnectionString
+			code := g.run(append([]string{"coordinators", "repair", "sample", "--yes"}, tc.args...)...)
+			said := g.out.String() + g.err.String()
+			if code != tc.want {
+				t.Errorf("exit code %d, want %d", code, tc.want)
+			}
+			for _, word := range tc.says {
+				if !strings.Contains(said, word) {
+					t.Errorf("no %q", word)
+				}
+			}
+			if moved := before != g.world.Record.Status.ConnectionString; moved != (tc.lost == 1 && code == ExitDone) {
+				t.Errorf("moved: %t", moved)
+			}
+			if code == ExitDone && tc.lost == 1 && slices.Contains(g.coordinating(), lost[0]) {
+				t.Errorf("%s is still a coordinator", lost[0])
+			}
+			if t.Failed() {
+				t.Log(said)
+			}
+		})
+	}
+}

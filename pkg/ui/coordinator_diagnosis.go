@@ -1,0 +1,186 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+)
+
+// CoordinatorDiagnosisView is the document of `coordinators repair` where no quorum of
+// coordinators answers: nobody can choose others then, and this says what became of them.
+type CoordinatorDiagnosisView struct {
+	Document
+	Case CoordinatorCase `json:"case"`
+	// Finding is the case in a sentence, with numbers.
+	Finding string `json:"finding"`
+	// Quorum is how many of them have to answer.
+	Quorum int                    `json:"quorum"`
+	Items  []DiagnosedCoordinator `json:"items"`
+}
+
+// CoordinatorCase is why no quorum answers, as far as Kubernetes shows it.
+type CoordinatorCase string
+
+// The cases.
+const (
+	// CoordinatorsDown can come back where they were: enough of them have a pod, or a volume
+	// for one, and will be found under the address that is known.
+	CoordinatorsDown CoordinatorCase = "down"
+	// CoordinatorsMovedAway have their volumes and, too many of them, other addresses.
+	CoordinatorsMovedAway CoordinatorCase = "addresses-changed"
+	// CoordinatorsLost are without volumes, or are nobody's, too many of them.
+	CoordinatorsLost CoordinatorCase = "lost"
+)
+
+// DiagnosedCoordinator is one coordinator and what became of it.
+type DiagnosedCoordinator struct {
+	Address string          `json:"address"`
+	Group   string          `json:"processGroup,omitempty"`
+	Pod     string          `json:"pod,omitempty"`
+	State   CoordinatorFate `json:"state"`
+	// Now are the addresses that its pod has, where they are others.
+	Now  []string `json:"now"`
+	Note string   `json:"note,omitempty"`
+}
+
+// CoordinatorFate is what became of a coordinator.
+type CoordinatorFate string
+
+// What can become of one.
+const (
+	// FateAnswers is one that answers.
+	FateAnswers CoordinatorFate = "answers"
+	// FateSilent has a pod that runs at its address, and nobody knows that it answers.
+	FateSilent CoordinatorFate = "silent"
+	// FateDown has no pod that runs; it comes back under its address.
+	FateDown CoordinatorFate = "down"
+	// FateMoved has a pod with another address, or will have one.
+	FateMoved CoordinatorFate = "moved"
+	// FateLost has neither a pod nor a volume claim.
+	FateLost CoordinatorFate = "lost"
+	// FateUnknown is of no process group of the record.
+	FateUnknown CoordinatorFate = "unknown"
+)
+
+// NewCoordinatorDiagnosisView makes the document.
+func NewCoordinatorDiagnosisView(m Metadata, f Facts) CoordinatorDiagnosisView {
+	seen := f.coordinators()
+	v := CoordinatorDiagnosisView{
+		Document: NewDocument("CoordinatorDiagnosis", m, f.Now, seen.Source), Quorum: len(seen.Items)/2 + 1, Items: []DiagnosedCoordinator{},
+	}
+	v.AsOf = seen.AsOf
+	v.Warnings = append(v.Warnings, f.Warnings...)
+	if why := f.Database.Why(); why != "" {
+		v.Warnings = append(v.Warnings, "no answer from the database, so these are the coordinators as last recorded: "+why)
+	}
+	for _, c := range seen.Items {
+		v.Items = append(v.Items, f.diagnosed(c))
+	}
+	v.judge()
+	return v
+}
+
+func (f Facts) diagnosed(c CoordinatorView) DiagnosedCoordinator {
+	d := DiagnosedCoordinator{Address: c.Address, State: FateUnknown, Now: []string{}, Note: "no process group of the record is known to be there; it may be another instance's"}
+	address, err := fdb.ParseAddress(c.Address)
+	if err != nil {
+		return d
+	}
+	if c.Reachable != nil && *c.Reachable {
+		d.State, d.Note = FateAnswers, ""
+	}
+	byName := !address.IsIP() || address.FromHostname
+	address.FromHostname = false
+	g := f.groupAt("", address)
+	if g == nil {
+		return d
+	}
+	d.Group, d.Pod = string(g.ProcessGroupID), g.PodName(f.Cluster)
+	if d.State != FateAnswers {
+		f.traceCoordinator(&d, g, address, byName || f.Cluster.PublicIPSource() == v1beta2.PublicIPSourceService)
+	}
+	return d
+}
+
+// traceCoordinator says what became of a coordinator that does not answer. One that stays
+// is found under the same address by whatever pod the group has.
+func (f Facts) traceCoordinator(d *DiagnosedCoordinator, g *v1beta2.ProcessGroupStatus, address fdb.Address, stays bool) {
+	pod := f.Pod(g)
+	var now []string
+	if pod != nil {
+		now = publicIPs(pod)
+	}
+	there := stays || slices.ContainsFunc(now, func(ip string) bool { return fdb.SameHost(ip, address.Host) })
+	d.State, d.Note = FateSilent, "its pod runs"
+	if trouble := f.troubleOf(g); trouble != nil {
+		d.State, d.Note = FateDown, trouble.words()
+	}
+	switch {
+	case pod == nil && f.Volumes[g.PVCName(f.Cluster)] == nil:
+		d.State, d.Note = FateLost, "it has neither a pod nor a volume claim"
+	case there:
+	case len(now) > 0:
+		d.State, d.Now, d.Note = FateMoved, now, "its pod has another address"
+	default:
+		d.State, d.Note = FateMoved, d.Note+"; it will have another address"
+	}
+}
+
+func publicIPs(pod *corev1.Pod) []string {
+	ips, err := objects.PublicIPs(pod)
+	if err != nil {
+		return nil // a pod that does not tell its addresses has none that anybody could use
+	}
+	return ips
+}
+
+func (v *CoordinatorDiagnosisView) judge() {
+	count := map[CoordinatorFate]int{}
+	for _, d := range v.Items {
+		count[d.State]++
+	}
+	back := count[FateAnswers] + count[FateSilent] + count[FateDown]
+	all := fmt.Sprintf("%d of %d coordinators have to answer", v.Quorum, len(v.Items))
+	switch {
+	case back >= v.Quorum:
+		v.Case = CoordinatorsDown
+		v.Finding = fmt.Sprintf("%s; %d are at their addresses or come back there: bring their pods back, with the same volumes", all, back)
+	case back+count[FateMoved] >= v.Quorum:
+		v.Case = CoordinatorsMovedAway
+		v.Finding = fmt.Sprintf("%s; %d have other addresses now, so only %d can be found; what they know is still in their volumes", all, count[FateMoved], back)
+	default:
+		v.Case = CoordinatorsLost
+		v.Finding = fmt.Sprintf("%s; of %d neither a pod nor a volume is known, so at most %d can come back", all, count[FateLost]+count[FateUnknown], back+count[FateMoved])
+	}
+}
+
+// Pods are the pods of coordinators with a fate.
+func (v CoordinatorDiagnosisView) Pods(fates ...CoordinatorFate) []string {
+	var pods []string
+	for _, d := range v.Items {
+		if d.Pod != "" && slices.Contains(fates, d.State) {
+			pods = append(pods, d.Pod)
+		}
+	}
+	return pods
+}
+
+// WriteCoordinatorDiagnosis prints a row per coordinator, and the finding.
+func WriteCoordinatorDiagnosis(w io.Writer, v CoordinatorDiagnosisView) error {
+	t := Table{Header: []string{"ADDRESS", "ID", "STATE", "NOW", "NOTE"}}
+	for _, d := range v.Items {
+		t.Rows = append(t.Rows, []string{d.Address, orUnknown(d.Group), string(d.State), orNothing(strings.Join(d.Now, ",")), orNothing(d.Note)})
+	}
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", v.Finding)
+	return err
+}
