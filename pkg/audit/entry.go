@@ -31,6 +31,8 @@ type Run struct {
 	Command string `json:"command"`
 	// Reason is what --reason said; empty when nothing did.
 	Reason string `json:"reason,omitempty"`
+	// Plan is the digest of the approved plan that is carried out; empty without one.
+	Plan string `json:"plan,omitempty"`
 }
 
 // Entry is one action that ran.

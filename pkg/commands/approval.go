@@ -58,7 +58,23 @@ func (a *approval) permits(_ string, action plan.Action) bool {
 	return len(each) > 0 && !slices.ContainsFunc(each, func(part plan.Action) bool { return !a.exact[words(part)] })
 }
 
-func words(a plan.Action) string { return plan.KindOf(a) + " " + a.Describe() }
+// addFile says yes to what an approved plan has, and to nothing else: what was not known
+// for certain when it was made has to turn out as the plan says.
+func (a *approval) addFile(p *ui.ApprovedPlan) {
+	*a = approval{asked: true, exact: map[string]bool{}}
+	for _, item := range p.Items {
+		a.exact[wordsFor(item.Kind, item.Subject, item.Summary)] = true
+		if deletion, ok := item.Deletion(); ok {
+			for _, part := range parts(deletion) {
+				a.exact[words(part)] = true
+			}
+		}
+	}
+}
+
+func words(a plan.Action) string { return wordsFor(plan.KindOf(a), a.Subject(), a.Describe()) }
+
+func wordsFor(kind, subject, summary string) string { return kind + " " + subject + ": " + summary }
 
 // parts are what an action can be done in: a second try deletes what the first left.
 func parts(a plan.Action) []plan.Action {

@@ -39,7 +39,7 @@ func (e *Env) auditor(key types.NamespacedName, c change) *auditor {
 	who, _, _ := strings.Cut(e.Holder, " (")
 	a := &auditor{env: e, began: map[string]time.Time{}, run: audit.Run{
 		RunID: e.RunID, Who: who, Context: e.contextName(), Namespace: key.Namespace, Cluster: key.Name,
-		Command: e.command(slices.Concat(c.words, c.shared())...), Reason: c.reason,
+		Command: e.command(slices.Concat(c.words, c.shared())...), Reason: c.reason, Plan: e.planDigest(),
 	}}
 	var err error
 	if a.path, err = audit.Path(e.Getenv); err != nil {

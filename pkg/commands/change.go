@@ -32,6 +32,7 @@ type changeFlags struct {
 	interval time.Duration
 	output   string
 	reason   string
+	plan     string
 	overrideFlags
 
 	// reversible is true for a command that another one takes back, without a trace: nobody
@@ -70,6 +71,7 @@ func (f *changeFlags) addBrief(cmd *cobra.Command) {
 	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
 	flags.StringVarP(&f.output, "output", "o", "text", "text or json")
 	flags.StringVar(&f.reason, "reason", "", "why: for the audit, and for others who meet the Lease of this run")
+	flags.StringVar(&f.plan, "plan", "", "carry out what this file has, which --dry-run -o json of the same command printed, and nothing else; exit code 6 when the world has moved since")
 	complete(cmd, "output", func() []string { return []string{"text", "json"} })
 	complete(cmd, "dry-run", func() []string { return []string{dryRunClient, dryRunNone} })
 }
@@ -82,8 +84,8 @@ func (f changeFlags) check(env *Env) (err error) {
 		return usagef("-o is text or json, not %q", f.output)
 	case f.dryRun != dryRunClient && f.dryRun != dryRunNone:
 		return usagef("--dry-run is client or none, not %q", f.dryRun)
-	case f.dryRun == dryRunClient && f.wait:
-		return usagef("--dry-run looks once, --wait repeats: choose one")
+	case f.dryRun == dryRunClient && f.plan != "":
+		return usagef("--dry-run makes a plan, --plan carries one out: choose one")
 	case f.timeout < 0 || f.interval < 0:
 		return usagef("--timeout and --interval cannot be negative")
 	case f.dryRun == dryRunNone && !f.yes && !f.reversible && !env.IsTerminal(env.In):
@@ -92,7 +94,10 @@ func (f changeFlags) check(env *Env) (err error) {
 			hints: []string{"add --yes to agree beforehand, or look first with --dry-run"},
 		}
 	}
-	env.Overrides, err = f.gates()
+	if env.Overrides, err = f.gates(); err != nil || f.plan == "" {
+		return err
+	}
+	env.planned, err = readPlan(f.plan)
 	return err
 }
 
@@ -115,6 +120,9 @@ func (f changeFlags) shared() []string {
 	slices.Sort(words)
 	for _, override := range f.given {
 		words = append(words, "--override", override)
+	}
+	if f.plan != "" {
+		words = append(words, "--plan", f.plan)
 	}
 	return words
 }
@@ -141,6 +149,13 @@ type change struct {
 	partial bool
 }
 
+// command is the command with all flags that make a difference to what it does. Neither
+// who agreed nor why is among them.
+func (c change) command() []string {
+	c.yes, c.plan = false, ""
+	return slices.Concat(c.words, c.shared())
+}
+
 // purpose is what a command is for, where it is less than a cluster as its spec asks.
 type purpose interface {
 	// look says how far each target is, and whether all are where they should be. It may
@@ -159,12 +174,20 @@ func (e *Env) passesOver(ctx context.Context, key types.NamespacedName, c change
 	if c.reason != "" {
 		e.Holder += " (" + c.reason + ")"
 	}
-	p := &passes{run: e.runOf(c), change: c, approved: approval{everything: c.yes || c.reversible}, audit: audit}
+	p := &passes{run: e.runOf(c), change: c, approved: approval{everything: c.agreed()}, audit: audit}
+	if e.planned != nil {
+		if err := p.adopt(e.planned, key); err != nil {
+			return nil, err
+		}
+	}
 	return p, p.open(ctx, key)
 }
 
+// agreed reports whether nobody has to be asked.
+func (f changeFlags) agreed() bool { return f.yes || f.reversible }
+
 func (e *Env) runOf(c change) run {
-	return run{env: e, steps: c.stages, seed: e.Random(), gates: live.GateOptions{Coexist: c.coexist || c.beside}, readsNodes: c.nodes}
+	return run{env: e, steps: c.stages, seed: e.Random(), command: c.command(), gates: live.GateOptions{Coexist: c.coexist || c.beside}, readsNodes: c.nodes}
 }
 
 // carryOut shows a change and asks, or does it.

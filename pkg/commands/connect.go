@@ -185,7 +185,7 @@ func (e *Env) openCluster(_ context.Context, key types.NamespacedName) (Session,
 	if err != nil {
 		return nil, err
 	}
-	return &live.World{Client: c, Config: streaming(config), Key: key, Holder: e.Holder, Overrides: e.Overrides, Clock: e.Clock, Nonce: rand.Text}, nil
+	return &live.World{Client: c, Config: streaming(config), Key: key, Holder: e.Holder, Plan: e.planDigest(), Overrides: e.Overrides, Clock: e.Clock, Nonce: rand.Text}, nil
 }
 
 func (e *Env) openFollower(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error) {

@@ -40,9 +40,6 @@ and when it is interrupted, or its time is over, they stay cordoned, and the sam
   kubectl fdb drain node-3 -c sample-cluster --yes --timeout 2h`,
 		ValidArgsFunction: asCompletion(env.nodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.dryRun == dryRunClient && !cmd.Flags().Changed("wait") {
-				o.wait = false
-			}
 			return o.run(cmd.Context(), env, args)
 		},
 	}
@@ -137,7 +134,7 @@ func (o drainOptions) undoing(ctx context.Context, env *Env, key types.Namespace
 	ours := slices.DeleteFunc(open, func(node string) bool { return slices.Contains(still, node) })
 	if err == nil && len(ours) > 0 {
 		env.talk("it cannot be done now; uncordoning %s again", strings.Join(ours, ", "))
-		o.yes, o.wait = true, false
+		o.yes, o.wait, o.plan, env.planned = true, false, "", nil // what it undoes was approved, the way back is its own
 		undo := cordonOptions{clusterFlag: o.clusterFlag, changeFlags: o.changeFlags}
 		err = env.carryOut(ctx, key, undo.uncordonChange(key.Name, ours, nil))
 	}

@@ -51,6 +51,9 @@ type Env struct {
 	// Tool opens what runs programs in a container of a pod. Replaced in tests.
 	Tool func(pod *corev1.Pod, container string) (admin.Transport, error)
 
+	// planned is the approved plan that the command carries out; nil without --plan.
+	planned *ui.ApprovedPlan
+
 	global  globalFlags
 	about   types.NamespacedName // the cluster that the command is about, once known
 	started bool                 // the command line made sense

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // The exit codes. Scripts rely on them; docs/exit-codes.md explains each.
@@ -40,6 +41,8 @@ type failure struct {
 	err  error
 	// hints are whole commands, or sentences, to try next.
 	hints []string
+	// differences are in what the world has moved since a plan was made.
+	differences []ui.PlanDifference
 	// told is true when the result on stdout says it already, so that text output
 	// does not say it twice.
 	told bool

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -59,8 +60,9 @@ type given struct {
 	connect func() (Session, error)
 
 	clock    *worldClock
-	endErr   error // what giving back the Lease and the lock meets
-	coexist  bool  // what the gates were last asked with
+	seed     uint64 // of the next runs; 42 when it is 0
+	endErr   error  // what giving back the Lease and the lock meets
+	coexist  bool   // what the gates were last asked with
 	out, err bytes.Buffer
 }
 
@@ -133,7 +135,7 @@ func (g *given) environment() *Env {
 		Clock:      g.clock,
 		Getenv:     func(name string) string { return g.env[name] },
 		IsTerminal: func(stream any) bool { return g.input != nil && stream == any(in) },
-		Random:     func() uint64 { return 42 },
+		Random:     func() uint64 { return cmp.Or(g.seed, 42) },
 		Holder:     "me@here pid 1",
 		RunID:      "run1",
 		Client:     func() (client.Client, error) { return g.client(), nil },

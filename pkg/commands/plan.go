@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,12 +33,18 @@ func newPlan(env *Env) *cobra.Command {
 		Short:   "Show what a reconcile pass would do, and why",
 		Long: `Show what a reconcile pass would do, and why. Nothing is changed.
 
+With -o json it can be approved: reconcile --plan carries out what the file has, and nothing
+else, and refuses when the world has moved meanwhile.
+
 Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.md.`,
 		Example: `  # What would a pass do?
   kubectl fdb plan sample-cluster
 
   # In CI: does the cluster differ from its spec?
-  kubectl fdb plan sample-cluster -o json > plan.json`,
+  kubectl fdb plan sample-cluster -o json > plan.json
+
+  # Once somebody has approved it
+  kubectl fdb reconcile sample-cluster --plan plan.json --yes`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -67,11 +74,17 @@ func (o planOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := run{env: env, steps: steps, seed: env.Random(), gates: live.GateOptions{Coexist: o.coexist}}
+	r := run{env: env, steps: steps, seed: env.Random(), gates: live.GateOptions{Coexist: o.coexist}, command: o.command(record.Name)}
 	if err := r.open(ctx, types.NamespacedName{Namespace: record.Namespace, Name: record.Name}); err != nil {
 		return err
 	}
 	return r.showPlan(ctx, o)
+}
+
+// command is the pass that the plan is of.
+func (o planOptions) command(cluster string) []string {
+	r := reconcileOptions{stepFlags: o.stepFlags, changeFlags: changeFlags{coexist: o.coexist}}
+	return change{changeFlags: r.changeFlags, words: r.words(cluster)}.command()
 }
 
 // showPlan prints what a pass would do, and answers whether it would do anything.
@@ -124,6 +137,8 @@ type run struct {
 	steps   []plan.Stage
 	seed    uint64
 	gates   live.GateOptions
+	// command is what carries out what a preview shows.
+	command []string
 	// readsNodes has nodes observed whatever the spec's rules are about.
 	readsNodes bool
 }
@@ -143,7 +158,9 @@ func (r *run) preview(ctx context.Context) (ui.PlanView, reconcile.PassDone, err
 	defer beat.start()()
 	p := r.pass(all(recorder.Report, beat.report))
 	done, err := p.Run(ctx)
-	return recorder.View(r.env.metadata(r.key)), done, err
+	view := recorder.View(r.env.metadata(r.key))
+	view.Command, view.Seed = r.command, strconv.FormatUint(r.seed, 10)
+	return view, done, err
 }
 
 // pass is a preview until it is given an actor.

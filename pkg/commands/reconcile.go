@@ -39,7 +39,11 @@ and gives back what was locked; the same command again goes on from there.`,
   kubectl fdb reconcile sample-cluster --yes --watch --metrics-addr 127.0.0.1:8080
 
   # See what a pass would do
-  kubectl fdb reconcile sample-cluster --dry-run`,
+  kubectl fdb reconcile sample-cluster --dry-run
+
+  # Do what somebody approved, and nothing else
+  kubectl fdb plan sample-cluster -o json > plan.json
+  kubectl fdb reconcile sample-cluster --plan plan.json --yes`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -84,6 +88,12 @@ func (o reconcileOptions) words(cluster string) []string {
 	if o.watch {
 		words = append(words, "--watch")
 	}
+	if o.options.Adopt {
+		words = append(words, "--adopt")
+	}
+	if o.options.ReplaceOnSecurityContextChange {
+		words = append(words, "--replace-on-security-context-change")
+	}
 	if len(o.only) > 0 {
 		words = append(words, "--only", strings.Join(o.only, ","))
 	}
@@ -108,6 +118,9 @@ func (o reconcileOptions) powers() []power {
 func (o reconcileOptions) check(env *Env) ([]plan.Stage, error) {
 	if err := o.checkWatch(); err != nil {
 		return nil, err
+	}
+	if o.watch && o.plan != "" {
+		return nil, usagef("--watch goes on after what a plan has: --plan is for one pass, or --wait")
 	}
 	if err := o.changeFlags.check(env); err != nil {
 		return nil, err

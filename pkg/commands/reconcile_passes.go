@@ -37,7 +37,11 @@ type passes struct {
 // all runs passes until one of them settles how the command ends.
 func (p *passes) all(ctx context.Context) error {
 	p.tell = p.reporter()
-	if !p.approved.everything {
+	if p.env.planned != nil {
+		if err := p.confirmPlan(ctx, p.env.planned); err != nil {
+			return causeOf(ctx, err)
+		}
+	} else if !p.approved.everything {
 		if err := p.ask(ctx); err != nil {
 			return causeOf(ctx, err)
 		}
@@ -78,17 +82,21 @@ func (p *passes) show(ctx context.Context) (ui.PlanView, error) {
 	if err != nil {
 		return view, err
 	}
+	return view, p.showView(view, done)
+}
+
+func (p *passes) showView(view ui.PlanView, done reconcile.PassDone) error {
 	if err := ui.WritePlan(p.env.ErrOut, view, ui.PlanOptions{Paint: p.env.paint(p.env.ErrOut)}); err != nil {
-		return view, err
+		return err
 	}
 	if done.Outcome == reconcile.Failed || done.Stopped != nil {
-		return view, &failure{code: passCode(done), err: failureOf(done), told: true}
+		return &failure{code: passCode(done), err: failureOf(done), told: true}
 	}
 	if refused := view.Refused(); len(refused) > 0 {
 		err := &reconcile.RefusedError{Check: refused[0]}
-		return view, &failure{code: refusalCode(err), err: err, told: true}
+		return &failure{code: refusalCode(err), err: err, told: true}
 	}
-	return view, nil
+	return nil
 }
 
 // once runs one pass. The error is one that kept it from running to its end.
@@ -118,7 +126,7 @@ func (p *passes) reporter() func(reconcile.Event) {
 // goOn decides whether another pass is to run, and waits until it is time for it.
 func (p *passes) goOn(ctx context.Context) (bool, error) {
 	var beyond *reconcile.BeyondPlanError
-	if errors.As(p.last.Stopped, &beyond) && p.env.IsTerminal(p.env.In) {
+	if errors.As(p.last.Stopped, &beyond) && p.env.planned == nil && p.env.IsTerminal(p.env.In) {
 		p.env.talk("%s", beyond.Error())
 		return true, p.ask(ctx)
 	}
@@ -262,6 +270,9 @@ func (p *passes) verdict() error {
 		f.hints = []string{p.again("until it is done", "--wait")}
 	case ExitConflict, ExitPartly:
 		f.hints = []string{p.again("later")}
+	}
+	if p.beyondPlan() || (p.env.planned != nil && code == ExitWaiting) {
+		f.hints = []string{p.planAnew("for what is left make the next plan")}
 	}
 	return f
 }

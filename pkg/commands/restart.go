@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -90,6 +91,9 @@ func (o restartOptions) run(ctx context.Context, env *Env, args []string) error 
 	if err != nil {
 		return err
 	}
+	if env.planned != nil && o.since == "" {
+		o.since = sinceOf(env.planned.Command)
+	}
 	since, err := o.begin(facts)
 	if err != nil {
 		return err
@@ -110,6 +114,16 @@ func (o restartOptions) check(env *Env) error {
 		return err
 	}
 	return o.changeFlags.check(env)
+}
+
+// sinceOf is the --since of a plan: what has been restarted is counted from when it was made.
+func sinceOf(command []string) string {
+	for _, word := range command {
+		if since, found := strings.CutPrefix(word, "--since="); found {
+			return since
+		}
+	}
+	return ""
 }
 
 // sinceFlag is the time that --since names; zero where it names none.

@@ -193,7 +193,7 @@ func (e *Env) tell(err error, asJSON bool) {
 	}
 	f := &failure{code: ExitCode(err), err: err}
 	if known := new(*failure); errors.As(err, known) {
-		f.hints, f.told = (*known).hints, (*known).told
+		f.hints, f.told, f.differences = (*known).hints, (*known).told, (*known).differences
 	}
 	if asJSON {
 		e.tellJSON(f)
@@ -201,6 +201,9 @@ func (e *Env) tell(err error, asJSON bool) {
 	}
 	if !f.told {
 		fmt.Fprintf(e.ErrOut, "error: %s\n", explain(f.err))
+	}
+	for _, d := range f.differences {
+		fmt.Fprintf(e.ErrOut, "  %s\n", d.Words)
 	}
 	if e.global.quiet {
 		return
@@ -211,7 +214,9 @@ func (e *Env) tell(err error, asJSON bool) {
 }
 
 func (e *Env) tellJSON(f *failure) {
-	_ = ui.WriteJSON(e.ErrOut, ui.NewError(e.metadata(e.about), f.code, explain(f.err), f.hints))
+	document := ui.NewError(e.metadata(e.about), f.code, explain(f.err), f.hints)
+	document.Differences = f.differences
+	_ = ui.WriteJSON(e.ErrOut, document)
 }
 
 // command is a whole command line of ours, fit to be copied, for this context and

@@ -15,6 +15,9 @@ type ErrorView struct {
 	Message  string `json:"message"`
 	// Hints are commands or sentences to try next.
 	Hints []string `json:"hints"`
+	// Differences are in what the world has moved since a plan was made; only where that
+	// is why the command ends.
+	Differences []PlanDifference `json:"differences,omitempty"`
 }
 
 // NewError is the document about a failure.

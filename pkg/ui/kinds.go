@@ -47,7 +47,7 @@ func Kinds() []Kind {
 		{Name: "LockList", PrintedBy: "locks list", Document: LockListView{}},
 		{Name: "Maintenance", PrintedBy: "maintenance status", Document: MaintenanceView{}},
 		{Name: "NodeList", PrintedBy: "get nodes", Document: NodeListView{}},
-		{Name: "Plan", PrintedBy: "plan", Document: PlanView{}},
+		{Name: "Plan", PrintedBy: "plan, and every command that changes something with --dry-run -o json", Document: PlanView{}},
 		{Name: "ProcessGroupDescription", PrintedBy: "describe process-group", Document: GroupDescription{}},
 		{Name: "ProcessGroupList", PrintedBy: "get process-groups", Document: GroupListView{}},
 		{Name: "ProcessList", PrintedBy: "get processes", Document: ProcessListView{}},

@@ -14,8 +14,15 @@ import (
 // PlanView is what a pass would do: the document of `plan`.
 type PlanView struct {
 	Document
-	// Digest is the same for two plans with the same items in the same order.
-	Digest   string       `json:"digest"`
+	// Digest is the same for two plans with the same items in the same order, whatever else
+	// they only record.
+	Digest string `json:"digest"`
+	// Command is the command that would do it, with the flags that make a difference;
+	// --plan of the same command takes this document.
+	Command []string `json:"command"`
+	// Seed makes the random choices of the pass, a number in decimal: the pass that carries
+	// the plan out makes the same.
+	Seed     string       `json:"seed"`
 	Observed PlanObserved `json:"observed"`
 	// Gates are the questions that are asked once before the first change.
 	Gates []plan.Check `json:"gates"`
@@ -31,6 +38,8 @@ type PlanView struct {
 
 // PlanObserved is the state of the world that the plan was made for.
 type PlanObserved struct {
+	// UID is the identity of the resource: another one of the same name has another.
+	UID              string `json:"uid,omitempty"`
 	ResourceVersion  string `json:"resourceVersion,omitempty"`
 	Generation       int64  `json:"generation,omitempty"`
 	ConnectionString string `json:"connectionString,omitempty"`
@@ -93,6 +102,7 @@ func (r *PlanRecorder) Report(e reconcile.Event) {
 func (r *PlanRecorder) observed(s plan.Snapshot) {
 	r.asOf = s.Now
 	if s.Cluster != nil && r.view.Observed.ResourceVersion == "" {
+		r.view.Observed.UID = string(s.Cluster.UID)
 		r.view.Observed.ResourceVersion = s.Cluster.ResourceVersion
 		r.view.Observed.Generation = s.Cluster.Generation
 		r.view.Observed.ConnectionString = s.Cluster.Status.ConnectionString
@@ -123,8 +133,8 @@ func (r *PlanRecorder) decided(e reconcile.StageDecided) {
 func (r *PlanRecorder) View(m Metadata) PlanView {
 	v := r.view
 	v.Document = NewDocument("Plan", m, r.asOf, SourceLive)
-	v.Gates, v.Items, v.Holds = orEmpty(v.Gates), orEmpty(v.Items), orEmpty(v.Holds)
-	v.Digest = digest(v.Items)
+	v.Gates, v.Items, v.Holds, v.Command = orEmpty(v.Gates), orEmpty(v.Items), orEmpty(v.Holds), orEmpty(v.Command)
+	v.Digest = digest(v.essences())
 	return v
 }
 
@@ -133,15 +143,27 @@ func (v PlanView) Refused() []plan.Check {
 	return slices.DeleteFunc(slices.Clone(v.Gates), func(c plan.Check) bool { return c.OK })
 }
 
-// digest is over what makes an item another item: not over evidence, which
-// changes with every second.
-func digest(items []PlanItem) string {
-	type essence struct{ Step, Kind, Subject, Summary string }
-	essences := make([]essence, len(items))
-	for i, item := range items {
+// essence is what makes an item another item: not evidence, which changes with every
+// second.
+type essence struct{ Step, Kind, Subject, Summary string }
+
+// recorded is true for what a pass only writes down of what it saw. It says something else
+// at every look, and nobody has to approve it.
+func (e essence) recorded() bool { return e.Kind == plan.KindOf(plan.WriteStatus{}) }
+
+func (e essence) words() string { return e.Kind + " " + e.Subject + ": " + oneLine(e.Summary) }
+
+func (v PlanView) essences() []essence {
+	essences := make([]essence, len(v.Items))
+	for i, item := range v.Items {
 		essences[i] = essence{item.Step, item.Kind, item.Subject, item.Summary}
 	}
-	text, err := json.Marshal(essences)
+	return essences
+}
+
+func digest(all []essence) string {
+	essences := slices.DeleteFunc(slices.Clone(all), essence.recorded)
+	text, err := json.Marshal(orEmpty(essences))
 	if err != nil {
 		panic(err) // four strings always encode
 	}

@@ -149,7 +149,11 @@ var journeys = map[string]journey{
 	"docs/regions.md": {prepare: twoDataCenters, codes: map[string][]int{plan: {1}}},
 	"docs/scripting.md": {
 		prepare: up(counts),
-		codes:   map[string][]int{"kubectl fdb plan sample-cluster -o json > plan.json": {0}},
+		codes: map[string][]int{
+			"kubectl fdb plan sample-cluster -o json > approved.json": {1, 0},
+
+			`kubectl fdb reconcile sample-cluster --plan approved.json --yes --reason "change 4711"`: {waits},
+		},
 	},
 	"docs/watch.md": {
 		prepare: func(t *testing.T, p *walk) {

@@ -34,6 +34,10 @@ type heldLease struct {
 	renewed time.Time  // when the last renewal that succeeded was asked for
 }
 
+// AnnotationPlan of a Lease is the digest of the plan that the last run to have it carried
+// out; there is none where that run carried out no plan.
+const AnnotationPlan = "kubectl-fdb/plan"
+
 // LeaseName is the name of the Lease of a cluster.
 func LeaseName(cluster string) string { return "kubectl-fdb-" + cluster }
 
@@ -82,6 +86,10 @@ func (w *World) takeLease(ctx context.Context) error {
 }
 
 func (w *World) claim(lease *coordinationv1.Lease) {
+	delete(lease.Annotations, AnnotationPlan)
+	if w.Plan != "" {
+		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, AnnotationPlan, w.Plan)
+	}
 	now := metav1.NewMicroTime(w.Clock.Now())
 	if ptr.Deref(lease.Spec.HolderIdentity, "") != w.Holder {
 		lease.Spec.AcquireTime = &now

@@ -99,6 +99,27 @@ func TestTheLeaseIsTaken(t *testing.T) {
 	}
 }
 
+// Whoever is started again with a plan can tell whether it was the last to change anything.
+func TestALeaseRemembersWhichPlanWasBegun(t *testing.T) {
+	f, _ := atNoon(t)
+	for _, digest := range []string{"sha256:one", ""} {
+		f.world.Plan = digest
+		if err := f.world.Begin(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.world.End(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		lease := &coordinationv1.Lease{}
+		if err := f.api.Get(t.Context(), leaseKey, lease); err != nil {
+			t.Fatal(err)
+		}
+		if got := lease.Annotations[live.AnnotationPlan]; got != digest {
+			t.Errorf("the Lease remembers %q, want %q", got, digest)
+		}
+	}
+}
+
 func TestALeaseOfAnotherRunIsHeld(t *testing.T) {
 	f, _ := atNoon(t, leaseOf("bob@desk process 9", 20*time.Second))
 	err := f.world.Begin(t.Context())

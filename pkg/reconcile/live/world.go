@@ -33,6 +33,9 @@ type World struct {
 	Key types.NamespacedName
 	// Holder is who we are in a Lease: user, host and process.
 	Holder string
+	// Plan is the digest of the approved plan that is carried out; empty without one. The
+	// Lease keeps it, so that the same run again, after it was killed, is known to go on.
+	Plan string
 	// Clock tells the time.
 	Clock clock.WithTicker
 	// Nonce returns a fresh random text for every attempt to take the database's lock.

@@ -67,7 +67,7 @@ func (a SetSkip) Describe() string {
 	}
 	words := "set spec.skip to true: operators leave the cluster alone"
 	if !a.Pause.Until.IsZero() {
-		words += fmt.Sprintf(", until %s", a.Pause.Until.UTC().Format(time.RFC3339))
+		words += fmt.Sprintf(", for %s", a.Pause.Until.Sub(a.Pause.At)) // the same words whenever it is planned
 	}
 	if a.Pause.Reason != "" {
 		words += ", because: " + a.Pause.Reason

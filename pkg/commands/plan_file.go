@@ -1,0 +1,120 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// readPlan reads the file of --plan.
+func readPlan(path string) (*ui.ApprovedPlan, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usage(fmt.Errorf("reading the plan: %w", err))
+	}
+	p, err := ui.ReadPlan(text)
+	if err != nil {
+		return nil, usage(fmt.Errorf("%s is no plan that can be carried out: %w", path, err), "a plan is what --dry-run -o json of the same command prints")
+	}
+	return p, nil
+}
+
+// planDigest names the approved plan; empty without one.
+func (e *Env) planDigest() string {
+	if e.planned == nil {
+		return ""
+	}
+	return e.planned.Digest
+}
+
+// adopt takes an approved plan for what the passes may do, once it is known to be of this
+// command and of a cluster of this name.
+func (p *passes) adopt(approved *ui.ApprovedPlan, key types.NamespacedName) error {
+	of := approved.Metadata
+	switch {
+	case of.Cluster != key.Name || of.Namespace != key.Namespace:
+		return usagef("the plan %s is of the cluster %s in namespace %s, not of %s in namespace %s; nothing was changed", p.change.plan, of.Cluster, of.Namespace, key.Name, key.Namespace)
+	case approved.Command[0] != p.words[0]:
+		return usagef("the plan %s is one of the command %s, not of %s; nothing was changed", p.change.plan, approved.Command[0], p.words[0])
+	}
+	p.seed = approved.SeedNumber()
+	p.approved.addFile(approved)
+	return nil
+}
+
+// confirmPlan makes sure that the world is still as it was when the plan was approved, and
+// without --yes asks whether it shall be carried out.
+func (p *passes) confirmPlan(ctx context.Context, approved *ui.ApprovedPlan) error {
+	view, done, err := p.preview(ctx)
+	if err != nil {
+		return err
+	}
+	if failed := done.Outcome == reconcile.Failed || done.Stopped != nil; failed {
+		return p.showView(view, done)
+	}
+	if view.Observed.UID != approved.Observed.UID {
+		return usagef("the plan %s is of another cluster %s: one in another Kubernetes cluster, or one that was deleted since; nothing was changed", p.change.plan, p.key.Name)
+	}
+	if err := p.compare(ctx, approved, view); err != nil {
+		return err
+	}
+	if p.agreed() {
+		return nil
+	}
+	if err := p.showView(view, done); err != nil || len(view.Items) == 0 {
+		return err
+	}
+	return p.env.confirm(ctx, "Do this?")
+}
+
+// compare refuses when the plan that would be made now is another one. What part of the
+// plan has brought about itself is no difference, as far as it is known that the last run
+// to change the cluster carried out this plan.
+func (p *passes) compare(ctx context.Context, approved *ui.ApprovedPlan, now ui.PlanView) error {
+	differences := approved.Differences(now)
+	if len(differences) == 0 {
+		return nil
+	}
+	if approved.OnlyDone(differences) && p.env.begunBefore(ctx, p.key, approved) {
+		p.env.talk("going on with the plan %s: of %d actions %d are done", p.change.plan, len(approved.Items), len(differences))
+		return nil
+	}
+	check := plan.Check{Question: "is the world as it was when the plan was made?", Evidence: "it has moved: nothing was changed", Gate: plan.GatePlan}
+	return &failure{
+		code: ExitConflict, err: &reconcile.RefusedError{Check: check}, differences: differences,
+		hints: []string{p.planAnew("make the plan anew")},
+	}
+}
+
+// begunBefore reports whether the last run that changed the cluster carried out the plan.
+// Nobody who cannot tell goes on.
+func (e *Env) begunBefore(ctx context.Context, key types.NamespacedName, approved *ui.ApprovedPlan) bool {
+	c, err := e.Client()
+	if err != nil {
+		return false
+	}
+	lease := &coordinationv1.Lease{}
+	err = c.Get(ctx, types.NamespacedName{Namespace: key.Namespace, Name: live.LeaseName(key.Name)}, lease)
+	return err == nil && lease.Annotations[live.AnnotationPlan] == approved.Digest
+}
+
+// beyondPlan reports whether the last pass wanted more than an approved plan has.
+func (p *passes) beyondPlan() bool {
+	var beyond *reconcile.BeyondPlanError
+	return p.env.planned != nil && errors.As(p.last.Stopped, &beyond)
+}
+
+// planAnew is the hint to have another plan approved.
+func (p *passes) planAnew(why string) string {
+	return why + ": " + p.env.command(slices.Concat(p.change.command(), []string{"--dry-run", "-o", "json"})...) + " > " + quoted(p.change.plan)
+}

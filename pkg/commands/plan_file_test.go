@@ -1,0 +1,348 @@
+package commands
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// planned writes the plan of a command into a file.
+func (g *given) planned(args ...string) string {
+	g.t.Helper()
+	code := g.run(append(slices.Clone(args), "--dry-run", "-o", "json")...)
+	if code != ExitDone && code != ExitNo {
+		g.t.Fatalf("%v: exit code %d: %s", args, code, &g.err)
+	}
+	path := filepath.Join(g.t.TempDir(), "plan.json")
+	if err := os.WriteFile(path, g.out.Bytes(), 0o600); err != nil {
+		g.t.Fatal(err)
+	}
+	g.world.Acted = nil
+	g.seed = 7 // the next run would choose otherwise
+	g.world.Tick(5 * time.Second)
+	return path
+}
+
+// wordsIn are the actions of a plan, without what only records.
+func wordsIn(t *testing.T, path string) []string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct {
+		Items []struct{ Kind, Subject, Summary string }
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	words := []string{}
+	for _, item := range v.Items {
+		if item.Kind != "WriteStatus" {
+			words = append(words, wordsFor(item.Kind, item.Subject, item.Summary))
+		}
+	}
+	return words
+}
+
+// changes are the actions that were carried out, without what only records.
+func (g *given) changes() []string {
+	did := []string{}
+	for _, a := range g.world.Acted {
+		if _, records := a.(plan.WriteStatus); !records {
+			did = append(did, words(a))
+		}
+	}
+	return did
+}
+
+// spacious is a cluster with a choice of coordinators, that has been up for an hour.
+func spacious(t *testing.T) *given {
+	t.Helper()
+	g := newGiven(t)
+	g.world.Record.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 4, Log: 4, Stateless: 3}
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	g.world.Tick(time.Hour)
+	return g
+}
+
+// grow asks for more storage.
+func grow(g *given) {
+	g.world.Record.Spec.ProcessCounts.Storage = 6
+	g.world.Record.Generation++
+}
+
+func exclude(g *given) {
+	g.t.Helper()
+	if code := g.run("exclude", "sample", g.storage()[0], "--yes"); code != ExitDone {
+		g.t.Fatalf("exit code %d: %s", code, &g.err)
+	}
+}
+
+func TestEveryChangingCommandCarriesOutItsOwnPlan(t *testing.T) {
+	tests := map[string]struct {
+		given func(*given)
+		args  []string
+		// asked is true for commands that take --yes.
+		asked bool
+		want  int
+	}{
+		"reconcile":           {given: grow, args: []string{"reconcile", "sample"}, asked: true, want: ExitWaiting},
+		"replace":             {args: []string{"replace", "sample", "STORAGE0"}, asked: true},
+		"replace, undone":     {given: func(g *given) { g.run("replace", "sample", g.storage()[0], "--yes") }, args: []string{"replace", "sample", "STORAGE0", "--undo"}, asked: true},
+		"restart":             {args: []string{"restart", "sample", "STORAGE0"}, asked: true},
+		"exclude":             {args: []string{"exclude", "sample", "STORAGE0"}, asked: true},
+		"include":             {given: exclude, args: []string{"include", "sample", "--all"}},
+		"cordon":              {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now"}, asked: true, want: ExitWaiting},
+		"uncordon":            {given: func(g *given) { g.world.Cordoned = map[string]bool{g.nodeOfStorage(): true} }, args: []string{"uncordon", "NODE", "-c", "sample"}},
+		"drain":               {args: []string{"drain", "NODE", "-c", "sample"}, asked: true, want: ExitConflict}, // what comes next is another plan's
+		"drain, without wait": {args: []string{"drain", "NODE", "-c", "sample", "--wait=false"}, asked: true, want: ExitWaiting},
+		"coordinators change": {args: []string{"coordinators", "change", "sample", "--away-from", "COORDINATOR"}, asked: true},
+		"maintenance on":      {args: []string{"maintenance", "on", "sample", "ZONE"}},
+		"pause":               {args: []string{"pause", "sample", "--for", "2h"}},
+		"resume":              {given: func(g *given) { g.world.Record.Spec.Skip = true }, args: []string{"resume", "sample"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := spacious(t)
+			if tc.given != nil {
+				tc.given(g)
+			}
+			args := g.inWords(tc.args...)
+			path := g.planned(args...)
+			if len(wordsIn(t, path)) == 0 {
+				t.Fatalf("the plan has nothing: %s", &g.out)
+			}
+			args = append(args, "--plan", path)
+			if tc.asked {
+				if code := g.run(args...); code != ExitUnconfirmed || len(g.world.Acted) > 0 {
+					t.Fatalf("without --yes: exit code %d, did %v", code, g.changes())
+				}
+				args = append(args, "--yes")
+			}
+			if code := g.run(args...); code != tc.want {
+				t.Errorf("exit code %d, want %d\n%s%s", code, tc.want, &g.out, &g.err)
+			}
+			want, got := wordsIn(t, path), g.changes()
+			slices.Sort(want) // actions of one kind run together
+			slices.Sort(got)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("planned (-), done (+):\n%s", diff)
+			}
+		})
+	}
+}
+
+// inWords puts names of this very world into a command line.
+func (g *given) inWords(args ...string) []string {
+	names := strings.NewReplacer("STORAGE0", g.storage()[0], "NODE", g.nodeOfStorage(), "COORDINATOR", g.coordinating()[0], "ZONE", g.zoneOfStorage())
+	out := make([]string, len(args))
+	for i, arg := range args {
+		out[i] = names.Replace(arg)
+	}
+	return out
+}
+
+func (g *given) nodeOfStorage() string {
+	return g.world.Pods["sample-"+g.storage()[0]].Spec.NodeName
+}
+
+func (g *given) zoneOfStorage() string {
+	return string(g.world.Record.Status.ProcessGroups[slices.IndexFunc(g.world.Record.Status.ProcessGroups, func(p *v1beta2.ProcessGroupStatus) bool {
+		return string(p.ProcessGroupID) == g.storage()[0]
+	})].FaultDomain)
+}
+
+func TestAPlanIsRefusedOnceTheWorldHasMoved(t *testing.T) {
+	tests := map[string]struct {
+		moved func(*given)
+		args  []string // other than those of the plan
+		says  []string
+	}{
+		"another spec": {
+			moved: func(g *given) { g.world.Record.Spec.ProcessCounts.Storage = 7; g.world.Record.Generation++ },
+			says:  []string{"the spec of the cluster: generation 2 when it was approved, now generation 3", "approved, and not wanted now: AddGroups", "wanted now, and not approved: AddGroups"},
+		},
+		"a spec that wants the same in another way": {
+			moved: func(g *given) { g.world.Record.Generation++ },
+			says:  []string{"the spec of the cluster: generation 2 when it was approved, now generation 3"},
+		},
+		"somebody did part of it": {
+			moved: func(g *given) { g.run("reconcile", "sample", "--yes", "--only", "AddProcessGroups") },
+			says:  []string{"approved, and not wanted now: AddGroups"},
+		},
+		"another connection string": {
+			moved: func(g *given) { g.run("coordinators", "change", "sample", "--away-from", g.coordinating()[0], "--yes") },
+			says:  []string{"the connection string: another one than when it was approved"},
+		},
+		"a database that is down": {
+			moved: func(g *given) {
+				g.world.Broken = map[string]bool{}
+				for name := range g.world.Pods {
+					g.world.Broken[name] = true
+					g.world.KillServers(name)
+				}
+				g.world.Tick(time.Minute)
+			},
+			says: []string{"the database: available when it was approved, now"},
+		},
+		"other steps": {args: []string{"--skip", "AddPods"}, says: []string{"the command: reconcile sample when it was approved, now reconcile sample --skip AddPods"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := spacious(t)
+			grow(g)
+			path := g.planned("reconcile", "sample")
+			if tc.moved != nil {
+				tc.moved(g)
+			}
+			g.world.Acted = nil
+			args := append([]string{"reconcile", "sample", "--yes", "--plan", path}, tc.args...)
+			if code := g.run(args...); code != ExitConflict || len(g.world.Acted) > 0 {
+				t.Errorf("exit code %d, did %v\n%s%s", code, g.changes(), &g.out, &g.err)
+			}
+			for _, says := range append(tc.says, "G-PLAN", "hint: make the plan anew: kubectl fdb reconcile sample", "--dry-run -o json -n fdb --context test > "+path) {
+				if !strings.Contains(g.err.String(), says) {
+					t.Errorf("does not say %q:\n%s", says, &g.err)
+				}
+			}
+			g.run(append(args, "-o", "json")...)
+			if !strings.Contains(g.err.String(), `"differences":[{"what":`) {
+				t.Errorf("JSON: %s", &g.err)
+			}
+		})
+	}
+}
+
+func TestAFileThatIsNoPlanOfThisIsAMistake(t *testing.T) {
+	edit := func(old, instead string) func(string) string {
+		return func(text string) string { return strings.Replace(text, old, instead, 1) }
+	}
+	tests := map[string]struct {
+		edit func(text string) string
+		args []string
+		says string
+	}{
+		"truncated":                     {edit: func(text string) string { return text[:len(text)/2] }, says: "not a whole one"},
+		"empty":                         {edit: func(string) string { return "" }, says: "not a whole one"},
+		"no JSON":                       {edit: func(string) string { return "kind: Plan" }, says: "no JSON document"},
+		"two documents":                 {edit: func(text string) string { return text + text }, says: "no JSON document"},
+		"of another kind":               {edit: edit(`"kind": "Plan"`, `"kind": "ClusterStatus"`), says: `a document of kind "ClusterStatus"`},
+		"of another version":            {edit: edit("cli.kubectl-fdb/v1", "cli.kubectl-fdb/v2"), says: "not of cli.kubectl-fdb/v1"},
+		"with an item that was changed": {edit: edit("add 3 process groups", "add 4 process groups"), says: "its digest is not that of its items"},
+		"without a seed":                {edit: edit(`"seed": "`, `"seed": "x`), says: "is no number"},
+		"of another cluster":            {edit: edit(`"cluster": "sample"`, `"cluster": "other"`), says: "of the cluster other in namespace fdb"},
+		"of another namespace":          {edit: edit(`"namespace": "fdb"`, `"namespace": "x"`), says: "of the cluster sample in namespace x"},
+		"of another Kubernetes cluster": {edit: edit(`"uid": "1"`, `"uid": "2"`), says: "one in another Kubernetes cluster"},
+		"of another command":            {args: []string{"exclude", "sample", "STORAGE0"}, says: "one of the command reconcile, not of exclude"},
+		"that could not be made":        {edit: edit(`"outcome": "`, `"outcome": "failed", "was": "`), says: "a step failed"},
+		"that is not there":             {args: []string{"reconcile", "sample", "--plan", "/nowhere"}, says: "no such file"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := up(t)
+			grow(g)
+			path := g.planned("reconcile", "sample")
+			if tc.edit != nil {
+				text, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(tc.edit(string(text))), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			args := tc.args
+			if args == nil {
+				args = []string{"reconcile", "sample"}
+			}
+			args = append(append([]string{args[0]}, "--plan", path, "--yes"), g.inWords(args[1:]...)...)
+			if code := g.run(args...); code != ExitUsage || !strings.Contains(g.err.String(), tc.says) || len(g.world.Acted) > 0 {
+				t.Errorf("exit code %d, did %v, want %q:\n%s", code, g.changes(), tc.says, &g.err)
+			}
+		})
+	}
+}
+
+// What was killed in the middle goes on with the same command; after anybody else's run it
+// does not.
+func TestAPlanThatWasBegunIsGoneOnWith(t *testing.T) {
+	tests := map[string]struct {
+		digest string
+		want   int
+	}{
+		"by the run that was killed":       {digest: "its own", want: ExitWaiting},
+		"after a run of another plan":      {digest: "sha256:other", want: ExitConflict},
+		"after a run that had no plan":     {want: ExitConflict},
+		"while nobody can tell who did it": {digest: "-", want: ExitConflict},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := up(t)
+			grow(g)
+			path := g.planned("reconcile", "sample")
+			g.world.Refuse = refuse("CreatePod", errNoAnswer)
+			args := []string{"reconcile", "sample", "--yes", "--plan", path}
+			if code := g.run(args...); code == ExitDone || len(g.world.Acted) == 0 {
+				t.Fatalf("exit code %d, did %v", code, g.changes())
+			}
+			g.world.Refuse, g.objects = nil, []client.Object{lastRun(t, path, tc.digest)}
+			if code := g.run(args...); code != tc.want {
+				t.Errorf("exit code %d, want %d:\n%s%s", code, tc.want, &g.out, &g.err)
+			}
+			want, got := wordsIn(t, path), g.changes()
+			slices.Sort(want)
+			slices.Sort(got)
+			if diff := cmp.Diff(want, got); (diff == "") != (tc.want == ExitWaiting) {
+				t.Errorf("planned (-), done (+) in both:\n%s", diff)
+			}
+		})
+	}
+}
+
+// lastRun is the Lease as the last run left it.
+func lastRun(t *testing.T, path, digest string) *coordinationv1.Lease {
+	t.Helper()
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "fdb", Name: live.LeaseName("sample"), Annotations: map[string]string{}}}
+	switch digest {
+	case "its own":
+		approved, err := readPlan(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lease.Annotations[live.AnnotationPlan] = approved.Digest
+	case "-":
+		lease.Name = "another"
+	case "":
+	default:
+		lease.Annotations[live.AnnotationPlan] = digest
+	}
+	return lease
+}
+
+func TestOnATerminalAPlanIsShownAndAsked(t *testing.T) {
+	for answer, want := range map[string]int{"y\n": ExitWaiting, "n\n": ExitUnconfirmed} {
+		g := up(t)
+		grow(g)
+		path := g.planned("reconcile", "sample")
+		g.input = &answer
+		if code := g.run("reconcile", "sample", "--plan", path); code != want || !strings.Contains(g.err.String(), "AddGroups") {
+			t.Errorf("%q: exit code %d, want %d\n%s", answer, code, want, &g.err)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// What differs between a plan that was approved and the one that would be made now.
+const (
+	differsDone       = "item-not-wanted" // approved, and nothing wants it any more
+	differsNew        = "item-not-approved"
+	differsOrder      = "order"
+	differsCommand    = "command"
+	differsTool       = "tool"
+	differsSpec       = "spec"
+	differsConnection = "connection-string"
+	differsDatabase   = "database"
+)
+
+// PlanDifference is one thing in which the world has moved since a plan was made.
+type PlanDifference struct {
+	// What differs, in kebab-case: item-not-wanted, item-not-approved, order, command,
+	// tool, spec, connection-string or database.
+	What string `json:"what"`
+	// Words say it for people.
+	Words string `json:"words"`
+}
+
+// Differences are all things in which the plan that would be made now is another than the
+// approved one.
+func (p *ApprovedPlan) Differences(now PlanView) []PlanDifference {
+	all := p.facts(now)
+	items := p.items(now)
+	if len(items) == 0 && p.Digest != now.Digest {
+		items = []PlanDifference{{differsOrder, "the same actions are wanted in another order"}}
+	}
+	return append(all, items...)
+}
+
+// facts are those that the plan was made for and that are not so any more.
+func (p *ApprovedPlan) facts(now PlanView) []PlanDifference {
+	var all []PlanDifference
+	add := func(what, subject, approved, found string) {
+		if approved != found {
+			all = append(all, PlanDifference{what, fmt.Sprintf("%s: %s when it was approved, now %s", subject, orNothing(approved), orNothing(found))})
+		}
+	}
+	add(differsCommand, "the command", strings.Join(p.Command, " "), strings.Join(now.Command, " "))
+	add(differsTool, "the program", p.Metadata.Tool, now.Metadata.Tool)
+	add(differsSpec, "the spec of the cluster", generation(p.Observed), generation(now.Observed))
+	if p.Observed.ConnectionString != now.Observed.ConnectionString { // in no log: who knows it may talk to the database
+		all = append(all, PlanDifference{differsConnection, "the connection string: another one than when it was approved"})
+	}
+	add(differsDatabase, "the database", availability(p.Observed), availability(now.Observed))
+	return all
+}
+
+func generation(o PlanObserved) string { return fmt.Sprintf("generation %d", o.Generation) }
+
+func availability(o PlanObserved) string {
+	switch {
+	case o.DatabaseAvailable == nil:
+		return "not known"
+	case *o.DatabaseAvailable:
+		return "available"
+	default:
+		return "unavailable"
+	}
+}
+
+// items are the actions that only one of the two has.
+func (p *ApprovedPlan) items(now PlanView) []PlanDifference {
+	var all []PlanDifference
+	wanted := now.essences()
+	for i, approved := range p.essences() {
+		at := slices.Index(wanted, approved)
+		switch {
+		case approved.recorded():
+		case at < 0:
+			all = append(all, PlanDifference{differsDone, fmt.Sprintf("#%d approved, and not wanted now: %s", p.Items[i].Number, approved.words())})
+		default:
+			wanted = slices.Delete(wanted, at, at+1)
+		}
+	}
+	for _, e := range wanted {
+		if !e.recorded() {
+			all = append(all, PlanDifference{differsNew, "wanted now, and not approved: " + e.words()})
+		}
+	}
+	return all
+}
+
+// OnlyDone reports whether all differences are what carrying out part of the plan brings
+// about by itself.
+func (p *ApprovedPlan) OnlyDone(differences []PlanDifference) bool {
+	return !slices.ContainsFunc(differences, func(d PlanDifference) bool {
+		switch d.What {
+		case differsDone:
+			return false
+		case differsConnection:
+			return !p.has(plan.KindOf(plan.ChangeCoordinators{})) && !p.has(plan.KindOf(plan.SetConnectionString{}))
+		case differsDatabase:
+			return !p.has(plan.KindOf(plan.Configure{}))
+		default:
+			return true
+		}
+	})
+}
+
+func (p *ApprovedPlan) has(kind string) bool {
+	return slices.ContainsFunc(p.Items, func(i ApprovedItem) bool { return i.Kind == kind })
+}
