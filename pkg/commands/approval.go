@@ -23,6 +23,8 @@ type approval struct {
 	exact map[string]bool
 	// kinds are those whose subjects were not known yet when the plan was shown.
 	kinds map[string]bool
+	// made are what an approved plan has created, in the words of the action.
+	made map[string]bool
 }
 
 // add says yes to everything that a plan shows.
@@ -50,6 +52,8 @@ func (a *approval) permits(_ string, action plan.Action) bool {
 	switch {
 	case a.everything, a.kinds[kind]:
 		return true
+	case a.equips(action):
+		return true
 	case kind == plan.KindOf(plan.WriteStatus{}):
 		// What was seen while acting is recorded along with the actions.
 		return a.asked
@@ -58,11 +62,27 @@ func (a *approval) permits(_ string, action plan.Action) bool {
 	return len(each) > 0 && !slices.ContainsFunc(each, func(part plan.Action) bool { return !a.exact[words(part)] })
 }
 
+// equips reports whether an action gives an object that the approved plan itself creates the
+// labels, notes and files that it has to have once it runs: where that will be is not known
+// when it is planned.
+func (a *approval) equips(action plan.Action) bool {
+	if files, ok := action.(plan.SyncPodFiles); ok {
+		return a.made[plan.CreatePod{Name: files.Pod}.Describe()]
+	}
+	notes, ok := action.(plan.PatchMetadata)
+	if !ok {
+		return false
+	}
+	created := map[plan.ObjectKind]plan.Action{plan.KindPod: plan.CreatePod{Name: notes.Name}, plan.KindPVC: plan.CreatePVC{Name: notes.Name}}[notes.Kind]
+	return created != nil && a.made[created.Describe()]
+}
+
 // addFile says yes to what an approved plan has, and to nothing else: what was not known
 // for certain when it was made has to turn out as the plan says.
 func (a *approval) addFile(p *ui.ApprovedPlan) {
-	*a = approval{asked: true, exact: map[string]bool{}}
+	*a = approval{asked: true, exact: map[string]bool{}, made: map[string]bool{}}
 	for _, item := range p.Items {
+		a.made[item.Summary] = true
 		a.exact[wordsFor(item.Kind, item.Subject, item.Summary)] = true
 		if deletion, ok := item.Deletion(); ok {
 			for _, part := range parts(deletion) {
@@ -110,6 +130,20 @@ func (e *Env) confirm(ctx context.Context, question string) error {
 	default:
 		return &failure{code: ExitUnconfirmed, err: errors.New("declined; nothing was changed")}
 	}
+}
+
+// confirmName asks for the name of the cluster, which nobody types by habit.
+func (e *Env) confirmName(ctx context.Context, name string) error {
+	fmt.Fprintf(e.ErrOut, "Data may be lost. Type the name of the cluster to do this: ")
+	line, err := e.readLine(ctx)
+	if err != nil {
+		fmt.Fprintln(e.ErrOut)
+		return err
+	}
+	if strings.TrimSpace(line) != name {
+		return &failure{code: ExitUnconfirmed, err: fmt.Errorf("that is not %s: declined; nothing was changed", name)}
+	}
+	return nil
 }
 
 // readLine reads one line of input, and gives up when the context ends. The

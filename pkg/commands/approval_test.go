@@ -67,3 +67,28 @@ func TestTheZeroApprovalPermitsNothing(t *testing.T) {
 		}
 	}
 }
+
+// Where a pod will run is not known when it is planned, and is noted on it by the same pass.
+func TestWhatAPlanCreatesIsEquipped(t *testing.T) {
+	var a approval
+	a.addFile(&ui.ApprovedPlan{Items: []ui.ApprovedItem{
+		{Kind: "CreatePod", Subject: "storage-1", Summary: "create pod sample-storage-1"},
+		{Kind: "CreatePVC", Subject: "storage-1", Summary: "create volume claim sample-storage-1-data"},
+	}})
+	for want, actions := range map[bool][]plan.Action{
+		true: {
+			plan.PatchMetadata{Kind: plan.KindPod, Name: "sample-storage-1"}, plan.PatchMetadata{Kind: plan.KindPVC, Name: "sample-storage-1-data"},
+			plan.SyncPodFiles{Group: "storage-1", Pod: "sample-storage-1"},
+		},
+		false: {
+			plan.PatchMetadata{Kind: plan.KindPod, Name: "sample-storage-2"}, plan.PatchMetadata{Kind: plan.KindPVC, Name: "sample-storage-1"},
+			plan.SyncPodFiles{Group: "storage-1", Pod: "sample-storage-2"}, plan.DeletePods{},
+		},
+	} {
+		for _, action := range actions {
+			if got := a.permits("", action); got != want {
+				t.Errorf("permitted %t, want %t: %s", got, want, action.Describe())
+			}
+		}
+	}
+}

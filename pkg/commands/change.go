@@ -38,6 +38,10 @@ type changeFlags struct {
 	// reversible is true for a command that another one takes back, without a trace: nobody
 	// is asked whether it may.
 	reversible bool
+	// dangerous is true for a command that may lose data: a yes is not enough.
+	dangerous bool
+	// confirmed is the name of the cluster, said once more; empty when nobody did.
+	confirmed string
 }
 
 // add adds the flags; waitsFor ends the sentence "repeat passes until …".
@@ -93,6 +97,11 @@ func (f changeFlags) check(env *Env) (err error) {
 			code: ExitUnconfirmed, err: errors.New("nobody can be asked without a terminal; nothing was changed"),
 			hints: []string{"add --yes to agree beforehand, or look first with --dry-run"},
 		}
+	case f.dryRun == dryRunNone && f.dangerous && !f.agreed() && !env.IsTerminal(env.In):
+		return &failure{
+			code: ExitUnconfirmed, err: errors.New("data may be lost, so that --yes is not enough without a terminal; nothing was changed"),
+			hints: []string{"--yes --confirm CLUSTER --plan FILE --reason TEXT, all of them; --dry-run -o json prints the plan"},
+		}
 	}
 	if env.Overrides, err = f.gates(); err != nil || f.plan == "" {
 		return err
@@ -124,6 +133,9 @@ func (f changeFlags) shared() []string {
 	if f.plan != "" {
 		words = append(words, "--plan", f.plan)
 	}
+	if f.confirmed != "" {
+		words = append(words, "--confirm", f.confirmed, "--reason", f.reason)
+	}
 	return words
 }
 
@@ -152,7 +164,7 @@ type change struct {
 // command is the command with all flags that make a difference to what it does. Neither
 // who agreed nor why is among them.
 func (c change) command() []string {
-	c.yes, c.plan = false, ""
+	c.yes, c.plan, c.confirmed = false, "", ""
 	return slices.Concat(c.words, c.shared())
 }
 
@@ -184,7 +196,12 @@ func (e *Env) passesOver(ctx context.Context, key types.NamespacedName, c change
 }
 
 // agreed reports whether nobody has to be asked.
-func (f changeFlags) agreed() bool { return f.yes || f.reversible }
+func (f changeFlags) agreed() bool {
+	if f.dangerous {
+		return f.yes && f.confirmed != "" && f.plan != "" && f.reason != ""
+	}
+	return f.yes || f.reversible
+}
 
 func (e *Env) runOf(c change) run {
 	return run{env: e, steps: c.stages, seed: e.Random(), command: c.command(), gates: live.GateOptions{Coexist: c.coexist || c.beside}, readsNodes: c.nodes}

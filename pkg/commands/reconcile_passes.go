@@ -69,11 +69,19 @@ func (p *passes) ask(ctx context.Context) error {
 	if len(view.Items) == 0 {
 		return nil // nothing to agree to; the pass will say what it waits for
 	}
-	if err := p.env.confirm(ctx, "Do this?"); err != nil {
+	if err := p.question(ctx); err != nil {
 		return err
 	}
 	p.approved.add(view)
 	return nil
+}
+
+// question asks whether what was shown shall be done.
+func (p *passes) question(ctx context.Context) error {
+	if p.dangerous {
+		return p.env.confirmName(ctx, p.key.Name)
+	}
+	return p.env.confirm(ctx, "Do this?")
 }
 
 // show shows what a pass would do. The error is why none could do anything.

@@ -19,6 +19,7 @@ type replaceOptions struct {
 	most    int
 	perZone bool
 	undo    bool
+	skip    bool
 }
 
 func newReplace(env *Env) *cobra.Command {
@@ -35,7 +36,13 @@ An ID is a process group ID, the name of a pod, an address, or - for stdin; the 
 choose by class, condition, node, zone or label. Without --wait the groups are only
 marked, and the next pass goes on; with it, passes follow each of them until it is gone.
 They do nothing else that the spec may ask for. --undo takes marks back, as long as
-nothing was moved away.`,
+nothing was moved away.
+
+--skip-exclusion has them go with the data that is on them, for groups that cannot be
+drained. It takes more than a yes: on a terminal the name of the cluster is to be typed;
+elsewhere --yes --confirm CLUSTER --plan FILE --reason TEXT. It is refused unless another
+copy of all data stays, the database has all of its fault tolerance, and what is left can
+hold the data; the groups of one fault domain go at a time. It cannot be taken back.`,
 		Example: `  # What would it do?
   kubectl fdb replace sample-cluster storage-3 --dry-run
 
@@ -44,6 +51,10 @@ nothing was moved away.`,
 
   # Replace whatever has been failing for half an hour, one after the other
   kubectl fdb replace sample-cluster --condition PodFailing,MissingProcesses --older-than 30m --wait --yes
+
+  # One that cannot be drained: look, have it approved, and let it go with its data
+  kubectl fdb replace sample-cluster storage-3 --skip-exclusion --dry-run -o json > plan.json
+  kubectl fdb replace sample-cluster storage-3 --skip-exclusion --plan plan.json --yes --confirm sample-cluster --reason "its disk is gone"
 
   # Think again
   kubectl fdb replace sample-cluster storage-3 --undo --yes`,
@@ -59,10 +70,14 @@ nothing was moved away.`,
 	flags.IntVar(&o.most, "max-concurrent", 1, "how many process groups may be on their way out at once, those that others want replaced among them")
 	flags.BoolVar(&o.perZone, "per-zone", false, "count fault domains instead of process groups")
 	flags.BoolVar(&o.undo, "undo", false, "take the marks back, as long as nothing was moved away")
+	flags.BoolVar(&o.skip, "skip-exclusion", false, "have them go with the data that is on them, where another copy of all of it stays; this cannot be undone")
+	flags.StringVar(&o.confirmed, "confirm", "", "with --skip-exclusion, the name of the cluster once more")
+	completeWith(cmd, "confirm", env.clusterNames)
 	return cmd
 }
 
 func (o replaceOptions) run(ctx context.Context, env *Env, args []string) error {
+	o.dangerous = o.skip
 	if err := o.check(env); err != nil {
 		return err
 	}
@@ -73,6 +88,9 @@ func (o replaceOptions) run(ctx context.Context, env *Env, args []string) error 
 	record, err := env.cluster(ctx, cluster, o.name, o.intent())
 	if err != nil {
 		return err
+	}
+	if o.confirmed != "" && o.confirmed != record.Name {
+		return &failure{code: ExitUnconfirmed, err: fmt.Errorf("--confirm %s is not the name of the cluster, which is %s; nothing was changed", o.confirmed, record.Name)}
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	chosen, err := o.choose(ctx, env, key)
@@ -87,6 +105,10 @@ func (o replaceOptions) check(env *Env) error {
 	switch {
 	case o.most < 1:
 		return usagef("--max-concurrent is at least 1")
+	case o.skip && (o.undo || o.most > 1 || o.perZone):
+		return usagef("--skip-exclusion goes fault domain by fault domain, and cannot be undone: --undo, --max-concurrent and --per-zone mean nothing with it")
+	case o.confirmed != "" && !o.skip:
+		return usagef("--confirm is for --skip-exclusion")
 	case o.undo && o.wait:
 		return usagef("--undo is done at once: there is nothing to wait for")
 	}
@@ -111,6 +133,9 @@ func (o replaceOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) 
 		words = append(words, "--per-zone")
 	}
 	first := stages.ReplaceGroups(stages.Replacement{Groups: chosen, Most: o.most, ByZone: o.perZone})
+	if o.skip {
+		first, words = stages.SkipExclusion(chosen), append(words, "--skip-exclusion")
+	}
 	c.words, c.stages = words, stages.Marking(first)
 	if o.wait {
 		c.stages = stages.Replacing(first)

@@ -52,6 +52,22 @@ func (s *Status) MinReplicasRemaining() (least int, ok bool) {
 	return least, ok
 }
 
+// LogReplicas is the fewest copies that any set of logs of any generation keeps; ok is
+// false unless every generation tells.
+func (s *Status) LogReplicas() (least int, ok bool) {
+	for _, l := range s.Cluster.Logs {
+		if l.ReplicationFactor == nil {
+			return 0, false
+		}
+		for _, n := range []*int{l.ReplicationFactor, l.RemoteReplicationFactor, l.SatelliteReplicationFactor} {
+			if n != nil && *n > 0 && (!ok || *n < least) {
+				least, ok = *n, true
+			}
+		}
+	}
+	return least, ok
+}
+
 // LogsFullyReplicated reports whether every log set of every generation can lose as
 // many servers as its replication allows.
 func (s *Status) LogsFullyReplicated() bool {

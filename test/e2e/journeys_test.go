@@ -87,8 +87,13 @@ var journeys = map[string]journey{
 		leaveOut: map[string]string{"kubectl fdb exclusion status sample-cluster -w": endless},
 	},
 	"docs/replacements.md": {
-		prepare: up(counts),
-		codes:   map[string][]int{plan: {1}, "kubectl fdb replace sample-cluster storage-71671 --dry-run": {1}},
+		prepare: up("processCounts: {storage: 4, log: 3, stateless: 3}\n"),
+		codes: map[string][]int{
+			plan: {1}, "kubectl fdb replace sample-cluster storage-71671 --dry-run": {1},
+			"kubectl fdb replace sample-cluster storage-61238 --skip-exclusion --dry-run -o json > going.json": {1},
+		},
+		// Ten times as long to the database.
+		rests: map[string]time.Duration{"kubectl fdb replace sample-cluster storage-61238 --skip-exclusion --dry-run -o json > going.json": 20 * time.Second},
 	},
 	"docs/restarts.md": {
 		prepare: up(counts + quick),

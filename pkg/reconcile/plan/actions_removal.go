@@ -17,20 +17,38 @@ import (
 type MarkForRemoval struct {
 	Groups []v1beta2.ProcessGroupID `json:"groups"`
 	At     time.Time                `json:"at"`
+	// WithoutExclusion has them go without their data being moved away first.
+	WithoutExclusion bool `json:"withoutExclusion,omitempty"`
 }
 
 // Describe implements Action.
-func (a MarkForRemoval) Describe() string { return "mark for removal: " + a.Subject() }
+func (a MarkForRemoval) Describe() string {
+	if a.WithoutExclusion {
+		return "mark for removal, with the copies of data that they have: " + a.Subject()
+	}
+	return "mark for removal: " + a.Subject()
+}
 
 // Subject implements Action.
 func (a MarkForRemoval) Subject() string { return joined(a.Groups) }
 
 // Exclusions in progress are read only when a group is marked.
-func (MarkForRemoval) effect() Effect { return Effect{Stale: Record | Coordination, Impact: DataMove} }
+func (a MarkForRemoval) effect() Effect {
+	if a.WithoutExclusion {
+		return Effect{Stale: Record | Coordination, Locked: true, Impact: DataLoss}
+	}
+	return Effect{Stale: Record | Coordination, Impact: DataMove}
+}
 
 // Apply implements Edit.
 func (a MarkForRemoval) Apply(s Snapshot) Snapshot {
-	return editGroups(s, a.Groups, func(g *v1beta2.ProcessGroupStatus) { g.MarkForRemoval(a.At) })
+	return editGroups(s, a.Groups, func(g *v1beta2.ProcessGroupStatus) {
+		g.MarkForRemoval(a.At)
+		if a.WithoutExclusion {
+			g.ExclusionSkipped = true
+			g.SetExcluded(a.At)
+		}
+	})
 }
 
 // KeepGroups takes the marks of process groups back, of which nothing was moved away yet.

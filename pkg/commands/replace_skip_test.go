@@ -1,0 +1,100 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+func TestWhatMayLoseDataTakesMoreThanAYes(t *testing.T) {
+	tests := map[string]struct {
+		args   []string // besides --skip-exclusion; PLAN is a plan of it
+		typed  string   // on a terminal; empty for none
+		want   int
+		says   string
+		marked bool
+	}{
+		"all four":                          {args: []string{"--yes", "--confirm", "sample", "--plan", "PLAN", "--reason", "its disk is gone"}, marked: true},
+		"without --yes":                     {args: []string{"--confirm", "sample", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed},
+		"without --confirm":                 {args: []string{"--yes", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "--yes --confirm CLUSTER --plan FILE --reason TEXT, all of them"},
+		"without a plan":                    {args: []string{"--yes", "--confirm", "sample", "--reason", "x"}, want: ExitUnconfirmed},
+		"without a reason":                  {args: []string{"--yes", "--confirm", "sample", "--plan", "PLAN"}, want: ExitUnconfirmed},
+		"with the name of another cluster":  {args: []string{"--yes", "--confirm", "other", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "--confirm other is not the name of the cluster"},
+		"the name is typed":                 {typed: "sample\n", marked: true, says: "Type the name of the cluster"},
+		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: ExitUnconfirmed, says: "that is not sample"},
+		"another name is typed":             {typed: "samples\n", want: ExitUnconfirmed, says: "nothing was changed"},
+		"nothing is typed":                  {typed: "\n", want: ExitUnconfirmed},
+		"the name is typed for a plan":      {args: []string{"--plan", "PLAN"}, typed: "sample\n", marked: true},
+		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: ExitNo, says: "data-loss"},
+		"together with --undo":              {args: []string{"--undo", "--yes"}, want: ExitUsage},
+		"many at once":                      {args: []string{"--max-concurrent", "3", "--yes"}, want: ExitUsage},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := spacious(t)
+			args := []string{"replace", "sample", g.storage()[0], "--skip-exclusion"}
+			path := g.planned(args...)
+			for _, arg := range tc.args {
+				args = append(args, strings.ReplaceAll(arg, "PLAN", path))
+			}
+			if tc.typed != "" {
+				g.input = &tc.typed
+			}
+			if code := g.run(args...); code != tc.want || !strings.Contains(g.out.String()+g.err.String(), tc.says) {
+				t.Errorf("exit code %d, want %d and %q:\n%s%s", code, tc.want, tc.says, &g.out, &g.err)
+			}
+			if marked := len(g.marked()) > 0; marked != tc.marked || (!marked && len(g.changes()) > 0) {
+				t.Errorf("marked %v, did %v", g.marked(), g.changes())
+			}
+		})
+	}
+	g := spacious(t)
+	if code := g.run("replace", "sample", g.storage()[0], "--yes", "--confirm", "sample"); code != ExitUsage {
+		t.Errorf("--confirm without --skip-exclusion: exit code %d", code)
+	}
+}
+
+// The group is gone in the end, nobody ever excluded it, and nothing of the data was lost.
+func TestAGroupThatIsNotDrainedGoesOnceAllElseIsWell(t *testing.T) {
+	g := spacious(t)
+	old := g.storage()[0]
+	args := []string{"replace", "sample", old, "--skip-exclusion"}
+	path := g.planned(args...)
+	if code := g.run(append(args, "--yes", "--confirm", "sample", "--plan", path, "--reason", "its disk is gone")...); code != ExitDone {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	if now := g.storage(); slices.Contains(now, old) || len(now) != 4 || len(g.did("Exclude")) > 0 {
+		t.Errorf("%v after %s, excluded %v", now, old, g.did("Exclude"))
+	}
+	g.world.Tick(5 * time.Minute)
+	var s plan.Snapshot
+	if err := g.world.Observe(t.Context(), &s, plan.Record|plan.Database); err != nil {
+		t.Fatal(err)
+	}
+	if n, known := s.Database.Status.MinReplicasRemaining(); !known || n != 2 || !s.Database.Available() {
+		t.Errorf("%d copies, known %t", n, known)
+	}
+}
+
+func TestTheLastCopyIsNotGivenUp(t *testing.T) {
+	g := newGiven(t)
+	g.world.Record.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3, Log: 3, Stateless: 3}
+	g.world.Record.Spec.DatabaseConfiguration.RedundancyMode = "single"
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.err)
+	}
+	g.world.Tick(time.Hour)
+	args := []string{"replace", "sample", g.storage()[0], "--skip-exclusion"}
+	path := g.planned(args...)
+	code := g.run(append(args, "--yes", "--confirm", "sample", "--plan", path, "--reason", "x")...)
+	if code != ExitRefused || !strings.Contains(g.out.String(), "of the data there are 1 copies, and 0 stay") || len(g.marked()) > 0 {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}
