@@ -23,6 +23,7 @@ type checkOptions struct {
 	skip    []string
 	failOn  string
 	list    bool
+	all     bool
 	wait    bool
 	timeout time.Duration
 }
@@ -44,6 +45,9 @@ that may find such a thing could not look; --skip it to go on without.`,
 		Example: `  # What is wrong?
   kubectl fdb check sample-cluster
 
+  # All clusters that I may see
+  kubectl fdb check -A
+
   # All rules, and what each of them means
   kubectl fdb check --list
 
@@ -64,6 +68,7 @@ that may find such a thing could not look; --skip it to go on without.`,
 	flags.StringSliceVar(&o.rules, "rules", nil, "only these rules: codes, or families such as VOL")
 	flags.StringArrayVar(&o.skip, "skip", nil, "leave a rule or a family out: RULE or RULE=REASON")
 	flags.StringVar(&o.failOn, "fail-on", string(check.Error), "the severity from which on a finding is an answer of no: info, warning, error or critical")
+	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "check the clusters of all namespaces")
 	flags.BoolVar(&o.list, "list", false, "explain the rules and look at no cluster")
 	flags.BoolVar(&o.wait, "wait", false, "wait until the answer is yes, then show it")
 	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, with exit code 3; 0 is never")
@@ -89,11 +94,17 @@ func (o checkOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.list {
+	switch {
+	case o.list:
 		return o.explain(env, args)
+	case o.all && (len(args) > 0 || o.name != ""):
+		return usagef("-A checks all clusters; leave out the name of one")
 	}
 	ctx, stop := withTimeout(ctx, env.Clock, o.timeout)
 	defer stop()
+	if o.all {
+		return o.until(ctx, env, func(ctx context.Context) (checked, error) { return o.lookAtAll(ctx, env, wanted) })
+	}
 	record, err := env.cluster(ctx, args, o.name, reads)
 	if err != nil {
 		return causeOf(ctx, err)
@@ -101,7 +112,17 @@ func (o checkOptions) run(ctx context.Context, env *Env, args []string) error {
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	env.about = key
 	wanted.Command = env.kubectl
-	return o.until(ctx, env, func(ctx context.Context) (check.Report, error) { return o.look(ctx, env, key, wanted) })
+	return o.until(ctx, env, func(ctx context.Context) (checked, error) {
+		r, err := o.look(ctx, env, key, wanted)
+		return checked{verdict: r.Verdict, words: r.Words(), write: func() error { return o.write(env, r) }}, err
+	})
+}
+
+// checked is what one look came to, of one cluster or of all.
+type checked struct {
+	verdict check.Verdict
+	words   string
+	write   func() error
 }
 
 // wanted finds what makes no sense before anything is read.
@@ -115,8 +136,8 @@ func (o checkOptions) wanted() (check.Options, error) {
 		return wanted, usagef("--fail-on is one of %s, not %q", strings.Join(texts(check.Severities()), ", "), o.failOn)
 	case o.timeout < 0:
 		return wanted, usagef("--timeout cannot be negative")
-	case o.list && (o.wait || slices.Contains(reportFormats, o.format)):
-		return wanted, usagef("--list explains rules: it waits for nothing and has no report")
+	case o.list && (o.wait || o.all || slices.Contains(reportFormats, o.format)):
+		return wanted, usagef("--list explains rules: it looks at no cluster, waits for nothing and has no report")
 	}
 	for _, s := range o.skip {
 		name, reason, given := strings.Cut(s, "=")
@@ -180,19 +201,19 @@ func (o checkOptions) look(ctx context.Context, env *Env, key types.NamespacedNa
 }
 
 // until looks once, or with --wait until the answer is yes.
-func (o checkOptions) until(ctx context.Context, env *Env, look func(context.Context) (check.Report, error)) error {
+func (o checkOptions) until(ctx context.Context, env *Env, look func(context.Context) (checked, error)) error {
 	said := ""
 	for {
 		r, err := look(ctx)
 		if err != nil {
 			return o.ended(ctx, err, said)
 		}
-		if !o.wait || r.Verdict == check.VerdictPassed {
-			return o.end(env, r)
+		if !o.wait || r.verdict == check.VerdictPassed {
+			return r.end(env)
 		}
-		if words := r.Words(); words != said {
-			env.talk("waiting: %s", words)
-			said = words
+		if r.words != said {
+			env.talk("waiting: %s", r.words)
+			said = r.words
 		}
 		if err := env.pause(ctx, lookInterval, said); err != nil {
 			return o.ended(ctx, err, said)
@@ -209,12 +230,12 @@ func (o checkOptions) ended(ctx context.Context, err error, said string) error {
 	return cause
 }
 
-func (o checkOptions) end(env *Env, r check.Report) error {
-	if err := o.write(env, r); err != nil {
+func (r checked) end(env *Env) error {
+	if err := r.write(); err != nil {
 		return err
 	}
-	env.talk("%s", r.Words())
-	switch r.Verdict {
+	env.talk("%s", r.words)
+	switch r.verdict {
 	case check.VerdictPassed:
 		return nil
 	case check.VerdictFailed:

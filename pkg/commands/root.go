@@ -228,12 +228,21 @@ func (e *Env) command(words ...string) string {
 // kubectl is a whole command line of kubectl's, for this context and namespace. They come
 // before a "--", which ends what kubectl itself reads.
 func (e *Env) kubectl(words ...string) string {
+	namespace, err := e.namespace()
+	if err != nil {
+		namespace = ""
+	}
+	return e.kubectlIn(namespace, words...)
+}
+
+// kubectlIn is a whole command line of kubectl's for a namespace of its own.
+func (e *Env) kubectlIn(namespace string, words ...string) string {
 	line := append([]string{"kubectl"}, words...)
 	var program []string
 	if i := slices.Index(line, "--"); i >= 0 {
 		line, program = slices.Clone(line[:i]), line[i:]
 	}
-	if namespace, err := e.namespace(); err == nil {
+	if namespace != "" {
 		line = append(line, "-n", namespace)
 	}
 	if name := e.contextName(); name != "" {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,7 +18,8 @@ type statusOptions struct {
 	clusterFlag
 	outputFlags
 	repetition
-	all bool
+	all      bool
+	sections []string
 }
 
 func newStatus(env *Env) *cobra.Command {
@@ -31,6 +34,9 @@ database that does not answer is never called available.
 Exit code 0: healthy. 1: not healthy. 8: nobody can tell.`,
 		Example: `  # How is it?
   kubectl fdb status sample-cluster
+
+  # Only what is about data and coordinators
+  kubectl fdb status sample-cluster --sections fault-tolerance,coordinators
 
   # All clusters that I may see
   kubectl fdb status -A
@@ -48,11 +54,29 @@ Exit code 0: healthy. 1: not healthy. 8: nobody can tell.`,
 	o.addWatch(cmd)
 	o.addWait(cmd, "healthy")
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "list the clusters of all namespaces")
+	cmd.Flags().StringSliceVar(&o.sections, "sections", nil, "print only these sections of the screen, separated by commas: "+strings.Join(ui.StatusSections(), ", "))
+	complete(cmd, "sections", ui.StatusSections)
 	return cmd
 }
 
+// checkSections finds a choice of sections that makes no sense.
+func (o statusOptions) checkSections() error {
+	if len(o.sections) == 0 {
+		return nil
+	}
+	if o.all || !o.isTable() {
+		return usagef("--sections chooses what the screen of one cluster shows: it means nothing with -A or -o %s", o.format)
+	}
+	for _, name := range o.sections {
+		if !slices.Contains(ui.StatusSections(), name) {
+			return usagef("there is no section %q; the sections are %s", name, strings.Join(ui.StatusSections(), ", "))
+		}
+	}
+	return nil
+}
+
 func (o statusOptions) run(ctx context.Context, env *Env, args []string) error {
-	if err := errors.Join(o.outputFlags.check(), o.repetition.check()); err != nil {
+	if err := errors.Join(o.outputFlags.check(), o.repetition.check(), o.checkSections()); err != nil {
 		return err
 	}
 	ctx, stop := withTimeout(ctx, env.Clock, o.timeout)
@@ -102,7 +126,7 @@ func (o statusOptions) lookAt(ctx context.Context, env *Env, key types.Namespace
 }
 
 func (o statusOptions) screen(env *Env, w io.Writer, v ui.StatusView) error {
-	return ui.WriteStatus(w, v, ui.StatusOptions{Paint: env.paint(w), Wide: o.format == "wide", Absolute: o.absolute, Now: env.Clock.Now()})
+	return ui.WriteStatus(w, v, ui.StatusOptions{Paint: env.paint(w), Wide: o.format == "wide", Absolute: o.absolute, Now: env.Clock.Now(), Sections: o.sections})
 }
 
 func stateCode(s ui.State) int {

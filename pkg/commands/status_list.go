@@ -27,27 +27,38 @@ func listClusters(ctx context.Context, env *Env, o outputFlags, namespace string
 	}
 	slices.SortFunc(clusters, func(a, b cluster) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
 	views := make([]ui.StatusView, len(clusters))
-	group, ctx := errgroup.WithContext(ctx)
+	var group errgroup.Group
 	group.SetLimit(parallelLooks)
 	for i := range clusters {
 		key := types.NamespacedName{Namespace: clusters[i].Namespace, Name: clusters[i].Name}
 		group.Go(func() error {
-			facts, err := observation{env: env, key: key}.facts(ctx)
-			if err != nil {
-				return err
-			}
-			views[i] = ui.NewStatusView(env.metadata(key), facts)
+			views[i] = statusOrWhyNot(ctx, env, key, &clusters[i])
 			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return looked{}, err
+	_ = group.Wait() // what went wrong is in the views
+	if ctx.Err() != nil {
+		return looked{}, causeOf(ctx, ctx.Err())
 	}
 	r := listed(env, o, views)
 	if len(views) == 0 {
 		r.none = "there is no FoundationDBCluster " + inNamespace(namespace)
 	}
 	return r, nil
+}
+
+// statusOrWhyNot is the status of one cluster of several. One that cannot be looked at is
+// shown as far as its listed resource tells, with the reason; it hides no other.
+func statusOrWhyNot(ctx context.Context, env *Env, key types.NamespacedName, record *cluster) ui.StatusView {
+	facts, err := observation{env: env, key: key}.facts(ctx)
+	if err == nil {
+		return ui.NewStatusView(env.metadata(key), facts)
+	}
+	why := explain(err)
+	facts = ui.Facts{Recorded: record}
+	facts.Cluster, facts.Now, facts.Database.Unreachable = record, env.Clock.Now(), why
+	facts.Warnings = []string{"it could not be looked at: " + why}
+	return ui.NewStatusView(env.metadata(key), facts)
 }
 
 func listed(env *Env, o outputFlags, views []ui.StatusView) looked {

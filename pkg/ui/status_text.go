@@ -22,6 +22,31 @@ type StatusOptions struct {
 	Absolute bool
 	// Now is what ages are counted to.
 	Now time.Time
+	// Sections are those to print; nil for all.
+	Sections []string
+}
+
+// statusSections are the sections of a status by name, in their order.
+var statusSections = []struct {
+	name  string
+	print func(*page, StatusView)
+}{
+	{"database", func(p *page, v StatusView) { p.database(v.Database) }},
+	{"fault-tolerance", func(p *page, v StatusView) { p.tolerance(v.FaultTolerance) }},
+	{"coordinators", func(p *page, v StatusView) { p.coordinators(v.Coordinators) }},
+	{"process-groups", func(p *page, v StatusView) { p.groups(v.ProcessGroups) }},
+	{"configuration", func(p *page, v StatusView) { p.configuration(v.Configuration) }},
+	{"reconciliation", func(p *page, v StatusView) { p.reconciliation(v.Reconciliation) }},
+	{"locks", func(p *page, v StatusView) { p.locks(v.Locks) }},
+}
+
+// StatusSections are the names of the sections of a status.
+func StatusSections() []string {
+	names := make([]string, len(statusSections))
+	for i, s := range statusSections {
+		names[i] = s.name
+	}
+	return names
 }
 
 // WriteStatus prints one cluster on one screen: a sentence, then sections. Each
@@ -34,13 +59,11 @@ func WriteStatus(w io.Writer, v StatusView, o StatusOptions) error {
 	for _, warning := range v.Warnings {
 		p.printf("%s %s\n", o.in(yellow, "warning:"), warning)
 	}
-	p.database(v.Database)
-	p.tolerance(v.FaultTolerance)
-	p.coordinators(v.Coordinators)
-	p.groups(v.ProcessGroups)
-	p.configuration(v.Configuration)
-	p.reconciliation(v.Reconciliation)
-	p.locks(v.Locks)
+	for _, s := range statusSections {
+		if o.Sections == nil || slices.Contains(o.Sections, s.name) {
+			s.print(p, v)
+		}
+	}
 	return p.err
 }
 

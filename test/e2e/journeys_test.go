@@ -70,6 +70,7 @@ var journeys = map[string]journey{
 			"kubectl fdb reconcile sample-cluster --yes --watch":     endless,
 			"kubectl fdb status sample-cluster -w":                   endless,
 			"kubectl fdb events sample-cluster --types Warning -w":   endless,
+			"kubectl fdb check -A -o junit > all.xml":                "checks the clusters of all other tests, and ends as the worst of them",
 			"kubectl fdb status -A":                                  "shows the clusters of all other tests, and ends as the worst of them",
 			"kubectl fdb can restart sample-cluster --class storage": "is yes or no by how long the servers have been up; TestCanEndsAsTheAnswerIs knows both",
 			"kubectl fdb exclusion status sample-cluster -w":         endless,

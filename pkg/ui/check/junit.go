@@ -46,14 +46,38 @@ type (
 // the case's output; a rule that could not look is an error where it matters for the
 // answer, else it counts as skipped.
 func WriteJUnit(w io.Writer, r Report) error {
-	all := junitSuites{Name: fmt.Sprintf("kubectl fdb check %s/%s", r.Metadata.Namespace, r.Metadata.Cluster)}
-	for _, item := range r.Items {
-		i := slices.IndexFunc(all.Suites, func(s junitSuite) bool { return s.Name == item.Family })
-		if i < 0 {
-			i, all.Suites = len(all.Suites), append(all.Suites, junitSuite{Name: item.Family})
-		}
-		all.Suites[i].add(item.junit(r))
+	return writeSuites(w, "kubectl fdb check "+r.name(), r.junit(""))
+}
+
+// WriteJUnits prints the reports of several clusters: the suites of each have its name.
+func WriteJUnits(w io.Writer, l ReportList) error {
+	var suites []junitSuite
+	for _, r := range l.Items {
+		suites = append(suites, r.junit(r.name()+" ")...)
 	}
+	return writeSuites(w, "kubectl fdb check --all-namespaces", suites)
+}
+
+// junit are the suites of one cluster.
+func (r Report) junit(prefix string) []junitSuite {
+	var suites []junitSuite
+	for _, item := range r.Items {
+		i := slices.IndexFunc(suites, func(s junitSuite) bool { return s.Name == prefix+item.Family })
+		if i < 0 {
+			i, suites = len(suites), append(suites, junitSuite{Name: prefix + item.Family})
+		}
+		suites[i].add(item.junit(r, prefix))
+	}
+	if r.Problem != "" {
+		s := junitSuite{Name: prefix + "cluster"}
+		s.add(junitCase{Name: "the cluster can be looked at", Classname: s.Name, Error: &junitReason{Message: r.Problem, Type: string(NotChecked)}})
+		suites = append(suites, s)
+	}
+	return suites
+}
+
+func writeSuites(w io.Writer, name string, suites []junitSuite) error {
+	all := junitSuites{Name: name, Suites: suites}
 	for _, s := range all.Suites {
 		all.Tests, all.Failures, all.Errors, all.Skipped = all.Tests+s.Tests, all.Failures+s.Failures, all.Errors+s.Errors, all.Skipped+s.Skipped
 	}
@@ -78,8 +102,8 @@ func (s *junitSuite) add(c junitCase) {
 	s.Cases = append(s.Cases, c)
 }
 
-func (i Item) junit(r Report) junitCase {
-	c := junitCase{Name: i.Rule + " " + i.Title, Classname: i.Family}
+func (i Item) junit(r Report, prefix string) junitCase {
+	c := junitCase{Name: i.Rule + " " + i.Title, Classname: prefix + i.Family}
 	matters := i.Severity.AtLeast(r.FailOn)
 	switch {
 	case i.Outcome == Skipped:

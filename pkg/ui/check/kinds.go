@@ -6,6 +6,7 @@ import "github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 func Kinds() []ui.Kind {
 	return []ui.Kind{
 		{Name: "CheckReport", PrintedBy: "check", Document: Report{}},
+		{Name: "CheckReportList", PrintedBy: "check -A", Document: ReportList{}},
 		{Name: "CheckRuleList", PrintedBy: "check --list", Document: RuleList{}},
 	}
 }

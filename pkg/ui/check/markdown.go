@@ -8,10 +8,25 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
+// WriteMarkdowns prints the reports of several clusters, one after the other.
+func WriteMarkdowns(w io.Writer, l ReportList, o ui.ListOptions) error {
+	for n, r := range l.Items {
+		if n > 0 {
+			if _, err := fmt.Fprintln(w); err != nil {
+				return err
+			}
+		}
+		if err := WriteMarkdown(w, r, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // WriteMarkdown prints a report for a comment or the summary page of a CI system.
 func WriteMarkdown(w io.Writer, r Report, o ui.ListOptions) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s/%s: %s\n\n%s\n", r.Metadata.Namespace, r.Metadata.Cluster, r.Verdict, sentence(r.Words()))
+	fmt.Fprintf(&b, "## %s/%s: %s\n\n%s\n", r.Metadata.Namespace, r.Metadata.Cluster, r.Verdict, cell(sentence(r.Words())))
 	o.Wide = false
 	for n, row := range r.rows(o) {
 		if n == 0 {

@@ -18,7 +18,9 @@ type Report struct {
 	// a rule that may find such a thing could not look.
 	Verdict Verdict `json:"verdict"`
 	Summary Summary `json:"summary"`
-	Items   []Item  `json:"items"`
+	// Problem is why the cluster could not be looked at at all; empty when it was.
+	Problem string `json:"problem,omitempty"`
+	Items   []Item `json:"items"`
 }
 
 // Verdict is the answer of a report.
@@ -189,6 +191,9 @@ func (s *Summary) add(item Item) {
 
 // Words are the summary as one line.
 func (r Report) Words() string {
+	if r.Problem != "" {
+		return "could not be looked at: " + r.Problem
+	}
 	var bad []string
 	for _, part := range []struct {
 		n    int

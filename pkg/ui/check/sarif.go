@@ -15,9 +15,14 @@ type (
 		Runs    []sarifRun `json:"runs"`
 	}
 	sarifRun struct {
-		Tool        sarifTool         `json:"tool"`
+		Tool sarifTool `json:"tool"`
+		// Details tell the runs of several clusters apart; null for one.
+		Details     *sarifDetails     `json:"automationDetails,omitempty"`
 		Invocations []sarifInvocation `json:"invocations"`
 		Results     []sarifResult     `json:"results"`
+	}
+	sarifDetails struct {
+		ID string `json:"id"`
 	}
 	sarifTool struct {
 		Driver sarifDriver `json:"driver"`
@@ -62,9 +67,10 @@ type (
 		Notifications []sarifNotification `json:"toolExecutionNotifications"`
 	}
 	sarifNotification struct {
-		Rule    sarifReference `json:"associatedRule"`
-		Level   string         `json:"level"`
-		Message sarifText      `json:"message"`
+		// Rule is null for a cluster that could not be looked at.
+		Rule    *sarifReference `json:"associatedRule,omitempty"`
+		Level   string          `json:"level"`
+		Message sarifText       `json:"message"`
 	}
 	sarifReference struct {
 		ID    string `json:"id"`
@@ -75,7 +81,25 @@ type (
 // WriteSARIF prints a report in the format of static analysis. The subjects are logical
 // locations, since nothing that is found has a line in a file. What was not checked or
 // was skipped is a notification.
-func WriteSARIF(w io.Writer, r Report) error {
+func WriteSARIF(w io.Writer, r Report) error { return writeRuns(w, r.sarif()) }
+
+// WriteSARIFs prints the reports of several clusters: a run for each, with its name.
+func WriteSARIFs(w io.Writer, l ReportList) error {
+	runs := []sarifRun{}
+	for _, r := range l.Items {
+		run := r.sarif()
+		run.Details = &sarifDetails{ID: "kubectl-fdb-check/" + r.name() + "/"}
+		runs = append(runs, run)
+	}
+	return writeRuns(w, runs...)
+}
+
+func writeRuns(w io.Writer, runs ...sarifRun) error {
+	return ui.WriteIndentedJSON(w, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: runs})
+}
+
+// sarif is the run of one cluster.
+func (r Report) sarif() sarifRun {
 	name, version, _ := strings.Cut(r.Metadata.Tool, " ")
 	run := sarifRun{
 		Tool:        sarifTool{sarifDriver{Name: name, Version: version, Rules: []sarifRule{}}},
@@ -93,11 +117,14 @@ func WriteSARIF(w io.Writer, r Report) error {
 				outcome = Skipped
 			}
 			run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, sarifNotification{
-				Rule: sarifReference{item.Rule, i}, Level: "warning", Message: sarifText{string(outcome) + ": " + item.Reason},
+				Rule: &sarifReference{item.Rule, i}, Level: "warning", Message: sarifText{string(outcome) + ": " + item.Reason},
 			})
 		}
 	}
-	return ui.WriteIndentedJSON(w, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+	if r.Problem != "" {
+		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, sarifNotification{Level: "error", Message: sarifText{string(NotChecked) + ": " + r.Problem}})
+	}
+	return run
 }
 
 func (i Item) sarifRule() sarifRule {

@@ -1,0 +1,130 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// besideOthers has a second cluster, in another namespace, that nobody can open.
+func besideOthers(t *testing.T) *given {
+	t.Helper()
+	g := up(t)
+	g.objects = []client.Object{&v1beta2.FoundationDBCluster{
+		ObjectMeta: metav1.ObjectMeta{Name: "closed", Namespace: "another"},
+		Spec:       v1beta2.FoundationDBClusterSpec{Version: "7.3.79"},
+	}}
+	return g
+}
+
+// runAll runs a command where the cluster "closed" cannot be opened.
+func (g *given) runAll(args ...string) int {
+	g.t.Helper()
+	g.out.Reset()
+	g.err.Reset()
+	env := g.environment()
+	open := env.Connect
+	env.Connect = func(ctx context.Context, key types.NamespacedName) (Session, error) {
+		if key.Name == "closed" {
+			return nil, errors.New("its door is shut")
+		}
+		return open(ctx, key)
+	}
+	code := Run(g.t.Context(), env, args)
+	if jsonAsked(args) {
+		valid(g.t, strings.Join(args, " "), g.out.Bytes())
+	}
+	return code
+}
+
+func TestOneClusterThatCannotBeLookedAtHidesNoOther(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want int
+		says []string
+	}{
+		"check":               {args: []string{"check", "-A", "--fail-on", "info"}, want: ExitNo, says: []string{"another/closed   -         not-checked", "its door is shut", "fdb/sample       POD-005"}},
+		"check, nothing bad":  {args: []string{"check", "-A"}, want: ExitUnreachable, says: []string{"its door is shut", "fdb/sample"}},
+		"check as JSON":       {args: []string{"check", "-A", "-o", "json"}, want: ExitUnreachable, says: []string{`"kind": "CheckReportList"`, `"problem": "its door is shut"`, `"rule": "POD-005"`}},
+		"check as JUnit":      {args: []string{"check", "-A", "-o", "junit"}, want: ExitUnreachable, says: []string{`<testsuite name="another/closed cluster" tests="1" failures="0" errors="1"`, `<testsuite name="fdb/sample POD"`}},
+		"check as SARIF":      {args: []string{"check", "-A", "-o", "sarif"}, want: ExitUnreachable, says: []string{`"id": "kubectl-fdb-check/another/closed/"`, `"id": "kubectl-fdb-check/fdb/sample/"`, "not-checked: its door is shut"}},
+		"check as markdown":   {args: []string{"check", "-A", "-o", "markdown"}, want: ExitUnreachable, says: []string{"## another/closed: cannot-tell", "its door is shut", "## fdb/sample: passed"}},
+		"check by name":       {args: []string{"check", "-A", "-o", "name"}, want: ExitUnreachable, says: []string{"foundationdbcluster/closed"}},
+		"the fix is of there": {args: []string{"check", "-A", "-o", "json"}, want: ExitUnreachable, says: []string{"-n fdb --context test"}},
+		"status":              {args: []string{"status", "-A"}, want: ExitUnreachable, says: []string{"another     closed", "fdb         sample"}},
+		"status as JSON":      {args: []string{"status", "-A", "-o", "json"}, want: ExitUnreachable, says: []string{"it could not be looked at: its door is shut", `"state": "healthy"`}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := besideOthers(t)
+			if code := g.runAll(tc.args...); code != tc.want {
+				t.Errorf("exit code %d, want %d: %s", code, tc.want, &g.err)
+			}
+			for _, says := range tc.says {
+				if !strings.Contains(g.out.String(), says) {
+					t.Errorf("does not say %q:\n%s", says, &g.out)
+				}
+			}
+		})
+	}
+}
+
+func TestAllClustersAreCheckedWithoutANameOnly(t *testing.T) {
+	g := up(t)
+	for _, args := range [][]string{{"check", "sample", "-A"}, {"check", "-A", "-c", "sample"}, {"check", "-A", "--list"}} {
+		if code := g.run(args...); code != ExitUsage {
+			t.Errorf("%v: exit code %d", args, code)
+		}
+	}
+	if code := g.run("check", "-A"); code != ExitDone || !strings.Contains(g.err.String(), "1 clusters looked at; all passed") {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+	g.world.Record = nil
+	if code := g.run("check", "-A"); code != ExitDone || !strings.Contains(g.err.String(), "there is no FoundationDBCluster in all namespaces") {
+		t.Errorf("without any: exit code %d: %s", code, &g.err)
+	}
+}
+
+func TestStatusShowsTheSectionsThatAreAskedFor(t *testing.T) {
+	tests := map[string]struct {
+		args     []string
+		want     int
+		has, not []string
+		tells    string
+	}{
+		"two of them":           {args: []string{"sample", "--sections", "locks,coordinators"}, has: []string{"fdb/sample\nHealthy", "Coordinators", "Locks"}, not: []string{"\nDatabase", "Process groups"}},
+		"wide":                  {args: []string{"sample", "-o", "wide", "--sections", "fault-tolerance"}, has: []string{"Fault tolerance"}, not: []string{"Locks"}},
+		"one that is not there": {args: []string{"sample", "--sections", "weather"}, want: ExitUsage, tells: "the sections are database, fault-tolerance, coordinators"},
+		"as JSON":               {args: []string{"sample", "--sections", "locks", "-o", "json"}, want: ExitUsage, tells: "it means nothing with -A or -o json"},
+		"of all":                {args: []string{"-A", "--sections", "locks"}, want: ExitUsage},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := up(t)
+			if code := g.run(append([]string{"status"}, tc.args...)...); code != tc.want || !strings.Contains(g.err.String(), tc.tells) {
+				t.Errorf("exit code %d: %s", code, &g.err)
+			}
+			for _, text := range tc.has {
+				if !strings.Contains(g.out.String(), text) {
+					t.Errorf("no %q in:\n%s", text, &g.out)
+				}
+			}
+			for _, text := range tc.not {
+				if strings.Contains(g.out.String(), text) {
+					t.Errorf("%q in:\n%s", text, &g.out)
+				}
+			}
+		})
+	}
+	g := up(t)
+	if g.run("__complete", "status", "--sections", ""); !strings.Contains(g.out.String(), "process-groups") {
+		t.Errorf("completion: %s", &g.out)
+	}
+}

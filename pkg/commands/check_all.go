@@ -1,0 +1,79 @@
+package commands
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
+)
+
+// lookAtAll checks the clusters of all namespaces, a few at a time. What keeps one from
+// being looked at is in its report, and keeps no other.
+func (o checkOptions) lookAtAll(ctx context.Context, env *Env, wanted check.Options) (checked, error) {
+	c, err := env.Client()
+	if err != nil {
+		return checked{}, err
+	}
+	clusters, err := clustersIn(ctx, c, "")
+	if err != nil {
+		return checked{}, causeOf(ctx, err)
+	}
+	slices.SortFunc(clusters, func(a, b cluster) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
+	reports := make([]check.Report, len(clusters))
+	var group errgroup.Group
+	group.SetLimit(parallelLooks)
+	for i := range clusters {
+		key := types.NamespacedName{Namespace: clusters[i].Namespace, Name: clusters[i].Name}
+		group.Go(func() error {
+			reports[i] = o.lookOrSay(ctx, env, key, wanted)
+			return nil
+		})
+	}
+	_ = group.Wait() // what went wrong is in the reports
+	if ctx.Err() != nil {
+		return checked{}, causeOf(ctx, ctx.Err())
+	}
+	if len(reports) == 0 {
+		env.talk("there is no FoundationDBCluster %s", inNamespace(""))
+	}
+	list := check.NewReportList(env.metadata(types.NamespacedName{}), env.Clock.Now(), reports, wanted.FailOn)
+	return checked{verdict: list.Verdict, words: list.Words(), write: func() error { return o.writeAll(env, list) }}, nil
+}
+
+// lookOrSay checks one cluster, or says why it could not.
+func (o checkOptions) lookOrSay(ctx context.Context, env *Env, key types.NamespacedName, wanted check.Options) check.Report {
+	wanted.Command = func(words ...string) string { return env.kubectlIn(key.Namespace, words...) }
+	r, err := o.look(ctx, env, key, wanted)
+	if err != nil {
+		return check.NewProblem(env.metadata(key), explain(err), wanted.FailOn)
+	}
+	return r
+}
+
+func (o checkOptions) writeAll(env *Env, l check.ReportList) error {
+	for _, r := range l.Items {
+		for _, warning := range r.Warnings {
+			env.talk("warning: %s/%s: %s", r.Metadata.Namespace, r.Metadata.Cluster, warning)
+		}
+	}
+	switch o.format {
+	case "junit":
+		return check.WriteJUnits(env.Out, l)
+	case "sarif":
+		return check.WriteSARIFs(env.Out, l)
+	case "markdown":
+		return check.WriteMarkdowns(env.Out, l, o.outputFlags.list(env))
+	}
+	p := printable{document: l, table: func(w io.Writer) error { return check.WriteTables(w, l, o.outputFlags.list(env)) }}
+	for _, r := range l.Items {
+		if r.Verdict != check.VerdictPassed {
+			p.names = append(p.names, "foundationdbcluster/"+r.Metadata.Cluster)
+		}
+	}
+	return o.print(env.Out, p)
+}

@@ -1,0 +1,73 @@
+package check
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// ReportList is the document of `check -A`: the report of each cluster.
+type ReportList struct {
+	ui.Document
+	// FailOn is the severity from which on a finding makes the answer no.
+	FailOn Severity `json:"failOn"`
+	// Verdict is the worst of all: failed, then cannot-tell, then passed.
+	Verdict Verdict  `json:"verdict"`
+	Items   []Report `json:"items"`
+}
+
+// NewProblem is the report about a cluster that could not be looked at.
+func NewProblem(m ui.Metadata, problem string, failOn Severity) Report {
+	return Report{Document: ui.NewDocument("CheckReport", m, time.Time{}, ui.SourceLive), FailOn: failOn, Verdict: VerdictCannotTell, Problem: problem, Items: []Item{}}
+}
+
+// NewReportList makes the document.
+func NewReportList(m ui.Metadata, asOf time.Time, reports []Report, failOn Severity) ReportList {
+	l := ReportList{Document: ui.NewDocument("CheckReportList", m, asOf, ui.SourceLive), FailOn: failOn, Verdict: VerdictPassed, Items: append([]Report{}, reports...)}
+	for _, r := range reports {
+		switch {
+		case r.Verdict == VerdictFailed, r.Verdict == VerdictCannotTell && l.Verdict == VerdictPassed:
+			l.Verdict = r.Verdict
+		}
+	}
+	return l
+}
+
+// Words are the answer of each cluster that has not passed, as one line.
+func (l ReportList) Words() string {
+	var words []string
+	for _, r := range l.Items {
+		if r.Verdict != VerdictPassed {
+			words = append(words, r.name()+": "+r.Words())
+		}
+	}
+	if len(words) == 0 {
+		return fmt.Sprintf("%d clusters looked at; all passed", len(l.Items))
+	}
+	return fmt.Sprintf("%d clusters looked at, %d not passed: %s", len(l.Items), len(words), strings.Join(words, "; "))
+}
+
+func (r Report) name() string { return r.Metadata.Namespace + "/" + r.Metadata.Cluster }
+
+// WriteTables prints the findings of all clusters in one table.
+func WriteTables(w io.Writer, l ReportList, o ui.ListOptions) error {
+	t := ui.Table{Header: []string{"CLUSTER", "RULE", "SEVERITY", "SUBJECT", "COUNT", "SINCE", "MESSAGE", "FIX"}}
+	if o.NoHeaders {
+		t.Header = nil
+	}
+	for _, r := range l.Items {
+		if r.Problem != "" {
+			t.Rows = append(t.Rows, []string{r.name(), "-", string(NotChecked), "-", "-", "-", r.Problem, "-"})
+		}
+		for _, row := range r.rows(o) {
+			t.Rows = append(t.Rows, append([]string{r.name()}, row...))
+		}
+	}
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	return t.Write(w)
+}
