@@ -43,6 +43,7 @@ func Kinds() []Kind {
 		{Name: "EventList", PrintedBy: "events", Document: EventListView{}},
 		{Name: "ExclusionList", PrintedBy: "exclusion list", Document: ExclusionListView{}},
 		{Name: "ExclusionStatus", PrintedBy: "exclusion status and wait", Document: ExclusionStatusView{}},
+		{Name: "Frame", PrintedBy: "watch --record, one per line", Document: Frame{}},
 		{Name: "KindList", PrintedBy: "schema", Document: KindListView{}},
 		{Name: "LockList", PrintedBy: "locks list", Document: LockListView{}},
 		{Name: "Maintenance", PrintedBy: "maintenance status", Document: MaintenanceView{}},
