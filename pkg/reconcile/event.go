@@ -1,6 +1,8 @@
 package reconcile
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -30,6 +32,16 @@ func (o Outcome) String() string { return outcomeNames[o] }
 
 // MarshalText writes the outcome as its word.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads the word of an outcome, as documents have it that were kept.
+func (o *Outcome) UnmarshalText(text []byte) error {
+	i := slices.Index(outcomeNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("%q is no outcome of a pass", text)
+	}
+	*o = Outcome(i)
+	return nil
+}
 
 type (
 	// PassStarted opens a pass, or another round of one that starts over.

@@ -44,8 +44,9 @@ type ActionRecord struct {
 	Impact plan.Impact `json:"impact"`
 	// Locked is true for an action that runs under the cluster lock only.
 	Locked bool `json:"locked"`
-	// Details are the action's own fields; they differ by kind.
-	Details plan.Action `json:"details"`
+	// Details are the action's own fields; they differ by kind. What is kept in files has
+	// none: they may tell secrets.
+	Details plan.Action `json:"details,omitempty"`
 }
 
 func recordAction(a plan.Action) ActionRecord {

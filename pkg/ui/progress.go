@@ -26,6 +26,8 @@ type Progress struct {
 	first, least sample
 	// window are the newest samples, the oldest first.
 	window []sample
+	// gap is how far apart the samples of the window are at least.
+	gap time.Duration
 }
 
 // add notes a look.
@@ -37,10 +39,21 @@ func (p *Progress) add(at time.Time, left int64) {
 	if left < p.least.left {
 		p.least = s
 	}
+	if p.isTooSoon(at) {
+		p.window[len(p.window)-1] = s
+		return
+	}
 	p.window = append(p.window, s)
 	if len(p.window) > progressWindow {
 		p.window = p.window[1:]
 	}
+}
+
+// isTooSoon reports whether a sample takes the place of the newest: the same look once
+// more, or one that is close to the sample before.
+func (p *Progress) isTooSoon(at time.Time) bool {
+	n := len(p.window)
+	return n > 0 && p.window[n-1].at.Equal(at) || n > 1 && at.Sub(p.window[n-2].at) < p.gap
 }
 
 // moved is how many bytes left since the first look; nil before the second.
@@ -115,7 +128,13 @@ func (p *Progress) stalled() *float64 {
 
 // DrainHistory is what was seen of processes that leave, by FoundationDB's own ID of the
 // process, over all looks of a command. The zero value has seen nothing.
-type DrainHistory struct{ of map[string]*Progress }
+type DrainHistory struct {
+	// Gap is how far apart the samples are at least that rates are made of; the zero value
+	// takes every look.
+	Gap time.Duration
+
+	of map[string]*Progress
+}
 
 // look notes what a process has left.
 func (h *DrainHistory) look(process string, at time.Time, left int64) *Progress {
@@ -123,7 +142,7 @@ func (h *DrainHistory) look(process string, at time.Time, left int64) *Progress 
 		h.of = map[string]*Progress{}
 	}
 	if h.of[process] == nil {
-		h.of[process] = &Progress{}
+		h.of[process] = &Progress{gap: h.Gap}
 	}
 	h.of[process].add(at, left)
 	return h.of[process]
