@@ -20,6 +20,9 @@ type Entry struct {
 	// Pass is something that happened in a pass, as a ReconcileEvent or ReconcileResult;
 	// null for other entries.
 	Pass json.RawMessage `json:"pass,omitempty"`
+	// Question is asked on the screen, above everything else; null for other entries. It
+	// is no part of a recording.
+	Question *Question `json:"-"`
 }
 
 // Feed is where entries come from.

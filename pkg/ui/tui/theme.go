@@ -1,0 +1,124 @@
+package tui
+
+import (
+	"io"
+	"strings"
+
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
+)
+
+// tone is what a piece of text means. A tone is shown by a colour, and never by a colour
+// alone: a symbol or a word says the same.
+type tone int
+
+const (
+	plain tone = iota
+	faint
+	strong
+	good
+	warn
+	bad
+	tones // how many there are
+)
+
+// The symbols that go with tones.
+const (
+	markGood    = "✓"
+	markWarn    = "!"
+	markBad     = "✗"
+	markUnknown = "?"
+	markChosen  = "▸"
+)
+
+func (t tone) mark() string {
+	switch t {
+	case good:
+		return markGood
+	case warn:
+		return markWarn
+	case bad:
+		return markBad
+	default:
+		return " "
+	}
+}
+
+// theme paints. Its colours are those of the terminal's own palette, which people have
+// chosen to be readable on their background, light or dark; nothing is asked of the
+// terminal, which might not answer.
+type theme struct {
+	ordinary, chosen [tones]lipgloss.Style
+	colour           bool
+}
+
+func newTheme(colour bool) theme {
+	r := lipgloss.NewRenderer(io.Discard)
+	r.SetHasDarkBackground(true)
+	r.SetColorProfile(termenv.Ascii)
+	if colour {
+		r.SetColorProfile(termenv.ANSI)
+	}
+	base := r.NewStyle().Inline(true)
+	t := theme{colour: colour, ordinary: [tones]lipgloss.Style{
+		plain: base, faint: base.Faint(true), strong: base.Bold(true), good: base.Foreground(lipgloss.Color("2")),
+		warn: base.Foreground(lipgloss.Color("3")), bad: base.Foreground(lipgloss.Color("1")).Bold(true),
+	}}
+	for i, style := range t.ordinary {
+		t.chosen[i] = style.Reverse(true)
+	}
+	return t
+}
+
+// span is a piece of a line.
+type span struct {
+	text string
+	tone tone
+}
+
+// say makes a span of anything that a cluster told.
+func say(t tone, text string) span { return span{clean(text), t} }
+
+// line is a line before it is fitted to the screen.
+type line []span
+
+// sayLine is a line of one tone.
+func sayLine(t tone, text string) line { return line{say(t, text)} }
+
+func (l line) text() string {
+	var b strings.Builder
+	for _, s := range l {
+		b.WriteString(s.text)
+	}
+	return b.String()
+}
+
+func (t theme) paint(s span, chosen bool) string {
+	if !t.colour || s.text == "" {
+		return s.text
+	}
+	if chosen {
+		return t.chosen[s.tone].Render(s.text)
+	}
+	if s.tone == plain {
+		return s.text
+	}
+	return t.ordinary[s.tone].Render(s.text)
+}
+
+// draw is a line in at most width columns.
+func (t theme) draw(l line, width int) string {
+	var b strings.Builder
+	for _, s := range l {
+		if width <= 0 {
+			break
+		}
+		text := cut(s.text, width)
+		width -= widthOf(text)
+		b.WriteString(t.paint(span{text, s.tone}, false))
+		if text != s.text {
+			break
+		}
+	}
+	return b.String()
+}
