@@ -32,6 +32,9 @@ func bytesOr(n *int64) string {
 	return bytesWords(*n)
 }
 
+// Bytes is a number of bytes for people, with three digits or so: 1.4GiB.
+func Bytes(n int64) string { return bytesWords(n) }
+
 // bytesWords is a number of bytes with three digits or so: 1.4GiB.
 func bytesWords(n int64) string {
 	const unit = 1024

@@ -18,6 +18,8 @@ type row struct {
 	// key is the same for the same thing in every frame; empty for a headline.
 	key   string
 	cells []span
+	// tone is how bad it is with the row.
+	tone tone
 	// group is the process group that the row is about, node the node; empty for none.
 	group, node string
 	// more is all there is to say of it.

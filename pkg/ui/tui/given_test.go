@@ -2,8 +2,21 @@ package tui
 
 import (
 	"bytes"
+	"context"
+	"fmt"
+	"strings"
 	"sync"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
+
+var noon = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 
 // screenCapture is what was written to a terminal.
 type screenCapture struct {
@@ -22,3 +35,257 @@ func (c *screenCapture) String() string {
 	defer c.mu.Unlock()
 	return c.b.String()
 }
+
+// silent is a feed that tells nothing; tests tell the screen themselves.
+type silent struct{}
+
+func (silent) Follow(ctx context.Context, _ string, _ func(Entry)) { <-ctx.Done() }
+func (silent) Refresh()                                            {}
+
+func commandLine(program string) func(...string) string {
+	return func(words ...string) string {
+		return program + " " + strings.Join(words, " ") + " -n fdb --context prod"
+	}
+}
+
+// shown is a screen of a size, at noon, that was told some entries.
+func shown(t testing.TB, width, height int, o Options, entries ...Entry) model {
+	t.Helper()
+	if o.Feed == nil && o.Replay == nil {
+		o.Feed = silent{}
+	}
+	if o.Clusters == nil {
+		o.Clusters = []string{"sample", "other"}
+	}
+	if o.Now == nil {
+		o.Now = func() time.Time { return noon }
+	}
+	o.Context, o.Namespace, o.AllowFlag, o.Interval = "prod", "fdb", "--allow-actions", 2*time.Second
+	o.Command, o.Kubectl, o.Out = commandLine("kubectl fdb"), commandLine("kubectl"), &screenCapture{}
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	m := newModel(o, &outlet{ctx: ctx, send: func(tea.Msg) {}})
+	m = after(m, tea.WindowSizeMsg{Width: width, Height: height})
+	for _, e := range entries {
+		m = after(m, told{e})
+	}
+	return m
+}
+
+func after(m model, msg tea.Msg) model {
+	next, _ := m.Update(msg)
+	return next.(model)
+}
+
+// pressed is the screen after keys, by the names that Bubble Tea has for them.
+func pressed(m model, keys ...string) model {
+	for _, k := range keys {
+		m = after(m, keyMsg(k))
+	}
+	return m
+}
+
+func keyMsg(name string) tea.KeyMsg {
+	special := map[string]tea.KeyType{
+		"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "backspace": tea.KeyBackspace,
+		"pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp, "ctrl+c": tea.KeyCtrlC, "ctrl+x": tea.KeyCtrlX, "ctrl+r": tea.KeyCtrlR, "home": tea.KeyHome, "end": tea.KeyEnd,
+	}
+	if k, ok := special[name]; ok {
+		return tea.KeyMsg{Type: k}
+	}
+	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}
+}
+
+func ago(d time.Duration) *time.Time { t := noon.Add(-d); return &t }
+
+func to[T any](v T) *T { return &v }
+
+// well is a frame of a cluster that is as it should be, taken a second before noon.
+func well() *ui.Frame {
+	meta := ui.Metadata{Cluster: "sample", Namespace: "fdb", Context: "prod", Tool: "kubectl-fdb test", RunID: "run1"}
+	doc := ui.Document{Metadata: meta, AsOf: ago(time.Second), Source: ui.SourceLive}
+	live := ui.Origin{Source: ui.SourceLive, AsOf: ago(time.Second)}
+	f := &ui.Frame{Document: doc}
+	f.Status = ui.StatusView{
+		Document: doc, State: ui.StateHealthy, Summary: "Healthy: as its spec asks, 1 more zone may fail",
+		Database: ui.DatabaseView{
+			Origin: live, Available: to(true), Healthy: to(true), RecoveryState: "fully_recovered", RecoveryAge: to(742.0),
+			FullyRecovered: to(true), MovingBytes: to(int64(0)), QueuedBytes: to(int64(0)),
+		},
+		FaultTolerance: ui.ToleranceView{Origin: live, Desired: 1, Zones: to(1)},
+		ProcessGroups:  ui.GroupsView{Origin: live, Desired: 12, Total: 12},
+	}
+	f.Groups.Document, f.Plan, f.Why = doc, &ui.PlanView{Document: doc}, &ui.WhyReport{Document: doc, State: ui.WhyReady}
+	for i := range 12 {
+		f.Groups.Items = append(f.Groups.Items, group(i))
+	}
+	for i := range 4 {
+		f.Nodes.Items = append(f.Nodes.Items, node(i))
+	}
+	f.Coordinators = ui.CoordinatorListView{Document: doc, Desired: 3, Reachable: to(3), QuorumReachable: to(true)}
+	for i := range 3 {
+		f.Coordinators.Items = append(f.Coordinators.Items, ui.CoordinatorDetailView{
+			CoordinatorView: ui.CoordinatorView{Address: fmt.Sprintf("10.0.1.%d:4501", i+1), Reachable: to(true)},
+			Group:           fmt.Sprintf("log-%d", i+1), Zone: fmt.Sprintf("zone-%d", i), Leaving: to(false),
+		})
+	}
+	f.Exclusions = ui.ExclusionStatusView{Document: doc, Safe: to(true), Summary: "nothing is excluded, and nothing is wanted to be", Data: ui.DrainData{Origin: live, InFlightBytes: to(int64(0)), QueuedBytes: to(int64(0)), ReplicasDesired: 2, LeastSpaceStorageBytes: to(int64(58 << 30))}}
+	f.Locks = ui.LockListView{Document: doc, Items: []ui.LockView{{Cluster: "sample", Used: true, State: ui.LockFree}}, Lease: ui.LeaseView{Read: true}}
+	f.Sources = []ui.FrameSource{
+		{Name: "kubernetes", AsOf: ago(2 * time.Second)}, {Name: "database", AsOf: ago(3 * time.Second)},
+		{Name: "events", AsOf: ago(2 * time.Second)}, {Name: "preview", AsOf: ago(20 * time.Second)},
+	}
+	return f
+}
+
+// group is the i-th of five storage, four log and three stateless process groups.
+func group(i int) ui.GroupView {
+	class, n := "storage", i+1
+	switch {
+	case i >= 9:
+		class, n = "stateless", i-8
+	case i >= 5:
+		class, n = "log", i-4
+	}
+	id := fmt.Sprintf("%s-%d", class, n)
+	g := ui.GroupView{
+		ID: id, Class: class, Pod: "sample-" + id, PodPhase: "Running", Node: fmt.Sprintf("node-%d", i%4+1), Zone: fmt.Sprintf("zone-%d", i%4+1),
+		Addresses: []string{fmt.Sprintf("10.0.%d.%d:4501", i%3, n)}, Processes: to(1), Roles: []string{class}, Coordinator: to(class == "log" && n < 4),
+		Conditions: []ui.ConditionView{}, Exclusion: ui.NotExcluded, UptimeSeconds: to(3600.0 * float64(i+1)), Restarts: to(0),
+		Image: "foundationdb/fdb-kubernetes-monitor:7.3.79",
+	}
+	if class != "stateless" {
+		g.PVC = g.Pod + "-data"
+	}
+	if class == "storage" {
+		g.StoredBytes, g.LagSeconds = to(int64(n)<<30), to(0.4)
+	}
+	return g
+}
+
+func node(i int) ui.NodeView {
+	return ui.NodeView{
+		Name: fmt.Sprintf("node-%d", i+1), Exists: to(true), Ready: to(true), Unschedulable: to(false), Taints: []string{},
+		ProcessGroups: []string{"a", "b", "c"}, Coordinators: 1, Classes: map[string]int{"storage": 1, "log": 1, "stateless": 1},
+	}
+}
+
+// lost is the cluster half an hour after it lost node-3: replacements are under way.
+func lost() *ui.Frame {
+	f := well()
+	f.Status.State, f.Status.Summary = ui.StateDegraded, "Degraded: zone-3 does not report (storage-3, log-2); some data has 1 of 2 replicas; 412MiB have to move"
+	f.Status.FaultTolerance.Zones, f.Status.FaultTolerance.SilentZones = to(0), []string{"zone-3"}
+	f.Status.Database.MovingBytes, f.Status.Database.QueuedBytes = to(int64(412<<20)), to(int64(2<<30))
+	for _, i := range []int{2, 6} {
+		g := &f.Groups.Items[i]
+		g.Processes, g.Roles, g.UptimeSeconds, g.PodPhase = to(0), []string{}, nil, "Pending"
+		g.Conditions = []ui.ConditionView{{Type: "MissingProcesses", Since: noon.Add(-38 * time.Minute)}, {Type: "PodPending", Since: noon.Add(-37 * time.Minute)}}
+	}
+	f.Groups.Items[0].Exclusion, f.Groups.Items[0].RemovalSince = ui.ExclusionMoving, ago(20*time.Minute)
+	f.Groups.Items[1].Addresses = []string{"[2001:db8::7:11]:4501:tls"}
+	f.Groups.Items[10].Conditions = []ui.ConditionView{{Type: "IncorrectPodSpec", Since: noon.Add(-70 * time.Second)}}
+	f.Status.ProcessGroups.Removing = 1
+	n := &f.Nodes.Items[2]
+	n.Ready, n.Taints = to(false), []string{"node.kubernetes.io/unreachable:NoExecute"}
+	n.MatchedRules = []ui.TaintRuleView{{Key: "node.kubernetes.io/unreachable", Seconds: 300}}
+	n.TaintedSince, n.DetectAt, n.ReplaceAt = ago(2*time.Minute), ago(-3*time.Minute), ago(-33*time.Minute)
+	f.Nodes.Items[3].Taints, f.Nodes.Items[3].Note = []string{"例え=テスト:NoSchedule"}, "no pass has noted the taint yet; its timers begin with the next one"
+	f.Coordinators.Reachable = to(2)
+	f.Coordinators.Items[1].Reachable, f.Coordinators.Items[2].Address = to(false), "[2001:db8::7:11]:4501:tls"
+	f.Coordinators.Items[2].TLS, f.Coordinators.Items[2].Leaving = true, to(true)
+	f.Exclusions.Safe, f.Exclusions.Summary = to(false), "2 of 3 are not safe to remove; 480MiB left on them"
+	f.Exclusions.Items = []ui.DrainView{
+		{
+			ID: "storage-1", Process: "10.0.0.1:4501", Roles: []string{"storage"}, State: ui.ExclusionMoving, Reason: "its process at 10.0.0.1:4501 still has the role storage",
+			LeftBytes: to(int64(480 << 20)), MovedBytes: to(int64(420 << 20)), RateBytesPerSecond: to(7e6), ETASeconds: to(69.0), ETASecondsSoonest: to(66.0), ETASecondsLatest: to(82.0),
+		},
+		{ID: "log-4", Process: "10.0.1.4", State: ui.ExclusionUnverified, Reason: "its process has not reported since", StalledSeconds: to(340.0)},
+		{ID: "stateless-9", Process: "10.0.2.9:4501", Roles: []string{}, State: ui.ExclusionSafe},
+	}
+	f.Exclusions.Data.InFlightBytes, f.Exclusions.Data.QueuedBytes = to(int64(412<<20)), to(int64(2<<30))
+	f.Exclusions.Data.MinReplicas = []ui.RegionReplicas{{Primary: true, Remaining: to(1)}}
+	owner := "east"
+	f.Locks.Items[0] = ui.LockView{Cluster: "sample", Used: true, Owner: &owner, Mine: to(true), Since: ago(90 * time.Second), Until: ago(-510 * time.Second), State: ui.LockHeld}
+	f.Locks.Lease = ui.LeaseView{Read: true, Holder: "ops@laptop reconcile run7", Until: ago(-12 * time.Second)}
+	f.Locks.Denied = []ui.DeniedView{{ID: "west", InDatabase: true, InSpec: ui.SpecAllows, Drift: "the next pass lets it in again"}}
+	f.Events.Items = []ui.EventView{
+		{Time: noon.Add(-37 * time.Minute), First: noon.Add(-37 * time.Minute), Type: "Warning", Reason: "NodeNotReady", Object: "pod/sample-storage-3", ProcessGroup: "storage-3", Count: 1, Message: "Node is not ready", From: "node-controller"},
+		{Time: noon.Add(-20 * time.Second), First: noon.Add(-36 * time.Minute), Type: "Warning", Reason: "FailedScheduling", Object: "pod/sample-storage-3", ProcessGroup: "storage-3", Count: 41, Message: "0/4 nodes are available: 1 node(s) had untolerated taint, 3 Insufficient memory", From: "default-scheduler"},
+		{Time: noon.Add(-5 * time.Second), First: noon.Add(-5 * time.Second), Type: "Normal", Reason: "Pulled", Object: "pod/sample-storage-6", Count: 1, Message: "hostile \x1b[2J\x1b]0;owned\a text \u202eand 全角文字 end", From: "kubelet"},
+	}
+	f.Plan = planned(f.Document)
+	f.Why = blocked(f.Document)
+	f.Sources[1] = ui.FrameSource{Name: "database", AsOf: ago(3 * time.Second)}
+	f.Sources[3] = ui.FrameSource{Name: "preview", AsOf: ago(40 * time.Second), AskedAt: ago(12 * time.Second)}
+	return f
+}
+
+func planned(doc ui.Document) *ui.PlanView {
+	record := func(kind, subject, summary string, impact plan.Impact) ui.ActionRecord {
+		return ui.ActionRecord{Kind: kind, Subject: subject, Summary: summary, Impact: impact}
+	}
+	refused := plan.Check{Question: "is the database fully fault tolerant?", Evidence: "some data has 1 of 2 replicas", Have: "1 replicas", Need: "2 replicas", Gate: plan.GateReplicas}
+	doc.AsOf = ago(40 * time.Second)
+	return &ui.PlanView{
+		Document: doc,
+		Items: []ui.PlanItem{
+			{Number: 1, Step: "AddPods", ActionRecord: record("CreatePod", "storage-6", "create pod sample-storage-6", plan.NoImpact), Why: "its pod is missing"},
+			{Number: 2, Step: "ExcludeInstances", ActionRecord: record("Exclude", "storage-1", "exclude storage-1", plan.DataMove), Preconditions: ui.Preconditions{Lease: true, Lock: true}, Provisional: []string{"AddPods"}},
+		},
+		Holds: []ui.PlanHold{
+			{Step: "UpdatePods", HoldRecord: ui.HoldRecord{Reason: "stateless-2 has to be made anew; none is deleted now", RetryAfterSeconds: to(30.0)}, Refused: []plan.Check{refused}},
+			{Step: "ChangeCoordinators", HoldRecord: ui.HoldRecord{Reason: "too few processes may be coordinators", Human: true}},
+		},
+	}
+}
+
+func blocked(doc ui.Document) *ui.WhyReport {
+	return &ui.WhyReport{
+		Document: doc, State: ui.WhyBlocked,
+		Items: []ui.WhyChain{
+			{
+				Subjects: []string{"storage-3", "log-2"}, State: ui.WhyBlocked, Wish: "has MissingProcesses, PodPending", Since: ago(38 * time.Minute),
+				Because: []ui.WhyLink{
+					{What: "its pod is Pending, no node takes it: 0/4 nodes are available: 1 node(s) had untolerated taint, 3 Insufficient memory", Since: ago(37 * time.Minute)},
+					{Step: "ReplaceFailedPods", What: "it is replaced in 82m if that lasts (automationOptions.replacements.failureDetectionTimeSeconds)"},
+				},
+				Next: []string{"kubectl describe pod sample-storage-3 -n fdb --context prod"},
+			},
+			{
+				Subjects: []string{"stateless-2"}, State: ui.WhyWaiting, Wish: "has IncorrectPodSpec", Since: ago(70 * time.Second),
+				Because: []ui.WhyLink{{Step: "UpdatePods", What: "none is deleted now", Because: []ui.WhyLink{{Gate: plan.GateReplicas, Have: "1 replicas", Need: "2 replicas", What: "is the database fully fault tolerant? some data has 1 of 2 replicas"}}}},
+				Next:    []string{"kubectl fdb reconcile sample --wait -n fdb --context prod"},
+			},
+		},
+	}
+}
+
+// passLines are lines as passes write them, told second by second until noon.
+func passLines(events ...reconcile.Event) []Entry {
+	var b bytes.Buffer
+	write := ui.JSON(&b)
+	for _, e := range events {
+		write(e)
+	}
+	var entries []Entry
+	lines := bytes.Split(bytes.TrimSpace(b.Bytes()), []byte("\n"))
+	for i, l := range lines {
+		entries = append(entries, Entry{At: noon.Add(time.Duration(i-len(lines)) * time.Second), Cluster: "sample", Pass: bytes.Clone(l)})
+	}
+	return entries
+}
+
+// running is a pass that creates a pod.
+func running() []Entry {
+	return passLines(
+		reconcile.PassStarted{Round: 1, Stages: []string{"UpdateStatus", "AddProcessGroups", "AddPods", "ExcludeInstances", "UpdateStatus"}},
+		reconcile.StageDone{Stage: "UpdateStatus", Outcome: reconcile.Done},
+		reconcile.StageDecided{Stage: "AddProcessGroups"},
+		reconcile.StageDone{Stage: "AddProcessGroups", Outcome: reconcile.Waiting, Reason: "the database has to be available"},
+		reconcile.StageDecided{Stage: "AddPods", Decision: plan.Decision{Why: "storage-6 has no pod", Actions: []plan.Action{plan.CreatePod{Group: "storage-6"}}}},
+		reconcile.LeaseTaken{Stage: "AddPods"},
+		reconcile.ActionStarted{Stage: "AddPods", Action: plan.CreatePod{Group: "storage-6"}},
+	)
+}
+
+func entry(f *ui.Frame) Entry { return Entry{At: noon, Cluster: "sample", Frame: f} }

@@ -6,21 +6,45 @@ type page struct {
 	says    line
 	columns []column
 	rows    []row
-	notes   []line
+	// notes are what has to be known beside the rows.
+	notes []line
 	// empty is what to say when there are no rows.
 	empty string
 }
 
 // view is one of the numbered views.
 type view struct {
-	name  string
-	title string
-	make  func(s sight) page
+	// name is short, for the line of tabs; title says what is in it.
+	name, title string
+	page        func(s sight) page
 }
 
 // views are the views by their number keys, from 1.
 func views() []view {
 	return []view{
-		{"groups", "process groups", groupsPage},
+		{"groups", "process groups, their conditions and for how long", groupsPage},
+		{"nodes", "nodes and zones, taints, and what follows when", nodesPage},
+		{"exclusions", "what is excluded, how far it is, when it can be removed", exclusionsPage},
+		{"coordinators", "coordinators, who answers, who is about to leave", coordinatorsPage},
+		{"plan", "what the next pass would do, and what holds it", planPage},
+		{"locks", "who may act on the database, for how long", locksPage},
+		{"events", "what Kubernetes tells, the newest first", eventsPage},
+		{"pass", "the pass that runs or ran last, step by step", passPage},
 	}
+}
+
+// The numbers of views that keys lead to, less one.
+const (
+	viewGroups = 0
+	viewPass   = 7
+)
+
+// has reports which row has a key; -1 for none.
+func (p page) has(key string) int {
+	for i, r := range p.rows {
+		if r.key == key && key != "" {
+			return i
+		}
+	}
+	return -1
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-var noon = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 
 // stuck is a feed that tells one thing and then hangs, whatever is asked of it.
 type stuck struct{ entry Entry }

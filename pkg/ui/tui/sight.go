@@ -3,27 +3,15 @@ package tui
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // sight is what a view sees: a state, the time on its clock, and what people chose.
 type sight struct {
 	state
-	now   time.Time
-	width int
-	choice
-	// command and kubectl make whole command lines.
-	command, kubectl func(words ...string) string
-}
-
-// choice is what people chose to see of process groups.
-type choice struct {
-	filter string
-	sort   int
-	by     int
-	only   bool
+	now    time.Time
+	choice choice
+	o      *Options
 }
 
 // look is the frame; an empty one before the first.
@@ -37,7 +25,7 @@ func (s sight) look() ui.Frame {
 // age is how long ago a moment was; "?" when nobody knows.
 func (s sight) age(t *time.Time) string {
 	if t == nil {
-		return markUnknown
+		return unknown
 	}
 	return lasting(s.now.Sub(*t))
 }
@@ -46,7 +34,7 @@ func (s sight) age(t *time.Time) string {
 func (s sight) until(t *time.Time) string {
 	switch {
 	case t == nil:
-		return markUnknown
+		return unknown
 	case !t.After(s.now):
 		return "due"
 	default:
@@ -54,6 +42,11 @@ func (s sight) until(t *time.Time) string {
 	}
 }
 
-// lasting is a duration in as few letters as kubectl uses. Clocks of two machines differ, so
-// what is a little in the future is now.
-func lasting(d time.Duration) string { return duration.HumanDuration(max(0, d)) }
+// clock is a moment as people say it, with the date unless it is today's.
+func (s sight) clock(t time.Time) string {
+	t, now := t.UTC(), s.now.UTC()
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04:05")
+	}
+	return t.Format("01-02 15:04")
+}

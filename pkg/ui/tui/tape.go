@@ -1,6 +1,9 @@
 package tui
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Looks back are bounded by how many there are and by how many process groups are in
 // them: a screen may stay open for days.
@@ -9,19 +12,25 @@ const (
 	mostShotGroups = 60_000
 )
 
+// shotGap is how far apart the moments of a pass are that one can go back to.
+const shotGap = time.Second
+
 // tape is what was seen of a cluster, in order. Its zero value has seen nothing.
 type tape struct {
-	// shots are the states as they were with each look, the oldest first.
+	// shots are the states that one can go back to, the oldest first.
 	shots []state
-	// last is the state after the last entry, which need not be a look.
+	// last is the state after the last entry.
 	last state
 }
 
 // add notes an entry.
 func (t tape) add(e Entry) tape {
 	t.last = t.last.apply(e)
-	if e.Frame != nil {
-		t.shots = append(slices.Clip(t.shots), t.last)
+	if t.last.frame == nil {
+		return t
+	}
+	if e.Frame != nil || t.last.at.Sub(t.shots[len(t.shots)-1].at) >= shotGap {
+		t.shots = append(t.shots, t.last)
 	}
 	return t
 }
@@ -37,6 +46,8 @@ func (t tape) trimmed() (tape, int) {
 		keep++
 	}
 	gone := len(t.shots) - keep
-	t.shots = t.shots[gone:]
+	if gone > 0 {
+		t.shots = slices.Clone(t.shots[gone:])
+	}
 	return t, gone
 }

@@ -1,0 +1,112 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// cluster is the name of the cluster that is seen.
+func (s sight) cluster() string { return s.look().Metadata.Cluster }
+
+// group is a process group by its ID.
+func (s sight) group(id string) (ui.GroupView, bool) {
+	items := s.look().Groups.Items
+	i := slices.IndexFunc(items, func(g ui.GroupView) bool { return g.ID == id })
+	if i < 0 || id == "" {
+		return ui.GroupView{}, false
+	}
+	return items[i], true
+}
+
+func (s sight) podOf(id string) string {
+	g, _ := s.group(id)
+	return g.Pod
+}
+
+// aboutGroup is all there is to say of a process group.
+func (s sight) aboutGroup(id string) []line {
+	g, found := s.group(id)
+	if !found {
+		return nil
+	}
+	lines := []line{heading(g.ID + " (" + g.Class + ")")}
+	for _, c := range g.Conditions {
+		t := gravityOf(c.Type)
+		lines = append(lines, line{{"  " + t.mark() + " ", t}, say(t, c.Type), say(plain, " for "+s.since(c.Since))})
+	}
+	if len(g.Conditions) == 0 {
+		lines = append(lines, line{{"  " + markGood + " ", good}, say(plain, "no conditions")})
+	}
+	lines = append(lines, s.placeOf(g)...)
+	lines = append(lines, s.databaseOf(g)...)
+	lines = append(lines, s.whyOf(id, heading("Why"))...)
+	return append(lines, commandLines(s.commandsFor(g)...)...)
+}
+
+// placeOf is where the group's processes run.
+func (s sight) placeOf(g ui.GroupView) []line {
+	pod := g.Pod + ", " + podCell(g)
+	if g.Restarts != nil && *g.Restarts > 0 {
+		pod += ", " + counted(*g.Restarts, "restart")
+	}
+	zone := orUnknown(g.Zone)
+	if g.DC != "" {
+		zone += " in " + g.DC
+	}
+	lines := []line{fact("pod", pod), fact("node", orNothing(g.Node)), fact("zone", zone)}
+	if g.PVC != "" {
+		lines = append(lines, fact("volume claim", g.PVC))
+	}
+	if g.Image != "" {
+		lines = append(lines, fact("image", g.Image))
+	}
+	return append(lines, fact("addresses", orNothing(strings.Join(g.Addresses, ", "))))
+}
+
+// databaseOf is what the database tells of the group.
+func (s sight) databaseOf(g ui.GroupView) []line {
+	lines := []line{
+		fact("processes", numberOr(g.Processes, unknown)+" report, up "+secondsOr(g.UptimeSeconds, unknown)),
+		fact("roles", rolesCell(g.Roles)), fact("coordinator", yesNo(g.Coordinator)),
+	}
+	if g.StoredBytes != nil {
+		data := ui.Bytes(*g.StoredBytes)
+		if g.LagSeconds != nil {
+			data += fmt.Sprintf(", %.1fs behind", *g.LagSeconds)
+		}
+		lines = append(lines, fact("data", data))
+	}
+	if g.Exclusion != ui.NotExcluded {
+		lines = append(lines, factIn(warn, "exclusion", string(g.Exclusion)))
+	}
+	if g.RemovalSince != nil {
+		lines = append(lines, factIn(warn, "leaving for", s.since(*g.RemovalSince)))
+	}
+	return lines
+}
+
+// commandsFor are whole commands that help with the group: those of the chains first.
+func (s sight) commandsFor(g ui.GroupView) []string {
+	var commands []string
+	add := func(more ...string) {
+		for _, c := range more {
+			if c != "" && !slices.Contains(commands, c) {
+				commands = append(commands, c)
+			}
+		}
+	}
+	for _, c := range s.chainsOf(g.ID) {
+		add(c.Next...)
+	}
+	add(s.o.fdb("describe", "process-group", s.cluster(), g.ID))
+	if g.PodPhase != "" {
+		add(s.o.kubectl("describe", "pod", g.Pod), s.o.kubectl("logs", g.Pod, "--all-containers", "--tail=50"))
+	}
+	if gravity(g) == bad {
+		add(s.o.fdb("can", "replace", s.cluster(), g.ID), s.o.fdb("replace", s.cluster(), g.ID, "--dry-run"))
+	}
+	return commands
+}

@@ -1,0 +1,146 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// choice is what people chose to see.
+type choice struct {
+	// filter leaves rows that have it in them.
+	filter string
+	// trouble leaves rows that something is wrong with.
+	trouble bool
+	order   order
+	by      grouping
+}
+
+// order is what process groups are sorted by.
+type order int
+
+const (
+	byTrouble order = iota
+	byID
+	byClass
+	byNode
+	byUptime
+	orders
+)
+
+var orderWords = [orders]string{"trouble", "ID", "class", "node", "uptime"}
+
+// grouping is what process groups are put together by.
+type grouping int
+
+const (
+	byNothing grouping = iota
+	byZone
+	byTheirClass
+	groupings
+)
+
+var groupingWords = [groupings]string{"", "zone", "class"}
+
+// of is what a group is put together with.
+func (g grouping) of(v ui.GroupView) string {
+	switch g {
+	case byZone:
+		return orUnknown(v.Zone)
+	case byTheirClass:
+		return v.Class
+	default:
+		return ""
+	}
+}
+
+// compare orders two process groups.
+func (c choice) compare(a, b ui.GroupView) int {
+	first := cmp.Compare(c.by.of(a), c.by.of(b))
+	var then int
+	switch c.order {
+	case byTrouble:
+		then = cmp.Or(cmp.Compare(gravity(b), gravity(a)), compareTrouble(a, b))
+	case byClass:
+		then = cmp.Compare(a.Class, b.Class)
+	case byNode:
+		then = cmp.Compare(a.Node, b.Node)
+	case byUptime:
+		then = compareUptime(a, b)
+	}
+	return cmp.Or(first, then, compareIDs(a.ID, b.ID))
+}
+
+// compareTrouble puts those first that have conditions for the longest.
+func compareTrouble(a, b ui.GroupView) int {
+	switch {
+	case len(a.Conditions) == 0 || len(b.Conditions) == 0:
+		return cmp.Compare(len(b.Conditions), len(a.Conditions))
+	default:
+		return a.Conditions[0].Since.Compare(b.Conditions[0].Since)
+	}
+}
+
+// compareUptime puts those first that started last: what restarts is what to look at.
+func compareUptime(a, b ui.GroupView) int {
+	switch {
+	case a.UptimeSeconds == nil && b.UptimeSeconds == nil:
+		return 0
+	case a.UptimeSeconds == nil:
+		return -1
+	case b.UptimeSeconds == nil:
+		return 1
+	default:
+		return cmp.Compare(*a.UptimeSeconds, *b.UptimeSeconds)
+	}
+}
+
+// compareIDs has storage-9 before storage-10.
+func compareIDs(a, b string) int {
+	nameA, numberA := splitID(a)
+	nameB, numberB := splitID(b)
+	return cmp.Or(cmp.Compare(nameA, nameB), cmp.Compare(numberA, numberB), cmp.Compare(a, b))
+}
+
+func splitID(id string) (name string, number int) {
+	at := strings.LastIndexByte(id, '-')
+	n, err := strconv.Atoi(id[at+1:])
+	if err != nil {
+		return id, 0
+	}
+	return id[:at+1], n
+}
+
+// keep leaves the rows that people want to see. A headline stays where a row under it
+// does.
+func (c choice) keep(rows []row) []row {
+	if c.filter == "" && !c.trouble {
+		return rows
+	}
+	var kept []row
+	headline := -1
+	for i, r := range rows {
+		switch {
+		case r.key == "":
+			headline = i
+		case c.wants(r):
+			if headline >= 0 {
+				kept, headline = append(kept, rows[headline]), -1
+			}
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+func (c choice) wants(r row) bool {
+	if c.trouble && r.tone < warn {
+		return false
+	}
+	want := strings.ToLower(c.filter)
+	return want == "" || strings.Contains(strings.ToLower(r.key), want) ||
+		slices.ContainsFunc(r.cells, func(s span) bool { return strings.Contains(strings.ToLower(s.text), want) })
+}

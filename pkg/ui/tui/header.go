@@ -1,0 +1,196 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// header is the lines that are over every view: what people look for first.
+func (m model) header(s sight) []string {
+	lines := []string{m.title(s), m.theme.draw(s.stateLine(), m.width), m.theme.draw(s.vitals(), m.width)}
+	if l := m.workLine(s); l != nil {
+		lines = append(lines, m.theme.draw(l, m.width))
+	}
+	return append(lines, m.theme.draw(s.sources(), m.width), m.theme.draw(m.tabs(), m.width))
+}
+
+// title is where one is, and on the right what the screen may do and the time on it.
+func (m model) title(s sight) string {
+	name := m.o.Namespace + "/" + m.name()
+	left := line{say(strong, name)}
+	if m.o.Context != "" {
+		left = append(left, say(faint, " in "+m.o.Context))
+	}
+	if n := len(m.o.Clusters); n > 1 {
+		left = append(left, say(faint, fmt.Sprintf(" (%d of %d)", m.cluster+1, n)))
+	}
+	right := m.badges(s)
+	room := m.width - widthOf(right.text()) - 1
+	head := m.theme.draw(left, room)
+	blanks := max(1, m.width-min(widthOf(left.text()), room)-widthOf(right.text()))
+	return head + strings.Repeat(" ", blanks) + m.theme.draw(right, m.width)
+}
+
+func (m model) badges(s sight) line {
+	var l line
+	switch {
+	case m.o.Feed == nil && m.playing:
+		l = append(l, say(warn, fmt.Sprintf("REPLAY %d/%d  ", m.back+1, len(m.tape().shots))))
+	case m.o.Feed == nil:
+		l = append(l, say(warn, fmt.Sprintf("REPLAY STOPPED %d/%d  ", m.back+1, len(m.tape().shots))))
+	case m.back >= 0:
+		l = append(l, say(warn, fmt.Sprintf("LOOKING BACK %d/%d  ", m.back+1, len(m.tape().shots))))
+	case m.paused:
+		l = append(l, say(warn, "PAUSED  "))
+	}
+	if m.o.Actions == nil {
+		l = append(l, say(faint, "READ-ONLY  "))
+	} else {
+		l = append(l, say(warn, "ACTIONS  "))
+	}
+	return append(l, say(plain, s.now.UTC().Format("15:04:05")+"Z"))
+}
+
+// stateLine is the sentence that says it all.
+func (s sight) stateLine() line {
+	if s.frame == nil {
+		return sayLine(warn, markUnknown+" nothing is known yet: waiting for the first look")
+	}
+	v := s.frame.Status
+	t, mark := toneOfState(v.State)
+	return line{{mark + " ", t}, say(t, v.Summary)}
+}
+
+func toneOfState(state ui.State) (tone, string) {
+	switch state {
+	case ui.StateHealthy:
+		return good, markGood
+	case ui.StateDegraded, ui.StateNotConfigured:
+		return warn, markWarn
+	case ui.StateUnavailable:
+		return bad, markBad
+	default:
+		return bad, markUnknown
+	}
+}
+
+// vitals are fault tolerance, recovery, data that moves, and the lock.
+func (s sight) vitals() line {
+	if s.frame == nil {
+		return nil
+	}
+	v := s.frame.Status
+	l := line{say(faint, "tolerates "), s.tolerance(v.FaultTolerance), say(faint, " · recovery "), s.recovery(v.Database)}
+	moving := say(plain, bytesOr(v.Database.MovingBytes, unknown))
+	l = append(l, say(faint, " · moving "), moving)
+	if v.Database.QueuedBytes != nil && *v.Database.QueuedBytes > 0 {
+		l = append(l, say(plain, "+"+ui.Bytes(*v.Database.QueuedBytes)))
+	}
+	return append(l, say(faint, " · lock "), say(plain, s.lockWords()))
+}
+
+func (s sight) tolerance(v ui.ToleranceView) span {
+	t := good
+	switch {
+	case v.Zones == nil:
+		t = warn
+	case *v.Zones <= 0 && v.Desired > 0:
+		t = bad
+	case *v.Zones < v.Desired:
+		t = warn
+	}
+	return say(t, fmt.Sprintf("%s of %d zones %s", numberOr(v.Zones, unknown), v.Desired, strings.TrimSpace(t.mark())))
+}
+
+// recovery is how long ago the database recovered last, counted on since it said so.
+func (s sight) recovery(v ui.DatabaseView) span {
+	switch {
+	case v.RecoveryState == "":
+		return say(plain, unknown)
+	case !is(v.FullyRecovered):
+		return say(bad, "at "+strings.ReplaceAll(v.RecoveryState, "_", " ")+" "+markBad)
+	case v.RecoveryAge == nil || v.AsOf == nil:
+		return say(plain, "complete")
+	}
+	age := time.Duration(*v.RecoveryAge*float64(time.Second)) + s.now.Sub(*v.AsOf)
+	return say(plain, lasting(age)+" ago")
+}
+
+// slow is how long an answer may take before the header tells of it.
+const slow = 3 * time.Second
+
+// sources are what the facts were read from, how old each is, and why it is.
+func (s sight) sources() line {
+	l := line{say(faint, "seen: ")}
+	for i, source := range s.look().Sources {
+		if i > 0 {
+			l = append(l, say(faint, " · "))
+		}
+		l = append(l, s.source(source)...)
+	}
+	if len(l) == 1 {
+		return line{say(faint, "seen: nothing so far")}
+	}
+	return l
+}
+
+func (s sight) source(v ui.FrameSource) line {
+	t, age := plain, "never"
+	if v.AsOf != nil {
+		age = s.age(v.AsOf)
+		if s.now.Sub(*v.AsOf) > s.stale(v.Name) {
+			t = warn
+		}
+	}
+	text := v.Name + " " + age
+	if t == warn {
+		text = markWarn + " " + text
+	}
+	if v.AskedAt != nil && s.now.Sub(*v.AskedAt) >= slow {
+		text += ", asking " + s.age(v.AskedAt)
+	}
+	if v.Trouble != "" {
+		return line{say(bad, markBad+" "+v.Name+" "+age+": "+v.Trouble)}
+	}
+	return line{say(t, text)}
+}
+
+// stale is the age from which on a source is late. A preview is made less often.
+func (s sight) stale(name string) time.Duration {
+	late := max(15*time.Second, 5*s.o.Interval)
+	if name == ui.SourceOfPreview {
+		return 8 * late
+	}
+	return late
+}
+
+// workLine is what is under way: an action of this screen, or a pass.
+func (m model) workLine(s sight) line {
+	switch {
+	case len(m.questions) > 0 && !m.shows(paneQuestion):
+		return line{say(bad, markWarn+" a question waits: "+m.questions[0].Text+" (a shows it)")}
+	case m.work != nil && m.work.phase == carrying:
+		return append(line{say(warn, m.work.ask.words()+" runs for "+s.lastingSince(m.work.since)+" · ")}, s.passSays()...)
+	case s.pass.number > 0 && (s.pass.ended.IsZero() || s.pass.resting != nil):
+		return s.passSays()
+	}
+	return nil
+}
+
+// tabs are the views by their keys.
+func (m model) tabs() line {
+	var l line
+	for i, v := range m.views {
+		text := fmt.Sprintf("%d %s", i+1, v.name)
+		if i == m.view {
+			l = append(l, say(strong, "["+text+"]"))
+		} else {
+			l = append(l, say(faint, text))
+		}
+		l = append(l, say(plain, " "))
+	}
+	return l
+}

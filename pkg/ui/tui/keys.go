@@ -1,0 +1,124 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// binding is a key and what it does. Keys are dispatched and help is made from the same
+// list, so that help is complete and true.
+type binding struct {
+	keys []string
+	// show is how people know the key.
+	show string
+	does string
+	// section is where help lists it.
+	section string
+	do      func(m model) (model, tea.Cmd)
+}
+
+// The sections of help, in order.
+const (
+	sectionViews = "Views"
+	sectionMove  = "Move"
+	sectionLook  = "Look closer"
+	sectionTime  = "Time"
+	sectionAct   = "Act"
+	sectionEnd   = "Screen"
+)
+
+func sections() []string {
+	return []string{sectionViews, sectionMove, sectionLook, sectionTime, sectionAct, sectionEnd}
+}
+
+func bindings() []binding {
+	return slices.Concat(viewBindings(), moveBindings(), lookBindings(), timeBindings(), actBindings(), []binding{
+		{[]string{"?", "h", "f1"}, "?", "show this help", sectionEnd, func(m model) (model, tea.Cmd) { return m.open(pane{kind: paneHelp}), nil }},
+		{[]string{"esc"}, "esc", "go back: close what is open, end the filter, return to now", sectionEnd, model.goBack},
+		{[]string{"q", "ctrl+c"}, "q", "leave; ctrl-c does so also while something is typed", sectionEnd, func(m model) (model, tea.Cmd) { return m, tea.Quit }},
+	})
+}
+
+func viewBindings() []binding {
+	var list []binding
+	for i, v := range views() {
+		key := fmt.Sprint(i + 1)
+		list = append(list, binding{[]string{key}, key, v.title, sectionViews, func(m model) (model, tea.Cmd) { return m.to(i), nil }})
+	}
+	return append(list, binding{[]string{"tab", "n"}, "n tab", "the next cluster of the namespace", sectionViews, model.nextCluster})
+}
+
+func moveBindings() []binding {
+	by := func(show, does string, n func(m model) int, keys ...string) binding {
+		return binding{keys, show, does, sectionMove, func(m model) (model, tea.Cmd) { return m.move(n(m)), nil }}
+	}
+	always := func(n int) func(model) int { return func(model) int { return n } }
+	return []binding{
+		by("j ↓", "down", always(1), "j", "down"),
+		by("k ↑", "up", always(-1), "k", "up"),
+		by("space pgdn", "a page down", func(m model) int { return m.bodyHeight() - 1 }, "pgdown", " ", "ctrl+f"),
+		by("b pgup", "a page up", func(m model) int { return 1 - m.bodyHeight() }, "pgup", "b", "ctrl+b"),
+		by("G end", "to the end", always(1<<20), "G", "end"),
+		by("home", "to the beginning", always(-1<<20), "home"),
+		{[]string{":"}, ":", "go to a view, a cluster or a process group by its name", sectionMove, func(m model) (model, tea.Cmd) { return m.typing(promptJump) }},
+	}
+}
+
+func lookBindings() []binding {
+	onGroup := func(kind paneKind) func(m model) (model, tea.Cmd) {
+		return func(m model) (model, tea.Cmd) { return m.openAboutGroup(kind), nil }
+	}
+	return []binding{
+		{[]string{"enter"}, "enter", "all that is known of the chosen row", sectionLook, func(m model) (model, tea.Cmd) { return m.openRow(), nil }},
+		{[]string{"w"}, "w", "why: what is in the way of the process group, or of the cluster", sectionLook, func(m model) (model, tea.Cmd) { return m.openWhy(), nil }},
+		{[]string{"e"}, "e", "events of the process group", sectionLook, onGroup(paneEvents)},
+		{[]string{"d"}, "d", "what a pass would do about the process group", sectionLook, onGroup(paneDiff)},
+		{[]string{"y"}, "y", "copy the ID, through the terminal", sectionLook, model.copyID},
+		{[]string{"/"}, "/", "only rows with a text in them", sectionLook, func(m model) (model, tea.Cmd) { return m.typing(promptFilter) }},
+		{[]string{"c"}, "c", "only rows with trouble", sectionLook, func(m model) (model, tea.Cmd) { m.choice.trouble = !m.choice.trouble; return m, nil }},
+		{[]string{"s"}, "s", "sort process groups by trouble, ID, class, node, uptime", sectionLook, func(m model) (model, tea.Cmd) {
+			m.choice.order = (m.choice.order + 1) % orders
+			return m.say(plain, "sorted by "+orderWords[m.choice.order]), nil
+		}},
+		{[]string{"z"}, "z", "put process groups together by zone, by class, or not", sectionLook, func(m model) (model, tea.Cmd) {
+			m.choice.by = (m.choice.by + 1) % groupings
+			return m, nil
+		}},
+	}
+}
+
+func timeBindings() []binding {
+	return []binding{
+		{[]string{"p"}, "p", "stand still, and go on; sources age all the same", sectionTime, func(m model) (model, tea.Cmd) { return m.pause(), nil }},
+		{[]string{"["}, "[", "what was seen before", sectionTime, func(m model) (model, tea.Cmd) { return m.step(-1), nil }},
+		{[]string{"]"}, "]", "what was seen next, up to now", sectionTime, func(m model) (model, tea.Cmd) { return m.step(1), nil }},
+		{[]string{"ctrl+r", "f5"}, "ctrl-r", "look again now", sectionTime, model.refresh},
+	}
+}
+
+func actBindings() []binding {
+	on := func(key, verb, does string, subject func(m model) []string) binding {
+		return binding{[]string{key}, key, does, sectionAct, func(m model) (model, tea.Cmd) { return m.propose(verb, subject(m)) }}
+	}
+	group := func(m model) []string { return oneOrNone(m.chosenGroup()) }
+	return []binding{
+		on("r", "replace", "replace the process group", group),
+		on("x", "exclude", "exclude the process group", group),
+		on("i", "include", "end the exclusion of the process group", group),
+		on("R", "restart", "restart the process group's servers", group),
+		on("C", "cordon", "keep new pods from the node", func(m model) []string { return oneOrNone(m.chosenNode()) }),
+		on("g", "reconcile", "run a pass", func(model) []string { return []string{} }),
+		{[]string{"ctrl+x"}, "ctrl-x", "stop the action that runs", sectionAct, func(m model) (model, tea.Cmd) { return m.stopWork(), nil }},
+		{[]string{"a"}, "a", "return to the action or question", sectionAct, func(m model) (model, tea.Cmd) { return m.returnToWork(), nil }},
+	}
+}
+
+// oneOrNone is nil for nothing: an action that needs a subject has none then.
+func oneOrNone(subject string) []string {
+	if subject == "" {
+		return nil
+	}
+	return []string{subject}
+}

@@ -1,0 +1,20 @@
+package tui
+
+import "slices"
+
+// fdb is a whole command line of this program; empty words are left out.
+func (o *Options) fdb(words ...string) string { return whole(o.Command, "kubectl fdb", words) }
+
+// kubectl is a whole command line of kubectl.
+func (o *Options) kubectl(words ...string) string { return whole(o.Kubectl, "kubectl", words) }
+
+func whole(make func(...string) string, program string, words []string) string {
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
+	if make == nil {
+		for _, w := range words {
+			program += " " + w
+		}
+		return program
+	}
+	return make(words...)
+}

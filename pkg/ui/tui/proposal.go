@@ -1,0 +1,70 @@
+package tui
+
+import (
+	"strings"
+	"time"
+)
+
+// proposalLines are what a command would do, as the command itself says it.
+func proposalLines(p Proposal) []line {
+	var lines []line
+	for _, text := range p.Words {
+		lines = append(lines, sayLine(plain, "  "+text))
+	}
+	if p.Plan != nil {
+		lines = append(lines, heading("Plan"))
+		for _, c := range p.Plan.Refused() {
+			lines = append(lines, checkLines(c)...)
+		}
+		for _, item := range p.Plan.Items {
+			lines = append(lines, line{say(plain, "  → "+item.Step+"  "), say(plain, item.Summary)})
+			if item.Impact != "none" {
+				lines = append(lines, fact("", "impact: "+string(item.Impact)))
+			}
+		}
+		for _, h := range p.Plan.Holds {
+			lines = append(lines, line{{"  " + markWarn + " ", warn}, say(plain, h.Step+"  "), say(warn, h.Reason)})
+		}
+	}
+	if p.CommandLine != "" {
+		lines = append(lines, heading("The same by a command"), sayLine(plain, "  "+p.CommandLine))
+	}
+	return lines
+}
+
+// confirmLines are what is left to say yes.
+func confirmLines(refused, confirm, typed string) []line {
+	switch {
+	case refused != "":
+		return []line{heading("Refused"), sayLine(bad, "  "+markBad+" "+refused), sayLine(faint, "  esc goes back")}
+	case confirm == "":
+		return []line{heading("Go ahead?"), sayLine(plain, "  enter does it, esc leaves it")}
+	default:
+		return []line{heading("Go ahead?"), {say(plain, "  type "), say(strong, confirm), say(plain, " and press enter; esc leaves it: "), say(strong, typed+"▏")}}
+	}
+}
+
+// progress is what passes did since a moment: steps that did something or could not.
+func (s sight) progress(since time.Time) []line {
+	p := s.pass
+	if p.number == 0 || (!p.ended.IsZero() && p.ended.Before(since)) {
+		return nil
+	}
+	lines := []line{heading("Progress"), append(line{say(plain, "  ")}, s.passSays()...)}
+	for _, st := range p.stages {
+		for _, a := range st.actions {
+			t, text := good, a.summary
+			if a.failure != "" {
+				t, text = bad, a.summary+": "+a.failure
+			} else if a.ended.IsZero() {
+				t, text = warn, a.summary+", for "+s.lastingSince(a.started)
+			}
+			lines = append(lines, line{{"  " + t.mark() + " ", t}, say(plain, st.name+"  "), say(plain, text)})
+		}
+		if st.reason != "" && st.outcome != "done" && st.outcome != "changed" {
+			t := toneOfOutcome(st.outcome)
+			lines = append(lines, line{{"  " + t.mark() + " ", t}, say(plain, st.name+"  "), say(t, strings.TrimSpace(st.outcome+" "+st.reason))})
+		}
+	}
+	return lines
+}

@@ -1,0 +1,151 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The least size that a screen is of use in.
+const (
+	leastWidth  = 80
+	leastHeight = 24
+)
+
+// View draws the screen: as many lines as it has, none wider than it is.
+func (m model) View() string {
+	if m.width == 0 {
+		return ""
+	}
+	if m.width < leastWidth || m.height < leastHeight {
+		return m.tooSmall()
+	}
+	s := m.sight()
+	lines := append(m.header(s), m.body(s)...)
+	for len(lines) < m.height-1 {
+		lines = append(lines, "")
+	}
+	return strings.Join(append(lines[:m.height-1], m.footer()), "\n")
+}
+
+func (m model) tooSmall() string {
+	texts := []string{
+		fmt.Sprintf("The screen needs %dx%d,", leastWidth, leastHeight), fmt.Sprintf("this terminal has %dx%d.", m.width, m.height), "q leaves.",
+	}
+	for i, text := range texts {
+		texts[i] = cut(text, m.width)
+	}
+	return strings.Join(texts[:min(len(texts), max(1, m.height))], "\n")
+}
+
+// bodyHeight is how many lines there are between header and footer.
+func (m model) bodyHeight() int {
+	s := m.sight()
+	header := 5
+	if m.workLine(s) != nil {
+		header++
+	}
+	return max(1, m.height-header-1)
+}
+
+func (m model) body(s sight) []string {
+	if n := len(m.panes); n > 0 {
+		return m.drawText(m.paneLines(s, m.panes[n-1]), m.panes[n-1].top)
+	}
+	return m.drawPage(m.page(s))
+}
+
+// drawText is a text from a line on, and how much of it there is to see.
+func (m model) drawText(lines []line, top int) []string {
+	height := m.bodyHeight()
+	top = min(max(0, top), max(0, len(lines)-height))
+	var drawn []string
+	for _, l := range lines[top:min(len(lines), top+height)] {
+		drawn = append(drawn, m.theme.draw(l, m.width))
+	}
+	return drawn
+}
+
+// mostNotes is how many notes are shown below a table at most.
+const mostNotes = 6
+
+// rowsOf is how many rows of a page can be shown.
+func (m model) rowsOf(p page) int {
+	return max(1, m.bodyHeight()-2-min(len(p.notes), mostNotes))
+}
+
+// drawPage is a view: its sentence, its table, its notes.
+func (m model) drawPage(p page) []string {
+	lines := []string{m.theme.draw(p.says, m.width)}
+	if len(p.rows) == 0 {
+		lines = append(lines, m.theme.draw(sayLine(faint, "  "+p.empty), m.width))
+	} else {
+		lines = append(lines, m.drawRows(p)...)
+	}
+	for i, note := range p.notes {
+		if i == mostNotes-1 && len(p.notes) > mostNotes {
+			note = sayLine(faint, fmt.Sprintf("and %d more; enter shows what is about a row", len(p.notes)-i))
+		}
+		if i < mostNotes {
+			lines = append(lines, m.theme.draw(note, m.width))
+		}
+	}
+	return lines
+}
+
+// drawRows are the titles and the rows that fit on the screen.
+func (m model) drawRows(p page) []string {
+	height, c := m.rowsOf(p), m.cursors[m.view]
+	c = c.shown(len(p.rows), height)
+	l := lay(p.columns, p.rows, m.width-markWidth)
+	titles := make([]span, len(p.columns))
+	for i, column := range p.columns {
+		titles[i] = span{column.title, strong}
+	}
+	lines := []string{strings.Repeat(" ", markWidth) + m.theme.drawRow(l, p.columns, row{key: "titles", cells: titles}, m.width-markWidth, false)}
+	for i := c.top; i < min(len(p.rows), c.top+height); i++ {
+		chosen := i == c.at && p.rows[i].key != ""
+		mark := strings.Repeat(" ", markWidth)
+		if chosen {
+			mark = m.theme.paint(span{markChosen, strong}, true)
+		}
+		lines = append(lines, mark+m.theme.drawRow(l, p.columns, p.rows[i], m.width-markWidth, chosen))
+	}
+	return lines
+}
+
+// markWidth is the column that shows which row is chosen, for screens without colours.
+const markWidth = 1
+
+// footer is what is typed, what there is to say, or the keys to know.
+func (m model) footer() string {
+	switch {
+	case m.prompt.kind != promptNone:
+		return m.theme.draw(m.promptLine(), m.width)
+	case m.notice.line != nil:
+		return m.theme.draw(m.notice.line, m.width)
+	default:
+		return m.theme.draw(m.hints(), m.width)
+	}
+}
+
+// hints are the keys that are of use where one is, and what is left out of the view.
+func (m model) hints() line {
+	var l line
+	if m.choice.filter != "" {
+		l = append(l, say(warn, "only "+m.choice.filter+"  "))
+	}
+	if m.choice.trouble {
+		l = append(l, say(warn, "only trouble  "))
+	}
+	hints := [][2]string{{"enter", "more"}, {"w", "why"}, {"e", "events"}, {"d", "plan"}, {"/", "filter"}, {":", "go to"}, {"[ ]", "time"}, {"?", "help"}, {"q", "quit"}}
+	switch {
+	case m.shows(paneWork), m.shows(paneQuestion):
+		hints = [][2]string{{"enter", "agree"}, {"esc", "leave it"}, {"↑ ↓", "scroll"}, {"ctrl-c", "quit"}}
+	case len(m.panes) > 0:
+		hints = [][2]string{{"esc", "back"}, {"↑ ↓", "scroll"}, {"w", "why"}, {"e", "events"}, {"d", "plan"}, {"y", "copy ID"}, {"?", "help"}, {"q", "quit"}}
+	}
+	for _, h := range hints {
+		l = append(l, say(strong, h[0]), say(faint, " "+h[1]+"  "))
+	}
+	return l
+}

@@ -1,0 +1,62 @@
+package tui
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// heading is over a section of a text.
+func heading(text string) line { return sayLine(strong, text) }
+
+// factWidth is where the values of facts begin.
+const factWidth = 14
+
+// fact is a name and its value.
+func fact(name, value string) line { return factIn(plain, name, value) }
+
+func factIn(t tone, name, value string) line {
+	return line{say(faint, "  "+fit(name, factWidth)), say(t, value)}
+}
+
+// wrapped is a line in as many lines as it needs: what does not fit goes on below where
+// its last piece began.
+func wrapped(l line, width int) []line {
+	if len(l) == 0 || widthOf(l.text()) <= width {
+		return []line{l}
+	}
+	head, last := l[:len(l)-1], l[len(l)-1]
+	indent := widthOf(head.text()) + blanksBefore(last.text)
+	if indent > width/2 {
+		indent = min(indent, 4)
+		head = nil
+		last = span{l.text(), last.tone}
+		indent += blanksBefore(last.text)
+	}
+	var lines []line
+	text := strings.TrimLeft(last.text, " ")
+	room := max(1, width-indent)
+	for i, part := range strings.Split(ansi.Wrap(text, room, ""), "\n") {
+		first := line{{strings.Repeat(" ", indent), plain}}
+		if i == 0 && head != nil {
+			first = append(line{}, head...)
+			first = append(first, span{strings.Repeat(" ", blanksBefore(last.text)), plain})
+		}
+		lines = append(lines, append(first, span{strings.TrimRight(part, " "), last.tone}))
+	}
+	return lines
+}
+
+func blanksBefore(text string) int { return len(text) - len(strings.TrimLeft(text, " ")) }
+
+// commandLines are whole commands to copy, under a heading; none for none.
+func commandLines(commands ...string) []line {
+	if len(commands) == 0 {
+		return nil
+	}
+	lines := []line{heading("Commands")}
+	for _, c := range commands {
+		lines = append(lines, sayLine(plain, "  "+c))
+	}
+	return lines
+}

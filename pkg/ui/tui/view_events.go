@@ -1,0 +1,70 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// eventsPage answers: what happened, the newest first?
+func eventsPage(s sight) page {
+	items := s.look().Events.Items
+	p := page{empty: "Kubernetes tells nothing of the cluster's objects", columns: eventColumns()}
+	warnings := 0
+	for i := len(items) - 1; i >= 0; i-- {
+		r := s.eventRow(items[i])
+		if r.tone >= warn {
+			warnings++
+		}
+		p.rows = append(p.rows, r)
+	}
+	p.says = line{say(plain, counted(len(items), "event")+", "), say(toneOfCount(warnings), counted(warnings, "warning"))}
+	return p
+}
+
+func eventColumns() []column {
+	return []column{
+		{title: " "}, {title: "SEEN", right: true}, {title: "REASON", least: 12}, {title: "OBJECT", least: 18}, {title: "TIMES", right: true, from: 100},
+		{title: "MESSAGE", least: 20}, {title: "FROM", least: 8, from: 160},
+	}
+}
+
+func (s sight) eventRow(e ui.EventView) row {
+	t := plain
+	if e.Type == "Warning" {
+		t = warn
+	}
+	key := fmt.Sprintf("%s %s %s %d", e.Object, e.Reason, e.Message, e.First.UnixNano())
+	return row{key: key, group: e.ProcessGroup, tone: t, more: func(s sight) []line { return s.aboutEvent(e) }, cells: []span{
+		{t.mark(), t}, say(plain, s.age(&e.Time)), say(t, e.Reason), say(plain, e.Object), say(plain, strconv.Itoa(e.Count)), say(plain, orNothing(e.Message)), say(plain, orNothing(e.From)),
+	}}
+}
+
+func (s sight) aboutEvent(e ui.EventView) []line {
+	return []line{
+		heading(e.Reason), fact("type", e.Type), fact("object", e.Object), fact("process group", orNothing(e.ProcessGroup)),
+		fact("seen", s.since(e.Time)), fact("first", s.since(e.First)), fact("times", strconv.Itoa(e.Count)), fact("from", orNothing(e.From)), fact("message", e.Message),
+	}
+}
+
+// eventsOf are the events about a process group, the newest first.
+func (s sight) eventsOf(id string) []line {
+	lines := []line{heading("Events of " + id)}
+	items := s.look().Events.Items
+	for i := len(items) - 1; i >= 0; i-- {
+		e := items[i]
+		if e.ProcessGroup != id {
+			continue
+		}
+		t := plain
+		if e.Type == "Warning" {
+			t = warn
+		}
+		lines = append(lines, line{say(faint, "  "+fit(s.age(&e.Time), 6)), {t.mark() + " ", t}, say(t, e.Reason+"  "), say(plain, e.Message)})
+	}
+	if len(lines) == 1 {
+		lines = append(lines, sayLine(plain, "  Kubernetes tells nothing"))
+	}
+	return append(lines, commandLines(s.o.fdb("events", s.cluster()))...)
+}

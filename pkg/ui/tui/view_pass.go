@@ -1,0 +1,151 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+)
+
+// passPage answers: what does the pass do right now, and how did each step end?
+func passPage(s sight) page {
+	p := page{empty: "no pass was seen by this screen; --reconcile runs them in it, and so do the keys of actions", columns: []column{
+		{title: " "}, {title: "STEP", least: 16}, {title: "OUTCOME"}, {title: "DID", right: true}, {title: "REASON", least: 20},
+	}}
+	if s.pass.number == 0 {
+		return p
+	}
+	p.says = s.passSays()
+	for i, st := range s.pass.stages {
+		p.rows = append(p.rows, s.stageRow(i, st))
+	}
+	for _, c := range s.pass.refused {
+		p.notes = append(p.notes, sayLine(bad, markBad+" "+strings.TrimSpace(string(c.Gate)+" "+c.Words())))
+	}
+	for _, text := range s.pass.failures {
+		p.notes = append(p.notes, sayLine(bad, markBad+" "+text))
+	}
+	if s.pass.stopped != "" {
+		p.notes = append(p.notes, sayLine(bad, markBad+" stopped early: "+s.pass.stopped))
+	}
+	return p
+}
+
+// passSays is where the pass is, in one line; the header has it while it runs.
+func (s sight) passSays() line {
+	p := s.pass
+	name := fmt.Sprintf("pass %d", p.number)
+	if p.preview {
+		name = "preview"
+	}
+	if p.round > 1 {
+		name += fmt.Sprintf(", round %d", p.round)
+	}
+	if !p.ended.IsZero() {
+		t := toneOfOutcome(p.outcome)
+		l := line{{t.mark() + " ", t}, say(t, fmt.Sprintf("%s: %s", name, p.outcome)), say(plain, fmt.Sprintf(" after %s, %s done, ended %s ago", lasting(p.ended.Sub(p.started)), counted(p.acted, "action"), s.lastingSince(p.ended)))}
+		return append(l, s.restSays()...)
+	}
+	l := line{say(strong, name+" runs for "+s.lastingSince(p.started))}
+	if st, running := p.now(); running {
+		l = append(l, say(plain, " · "+st.name), say(strong, s.doing(st)))
+	}
+	return l
+}
+
+// restSays is when the next pass begins.
+func (s sight) restSays() line {
+	r := s.pass.resting
+	if r == nil {
+		return nil
+	}
+	if r.noLaterThan == nil {
+		return line{say(faint, " · rests")}
+	}
+	return line{say(faint, " · next within "+s.until(r.noLaterThan))}
+}
+
+// now is the stage that runs.
+func (p pass) now() (stage, bool) {
+	for i := len(p.stages) - 1; i >= 0 && p.running != ""; i-- {
+		if p.stages[i].name == p.running && p.stages[i].outcome == "" {
+			return p.stages[i], true
+		}
+	}
+	return stage{}, false
+}
+
+// doing is what a stage does now, and for how long.
+func (s sight) doing(st stage) string {
+	for i := len(st.actions) - 1; i >= 0; i-- {
+		if st.actions[i].ended.IsZero() {
+			return ": " + st.actions[i].summary + ", " + s.lastingSince(st.actions[i].started)
+		}
+	}
+	if st.busy == "" {
+		return ""
+	}
+	return ": " + st.busy + ", " + s.lastingSince(st.since)
+}
+
+func toneOfOutcome(outcome string) tone {
+	switch outcome {
+	case "done", "changed":
+		return good
+	case "waiting":
+		return warn
+	case "blocked", "failed":
+		return bad
+	default:
+		return faint
+	}
+}
+
+func (s sight) stageRow(i int, st stage) row {
+	t, outcome, reason := toneOfOutcome(st.outcome), st.outcome, st.reason
+	mark := t.mark()
+	switch {
+	case outcome == "" && s.pass.running == st.name:
+		t, mark, outcome, reason = strong, "●", "running", strings.TrimPrefix(s.doing(st), ": ")
+	case outcome == "":
+		mark, outcome = " ", nothing
+	case st.outcome == "done" && len(st.actions) == 0:
+		t = faint
+	}
+	if reason == "" && len(st.actions) > 0 {
+		reason = st.actions[len(st.actions)-1].summary
+	}
+	done := 0
+	for _, a := range st.actions {
+		if !a.ended.IsZero() && a.failure == "" {
+			done++
+		}
+	}
+	return row{key: fmt.Sprintf("%d %s", i, st.name), tone: max(t, plain), more: func(s sight) []line { return s.aboutStage(i) }, cells: []span{
+		{mark, t}, say(plain, st.name), say(t, outcome), say(plain, fmt.Sprint(done)), say(plain, orNothing(reason)),
+	}}
+}
+
+// aboutStage is all that a step did.
+func (s sight) aboutStage(i int) []line {
+	if i >= len(s.pass.stages) {
+		return nil
+	}
+	st := s.pass.stages[i]
+	lines := []line{heading(st.name), factIn(toneOfOutcome(st.outcome), "outcome", orNothing(st.outcome)), fact("reason", orNothing(st.reason)), fact("wants", orNothing(st.why))}
+	for _, c := range st.checks {
+		lines = append(lines, checkLines(c)...)
+	}
+	if len(st.actions) > 0 {
+		lines = append(lines, heading("Actions"))
+	}
+	for _, a := range st.actions {
+		switch {
+		case a.failure != "":
+			lines = append(lines, line{{"  " + markBad + " ", bad}, say(plain, a.summary+": "), say(bad, a.failure)})
+		case a.ended.IsZero():
+			lines = append(lines, line{{"  ● ", strong}, say(plain, a.summary+", for "+s.lastingSince(a.started))})
+		default:
+			lines = append(lines, line{{"  " + markGood + " ", good}, say(plain, a.summary+", took "+lasting(a.ended.Sub(a.started)))})
+		}
+	}
+	return lines
+}

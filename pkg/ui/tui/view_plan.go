@@ -1,0 +1,172 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// planPage answers: what would the next pass do, and which step holds, for which gate?
+func planPage(s sight) page {
+	v := s.look().Plan
+	if v == nil {
+		return page{empty: "no preview of a pass yet; the line of sources says how that goes"}
+	}
+	p := page{empty: "the next pass has nothing to do", says: s.planSays(*v), columns: []column{
+		{title: " "}, {title: "STEP", least: 12}, {title: "WHAT", least: 16}, {title: "HAVE", least: 4}, {title: "NEED", least: 4}, {title: "GATE"}, {title: "IMPACT", least: 6, from: 100},
+	}}
+	for _, c := range v.Refused() {
+		p.rows = append(p.rows, checkRow("before all steps", c))
+	}
+	for i, h := range v.Holds {
+		p.rows = append(p.rows, holdRows(i, h)...)
+	}
+	for _, item := range v.Items {
+		p.rows = append(p.rows, itemRow(item))
+	}
+	return p
+}
+
+func (s sight) planSays(v ui.PlanView) line {
+	l := line{say(plain, counted(len(v.Items), "action")+" to do")}
+	if len(v.Holds) > 0 {
+		l = append(l, say(warn, fmt.Sprintf(", %s: %s", countedHolds(len(v.Holds)), v.Holds[0].Step)))
+	}
+	if n := len(v.Refused()); n > 0 {
+		l = append(l, say(bad, ", no pass may begin"))
+	}
+	return append(l, say(faint, " · previewed "+s.age(v.AsOf)+" ago"))
+}
+
+func countedHolds(n int) string {
+	if n == 1 {
+		return "1 step waits"
+	}
+	return fmt.Sprintf("%d steps wait, the first", n)
+}
+
+// checkRow is a gate that refused: what there is and what is needed.
+func checkRow(step string, c plan.Check) row {
+	return row{key: step + " " + c.Question, tone: bad, more: func(sight) []line { return append([]line{heading(step)}, checkLines(c)...) }, cells: []span{
+		{markBad, bad}, say(plain, step), say(bad, c.Words()), say(bad, orNothing(c.Have)), say(plain, orNothing(c.Need)), say(bad, orNothing(string(c.Gate))), {nothing, plain},
+	}}
+}
+
+// holdRows are a step that holds and below it the gates that it holds for.
+func holdRows(i int, h ui.PlanHold) []row {
+	t, what := warn, "waits: "+h.Reason
+	if h.Human {
+		t, what = bad, "needs somebody: "+h.Reason
+	}
+	have := nothing
+	if h.RetryAfterSeconds != nil {
+		have = "in " + secondsOr(h.RetryAfterSeconds, unknown)
+	}
+	rows := []row{{key: fmt.Sprintf("hold %d %s", i, h.Step), tone: t, more: func(sight) []line { return aboutHold(h) }, cells: []span{
+		{t.mark(), t}, say(strong, h.Step), say(t, what), say(plain, have), {nothing, plain}, {nothing, plain}, {nothing, plain},
+	}}}
+	for n, c := range h.Refused {
+		r := checkRow("└ "+h.Step, c)
+		r.key = fmt.Sprintf("%s %d %d", r.key, i, n)
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+func itemRow(item ui.PlanItem) row {
+	what := item.Summary
+	if len(item.Provisional) > 0 {
+		what = "* " + what
+	}
+	gate := nothing
+	if item.Preconditions.Lock {
+		gate = string(plan.GateLock)
+	}
+	t := plain
+	if item.Impact != plan.NoImpact {
+		t = warn
+	}
+	return row{key: strconv.Itoa(item.Number) + " " + item.Step, more: func(sight) []line { return aboutItem(item) }, cells: []span{
+		{"→", plain}, say(plain, item.Step), say(plain, what), {nothing, plain}, {nothing, plain}, say(plain, gate), say(t, string(item.Impact)),
+	}}
+}
+
+func aboutHold(h ui.PlanHold) []line {
+	lines := []line{heading(h.Step + " holds"), fact("because", h.Reason)}
+	if h.RetryAfterSeconds != nil {
+		lines = append(lines, fact("tries again", "after "+secondsOr(h.RetryAfterSeconds, unknown)))
+	}
+	if h.Human {
+		lines = append(lines, factIn(bad, "needs", "somebody: time alone does not clear it"))
+	}
+	for _, c := range h.Refused {
+		lines = append(lines, checkLines(c)...)
+	}
+	return lines
+}
+
+func aboutItem(item ui.PlanItem) []line {
+	lines := []line{
+		heading(fmt.Sprintf("Action %d: %s", item.Number, item.Summary)), fact("step", item.Step), fact("changes", item.Subject),
+		fact("why", orNothing(item.Why)), fact("impact", string(item.Impact)), fact("needs lock", yesNo(&item.Preconditions.Lock)),
+	}
+	if len(item.Provisional) > 0 {
+		lines = append(lines, fact("decided again", "after "+strings.Join(item.Provisional, ", ")))
+	}
+	for _, c := range item.Preconditions.Checks {
+		lines = append(lines, checkLines(c)...)
+	}
+	return lines
+}
+
+// checkLines are a gate with what there is and what is needed.
+func checkLines(c plan.Check) []line {
+	t := bad
+	if c.OK {
+		t = good
+	}
+	lines := []line{{{"  " + t.mark() + " ", t}, say(plain, strings.TrimSpace(string(c.Gate)+" ")), say(plain, " "+c.Words())}}
+	if c.Have != "" || c.Need != "" {
+		lines = append(lines, fact("", "have "+orUnknown(c.Have)+", need "+orUnknown(c.Need)))
+	}
+	return lines
+}
+
+// planOf is what the next pass would do about a process group, and what it waits for.
+func (s sight) planOf(id string) []line {
+	v := s.look().Plan
+	lines := []line{heading("What a pass would do about " + id)}
+	if v == nil {
+		return append(lines, sayLine(faint, "  no preview of a pass yet"))
+	}
+	pod := s.podOf(id)
+	found := false
+	about := func(texts ...string) bool {
+		text := strings.Join(texts, " ")
+		return mentions(text, id) || mentions(text, pod)
+	}
+	for _, item := range v.Items {
+		if about(item.Subject, item.Summary, item.Why) {
+			lines, found = append(lines, line{say(plain, "  → "+item.Step+"  "), say(plain, item.Summary)}), true
+			if item.Why != "" {
+				lines = append(lines, fact("", item.Why))
+			}
+		}
+	}
+	for _, h := range v.Holds {
+		if about(h.Reason) {
+			lines, found = append(lines, line{{"  " + markWarn + " ", warn}, say(plain, h.Step+"  "), say(warn, h.Reason)}), true
+		}
+	}
+	if !found {
+		lines = append(lines, sayLine(plain, "  nothing"))
+	}
+	return append(lines, sayLine(faint, "  previewed "+s.age(v.AsOf)+" ago"))
+}
+
+// lastingSince is for how long something runs, by the clock of the sight.
+func (s sight) lastingSince(t time.Time) string { return lasting(s.now.Sub(t)) }
