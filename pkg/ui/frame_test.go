@@ -3,6 +3,7 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -102,5 +103,27 @@ func TestLooksInQuickSuccessionMakeNoRate(t *testing.T) {
 	}
 	if last := p.window[len(p.window)-1]; last.left != 991 {
 		t.Errorf("the newest sample has %d left", last.left)
+	}
+}
+
+func TestLinesOfAPassTellNoSecretOfTheDatabase(t *testing.T) {
+	set := plan.SetConnectionString{ConnectionString: "sample:abc@127.0.2.11:4501"}
+	var lines []string
+	tell := Lines(func(l json.RawMessage) { lines = append(lines, string(l)) })
+	for _, e := range []reconcile.Event{
+		reconcile.PassStarted{Round: 1},
+		reconcile.StageDecided{Stage: "S", Decision: plan.Decision{Actions: []plan.Action{set}}},
+		reconcile.ActionStarted{Stage: "S", Action: set},
+		reconcile.ActionDone{Stage: "S", Action: set, Err: errors.New("no file sample:abc@127.0.2.11:4501")},
+	} {
+		tell(e)
+	}
+	if len(lines) != 4 || !strings.HasPrefix(lines[3], `{"event":"acted","pass":1,`) {
+		t.Errorf("%q", lines)
+	}
+	for _, line := range lines {
+		if strings.Contains(line, "abc") || strings.Contains(line, "details") {
+			t.Error(line)
+		}
 	}
 }

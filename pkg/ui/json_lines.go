@@ -1,0 +1,48 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+)
+
+// Lines returns a reporter that tells the lines of JSON one by one, for who shows or
+// keeps them: without what may tell secrets.
+func Lines(tell func(json.RawMessage)) func(reconcile.Event) {
+	pass := 0
+	return func(e reconcile.Event) {
+		if started, ok := e.(reconcile.PassStarted); ok && started.Round == 1 {
+			pass++
+		}
+		tell(Line(discreet(record(e, pass))))
+	}
+}
+
+// Line is a document as one line of JSON in which no connection string can be used.
+func Line(document any) json.RawMessage {
+	var text bytes.Buffer
+	if err := WriteJSON(&text, document); err != nil {
+		panic(err) // documents always encode
+	}
+	return json.RawMessage(HideSecrets(string(bytes.TrimSpace(text.Bytes()))))
+}
+
+// discreet leaves the fields of actions out of a line.
+func discreet(line any) any {
+	switch l := line.(type) {
+	case stageDecided:
+		for i := range l.Actions {
+			l.Actions[i] = l.Actions[i].withoutSecrets()
+		}
+		return l
+	case actionStarted:
+		l.Action = l.Action.withoutSecrets()
+		return l
+	case actionDone:
+		l.Action = l.Action.withoutSecrets()
+		return l
+	default:
+		return line
+	}
+}
