@@ -59,7 +59,9 @@ type given struct {
 	// connect replaces the session; nil is the world.
 	connect func() (Session, error)
 
-	clock    *worldClock
+	clock *worldClock
+	// now is another clock, for who lets several things happen at once; nil is the world's.
+	now      clock.WithTicker
 	seed     uint64 // of the next runs; 42 when it is 0
 	endErr   error  // what giving back the Lease and the lock meets
 	coexist  bool   // what the gates were last asked with
@@ -132,7 +134,7 @@ func (g *given) environment() *Env {
 	return &Env{
 		IOStreams:  genericiooptions.IOStreams{In: in, Out: &g.out, ErrOut: &g.err},
 		Kube:       kube,
-		Clock:      g.clock,
+		Clock:      g.theClock(),
 		Getenv:     func(name string) string { return g.env[name] },
 		IsTerminal: func(stream any) bool { return g.input != nil && stream == any(in) },
 		Random:     func() uint64 { return cmp.Or(g.seed, 42) },
@@ -151,6 +153,13 @@ func (g *given) environment() *Env {
 			return g.follower, nil
 		},
 	}
+}
+
+func (g *given) theClock() clock.WithTicker {
+	if g.now != nil {
+		return g.now
+	}
+	return g.clock
 }
 
 // follower tells what a test makes it tell.

@@ -47,7 +47,7 @@ type DrainData struct {
 	InFlightBytes *int64 `json:"inFlightBytes"`
 	QueuedBytes   *int64 `json:"queuedBytes"`
 	// MinReplicas is the fewest copies that any data has, by region; null when unknown.
-	MinReplicas     []RegionReplicas `json:"minReplicas"`
+	MinReplicas     []RegionReplicas `json:"minReplicas" schema:"nullable"`
 	ReplicasDesired int              `json:"replicasDesired"`
 	// LeastSpaceStorageBytes is the free space of the fullest storage server.
 	LeastSpaceStorageBytes *int64 `json:"leastSpaceStorageBytes"`

@@ -1,0 +1,246 @@
+package commands
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+func TestOneLookMakesOneWholeFrame(t *testing.T) {
+	gaze(t, func(t *testing.T, g *gazed) {
+		_, end := g.follow(2 * time.Second)
+		defer end()
+		v := g.after(time.Second)
+		if v.Status.State != ui.StateHealthy || len(v.Groups.Items) == 0 || len(v.Nodes.Items) == 0 || len(v.Coordinators.Items) == 0 {
+			t.Errorf("%s: %s, %d groups, %d nodes", v.Status.State, v.Status.Summary, len(v.Groups.Items), len(v.Nodes.Items))
+		}
+		if v.Plan == nil || v.Why == nil || v.Why.State != ui.WhyReady {
+			t.Errorf("no preview: %+v, %+v", v.Plan, v.Why)
+		}
+		for _, s := range v.Sources {
+			if s.AsOf == nil || s.Trouble != "" {
+				t.Errorf("%s: %+v", s.Name, s)
+			}
+		}
+		valid(t, "a frame", ui.Line(v))
+		g.times(plan.Database)
+		g.times(plan.Pods)
+		before := len(g.entries)
+		g.after(20 * time.Second)
+		if n := g.times(plan.Database); n != 10 {
+			t.Errorf("the database was asked %d times in 20 s at an interval of 2 s", n)
+		}
+		if n := g.times(plan.Pods); n != 0 {
+			t.Errorf("pods were listed %d times though nothing changed", n)
+		}
+		if n := len(g.entries) - before; n > 14 {
+			t.Errorf("%d frames in 20 s", n)
+		}
+	})
+}
+
+func TestAHangingDatabaseKeepsNothingElseFromShowing(t *testing.T) {
+	gaze(t, func(t *testing.T, g *gazed) {
+		_, end := g.follow(2 * time.Second)
+		defer end()
+		g.after(time.Second)
+		g.hang(plan.Database)
+		if v := g.after(4 * time.Second); v.Source(ui.SourceOfDatabase).AskedAt == nil {
+			t.Error("that an answer is awaited does not show")
+		}
+		v := g.after(6 * time.Second)
+		if v.Status.Database.Available != nil || v.Status.State != ui.StateUnknown {
+			t.Errorf("a database that does not answer is %s: %s", v.Status.State, v.Status.Summary)
+		}
+		if !strings.Contains(v.Status.Database.NoAnswer, "still asking") || v.Source(ui.SourceOfDatabase).AsOf == nil {
+			t.Errorf("%s, %+v", v.Status.Database.NoAnswer, v.Source(ui.SourceOfDatabase))
+		}
+		if n := g.times(plan.Database); n == 0 {
+			t.Error("nobody asked")
+		}
+		g.after(time.Minute)
+		if n := g.times(plan.Database); n != 0 {
+			t.Errorf("asked %d times more while an answer is awaited", n)
+		}
+		g.change(func() { g.world.Record.Spec.ProcessCounts.Storage++ })
+		if v := g.after(3 * time.Second); v.Status.ProcessGroups.Desired != 10 {
+			t.Errorf("a change of the record does not show: %d", v.Status.ProcessGroups.Desired)
+		}
+	})
+}
+
+func TestAHangingAPIServerShowsAsAnAgeingSource(t *testing.T) {
+	gaze(t, func(t *testing.T, g *gazed) {
+		g.hang(plan.Record)
+		_, end := g.follow(2 * time.Second)
+		defer end()
+		v := g.after(5 * time.Second)
+		if v.Status.State != ui.StateUnknown || !strings.Contains(v.Status.Summary, "the API server has not answered yet") {
+			t.Errorf("%s: %s", v.Status.State, v.Status.Summary)
+		}
+		if s := v.Source(ui.SourceOfKubernetes); s.AskedAt == nil || s.AsOf != nil {
+			t.Errorf("%+v", s)
+		}
+		valid(t, "a frame of nothing", ui.Line(v))
+	})
+}
+
+func TestErrorsAreSaidAndTriedAgainLessOften(t *testing.T) {
+	gaze(t, func(t *testing.T, g *gazed) {
+		_, end := g.follow(2 * time.Second)
+		defer end()
+		g.after(time.Second)
+		g.fail(errors.New("quota"))
+		v := g.after(10 * time.Second)
+		if s := v.Source(ui.SourceOfKubernetes); s.Trouble != "quota" || s.AsOf == nil {
+			t.Errorf("%+v", s)
+		}
+		g.times(plan.Record)
+		g.after(time.Minute)
+		if n := g.times(plan.Record); n > 4 {
+			t.Errorf("asked %d times in a minute", n)
+		}
+		g.fail(nil)
+		if v := g.after(longestBackOff); v.Source(ui.SourceOfKubernetes).Trouble != "" {
+			t.Errorf("%+v", v.Sources)
+		}
+	})
+}
+
+func TestADeletedClusterIsNotShownAsItWas(t *testing.T) {
+	gaze(t, func(t *testing.T, g *gazed) {
+		_, end := g.follow(2 * time.Second)
+		defer end()
+		g.after(time.Second)
+		g.fail(&live.NotFoundError{})
+		if v := g.after(10 * time.Second); !strings.Contains(v.Status.Summary, "the cluster was deleted") || len(v.Groups.Items) > 0 {
+			t.Errorf("%s, %d groups", v.Status.Summary, len(v.Groups.Items))
+		}
+	})
+}
+
+func TestChangesAreSeenBeforeTheIntervalIsOver(t *testing.T) {
+	gaze(t, func(t *testing.T, g *gazed) {
+		_, end := g.follow(time.Hour)
+		defer end()
+		g.after(time.Second)
+		g.times(plan.Pods)
+		for range 100 { // a rollout tells a lot
+			g.follower.changed(plan.Pods)
+			g.after(10 * time.Millisecond)
+		}
+		if n := g.times(plan.Pods); n < 1 || n > 4 {
+			t.Errorf("pods were listed %d times in a second of changes", n)
+		}
+	})
+}
+
+func TestWhatNobodyTellsOfIsListed(t *testing.T) {
+	gaze(t, func(t *testing.T, g *gazed) {
+		_, end := g.follow(2 * time.Second)
+		defer end()
+		g.after(time.Second)
+		g.times(plan.Pods)
+		g.follower.trouble(plan.Pods, errors.New("forbidden"))
+		g.after(time.Minute)
+		if n := g.times(plan.Pods); n < 5 || n > 7 {
+			t.Errorf("pods were listed %d times in a minute", n)
+		}
+	})
+}
+
+func TestARefreshAsksAtOnce(t *testing.T) {
+	gaze(t, func(t *testing.T, g *gazed) {
+		feed, end := g.follow(time.Hour)
+		defer end()
+		g.after(time.Second)
+		g.times(plan.Database)
+		feed.Refresh()
+		g.after(time.Second)
+		if n := g.times(plan.Database); n != 1 {
+			t.Errorf("the database was asked %d times", n)
+		}
+	})
+}
+
+func TestAConditionThatNoPassRecordedKeepsItsAge(t *testing.T) {
+	gaze(t, func(t *testing.T, g *gazed) {
+		_, end := g.follow(2 * time.Second)
+		defer end()
+		g.after(time.Second)
+		id := g.world.Record.Status.ProcessGroups[0].ProcessGroupID
+		g.change(func() { delete(g.world.Pods, g.world.Record.Status.ProcessGroups[0].PodName(g.world.Record)) })
+		g.follower.changed(plan.Pods)
+		since := func(v ui.Frame) time.Time {
+			t.Helper()
+			for _, group := range v.Groups.Items {
+				if group.ID == string(id) && len(group.Conditions) > 0 {
+					return group.Conditions[0].Since
+				}
+			}
+			t.Fatalf("%s has no condition: %s", id, v.Status.Summary)
+			return time.Time{}
+		}
+		first := since(g.after(3 * time.Second))
+		if again := since(g.after(30 * time.Second)); !again.Equal(first) {
+			t.Errorf("began %s, then %s", first, again)
+		}
+	})
+}
+
+func TestAnAnswerOfADatabaseHoldsForAWhile(t *testing.T) {
+	now := time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
+	up, down := &fdb.Status{}, &fdb.Status{}
+	up.Client.DatabaseStatus.Available = true
+	tests := map[string]struct {
+		told  plan.DatabaseFacts
+		asked time.Duration // ago; 0 is not now
+		holds bool
+	}{
+		"nothing is asked":                    {plan.DatabaseFacts{Status: up, AsOf: now.Add(-time.Hour)}, 0, true},
+		"the next answer is not late":         {plan.DatabaseFacts{Status: up, AsOf: now.Add(-6 * time.Second)}, 4 * time.Second, true},
+		"the next answer is late":             {plan.DatabaseFacts{Status: up, AsOf: now.Add(-7 * time.Second)}, 5 * time.Second, false},
+		"it was down, and still may be":       {plan.DatabaseFacts{Status: down, AsOf: now.Add(-20 * time.Second)}, 18 * time.Second, true},
+		"it was down too long ago":            {plan.DatabaseFacts{Status: down, AsOf: now.Add(-40 * time.Second)}, 38 * time.Second, false},
+		"it could not be asked before either": {plan.DatabaseFacts{Unreachable: "no pod"}, time.Minute, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			a := &asking{}
+			if tc.asked > 0 {
+				a.begin(now.Add(-tc.asked))
+			}
+			got := currentDatabase(tc.told, a, now)
+			if holds := got.Status == tc.told.Status && got.Why() == tc.told.Why(); holds != tc.holds {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+func TestConditionsOfGroupsThatLeftAreForgotten(t *testing.T) {
+	record := func(at int64) *v1beta2.FoundationDBCluster {
+		c := &v1beta2.FoundationDBCluster{}
+		c.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{{ProcessGroupID: "a"}}
+		c.Status.ProcessGroups[0].SetCondition(v1beta2.ConditionPodFailing, time.Unix(at, 0))
+		return c
+	}
+	var m sinceMemory
+	m.keep(record(10))
+	kept := m.keep(record(20))
+	if since, _ := kept.ProcessGroup("a").Condition(v1beta2.ConditionPodFailing); since.Unix() != 10 {
+		t.Errorf("since %d", since.Unix())
+	}
+	m.keep(&v1beta2.FoundationDBCluster{})
+	kept = m.keep(record(30))
+	if since, _ := kept.ProcessGroup("a").Condition(v1beta2.ConditionPodFailing); since.Unix() != 30 {
+		t.Errorf("since %d, though it had ended in between", since.Unix())
+	}
+}

@@ -1,0 +1,48 @@
+package commands
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
+)
+
+// screenFeed tells a screen of the clusters of a namespace.
+type screenFeed struct {
+	env       *Env
+	namespace string
+	interval  time.Duration
+
+	mu      sync.Mutex
+	hurries []chan struct{} // of those that follow now
+}
+
+var _ tui.Feed = (*screenFeed)(nil)
+
+// Follow implements tui.Feed.
+func (f *screenFeed) Follow(ctx context.Context, cluster string, send func(tui.Entry)) {
+	hurry := make(chan struct{}, 1)
+	f.mu.Lock()
+	f.hurries = append(f.hurries, hurry)
+	f.mu.Unlock()
+	key := types.NamespacedName{Namespace: f.namespace, Name: cluster}
+	newEye(f.env, key, f.interval, hurry, func(v ui.Frame) {
+		send(tui.Entry{At: f.env.Clock.Now().UTC(), Cluster: cluster, Frame: &v})
+	}).follow(ctx)
+}
+
+// Refresh implements tui.Feed.
+func (f *screenFeed) Refresh() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, hurry := range f.hurries {
+		select {
+		case hurry <- struct{}{}:
+		default: // it was told already
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// previewLimit bounds one preview. Its parts have limits of their own; this is for all of
+// them together.
+const previewLimit = 2 * time.Minute
+
+// showSoon has a frame shown within d.
+func (e *eye) showSoon(d time.Duration) {
+	at := e.env.Clock.Now().Add(d)
+	if e.showBy.IsZero() || at.Before(e.showBy) {
+		e.showBy = at
+	}
+}
+
+// showWith has an answer shown together with the other half of the same look, if that is
+// quick.
+func (e *eye) showWith(other *asking) {
+	if other.askedAt.IsZero() {
+		e.showSoon(0)
+		return
+	}
+	e.showSoon(patienceForOneFrame)
+}
+
+// showWhatIsDue shows what is new once its time has come, and how old everything is when
+// a source keeps silent.
+func (e *eye) showWhatIsDue() {
+	now := e.env.Clock.Now()
+	silent := func(a asking) bool { return !a.askedAt.IsZero() && now.Sub(a.askedAt) >= a.every }
+	due := !e.showBy.IsZero() && !now.Before(e.showBy)
+	if !due && !silent(e.kubernetes) && !silent(e.database) {
+		return
+	}
+	e.showBy = time.Time{}
+	e.show(e.frame())
+}
+
+// frame is what is known now.
+func (e *eye) frame() ui.Frame {
+	now := e.env.Clock.Now().UTC()
+	in := ui.FrameInput{Events: e.happened, Plan: e.plan, Why: e.why, History: e.history, Unknown: e.unknown()}
+	in.Now = now
+	if in.Unknown == "" {
+		in.Facts = e.facts(now)
+	}
+	for _, a := range e.sources() {
+		in.Sources = append(in.Sources, a.source())
+	}
+	return ui.NewFrame(e.env.metadata(e.key), in)
+}
+
+// unknown is why nothing is known of the cluster; empty when something is.
+func (e *eye) unknown() string {
+	switch {
+	case e.gone:
+		return "the cluster was deleted"
+	case e.seen.Cluster != nil:
+		return ""
+	case e.kubernetes.trouble != "":
+		return e.kubernetes.trouble
+	default:
+		return "the API server has not answered yet"
+	}
+}
+
+// facts are what is known, judged anew.
+func (e *eye) facts(now time.Time) ui.Facts {
+	facts := ui.Facts{Lease: e.lease}
+	if e.unread != "" {
+		facts.Warnings = append(facts.Warnings, e.unread)
+	}
+	s := e.whole(now)
+	if !e.databaseTold() {
+		s.Database.NotAsked = "it has not answered yet"
+	}
+	facts = judged(facts, s)
+	facts.Cluster = e.since.keep(facts.Cluster)
+	return facts
+}
+
+// whole is all that was seen, with what the database said as far as that holds still.
+func (e *eye) whole(now time.Time) plan.Snapshot {
+	s := e.seen
+	s.Now, s.Coordination = now, e.coordination
+	s.Database = currentDatabase(e.told, &e.database, now)
+	return s
+}
+
+// askPreview decides what a pass would do about what was seen, and why it would not do
+// more. Pods are asked for their files as a pass would; nothing is changed.
+func (e *eye) askPreview(ctx context.Context, now time.Time) {
+	e.preview.begin(now)
+	seen, facts := e.whole(now), e.facts(now)
+	e.beside(ctx, func() func() {
+		limited, cancel := context.WithTimeoutCause(ctx, previewLimit, errors.New("no answer within "+previewLimit.String()))
+		defer cancel()
+		view, report, err := e.decide(limited, seen, facts)
+		return func() {
+			now := e.env.Clock.Now()
+			if err != nil {
+				e.preview.end(now, time.Time{}, explain(causeOf(limited, err)))
+				return
+			}
+			e.plan, e.why = &view, &report
+			e.preview.end(now, seen.Now, "")
+			e.showSoon(patienceForOneFrame)
+		}
+	})
+}
+
+func (e *eye) decide(ctx context.Context, seen plan.Snapshot, facts ui.Facts) (ui.PlanView, ui.WhyReport, error) {
+	if err := e.session.Observe(ctx, &seen, plan.PodFiles|plan.Coordination); err != nil {
+		return ui.PlanView{}, ui.WhyReport{}, err
+	}
+	r := run{
+		env: e.env, key: e.key, session: alreadySeen{e.session, seen}, steps: stages.Cluster(), seed: e.env.Random(), gates: live.GateOptions{},
+	}
+	view, _, err := r.preview(ctx)
+	if err != nil {
+		return view, ui.WhyReport{}, err
+	}
+	e.env.withNodes(ctx, &facts)
+	return view, ui.NewWhyReport(e.env.metadata(e.key), ui.WhyInput{Facts: facts, Plan: view, Commands: e.env.commands()}), nil
+}

@@ -1,0 +1,34 @@
+package commands
+
+import (
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// sinceMemory remembers since when conditions hold that no pass has recorded yet: each
+// look judges anew, and would call them new each time.
+type sinceMemory map[conditionOf]time.Time
+
+type conditionOf struct {
+	group v1beta2.ProcessGroupID
+	kind  v1beta2.ProcessGroupConditionType
+}
+
+// keep sets conditions back to when they were first seen, and forgets those that are gone.
+// The record that it returns is a copy where anything differs.
+func (m *sinceMemory) keep(judged *v1beta2.FoundationDBCluster) *v1beta2.FoundationDBCluster {
+	before, now := *m, sinceMemory{}
+	record := judged.DeepCopy()
+	for _, g := range record.Status.ProcessGroups {
+		for _, c := range g.ProcessGroupConditions {
+			key := conditionOf{g.ProcessGroupID, c.Type}
+			now[key] = time.Unix(c.Timestamp, 0)
+			if first, seen := before[key]; seen && first.Before(now[key]) {
+				now[key], c.Timestamp = first, first.Unix()
+			}
+		}
+	}
+	*m = now
+	return record
+}
