@@ -1,0 +1,94 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+// groupNews tells of groups that came and went, and of their conditions and marks.
+func groupNews(before, now Frame) (lines []string) {
+	isFirst := before.Kind == ""
+	for _, g := range now.Groups.Items {
+		was := before.group(g.ID)
+		if was == nil {
+			was = &GroupView{}
+			if !isFirst {
+				lines = append(lines, fmt.Sprintf("%s: new process group, class %s", g.ID, g.Class))
+			}
+		}
+		lines = append(lines, conditionNews(*was, g, now.at())...)
+		if g.RemovalSince != nil && was.RemovalSince == nil {
+			lines = append(lines, g.ID+": marked for removal")
+		}
+		if g.RemovalSince == nil && was.RemovalSince != nil {
+			lines = append(lines, g.ID+": stays, the mark for removal was taken back")
+		}
+	}
+	for _, g := range before.Groups.Items {
+		if now.group(g.ID) == nil && now.known() {
+			lines = append(lines, g.ID+": gone")
+		}
+	}
+	return lines
+}
+
+func conditionNews(was, is GroupView, now time.Time) (lines []string) {
+	has := func(g GroupView, kind string) bool {
+		return slices.ContainsFunc(g.Conditions, func(c ConditionView) bool { return c.Type == kind })
+	}
+	for _, c := range is.Conditions {
+		if has(was, c.Type) {
+			continue
+		}
+		line := is.ID + ": " + c.Type
+		if age := now.Sub(c.Since); age >= time.Minute {
+			line += " for " + duration.HumanDuration(age)
+		}
+		lines = append(lines, line)
+	}
+	for _, c := range was.Conditions {
+		if !has(is, c.Type) {
+			lines = append(lines, is.ID+": no longer "+c.Type)
+		}
+	}
+	return lines
+}
+
+func nodeNews(before, now Frame) (lines []string) {
+	for _, n := range now.Nodes.Items {
+		was := NodeView{Ready: new(true), Unschedulable: new(false)}
+		if i := slices.IndexFunc(before.Nodes.Items, func(o NodeView) bool { return o.Name == n.Name }); i >= 0 {
+			was = before.Nodes.Items[i]
+		}
+		if turned(was.Ready, n.Ready) {
+			lines = append(lines, fmt.Sprintf("node %s: %s", n.Name, word(*n.Ready, "ready", "not ready")))
+		}
+		if turned(was.Unschedulable, n.Unschedulable) {
+			lines = append(lines, fmt.Sprintf("node %s: %s", n.Name, word(*n.Unschedulable, "takes no new pods", "takes new pods")))
+		}
+		for _, taint := range n.Taints {
+			if !slices.Contains(was.Taints, taint) {
+				lines = append(lines, fmt.Sprintf("node %s: tainted %s", n.Name, taint))
+			}
+		}
+		for _, taint := range was.Taints {
+			if n.Taints != nil && !slices.Contains(n.Taints, taint) {
+				lines = append(lines, fmt.Sprintf("node %s: no longer tainted %s", n.Name, taint))
+			}
+		}
+	}
+	return lines
+}
+
+// turned reports whether an answer is another than before. Not to know is no answer.
+func turned(was, is *bool) bool { return is != nil && (was == nil || *was != *is) }
+
+func word(b bool, yes, no string) string {
+	if b {
+		return yes
+	}
+	return no
+}

@@ -1,0 +1,138 @@
+package ui
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+func TestWhatATellerTells(t *testing.T) {
+	tests := map[string]struct {
+		// before and then change the second frame's sight of a healthy cluster.
+		before, then func(f *FrameInput)
+		want         []string
+	}{
+		"nothing where nothing changed": {},
+		"nothing when only ages change": {
+			before: func(f *FrameInput) { f.silence("storage-1", 14*time.Minute) },
+			then:   func(f *FrameInput) { f.silence("storage-1", 16*time.Minute) },
+		},
+		"a condition that came": {
+			then: func(f *FrameInput) {
+				f.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionPodFailing, noon)
+			},
+			want: []string{"Degraded: 1 storage group with PodFailing 0s (storage-1)", "storage-1: PodFailing"},
+		},
+		"one that went": {
+			before: func(f *FrameInput) {
+				f.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionPodFailing, noon)
+			},
+			want: []string{"Healthy: all data has its 2 copies, safe to lose 1 more zone; as its spec asks", "storage-1: no longer PodFailing"},
+		},
+		"a mark for removal": {
+			then: func(f *FrameInput) { f.Cluster.ProcessGroup("storage-1").MarkForRemoval(noon) },
+			want: []string{"storage-1: marked for removal", "storage-1 at 127.0.2.1:4501: exclusion wanted"},
+		},
+		"a group that is gone": {
+			then: func(f *FrameInput) { f.Cluster.Status.ProcessGroups = f.Cluster.Status.ProcessGroups[1:] },
+			want: []string{"log-1: gone"},
+		},
+		"a source in trouble, and again well": {
+			before: func(f *FrameInput) { f.Sources = append(f.Sources, NewFrameSource("events", noon, noon, "forbidden")) },
+			then:   func(f *FrameInput) { f.Sources = append(f.Sources, NewFrameSource("preview", noon, noon, "a timeout")) },
+			want:   []string{"preview: no answer: a timeout"},
+		},
+		"a lock": {
+			then: func(f *FrameInput) { f.Lease = Lease{Read: true, Holder: "alice", Until: noon.Add(time.Minute)} },
+			want: []string{"the Lease: held by alice"},
+		},
+		"a plan, and what it waits for": {
+			before: func(f *FrameInput) { f.Plan = &PlanView{Digest: "a"} },
+			then: func(f *FrameInput) {
+				f.Plan = &PlanView{
+					Digest: "b", Items: []PlanItem{{ActionRecord: ActionRecord{Summary: "create pod p"}}},
+					Holds: []PlanHold{{Step: "RemovePods", HoldRecord: HoldRecord{Reason: "up for 12s"}}},
+				}
+			},
+			want: []string{"the next pass would take 1 actions, first: create pod p", "the next pass would wait at RemovePods: up for 12s"},
+		},
+		"the same hold with another age": {
+			before: func(f *FrameInput) { f.Plan = held("up for 12s") },
+			then:   func(f *FrameInput) { f.Plan = held("up for 14s") },
+		},
+		"a database that does not answer": {
+			then: func(f *FrameInput) { f.Database = plan.DatabaseFacts{Unreachable: "no answer"} },
+			want: []string{"Unknown: no answer from the database: no answer"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			teller := &Teller{}
+			teller.Tell(seenWith(t, tc.before))
+			if diff := cmp.Diff(tc.want, teller.Tell(seenWith(t, tc.then))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func held(reason string) *PlanView {
+	return &PlanView{Digest: "a", Holds: []PlanHold{{Step: "RemovePods", HoldRecord: HoldRecord{Reason: reason}}}}
+}
+
+func seenWith(t *testing.T, edit func(*FrameInput)) Frame {
+	t.Helper()
+	in := FrameInput{Facts: healthy(t), History: &DrainHistory{}, Sources: []FrameSource{NewFrameSource(SourceOfKubernetes, noon, time.Time{}, "")}}
+	if edit != nil {
+		edit(&in)
+	}
+	return NewFrame(meta, in)
+}
+
+func TestATellerBeginsWithHowItIs(t *testing.T) {
+	teller := &Teller{}
+	v := seenWith(t, func(f *FrameInput) { f.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-14*time.Minute)) })
+	lines := teller.Tell(v)
+	if len(lines) != 2 || lines[0] != v.Status.Summary || lines[1] != "storage-1: PodFailing for 14m" {
+		t.Errorf("%q", lines)
+	}
+}
+
+func TestEventsAreToldOnceEach(t *testing.T) {
+	teller := &Teller{}
+	v := seenWith(t, nil)
+	old := EventView{Time: noon.Add(-time.Minute), First: noon.Add(-time.Minute), Type: "Normal", Object: "pod/p", Reason: "Pulled", Count: 1}
+	fresh := EventView{Time: noon.Add(time.Second), First: noon, Type: "Warning", Object: "pod/p", Reason: "BackOff", Message: "again", Count: 1}
+	teller.Tell(v)
+	v.Events.Items = []EventView{old, fresh}
+	if diff := cmp.Diff([]string{"event: warning pod/p: BackOff: again"}, teller.Tell(v)); diff != "" {
+		t.Error(diff)
+	}
+	if lines := teller.Tell(v); len(lines) > 0 {
+		t.Errorf("told again: %q", lines)
+	}
+}
+
+func TestAnExclusionIsToldStepByStep(t *testing.T) {
+	teller, left := &Teller{}, int64(1000)
+	at := func(state Exclusion, bytes int64) []string {
+		v := seenWith(t, nil)
+		left = bytes
+		v.Exclusions.Items = []DrainView{{ID: "storage-1", State: state, LeftBytes: &left}}
+		return teller.Tell(v)
+	}
+	at(ExclusionMoving, 1000)
+	if lines := at(ExclusionMoving, 990); len(lines) > 0 {
+		t.Errorf("a hundredth is no news: %q", lines)
+	}
+	if diff := cmp.Diff([]string{"storage-1: exclusion moving, 500B left"}, at(ExclusionMoving, 500)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"storage-1: exclusion safe"}, at(ExclusionSafe, 0)); diff != "" {
+		t.Error(diff)
+	}
+}
