@@ -49,7 +49,9 @@ type given struct {
 	events []*corev1.Event
 	// input is typed on the terminal; without one there is no terminal.
 	input *string
-	env   map[string]string
+	// terminal is true where a person sits at all streams.
+	terminal bool
+	env      map[string]string
 	// follower stands for what is told of changes.
 	follower *follower
 	// tool is what programs meet in pods; ran and read are what it met.
@@ -136,7 +138,7 @@ func (g *given) environment() *Env {
 		Kube:       kube,
 		Clock:      g.theClock(),
 		Getenv:     func(name string) string { return g.env[name] },
-		IsTerminal: func(stream any) bool { return g.input != nil && stream == any(in) },
+		IsTerminal: func(stream any) bool { return g.terminal || g.input != nil && stream == any(in) },
 		Random:     func() uint64 { return cmp.Or(g.seed, 42) },
 		Holder:     "me@here pid 1",
 		RunID:      "run1",

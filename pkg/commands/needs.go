@@ -36,6 +36,7 @@ func lookingNeeds() []commandNeeds {
 	for _, verb := range []string{"delete", "reconcile", "replace", "restart", "upgrade"} {
 		all = append(all, commandNeeds{"can " + verb, slices.Concat(looking(), operators())})
 	}
+	all = append(all, screenNeeds()...)
 	all = append(all, commandNeeds{"describe process-group", all[2].needs})
 	for _, list := range []string{
 		"get clients", "get clusters", "get configuration", "get coordinators", "get exclusions", "get locks", "get nodes", "get processes",
@@ -44,6 +45,16 @@ func lookingNeeds() []commandNeeds {
 		all = append(all, commandNeeds{list, looking()})
 	}
 	return all
+}
+
+// screenNeeds are those of a screen, which can be let act.
+func screenNeeds() []commandNeeds {
+	events := optional("no events are shown", power{"list", "", "events", ""})
+	return []commandNeeds{
+		{"watch", slices.Concat(looking(), operators(), following(), events)},
+		{"watch --allow-actions", slices.Concat(reconciling(), following(), events, everywhere(optional("cordon is refused", nodePowers()...)))},
+		{"watch --reconcile", slices.Concat(reconciling(), required(watchPowers()...), events)},
+	}
 }
 
 // actingNeeds are those of all others.
@@ -159,6 +170,9 @@ func beyond() []need {
 		{power: power{"list", "", "nodes", ""}, everywhere: true, without: "rules about the taints of nodes are not checked"},
 	}
 }
+
+// following is seeing changes as they come.
+func following() []need { return optional("changes show up to 10 s later", watchPowers()...) }
 
 func operators() []need {
 	const without = "nobody can tell whether an operator runs: G-OPERATOR refuses without --coexist"

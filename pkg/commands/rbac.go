@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -109,6 +110,28 @@ func watchPowers() []power {
 		{"watch", "", "services", ""},
 		{"list", "", "configmaps", ""},
 		{"watch", "", "configmaps", ""},
+	}
+}
+
+// maySee makes sure that what Kubernetes knows of a cluster may be read. What only the
+// database knows is shown as unknown to those who may not ask it.
+func (e *Env) maySee(ctx context.Context, namespace string) error {
+	c, err := e.Client()
+	if err != nil {
+		return err
+	}
+	needs := slices.DeleteFunc(lookPowers(), func(p power) bool { return p.subresource == "exec" })
+	missing, err := missingPowers(ctx, c, namespace, needs)
+	if err != nil {
+		return fmt.Errorf("asking what is allowed: %w", err)
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return &failure{
+		code:  ExitForbidden,
+		err:   fmt.Errorf("not allowed in namespace %s: %s", namespace, strings.Join(missing, ", ")),
+		hints: []string{"kubectl auth can-i --list -n " + namespace},
 	}
 }
 

@@ -77,7 +77,7 @@ demand: no operator has to run.`,
 	completeWith(root, "context", env.contextNames)
 	for _, s := range []section{
 		{"see", "See:", []*cobra.Command{
-			newStatus(env), newGet(env), newDescribe(env), newWhy(env), newCheck(env), newCan(env), newEvents(env), newExclusion(env), newConnectionString(env),
+			newStatus(env), newGet(env), newDescribe(env), newWhy(env), newCheck(env), newCan(env), newEvents(env), newWatch(env), newExclusion(env), newConnectionString(env),
 		}},
 		{"change", "Change:", []*cobra.Command{
 			newPlan(env), newReconcile(env), newReplace(env), newRestart(env), newCordon(env), newUncordon(env), newDrain(env), newExclude(env), newInclude(env), newCoordinators(env), newLocks(env), newMaintenance(env), newPause(env), newResume(env),

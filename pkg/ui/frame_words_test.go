@@ -95,7 +95,9 @@ func seenWith(t *testing.T, edit func(*FrameInput)) Frame {
 
 func TestATellerBeginsWithHowItIs(t *testing.T) {
 	teller := &Teller{}
-	v := seenWith(t, func(f *FrameInput) { f.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-14*time.Minute)) })
+	v := seenWith(t, func(f *FrameInput) {
+		f.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-14*time.Minute))
+	})
 	lines := teller.Tell(v)
 	if len(lines) != 2 || lines[0] != v.Status.Summary || lines[1] != "storage-1: PodFailing for 14m" {
 		t.Errorf("%q", lines)

@@ -1,0 +1,231 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
+)
+
+// screenOptions is what `kubectl fdb watch` was asked to show.
+type screenOptions struct {
+	clusterFlag
+	interval  time.Duration
+	allow     bool
+	reconcile bool
+	record    string
+	replay    string
+	plain     bool
+}
+
+const (
+	screenInterval      = 2 * time.Second
+	leastScreenInterval = time.Second
+)
+
+const screenLong = `Show a cluster live, on a screen that can be left open: a sentence that says how it is,
+and below it one view per number key: process groups, nodes and zones, exclusions,
+coordinators, the next pass and why it waits, locks, events. "?" lists all keys, "q" leaves.
+
+Every fact shows how old it is. What does not answer, the API server or the database, ages
+on the screen and keeps nothing else from being shown. Without CLUSTER all clusters of the
+namespace can be looked at, one after the other.
+
+The screen changes nothing, unless --allow-actions lets keys replace, exclude, include,
+restart, reconcile and cordon: each shows the plan of the command of that name and asks as
+the command does. --reconcile runs passes, as reconcile --watch does, and shows them.
+
+--record keeps what is shown in a file, without the secrets of the database, and --replay
+shows such a file anywhere, forwards and backwards. --plain writes a line for what changes
+instead of a screen: for screen readers and pipes, and for terminals that cannot draw.`
+
+func newWatch(env *Env) *cobra.Command {
+	var o screenOptions
+	cmd := &cobra.Command{
+		Use:   "watch [CLUSTER]",
+		Short: "Show a cluster live on a screen, with keys to look and, when allowed, to act",
+		Long:  screenLong,
+		Example: `  # How is it, live?
+  kubectl fdb watch sample-cluster
+
+  # With keys that act, each after a plan and a question
+  kubectl fdb watch sample-cluster --allow-actions
+
+  # In words, one line per change
+  kubectl fdb watch sample-cluster --plain
+
+  # Keep what happens, and look at it later, without a cluster
+  kubectl fdb watch sample-cluster --record night.ndjson
+  kubectl fdb watch --replay night.ndjson`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	flags := cmd.Flags()
+	flags.DurationVar(&o.interval, "interval", screenInterval, "how often to look")
+	flags.BoolVar(&o.allow, "allow-actions", false, "let keys change the cluster, each after a plan and a question")
+	flags.BoolVar(&o.reconcile, "reconcile", false, "run passes, as changes come, and show them")
+	flags.StringVar(&o.record, "record", "", "keep what is shown in this file, which must not exist")
+	flags.StringVar(&o.replay, "replay", "", "show this recording instead of a cluster")
+	flags.BoolVar(&o.plain, "plain", false, "write a line for what changes instead of a screen")
+	completeFiles(cmd, "record", "replay")
+	return cmd
+}
+
+// completeFiles offers files for flags.
+func completeFiles(cmd *cobra.Command, flags ...string) {
+	for _, flag := range flags {
+		if err := cmd.MarkFlagFilename(flag); err != nil {
+			panic(err) // a flag that was not added
+		}
+	}
+}
+
+// check finds what is wrong with the flags, and with the terminal, before anything is read.
+func (o screenOptions) check(env *Env, args []string) error {
+	acts := o.allow || o.reconcile
+	switch {
+	case o.interval < leastScreenInterval:
+		return usagef("--interval is %s at least", leastScreenInterval)
+	case o.replay != "" && (acts || o.record != ""):
+		return usagef("--replay shows what was: it goes with no flag but --plain")
+	case o.replay != "" && len(args)+len(o.name) > 0:
+		return usagef("--replay shows the clusters of the recording: leave CLUSTER out")
+	case o.plain && o.allow:
+		return usagef("--allow-actions needs a screen, --plain has none: choose one")
+	case o.plain && o.reconcile:
+		return usage(errors.New("--reconcile needs a screen, --plain has none"), "passes in lines of text: "+env.command("reconcile", "--watch"))
+	case !o.plain && !(env.IsTerminal(env.In) && env.IsTerminal(env.Out)):
+		return usage(errors.New("a screen needs a terminal, as input and as output"),
+			"lines for what changes: "+env.command(o.words(args, "watch", "--plain")...),
+			"a table, again and again: "+env.command(o.words(args, "get", "pg", "-w")...))
+	case o.isDumb(env) && acts:
+		return usagef("TERM=dumb cannot draw a screen, and actions need one")
+	}
+	return nil
+}
+
+// words are a command line about the cluster that was named.
+func (o screenOptions) words(args []string, words ...string) []string {
+	cluster := slices.Clone(args)
+	if o.name != "" {
+		cluster = []string{o.name}
+	}
+	at := len(words) - 1
+	return slices.Concat(words[:at], cluster, words[at:])
+}
+
+// isDumb reports whether the terminal cannot draw a screen. Lines it can write.
+func (o screenOptions) isDumb(env *Env) bool { return env.Getenv("TERM") == "dumb" }
+
+func (o screenOptions) run(ctx context.Context, env *Env, args []string) error {
+	if err := o.check(env, args); err != nil {
+		return err
+	}
+	if o.isDumb(env) && !o.plain {
+		env.talk("TERM=dumb cannot draw a screen: lines for what changes instead")
+		o.plain = true
+	}
+	if o.replay != "" {
+		return o.runReplay(ctx, env)
+	}
+	namespace, clusters, err := o.clusters(ctx, env, args)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	keep, done, err := newRecorder(o.record)
+	if err != nil {
+		return err
+	}
+	return errors.Join(o.show(ctx, env, namespace, clusters, keep), done())
+}
+
+// clusters are the clusters to show: the one that is named, or all of the namespace.
+func (o screenOptions) clusters(ctx context.Context, env *Env, args []string) (namespace string, names []string, err error) {
+	name, err := env.clusterName(args, o.name)
+	if err != nil {
+		return "", nil, err
+	}
+	if namespace, err = env.namespace(); err != nil {
+		return "", nil, err
+	}
+	c, err := env.Client()
+	if err != nil {
+		return "", nil, err
+	}
+	if name != "" {
+		names = []string{name}
+		_, err = read(ctx, c, types.NamespacedName{Namespace: namespace, Name: name})
+	} else if names, err = clusterNamesIn(ctx, env, namespace); err == nil && o.reconcile && len(names) > 1 {
+		err = usagef("which cluster? --reconcile is for one; namespace %s has %s", namespace, strings.Join(names, ", "))
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	return namespace, names, env.maySee(ctx, namespace)
+}
+
+// clusterNamesIn are the names of all clusters of a namespace.
+func clusterNamesIn(ctx context.Context, env *Env, namespace string) ([]string, error) {
+	c, err := env.Client()
+	if err != nil {
+		return nil, err
+	}
+	there, err := clustersIn(ctx, c, namespace)
+	if err != nil {
+		return nil, err
+	}
+	if len(there) == 0 {
+		return nil, usage(fmt.Errorf("there is no FoundationDBCluster in namespace %s", namespace), "choose another namespace with -n NAMESPACE", "kubectl fdb status -A")
+	}
+	names := make([]string, len(there))
+	for i, c := range there {
+		names[i] = c.Name
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// show shows clusters until a person leaves, which is no error, or something ends it.
+func (o screenOptions) show(ctx context.Context, env *Env, namespace string, clusters []string, keep func(tui.Entry)) error {
+	if o.plain {
+		feed := &screenFeed{env: env, namespace: namespace, interval: o.interval}
+		return o.showPlain(ctx, env, clusters, feed, keep)
+	}
+	quiet := env.beside(io.Discard)
+	feed := &screenFeed{env: quiet, namespace: namespace, interval: o.interval}
+	s := env.screen(clusters)
+	s.Feed, s.Namespace, s.Interval = recorded{feed, keep}, namespace, o.interval
+	return tui.Run(ctx, s)
+}
+
+// screen is a screen of this terminal.
+func (e *Env) screen(clusters []string) tui.Options {
+	return tui.Options{
+		In: e.In, Out: e.Out, Clusters: clusters, Context: e.contextName(), AllowFlag: "--allow-actions",
+		Command: e.command, Kubectl: e.kubectl, Now: e.Clock.Now, Color: e.paint(e.Out).Color,
+	}
+}
+
+// beside is an environment for what runs while a screen is up: nothing it says reaches the
+// terminal, where it would be in the way.
+func (e *Env) beside(said io.Writer) *Env {
+	other := &Env{
+		Kube: e.Kube, Clock: e.Clock, Getenv: e.Getenv, IsTerminal: func(any) bool { return false }, Random: e.Random, Holder: e.Holder,
+		RunID: e.RunID, Client: e.Client, Connect: e.Connect, Follow: e.Follow, Tool: e.Tool,
+		global: globalFlags{color: colorNever, verbose: e.global.verbose}, started: true,
+	}
+	other.In, other.Out, other.ErrOut = e.In, said, said
+	return other
+}

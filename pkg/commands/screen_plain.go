@@ -1,0 +1,95 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
+)
+
+// showPlain writes lines for what changes until something ends it.
+func (o screenOptions) showPlain(ctx context.Context, env *Env, clusters []string, feed tui.Feed, keep func(tui.Entry)) error {
+	p := &plainWriter{out: env.Out, tellers: map[string]*ui.Teller{}}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var following sync.WaitGroup
+	for _, name := range clusters {
+		following.Go(func() {
+			feed.Follow(ctx, name, func(e tui.Entry) {
+				keep(e)
+				if err := p.write(e); err != nil {
+					stop(err) // nobody reads any more
+				}
+			})
+		})
+	}
+	following.Wait()
+	if ctx.Err() == nil {
+		return fmt.Errorf("nothing can be followed: %s", p.trouble())
+	}
+	return context.Cause(ctx)
+}
+
+// replayPlain writes the lines of a recording.
+func (o screenOptions) replayPlain(ctx context.Context, env *Env, entries []tui.Entry) error {
+	p := &plainWriter{out: env.Out, tellers: map[string]*ui.Teller{}}
+	for _, e := range entries {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := p.write(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plainWriter writes entries in words, one line for each thing that changed.
+type plainWriter struct {
+	mu      sync.Mutex
+	out     io.Writer
+	tellers map[string]*ui.Teller
+	last    string
+}
+
+func (p *plainWriter) write(e tui.Entry) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var lines []string
+	if e.Frame != nil && !isEarly(e) {
+		if p.tellers[e.Cluster] == nil {
+			p.tellers[e.Cluster] = &ui.Teller{}
+		}
+		lines = p.tellers[e.Cluster].Tell(*e.Frame)
+	}
+	if words := ui.LineWords(e.Pass); words != "" {
+		lines = append(lines, words)
+	}
+	for _, line := range lines {
+		p.last = line
+		if _, err := fmt.Fprintf(p.out, "%s %s: %s\n", e.At.UTC().Format(time.TimeOnly), e.Cluster, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isEarly reports whether a frame is one of the first, and its database is about to answer.
+func isEarly(e tui.Entry) bool {
+	s, k := e.Frame.Source(ui.SourceOfDatabase), e.Frame.Source(ui.SourceOfKubernetes)
+	if s == nil || k == nil || k.Trouble != "" || s.AsOf != nil || s.Trouble != "" {
+		return false
+	}
+	return s.AskedAt == nil || e.At.Sub(*s.AskedAt) < slowDatabase
+}
+
+// trouble is what was written last.
+func (p *plainWriter) trouble() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last
+}

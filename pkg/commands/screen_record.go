@@ -1,0 +1,81 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
+)
+
+// recordingMode lets nobody else read what a cluster is made of.
+const recordingMode fs.FileMode = 0o600
+
+// recorded is a feed that is kept.
+type recorded struct {
+	tui.Feed
+	keep func(tui.Entry)
+}
+
+// Follow implements tui.Feed.
+func (r recorded) Follow(ctx context.Context, cluster string, send func(tui.Entry)) {
+	r.Feed.Follow(ctx, cluster, func(e tui.Entry) {
+		r.keep(e)
+		send(e)
+	})
+}
+
+// newRecorder keeps entries in a new file, whole lines at a time; without a path it keeps
+// nothing. done closes the file, and returns what went wrong with it.
+func newRecorder(path string) (keep func(tui.Entry), done func() error, err error) {
+	if path == "" {
+		return func(tui.Entry) {}, func() error { return nil }, nil
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, recordingMode)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil, nil, usagef("--record %s: the file exists already; choose another name, nothing is overwritten", path)
+	case err != nil:
+		return nil, nil, usage(fmt.Errorf("--record: %w", err))
+	}
+	r := &recorder{file: f}
+	return r.keep, r.close, nil
+}
+
+// recorder writes one entry per line.
+type recorder struct {
+	mu    sync.Mutex
+	file  *os.File
+	fault error // what the first write met that failed; nothing is written after it
+}
+
+func (r *recorder) keep(e tui.Entry) {
+	text, err := json.Marshal(e)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fault != nil || r.file == nil {
+		return
+	}
+	if err == nil {
+		line := append([]byte(ui.HideSecrets(string(bytes.TrimSpace(text)))), '\n')
+		_, err = r.file.Write(line)
+	}
+	r.fault = err
+}
+
+func (r *recorder) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := errors.Join(r.fault, r.file.Close())
+	r.file = nil
+	if err != nil {
+		return fmt.Errorf("keeping what was shown: %w", err)
+	}
+	return nil
+}

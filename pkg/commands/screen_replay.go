@@ -1,0 +1,106 @@
+package commands
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
+)
+
+// runReplay shows a recording. It needs neither a cluster nor a kubeconfig.
+func (o screenOptions) runReplay(ctx context.Context, env *Env) error {
+	f, err := os.Open(o.replay)
+	if err != nil {
+		return usage(fmt.Errorf("--replay: %w", err))
+	}
+	defer f.Close()
+	entries, cut, err := readRecording(f)
+	if err != nil {
+		return usage(fmt.Errorf("--replay %s, %w", o.replay, err))
+	}
+	if cut {
+		env.talk("warning: the recording ends in the middle of line %d, which is left out", len(entries)+1)
+	}
+	if o.plain {
+		return o.replayPlain(ctx, env, entries)
+	}
+	s := env.screen(clustersOf(entries))
+	s.Replay = entries
+	if m := firstFrame(entries).Metadata; s.Context != m.Context || s.Namespace != m.Namespace {
+		s.Context, s.Namespace = m.Context, m.Namespace
+	}
+	return tui.Run(ctx, s)
+}
+
+// readRecording reads all entries. A last line that was cut short, by a crash or a full
+// disk, is left out; anything else that is no entry is an error with the number of its
+// line.
+func readRecording(r io.Reader) (entries []tui.Entry, cut bool, err error) {
+	lines := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		ended := errors.Is(err, io.EOF)
+		if err != nil && !ended {
+			return nil, false, fmt.Errorf("line %d: %w", n, err)
+		}
+		if ended && len(bytes.TrimSpace(line)) == 0 {
+			return entries, false, holdsFrames(entries)
+		}
+		e, err := readEntry(line)
+		switch {
+		case err != nil && ended && n > 1:
+			return entries, true, holdsFrames(entries)
+		case err != nil:
+			return nil, false, fmt.Errorf("line %d: no entry of a recording: %w", n, err)
+		}
+		entries = append(entries, e)
+	}
+}
+
+func readEntry(line []byte) (tui.Entry, error) {
+	var e tui.Entry
+	if err := json.Unmarshal(line, &e); err != nil {
+		return e, err
+	}
+	switch {
+	case e.Cluster == "" || e.At.IsZero():
+		return e, errors.New("it does not say when it was told, or of which cluster")
+	case e.Frame == nil && e.Pass == nil:
+		return e, errors.New("there is nothing in it")
+	case e.Frame != nil && (e.Frame.Kind != "Frame" || e.Frame.APIVersion != ui.APIVersion):
+		return e, fmt.Errorf("it holds a %q of %q, not a Frame of %s", e.Frame.Kind, e.Frame.APIVersion, ui.APIVersion)
+	}
+	return e, nil
+}
+
+func holdsFrames(entries []tui.Entry) error {
+	if !slices.ContainsFunc(entries, func(e tui.Entry) bool { return e.Frame != nil }) {
+		return errors.New("nothing was recorded: it has no frame")
+	}
+	return nil
+}
+
+// clustersOf are the clusters of a recording, in the order in which they come up.
+func clustersOf(entries []tui.Entry) []string {
+	var names []string
+	for _, e := range entries {
+		if !slices.Contains(names, e.Cluster) {
+			names = append(names, e.Cluster)
+		}
+	}
+	return names
+}
+
+// firstFrame is the first frame of a recording, which has one.
+func firstFrame(entries []tui.Entry) ui.Frame {
+	i := slices.IndexFunc(entries, func(e tui.Entry) bool { return e.Frame != nil })
+	return *entries[i].Frame
+}

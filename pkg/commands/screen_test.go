@@ -1,0 +1,247 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
+)
+
+func TestWhatAScreenIsNotFor(t *testing.T) {
+	recording := filepath.Join(t.TempDir(), "there")
+	if err := os.WriteFile(recording, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		args  []string
+		given func(g *given)
+		code  int
+		says  []string
+	}{
+		"no terminal": {
+			args: []string{"watch", "sample"}, code: ExitUsage,
+			says: []string{"needs a terminal", "kubectl fdb watch sample --plain -n fdb --context test", "kubectl fdb get pg sample -w -n fdb --context test"},
+		},
+		"no terminal, and the cluster in the flag": {
+			args: []string{"watch", "-c", "sample"}, code: ExitUsage, says: []string{"kubectl fdb watch sample --plain"},
+		},
+		"an interval that is too short": {args: []string{"watch", "--plain", "--interval", "10ms"}, code: ExitUsage, says: []string{"--interval is 1s at least"}},
+		"actions without a screen":      {args: []string{"watch", "--plain", "--allow-actions"}, code: ExitUsage, says: []string{"choose one"}},
+		"passes without a screen":       {args: []string{"watch", "--plain", "--reconcile"}, code: ExitUsage, says: []string{"kubectl fdb reconcile --watch"}},
+		"a replay that acts":            {args: []string{"watch", "--replay", "x", "--allow-actions"}, code: ExitUsage, says: []string{"--replay shows what was"}},
+		"a replay of one cluster":       {args: []string{"watch", "sample", "--replay", "x"}, code: ExitUsage, says: []string{"leave CLUSTER out"}},
+		"a replay of nothing":           {args: []string{"watch", "--plain", "--replay", "/nowhere/x"}, code: ExitUsage, says: []string{"no such file"}},
+		"a recording over another file": {
+			args: []string{"watch", "sample", "--plain", "--record", recording}, code: ExitUsage, says: []string{"exists already", "nothing is overwritten"},
+		},
+		"a cluster that does not exist": {args: []string{"watch", "simple", "--plain"}, code: ExitUsage, says: []string{"there is sample"}},
+		"a terminal that cannot draw, to act": {
+			args: []string{"watch", "sample", "--reconcile"}, code: ExitUsage, says: []string{"needs a terminal"},
+		},
+		"a role that may not list pods": {
+			args: []string{"watch", "sample", "--plain"}, code: ExitForbidden, says: []string{"list pods", "namespace fdb"},
+			given: func(g *given) { g.denied = []string{"list pods"} },
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			if tc.given != nil {
+				tc.given(g)
+			}
+			if code := g.run(tc.args...); code != tc.code {
+				t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+			}
+			for _, words := range tc.says {
+				if !strings.Contains(g.err.String(), words) {
+					t.Errorf("does not say %q: %s", words, &g.err)
+				}
+			}
+		})
+	}
+	if text, _ := os.ReadFile(recording); string(text) != "mine" {
+		t.Errorf("the file was changed: %s", text)
+	}
+}
+
+// watchPlain runs a command line for a while, during which steps happen, and returns the
+// exit code.
+func (g *gazed) watchPlain(steps []func(), args ...string) int {
+	g.t.Helper()
+	ctx, cancel := context.WithCancelCause(g.t.Context())
+	defer cancel(nil)
+	code := make(chan int)
+	go func() { code <- g.runIn(ctx, args...) }()
+	time.Sleep(5 * time.Second)
+	for _, step := range steps {
+		synctest.Wait()
+		g.change(step)
+		time.Sleep(15 * time.Second)
+	}
+	cancel(&InterruptedError{Signal: os.Interrupt})
+	return <-code
+}
+
+func TestPlainSaysInWordsWhatChanges(t *testing.T) {
+	gaze(t, func(t *testing.T, g *gazed) {
+		id := string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)
+		code := g.watchPlain([]func(){
+			func() { g.world.Record.Status.ProcessGroups[0].MarkForRemoval(g.world.Now()) },
+		}, "watch", "--plain")
+		if code != ExitInterrupted {
+			t.Errorf("exit code %d: %s", code, &g.err)
+		}
+		lines := strings.Split(strings.TrimSpace(g.out.String()), "\n")
+		if !strings.Contains(lines[0], " sample: Healthy: ") {
+			t.Errorf("the first line: %s", lines[0])
+		}
+		for _, words := range []string{" sample: " + id + ": marked for removal", "the next pass would"} {
+			if !strings.Contains(g.out.String(), words) {
+				t.Errorf("does not say %q: %s", words, &g.out)
+			}
+		}
+		if len(lines) > 12 {
+			t.Errorf("%d lines for one change: %s", len(lines), &g.out)
+		}
+	})
+}
+
+func TestADumbTerminalGetsLines(t *testing.T) {
+	gaze(t, func(t *testing.T, g *gazed) {
+		g.env["TERM"] = "dumb"
+		g.terminal = true
+		if code := g.watchPlain(nil, "watch", "sample"); code != ExitInterrupted || !strings.Contains(g.out.String(), "sample: Healthy: ") {
+			t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+		}
+		if !strings.Contains(g.err.String(), "TERM=dumb cannot draw a screen") {
+			t.Errorf("stderr: %s", &g.err)
+		}
+	})
+}
+
+func TestARecordingIsReplayedWithoutACluster(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "night.ndjson")
+	var seen string
+	gaze(t, func(t *testing.T, g *gazed) {
+		code := g.watchPlain([]func(){
+			func() { g.world.Record.Status.ProcessGroups[0].MarkForRemoval(g.world.Now()) },
+		}, "watch", "sample", "--plain", "--record", path)
+		if code != ExitInterrupted {
+			t.Errorf("exit code %d: %s", code, &g.err)
+		}
+		seen = g.out.String()
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		secret := strings.Split(strings.Split(g.world.Record.Status.ConnectionString, ":")[1], "@")[0]
+		if secret == "" || bytes.Contains(text, []byte(secret+"@")) {
+			t.Errorf("the secret %q of the connection string is in the recording", secret)
+		}
+		for line := range bytes.Lines(text) {
+			var e struct{ Frame json.RawMessage }
+			if err := json.Unmarshal(line, &e); err != nil {
+				t.Fatal(err)
+			}
+			valid(t, "a recorded frame", e.Frame)
+		}
+	})
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	g := newGiven(t)
+	env := g.environment()
+	env.Client, env.Connect, env.Follow = nil, nil, nil // nobody is asked
+	*env.Kube.KubeConfig = "/nowhere/kubeconfig"
+	if code := Run(t.Context(), env, []string{"watch", "--replay", path, "--plain"}); code != ExitDone {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+	if g.out.String() != seen {
+		t.Errorf("replayed\n%s\nbut shown was\n%s", &g.out, seen)
+	}
+}
+
+func TestBadLinesOfARecordingAreNamed(t *testing.T) {
+	frame, err := json.Marshal(tui.Entry{At: time.Unix(1, 0), Cluster: "c", Frame: &ui.Frame{Document: ui.NewDocument("Frame", ui.Metadata{}, time.Unix(1, 0), ui.SourceLive)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := string(frame)
+	tests := map[string]struct {
+		text, want string
+		cut        bool
+	}{
+		"good lines":              {text: good + "\n" + good + "\n"},
+		"a last line cut short":   {text: good + "\n" + good[:40], cut: true},
+		"a last line unended":     {text: good + "\n" + good},
+		"no line":                 {want: "nothing was recorded"},
+		"only the start of one":   {text: good[:40], want: "line 1: no entry of a recording"},
+		"a line that is no JSON":  {text: good + "\nhello\n" + good + "\n", want: "line 2: no entry of a recording"},
+		"another document":        {text: `{"apiVersion":"v1","kind":"Pod"}` + "\n", want: "line 1: no entry of a recording: it does not say when"},
+		"a frame of later times":  {text: strings.Replace(good, "kubectl-fdb/v1", "kubectl-fdb/v9", 1) + "\n", want: `line 1: no entry of a recording: it holds a "Frame" of "cli.kubectl-fdb/v9"`},
+		"an entry without a word": {text: `{"at":"2026-01-01T00:00:00Z","cluster":"c"}` + "\n", want: "line 1: no entry of a recording: there is nothing in it"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, cut, err := readRecording(strings.NewReader(tc.text))
+			if cut != tc.cut {
+				t.Errorf("cut %t", cut)
+			}
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestARecorderThatCannotWriteSaysSo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "full")
+	keep, done, err := newRecorder(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep(tui.Entry{Cluster: "c"})
+	if err := done(); err != nil {
+		t.Error(err)
+	}
+	keep(tui.Entry{Cluster: "late"}) // from somebody who has not ended yet
+	text, err := os.ReadFile(path)
+	if err != nil || strings.Count(string(text), "\n") != 1 {
+		t.Errorf("%v: %s", err, text)
+	}
+	closed, err := os.Open(path) // for reading alone
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recorder{file: closed}
+	r.keep(tui.Entry{Cluster: "c"})
+	if err := r.close(); err == nil || !strings.Contains(err.Error(), "keeping what was shown") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestLinesOfPassesInWords(t *testing.T) {
+	tests := map[string]string{
+		`{"event":"acted","stage":"AddPods","action":{"summary":"create pod p"}}`:                 "AddPods: did create pod p",
+		`{"event":"acted","stage":"AddPods","action":{"summary":"create pod p"},"error":"quota"}`: "AddPods: failed to create pod p: quota",
+		`{"event":"stage","stage":"RemovePods","outcome":"waiting","reason":"not drained"}`:       "RemovePods: waiting: not drained",
+		`{"event":"stage","stage":"RemovePods","outcome":"done"}`:                                 "",
+		`{"event":"observing","stage":"x"}`:                                                       "",
+		`{"kind":"ChangeResult","outcome":"waiting","reason":"the database moves data"}`:          "the database moves data",
+		`{"event":"pass","outcome":"changed"}`:                                                    "the pass ended: changed",
+		`nonsense`:                                                                                "",
+	}
+	for line, want := range tests {
+		if got := ui.LineWords(json.RawMessage(line)); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}

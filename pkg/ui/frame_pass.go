@@ -1,0 +1,32 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// LineWords says in words what a line of a pass tells that somebody has to hear: what was
+// done, and what a step waits for. It is empty for all other lines.
+func LineWords(raw json.RawMessage) string {
+	var l struct {
+		Event, Kind, Stage, Outcome, Reason, Error string
+		Action                                     struct{ Summary string }
+	}
+	if json.Unmarshal(raw, &l) != nil {
+		return ""
+	}
+	switch {
+	case l.Event == "acted" && l.Error != "":
+		return fmt.Sprintf("%s: failed to %s: %s", l.Stage, l.Action.Summary, l.Error)
+	case l.Event == "acted":
+		return fmt.Sprintf("%s: did %s", l.Stage, l.Action.Summary)
+	case l.Event == "stage" && l.Reason != "":
+		return fmt.Sprintf("%s: %s: %s", l.Stage, l.Outcome, l.Reason)
+	case l.Event == "pass":
+		return "the pass ended: " + l.Outcome
+	case l.Kind == "ReconcileResult" || l.Kind == "ChangeResult":
+		return orText(l.Reason, "the run ended: "+l.Outcome)
+	default:
+		return ""
+	}
+}
