@@ -25,9 +25,7 @@ func (m model) questionText() []line {
 	for _, text := range q.Words {
 		lines = append(lines, sayLine(plain, "  "+text))
 	}
-	return append(lines, heading("Go ahead?"), line{
-		say(plain, "  type "), say(strong, q.confirm()), say(plain, " and press enter to allow it, or n: "), say(strong, q.typed+"▏"),
-	}, sayLine(faint, "  esc looks at the rest first; a returns here"))
+	return append(lines, sayLine(faint, "  esc looks at the rest first; a returns here"))
 }
 
 // answerQuestion takes a key while a question is asked. Who asked is told beside the

@@ -57,25 +57,51 @@ func (g grouping) of(v ui.GroupView) string {
 	}
 }
 
+// ranked is a process group with what it is sorted by.
+type ranked struct {
+	*ui.GroupView
+	gravity tone
+	// name and number are the parts of its ID: storage-9 comes before storage-10.
+	name   string
+	number int
+}
+
+// sorted are process groups in the order that people chose.
+func (c choice) sorted(groups []ui.GroupView) []ranked {
+	list := make([]ranked, len(groups))
+	for i := range groups {
+		g := &groups[i]
+		name, number := splitID(g.ID)
+		list[i] = ranked{g, gravity(*g), name, number}
+	}
+	slices.SortStableFunc(list, c.compare)
+	return list
+}
+
 // compare orders two process groups.
-func (c choice) compare(a, b ui.GroupView) int {
-	first := cmp.Compare(c.by.of(a), c.by.of(b))
-	var then int
+func (c choice) compare(a, b ranked) int {
+	if n := cmp.Compare(c.by.of(*a.GroupView), c.by.of(*b.GroupView)); n != 0 {
+		return n
+	}
+	var n int
 	switch c.order {
 	case byTrouble:
-		then = cmp.Or(cmp.Compare(gravity(b), gravity(a)), compareTrouble(a, b))
+		n = cmp.Or(cmp.Compare(b.gravity, a.gravity), compareTrouble(a, b))
 	case byClass:
-		then = cmp.Compare(a.Class, b.Class)
+		n = cmp.Compare(a.Class, b.Class)
 	case byNode:
-		then = cmp.Compare(a.Node, b.Node)
+		n = cmp.Compare(a.Node, b.Node)
 	case byUptime:
-		then = compareUptime(a, b)
+		n = compareUptime(a, b)
 	}
-	return cmp.Or(first, then, compareIDs(a.ID, b.ID))
+	if n != 0 {
+		return n
+	}
+	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.number, b.number))
 }
 
 // compareTrouble puts those first that have conditions for the longest.
-func compareTrouble(a, b ui.GroupView) int {
+func compareTrouble(a, b ranked) int {
 	switch {
 	case len(a.Conditions) == 0 || len(b.Conditions) == 0:
 		return cmp.Compare(len(b.Conditions), len(a.Conditions))
@@ -85,7 +111,7 @@ func compareTrouble(a, b ui.GroupView) int {
 }
 
 // compareUptime puts those first that started last: what restarts is what to look at.
-func compareUptime(a, b ui.GroupView) int {
+func compareUptime(a, b ranked) int {
 	switch {
 	case a.UptimeSeconds == nil && b.UptimeSeconds == nil:
 		return 0
@@ -96,13 +122,6 @@ func compareUptime(a, b ui.GroupView) int {
 	default:
 		return cmp.Compare(*a.UptimeSeconds, *b.UptimeSeconds)
 	}
-}
-
-// compareIDs has storage-9 before storage-10.
-func compareIDs(a, b string) int {
-	nameA, numberA := splitID(a)
-	nameB, numberB := splitID(b)
-	return cmp.Or(cmp.Compare(nameA, nameB), cmp.Compare(numberA, numberB), cmp.Compare(a, b))
 }
 
 func splitID(id string) (name string, number int) {

@@ -22,7 +22,7 @@ type row struct {
 	tone tone
 	// group is the process group that the row is about, node the node; empty for none.
 	group, node string
-	// more is all there is to say of it.
+	// more is all there is to say of it; nil when that is in the cells.
 	more func(s sight) []line
 }
 
@@ -98,13 +98,13 @@ func (t theme) drawRow(l layout, columns []column, r row, width int, chosen bool
 		left -= w
 		if n < len(l.shown)-1 {
 			text, left = text+strings.Repeat(" ", min(between, left)), max(0, left-between)
-		} else if chosen {
+		} else if chosen && t.colour {
 			text += strings.Repeat(" ", left)
 		}
 		b.WriteString(t.paint(span{text, s.tone}, chosen))
 	}
-	if !chosen {
-		return strings.TrimRight(b.String(), " ")
+	if chosen && t.colour {
+		return b.String()
 	}
-	return b.String()
+	return strings.TrimRight(b.String(), " ")
 }

@@ -43,7 +43,7 @@ func (c cursor) shown(rows, height int) cursor {
 // settled is the model with its cursor on a row that is there, and its text not past its
 // end.
 func (m model) settled() model {
-	if m.width == 0 {
+	if m.width <= 0 || m.height <= 0 {
 		return m
 	}
 	cursors := append([]cursor{}, m.cursors...)

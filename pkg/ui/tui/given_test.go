@@ -277,14 +277,15 @@ func passLines(events ...reconcile.Event) []Entry {
 
 // running is a pass that creates a pod.
 func running() []Entry {
+	newPod := plan.CreatePod{Group: "storage-6", Name: "sample-storage-6"}
 	return passLines(
 		reconcile.PassStarted{Round: 1, Stages: []string{"UpdateStatus", "AddProcessGroups", "AddPods", "ExcludeInstances", "UpdateStatus"}},
 		reconcile.StageDone{Stage: "UpdateStatus", Outcome: reconcile.Done},
 		reconcile.StageDecided{Stage: "AddProcessGroups"},
 		reconcile.StageDone{Stage: "AddProcessGroups", Outcome: reconcile.Waiting, Reason: "the database has to be available"},
-		reconcile.StageDecided{Stage: "AddPods", Decision: plan.Decision{Why: "storage-6 has no pod", Actions: []plan.Action{plan.CreatePod{Group: "storage-6"}}}},
+		reconcile.StageDecided{Stage: "AddPods", Decision: plan.Decision{Why: "storage-6 has no pod", Actions: []plan.Action{newPod}}},
 		reconcile.LeaseTaken{Stage: "AddPods"},
-		reconcile.ActionStarted{Stage: "AddPods", Action: plan.CreatePod{Group: "storage-6"}},
+		reconcile.ActionStarted{Stage: "AddPods", Action: newPod},
 	)
 }
 

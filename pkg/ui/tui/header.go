@@ -10,12 +10,22 @@ import (
 
 // header is the lines that are over every view: what people look for first.
 func (m model) header(s sight) []string {
-	lines := []string{m.title(s), m.theme.draw(s.stateLine(), m.width), m.theme.draw(s.vitals(), m.width)}
-	if l := m.workLine(s); l != nil {
-		lines = append(lines, m.theme.draw(l, m.width))
+	lines := []string{m.title(s)}
+	for i, l := range wrapped(s.stateLine(), m.width) {
+		if i < mostStateLines {
+			lines = append(lines, m.theme.draw(l, m.width))
+		}
 	}
-	return append(lines, m.theme.draw(s.sources(), m.width), m.theme.draw(m.tabs(), m.width))
+	for _, l := range []line{s.vitals(), m.workLine(s), s.sources(), m.tabs()} {
+		if l != nil {
+			lines = append(lines, m.theme.draw(l, m.width))
+		}
+	}
+	return lines
 }
+
+// mostStateLines is how much room the sentence about the state may take.
+const mostStateLines = 2
 
 // title is where one is, and on the right what the screen may do and the time on it.
 func (m model) title(s sight) string {
@@ -102,7 +112,7 @@ func (s sight) tolerance(v ui.ToleranceView) span {
 	case *v.Zones < v.Desired:
 		t = warn
 	}
-	return say(t, fmt.Sprintf("%s of %d zones %s", numberOr(v.Zones, unknown), v.Desired, strings.TrimSpace(t.mark())))
+	return say(t, fmt.Sprintf("%s/%d zones %s", numberOr(v.Zones, unknown), v.Desired, strings.TrimSpace(t.mark())))
 }
 
 // recovery is how long ago the database recovered last, counted on since it said so.
@@ -111,12 +121,12 @@ func (s sight) recovery(v ui.DatabaseView) span {
 	case v.RecoveryState == "":
 		return say(plain, unknown)
 	case !is(v.FullyRecovered):
-		return say(bad, "at "+strings.ReplaceAll(v.RecoveryState, "_", " ")+" "+markBad)
+		return say(bad, "not: at "+strings.ReplaceAll(v.RecoveryState, "_", " ")+" "+markBad)
 	case v.RecoveryAge == nil || v.AsOf == nil:
 		return say(plain, "complete")
 	}
 	age := time.Duration(*v.RecoveryAge*float64(time.Second)) + s.now.Sub(*v.AsOf)
-	return say(plain, lasting(age)+" ago")
+	return say(plain, lasting(age))
 }
 
 // slow is how long an answer may take before the header tells of it.

@@ -1,5 +1,7 @@
 package tui
 
+import "strings"
+
 // page is what a view shows: a sentence, a table, and notes below it.
 type page struct {
 	// says is the view's answer in one line.
@@ -47,4 +49,18 @@ func (p page) has(key string) int {
 		}
 	}
 	return -1
+}
+
+// about is all there is to say of a row; its cells in full where there is no more.
+func (p page) about(s sight, r row) []line {
+	if r.more != nil {
+		return r.more(s)
+	}
+	var lines []line
+	for i, c := range p.columns {
+		if i < len(r.cells) && c.title != " " {
+			lines = append(lines, factIn(r.cells[i].tone, strings.ToLower(c.title), r.cells[i].text))
+		}
+	}
+	return lines
 }

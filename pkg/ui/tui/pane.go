@@ -46,8 +46,8 @@ func (m model) openRow() model {
 		return m
 	}
 	r, chosen := m.chosenRow()
-	if !chosen || r.more == nil {
-		return m.say(plain, "there is no more to tell of this")
+	if !chosen {
+		return m.say(plain, "there is nothing to choose here")
 	}
 	return m.open(pane{kind: paneRow, row: r.key, group: r.group})
 }
@@ -98,11 +98,9 @@ func (m model) paneText(s sight, p pane) []line {
 
 // rowText is all about a row of the view; when that has gone, it says so.
 func (m model) rowText(s sight, p pane) []line {
-	rows := m.views[m.view].page(s).rows
-	if i := (page{rows: rows}).has(p.row); i >= 0 {
-		if lines := rows[i].more(s); lines != nil {
-			return lines
-		}
+	page := m.views[m.view].page(s)
+	if i := page.has(p.row); i >= 0 {
+		return page.about(s, page.rows[i])
 	}
 	return []line{sayLine(warn, markWarn+" "+p.row+" is not there any more"), sayLine(faint, "  esc goes back; [ shows what was seen before")}
 }

@@ -1,9 +1,6 @@
 package tui
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // proposalLines are what a command would do, as the command itself says it.
 func proposalLines(p Proposal) []line {
@@ -32,16 +29,13 @@ func proposalLines(p Proposal) []line {
 	return lines
 }
 
-// confirmLines are what is left to say yes.
-func confirmLines(refused, confirm, typed string) []line {
-	switch {
-	case refused != "":
-		return []line{heading("Refused"), sayLine(bad, "  "+markBad+" "+refused), sayLine(faint, "  esc goes back")}
-	case confirm == "":
-		return []line{heading("Go ahead?"), sayLine(plain, "  enter does it, esc leaves it")}
-	default:
-		return []line{heading("Go ahead?"), {say(plain, "  type "), say(strong, confirm), say(plain, " and press enter; esc leaves it: "), say(strong, typed+"▏")}}
+// confirmLine is what is left to say yes, in the last line of the screen: there it is
+// seen however long the plan is.
+func confirmLine(confirm, typed, leave string) line {
+	if confirm == "" {
+		return line{say(strong, "Go ahead?"), say(plain, " enter does it, "+leave)}
 	}
+	return line{say(strong, "Go ahead?"), say(plain, " type "), say(strong, confirm), say(plain, " and press enter, "+leave+": "), say(strong, typed+"▏")}
 }
 
 // progress is what passes did since a moment: steps that did something or could not.
@@ -63,7 +57,7 @@ func (s sight) progress(since time.Time) []line {
 		}
 		if st.reason != "" && st.outcome != "done" && st.outcome != "changed" {
 			t := toneOfOutcome(st.outcome)
-			lines = append(lines, line{{"  " + t.mark() + " ", t}, say(plain, st.name+"  "), say(t, strings.TrimSpace(st.outcome+" "+st.reason))})
+			lines = append(lines, line{{"  " + t.mark() + " ", t}, say(plain, st.name+"  "), say(t, st.outcome+": "+st.reason)})
 		}
 	}
 	return lines

@@ -13,7 +13,7 @@ const (
 
 // View draws the screen: as many lines as it has, none wider than it is.
 func (m model) View() string {
-	if m.width == 0 {
+	if m.width <= 0 || m.height <= 0 {
 		return ""
 	}
 	if m.width < leastWidth || m.height < leastHeight {
@@ -38,20 +38,37 @@ func (m model) tooSmall() string {
 }
 
 // bodyHeight is how many lines there are between header and footer.
-func (m model) bodyHeight() int {
-	s := m.sight()
-	header := 5
-	if m.workLine(s) != nil {
-		header++
-	}
-	return max(1, m.height-header-1)
-}
+func (m model) bodyHeight() int { return max(1, m.height-len(m.header(m.sight()))-1) }
 
 func (m model) body(s sight) []string {
 	if n := len(m.panes); n > 0 {
 		return m.drawText(m.paneLines(s, m.panes[n-1]), m.panes[n-1].top)
 	}
-	return m.drawPage(m.page(s))
+	p := m.page(s)
+	lines := m.drawPage(p)
+	return append(lines, m.preview(s, p, m.bodyHeight()-len(lines))...)
+}
+
+// leastPreview is how much room there has to be for a preview.
+const leastPreview = 4
+
+// preview is the beginning of what is known of the chosen row, where there is room below
+// the table: it spares a key, and shows what a narrow column cuts.
+func (m model) preview(s sight, p page, room int) []string {
+	at := m.cursors[m.view].at
+	if room < leastPreview || at >= len(p.rows) || p.rows[at].key == "" {
+		return nil
+	}
+	lines := []string{""}
+	for _, l := range p.about(s, p.rows[at]) {
+		for _, part := range wrapped(l, m.width) {
+			lines = append(lines, m.theme.draw(part, m.width))
+		}
+	}
+	if len(lines) > room {
+		lines = append(lines[:room-1], m.theme.draw(sayLine(faint, "  …"), m.width))
+	}
+	return lines
 }
 
 // drawText is a text from a line on, and how much of it there is to see.
@@ -123,6 +140,11 @@ func (m model) footer() string {
 		return m.theme.draw(m.promptLine(), m.width)
 	case m.notice.line != nil:
 		return m.theme.draw(m.notice.line, m.width)
+	case m.shows(paneQuestion) && len(m.questions) > 0:
+		q := m.questions[0]
+		return m.theme.draw(append(m.scrolled(), confirmLine(q.confirm(), q.typed, "n refuses it")...), m.width)
+	case m.shows(paneWork) && m.work != nil && m.work.phase == deciding && m.work.proposal.Refused == "":
+		return m.theme.draw(append(m.scrolled(), confirmLine(m.work.proposal.Confirm, m.work.typed, "esc leaves it")...), m.width)
 	default:
 		return m.theme.draw(m.hints(), m.width)
 	}
@@ -137,15 +159,24 @@ func (m model) hints() line {
 	if m.choice.trouble {
 		l = append(l, say(warn, "only trouble  "))
 	}
-	hints := [][2]string{{"enter", "more"}, {"w", "why"}, {"e", "events"}, {"d", "plan"}, {"/", "filter"}, {":", "go to"}, {"[ ]", "time"}, {"?", "help"}, {"q", "quit"}}
+	hints := [][2]string{{"enter", "more"}, {"w", "why"}, {"e", "events"}, {"d", "plan"}, {"/", "filter"}, {":", "go"}, {"[ ]", "time"}, {"?", "help"}, {"q", "quit"}}
 	switch {
-	case m.shows(paneWork), m.shows(paneQuestion):
-		hints = [][2]string{{"enter", "agree"}, {"esc", "leave it"}, {"↑ ↓", "scroll"}, {"ctrl-c", "quit"}}
 	case len(m.panes) > 0:
+		l = append(l, m.scrolled()...)
 		hints = [][2]string{{"esc", "back"}, {"↑ ↓", "scroll"}, {"w", "why"}, {"e", "events"}, {"d", "plan"}, {"y", "copy ID"}, {"?", "help"}, {"q", "quit"}}
 	}
 	for _, h := range hints {
 		l = append(l, say(strong, h[0]), say(faint, " "+h[1]+"  "))
 	}
-	return l
+	return append(l[:len(l)-1], say(faint, strings.TrimSuffix(" "+hints[len(hints)-1][1], " ")))
+}
+
+// scrolled is which lines of a text are shown, where not all are.
+func (m model) scrolled() line {
+	p := m.panes[len(m.panes)-1]
+	all, height := len(m.paneLines(m.sight(), p)), m.bodyHeight()
+	if all <= height {
+		return nil
+	}
+	return line{say(warn, fmt.Sprintf("lines %d-%d of %d  ", p.top+1, min(all, p.top+height), all))}
 }

@@ -1,14 +1,135 @@
 package tui
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
 
-func TestPeek(t *testing.T) {
-	for i := 1; i <= 8; i++ {
-		m := shown(t, 80, 24, Options{}, append([]Entry{entry(lost())}, running()...)...)
-		t.Logf("\n%s", pressed(m, string(rune('0'+i))).View())
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/exp/golden"
+	"github.com/google/go-cmp/cmp"
+)
+
+var sizes = [][2]int{{80, 24}, {120, 40}, {200, 60}}
+
+// told are the entries of a cluster that lost a node, and of a pass that runs.
+func toldOfALoss() []Entry { return append([]Entry{entry(lost())}, running()...) }
+
+// kept is a screen without the empty lines at its end, for a golden.
+func kept(screen string) string {
+	lines := strings.Split(screen, "\n")
+	last := lines[len(lines)-1]
+	body := strings.TrimRight(strings.Join(lines[:len(lines)-1], "\n"), "\n ")
+	return fmt.Sprintf("%s\n~%d\n%s\n", body, strings.Count(strings.Join(lines[:len(lines)-1], "\n"), "\n")-strings.Count(body, "\n"), last)
+}
+
+func TestViews(t *testing.T) {
+	for i, v := range views() {
+		t.Run(v.name, func(t *testing.T) {
+			var b strings.Builder
+			for _, size := range sizes {
+				m := pressed(shown(t, size[0], size[1], Options{}, toldOfALoss()...), fmt.Sprint(i+1))
+				fmt.Fprintf(&b, "# %dx%d\n%s", size[0], size[1], kept(m.View()))
+			}
+			golden.RequireEqual(t, []byte(b.String()))
+		})
 	}
-	m := shown(t, 100, 30, Options{}, append([]Entry{entry(lost())}, running()...)...)
-	t.Logf("\n%s", pressed(m, "enter").View())
-	t.Logf("\n%s", pressed(m, "w").View())
-	t.Logf("\n%s", pressed(m, "?").View())
+}
+
+func TestViewsOfAClusterThatIsWell(t *testing.T) {
+	var b strings.Builder
+	for i := range views() {
+		m := pressed(shown(t, 80, 24, Options{}, entry(well())), fmt.Sprint(i+1))
+		b.WriteString(kept(m.View()))
+	}
+	golden.RequireEqual(t, []byte(b.String()))
+}
+
+// Colours are shown as the marks of their escape sequences.
+func TestColours(t *testing.T) {
+	var b strings.Builder
+	for i := range views() {
+		m := pressed(shown(t, 80, 24, Options{Color: true}, toldOfALoss()...), fmt.Sprint(i+1))
+		b.WriteString(strings.ReplaceAll(kept(m.View()), "\x1b", "␛"))
+	}
+	golden.RequireEqual(t, []byte(b.String()))
+}
+
+func TestColoursChangeNoWordAndNoPlace(t *testing.T) {
+	for _, size := range sizes {
+		for _, keys := range [][]string{{"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"7"}, {"8"}, {"enter"}, {"w"}, {"?"}, {"z"}, {"/", "st"}, {":", "st"}} {
+			withoutColour := pressed(shown(t, size[0], size[1], Options{}, toldOfALoss()...), keys...).View()
+			coloured := pressed(shown(t, size[0], size[1], Options{Color: true}, toldOfALoss()...), keys...).View()
+			if strings.Contains(withoutColour, "\x1b") {
+				t.Errorf("%v: a screen without colours has escape sequences", keys)
+			}
+			if !strings.Contains(coloured, "\x1b[") {
+				t.Errorf("%v: a screen with colours has none", keys)
+			}
+			if diff := cmp.Diff(trimmedLines(withoutColour), trimmedLines(ansi.Strip(coloured))); diff != "" {
+				t.Errorf("%v: %s", keys, diff)
+			}
+		}
+	}
+}
+
+func trimmedLines(screen string) []string {
+	lines := strings.Split(screen, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " ")
+	}
+	return lines
+}
+
+func TestPanes(t *testing.T) {
+	tests := map[string][]string{
+		"all about a process group":      {"enter"},
+		"why a process group is so":      {"w"},
+		"events of a process group":      {":", "storage-3", "enter", "e"},
+		"what a pass does about a group": {":", "storage-1", "enter", "d"},
+		"what is in the way of all":      {"6", "w"},
+		"a node":                         {"2", "j", "j", "enter"},
+		"an exclusion":                   {"3", "enter"},
+		"a lock":                         {"6", "enter"},
+		"an event":                       {"7", "j", "enter"},
+		"a step of a pass":               {"8", "j", "j", "enter"},
+		"help":                           {"?"},
+		"process groups by zone":         {"z"},
+		"process groups by class":        {"z", "z", "s"},
+		"a filter being typed":           {"/", "storage"},
+		"rows with trouble only":         {"c"},
+		"going somewhere":                {":", "lo"},
+	}
+	for name, keys := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := pressed(shown(t, 100, 46, Options{}, toldOfALoss()...), keys...)
+			golden.RequireEqual(t, []byte(kept(m.View())))
+		})
+	}
+}
+
+func TestAScreenThatIsTooSmallSaysWhatItNeeds(t *testing.T) {
+	for _, size := range [][2]int{{79, 24}, {80, 23}, {20, 5}, {1, 1}} {
+		m := shown(t, size[0], size[1], Options{}, toldOfALoss()...)
+		if view := m.View(); size[0] > 30 && !strings.Contains(view, fmt.Sprintf("needs 80x24,\nthis terminal has %dx%d.\nq leaves.", size[0], size[1])) {
+			t.Errorf("%v: %q", size, view)
+		}
+		if why := misfit(m); why != "" {
+			t.Errorf("%v: %s", size, why)
+		}
+	}
+}
+
+// misfit is in what way a screen does not fit its size; empty when it does.
+func misfit(m model) string {
+	lines := strings.Split(m.View(), "\n")
+	if len(lines) > m.height {
+		return fmt.Sprintf("%d lines in a screen of %d", len(lines), m.height)
+	}
+	for _, l := range lines {
+		if w := ansi.StringWidth(l); w > m.width {
+			return fmt.Sprintf("%d columns in a screen of %d: %q", w, m.width, l)
+		}
+	}
+	return ""
 }

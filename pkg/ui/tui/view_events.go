@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -44,7 +45,7 @@ func (s sight) eventRow(e ui.EventView) row {
 func (s sight) aboutEvent(e ui.EventView) []line {
 	return []line{
 		heading(e.Reason), fact("type", e.Type), fact("object", e.Object), fact("process group", orNothing(e.ProcessGroup)),
-		fact("seen", s.since(e.Time)), fact("first", s.since(e.First)), fact("times", strconv.Itoa(e.Count)), fact("from", orNothing(e.From)), fact("message", e.Message),
+		fact("seen", s.moment(e.Time)), fact("first", s.moment(e.First)), fact("times", strconv.Itoa(e.Count)), fact("from", orNothing(e.From)), fact("message", e.Message),
 	}
 }
 
@@ -68,3 +69,6 @@ func (s sight) eventsOf(id string) []line {
 	}
 	return append(lines, commandLines(s.o.fdb("events", s.cluster()))...)
 }
+
+// moment is how long ago something happened and when.
+func (s sight) moment(t time.Time) string { return s.age(&t) + " ago, at " + s.clock(t) }

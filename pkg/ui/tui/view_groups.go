@@ -13,8 +13,7 @@ import (
 // groupsPage answers: which process groups have something wrong with them, and for how
 // long?
 func groupsPage(s sight) page {
-	groups := slices.Clone(s.look().Groups.Items)
-	slices.SortStableFunc(groups, s.choice.compare)
+	groups := s.choice.sorted(s.look().Groups.Items)
 	p := page{empty: "no process groups are recorded", columns: []column{
 		{title: " "}, {title: "ID", least: 12}, {title: "CLASS", least: 7}, {title: "CONDITIONS", least: 12},
 		{title: "EXCL"}, {title: "POD", least: 7}, {title: "ZONE", least: 5}, {title: "NODE", least: 8, from: 100},
@@ -23,7 +22,7 @@ func groupsPage(s sight) page {
 	}}
 	last := "\x00"
 	for _, g := range groups {
-		if head := s.choice.by.of(g); s.choice.by != byNothing && head != last {
+		if head := s.choice.by.of(*g.GroupView); s.choice.by != byNothing && head != last {
 			p.rows = append(p.rows, row{cells: s.headline(head)})
 			last = head
 		}
@@ -34,11 +33,11 @@ func groupsPage(s sight) page {
 }
 
 // groupsSay counts process groups, and says how they are shown.
-func (s sight) groupsSay(groups []ui.GroupView) line {
+func (s sight) groupsSay(groups []ranked) line {
 	v := s.look().Status.ProcessGroups
 	troubled := 0
 	for _, g := range groups {
-		if gravity(g) >= warn {
+		if g.gravity >= warn {
 			troubled++
 		}
 	}
@@ -77,11 +76,11 @@ func (s sight) headline(of string) []span {
 	return []span{say(strong, fmt.Sprintf("%s %s", groupingWords[s.choice.by], of)), say(faint, fmt.Sprintf("  %d, %d with trouble", n, troubled))}
 }
 
-func (s sight) groupRow(g ui.GroupView) row {
-	t := gravity(g)
+func (s sight) groupRow(r ranked) row {
+	t, g := r.gravity, r.GroupView
 	return row{key: g.ID, group: g.ID, node: g.Node, tone: t, more: func(s sight) []line { return s.aboutGroup(g.ID) }, cells: []span{
-		{t.mark(), t}, say(toneOfID(t), g.ID), say(plain, g.Class), say(t, s.conditions(g)),
-		say(plain, exclusionCell(g)), say(plain, podCell(g)), say(plain, orUnknown(g.Zone)), say(plain, orNothing(g.Node)),
+		{t.mark(), t}, say(toneOfID(t), g.ID), say(plain, g.Class), say(t, s.conditions(*g)),
+		say(plain, exclusionCell(*g)), say(plain, podCell(*g)), say(plain, orUnknown(g.Zone)), say(plain, orNothing(g.Node)),
 		say(plain, secondsOr(g.UptimeSeconds, unknown)), say(plain, bytesOr(g.StoredBytes, nothing)),
 		say(plain, rolesCell(g.Roles)), say(plain, orNothing(strings.Join(g.Addresses, ","))),
 	}}

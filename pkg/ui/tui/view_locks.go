@@ -56,7 +56,7 @@ func (s sight) lockWords() string {
 	case items[0].Owner == nil:
 		return "free"
 	case items[0].State == ui.LockHeld:
-		return fmt.Sprintf("%s, %s left", orUnknown(*items[0].Owner), s.until(items[0].Until))
+		return fmt.Sprintf("%s %s", orUnknown(*items[0].Owner), s.until(items[0].Until))
 	default:
 		return fmt.Sprintf("%s by %s", items[0].State, orUnknown(*items[0].Owner))
 	}

@@ -130,7 +130,11 @@ func (s sight) aboutStage(i int) []line {
 		return nil
 	}
 	st := s.pass.stages[i]
-	lines := []line{heading(st.name), factIn(toneOfOutcome(st.outcome), "outcome", orNothing(st.outcome)), fact("reason", orNothing(st.reason)), fact("wants", orNothing(st.why))}
+	outcome := orNothing(st.outcome)
+	if st.outcome == "" && s.pass.running == st.name {
+		outcome = "running" + s.doing(st)
+	}
+	lines := []line{heading(st.name), factIn(toneOfOutcome(st.outcome), "outcome", outcome), fact("reason", orNothing(st.reason)), fact("wants", orNothing(st.why))}
 	for _, c := range st.checks {
 		lines = append(lines, checkLines(c)...)
 	}

@@ -194,7 +194,10 @@ func (m model) workText(s sight) []line {
 		return append(lines, sayLine(plain, fmt.Sprintf("  %s working out what it would do, for %s", s.spinner(), lasting(m.now.Sub(w.since)))), sayLine(faint, "  esc ends that"))
 	case deciding:
 		lines = append(lines, proposalLines(w.proposal)...)
-		return append(lines, confirmLines(w.proposal.Refused, w.proposal.Confirm, w.typed)...)
+		if w.proposal.Refused != "" {
+			lines = append(lines, heading("Refused"), sayLine(bad, "  "+markBad+" "+w.proposal.Refused))
+		}
+		return lines
 	case carrying:
 		lines = append(lines, sayLine(strong, fmt.Sprintf("  %s runs for %s", s.spinner(), lasting(m.now.Sub(w.since)))), sayLine(faint, "  esc leaves it running, ctrl-x stops it"))
 	case finished:

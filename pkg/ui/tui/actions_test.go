@@ -1,0 +1,229 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/exp/golden"
+	"github.com/google/go-cmp/cmp"
+)
+
+var sgr = regexp.MustCompile(`^\x1b\[[0-9;]*m`)
+
+// acting are actions that note what they were asked for, and answer as they are told.
+type acting struct {
+	mu       sync.Mutex
+	asked    []Ask
+	carried  []Ask
+	proposal Proposal
+	err      error
+}
+
+func (a *acting) Propose(_ context.Context, ask Ask) (Proposal, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asked = append(a.asked, ask)
+	p := a.proposal
+	p.Ask = ask
+	return p, a.err
+}
+
+func (a *acting) CarryOut(_ context.Context, p Proposal, send func(Entry)) error {
+	a.mu.Lock()
+	a.carried = append(a.carried, p.Ask)
+	a.mu.Unlock()
+	for _, e := range running() {
+		send(e)
+	}
+	return a.err
+}
+
+// playing is a screen with actions, whose messages from beside it come when waited for.
+type playing struct {
+	t    *testing.T
+	m    model
+	msgs chan tea.Msg
+}
+
+func play(t *testing.T, a *acting) *playing {
+	t.Helper()
+	p := &playing{t: t, msgs: make(chan tea.Msg, 100)}
+	p.m = shown(t, 100, 40, Options{Actions: a}, entry(lost()))
+	p.m.out.send = func(msg tea.Msg) { p.msgs <- msg }
+	return p
+}
+
+// until takes messages over until one of a kind came.
+func (p *playing) until(last func(tea.Msg) bool) {
+	p.t.Helper()
+	for {
+		select {
+		case msg := <-p.msgs:
+			p.m = after(p.m, msg)
+			if last(msg) {
+				return
+			}
+		case <-time.After(10 * time.Second):
+			p.t.Fatal("nothing more is told")
+		}
+	}
+}
+
+func isProposed(msg tea.Msg) bool { _, is := msg.(proposed); return is }
+func isCarried(msg tea.Msg) bool  { _, is := msg.(carried); return is }
+
+func TestAReplacementFromTheScreen(t *testing.T) {
+	a := &acting{proposal: Proposal{Plan: planned(lost().Document), Words: []string{"1 process group is replaced; 3.0GiB move"}, Confirm: "sample", CommandLine: "kubectl fdb replace sample log-2 -n fdb --context prod"}}
+	p := play(t, a)
+	var story strings.Builder
+	scene := func(name string) { story.WriteString("# " + name + "\n" + kept(p.m.View())) }
+	p.m = pressed(p.m, "r")
+	scene("working it out")
+	p.until(isProposed)
+	scene("proposed")
+	p.m = pressed(p.m, "y", "enter")
+	scene("y is not enough")
+	if len(a.carried) > 0 {
+		t.Fatal("it was carried out without what had to be typed")
+	}
+	p.m = pressed(p.m, "backspace", "sample", "enter")
+	p.until(isCarried)
+	scene("done")
+	if diff := cmp.Diff([]Ask{{Verb: "replace", Cluster: "sample", Subjects: []string{"log-2"}}}, a.carried); diff != "" {
+		t.Error(diff)
+	}
+	golden.RequireEqual(t, []byte(story.String()))
+}
+
+func TestWhatKeysAskFor(t *testing.T) {
+	tests := map[string]struct {
+		keys []string
+		want Ask
+	}{
+		"replace":                    {[]string{"r"}, Ask{"replace", "sample", []string{"log-2"}}},
+		"exclude":                    {[]string{"x"}, Ask{"exclude", "sample", []string{"log-2"}}},
+		"include":                    {[]string{"i"}, Ask{"include", "sample", []string{"log-2"}}},
+		"restart":                    {[]string{"R"}, Ask{"restart", "sample", []string{"log-2"}}},
+		"a pass":                     {[]string{"g"}, Ask{"reconcile", "sample", []string{}}},
+		"the node of the group":      {[]string{"C"}, Ask{"cordon", "sample", []string{"node-3"}}},
+		"a node of its view":         {[]string{"2", "j", "C"}, Ask{"cordon", "sample", []string{"node-2"}}},
+		"the group of another view":  {[]string{"3", "r"}, Ask{"replace", "sample", []string{"storage-1"}}},
+		"the group that is open":     {[]string{":", "storage-5", "enter", "R"}, Ask{"restart", "sample", []string{"storage-5"}}},
+		"the group, not the row now": {[]string{":", "storage-5", "enter", "e", "x"}, Ask{"exclude", "sample", []string{"storage-5"}}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			a := &acting{}
+			p := play(t, a)
+			p.m = pressed(p.m, tc.keys...)
+			p.until(isProposed)
+			if diff := cmp.Diff([]Ask{tc.want}, a.asked); diff != "" {
+				t.Error(diff)
+			}
+			if len(a.carried) > 0 {
+				t.Error("it was carried out unasked")
+			}
+		})
+	}
+}
+
+// Without actions no key asks for anything, and each says which flag allows it.
+func TestAScreenThatOnlyShowsDoesNothing(t *testing.T) {
+	for _, key := range []string{"r", "x", "i", "R", "C", "g"} {
+		m := pressed(shown(t, 100, 40, Options{}, entry(lost())), key)
+		if m.work != nil || !strings.Contains(m.View(), "this screen only shows; --allow-actions allows actions") {
+			t.Errorf("%s: %s", key, m.View())
+		}
+	}
+}
+
+// What is approved has to be what is so: not how it was some time ago.
+func TestNothingIsDoneFromAScreenThatIsNotNow(t *testing.T) {
+	for name, keys := range map[string][]string{"paused": {"p", "r"}, "looking back": {"[", "r"}} {
+		a := &acting{}
+		m := pressed(shown(t, 100, 40, Options{Actions: a}, entry(well()), entry(lost())), keys...)
+		if m.work != nil || !strings.Contains(m.View(), "this is not how it is now") {
+			t.Errorf("%s: %s", name, m.View())
+		}
+	}
+}
+
+func TestARefusedProposalCannotBeCarriedOut(t *testing.T) {
+	a := &acting{proposal: Proposal{Refused: "G-AVAIL: the database is unavailable"}}
+	p := play(t, a)
+	p.m = pressed(p.m, "r")
+	p.until(isProposed)
+	p.m = pressed(p.m, "y", "enter")
+	if p.m.work.phase != deciding || !strings.Contains(p.m.View(), "✗ G-AVAIL: the database is unavailable") {
+		t.Errorf("phase %d: %s", p.m.work.phase, p.m.View())
+	}
+	p.m = pressed(p.m, "esc")
+	if p.m.work != nil || len(p.m.panes) > 0 {
+		t.Error("esc does not leave it")
+	}
+}
+
+func TestAnActionThatFailsSaysSo(t *testing.T) {
+	a := &acting{err: errors.New("taking the Lease: somebody else has it")}
+	p := play(t, a)
+	p.m = pressed(p.m, "x")
+	p.until(isProposed)
+	if !strings.Contains(p.m.View(), "✗ taking the Lease: somebody else has it") {
+		t.Error(p.m.View())
+	}
+}
+
+func TestOneActionAtATime(t *testing.T) {
+	a := &acting{}
+	p := play(t, a)
+	p.m = pressed(p.m, "x")
+	p.until(isProposed)
+	p.m = pressed(p.m, "enter", "esc", "x")
+	if p.m.work.id != 1 || !strings.Contains(p.m.View(), "exclude log-2 still runs") {
+		t.Errorf("work %d: %s", p.m.work.id, p.m.View())
+	}
+	p.until(isCarried)
+	if !strings.Contains(p.m.View(), "✓ exclude log-2 is done") {
+		t.Error(p.m.View())
+	}
+}
+
+func TestAQuestionIsAnsweredOnTheScreen(t *testing.T) {
+	tests := map[string]struct {
+		keys []string
+		want []bool
+	}{
+		"yes":                           {[]string{"sample", "enter"}, []bool{true}},
+		"no":                            {[]string{"n", "enter"}, []bool{false}},
+		"something else is no answer":   {[]string{"y", "enter"}, nil},
+		"esc leaves it for later":       {[]string{"esc", "2", "a", "sample", "enter"}, []bool{true}},
+		"q is a letter while one types": {[]string{"q", "backspace", "n", "enter"}, []bool{false}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got []bool
+			m := shown(t, 100, 40, Options{}, entry(lost()), Entry{At: noon, Cluster: "sample", Question: &Question{
+				Text: "Delete sample-storage-3?", Words: []string{"its data is on no other process"}, Confirm: "sample", Answer: func(yes bool) { got = append(got, yes) },
+			}})
+			for _, k := range tc.keys {
+				next, cmd := m.Update(keyMsg(k))
+				m = next.(model)
+				if cmd != nil {
+					cmd()
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if waits := len(m.questions) > 0; waits != (tc.want == nil) {
+				t.Errorf("it waits for an answer: %v", waits)
+			}
+		})
+	}
+}

@@ -1,0 +1,119 @@
+package tui
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// everyKey are all keys that do something, and some that do not.
+func everyKey() []string {
+	keys := []string{"backspace", "down", "up", "home", "st", "log-2", "例え", "\x1b", "Z", "ctrl+u"}
+	for _, b := range bindings() {
+		keys = append(keys, b.keys...)
+	}
+	return keys
+}
+
+// somewhere is a text as a cluster could tell it, or somebody who means harm.
+func somewhere(r *rand.Rand) string {
+	texts := []string{"", "storage-3", "例え=テスト", "[2001:db8::1]:4501:tls", "a\nb\tc", "\x1b[2J\x1b[31m", "\x9b2J", "e\u0301👩‍👩‍👧", strings.Repeat("long", 60), "\xff\xfe", "\u202etxet"}
+	return texts[r.IntN(len(texts))]
+}
+
+// anyFrame is a frame of which anything may be missing or odd.
+func anyFrame(r *rand.Rand) *ui.Frame {
+	f := []func() *ui.Frame{well, lost, func() *ui.Frame { return &ui.Frame{} }}[r.IntN(3)]()
+	for range r.IntN(6) {
+		f.Groups.Items = append(f.Groups.Items, ui.GroupView{ID: somewhere(r), Class: somewhere(r), Zone: somewhere(r), Node: somewhere(r), Addresses: []string{somewhere(r)}})
+		f.Nodes.Items = append(f.Nodes.Items, ui.NodeView{Name: somewhere(r), Taints: []string{somewhere(r)}, Note: somewhere(r)})
+		f.Exclusions.Items = append(f.Exclusions.Items, ui.DrainView{ID: somewhere(r), Process: somewhere(r), State: ui.Exclusion(somewhere(r)), Reason: somewhere(r)})
+		f.Coordinators.Items = append(f.Coordinators.Items, ui.CoordinatorDetailView{Group: somewhere(r), CoordinatorView: ui.CoordinatorView{Address: somewhere(r)}})
+		f.Events.Items = append(f.Events.Items, ui.EventView{Reason: somewhere(r), Object: somewhere(r), Message: somewhere(r), ProcessGroup: somewhere(r)})
+		f.Sources = append(f.Sources, ui.FrameSource{Name: somewhere(r), Trouble: somewhere(r)})
+	}
+	f.Status.Summary += somewhere(r)
+	if r.IntN(4) == 0 {
+		f.Plan, f.Why = nil, nil
+	}
+	return f
+}
+
+// anything is something that a screen can be told.
+func anything(r *rand.Rand, lines []Entry) tea.Msg {
+	at := noon.Add(time.Duration(r.IntN(600)) * time.Second)
+	cluster := []string{"sample", "other", "stranger"}[r.IntN(3)]
+	switch r.IntN(8) {
+	case 0:
+		return tea.WindowSizeMsg{Width: r.IntN(220), Height: 1 + r.IntN(70)}
+	case 1:
+		return told{Entry{At: at, Cluster: cluster, Frame: anyFrame(r)}}
+	case 2:
+		return told{Entry{At: at, Cluster: cluster, Pass: lines[r.IntN(len(lines))].Pass}}
+	case 3:
+		return ticks{at}
+	case 4:
+		return told{Entry{At: at, Cluster: cluster, Question: &Question{Text: somewhere(r), Words: []string{somewhere(r)}}}}
+	case 5:
+		return proposed{id: r.IntN(5), proposal: Proposal{Plan: planned(ui.Document{}), Words: []string{somewhere(r)}, Confirm: "y", Refused: []string{"", somewhere(r)}[r.IntN(2)]}}
+	case 6:
+		return carried{r.IntN(5), []error{nil, fmt.Errorf("odd: %s", somewhere(r))}[r.IntN(2)]}
+	}
+	return nil
+}
+
+func TestNothingBreaksTheScreen(t *testing.T) {
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 5
+	}
+	for seed := range seeds {
+		r := rand.New(rand.NewPCG(seed, 1))
+		o := Options{Color: seed%2 == 0}
+		if seed%3 == 0 {
+			o.Actions = &acting{}
+		}
+		if seed%5 == 4 {
+			o.Replay = append([]Entry{entry(well()), entry(lost())}, running()...)
+		}
+		m, keys, lines := shown(t, 80, 24, o), everyKey(), append(running(), Entry{Pass: json.RawMessage(`{"event":"stage"}`)}, Entry{Pass: json.RawMessage(`[]`)})
+		var did []string
+		for range 250 {
+			if msg := anything(r, lines); msg != nil {
+				m = after(m, msg)
+				did = append(did, fmt.Sprintf("%T", msg))
+			} else {
+				k := keys[r.IntN(len(keys))]
+				m = pressed(m, k)
+				did = append(did, k)
+			}
+			if why := misfit(m); why != "" {
+				t.Fatalf("seed %d: %s\nafter %v", seed, why, did)
+			}
+			if control := controlIn(m.View(), o.Color); control != "" {
+				t.Fatalf("seed %d: %s reaches the terminal\nafter %v", seed, control, did)
+			}
+		}
+	}
+}
+
+// controlIn is what in a screen could do more than show text and colours; empty for
+// nothing.
+func controlIn(screen string, colour bool) string {
+	for i, r := range screen {
+		switch {
+		case r == '\n':
+		case r == '\x1b' && colour && sgr.MatchString(screen[i:]):
+		case r < ' ', r >= 0x7f && r < 0xa0, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+			return fmt.Sprintf("%q", screen[i:min(len(screen), i+20)])
+		}
+	}
+	return ""
+}
