@@ -90,7 +90,7 @@ simulate: ## Random histories over the simulated world: make simulate SEEDS=500 
 
 .PHONY: bench
 bench: build build-sandbox ## Measure what docs/performance.md promises, as ratios within one run (minutes)
-	go test -run '^$$' -bench . ./internal/fdbsim ./pkg/fdb ./pkg/reconcile/stages
+	go test -run '^$$' -bench . ./internal/fdbsim ./pkg/fdb ./pkg/reconcile/stages ./pkg/ui/tui
 	go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./test/bench
 
 .PHONY: fuzz

@@ -64,22 +64,24 @@ type ranked struct {
 	// name and number are the parts of its ID: storage-9 comes before storage-10.
 	name   string
 	number int
+	// place is where it was, which decides where nothing else does.
+	place int
 }
 
 // sorted are process groups in the order that people chose.
-func (c choice) sorted(groups []ui.GroupView) []ranked {
-	list := make([]ranked, len(groups))
+func (c choice) sorted(groups []ui.GroupView) []*ranked {
+	list := make([]*ranked, len(groups))
 	for i := range groups {
 		g := &groups[i]
 		name, number := splitID(g.ID)
-		list[i] = ranked{g, gravity(*g), name, number}
+		list[i] = &ranked{g, gravity(*g), name, number, i}
 	}
-	slices.SortStableFunc(list, c.compare)
+	slices.SortFunc(list, c.compare)
 	return list
 }
 
 // compare orders two process groups.
-func (c choice) compare(a, b ranked) int {
+func (c choice) compare(a, b *ranked) int {
 	if n := cmp.Compare(c.by.of(*a.GroupView), c.by.of(*b.GroupView)); n != 0 {
 		return n
 	}
@@ -97,11 +99,11 @@ func (c choice) compare(a, b ranked) int {
 	if n != 0 {
 		return n
 	}
-	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.number, b.number))
+	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.number, b.number), cmp.Compare(a.place, b.place))
 }
 
 // compareTrouble puts those first that have conditions for the longest.
-func compareTrouble(a, b ranked) int {
+func compareTrouble(a, b *ranked) int {
 	switch {
 	case len(a.Conditions) == 0 || len(b.Conditions) == 0:
 		return cmp.Compare(len(b.Conditions), len(a.Conditions))
@@ -111,7 +113,7 @@ func compareTrouble(a, b ranked) int {
 }
 
 // compareUptime puts those first that started last: what restarts is what to look at.
-func compareUptime(a, b ranked) int {
+func compareUptime(a, b *ranked) int {
 	switch {
 	case a.UptimeSeconds == nil && b.UptimeSeconds == nil:
 		return 0

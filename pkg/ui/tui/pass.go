@@ -19,8 +19,8 @@ type pass struct {
 	stages []stage
 	// refused are the gates that were answered with no before the first change.
 	refused []plan.Check
-	// running is the stage that runs now; empty between stages.
-	running string
+	// running is the place of the stage that runs now, from 1; 0 between stages.
+	running int
 	// ended is when it ended; zero while it runs.
 	ended   time.Time
 	outcome string
@@ -34,7 +34,9 @@ type pass struct {
 
 // stage is one step of a pass.
 type stage struct {
-	name    string
+	name string
+	// round is the last one that it ran in; 0 before it did.
+	round   int
 	outcome string
 	reason  string
 	why     string
@@ -100,7 +102,7 @@ func (p pass) apply(at time.Time, text json.RawMessage) pass {
 	case "gates":
 		p.refused = slices.DeleteFunc(l.Checks, func(c plan.Check) bool { return c.OK })
 	case "pass":
-		p.running, p.ended, p.outcome, p.acted, p.stopped, p.failures = "", at, l.Outcome, l.Acted, l.Stopped, l.Failures
+		p.running, p.ended, p.outcome, p.acted, p.stopped, p.failures = 0, at, l.Outcome, l.Acted, l.Stopped, l.Failures
 	case "resting":
 		p.resting = &rest{l.Reason, l.NotBefore, l.NoLaterThan}
 	case "woken":
@@ -114,10 +116,10 @@ func (p pass) apply(at time.Time, text json.RawMessage) pass {
 // start is a new pass, or another round of one, in which what stages did stays visible.
 func (p pass) start(at time.Time, l passLine) pass {
 	if l.Round > 1 && p.number == l.Pass {
-		p.round = l.Round
+		p.round, p.running = l.Round, 0
 		return p
 	}
-	n := pass{number: max(1, l.Pass), round: l.Round, preview: l.Preview, started: at}
+	n := pass{number: max(1, l.Pass), round: max(1, l.Round), preview: l.Preview, started: at}
 	for _, name := range l.Stages {
 		n.stages = append(n.stages, stage{name: name})
 	}
@@ -131,6 +133,9 @@ func (p *pass) inStage(at time.Time, l passLine) {
 		return
 	}
 	s := p.stages[i]
+	if s.round < p.round { // in a later round only what it did stays
+		s.round, s.outcome, s.reason = p.round, "", ""
+	}
 	s.actions = slices.Clone(s.actions)
 	switch l.Event {
 	case "observing":
@@ -152,15 +157,15 @@ func (p *pass) inStage(at time.Time, l passLine) {
 	default:
 		return
 	}
-	p.running = s.name
+	p.running = i + 1
 	if l.Event == "stage" {
-		p.running = ""
+		p.running = 0
 	}
 	p.stages[i] = s
 }
 
-// current is the stage of a name that runs: a pass can have one twice, and then the
-// second begins once the first has ended. -1 for none.
+// current is the stage of a name that a line is about: a pass can have one twice, and then
+// the second begins once the first has ended. -1 for none.
 func (p *pass) current(name string) int {
 	found := -1
 	for i, s := range p.stages {
@@ -168,11 +173,19 @@ func (p *pass) current(name string) int {
 			continue
 		}
 		found = i
-		if s.outcome == "" {
+		if s.round < p.round || s.outcome == "" {
 			break
 		}
 	}
 	return found
+}
+
+// now is the stage that runs.
+func (p pass) now() (stage, bool) {
+	if p.running == 0 {
+		return stage{}, false
+	}
+	return p.stages[p.running-1], true
 }
 
 // ended notes how the last action of a summary ended.

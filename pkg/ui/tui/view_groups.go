@@ -33,7 +33,7 @@ func groupsPage(s sight) page {
 }
 
 // groupsSay counts process groups, and says how they are shown.
-func (s sight) groupsSay(groups []ranked) line {
+func (s sight) groupsSay(groups []*ranked) line {
 	v := s.look().Status.ProcessGroups
 	troubled := 0
 	for _, g := range groups {
@@ -76,7 +76,7 @@ func (s sight) headline(of string) []span {
 	return []span{say(strong, fmt.Sprintf("%s %s", groupingWords[s.choice.by], of)), say(faint, fmt.Sprintf("  %d, %d with trouble", n, troubled))}
 }
 
-func (s sight) groupRow(r ranked) row {
+func (s sight) groupRow(r *ranked) row {
 	t, g := r.gravity, r.GroupView
 	return row{key: g.ID, group: g.ID, node: g.Node, tone: t, more: func(s sight) []line { return s.aboutGroup(g.ID) }, cells: []span{
 		{t.mark(), t}, say(toneOfID(t), g.ID), say(plain, g.Class), say(t, s.conditions(*g)),

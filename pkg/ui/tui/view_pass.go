@@ -63,16 +63,6 @@ func (s sight) restSays() line {
 	return line{say(faint, " · next within "+s.until(r.noLaterThan))}
 }
 
-// now is the stage that runs.
-func (p pass) now() (stage, bool) {
-	for i := len(p.stages) - 1; i >= 0 && p.running != ""; i-- {
-		if p.stages[i].name == p.running && p.stages[i].outcome == "" {
-			return p.stages[i], true
-		}
-	}
-	return stage{}, false
-}
-
 // doing is what a stage does now, and for how long.
 func (s sight) doing(st stage) string {
 	for i := len(st.actions) - 1; i >= 0; i-- {
@@ -103,7 +93,7 @@ func (s sight) stageRow(i int, st stage) row {
 	t, outcome, reason := toneOfOutcome(st.outcome), st.outcome, st.reason
 	mark := t.mark()
 	switch {
-	case outcome == "" && s.pass.running == st.name:
+	case s.pass.running == i+1:
 		t, mark, outcome, reason = strong, "●", "running", strings.TrimPrefix(s.doing(st), ": ")
 	case outcome == "":
 		mark, outcome = " ", nothing
@@ -119,7 +109,7 @@ func (s sight) stageRow(i int, st stage) row {
 			done++
 		}
 	}
-	return row{key: fmt.Sprintf("%d %s", i, st.name), tone: max(t, plain), more: func(s sight) []line { return s.aboutStage(i) }, cells: []span{
+	return row{key: fmt.Sprintf("%d %s", i, st.name), tone: t, more: func(s sight) []line { return s.aboutStage(i) }, cells: []span{
 		{mark, t}, say(plain, st.name), say(t, outcome), say(plain, fmt.Sprint(done)), say(plain, orNothing(reason)),
 	}}
 }
@@ -131,7 +121,7 @@ func (s sight) aboutStage(i int) []line {
 	}
 	st := s.pass.stages[i]
 	outcome := orNothing(st.outcome)
-	if st.outcome == "" && s.pass.running == st.name {
+	if s.pass.running == i+1 {
 		outcome = "running" + s.doing(st)
 	}
 	lines := []line{heading(st.name), factIn(toneOfOutcome(st.outcome), "outcome", outcome), fact("reason", orNothing(st.reason)), fact("wants", orNothing(st.why))}
