@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -290,3 +291,11 @@ func running() []Entry {
 }
 
 func entry(f *ui.Frame) Entry { return Entry{At: noon, Cluster: "sample", Frame: f} }
+
+// pipe is keys to type, and where they are read.
+func pipe(t *testing.T) (in io.Reader, keys io.WriteCloser) {
+	t.Helper()
+	r, w := io.Pipe()
+	t.Cleanup(func() { w.Close() })
+	return r, w
+}

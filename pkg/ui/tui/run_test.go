@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"errors"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +22,7 @@ func (f stuck) Follow(_ context.Context, _ string, send func(Entry)) {
 func (f stuck) Refresh() {}
 
 func TestTheScreenEndsAtOnceThoughTheFeedHangs(t *testing.T) {
-	in, keys := io.Pipe()
+	in, keys := pipe(t)
 	out := &screenCapture{}
 	frame := &ui.Frame{Status: ui.StatusView{Summary: "all is well"}}
 	ended := make(chan error, 1)
@@ -55,7 +54,7 @@ func TestTheScreenEndsAtOnceThoughTheFeedHangs(t *testing.T) {
 }
 
 func TestTheScreenEndsWithItsContext(t *testing.T) {
-	in, _ := io.Pipe()
+	in, _ := pipe(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error, 1)
 	go func() {

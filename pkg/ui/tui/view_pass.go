@@ -101,7 +101,11 @@ func (s sight) stageRow(i int, st stage) row {
 		t = faint
 	}
 	if reason == "" && len(st.actions) > 0 {
-		reason = st.actions[len(st.actions)-1].summary
+		last := st.actions[len(st.actions)-1]
+		reason = last.summary
+		if last.failure != "" {
+			reason += ": " + last.failure
+		}
 	}
 	done := 0
 	for _, a := range st.actions {
