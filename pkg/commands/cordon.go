@@ -95,18 +95,27 @@ func (o cordonOptions) run(ctx context.Context, env *Env, args []string) error {
 		return err
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
-	if err := env.showEvacuation(ctx, key, nodes, taint); err != nil {
+	c, err := o.prepare(ctx, env, key, nodes, taint)
+	if err != nil {
 		return causeOf(ctx, err)
+	}
+	return env.carryOut(ctx, key, c)
+}
+
+// prepare says what would become of the groups on the nodes, and makes the change.
+func (o cordonOptions) prepare(ctx context.Context, env *Env, key types.NamespacedName, nodes []string, taint *corev1.Taint) (change, error) {
+	if err := env.showEvacuation(ctx, key, nodes, taint); err != nil {
+		return change{}, err
 	}
 	open, err := env.openAmong(ctx, nodes)
 	if err != nil {
-		return err
+		return change{}, err
 	}
 	c := o.change(key.Name, nodes, taint)
 	if len(open) > 0 { // what somebody else cordoned is not ours to open
 		c.undo = uncordonWords(key.Name, open, taint)
 	}
-	return env.carryOut(ctx, key, c)
+	return c, nil
 }
 
 // check finds what is wrong with the flags before anything is read.

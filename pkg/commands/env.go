@@ -53,6 +53,9 @@ type Env struct {
 
 	// planned is the approved plan that the command carries out; nil without --plan.
 	planned *ui.ApprovedPlan
+	// hearing hears what passes say, and answers what they ask, in the place of the
+	// terminal; nil for the terminal.
+	hearing *hearing
 
 	global  globalFlags
 	about   types.NamespacedName // the cluster that the command is about, once known

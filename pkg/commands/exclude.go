@@ -71,20 +71,9 @@ func (o excludeOptions) run(ctx context.Context, env *Env, args []string) error 
 		return err
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	c, err := o.prepare(ctx, env, key)
 	if err != nil {
 		return causeOf(ctx, err)
-	}
-	chosen, err := o.chooseFrom(env, key, facts)
-	if err != nil {
-		return err
-	}
-	c := o.change(key.Name, chosen)
-	// What somebody else had excluded before stays so when this is taken back.
-	before := both(chosen, ui.ExcludedGroups(facts))
-	ours := slices.DeleteFunc(slices.Clone(chosen), func(id v1beta2.ProcessGroupID) bool { return slices.Contains(before, id) })
-	if len(ours) > 0 {
-		c.undo = append([]string{"include", key.Name}, texts(ours)...)
 	}
 	if err := env.carryOut(ctx, key, c); err != nil {
 		return err
@@ -93,6 +82,26 @@ func (o excludeOptions) run(ctx context.Context, env *Env, args []string) error 
 		env.talk("a pass replaces what stays excluded for %s; automationOptions.replacements says so", record.FailureDetectionTime())
 	}
 	return nil
+}
+
+// prepare chooses the groups, and makes the change of them.
+func (o excludeOptions) prepare(ctx context.Context, env *Env, key types.NamespacedName) (change, error) {
+	facts, err := observation{env: env, key: key}.facts(ctx)
+	if err != nil {
+		return change{}, err
+	}
+	chosen, err := o.chooseFrom(env, key, facts)
+	if err != nil {
+		return change{}, err
+	}
+	c := o.change(key.Name, chosen)
+	// What somebody else had excluded before stays so when this is taken back.
+	before := both(chosen, ui.ExcludedGroups(facts))
+	ours := slices.DeleteFunc(slices.Clone(chosen), func(id v1beta2.ProcessGroupID) bool { return slices.Contains(before, id) })
+	if len(ours) > 0 {
+		c.undo = append([]string{"include", key.Name}, texts(ours)...)
+	}
+	return c, nil
 }
 
 // change is the list of stages that excludes the groups.

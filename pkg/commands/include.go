@@ -72,9 +72,18 @@ func (o includeOptions) run(ctx context.Context, env *Env, args []string) error 
 		return err
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	c, err := o.prepare(ctx, env, key)
 	if err != nil {
 		return causeOf(ctx, err)
+	}
+	return env.carryOut(ctx, key, c)
+}
+
+// prepare chooses the groups, and makes the change of them.
+func (o includeOptions) prepare(ctx context.Context, env *Env, key types.NamespacedName) (change, error) {
+	facts, err := observation{env: env, key: key}.facts(ctx)
+	if err != nil {
+		return change{}, err
 	}
 	var chosen []v1beta2.ProcessGroupID
 	switch {
@@ -83,7 +92,7 @@ func (o includeOptions) run(ctx context.Context, env *Env, args []string) error 
 		o.tellStrays(env, key, facts)
 	case o.chooses():
 		if chosen, err = o.chooseFrom(env, key, facts); err != nil {
-			return err
+			return change{}, err
 		}
 	}
 	c := o.change(key.Name, chosen)
@@ -91,7 +100,7 @@ func (o includeOptions) run(ctx context.Context, env *Env, args []string) error 
 	if excluded := both(chosen, ui.ExcludedGroups(facts)); len(excluded) > 0 {
 		c.undo = append([]string{"exclude", key.Name}, texts(excluded)...)
 	}
-	return env.carryOut(ctx, key, c)
+	return c, nil
 }
 
 // both are the groups of a that are in b as well.

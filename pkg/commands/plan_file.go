@@ -74,7 +74,7 @@ func (p *passes) confirmPlan(ctx context.Context, approved *ui.ApprovedPlan) err
 	if err := p.showView(view, done); err != nil || len(view.Items) == 0 {
 		return err
 	}
-	return p.question(ctx)
+	return p.question(ctx, view)
 }
 
 // compare refuses when the plan that would be made now is another one. What part of the

@@ -41,7 +41,7 @@ func (p *passes) all(ctx context.Context) error {
 		if err := p.confirmPlan(ctx, p.env.planned); err != nil {
 			return causeOf(ctx, err)
 		}
-	} else if !p.approved.everything {
+	} else if !p.approved.everything && !p.approved.asked {
 		if err := p.ask(ctx); err != nil {
 			return causeOf(ctx, err)
 		}
@@ -69,7 +69,7 @@ func (p *passes) ask(ctx context.Context) error {
 	if len(view.Items) == 0 {
 		return nil // nothing to agree to; the pass will say what it waits for
 	}
-	if err := p.question(ctx); err != nil {
+	if err := p.question(ctx, view); err != nil {
 		return err
 	}
 	p.approved.add(view)
@@ -77,11 +77,11 @@ func (p *passes) ask(ctx context.Context) error {
 }
 
 // question asks whether what was shown shall be done.
-func (p *passes) question(ctx context.Context) error {
+func (p *passes) question(ctx context.Context, view ui.PlanView) error {
 	if p.dangerous {
 		return p.env.confirmName(ctx, p.key.Name)
 	}
-	return p.env.confirm(ctx, "Do this?")
+	return p.env.agrees(ctx, view, "Do this?")
 }
 
 // show shows what a pass would do. The error is why none could do anything.
@@ -97,10 +97,15 @@ func (p *passes) showView(view ui.PlanView, done reconcile.PassDone) error {
 	if err := ui.WritePlan(p.env.ErrOut, view, ui.PlanOptions{Paint: p.env.paint(p.env.ErrOut)}); err != nil {
 		return err
 	}
+	return refusalOf(view, done)
+}
+
+// refusalOf is why a pass could do nothing of its plan; nil when it could.
+func refusalOf(v ui.PlanView, done reconcile.PassDone) error {
 	if done.Outcome == reconcile.Failed || done.Stopped != nil {
 		return &failure{code: passCode(done), err: failureOf(done), told: true}
 	}
-	if refused := view.Refused(); len(refused) > 0 {
+	if refused := v.Refused(); len(refused) > 0 {
 		err := &reconcile.RefusedError{Check: refused[0]}
 		return &failure{code: refusalCode(err), err: err, told: true}
 	}
@@ -125,6 +130,9 @@ func (p *passes) once(ctx context.Context) error {
 }
 
 func (p *passes) reporter() func(reconcile.Event) {
+	if p.env.hearing != nil {
+		return p.env.hearing.event
+	}
 	if p.output == "json" {
 		return ui.JSON(p.env.Out)
 	}
@@ -134,7 +142,7 @@ func (p *passes) reporter() func(reconcile.Event) {
 // goOn decides whether another pass is to run, and waits until it is time for it.
 func (p *passes) goOn(ctx context.Context) (bool, error) {
 	var beyond *reconcile.BeyondPlanError
-	if errors.As(p.last.Stopped, &beyond) && p.env.planned == nil && p.env.IsTerminal(p.env.In) {
+	if errors.As(p.last.Stopped, &beyond) && p.env.planned == nil && p.env.canBeAsked() {
 		p.env.talk("%s", beyond.Error())
 		return true, p.ask(ctx)
 	}
@@ -219,6 +227,9 @@ func (p *passes) worthWaiting() bool {
 // the end of the command.
 func (p *passes) finish(ctx context.Context, err error) error {
 	end := p.end(ctx, err)
+	if p.env.hearing != nil {
+		p.env.hearing.document(p.document(end))
+	}
 	if p.output == "json" {
 		return errors.Join(ui.WriteJSON(p.env.Out, p.document(end)), end)
 	}

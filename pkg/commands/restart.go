@@ -83,26 +83,34 @@ func (o restartOptions) run(ctx context.Context, env *Env, args []string) error 
 		return err
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	c, err := o.prepare(ctx, env, key)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
+	if o.wait {
+		env.talk("to go on if this run is cut short: %s", env.command(append(c.words, c.shared()...)...))
+	}
+	return env.carryOut(ctx, key, c)
+}
+
+// prepare chooses the groups, and makes the change of them.
+func (o restartOptions) prepare(ctx context.Context, env *Env, key types.NamespacedName) (change, error) {
+	facts, err := observation{env: env, key: key}.facts(ctx)
+	if err != nil {
+		return change{}, err
+	}
 	chosen, err := o.chooseFrom(env, key, facts)
 	if err != nil {
-		return err
+		return change{}, err
 	}
 	if env.planned != nil && o.since == "" {
 		o.since = sinceOf(env.planned.Command)
 	}
 	since, err := o.begin(facts)
 	if err != nil {
-		return err
+		return change{}, err
 	}
-	c := o.change(key.Name, chosen, since)
-	if o.wait {
-		env.talk("to go on if this run is cut short: %s", env.command(append(c.words, c.shared()...)...))
-	}
-	return env.carryOut(ctx, key, c)
+	return o.change(key.Name, chosen, since), nil
 }
 
 // check finds what is wrong with the flags before anything is read.

@@ -203,11 +203,20 @@ func (o screenOptions) show(ctx context.Context, env *Env, namespace string, clu
 		feed := &screenFeed{env: env, namespace: namespace, interval: o.interval}
 		return o.showPlain(ctx, env, clusters, feed, keep)
 	}
-	quiet := env.beside(io.Discard)
-	feed := &screenFeed{env: quiet, namespace: namespace, interval: o.interval}
+	actions := &screenActions{env: env, namespace: namespace}
+	var feed tui.Feed = &screenFeed{env: env.beside(io.Discard), namespace: namespace, interval: o.interval}
+	passes := &reconcilingFeed{Feed: feed, actions: actions}
+	if o.reconcile {
+		feed = passes
+	}
 	s := env.screen(clusters)
 	s.Feed, s.Namespace, s.Interval = recorded{feed, keep}, namespace, o.interval
-	return tui.Run(ctx, s)
+	if o.allow {
+		s.Actions = kept{actions, keep}
+	}
+	err := tui.Run(ctx, s)
+	actions.wait(env)
+	return errors.Join(err, passes.end())
 }
 
 // screen is a screen of this terminal.

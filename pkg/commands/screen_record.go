@@ -31,6 +31,20 @@ func (r recorded) Follow(ctx context.Context, cluster string, send func(tui.Entr
 	})
 }
 
+// kept are actions of which it is kept what they do.
+type kept struct {
+	tui.Actions
+	keep func(tui.Entry)
+}
+
+// CarryOut implements tui.Actions.
+func (k kept) CarryOut(ctx context.Context, p tui.Proposal, send func(tui.Entry)) error {
+	return k.Actions.CarryOut(ctx, p, func(e tui.Entry) {
+		k.keep(e)
+		send(e)
+	})
+}
+
 // newRecorder keeps entries in a new file, whole lines at a time; without a path it keeps
 // nothing. done closes the file, and returns what went wrong with it.
 func newRecorder(path string) (keep func(tui.Entry), done func() error, err error) {
@@ -56,6 +70,9 @@ type recorder struct {
 }
 
 func (r *recorder) keep(e tui.Entry) {
+	if e.Frame == nil && e.Pass == nil {
+		return // a question is none that could be answered later
+	}
 	text, err := json.Marshal(e)
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -208,11 +208,11 @@ func TestARecorderThatCannotWriteSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keep(tui.Entry{Cluster: "c"})
+	keep(tui.Entry{Cluster: "c", Pass: json.RawMessage("{}")})
 	if err := done(); err != nil {
 		t.Error(err)
 	}
-	keep(tui.Entry{Cluster: "late"}) // from somebody who has not ended yet
+	keep(tui.Entry{Cluster: "late", Pass: json.RawMessage("{}")}) // from somebody who has not ended yet
 	text, err := os.ReadFile(path)
 	if err != nil || strings.Count(string(text), "\n") != 1 {
 		t.Errorf("%v: %s", err, text)
@@ -222,7 +222,7 @@ func TestARecorderThatCannotWriteSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &recorder{file: closed}
-	r.keep(tui.Entry{Cluster: "c"})
+	r.keep(tui.Entry{Cluster: "c", Pass: json.RawMessage("{}")})
 	if err := r.close(); err == nil || !strings.Contains(err.Error(), "keeping what was shown") {
 		t.Errorf("%v", err)
 	}

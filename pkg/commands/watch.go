@@ -62,10 +62,11 @@ func (w *watching) agree(ctx context.Context) error {
 	if w.approved.everything {
 		return nil
 	}
-	if _, err := w.show(ctx); err != nil {
+	view, err := w.show(ctx)
+	if err != nil {
 		return err
 	}
-	if err := w.env.confirm(ctx, "Do this, and whatever later passes want, without asking again?"); err != nil {
+	if err := w.env.agrees(ctx, view, "Do this, and whatever later passes want, without asking again?"); err != nil {
 		return err
 	}
 	w.approved.everything = true

@@ -13,6 +13,9 @@ import (
 
 // print writes a line of a watch's own into the stream of events.
 func (w *watching) print(line any) {
+	if w.env.hearing != nil {
+		w.env.hearing.document(line)
+	}
 	if w.output == "json" {
 		_ = ui.WriteJSON(w.env.Out, line) // a reader that went away ends the process
 	}
@@ -74,6 +77,9 @@ func (w *watching) conclude(ctx context.Context, err error) error {
 	terminated := errors.As(cause, interrupted) && (*interrupted).Signal == syscall.SIGTERM
 	if w.kept == nil && (terminated || errors.Is(cause, errGone)) {
 		end = nil
+	}
+	if w.env.hearing != nil {
+		w.env.hearing.document(w.result(end))
 	}
 	did := fmt.Sprintf("%d actions in %d passes", w.acted, w.count)
 	if w.output == "json" {

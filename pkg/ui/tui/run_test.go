@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-
 // stuck is a feed that tells one thing and then hangs, whatever is asked of it.
 type stuck struct{ entry Entry }
 

@@ -1,0 +1,242 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
+)
+
+// screenActions carries out what keys ask for, as the commands themselves do it.
+type screenActions struct {
+	env       *Env
+	namespace string
+
+	mu       sync.Mutex
+	proposed *proposed // what was proposed last; nothing else can be carried out
+	running  sync.WaitGroup
+	// ends are how runs ended, for when the screen is gone.
+	ends []string
+}
+
+var _ tui.Actions = (*screenActions)(nil)
+
+// proposed is a command that waits for an answer.
+type proposed struct {
+	tui.Proposal
+	passes *passes
+	said   *said
+}
+
+// said is what a command says, in the place of stderr.
+type said struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+// lines are what was said since they were taken last.
+func (s *said) lines() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := strings.TrimRight(s.text.String(), "\n")
+	s.text.Reset()
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}
+
+// Propose implements tui.Actions.
+func (a *screenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal, error) {
+	words := &said{}
+	env := a.env.beside(words)
+	key := types.NamespacedName{Namespace: a.namespace, Name: ask.Cluster}
+	verb, known := screenVerbs[ask.Verb]
+	if !known {
+		return tui.Proposal{Ask: ask}, fmt.Errorf("there is no action %q", ask.Verb)
+	}
+	c, err := verb(ctx, env, key, ask.Subjects)
+	if err != nil {
+		return refusedOr(ctx, tui.Proposal{Ask: ask, Words: words.lines()}, err)
+	}
+	p := tui.Proposal{Ask: ask, CommandLine: env.command(append(c.words, c.shared()...)...)}
+	run, err := env.passesOver(ctx, key, c)
+	if err != nil {
+		return refusedOr(ctx, p, err)
+	}
+	view, done, err := run.preview(ctx)
+	if err != nil {
+		return refusedOr(ctx, p, err)
+	}
+	p.Plan, p.Words = &view, words.lines()
+	if len(c.undo) > 0 {
+		p.Words = append(p.Words, "to take it back: "+env.command(c.undo...))
+	}
+	if !c.reversible {
+		p.Confirm = "y"
+	}
+	if err := refusalOf(view, done); err != nil {
+		return refusedOr(ctx, p, err)
+	}
+	if len(view.Items) == 0 {
+		p.Refused = nothingToDo(view)
+		return p, nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.proposed = &proposed{Proposal: p, passes: run, said: words}
+	return p, nil
+}
+
+// refusedOr is a proposal that cannot be carried out, and says why. That somebody left
+// before it was ready is an error.
+func refusedOr(ctx context.Context, p tui.Proposal, err error) (tui.Proposal, error) {
+	if ctx.Err() != nil {
+		return p, causeOf(ctx, err)
+	}
+	p.Refused = explain(err)
+	return p, nil
+}
+
+// nothingToDo is why a plan has no actions.
+func nothingToDo(v ui.PlanView) string {
+	if len(v.Holds) > 0 {
+		return v.Holds[0].Step + ": " + v.Holds[0].Reason
+	}
+	return "there is nothing to do"
+}
+
+// take is the command that was proposed, once. A plan that somebody saw earlier is none
+// that may be carried out.
+func (a *screenActions) take(p tui.Proposal) (*proposed, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	last := a.proposed
+	a.proposed = nil
+	if last == nil || p.Plan == nil || last.Plan.Digest != p.Plan.Digest || last.CommandLine != p.CommandLine {
+		return nil, errors.New("this is not what was proposed last; nothing was changed")
+	}
+	a.running.Add(1)
+	return last, nil
+}
+
+// CarryOut implements tui.Actions. It does what was approved and nothing beyond: what a
+// later pass wants beside is asked on the screen.
+func (a *screenActions) CarryOut(ctx context.Context, p tui.Proposal, send func(tui.Entry)) error {
+	last, err := a.take(p)
+	if err != nil {
+		return err
+	}
+	defer a.running.Done()
+	run := last.passes
+	run.env.hearing = a.hearing(p.Cluster, send)
+	run.approved.add(*last.Plan)
+	ctx, stop := untilLeft(ctx)
+	defer stop()
+	err = run.all(ctx)
+	a.ended(p.Cluster, err)
+	if err != nil {
+		return errors.New(explain(err))
+	}
+	return nil
+}
+
+// untilLeft is a context that ends with another, as Ctrl-C ends a command: the action that
+// runs is finished, and what was locked is given back.
+func untilLeft(ctx context.Context) (context.Context, func()) {
+	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	unhook := context.AfterFunc(ctx, func() { cancel(&InterruptedError{Signal: os.Interrupt}) })
+	return inner, func() { unhook(); cancel(nil) }
+}
+
+// hearing has what passes say sent to the screen, and what they ask asked there.
+func (a *screenActions) hearing(cluster string, send func(tui.Entry)) *hearing {
+	tell := func(line json.RawMessage) {
+		send(tui.Entry{At: a.env.Clock.Now().UTC(), Cluster: cluster, Pass: line})
+	}
+	return &hearing{
+		event:    ui.Lines(tell),
+		document: func(document any) { tell(ui.Line(document)) },
+		agrees: func(ctx context.Context, v ui.PlanView, question string) error {
+			answers := make(chan bool, 1)
+			send(tui.Entry{At: a.env.Clock.Now().UTC(), Cluster: cluster, Question: &tui.Question{
+				Text: question, Words: planWords(v), Answer: func(yes bool) { answers <- yes },
+			}})
+			select {
+			case <-ctx.Done():
+				return causeOf(ctx, ctx.Err())
+			case yes := <-answers:
+				if !yes {
+					return &failure{code: ExitUnconfirmed, err: errors.New("declined; nothing was changed")}
+				}
+				return nil
+			}
+		},
+	}
+}
+
+// planWords are a plan as a question shows it.
+func planWords(v ui.PlanView) []string {
+	var lines []string
+	for _, item := range v.Items {
+		line := item.Step + ": " + item.Summary
+		if item.Impact != "none" {
+			line += " (" + string(item.Impact) + ")"
+		}
+		lines = append(lines, line)
+	}
+	for _, h := range v.Holds {
+		lines = append(lines, h.Step+" waits: "+h.Reason)
+	}
+	return lines
+}
+
+func (a *screenActions) ended(cluster string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err != nil {
+		a.ends = append(a.ends, cluster+": "+explain(err))
+	}
+}
+
+// wait waits until nothing that keys began runs any more, and says so. The screen is gone
+// by then.
+func (a *screenActions) wait(env *Env) {
+	ended := make(chan struct{})
+	go func() { a.running.Wait(); close(ended) }()
+	for {
+		timer := env.Clock.NewTimer(patience)
+		select {
+		case <-ended:
+			timer.Stop()
+			a.tellEnds(env)
+			return
+		case <-timer.C():
+			env.talk("finishing the action that runs, then what is locked is given back")
+		}
+	}
+}
+
+// tellEnds says how the last run ended, when the screen cannot.
+func (a *screenActions) tellEnds(env *Env) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if n := len(a.ends); n > 0 {
+		env.talk("%s", a.ends[n-1])
+	}
+}

@@ -1,0 +1,282 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
+)
+
+// pressed is what keys of a screen do to a cluster.
+type pressed struct {
+	*given
+	*screenActions
+	lines []string
+	// yes is what is answered to what passes ask.
+	yes   bool
+	asked []string
+}
+
+func atTheScreen(t *testing.T) *pressed {
+	t.Helper()
+	g := up(t)
+	g.world.Tick(time.Hour) // since the last recovery
+	g.out.Reset()
+	g.err.Reset()
+	return &pressed{given: g, screenActions: &screenActions{env: g.environment(), namespace: "fdb"}}
+}
+
+func (k *pressed) propose(verb string, subjects ...string) tui.Proposal {
+	k.t.Helper()
+	p, err := k.Propose(k.t.Context(), tui.Ask{Verb: verb, Cluster: "sample", Subjects: subjects})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return p
+}
+
+func (k *pressed) send(e tui.Entry) {
+	if e.Question == nil {
+		k.lines = append(k.lines, string(e.Pass))
+		return
+	}
+	k.asked = append(k.asked, e.Question.Words...)
+	e.Question.Answer(k.yes)
+}
+
+// storage is a storage group that is no coordinator.
+func (k *pressed) storage() string {
+	k.t.Helper()
+	for _, g := range k.world.Record.Status.ProcessGroups {
+		if g.ProcessClass == v1beta2.ProcessClassStorage {
+			return string(g.ProcessGroupID)
+		}
+	}
+	k.t.Fatal("no storage group")
+	return ""
+}
+
+func TestProposalsAreThoseOfTheCommands(t *testing.T) {
+	tests := map[string]struct {
+		verb    string
+		subject func(k *pressed) []string
+		given   func(k *pressed)
+		confirm string
+		line    string
+		words   string
+		refused string
+	}{
+		"replace": {verb: "replace", confirm: "y", line: "kubectl fdb replace sample STORAGE --wait -n fdb --context test"},
+		"exclude": {verb: "exclude", confirm: "y", line: "kubectl fdb exclude sample STORAGE -n fdb --context test", words: "to take it back: kubectl fdb include sample STORAGE"},
+		"include, which is taken back by another": {
+			verb: "include", line: "kubectl fdb include sample STORAGE -n fdb --context test",
+			given: func(k *pressed) { k.exclude("locality_instance_id:" + k.storage()); k.world.Tick(time.Hour) },
+		},
+		"restart": {verb: "restart", confirm: "y", line: "kubectl fdb restart sample STORAGE --since="},
+		"cordon, where no rule is about taints": {
+			verb: "cordon", subject: func(k *pressed) []string { return k.world.Nodes[:1] }, line: "kubectl fdb cordon node-1 -c sample --evacuate=none -n fdb --context test",
+			words: "no rule of the spec",
+		},
+		"reconcile with nothing to do": {
+			verb: "reconcile", subject: func(*pressed) []string { return []string{} }, confirm: "y",
+			line: "kubectl fdb reconcile sample -n fdb --context test", refused: "there is nothing to do",
+		},
+		"a group that is not there": {
+			verb: "replace", subject: func(*pressed) []string { return []string{"storage-0"} }, refused: "cluster sample has no process group storage-0",
+		},
+		"without the right": {
+			verb: "replace", given: func(k *pressed) { k.denied = []string{"create pods"} }, refused: "not allowed in namespace fdb: create pods",
+			line: "kubectl fdb replace sample STORAGE --wait -n fdb --context test",
+		},
+		"beside an operator": {
+			verb: "replace", confirm: "y", given: func(k *pressed) { k.gates = operatorLives }, refused: "G-OPERATOR",
+			line: "kubectl fdb replace sample STORAGE --wait -n fdb --context test",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			k := atTheScreen(t)
+			if tc.given != nil {
+				tc.given(k)
+			}
+			subjects := []string{k.storage()}
+			if tc.subject != nil {
+				subjects = tc.subject(k)
+			}
+			k.world.Acted = nil
+			p := k.propose(tc.verb, subjects...)
+			if p.Confirm != tc.confirm || !strings.Contains(p.Refused, tc.refused) || (p.Refused == "") != (tc.refused == "") {
+				t.Errorf("confirm %q, refused %q", p.Confirm, p.Refused)
+			}
+			line := strings.ReplaceAll(tc.line, "STORAGE", k.storage())
+			if !strings.HasPrefix(p.CommandLine, line) {
+				t.Errorf("the command is %s, want %s", p.CommandLine, line)
+			}
+			if words := strings.Join(p.Words, "\n"); !strings.Contains(words, strings.ReplaceAll(tc.words, "STORAGE", k.storage())) {
+				t.Errorf("words: %s", words)
+			}
+			if len(k.world.Acted) > 0 || k.out.Len()+k.err.Len() > 0 {
+				t.Errorf("acted %d times, and printed %s%s", len(k.world.Acted), &k.out, &k.err)
+			}
+		})
+	}
+}
+
+func TestAReplacementFromTheScreen(t *testing.T) {
+	k := atTheScreen(t)
+	k.yes = true
+	id := k.storage()
+	p := k.propose("replace", id)
+	if err := k.CarryOut(t.Context(), p, k.send); err != nil {
+		t.Fatalf("%v: %s", err, strings.Join(k.lines, "\n"))
+	}
+	if k.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)) != nil || k.world.Locked() {
+		t.Errorf("%s is still there, or the lock is", id)
+	}
+	last := k.lines[len(k.lines)-1]
+	if !strings.Contains(last, `"kind":"ChangeResult"`) || !strings.Contains(last, `"reached":true`) {
+		t.Errorf("the last line: %s", last)
+	}
+	for _, line := range k.lines {
+		valid(t, "a line", []byte(line))
+	}
+	if k.out.Len()+k.err.Len() > 0 {
+		t.Errorf("something was printed while the screen is up: %s%s", &k.out, &k.err)
+	}
+	if len(k.asked) == 0 {
+		t.Error("passes went beyond the plan that was approved, and nobody was asked")
+	}
+}
+
+func TestNothingBeyondTheApprovedPlanIsDoneUnasked(t *testing.T) {
+	k := atTheScreen(t)
+	p := k.propose("replace", k.storage())
+	k.world.Acted = nil
+	err := k.CarryOut(t.Context(), p, k.send)
+	if err == nil || !strings.Contains(err.Error(), "declined") {
+		t.Errorf("%v", err)
+	}
+	for _, a := range k.world.Acted {
+		if kind := plan.KindOf(a); kind == "Exclude" || kind == "DeleteGroupObjects" {
+			t.Errorf("%s, which nobody approved", a.Describe())
+		}
+	}
+	if k.world.Locked() {
+		t.Error("the lock is kept")
+	}
+}
+
+func TestOnlyWhatWasProposedLastIsCarriedOut(t *testing.T) {
+	k := atTheScreen(t)
+	first := k.propose("replace", k.storage())
+	second := k.propose("restart", k.storage())
+	k.world.Acted = nil
+	other := second
+	other.Plan = &ui.PlanView{Digest: "another"}
+	for name, p := range map[string]tui.Proposal{"an earlier one": first, "another plan": other, "no plan": {Ask: first.Ask}} {
+		k.proposed = &proposed{Proposal: second}
+		if err := k.CarryOut(t.Context(), p, k.send); err == nil || !strings.Contains(err.Error(), "not what was proposed last") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(k.world.Acted) > 0 {
+		t.Errorf("%s", k.world.Acted[0].Describe())
+	}
+	p := k.propose("exclude", k.storage())
+	if err := k.CarryOut(t.Context(), p, k.send); err != nil {
+		t.Error(err)
+	}
+	if err := k.CarryOut(t.Context(), p, k.send); err == nil {
+		t.Error("one approval was good for two runs")
+	}
+}
+
+func TestLeavingTheScreenEndsARunInOrder(t *testing.T) {
+	k := atTheScreen(t)
+	k.yes = true
+	ctx, leave := context.WithCancel(t.Context())
+	p := k.propose("replace", k.storage())
+	err := k.CarryOut(ctx, p, func(e tui.Entry) {
+		if strings.Contains(string(e.Pass), `"event":"acted"`) {
+			leave()
+		}
+		k.send(e)
+	})
+	if err == nil || !strings.Contains(err.Error(), "Ctrl-C") || k.world.Locked() {
+		t.Errorf("%v, locked %t", err, k.world.Locked())
+	}
+	env := k.environment()
+	k.wait(env)
+	if !strings.Contains(k.err.String(), "sample: Ctrl-C") {
+		t.Errorf("how it ended is not told: %s", &k.err)
+	}
+}
+
+func TestPassesOnTheScreenAskOnceAndTellWhatTheyDo(t *testing.T) {
+	tests := map[string]struct {
+		yes    bool
+		denied []string
+		want   string
+	}{
+		"agreed":        {yes: true},
+		"declined":      {want: "declined"},
+		"without right": {denied: []string{"watch pods"}, want: "not allowed in namespace fdb: watch pods"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			k := &pressed{given: newGiven(t), yes: tc.yes}
+			k.screenActions = &screenActions{env: k.environment(), namespace: "fdb"}
+			k.denied = tc.denied
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			r := &reconcilingFeed{Feed: untilDone{}, actions: k.screenActions}
+			send := func(e tui.Entry) {
+				k.send(e)
+				var line struct{ Event, Kind, Ending string }
+				if json.Unmarshal(e.Pass, &line) == nil && (line.Ending == "settled" || line.Kind == "Error") {
+					leave()
+				}
+			}
+			r.Follow(ctx, "sample", send)
+			k.wait(k.environment())
+			if err := r.end(); (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%v, want %q", err, tc.want)
+			}
+			if k.world.Record.Status.Configured != tc.yes {
+				t.Errorf("configured %t: %s", k.world.Record.Status.Configured, strings.Join(k.lines, "\n"))
+			}
+			if tc.yes && len(k.asked) == 0 {
+				t.Error("nobody was asked")
+			}
+			for _, line := range k.lines {
+				valid(t, "a line", []byte(line))
+			}
+		})
+	}
+}
+
+// untilDone is a feed of nothing.
+type untilDone struct{}
+
+func (untilDone) Follow(ctx context.Context, _ string, _ func(tui.Entry)) { <-ctx.Done() }
+func (untilDone) Refresh()                                                {}
+
+func TestEveryVerbOfTheScreenIsACommand(t *testing.T) {
+	root := newRoot(newGiven(t).environment())
+	for verb := range screenVerbs {
+		if cmd, _, err := root.Find([]string{verb}); err != nil || cmd.Name() != verb {
+			t.Errorf("%s: %v", verb, err)
+		}
+	}
+	if diff := cmp.Diff(6, len(screenVerbs)); diff != "" {
+		t.Error(diff)
+	}
+}

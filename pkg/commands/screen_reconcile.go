@@ -1,0 +1,61 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
+)
+
+// reconcilingFeed is a feed beside which passes run, as reconcile --watch runs them.
+type reconcilingFeed struct {
+	tui.Feed
+	actions *screenActions
+	once    sync.Once
+
+	mu  sync.Mutex
+	err error // why passes ended before anybody left
+}
+
+// Follow implements tui.Feed.
+func (r *reconcilingFeed) Follow(ctx context.Context, cluster string, send func(tui.Entry)) {
+	r.once.Do(func() {
+		r.actions.running.Go(func() { r.run(ctx, cluster, send) })
+	})
+	r.Feed.Follow(ctx, cluster, send)
+}
+
+// run runs passes until somebody leaves. That passes cannot run is told on the screen,
+// which goes on.
+func (r *reconcilingFeed) run(left context.Context, cluster string, send func(tui.Entry)) {
+	env := r.actions.env.beside(&said{})
+	env.hearing = r.actions.hearing(cluster, send)
+	ctx, stop := untilLeft(left)
+	defer stop()
+	key := types.NamespacedName{Namespace: r.actions.namespace, Name: cluster}
+	o := reconcileOptions{changeFlags: screenFlags(false), watchFlags: watchFlags{watch: true, resync: pace.DefaultResync}}
+	steps, err := o.steps()
+	if err == nil {
+		err = env.watchOver(ctx, key, change{changeFlags: o.changeFlags, words: o.words(cluster), stages: steps, needs: o.powers()}, o.watchFlags)
+	}
+	interrupted := new(*InterruptedError)
+	if err == nil || errors.As(err, interrupted) {
+		return
+	}
+	env.hearing.document(ui.NewError(env.metadata(key), ExitCode(err), explain(err), nil))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err = err
+}
+
+// end is why passes ended before anybody left; nil when they did not.
+func (r *reconcilingFeed) end() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}

@@ -1,0 +1,81 @@
+package commands
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+)
+
+// screenVerb makes the change that a key asks for, as the command of that name does.
+type screenVerb func(ctx context.Context, env *Env, key types.NamespacedName, subjects []string) (change, error)
+
+// screenVerbs are the commands behind keys.
+var screenVerbs = map[string]screenVerb{
+	"replace":   screenReplace,
+	"exclude":   screenExclude,
+	"include":   screenInclude,
+	"restart":   screenRestart,
+	"reconcile": screenReconcile,
+	"cordon":    screenCordon,
+}
+
+// screenFlags are those of a command behind a key: what it does is followed to its end
+// where wait says so, and a person answers on the screen.
+func screenFlags(wait bool) changeFlags {
+	return changeFlags{dryRun: dryRunNone, output: "text", wait: wait, interval: pace.DefaultInterval}
+}
+
+func screenReplace(ctx context.Context, env *Env, key types.NamespacedName, subjects []string) (change, error) {
+	o := replaceOptions{changeFlags: screenFlags(true), selection: selection{ids: subjects}, most: 1}
+	chosen, err := o.choose(ctx, env, key)
+	if err != nil {
+		return change{}, err
+	}
+	return o.change(key.Name, chosen), nil
+}
+
+func screenExclude(ctx context.Context, env *Env, key types.NamespacedName, subjects []string) (change, error) {
+	return excludeOptions{changeFlags: screenFlags(false), selection: selection{ids: subjects}}.prepare(ctx, env, key)
+}
+
+func screenInclude(ctx context.Context, env *Env, key types.NamespacedName, subjects []string) (change, error) {
+	o := includeOptions{changeFlags: screenFlags(false), selection: selection{ids: subjects}}
+	o.reversible = true
+	return o.prepare(ctx, env, key)
+}
+
+func screenRestart(ctx context.Context, env *Env, key types.NamespacedName, subjects []string) (change, error) {
+	o := restartOptions{changeFlags: screenFlags(true), selection: selection{ids: subjects}, strategy: string(stages.RestartByWave)}
+	return o.prepare(ctx, env, key)
+}
+
+func screenReconcile(_ context.Context, _ *Env, key types.NamespacedName, _ []string) (change, error) {
+	o := reconcileOptions{changeFlags: screenFlags(false)}
+	steps, err := o.steps()
+	return change{changeFlags: o.changeFlags, words: o.words(key.Name), stages: steps, needs: o.powers()}, err
+}
+
+// screenCordon has groups leave by taint where the spec has a rule that does it, and keeps
+// new pods away where it has none.
+func screenCordon(ctx context.Context, env *Env, key types.NamespacedName, subjects []string) (change, error) {
+	o := cordonOptions{changeFlags: screenFlags(false), evacuate: evacuateByTaint, most: 1}
+	o.reversible = true
+	record, err := env.cluster(ctx, []string{key.Name}, "", writes)
+	if err != nil {
+		return change{}, err
+	}
+	var taint *corev1.Taint
+	if taint, err = o.taintFor(record, nil); err != nil {
+		env.talk("no rule of the spec has process groups leave because of a taint: they stay")
+		o.evacuate = evacuateNone
+	}
+	nodes, err := o.names(ctx, env, subjects)
+	if err != nil {
+		return change{}, err
+	}
+	return o.prepare(ctx, env, key, nodes, taint)
+}
