@@ -94,6 +94,9 @@ func (p *passes) show(ctx context.Context) (ui.PlanView, error) {
 }
 
 func (p *passes) showView(view ui.PlanView, done reconcile.PassDone) error {
+	if p.env.hearing != nil { // who is asked is shown the plan
+		return refusalOf(view, done)
+	}
 	if err := ui.WritePlan(p.env.ErrOut, view, ui.PlanOptions{Paint: p.env.paint(p.env.ErrOut)}); err != nil {
 		return err
 	}

@@ -144,12 +144,12 @@ func (a *screenActions) CarryOut(ctx context.Context, p tui.Proposal, send func(
 	}
 	defer a.running.Done()
 	run := last.passes
-	run.env.hearing = a.hearing(p.Cluster, send)
+	run.env.hearing = a.hearing(p.Cluster, last.said, send)
 	run.approved.add(*last.Plan)
 	ctx, stop := untilLeft(ctx)
 	defer stop()
 	err = run.all(ctx)
-	a.ended(p.Cluster, err)
+	a.ended(p, err)
 	if err != nil {
 		return errors.New(explain(err))
 	}
@@ -164,8 +164,9 @@ func untilLeft(ctx context.Context) (context.Context, func()) {
 	return inner, func() { unhook(); cancel(nil) }
 }
 
-// hearing has what passes say sent to the screen, and what they ask asked there.
-func (a *screenActions) hearing(cluster string, send func(tui.Entry)) *hearing {
+// hearing has what passes say sent to the screen, and what they ask asked there, with the
+// words that lead to the question.
+func (a *screenActions) hearing(cluster string, words *said, send func(tui.Entry)) *hearing {
 	tell := func(line json.RawMessage) {
 		send(tui.Entry{At: a.env.Clock.Now().UTC(), Cluster: cluster, Pass: line})
 	}
@@ -175,7 +176,7 @@ func (a *screenActions) hearing(cluster string, send func(tui.Entry)) *hearing {
 		agrees: func(ctx context.Context, v ui.PlanView, question string) error {
 			answers := make(chan bool, 1)
 			send(tui.Entry{At: a.env.Clock.Now().UTC(), Cluster: cluster, Question: &tui.Question{
-				Text: question, Words: planWords(v), Answer: func(yes bool) { answers <- yes },
+				Text: question, Words: append(words.lines(), planWords(v)...), Answer: func(yes bool) { answers <- yes },
 			}})
 			select {
 			case <-ctx.Done():
@@ -206,11 +207,12 @@ func planWords(v ui.PlanView) []string {
 	return lines
 }
 
-func (a *screenActions) ended(cluster string, err error) {
+// ended notes how a run ended that did not reach what it was for.
+func (a *screenActions) ended(p tui.Proposal, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err != nil {
-		a.ends = append(a.ends, cluster+": "+explain(err))
+		a.ends = append(a.ends, fmt.Sprintf("%s of %s ended: %s; the same again: %s", p.Verb, p.Cluster, explain(err), p.CommandLine))
 	}
 }
 

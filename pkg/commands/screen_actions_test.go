@@ -151,7 +151,7 @@ func TestAReplacementFromTheScreen(t *testing.T) {
 	if k.out.Len()+k.err.Len() > 0 {
 		t.Errorf("something was printed while the screen is up: %s%s", &k.out, &k.err)
 	}
-	if len(k.asked) == 0 {
+	if !strings.Contains(strings.Join(k.asked, "\n"), "plan") || len(k.asked) == 0 {
 		t.Error("passes went beyond the plan that was approved, and nobody was asked")
 	}
 }
@@ -215,7 +215,7 @@ func TestLeavingTheScreenEndsARunInOrder(t *testing.T) {
 	}
 	env := k.environment()
 	k.wait(env)
-	if !strings.Contains(k.err.String(), "sample: Ctrl-C") {
+	if !strings.Contains(k.err.String(), "replace of sample ended: Ctrl-C; the same again: kubectl fdb replace sample ") {
 		t.Errorf("how it ended is not told: %s", &k.err)
 	}
 }

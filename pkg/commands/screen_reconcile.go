@@ -33,8 +33,9 @@ func (r *reconcilingFeed) Follow(ctx context.Context, cluster string, send func(
 // run runs passes until somebody leaves. That passes cannot run is told on the screen,
 // which goes on.
 func (r *reconcilingFeed) run(left context.Context, cluster string, send func(tui.Entry)) {
-	env := r.actions.env.beside(&said{})
-	env.hearing = r.actions.hearing(cluster, send)
+	words := &said{}
+	env := r.actions.env.beside(words)
+	env.hearing = r.actions.hearing(cluster, words, send)
 	ctx, stop := untilLeft(left)
 	defer stop()
 	key := types.NamespacedName{Namespace: r.actions.namespace, Name: cluster}

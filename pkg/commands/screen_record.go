@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
@@ -62,23 +63,54 @@ func newRecorder(path string) (keep func(tui.Entry), done func() error, err erro
 	return r.keep, r.close, nil
 }
 
+// unchangedAnew is how often a frame is kept of a cluster in which nothing changes but
+// ages: a recording that runs for days shall not fill a disk with them.
+const unchangedAnew = 10 * time.Second
+
 // recorder writes one entry per line.
 type recorder struct {
 	mu    sync.Mutex
 	file  *os.File
 	fault error // what the first write met that failed; nothing is written after it
+	// clusters are those that frames were kept of.
+	clusters map[string]*keptFrames
+}
+
+// keptFrames is what was kept of one cluster.
+type keptFrames struct {
+	teller ui.Teller
+	last   time.Time
+}
+
+// isNews reports whether a frame is to be kept: something changed that can be said in
+// words, or the last one is old.
+func (r *recorder) isNews(e tui.Entry) bool {
+	if r.clusters == nil {
+		r.clusters = map[string]*keptFrames{}
+	}
+	k := r.clusters[e.Cluster]
+	if k == nil {
+		k = &keptFrames{}
+		r.clusters[e.Cluster] = k
+	}
+	news := len(k.teller.Tell(*e.Frame)) > 0
+	if !news && e.At.Sub(k.last) < unchangedAnew {
+		return false
+	}
+	k.last = e.At
+	return true
 }
 
 func (r *recorder) keep(e tui.Entry) {
 	if e.Frame == nil && e.Pass == nil {
 		return // a question is none that could be answered later
 	}
-	text, err := json.Marshal(e)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.fault != nil || r.file == nil {
+	if r.fault != nil || r.file == nil || (e.Frame != nil && !r.isNews(e)) {
 		return
 	}
+	text, err := json.Marshal(e)
 	if err == nil {
 		line := append([]byte(ui.HideSecrets(string(bytes.TrimSpace(text)))), '\n')
 		_, err = r.file.Write(line)

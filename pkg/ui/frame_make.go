@@ -48,6 +48,9 @@ func NewFrame(m Metadata, in FrameInput) Frame {
 		Why:          in.Why,
 		Sources:      orEmpty(in.Sources),
 	}
+	for i := range v.Events.Items { // of passes that set a connection string
+		v.Events.Items[i].Message = HideSecrets(v.Events.Items[i].Message)
+	}
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	if unknown {
 		v.Status.State, v.Status.Summary, v.Status.Reasons = StateUnknown, "Unknown: "+in.Unknown, []string{in.Unknown}

@@ -66,6 +66,10 @@ func nodeNews(before, now Frame) (lines []string) {
 		if turned(was.Ready, n.Ready) {
 			lines = append(lines, fmt.Sprintf("node %s: %s", n.Name, word(*n.Ready, "ready", "not ready")))
 		}
+		seen := was.Name != ""
+		if seen && was.Ready != nil && n.Ready == nil && n.Exists != nil && *n.Exists {
+			lines = append(lines, fmt.Sprintf("node %s: does not tell any more whether it is ready", n.Name))
+		}
 		if turned(was.Unschedulable, n.Unschedulable) {
 			lines = append(lines, fmt.Sprintf("node %s: %s", n.Name, word(*n.Unschedulable, "takes no new pods", "takes new pods")))
 		}
