@@ -1,17 +1,21 @@
 package tui
 
-// cursor is which row of a view is chosen. It follows the thing, not the place: rows
-// change their order with every look.
+// cursor is which row of a view is chosen: the first until somebody moves it. From then on
+// it follows the thing, not the place: rows change their order with every look.
 type cursor struct {
 	key string
+	// moved is whether somebody chose the row.
+	moved bool
 	// at is the row when the key was seen last, top the first row that is shown.
 	at, top int
 }
 
 // on is the cursor over these rows, of which height can be shown.
 func (c cursor) on(rows []row, height int) cursor {
-	if at := (page{rows: rows}).has(c.key); at >= 0 {
+	if at := (page{rows: rows}).has(c.key); at >= 0 && c.moved {
 		c.at = at
+	} else if !c.moved {
+		c.at = 0
 	}
 	return c.choose(rows, c.at, 1).shown(len(rows), height)
 }
@@ -110,6 +114,8 @@ func (m model) move(by int) model {
 		direction = -1
 	}
 	m.cursors = append([]cursor{}, m.cursors...)
-	m.cursors[m.view] = m.cursors[m.view].choose(rows, m.cursors[m.view].at+by, direction)
+	c := m.cursors[m.view].choose(rows, m.cursors[m.view].at+by, direction)
+	c.moved = true
+	m.cursors[m.view] = c
 	return m
 }

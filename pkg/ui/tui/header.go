@@ -16,7 +16,7 @@ func (m model) header(s sight) []string {
 			lines = append(lines, m.theme.draw(l, m.width))
 		}
 	}
-	for _, l := range []line{s.vitals(), m.workLine(s), s.sources(), m.tabs()} {
+	for _, l := range append([]line{s.vitals(), m.workLine(s)}, append(s.sources(m.width), m.tabs())...) {
 		if l != nil {
 			lines = append(lines, m.theme.draw(l, m.width))
 		}
@@ -121,7 +121,7 @@ func (s sight) recovery(v ui.DatabaseView) span {
 	case v.RecoveryState == "":
 		return say(plain, unknown)
 	case !is(v.FullyRecovered):
-		return say(bad, "not: at "+strings.ReplaceAll(v.RecoveryState, "_", " ")+" "+markBad)
+		return say(bad, markBad+" at "+strings.ReplaceAll(v.RecoveryState, "_", " "))
 	case v.RecoveryAge == nil || v.AsOf == nil:
 		return say(plain, "complete")
 	}
@@ -132,22 +132,33 @@ func (s sight) recovery(v ui.DatabaseView) span {
 // slow is how long an answer may take before the header tells of it.
 const slow = 3 * time.Second
 
-// sources are what the facts were read from, how old each is, and why it is.
-func (s sight) sources() line {
-	l := line{say(faint, "seen: ")}
-	for i, source := range s.look().Sources {
-		if i > 0 {
-			l = append(l, say(faint, " · "))
+// sources are what the facts were read from, how old each is, and why it is; in more lines
+// than one where that takes room.
+func (s sight) sources(width int) []line {
+	const head = "seen: "
+	lines := []line{{say(faint, head)}}
+	for i, v := range s.look().Sources {
+		source, last := s.source(v), &lines[len(lines)-1]
+		switch used := widthOf(last.text()); {
+		case i == 0:
+		case used+3+widthOf(source.text) > width && used > len(head):
+			lines = append(lines, line{say(faint, strings.Repeat(" ", len(head)))})
+			last = &lines[len(lines)-1]
+		default:
+			*last = append(*last, say(faint, " · "))
 		}
-		l = append(l, s.source(source)...)
+		*last = append(*last, source)
 	}
-	if len(l) == 1 {
-		return line{say(faint, "seen: nothing so far")}
+	if len(s.look().Sources) == 0 {
+		lines[0] = append(lines[0], say(faint, "nothing so far"))
 	}
-	return l
+	return lines[:min(len(lines), mostSourceLines)]
 }
 
-func (s sight) source(v ui.FrameSource) line {
+// mostSourceLines is how much room the sources may take.
+const mostSourceLines = 4
+
+func (s sight) source(v ui.FrameSource) span {
 	t, age := plain, "never"
 	if v.AsOf != nil {
 		age = s.age(v.AsOf)
@@ -163,9 +174,9 @@ func (s sight) source(v ui.FrameSource) line {
 		text += ", asking " + s.age(v.AskedAt)
 	}
 	if v.Trouble != "" {
-		return line{say(bad, markBad+" "+v.Name+" "+age+": "+v.Trouble)}
+		return say(bad, markBad+" "+v.Name+" "+age+": "+v.Trouble)
 	}
-	return line{say(t, text)}
+	return say(t, text)
 }
 
 // stale is the age from which on a source is late. A preview is made less often.

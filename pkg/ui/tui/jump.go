@@ -53,6 +53,6 @@ func (m model) toGroup(id string) model {
 	m = m.to(viewGroups)
 	m.choice.filter, m.choice.trouble = "", false
 	m.cursors = append([]cursor{}, m.cursors...)
-	m.cursors[viewGroups].key = id
+	m.cursors[viewGroups].key, m.cursors[viewGroups].moved = id, true
 	return m.open(pane{kind: paneRow, row: id, group: id})
 }

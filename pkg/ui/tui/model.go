@@ -93,7 +93,7 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case carried:
 		m = m.hasCarried(msg)
 	case tea.KeyMsg:
-		m, cmd = m.press(msg)
+		m, cmd = m.typed(msg)
 	}
 	return m.settled(), cmd
 }
@@ -135,6 +135,24 @@ func (m model) hear(e Entry) model {
 		m = m.open(pane{kind: paneQuestion})
 	}
 	return m
+}
+
+// typed takes keys one by one: what comes quickly is told at once. What is pasted is text,
+// and of no use where no text is wanted.
+func (m model) typed(keys tea.KeyMsg) (model, tea.Cmd) {
+	if keys.Paste && m.prompt.kind == promptNone {
+		return m, nil
+	}
+	if keys.Type != tea.KeyRunes {
+		return m.press(keys)
+	}
+	var cmds []tea.Cmd
+	for _, r := range keys.Runes {
+		var cmd tea.Cmd
+		m, cmd = m.press(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: keys.Alt})
+		m, cmds = m.settled(), append(cmds, cmd)
+	}
+	return m, tea.Batch(cmds...)
 }
 
 // press does what a key is for: first for what is typed, then for what the key does

@@ -63,6 +63,17 @@ func TestAPausedScreenStandsStillAndItsSourcesAge(t *testing.T) {
 	}
 }
 
+func TestWhatTheDatabaseDoesNotTellIsNotCalledWell(t *testing.T) {
+	f := well()
+	for i := range f.Groups.Items {
+		f.Groups.Items[i].Processes = nil
+	}
+	view := shown(t, 100, 40, Options{}, entry(f)).View()
+	if !strings.Contains(view, "0 with trouble, 12 unknown") || strings.Contains(view, "✓  log") || !strings.Contains(view, "?  log-1") {
+		t.Error(view)
+	}
+}
+
 // Sources of a feed that hangs grow old on the screen without any entry.
 func TestSourcesAgeByTheClockAlone(t *testing.T) {
 	m := shown(t, 100, 24, Options{}, looks(1)...)

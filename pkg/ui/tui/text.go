@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -27,22 +28,19 @@ func wrapped(l line, width int) []line {
 	}
 	head, last := l[:len(l)-1], l[len(l)-1]
 	indent := widthOf(head.text()) + blanksBefore(last.text)
-	if indent > width/2 {
-		indent = min(indent, 4)
-		head = nil
-		last = span{l.text(), last.tone}
-		indent += blanksBefore(last.text)
+	if indent > width/2 { // no room beside the head: all goes below each other
+		head, last = nil, span{l.text(), last.tone}
+		indent = min(4, width/4)
 	}
 	var lines []line
 	text := strings.TrimLeft(last.text, " ")
 	room := max(1, width-indent)
 	for i, part := range strings.Split(ansi.Wrap(text, room, ""), "\n") {
-		first := line{{strings.Repeat(" ", indent), plain}}
+		begin := line{{strings.Repeat(" ", indent), plain}}
 		if i == 0 && head != nil {
-			first = append(line{}, head...)
-			first = append(first, span{strings.Repeat(" ", blanksBefore(last.text)), plain})
+			begin = append(slices.Clone(head), span{strings.Repeat(" ", blanksBefore(last.text)), plain})
 		}
-		lines = append(lines, append(first, span{strings.TrimRight(part, " "), last.tone}))
+		lines = append(lines, append(begin, span{strings.TrimRight(part, " "), last.tone}))
 	}
 	return lines
 }

@@ -17,6 +17,7 @@ const (
 	faint
 	strong
 	good
+	unsure // nobody can tell
 	warn
 	bad
 	tones // how many there are
@@ -27,7 +28,7 @@ const (
 	markGood    = "✓"
 	markWarn    = "!"
 	markBad     = "✗"
-	markUnknown = "?"
+	markUnknown = unknown
 	markChosen  = "▸"
 )
 
@@ -35,6 +36,8 @@ func (t tone) mark() string {
 	switch t {
 	case good:
 		return markGood
+	case unsure:
+		return markUnknown
 	case warn:
 		return markWarn
 	case bad:
@@ -62,7 +65,8 @@ func newTheme(colour bool) theme {
 	base := r.NewStyle().Inline(true)
 	t := theme{colour: colour, ordinary: [tones]lipgloss.Style{
 		plain: base, faint: base.Faint(true), strong: base.Bold(true), good: base.Foreground(lipgloss.Color("2")),
-		warn: base.Foreground(lipgloss.Color("3")), bad: base.Foreground(lipgloss.Color("1")).Bold(true),
+		unsure: base.Faint(true),
+		warn:   base.Foreground(lipgloss.Color("3")), bad: base.Foreground(lipgloss.Color("1")).Bold(true),
 	}}
 	for i, style := range t.ordinary {
 		t.chosen[i] = style.Reverse(true)

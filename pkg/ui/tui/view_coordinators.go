@@ -37,8 +37,10 @@ func coordinatorRow(c ui.CoordinatorDetailView) row {
 	switch {
 	case isNot(c.Reachable):
 		t = bad
-	case c.Reachable == nil, is(c.Leaving):
+	case is(c.Leaving):
 		t = warn
+	case c.Reachable == nil:
+		t = unsure
 	}
 	return row{key: c.Address, group: c.Group, tone: t, more: func(s sight) []line { return s.aboutCoordinator(c) }, cells: []span{
 		{t.mark(), t}, say(plain, c.Address), say(plain, orUnknown(c.Group)), say(plain, orUnknown(c.Zone)), say(plain, orNothing(c.DC)),

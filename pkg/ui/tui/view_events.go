@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -38,7 +39,7 @@ func (s sight) eventRow(e ui.EventView) row {
 	}
 	key := fmt.Sprintf("%s %s %s %d", e.Object, e.Reason, e.Message, e.First.UnixNano())
 	return row{key: key, group: e.ProcessGroup, tone: t, more: func(s sight) []line { return s.aboutEvent(e) }, cells: []span{
-		{t.mark(), t}, say(plain, s.age(&e.Time)), say(t, e.Reason), say(plain, e.Object), say(plain, strconv.Itoa(e.Count)), say(plain, orNothing(e.Message)), say(plain, orNothing(e.From)),
+		{t.mark(), t}, say(plain, s.age(&e.Time)), say(t, e.Reason), say(plain, s.shortObject(e.Object)), say(plain, strconv.Itoa(e.Count)), say(plain, orNothing(e.Message)), say(plain, orNothing(e.From)),
 	}}
 }
 
@@ -72,3 +73,13 @@ func (s sight) eventsOf(id string) []line {
 
 // moment is how long ago something happened and when.
 func (s sight) moment(t time.Time) string { return s.age(&t) + " ago, at " + s.clock(t) }
+
+// shortObject is an object without the name of the cluster, which all have and nobody
+// reads.
+func (s sight) shortObject(object string) string {
+	kind, name, _ := strings.Cut(object, "/")
+	if kind == "foundationdbcluster" {
+		return "cluster"
+	}
+	return kind + "/" + strings.TrimPrefix(name, s.cluster()+"-")
+}

@@ -35,10 +35,13 @@ func groupsPage(s sight) page {
 // groupsSay counts process groups, and says how they are shown.
 func (s sight) groupsSay(groups []*ranked) line {
 	v := s.look().Status.ProcessGroups
-	troubled := 0
+	troubled, unsures := 0, 0
 	for _, g := range groups {
-		if g.gravity >= warn {
+		switch {
+		case g.gravity >= warn:
 			troubled++
+		case g.gravity == unsure:
+			unsures++
 		}
 	}
 	tone := good
@@ -48,6 +51,9 @@ func (s sight) groupsSay(groups []*ranked) line {
 	l := line{
 		say(plain, fmt.Sprintf("%s of %d wanted, ", counted(len(groups), "process group"), v.Desired)),
 		say(tone, fmt.Sprintf("%d with trouble", troubled)),
+	}
+	if unsures > 0 {
+		l = append(l, say(warn, fmt.Sprintf(", %d unknown", unsures)))
 	}
 	if v.Removing > 0 {
 		l = append(l, say(plain, fmt.Sprintf(", %d leaving", v.Removing)))
@@ -98,6 +104,9 @@ func toneOfID(t tone) tone {
 // gravity is how bad it is with a process group.
 func gravity(g ui.GroupView) tone {
 	worst := good
+	if g.Processes == nil {
+		worst = unsure
+	}
 	if g.RemovalSince != nil || g.Exclusion != ui.NotExcluded {
 		worst = warn
 	}

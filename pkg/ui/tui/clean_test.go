@@ -1,0 +1,75 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+)
+
+// What a cluster tells is text and nothing else: whoever may write an event must not be
+// able to move the cursor of who reads it.
+func TestNothingOfAClusterControlsTheTerminal(t *testing.T) {
+	tests := map[string]struct{ text, want string }{
+		"plain":                      {"0/4 nodes", "0/4 nodes"},
+		"a colour":                   {"\x1b[31mred\x1b[0m", "red"},
+		"a screen that is erased":    {"a\x1b[2J\x1b[Hb", "ab"},
+		"a title":                    {"a\x1b]0;owned\ab", "ab"},
+		"a clipboard":                {"a\x1b]52;c;cm0gLXJm\x1b\\b", "ab"},
+		"an 8-bit sequence":          {"a\u009b2Jb", "a2Jb"},
+		"lines and tabs":             {"a\nb\tc\rd", "a b c d"},
+		"a bell and a backspace":     {"a\a\bb", "ab"},
+		"text that is turned around": {"a\u202eb\u2066c", "abc"},
+		"zero width":                 {"a\u200bb\ufeffc", "abc"},
+		"bytes that are no text":     {"a\xffb", "a?b"},
+		"wide characters":            {"例え=テスト", "例え=テスト"},
+		"half a sequence":            {"a\x1b[", "a"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := clean(tc.text); got != tc.want {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
+
+func FuzzCleanTextIsText(f *testing.F) {
+	for _, seed := range []string{"a", "\x1b[31m", "\x9b", "例", "\u202e", "\x1b]8;;x\x1b\\"} {
+		f.Add(seed, 7)
+	}
+	f.Fuzz(func(t *testing.T, text string, width int) {
+		got := clean(text)
+		if control := controlIn(strings.ReplaceAll(got, "\n", "\x00"), false); control != "" {
+			t.Errorf("%q leaves %s", text, control)
+		}
+		width = width & 0xff
+		if w := widthOf(fit(got, width)); w != width {
+			t.Errorf("%q takes %d columns of %d", got, w, width)
+		}
+		for _, l := range wrapped(sayLine(plain, text), max(1, width)) {
+			if w := widthOf(l.text()); w > max(2, width) { // a wide character needs two
+				t.Errorf("%q takes %d columns of %d", l.text(), w, width)
+			}
+		}
+	})
+}
+
+func TestMentions(t *testing.T) {
+	tests := map[string]struct {
+		text, name string
+		want       bool
+	}{
+		"the name":                    {"exclude storage-1", "storage-1", true},
+		"a longer number":             {"exclude storage-10", "storage-1", false},
+		"both":                        {"storage-10 and storage-1", "storage-1", true},
+		"as a part of its pod's name": {"pod sample-storage-1", "storage-1", false},
+		"before a full stop":          {"of storage-1.", "storage-1", true},
+		"no name":                     {"anything", "", false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := mentions(tc.text, tc.name); got != tc.want {
+				t.Errorf("%v", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,155 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+)
+
+// Help is made from the list that keys are dispatched by; this holds what that takes.
+func TestEveryKeyDoesOneThingAndIsInHelp(t *testing.T) {
+	m := pressed(shown(t, 120, 90, Options{Actions: &acting{}}, entry(lost())), "?")
+	help, owner := m.View(), map[string]string{}
+	for _, b := range bindings() {
+		if b.show == "" || b.does == "" || b.do == nil || len(b.keys) == 0 {
+			t.Errorf("%v: show %q, does %q", b.keys, b.show, b.does)
+		}
+		if !strings.Contains(help, "  "+fit(b.show, keyWidth)+b.does) {
+			t.Errorf("help does not have %s: %s", b.show, b.does)
+		}
+		for _, k := range b.keys {
+			if owner[k] != "" {
+				t.Errorf("%s is for %q and for %q", k, owner[k], b.does)
+			}
+			owner[k] = b.does
+		}
+	}
+	sections := strings.Join(sections(), " ")
+	for _, b := range bindings() {
+		if !strings.Contains(sections, b.section) {
+			t.Errorf("%s is in section %q, which help leaves out", b.show, b.section)
+		}
+	}
+}
+
+func TestGoingSomewhereByName(t *testing.T) {
+	tests := map[string]struct {
+		typed string
+		shows []string
+	}{
+		"a view":                        {"locks", []string{"[6 locks]"}},
+		"the beginning of a view":       {"coo", []string{"[4 coordinators]"}},
+		"a cluster":                     {"other", []string{"fdb/other"}},
+		"a process group":               {"storage-4", []string{"storage-4 (storage)", "[1 groups]"}},
+		"its pod":                       {"sample-log-3", []string{"log-3 (log)"}},
+		"the exact name before longer":  {"storage-1", []string{"storage-1 (storage)"}},
+		"nothing of the name":           {"nowhere", []string{"there is no view, cluster or process group like nowhere"}},
+		"a part of a name, in any case": {"LESS-3", []string{"stateless-3 (stateless)"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			view := pressed(shown(t, 100, 40, Options{}, entry(lost())), "7", "/", "zzz", "enter", ":", tc.typed, "enter").View()
+			for _, want := range tc.shows {
+				if !strings.Contains(view, want) {
+					t.Errorf("no %q in\n%s", want, view)
+				}
+			}
+		})
+	}
+}
+
+func TestTheCursorStaysOnTheThing(t *testing.T) {
+	m := pressed(shown(t, 100, 40, Options{}, entry(well())), ":", "storage-3", "enter", "esc")
+	if got := m.chosenGroup(); got != "storage-3" {
+		t.Fatalf("chosen is %s", got)
+	}
+	for _, next := range []Entry{entry(lost()), entry(well())} {
+		m = after(m, told{next})
+		if got := m.chosenGroup(); got != "storage-3" {
+			t.Errorf("chosen is %s after another look", got)
+		}
+	}
+	m = pressed(m, "s", "z")
+	if got := m.chosenGroup(); got != "storage-3" {
+		t.Errorf("chosen is %s after another order", got)
+	}
+}
+
+func TestWhatIsOpenSaysWhenItIsGone(t *testing.T) {
+	m := pressed(shown(t, 100, 40, Options{}, entry(well())), ":", "storage-3", "enter")
+	f := well()
+	f.Groups.Items = f.Groups.Items[:2]
+	m = after(m, told{entry(f)})
+	if view := m.View(); !strings.Contains(view, "! storage-3 is not there any more") {
+		t.Error(view)
+	}
+}
+
+func TestCopyingShowsWhatIsCopied(t *testing.T) {
+	m := shown(t, 100, 40, Options{}, entry(lost()))
+	next, cmd := m.Update(keyMsg("y"))
+	if view := next.View(); !strings.Contains(view, "copied, where the terminal allows it: log-2") {
+		t.Error(view)
+	}
+	cmd()
+	if got, want := m.o.Out.(*screenCapture).String(), "\x1b]52;c;bG9nLTI=\a"; got != want {
+		t.Errorf("the terminal is told %q", got)
+	}
+}
+
+func TestIDsAreSortedByTheirNumbers(t *testing.T) {
+	f := well()
+	for i, id := range []string{"storage-10", "storage-9", "log-2", "storage-9b"} {
+		f.Groups.Items[i].ID = id
+	}
+	f.Groups.Items = f.Groups.Items[:4]
+	m := pressed(shown(t, 100, 40, Options{}, entry(f)), "s")
+	var ids []string
+	for _, r := range m.page(m.sight()).rows {
+		ids = append(ids, r.key)
+	}
+	if got := strings.Join(ids, " "); got != "log-2 storage-9 storage-10 storage-9b" {
+		t.Error(got)
+	}
+}
+
+func TestFilteringAndReturning(t *testing.T) {
+	m := shown(t, 100, 40, Options{}, entry(lost()))
+	m = pressed(m, "/", "q", "backspace", "ZONE-3", "enter")
+	if n := len(m.page(m.sight()).rows); n != 3 {
+		t.Errorf("%d rows are in zone-3", n)
+	}
+	if view := m.View(); !strings.Contains(view, "only ZONE-3") {
+		t.Errorf("the screen does not say that rows are left out:\n%s", view)
+	}
+	m = pressed(m, "/", "nobody", "enter")
+	if view := m.View(); !strings.Contains(view, "no row of this view is like that; esc shows all") {
+		t.Error(view)
+	}
+	if m = pressed(m, "esc", "esc", "c"); len(m.page(m.sight()).rows) != 4 {
+		t.Errorf("%d rows have trouble", len(m.page(m.sight()).rows))
+	}
+}
+
+// The first row is the worst one; the cursor stays there until somebody moves it.
+func TestTheCursorStaysOnTopUntilItIsMoved(t *testing.T) {
+	m := shown(t, 100, 40, Options{}, entry(well()))
+	if m = after(m, told{entry(lost())}); m.chosenGroup() != "log-2" {
+		t.Errorf("chosen is %s", m.chosenGroup())
+	}
+}
+
+// Keys that come quickly are told together.
+func TestKeysThatComeTogetherAreKeysOneByOne(t *testing.T) {
+	if m := pressed(shown(t, 100, 40, Options{}, entry(lost())), "2jj"); m.view != 1 || m.chosenNode() != "node-3" {
+		t.Errorf("view %d, node %s", m.view, m.chosenNode())
+	}
+	m := pressed(shown(t, 100, 40, Options{}, entry(lost())), ":storage-4", "enter")
+	if view := m.View(); !strings.Contains(view, "storage-4 (storage)") {
+		t.Error(view)
+	}
+	pasted := keyMsg("rrq2")
+	pasted.Paste = true
+	if m = after(m, pasted); m.view != 0 || m.work != nil {
+		t.Errorf("what is pasted does something: view %d", m.view)
+	}
+}
