@@ -227,3 +227,19 @@ func TestAQuestionIsAnsweredOnTheScreen(t *testing.T) {
 		})
 	}
 }
+
+// Nobody waits any more for the answer to a question of an action that has ended.
+func TestAQuestionEndsWithWhoAsked(t *testing.T) {
+	p := play(t, &acting{})
+	p.m = pressed(p.m, "g")
+	p.until(isProposed)
+	p.m = pressed(p.m, "enter")
+	p.m = after(p.m, told{Entry: Entry{At: noon, Cluster: "sample", Question: &Question{Text: "Go on?"}}, work: p.m.work.id})
+	if !p.m.shows(paneQuestion) {
+		t.Fatal("the question does not show")
+	}
+	p.until(isCarried)
+	if len(p.m.questions) > 0 || p.m.shows(paneQuestion) {
+		t.Error("the question stays")
+	}
+}

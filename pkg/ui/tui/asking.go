@@ -7,6 +7,8 @@ type asking struct {
 	Question
 	cluster string
 	typed   string
+	// work is the action that asks, and with which the question ends; 0 for none.
+	work int
 }
 
 func (a asking) confirm() string {

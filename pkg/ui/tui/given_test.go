@@ -68,7 +68,7 @@ func shown(t testing.TB, width, height int, o Options, entries ...Entry) model {
 	m := newModel(o, &outlet{ctx: ctx, send: func(tea.Msg) {}})
 	m = after(m, tea.WindowSizeMsg{Width: width, Height: height})
 	for _, e := range entries {
-		m = after(m, told{e})
+		m = after(m, told{Entry: e})
 	}
 	return m
 }

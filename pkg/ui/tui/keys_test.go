@@ -63,7 +63,7 @@ func TestTheCursorStaysOnTheThing(t *testing.T) {
 		t.Fatalf("chosen is %s", got)
 	}
 	for _, next := range []Entry{entry(lost()), entry(well())} {
-		m = after(m, told{next})
+		m = after(m, told{Entry: next})
 		if got := m.chosenGroup(); got != "storage-3" {
 			t.Errorf("chosen is %s after another look", got)
 		}
@@ -78,7 +78,7 @@ func TestWhatIsOpenSaysWhenItIsGone(t *testing.T) {
 	m := pressed(shown(t, 100, 40, Options{}, entry(well())), ":", "storage-3", "enter")
 	f := well()
 	f.Groups.Items = f.Groups.Items[:2]
-	m = after(m, told{entry(f)})
+	m = after(m, told{Entry: entry(f)})
 	if view := m.View(); !strings.Contains(view, "! storage-3 is not there any more") {
 		t.Error(view)
 	}
@@ -133,7 +133,7 @@ func TestFilteringAndReturning(t *testing.T) {
 // The first row is the worst one; the cursor stays there until somebody moves it.
 func TestTheCursorStaysOnTopUntilItIsMoved(t *testing.T) {
 	m := shown(t, 100, 40, Options{}, entry(well()))
-	if m = after(m, told{entry(lost())}); m.chosenGroup() != "log-2" {
+	if m = after(m, told{Entry: entry(lost())}); m.chosenGroup() != "log-2" {
 		t.Errorf("chosen is %s", m.chosenGroup())
 	}
 }

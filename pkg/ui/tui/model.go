@@ -14,8 +14,12 @@ const beat = time.Second
 // What the screen is told beside keys and sizes.
 type (
 	begun struct{}
-	told  struct{ Entry }
 	ticks struct{ now time.Time }
+	told  struct {
+		Entry
+		// work is the action that told it; 0 for the feed.
+		work int
+	}
 )
 
 // model is the screen. Update returns another value; only tapes are shared between them.
@@ -87,7 +91,7 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case ticks:
 		m, cmd = m.beats(msg.now), m.tick()
 	case told:
-		m = m.hear(msg.Entry)
+		m = m.hear(msg)
 	case proposed:
 		m = m.hasProposal(msg)
 	case carried:
@@ -118,20 +122,20 @@ func (m model) follow() model {
 	}
 	name, feed := m.name(), m.o.Feed
 	m.unfollow = m.out.run(func(ctx context.Context, send func(tea.Msg)) {
-		feed.Follow(ctx, name, func(e Entry) { send(told{e}) })
+		feed.Follow(ctx, name, func(e Entry) { send(told{Entry: e}) })
 	})
 	return m
 }
 
 // hear takes an entry over.
-func (m model) hear(e Entry) model {
-	t, gone := m.tapes[e.Cluster].add(e).trimmed()
+func (m model) hear(e told) model {
+	t, gone := m.tapes[e.Cluster].add(e.Entry).trimmed()
 	m.tapes[e.Cluster] = t
 	if e.Cluster == m.name() && m.back >= 0 {
 		m.back = max(0, m.back-gone)
 	}
 	if e.Question != nil {
-		m.questions = append(slices.Clip(m.questions), asking{Question: *e.Question, cluster: e.Cluster})
+		m.questions = append(slices.Clip(m.questions), asking{Question: *e.Question, cluster: e.Cluster, work: e.work})
 		m = m.open(pane{kind: paneQuestion})
 	}
 	return m

@@ -50,7 +50,7 @@ func TestTimeOnTheScreen(t *testing.T) {
 func TestAPausedScreenStandsStillAndItsSourcesAge(t *testing.T) {
 	m := pressed(shown(t, 100, 24, Options{}, looks(2)...), "p")
 	f := lost()
-	m = after(m, told{Entry{At: noon.Add(20 * time.Second), Cluster: "sample", Frame: f}})
+	m = after(m, told{Entry: Entry{At: noon.Add(20 * time.Second), Cluster: "sample", Frame: f}})
 	m = after(m, ticks{noon.Add(30 * time.Second)})
 	view := m.View()
 	for _, want := range []string{"look 2", "PAUSED", "kubernetes 32s", "! database 33s"} {

@@ -16,7 +16,7 @@ import (
 func TestTheProgramStartsShowsAndEnds(t *testing.T) {
 	m := shown(t, 80, 24, Options{})
 	program := teatest.NewTestModel(t, m, teatest.WithInitialTermSize(80, 24))
-	program.Send(told{entry(lost())})
+	program.Send(told{Entry: entry(lost())})
 	teatest.WaitFor(t, program.Output(), func(screen []byte) bool {
 		return bytes.Contains(screen, []byte("storage-3")) && bytes.Contains(screen, []byte("Degraded: zone-3"))
 	}, teatest.WithDuration(10*time.Second))

@@ -54,13 +54,13 @@ func anything(r *rand.Rand, lines []Entry) tea.Msg {
 	case 0:
 		return tea.WindowSizeMsg{Width: r.IntN(220), Height: 1 + r.IntN(70)}
 	case 1:
-		return told{Entry{At: at, Cluster: cluster, Frame: anyFrame(r)}}
+		return told{Entry: Entry{At: at, Cluster: cluster, Frame: anyFrame(r)}}
 	case 2:
-		return told{Entry{At: at, Cluster: cluster, Pass: lines[r.IntN(len(lines))].Pass}}
+		return told{Entry: Entry{At: at, Cluster: cluster, Pass: lines[r.IntN(len(lines))].Pass}}
 	case 3:
 		return ticks{at}
 	case 4:
-		return told{Entry{At: at, Cluster: cluster, Question: &Question{Text: somewhere(r), Words: []string{somewhere(r)}}}}
+		return told{Entry: Entry{At: at, Cluster: cluster, Question: &Question{Text: somewhere(r), Words: []string{somewhere(r)}}}}
 	case 5:
 		return proposed{id: r.IntN(5), proposal: Proposal{Plan: planned(ui.Document{}), Words: []string{somewhere(r)}, Confirm: "y", Refused: []string{"", somewhere(r)}[r.IntN(2)]}}
 	case 6:

@@ -49,7 +49,7 @@ func TestAPassStepByStep(t *testing.T) {
 	fmt.Fprintf(&story, "# before\n%s", kept(m.View()))
 	for _, e := range wholePass() {
 		m = after(m, ticks{e.At})
-		m = after(m, told{e})
+		m = after(m, told{Entry: e})
 		fmt.Fprintf(&story, "# %s\n", e.Pass[:min(90, len(e.Pass))])
 		for _, l := range m.body(m.sight()) {
 			if strings.HasPrefix(l, "pass") || strings.Contains(l, "✗") || strings.Contains(l, "●") || strings.Contains(l, "!") || strings.Contains(l, "✓") {
@@ -121,7 +121,7 @@ func TestLooksBackAreBounded(t *testing.T) {
 	m := shown(t, 80, 24, Options{})
 	for i := range 2 * mostShots {
 		f := well()
-		m = after(m, told{Entry{At: noon.Add(time.Duration(i) * time.Second), Cluster: "sample", Frame: f}})
+		m = after(m, told{Entry: Entry{At: noon.Add(time.Duration(i) * time.Second), Cluster: "sample", Frame: f}})
 	}
 	if n := len(m.tape().shots); n != mostShots {
 		t.Errorf("%d looks are kept", n)

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,7 +96,7 @@ func (m model) carryOut() model {
 	w.phase, w.since = carrying, m.now
 	actions := m.o.Actions
 	w.end = m.out.run(func(ctx context.Context, send func(tea.Msg)) {
-		err := actions.CarryOut(ctx, w.proposal, func(e Entry) { send(told{e}) })
+		err := actions.CarryOut(ctx, w.proposal, func(e Entry) { send(told{e, w.id}) })
 		send(carried{w.id, err})
 	})
 	m.work = &w
@@ -112,6 +113,10 @@ func (m model) hasCarried(c carried) model {
 		w.failure = c.err.Error()
 	}
 	m.work = &w
+	m.questions = slices.DeleteFunc(slices.Clone(m.questions), func(q asking) bool { return q.work == c.id })
+	if m.shows(paneQuestion) && len(m.questions) == 0 {
+		m, _ = m.goBack()
+	}
 	if m.shows(paneWork) {
 		return m
 	}
