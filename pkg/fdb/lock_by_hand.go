@@ -78,7 +78,8 @@ const (
 )
 
 // DecideRelease answers a request in view of the record found (nil for none) and of the
-// deny list.
+// deny list. Instances without a name all have the same one: of theirs, a record is one's own
+// only if one keeps it by hand.
 func DecideRelease(found *Lock, denied []string, r ReleaseRequest) ReleaseOutcome {
 	forced := func() ReleaseOutcome {
 		if r.Force {
@@ -91,7 +92,7 @@ func DecideRelease(found *Lock, denied []string, r ReleaseRequest) ReleaseOutcom
 		return ReleaseFree
 	case !found.Same(r.Seen):
 		return ReleaseChanged
-	case r.Owner != "" && found.Owner == r.Owner:
+	case found.Owner == r.Owner && (r.Owner != "" || r.Person != "" && found.Person() == r.Person):
 		if found.keptFrom(r.Person, r.Now) {
 			return forced()
 		}

@@ -71,6 +71,7 @@ func TestWhichLocksAreReleasedByHand(t *testing.T) {
 		"never one that changed since":          {found: kept("ann@a", later), seen: kept("ann@a", over), plain: ReleaseChanged, forced: ReleaseChanged},
 		"never one that another run wrote anew": {found: &Lock{Owner: "dc1", End: later, Nonce: "n2"}, seen: &Lock{Owner: "dc1", End: later, Nonce: "n1"}, plain: ReleaseChanged, forced: ReleaseChanged},
 		"none":                                  {plain: ReleaseFree, forced: ReleaseFree, seen: other},
+		"what one keeps oneself without a name": {found: &Lock{End: later, Nonce: NonceByHand("ann@a", "n")}, owner: "-", plain: ReleaseGranted, forced: ReleaseGranted},
 		"never one of instances without a name": {found: &Lock{End: later}, owner: "-", plain: ReleaseHeld, forced: ReleaseHeld},
 	}
 	for name, tc := range tests {

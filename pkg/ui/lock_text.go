@@ -92,7 +92,7 @@ func (v LockListView) writeNotes(w io.Writer, o ListOptions) {
 		if !l.Used {
 			fmt.Fprintf(w, "%s: its spec does not use the lock; passes take none\n", l.Cluster)
 		}
-		if l.ByHand != nil {
+		if l.ByHand != nil && l.State == LockHeld {
 			fmt.Fprintf(w, "%s: the lock was taken by hand of %s; passes of its instance get it no more than others\n", l.Cluster, *l.ByHand)
 		}
 	}

@@ -53,6 +53,8 @@ func (w *World) releaseByHand(ctx context.Context, a plan.ReleaseLock) error {
 		return nil
 	case outcome == fdb.ReleaseChanged:
 		return fmt.Errorf("the lock was written anew since it was shown, and is left alone: %w", heldBy(found))
+	case outcome == fdb.ReleaseOthers:
+		return fmt.Errorf("it takes --force to clear it: %w", heldBy(found))
 	default:
 		return heldBy(found)
 	}

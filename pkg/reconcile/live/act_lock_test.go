@@ -63,3 +63,16 @@ func TestALockThatChangedSinceItWasShownIsNotReleased(t *testing.T) {
 		t.Errorf("got %v; the lock is %+v", err, f.lockIn(fdb.DefaultLockPrefix))
 	}
 }
+
+func TestWhatOnlyForceClearsSaysSo(t *testing.T) {
+	f := sharing(t)
+	now := f.world.Clock.Now().UTC().Truncate(time.Second)
+	over := fdb.Lock{Owner: "dc2", Start: now.Add(-time.Hour), End: now.Add(-time.Minute)}
+	f.put(admin.Set(lockKeys.Lock(), over.Encode()))
+	if err := f.world.Act(t.Context(), plan.ReleaseLock{Seen: over, Person: "ann@a"}); err == nil || !strings.Contains(err.Error(), "it takes --force to clear it: the database lock is held by dc2") {
+		t.Errorf("got %v", err)
+	}
+	if err := f.world.Act(t.Context(), plan.ReleaseLock{Seen: over, Person: "ann@a", Force: true}); err != nil || f.lockIn(fdb.DefaultLockPrefix) != nil {
+		t.Errorf("by force %v", err)
+	}
+}
