@@ -35,10 +35,10 @@ func SortProcessGroups(groups []*ProcessGroupStatus) {
 // IsMarkedForRemoval reports whether the process group is on its way out.
 func (s *ProcessGroupStatus) IsMarkedForRemoval() bool { return s.RemovalTimestamp != nil }
 
-// MayBeExcluded reports whether an exclusion can concern the group: it leaves, its processes
-// were seen to be excluded, or they do not report, and may have been excluded before.
+// MayBeExcluded reports whether an exclusion can concern the group: it leaves, or its
+// processes were seen to be excluded.
 func (s *ProcessGroupStatus) MayBeExcluded() bool {
-	return s.IsMarkedForRemoval() || s.HasCondition(ConditionProcessIsMarkedAsExcluded) || s.HasCondition(ConditionMissingProcesses)
+	return s.IsMarkedForRemoval() || s.HasCondition(ConditionProcessIsMarkedAsExcluded)
 }
 
 // MarkForRemoval marks the process group. The time of an earlier mark stays,

@@ -18,8 +18,26 @@ func (e excluding) look(ctx context.Context, s Session) ([]ui.Target, bool, erro
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database|plan.Coordination); err != nil {
 		return nil, false, err
 	}
+	if err := readExclusions(ctx, s, &facts); err != nil {
+		return nil, false, err
+	}
 	targets := ui.Exclusions(facts, e)
 	return targets, ui.AllReached(targets), nil
+}
+
+// readExclusions reads the exclusions where passes saw no need to: of a group that went silent
+// right after it was excluded no process says so, and no pass may have seen it.
+func readExclusions(ctx context.Context, s Session, facts *ui.Facts) error {
+	if facts.Coordination.ExclusionsRead || !facts.Database.Available() {
+		return nil
+	}
+	read, err := s.ReadExclusions(ctx)
+	if err != nil {
+		return ctx.Err() // what could not be read stays unknown, and proves nothing
+	}
+	c := &facts.Coordination
+	c.ExclusionsRead, c.Exclusions, c.FailedExclusions, c.InProgressExclusions = read.ExclusionsRead, read.Exclusions, read.FailedExclusions, read.InProgressExclusions
+	return nil
 }
 
 func (e excluding) did(reached bool) string {

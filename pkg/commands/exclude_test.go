@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -165,5 +166,45 @@ func TestACoordinatorIsExcludedOnceAnotherHasTakenItsPlace(t *testing.T) {
 	g.world.Tick(3 * time.Minute)
 	if code := g.run("exclude", "sample", id, "--yes"); code != ExitDone || len(g.did("ChangeCoordinators")) != 1 || len(g.did("Exclude")) != 1 {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}
+
+// wentSilent is a world in which a group stopped reporting after it was excluded, before any
+// pass saw that.
+type wentSilent struct {
+	session
+	id v1beta2.ProcessGroupID
+}
+
+func (w wentSilent) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if err := w.session.Observe(ctx, into, facets); err != nil {
+		return err
+	}
+	for key, p := range into.Database.Status.Cluster.Processes {
+		if p.InstanceID() == string(w.id) {
+			delete(into.Database.Status.Cluster.Processes, key)
+		}
+	}
+	into.Cluster = into.Cluster.DeepCopy()
+	into.Cluster.ProcessGroup(w.id).SetCondition(v1beta2.ConditionMissingProcesses, into.Now.Add(-time.Hour))
+	into.Coordination.ExclusionsRead, into.Coordination.Exclusions = false, nil
+	return nil
+}
+
+// Its exclusion is in the database all the same, and so is the proof that nothing depends on it.
+func TestAGroupThatWentSilentOnceItWasExcludedIsProvenDrained(t *testing.T) {
+	for name, excluded := range map[string]bool{"excluded before": true, "never excluded": false} {
+		t.Run(name, func(t *testing.T) {
+			g := rested(t)
+			id := g.storage()[0]
+			if excluded {
+				g.fdbcli("exclude no_wait " + g.exclusionOf(id))
+			}
+			g.world.Tick(5 * time.Minute)
+			targets, reached, err := excluding{v1beta2.ProcessGroupID(id)}.look(t.Context(), wentSilent{session{g.world, g}, v1beta2.ProcessGroupID(id)})
+			if err != nil || reached != excluded {
+				t.Errorf("reached %t, want %t: %+v, %v", reached, excluded, targets, err)
+			}
+		})
 	}
 }
