@@ -60,6 +60,9 @@ func valid(t *testing.T, where string, text []byte) []string {
 			t.Errorf("%s: %v in %s", where, err, text)
 			return kinds
 		}
+		if frame, recorded := document["frame"].(map[string]any); recorded {
+			document = frame
+		}
 		kind, _ := document["kind"].(string)
 		if document["event"] != nil {
 			kind = "ReconcileEvent"

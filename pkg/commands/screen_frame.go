@@ -124,7 +124,7 @@ func (e *eye) decide(ctx context.Context, seen plan.Snapshot, facts ui.Facts) (u
 		return ui.PlanView{}, ui.WhyReport{}, err
 	}
 	r := run{
-		env: e.env, key: e.key, session: alreadySeen{e.session, seen}, steps: stages.Cluster(), seed: e.env.Random(), gates: live.GateOptions{},
+		env: e.env, key: e.key, session: alreadySeen{e.session, seen}, steps: stages.Cluster(), seed: e.env.Random(), gates: live.GateOptions{}, command: []string{"reconcile", e.key.Name},
 	}
 	view, _, err := r.preview(ctx)
 	if err != nil {
