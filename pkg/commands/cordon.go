@@ -48,7 +48,9 @@ groups of a cluster leave them:
   --evacuate=now       mark the groups for replacement at once, a few at a time
   --evacuate=none      only keep new pods away
 
-What would happen, to which group and when, is shown first. With --wait, passes go on
+What would happen, to which group and when, is shown first, and under FITS whether a new
+pod like the group's would find another node: by what nodes take, have free and keep apart,
+each group by itself. Volumes that belong to a place are not looked at. With --wait, passes go on
 until none of the cluster's pods is left on the nodes.`,
 		Example: `  # What would leave, and when?
   kubectl fdb cordon node-3 -c sample-cluster --dry-run
@@ -193,7 +195,7 @@ func (e *Env) showEvacuation(ctx context.Context, key types.NamespacedName, node
 	if err != nil {
 		return err
 	}
-	view := ui.NewEvacuationView(facts, nodes, taint)
+	view := ui.NewEvacuationView(facts, nodes, taint, e.placesBeside(ctx, facts, nodes))
 	if len(view.Items) == 0 {
 		e.talk("no process group of %s is on %s", key.Name, strings.Join(nodes, ", "))
 		return nil

@@ -140,7 +140,8 @@ func changingDatabase() []need {
 
 // cordoning is reconciling, and changing nodes.
 func cordoning() []need {
-	return slices.Concat(required(reconcilePowers()...), finding(), everywhere(required(nodePowers()...)), operators())
+	return slices.Concat(required(reconcilePowers()...), finding(), everywhere(required(nodePowers()...)),
+		everywhere(optional("whether groups fit on other nodes is not told", power{"list", "", "pods", ""})), operators())
 }
 
 // everywhere says of needs that they are not in the cluster's namespace.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
 // EvacuationView says what leaves nodes, and when.
@@ -22,18 +24,21 @@ type EvacuatedGroup struct {
 	// Detected and Replaced are when the rule's two times are over, if the taint is set
 	// now; nil where they never are, or no taint has the group leave.
 	Detected, Replaced *time.Time
+	// Elsewhere says whether a replacement would find another node.
+	Elsewhere safety.Fit
 }
 
 // NewEvacuationView looks at the groups whose pods are on the nodes. A taint is the one
-// that the nodes are about to get; nil for none.
-func NewEvacuationView(f Facts, nodes []string, taint *corev1.Taint) EvacuationView {
+// that the nodes are about to get; nil for none. Each group is judged as though it alone
+// were to leave.
+func NewEvacuationView(f Facts, nodes []string, taint *corev1.Taint, places safety.Places) EvacuationView {
 	var v EvacuationView
 	for _, g := range f.Staying() {
 		pod := f.Pod(g)
 		if pod == nil || !slices.Contains(nodes, pod.Spec.NodeName) {
 			continue
 		}
-		item := EvacuatedGroup{Node: pod.Spec.NodeName, Group: f.group(g)}
+		item := EvacuatedGroup{Node: pod.Spec.NodeName, Group: f.group(g), Elsewhere: places.Elsewhere(pod)}
 		if taint != nil {
 			item.leaveBy(f, taint)
 		}
@@ -55,14 +60,25 @@ func (g *EvacuatedGroup) leaveBy(f Facts, taint *corev1.Taint) {
 
 // WriteEvacuation writes the table.
 func WriteEvacuation(w io.Writer, v EvacuationView) error {
-	t := Table{Header: []string{"NODE", "GROUP", "CLASS", "COORD", "DATA", "RULE", "DETECT-AT", "REPLACE-AT"}}
+	t := Table{Header: []string{"NODE", "GROUP", "CLASS", "COORD", "DATA", "RULE", "DETECT-AT", "REPLACE-AT", "FITS"}}
 	for _, item := range v.Items {
 		g := item.Group
 		t.Rows = append(t.Rows, []string{
-			item.Node, g.ID, g.Class, coordinates(g.Coordinator), bytesOr(g.StoredBytes), cmp.Or(item.Rule, nothing), moment(item.Detected), moment(item.Replaced),
+			item.Node, g.ID, g.Class, coordinates(g.Coordinator), bytesOr(g.StoredBytes), cmp.Or(item.Rule, nothing), moment(item.Detected), moment(item.Replaced), fits(item.Elsewhere),
 		})
 	}
 	return t.Write(w)
+}
+
+func fits(f safety.Fit) string {
+	switch {
+	case f.Fits == nil:
+		return unknown + " (" + f.Reason + ")"
+	case *f.Fits:
+		return "yes"
+	default:
+		return "no (" + f.Reason + ")"
+	}
 }
 
 func coordinates(b *bool) string {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -68,6 +69,9 @@ func (w *World) nodes() map[string]*corev1.Node {
 		nodes[name] = &corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: maps.Clone(w.NodeLabels[name])},
 			Spec:       corev1.NodeSpec{Taints: slices.Clone(w.Taints[name]), Unschedulable: w.Cordoned[name]},
+			Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{
+				corev1.ResourceCPU: resource.MustParse("64"), corev1.ResourceMemory: resource.MustParse("256Gi"), corev1.ResourcePods: resource.MustParse("110"),
+			}},
 		}
 	}
 	return nodes

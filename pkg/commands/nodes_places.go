@@ -1,0 +1,53 @@
+package commands
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// placesBeside are the nodes that pods could go to instead, with all that runs there. What
+// cannot be read is said in the answer, and stops nobody.
+func (e *Env) placesBeside(ctx context.Context, facts ui.Facts, away []string) safety.Places {
+	p := safety.Places{Nodes: facts.Nodes, Away: away, Hidden: facts.NodesHidden}
+	if p.Hidden != "" {
+		return p
+	}
+	c, err := e.Client()
+	if err == nil {
+		p.Pods, err = runningPods(ctx, c)
+	}
+	switch {
+	case apierrors.IsForbidden(err):
+		p.Hidden = "the pods of all namespaces may not be listed"
+	case err != nil:
+		p.Hidden = "what runs on nodes is not known: " + explain(err)
+	}
+	return p
+}
+
+// runningPods lists the pods of all namespaces that have not ended.
+func runningPods(ctx context.Context, c client.Client) ([]*corev1.Pod, error) {
+	var all []*corev1.Pod
+	var next string
+	for {
+		page := &corev1.PodList{}
+		if err := c.List(ctx, page, client.Limit(pageSize), client.Continue(next)); err != nil {
+			return nil, err
+		}
+		for i := range page.Items {
+			ended := page.Items[i].Status.Phase == corev1.PodSucceeded || page.Items[i].Status.Phase == corev1.PodFailed
+			if !ended && page.Items[i].Spec.NodeName != "" {
+				all = append(all, &page.Items[i])
+			}
+		}
+		if next = page.Continue; next == "" {
+			return all, nil
+		}
+	}
+}

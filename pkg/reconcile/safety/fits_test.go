@@ -1,0 +1,136 @@
+package safety
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// givenPlaces are three nodes; the pod runs on "here", "there" is free, and a neighbour with
+// half of a node runs "beyond".
+func givenPlaces() (Places, *corev1.Pod) {
+	node := func(name, zone string) *corev1.Node {
+		return &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"zone": zone, "disks": "8"}},
+			Status:     corev1.NodeStatus{Allocatable: corev1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("8Gi"), "pods": resource.MustParse("10")}},
+		}
+	}
+	pod := func(name, on string, cpu string) *corev1.Pod {
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "fdb", Labels: map[string]string{"app": name}},
+			Spec: corev1.PodSpec{NodeName: on, Containers: []corev1.Container{{
+				Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse(cpu), "memory": resource.MustParse("1Gi")}},
+			}}},
+		}
+	}
+	mine := pod("mine", "here", "3")
+	p := Places{
+		Nodes: map[string]*corev1.Node{"here": node("here", "a"), "there": node("there", "b"), "beyond": node("beyond", "c")},
+		Pods:  []*corev1.Pod{mine, pod("neighbour", "beyond", "2")}, Away: []string{"here"},
+	}
+	return p, mine
+}
+
+func awayFrom(app, topology string) *corev1.Affinity {
+	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+		{TopologyKey: topology, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}},
+	}}}
+}
+
+func selecting(key string, operator corev1.NodeSelectorOperator, values ...string) *corev1.Affinity {
+	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+		NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: operator, Values: values}}}},
+	}}}
+}
+
+func TestWhetherAPodFitsElsewhere(t *testing.T) {
+	const tooLittle = "1 with too little cpu"
+	tests := map[string]struct {
+		given func(*Places, *corev1.Pod)
+		want  string // "yes", or the reason
+		known bool
+	}{
+		"a node is free":                   {want: "yes", known: true},
+		"no other node":                    {given: func(p *Places, _ *corev1.Pod) { p.Away = []string{"here", "there", "beyond"} }, want: "there is no other node", known: true},
+		"the free one is cordoned":         {given: func(p *Places, _ *corev1.Pod) { p.Nodes["there"].Spec.Unschedulable = true }, want: "1 cordoned, " + tooLittle, known: true},
+		"the free one is tainted":          {given: taintThere("NoSchedule"), want: "1 with the taint t, " + tooLittle, known: true},
+		"a taint that only prefers others": {given: taintThere("PreferNoSchedule"), want: "yes", known: true},
+		"a taint that is tolerated": {given: func(p *Places, pod *corev1.Pod) {
+			taintThere("NoExecute")(p, pod)
+			pod.Spec.Tolerations = []corev1.Toleration{{Key: "t", Operator: corev1.TolerationOpExists}}
+		}, want: "yes", known: true},
+		"a taint with another value": {given: func(p *Places, pod *corev1.Pod) {
+			taintThere("NoExecute")(p, pod)
+			pod.Spec.Tolerations = []corev1.Toleration{{Key: "t", Value: "w"}}
+		}, want: "1 with the taint t, " + tooLittle, known: true},
+		"a node selector that no other has": {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.NodeSelector = map[string]string{"zone": "a"} }, want: "2 not selected by its spec", known: true},
+		"affinity to where it fits":         {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("zone", "In", "b") }, want: "yes", known: true},
+		"affinity to where it is":           {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("zone", "In", "a") }, want: "2 not selected by its spec", known: true},
+		"affinity away from there":          {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("zone", "NotIn", "b") }, want: "1 not selected by its spec, " + tooLittle, known: true},
+		"affinity to what all have":         {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("disks", "Gt", "7") }, want: "yes", known: true},
+		"affinity to more than any has":     {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("disks", "Gt", "8") }, want: "2 not selected by its spec", known: true},
+		"affinity to a label of none":       {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("rack", "Exists") }, want: "2 not selected by its spec", known: true},
+		"it asks for more than any has": {given: func(_ *Places, pod *corev1.Pod) {
+			pod.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("5")
+		}, want: "2 with too little cpu", known: true},
+		"it asks for what no node has": {given: func(_ *Places, pod *corev1.Pod) {
+			pod.Spec.Containers[0].Resources.Requests["gpu"] = resource.MustParse("1")
+		}, want: tooLittle + ", 1 with too little gpu", known: true},
+		"its first container asks for more": {given: func(_ *Places, pod *corev1.Pod) {
+			pod.Spec.InitContainers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"memory": resource.MustParse("9Gi")}}}}
+		}, want: "1 with too little cpu, 1 with too little memory", known: true},
+		"a node that is full of pods":      {given: func(p *Places, _ *corev1.Pod) { p.Nodes["there"].Status.Allocatable["pods"] = resource.MustParse("0") }, want: "1 with no place for another pod, " + tooLittle, known: true},
+		"it keeps away from a neighbour":   {given: func(p *Places, pod *corev1.Pod) { moveThere(p); pod.Spec.Affinity = awayFrom("neighbour", "zone") }, want: "1 with a pod that it has to keep away from", known: true},
+		"the neighbour keeps away from it": {given: func(p *Places, _ *corev1.Pod) { moveThere(p); p.Pods[1].Spec.Affinity = awayFrom("mine", "zone") }, want: "1 with a pod that it has to keep away from", known: true},
+		"it keeps away from others":        {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = awayFrom("somebody", "zone") }, want: "yes", known: true},
+		"the neighbour is in another namespace": {given: func(p *Places, pod *corev1.Pod) {
+			moveThere(p)
+			p.Pods[1].Spec.Containers = nil
+			p.Pods[1].Namespace, pod.Spec.Affinity = "other", awayFrom("neighbour", "zone")
+		}, want: "yes", known: true},
+		"nodes are hidden":                {given: func(p *Places, _ *corev1.Pod) { p.Hidden = "nodes is forbidden" }, want: "nodes is forbidden"},
+		"a node does not say what it has": {given: func(p *Places, _ *corev1.Pod) { p.Nodes["there"].Status.Allocatable = nil }, want: "a node does not say what it has"},
+		"it is to be spread evenly": {given: func(_ *Places, pod *corev1.Pod) {
+			pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{TopologyKey: "zone", WhenUnsatisfiable: corev1.DoNotSchedule}}
+		}, want: "it is to be spread evenly over zone"},
+		"it has to run beside others": {given: func(_ *Places, pod *corev1.Pod) {
+			pod.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: make([]corev1.PodAffinityTerm, 1)}}
+		}, want: "it has to run beside other pods"},
+		"a term that is not understood": {given: func(p *Places, pod *corev1.Pod) {
+			moveThere(p)
+			pod.Spec.Affinity = awayFrom("x", "zone")
+			pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].NamespaceSelector = &metav1.LabelSelector{}
+		}, want: "with a pod that it has to keep away from"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p, pod := givenPlaces()
+			if tc.given != nil {
+				tc.given(&p, pod)
+			}
+			got := p.Elsewhere(pod)
+			words := got.Reason
+			if got.Fits != nil && *got.Fits {
+				words = "yes"
+			}
+			if words != tc.want || (got.Fits != nil) != tc.known {
+				t.Errorf("%q, known %t; want %q, %t", words, got.Fits != nil, tc.want, tc.known)
+			}
+		})
+	}
+}
+
+func taintThere(effect corev1.TaintEffect) func(*Places, *corev1.Pod) {
+	return func(p *Places, _ *corev1.Pod) {
+		p.Nodes["there"].Spec.Taints = []corev1.Taint{{Key: "t", Value: "v", Effect: effect}}
+	}
+}
+
+// moveThere has the neighbour run where the pod would fit, and leaves no other node.
+func moveThere(p *Places) {
+	p.Pods[1].Spec.NodeName = "there"
+	p.Pods[1].Spec.Containers = nil
+	p.Away = append(p.Away, "beyond")
+}
