@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -32,6 +33,11 @@ type passes struct {
 	// are where they should be.
 	targets []ui.Target
 	reached bool
+
+	// retries space tries while nobody answers; since is when that began, zero while
+	// somebody does.
+	retries pace.Pace
+	since   time.Time
 }
 
 // all runs passes until one of them settles how the command ends.
@@ -49,10 +55,11 @@ func (p *passes) all(ctx context.Context) error {
 	ctx, stop := withTimeout(ctx, p.env.Clock, p.timeout)
 	defer stop()
 	for {
-		if err := p.once(ctx); err != nil {
+		err := p.once(ctx)
+		if err != nil && (ctx.Err() != nil || !p.bears(err)) {
 			return p.finish(ctx, err)
 		}
-		again, err := p.goOn(ctx)
+		again, err := p.goOn(ctx, err)
 		if err != nil || !again {
 			return p.finish(ctx, err)
 		}
@@ -117,6 +124,7 @@ func refusalOf(v ui.PlanView, done reconcile.PassDone) error {
 
 // once runs one pass. The error is one that kept it from running to its end.
 func (p *passes) once(ctx context.Context) error {
+	p.kept = nil
 	beat := &heartbeat{env: p.env}
 	defer beat.start()()
 	pass := p.pass(all(p.tell, p.why.report, beat.report, p.audit.report(ctx), p.tellPause()))
@@ -142,17 +150,30 @@ func (p *passes) reporter() func(reconcile.Event) {
 	return ui.Text(p.env.Out, ui.TextOptions{Paint: p.env.paint(p.env.Out), Verbose: p.env.global.verbose > 0})
 }
 
-// goOn decides whether another pass is to run, and waits until it is time for it.
-func (p *passes) goOn(ctx context.Context) (bool, error) {
+// goOn decides whether another pass is to run, and waits until it is time for it. The
+// error is one of the last pass that a wait bears.
+func (p *passes) goOn(ctx context.Context, trouble error) (bool, error) {
 	var beyond *reconcile.BeyondPlanError
 	if errors.As(p.last.Stopped, &beyond) && p.env.planned == nil && p.env.canBeAsked() {
 		p.env.talk("%s", beyond.Error())
 		return true, p.ask(ctx)
 	}
-	if p.purpose != nil && p.last.Stopped == nil {
-		if err := p.look(ctx); err != nil || p.reached {
-			return false, err
+	if p.purpose != nil && p.last.Stopped == nil && trouble == nil {
+		if trouble = p.look(ctx); trouble == nil && p.reached {
+			return false, nil
 		}
+	}
+	why := trouble
+	if why == nil && passCode(p.last) == ExitUnreachable {
+		why = failureOf(p.last)
+	}
+	switch {
+	case why != nil && p.bears(why):
+		return p.tryAgain(ctx, why)
+	case trouble != nil:
+		return false, trouble
+	case why == nil:
+		p.since = time.Time{}
 	}
 	if !p.wait || !p.worthWaiting() {
 		return false, nil

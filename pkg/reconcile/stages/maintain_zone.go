@@ -28,6 +28,9 @@ func MaintainZone(zone string, d time.Duration) plan.Stage {
 			if under == zone && (s.Database.Status.Maintenance().Remaining-d).Abs() <= maintenanceSlack {
 				return plan.Decision{}
 			}
+			if under == zone && s.Cluster.ResetMaintenanceMode() && !s.Coordination.Read {
+				return plan.Wait(podDelay, "who has restarted during this maintenance is not known: the notes could not be read")
+			}
 			decision := plan.Decision{Checks: maintenanceChecks(s, zone)}
 			if refused, ok := decision.Refused(); ok {
 				decision.Hold = &plan.Hold{Reason: fmt.Sprintf("zone %s is not put under maintenance now: %s", zone, refused.Words()), RetryAfter: podUpdateRetry}
@@ -58,7 +61,9 @@ func maintenanceChecks(s plan.Snapshot, zone string) []plan.Check {
 
 // toNote are the storage processes of a zone, where the spec has maintenance ended by
 // notes: once all that are noted have restarted, a pass ends it. Elsewhere nobody would
-// ever remove the notes.
+// ever remove the notes. Of maintenance that is only to last longer the notes stay as they
+// are: one that was written anew would have everybody wait for a restart that has been, and
+// of a process without one the note has gone because it restarted.
 func toNote(s plan.Snapshot, zone string) []v1beta2.ProcessGroupID {
 	if !s.Cluster.ResetMaintenanceMode() {
 		return nil
@@ -69,7 +74,12 @@ func toNote(s plan.Snapshot, zone string) []v1beta2.ProcessGroupID {
 			groups[v1beta2.ProcessGroupID(p.InstanceID())] = true
 		}
 	}
-	return slices.Sorted(maps.Keys(groups))
+	noted := func(id v1beta2.ProcessGroupID) bool { return !s.Coordination.Maintenance[id].IsZero() }
+	ids := slices.Sorted(maps.Keys(groups))
+	if maintenanceZone(s) == zone && slices.ContainsFunc(ids, noted) {
+		return nil
+	}
+	return ids
 }
 
 // StopMaintenance ends the maintenance of whatever zone, and removes the notes of what was

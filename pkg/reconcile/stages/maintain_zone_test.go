@@ -22,6 +22,17 @@ func lostReplica(s *plan.Snapshot) {
 	s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = new(1)
 }
 
+func withNotes(s *plan.Snapshot) { s.Coordination.Read = true }
+
+func withoutNotes(s *plan.Snapshot) { s.Coordination.Read = false }
+
+// noted has a process group noted to restart during maintenance.
+func noted(id v1beta2.ProcessGroupID) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		s.Coordination.Maintenance = map[v1beta2.ProcessGroupID]time.Time{id: noon.Add(-time.Minute)}
+	}
+}
+
 func TestMaintainZone(t *testing.T) {
 	const on = "put zone node-14 under maintenance for 10m0s"
 	both := func(edits ...func(*plan.Snapshot)) func(*plan.Snapshot) {
@@ -37,6 +48,9 @@ func TestMaintainZone(t *testing.T) {
 		"not while another zone is":                             {from: healthyCluster, given: maintaining("node-15", time.Minute), holds: "zone node-15 is, and the database would forget that"},
 		"does nothing about a zone that is":                     {from: healthyCluster, given: maintaining("node-14", 10*time.Minute-5*time.Second)},
 		"sets the time of such a zone anew":                     {from: healthyCluster, given: maintaining("node-14", time.Minute), does: []string{on}},
+		"leaves notes as they are when it only lasts longer":    {from: healthyCluster, given: both(withMaintenance, withNotes, noted("storage-114"), maintaining("node-14", time.Minute)), does: []string{on}},
+		"notes of another zone are none of this one":            {from: healthyCluster, given: both(withMaintenance, withNotes, noted("storage-115"), maintaining("node-14", time.Minute)), does: []string{on + ", for storage-114"}},
+		"does not last longer while nobody knows the notes":     {from: healthyCluster, given: both(withMaintenance, withoutNotes, maintaining("node-14", time.Minute)), holds: "the notes could not be read"},
 		"sets it anew while the zone is down":                   {from: healthyCluster, given: both(maintaining("node-14", time.Minute), lostReplica), does: []string{on}},
 		"not while the database misses copies":                  {from: healthyCluster, given: lostReplica, holds: "some data has 1 of"},
 		"not while a process of another zone has just gone":     {from: healthyCluster, given: func(s *plan.Snapshot) { dropProcess(s, s.Cluster.ProcessGroup("storage-115")) }, holds: "storage-115 does not report"},

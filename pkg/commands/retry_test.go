@@ -1,0 +1,60 @@
+package commands
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// flaky is a session that nobody answers from a call on, for a number of calls.
+type flaky struct {
+	session
+	calls      *int
+	from, many int
+}
+
+func (f flaky) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	*f.calls++
+	if *f.calls >= f.from && *f.calls < f.from+f.many {
+		return &reconcile.UnreachableError{Err: errNoAnswer}
+	}
+	return f.session.Observe(ctx, into, facets)
+}
+
+func TestAWaitBearsThatNobodyAnswersForAWhile(t *testing.T) {
+	const forEver = 1 << 30
+	tests := map[string]struct {
+		args       []string
+		from, many int
+		want       int
+		says       string
+	}{
+		"a drain goes on":                 {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: 3, says: "trying again in 2s, for 5m0s more at most"},
+		"a replacement goes on":           {args: []string{"replace", "sample", "STORAGE0", "--wait", "--yes"}, from: 18, many: 2, says: "connection refused"},
+		"a longer one is spaced":          {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: 5, says: "trying again in 4s"},
+		"not for ever":                    {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: forEver, want: ExitUnreachable, says: "trying again in 15s"},
+		"what does not wait ends with it": {args: []string{"replace", "sample", "STORAGE0", "--yes"}, from: 4, many: forEver, want: ExitUnreachable},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := roomy(t)
+			g.world.Tick(time.Hour)
+			args, calls := g.inWords(tc.args...), 0
+			g.connect = func() (Session, error) { return flaky{session{g.world, g}, &calls, tc.from, tc.many}, nil }
+			before := g.clock.Now()
+			if code := g.run(args...); code != tc.want || !strings.Contains(g.err.String(), tc.says) {
+				t.Errorf("exit code %d, want %d and %q, after %d calls:\n%s%s", code, tc.want, tc.says, calls, &g.out, &g.err)
+			}
+			if tc.many == forEver && g.clock.Now().Sub(before) > 2*troublePatience {
+				t.Errorf("it took %s", g.clock.Now().Sub(before))
+			}
+			if tc.want == ExitDone && calls < tc.from+tc.many {
+				t.Errorf("%d calls: nothing went wrong", calls)
+			}
+		})
+	}
+}
