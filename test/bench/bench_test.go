@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"bufio"
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -101,10 +103,38 @@ func BenchmarkStatusOf500(b *testing.B) {
 			"tab":    tab,
 			"tab-id": tabOfIDs,
 		})
+		b.ReportMetric(sandbox.firstLook(b, c).Seconds(), "first-look-s")
 		b.ReportMetric(best["status"].Seconds(), "status-s")
 		b.ReportMetric((best["list"] + best["read"]).Seconds(), "kubectl-s")
 		b.ReportMetric(float64(best["status"])/float64(best["list"]+best["read"]), "status/kubectl")
 		b.ReportMetric(float64(best["tab"].Milliseconds()), "tab-ms")
 		b.ReportMetric(float64(best["tab-id"].Milliseconds()), "tab-of-ids-ms")
 	}
+}
+
+// firstLook is after how long a person sees what Kubernetes knows, up to the last section,
+// when the database does not answer.
+func (b *box) firstLook(tb testing.TB, c *quietCluster) time.Duration {
+	tb.Helper()
+	b.replaceProgram(tb, "fdbcli", "#!/bin/sh\nexec sleep 60\n")
+	defer b.replaceProgram(tb, "fdbcli", fakeCLI)
+	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
+	defer cancel()
+	cmd := b.command(ctx, "kubectl-fdb", "status", clusterName, "-n", namespace)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	begun := time.Now()
+	if err := cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { cancel(); _ = cmd.Wait() }()
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		if strings.Contains(lines.Text(), "Locks") {
+			return time.Since(begun)
+		}
+	}
+	tb.Fatalf("nothing is shown of %s without its database", c.Record.Name)
+	return 0
 }

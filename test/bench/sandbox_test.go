@@ -51,13 +51,11 @@ func newBox(tb testing.TB) *box {
 	}
 	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
 	b := &box{bin: bin, dir: dir}
+	if err := os.Mkdir(b.programs(), 0o755); err != nil { //nolint:gosec // containers read it
+		tb.Fatal(err)
+	}
 	for program, text := range map[string]string{"fdbcli": fakeCLI, "fdbserver": fakeServer, document: ""} {
-		if err := os.MkdirAll(b.programs(), 0o755); err != nil { //nolint:gosec // containers read it
-			tb.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(b.programs(), program), []byte(text), 0o755); err != nil { //nolint:gosec // containers run it
-			tb.Fatal(err)
-		}
+		b.replaceProgram(tb, program, text)
 	}
 	b.must(tb, "fdb-sandbox", "up", "--dir", dir, "--nodes", "1", "--zones", "1", "--fdb-bin-dir", "7.3.79="+b.programs(), "--detach")
 	tb.Cleanup(func() {
@@ -106,9 +104,7 @@ func (b *box) run(tb testing.TB, program string, args ...string) outcome {
 	const longest = 5 * time.Minute
 	ctx, cancel := context.WithTimeout(tb.Context(), longest)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(b.bin, program), args...)
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+b.kubeconfig(), "XDG_STATE_HOME="+b.dir, "XDG_CACHE_HOME="+b.dir, "HOME="+b.dir, "NO_COLOR=1",
-		"PATH="+b.bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd := b.command(ctx, program, args...)
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	begun := time.Now()
@@ -119,6 +115,21 @@ func (b *box) run(tb testing.TB, program string, args ...string) outcome {
 		tb.Fatalf("%s: %v: build it first with `make build build-sandbox`", program, err)
 	}
 	return outcome{out.String(), errOut.String(), cmd.ProcessState.ExitCode(), took}
+}
+
+func (b *box) command(ctx context.Context, program string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(b.bin, program), args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+b.kubeconfig(), "XDG_STATE_HOME="+b.dir, "XDG_CACHE_HOME="+b.dir, "HOME="+b.dir, "NO_COLOR=1",
+		"PATH="+b.bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return cmd
+}
+
+// replaceProgram writes a program of the pod that runs, or the document beside them, anew.
+func (b *box) replaceProgram(tb testing.TB, program, text string) {
+	tb.Helper()
+	if err := os.WriteFile(filepath.Join(b.programs(), program), []byte(text), 0o755); err != nil { //nolint:gosec // containers run it
+		tb.Fatal(err)
+	}
 }
 
 // must runs a program that has to succeed.
