@@ -37,9 +37,9 @@ func lookingNeeds() []commandNeeds {
 		all = append(all, commandNeeds{"can " + verb, slices.Concat(looking(), operators())})
 	}
 	all = append(all, screenNeeds()...)
-	all = append(all, commandNeeds{"describe process-group", all[2].needs})
+	all = append(all, commandNeeds{"describe process-group", all[2].needs}, commandNeeds{"get clusters", lookingAtAll()})
 	for _, list := range []string{
-		"get clients", "get clusters", "get configuration", "get coordinators", "get exclusions", "get locks", "get nodes", "get processes",
+		"get clients", "get configuration", "get coordinators", "get exclusions", "get locks", "get nodes", "get processes",
 		"connection-string drift", "connection-string show", "coordinators list", "exclusion list", "exclusion status", "exclusion wait", "locks list",
 	} {
 		all = append(all, commandNeeds{list, looking()})
@@ -113,6 +113,17 @@ func looking() []need {
 		}
 	}
 	return slices.Concat(needs, watchingLocks(), finding(), beyond())
+}
+
+// lookingAtAll is seeing all clusters, which nobody can name.
+func lookingAtAll() []need {
+	needs := looking()
+	for i := range needs {
+		if needs[i].power == finding()[0].power {
+			needs[i].without = ""
+		}
+	}
+	return needs
 }
 
 // optional are powers that the command goes on without.

@@ -1,0 +1,199 @@
+package e2e
+
+import (
+	"context"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// seeCommand is how a command that looks is called.
+type seeCommand struct {
+	args []string
+	// codes are the exit codes that are an answer; 0 where there are none here.
+	codes []int
+}
+
+// seeCommands are all commands that only look, by the name under which `auth role` knows
+// them. STORAGE stands for a process group, NODE for its node.
+var seeCommands = map[string]seeCommand{
+	"status":                  {args: []string{"status", "c"}},
+	"get clients":             {args: []string{"get", "clients", "c"}},
+	"get clusters":            {args: []string{"get", "clusters"}},
+	"get configuration":       {args: []string{"get", "configuration", "c"}},
+	"get coordinators":        {args: []string{"get", "coordinators", "c"}},
+	"get exclusions":          {args: []string{"get", "exclusions", "c"}},
+	"get locks":               {args: []string{"get", "locks", "c"}},
+	"get nodes":               {args: []string{"get", "nodes", "c"}},
+	"get process-groups":      {args: []string{"get", "process-groups", "c"}},
+	"get processes":           {args: []string{"get", "processes", "c"}},
+	"describe":                {args: []string{"describe", "c"}},
+	"describe process-group":  {args: []string{"describe", "process-group", "c", "STORAGE"}},
+	"why":                     {args: []string{"why", "c"}},
+	"check":                   {args: []string{"check", "c"}},
+	"events":                  {args: []string{"events", "c"}},
+	"can delete":              {args: []string{"can", "delete", "c", "STORAGE"}, codes: []int{0, 1}},
+	"can drain":               {args: []string{"can", "drain", "NODE", "-c", "c"}, codes: []int{0, 1}},
+	"can reconcile":           {args: []string{"can", "reconcile", "c"}, codes: []int{0, 1}},
+	"can replace":             {args: []string{"can", "replace", "c", "STORAGE"}, codes: []int{0, 1}},
+	"can restart":             {args: []string{"can", "restart", "c", "--class", "storage"}, codes: []int{0, 1}},
+	"can upgrade":             {args: []string{"can", "upgrade", "c", "--to", "7.3.80"}, codes: []int{0, 1}},
+	"exclusion list":          {args: []string{"exclusion", "list", "c"}},
+	"exclusion status":        {args: []string{"exclusion", "status", "c"}, codes: []int{0, 1}},
+	"exclusion wait":          {args: []string{"exclusion", "wait", "c", "--timeout", "10s"}},
+	"connection-string drift": {args: []string{"connection-string", "drift", "c"}},
+	"connection-string show":  {args: []string{"connection-string", "show", "c"}},
+	"coordinators list":       {args: []string{"coordinators", "list", "c"}},
+	"locks list":              {args: []string{"locks", "list", "c"}},
+	"maintenance status":      {args: []string{"maintenance", "status", "c"}, codes: []int{0, 1}},
+	"plan":                    {args: []string{"plan", "c"}},
+	"wait":                    {args: []string{"wait", "c", "--for", "reconciled", "--timeout", "10s"}},
+	"version":                 {args: []string{"version"}},
+}
+
+// A Role that `auth role` prints for a command is all that the command needs. Whoever may
+// only get and list is shown what Kubernetes knows, and told which verb keeps the rest from
+// them; whoever may do nothing at all is told at once which verb is missing.
+func TestWhoMayOnlyLookSeesEverything(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	apply(t, ns, cluster("c", counts))
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes", "--timeout", "4m"), 0)
+	here := inCluster(t, ns)
+	giveRole(t, ns, ns, "carol", sortedSeeCommands())
+	giveRole(t, ns, ns+"-least", "dave", sortedSeeCommands(), "--required-only")
+
+	for name, c := range seeCommands {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			args := append(c.in(here), "-n", ns)
+			r := quickly(t, append(args, "--as", "carol")...)
+			if !slices.Contains(append(c.codes, zeroIfNone(c.codes)...), r.code) {
+				t.Errorf("exit code %d with the Role of the command:\n%s%s", r.code, r.stdout, r.stderr)
+			}
+			if hidden := forbidden.FindString(r.stdout + r.stderr); hidden != "" {
+				t.Errorf("the Role of the command does not allow all of it: %s\n%s%s", hidden, r.stdout, r.stderr)
+			}
+			r = quickly(t, append(args, "--as", "dave")...)
+			if r.code > 1 && !strings.Contains(r.stdout+r.stderr, "pods/exec") && name != "version" {
+				t.Errorf("exit code %d without pods/exec, and it is not named:\n%s%s", r.code, r.stdout, r.stderr)
+			}
+			r = quickly(t, append(args, "--as", "nobody")...)
+			want(t, r, 5)
+			if !missingVerb.MatchString(r.stderr) {
+				t.Errorf("does not name the missing verb:\n%s", r.stderr)
+			}
+		})
+	}
+}
+
+var (
+	forbidden   = regexp.MustCompile(`(?i)[^\n]*(forbidden|may not (get|list|create))[^\n]*`)
+	missingVerb = regexp.MustCompile(`\b(get|list|create)\b`)
+)
+
+func zeroIfNone(codes []int) []int {
+	if len(codes) == 0 {
+		return []int{0}
+	}
+	return nil
+}
+
+func sortedSeeCommands() []string {
+	var names []string
+	for name := range seeCommands {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// inCluster replaces the words that stand for something of this very cluster.
+func inCluster(t *testing.T, ns string) *strings.Replacer {
+	t.Helper()
+	const first = "foundationdb.org/fdb-process-class=storage"
+	id := kubectl(t, "get", "pods", "-n", ns, "-l", first, "-o", `jsonpath={.items[0].metadata.labels.foundationdb\.org/fdb-process-group-id}`)
+	node := kubectl(t, "get", "pods", "-n", ns, "-l", first, "-o", "jsonpath={.items[0].spec.nodeName}")
+	return strings.NewReplacer("STORAGE", id, "NODE", node)
+}
+
+func (c seeCommand) in(here *strings.Replacer) []string {
+	args := slices.Clone(c.args)
+	for i := range args {
+		args[i] = here.Replace(args[i])
+	}
+	return args
+}
+
+// giveRole does what `auth role` says: it applies what is printed, and binds it.
+func giveRole(t *testing.T, ns, name, user string, commands []string, more ...string) {
+	t.Helper()
+	r := fdb(t, append([]string{"auth", "role", "-n", ns, "--name", name, "--for", strings.Join(commands, ",")}, more...)...)
+	want(t, r, 0)
+	apply(t, ns, r.stdout)
+	hints := 0
+	for line := range strings.Lines(r.stderr) {
+		if command, is := strings.CutPrefix(strings.TrimSpace(line), "hint: kubectl "); is {
+			kubectl(t, strings.Fields(strings.ReplaceAll(command, "USER", user))...)
+			hints++
+		}
+	}
+	if hints == 0 {
+		t.Fatalf("does not say how the Role is given to somebody:\n%s", r.stderr)
+	}
+}
+
+// quickly runs a command that must not make anybody wait.
+func quickly(t *testing.T, args ...string) result {
+	t.Helper()
+	const most = 45 * time.Second // of a machine that runs all other tests meanwhile
+	ctx, cancel := context.WithTimeout(t.Context(), most)
+	defer cancel()
+	return runWith(ctx, t, func(c *exec.Cmd) { c.Stdin = nil }, "kubectl-fdb", args...)
+}
+
+// notTried are commands of the help's first section that no reader tries here, and why.
+var notTried = map[string]string{
+	"watch":                  "has no end",
+	"connection-string sync": "changes something, and has to be allowed more",
+}
+
+// A command that looks and is in the help is one that people with a read-only Role will try.
+func TestEverySeeCommandIsTriedByAReader(t *testing.T) {
+	for _, name := range seeCommandsOf(t) {
+		if _, tried := seeCommands[name]; !tried && notTried[name] == "" {
+			t.Errorf("%s is in the help, and no reader tries it", name)
+		}
+	}
+}
+
+var commandLine = regexp.MustCompile(`(?m)^  ([a-z][a-z-]*) `)
+
+// seeCommandsOf are the commands of the help's first section; of those that have commands of
+// their own, these.
+func seeCommandsOf(t *testing.T) []string {
+	t.Helper()
+	help := run(t, "kubectl-fdb", "--help")
+	want(t, help, 0)
+	_, see, _ := strings.Cut(help.stdout, "See:\n")
+	see, _, _ = strings.Cut(see, "\n\n")
+	var names []string
+	for _, m := range commandLine.FindAllStringSubmatch(see, -1) {
+		_, own, _ := strings.Cut(run(t, "kubectl-fdb", m[1], "--help").stdout, "Available Commands:\n")
+		own, _, _ = strings.Cut(own, "\n\n")
+		under := commandLine.FindAllStringSubmatch(own, -1)
+		if len(under) == 0 {
+			names = append(names, m[1])
+		}
+		for _, sub := range under {
+			names = append(names, m[1]+" "+sub[1])
+		}
+	}
+	if len(names) == 0 {
+		t.Fatalf("no commands in the help:\n%s", help.stdout)
+	}
+	return names
+}
