@@ -34,9 +34,7 @@ func (o screenOptions) runReplay(ctx context.Context, env *Env) error {
 	}
 	s := env.screen(clustersOf(entries))
 	s.Replay = entries
-	if m := firstFrame(entries).Metadata; s.Context != m.Context || s.Namespace != m.Namespace {
-		s.Context, s.Namespace = m.Context, m.Namespace
-	}
+	s.Context, s.Namespace, s.Command, s.Kubectl = asRecorded(firstFrame(entries).Metadata)
 	return tui.Run(ctx, s)
 }
 
@@ -97,6 +95,17 @@ func clustersOf(entries []tui.Entry) []string {
 		}
 	}
 	return names
+}
+
+// asRecorded is where a recorded cluster is, and command lines about it there: not where
+// the kubeconfig of now points to.
+func asRecorded(m ui.Metadata) (where, namespace string, fdb, kubectl func(...string) string) {
+	line := func(program ...string) func(...string) string {
+		return func(words ...string) string {
+			return commandLine(slices.Concat(program, words), m.Namespace, m.Context, nil)
+		}
+	}
+	return m.Context, m.Namespace, line("kubectl", "fdb"), line("kubectl")
 }
 
 // firstFrame is the first frame of a recording, which has one.

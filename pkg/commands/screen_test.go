@@ -202,6 +202,16 @@ func TestBadLinesOfARecordingAreNamed(t *testing.T) {
 	}
 }
 
+func TestCommandsOfAReplayAreAboutWhatWasRecorded(t *testing.T) {
+	where, namespace, fdb, kubectl := asRecorded(ui.Metadata{Cluster: "c", Namespace: "there", Context: "prod"})
+	if where != "prod" || namespace != "there" || fdb("why", "c") != "kubectl fdb why c -n there --context prod" {
+		t.Errorf("%s, %s, %s", where, namespace, fdb("why", "c"))
+	}
+	if got := kubectl("describe", "node", "a b"); got != "kubectl describe node 'a b' -n there --context prod" {
+		t.Error(got)
+	}
+}
+
 func TestARecorderThatCannotWriteSaysSo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "full")
 	keep, done, err := newRecorder(path)

@@ -1,0 +1,203 @@
+// Command screensvg draws a captured terminal screen as an SVG, for pages that show
+// pictures: tmux capture-pane -e -p | go run ./hack/screensvg > screen.svg
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"html"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// The size of one character, and of the rim around all of them, in pixels.
+const (
+	cellWidth  = 8.4
+	cellHeight = 18
+	rim        = 12
+)
+
+func main() {
+	if err := draw(os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "screensvg:", err)
+		os.Exit(1)
+	}
+}
+
+// draw reads lines with colours and writes the picture.
+func draw(in io.Reader, out io.Writer) error {
+	var lines []string
+	columns := 0
+	scanner := bufio.NewScanner(in)
+	for scanner.Scan() {
+		runs := runsOf(scanner.Text())
+		length := 0
+		for _, r := range runs {
+			length += utf8.RuneCountInString(r.text)
+		}
+		columns = max(columns, length)
+		lines = append(lines, lineOf(runs, len(lines)))
+	}
+	if err := scanner.Err(); err != nil {
+		return err
+	}
+	width, height := float64(columns)*cellWidth+2*rim, len(lines)*cellHeight+2*rim
+	_, err := fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14" xml:space="preserve">
+<rect width="100%%" height="100%%" rx="8" fill="#1c1f26"/>
+%s</svg>
+`, width, height, strings.Join(lines, ""))
+	return err
+}
+
+// run is text of one look.
+type run struct {
+	look
+	text string
+}
+
+// look is how text looks.
+type look struct {
+	foreground, background string // empty for the terminal's own
+	bold, faint, reversed  bool
+}
+
+// runsOf takes a line apart where its look changes.
+func runsOf(line string) []run {
+	var runs []run
+	now := look{}
+	for line != "" {
+		text, rest, found := strings.Cut(line, "\x1b[")
+		if text != "" {
+			runs = append(runs, run{now, text})
+		}
+		if !found {
+			break
+		}
+		end := strings.IndexFunc(rest, func(r rune) bool { return r >= '@' && r <= '~' })
+		if end < 0 {
+			break
+		}
+		if rest[end] == 'm' {
+			now = now.after(rest[:end])
+		}
+		line = rest[end+1:]
+	}
+	return runs
+}
+
+// after is the look once a sequence of codes was read.
+func (l look) after(codes string) look {
+	numbers := strings.Split(codes, ";")
+	for i := 0; i < len(numbers); i++ {
+		n, _ := strconv.Atoi(numbers[i]) // nothing stands for 0
+		switch {
+		case n == 0:
+			l = look{}
+		case n == 1:
+			l.bold = true
+		case n == 2:
+			l.faint = true
+		case n == 7:
+			l.reversed = true
+		case n == 22:
+			l.bold, l.faint = false, false
+		case n == 27:
+			l.reversed = false
+		case n == 39:
+			l.foreground = ""
+		case n == 49:
+			l.background = ""
+		case n >= 30 && n <= 37:
+			l.foreground = palette(n - 30)
+		case n >= 90 && n <= 97:
+			l.foreground = palette(n - 90 + 8)
+		case n >= 40 && n <= 47:
+			l.background = palette(n - 40)
+		case n >= 100 && n <= 107:
+			l.background = palette(n - 100 + 8)
+		case (n == 38 || n == 48) && i+2 < len(numbers) && numbers[i+1] == "5":
+			index, _ := strconv.Atoi(numbers[i+2])
+			l = l.coloured(n, palette(index))
+			i += 2
+		case (n == 38 || n == 48) && i+4 < len(numbers) && numbers[i+1] == "2":
+			l = l.coloured(n, "rgb("+strings.Join(numbers[i+2:i+5], ",")+")")
+			i += 4
+		}
+	}
+	return l
+}
+
+func (l look) coloured(n int, colour string) look {
+	if n == 38 {
+		l.foreground = colour
+	} else {
+		l.background = colour
+	}
+	return l
+}
+
+// palette is one of the 256 colours of a terminal.
+func palette(n int) string {
+	first := []string{
+		"#2e3440", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d8dee9",
+		"#6b7280", "#f07178", "#a9dc76", "#ffd866", "#78b9f2", "#d7a0f0", "#7fdbca", "#ffffff",
+	}
+	switch {
+	case n < len(first):
+		return first[n]
+	case n >= 232:
+		grey := 8 + 10*(n-232)
+		return fmt.Sprintf("rgb(%d,%d,%d)", grey, grey, grey)
+	}
+	level := func(i int) int { return []int{0, 95, 135, 175, 215, 255}[i] }
+	n -= 16
+	return fmt.Sprintf("rgb(%d,%d,%d)", level(n/36), level(n/6%6), level(n%6))
+}
+
+// lineOf draws one line.
+func lineOf(runs []run, number int) string {
+	var back, front strings.Builder
+	y, column := rim+number*cellHeight, 0
+	for _, r := range runs {
+		length := utf8.RuneCountInString(r.text)
+		x := rim + float64(column)*cellWidth
+		foreground, background := r.colours()
+		if background != "" {
+			fmt.Fprintf(&back, "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n", x, y, float64(length)*cellWidth, cellHeight, background)
+		}
+		if strings.TrimSpace(r.text) != "" {
+			fmt.Fprintf(&front, "<text x=\"%.1f\" y=\"%d\" textLength=\"%.1f\" fill=\"%s\"%s>%s</text>\n",
+				x, y+cellHeight-4, float64(length)*cellWidth, foreground, r.weight(), html.EscapeString(r.text))
+		}
+		column += length
+	}
+	return back.String() + front.String()
+}
+
+func (r run) colours() (foreground, background string) {
+	foreground, background = r.foreground, r.background
+	if foreground == "" {
+		foreground = "#d8dee9"
+	}
+	if r.reversed {
+		if background == "" {
+			background = "#1c1f26"
+		}
+		foreground, background = background, foreground
+	}
+	return foreground, background
+}
+
+func (r run) weight() string {
+	switch {
+	case r.bold:
+		return ` font-weight="bold"`
+	case r.faint:
+		return ` opacity="0.6"`
+	default:
+		return ""
+	}
+}
