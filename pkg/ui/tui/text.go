@@ -35,14 +35,47 @@ func wrapped(l line, width int) []line {
 	var lines []line
 	text := strings.TrimLeft(last.text, " ")
 	room := max(1, width-indent)
-	for i, part := range strings.Split(ansi.Wrap(text, room, ""), "\n") {
+	for i, part := range wordsIn(text, room) {
 		begin := line{{strings.Repeat(" ", indent), plain}}
 		if i == 0 && head != nil {
 			begin = append(slices.Clone(head), span{strings.Repeat(" ", blanksBefore(last.text)), plain})
 		}
-		lines = append(lines, append(begin, span{strings.TrimRight(part, " "), last.tone}))
+		lines = append(lines, append(begin, span{part, last.tone}))
 	}
 	return lines
+}
+
+// wordsIn is a text in lines of at most width columns, broken between words, and within
+// words that are longer than a line.
+func wordsIn(text string, width int) []string {
+	var lines []string
+	last, used := "", 0
+	for _, word := range strings.Fields(text) {
+		w := widthOf(word)
+		if used > 0 && used+1+w <= width {
+			last, used = last+" "+word, used+1+w
+			continue
+		}
+		if used > 0 {
+			lines = append(lines, last)
+		}
+		for w > width {
+			begin := beginning(word, width)
+			lines, word = append(lines, begin), word[len(begin):]
+			w = widthOf(word)
+		}
+		last, used = word, w
+	}
+	return append(lines, last)
+}
+
+// beginning is as much of a word as fits, and one character at least.
+func beginning(word string, width int) string {
+	for w := width; ; w++ {
+		if begin := ansi.Truncate(word, w, ""); begin != "" {
+			return begin
+		}
+	}
 }
 
 func blanksBefore(text string) int { return len(text) - len(strings.TrimLeft(text, " ")) }
