@@ -33,11 +33,13 @@ type journey struct {
 
 const (
 	endless     = "has no end; TestAWatchFollowsAClusterUntilItIsEnded runs one"
+	onATerminal = "needs a terminal; TestAScreenIsWalkedAndReplacesAProcessGroup has one"
 	ownSandbox  = "all tests share one sandbox, which is there already"
 	plan        = "kubectl fdb plan sample-cluster"
 	asksAPerson = 7
 	no          = 1
 	waits       = 3
+	cutShort    = 124 // what timeout(1) ends with
 )
 
 // journeys are all pages that tell commands.
@@ -74,6 +76,12 @@ var journeys = map[string]journey{
 			"kubectl fdb status -A":                                  "shows the clusters of all other tests, and ends as the worst of them",
 			"kubectl fdb can restart sample-cluster --class storage": "is yes or no by how long the servers have been up; TestCanEndsAsTheAnswerIs knows both",
 			"kubectl fdb exclusion status sample-cluster -w":         endless,
+
+			"kubectl fdb watch sample-cluster":                                          onATerminal,
+			"kubectl fdb watch sample-cluster --allow-actions":                          onATerminal,
+			"kubectl fdb watch --replay night.ndjson":                                   onATerminal,
+			"timeout 10 kubectl fdb watch sample-cluster --plain":                       "docs/screen.md has it run",
+			"timeout 10 kubectl fdb watch sample-cluster --plain --record night.ndjson": "docs/screen.md has it run",
 		},
 	},
 	"docs/check.md": {prepare: up(counts)},
@@ -153,6 +161,20 @@ var journeys = map[string]journey{
 		},
 	},
 	"docs/regions.md": {prepare: twoDataCenters, codes: map[string][]int{plan: {1}}},
+	"docs/screen.md": {
+		prepare: up(counts),
+		codes: map[string][]int{
+			"timeout 10 kubectl fdb watch sample-cluster --plain --record night.ndjson": {cutShort},
+			"timeout 10 kubectl fdb watch sample-cluster --plain":                       {cutShort},
+		},
+		leaveOut: map[string]string{
+			"kubectl fdb watch":                                onATerminal,
+			"kubectl fdb watch sample-cluster":                 onATerminal,
+			"kubectl fdb watch sample-cluster --allow-actions": onATerminal,
+			"kubectl fdb watch sample-cluster --reconcile":     onATerminal,
+			"kubectl fdb watch --replay night.ndjson":          onATerminal,
+		},
+	},
 	"docs/scripting.md": {
 		prepare: up(counts),
 		codes: map[string][]int{
