@@ -242,12 +242,12 @@ func (e *Env) kubectlIn(namespace string, words ...string) string {
 	if i := slices.Index(line, "--"); i >= 0 {
 		line, program = slices.Clone(line[:i]), line[i:]
 	}
-	return commandLine(line, namespace, e.contextName(), program)
+	return shellLine(line, namespace, e.contextName(), program)
 }
 
-// commandLine is a whole command line for a namespace and a context, as far as they are
+// shellLine is a whole command line for a namespace and a context, as far as they are
 // known; what a program in a pod is told comes after them.
-func commandLine(line []string, namespace, context string, program []string) string {
+func shellLine(line []string, namespace, context string, program []string) string {
 	if namespace != "" {
 		line = append(line, "-n", namespace)
 	}

@@ -102,7 +102,7 @@ func clustersOf(entries []tui.Entry) []string {
 func asRecorded(m ui.Metadata) (where, namespace string, fdb, kubectl func(...string) string) {
 	line := func(program ...string) func(...string) string {
 		return func(words ...string) string {
-			return commandLine(slices.Concat(program, words), m.Namespace, m.Context, nil)
+			return shellLine(slices.Concat(program, words), m.Namespace, m.Context, nil)
 		}
 	}
 	return m.Context, m.Namespace, line("kubectl", "fdb"), line("kubectl")

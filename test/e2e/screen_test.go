@@ -148,8 +148,8 @@ func (s *terminal) leave() {
 	}
 }
 
-// quickly is how soon a key shows. The machine may be busy with other tests.
-const quickly = 30 * time.Second
+// soonEnough is how soon a key shows. The machine may be busy with other tests.
+const soonEnough = 30 * time.Second
 
 func TestAScreenIsWalkedAndReplacesAProcessGroup(t *testing.T) {
 	t.Parallel()
@@ -158,24 +158,24 @@ func TestAScreenIsWalkedAndReplacesAProcessGroup(t *testing.T) {
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes", "--timeout", "4m"), 0)
 	recording := filepath.Join(t.TempDir(), "screen.ndjson")
 	s := sit(t, "watch", "c", "-n", ns, "--allow-actions", "--record", recording)
-	s.see(quickly, "Healthy")
+	s.see(soonEnough, "Healthy")
 	for key, title := range map[string]string{
 		"2": "[2 nodes]", "3": "[3 exclusions]", "4": "[4 coordinators]", "5": "[5 plan]", "6": "[6 locks]", "7": "[7 events]", "8": "[8 pass]",
 	} {
 		s.press(key)
-		s.see(quickly, title)
+		s.see(soonEnough, title)
 	}
 	s.press("?")
-	s.see(quickly, "show this help")
+	s.see(soonEnough, "show this help")
 	s.press("\x1b")
 	s.press("1")
-	s.see(quickly, "[1 groups]")
+	s.see(soonEnough, "[1 groups]")
 	old := storageGroups(t, ns)[0]
 	s.press("/" + old + "\r")
-	s.see(quickly, "only "+old)
+	s.see(soonEnough, "only "+old)
 	s.press("r")
-	s.see(quickly, "mark for removal: "+old)
-	s.see(quickly, "kubectl fdb replace c "+old+" --wait -n "+ns)
+	s.see(soonEnough, "mark for removal: "+old)
+	s.see(soonEnough, "kubectl fdb replace c "+old+" --wait -n "+ns)
 	s.agreeUntil("done, ")
 	s.press("\x1b")
 	s.leave()
@@ -191,7 +191,7 @@ func (s *terminal) agreeUntil(words string) {
 	s.t.Helper()
 	for s.see(longest, "Go ahead?", "✓ "+words, "✗ "+words) == "Go ahead?" {
 		s.press("y\r")
-		for end := time.Now().Add(quickly); time.Now().Before(end) && strings.Contains(s.text(), "Go ahead?"); {
+		for end := time.Now().Add(soonEnough); time.Now().Before(end) && strings.Contains(s.text(), "Go ahead?"); {
 			time.Sleep(50 * time.Millisecond)
 		}
 	}
