@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -199,6 +200,7 @@ func clusterNamesIn(ctx context.Context, env *Env, namespace string) ([]string, 
 
 // show shows clusters until a person leaves, which is no error, or something ends it.
 func (o screenOptions) show(ctx context.Context, env *Env, namespace string, clusters []string, keep func(tui.Entry)) error {
+	env.Client = sync.OnceValues(env.Client) // one for all looks: making one costs more than a look
 	if o.plain {
 		feed := &screenFeed{env: env, namespace: namespace, interval: o.interval}
 		return o.showPlain(ctx, env, clusters, feed, keep)

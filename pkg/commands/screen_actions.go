@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -221,8 +222,8 @@ func (a *screenActions) ended(p tui.Proposal, err error) {
 func (a *screenActions) wait(env *Env) {
 	ended := make(chan struct{})
 	go func() { a.running.Wait(); close(ended) }()
-	for {
-		timer := env.Clock.NewTimer(patience)
+	for rest := time.Second; ; rest = patience {
+		timer := env.Clock.NewTimer(rest)
 		select {
 		case <-ended:
 			timer.Stop()
