@@ -15,6 +15,17 @@ type hearing struct {
 	document func(any)
 	// agrees asks whether a plan may be carried out; no answer is an error.
 	agrees func(ctx context.Context, v ui.PlanView, question string) error
+	// turn waits until no other pass of this process runs, and returns what ends ours. The
+	// Lease keeps processes apart: to it, all passes of one are the same holder's.
+	turn func(ctx context.Context) (end func(), err error)
+}
+
+// turn waits for the turn of a pass. A command has but one at a time.
+func (e *Env) turn(ctx context.Context) (end func(), err error) {
+	if e.hearing == nil {
+		return func() {}, nil
+	}
+	return e.hearing.turn(ctx)
 }
 
 // agrees asks a person whether a plan may be carried out.

@@ -125,6 +125,11 @@ func refusalOf(v ui.PlanView, done reconcile.PassDone) error {
 // once runs one pass. The error is one that kept it from running to its end.
 func (p *passes) once(ctx context.Context) error {
 	p.kept = nil
+	end, err := p.env.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
 	beat := &heartbeat{env: p.env}
 	defer beat.start()()
 	pass := p.pass(all(p.tell, p.why.report, beat.report, p.audit.report(ctx), p.tellPause()))

@@ -205,7 +205,7 @@ func (o screenOptions) show(ctx context.Context, env *Env, namespace string, clu
 		feed := &screenFeed{env: env, namespace: namespace, interval: o.interval}
 		return o.showPlain(ctx, env, clusters, feed, keep)
 	}
-	actions := &screenActions{env: env, namespace: namespace}
+	actions := newScreenActions(env, namespace)
 	var feed tui.Feed = &screenFeed{env: env.beside(io.Discard), namespace: namespace, interval: o.interval}
 	passes := &reconcilingFeed{Feed: feed, actions: actions}
 	if o.reconcile {

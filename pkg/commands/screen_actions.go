@@ -21,6 +21,8 @@ import (
 type screenActions struct {
 	env       *Env
 	namespace string
+	// acting has something in it while a pass runs.
+	acting chan struct{}
 
 	mu       sync.Mutex
 	proposed *proposed // what was proposed last; nothing else can be carried out
@@ -30,6 +32,25 @@ type screenActions struct {
 }
 
 var _ tui.Actions = (*screenActions)(nil)
+
+func newScreenActions(env *Env, namespace string) *screenActions {
+	return &screenActions{env: env, namespace: namespace, acting: make(chan struct{}, 1)}
+}
+
+// turn waits until no pass runs.
+func (a *screenActions) turn(ctx context.Context) (end func(), err error) {
+	select {
+	case <-ctx.Done():
+		return nil, causeOf(ctx, ctx.Err())
+	default:
+	}
+	select {
+	case a.acting <- struct{}{}:
+		return func() { <-a.acting }, nil
+	case <-ctx.Done():
+		return nil, causeOf(ctx, ctx.Err())
+	}
+}
 
 // proposed is a command that waits for an answer.
 type proposed struct {
@@ -172,6 +193,7 @@ func (a *screenActions) hearing(cluster string, words *said, send func(tui.Entry
 		send(tui.Entry{At: a.env.Clock.Now().UTC(), Cluster: cluster, Pass: line})
 	}
 	return &hearing{
+		turn:     a.turn,
 		event:    ui.Lines(tell),
 		document: func(document any) { tell(ui.Line(document)) },
 		agrees: func(ctx context.Context, v ui.PlanView, question string) error {

@@ -31,7 +31,7 @@ func atTheScreen(t *testing.T) *pressed {
 	g.world.Tick(time.Hour) // since the last recovery
 	g.out.Reset()
 	g.err.Reset()
-	return &pressed{given: g, screenActions: &screenActions{env: g.environment(), namespace: "fdb"}}
+	return &pressed{given: g, screenActions: newScreenActions(g.environment(), "fdb")}
 }
 
 func (k *pressed) propose(verb string, subjects ...string) tui.Proposal {
@@ -199,6 +199,32 @@ func TestOnlyWhatWasProposedLastIsCarriedOut(t *testing.T) {
 	}
 }
 
+// To the Lease both are the same holder's, so that it keeps neither from acting.
+func TestTwoPassesOfOneScreenNeverActAtOnce(t *testing.T) {
+	k := atTheScreen(t)
+	p := k.propose("replace", k.storage())
+	end, err := k.turn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.world.Acted = nil
+	ctx, leave := context.WithCancel(t.Context())
+	ran := make(chan error, 1)
+	go func() { ran <- k.CarryOut(ctx, p, k.send) }()
+	time.Sleep(50 * time.Millisecond)
+	if len(k.world.Acted) > 0 {
+		t.Errorf("%s, while another pass runs", k.world.Acted[0].Describe())
+	}
+	leave()
+	if err := <-ran; err == nil || !strings.Contains(err.Error(), "Ctrl-C") || len(k.world.Acted) > 0 {
+		t.Errorf("%v", err)
+	}
+	end()
+	if _, err := k.turn(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestLeavingTheScreenEndsARunInOrder(t *testing.T) {
 	k := atTheScreen(t)
 	k.yes = true
@@ -233,7 +259,7 @@ func TestPassesOnTheScreenAskOnceAndTellWhatTheyDo(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			k := &pressed{given: newGiven(t), yes: tc.yes}
-			k.screenActions = &screenActions{env: k.environment(), namespace: "fdb"}
+			k.screenActions = newScreenActions(k.environment(), "fdb")
 			k.denied = tc.denied
 			ctx, leave := context.WithCancel(t.Context())
 			defer leave()
