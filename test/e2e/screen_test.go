@@ -90,11 +90,32 @@ func (s *terminal) text() string {
 	return strings.Join(lines, "\n")
 }
 
-// press types keys.
+// press types keys, one after the other.
 func (s *terminal) press(keys string) {
 	s.t.Helper()
-	if _, err := io.WriteString(s.pty, keys); err != nil {
-		s.t.Fatal(err)
+	for _, key := range keys {
+		if _, err := io.WriteString(s.pty, string(key)); err != nil {
+			s.t.Fatal(err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// escape leaves what shows some words. A key that came right after escape would be taken
+// for one that was pressed with Alt.
+func (s *terminal) escape(words string) {
+	s.t.Helper()
+	s.press("\x1b")
+	s.gone(words)
+}
+
+// gone waits until words are not on the screen any more.
+func (s *terminal) gone(words string) {
+	s.t.Helper()
+	for end := time.Now().Add(soonEnough); strings.Contains(s.text(), words); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("%q still shows after %s:\n%s", words, soonEnough, s.text())
+		}
 	}
 }
 
@@ -166,8 +187,8 @@ func TestAScreenIsWalkedAndReplacesAProcessGroup(t *testing.T) {
 		s.see(soonEnough, title)
 	}
 	s.press("?")
-	s.see(soonEnough, "show this help")
-	s.press("\x1b")
+	s.see(soonEnough, "process groups, their conditions and for how long")
+	s.escape("process groups, their conditions and for how long")
 	s.press("1")
 	s.see(soonEnough, "[1 groups]")
 	old := storageGroups(t, ns)[0]
@@ -177,7 +198,6 @@ func TestAScreenIsWalkedAndReplacesAProcessGroup(t *testing.T) {
 	s.see(soonEnough, "mark for removal: "+old)
 	s.see(soonEnough, "kubectl fdb replace c "+old+" --wait -n "+ns)
 	s.agreeUntil("done, ")
-	s.press("\x1b")
 	s.leave()
 	if left := strings.Join(storageGroups(t, ns), " "); strings.Contains(left, old) {
 		t.Errorf("%s is still there: %s", old, left)
@@ -191,9 +211,7 @@ func (s *terminal) agreeUntil(words string) {
 	s.t.Helper()
 	for s.see(longest, "Go ahead?", "✓ "+words, "✗ "+words) == "Go ahead?" {
 		s.press("y\r")
-		for end := time.Now().Add(soonEnough); time.Now().Before(end) && strings.Contains(s.text(), "Go ahead?"); {
-			time.Sleep(50 * time.Millisecond)
-		}
+		s.gone("Go ahead?")
 	}
 }
 
