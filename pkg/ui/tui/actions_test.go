@@ -75,6 +75,9 @@ func (p *playing) until(last func(tea.Msg) bool) {
 	}
 }
 
+// read is the screen after what is on it was there for a moment.
+func (p *playing) read() { p.m = after(p.m, ticks{noon}) }
+
 func isProposed(msg tea.Msg) bool { _, is := msg.(proposed); return is }
 func isCarried(msg tea.Msg) bool  { _, is := msg.(carried); return is }
 
@@ -86,7 +89,9 @@ func TestAReplacementFromTheScreen(t *testing.T) {
 	p.m = pressed(p.m, "r")
 	scene("working it out")
 	p.until(isProposed)
-	scene("proposed")
+	p.m = pressed(p.m, "y", "enter")
+	scene("proposed, and what was typed before is no answer")
+	p.read()
 	p.m = pressed(p.m, "y", "enter")
 	scene("y is not enough")
 	if len(a.carried) > 0 {
@@ -159,6 +164,7 @@ func TestARefusedProposalCannotBeCarriedOut(t *testing.T) {
 	p := play(t, a)
 	p.m = pressed(p.m, "r")
 	p.until(isProposed)
+	p.read()
 	p.m = pressed(p.m, "y", "enter")
 	if p.m.work.phase != deciding || !strings.Contains(p.m.View(), "✗ G-AVAIL: the database is unavailable") {
 		t.Errorf("phase %d: %s", p.m.work.phase, p.m.View())
@@ -184,6 +190,7 @@ func TestOneActionAtATime(t *testing.T) {
 	p := play(t, a)
 	p.m = pressed(p.m, "x")
 	p.until(isProposed)
+	p.read()
 	p.m = pressed(p.m, "enter", "esc", "x")
 	if p.m.work.id != 1 || !strings.Contains(p.m.View(), "exclude log-2 still runs") {
 		t.Errorf("work %d: %s", p.m.work.id, p.m.View())
@@ -211,6 +218,8 @@ func TestAQuestionIsAnsweredOnTheScreen(t *testing.T) {
 			m := shown(t, 100, 40, Options{}, entry(lost()), Entry{At: noon, Cluster: "sample", Question: &Question{
 				Text: "Delete sample-storage-3?", Words: []string{"its data is on no other process"}, Confirm: "sample", Answer: func(yes bool) { got = append(got, yes) },
 			}})
+			m = pressed(m, "sample", "enter") // too early to be meant for it
+			m = after(m, ticks{noon})
 			for _, k := range tc.keys {
 				next, cmd := m.Update(keyMsg(k))
 				m = next.(model)
@@ -233,6 +242,7 @@ func TestAQuestionEndsWithWhoAsked(t *testing.T) {
 	p := play(t, &acting{})
 	p.m = pressed(p.m, "g")
 	p.until(isProposed)
+	p.read()
 	p.m = pressed(p.m, "enter")
 	p.m = after(p.m, told{Entry: Entry{At: noon, Cluster: "sample", Question: &Question{Text: "Go on?"}}, work: p.m.work.id})
 	if !p.m.shows(paneQuestion) {
@@ -241,5 +251,23 @@ func TestAQuestionEndsWithWhoAsked(t *testing.T) {
 	p.until(isCarried)
 	if len(p.m.questions) > 0 || p.m.shows(paneQuestion) {
 		t.Error("the question stays")
+	}
+}
+
+// A question that comes up must not be answered by what was meant for something else.
+func TestAQuestionDoesNotComeBetweenWhatIsTyped(t *testing.T) {
+	question := Entry{At: noon, Cluster: "sample", Question: &Question{Text: "Go on?"}}
+	m := pressed(shown(t, 100, 40, Options{}, entry(lost())), "/", "sto")
+	m = pressed(after(m, told{Entry: question}), "y", "enter")
+	if len(m.questions) != 1 || m.choice.filter != "stoy" || !strings.Contains(m.View(), "! a question waits: Go on? (a shows it)") {
+		t.Errorf("filter %q, %s", m.choice.filter, m.View())
+	}
+	p := play(t, &acting{proposal: Proposal{Confirm: "y"}})
+	p.m = pressed(p.m, "r")
+	p.until(isProposed)
+	p.read()
+	p.m = pressed(after(p.m, told{Entry: question}), "y", "enter")
+	if len(p.m.questions) != 1 || p.m.work.phase == deciding {
+		t.Errorf("%d questions, phase %d", len(p.m.questions), p.m.work.phase)
 	}
 }

@@ -1,12 +1,19 @@
 package tui
 
-import tea "github.com/charmbracelet/bubbletea"
+import (
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
 
 // asking is a question that waits for a person.
 type asking struct {
 	Question
 	cluster string
 	typed   string
+	// ready is whether it was on the screen for a moment: what somebody typed just before
+	// was meant for something else, and is no answer.
+	ready bool
 	// work is the action that asks, and with which the question ends; 0 for none.
 	work int
 }
@@ -34,12 +41,15 @@ func (m model) questionText() []line {
 // screen, since that may take a while.
 func (m model) answerQuestion(key tea.KeyMsg) (model, tea.Cmd, bool) {
 	q := m.questions[0]
+	if isAnswer := key.Type == tea.KeyEnter || isText(key); isAnswer && !q.ready {
+		return m, nil, true
+	}
 	if key.Type == tea.KeyEnter {
 		yes, no := q.typed == q.confirm(), q.typed == "n" || q.typed == "no"
 		if !yes && !no {
 			return m.say(warn, "type "+q.confirm()+" to allow it, or n"), nil, true
 		}
-		m.questions = m.questions[1:]
+		m.questions = slices.Clone(m.questions[1:])
 		if len(m.questions) == 0 {
 			m, _ = m.goBack()
 		}
@@ -54,4 +64,36 @@ func (m model) answerQuestion(key tea.KeyMsg) (model, tea.Cmd, bool) {
 	q.typed, taken = edited(q.typed, key)
 	m.questions = append([]asking{q}, m.questions[1:]...)
 	return m, nil, taken
+}
+
+// isText reports whether a key is for what is typed.
+func isText(key tea.KeyMsg) bool {
+	_, is := edited("", key)
+	return is
+}
+
+// readied lets what has been on the screen for a beat be answered.
+func (m model) readied() model {
+	if m.shows(paneQuestion) && len(m.questions) > 0 && !m.questions[0].ready {
+		m.questions = slices.Clone(m.questions)
+		m.questions[0].ready = true
+	}
+	if m.shows(paneWork) && m.work != nil && m.work.phase == deciding && !m.work.ready {
+		w := *m.work
+		w.ready = true
+		m.work = &w
+	}
+	return m
+}
+
+// decisionLine is what is left to type for what is open; nil for nothing.
+func (m model) decisionLine() line {
+	switch {
+	case m.shows(paneQuestion) && len(m.questions) > 0:
+		q := m.questions[0]
+		return confirmLine(q.ready, q.confirm(), q.typed, "n refuses it")
+	case m.shows(paneWork) && m.work != nil && m.work.phase == deciding && m.work.proposal.Refused == "":
+		return confirmLine(m.work.ready, m.work.proposal.Confirm, m.work.typed, "esc leaves it")
+	}
+	return nil
 }

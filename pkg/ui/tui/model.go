@@ -89,7 +89,7 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 	case ticks:
-		m, cmd = m.beats(msg.now), m.tick()
+		m, cmd = m.beats(msg.now).readied(), m.tick()
 	case told:
 		m = m.hear(msg)
 	case proposed:
@@ -136,7 +136,9 @@ func (m model) hear(e told) model {
 	}
 	if e.Question != nil {
 		m.questions = append(slices.Clip(m.questions), asking{Question: *e.Question, cluster: e.Cluster, work: e.work})
-		m = m.open(pane{kind: paneQuestion})
+		if m.prompt.kind == promptNone && !m.shows(paneWork) || m.busy() {
+			m = m.open(pane{kind: paneQuestion})
+		}
 	}
 	return m
 }

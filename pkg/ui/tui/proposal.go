@@ -31,7 +31,10 @@ func proposalLines(p Proposal) []line {
 
 // confirmLine is what is left to say yes, in the last line of the screen: there it is
 // seen however long the plan is.
-func confirmLine(confirm, typed, leave string) line {
+func confirmLine(ready bool, confirm, typed, leave string) line {
+	if !ready {
+		return line{say(faint, "Read this first; esc goes back")}
+	}
 	if confirm == "" {
 		return line{say(strong, "Go ahead?"), say(plain, " enter does it, "+leave)}
 	}

@@ -140,11 +140,8 @@ func (m model) footer() string {
 		return m.theme.draw(m.promptLine(), m.width)
 	case m.notice.line != nil:
 		return m.theme.draw(m.notice.line, m.width)
-	case m.shows(paneQuestion) && len(m.questions) > 0:
-		q := m.questions[0]
-		return m.theme.draw(append(m.scrolled(), confirmLine(q.confirm(), q.typed, "n refuses it")...), m.width)
-	case m.shows(paneWork) && m.work != nil && m.work.phase == deciding && m.work.proposal.Refused == "":
-		return m.theme.draw(append(m.scrolled(), confirmLine(m.work.proposal.Confirm, m.work.typed, "esc leaves it")...), m.width)
+	case m.decisionLine() != nil:
+		return m.theme.draw(append(m.scrolled(), m.decisionLine()...), m.width)
 	default:
 		return m.theme.draw(m.hints(), m.width)
 	}

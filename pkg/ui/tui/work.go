@@ -19,8 +19,10 @@ type work struct {
 	since, over time.Time
 	proposal    Proposal
 	typed       string
-	failure     string
-	end         context.CancelFunc
+	// ready is whether the proposal was on the screen for a moment.
+	ready   bool
+	failure string
+	end     context.CancelFunc
 }
 
 // phase is how far an action is.
@@ -170,6 +172,8 @@ func (m model) decide(key tea.KeyMsg) (model, bool) {
 		return m, true
 	case w.phase != deciding || w.proposal.Refused != "":
 		return m, false
+	case !w.ready && (key.Type == tea.KeyEnter || isText(key)):
+		return m, true
 	case key.Type == tea.KeyEnter && w.typed == w.proposal.Confirm:
 		return m.carryOut(), true
 	case key.Type == tea.KeyEnter:
