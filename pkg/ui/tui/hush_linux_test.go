@@ -2,69 +2,41 @@ package tui
 
 import (
 	"bytes"
-	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/creack/pty"
 )
-
-// terminal is a pseudo-terminal: what is written to the second can be read from the first.
-func terminal(t *testing.T) (master, slave *os.File) {
-	t.Helper()
-	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	master = os.NewFile(uintptr(fd), "/dev/ptmx")
-	t.Cleanup(func() { master.Close() })
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { slave.Close() })
-	return master, slave
-}
 
 // A program that has the screen in it must not ask the terminal anything before somebody
 // wants to see the screen.
 func TestNothingIsAskedOfTheTerminalByLinkingTheScreen(t *testing.T) {
-	master, slave := terminal(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), self, "-test.run", "^TestEnvironmentIsAsItWas$", "-test.v")
 	c.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "CI=") }), "TERM=xterm-256color")
-	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
-	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	began := time.Now()
-	if err := c.Run(); err != nil {
-		t.Fatal(err)
-	}
-	took := time.Since(began)
-	said := make([]byte, 64<<10)
-	n, err := master.Read(said)
+	terminal, err := pty.Start(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.ContainsRune(said[:n], '\x1b') || took > 4*time.Second {
-		t.Errorf("the terminal was told %q within %s", said[:n], took)
+	defer terminal.Close()
+	began := time.Now()
+	said, _ := io.ReadAll(terminal) // it ends with an error once nobody has the terminal any more
+	if err := c.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, said)
 	}
-	if !bytes.Contains(said[:n], []byte("PASS: TestEnvironmentIsAsItWas")) {
-		t.Errorf("the program said %q", said[:n])
+	if bytes.ContainsRune(said, '\x1b') {
+		t.Errorf("within %s the terminal was told %q", time.Since(began), said)
+	}
+	if !bytes.Contains(said, []byte("PASS: TestEnvironmentIsAsItWas")) {
+		t.Errorf("the program said %q", said)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -70,9 +69,6 @@ func (s sight) eventsOf(id string) []line {
 	}
 	return append(lines, commandLines(s.o.fdb("events", s.cluster()))...)
 }
-
-// moment is how long ago something happened and when.
-func (s sight) moment(t time.Time) string { return s.age(&t) + " ago, at " + s.clock(t) }
 
 // shortObject is an object without the name of the cluster, which all have and nobody
 // reads.

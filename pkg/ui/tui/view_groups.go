@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -168,6 +167,3 @@ func rolesCell(roles []string) string {
 	}
 	return orNothing(strings.Join(roles, ","))
 }
-
-// since is for how long something holds and since when.
-func (s sight) since(t time.Time) string { return s.age(&t) + ", since " + s.clock(t) }

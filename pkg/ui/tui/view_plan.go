@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -167,6 +166,3 @@ func (s sight) planOf(id string) []line {
 	}
 	return append(lines, sayLine(faint, "  previewed "+s.age(v.AsOf)+" ago"))
 }
-
-// lastingSince is for how long something runs, by the clock of the sight.
-func (s sight) lastingSince(t time.Time) string { return lasting(s.now.Sub(t)) }
