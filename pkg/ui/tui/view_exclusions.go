@@ -53,7 +53,7 @@ func gravityOfDrain(d ui.DrainView) tone {
 	switch {
 	case d.State == ui.ExclusionSafe:
 		return good
-	case d.StalledSeconds != nil, d.State == ui.ExclusionUnverified:
+	case d.StalledSeconds != nil:
 		return bad
 	default:
 		return warn
