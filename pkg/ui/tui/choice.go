@@ -95,6 +95,7 @@ func (c choice) compare(a, b *ranked) int {
 		n = cmp.Compare(a.Node, b.Node)
 	case byUptime:
 		n = compareUptime(a, b)
+	default: // by the ID alone
 	}
 	if n != 0 {
 		return n

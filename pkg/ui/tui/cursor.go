@@ -1,5 +1,7 @@
 package tui
 
+import "slices"
+
 // cursor is which row of a view is chosen: the first until somebody moves it. From then on
 // it follows the thing, not the place: rows change their order with every look.
 type cursor struct {
@@ -50,12 +52,12 @@ func (m model) settled() model {
 	if m.width <= 0 || m.height <= 0 {
 		return m
 	}
-	cursors := append([]cursor{}, m.cursors...)
+	cursors := slices.Clone(m.cursors)
 	p := m.page(m.sight())
 	cursors[m.view] = cursors[m.view].on(p.rows, m.rowsOf(p))
 	m.cursors = cursors
 	if n := len(m.panes); n > 0 {
-		panes := append([]pane{}, m.panes...)
+		panes := slices.Clone(m.panes)
 		panes[n-1].top = min(max(0, panes[n-1].top), max(0, len(m.paneLines(m.sight(), panes[n-1]))-m.bodyHeight()))
 		m.panes = panes
 	}
@@ -104,7 +106,7 @@ func (m model) chosenNode() string {
 // move moves the cursor, or the text that is open.
 func (m model) move(by int) model {
 	if n := len(m.panes); n > 0 {
-		m.panes = append([]pane{}, m.panes...)
+		m.panes = slices.Clone(m.panes)
 		m.panes[n-1].top += by
 		return m
 	}
@@ -113,7 +115,7 @@ func (m model) move(by int) model {
 	if by < 0 {
 		direction = -1
 	}
-	m.cursors = append([]cursor{}, m.cursors...)
+	m.cursors = slices.Clone(m.cursors)
 	c := m.cursors[m.view].choose(rows, m.cursors[m.view].at+by, direction)
 	c.moved = true
 	m.cursors[m.view] = c

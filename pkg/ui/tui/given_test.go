@@ -50,8 +50,8 @@ func commandLine(program string) func(...string) string {
 }
 
 // shown is a screen of a size, at noon, that was told some entries.
-func shown(t testing.TB, width, height int, o Options, entries ...Entry) model {
-	t.Helper()
+func shown(tb testing.TB, width, height int, o Options, entries ...Entry) model {
+	tb.Helper()
 	if o.Feed == nil && o.Replay == nil {
 		o.Feed = silent{}
 	}
@@ -63,9 +63,7 @@ func shown(t testing.TB, width, height int, o Options, entries ...Entry) model {
 	}
 	o.Context, o.Namespace, o.AllowFlag, o.Interval = "prod", "fdb", "--allow-actions", 2*time.Second
 	o.Command, o.Kubectl, o.Out = commandLine("kubectl fdb"), commandLine("kubectl"), &screenCapture{}
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
-	m := newModel(o, &outlet{ctx: ctx, send: func(tea.Msg) {}})
+	m := newModel(o, &outlet{ctx: tb.Context(), send: func(tea.Msg) {}})
 	m = after(m, tea.WindowSizeMsg{Width: width, Height: height})
 	for _, e := range entries {
 		m = after(m, told{Entry: e})

@@ -52,7 +52,7 @@ func (m model) allPlaces() []place {
 func (m model) toGroup(id string) model {
 	m = m.to(viewGroups)
 	m.choice.filter, m.choice.trouble = "", false
-	m.cursors = append([]cursor{}, m.cursors...)
+	m.cursors = slices.Clone(m.cursors)
 	m.cursors[viewGroups].key, m.cursors[viewGroups].moved = id, true
 	return m.open(pane{kind: paneRow, row: id, group: id})
 }

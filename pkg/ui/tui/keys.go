@@ -62,7 +62,7 @@ func moveBindings() []binding {
 		by("b pgup", "a page up", func(m model) int { return 1 - m.bodyHeight() }, "pgup", "b", "ctrl+b"),
 		by("G end", "to the end", always(1<<20), "G", "end"),
 		by("home", "to the beginning", always(-1<<20), "home"),
-		{[]string{":"}, ":", "go to a view, a cluster or a process group by its name", sectionMove, func(m model) (model, tea.Cmd) { return m.typing(promptJump) }},
+		{[]string{":"}, ":", "go to a view, a cluster or a process group by its name", sectionMove, func(m model) (model, tea.Cmd) { return m.typing(promptJump), nil }},
 	}
 }
 
@@ -76,7 +76,7 @@ func lookBindings() []binding {
 		{[]string{"e"}, "e", "events of the process group", sectionLook, onGroup(paneEvents)},
 		{[]string{"d"}, "d", "what a pass would do about the process group", sectionLook, onGroup(paneDiff)},
 		{[]string{"y"}, "y", "copy the ID, through the terminal", sectionLook, model.copyID},
-		{[]string{"/"}, "/", "only rows with a text in them", sectionLook, func(m model) (model, tea.Cmd) { return m.typing(promptFilter) }},
+		{[]string{"/"}, "/", "only rows with a text in them", sectionLook, func(m model) (model, tea.Cmd) { return m.typing(promptFilter), nil }},
 		{[]string{"c"}, "c", "only rows with trouble", sectionLook, func(m model) (model, tea.Cmd) { m.choice.trouble = !m.choice.trouble; return m, nil }},
 		{[]string{"s"}, "s", "sort process groups by trouble, ID, class, node, uptime", sectionLook, func(m model) (model, tea.Cmd) {
 			m.choice.order = (m.choice.order + 1) % orders
@@ -100,7 +100,7 @@ func timeBindings() []binding {
 
 func actBindings() []binding {
 	on := func(key, verb, does string, subject func(m model) []string) binding {
-		return binding{[]string{key}, key, does, sectionAct, func(m model) (model, tea.Cmd) { return m.propose(verb, subject(m)) }}
+		return binding{[]string{key}, key, does, sectionAct, func(m model) (model, tea.Cmd) { return m.propose(verb, subject(m)), nil }}
 	}
 	group := func(m model) []string { return oneOrNone(m.chosenGroup()) }
 	return []binding{

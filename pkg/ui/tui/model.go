@@ -169,7 +169,7 @@ func (m model) press(key tea.KeyMsg) (model, tea.Cmd) {
 	}
 	m.notice = notice{}
 	if m.prompt.kind != promptNone {
-		return m.typeIn(key)
+		return m.typeIn(key), nil
 	}
 	if next, cmd, taken := m.answer(key); taken {
 		return next, cmd

@@ -8,13 +8,13 @@ func (o *Options) fdb(words ...string) string { return whole(o.Command, "kubectl
 // kubectl is a whole command line of kubectl.
 func (o *Options) kubectl(words ...string) string { return whole(o.Kubectl, "kubectl", words) }
 
-func whole(make func(...string) string, program string, words []string) string {
+func whole(line func(...string) string, program string, words []string) string {
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
-	if make == nil {
+	if line == nil {
 		for _, w := range words {
 			program += " " + w
 		}
 		return program
 	}
-	return make(words...)
+	return line(words...)
 }

@@ -85,12 +85,12 @@ func TestSourcesAgeByTheClockAlone(t *testing.T) {
 
 func TestARecordingPlaysAtItsOwnPace(t *testing.T) {
 	m := shown(t, 100, 24, Options{Replay: looks(4)})
-	at := func(after_ time.Duration, want ...string) {
+	at := func(past time.Duration, want ...string) {
 		t.Helper()
-		m = after(m, ticks{noon.Add(after_)})
+		m = after(m, ticks{noon.Add(past)})
 		for _, text := range want {
 			if view := m.View(); !strings.Contains(view, text) {
-				t.Errorf("after %s no %q in\n%s", after_, text, view)
+				t.Errorf("after %s no %q in\n%s", past, text, view)
 			}
 		}
 	}

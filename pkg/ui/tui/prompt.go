@@ -21,12 +21,12 @@ const (
 	promptJump
 )
 
-func (m model) typing(kind promptKind) (model, tea.Cmd) {
+func (m model) typing(kind promptKind) model {
 	m.prompt = prompt{kind: kind}
 	if kind == promptFilter {
 		m.prompt.text, m.panes = m.choice.filter, nil
 	}
-	return m, nil
+	return m
 }
 
 // edited is a text after a key, and whether the key was for it.
@@ -45,35 +45,35 @@ func edited(text string, key tea.KeyMsg) (string, bool) {
 }
 
 // typeIn takes a key while something is typed.
-func (m model) typeIn(key tea.KeyMsg) (model, tea.Cmd) {
+func (m model) typeIn(key tea.KeyMsg) model {
 	switch key.Type {
-	case tea.KeyEsc:
-		if m.prompt.kind == promptFilter {
-			m.choice.filter = ""
-		}
-		m.prompt = prompt{}
-		return m, nil
 	case tea.KeyEnter:
 		return m.entered()
+	case tea.KeyEsc:
+		m.prompt.text = ""
+	default:
+		m.prompt.text, _ = edited(m.prompt.text, key)
 	}
-	m.prompt.text, _ = edited(m.prompt.text, key)
 	if m.prompt.kind == promptFilter {
 		m.choice.filter = m.prompt.text
 	}
-	return m, nil
+	if key.Type == tea.KeyEsc {
+		m.prompt = prompt{}
+	}
+	return m
 }
 
-func (m model) entered() (model, tea.Cmd) {
+func (m model) entered() model {
 	p := m.prompt
 	m.prompt = prompt{}
 	if p.kind != promptJump || strings.TrimSpace(p.text) == "" {
-		return m, nil
+		return m
 	}
 	places := m.places(p.text)
 	if len(places) == 0 {
-		return m.say(warn, "there is no view, cluster or process group like "+p.text), nil
+		return m.say(warn, "there is no view, cluster or process group like "+p.text)
 	}
-	return places[0].visit(m), nil
+	return places[0].visit(m)
 }
 
 func (m model) promptLine() line {

@@ -56,16 +56,16 @@ func (a Ask) words() string {
 func (m model) busy() bool { return m.work != nil && m.work.phase == carrying }
 
 // propose asks what a command would do. Nil subjects are none chosen.
-func (m model) propose(verb string, subjects []string) (model, tea.Cmd) {
+func (m model) propose(verb string, subjects []string) model {
 	switch {
 	case m.o.Actions == nil:
-		return m.say(warn, m.readOnly()), nil
+		return m.say(warn, m.readOnly())
 	case m.busy():
-		return m.say(warn, m.work.ask.words()+" still runs; a shows it, ctrl-x stops it"), nil
+		return m.say(warn, m.work.ask.words()+" still runs; a shows it, ctrl-x stops it")
 	case m.back >= 0 || m.paused:
-		return m.say(warn, "this is not how it is now; esc returns to that"), nil
+		return m.say(warn, "this is not how it is now; esc returns to that")
 	case subjects == nil:
-		return m.say(plain, "choose what to "+verb+" first"), nil
+		return m.say(plain, "choose what to "+verb+" first")
 	}
 	m.lastWork++
 	w := work{id: m.lastWork, ask: Ask{Verb: verb, Cluster: m.name(), Subjects: subjects}, since: m.now}
@@ -75,7 +75,7 @@ func (m model) propose(verb string, subjects []string) (model, tea.Cmd) {
 		send(proposed{w.id, p, err})
 	})
 	m.work = &w
-	return m.open(pane{kind: paneWork}), nil
+	return m.open(pane{kind: paneWork})
 }
 
 // hasProposal takes over what a command would do.
