@@ -69,7 +69,7 @@ func (s sight) placeOf(g ui.GroupView) []line {
 // databaseOf is what the database tells of the group.
 func (s sight) databaseOf(g ui.GroupView) []line {
 	lines := []line{
-		fact("processes", numberOr(g.Processes, unknown)+" report, up "+secondsOr(g.UptimeSeconds, unknown)),
+		fact("processes", numberOr(g.Processes)+" report, up "+secondsOr(g.UptimeSeconds, unknown)),
 		fact("roles", rolesCell(g.Roles)), fact("coordinator", yesNo(g.Coordinator)),
 	}
 	if g.StoredBytes != nil {

@@ -1,6 +1,9 @@
 package tui
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // column is one column of a table.
 type column struct {
@@ -9,6 +12,9 @@ type column struct {
 	least int
 	// from is the width of the screen from which it is shown.
 	from int
+	// usual is what a cell says when there is nothing to say: where all do, a narrow screen
+	// leaves the column out.
+	usual string
 	// right aligns numbers.
 	right bool
 }
@@ -40,7 +46,7 @@ func lay(columns []column, rows []row, width int) layout {
 	l := layout{widths: make([]int, len(columns))}
 	total := -between
 	for i, c := range columns {
-		if c.from > width {
+		if screen := width + markWidth; c.from > screen || screen < narrow && c.isUsual(i, rows) {
 			continue
 		}
 		l.shown = append(l.shown, i)
@@ -55,6 +61,14 @@ func lay(columns []column, rows []row, width int) layout {
 		l.widths[at]--
 	}
 	return l
+}
+
+// narrow is the width of the screen below which columns that say nothing are left out.
+const narrow = 100
+
+// isUsual reports whether the column says the usual in every row.
+func (c column) isUsual(i int, rows []row) bool {
+	return c.usual != "" && !slices.ContainsFunc(rows, func(r row) bool { return r.key != "" && i < len(r.cells) && r.cells[i].text != c.usual })
 }
 
 func widest(i int, c column, rows []row) int {

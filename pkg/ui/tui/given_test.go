@@ -97,8 +97,6 @@ func keyMsg(name string) tea.KeyMsg {
 
 func ago(d time.Duration) *time.Time { t := noon.Add(-d); return &t }
 
-func to[T any](v T) *T { return &v }
-
 // well is a frame of a cluster that is as it should be, taken a second before noon.
 func well() *ui.Frame {
 	meta := ui.Metadata{Cluster: "sample", Namespace: "fdb", Context: "prod", Tool: "kubectl-fdb test", RunID: "run1"}
@@ -108,10 +106,10 @@ func well() *ui.Frame {
 	f.Status = ui.StatusView{
 		Document: doc, State: ui.StateHealthy, Summary: "Healthy: as its spec asks, 1 more zone may fail",
 		Database: ui.DatabaseView{
-			Origin: live, Available: to(true), Healthy: to(true), RecoveryState: "fully_recovered", RecoveryAge: to(742.0),
-			FullyRecovered: to(true), MovingBytes: to(int64(0)), QueuedBytes: to(int64(0)),
+			Origin: live, Available: new(true), Healthy: new(true), RecoveryState: "fully_recovered", RecoveryAge: new(742.0),
+			FullyRecovered: new(true), MovingBytes: new(int64(0)), QueuedBytes: new(int64(0)),
 		},
-		FaultTolerance: ui.ToleranceView{Origin: live, Desired: 1, Zones: to(1)},
+		FaultTolerance: ui.ToleranceView{Origin: live, Desired: 1, Zones: new(1)},
 		ProcessGroups:  ui.GroupsView{Origin: live, Desired: 12, Total: 12},
 	}
 	f.Groups.Document, f.Plan, f.Why = doc, &ui.PlanView{Document: doc}, &ui.WhyReport{Document: doc, State: ui.WhyReady}
@@ -121,18 +119,20 @@ func well() *ui.Frame {
 	for i := range 4 {
 		f.Nodes.Items = append(f.Nodes.Items, node(i))
 	}
-	f.Coordinators = ui.CoordinatorListView{Document: doc, Desired: 3, Reachable: to(3), QuorumReachable: to(true)}
+	f.Coordinators = ui.CoordinatorListView{Document: doc, Desired: 3, Reachable: new(3), QuorumReachable: new(true)}
 	for i := range 3 {
 		f.Coordinators.Items = append(f.Coordinators.Items, ui.CoordinatorDetailView{
-			CoordinatorView: ui.CoordinatorView{Address: fmt.Sprintf("10.0.1.%d:4501", i+1), Reachable: to(true)},
-			Group:           fmt.Sprintf("log-%d", i+1), Zone: fmt.Sprintf("zone-%d", i), Leaving: to(false),
+			CoordinatorView: ui.CoordinatorView{Address: fmt.Sprintf("10.0.1.%d:4501", i+1), Reachable: new(true)},
+			Group:           fmt.Sprintf("log-%d", i+1), Zone: fmt.Sprintf("zone-%d", i), Leaving: new(false),
 		})
 	}
-	f.Exclusions = ui.ExclusionStatusView{Document: doc, Safe: to(true), Summary: "nothing is excluded, and nothing is wanted to be", Data: ui.DrainData{Origin: live, InFlightBytes: to(int64(0)), QueuedBytes: to(int64(0)), ReplicasDesired: 2, LeastSpaceStorageBytes: to(int64(58 << 30))}}
+	f.Exclusions = ui.ExclusionStatusView{Document: doc, Safe: new(true), Summary: "nothing is excluded, and nothing is wanted to be", Data: ui.DrainData{Origin: live, InFlightBytes: new(int64(0)), QueuedBytes: new(int64(0)), ReplicasDesired: 2, LeastSpaceStorageBytes: new(int64(58 << 30))}}
 	f.Locks = ui.LockListView{Document: doc, Items: []ui.LockView{{Cluster: "sample", Used: true, State: ui.LockFree}}, Lease: ui.LeaseView{Read: true}}
 	f.Sources = []ui.FrameSource{
-		{Name: "kubernetes", AsOf: ago(2 * time.Second)}, {Name: "database", AsOf: ago(3 * time.Second)},
-		{Name: "events", AsOf: ago(2 * time.Second)}, {Name: "preview", AsOf: ago(20 * time.Second)},
+		{Name: "kubernetes", AsOf: ago(2 * time.Second)},
+		{Name: "database", AsOf: ago(3 * time.Second)},
+		{Name: "events", AsOf: ago(2 * time.Second)},
+		{Name: "preview", AsOf: ago(20 * time.Second)},
 	}
 	return f
 }
@@ -149,22 +149,22 @@ func group(i int) ui.GroupView {
 	id := fmt.Sprintf("%s-%d", class, n)
 	g := ui.GroupView{
 		ID: id, Class: class, Pod: "sample-" + id, PodPhase: "Running", Node: fmt.Sprintf("node-%d", i%4+1), Zone: fmt.Sprintf("zone-%d", i%4+1),
-		Addresses: []string{fmt.Sprintf("10.0.%d.%d:4501", i%3, n)}, Processes: to(1), Roles: []string{class}, Coordinator: to(class == "log" && n < 4),
-		Conditions: []ui.ConditionView{}, Exclusion: ui.NotExcluded, UptimeSeconds: to(3600.0 * float64(i+1)), Restarts: to(0),
+		Addresses: []string{fmt.Sprintf("10.0.%d.%d:4501", i%3, n)}, Processes: new(1), Roles: []string{class}, Coordinator: new(class == "log" && n < 4),
+		Conditions: []ui.ConditionView{}, Exclusion: ui.NotExcluded, UptimeSeconds: new(3600.0 * float64(i+1)), Restarts: new(0),
 		Image: "foundationdb/fdb-kubernetes-monitor:7.3.79",
 	}
 	if class != "stateless" {
 		g.PVC = g.Pod + "-data"
 	}
 	if class == "storage" {
-		g.StoredBytes, g.LagSeconds = to(int64(n)<<30), to(0.4)
+		g.StoredBytes, g.LagSeconds = new(int64(n)<<30), new(0.4)
 	}
 	return g
 }
 
 func node(i int) ui.NodeView {
 	return ui.NodeView{
-		Name: fmt.Sprintf("node-%d", i+1), Exists: to(true), Ready: to(true), Unschedulable: to(false), Taints: []string{},
+		Name: fmt.Sprintf("node-%d", i+1), Exists: new(true), Ready: new(true), Unschedulable: new(false), Taints: []string{},
 		ProcessGroups: []string{"a", "b", "c"}, Coordinators: 1, Classes: map[string]int{"storage": 1, "log": 1, "stateless": 1},
 	}
 }
@@ -173,11 +173,11 @@ func node(i int) ui.NodeView {
 func lost() *ui.Frame {
 	f := well()
 	f.Status.State, f.Status.Summary = ui.StateDegraded, "Degraded: zone-3 does not report (storage-3, log-2); some data has 1 of 2 replicas; 412MiB have to move"
-	f.Status.FaultTolerance.Zones, f.Status.FaultTolerance.SilentZones = to(0), []string{"zone-3"}
-	f.Status.Database.MovingBytes, f.Status.Database.QueuedBytes = to(int64(412<<20)), to(int64(2<<30))
+	f.Status.FaultTolerance.Zones, f.Status.FaultTolerance.SilentZones = new(0), []string{"zone-3"}
+	f.Status.Database.MovingBytes, f.Status.Database.QueuedBytes = new(int64(412<<20)), new(int64(2<<30))
 	for _, i := range []int{2, 6} {
 		g := &f.Groups.Items[i]
-		g.Processes, g.Roles, g.UptimeSeconds, g.PodPhase = to(0), []string{}, nil, "Pending"
+		g.Processes, g.Roles, g.UptimeSeconds, g.PodPhase = new(0), []string{}, nil, "Pending"
 		g.Conditions = []ui.ConditionView{{Type: "MissingProcesses", Since: noon.Add(-38 * time.Minute)}, {Type: "PodPending", Since: noon.Add(-37 * time.Minute)}}
 	}
 	f.Groups.Items[0].Exclusion, f.Groups.Items[0].RemovalSince = ui.ExclusionMoving, ago(20*time.Minute)
@@ -185,26 +185,26 @@ func lost() *ui.Frame {
 	f.Groups.Items[10].Conditions = []ui.ConditionView{{Type: "IncorrectPodSpec", Since: noon.Add(-70 * time.Second)}}
 	f.Status.ProcessGroups.Removing = 1
 	n := &f.Nodes.Items[2]
-	n.Ready, n.Taints = to(false), []string{"node.kubernetes.io/unreachable:NoExecute"}
+	n.Ready, n.Taints = new(false), []string{"node.kubernetes.io/unreachable:NoExecute"}
 	n.MatchedRules = []ui.TaintRuleView{{Key: "node.kubernetes.io/unreachable", Seconds: 300}}
 	n.TaintedSince, n.DetectAt, n.ReplaceAt = ago(2*time.Minute), ago(-3*time.Minute), ago(-33*time.Minute)
 	f.Nodes.Items[3].Taints, f.Nodes.Items[3].Note = []string{"例え=テスト:NoSchedule"}, "no pass has noted the taint yet; its timers begin with the next one"
-	f.Coordinators.Reachable = to(2)
-	f.Coordinators.Items[1].Reachable, f.Coordinators.Items[2].Address = to(false), "[2001:db8::7:11]:4501:tls"
-	f.Coordinators.Items[2].TLS, f.Coordinators.Items[2].Leaving = true, to(true)
-	f.Exclusions.Safe, f.Exclusions.Summary = to(false), "2 of 3 are not safe to remove; 480MiB left on them"
+	f.Coordinators.Reachable = new(2)
+	f.Coordinators.Items[1].Reachable, f.Coordinators.Items[2].Address = new(false), "[2001:db8::7:11]:4501:tls"
+	f.Coordinators.Items[2].TLS, f.Coordinators.Items[2].Leaving = true, new(true)
+	f.Exclusions.Safe, f.Exclusions.Summary = new(false), "2 of 3 are not safe to remove; 480MiB left on them"
 	f.Exclusions.Items = []ui.DrainView{
 		{
 			ID: "storage-1", Process: "10.0.0.1:4501", Roles: []string{"storage"}, State: ui.ExclusionMoving, Reason: "its process at 10.0.0.1:4501 still has the role storage",
-			LeftBytes: to(int64(480 << 20)), MovedBytes: to(int64(420 << 20)), RateBytesPerSecond: to(7e6), ETASeconds: to(69.0), ETASecondsSoonest: to(66.0), ETASecondsLatest: to(82.0),
+			LeftBytes: new(int64(480 << 20)), MovedBytes: new(int64(420 << 20)), RateBytesPerSecond: new(7e6), ETASeconds: new(69.0), ETASecondsSoonest: new(66.0), ETASecondsLatest: new(82.0),
 		},
-		{ID: "log-4", Process: "10.0.1.4", State: ui.ExclusionUnverified, Reason: "its process has not reported since", StalledSeconds: to(340.0)},
+		{ID: "log-4", Process: "10.0.1.4", State: ui.ExclusionUnverified, Reason: "its process has not reported since", StalledSeconds: new(340.0)},
 		{ID: "stateless-9", Process: "10.0.2.9:4501", Roles: []string{}, State: ui.ExclusionSafe},
 	}
-	f.Exclusions.Data.InFlightBytes, f.Exclusions.Data.QueuedBytes = to(int64(412<<20)), to(int64(2<<30))
-	f.Exclusions.Data.MinReplicas = []ui.RegionReplicas{{Primary: true, Remaining: to(1)}}
+	f.Exclusions.Data.InFlightBytes, f.Exclusions.Data.QueuedBytes = new(int64(412<<20)), new(int64(2<<30))
+	f.Exclusions.Data.MinReplicas = []ui.RegionReplicas{{Primary: true, Remaining: new(1)}}
 	owner := "east"
-	f.Locks.Items[0] = ui.LockView{Cluster: "sample", Used: true, Owner: &owner, Mine: to(true), Since: ago(90 * time.Second), Until: ago(-510 * time.Second), State: ui.LockHeld}
+	f.Locks.Items[0] = ui.LockView{Cluster: "sample", Used: true, Owner: &owner, Mine: new(true), Since: ago(90 * time.Second), Until: ago(-510 * time.Second), State: ui.LockHeld}
 	f.Locks.Lease = ui.LeaseView{Read: true, Holder: "ops@laptop reconcile run7", Until: ago(-12 * time.Second)}
 	f.Locks.Denied = []ui.DeniedView{{ID: "west", InDatabase: true, InSpec: ui.SpecAllows, Drift: "the next pass lets it in again"}}
 	f.Events.Items = []ui.EventView{
@@ -232,7 +232,7 @@ func planned(doc ui.Document) *ui.PlanView {
 			{Number: 2, Step: "ExcludeInstances", ActionRecord: record("Exclude", "storage-1", "exclude storage-1", plan.DataMove), Preconditions: ui.Preconditions{Lease: true, Lock: true}, Provisional: []string{"AddPods"}},
 		},
 		Holds: []ui.PlanHold{
-			{Step: "UpdatePods", HoldRecord: ui.HoldRecord{Reason: "stateless-2 has to be made anew; none is deleted now", RetryAfterSeconds: to(30.0)}, Refused: []plan.Check{refused}},
+			{Step: "UpdatePods", HoldRecord: ui.HoldRecord{Reason: "stateless-2 has to be made anew; none is deleted now", RetryAfterSeconds: new(30.0)}, Refused: []plan.Check{refused}},
 			{Step: "ChangeCoordinators", HoldRecord: ui.HoldRecord{Reason: "too few processes may be coordinators", Human: true}},
 		},
 	}

@@ -11,10 +11,8 @@ import (
 // header is the lines that are over every view: what people look for first.
 func (m model) header(s sight) []string {
 	lines := []string{m.title(s)}
-	for i, l := range wrapped(s.stateLine(), m.width) {
-		if i < mostStateLines {
-			lines = append(lines, m.theme.draw(l, m.width))
-		}
+	for _, l := range shortened(wrapped(s.stateLine(), m.width), mostStateLines) {
+		lines = append(lines, m.theme.draw(l, m.width))
 	}
 	for _, l := range append([]line{s.vitals(), m.workLine(s)}, append(s.sources(m.width), m.tabs())...) {
 		if l != nil {
@@ -112,7 +110,7 @@ func (s sight) tolerance(v ui.ToleranceView) span {
 	case *v.Zones < v.Desired:
 		t = warn
 	}
-	return say(t, fmt.Sprintf("%s/%d zones %s", numberOr(v.Zones, unknown), v.Desired, strings.TrimSpace(t.mark())))
+	return say(t, fmt.Sprintf("%s/%d zones %s", numberOr(v.Zones), v.Desired, strings.TrimSpace(t.mark())))
 }
 
 // recovery is how long ago the database recovered last, counted on since it said so.

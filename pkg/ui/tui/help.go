@@ -20,8 +20,12 @@ func (m model) help() []line {
 	}
 	lines = append(lines, heading("Signs"))
 	for _, sign := range [][2]string{
-		{markGood, "as it should be"}, {markWarn, "needs attention, or will go away with time"}, {markBad, "needs somebody"},
-		{unknown, "nobody told"}, {nothing, "nothing there"}, {"*", "in a plan: decided again after earlier steps"},
+		{markGood, "as it should be"},
+		{markWarn, "needs attention, or will go away with time"},
+		{markBad, "needs somebody"},
+		{unknown, "nobody told"},
+		{nothing, "nothing there"},
+		{"*", "in a plan: decided again after earlier steps"},
 	} {
 		lines = append(lines, line{say(strong, "  "+fit(sign[0], keyWidth)), say(plain, sign[1])})
 	}

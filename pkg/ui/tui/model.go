@@ -204,7 +204,7 @@ func (m model) nextCluster() (model, tea.Cmd) {
 
 func (m model) toCluster(i int) model {
 	m.cluster, m.panes, m.cursors = i, nil, make([]cursor, len(m.views))
-	m.playback = m.playback.rewound(m.o.Feed == nil)
+	m.playback = m.rewound(m.o.Feed == nil)
 	return m.follow()
 }
 
@@ -226,7 +226,7 @@ func (m model) goBack() (model, tea.Cmd) {
 	case m.choice.trouble:
 		m.choice.trouble = false
 	case m.o.Feed != nil && (m.back >= 0 || m.paused):
-		m.playback = m.playback.rewound(false)
+		m.playback = m.rewound(false)
 	}
 	return m, nil
 }

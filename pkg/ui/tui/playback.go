@@ -34,7 +34,7 @@ func (m model) load(entries []Entry) model {
 	for _, e := range entries {
 		m.tapes[e.Cluster] = m.tapes[e.Cluster].add(e)
 	}
-	m.playback = m.playback.rewound(m.o.Feed == nil)
+	m.playback = m.rewound(m.o.Feed == nil)
 	return m
 }
 
@@ -82,7 +82,7 @@ func (m model) pause() model {
 		}
 		m.playing, m.passed = true, 0
 	case m.paused || m.back >= 0:
-		m.playback = m.playback.rewound(false)
+		m.playback = m.rewound(false)
 	default:
 		m.paused, m.held = true, m.tape().last
 	}
@@ -106,7 +106,7 @@ func (m model) step(by int) model {
 	case to >= len(shots) && m.o.Feed == nil:
 		return m.say(plain, "the recording ends here")
 	case to >= len(shots):
-		m.playback = m.playback.rewound(false)
+		m.playback = m.rewound(false)
 		return m
 	}
 	m.back, m.paused, m.playing, m.passed = to, false, false, 0

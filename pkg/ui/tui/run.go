@@ -54,7 +54,7 @@ const framesPerSecond = 30
 func Run(ctx context.Context, o Options) error {
 	inside, leave := context.WithCancel(ctx)
 	out := &outlet{ctx: inside}
-	program := tea.NewProgram(newModel(o, out),
+	program := tea.NewProgram(newModel(o, out), //nolint:contextcheck // what keys start lives as long as the screen, whose context out has
 		tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithAltScreen(),
 		tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond))
 	out.send = program.Send

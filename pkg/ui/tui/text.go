@@ -45,12 +45,22 @@ func wrapped(l line, width int) []line {
 	return lines
 }
 
+// shortened is at most so many lines; that there are more shows at the end of the last.
+func shortened(lines []line, most int) []line {
+	if len(lines) <= most {
+		return lines
+	}
+	lines = slices.Clone(lines[:most])
+	lines[most-1] = append(slices.Clone(lines[most-1]), say(plain, " …"))
+	return lines
+}
+
 // wordsIn is a text in lines of at most width columns, broken between words, and within
 // words that are longer than a line.
 func wordsIn(text string, width int) []string {
 	var lines []string
 	last, used := "", 0
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		w := widthOf(word)
 		if used > 0 && used+1+w <= width {
 			last, used = last+" "+word, used+1+w

@@ -10,8 +10,14 @@ import (
 func coordinatorsPage(s sight) page {
 	v := s.look().Coordinators
 	p := page{empty: "no coordinator is known", columns: []column{
-		{title: " "}, {title: "ADDRESS", least: 16}, {title: "ID", least: 10}, {title: "ZONE", least: 5}, {title: "DC", least: 2, from: 100},
-		{title: "ANSWERS"}, {title: "LEAVING"}, {title: "TLS"},
+		{title: " "},
+		{title: "ADDRESS", least: 16},
+		{title: "ID", least: 10},
+		{title: "ZONE", least: 5},
+		{title: "DC", least: 2, from: 110},
+		{title: "ANSWERS"},
+		{title: "LEAVING"},
+		{title: "TLS"},
 	}}
 	t := good
 	switch {
@@ -22,7 +28,7 @@ func coordinatorsPage(s sight) page {
 	case v.Reachable != nil && *v.Reachable < len(v.Items):
 		t = warn
 	}
-	p.says = line{say(t, fmt.Sprintf("%s of %d answer, %d wanted; a quorum answers: %s", numberOr(v.Reachable, unknown), len(v.Items), v.Desired, yesNo(v.QuorumReachable)))}
+	p.says = line{say(t, fmt.Sprintf("%s of %d answer, %d wanted; a quorum answers: %s", numberOr(v.Reachable), len(v.Items), v.Desired, yesNo(v.QuorumReachable)))}
 	for _, c := range v.Items {
 		p.rows = append(p.rows, coordinatorRow(c))
 	}
@@ -43,7 +49,8 @@ func coordinatorRow(c ui.CoordinatorDetailView) row {
 		t = unsure
 	}
 	return row{key: c.Address, group: c.Group, tone: t, more: func(s sight) []line { return s.aboutCoordinator(c) }, cells: []span{
-		{t.mark(), t}, say(plain, c.Address), say(plain, orUnknown(c.Group)), say(plain, orUnknown(c.Zone)), say(plain, orNothing(c.DC)),
+		{t.mark(), t},
+		say(plain, c.Address), say(plain, orUnknown(c.Group)), say(plain, orUnknown(c.Zone)), say(plain, orNothing(c.DC)),
 		say(t, yesNo(c.Reachable)), say(plain, yesNo(c.Leaving)), say(plain, yesNo(&c.TLS)),
 	}}
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,8 +14,8 @@ func eventsPage(s sight) page {
 	items := s.look().Events.Items
 	p := page{empty: "Kubernetes tells nothing of the cluster's objects", columns: eventColumns()}
 	warnings := 0
-	for i := len(items) - 1; i >= 0; i-- {
-		r := s.eventRow(items[i])
+	for _, e := range slices.Backward(items) {
+		r := s.eventRow(e)
 		if r.tone >= warn {
 			warnings++
 		}
@@ -26,8 +27,13 @@ func eventsPage(s sight) page {
 
 func eventColumns() []column {
 	return []column{
-		{title: " "}, {title: "SEEN", right: true}, {title: "REASON", least: 12}, {title: "OBJECT", least: 18}, {title: "TIMES", right: true, from: 100},
-		{title: "MESSAGE", least: 20}, {title: "FROM", least: 8, from: 160},
+		{title: " "},
+		{title: "SEEN", right: true},
+		{title: "REASON", least: 12},
+		{title: "OBJECT", least: 18},
+		{title: "TIMES", right: true, from: 110},
+		{title: "MESSAGE", least: 20},
+		{title: "FROM", least: 8, from: 170},
 	}
 }
 
@@ -52,9 +58,7 @@ func (s sight) aboutEvent(e ui.EventView) []line {
 // eventsOf are the events about a process group, the newest first.
 func (s sight) eventsOf(id string) []line {
 	lines := []line{heading("Events of " + id)}
-	items := s.look().Events.Items
-	for i := len(items) - 1; i >= 0; i-- {
-		e := items[i]
+	for _, e := range slices.Backward(s.look().Events.Items) {
 		if e.ProcessGroup != id {
 			continue
 		}

@@ -14,8 +14,15 @@ import (
 func exclusionsPage(s sight) page {
 	v := s.look().Exclusions
 	p := page{empty: "nothing is excluded, and nothing is wanted to be", columns: []column{
-		{title: " "}, {title: "ID", least: 10}, {title: "PROCESS", least: 15, from: 100}, {title: "STATE"}, {title: "GONE", least: 8},
-		{title: "LEFT", right: true}, {title: "RATE", right: true}, {title: "ETA", right: true, least: 6}, {title: "STALL", right: true},
+		{title: " "},
+		{title: "ID", least: 10},
+		{title: "PROCESS", least: 15, from: 110},
+		{title: "STATE"},
+		{title: "GONE", least: 8},
+		{title: "LEFT", right: true},
+		{title: "RATE", right: true},
+		{title: "ETA", right: true, least: 6},
+		{title: "STALL", right: true, usual: nothing},
 		{title: "ROLES", least: 7},
 	}}
 	t := plain
@@ -43,7 +50,8 @@ func drainRow(i int, d ui.DrainView) row {
 		key = strconv.Itoa(i)
 	}
 	return row{key: key, group: d.ID, tone: t, more: func(s sight) []line { return s.aboutDrain(key) }, cells: []span{
-		{t.mark(), t}, say(toneOfID(t), orNothing(d.ID)), say(plain, orNothing(d.Process)), say(t, string(d.State)), say(t, goneBar(d)),
+		{t.mark(), t},
+		say(toneOfID(t), orNothing(d.ID)), say(plain, orNothing(d.Process)), say(t, string(d.State)), say(t, goneBar(d)),
 		say(plain, bytesOr(d.LeftBytes, nothing)), say(plain, rateCell(d)), say(plain, etaCell(d)), say(stallTone(d), secondsOr(d.StalledSeconds, nothing)),
 		say(plain, rolesCell(d.Roles)),
 	}}
@@ -126,11 +134,11 @@ func reasonsOf(items []ui.DrainView) []string {
 }
 
 func dataLine(d ui.DrainData) line {
-	text := fmt.Sprintf("moving %s, queued %s", bytesOr(d.InFlightBytes, unknown), bytesOr(d.QueuedBytes, unknown))
+	l := sayLine(plain, fmt.Sprintf("moving %s, queued %s", bytesOr(d.InFlightBytes, unknown), bytesOr(d.QueuedBytes, unknown)))
 	for _, r := range d.MinReplicas {
-		text += fmt.Sprintf(" · %s of %d replicas at least", numberOr(r.Remaining, unknown), d.ReplicasDesired)
+		l = append(l, say(plain, fmt.Sprintf(" · %s of %d replicas at least", numberOr(r.Remaining), d.ReplicasDesired)))
 	}
-	return sayLine(plain, text+fmt.Sprintf(" · fullest server has %s free", bytesOr(d.LeastSpaceStorageBytes, unknown)))
+	return append(l, say(plain, fmt.Sprintf(" · fullest server has %s free", bytesOr(d.LeastSpaceStorageBytes, unknown))))
 }
 
 // aboutDrain is all there is to say of a process that leaves.

@@ -14,10 +14,18 @@ import (
 func groupsPage(s sight) page {
 	groups := s.choice.sorted(s.look().Groups.Items)
 	p := page{empty: "no process groups are recorded", columns: []column{
-		{title: " "}, {title: "ID", least: 12}, {title: "CLASS", least: 7}, {title: "CONDITIONS", least: 12},
-		{title: "EXCL"}, {title: "POD", least: 7}, {title: "ZONE", least: 5}, {title: "NODE", least: 8, from: 100},
-		{title: "UP", right: true}, {title: "DATA", right: true, from: 100}, {title: "ROLES", least: 8, from: 120},
-		{title: "ADDRESS", least: 15, from: 160},
+		{title: " "},
+		{title: "ID", least: 12},
+		{title: "CLASS", least: 7},
+		{title: "CONDITIONS", least: 12},
+		{title: "EXCL", usual: nothing},
+		{title: "POD", least: 7, usual: "Running"},
+		{title: "ZONE", least: 5},
+		{title: "NODE", least: 8, from: 110},
+		{title: "UP", right: true},
+		{title: "DATA", right: true, from: 110},
+		{title: "ROLES", least: 8, from: 130},
+		{title: "ADDRESS", least: 15, from: 170},
 	}}
 	last := "\x00"
 	for _, g := range groups {
@@ -84,7 +92,8 @@ func (s sight) headline(of string) []span {
 func (s sight) groupRow(r *ranked) row {
 	t, g := r.gravity, r.GroupView
 	return row{key: g.ID, group: g.ID, node: g.Node, tone: t, more: func(s sight) []line { return s.aboutGroup(g.ID) }, cells: []span{
-		{t.mark(), t}, say(toneOfID(t), g.ID), say(plain, g.Class), say(t, s.conditions(*g)),
+		{t.mark(), t},
+		say(toneOfID(t), g.ID), say(plain, g.Class), say(t, s.conditions(*g)),
 		say(plain, exclusionCell(*g)), say(plain, podCell(*g)), say(plain, orUnknown(g.Zone)), say(plain, orNothing(g.Node)),
 		say(plain, secondsOr(g.UptimeSeconds, unknown)), say(plain, bytesOr(g.StoredBytes, nothing)),
 		say(plain, rolesCell(g.Roles)), say(plain, orNothing(strings.Join(g.Addresses, ","))),

@@ -14,9 +14,18 @@ import (
 func nodesPage(s sight) page {
 	v := s.look().Nodes
 	p := page{empty: "no pod of the cluster runs on any node", columns: []column{
-		{title: " "}, {title: "NODE", least: 12}, {title: "ZONE", least: 5}, {title: "READY"}, {title: "CORDON"},
-		{title: "TAINTS", least: 8}, {title: "FOR", right: true, from: 100}, {title: "DETECT", right: true},
-		{title: "REPLACE", right: true}, {title: "PGS", right: true}, {title: "COORD", right: true}, {title: "CLASSES", least: 9, from: 100},
+		{title: " "},
+		{title: "NODE", least: 12},
+		{title: "ZONE", least: 5},
+		{title: "READY"},
+		{title: "CORDON"},
+		{title: "TAINTS", least: 8},
+		{title: "FOR", right: true, from: 110},
+		{title: "DETECT", right: true},
+		{title: "REPLACE", right: true},
+		{title: "PGS", right: true},
+		{title: "COORD", right: true},
+		{title: "CLASSES", least: 9, from: 110},
 	}}
 	zones := s.zonesOfNodes()
 	troubled := 0
@@ -90,7 +99,8 @@ func (s sight) nodeRow(n ui.NodeView, zone string) row {
 		since = s.age(n.TaintedSince)
 	}
 	return row{key: n.Name, node: n.Name, tone: t, more: func(s sight) []line { return s.aboutNode(n.Name) }, cells: []span{
-		{t.mark(), t}, say(toneOfID(t), n.Name), say(plain, orUnknown(zone)), say(t, readyCell(n)), say(plain, yesNo(n.Unschedulable)),
+		{t.mark(), t},
+		say(toneOfID(t), n.Name), say(plain, orUnknown(zone)), say(t, readyCell(n)), say(plain, yesNo(n.Unschedulable)),
 		say(plain, taintsCell(n)), say(plain, since), say(t, detect), say(t, replace),
 		say(plain, strconv.Itoa(len(n.ProcessGroups))), say(plain, strconv.Itoa(n.Coordinators)), say(plain, classesCell(n)),
 	}}

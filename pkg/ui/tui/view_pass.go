@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -65,9 +66,9 @@ func (s sight) restSays() line {
 
 // doing is what a stage does now, and for how long.
 func (s sight) doing(st stage) string {
-	for i := len(st.actions) - 1; i >= 0; i-- {
-		if st.actions[i].ended.IsZero() {
-			return ": " + st.actions[i].summary + ", " + s.lastingSince(st.actions[i].started)
+	for _, a := range slices.Backward(st.actions) {
+		if a.ended.IsZero() {
+			return ": " + a.summary + ", " + s.lastingSince(a.started)
 		}
 	}
 	if st.busy == "" {

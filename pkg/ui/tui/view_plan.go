@@ -16,7 +16,7 @@ func planPage(s sight) page {
 		return page{empty: "no preview of a pass yet; the line of sources says how that goes"}
 	}
 	p := page{empty: "the next pass has nothing to do", says: s.planSays(*v), columns: []column{
-		{title: " "}, {title: "STEP", least: 12}, {title: "WHAT", least: 16}, {title: "HAVE", least: 4}, {title: "NEED", least: 4}, {title: "GATE"}, {title: "IMPACT", least: 6, from: 100},
+		{title: " "}, {title: "STEP", least: 12}, {title: "WHAT", least: 16}, {title: "HAVE", least: 4}, {title: "NEED", least: 4}, {title: "GATE"}, {title: "IMPACT", least: 6, from: 110},
 	}}
 	for _, c := range v.Refused() {
 		p.rows = append(p.rows, checkRow("before all steps", c))

@@ -46,9 +46,9 @@ func yesNo(b *bool) string {
 func is(b *bool) bool    { return b != nil && *b }
 func isNot(b *bool) bool { return b != nil && !*b }
 
-func numberOr(n *int, absent string) string {
+func numberOr(n *int) string {
 	if n == nil {
-		return absent
+		return unknown
 	}
 	return strconv.Itoa(*n)
 }

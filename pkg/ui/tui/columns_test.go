@@ -1,0 +1,78 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestColumnsGiveWayWhereThereIsNoRoom(t *testing.T) {
+	columns := []column{{title: "ID", least: 4}, {title: "EXCL", usual: nothing}, {title: "WHAT", least: 5}, {title: "NODE", from: 110}, {title: "N", right: true}}
+	cells := func(texts ...string) row {
+		r := row{key: texts[0]}
+		for _, text := range texts {
+			r.cells = append(r.cells, say(plain, text))
+		}
+		return r
+	}
+	tests := map[string]struct {
+		width int
+		rows  []row
+		want  []string
+	}{
+		"there is room":                  {120, []row{cells("storage-1", "-", "well", "node-1", "7")}, []string{"storage-1  -     well  node-1  7"}},
+		"a column for wide screens":      {109 - markWidth, []row{cells("storage-1", "-", "well", "node-1", "7")}, []string{"storage-1  -     well  7"}},
+		"one that says nothing":          {80, []row{cells("storage-1", "-", "well", "", "7")}, []string{"storage-1  well  7"}},
+		"one that says something of one": {80, []row{cells("a", "-", "x", "", "7"), cells("b", "safe", "x", "", "10")}, []string{"a   -     x      7", "b   safe  x     10"}},
+		"the widest one is cut first":    {20, []row{cells("storage-1", "-", "a long story of it", "", "7")}, []string{"storag…  a long …  7"}},
+		"wide characters keep columns":   {20, []row{cells("例え例え例え", "-", "全角文字全角文字", "", "7"), cells("b", "-", "c", "", "8")}, []string{"例え例…  全角文…   7", "b        c         8"}},
+		"IPv6 is cut as a word":          {38, []row{cells("[2001:db8::7:11]:4501", "-", "a long story of it", "", "7")}, []string{"[2001:db8::7:11…  a long story of …  7"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			l := lay(columns, tc.rows, tc.width)
+			for i, r := range tc.rows {
+				got := newTheme(false).drawRow(l, columns, r, tc.width, false)
+				if got != tc.want[i] {
+					t.Errorf("\n%q, not\n%q", got, tc.want[i])
+				}
+				if widthOf(got) > tc.width || strings.HasSuffix(got, " ") {
+					t.Errorf("%q in %d columns", got, tc.width)
+				}
+			}
+		})
+	}
+}
+
+func TestLongLinesGoOnBelow(t *testing.T) {
+	tests := map[string]struct {
+		line  line
+		width int
+		want  []string
+	}{
+		"it fits":               {fact("node", "node-1"), 40, []string{"  node          node-1"}},
+		"under its value":       {fact("why", "one two three four"), 33, []string{"  why           one two three", "                four"}},
+		"no room beside a name": {fact("why", "one two three"), 18, []string{"    why one two", "    three"}},
+		"a word that is longer": {sayLine(plain, "  abcdefghij"), 8, []string{"  abcdef", "  ghij"}},
+		"wide characters":       {sayLine(plain, "例え例え"), 5, []string{"例え", "例え"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, l := range wrapped(tc.line, tc.width) {
+				got = append(got, l.text())
+			}
+			if strings.Join(got, "\n") != strings.Join(tc.want, "\n") {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
+
+func TestALongSentenceShowsThatItGoesOn(t *testing.T) {
+	f := lost()
+	f.Status.Summary = strings.Repeat("zone-3 does not report; ", 20)
+	head := shown(t, 80, 24, Options{}, entry(f)).header(sight{state: state{frame: f}, now: noon, o: &Options{}})
+	if len(head) != 6 || !strings.HasSuffix(head[2], "…") {
+		t.Errorf("%d lines: %q", len(head), head)
+	}
+}
