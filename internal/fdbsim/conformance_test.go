@@ -49,6 +49,7 @@ type step struct {
 	Action       string
 	At           time.Time
 	KilledAfter  float64 `json:"killed_by_recorder_after_s"`
+	StoppedAfter float64 `json:"stopped_by_recorder_after_seconds"`
 	ElapsedS     float64 `json:"elapsed_s"`
 	Elapsed      float64
 }
@@ -86,6 +87,9 @@ func (s step) want(t *testing.T, dir string) result {
 	}
 	if s.Exit != nil {
 		r.exit = *s.Exit
+	}
+	if s.StoppedAfter > 0 {
+		r.exit = exitKilled
 	}
 	if r.exit < 0 {
 		r.exit = 128 - r.exit
@@ -148,22 +152,26 @@ type replay struct {
 	// nested runs another step while a session is in the middle: session step,
 	// then the event before which it happens, then the step that runs.
 	nested map[int][2]int
+	// noStatus leaves out what the server's status says: the recorded cluster
+	// was used for something else.
+	noStatus bool
 }
 
 func (c *cluster) replayStep(s step, in io.Reader) result {
 	c.t.Helper()
 	var stdout, stderr bytes.Buffer
-	argv := s.Argv
+	argv := c.translated(s.Argv)
 	if len(argv) == 3 && argv[0] == "sh" && argv[1] == "-c" {
 		argv = []string{"fdbcli", "-C", liveFile, "--timeout", "20", "--exec", s.Stdin}
 	}
-	if s.KilledAfter > 0 {
-		argv = append([]string{"timeout", fmt.Sprint(s.KilledAfter)}, argv...)
+	limit := max(s.KilledAfter, s.StoppedAfter)
+	if limit > 0 {
+		argv = append([]string{"timeout", fmt.Sprint(limit)}, argv...)
 	}
 	exit := c.RunCommand(context.Background(), argv, Tool{
 		Version: "7.3.79", Env: s.Env, Files: c.files, Stdin: in, Stdout: &stdout, Stderr: &stderr,
 	})
-	if s.KilledAfter > 0 && exit == exitTimeout {
+	if limit > 0 && exit == exitTimeout {
 		exit = exitKilled
 	}
 	return result{stdout.String(), stderr.String(), exit}
@@ -247,6 +255,10 @@ func verdict(s step, want, got result) string {
 	var diffs []string
 	if want.exit != got.exit {
 		diffs = append(diffs, fmt.Sprintf("exit %d, recorded %d", got.exit, want.exit))
+	}
+	canonical := canonical
+	if isBackupTool(s) {
+		canonical = canonicalBackup
 	}
 	if canonical(want.stderr) != canonical(got.stderr) {
 		diffs = append(diffs, fmt.Sprintf("stderr %q, recorded %q", canonical(got.stderr), canonical(want.stderr)))
@@ -388,6 +400,9 @@ func (r replay) run(t *testing.T, name, dir string) {
 			}
 			continue
 		}
+		if r.noStatus && (isStatus(s) || s.Argv[len(s.Argv)-1] == "status") {
+			continue
+		}
 		if s.Argv[0] == "cat" {
 			c.judge(name, n, s, s.want(t, dir), result{stdout: c.files.files[s.Argv[1]]})
 			continue
@@ -433,6 +448,7 @@ func (r replay) input(c *cluster, n int, s step, steps []step, name, dir string)
 // judge compares one step with the list of known differences.
 func (c *cluster) judge(name string, n int, s step, want, got result) {
 	c.t.Helper()
+	c.learnNames(want.stdout, got.stdout)
 	key := fmt.Sprintf("%s/%d", name, n)
 	c.judgeOne(key, verdict(s, want, got))
 	if !isStatus(s) {

@@ -36,6 +36,8 @@ type database struct {
 	clients   clientList
 	lastDeath time.Time
 	snapshot  *statusSnapshot
+	backups   backups
+	restores  []*restore
 }
 
 func newDatabase(w *World, c fdb.ConnectionString) *database {

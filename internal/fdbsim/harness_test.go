@@ -54,6 +54,9 @@ type cluster struct {
 	files   *memoryFiles
 	servers map[string]*ServerHandle
 	specs   map[string]Server
+	// renamed are the model's names of recorded backups.
+	renamed map[string]string
+	agents  []*Agent
 }
 
 const liveFile = "/var/fdb/data/fdb.cluster"
@@ -62,7 +65,7 @@ func newCluster(t *testing.T, connection string) *cluster {
 	t.Helper()
 	c := &cluster{
 		World: NewWorld(Options{Seed: 1}), t: t, files: newFiles(),
-		servers: map[string]*ServerHandle{}, specs: map[string]Server{},
+		servers: map[string]*ServerHandle{}, specs: map[string]Server{}, renamed: map[string]string{},
 	}
 	c.AutoAdvance(true)
 	c.files.files[liveFile] = connection + "\n"

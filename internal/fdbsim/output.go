@@ -11,6 +11,8 @@ const stdoutBlock = 4096
 type blockWriter struct {
 	to      io.Writer
 	pending []byte
+	// unbuffered is a tool that writes at once, whole blocks or not.
+	unbuffered bool
 }
 
 func (b *blockWriter) Write(p []byte) (int, error) {
@@ -20,6 +22,9 @@ func (b *blockWriter) Write(p []byte) (int, error) {
 
 // deliver writes the whole blocks.
 func (b *blockWriter) deliver() error {
+	if b.unbuffered {
+		return b.flush()
+	}
 	n := len(b.pending) / stdoutBlock * stdoutBlock
 	return b.send(n)
 }

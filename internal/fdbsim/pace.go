@@ -28,6 +28,11 @@ type Pace struct {
 	RecruitStorage time.Duration
 	// MoveBytesPerSecond is the rate of one stream of data movement.
 	MoveBytesPerSecond int64
+	// BackupLogLag is from the end of a stretch of the backup's log to the
+	// moment it is in the store.
+	BackupLogLag time.Duration
+	// BackupBytesPerSecond is the rate at which backups and restores copy keys.
+	BackupBytesPerSecond int64
 }
 
 // RecordedPace is the pace of FoundationDB 7.3.79 on a small machine, except
@@ -35,15 +40,17 @@ type Pace struct {
 // seconds.
 func RecordedPace() Pace {
 	return Pace{
-		Join:               600 * time.Millisecond,
-		Recruit:            200 * time.Millisecond,
-		NoticeFailure:      4 * time.Second,
-		Drain:              10 * time.Second,
-		Distribution:       35 * time.Second,
-		Creation:           26 * time.Second,
-		Vanish:             6500 * time.Millisecond,
-		StorageDeath:       68 * time.Second,
-		RecruitStorage:     2 * time.Second,
-		MoveBytesPerSecond: 50 << 20,
+		Join:                 600 * time.Millisecond,
+		Recruit:              200 * time.Millisecond,
+		NoticeFailure:        4 * time.Second,
+		Drain:                10 * time.Second,
+		Distribution:         35 * time.Second,
+		Creation:             26 * time.Second,
+		Vanish:               6500 * time.Millisecond,
+		StorageDeath:         68 * time.Second,
+		RecruitStorage:       2 * time.Second,
+		MoveBytesPerSecond:   50 << 20,
+		BackupLogLag:         14 * time.Second,
+		BackupBytesPerSecond: 300 << 20,
 	}
 }

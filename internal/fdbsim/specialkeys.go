@@ -1,6 +1,7 @@
 package fdbsim
 
 import (
+	"encoding/hex"
 	"errors"
 	"slices"
 	"strconv"
@@ -62,7 +63,7 @@ func (c *cli) specialLock() ([]byte, bool, error) {
 	if err != nil || db.lockUID() == "" {
 		return nil, false, err
 	}
-	return []byte(db.lockUID()), true, nil
+	return []byte(hex.EncodeToString([]byte(db.lockUID()))), true, nil
 }
 
 // specialRange reads the special keys of a range.

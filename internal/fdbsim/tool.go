@@ -55,7 +55,13 @@ func (w *World) RunTool(ctx context.Context, t Tool) (exit int) {
 		return w.runCLI(ctx, t)
 	case "fdbserver":
 		return serverTool(t)
-	case "fdbbackup", "fdbrestore", "backup_agent", "fdbdr", "dr_agent":
+	case "fdbbackup":
+		return w.runBackupTool(ctx, t, backupMain)
+	case "fdbrestore":
+		return w.runBackupTool(ctx, t, restoreMain)
+	case "backup_agent":
+		return w.runAgent(ctx, t)
+	case "fdbdr", "dr_agent":
 		fmt.Fprintf(t.Stderr, "ERROR: %s is not part of the simulated FoundationDB\n", t.Name)
 		return exitFailed
 	default:

@@ -13,7 +13,7 @@ import (
 
 func TestToolsOutsideTheModelFailClearly(t *testing.T) {
 	w := NewWorld(Options{})
-	for _, name := range []string{"fdbbackup", "fdbrestore", "backup_agent"} {
+	for _, name := range []string{"fdbdr", "dr_agent"} {
 		var stderr bytes.Buffer
 		exit := w.RunTool(t.Context(), Tool{Name: name, Version: "7.3.79", Stderr: &stderr})
 		if exit != 1 || !strings.Contains(stderr.String(), "not part of the simulated FoundationDB") {

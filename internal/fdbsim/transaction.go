@@ -263,6 +263,7 @@ func (t *txn) size() int {
 func (db *database) commit(mutations []mutation) int64 {
 	version := db.commitVersion()
 	db.keys.apply(version, mutations)
+	db.logForBackups(version, mutations)
 	db.w.wake()
 	return version
 }

@@ -36,6 +36,8 @@ type World struct {
 	servers   []*server
 	disks     map[string]*disk
 	databases []*database
+	stores    stores
+	agents    []*agent
 }
 
 // NewWorld returns an empty world whose clock stands at opts.Start.
