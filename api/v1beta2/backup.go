@@ -135,7 +135,8 @@ func (s *BlobStoreConfiguration) check(path *field.Path) field.ErrorList {
 		return field.ErrorList{field.Required(path, "the blob store of the backup")}
 	}
 	if _, host, found := strings.Cut(s.AccountName, "@"); !found || host == "" {
-		return field.ErrorList{field.Invalid(path.Child("accountName"), s.AccountName, "must be [key[:secret[:token]]]@host[:port]")}
+		// The value is not shown: it may be a secret.
+		return field.ErrorList{field.Required(path.Child("accountName"), "must be key@host[:port]")}
 	}
 	return nil
 }

@@ -225,3 +225,14 @@ func TestValidateRestore(t *testing.T) {
 	r.Spec.KeyRanges = []FoundationDBKeyRange{{Start: "a"}}
 	checkError(t, r.Validate(), []string{`spec.keyRanges[0].end`})
 }
+
+func TestAnErrorAboutAnAccountDoesNotShowIt(t *testing.T) {
+	place := &BlobStoreConfiguration{AccountName: "key:hunter2"}
+	backup := &FoundationDBBackup{Spec: FoundationDBBackupSpec{Version: "7.3.79", ClusterName: "c", BlobStoreConfiguration: place}}
+	restore := &FoundationDBRestore{Spec: FoundationDBRestoreSpec{DestinationClusterName: "c", BlobStoreConfiguration: place}}
+	for _, err := range []error{backup.Validate(), restore.Validate()} {
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("got %v", err)
+		}
+	}
+}

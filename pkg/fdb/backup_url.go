@@ -1,0 +1,106 @@
+package fdb
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// BackupPlace is a place in a blob store.
+type BackupPlace struct {
+	// Account is key@host[:port]. The default port is 443, or 80 when a parameter
+	// turns secure connections off.
+	Account string
+	// Name is the path in the bucket.
+	Name string
+	// Bucket is the bucket; a parameter of that name comes before it.
+	Bucket string
+	// Parameters are further parameters, each name=value.
+	Parameters []string
+}
+
+// ErrSecretInAccount means that an account holds more than a name. The URL becomes an
+// argument of commands, which the API server keeps in its audit log and everybody on a
+// node can read, so it must not be built.
+var ErrSecretInAccount = errors.New("the account holds a secret: name only the key, as key@host, and put the secret into a file that FDB_BLOB_CREDENTIALS names in the agents' pod template")
+
+// URL is the place as fdbbackup and fdbrestore want it. Unlike the operator it takes the
+// whole of a parameter's value, also behind a second equals sign, and does not leave a
+// parameter out without a word when it has no value.
+func (p BackupPlace) URL() (string, error) {
+	key, host, found := strings.Cut(p.Account, "@")
+	switch {
+	case !found || host == "":
+		return "", errors.New("the account is not key@host[:port]") // and is not shown: it may be a secret
+	case strings.Contains(key, ":"):
+		return "", ErrSecretInAccount
+	case p.Name == "":
+		return "", errors.New("the place has no name")
+	}
+	query := url.Values{"bucket": {p.Bucket}}
+	secure := true
+	for _, parameter := range p.Parameters {
+		name, value, found := strings.Cut(parameter, "=")
+		if !found || name == "" {
+			return "", fmt.Errorf("parameter %q is not name=value", parameter)
+		}
+		query.Set(name, value)
+		secure = secure && !(value == "0" && (name == "sc" || name == "secure_connection"))
+	}
+	u := url.URL{Scheme: "blobstore", Host: withPort(host, secure), Path: "/" + p.Name, RawQuery: query.Encode()}
+	if key != "" {
+		u.User = url.User(key)
+	}
+	return u.String(), nil
+}
+
+func withPort(host string, secure bool) string {
+	if strings.Contains(host[strings.LastIndex(host, "]")+1:], ":") {
+		return host
+	}
+	if secure {
+		return host + ":443"
+	}
+	return host + ":80"
+}
+
+// HasRegion reports whether a URL says in which region the store is: by a parameter, or
+// by a host name of AWS. FoundationDB 7.3.79 refuses others.
+func HasRegion(backupURL string) bool {
+	u, err := url.Parse(backupURL)
+	return err == nil && (u.Query().Get("region") != "" || strings.HasSuffix(u.Hostname(), ".amazonaws.com"))
+}
+
+// secrets are where texts with blob store URLs have secrets: behind the key, and in
+// headers that a URL asks for.
+var secrets = []*regexp.Regexp{
+	regexp.MustCompile(`(blobstore://[^@/\s:'"]*:)[^@\s'"]*(@)`),
+	regexp.MustCompile(`([?&]header=[^&\s'":%]*(?::|%3A))[^&\s'"]*()`),
+}
+
+// WithoutSecrets is a text, perhaps with URLs of backups in it, that can be shown and
+// kept: what the tools print repeats the URLs they were given by somebody else.
+func WithoutSecrets(text string) string {
+	for _, secret := range secrets {
+		text = secret.ReplaceAllString(text, "${1}…${2}")
+	}
+	return text
+}
+
+// SameBackupURL reports whether two URLs name the same place in the same way: the order
+// of parameters and a trailing slash do not count, and neither do secrets.
+func SameBackupURL(a, b string) bool {
+	return inOneWay(a) == inOneWay(b)
+}
+
+// inOneWay is a URL without what makes no difference.
+func inOneWay(text string) string {
+	text = strings.TrimSuffix(WithoutSecrets(text), "/")
+	plain, query, _ := strings.Cut(text, "?")
+	parameters := strings.Split(query, "&")
+	slices.Sort(parameters)
+	return strings.ReplaceAll(plain, ":…@", "@") + "?" + strings.Join(parameters, "&")
+}

@@ -1,0 +1,132 @@
+package fdb
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestBackupURL(t *testing.T) {
+	tests := map[string]struct {
+		place BackupPlace
+		want  string
+	}{
+		"a key, a host and a port": {
+			BackupPlace{Account: "key@store:8333", Name: "nightly", Bucket: "b"},
+			"blobstore://key@store:8333/nightly?bucket=b",
+		},
+		"443 where no port is named": {
+			BackupPlace{Account: "key@store", Name: "nightly", Bucket: "b"},
+			"blobstore://key@store:443/nightly?bucket=b",
+		},
+		"80 without TLS": {
+			BackupPlace{Account: "key@store", Name: "nightly", Bucket: "b", Parameters: []string{"sc=0"}},
+			"blobstore://key@store:80/nightly?bucket=b&sc=0",
+		},
+		"80 without TLS, in full": {
+			BackupPlace{Account: "key@store", Name: "nightly", Bucket: "b", Parameters: []string{"secure_connection=0"}},
+			"blobstore://key@store:80/nightly?bucket=b&secure_connection=0",
+		},
+		"an address of IP 6": {
+			BackupPlace{Account: "key@[fd00::1]", Name: "nightly", Bucket: "b"},
+			"blobstore://key@[fd00::1]:443/nightly?bucket=b",
+		},
+		"parameters in order": {
+			BackupPlace{Account: "key@store", Name: "nightly", Bucket: "b", Parameters: []string{"region=eu", "cr=5"}},
+			"blobstore://key@store:443/nightly?bucket=b&cr=5&region=eu",
+		},
+		"a parameter comes before the bucket": {
+			BackupPlace{Account: "key@store", Name: "nightly", Bucket: "b", Parameters: []string{"bucket=other"}},
+			"blobstore://key@store:443/nightly?bucket=other",
+		},
+		"the whole of a value": {
+			BackupPlace{Account: "key@store", Name: "nightly", Bucket: "b", Parameters: []string{"header=A:b=c"}},
+			"blobstore://key@store:443/nightly?bucket=b&header=A%3Ab%3Dc",
+		},
+		"nobody's key": {
+			BackupPlace{Account: "@store", Name: "nightly", Bucket: "b"},
+			"blobstore://store:443/nightly?bucket=b",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got, err := tt.place.URL(); err != nil || got != tt.want {
+				t.Errorf("got %s, %v, want %s", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestABackupURLNeverHoldsASecret(t *testing.T) {
+	_, err := BackupPlace{Account: "key:hunter2@store", Name: "nightly", Bucket: "b"}.URL()
+	if !errors.Is(err, ErrSecretInAccount) || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPlacesThatMakeNoSense(t *testing.T) {
+	for name, place := range map[string]BackupPlace{
+		"no host":                   {Account: "key@", Name: "n", Bucket: "b"},
+		"no @":                      {Account: "store", Name: "n", Bucket: "b"},
+		"no name":                   {Account: "key@store", Bucket: "b"},
+		"a parameter without value": {Account: "key@store", Name: "n", Bucket: "b", Parameters: []string{"sc"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, err := place.URL(); err == nil {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}
+
+func TestTextsWithoutSecrets(t *testing.T) {
+	for given, want := range map[string]string{
+		"Deleting blobstore://key:hunter2@s:1/b?bucket=b...":    "Deleting blobstore://key:…@s:1/b?bucket=b...",
+		"on URL 'blobstore://key:hunter2:token@s/b?bucket=b'":   "on URL 'blobstore://key:…@s/b?bucket=b'",
+		"blobstore://key@s:1/b?bucket=b":                        "blobstore://key@s:1/b?bucket=b",
+		"blobstore://key@s/b?header=Authorization:hunter2&sc=0": "blobstore://key@s/b?header=Authorization:…&sc=0",
+		"blobstore://key@s/b?header=Authorization%3Ahunter2":    "blobstore://key@s/b?header=Authorization%3A…",
+		"file:///var/backups/":                                  "file:///var/backups/",
+	} {
+		if got := WithoutSecrets(given); got != want {
+			t.Errorf("%s: got %s, want %s", given, got, want)
+		}
+	}
+}
+
+func TestSameBackupURL(t *testing.T) {
+	const plain = "blobstore://key@store:443/nightly?bucket=b&cr=5"
+	tests := map[string]struct {
+		other string
+		want  bool
+	}{
+		"the same":                      {plain, true},
+		"parameters in another order":   {"blobstore://key@store:443/nightly?cr=5&bucket=b", true},
+		"with a secret":                 {"blobstore://key:hunter2@store:443/nightly?bucket=b&cr=5", true},
+		"a slash at the end":            {"blobstore://key@store:443/nightly?bucket=b&cr=5/", true},
+		"another name":                  {"blobstore://key@store:443/hourly?bucket=b&cr=5", false},
+		"another value of a parameter":  {"blobstore://key@store:443/nightly?bucket=b&cr=6", false},
+		"another port":                  {"blobstore://key@store:80/nightly?bucket=b&cr=5", false},
+		"a parameter that is not there": {"blobstore://key@store:443/nightly?bucket=b", false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := SameBackupURL(plain, tt.other); got != tt.want {
+				t.Errorf("got %t", got)
+			}
+		})
+	}
+}
+
+func FuzzWithoutSecrets(f *testing.F) {
+	f.Add("hunter2", "key", "store")
+	f.Fuzz(func(t *testing.T, secret, key, host string) {
+		if secret == "" || strings.ContainsAny(secret+key+host, "@/:'\" \t\r\n\v\f") || strings.Contains(key+host+"blobstore://:…@", secret) {
+			return
+		}
+		text := "ERROR: 'blobstore://" + key + ":" + secret + "@" + host + "'"
+		if got := WithoutSecrets(text); strings.Contains(got[len("ERROR: '"):], secret) {
+			t.Errorf("%q shows the secret: %q", text, got)
+		}
+	})
+}

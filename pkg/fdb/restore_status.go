@@ -1,0 +1,100 @@
+package fdb
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// RestoreStatus is one restore, as `fdbrestore status` shows it. It stays listed when it
+// is over.
+type RestoreStatus struct {
+	Tag string
+	UID string
+	// State is one word; see the constants.
+	State string
+	// BlocksDone and BlocksTotal are both 0 before agents have looked at the backup.
+	BlocksDone, BlocksTotal int64
+	BytesWritten            int64
+	// LastError is empty for none.
+	LastError string
+	// URL is where the backup is. It can hold credentials: see WithoutSecrets.
+	URL string
+	// Version is what is restored.
+	Version int64
+}
+
+// The states of restores. The first is misspelt where it comes from.
+const (
+	RestoreUnknownTag = "unitialized"
+	RestoreQueued     = "queued"
+	RestoreStarting   = "starting"
+	RestoreRunning    = "running"
+	RestoreCompleted  = "completed"
+	RestoreAborted    = "aborted"
+)
+
+// Active reports whether the restore has yet to end. The database is locked until then.
+// A state that nobody knows counts as active.
+func (r RestoreStatus) Active() bool {
+	return r.State != RestoreCompleted && r.State != RestoreAborted && r.State != RestoreUnknownTag
+}
+
+// restoreLine is a restore, line break in its error and all.
+var restoreLine = regexp.MustCompile(`(?s)^Tag: (.*?)  UID: ([0-9a-f]{32})  State: (\w+)  Blocks: (\d+)/(\d+)  BlocksInProgress: \d+  ` +
+	`Files: \d+  BytesWritten: (\d+)  CurrentVersion: -?\d+ FirstConsistentVersion: -?\d+  ApplyVersionLag: -?\d+  ` +
+	`LastError: (.*?)\s*  URL: (.*?)  Range: .*  Version: (-?\d+)\s*$`)
+
+// restoreStart is where the next restore begins.
+var restoreStart = regexp.MustCompile(`(?m)^Tag: `)
+
+// ParseRestoreStatus reads the list of restores: none for a database that never had one.
+// A text that is not understood is an error, never "no restore".
+func ParseRestoreStatus(text []byte) ([]RestoreStatus, error) {
+	whole := string(text)
+	if blank := strings.TrimSpace(whole); blank == "" && strings.HasSuffix(whole, "\n") || blank == "No restores found." {
+		return nil, nil
+	}
+	starts := restoreStart.FindAllStringIndex(whole, -1)
+	if len(starts) == 0 || strings.TrimSpace(whole[:starts[0][0]]) != "" {
+		return nil, fmt.Errorf("reading the status of restores: not understood: %.100q", WithoutSecrets(whole))
+	}
+	var all []RestoreStatus
+	for i, start := range starts {
+		end := len(whole)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		r, err := parseRestore(whole[start[0]:end])
+		if err != nil {
+			return nil, err
+		}
+		if r.State != RestoreUnknownTag {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
+func parseRestore(text string) (RestoreStatus, error) {
+	parts := restoreLine.FindStringSubmatch(text)
+	if parts == nil || !strings.HasSuffix(text, "\n") {
+		return RestoreStatus{}, fmt.Errorf("reading the status of a restore: not understood: %.100q", WithoutSecrets(text))
+	}
+	r := RestoreStatus{Tag: parts[1], UID: parts[2], State: parts[3], LastError: parts[7], URL: parts[8]}
+	if r.LastError == "None" {
+		r.LastError = ""
+	}
+	for _, number := range []struct {
+		into *int64
+		text string
+	}{{&r.BlocksDone, parts[4]}, {&r.BlocksTotal, parts[5]}, {&r.BytesWritten, parts[6]}, {&r.Version, parts[9]}} {
+		n, err := strconv.ParseInt(number.text, 10, 64)
+		if err != nil {
+			return RestoreStatus{}, fmt.Errorf("reading the status of a restore: %w", err)
+		}
+		*number.into = n
+	}
+	return r, nil
+}
