@@ -21,6 +21,11 @@ type mutation struct {
 // error does not mean that nothing was changed.
 func (c *FDBCLI) change(ctx context.Context, m mutation) error {
 	r, err := c.run(ctx, m.doing, m.script, m.limit)
+	return m.conclude(ctx, r, err)
+}
+
+// conclude tells what came of a mutation, from what its run left and the read-back.
+func (m mutation) conclude(ctx context.Context, r Result, err error) error {
 	if certainlyNotRun(err) {
 		return err
 	}

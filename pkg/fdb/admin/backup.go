@@ -1,0 +1,185 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// Backups is what FoundationDB's backup tools do. They have to run in a pod of backup
+// agents: only there are the credentials of the store, in files that the tools read.
+type Backups struct {
+	transport  Transport
+	parameters []string
+}
+
+// NewBackups runs the backup tools through t, with these parameters of the agents.
+func NewBackups(t Transport, parameters []string) *Backups { return &Backups{t, parameters} }
+
+// Limits of the backup tools, which have none of their own: they wait for a store or a
+// database that does not answer for ever and without a word. A start takes 5 s where no
+// agent answers.
+const (
+	backupReadLimit   = 20 * time.Second
+	backupChangeLimit = 45 * time.Second
+	backupDeleteLimit = 3 * time.Minute
+)
+
+// toolDirectory is where the tools are in every image.
+const toolDirectory = "/usr/bin/"
+
+// run runs one of the tools. A secret in an argument is refused before it leaves this
+// process, and what comes back is shown without those of others.
+func (b *Backups) run(ctx context.Context, doing string, argv []string, limit time.Duration) (Result, error) {
+	for _, argument := range argv {
+		if fdb.WithoutSecrets(argument) != argument {
+			return Result{}, &Error{Kind: KindBadInput, Doing: doing, Err: fdb.ErrSecretInAccount}
+		}
+	}
+	argv = fdb.WithKnobs(slices.Clone(argv), b.parameters)
+	argv[0] = toolDirectory + argv[0]
+	ctx, cancel := context.WithTimeout(ctx, limit+clientGrace)
+	defer cancel()
+	r, err := b.transport.Run(ctx, Command{Argv: argv, Limit: limit})
+	if err != nil {
+		return r, transportError(doing, err)
+	}
+	if failure := backupFailure(doing, r); failure != nil {
+		return r, failure
+	}
+	return r, nil
+}
+
+// backupFailure is what a run of a backup tool says went wrong; nil when it says
+// nothing. That is no proof of success.
+func backupFailure(doing string, r Result) *Error {
+	detail := fdb.WithoutSecrets(backupErrors(r.Stderr))
+	switch {
+	case r.ExitCode == exitTimedOut || r.ExitCode == exitKilled:
+		return &Error{Kind: KindTimeout, Doing: doing, Detail: "no answer in time, neither from the database nor from the store"}
+	case r.ExitCode == exitCannotRun || r.ExitCode == exitNotFound:
+		return &Error{Kind: KindBinaryMissing, Doing: doing, Detail: firstLine(string(r.Stderr))}
+	case strings.Contains(detail, unreadableFile), strings.Contains(detail, invalidFile):
+		return &Error{Kind: KindBadClusterFile, Doing: doing, Detail: detail}
+	case strings.Contains(detail, "unknown option"), strings.Contains(detail, "invalid argument"), strings.Contains(detail, "URL invalid"):
+		return &Error{Kind: KindBadInput, Doing: doing, Detail: detail}
+	case r.ExitCode != 0 && detail != "":
+		return &Error{Kind: KindRefused, Doing: doing, Detail: detail}
+	case r.ExitCode != 0:
+		return &Error{Kind: KindUnparsed, Doing: doing, Detail: failureOfExit(doing, r).Detail}
+	}
+	return nil
+}
+
+// backupErrors are the errors on stderr in one line. The tools say some twice, and give
+// hints and warnings that are not for us.
+func backupErrors(stderr []byte) string {
+	var lines []string
+	for line := range bytes.Lines(stderr) {
+		text := strings.TrimSpace(string(line))
+		text = strings.TrimPrefix(strings.TrimPrefix(text, "ERROR: "), "Fatal Error: ")
+		noise := text == "" || strings.HasPrefix(text, "Try `") || strings.HasPrefix(text, "WARNING: ") || strings.HasPrefix(text, traceNoise)
+		if !noise && !slices.Contains(lines, text) {
+			lines = append(lines, text)
+		}
+	}
+	return strings.Join(lines, "; ")
+}
+
+// Status is what the database knows of a tag's backup.
+func (b *Backups) Status(ctx context.Context, tag string) (*fdb.BackupStatus, error) {
+	const doing = "reading the status of the backup"
+	r, err := b.run(ctx, doing, []string{"fdbbackup", "status", "--json", "-t", tag}, backupReadLimit)
+	if err != nil {
+		return nil, err
+	}
+	status, err := fdb.ParseBackupStatus(r.Stdout)
+	if err == nil && status.Tag != tag {
+		err = errors.New("it is the status of another tag")
+	}
+	if err != nil {
+		return nil, &Error{Kind: KindUnparsed, Doing: doing, Err: err}
+	}
+	return status, nil
+}
+
+// Start starts a backup. It refuses where one runs on the tag.
+func (b *Backups) Start(ctx context.Context, start fdb.BackupStart, v fdb.Version) error {
+	doing := "starting a backup on tag " + start.Tag
+	before, err := b.Status(ctx, start.Tag)
+	if err != nil {
+		return err
+	}
+	if before.State.Running {
+		return &Error{Kind: KindRefused, Doing: doing, Detail: "one runs on this tag"}
+	}
+	return b.change(ctx, start.Command(v), start.Tag, mutation{
+		doing: doing, succeeded: says("was successfully submitted"),
+	}, func(s *fdb.BackupStatus) bool { return s.Known() && s.UID != before.UID })
+}
+
+// Discontinue has a backup end once it is restorable.
+func (b *Backups) Discontinue(ctx context.Context, tag string) error {
+	return b.change(ctx, []string{"fdbbackup", "discontinue", "-t", tag}, tag, mutation{
+		doing: "ending the backup on tag " + tag, succeeded: says("was successfully discontinued"),
+	}, func(s *fdb.BackupStatus) bool {
+		return !s.State.Running || s.StopAfterSnapshot != nil && *s.StopAfterSnapshot
+	})
+}
+
+// Abort ends a backup as it is, restorable or not.
+func (b *Backups) Abort(ctx context.Context, tag string) error {
+	return b.change(ctx, []string{"fdbbackup", "abort", "-t", tag}, tag, mutation{
+		doing: "aborting the backup on tag " + tag, succeeded: says("was successfully aborted"),
+	}, func(s *fdb.BackupStatus) bool { return !s.State.Running })
+}
+
+// SetPaused has all agents of the database pause, or go on. The tag is only for looking.
+func (b *Backups) SetPaused(ctx context.Context, paused bool, tag string) error {
+	command, doing := "resume", "having the backup agents go on"
+	if paused {
+		command, doing = "pause", "pausing the backup agents"
+	}
+	return b.change(ctx, []string{"fdbbackup", command}, tag, mutation{
+		doing: doing, succeeded: says("All backup agents have been " + strings.TrimSuffix(command, "e") + "ed."),
+	}, func(s *fdb.BackupStatus) bool { return s.AgentsPaused == paused })
+}
+
+// Modify changes a running backup.
+func (b *Backups) Modify(ctx context.Context, change fdb.BackupChange) error {
+	return b.change(ctx, change.Command(), change.Tag, mutation{
+		doing: "changing the backup on tag " + change.Tag,
+	}, func(s *fdb.BackupStatus) bool {
+		period, told := s.SnapshotPeriod()
+		return (!told || period == change.Period) && (change.URL == "" || fdb.SameBackupURL(s.URL, change.URL))
+	})
+}
+
+// change runs a mutation and looks at the tag after it.
+func (b *Backups) change(ctx context.Context, argv []string, tag string, m mutation, inForce func(*fdb.BackupStatus) bool) error {
+	m.inForce = func(ctx context.Context) (bool, error) {
+		s, err := b.Status(ctx, tag)
+		return err == nil && inForce(s), err
+	}
+	r, err := b.run(ctx, m.doing, argv, backupChangeLimit)
+	return m.conclude(ctx, r, err)
+}
+
+func says(words string) func(Result) bool {
+	return func(r Result) bool { return strings.Contains(string(r.Stdout), words) }
+}
+
+// DeleteData deletes all that a backup wrote to a place. It reports whether nothing is
+// there any more: the tools say that of a place alone that has nothing.
+func (b *Backups) DeleteData(ctx context.Context, url string) (gone bool, err error) {
+	_, err = b.run(ctx, "deleting the data of the backup", []string{"fdbbackup", "delete", "-d", url}, backupDeleteLimit)
+	if failure, ok := errors.AsType[*Error](err); ok && failure.Kind == KindRefused && failure.Detail == "Backup does not exist" {
+		return true, nil
+	}
+	return false, err
+}

@@ -1,0 +1,208 @@
+package admin_test
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+)
+
+const nightly = "blobstore://key@store:9000/nightly?bucket=fdb-backups&region=eu"
+
+var seven = fdb.Version{Major: 7, Minor: 3, Patch: 79}
+
+// agentPod runs tools as a pod of backup agents does, and keeps the command lines.
+type agentPod struct {
+	simulated
+	argv *[][]string
+}
+
+func (p agentPod) Run(ctx context.Context, c admin.Command) (admin.Result, error) {
+	*p.argv = append(*p.argv, c.Argv)
+	var stdout, stderr bytes.Buffer
+	exitCode := p.world.RunCommand(ctx, admin.Wrapped(c), fdbsim.Tool{
+		Version: "7.3.79", Files: p.files, Stdout: &stdout, Stderr: &stderr, Env: agentEnv(),
+	})
+	return admin.Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), ExitCode: exitCode}, nil
+}
+
+func agentEnv() map[string]string {
+	return map[string]string{"FDB_CLUSTER_FILE": fdb.BackupClusterFile, "FDB_BLOB_CREDENTIALS": "/credentials"}
+}
+
+// site is a database with agents, a store, and a client for backups.
+type site struct {
+	*fdbsim.World
+	backups *admin.Backups
+	cli     *admin.FDBCLI
+	pod     agentPod
+}
+
+func newSite(t *testing.T) site {
+	t.Helper()
+	world, files := newWorld(t)
+	cli := newSimulatedCLI(world, simulated{world, files})
+	if err := cli.Configure(t.Context(), ordinary(), admin.NewDatabase); err != nil {
+		t.Fatal(err)
+	}
+	world.Advance(time.Minute)
+	world.AddBlobStore(fdbsim.BlobStore{Host: "store:9000", Secrets: map[string]string{"key": "hunter2"}, Buckets: []string{"fdb-backups"}})
+	files.contents["/credentials"] = `{"accounts":{"key@store":{"secret":"hunter2"}}}`
+	if agent, exit := world.StartBackupAgent(fdbsim.Tool{Name: "backup_agent", Version: "7.3.79", Files: files, Env: agentEnv()}); agent == nil {
+		t.Fatalf("the agent ended with %d", exit)
+	}
+	pod := agentPod{simulated{world, files}, &[][]string{}}
+	return site{world, admin.NewBackups(pod, []string{"knob_http_verbose_level=2", "locality_data_hall=x"}), cli, pod}
+}
+
+func (s site) fill(t *testing.T, line string) {
+	t.Helper()
+	r, err := s.pod.simulated.Run(t.Context(), admin.Command{
+		Argv: []string{"fdbcli", "-C", admin.LiveClusterFile, "--exec", line}, Limit: time.Minute,
+	})
+	if err != nil || r.ExitCode != 0 {
+		t.Fatalf("%s: %+v %v", line, r, err)
+	}
+}
+
+func TestABackupFromItsStartToItsEnd(t *testing.T) {
+	s := newSite(t)
+	start := fdb.BackupStart{URL: nightly, Tag: "nightly", Continuous: true, Period: time.Hour}
+	if err := s.backups.Start(t.Context(), start, seven); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.backups.Start(t.Context(), start, seven); admin.KindOf(err) != admin.KindRefused {
+		t.Errorf("a second backup on the tag: %v", err)
+	}
+	s.Advance(time.Minute)
+	moved := strings.Replace(nightly, "nightly", "moved", 1)
+	for what, err := range map[string]error{
+		"modify": s.backups.Modify(t.Context(), fdb.BackupChange{Tag: "nightly", Period: 2 * time.Hour, URL: moved}),
+		"pause":  s.backups.SetPaused(t.Context(), true, "nightly"),
+		"again":  s.backups.SetPaused(t.Context(), true, "nightly"),
+		"resume": s.backups.SetPaused(t.Context(), false, "nightly"),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	status, err := s.backups.Status(t.Context(), "nightly")
+	if err != nil || !status.CanBeRestored() || status.URL != moved || *status.SnapshotSeconds != 7200 {
+		t.Errorf("%+v, %v", status, err)
+	}
+	if err := s.backups.Discontinue(t.Context(), "nightly"); err != nil {
+		t.Error(err)
+	}
+	if status, err := s.backups.Status(t.Context(), "nightly"); err != nil || status.State.Name != fdb.BackupCompleted {
+		t.Errorf("%+v, %v", status, err)
+	}
+	if err := s.backups.Abort(t.Context(), "none"); err != nil {
+		t.Errorf("what is not there is aborted: %v", err)
+	}
+}
+
+func TestARestoreOfWhatWasDeleted(t *testing.T) {
+	s := newSite(t)
+	s.fill(t, "writemode on; set greeting hello")
+	if err := s.backups.Start(t.Context(), fdb.BackupStart{URL: nightly, Tag: "default"}, seven); err != nil {
+		t.Fatal(err)
+	}
+	s.Advance(time.Minute)
+	refused := s.backups.StartRestore(t.Context(), fdb.RestoreStart{URL: nightly})
+	if admin.KindOf(refused) != admin.KindRefused || !strings.Contains(refused.Error(), "non-empty destination database") {
+		t.Errorf("into a database with data: %v", refused)
+	}
+	s.fill(t, `writemode on; clearrange "" \xff`)
+	if err := s.backups.StartRestore(t.Context(), fdb.RestoreStart{URL: nightly}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.backups.StartRestore(t.Context(), fdb.RestoreStart{URL: nightly}); admin.KindOf(err) != admin.KindRefused {
+		t.Errorf("a second restore: %v", err)
+	}
+	s.Advance(time.Minute)
+	all, err := s.backups.Restores(t.Context())
+	if err != nil || len(all) != 1 || all[0].State != fdb.RestoreCompleted {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+func TestWhatBackupToolsRefuseIsOneClearError(t *testing.T) {
+	tests := map[string]struct {
+		url  string
+		kind admin.Kind
+		text string
+	}{
+		"a store that never answers": {strings.Replace(nightly, "@store:", "@nowhere:", 1), admin.KindUnknownResult, "no answer in time"},
+		"a bucket that is not there": {strings.Replace(nightly, "fdb-backups", "none", 1), admin.KindUnknownResult, "no answer in time"},
+		"a wrong key":                {strings.Replace(nightly, "key@", "other@", 1), admin.KindUnknownResult, "no answer in time"},
+		"no region":                  {strings.Replace(nightly, "&region=eu", "", 1), admin.KindBadInput, "region is required"},
+		"a secret in the URL":        {strings.Replace(nightly, "key@", "key:hunter2@", 1), admin.KindBadInput, "the account holds a secret"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			err := s.backups.Start(t.Context(), fdb.BackupStart{URL: tt.url, Tag: "default"}, seven)
+			if admin.KindOf(err) != tt.kind || !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("got %s: %v", admin.KindOf(err), err)
+			}
+			if status, err := s.backups.Status(t.Context(), "default"); err != nil || status.Known() {
+				t.Errorf("a backup is there: %+v, %v", status, err)
+			}
+		})
+	}
+}
+
+func TestNoSecretIsEverAnArgument(t *testing.T) {
+	s := newSite(t)
+	secret := strings.Replace(nightly, "key@", "key:hunter2@", 1)
+	_, deleting := s.backups.DeleteData(t.Context(), secret)
+	for what, err := range map[string]error{
+		"start":   s.backups.Start(t.Context(), fdb.BackupStart{URL: secret, Tag: "default"}, seven),
+		"modify":  s.backups.Modify(t.Context(), fdb.BackupChange{URL: secret, Tag: "default"}),
+		"restore": s.backups.StartRestore(t.Context(), fdb.RestoreStart{URL: secret}),
+		"delete":  deleting,
+	} {
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for _, argv := range *s.pod.argv {
+		if slices.ContainsFunc(argv, func(a string) bool { return strings.Contains(a, "hunter2") }) {
+			t.Errorf("ran %v", argv)
+		}
+	}
+}
+
+func TestDataOfABackupIsDeletedUntilNothingIsThere(t *testing.T) {
+	s := newSite(t)
+	if err := s.backups.Start(t.Context(), fdb.BackupStart{URL: nightly, Tag: "default"}, seven); err != nil {
+		t.Fatal(err)
+	}
+	s.Advance(time.Minute)
+	for i, want := range []bool{false, true, true} {
+		if gone, err := s.backups.DeleteData(t.Context(), nightly); err != nil || gone != want {
+			t.Errorf("round %d: gone %t, %v", i+1, gone, err)
+		}
+	}
+}
+
+// A command that is cut off may have worked. The read-back tells.
+func TestABackupThatWasStartedOutOfSightIsNotAnError(t *testing.T) {
+	for name, applied := range map[string]bool{"it was": true, "it was not": false} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			db, _ := s.Database("sample_cluster")
+			db.SetFaults(fdbsim.Faults{DropCommands: 1, ApplyUnknown: applied})
+			err := s.backups.Start(t.Context(), fdb.BackupStart{URL: nightly, Tag: "default"}, seven)
+			if (err == nil) != applied {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
