@@ -1,0 +1,176 @@
+package objects
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// volumeLogs is where agents write their trace files.
+const volumeLogs = "logs"
+
+// AgentDeployment is the deployment of a backup's agents; nil where none are wanted. Its
+// annotation tells the spec that it was made from, as the operator notes it.
+func AgentDeployment(b *v1beta2.FoundationDBBackup) (*appsv1.Deployment, error) {
+	if b.AgentCount() == 0 {
+		return nil, nil //nolint:nilnil // no agents are wanted
+	}
+	template, err := agentTemplate(b)
+	if err != nil {
+		return nil, fmt.Errorf("building the deployment of the agents: %w", err)
+	}
+	spec := appsv1.DeploymentSpec{
+		Replicas: new(int32(b.AgentCount())), //nolint:gosec // validated not to be negative, and nobody wants that many
+		Selector: &metav1.LabelSelector{MatchLabels: AgentLabels(b)},
+		Template: *template,
+	}
+	hash, err := SpecHash(spec)
+	if err != nil {
+		return nil, fmt.Errorf("building the deployment of the agents: %w", err)
+	}
+	return &appsv1.Deployment{ObjectMeta: agentMetadata(b, hash), Spec: spec}, nil
+}
+
+// AgentLabels are the labels by which the pods of a backup's agents are found.
+func AgentLabels(b *v1beta2.FoundationDBBackup) map[string]string {
+	return map[string]string{v1beta2.LabelDeploymentName: b.DeploymentName()}
+}
+
+func agentMetadata(b *v1beta2.FoundationDBBackup, hash string) metav1.ObjectMeta {
+	var m metav1.ObjectMeta
+	if b.Spec.BackupDeploymentMetadata != nil {
+		m.Labels, m.Annotations = b.Spec.BackupDeploymentMetadata.Labels, b.Spec.BackupDeploymentMetadata.Annotations
+	}
+	m.Name, m.Namespace = b.DeploymentName(), b.Namespace
+	m.Labels = merged(m.Labels, map[string]string{v1beta2.LabelBackupFor: string(b.UID)})
+	m.Annotations = merged(m.Annotations, map[string]string{v1beta2.AnnotationLastAppliedSpec: hash})
+	m.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: v1beta2.GroupVersion.String(), Kind: "FoundationDBBackup", Name: b.Name, UID: b.UID, Controller: new(true),
+	}}
+	return m
+}
+
+func agentTemplate(b *v1beta2.FoundationDBBackup) (*corev1.PodTemplateSpec, error) {
+	template := &corev1.PodTemplateSpec{}
+	if b.Spec.PodTemplateSpec != nil {
+		template = b.Spec.PodTemplateSpec.DeepCopy()
+	}
+	template.Labels = merged(template.Labels, AgentLabels(b))
+	spec := &template.Spec
+	if container(spec.Containers, v1beta2.ContainerMain) == nil {
+		spec.Containers = append([]corev1.Container{{Name: v1beta2.ContainerMain}}, spec.Containers...)
+	}
+	if container(spec.InitContainers, v1beta2.ContainerInit) == nil {
+		spec.InitContainers = append(spec.InitContainers, corev1.Container{Name: v1beta2.ContainerInit})
+	}
+	if err := setUpAgent(b, container(spec.Containers, v1beta2.ContainerMain)); err != nil {
+		return nil, err
+	}
+	if err := setUpAgentStarter(b, container(spec.InitContainers, v1beta2.ContainerInit)); err != nil {
+		return nil, err
+	}
+	addAgentVolumes(b, spec)
+	return template, nil
+}
+
+// setUpAgent sets up the container that runs backup_agent. Without a zone of its own an
+// agent counts as far away from every server, and its requests time out.
+func setUpAgent(b *v1beta2.FoundationDBBackup, c *corev1.Container) (err error) {
+	if c.Image, err = b.Image(*c); err != nil {
+		return fmt.Errorf("choosing images: %w", err)
+	}
+	c.Command = []string{"backup_agent"}
+	c.Args = []string{
+		"--log", "--logdir", pathTraceLogs,
+		"--locality_zoneid=$(" + v1beta2.EnvZoneID + ")", "--locality_machineid=$(" + v1beta2.EnvMachineID + ")",
+	}
+	if b.Spec.DataCenter != "" {
+		c.Args = append(c.Args, "--locality_dcid="+b.Spec.DataCenter)
+	}
+	for _, parameter := range b.Spec.CustomParameters {
+		c.Args = append(c.Args, "--"+string(parameter))
+	}
+	addVariables(c, variable(v1beta2.EnvClusterFile, fdb.BackupClusterFile), variable(v1beta2.EnvZoneID, b.Name),
+		fieldVariable(v1beta2.EnvMachineID, fieldPodName))
+	addMounts(c, [2]string{volumeLogs, pathTraceLogs}, [2]string{volumeDynamicConf, pathDynamicConf})
+	if c.Resources.Requests == nil {
+		c.Resources.Requests = corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("8Gi"),
+		}
+	}
+	if c.Resources.Limits == nil {
+		c.Resources.Limits = c.Resources.Requests
+	}
+	return nil
+}
+
+// setUpAgentStarter sets up the container that copies the cluster file before the agent
+// starts. It is copied once: the agent itself follows later changes.
+func setUpAgentStarter(b *v1beta2.FoundationDBBackup, c *corev1.Container) (err error) {
+	if c.Image, err = b.Image(*c); err != nil {
+		return fmt.Errorf("choosing images: %w", err)
+	}
+	c.Args = []string{"--copy-file", fileClusterFile, "--require-not-empty", fileClusterFile}
+	if b.ImageType() == v1beta2.ImageTypeUnified {
+		c.Args = append(c.Args, "--mode", "init", "--output-dir", pathOutputFiles, "--input-dir", pathInputFiles)
+	} else {
+		c.Args = append(c.Args, "--init-mode")
+	}
+	addMounts(c, [2]string{volumeConfigMap, pathInputFiles}, [2]string{volumeDynamicConf, pathOutputFiles})
+	if c.SecurityContext == nil {
+		c.SecurityContext = &corev1.SecurityContext{}
+	}
+	if c.SecurityContext.ReadOnlyRootFilesystem == nil {
+		c.SecurityContext.ReadOnlyRootFilesystem = new(true)
+	}
+	return nil
+}
+
+// addAgentVolumes appends the volumes that the user's template does not have itself.
+func addAgentVolumes(b *v1beta2.FoundationDBBackup, spec *corev1.PodSpec) {
+	cluster := v1beta2.FoundationDBCluster{ObjectMeta: metav1.ObjectMeta{Name: b.Spec.ClusterName}}
+	volumes := []corev1.Volume{
+		emptyVolume(volumeLogs),
+		emptyVolume(volumeDynamicConf),
+		{Name: volumeConfigMap, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: cluster.ConfigMapName()},
+			Items:                []corev1.KeyToPath{{Key: KeyClusterFile, Path: fileClusterFile}},
+		}}},
+	}
+	spec.Volumes = appendMissing(spec.Volumes, volumes, func(v corev1.Volume) string { return v.Name })
+}
+
+// BackupURL is where a backup goes.
+func BackupURL(b *v1beta2.FoundationDBBackup) (string, error) {
+	return placeURL(b.Spec.BlobStoreConfiguration, b.Name)
+}
+
+// RestoreURL is where a restore comes from. Its name is that of the restore unless the
+// spec names another, which it nearly always has to.
+func RestoreURL(r *v1beta2.FoundationDBRestore) (string, error) {
+	return placeURL(r.Spec.BlobStoreConfiguration, r.Name)
+}
+
+func placeURL(place *v1beta2.BlobStoreConfiguration, name string) (string, error) {
+	if place == nil {
+		return "", fmt.Errorf("spec.blobStoreConfiguration is not set")
+	}
+	if place.BackupName != "" {
+		name = place.BackupName
+	}
+	p := fdb.BackupPlace{Account: place.AccountName, Name: name, Bucket: place.BucketOrDefault()}
+	for _, parameter := range place.URLParameters {
+		p.Parameters = append(p.Parameters, string(parameter))
+	}
+	url, err := p.URL()
+	if err != nil {
+		return "", fmt.Errorf("spec.blobStoreConfiguration: %w", err)
+	}
+	return url, nil
+}
