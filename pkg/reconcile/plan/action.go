@@ -42,6 +42,7 @@ const (
 	ProcessRestart Impact = "process-restart" // fdbserver processes restart
 	DataMove       Impact = "data-move"       // data moves between processes
 	DataLoss       Impact = "data-loss"       // copies of data go without having been moved
+	DataRestore    Impact = "data-restore"    // the database is locked until a backup is in it
 )
 
 // EffectOf returns the effect of running a.

@@ -5,7 +5,7 @@ import "strings"
 // Facet names one separately observed part of the world; facets combine as bits.
 type Facet uint16
 
-// The facets of a cluster.
+// The facets of a cluster, of its backups and of restores into it.
 const (
 	// Record is the custom resource, spec and status.
 	Record Facet = 1 << iota
@@ -26,11 +26,26 @@ const (
 	// Coordination is the lock, the deny list and the other keys that instances share.
 	Coordination
 
-	// Everything is all of the facets.
+	// Backup is the custom resource of a backup, spec and status.
+	Backup
+	// Agents are the deployment of a backup's agents and its pods; those of all backups of
+	// a cluster where a restore is looked at.
+	Agents
+	// BackupStatus is what the database knows of a backup's tag.
+	BackupStatus
+	// Restore is the custom resource of a restore, spec and status.
+	Restore
+	// RestoreStatus is what the database knows of restores.
+	RestoreStatus
+
+	// Everything is all of the facets of a cluster.
 	Everything = Record | Nodes | Pods | Volumes | Services | ConfigMap | PodFiles | Database | Coordination
+	// EverythingOfBackups is all of the facets of a backup or a restore.
+	EverythingOfBackups = Backup | Agents | BackupStatus | Restore | RestoreStatus
 )
 
-var facetNames = []string{"record", "nodes", "pods", "volumes", "services", "config map", "pod files", "database", "coordination"}
+var facetNames = []string{"record", "nodes", "pods", "volumes", "services", "config map", "pod files", "database", "coordination",
+	"backup", "agents", "backup status", "restore", "restore status"}
 
 // String lists the facets' names, separated by commas.
 func (f Facet) String() string {

@@ -33,6 +33,7 @@ type Gate string
 // The gates that a pass can meet.
 const (
 	GateAvailable Gate = "G-AVAIL"      // the database is available
+	GateBackup    Gate = "G-BACKUP"     // the backup on the tag is this record's own
 	GateBudget    Gate = "G-BUDGET"     // enough processes up to let one go
 	GateExcluded  Gate = "G-EXCL"       // an exclusion is proven to be over
 	GateReplicas  Gate = "G-REPL"       // full fault tolerance
@@ -51,6 +52,7 @@ const (
 	GateQoS       Gate = "G-QOS"        // lag and queues within limits
 	GateRecovery  Gate = "G-RECOVERY"   // long enough since the last recovery
 	GateSync      Gate = "G-SYNC"       // all instances are ready for a common action
+	GateRestore   Gate = "G-RESTORE"    // nothing else is being restored into the database
 	GateUptime    Gate = "G-UPTIME"     // processes have been up long enough for a restart
 )
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -70,6 +71,20 @@ var effects = []expected{
 	{plan.AnnounceUpgrade{}, false, plan.NoImpact},
 	{plan.WithdrawUpgrade{}, false, plan.NoImpact},
 	{plan.ChangeLists{}, false, plan.NoImpact}, // who acts on it takes the lock
+
+	// Backups and restores are none of what the lock is about: process groups.
+	{plan.WriteBackupStatus{}, false, plan.NoImpact},
+	{plan.SetBackupFinalizer{}, false, plan.NoImpact},
+	{plan.ApplyAgents{}, false, plan.NoImpact},
+	{plan.DeleteAgents{}, false, plan.NoImpact},
+	{plan.DeleteAgentPod{}, false, plan.NoImpact},
+	{plan.StartBackup{}, false, plan.NoImpact},
+	{plan.StopBackup{}, false, plan.NoImpact},
+	{plan.PauseAgents{}, false, plan.NoImpact},
+	{plan.ModifyBackup{}, false, plan.NoImpact},
+	{plan.DeleteBackupData{}, false, plan.NoImpact},
+	{plan.WriteRestoreStatus{}, false, plan.NoImpact},
+	{plan.StartRestore{}, false, plan.DataRestore},
 }
 
 func TestWhoeverChangesTheDatabaseNeedsTheLock(t *testing.T) {
@@ -151,8 +166,14 @@ func snapshot() plan.Snapshot {
 		Services: map[string]*corev1.Service{"s": {}}, ConfigMap: &corev1.ConfigMap{}, PodFiles: map[string]plan.PodReport{"p": {}},
 		Database:     plan.DatabaseFacts{Status: &fdb.Status{}},
 		Coordination: plan.CoordinationFacts{Read: true},
+
+		Backup: &v1beta2.FoundationDBBackup{}, Restore: &v1beta2.FoundationDBRestore{}, Agents: plan.AgentFacts{Deployment: &appsv1.Deployment{}},
+		BackupStatus: plan.BackupFacts{Status: &fdb.BackupStatus{}}, RestoreStatus: plan.RestoreFacts{Read: true},
 	}
 }
+
+// allFacets are those of clusters, backups and restores.
+const allFacets = plan.Everything | plan.EverythingOfBackups
 
 func TestAnEditChangesACopy(t *testing.T) {
 	edits := map[string]plan.Edit{
@@ -167,6 +188,8 @@ func TestAnEditChangesACopy(t *testing.T) {
 		"ChangeLists":          plan.ChangeLists{Add: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.ReadyForRestart: {"log-1"}}, At: noon},
 		"AdoptSpec of a pod":   plan.AdoptSpec{Kind: plan.KindPod, Name: "p", Hash: "ours"},
 		"AdoptSpec of a claim": plan.AdoptSpec{Kind: plan.KindPVC, Name: "v", Hash: "ours"},
+		"WriteBackupStatus":    plan.WriteBackupStatus{Status: v1beta2.FoundationDBBackupStatus{AgentCount: 2}},
+		"WriteRestoreStatus":   plan.WriteRestoreStatus{Status: v1beta2.FoundationDBRestoreStatus{Running: true}},
 		"SetExcluded":          plan.SetExcluded{Groups: []v1beta2.ProcessGroupID{"log-1"}, At: noon},
 	}
 	marked := func() plan.Snapshot {
@@ -198,21 +221,21 @@ func TestAddedGroupsAreSorted(t *testing.T) {
 }
 
 func TestAFacetThatIsDroppedIsZeroAndTheOthersStay(t *testing.T) {
-	for i := range plan.Everything.Names() {
+	for i := range (plan.Everything | plan.EverythingOfBackups).Names() {
 		facet := plan.Facet(1 << i)
 		if len(facet.Names()) != 1 {
 			t.Fatalf("facet %d is called %v", facet, facet.Names())
 		}
-		without, only := snapshot().Without(facet), snapshot().Without(plan.Everything&^facet)
+		without, only := snapshot().Without(facet), snapshot().Without(allFacets&^facet)
 		if cmp.Equal(snapshot(), without) {
 			t.Errorf("dropping %s drops nothing", facet)
 		}
-		nothing := snapshot().Without(plan.Everything)
+		nothing := snapshot().Without(allFacets)
 		if cmp.Equal(nothing, only) {
 			t.Errorf("nothing of %s is left", facet)
 		}
 	}
-	if want := (plan.Snapshot{Now: noon}); !cmp.Equal(want, snapshot().Without(plan.Everything)) {
+	if want := (plan.Snapshot{Now: noon}); !cmp.Equal(want, snapshot().Without(allFacets)) {
 		t.Error("something is left of nothing")
 	}
 	if s := snapshot(); s.Cluster == nil || s.Without(0).Cluster == nil {
@@ -320,8 +343,10 @@ func TestActionsAreDescribedAndNamed(t *testing.T) {
 			Add: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.ReadyForRestart: {"a", "b"}}, Remove: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.PendingForRemoval: {"c"}},
 			Addresses: map[v1beta2.ProcessGroupID][]string{"c": {"10.1.0.1"}, "d": nil},
 		},
-		"replace service sample": plan.ApplyService{Name: "sample", Verb: plan.ReplaceService},
-		"set on pod/p: a, b, -c": plan.PatchMetadata{Kind: plan.KindPod, Name: "p", Labels: map[string]string{"a": "1"}, Annotations: map[string]string{"b": "1"}, Remove: []string{"c"}},
+		"start a backup on tag t to blobstore://key:…@s/b?bucket=b":               plan.StartBackup{Start: fdb.BackupStart{Tag: "t", URL: "blobstore://key:hunter2@s/b?bucket=b"}},
+		"abort the backup on tag t":                                               plan.StopBackup{Tag: "t", Abort: true},
+		"replace service sample":                                                  plan.ApplyService{Name: "sample", Verb: plan.ReplaceService},
+		"set on pod/p: a, b, -c":                                                  plan.PatchMetadata{Kind: plan.KindPod, Name: "p", Labels: map[string]string{"a": "1"}, Annotations: map[string]string{"b": "1"}, Remove: []string{"c"}},
 		"change coordinators to 1.1.1.1:4501 and store the new connection string": plan.ChangeCoordinators{Coordinators: []fdb.Address{{Host: "1.1.1.1", Port: 4501}}},
 	}
 	for want, action := range tests {

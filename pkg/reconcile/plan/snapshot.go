@@ -39,6 +39,17 @@ type Snapshot struct {
 	Database DatabaseFacts
 	// Coordination is what the instances that share the database left for each other.
 	Coordination CoordinationFacts
+
+	// Backup is the record of a backup; nil where a pass is about something else.
+	Backup *v1beta2.FoundationDBBackup
+	// Agents are what there is of backup agents.
+	Agents AgentFacts
+	// BackupStatus is what the database said of the backup's tag.
+	BackupStatus BackupFacts
+	// Restore is the record of a restore; nil where a pass is about something else.
+	Restore *v1beta2.FoundationDBRestore
+	// RestoreStatus is what the database said of restores.
+	RestoreStatus RestoreFacts
 }
 
 // DatabaseFacts is the answer, or the lack of one, to a request for the status document.
@@ -134,6 +145,12 @@ func (s Snapshot) Without(drop Facet) Snapshot {
 		PodFiles:     func(s *Snapshot) { s.PodFiles = nil },
 		Database:     func(s *Snapshot) { s.Database = DatabaseFacts{} },
 		Coordination: func(s *Snapshot) { s.Coordination = CoordinationFacts{} },
+
+		Backup:        func(s *Snapshot) { s.Backup = nil },
+		Agents:        func(s *Snapshot) { s.Agents = AgentFacts{} },
+		BackupStatus:  func(s *Snapshot) { s.BackupStatus = BackupFacts{} },
+		Restore:       func(s *Snapshot) { s.Restore = nil },
+		RestoreStatus: func(s *Snapshot) { s.RestoreStatus = RestoreFacts{} },
 	} {
 		if drop&facet != 0 {
 			clearFacet(&s)

@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// WriteRestoreStatus replaces the status of a restore's record.
+type WriteRestoreStatus struct {
+	Restore string `json:"restore"`
+	// Changes says in words what differs from the status that is there.
+	Changes []string                          `json:"changes"`
+	Status  v1beta2.FoundationDBRestoreStatus `json:"-"`
+}
+
+// Describe implements Action.
+func (a WriteRestoreStatus) Describe() string {
+	return "record what was observed: " + strings.Join(a.Changes, "; ")
+}
+
+// Subject implements Action.
+func (a WriteRestoreStatus) Subject() string { return a.Restore }
+
+func (WriteRestoreStatus) effect() Effect { return Effect{Stale: Restore, Impact: NoImpact} }
+
+// Apply implements Edit.
+func (a WriteRestoreStatus) Apply(s Snapshot) Snapshot {
+	s.Restore = s.Restore.DeepCopy()
+	s.Restore.Status = a.Status
+	return s
+}
+
+// StartRestore starts a restore into an empty database, which it locks. The record says
+// that it was started before it is, so nothing is ever restored a second time.
+type StartRestore struct {
+	Restore string           `json:"restore"`
+	Cluster string           `json:"cluster"`
+	Start   fdb.RestoreStart `json:"start"`
+}
+
+// Describe implements Action.
+func (a StartRestore) Describe() string {
+	what := "everything"
+	if n := len(a.Start.Ranges); n > 0 {
+		what = fmt.Sprintf("%d key ranges", n)
+	}
+	version := "the latest version there is"
+	if a.Start.Version != nil {
+		version = fmt.Sprintf("version %d", *a.Start.Version)
+	}
+	return fmt.Sprintf("restore %s as of %s from %s into %s, which is locked until it is done", what, version, fdb.WithoutSecrets(a.Start.URL), a.Cluster)
+}
+
+// Subject implements Action.
+func (a StartRestore) Subject() string { return a.Cluster }
+
+func (StartRestore) effect() Effect {
+	return Effect{Stale: Restore | RestoreStatus | Database, Impact: DataRestore}
+}

@@ -1,0 +1,63 @@
+package plan
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// AgentFacts are what there is of backup agents.
+type AgentFacts struct {
+	// Deployment is the backup's; nil when there is none, and in a pass for a restore.
+	Deployment *appsv1.Deployment
+	// Pods are the agents' pods by name.
+	Pods map[string]*corev1.Pod
+}
+
+// BackupFacts are the answer, or the lack of one, to a question about a tag.
+type BackupFacts struct {
+	// Status is the answer; nil when there is none.
+	Status *fdb.BackupStatus
+	// NotAsked says why nobody could be asked; empty when the database was asked.
+	NotAsked string
+	// Unreachable says why an asked database gave no answer that can be used.
+	Unreachable string
+	// AsOf is when the answer came.
+	AsOf time.Time
+}
+
+// Why explains in a few words why there is no answer; it is empty when there is one.
+func (f BackupFacts) Why() string { return whyNot(f.Status != nil, f.NotAsked, f.Unreachable) }
+
+// RestoreFacts are the answer, or the lack of one, to a question about restores.
+type RestoreFacts struct {
+	// Read is false when there is no answer.
+	Read bool
+	// All are the restores of all tags, those that are over with them.
+	All []fdb.RestoreStatus
+	// NotAsked says why nobody could be asked; empty when the database was asked.
+	NotAsked string
+	// Unreachable says why an asked database gave no answer that can be used.
+	Unreachable string
+	// AsOf is when the answer came.
+	AsOf time.Time
+}
+
+// Why explains in a few words why there is no answer; it is empty when there is one.
+func (f RestoreFacts) Why() string { return whyNot(f.Read, f.NotAsked, f.Unreachable) }
+
+func whyNot(answered bool, notAsked, unreachable string) string {
+	switch {
+	case answered:
+		return ""
+	case notAsked != "":
+		return notAsked
+	case unreachable != "":
+		return unreachable
+	default:
+		return "the database was not asked"
+	}
+}

@@ -1,0 +1,97 @@
+package stages
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Backup lists the stages of a backup's pass in the order they run. The status comes
+// first, for what is known is worth having whatever the rest waits for, and once more at
+// the end.
+func Backup() []plan.Stage {
+	return []plan.Stage{
+		carryOutDeletion,
+		updateBackupStatus,
+		updateBackupAgents,
+		startBackup,
+		stopBackup,
+		toggleBackupPaused,
+		modifyBackup,
+		updateBackupStatus,
+	}
+}
+
+// backupDelay is how long agents need at least to start, and a backup to become
+// restorable.
+const backupDelay = 10 * time.Second
+
+// managed is a stage for backups that are looked after, on an answer of the database:
+// without one nothing is known, so nothing is done. Records that are being deleted are
+// left to carryOutDeletion.
+func managed(name string, more plan.Facet, decide func(plan.Snapshot) plan.Decision) plan.Stage {
+	return plan.Stage{
+		Name:  name,
+		Reads: plan.Backup | plan.BackupStatus | more,
+		Decide: func(s plan.Snapshot) plan.Decision {
+			if !s.Backup.IsManaged() || s.Backup.DeletionTimestamp != nil {
+				return plan.Decision{}
+			}
+			if why := s.BackupStatus.Why(); why != "" {
+				return plan.Wait(backupDelay, "nobody can tell whether the backup runs: "+why)
+			}
+			return decide(s)
+		},
+	}
+}
+
+// shouldRun reports whether the backup is to be running: unless it is to be stopped, or
+// was to end after the snapshot that it has. What the database says now counts, and not
+// only what was recorded of it.
+func shouldRun(s plan.Snapshot) bool {
+	b := s.Backup
+	if b.BackupMode() == v1beta2.BackupModeOneTime && s.BackupStatus.Status.CanBeRestored() {
+		return false
+	}
+	return b.ShouldRun()
+}
+
+func isRunning(s plan.Snapshot) bool { return s.BackupStatus.Status.State.Running }
+
+// ownBackup asks whether the backup that runs on the tag is the record's own: it goes
+// where the spec says, or where it was last seen to go. Two records with one tag, or a
+// backup that somebody started by hand, would otherwise be ended or moved elsewhere.
+func ownBackup(s plan.Snapshot) plan.Check {
+	live, b := s.BackupStatus.Status, s.Backup
+	c := plan.Check{Question: "is the backup on tag " + live.Tag + " this record's own?", Gate: plan.GateBackup}
+	c.Evidence = "it goes to " + fdb.WithoutSecrets(live.URL)
+	wanted, err := objects.BackupURL(b)
+	c.OK = err == nil && fdb.SameBackupURL(live.URL, wanted)
+	if seen := b.Status.BackupDetails; !c.OK && seen != nil && seen.URL != "" && fdb.SameBackupURL(live.URL, seen.URL) {
+		c.OK = true
+	}
+	if !c.OK {
+		c.Evidence += ", which this record neither asks for nor has seen before"
+	}
+	return c
+}
+
+// notOurs is the decision about a backup that is not the record's own.
+func notOurs(c plan.Check) plan.Decision {
+	return plan.Decision{Checks: []plan.Check{c}, Hold: &plan.Hold{
+		Reason: c.Words() + "; give one of the two another tag, or end the one that is not wanted", Human: true,
+	}}
+}
+
+// encryptionKey is the key file for the tools. A version that cannot encrypt is an error:
+// the operator leaves the key out then, and the backup is readable by anybody.
+func encryptionKey(path string, v fdb.Version) (string, error) {
+	if path != "" && !v.SupportsBackupEncryption() {
+		return "", fmt.Errorf("spec.encryptionKeyPath is set, and FoundationDB %s cannot encrypt backups: that needs 7.3.73, or 7.4.6", v)
+	}
+	return path, nil
+}

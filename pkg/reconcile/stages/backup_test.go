@@ -1,0 +1,301 @@
+package stages
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+const nightlyURL = "blobstore://key@store:443/nightly?bucket=fdb-backups"
+
+// runningBackup is a continuous backup that is as its record wants it.
+func runningBackup(t *testing.T) plan.Snapshot {
+	t.Helper()
+	b := &v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: "ns", UID: "backup-uid", Generation: 3}}
+	b.Spec.Version, b.Spec.ClusterName, b.Spec.ImageType = "7.3.79", "sample", new(v1beta2.ImageTypeUnified)
+	b.Spec.BlobStoreConfiguration = &v1beta2.BlobStoreConfiguration{AccountName: "key@store"}
+	b.Status = v1beta2.FoundationDBBackupStatus{
+		AgentCount: 2, DeploymentConfigured: true, Generations: v1beta2.BackupGenerationStatus{Reconciled: 3},
+		BackupDetails: &v1beta2.FoundationDBBackupStatusBackupDetails{URL: nightlyURL, Running: true, SnapshotTime: 864000, Restorable: true, Tag: "default"},
+	}
+	s := plan.Snapshot{Now: noon, Backup: b}
+	s.BackupStatus.Status = &fdb.BackupStatus{
+		Tag: "default", UID: "1", Restorable: new(true), LatestRestorable: &fdb.BackupMoment{Version: 7}, URL: nightlyURL,
+		StopAfterSnapshot: new(false), SnapshotSeconds: new(int64(864000)),
+	}
+	s.BackupStatus.Status.State.Name, s.BackupStatus.Status.State.Running = fdb.BackupDifferential, true
+	s.Agents.Deployment = deployed(t, b)
+	return s
+}
+
+// deployed is the deployment of a backup with all agents ready.
+func deployed(t *testing.T, b *v1beta2.FoundationDBBackup) *appsv1.Deployment {
+	t.Helper()
+	d, err := objects.AgentDeployment(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Generation, d.Status = 1, appsv1.DeploymentStatus{ObservedGeneration: 1, ReadyReplicas: 2, UpdatedReplicas: 2, Replicas: 2}
+	return d
+}
+
+type change = func(*plan.Snapshot)
+
+func changed(all ...change) change {
+	return func(s *plan.Snapshot) {
+		for _, c := range all {
+			c(s)
+		}
+	}
+}
+
+func spec(change func(*v1beta2.FoundationDBBackupSpec)) change {
+	return func(s *plan.Snapshot) { change(&s.Backup.Spec) }
+}
+
+func state(wanted v1beta2.BackupState) change {
+	return spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BackupState = wanted })
+}
+
+func neverRan(s *plan.Snapshot) {
+	s.BackupStatus.Status = &fdb.BackupStatus{Tag: "default"}
+	s.Backup.Status = v1beta2.FoundationDBBackupStatus{}
+}
+
+func hasFinished(s *plan.Snapshot) {
+	live := s.BackupStatus.Status
+	live.State.Name, live.State.Running, live.StopAfterSnapshot, live.SnapshotSeconds = fdb.BackupCompleted, false, nil, nil
+}
+
+func toAnotherPlace(s *plan.Snapshot) {
+	s.BackupStatus.Status.URL = "blobstore://key@store:443/other?bucket=b"
+}
+
+func unasked(s *plan.Snapshot) { s.BackupStatus = plan.BackupFacts{NotAsked: "no agent runs"} }
+
+func unmanaged(s *plan.Snapshot) { s.Backup.Spec.BackupType = new(v1beta2.BackupTypeUnmanaged) }
+
+func oneTime(s *plan.Snapshot) { s.Backup.Spec.BackupMode = new(v1beta2.BackupModeOneTime) }
+
+func policy(p v1beta2.BackupDeletionPolicy) change {
+	return spec(func(b *v1beta2.FoundationDBBackupSpec) { b.DeletionPolicy = &p })
+}
+
+func deleting(s *plan.Snapshot) {
+	s.Backup.DeletionTimestamp = &metav1.Time{Time: noon}
+	s.Backup.Finalizers = []string{v1beta2.FinalizerBackup}
+}
+
+// backupRow is what one stage should make of one change of a running backup.
+type backupRow struct {
+	given change
+	does  []string
+	holds string // a part of the reason; "" for none
+	human bool
+}
+
+func checkBackup(t *testing.T, stage plan.Stage, rows map[string]backupRow) {
+	t.Helper()
+	for name, row := range rows {
+		t.Run(name, func(t *testing.T) {
+			s := runningBackup(t)
+			row.given(&s)
+			checkDecision(t, stage, s, row)
+		})
+	}
+}
+
+func checkDecision(t *testing.T, stage plan.Stage, s plan.Snapshot, row backupRow) {
+	t.Helper()
+	all := plan.Everything | plan.EverythingOfBackups
+	d := stage.Decide(s.Without(all &^ stage.Reads))
+	var does []string
+	for _, a := range d.Actions {
+		does = append(does, a.Describe())
+	}
+	if diff := cmp.Diff(row.does, does); diff != "" {
+		t.Errorf("does (-want +got):\n%s", diff)
+	}
+	switch {
+	case row.holds == "" && d.Hold != nil:
+		t.Errorf("holds: %s", d.Hold.Reason)
+	case row.holds != "" && (d.Hold == nil || !strings.Contains(d.Hold.Reason, row.holds) || d.Hold.Human != row.human):
+		t.Errorf("holds: %+v", d.Hold)
+	}
+	if len(d.Actions) > 0 && d.Why == "" {
+		t.Error("acts and does not say why")
+	}
+}
+
+func same(*plan.Snapshot) {}
+
+func TestStartBackup(t *testing.T) {
+	const start = "start a backup on tag default to " + nightlyURL
+	checkBackup(t, startBackup, map[string]backupRow{
+		"leaves a running backup alone":           {given: same},
+		"starts one that never ran":               {given: neverRan, does: []string{start}, holds: "not restorable before"},
+		"starts one that is to be paused":         {given: changed(neverRan, state(v1beta2.BackupStatePaused)), does: []string{start}, holds: "not restorable"},
+		"starts one again that ended":             {given: hasFinished, does: []string{start}, holds: "not restorable"},
+		"does not start one that is stopped":      {given: changed(neverRan, state(v1beta2.BackupStateStopped))},
+		"starts one snapshot once":                {given: changed(neverRan, oneTime), does: []string{start}, holds: "not restorable"},
+		"does not repeat one snapshot":            {given: changed(hasFinished, oneTime)},
+		"does not know of what nobody can tell":   {given: unasked, holds: "nobody can tell whether the backup runs: no agent runs"},
+		"leaves an unmanaged backup alone":        {given: changed(neverRan, unmanaged)},
+		"leaves a record alone that is deleted":   {given: changed(neverRan, deleting)},
+		"never makes a URL with a secret":         {given: changed(neverRan, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.AccountName = "key:hunter2@store" })), holds: "the account holds a secret", human: true},
+		"does not make an encrypted backup plain": {given: changed(neverRan, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.Version, b.EncryptionKeyPath = "7.3.60", "/key" })), holds: "cannot encrypt backups", human: true},
+	})
+}
+
+func TestStopBackup(t *testing.T) {
+	stopped := state(v1beta2.BackupStateStopped)
+	checkBackup(t, stopBackup, map[string]backupRow{
+		"leaves a backup alone that should run":   {given: same},
+		"ends one that should not":                {given: stopped, does: []string{"end the backup on tag default once it is restorable"}},
+		"does nothing once it has ended":          {given: changed(stopped, hasFinished)},
+		"says nothing twice":                      {given: changed(stopped, func(s *plan.Snapshot) { s.BackupStatus.Status.StopAfterSnapshot = new(true) }), holds: "ends once it is restorable"},
+		"never ends the backup of another record": {given: changed(stopped, toAnotherPlace), holds: "neither asks for nor has seen", human: true},
+		"ends one at its last place": {given: changed(stopped, toAnotherPlace, func(s *plan.Snapshot) {
+			s.Backup.Status.BackupDetails.URL = s.BackupStatus.Status.URL
+		}), does: []string{"end the backup on tag default once it is restorable"}},
+		"does not know of what nobody can tell": {given: changed(stopped, unasked), holds: "nobody can tell", human: false},
+	})
+}
+
+func TestToggleBackupPaused(t *testing.T) {
+	paused := func(s *plan.Snapshot) { s.BackupStatus.Status.AgentsPaused = true }
+	checkBackup(t, toggleBackupPaused, map[string]backupRow{
+		"leaves running agents alone": {given: same},
+		"pauses":                      {given: state(v1beta2.BackupStatePaused), does: []string{"pause all backup agents of the database"}},
+		"pauses once":                 {given: changed(state(v1beta2.BackupStatePaused), paused)},
+		"resumes":                     {given: paused, does: []string{"have all backup agents of the database go on"}},
+		"resumes for a restore into a stopped backup": {given: changed(paused, state(v1beta2.BackupStateStopped)), does: []string{"have all backup agents of the database go on"}},
+		"leaves an unmanaged backup alone":            {given: changed(paused, unmanaged)},
+	})
+}
+
+func TestModifyBackup(t *testing.T) {
+	hourly := spec(func(b *v1beta2.FoundationDBBackupSpec) { b.SnapshotPeriodSeconds = new(3600) })
+	moved := spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.Bucket = "archive" })
+	const there = "blobstore://key@store:443/nightly?bucket=archive"
+	checkBackup(t, modifyBackup, map[string]backupRow{
+		"leaves a backup alone that is as wanted":  {given: same},
+		"changes the period":                       {given: hourly, does: []string{"change the backup on tag default: a snapshot every 1h0m0s"}},
+		"moves it":                                 {given: moved, does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to " + there}},
+		"leaves one snapshot alone":                {given: changed(hourly, oneTime)},
+		"leaves one alone that ended":              {given: changed(moved, hasFinished)},
+		"waits until an agent has taken it up":     {given: changed(hourly, func(s *plan.Snapshot) { s.BackupStatus.Status.SnapshotSeconds = nil })},
+		"never moves the backup of another record": {given: toAnotherPlace, holds: "neither asks for nor has seen", human: true},
+		"does not care for the order of parameters": {given: changed(spec(func(b *v1beta2.FoundationDBBackupSpec) {
+			b.BlobStoreConfiguration.URLParameters = []v1beta2.URLParameter{"region=eu"}
+		}), func(s *plan.Snapshot) {
+			s.BackupStatus.Status.URL = "blobstore://key@store:443/nightly?region=eu&bucket=fdb-backups"
+		})},
+	})
+}
+
+func TestCarryOutDeletion(t *testing.T) {
+	const add, remove = "add the finalizer to FoundationDBBackup nightly", "take the finalizer off FoundationDBBackup nightly"
+	abort := "abort the backup on tag default"
+	stop, cleanup := policy(v1beta2.BackupDeletionPolicyStop), policy(v1beta2.BackupDeletionPolicyCleanup)
+	kept := func(s *plan.Snapshot) { s.Backup.Finalizers = []string{v1beta2.FinalizerBackup} }
+	checkBackup(t, carryOutDeletion, map[string]backupRow{
+		"needs nothing to leave a backup alone":          {given: same},
+		"takes a finalizer off that is not needed":       {given: kept, does: []string{remove}},
+		"keeps what is to be stopped":                    {given: stop, does: []string{add}},
+		"keeps what is to be deleted":                    {given: cleanup, does: []string{add}},
+		"does not keep what others look after":           {given: changed(cleanup, kept, unmanaged), does: []string{remove}},
+		"adds nothing while the record is deleted":       {given: changed(stop, deleting, func(s *plan.Snapshot) { s.Backup.Finalizers = nil })},
+		"aborts before it forgets":                       {given: changed(stop, deleting), does: []string{abort}, holds: "until its backup has ended"},
+		"aborts before it deletes data":                  {given: changed(cleanup, deleting), does: []string{abort}, holds: "until its backup has ended"},
+		"forgets what has ended":                         {given: changed(stop, deleting, hasFinished), does: []string{remove}},
+		"forgets what never ran":                         {given: changed(stop, deleting, neverRan), does: []string{remove}},
+		"deletes the data of what has ended":             {given: changed(cleanup, deleting, hasFinished), does: []string{"delete all data of the backup at " + nightlyURL + ", then take the finalizer off FoundationDBBackup nightly"}},
+		"deletes nothing while nobody can tell":          {given: changed(cleanup, deleting, unasked), holds: "until it is known that its backup does not run"},
+		"never aborts the backup of another record":      {given: changed(cleanup, deleting, toAnotherPlace), holds: "neither asks for nor has seen", human: true},
+		"lets go of a backup that is to be left running": {given: deleting, does: []string{remove}},
+	})
+}
+
+func TestUpdateBackupStatus(t *testing.T) {
+	checkBackup(t, updateBackupStatus, map[string]backupRow{
+		"writes nothing twice":                               {given: same},
+		"records what runs":                                  {given: func(s *plan.Snapshot) { s.Backup.Status.BackupDetails = nil }, does: []string{"record what was observed: running: true; restorable: true; a snapshot every 864000 s; it goes to " + nightlyURL}},
+		"records that it ended":                              {given: changed(hasFinished, state(v1beta2.BackupStateStopped)), does: []string{"record what was observed: running: false; a snapshot every 0 s"}},
+		"records agents":                                     {given: func(s *plan.Snapshot) { s.Agents.Deployment.Status.ReadyReplicas = 1 }, does: []string{"record what was observed: 1 agents ready"}},
+		"records a new generation":                           {given: func(s *plan.Snapshot) { s.Backup.Generation = 4 }, does: []string{"record what was observed: generation 4 reached"}},
+		"reaches no generation while it waits for something": {given: changed(func(s *plan.Snapshot) { s.Backup.Generation = 4 }, state(v1beta2.BackupStateStopped)), does: []string{"record what was observed: what the spec waits for"}},
+		"keeps what the database last said":                  {given: unasked, holds: "what the database last said"},
+		"records no secret": {given: func(s *plan.Snapshot) {
+			s.BackupStatus.Status.URL = strings.Replace(nightlyURL, "key@", "key:hunter2@", 1)
+		}, does: []string{"record what was observed: it goes to " + strings.Replace(nightlyURL, "key@", "key:…@", 1)}},
+		"ends the pass when the tag changed": {given: spec(func(b *v1beta2.FoundationDBBackupSpec) { b.Tag = new(v1beta2.BackupTag("other")) }), holds: "a tag cannot be changed", human: true},
+		"leaves a record alone that goes":    {given: changed(deleting, func(s *plan.Snapshot) { s.Backup.Status = v1beta2.FoundationDBBackupStatus{} })},
+	})
+}
+
+func TestUpdateBackupAgents(t *testing.T) {
+	none := func(s *plan.Snapshot) { s.Agents.Deployment = nil }
+	noneWanted := spec(func(b *v1beta2.FoundationDBBackupSpec) { b.AgentCount = new(0) })
+	more := spec(func(b *v1beta2.FoundationDBBackupSpec) { b.AgentCount = new(5) })
+	failed := func(age time.Duration) change {
+		return func(s *plan.Snapshot) {
+			s.Agents.Deployment.Status.ReadyReplicas = 1
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "agent", Labels: objects.AgentLabels(s.Backup), CreationTimestamp: metav1.Time{Time: noon.Add(-age)}}}
+			pod.Status.Phase = corev1.PodFailed
+			s.Agents.Pods = map[string]*corev1.Pod{"agent": pod}
+		}
+	}
+	checkBackup(t, updateBackupAgents, map[string]backupRow{
+		"leaves agents alone that are as wanted": {given: same},
+		"creates them":                           {given: none, does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
+		"creates none where none are wanted":     {given: changed(none, noneWanted)},
+		"deletes them where none are wanted":     {given: noneWanted, does: []string{"delete Deployment nightly-backup-agents: no agents are wanted"}},
+		"scales them":                            {given: more, does: []string{"update Deployment nightly-backup-agents with 5 agents"}, holds: "the agents restart"},
+		"sets back what somebody scaled":         {given: func(s *plan.Snapshot) { s.Agents.Deployment.Spec.Replicas = new(int32(9)) }, does: []string{"update Deployment nightly-backup-agents with 2 agents"}, holds: "the agents restart"},
+		"leaves labels of others alone":          {given: func(s *plan.Snapshot) { s.Agents.Deployment.Labels["other"] = "x" }},
+		"waits for agents":                       {given: func(s *plan.Snapshot) { s.Agents.Deployment.Status.ReadyReplicas = 1 }, holds: "1 of 2 agents are ready"},
+		"deletes a pod that has ended":           {given: failed(time.Minute), does: []string{"delete pod agent, which has ended"}, holds: "1 of 2"},
+		"leaves a pod that just ended":           {given: failed(time.Second), holds: "1 of 2"},
+		"never takes the deployment of others":   {given: func(s *plan.Snapshot) { s.Agents.Deployment.OwnerReferences = nil }, holds: "does not belong to this backup", human: true},
+		"keeps agents while the record goes":     {given: changed(noneWanted, deleting)},
+		"looks after unmanaged agents too":       {given: changed(none, unmanaged), does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
+	})
+}
+
+func TestBackupStagesArePureAndHonest(t *testing.T) {
+	changes := []change{same, neverRan, hasFinished, toAnotherPlace, unasked, unmanaged, oneTime, deleting, state(v1beta2.BackupStatePaused), state(v1beta2.BackupStateStopped),
+		policy(v1beta2.BackupDeletionPolicyStop), policy(v1beta2.BackupDeletionPolicyCleanup)}
+	all := plan.Everything | plan.EverythingOfBackups
+	for _, first := range changes {
+		for _, second := range changes {
+			given := func() plan.Snapshot {
+				s := runningBackup(t)
+				first(&s)
+				if s.BackupStatus.Status != nil {
+					second(&s)
+				}
+				return s
+			}
+			s := given()
+			for _, stage := range Backup() {
+				if diff := cmp.Diff(stage.Decide(s), stage.Decide(s.Without(all&^stage.Reads))); diff != "" {
+					t.Errorf("%s looked past what it reads: %s", stage.Name, diff)
+				}
+			}
+			if diff := cmp.Diff(given(), s); diff != "" {
+				t.Errorf("a stage changed the snapshot: %s", diff)
+			}
+		}
+	}
+}

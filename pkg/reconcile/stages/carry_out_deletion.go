@@ -1,0 +1,65 @@
+package stages
+
+import (
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// carryOutDeletion keeps the finalizer that a deletion policy needs, and carries the
+// policy out once the record is being deleted: the backup is aborted, then with cleanup
+// its data is deleted, then the record may go. While the database cannot be asked the
+// record stays: a backup may still run.
+var carryOutDeletion = plan.Stage{
+	Name:  "CarryOutDeletion",
+	Reads: plan.Backup | plan.BackupStatus,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		b := s.Backup
+		kept := slices.Contains(b.Finalizers, v1beta2.FinalizerBackup)
+		needed := b.IsManaged() && b.DeletionPolicy() != v1beta2.BackupDeletionPolicyNoop
+		switch {
+		case kept && !needed:
+			return finalizer(b, false, "its deletion leaves the backup alone")
+		case !kept && needed && b.DeletionTimestamp == nil:
+			return finalizer(b, true, "spec.deletionPolicy is "+string(b.DeletionPolicy()))
+		case kept && b.DeletionTimestamp != nil:
+			return endAndForget(s)
+		}
+		return plan.Decision{}
+	},
+}
+
+func finalizer(b *v1beta2.FoundationDBBackup, present bool, why string) plan.Decision {
+	return plan.Decision{Why: why, Actions: []plan.Action{plan.SetBackupFinalizer{Backup: b.Name, Present: present}}}
+}
+
+func endAndForget(s plan.Snapshot) plan.Decision {
+	b := s.Backup
+	if why := s.BackupStatus.Why(); why != "" {
+		return plan.Wait(backupDelay, "the record stays until it is known that its backup does not run: "+why)
+	}
+	if isRunning(s) {
+		own := ownBackup(s)
+		if !own.OK {
+			return notOurs(own)
+		}
+		return plan.Decision{
+			Why: "the record is being deleted, and spec.deletionPolicy is " + string(b.DeletionPolicy()), Checks: []plan.Check{own},
+			Actions: []plan.Action{plan.StopBackup{Tag: string(b.Tag()), Abort: true}},
+			Hold:    &plan.Hold{Reason: "the record stays until its backup has ended", RetryAfter: backupDelay / 10},
+		}
+	}
+	if b.DeletionPolicy() == v1beta2.BackupDeletionPolicyStop {
+		return finalizer(b, false, "no backup runs on its tag any more")
+	}
+	url, err := objects.BackupURL(b)
+	if err != nil {
+		return contradiction(err)
+	}
+	return plan.Decision{
+		Why:     "the record is being deleted, and spec.deletionPolicy is cleanup",
+		Actions: []plan.Action{plan.DeleteBackupData{Backup: b.Name, URL: url}},
+	}
+}

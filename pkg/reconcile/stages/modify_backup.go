@@ -1,0 +1,46 @@
+package stages
+
+import (
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// modifyBackup changes the snapshot period or the place of a running, continuous backup.
+// What it wrote so far stays where it is, and the new place is restorable only after the
+// next whole snapshot.
+var modifyBackup = managed("ModifyBackup", 0, func(s plan.Snapshot) plan.Decision {
+	if !needsModification(s) {
+		return plan.Decision{}
+	}
+	own := ownBackup(s)
+	if !own.OK {
+		return notOurs(own)
+	}
+	start, _, err := backupStart(s.Backup)
+	if err != nil {
+		return contradiction(err)
+	}
+	change := fdb.BackupChange{Tag: start.Tag, Period: start.Period}
+	why := "the snapshot period differs from the spec's"
+	if !fdb.SameBackupURL(s.BackupStatus.Status.URL, start.URL) {
+		change.URL, change.EncryptionKeyFile = start.URL, start.EncryptionKeyFile
+		why = "it goes elsewhere than the spec says"
+	}
+	return plan.Decision{Why: why, Checks: []plan.Check{own}, Actions: []plan.Action{plan.ModifyBackup{Change: change}}}
+})
+
+// needsModification is false while no agent has taken the backup up: the database does
+// not tell its period then.
+func needsModification(s plan.Snapshot) bool {
+	live, b := s.BackupStatus.Status, s.Backup
+	if !shouldRun(s) || !isRunning(s) || b.BackupMode() != v1beta2.BackupModeContinuous {
+		return false
+	}
+	if period, told := live.SnapshotPeriod(); told && period != b.SnapshotPeriod() {
+		return true
+	}
+	wanted, err := objects.BackupURL(b)
+	return err == nil && !fdb.SameBackupURL(live.URL, wanted)
+}

@@ -1,0 +1,37 @@
+package stages
+
+import (
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Restore lists the stages of a restore's pass in the order they run.
+func Restore() []plan.Stage {
+	return []plan.Stage{updateRestoreStatus, startRestore, updateRestoreStatus}
+}
+
+// restoreTag is the tag of all restores of this kind: the one of the tools themselves.
+const restoreTag = "default"
+
+// wasStarted reports whether the record says that its restore was started, whatever
+// became of it.
+func wasStarted(r *v1beta2.FoundationDBRestore) bool { return r.Status.Running || r.Status.State != "" }
+
+// ownRestore is the restore that the record started; nil when the database does not know
+// of it. A finished restore stays listed, and another record may have started it: what it
+// restored from, and as of which version, tells.
+func ownRestore(s plan.Snapshot) *fdb.RestoreStatus {
+	if !wasStarted(s.Restore) {
+		return nil
+	}
+	url, err := objects.RestoreURL(s.Restore)
+	for i, r := range s.RestoreStatus.All {
+		version := s.Restore.Spec.BackupVersion
+		if err == nil && r.Tag == restoreTag && fdb.SameBackupURL(r.URL, url) && (version == nil || uint64(r.Version) == *version) { //nolint:gosec // versions are not negative
+			return &s.RestoreStatus.All[i]
+		}
+	}
+	return nil
+}

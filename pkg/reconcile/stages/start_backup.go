@@ -1,0 +1,53 @@
+package stages
+
+import (
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// startBackup starts a backup that should run and does not. It decides on what the
+// database says now, where the operator goes by what it saw when its pass began.
+var startBackup = managed("StartBackup", 0, func(s plan.Snapshot) plan.Decision {
+	if !needsStart(s) {
+		return plan.Decision{}
+	}
+	start, version, err := backupStart(s.Backup)
+	if err != nil {
+		return contradiction(err)
+	}
+	return plan.Decision{
+		Why:     fmt.Sprintf("spec.backupState is %s, and no backup runs on the tag", orRunning(s.Backup.Spec.BackupState)),
+		Actions: []plan.Action{plan.StartBackup{Start: start, Version: version}},
+		Hold:    &plan.Hold{Reason: "the backup is not restorable before its first snapshot is written", RetryAfter: backupDelay},
+	}
+})
+
+func needsStart(s plan.Snapshot) bool { return shouldRun(s) && !isRunning(s) }
+
+func orRunning(state v1beta2.BackupState) v1beta2.BackupState {
+	if state == "" {
+		return v1beta2.BackupStateRunning
+	}
+	return state
+}
+
+// backupStart is what the spec asks the tools for, and their version: that of the agents,
+// in whose pods they run.
+func backupStart(b *v1beta2.FoundationDBBackup) (start fdb.BackupStart, v fdb.Version, err error) {
+	if v, err = fdb.ParseVersion(b.Spec.Version); err != nil {
+		return start, v, fmt.Errorf("spec.version: %w", err)
+	}
+	start = fdb.BackupStart{
+		Tag: string(b.Tag()), Continuous: b.BackupMode() == v1beta2.BackupModeContinuous, Period: b.SnapshotPeriod(),
+		PartitionedLog: b.BackupType() == v1beta2.BackupTypePartitionedLog,
+	}
+	if start.URL, err = objects.BackupURL(b); err != nil {
+		return start, v, err
+	}
+	start.EncryptionKeyFile, err = encryptionKey(b.Spec.EncryptionKeyPath, v)
+	return start, v, err
+}

@@ -1,0 +1,79 @@
+package stages
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// startRestore starts a restore that was never started. One that is over does not keep
+// another one from being started, as it does with the operator; one that is not does.
+// What was started once is never started again, whatever became of it.
+var startRestore = plan.Stage{
+	Name:  "StartRestore",
+	Reads: plan.Record | plan.Restore | plan.RestoreStatus,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		if wasStarted(s.Restore) || s.Restore.DeletionTimestamp != nil {
+			return plan.Decision{}
+		}
+		if why := s.RestoreStatus.Why(); why != "" {
+			return plan.Wait(restoreDelay, "nobody can tell whether a restore runs: "+why)
+		}
+		if !s.Cluster.Status.Configured {
+			return plan.Wait(restoreDelay, "cluster "+s.Cluster.Name+" has no database yet")
+		}
+		alone := nothingIsRestored(s)
+		if !alone.OK {
+			return plan.Decision{Checks: []plan.Check{alone}, Hold: &plan.Hold{Reason: "waiting for the end of another restore: " + alone.Evidence, RetryAfter: restoreDelay}}
+		}
+		start, err := restoreStart(s)
+		if err != nil {
+			return contradiction(err)
+		}
+		return plan.Decision{
+			Why: "it was never started", Checks: []plan.Check{alone},
+			Actions: []plan.Action{plan.StartRestore{Restore: s.Restore.Name, Cluster: s.Restore.Spec.DestinationClusterName, Start: start}},
+		}
+	},
+}
+
+// nothingIsRestored asks whether another restore runs. The tools would wait for its end
+// without a word, or refuse.
+func nothingIsRestored(s plan.Snapshot) plan.Check {
+	c := plan.Check{Question: "is nothing else being restored into the database?", Gate: plan.GateRestore, OK: true, Evidence: "no restore runs"}
+	if i := slices.IndexFunc(s.RestoreStatus.All, fdb.RestoreStatus.Active); i >= 0 {
+		other := s.RestoreStatus.All[i]
+		c.OK, c.Evidence = false, fmt.Sprintf("the restore of tag %s from %s is %s", other.Tag, fdb.WithoutSecrets(other.URL), other.State)
+	}
+	return c
+}
+
+// restoreStart is what the spec asks the tools for.
+func restoreStart(s plan.Snapshot) (fdb.RestoreStart, error) {
+	spec := s.Restore.Spec
+	url, err := objects.RestoreURL(s.Restore)
+	if err != nil {
+		return fdb.RestoreStart{}, err
+	}
+	v, err := fdb.ParseVersion(s.Cluster.RunningVersion())
+	if err != nil {
+		return fdb.RestoreStart{}, fmt.Errorf("the version of cluster %s: %w", spec.DestinationClusterName, err)
+	}
+	key, err := encryptionKey(spec.EncryptionKeyPath, v)
+	if err != nil {
+		return fdb.RestoreStart{}, err
+	}
+	return fdb.RestoreStart{URL: url, Version: spec.BackupVersion, EncryptionKeyFile: key, Ranges: keyRanges(spec.KeyRanges)}, nil
+}
+
+func keyRanges(ranges []v1beta2.FoundationDBKeyRange) [][2]string {
+	var all [][2]string
+	for _, r := range ranges {
+		all = append(all, [2]string{r.Start, r.End})
+	}
+	return all
+}

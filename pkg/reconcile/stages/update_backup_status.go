@@ -1,0 +1,125 @@
+package stages
+
+import (
+	"fmt"
+	"reflect"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// updateBackupStatus records what was observed of agents and backup, and what the spec
+// waits for. While the database cannot be asked, what it last said stays. A URL is
+// recorded without secrets, which the operator writes down with it. A tag that changed
+// ends the pass: the backup on the old one would go on without anybody looking after it.
+var updateBackupStatus = plan.Stage{
+	Name:  "UpdateBackupStatus",
+	Reads: plan.Backup | plan.Agents | plan.BackupStatus,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		if s.Backup.DeletionTimestamp != nil {
+			return plan.Decision{}
+		}
+		if old := s.Backup.Status.BackupDetails; old != nil && old.Tag != "" && old.Tag != string(s.Backup.Tag()) {
+			return plan.Decision{Hold: &plan.Hold{Human: true, Then: plan.EndPass, Reason: fmt.Sprintf(
+				"spec.tag is %s, and this backup runs on tag %s: a tag cannot be changed; make another FoundationDBBackup for the new one",
+				s.Backup.Tag(), old.Tag)}}
+		}
+		fresh, err := backupStatus(s)
+		if err != nil {
+			return contradiction(err)
+		}
+		var d plan.Decision
+		if !reflect.DeepEqual(fresh, s.Backup.Status) {
+			d.Why = "it differs from what was recorded before"
+			d.Actions = []plan.Action{plan.WriteBackupStatus{
+				Backup: s.Backup.Name, Changes: backupChanges(s.Backup.Status, fresh), Status: fresh,
+			}}
+		}
+		if why := s.BackupStatus.Why(); why != "" {
+			d.Hold = &plan.Hold{Reason: "what the database last said of the backup stays recorded: " + why, RetryAfter: backupDelay}
+		}
+		return d
+	},
+}
+
+// backupStatus is what the record should say.
+func backupStatus(s plan.Snapshot) (v1beta2.FoundationDBBackupStatus, error) {
+	want, err := objects.AgentDeployment(s.Backup)
+	if err != nil {
+		return v1beta2.FoundationDBBackupStatus{}, err
+	}
+	fresh := v1beta2.FoundationDBBackupStatus{
+		DeploymentConfigured: agentsConfigured(s, want),
+		BackupDetails:        backupDetails(s),
+	}
+	if have := s.Agents.Deployment; have != nil {
+		fresh.AgentCount = int(min(have.Status.ReadyReplicas, have.Status.UpdatedReplicas))
+	}
+	fresh.Generations = backupGenerations(s, fresh)
+	return fresh, nil
+}
+
+func backupDetails(s plan.Snapshot) *v1beta2.FoundationDBBackupStatusBackupDetails {
+	live := s.BackupStatus.Status
+	if live == nil {
+		return s.Backup.Status.BackupDetails.DeepCopy()
+	}
+	return &v1beta2.FoundationDBBackupStatusBackupDetails{
+		URL: fdb.WithoutSecrets(live.URL), Running: live.State.Running, Paused: live.AgentsPaused,
+		SnapshotTime: int(ptr.Deref(live.SnapshotSeconds, 0)), Restorable: live.CanBeRestored(), Tag: live.Tag,
+	}
+}
+
+// backupGenerations says what the spec waits for. Where the database cannot be asked it
+// waits for what it waited for, and nothing counts as reached.
+func backupGenerations(s plan.Snapshot, fresh v1beta2.FoundationDBBackupStatus) v1beta2.BackupGenerationStatus {
+	old, generation := s.Backup.Status.Generations, s.Backup.Generation
+	g := v1beta2.BackupGenerationStatus{Reconciled: old.Reconciled}
+	wait := func(needed bool, into *int64) {
+		if needed {
+			*into = generation
+		}
+	}
+	wait(fresh.AgentCount != s.Backup.AgentCount() || !fresh.DeploymentConfigured, &g.NeedsBackupAgentUpdate)
+	switch {
+	case s.Backup.IsManaged() && s.BackupStatus.Status == nil:
+		agents := g.NeedsBackupAgentUpdate
+		g = old
+		g.NeedsBackupAgentUpdate = agents
+		return g
+	case s.Backup.IsManaged():
+		wait(needsStart(s), &g.NeedsBackupStart)
+		wait(needsStop(s), &g.NeedsBackupStop)
+		wait(needsToggle(s), &g.NeedsBackupPauseToggle)
+		wait(needsModification(s), &g.NeedsBackupModification)
+	}
+	if (g == v1beta2.BackupGenerationStatus{Reconciled: old.Reconciled}) {
+		g.Reconciled = generation
+	}
+	return g
+}
+
+// backupChanges says in words what differs between two statuses.
+func backupChanges(old, fresh v1beta2.FoundationDBBackupStatus) []string {
+	var changes []string
+	add := func(differs bool, format string, args ...any) {
+		if differs {
+			changes = append(changes, fmt.Sprintf(format, args...))
+		}
+	}
+	add(old.AgentCount != fresh.AgentCount, "%d agents ready", fresh.AgentCount)
+	add(old.DeploymentConfigured != fresh.DeploymentConfigured, "deployment as wanted: %t", fresh.DeploymentConfigured)
+	before, now := ptr.Deref(old.BackupDetails, v1beta2.FoundationDBBackupStatusBackupDetails{}), ptr.Deref(fresh.BackupDetails, v1beta2.FoundationDBBackupStatusBackupDetails{})
+	add(before.Running != now.Running, "running: %t", now.Running)
+	add(before.Paused != now.Paused, "paused: %t", now.Paused)
+	add(before.Restorable != now.Restorable, "restorable: %t", now.Restorable)
+	add(before.SnapshotTime != now.SnapshotTime, "a snapshot every %d s", now.SnapshotTime)
+	add(before.URL != now.URL, "it goes to %s", now.URL)
+	add(old.Generations.Reconciled != fresh.Generations.Reconciled, "generation %d reached", fresh.Generations.Reconciled)
+	add(len(changes) == 0, "what the spec waits for")
+	return changes
+}

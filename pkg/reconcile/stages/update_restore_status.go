@@ -1,0 +1,62 @@
+package stages
+
+import (
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// restoreDelay is how long a restore is left alone between two looks.
+const restoreDelay = backupDelay
+
+// updateRestoreStatus records how far the restore is. Running becomes false when it is
+// over, which the operator leaves true for ever. While the database cannot be asked, what
+// it last said stays.
+var updateRestoreStatus = plan.Stage{
+	Name:  "UpdateRestoreStatus",
+	Reads: plan.Restore | plan.RestoreStatus,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		if why := s.RestoreStatus.Why(); why != "" {
+			return plan.Wait(restoreDelay, "nobody can tell how far the restore is: "+why)
+		}
+		if !wasStarted(s.Restore) {
+			return plan.Decision{}
+		}
+		fresh := v1beta2.FoundationDBRestoreStatus{State: v1beta2.RestoreStateUnknown}
+		live := ownRestore(s)
+		if live != nil {
+			fresh = v1beta2.FoundationDBRestoreStatus{Running: live.Active(), State: v1beta2.FoundationDBRestoreState(live.State)}
+		} else if s.Restore.Status.State == v1beta2.RestoreStateCompleted {
+			return plan.Decision{} // another restore has taken its place in the list
+		}
+		var d plan.Decision
+		if fresh != s.Restore.Status {
+			d.Why = "it differs from what was recorded before"
+			d.Actions = []plan.Action{plan.WriteRestoreStatus{
+				Restore: s.Restore.Name, Changes: []string{fmt.Sprintf("the restore is %s", fresh.State)}, Status: fresh,
+			}}
+		}
+		d.Hold = restoreHold(s, fresh)
+		return d
+	},
+}
+
+// restoreHold says what a restore that was started waits for.
+func restoreHold(s plan.Snapshot, fresh v1beta2.FoundationDBRestoreStatus) *plan.Hold {
+	live := ownRestore(s)
+	switch {
+	case live == nil:
+		return &plan.Hold{Human: true, Reason: "the record says that its restore was started, and the database does not know of it; " +
+			"delete the FoundationDBRestore, look at the data, and create it again to restore"}
+	case fresh.State == v1beta2.RestoreStateAborted:
+		return &plan.Hold{Human: true, Reason: "the restore was aborted: the database is unlocked, with a part of the data in it"}
+	case !live.Active():
+		return nil
+	}
+	reason := fmt.Sprintf("the restore is %s, %d of %d blocks", live.State, live.BlocksDone, live.BlocksTotal)
+	if live.LastError != "" {
+		reason += "; its last error: " + live.LastError
+	}
+	return &plan.Hold{Reason: reason, RetryAfter: restoreDelay}
+}
