@@ -88,7 +88,7 @@ func fieldOver(t *testing.T, nodes *sim.World, record *v1beta2.FoundationDBClust
 	for i, o := range objects {
 		copies[i] = o.DeepCopyObject().(client.Object)
 	}
-	f.api = fake.NewClientBuilder().WithScheme(scheme(t)).WithStatusSubresource(&v1beta2.FoundationDBCluster{}, &corev1.Pod{}).
+	f.api = fake.NewClientBuilder().WithScheme(scheme(t)).WithStatusSubresource(&v1beta2.FoundationDBCluster{}, &v1beta2.FoundationDBBackup{}, &v1beta2.FoundationDBRestore{}, &corev1.Pod{}).
 		WithObjects(record.DeepCopy()).WithObjects(copies...).Build()
 	nonce := 0
 	f.world = &live.World{

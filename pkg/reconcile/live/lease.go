@@ -41,6 +41,16 @@ const AnnotationPlan = "kubectl-fdb/plan"
 // LeaseName is the name of the Lease of a cluster.
 func LeaseName(cluster string) string { return "kubectl-fdb-" + cluster }
 
+// BackupLeaseName is the name of the Lease of a backup.
+func BackupLeaseName(backup string) string { return "kubectl-fdb-backup-" + backup }
+
+func (w *World) leaseName() string {
+	if w.Lease != "" {
+		return w.Lease
+	}
+	return LeaseName(w.Key.Name)
+}
+
 // Begin implements reconcile.Actor.
 func (w *World) Begin(ctx context.Context) error {
 	asked := w.Clock.Now()
@@ -60,7 +70,7 @@ func (w *World) Begin(ctx context.Context) error {
 // only one of several that try at once succeed.
 func (w *World) takeLease(ctx context.Context) error {
 	lease := &coordinationv1.Lease{}
-	key := types.NamespacedName{Namespace: w.Key.Namespace, Name: LeaseName(w.Key.Name)}
+	key := types.NamespacedName{Namespace: w.Key.Namespace, Name: w.leaseName()}
 	err := w.Client.Get(ctx, key, lease)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -148,7 +158,7 @@ func (w *World) renew(ctx context.Context, held *heldLease, most time.Duration) 
 	ctx, cancel := context.WithTimeout(ctx, leaseRenewal)
 	defer cancel()
 	lease := &coordinationv1.Lease{}
-	name := LeaseName(w.Key.Name)
+	name := w.leaseName()
 	err := w.Client.Get(ctx, types.NamespacedName{Namespace: w.Key.Namespace, Name: name}, lease)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("reading the Lease %s: %w", name, err)
@@ -207,7 +217,7 @@ func (w *World) releaseLease(ctx context.Context) error {
 	held.stop()
 	<-held.stopped
 	lease := &coordinationv1.Lease{}
-	key := types.NamespacedName{Namespace: w.Key.Namespace, Name: LeaseName(w.Key.Name)}
+	key := types.NamespacedName{Namespace: w.Key.Namespace, Name: w.leaseName()}
 	if err := w.Client.Get(ctx, key, lease); err != nil {
 		return fmt.Errorf("giving back the Lease %s: %w", key.Name, err)
 	}

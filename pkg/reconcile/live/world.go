@@ -36,6 +36,8 @@ type World struct {
 	// Plan is the digest of the approved plan that is carried out; empty without one. The
 	// Lease keeps it, so that the same run again, after it was killed, is known to go on.
 	Plan string
+	// Lease is the name of the Lease. Default: that of the cluster, see LeaseName.
+	Lease string
 	// Clock tells the time.
 	Clock clock.WithTicker
 	// Nonce returns a fresh random text for every attempt to take the database's lock.
@@ -61,10 +63,14 @@ type World struct {
 }
 
 // NotFoundError means that the custom resource does not exist.
-type NotFoundError struct{ Key types.NamespacedName }
+type NotFoundError struct {
+	Key types.NamespacedName
+	// Kind is the kind of the resource. Default FoundationDBCluster.
+	Kind string
+}
 
 func (e *NotFoundError) Error() string {
-	return "there is no FoundationDBCluster " + e.Key.Name + " in namespace " + e.Key.Namespace
+	return "there is no " + kindOr(e.Kind) + " " + e.Key.Name + " in namespace " + e.Key.Namespace
 }
 
 // InvalidRecordError means that the custom resource asks for something that no
@@ -72,11 +78,20 @@ func (e *NotFoundError) Error() string {
 type InvalidRecordError struct {
 	Key types.NamespacedName
 	Err error
+	// Kind is the kind of the resource. Default FoundationDBCluster.
+	Kind string
 }
 
 func (e *InvalidRecordError) Error() string {
-	return "FoundationDBCluster " + e.Key.Name + " is not valid: " + e.Err.Error()
+	return kindOr(e.Kind) + " " + e.Key.Name + " is not valid: " + e.Err.Error()
 }
 
 // Unwrap returns what is wrong with the resource.
 func (e *InvalidRecordError) Unwrap() error { return e.Err }
+
+func kindOr(kind string) string {
+	if kind == "" {
+		return "FoundationDBCluster"
+	}
+	return kind
+}

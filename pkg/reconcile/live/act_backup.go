@@ -1,0 +1,110 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Act implements reconcile.Actor.
+func (w *BackupWorld) Act(ctx context.Context, a plan.Action) error {
+	if err := w.stillOurs(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, actLimit)
+	defer cancel()
+	switch a := a.(type) { //nolint:gochecksumtype // the rest are for passes over clusters and restores
+	case plan.WriteBackupStatus:
+		return w.writeBackupStatus(ctx, a)
+	case plan.SetBackupFinalizer:
+		return w.setFinalizer(ctx, a.Present)
+	case plan.ApplyAgents:
+		if a.Create {
+			return w.create(ctx, a.Object)
+		}
+		return w.update(ctx, a.Object.DeepCopy())
+	case plan.DeleteAgents:
+		return w.deleteOne(ctx, &appsv1.Deployment{}, a.Name, a.UID)
+	case plan.DeleteAgentPod:
+		return w.deleteOne(ctx, &corev1.Pod{}, a.Name, a.UID)
+	default:
+		return w.runTools(ctx, a)
+	}
+}
+
+// runTools carries out what the backup tools do.
+func (w *BackupWorld) runTools(ctx context.Context, a plan.Action) error {
+	tools, err := w.acting()
+	if err != nil {
+		return fmt.Errorf("%s: %w", a.Describe(), err)
+	}
+	switch a := a.(type) { //nolint:gochecksumtype // the rest are for passes over clusters and restores
+	case plan.StartBackup:
+		return tools.Start(ctx, a.Start, a.Version)
+	case plan.StopBackup:
+		if a.Abort {
+			return tools.Abort(ctx, a.Tag)
+		}
+		return tools.Discontinue(ctx, a.Tag)
+	case plan.PauseAgents:
+		return tools.SetPaused(ctx, a.Pause, a.Tag)
+	case plan.ModifyBackup:
+		return tools.Modify(ctx, a.Change)
+	case plan.DeleteBackupData:
+		return w.deleteData(ctx, tools.DeleteData, a)
+	}
+	return fmt.Errorf("%s: that is not for a pass over a backup", a.Describe())
+}
+
+// deleteData deletes until nothing is there, and then lets the record go. The tools say
+// that nothing is there only when they find nothing.
+func (w *BackupWorld) deleteData(ctx context.Context, remove func(context.Context, string) (bool, error), a plan.DeleteBackupData) error {
+	for range 2 {
+		gone, err := remove(ctx, a.URL)
+		if err != nil {
+			return err
+		}
+		if gone {
+			return w.setFinalizer(ctx, false)
+		}
+	}
+	return errors.New("deleting the data of the backup: it was deleted, and is still there")
+}
+
+func (w *BackupWorld) writeBackupStatus(ctx context.Context, a plan.WriteBackupStatus) error {
+	if w.backup == nil {
+		return errors.New("writing a record that was never read")
+	}
+	edited := a.Apply(plan.Snapshot{Backup: w.backup.DeepCopy()}).Backup
+	if err := w.Client.Status().Update(ctx, edited, client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("writing the status of %s %s: %w", kindBackup, w.backup.Name, err)
+	}
+	w.backup = edited
+	return nil
+}
+
+// setFinalizer replaces the list of finalizers as a whole, so nobody may have changed it.
+func (w *BackupWorld) setFinalizer(ctx context.Context, present bool) error {
+	if w.backup == nil {
+		return errors.New("writing a record that was never read")
+	}
+	edited := w.backup.DeepCopy()
+	edited.Finalizers = slices.DeleteFunc(edited.Finalizers, func(f string) bool { return f == v1beta2.FinalizerBackup })
+	if present {
+		edited.Finalizers = append(edited.Finalizers, v1beta2.FinalizerBackup)
+	}
+	patch := client.MergeFromWithOptions(w.backup, client.MergeFromWithOptimisticLock{})
+	if err := w.Client.Patch(ctx, edited, patch, client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("writing the finalizers of %s %s: %w", kindBackup, w.backup.Name, err)
+	}
+	w.backup = edited
+	return nil
+}

@@ -1,0 +1,190 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// BackupWorld is one backup: an Observer and an Actor. The tools run in pods of its
+// agents, where the credentials of the store are.
+type BackupWorld struct {
+	// World is the API server, the Lease and the gates. Its Key names the backup.
+	World
+
+	backup *v1beta2.FoundationDBBackup // as the API server has it
+	agents map[string]*corev1.Pod      // newest known
+}
+
+const (
+	kindBackup  = "FoundationDBBackup"
+	kindRestore = "FoundationDBRestore"
+)
+
+// Observe implements reconcile.Observer.
+func (w *BackupWorld) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	w.Lease = BackupLeaseName(w.Key.Name)
+	if facets&plan.Backup != 0 || into.Backup == nil {
+		if err := w.readBackup(ctx); err != nil {
+			return w.explain(err)
+		}
+		into.Backup = w.backup.DeepCopy()
+	}
+	if facets&plan.Agents != 0 || facets&plan.BackupStatus != 0 && into.Agents.Pods == nil {
+		agents, err := w.readAgents(ctx)
+		if err != nil {
+			return w.explain(err)
+		}
+		into.Agents, w.agents = agents, agents.Pods
+	}
+	if facets&plan.BackupStatus != 0 {
+		facts, err := w.readBackupStatus(ctx)
+		if err != nil {
+			return w.explain(err)
+		}
+		into.BackupStatus = facts
+	}
+	into.Now = w.Clock.Now().UTC()
+	return nil
+}
+
+// readBackup reads the record. One that is being deleted may be invalid: its deletion is
+// carried out all the same.
+func (w *BackupWorld) readBackup(ctx context.Context) error {
+	record := &v1beta2.FoundationDBBackup{}
+	if err := w.Client.Get(ctx, w.Key, record); err != nil {
+		if apierrors.IsNotFound(err) {
+			return &NotFoundError{Key: w.Key, Kind: kindBackup}
+		}
+		return fmt.Errorf("reading %s %s: %w", kindBackup, w.Key.Name, err)
+	}
+	if err := record.Validate(); err != nil && record.DeletionTimestamp == nil {
+		return &InvalidRecordError{Key: w.Key, Err: err, Kind: kindBackup}
+	}
+	w.backup = record
+	return nil
+}
+
+func (w *BackupWorld) readAgents(ctx context.Context) (plan.AgentFacts, error) {
+	facts := plan.AgentFacts{}
+	d := &appsv1.Deployment{}
+	err := w.Client.Get(ctx, types.NamespacedName{Namespace: w.Key.Namespace, Name: w.backup.DeploymentName()}, d)
+	switch {
+	case err == nil:
+		facts.Deployment = d
+	case !apierrors.IsNotFound(err):
+		return facts, fmt.Errorf("reading Deployment %s: %w", w.backup.DeploymentName(), err)
+	}
+	facts.Pods, err = w.agentPods(ctx, w.backup.DeploymentName())
+	return facts, err
+}
+
+// agentPods are the pods of these deployments.
+func (w *World) agentPods(ctx context.Context, deployments ...string) (map[string]*corev1.Pod, error) {
+	byName := map[string]*corev1.Pod{}
+	if len(deployments) == 0 {
+		return byName, nil
+	}
+	of, err := labels.NewRequirement(v1beta2.LabelDeploymentName, selection.In, deployments)
+	if err != nil {
+		return nil, fmt.Errorf("choosing the pods of agents: %w", err)
+	}
+	options := []client.ListOption{client.InNamespace(w.Key.Namespace), client.Limit(pageSize), client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*of)}}
+	for {
+		page := &corev1.PodList{}
+		if err := w.Client.List(ctx, page, options...); err != nil {
+			return nil, fmt.Errorf("listing the pods of agents: %w", err)
+		}
+		for i := range page.Items {
+			byName[page.Items[i].Name] = &page.Items[i]
+		}
+		if page.Continue == "" {
+			return byName, nil
+		}
+		options = append(slices.Clip(options), client.Continue(page.Continue))
+	}
+}
+
+// noAgent is why nobody can be asked about backups.
+const noAgent = "no backup agent runs and is ready, and the tools run in its pod"
+
+// tools are the backup tools in the pods of agents; nil when none is ready.
+func (w *World) tools(agents map[string]*corev1.Pod, parameters v1beta2.FoundationDBCustomParameters) (*admin.Backups, error) {
+	var ready []*corev1.Pod
+	for _, pod := range agents {
+		if pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil && mainContainerReady(pod) {
+			ready = append(ready, pod)
+		}
+	}
+	slices.SortFunc(ready, func(a, b *corev1.Pod) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	var transports []admin.Transport
+	for _, pod := range ready {
+		t, err := w.transport(pod)
+		if err != nil {
+			return nil, err
+		}
+		transports = append(transports, t)
+	}
+	if len(transports) == 0 {
+		return nil, nil //nolint:nilnil // nobody is ready, which is a fact and no error
+	}
+	var own []string
+	for _, p := range parameters {
+		own = append(own, string(p))
+	}
+	return admin.NewBackups(admin.NewFailover(transports...), own), nil
+}
+
+// readBackupStatus asks for the tag's status. Only the context's end is an error: a
+// database that cannot be asked is a fact that stages decide on.
+func (w *BackupWorld) readBackupStatus(ctx context.Context) (plan.BackupFacts, error) {
+	facts := plan.BackupFacts{}
+	tools, err := w.tools(w.agents, w.backup.Spec.CustomParameters)
+	switch {
+	case err != nil:
+		facts.NotAsked = err.Error()
+		return facts, nil
+	case tools == nil:
+		facts.NotAsked = noAgent
+		return facts, nil
+	}
+	status, err := tools.Status(ctx, string(w.backup.Tag()))
+	if ctx.Err() != nil {
+		return facts, ctx.Err()
+	}
+	facts.AsOf = w.Clock.Now().UTC()
+	if err != nil {
+		facts.Unreachable = err.Error()
+	}
+	facts.Status = status
+	return facts, nil
+}
+
+// acting are the tools for an action, which was decided on while they answered.
+func (w *BackupWorld) acting() (*admin.Backups, error) {
+	if w.backup == nil {
+		return nil, errors.New("the record was never read")
+	}
+	tools, err := w.tools(maps.Clone(w.agents), w.backup.Spec.CustomParameters)
+	if err == nil && tools == nil {
+		err = errors.New(noAgent)
+	}
+	return tools, err
+}

@@ -1,0 +1,201 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// RestoreWorld is one restore: an Observer and an Actor. The tools run in pods of any
+// backup agents of the destination. Its Lease is the destination's: what restores into a
+// cluster keeps passes over it away.
+type RestoreWorld struct {
+	// World is the API server, the Lease and the gates. Its Key names the destination,
+	// once the restore was read.
+	World
+	// Name names the restore.
+	Name types.NamespacedName
+
+	restore *v1beta2.FoundationDBRestore // as the API server has it
+	agents  map[string]*corev1.Pod       // newest known
+}
+
+// Observe implements reconcile.Observer.
+func (w *RestoreWorld) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if facets&plan.Restore != 0 || into.Restore == nil {
+		if err := w.readRestore(ctx); err != nil {
+			return w.explain(err)
+		}
+		into.Restore = w.restore.DeepCopy()
+	}
+	if facets&plan.Record != 0 {
+		cluster, err := w.readDestination(ctx)
+		if err != nil {
+			return w.explain(err)
+		}
+		into.Cluster = cluster
+	}
+	if facets&(plan.RestoreStatus|plan.Agents) != 0 {
+		agents, err := w.destinationAgents(ctx)
+		if err != nil {
+			return w.explain(err)
+		}
+		into.Agents, w.agents = plan.AgentFacts{Pods: agents}, agents
+	}
+	if facets&plan.RestoreStatus != 0 {
+		facts, err := w.readRestores(ctx)
+		if err != nil {
+			return w.explain(err)
+		}
+		into.RestoreStatus = facts
+	}
+	into.Now = w.Clock.Now().UTC()
+	return nil
+}
+
+func (w *RestoreWorld) readRestore(ctx context.Context) error {
+	record := &v1beta2.FoundationDBRestore{}
+	if err := w.Client.Get(ctx, w.Name, record); err != nil {
+		if apierrors.IsNotFound(err) {
+			return &NotFoundError{Key: w.Name, Kind: kindRestore}
+		}
+		return fmt.Errorf("reading %s %s: %w", kindRestore, w.Name.Name, err)
+	}
+	if err := record.Validate(); err != nil {
+		return &InvalidRecordError{Key: w.Name, Err: err, Kind: kindRestore}
+	}
+	w.restore = record
+	w.Key = types.NamespacedName{Namespace: w.Name.Namespace, Name: record.Spec.DestinationClusterName}
+	return nil
+}
+
+// readDestination reads the cluster without keeping it: spec.skip of a cluster says
+// nothing about restores, which an operator carries out all the same.
+func (w *RestoreWorld) readDestination(ctx context.Context) (*v1beta2.FoundationDBCluster, error) {
+	record := &v1beta2.FoundationDBCluster{}
+	if err := w.Client.Get(ctx, w.Key, record); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, &NotFoundError{Key: w.Key}
+		}
+		return nil, fmt.Errorf("reading FoundationDBCluster %s: %w", w.Key.Name, err)
+	}
+	normalized, err := record.Normalized()
+	if err != nil {
+		return nil, &InvalidRecordError{Key: w.Key, Err: err}
+	}
+	return normalized, nil
+}
+
+// destinationAgents are the pods of the agents of all backups of the destination.
+func (w *RestoreWorld) destinationAgents(ctx context.Context) (map[string]*corev1.Pod, error) {
+	backups, err := listed[v1beta2.FoundationDBBackup](ctx, namespaced{w.Client, w.Key.Namespace}, nil, &v1beta2.FoundationDBBackupList{})
+	if err != nil {
+		return nil, err
+	}
+	var deployments []string
+	for _, b := range backups {
+		if b.Spec.ClusterName == w.Key.Name {
+			deployments = append(deployments, b.DeploymentName())
+		}
+	}
+	slices.Sort(deployments)
+	return w.agentPods(ctx, deployments...)
+}
+
+// namespaced is a client that lists in one namespace only.
+type namespaced struct {
+	client.Client
+	namespace string
+}
+
+// List lists in the namespace.
+func (n namespaced) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	return n.Client.List(ctx, list, append(slices.Clip(options), client.InNamespace(n.namespace))...)
+}
+
+// readRestores asks for all restores. Only the context's end is an error.
+func (w *RestoreWorld) readRestores(ctx context.Context) (plan.RestoreFacts, error) {
+	facts := plan.RestoreFacts{}
+	tools, err := w.tools(w.agents, w.restore.Spec.CustomParameters)
+	switch {
+	case err != nil:
+		facts.NotAsked = err.Error()
+		return facts, nil
+	case tools == nil:
+		facts.NotAsked = noAgent + "; a FoundationDBBackup of the cluster, also one that is Stopped, gives it agents"
+		return facts, nil
+	}
+	all, err := tools.Restores(ctx)
+	if ctx.Err() != nil {
+		return facts, ctx.Err()
+	}
+	facts.AsOf = w.Clock.Now().UTC()
+	if err != nil {
+		facts.Unreachable = err.Error()
+		return facts, nil
+	}
+	facts.All, facts.Read = all, true
+	return facts, nil
+}
+
+// Act implements reconcile.Actor.
+func (w *RestoreWorld) Act(ctx context.Context, a plan.Action) error {
+	if err := w.stillOurs(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, actLimit)
+	defer cancel()
+	switch a := a.(type) { //nolint:gochecksumtype // the rest are for passes over clusters and backups
+	case plan.WriteRestoreStatus:
+		return w.writeRestoreStatus(ctx, a.Status)
+	case plan.StartRestore:
+		return w.startRestore(ctx, a)
+	}
+	return fmt.Errorf("%s: that is not for a pass over a restore", a.Describe())
+}
+
+// startRestore notes that the restore was started, and starts it. What was certainly not
+// started is noted as such again. Whatever else goes wrong leaves the note: to look once
+// more is better than to restore twice.
+func (w *RestoreWorld) startRestore(ctx context.Context, a plan.StartRestore) error {
+	tools, err := w.tools(w.agents, w.restore.Spec.CustomParameters)
+	if err == nil && tools == nil {
+		err = errors.New(noAgent)
+	}
+	if err != nil {
+		return fmt.Errorf("starting the restore: %w", err)
+	}
+	before := w.restore.Status
+	if err := w.writeRestoreStatus(ctx, v1beta2.FoundationDBRestoreStatus{Running: true, State: v1beta2.RestoreStateQueued}); err != nil {
+		return err
+	}
+	err = tools.StartRestore(ctx, a.Start)
+	switch admin.KindOf(err) { //nolint:exhaustive // after all others it may have been started
+	case admin.KindRefused, admin.KindBadInput, admin.KindBadClusterFile, admin.KindBinaryMissing, admin.KindNotYet, admin.KindLocked:
+		return errors.Join(err, w.writeRestoreStatus(context.WithoutCancel(ctx), before))
+	}
+	return err
+}
+
+func (w *RestoreWorld) writeRestoreStatus(ctx context.Context, status v1beta2.FoundationDBRestoreStatus) error {
+	if w.restore == nil {
+		return errors.New("writing a record that was never read")
+	}
+	edited := w.restore.DeepCopy()
+	edited.Status = status
+	if err := w.Client.Status().Update(ctx, edited, client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("writing the status of %s %s: %w", kindRestore, w.restore.Name, err)
+	}
+	w.restore = edited
+	return nil
+}
