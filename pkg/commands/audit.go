@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
@@ -38,7 +39,7 @@ type auditor struct {
 func (e *Env) auditor(key types.NamespacedName, c change) *auditor {
 	who, _, _ := strings.Cut(e.Holder, " (")
 	a := &auditor{env: e, began: map[string]time.Time{}, run: audit.Run{
-		RunID: e.RunID, Who: who, Context: e.contextName(), Namespace: key.Namespace, Cluster: key.Name,
+		RunID: e.RunID, Who: who, Context: e.contextName(), Namespace: key.Namespace, Cluster: c.record.named(key).Name,
 		Command: e.command(slices.Concat(c.words, c.shared())...), Reason: c.reason, Plan: e.planDigest(),
 	}}
 	var err error
@@ -55,7 +56,7 @@ func (a *auditor) report(ctx context.Context) func(reconcile.Event) {
 	return func(e reconcile.Event) {
 		switch e := e.(type) {
 		case reconcile.Observed:
-			a.about(e.Snapshot.Cluster)
+			a.about(e.Snapshot)
 		case reconcile.ActionStarted:
 			a.began[e.Stage+e.Action.Describe()] = a.env.Clock.Now()
 		case reconcile.ActionDone:
@@ -71,8 +72,17 @@ func (a *auditor) report(ctx context.Context) func(reconcile.Event) {
 }
 
 // about notes which object Events are about, once it was read.
-func (a *auditor) about(c *v1beta2.FoundationDBCluster) {
-	if a.events != nil || c == nil {
+func (a *auditor) about(s plan.Snapshot) {
+	kind, object := "FoundationDBCluster", client.Object(nil)
+	switch {
+	case s.Backup != nil:
+		kind, object = "FoundationDBBackup", s.Backup
+	case s.Restore != nil:
+		kind, object = "FoundationDBRestore", s.Restore
+	case s.Cluster != nil:
+		object = s.Cluster
+	}
+	if a.events != nil || object == nil {
 		return
 	}
 	cl, err := a.env.Client()
@@ -80,7 +90,7 @@ func (a *auditor) about(c *v1beta2.FoundationDBCluster) {
 		return // the pass, which needs one as well, says so
 	}
 	a.events = &audit.Events{Client: cl, About: corev1.ObjectReference{
-		APIVersion: v1beta2.GroupVersion.String(), Kind: "FoundationDBCluster", Namespace: c.Namespace, Name: c.Name, UID: c.UID,
+		APIVersion: v1beta2.GroupVersion.String(), Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(),
 	}}
 }
 

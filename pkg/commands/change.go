@@ -159,6 +159,8 @@ type change struct {
 	beside bool
 	// partial says that steps are missing which a whole pass has.
 	partial bool
+	// record is what the change is about, where that is no cluster.
+	record *recordKind
 }
 
 // command is the command with all flags that make a difference to what it does. Neither
@@ -204,7 +206,7 @@ func (f changeFlags) agreed() bool {
 }
 
 func (e *Env) runOf(c change) run {
-	return run{env: e, steps: c.stages, seed: e.Random(), command: c.command(), gates: live.GateOptions{Coexist: c.coexist || c.beside}, readsNodes: c.nodes}
+	return run{env: e, steps: c.stages, seed: e.Random(), command: c.command(), gates: live.GateOptions{Coexist: c.coexist || c.beside}, readsNodes: c.nodes, record: c.record}
 }
 
 // carryOut shows a change and asks, or does it.

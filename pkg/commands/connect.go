@@ -56,6 +56,8 @@ func NewEnv() *Env {
 	e.Kube.WithWrapConfigFn(e.limits)
 	e.Client = e.openClient
 	e.Connect = e.openCluster
+	e.ConnectBackup = e.openBackup
+	e.ConnectRestore = e.openRestore
 	e.Follow = e.openFollower
 	e.Tool = e.openTool
 	return e
@@ -172,20 +174,36 @@ func newMapper() meta.RESTMapper {
 	m.Add(appsv1.SchemeGroupVersion.WithKind("Deployment"), meta.RESTScopeNamespace)
 	m.Add(coordinationv1.SchemeGroupVersion.WithKind("Lease"), meta.RESTScopeNamespace)
 	m.Add(authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"), meta.RESTScopeRoot)
-	m.Add(v1beta2.GroupVersion.WithKind("FoundationDBCluster"), meta.RESTScopeNamespace)
+	for _, kind := range []string{"FoundationDBCluster", "FoundationDBBackup", "FoundationDBRestore"} {
+		m.Add(v1beta2.GroupVersion.WithKind(kind), meta.RESTScopeNamespace)
+	}
 	return m
 }
 
 func (e *Env) openCluster(_ context.Context, key types.NamespacedName) (Session, error) {
+	w := &live.World{}
+	return w, e.fill(w, key)
+}
+
+func (e *Env) openBackup(key types.NamespacedName) (Session, error) {
+	w := &live.BackupWorld{}
+	return w, e.fill(&w.World, key)
+}
+
+func (e *Env) openRestore(key types.NamespacedName) (Session, error) {
+	w := &live.RestoreWorld{Name: key}
+	return w, e.fill(&w.World, types.NamespacedName{Namespace: key.Namespace})
+}
+
+// fill gives a world what it reaches the API server by.
+func (e *Env) fill(w *live.World, key types.NamespacedName) error {
 	config, err := e.config()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	c, err := e.Client()
-	if err != nil {
-		return nil, err
-	}
-	return &live.World{Client: c, Config: streaming(config), Key: key, Holder: e.Holder, Plan: e.planDigest(), Overrides: e.Overrides, Clock: e.Clock, Nonce: rand.Text}, nil
+	w.Client, err = e.Client()
+	w.Config, w.Key, w.Holder, w.Plan, w.Overrides, w.Clock, w.Nonce = streaming(config), key, e.Holder, e.planDigest(), e.Overrides, e.Clock, rand.Text
+	return err
 }
 
 func (e *Env) openFollower(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error) {

@@ -44,6 +44,8 @@ type Env struct {
 	// Connect opens a cluster. It is called once a command's input is known to be
 	// sound. Replaced in tests.
 	Connect func(ctx context.Context, key types.NamespacedName) (Session, error)
+	// ConnectBackup and ConnectRestore open a backup and a restore. Replaced in tests.
+	ConnectBackup, ConnectRestore func(key types.NamespacedName) (Session, error)
 	// Follow opens what tells of changes of a cluster's objects: changed is told of
 	// what, trouble why something cannot be followed. Replaced in tests.
 	Follow func(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error)

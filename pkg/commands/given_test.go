@@ -60,6 +60,8 @@ type given struct {
 	read string
 	// connect replaces the session; nil is the world.
 	connect func() (Session, error)
+	// record opens a backup or a restore.
+	record func(e *Env, key types.NamespacedName) (Session, error)
 
 	clock *worldClock
 	// now is another clock, for who lets several things happen at once; nil is the world's.
@@ -133,7 +135,7 @@ func (g *given) environment() *Env {
 	if g.input != nil {
 		in = strings.NewReader(*g.input)
 	}
-	return &Env{
+	e := &Env{
 		IOStreams:  genericiooptions.IOStreams{In: in, Out: &g.out, ErrOut: &g.err},
 		Kube:       kube,
 		Clock:      g.theClock(),
@@ -155,6 +157,9 @@ func (g *given) environment() *Env {
 			return g.follower, nil
 		},
 	}
+	e.ConnectBackup = func(key types.NamespacedName) (Session, error) { return g.record(e, key) }
+	e.ConnectRestore = e.ConnectBackup
+	return e
 }
 
 func (g *given) theClock() clock.WithTicker {

@@ -65,6 +65,8 @@ func actingNeeds() []commandNeeds {
 		{"events", slices.Concat(required(theResource(), power{"list", "", "events", ""}), finding())},
 		{"plan", slices.Concat(looking(), operators())},
 		{"reconcile", reconciling()},
+		{"reconcile fdbbackup", slices.Concat(required(backupPowers()...), operators(), telling())},
+		{"reconcile fdbrestore", slices.Concat(required(restorePowers()...), operators(), telling())},
 		{"reconcile --watch", slices.Concat(reconciling(), required(watchPowers()...))},
 		{"replace", reconciling()},
 		{"restart", changingDatabase()},

@@ -141,10 +141,16 @@ type run struct {
 	command []string
 	// readsNodes has nodes observed whatever the spec's rules are about.
 	readsNodes bool
+	// record is what the run is about, where that is no cluster.
+	record *recordKind
 }
 
 func (r *run) open(ctx context.Context, key types.NamespacedName) (err error) {
 	r.key, r.env.about = key, key
+	if r.record != nil {
+		r.session, err = r.record.connect(r.env, key)
+		return err
+	}
 	r.session, err = r.env.Connect(ctx, key)
 	if err == nil && r.readsNodes {
 		r.session.ReadNodes()
@@ -158,7 +164,7 @@ func (r *run) preview(ctx context.Context) (ui.PlanView, reconcile.PassDone, err
 	defer beat.start()()
 	p := r.pass(all(recorder.Report, beat.report))
 	done, err := p.Run(ctx)
-	view := recorder.View(r.env.metadata(r.key))
+	view := recorder.View(r.env.metadata(r.record.named(r.key)))
 	view.Command, view.Seed = r.command, strconv.FormatUint(r.seed, 10)
 	return view, done, err
 }

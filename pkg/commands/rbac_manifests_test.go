@@ -48,6 +48,22 @@ func TestTheRolesOfAWatchGrantWhatItAsksFor(t *testing.T) {
 	}
 }
 
+func TestTheRoleForBackupsGrantsWhatTheirPassesAskForAndNoMore(t *testing.T) {
+	needed := append(backupPowers(), restorePowers()...)
+	rules := rulesOf(t, "backups.yaml")
+	for _, p := range needed {
+		if !granted(rules, p) {
+			t.Errorf("manifests/rbac/backups.yaml does not grant %q", p)
+		}
+	}
+	audit := []power{{"create", "", "events", ""}, {"patch", "", "events", ""}}
+	for _, p := range powersOf(rules) {
+		if !slices.Contains(append(audit, needed...), p) {
+			t.Errorf("manifests/rbac/backups.yaml grants %q, which no pass asks for", p)
+		}
+	}
+}
+
 func TestTheRoleForPausingGrantsWhatThatAsksForAndNoMore(t *testing.T) {
 	granted := powersOf(rulesOf(t, "pause.yaml"))
 	for _, p := range pausePowers() {

@@ -21,8 +21,8 @@ type reconcileOptions struct {
 func newReconcile(env *Env) *cobra.Command {
 	var o reconcileOptions
 	cmd := &cobra.Command{
-		Use:   "reconcile [CLUSTER]",
-		Short: "Bring a cluster closer to what its resource asks for",
+		Use:   "reconcile [CLUSTER | fdbbackup/NAME | fdbrestore/NAME]",
+		Short: "Bring a cluster, a backup or a restore closer to what its resource asks for",
 		Long: `Run a reconcile pass: observe the cluster, decide step by step what it needs, and do it.
 
 A pass does what can be done now and says what it waits for. It shows what it is going
@@ -43,7 +43,11 @@ and gives back what was locked; the same command again goes on from there.`,
 
   # Do what somebody approved, and nothing else
   kubectl fdb plan sample-cluster -o json > plan.json
-  kubectl fdb reconcile sample-cluster --plan plan.json --yes`,
+  kubectl fdb reconcile sample-cluster --plan plan.json --yes
+
+  # Start a backup, or a restore, as its resource asks
+  kubectl fdb reconcile fdbbackup/sample-backup --yes --wait
+  kubectl fdb reconcile fdbrestore/sample-restore --wait`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,6 +68,9 @@ and gives back what was locked; the same command again goes on from there.`,
 }
 
 func (o reconcileOptions) run(ctx context.Context, env *Env, args []string) error {
+	if kind, name := recordKindOf(args); kind != nil {
+		return o.runOn(ctx, env, kind, name)
+	}
 	steps, err := o.check(env)
 	if err != nil {
 		return err

@@ -283,7 +283,7 @@ func (p *passes) end(ctx context.Context, err error) error {
 	case errors.Is(cause, errTimeout):
 		return &failure{code: ExitWaiting, err: p.withKept(p.timedOut()), hints: []string{p.again("to go on")}, told: true}
 	default:
-		return fmt.Errorf("reconciling %s: %w", p.key.Name, err)
+		return fmt.Errorf("reconciling %s: %w", p.subject(), err)
 	}
 }
 
@@ -365,17 +365,17 @@ func (p *passes) sentence(end error) string {
 	}
 	switch {
 	case end == nil && p.purpose != nil:
-		return p.key.Name + ": " + p.purpose.did(p.reached)
+		return p.subject() + ": " + p.purpose.did(p.reached)
 	case end == nil && p.partial && p.acted == 0:
-		return p.key.Name + ": the chosen steps have nothing to do; the others were not asked"
+		return p.subject() + ": the chosen steps have nothing to do; the others were not asked"
 	case end == nil && p.partial:
-		return fmt.Sprintf("%s: the chosen steps did all they found to do, %s; the others were not asked", p.key.Name, did)
+		return fmt.Sprintf("%s: the chosen steps did all they found to do, %s; the others were not asked", p.subject(), did)
 	case end == nil && p.acted == 0:
-		return p.key.Name + ": as it should be; nothing was to do"
+		return p.subject() + ": as it should be; nothing was to do"
 	case end == nil:
-		return fmt.Sprintf("%s: as it should be, after %s", p.key.Name, did)
+		return fmt.Sprintf("%s: as it should be, after %s", p.subject(), did)
 	}
-	return fmt.Sprintf("%s: %s after %s: %s", p.key.Name, p.endWord(end), did, explain(end))
+	return fmt.Sprintf("%s: %s after %s: %s", p.subject(), p.endWord(end), did, explain(end))
 }
 
 func (p *passes) endWord(end error) string {

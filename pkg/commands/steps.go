@@ -38,8 +38,10 @@ func (f *stepFlags) add(cmd *cobra.Command) {
 }
 
 // steps are the steps to run, in their order.
-func (f stepFlags) steps() ([]plan.Stage, error) {
-	steps := stages.ClusterWith(f.options)
+func (f stepFlags) steps() ([]plan.Stage, error) { return f.chosen(stages.ClusterWith(f.options)) }
+
+// chosen are those of all steps that are to run, in their order.
+func (f stepFlags) chosen(steps []plan.Stage) ([]plan.Stage, error) {
 	only, err := canonical(f.only, steps)
 	if err != nil {
 		return nil, err

@@ -63,6 +63,12 @@ func (w *BackupWorld) Observe(ctx context.Context, into *plan.Snapshot, facets p
 	return nil
 }
 
+// Gates asks what has to hold before anything is changed.
+func (w *BackupWorld) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error) {
+	w.subject = "backup"
+	return w.World.Gates(ctx, o)
+}
+
 // readBackup reads the record. One that is being deleted may be invalid: its deletion is
 // carried out all the same.
 func (w *BackupWorld) readBackup(ctx context.Context) error {

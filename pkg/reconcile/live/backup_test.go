@@ -285,7 +285,7 @@ func TestDataThatWasDeletedIsRestored(t *testing.T) {
 	v.put(newRestore(func(*v1beta2.FoundationDBRestore) {}))
 
 	refused := v.passOver(v.restore, stages.Restore())
-	if got := fmt.Sprint(refused.Failures); refused.Outcome != reconcile.Failed || !strings.Contains(got, "non-empty destination database") {
+	if got := fmt.Sprint(refused.Failures); refused.Outcome != reconcile.Blocked || !strings.Contains(got, "non-empty destination database") {
 		t.Errorf("into a database with data: %s, %s", refused.Outcome, got)
 	}
 	if status := v.theRestore(); status.Running || status.State != "" {

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -49,14 +50,14 @@ const (
 )
 
 func (w *World) noOperator(ctx context.Context) (plan.Check, error) {
-	c := plan.Check{Question: "is no live operator managing this cluster?", Gate: plan.GateOperator}
+	c := plan.Check{Question: "is no live operator managing this " + cmp.Or(w.subject, "cluster") + "?", Gate: plan.GateOperator}
 	if skipped := w.skipped(); skipped {
 		c.OK, c.Evidence = true, "spec.skip is true, which the operator obeys"
 		return c, nil
 	}
 	deployments, err := listed[appsv1.Deployment](ctx, w.Client, nil, &appsv1.DeploymentList{})
 	if hidden(err) {
-		c.Evidence = "nobody can tell: listing Deployments in all namespaces is forbidden; set spec.skip to true if an operator runs, and use --coexist if none does"
+		c.Evidence = "nobody can tell: listing Deployments in all namespaces is forbidden; " + w.wayPast()
 		return c, nil
 	}
 	if err != nil {
@@ -64,7 +65,7 @@ func (w *World) noOperator(ctx context.Context) (plan.Check, error) {
 	}
 	leases, err := listed[coordinationv1.Lease](ctx, w.Client, nil, &coordinationv1.LeaseList{})
 	if hidden(err) {
-		c.Evidence = "nobody can tell: listing Leases in all namespaces is forbidden; set spec.skip to true if an operator runs, and use --coexist if none does"
+		c.Evidence = "nobody can tell: listing Leases in all namespaces is forbidden; " + w.wayPast()
 		return c, nil
 	}
 	if err != nil {
@@ -81,6 +82,15 @@ func (w *World) noOperator(ctx context.Context) (plan.Check, error) {
 	}
 	c.OK, c.Evidence = true, "no operator's Deployment is ready and none of its Leases is renewed"
 	return c, nil
+}
+
+// wayPast is what to do where operators are hidden. No operator passes over a backup or a
+// restore because its record says so.
+func (w *World) wayPast() string {
+	if w.subject != "" {
+		return "use --coexist if none runs"
+	}
+	return "set spec.skip to true if an operator runs, and use --coexist if none does"
 }
 
 func (w *World) skipped() bool {

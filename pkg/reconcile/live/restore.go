@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -148,6 +149,12 @@ func (w *RestoreWorld) readRestores(ctx context.Context) (plan.RestoreFacts, err
 	return facts, nil
 }
 
+// Gates asks what has to hold before anything is changed.
+func (w *RestoreWorld) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error) {
+	w.subject = "restore"
+	return w.World.Gates(ctx, o)
+}
+
 // Act implements reconcile.Actor.
 func (w *RestoreWorld) Act(ctx context.Context, a plan.Action) error {
 	if err := w.stillOurs(ctx); err != nil {
@@ -181,7 +188,10 @@ func (w *RestoreWorld) startRestore(ctx context.Context, a plan.StartRestore) er
 	}
 	err = tools.StartRestore(ctx, a.Start)
 	switch admin.KindOf(err) { //nolint:exhaustive // after all others it may have been started
-	case admin.KindRefused, admin.KindBadInput, admin.KindBadClusterFile, admin.KindBinaryMissing, admin.KindNotYet, admin.KindLocked:
+	case admin.KindRefused:
+		refused := &reconcile.RefusedError{Check: plan.Check{Question: "does the database take the restore?", Evidence: err.Error(), Gate: plan.GateRestore}}
+		return errors.Join(refused, w.writeRestoreStatus(context.WithoutCancel(ctx), before))
+	case admin.KindBadInput, admin.KindBadClusterFile, admin.KindBinaryMissing, admin.KindNotYet, admin.KindLocked:
 		return errors.Join(err, w.writeRestoreStatus(context.WithoutCancel(ctx), before))
 	}
 	return err

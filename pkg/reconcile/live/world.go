@@ -59,7 +59,8 @@ type World struct {
 	locked *heldLock
 	quiet  time.Time // until when other instances must not act
 
-	nodesWanted bool // nodes are read whatever the spec's rules are about
+	nodesWanted bool   // nodes are read whatever the spec's rules are about
+	subject     string // what a pass is about, where that is no cluster
 }
 
 // NotFoundError means that the custom resource does not exist.

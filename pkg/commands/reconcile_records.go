@@ -1,0 +1,135 @@
+package commands
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+)
+
+// recordKind is a kind of resource, other than a cluster, that a pass can be about.
+type recordKind struct {
+	// short is what the resource is called in commands.
+	short   string
+	plural  string
+	stages  func() []plan.Stage
+	powers  func() []power
+	connect func(e *Env, key types.NamespacedName) (Session, error)
+}
+
+var (
+	backupKind = &recordKind{
+		short: "fdbbackup", plural: "foundationdbbackups", stages: stages.Backup, powers: backupPowers,
+		connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectBackup(key) },
+	}
+	restoreKind = &recordKind{
+		short: "fdbrestore", plural: "foundationdbrestores", stages: stages.Restore, powers: restorePowers,
+		connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectRestore(key) },
+	}
+)
+
+// recordKindOf is the kind that the argument names, and the rest of it; nil for all else.
+func recordKindOf(args []string) (*recordKind, string) {
+	if len(args) != 1 {
+		return nil, ""
+	}
+	prefix, name, found := strings.Cut(args[0], "/")
+	for _, kind := range []*recordKind{backupKind, restoreKind} {
+		known := []string{kind.short, strings.TrimSuffix(kind.plural, "s"), kind.plural, kind.plural + "." + v1beta2.GroupVersion.Group}
+		if found && slices.Contains(known, strings.ToLower(prefix)) {
+			return kind, name
+		}
+	}
+	return nil, ""
+}
+
+// named is a key as documents name what they are about: fdbbackup/NAME, and a cluster by
+// its name alone.
+func (k *recordKind) named(key types.NamespacedName) types.NamespacedName {
+	if k != nil {
+		key.Name = k.short + "/" + key.Name
+	}
+	return key
+}
+
+// runOn is a pass over a backup or a restore.
+func (o reconcileOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name string) error {
+	steps, err := o.checkOn(env, kind, name)
+	if err != nil {
+		return err
+	}
+	namespace, err := env.namespace()
+	if err != nil {
+		return err
+	}
+	key := types.NamespacedName{Namespace: namespace, Name: name}
+	return env.carryOut(ctx, key, change{
+		changeFlags: o.changeFlags, words: o.words(kind.named(key).Name), stages: steps, needs: kind.powers(),
+		partial: len(o.only)+len(o.skip) > 0, record: kind,
+	})
+}
+
+// checkOn finds what is wrong with the flags before anything is read.
+func (o reconcileOptions) checkOn(env *Env, kind *recordKind, name string) ([]plan.Stage, error) {
+	switch {
+	case name == "" || strings.Contains(name, "/"):
+		return nil, usagef("which one? want %s/NAME", kind.short)
+	case o.name != "":
+		return nil, usagef("one at a time: both %s/%s and the cluster %s are given", kind.short, name, o.name)
+	case o.watch || o.metricsAddr != "":
+		return nil, usagef("--watch is for clusters; repeat passes over %s/%s with --wait", kind.short, name)
+	case o.plan != "":
+		return nil, usagef("--plan is for clusters; look with --dry-run")
+	case o.options != stages.Options{}:
+		return nil, usagef("--adopt and --replace-on-security-context-change are for clusters")
+	}
+	if err := o.changeFlags.check(env); err != nil {
+		return nil, err
+	}
+	return o.chosen(kind.stages())
+}
+
+// backupPowers are what it takes to run passes over backups.
+func backupPowers() []power {
+	crd := v1beta2.GroupVersion.Group
+	return append(recordPowers(),
+		power{"get", crd, "foundationdbbackups", ""},
+		power{"patch", crd, "foundationdbbackups", ""}, // finalizers
+		power{"update", crd, "foundationdbbackups", "status"},
+		power{"get", "apps", "deployments", ""},
+		power{"create", "apps", "deployments", ""},
+		power{"update", "apps", "deployments", ""},
+		power{"delete", "apps", "deployments", ""},
+		power{"delete", "", "pods", ""},
+	)
+}
+
+// restorePowers are what it takes to run passes over restores.
+func restorePowers() []power {
+	crd := v1beta2.GroupVersion.Group
+	return append(recordPowers(),
+		power{"get", crd, "foundationdbclusters", ""},
+		power{"list", crd, "foundationdbbackups", ""}, // to find their agents
+		power{"get", crd, "foundationdbrestores", ""},
+		power{"update", crd, "foundationdbrestores", "status"},
+	)
+}
+
+// recordPowers are what both take: tools in pods of agents, and a Lease.
+func recordPowers() []power {
+	return []power{
+		{"list", "", "pods", ""},
+		{"create", "", "pods", "exec"},
+		{"get", "coordination.k8s.io", "leases", ""},
+		{"create", "coordination.k8s.io", "leases", ""},
+		{"update", "coordination.k8s.io", "leases", ""},
+	}
+}
+
+// subject is what the passes are about, as the command named it.
+func (p *passes) subject() string { return p.run.record.named(p.key).Name }

@@ -1,0 +1,229 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+)
+
+// vault is a cluster that is up, a backup of it, and a restore into it.
+type vault struct {
+	*given
+	api   client.Client
+	files agentFiles
+	agent *fdbsim.Agent
+}
+
+type agentFiles map[string]string
+
+func (f agentFiles) ReadFile(name string) ([]byte, error) {
+	if content, ok := f[name]; ok {
+		return []byte(content), nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+func (f agentFiles) WriteFile(name string, content []byte) error {
+	f[name] = string(content)
+	return nil
+}
+func (f agentFiles) Writable(string) bool { return true }
+
+func agentEnv() map[string]string {
+	return map[string]string{"FDB_CLUSTER_FILE": fdb.BackupClusterFile, "FDB_BLOB_CREDENTIALS": "/credentials"}
+}
+
+const storeSecret = "hunter2"
+
+func newVault(t *testing.T) *vault {
+	t.Helper()
+	v := &vault{given: up(t), files: agentFiles{"/credentials": `{"accounts":{"key@store":{"secret":"` + storeSecret + `"}}}`}}
+	v.world.FDB.AddBlobStore(fdbsim.BlobStore{Host: "store:443", Secrets: map[string]string{"key": storeSecret}, Buckets: []string{"fdb-backups"}})
+	v.files[fdb.BackupClusterFile] = v.world.Record.Status.ConnectionString + "\n"
+	place := &v1beta2.BlobStoreConfiguration{AccountName: "key@store", BackupName: "nightly", URLParameters: []v1beta2.URLParameter{"region=eu"}}
+	b := &v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: "fdb", UID: "b", Generation: 1}}
+	b.Spec.Version, b.Spec.ClusterName, b.Spec.BlobStoreConfiguration = "7.3.79", "sample", place
+	r := &v1beta2.FoundationDBRestore{ObjectMeta: metav1.ObjectMeta{Name: "again", Namespace: "fdb", UID: "r"}}
+	r.Spec.DestinationClusterName, r.Spec.BlobStoreConfiguration = "sample", place
+	scheme, err := newScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.api = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(newMapper()).WithStatusSubresource(b, r, &appsv1.Deployment{}, &corev1.Pod{}).
+		WithObjects(b, r, v.world.Record.DeepCopy()).Build()
+	v.record = v.open
+	return v
+}
+
+func (v *vault) open(e *Env, key types.NamespacedName) (Session, error) {
+	fill := func(w *live.World) {
+		w.Client, w.Key, w.Holder, w.Clock, w.Overrides = v.api, key, e.Holder, v.clock, e.Overrides
+		w.Transport = func(*corev1.Pod) admin.Transport { return agentTransport{v} }
+	}
+	if key.Name == "again" {
+		w := &live.RestoreWorld{Name: key}
+		fill(&w.World)
+		return w, nil
+	}
+	w := &live.BackupWorld{}
+	fill(&w.World)
+	return kubelet{w, v}, nil
+}
+
+// kubelet has the agents run that a deployment asks for, before anybody looks.
+type kubelet struct {
+	*live.BackupWorld
+	vault *vault
+}
+
+func (k kubelet) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	v, d := k.vault, &appsv1.Deployment{}
+	if v.api.Get(ctx, types.NamespacedName{Namespace: "fdb", Name: "nightly-backup-agents"}, d) == nil && v.agent == nil {
+		v.agent, _ = v.world.FDB.StartBackupAgent(fdbsim.Tool{Name: "backup_agent", Version: "7.3.79", Files: v.files, Env: agentEnv()})
+		pod := &corev1.Pod{ObjectMeta: *d.Spec.Template.ObjectMeta.DeepCopy()}
+		pod.Name, pod.Namespace = "agent", "fdb"
+		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: v1beta2.ContainerMain, Ready: true}}}
+		if err := v.api.Create(ctx, pod); err != nil {
+			return err
+		}
+		d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, ReadyReplicas: 2, UpdatedReplicas: 2}
+		if err := v.api.Status().Update(ctx, d); err != nil {
+			return err
+		}
+	}
+	return k.BackupWorld.Observe(ctx, into, facets)
+}
+
+// agentTransport runs the simulated tools in a pod of agents.
+type agentTransport struct{ *vault }
+
+func (a agentTransport) Run(ctx context.Context, c admin.Command) (admin.Result, error) {
+	a.ran = append(a.ran, strings.Join(c.Argv, " "))
+	var stdout, stderr bytes.Buffer
+	argv := append([]string{"timeout", fmt.Sprint(c.Limit.Seconds())}, c.Argv...)
+	exit := a.world.FDB.RunCommand(ctx, argv, fdbsim.Tool{Version: "7.3.79", Files: a.files, Env: agentEnv(), Stdout: &stdout, Stderr: &stderr})
+	return admin.Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), ExitCode: exit}, nil
+}
+
+func (agentTransport) Open(context.Context, admin.Command) (*admin.Session, error) {
+	return nil, fmt.Errorf("nobody talks to backup tools")
+}
+
+func (v *vault) fdbcli(line string) string {
+	v.t.Helper()
+	r, err := agentTransport{v}.Run(v.t.Context(), admin.Command{Argv: []string{"fdbcli", "-C", fdb.BackupClusterFile, "--exec", line}, Limit: time.Minute})
+	if err != nil || r.ExitCode != 0 {
+		v.t.Fatalf("%s: %+v %v", line, r, err)
+	}
+	return string(r.Stdout)
+}
+
+func TestABackupAndARestoreByCommand(t *testing.T) {
+	v := newVault(t)
+	v.fdbcli("writemode on; set greeting hello")
+	must := func(want int, says string, args ...string) {
+		t.Helper()
+		if got := v.run(args...); got != want || !strings.Contains(v.out.String()+v.err.String(), says) {
+			t.Errorf("%v: exit code %d, want %d, and %q\nstdout: %s\nstderr: %s", args, got, want, says, &v.out, &v.err)
+		}
+		if strings.Contains(v.out.String()+v.err.String()+strings.Join(v.ran, "\n"), storeSecret) {
+			t.Errorf("%v: the secret was said or run", args)
+		}
+	}
+	must(ExitNo, "ApplyAgents", "reconcile", "fdbbackup/nightly", "--dry-run")
+	must(ExitDone, "start a backup on tag default", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	must(ExitDone, "fdbbackup/nightly: as it should be; nothing was to do", "reconcile", "foundationdbbackup/nightly", "--yes")
+	v.world.FDB.Advance(time.Minute)
+	must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "-o", "json")
+	must(ExitRefused, "non-empty destination database", "reconcile", "fdbrestore/again", "--yes")
+	v.fdbcli(`writemode on; clearrange "" \xff`)
+	must(ExitDone, "the restore is completed", "reconcile", "fdbrestore/again", "--yes", "--wait")
+	if got := v.fdbcli("get greeting"); !strings.Contains(got, "hello") {
+		t.Errorf("got %s", got)
+	}
+	v.checkAudit()
+}
+
+// checkAudit makes sure that the audit tells what was about what, and no secret.
+func (v *vault) checkAudit() {
+	v.t.Helper()
+	var text []byte
+	err := filepath.WalkDir(v.env["XDG_STATE_HOME"], func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			text, err = os.ReadFile(path)
+		}
+		return err
+	})
+	if err != nil || bytes.Contains(text, []byte(storeSecret)) {
+		v.t.Errorf("the audit holds a secret, or cannot be read: %v", err)
+	}
+	for _, want := range []string{`"fdbbackup/nightly"`, `"fdbrestore/again"`, `"StartRestore"`} {
+		if !bytes.Contains(text, []byte(want)) {
+			v.t.Errorf("the audit lacks %s", want)
+		}
+	}
+	for line := range bytes.Lines(text) {
+		if !json.Valid(line) {
+			v.t.Errorf("not JSON: %s", line)
+		}
+	}
+}
+
+func TestWhatIsWrongWithACommandAboutABackup(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want int
+		says string
+	}{
+		"no name":                  {[]string{"fdbbackup/", "--yes"}, ExitUsage, "want fdbbackup/NAME"},
+		"a cluster as well":        {[]string{"fdbbackup/nightly", "-c", "sample", "--yes"}, ExitUsage, "one at a time"},
+		"--watch":                  {[]string{"fdbbackup/nightly", "--watch", "--yes"}, ExitUsage, "--watch is for clusters"},
+		"--adopt":                  {[]string{"fdbrestore/again", "--adopt", "--yes"}, ExitUsage, "are for clusters"},
+		"--plan":                   {[]string{"fdbrestore/again", "--plan", "plan.json", "--yes"}, ExitUsage, "--plan is for clusters"},
+		"a step of a cluster":      {[]string{"fdbbackup/nightly", "--only", "AddPods", "--yes"}, ExitUsage, "the steps are CarryOutDeletion, UpdateBackupStatus"},
+		"nobody agreed":            {[]string{"fdbbackup/nightly"}, ExitUnconfirmed, "--yes"},
+		"a backup unknown":         {[]string{"fdbbackup/other", "--yes"}, ExitUsage, "there is no FoundationDBBackup other in namespace fdb"},
+		"a restore without agents": {[]string{"fdbrestore/again", "--yes"}, ExitWaiting, "no backup agent runs and is ready"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := newVault(t)
+			if got := v.run(append([]string{"reconcile"}, tt.args...)...); got != tt.want || !strings.Contains(v.out.String()+v.err.String(), tt.says) {
+				t.Errorf("exit code %d, want %d, and %q\nstdout: %s\nstderr: %s", got, tt.want, tt.says, &v.out, &v.err)
+			}
+		})
+	}
+}
+
+func TestARightThatIsMissingIsNamedBeforeABackupIsTouched(t *testing.T) {
+	v := newVault(t)
+	v.denied = []string{"create deployments.apps"}
+	if got := v.run("reconcile", "fdbbackup/nightly", "--yes"); got != ExitForbidden || !strings.Contains(v.err.String(), "create deployments.apps; nothing was changed") {
+		t.Errorf("exit code %d: %s", got, &v.err)
+	}
+	if len(stages.Backup()) == 0 || len(v.ran) > 0 {
+		t.Errorf("ran %v", v.ran)
+	}
+}
