@@ -23,7 +23,7 @@ const agentJoin = 100 * time.Millisecond
 // StartBackupAgent starts a backup_agent. It exits at once, with a code other
 // than zero, when its command line or cluster file is wrong.
 func (w *World) StartBackupAgent(t Tool) (running *Agent, exit int) {
-	c, exit := newBackupTool(w, context.Background(), t)
+	c, exit := newBackupTool(context.Background(), w, t)
 	if c == nil {
 		return nil, exit
 	}
@@ -71,7 +71,7 @@ func (db *database) agents() []*agent {
 
 // runAgent is backup_agent as a process: it runs until it is killed.
 func (w *World) runAgent(ctx context.Context, t Tool) int {
-	running, exit := w.StartBackupAgent(t)
+	running, exit := w.StartBackupAgent(t) //nolint:contextcheck // an agent lives until it is stopped
 	if running == nil {
 		return exit
 	}

@@ -71,13 +71,6 @@ func (b *backup) active() bool {
 	return b != nil && (b.state == backupSubmitted || b.state == backupRunning || b.state == backupDifferential)
 }
 
-func (b *backup) stateOf() backupState {
-	if b == nil {
-		return backupNeverRan
-	}
-	return b.state
-}
-
 // tagNames are the tags that ever had a backup.
 func (db *database) tagNames() []string { return slices.Sorted(maps.Keys(db.backups.tags)) }
 

@@ -169,7 +169,9 @@ var backupRules = []struct {
 	{regexp.MustCompile(`\d+s ago`), "Ns ago"},
 }
 
-func init() { maps.Copy(replays, backupReplays) }
+func init() { //nolint:gochecknoinits // the table of replays is split by subject
+	maps.Copy(replays, backupReplays)
+}
 
 // backupReplays are the recorded scenarios with backups and restores.
 var backupReplays = map[string]replay{

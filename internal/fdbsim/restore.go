@@ -221,9 +221,10 @@ func (db *database) statusLine(r *restore) string {
 	if shown.whole {
 		ranges = append(slices.Clone(ranges), systemRanges...)
 	}
-	line := db.progressLine(r) + "  URL: " + shown.url
+	var line strings.Builder
+	line.WriteString(db.progressLine(r) + "  URL: " + shown.url)
 	for _, k := range ranges {
-		line += fmt.Sprintf("  Range: '%s'-'%s'", printable(k.begin), printable(k.end))
+		fmt.Fprintf(&line, "  Range: '%s'-'%s'", printable(k.begin), printable(k.end))
 	}
-	return line + fmt.Sprintf("  AddPrefix: '%s'  RemovePrefix: '%s'  Version: %d", printable(shown.addPrefix), printable(shown.removePrefix), shown.version)
+	return line.String() + fmt.Sprintf("  AddPrefix: '%s'  RemovePrefix: '%s'  Version: %d", printable(shown.addPrefix), printable(shown.removePrefix), shown.version)
 }

@@ -99,7 +99,7 @@ var (
 	// errStoreSilent means that the store never answers.
 	errStoreSilent = errors.New("the store does not answer")
 	// errNotADirectory means that the path cannot be made.
-	errNotADirectory = errors.New("Platform error")
+	errNotADirectory = errors.New("the path is a file")
 )
 
 // reach tells whether a tool gets through to the store of a URL.

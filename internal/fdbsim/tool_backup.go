@@ -1,6 +1,7 @@
 package fdbsim
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,17 +36,17 @@ func backupCommands() map[string]backupCommand {
 		"list":        {options{"base_url": true}, (*backupTool).listBackups, false},
 		"delete":      {options{"destcontainer": true}, (*backupTool).deleteBackup, false},
 		"describe":    {with(options{"cluster_file": true, "destcontainer": true}, "json", "version_timestamps"), (*backupTool).describeBackup, false},
-		"expire": {with(options{"cluster_file": true, "destcontainer": true}, "expire_before_version=", "delete_before_days=", "force"),
-			(*backupTool).expireBackup, false},
+		"expire": {
+			with(options{"cluster_file": true, "destcontainer": true}, "expire_before_version=", "delete_before_days=", "force"),
+			(*backupTool).expireBackup, false,
+		},
 	}
 }
 
 // with adds options: those that end in an equals sign have a value.
 func with(base options, more ...string) options {
 	all := options{}
-	for name, takes := range base {
-		all[name] = takes
-	}
+	maps.Copy(all, base)
 	for _, name := range more {
 		plain, takes := strings.CutSuffix(name, "=")
 		all[plain] = takes

@@ -16,7 +16,7 @@ type backupTool struct {
 }
 
 // newBackupTool prepares a run; nil when it cannot begin.
-func newBackupTool(w *World, ctx context.Context, t Tool) (*backupTool, int) {
+func newBackupTool(ctx context.Context, w *World, t Tool) (*backupTool, int) {
 	version, err := fdb.ParseVersion(t.Version)
 	if err != nil {
 		fmt.Fprintf(t.Stderr, "ERROR: %v\n", err)
@@ -30,7 +30,7 @@ func newBackupTool(w *World, ctx context.Context, t Tool) (*backupTool, int) {
 
 // runBackupTool runs fdbbackup or fdbrestore to its end.
 func (w *World) runBackupTool(ctx context.Context, t Tool, main func(*backupTool) int) int {
-	c, exit := newBackupTool(w, ctx, t)
+	c, exit := newBackupTool(ctx, w, t)
 	if c == nil {
 		return exit
 	}

@@ -1,7 +1,6 @@
 package fdbsim
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -165,9 +164,10 @@ func (c *backupTool) chooseVersion(found *container, r *restore) (exit int, done
 	return exitOK, false
 }
 
-var (
-	errDuplicateRestore = errors.New("Restore duplicate request")
-	errNotEmpty         = errors.New("Attempted to restore into a non-empty destination database")
+// Reasons not to start a restore, in the words of the tools.
+const (
+	duplicateRestore = "Restore duplicate request"
+	notEmpty         = "Attempted to restore into a non-empty destination database"
 )
 
 // queueRestore submits a restore. A database that somebody else has locked keeps
@@ -177,8 +177,8 @@ func (c *backupTool) queueRestore(r *restore) int {
 	if err != nil {
 		return exitCode(err)
 	}
-	if err := db.refuseRestore(r); err != nil {
-		return c.errorOut(err.Error())
+	if refusal := db.refuseRestore(r); refusal != "" {
+		return c.errorOut(refusal)
 	}
 	if _, err := c.wait(time.Time{}, func() bool { return db.lockUID() == "" }); err != nil {
 		return exitCode(err)
@@ -199,15 +199,16 @@ func (c *backupTool) queueRestore(r *restore) int {
 	return exitOK
 }
 
-func (db *database) refuseRestore(r *restore) error {
+// refuseRestore says why a restore is not started, "" where it is.
+func (db *database) refuseRestore(r *restore) string {
 	if db.restoreOf(r.tag).runnable() {
-		return errDuplicateRestore
+		return duplicateRestore
 	}
 	for _, k := range r.ranges {
 		begin, end := r.addPrefix+strings.TrimPrefix(k.begin, r.removePrefix), r.addPrefix+strings.TrimPrefix(k.end, r.removePrefix)
 		if len(db.keys.latestRange(begin, min(end, userEnd))) > 0 {
-			return errNotEmpty
+			return notEmpty
 		}
 	}
-	return nil
+	return ""
 }

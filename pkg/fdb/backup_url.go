@@ -48,7 +48,9 @@ func (p BackupPlace) URL() (string, error) {
 			return "", fmt.Errorf("parameter %q is not name=value", parameter)
 		}
 		query.Set(name, value)
-		secure = secure && !(value == "0" && (name == "sc" || name == "secure_connection"))
+		if value == "0" && (name == "sc" || name == "secure_connection") {
+			secure = false
+		}
 	}
 	u := url.URL{Scheme: "blobstore", Host: withPort(host, secure), Path: "/" + p.Name, RawQuery: query.Encode()}
 	if key != "" {

@@ -166,7 +166,7 @@ func (w *BackupWorld) readBackupStatus(ctx context.Context) (plan.BackupFacts, e
 	switch {
 	case err != nil:
 		facts.NotAsked = err.Error()
-		return facts, nil
+		return facts, nil //nolint:nilerr // what cannot be asked is a fact that stages decide on
 	case tools == nil:
 		facts.NotAsked = noAgent
 		return facts, nil

@@ -46,7 +46,7 @@ func told(v *vault, w worldOfBackups, all []plan.Stage, into *strings.Builder) r
 	p := reconcile.Pass{Stages: all, Observer: w, Actor: w, Seed: 42, Report: func(e reconcile.Event) {
 		fmt.Fprintf(into, "%+v\n", e)
 		if d, ok := e.(reconcile.StageDecided); ok {
-			for _, a := range d.Decision.Actions {
+			for _, a := range d.Actions {
 				fmt.Fprintln(into, a.Describe(), a.Subject())
 			}
 		}

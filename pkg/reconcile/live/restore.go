@@ -131,7 +131,7 @@ func (w *RestoreWorld) readRestores(ctx context.Context) (plan.RestoreFacts, err
 	switch {
 	case err != nil:
 		facts.NotAsked = err.Error()
-		return facts, nil
+		return facts, nil //nolint:nilerr // what cannot be asked is a fact that stages decide on
 	case tools == nil:
 		facts.NotAsked = noAgent + "; a FoundationDBBackup of the cluster, also one that is Stopped, gives it agents"
 		return facts, nil
@@ -143,7 +143,7 @@ func (w *RestoreWorld) readRestores(ctx context.Context) (plan.RestoreFacts, err
 	facts.AsOf = w.Clock.Now().UTC()
 	if err != nil {
 		facts.Unreachable = err.Error()
-		return facts, nil
+		return facts, nil //nolint:nilerr // what cannot be asked is a fact that stages decide on
 	}
 	facts.All, facts.Read = all, true
 	return facts, nil

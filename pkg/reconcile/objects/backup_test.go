@@ -100,7 +100,7 @@ func TestImagesOfAgents(t *testing.T) {
 	if d, err := AgentDeployment(nightly(tagged)); err == nil {
 		t.Errorf("a tag without leave gives %s", d.Spec.Template.Spec.Containers[0].Image)
 	}
-	allowed := func(b *v1beta2.FoundationDBBackup) { b.Spec.AllowTagOverride = new(true) }
+	allowed := func(b *v1beta2.FoundationDBBackup) { b.Spec.AllowTagOverride = new(true) } //nolint:staticcheck // deprecated, and still read
 	d, err := AgentDeployment(nightly(tagged, allowed))
 	if err != nil || d.Spec.Template.Spec.Containers[0].Image != "registry.example/fdb:mine" {
 		t.Errorf("%v, %v", d, err)

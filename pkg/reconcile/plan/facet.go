@@ -44,8 +44,10 @@ const (
 	EverythingOfBackups = Backup | Agents | BackupStatus | Restore | RestoreStatus
 )
 
-var facetNames = []string{"record", "nodes", "pods", "volumes", "services", "config map", "pod files", "database", "coordination",
-	"backup", "agents", "backup status", "restore", "restore status"}
+var facetNames = []string{
+	"record", "nodes", "pods", "volumes", "services", "config map", "pod files", "database", "coordination",
+	"backup", "agents", "backup status", "restore", "restore status",
+}
 
 // String lists the facets' names, separated by commas.
 func (f Facet) String() string {

@@ -33,10 +33,10 @@ const backupDelay = 10 * time.Second
 // managed is a stage for backups that are looked after, on an answer of the database:
 // without one nothing is known, so nothing is done. Records that are being deleted are
 // left to carryOutDeletion.
-func managed(name string, more plan.Facet, decide func(plan.Snapshot) plan.Decision) plan.Stage {
+func managed(name string, decide func(plan.Snapshot) plan.Decision) plan.Stage {
 	return plan.Stage{
 		Name:  name,
-		Reads: plan.Backup | plan.BackupStatus | more,
+		Reads: plan.Backup | plan.BackupStatus,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if !s.Backup.IsManaged() || s.Backup.DeletionTimestamp != nil {
 				return plan.Decision{}

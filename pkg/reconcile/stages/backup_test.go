@@ -274,8 +274,10 @@ func TestUpdateBackupAgents(t *testing.T) {
 }
 
 func TestBackupStagesArePureAndHonest(t *testing.T) {
-	changes := []change{same, neverRan, hasFinished, toAnotherPlace, unasked, unmanaged, oneTime, deleting, state(v1beta2.BackupStatePaused), state(v1beta2.BackupStateStopped),
-		policy(v1beta2.BackupDeletionPolicyStop), policy(v1beta2.BackupDeletionPolicyCleanup)}
+	changes := []change{
+		same, neverRan, hasFinished, toAnotherPlace, unasked, unmanaged, oneTime, deleting, state(v1beta2.BackupStatePaused), state(v1beta2.BackupStateStopped),
+		policy(v1beta2.BackupDeletionPolicyStop), policy(v1beta2.BackupDeletionPolicyCleanup),
+	}
 	all := plan.Everything | plan.EverythingOfBackups
 	for _, first := range changes {
 		for _, second := range changes {

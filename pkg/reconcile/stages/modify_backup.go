@@ -10,7 +10,7 @@ import (
 // modifyBackup changes the snapshot period or the place of a running, continuous backup.
 // What it wrote so far stays where it is, and the new place is restorable only after the
 // next whole snapshot.
-var modifyBackup = managed("ModifyBackup", 0, func(s plan.Snapshot) plan.Decision {
+var modifyBackup = managed("ModifyBackup", func(s plan.Snapshot) plan.Decision {
 	if !needsModification(s) {
 		return plan.Decision{}
 	}

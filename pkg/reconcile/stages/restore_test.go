@@ -90,8 +90,10 @@ func TestUpdateRestoreStatus(t *testing.T) {
 		"does not take another's restore for its own":  {given: changed(started, shown(fdb.RestoreCompleted), anotherSource), does: []string{"record what was observed: the restore is Unknown"}, holds: "the database does not know of it", human: true},
 		"remembers what was done":                      {given: changed(recorded(v1beta2.RestoreStateCompleted, false), shown(fdb.RestoreRunning), anotherSource)},
 		"keeps what the database last said":            {given: changed(started, nobodyAnswers), holds: "nobody can tell how far the restore is"},
-		"tells its last error": {given: changed(recorded(v1beta2.RestoreStateRunning, true), shown(fdb.RestoreRunning), func(s *plan.Snapshot) { s.RestoreStatus.All[0].LastError = "'File not found'" }),
-			holds: "'File not found'"},
+		"tells its last error": {
+			given: changed(recorded(v1beta2.RestoreStateRunning, true), shown(fdb.RestoreRunning), func(s *plan.Snapshot) { s.RestoreStatus.All[0].LastError = "'File not found'" }),
+			holds: "'File not found'",
+		},
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 
 // startBackup starts a backup that should run and does not. It decides on what the
 // database says now, where the operator goes by what it saw when its pass began.
-var startBackup = managed("StartBackup", 0, func(s plan.Snapshot) plan.Decision {
+var startBackup = managed("StartBackup", func(s plan.Snapshot) plan.Decision {
 	if !needsStart(s) {
 		return plan.Decision{}
 	}

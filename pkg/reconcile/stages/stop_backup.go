@@ -6,7 +6,7 @@ import (
 
 // stopBackup ends a backup that should not run any more. It ends once it is restorable:
 // what was written so far stays of use.
-var stopBackup = managed("StopBackup", 0, func(s plan.Snapshot) plan.Decision {
+var stopBackup = managed("StopBackup", func(s plan.Snapshot) plan.Decision {
 	if !needsStop(s) {
 		return plan.Decision{}
 	}

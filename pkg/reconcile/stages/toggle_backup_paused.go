@@ -7,7 +7,7 @@ import (
 // toggleBackupPaused pauses the agents, or has them go on. This is one switch for all
 // agents of a database: several backups of one cluster have to agree about it. Agents go
 // on for a backup that is to be stopped as well: restores need them.
-var toggleBackupPaused = managed("ToggleBackupPaused", 0, func(s plan.Snapshot) plan.Decision {
+var toggleBackupPaused = managed("ToggleBackupPaused", func(s plan.Snapshot) plan.Decision {
 	if !needsToggle(s) {
 		return plan.Decision{}
 	}
