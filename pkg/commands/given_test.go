@@ -162,7 +162,7 @@ func (g *given) environment() *Env {
 	return e
 }
 
-func (g *given) theClock() clock.WithTicker {
+func (g *given) theClock() clock.WithTicker { //nolint:ireturn // the clock's own shape
 	if g.now != nil {
 		return g.now
 	}

@@ -72,7 +72,7 @@ func newWatch(env *Env) *cobra.Command {
 			return o.run(cmd.Context(), env, args)
 		},
 	}
-	o.clusterFlag.add(cmd, env)
+	o.add(cmd, env)
 	flags := cmd.Flags()
 	flags.DurationVar(&o.interval, "interval", screenInterval, "how often to look")
 	flags.BoolVar(&o.allow, "allow-actions", false, "let keys change the cluster, each after a plan and a question")
@@ -107,7 +107,7 @@ func (o screenOptions) check(env *Env, args []string) error {
 		return usagef("--allow-actions needs a screen, --plain has none: choose one")
 	case o.plain && o.reconcile:
 		return usage(errors.New("--reconcile needs a screen, --plain has none"), "passes in lines of text: "+env.command("reconcile", "--watch"))
-	case !o.plain && !(env.IsTerminal(env.In) && env.IsTerminal(env.Out)):
+	case !o.plain && (!env.IsTerminal(env.In) || !env.IsTerminal(env.Out)):
 		return usage(errors.New("a screen needs a terminal, as input and as output"),
 			"lines for what changes: "+env.command(o.words(args, "watch", "--plain")...),
 			"a table, again and again: "+env.command(o.words(args, "get", "pg", "-w")...))

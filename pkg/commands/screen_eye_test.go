@@ -14,7 +14,8 @@ import (
 )
 
 func TestOneLookMakesOneWholeFrame(t *testing.T) {
-	gaze(t, func(t *testing.T, g *gazed) {
+	gaze(t, func(g *gazed) {
+		t := g.t
 		_, end := g.follow(2 * time.Second)
 		defer end()
 		v := g.after(time.Second)
@@ -47,7 +48,8 @@ func TestOneLookMakesOneWholeFrame(t *testing.T) {
 }
 
 func TestAHangingDatabaseKeepsNothingElseFromShowing(t *testing.T) {
-	gaze(t, func(t *testing.T, g *gazed) {
+	gaze(t, func(g *gazed) {
+		t := g.t
 		_, end := g.follow(2 * time.Second)
 		defer end()
 		g.after(time.Second)
@@ -77,7 +79,8 @@ func TestAHangingDatabaseKeepsNothingElseFromShowing(t *testing.T) {
 }
 
 func TestAHangingAPIServerShowsAsAnAgeingSource(t *testing.T) {
-	gaze(t, func(t *testing.T, g *gazed) {
+	gaze(t, func(g *gazed) {
+		t := g.t
 		g.hang(plan.Record)
 		_, end := g.follow(2 * time.Second)
 		defer end()
@@ -93,7 +96,8 @@ func TestAHangingAPIServerShowsAsAnAgeingSource(t *testing.T) {
 }
 
 func TestErrorsAreSaidAndTriedAgainLessOften(t *testing.T) {
-	gaze(t, func(t *testing.T, g *gazed) {
+	gaze(t, func(g *gazed) {
+		t := g.t
 		_, end := g.follow(2 * time.Second)
 		defer end()
 		g.after(time.Second)
@@ -115,7 +119,8 @@ func TestErrorsAreSaidAndTriedAgainLessOften(t *testing.T) {
 }
 
 func TestADeletedClusterIsNotShownAsItWas(t *testing.T) {
-	gaze(t, func(t *testing.T, g *gazed) {
+	gaze(t, func(g *gazed) {
+		t := g.t
 		_, end := g.follow(2 * time.Second)
 		defer end()
 		g.after(time.Second)
@@ -127,7 +132,8 @@ func TestADeletedClusterIsNotShownAsItWas(t *testing.T) {
 }
 
 func TestChangesAreSeenBeforeTheIntervalIsOver(t *testing.T) {
-	gaze(t, func(t *testing.T, g *gazed) {
+	gaze(t, func(g *gazed) {
+		t := g.t
 		_, end := g.follow(time.Hour)
 		defer end()
 		g.after(time.Second)
@@ -143,7 +149,8 @@ func TestChangesAreSeenBeforeTheIntervalIsOver(t *testing.T) {
 }
 
 func TestWhatNobodyTellsOfIsListed(t *testing.T) {
-	gaze(t, func(t *testing.T, g *gazed) {
+	gaze(t, func(g *gazed) {
+		t := g.t
 		_, end := g.follow(2 * time.Second)
 		defer end()
 		g.after(time.Second)
@@ -157,7 +164,8 @@ func TestWhatNobodyTellsOfIsListed(t *testing.T) {
 }
 
 func TestARefreshAsksAtOnce(t *testing.T) {
-	gaze(t, func(t *testing.T, g *gazed) {
+	gaze(t, func(g *gazed) {
+		t := g.t
 		feed, end := g.follow(time.Hour)
 		defer end()
 		g.after(time.Second)
@@ -171,7 +179,8 @@ func TestARefreshAsksAtOnce(t *testing.T) {
 }
 
 func TestAConditionThatNoPassRecordedKeepsItsAge(t *testing.T) {
-	gaze(t, func(t *testing.T, g *gazed) {
+	gaze(t, func(g *gazed) {
+		t := g.t
 		_, end := g.follow(2 * time.Second)
 		defer end()
 		g.after(time.Second)

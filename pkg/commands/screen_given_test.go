@@ -27,13 +27,13 @@ type gazed struct {
 }
 
 // gaze runs a test over a cluster that is as its spec asks.
-func gaze(t *testing.T, test func(t *testing.T, g *gazed)) {
+func gaze(t *testing.T, test func(g *gazed)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		g := &gazed{given: up(t), asked: map[plan.Facet]int{}}
 		g.now = clock.RealClock{}
 		g.connect = func() (Session, error) { return busySession{session{g.world, g.given}, g}, nil }
-		test(t, g)
+		test(g)
 	})
 }
 

@@ -52,7 +52,7 @@ func newRecorder(path string) (keep func(tui.Entry), done func() error, err erro
 	if path == "" {
 		return func(tui.Entry) {}, func() error { return nil }, nil
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, recordingMode)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, recordingMode) //nolint:gosec // the file that the user names
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return nil, nil, usagef("--record %s: the file exists already; choose another name, nothing is overwritten", path)
@@ -110,7 +110,7 @@ func (r *recorder) keep(e tui.Entry) {
 	if r.fault != nil || r.file == nil || (e.Frame != nil && !r.isNews(e)) {
 		return
 	}
-	text, err := json.Marshal(e)
+	text, err := json.Marshal(e) //nolint:gosec // a pass is no password
 	if err == nil {
 		line := append([]byte(ui.HideSecrets(string(bytes.TrimSpace(text)))), '\n')
 		_, err = r.file.Write(line)

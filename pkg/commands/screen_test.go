@@ -91,7 +91,8 @@ func (g *gazed) watchPlain(steps []func(), args ...string) int {
 }
 
 func TestPlainSaysInWordsWhatChanges(t *testing.T) {
-	gaze(t, func(t *testing.T, g *gazed) {
+	gaze(t, func(g *gazed) {
+		t := g.t
 		id := string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)
 		code := g.watchPlain([]func(){
 			func() { g.world.Record.Status.ProcessGroups[0].MarkForRemoval(g.world.Now()) },
@@ -115,7 +116,8 @@ func TestPlainSaysInWordsWhatChanges(t *testing.T) {
 }
 
 func TestADumbTerminalGetsLines(t *testing.T) {
-	gaze(t, func(t *testing.T, g *gazed) {
+	gaze(t, func(g *gazed) {
+		t := g.t
 		g.env["TERM"] = "dumb"
 		g.terminal = true
 		if code := g.watchPlain(nil, "watch", "sample"); code != ExitInterrupted || !strings.Contains(g.out.String(), "sample: Healthy: ") {
@@ -130,7 +132,8 @@ func TestADumbTerminalGetsLines(t *testing.T) {
 func TestARecordingIsReplayedWithoutACluster(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "night.ndjson")
 	var seen string
-	gaze(t, func(t *testing.T, g *gazed) {
+	gaze(t, func(g *gazed) {
+		t := g.t
 		code := g.watchPlain([]func(){
 			func() { g.world.Record.Status.ProcessGroups[0].MarkForRemoval(g.world.Now()) },
 		}, "watch", "sample", "--plain", "--record", path)
@@ -142,7 +145,8 @@ func TestARecordingIsReplayedWithoutACluster(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		secret := strings.Split(strings.Split(g.world.Record.Status.ConnectionString, ":")[1], "@")[0]
+		_, rest, _ := strings.Cut(g.world.Record.Status.ConnectionString, ":")
+		secret, _, _ := strings.Cut(rest, "@")
 		if secret == "" || bytes.Contains(text, []byte(secret+"@")) {
 			t.Errorf("the secret %q of the connection string is in the recording", secret)
 		}

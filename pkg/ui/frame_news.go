@@ -12,9 +12,9 @@ func (t *Teller) drainNews(before, now Frame) (lines []string) {
 		if was := before.drain(d); was != nil {
 			state = was.State
 		}
-		told, any := t.left[d.name()]
-		moved := d.LeftBytes != nil && (!any || told-*d.LeftBytes > told/10 || *d.LeftBytes > told)
-		if d.State == state && !(moved && d.State == ExclusionMoving) {
+		told, wasTold := t.left[d.name()]
+		moved := d.LeftBytes != nil && (!wasTold || told-*d.LeftBytes > told/10 || *d.LeftBytes > told)
+		if d.State == state && (!moved || d.State != ExclusionMoving) {
 			continue
 		}
 		if d.LeftBytes != nil {

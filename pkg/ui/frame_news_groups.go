@@ -73,15 +73,20 @@ func nodeNews(before, now Frame) (lines []string) {
 		if turned(was.Unschedulable, n.Unschedulable) {
 			lines = append(lines, fmt.Sprintf("node %s: %s", n.Name, word(*n.Unschedulable, "takes no new pods", "takes new pods")))
 		}
-		for _, taint := range n.Taints {
-			if !slices.Contains(was.Taints, taint) {
-				lines = append(lines, fmt.Sprintf("node %s: tainted %s", n.Name, taint))
-			}
+		lines = append(lines, taintNews(was, n)...)
+	}
+	return lines
+}
+
+func taintNews(was, is NodeView) (lines []string) {
+	for _, taint := range is.Taints {
+		if !slices.Contains(was.Taints, taint) {
+			lines = append(lines, fmt.Sprintf("node %s: tainted %s", is.Name, taint))
 		}
-		for _, taint := range was.Taints {
-			if n.Taints != nil && !slices.Contains(n.Taints, taint) {
-				lines = append(lines, fmt.Sprintf("node %s: no longer tainted %s", n.Name, taint))
-			}
+	}
+	for _, taint := range was.Taints {
+		if is.Taints != nil && !slices.Contains(is.Taints, taint) {
+			lines = append(lines, fmt.Sprintf("node %s: no longer tainted %s", is.Name, taint))
 		}
 	}
 	return lines

@@ -95,7 +95,7 @@ func TestLooksInQuickSuccessionMakeNoRate(t *testing.T) {
 	h := &DrainHistory{Gap: 10 * time.Second}
 	var p *Progress
 	for i := range 10 { // every two seconds, with one look told twice
-		p = h.look("p", noon.Add(time.Duration(i)*2*time.Second), int64(1000-i))
+		h.look("p", noon.Add(time.Duration(i)*2*time.Second), int64(1000-i))
 		p = h.look("p", noon.Add(time.Duration(i)*2*time.Second), int64(1000-i))
 	}
 	if len(p.window) > 4 {

@@ -146,8 +146,7 @@ func (s *terminal) leave() {
 	s.press("q")
 	select {
 	case err := <-s.ended:
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, failed := errors.AsType[*exec.ExitError](err); failed {
 			s.t.Errorf("ended with exit code %d:\n%s", exit.ExitCode(), s.text())
 		}
 	case <-time.After(longest):
