@@ -3,7 +3,7 @@ module github.com/kubectl-fdb/kubectl-fdb/sandbox
 go 1.26.0
 
 require (
-	github.com/creack/pty v1.1.18
+	github.com/creack/pty v1.1.24
 	github.com/spf13/pflag v1.0.9
 	go.etcd.io/etcd/server/v3 v3.6.8
 	k8s.io/api v0.36.3

@@ -77,12 +77,15 @@ func TestWhatAPlanCreatesIsEquipped(t *testing.T) {
 	}})
 	for want, actions := range map[bool][]plan.Action{
 		true: {
-			plan.PatchMetadata{Kind: plan.KindPod, Name: "sample-storage-1"}, plan.PatchMetadata{Kind: plan.KindPVC, Name: "sample-storage-1-data"},
+			plan.PatchMetadata{Kind: plan.KindPod, Name: "sample-storage-1"},
+			plan.PatchMetadata{Kind: plan.KindPVC, Name: "sample-storage-1-data"},
 			plan.SyncPodFiles{Group: "storage-1", Pod: "sample-storage-1"},
 		},
 		false: {
-			plan.PatchMetadata{Kind: plan.KindPod, Name: "sample-storage-2"}, plan.PatchMetadata{Kind: plan.KindPVC, Name: "sample-storage-1"},
-			plan.SyncPodFiles{Group: "storage-1", Pod: "sample-storage-2"}, plan.DeletePods{},
+			plan.PatchMetadata{Kind: plan.KindPod, Name: "sample-storage-2"},
+			plan.PatchMetadata{Kind: plan.KindPVC, Name: "sample-storage-1"},
+			plan.SyncPodFiles{Group: "storage-1", Pod: "sample-storage-2"},
+			plan.DeletePods{},
 		},
 	} {
 		for _, action := range actions {

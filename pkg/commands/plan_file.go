@@ -18,7 +18,7 @@ import (
 
 // readPlan reads the file of --plan.
 func readPlan(path string) (*ui.ApprovedPlan, error) {
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(path) //nolint:gosec // the file that the user names
 	if err != nil {
 		return nil, usage(fmt.Errorf("reading the plan: %w", err))
 	}
@@ -43,9 +43,9 @@ func (p *passes) adopt(approved *ui.ApprovedPlan, key types.NamespacedName) erro
 	of := approved.Metadata
 	switch {
 	case of.Cluster != key.Name || of.Namespace != key.Namespace:
-		return usagef("the plan %s is of the cluster %s in namespace %s, not of %s in namespace %s; nothing was changed", p.change.plan, of.Cluster, of.Namespace, key.Name, key.Namespace)
+		return usagef("the plan %s is of the cluster %s in namespace %s, not of %s in namespace %s; nothing was changed", p.plan, of.Cluster, of.Namespace, key.Name, key.Namespace)
 	case approved.Command[0] != p.words[0]:
-		return usagef("the plan %s is one of the command %s, not of %s; nothing was changed", p.change.plan, approved.Command[0], p.words[0])
+		return usagef("the plan %s is one of the command %s, not of %s; nothing was changed", p.plan, approved.Command[0], p.words[0])
 	}
 	p.seed = approved.SeedNumber()
 	p.approved.addFile(approved)
@@ -63,7 +63,7 @@ func (p *passes) confirmPlan(ctx context.Context, approved *ui.ApprovedPlan) err
 		return p.showView(view, done)
 	}
 	if view.Observed.UID != approved.Observed.UID {
-		return usagef("the plan %s is of another cluster %s: one in another Kubernetes cluster, or one that was deleted since; nothing was changed", p.change.plan, p.key.Name)
+		return usagef("the plan %s is of another cluster %s: one in another Kubernetes cluster, or one that was deleted since; nothing was changed", p.plan, p.key.Name)
 	}
 	if err := p.compare(ctx, approved, view); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (p *passes) compare(ctx context.Context, approved *ui.ApprovedPlan, now ui.
 		return nil
 	}
 	if approved.OnlyDone(differences) && p.env.begunBefore(ctx, p.key, approved) {
-		p.env.talk("going on with the plan %s: of %d actions %d are done", p.change.plan, len(approved.Items), len(differences))
+		p.env.talk("going on with the plan %s: of %d actions %d are done", p.plan, len(approved.Items), len(differences))
 		return nil
 	}
 	check := plan.Check{Question: "is the world as it was when the plan was made?", Evidence: "it has moved: nothing was changed", Gate: plan.GatePlan}
@@ -116,5 +116,5 @@ func (p *passes) beyondPlan() bool {
 
 // planAnew is the hint to have another plan approved.
 func (p *passes) planAnew(why string) string {
-	return why + ": " + p.env.command(slices.Concat(p.change.command(), []string{"--dry-run", "-o", "json"})...) + " > " + quoted(p.change.plan)
+	return why + ": " + p.env.command(slices.Concat(p.change.command(), []string{"--dry-run", "-o", "json"})...) + " > " + quoted(p.plan)
 }

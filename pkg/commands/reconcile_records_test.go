@@ -101,7 +101,7 @@ type kubelet struct {
 func (k kubelet) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	v, d := k.vault, &appsv1.Deployment{}
 	if v.api.Get(ctx, types.NamespacedName{Namespace: "fdb", Name: "nightly-backup-agents"}, d) == nil && v.agent == nil {
-		v.agent, _ = v.world.FDB.StartBackupAgent(fdbsim.Tool{Name: "backup_agent", Version: "7.3.79", Files: v.files, Env: agentEnv()})
+		v.agent, _ = v.world.FDB.StartBackupAgent(fdbsim.Tool{Name: "backup_agent", Version: "7.3.79", Files: v.files, Env: agentEnv()}) //nolint:contextcheck // an agent outlives a look
 		pod := &corev1.Pod{ObjectMeta: *d.Spec.Template.ObjectMeta.DeepCopy()}
 		pod.Name, pod.Namespace = "agent", "fdb"
 		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: v1beta2.ContainerMain, Ready: true}}}

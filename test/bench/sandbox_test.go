@@ -45,13 +45,13 @@ func newBox(tb testing.TB) *box {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "bench") // a short path: the sandbox's sockets live below it
+	dir, err := os.MkdirTemp("", "bench") //nolint:usetesting // a short path: the sandbox's sockets live below it
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
 	b := &box{bin: bin, dir: dir}
-	if err := os.Mkdir(b.programs(), 0o755); err != nil { //nolint:gosec // containers read it
+	if err := os.Mkdir(b.programs(), 0o755); err != nil { // containers read it
 		tb.Fatal(err)
 	}
 	for program, text := range map[string]string{"fdbcli": fakeCLI, "fdbserver": fakeServer, document: ""} {
@@ -59,7 +59,7 @@ func newBox(tb testing.TB) *box {
 	}
 	b.must(tb, "fdb-sandbox", "up", "--dir", dir, "--nodes", "1", "--zones", "1", "--fdb-bin-dir", "7.3.79="+b.programs(), "--detach")
 	tb.Cleanup(func() {
-		down := exec.Command(filepath.Join(bin, "fdb-sandbox"), "down", "--dir", dir) //nolint:noctx // the test's context is over
+		down := exec.Command(filepath.Join(bin, "fdb-sandbox"), "down", "--dir", dir) // the test's context is over
 		if out, err := down.CombinedOutput(); err != nil {
 			tb.Errorf("stopping the sandbox: %v\n%s", err, out)
 		}
@@ -127,7 +127,7 @@ func (b *box) command(ctx context.Context, program string, args ...string) *exec
 // replaceProgram writes a program of the pod that runs, or the document beside them, anew.
 func (b *box) replaceProgram(tb testing.TB, program, text string) {
 	tb.Helper()
-	if err := os.WriteFile(filepath.Join(b.programs(), program), []byte(text), 0o755); err != nil { //nolint:gosec // containers run it
+	if err := os.WriteFile(filepath.Join(b.programs(), program), []byte(text), 0o755); err != nil { // containers run it
 		tb.Fatal(err)
 	}
 }

@@ -26,8 +26,10 @@ func TestNothingGoesUndrainedUnlessAnotherCopyStays(t *testing.T) {
 		"one whose exclusion does not end":                      {removalCase{from: excludedOf4, does: []string{marks}}, one},
 		"nothing is left to skip of what is drained":            {removalCase{from: excludedOf4, given: func(s *plan.Snapshot) { s.Cluster.ProcessGroup("storage-114").SetExcluded(noon) }}, one},
 		"nobody has to do anything about one that is not there": {removalCase{from: healthyClusterOf4}, ids{"storage-9"}},
-		"all of one fault domain go together": {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { shareZone(s, "log-101", nodeName(14)) },
-			does: []string{marks + ", log-101"}}, ids{"storage-114", "log-101"}},
+		"all of one fault domain go together": {removalCase{
+			from: healthyClusterOf4, given: func(s *plan.Snapshot) { shareZone(s, "log-101", nodeName(14)) },
+			does: []string{marks + ", log-101"},
+		}, ids{"storage-114", "log-101"}},
 		"those of two fault domains go one after the other": {removalCase{from: healthyClusterOf4, does: []string{marks}, holds: "storage-115 have to wait: one fault domain at a time"}, ids{"storage-114", "storage-115"}},
 		"one without a fault domain goes alone": {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-114").FaultDomain = ""

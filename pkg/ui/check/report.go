@@ -18,7 +18,7 @@ type Report struct {
 	// a rule that may find such a thing could not look.
 	Verdict Verdict `json:"verdict"`
 	Summary Summary `json:"summary"`
-	// Problem is why the cluster could not be looked at at all; empty when it was.
+	// Problem is why the cluster could not be looked at; empty when it could.
 	Problem string `json:"problem,omitempty"`
 	Items   []Item `json:"items"`
 }
