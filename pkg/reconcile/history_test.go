@@ -108,7 +108,12 @@ func newHistory(t *testing.T, l life, change mutation, story io.Writer) *history
 	}
 	random := rand.New(rand.NewPCG(l.seed, 18))
 	if l.seed%everyWithTwo == 0 {
-		h.share(t, func(s *v1beta2.FoundationDBClusterSpec) { draw(s, rand.New(rand.NewPCG(l.seed, 19))) })
+		h.share(t, func(s *v1beta2.FoundationDBClusterSpec) {
+			draw(s, rand.New(rand.NewPCG(l.seed, 19)))
+			if random.IntN(2) == 0 {
+				globally(s)
+			}
+		})
 	} else {
 		h.alone(t, random)
 	}
