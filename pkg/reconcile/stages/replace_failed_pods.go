@@ -37,9 +37,11 @@ var replaceFailedPods = plan.Stage{
 			}}
 		}
 		if incompatibleUpgrade(c) {
-			return plan.Wait(podDelay, fmt.Sprintf(
-				"%d process groups have failed for too long; none is replaced while the database goes from version %s to %s: what starts now joins when all restart",
-				len(failed), c.RunningVersion(), c.Spec.Version))
+			d := taints.decision()
+			d.Hold = &plan.Hold{RetryAfter: podDelay, Reason: fmt.Sprintf(
+				"%s have failed for too long; none is replaced while the database goes from version %s to %s, as what starts now joins when all restart; "+
+					"should one of them keep that from happening, replace it by hand, or set spec.version back", someOf(ids(idsOf(failed))), c.RunningVersion(), c.Spec.Version)}
+			return d
 		}
 		now, later := withinReplacementBudget(s, failed)
 		d := taints.decision()
