@@ -212,7 +212,7 @@ func (o screenOptions) show(ctx context.Context, env *Env, namespace string, clu
 		feed = passes
 	}
 	s := env.screen(clusters)
-	s.Feed, s.Namespace, s.Interval = recorded{feed, keep}, namespace, o.interval
+	s.Feed, s.Namespace, s.Interval, s.Passes = recorded{feed, keep}, namespace, o.interval, o.reconcile
 	if o.allow {
 		s.Actions = kept{actions, keep}
 	}

@@ -54,10 +54,14 @@ func (m model) badges(s sight) line {
 	case m.paused:
 		l = append(l, say(warn, "PAUSED  "))
 	}
-	if m.o.Actions == nil {
-		l = append(l, say(faint, "READ-ONLY  "))
-	} else {
+	if m.o.Passes {
+		l = append(l, say(warn, "RECONCILES  "))
+	}
+	switch {
+	case m.o.Actions != nil:
 		l = append(l, say(warn, "ACTIONS  "))
+	case !m.o.Passes:
+		l = append(l, say(faint, "READ-ONLY  "))
 	}
 	return append(l, say(plain, s.now.UTC().Format("15:04:05")+"Z"))
 }

@@ -26,6 +26,9 @@ type Options struct {
 	Clusters []string
 	// Context and Namespace are where the clusters are, for the header.
 	Context, Namespace string
+	// Passes is true when passes run while the screen is up: then it does not only show,
+	// whether or not keys act.
+	Passes bool
 	// AllowFlag is the flag that allows actions, for those who press a key without it.
 	AllowFlag string
 	// Command makes a whole command line of this program, for the clusters' context and
