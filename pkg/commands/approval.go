@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -25,6 +26,13 @@ type approval struct {
 	kinds map[string]bool
 	// made are what an approved plan has created, in the words of the action.
 	made map[string]bool
+
+	// of is what it was approved for; nil where that makes no difference.
+	of *identity
+	// spec is the cluster's as a pass read it last, and skip what a pass has set spec.skip to
+	// since; nil for nothing.
+	spec *v1beta2.FoundationDBClusterSpec
+	skip *bool
 }
 
 // add says yes to everything that a plan shows.
@@ -80,7 +88,10 @@ func (a *approval) equips(action plan.Action) bool {
 // addFile says yes to what an approved plan has, and to nothing else: what was not known
 // for certain when it was made has to turn out as the plan says.
 func (a *approval) addFile(p *ui.ApprovedPlan) {
-	*a = approval{asked: true, exact: map[string]bool{}, made: map[string]bool{}}
+	*a = approval{
+		asked: true, exact: map[string]bool{}, made: map[string]bool{},
+		of: &identity{p.Observed.UID, p.Observed.Generation},
+	}
 	for _, item := range p.Items {
 		a.made[item.Summary] = true
 		a.exact[wordsFor(item.Kind, item.Subject, item.Summary)] = true

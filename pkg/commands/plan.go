@@ -143,6 +143,8 @@ type run struct {
 	readsNodes bool
 	// record is what the run is about, where that is no cluster.
 	record *recordKind
+	// seen is what the last preview was about.
+	seen identity
 }
 
 func (r *run) open(ctx context.Context, key types.NamespacedName) (err error) {
@@ -161,12 +163,20 @@ func (r *run) open(ctx context.Context, key types.NamespacedName) (err error) {
 // preview decides everything and changes nothing.
 func (r *run) preview(ctx context.Context) (ui.PlanView, reconcile.PassDone, error) {
 	recorder, beat := &ui.PlanRecorder{}, &heartbeat{env: r.env}
+	r.seen = identity{}
 	defer beat.start()()
-	p := r.pass(all(recorder.Report, beat.report))
+	p := r.pass(all(recorder.Report, beat.report, r.sees))
 	done, err := p.Run(ctx)
 	view := recorder.View(r.env.metadata(r.record.named(r.key)))
 	view.Command, view.Seed = r.command, strconv.FormatUint(r.seed, 10)
 	return view, done, err
+}
+
+// sees keeps what a preview is about, as it was read first.
+func (r *run) sees(e reconcile.Event) {
+	if o, ok := e.(reconcile.Observed); ok && r.seen == (identity{}) {
+		r.seen, _ = identityOf(o.Snapshot)
+	}
 }
 
 // pass is a preview until it is given an actor.

@@ -73,6 +73,7 @@ func (p *passes) ask(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.approved.about(p.seen)
 	if len(view.Items) == 0 {
 		return nil // nothing to agree to; the pass will say what it waits for
 	}
@@ -132,8 +133,8 @@ func (p *passes) once(ctx context.Context) error {
 	defer end()
 	beat := &heartbeat{env: p.env}
 	defer beat.start()()
-	pass := p.pass(all(p.tell, p.why.report, beat.report, p.audit.report(ctx), p.tellPause()))
-	pass.Actor, pass.Permit = p.session, p.approved.permits
+	pass := p.pass(all(p.tell, p.why.report, beat.report, p.audit.report(ctx), p.tellPause(), p.approved.carried))
+	pass.Observer, pass.Actor, pass.Permit = bound{p.session, &p.approved}, p.session, p.approved.permits
 	done, err := pass.Run(ctx)
 	if done.Acted > 0 {
 		p.approved.passed()

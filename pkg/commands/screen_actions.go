@@ -168,6 +168,7 @@ func (a *screenActions) CarryOut(ctx context.Context, p tui.Proposal, send func(
 	run := last.passes
 	run.env.hearing = a.hearing(p.Cluster, last.said, send)
 	run.approved.add(*last.Plan)
+	run.approved.about(run.seen)
 	ctx, stop := untilLeft(ctx)
 	defer stop()
 	err = run.all(ctx)

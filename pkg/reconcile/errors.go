@@ -31,13 +31,19 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("%s: %s", e.Check.Gate, e.Check.Words())
 }
 
-// BeyondPlanError means that the pass wants an action which nobody approved.
+// BeyondPlanError means that the pass wants an action which nobody approved, or that what
+// was approved is not about the world as it is now.
 type BeyondPlanError struct {
 	Stage  string
 	Action plan.Action
+	// Moved says in which way the world has moved; empty where it is about an action.
+	Moved string
 }
 
 func (e *BeyondPlanError) Error() string {
+	if e.Moved != "" {
+		return fmt.Sprintf("%s: %s", plan.GatePlan, e.Moved)
+	}
 	return fmt.Sprintf("%s: %s wants to %s, which the approved plan does not hold", plan.GatePlan, e.Stage, e.Action.Describe())
 }
 

@@ -1,0 +1,148 @@
+package commands
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// meddled is a session in whose world something happens once, when the Lease is taken.
+type meddled struct {
+	session
+	meddle func()
+}
+
+func (m *meddled) Begin(ctx context.Context) error {
+	if m.meddle != nil {
+		m.meddle()
+		m.meddle = nil
+	}
+	return m.session.Begin(ctx)
+}
+
+// meddle has something happen when the next run takes the Lease.
+func (g *given) meddle(what func(*v1beta2.FoundationDBCluster)) {
+	g.connect = func() (Session, error) {
+		return &meddled{session{g.world, g}, func() { what(g.world.Record) }}, nil
+	}
+}
+
+// recompute asks for other pods under the same names.
+func recompute(c *v1beta2.FoundationDBCluster) {
+	c.Spec.MainContainer.EnableTLS = true
+	c.Generation++
+}
+
+func remake(c *v1beta2.FoundationDBCluster) { c.UID = "another" }
+
+func TestAnApprovalEndsWithTheSpecItWasFor(t *testing.T) {
+	tests := map[string]struct {
+		moved func(*v1beta2.FoundationDBCluster)
+		says  string
+	}{
+		"another spec":    {recompute, "G-PLAN: the spec has changed since the plan was approved: generation 2 then, generation 3 now"},
+		"another cluster": {remake, "G-PLAN: what the plan was approved for was deleted, and made anew under its name"},
+	}
+	for name, tc := range tests {
+		for _, flags := range [][]string{{}, {"--wait"}} {
+			t.Run(strings.Join(append(flags, name), " "), func(t *testing.T) {
+				g := up(t)
+				grow(g)
+				args := append([]string{"reconcile", "sample"}, flags...)
+				path := g.planned(args...)
+				g.meddle(tc.moved)
+				args = append(args, "--yes", "--plan", path)
+				if code := g.run(args...); code != ExitConflict || len(g.world.Acted) > 0 {
+					t.Errorf("exit code %d, did %v\n%s", code, g.changes(), &g.err)
+				}
+				for _, says := range []string{tc.says, "for what is left make the next plan"} {
+					if !strings.Contains(g.err.String()+g.out.String(), says) {
+						t.Errorf("does not say %q:\n%s%s", says, &g.out, &g.err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// answering runs a command on a terminal where somebody types lines, one when it is asked for.
+func (g *given) answering(lines string, args ...string) int {
+	g.t.Helper()
+	g.out.Reset()
+	g.err.Reset()
+	env := g.environment()
+	env.In, env.IsTerminal = iotest.OneByteReader(strings.NewReader(lines)), func(any) bool { return true }
+	return Run(g.t.Context(), env, args)
+}
+
+func TestASpecThatChangesIsShownAndAskedAnew(t *testing.T) {
+	for answers, declined := range map[string]bool{"y\nn\n": true, "y\ny\n": false} {
+		g := up(t)
+		grow(g)
+		g.world.Acted = nil
+		g.meddle(recompute)
+		code := g.answering(answers, "reconcile", "sample")
+		if asked := strings.Count(g.err.String(), "[y/N]"); asked != 2 || !strings.Contains(g.err.String(), "the spec has changed since the plan was approved") {
+			t.Errorf("asked %d times: %s", asked, &g.err)
+		}
+		if declined != (code == ExitUnconfirmed) || declined != (len(g.changes()) == 0) {
+			t.Errorf("%q: exit code %d, did %v", answers, code, g.changes())
+		}
+	}
+}
+
+func TestAYesToEverythingIsBoundToNoSpec(t *testing.T) {
+	g := up(t)
+	grow(g)
+	g.world.Acted = nil
+	g.meddle(func(c *v1beta2.FoundationDBCluster) { c.Spec.ProcessCounts.Storage++; c.Generation++ })
+	if code := g.run("reconcile", "sample", "--yes"); code != ExitWaiting || len(g.changes()) == 0 {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+}
+
+func TestAPassMayOnlyChangeSkip(t *testing.T) {
+	record := func(generation int64, skip bool, storage int) plan.Snapshot {
+		c := &v1beta2.FoundationDBCluster{}
+		c.UID, c.Generation, c.Spec.Skip, c.Spec.ProcessCounts.Storage = "1", generation, skip, storage
+		return plan.Snapshot{Cluster: c}
+	}
+	paused := reconcile.ActionDone{Action: plan.SetSkip{Skip: true}}
+	tests := map[string]struct {
+		did  reconcile.Event
+		then plan.Snapshot
+		want bool
+	}{
+		"the same spec":                        {then: record(1, false, 3), want: true},
+		"a pause by the pass":                  {did: paused, then: record(2, true, 3), want: true},
+		"a pause by somebody else":             {then: record(2, true, 3)},
+		"a pause that failed":                  {did: reconcile.ActionDone{Action: plan.SetSkip{Skip: true}, Err: errNoAnswer}, then: record(2, true, 3)},
+		"the end of the pause by another":      {did: paused, then: record(2, false, 3)},
+		"a pause by the pass, and another one": {did: paused, then: record(3, true, 3)},
+		"a pause by the pass, and more":        {did: paused, then: record(2, true, 4)},
+		"another action":                       {did: reconcile.ActionDone{Action: plan.WriteStatus{}}, then: record(2, false, 4)},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var a approval
+			a.about(identity{"1", 1})
+			if err := a.holdsFor(record(1, false, 3)); err != nil {
+				t.Fatal(err)
+			}
+			if tc.did != nil {
+				a.carried(tc.did)
+			}
+			if err := a.holdsFor(tc.then); (err == nil) != tc.want {
+				t.Errorf("%v, want it to hold: %t", err, tc.want)
+			}
+			if a.carried(paused); tc.want && a.holdsFor(record(9, true, 3)) == nil {
+				t.Error("holds for any spec after that")
+			}
+		})
+	}
+}
