@@ -62,7 +62,7 @@ func (a *approval) permits(_ string, action plan.Action) bool {
 		return true
 	case a.equips(action):
 		return true
-	case kind == plan.KindOf(plan.WriteStatus{}):
+	case plan.Records(action):
 		// What was seen while acting is recorded along with the actions.
 		return a.asked
 	}
@@ -126,6 +126,24 @@ func parts(a plan.Action) []plan.Action {
 	return each
 }
 
+// declined is how a run ends that nobody allowed to do what it wants. It says what was done
+// before that: a question may come after the first change.
+func (e *Env) declined() *failure {
+	return &failure{code: ExitUnconfirmed, err: errors.New("declined; " + e.doneSoFar())}
+}
+
+// doneSoFar says what the passes of this command have done already.
+func (e *Env) doneSoFar() string {
+	switch e.acted {
+	case 0:
+		return "nothing was changed"
+	case 1:
+		return "1 action was carried out before that, and nothing after it"
+	default:
+		return fmt.Sprintf("%d actions were carried out before that, and nothing after them", e.acted)
+	}
+}
+
 // confirm asks a yes-or-no question on a terminal and waits for the answer. No
 // answer means no.
 func (e *Env) confirm(ctx context.Context, question string) error {
@@ -139,7 +157,7 @@ func (e *Env) confirm(ctx context.Context, question string) error {
 	case "y", "yes":
 		return nil
 	default:
-		return &failure{code: ExitUnconfirmed, err: errors.New("declined; nothing was changed")}
+		return e.declined()
 	}
 }
 
@@ -152,7 +170,7 @@ func (e *Env) confirmName(ctx context.Context, name string) error {
 		return err
 	}
 	if strings.TrimSpace(line) != name {
-		return &failure{code: ExitUnconfirmed, err: fmt.Errorf("that is not %s: declined; nothing was changed", name)}
+		return &failure{code: ExitUnconfirmed, err: fmt.Errorf("that is not %s: declined; %s", name, e.doneSoFar())}
 	}
 	return nil
 }

@@ -35,6 +35,8 @@ func TestOnlyWhatWasShownIsApproved(t *testing.T) {
 		"a deletion of more":           {plan.DeleteGroupObjects{Group: "storage-1", Pod: "p"}, remove, false},
 		"a deletion of something else": {remove, plan.DeleteGroupObjects{Group: "storage-1", Claim: "d"}, false},
 		"a status of other words":      {remove, plan.WriteStatus{Changes: []string{"new"}}, true},
+		"a backup's status":            {remove, plan.WriteBackupStatus{Backup: "b"}, true},
+		"a restore's status":           {remove, plan.WriteRestoreStatus{Restore: "r"}, true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -60,8 +62,18 @@ func TestAKindIsApprovedForOnePassOnly(t *testing.T) {
 	}
 }
 
+// What is recorded says something else at every look, so that no two plans would be the same.
+func TestWhatIsRecordedMakesNoOtherPlan(t *testing.T) {
+	nothing := shown(nil).Digest
+	for _, a := range []plan.Action{plan.WriteStatus{}, plan.WriteBackupStatus{}, plan.WriteRestoreStatus{}} {
+		if got := shown([]plan.Action{a}).Digest; got != nothing {
+			t.Errorf("%s makes another plan", plan.KindOf(a))
+		}
+	}
+}
+
 func TestTheZeroApprovalPermitsNothing(t *testing.T) {
-	for _, a := range []plan.Action{plan.Configure{}, plan.DeleteGroupObjects{}, plan.WriteStatus{}} {
+	for _, a := range []plan.Action{plan.Configure{}, plan.DeleteGroupObjects{}, plan.WriteStatus{}, plan.WriteBackupStatus{}, plan.WriteRestoreStatus{}} {
 		if new(approval).permits("", a) {
 			t.Errorf("permitted %s", plan.KindOf(a))
 		}

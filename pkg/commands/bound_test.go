@@ -96,6 +96,20 @@ func TestASpecThatChangesIsShownAndAskedAnew(t *testing.T) {
 	}
 }
 
+func TestWhoDeclinesIsToldWhatWasDone(t *testing.T) {
+	for lines, want := range map[string]string{
+		"n\n":    "declined; nothing was changed",
+		"y\nn\n": " actions were carried out before that, and nothing after them",
+	} {
+		g := newGiven(t)
+		code := g.answering(lines, "reconcile", "sample", "--wait")
+		said := g.out.String() + g.err.String()
+		if code != ExitUnconfirmed || !strings.Contains(said, want) || (len(g.world.Acted) == 0) != strings.Contains(said, "nothing was changed") {
+			t.Errorf("%q: exit code %d after %d actions: %s", lines, code, len(g.world.Acted), said)
+		}
+	}
+}
+
 func TestAYesToEverythingIsBoundToNoSpec(t *testing.T) {
 	g := up(t)
 	grow(g)

@@ -140,6 +140,7 @@ func (p *passes) once(ctx context.Context) error {
 		p.approved.passed()
 	}
 	p.count, p.acted, p.last = p.count+1, p.acted+done.Acted, done
+	p.env.acted += done.Acted
 	if kept := new(*reconcile.KeptError); errors.As(err, kept) {
 		p.kept = *kept
 	}

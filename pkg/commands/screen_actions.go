@@ -166,7 +166,7 @@ func (a *screenActions) CarryOut(ctx context.Context, p tui.Proposal, send func(
 	}
 	defer a.running.Done()
 	run := last.passes
-	run.env.hearing = a.hearing(p.Cluster, last.said, send)
+	run.env.hearing = a.hearing(run.env, p.Cluster, last.said, send)
 	run.approved.add(*last.Plan)
 	run.approved.about(run.seen)
 	ctx, stop := untilLeft(ctx)
@@ -189,7 +189,7 @@ func untilLeft(ctx context.Context) (context.Context, func()) {
 
 // hearing has what passes say sent to the screen, and what they ask asked there, with the
 // words that lead to the question.
-func (a *screenActions) hearing(cluster string, words *said, send func(tui.Entry)) *hearing {
+func (a *screenActions) hearing(env *Env, cluster string, words *said, send func(tui.Entry)) *hearing {
 	tell := func(line json.RawMessage) {
 		send(tui.Entry{At: a.env.Clock.Now().UTC(), Cluster: cluster, Pass: line})
 	}
@@ -207,7 +207,7 @@ func (a *screenActions) hearing(cluster string, words *said, send func(tui.Entry
 				return causeOf(ctx, ctx.Err())
 			case yes := <-answers:
 				if !yes {
-					return &failure{code: ExitUnconfirmed, err: errors.New("declined; nothing was changed")}
+					return env.declined()
 				}
 				return nil
 			}

@@ -149,7 +149,7 @@ type essence struct{ Step, Kind, Subject, Summary string }
 
 // recorded is true for what a pass only writes down of what it saw. It says something else
 // at every look, and nobody has to approve it.
-func (e essence) recorded() bool { return e.Kind == plan.KindOf(plan.WriteStatus{}) }
+func (e essence) recorded() bool { return plan.RecordsKind(e.Kind) }
 
 func (e essence) words() string { return e.Kind + " " + e.Subject + ": " + oneLine(e.Summary) }
 

@@ -51,6 +51,15 @@ func EffectOf(a Action) Effect { return a.effect() }
 // KindOf returns the action's kind, the name of its type: "CreatePod".
 func KindOf(a Action) string { return reflect.TypeOf(a).Name() }
 
+// Records reports whether an action only writes down what a pass saw. It says something else
+// at every look, and nobody has to approve it beside what else was approved.
+func Records(a Action) bool { return RecordsKind(KindOf(a)) }
+
+// RecordsKind is Records, by the kind of the action.
+func RecordsKind(kind string) bool {
+	return kind == KindOf(WriteStatus{}) || kind == KindOf(WriteBackupStatus{}) || kind == KindOf(WriteRestoreStatus{})
+}
+
 // Edit is an action whose whole effect is a known change of the snapshot, so a
 // preview can apply it without running it.
 type Edit interface {
