@@ -76,7 +76,7 @@ func (p *playing) until(last func(tea.Msg) bool) {
 }
 
 // read is the screen after what is on it was there for a moment.
-func (p *playing) read() { p.m = after(p.m, ticks{noon}) }
+func (p *playing) read() { p.m = after(after(p.m, ticks{noon}), ticks{noon}) }
 
 func isProposed(msg tea.Msg) bool { _, is := msg.(proposed); return is }
 func isCarried(msg tea.Msg) bool  { _, is := msg.(carried); return is }
@@ -104,6 +104,44 @@ func TestAReplacementFromTheScreen(t *testing.T) {
 		t.Error(diff)
 	}
 	golden.RequireEqual(t, []byte(story.String()))
+}
+
+// The next beat may come a moment after a proposal did, and before anybody can have read it.
+func TestWhatWasNotOnTheScreenForABeatIsNotAnswered(t *testing.T) {
+	small, whole := tea.WindowSizeMsg{Width: leastWidth - 1, Height: leastHeight}, tea.WindowSizeMsg{Width: 100, Height: 40}
+	tests := map[string]struct {
+		msgs []tea.Msg
+		want bool
+	}{
+		"at once":                             {},
+		"after the beat that came next":       {msgs: []tea.Msg{ticks{noon}}},
+		"after a whole beat":                  {msgs: []tea.Msg{ticks{noon}, ticks{noon}}, want: true},
+		"after beats on a screen too small":   {msgs: []tea.Msg{small, ticks{noon}, ticks{noon}, whole}},
+		"after beats with something above it": {msgs: []tea.Msg{keyMsg("?"), ticks{noon}, ticks{noon}, keyMsg("esc")}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := play(t, &acting{proposal: Proposal{Plan: planned(lost().Document)}})
+			p.m = pressed(p.m, "r")
+			p.until(isProposed)
+			for _, msg := range tc.msgs {
+				p.m = after(p.m, msg)
+			}
+			p.m = pressed(p.m, "enter")
+			if got := p.m.busy(); got != tc.want {
+				t.Errorf("carried out: %t, want %t\n%s", got, tc.want, p.m.View())
+			}
+			answered := false
+			m := after(shown(t, 100, 40, Options{}), told{Entry: Entry{At: noon, Cluster: "sample", Question: &Question{Text: "Go on?", Answer: func(bool) { answered = true }}}})
+			for _, msg := range tc.msgs {
+				m = after(m, msg)
+			}
+			m = pressed(m, "y", "enter")
+			if got := len(m.questions) == 0; got != tc.want || answered {
+				t.Errorf("question answered: %t, want %t", got, tc.want)
+			}
+		})
+	}
 }
 
 func TestWhatKeysAskFor(t *testing.T) {
@@ -219,7 +257,7 @@ func TestAQuestionIsAnsweredOnTheScreen(t *testing.T) {
 				Text: "Delete sample-storage-3?", Words: []string{"its data is on no other process"}, Confirm: "sample", Answer: func(yes bool) { got = append(got, yes) },
 			}})
 			m = pressed(m, "sample", "enter") // too early to be meant for it
-			m = after(m, ticks{noon})
+			m = after(after(m, ticks{noon}), ticks{noon})
 			for _, k := range tc.keys {
 				next, cmd := m.Update(keyMsg(k))
 				m = next.(model)

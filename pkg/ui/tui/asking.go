@@ -11,12 +11,19 @@ type asking struct {
 	Question
 	cluster string
 	typed   string
-	// ready is whether it was on the screen for a moment: what somebody typed just before
-	// was meant for something else, and is no answer.
-	ready bool
+	// seen is how long it is on the screen: what somebody typed just before was meant for
+	// something else, and is no answer.
+	seen beats
 	// work is the action that asks, and with which the question ends; 0 for none.
 	work int
 }
+
+// beats are how many of them something was on the screen for.
+type beats int
+
+// ready reports whether it was there for a whole beat. The first one that finds it there may
+// come before a frame with it was drawn; between two there is always time for one.
+func (b beats) ready() bool { return b > 1 }
 
 func (a asking) confirm() string {
 	if a.Confirm == "" {
@@ -41,7 +48,7 @@ func (m model) questionText() []line {
 // screen, since that may take a while.
 func (m model) answerQuestion(key tea.KeyMsg) (model, tea.Cmd, bool) {
 	q := m.questions[0]
-	if isAnswer := key.Type == tea.KeyEnter || isText(key); isAnswer && !q.ready {
+	if isAnswer := key.Type == tea.KeyEnter || isText(key); isAnswer && !q.seen.ready() {
 		return m, nil, true
 	}
 	if key.Type == tea.KeyEnter {
@@ -72,15 +79,19 @@ func isText(key tea.KeyMsg) bool {
 	return is
 }
 
-// readied lets what has been on the screen for a beat be answered.
+// readied counts a beat for what is on the screen, so that it can be answered once it was
+// there for long enough. On a screen that is too small nothing is.
 func (m model) readied() model {
-	if m.shows(paneQuestion) && len(m.questions) > 0 && !m.questions[0].ready {
-		m.questions = slices.Clone(m.questions)
-		m.questions[0].ready = true
+	if m.width < leastWidth || m.height < leastHeight {
+		return m
 	}
-	if m.shows(paneWork) && m.work != nil && m.work.phase == deciding && !m.work.ready {
+	if m.shows(paneQuestion) && len(m.questions) > 0 && !m.questions[0].seen.ready() {
+		m.questions = slices.Clone(m.questions)
+		m.questions[0].seen++
+	}
+	if m.shows(paneWork) && m.work != nil && m.work.phase == deciding && !m.work.seen.ready() {
 		w := *m.work
-		w.ready = true
+		w.seen++
 		m.work = &w
 	}
 	return m
@@ -91,9 +102,9 @@ func (m model) decisionLine() line {
 	switch {
 	case m.shows(paneQuestion) && len(m.questions) > 0:
 		q := m.questions[0]
-		return confirmLine(q.ready, q.confirm(), q.typed, "n refuses it")
+		return confirmLine(q.seen.ready(), q.confirm(), q.typed, "n refuses it")
 	case m.shows(paneWork) && m.work != nil && m.work.phase == deciding && m.work.proposal.Refused == "":
-		return confirmLine(m.work.ready, m.work.proposal.Confirm, m.work.typed, "esc leaves it")
+		return confirmLine(m.work.seen.ready(), m.work.proposal.Confirm, m.work.typed, "esc leaves it")
 	}
 	return nil
 }

@@ -19,8 +19,8 @@ type work struct {
 	since, over time.Time
 	proposal    Proposal
 	typed       string
-	// ready is whether the proposal was on the screen for a moment.
-	ready   bool
+	// seen is how long the proposal is on the screen.
+	seen    beats
 	failure string
 	end     context.CancelFunc
 }
@@ -172,7 +172,7 @@ func (m model) decide(key tea.KeyMsg) (model, bool) {
 		return m, true
 	case w.phase != deciding || w.proposal.Refused != "":
 		return m, false
-	case !w.ready && (key.Type == tea.KeyEnter || isText(key)):
+	case !w.seen.ready() && (key.Type == tea.KeyEnter || isText(key)):
 		return m, true
 	case key.Type == tea.KeyEnter && w.typed == w.proposal.Confirm:
 		return m.carryOut(), true
