@@ -57,7 +57,13 @@ type proposed struct {
 	tui.Proposal
 	passes *passes
 	said   *said
+	// at is when it was proposed.
+	at time.Time
 }
+
+// proposalLasts is how long a proposal may be carried out: what it was about can have moved
+// in ways that no plan shows.
+const proposalLasts = 5 * time.Minute
 
 // said is what a command says, in the place of stderr.
 type said struct {
@@ -121,7 +127,7 @@ func (a *screenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal,
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.proposed = &proposed{Proposal: p, passes: run, said: words}
+	a.proposed = &proposed{Proposal: p, passes: run, said: words, at: a.env.Clock.Now()}
 	return p, nil
 }
 
@@ -153,6 +159,9 @@ func (a *screenActions) take(p tui.Proposal) (*proposed, error) {
 	if last == nil || p.Plan == nil || last.Plan.Digest != p.Plan.Digest || last.CommandLine != p.CommandLine {
 		return nil, errors.New("this is not what was proposed last; nothing was changed")
 	}
+	if age := a.env.Clock.Now().Sub(last.at); age > proposalLasts {
+		return nil, fmt.Errorf("this was proposed %s ago, and counts for %s; nothing was changed: ask for it again", age.Round(time.Second), proposalLasts)
+	}
 	a.running.Add(1)
 	return last, nil
 }
@@ -167,6 +176,7 @@ func (a *screenActions) CarryOut(ctx context.Context, p tui.Proposal, send func(
 	defer a.running.Done()
 	run := last.passes
 	run.env.hearing = a.hearing(run.env, p.Cluster, last.said, send)
+	run.approved = approval{} // a key stands for what was shown, also where a command asks nobody
 	run.approved.add(*last.Plan)
 	run.approved.about(run.seen)
 	ctx, stop := untilLeft(ctx)

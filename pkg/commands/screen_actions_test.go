@@ -182,7 +182,7 @@ func TestOnlyWhatWasProposedLastIsCarriedOut(t *testing.T) {
 	other := second
 	other.Plan = &ui.PlanView{Digest: "another"}
 	for name, p := range map[string]tui.Proposal{"an earlier one": first, "another plan": other, "no plan": {Ask: first.Ask}} {
-		k.proposed = &proposed{Proposal: second}
+		k.proposed = &proposed{Proposal: second, at: k.world.Now()}
 		if err := k.CarryOut(t.Context(), p, k.send); err == nil || !strings.Contains(err.Error(), "not what was proposed last") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -196,6 +196,53 @@ func TestOnlyWhatWasProposedLastIsCarriedOut(t *testing.T) {
 	}
 	if err := k.CarryOut(t.Context(), p, k.send); err == nil {
 		t.Error("one approval was good for two runs")
+	}
+}
+
+// What another command takes back asks nobody, and is no more than what was shown either.
+func TestWhatIsTakenBackIsBoundToWhatWasShown(t *testing.T) {
+	tests := map[string]struct {
+		moved func(k *pressed)
+		says  string // empty where it is carried out
+	}{
+		"as it was":       {moved: func(*pressed) {}},
+		"another spec":    {moved: func(k *pressed) { recompute(k.world.Record) }, says: "declined; nothing was changed"},
+		"another cluster": {moved: func(k *pressed) { remake(k.world.Record) }, says: "declined; nothing was changed"},
+		"minutes later":   {moved: func(k *pressed) { k.world.Tick(6 * time.Minute) }, says: "this was proposed 6m0s ago, and counts for 5m0s; nothing was changed"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			k := atTheScreen(t)
+			k.exclude("locality_instance_id:" + k.storage())
+			k.world.Tick(time.Hour)
+			p := k.propose("include", k.storage())
+			if p.Confirm != "" || p.Refused != "" {
+				t.Fatalf("confirm %q, refused %q", p.Confirm, p.Refused)
+			}
+			k.world.Acted = nil
+			tc.moved(k)
+			err := k.CarryOut(t.Context(), p, k.send)
+			if (err == nil) != (tc.says == "") || err != nil && !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("%v, want %q", err, tc.says)
+			}
+			if did := len(k.changes()) > 0; did != (tc.says == "") {
+				t.Errorf("did %v", k.changes())
+			}
+		})
+	}
+}
+
+func TestNothingBeyondWhatWasShownIsDoneByAKeyThatAsksNobody(t *testing.T) {
+	k := atTheScreen(t)
+	k.exclude("locality_instance_id:" + k.storage())
+	k.world.Tick(time.Hour)
+	p := k.propose("include", k.storage())
+	k.world.Acted = nil
+	seen := *k.proposed.Plan
+	seen.Items = nil // as if something else had been shown
+	k.proposed.Plan = &seen
+	if err := k.CarryOut(t.Context(), p, k.send); err == nil || len(k.changes()) > 0 {
+		t.Errorf("%v, did %v", err, k.changes())
 	}
 }
 
