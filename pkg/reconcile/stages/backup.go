@@ -51,10 +51,10 @@ func managed(name string, decide func(plan.Snapshot) plan.Decision) plan.Stage {
 
 // shouldRun reports whether the backup is to be running: unless it is to be stopped, or
 // was to end after the snapshot that it has. What the database says now counts, and not
-// only what was recorded of it.
+// only what was recorded of it. Another's snapshot on the tag is none of the record's own.
 func shouldRun(s plan.Snapshot) bool {
 	b := s.Backup
-	if b.BackupMode() == v1beta2.BackupModeOneTime && s.BackupStatus.Status.CanBeRestored() {
+	if b.BackupMode() == v1beta2.BackupModeOneTime && s.BackupStatus.Status.CanBeRestored() && !isForeign(s) {
 		return false
 	}
 	return b.ShouldRun()
@@ -62,22 +62,35 @@ func shouldRun(s plan.Snapshot) bool {
 
 func isRunning(s plan.Snapshot) bool { return s.BackupStatus.Status.State.Running }
 
-// ownBackup asks whether the backup that runs on the tag is the record's own: it goes
-// where the spec says, or where it was last seen to go. Two records with one tag, or a
-// backup that somebody started by hand, would otherwise be ended or moved elsewhere.
+// ownBackup asks whether the backup that the database knows on the tag is the record's own.
+// Two records with one tag, or a backup that somebody started by hand, would otherwise be
+// ended or moved elsewhere.
 func ownBackup(s plan.Snapshot) plan.Check {
-	live, b := s.BackupStatus.Status, s.Backup
+	live := s.BackupStatus.Status
 	c := plan.Check{Question: "is the backup on tag " + live.Tag + " this record's own?", Gate: plan.GateBackup}
 	c.Evidence = "it goes to " + fdb.WithoutSecrets(live.URL)
-	wanted, err := objects.BackupURL(b)
-	c.OK = err == nil && fdb.SameBackupURL(live.URL, wanted)
-	if seen := b.Status.BackupDetails; !c.OK && seen != nil && seen.URL != "" && fdb.SameBackupURL(live.URL, seen.URL) {
-		c.OK = true
-	}
+	c.OK = goesWhereItShould(s.Backup, live.URL)
 	if !c.OK {
 		c.Evidence += ", which this record neither asks for nor has seen before"
 	}
 	return c
+}
+
+// goesWhereItShould reports whether a place is the one that the spec names, or the one
+// where the record's own backup was last seen to go.
+func goesWhereItShould(b *v1beta2.FoundationDBBackup, url string) bool {
+	if wanted, err := objects.BackupURL(b); err == nil && fdb.SameBackupURL(url, wanted) {
+		return true
+	}
+	seen := b.Status.BackupDetails
+	return seen != nil && seen.URL != "" && fdb.SameBackupURL(url, seen.URL)
+}
+
+// isForeign reports whether what the database knows on the tag is another's. A tag that
+// never had a backup has nobody's.
+func isForeign(s plan.Snapshot) bool {
+	live := s.BackupStatus.Status
+	return live.Known() && !goesWhereItShould(s.Backup, live.URL)
 }
 
 // notOurs is the decision about a backup that is not the record's own.

@@ -142,16 +142,20 @@ func same(*plan.Snapshot) {}
 func TestStartBackup(t *testing.T) {
 	const start = "start a backup on tag default to " + nightlyURL
 	checkBackup(t, startBackup, map[string]backupRow{
-		"leaves a running backup alone":           {given: same},
-		"starts one that never ran":               {given: neverRan, does: []string{start}, holds: "not restorable before"},
-		"starts one that is to be paused":         {given: changed(neverRan, state(v1beta2.BackupStatePaused)), does: []string{start}, holds: "not restorable"},
-		"starts one again that ended":             {given: hasFinished, does: []string{start}, holds: "not restorable"},
-		"does not start one that is stopped":      {given: changed(neverRan, state(v1beta2.BackupStateStopped))},
-		"starts one snapshot once":                {given: changed(neverRan, oneTime), does: []string{start}, holds: "not restorable"},
-		"does not repeat one snapshot":            {given: changed(hasFinished, oneTime)},
-		"does not know of what nobody can tell":   {given: unasked, holds: "nobody can tell whether the backup runs: no agent runs"},
-		"leaves an unmanaged backup alone":        {given: changed(neverRan, unmanaged)},
-		"leaves a record alone that is deleted":   {given: changed(neverRan, deleting)},
+		"leaves a running backup alone":         {given: same},
+		"starts one that never ran":             {given: neverRan, does: []string{start}, holds: "not restorable before"},
+		"starts one that is to be paused":       {given: changed(neverRan, state(v1beta2.BackupStatePaused)), does: []string{start}, holds: "not restorable"},
+		"starts one again that ended":           {given: hasFinished, does: []string{start}, holds: "not restorable"},
+		"does not start one that is stopped":    {given: changed(neverRan, state(v1beta2.BackupStateStopped))},
+		"starts one snapshot once":              {given: changed(neverRan, oneTime), does: []string{start}, holds: "not restorable"},
+		"does not repeat one snapshot":          {given: changed(hasFinished, oneTime)},
+		"does not know of what nobody can tell": {given: unasked, holds: "nobody can tell whether the backup runs: no agent runs"},
+		"leaves an unmanaged backup alone":      {given: changed(neverRan, unmanaged)},
+		"leaves a record alone that is deleted": {given: changed(neverRan, deleting)},
+		"waits while the tag is another's":      {given: toAnotherPlace, holds: "neither asks for nor has seen", human: true},
+		"takes no snapshot of another for its own": {given: changed(hasFinished, oneTime, toAnotherPlace, func(s *plan.Snapshot) {
+			s.Backup.Status.BackupDetails = nil
+		}), does: []string{start}, holds: "not restorable"},
 		"never makes a URL with a secret":         {given: changed(neverRan, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.AccountName = "key:hunter2@store" })), holds: "the account holds a secret", human: true},
 		"does not make an encrypted backup plain": {given: changed(neverRan, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.Version, b.EncryptionKeyPath = "7.3.60", "/key" })), holds: "cannot encrypt backups", human: true},
 	})
@@ -240,7 +244,11 @@ func TestUpdateBackupStatus(t *testing.T) {
 			s.BackupStatus.Status.URL = strings.Replace(nightlyURL, "key@", "key:hunter2@", 1)
 		}, does: []string{"record what was observed: it goes to " + strings.Replace(nightlyURL, "key@", "key:…@", 1)}},
 		"ends the pass when the tag changed": {given: spec(func(b *v1beta2.FoundationDBBackupSpec) { b.Tag = new(v1beta2.BackupTag("other")) }), holds: "a tag cannot be changed", human: true},
-		"leaves a record alone that goes":    {given: changed(deleting, func(s *plan.Snapshot) { s.Backup.Status = v1beta2.FoundationDBBackupStatus{} })},
+		"never records what is another's": {given: changed(toAnotherPlace, func(s *plan.Snapshot) {
+			s.Backup.Status.BackupDetails, s.Backup.Status.Generations = nil, v1beta2.BackupGenerationStatus{Reconciled: 2, NeedsBackupStart: 3, NeedsBackupModification: 3}
+		}), holds: "neither asks for nor has seen", human: true},
+		"keeps its own place beside another's": {given: toAnotherPlace, does: []string{"record what was observed: running: false; a snapshot every 0 s"}, holds: "neither asks for", human: true},
+		"leaves a record alone that goes":      {given: changed(deleting, func(s *plan.Snapshot) { s.Backup.Status = v1beta2.FoundationDBBackupStatus{} })},
 	})
 }
 

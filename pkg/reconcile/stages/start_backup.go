@@ -15,6 +15,9 @@ var startBackup = managed("StartBackup", func(s plan.Snapshot) plan.Decision {
 	if !needsStart(s) {
 		return plan.Decision{}
 	}
+	if isRunning(s) {
+		return notOurs(ownBackup(s))
+	}
 	start, version, err := backupStart(s.Backup)
 	if err != nil {
 		return contradiction(err)
@@ -26,7 +29,8 @@ var startBackup = managed("StartBackup", func(s plan.Snapshot) plan.Decision {
 	}
 })
 
-func needsStart(s plan.Snapshot) bool { return shouldRun(s) && !isRunning(s) }
+// needsStart is true as well while another's backup has the tag: the record's own waits.
+func needsStart(s plan.Snapshot) bool { return shouldRun(s) && (!isRunning(s) || isForeign(s)) }
 
 func orRunning(state v1beta2.BackupState) v1beta2.BackupState {
 	if state == "" {

@@ -14,8 +14,9 @@ import (
 
 // updateBackupStatus records what was observed of agents and backup, and what the spec
 // waits for. While the database cannot be asked, what it last said stays. A URL is
-// recorded without secrets, which the operator writes down with it. A tag that changed
-// ends the pass: the backup on the old one would go on without anybody looking after it.
+// recorded without secrets, which the operator writes down with it. Of another's backup on
+// the tag nothing is recorded: what is recorded counts as the record's own from then on,
+// and would be ended, moved or deleted as such. A tag that changed ends the pass: the backup on the old one would go on without anybody looking after it.
 var updateBackupStatus = plan.Stage{
 	Name:  "UpdateBackupStatus",
 	Reads: plan.Backup | plan.Agents | plan.BackupStatus,
@@ -39,7 +40,11 @@ var updateBackupStatus = plan.Stage{
 				Backup: s.Backup.Name, Changes: backupChanges(s.Backup.Status, fresh), Status: fresh,
 			}}
 		}
-		if why := s.BackupStatus.Why(); why != "" {
+		why := s.BackupStatus.Why()
+		switch {
+		case why == "" && s.Backup.IsManaged() && isRunning(s) && isForeign(s):
+			d.Hold = notOurs(ownBackup(s)).Hold
+		case why != "":
 			d.Hold = &plan.Hold{Reason: "what the database last said of the backup stays recorded: " + why, RetryAfter: backupDelay}
 		}
 		return d
@@ -68,10 +73,23 @@ func backupDetails(s plan.Snapshot) *v1beta2.FoundationDBBackupStatusBackupDetai
 	if live == nil {
 		return s.Backup.Status.BackupDetails.DeepCopy()
 	}
+	if isForeign(s) {
+		return detailsBesideForeign(s.Backup.Status.BackupDetails, live)
+	}
 	return &v1beta2.FoundationDBBackupStatusBackupDetails{
 		URL: fdb.WithoutSecrets(live.URL), Running: live.State.Running, Paused: live.AgentsPaused,
 		SnapshotTime: int(ptr.Deref(live.SnapshotSeconds, 0)), Restorable: live.CanBeRestored(), Tag: live.Tag,
 	}
+}
+
+// detailsBesideForeign are what was recorded of the record's own backup, which does not run
+// while the tag is another's. Where it went, and whether it can be restored, stays true.
+func detailsBesideForeign(old *v1beta2.FoundationDBBackupStatusBackupDetails, live *fdb.BackupStatus) *v1beta2.FoundationDBBackupStatusBackupDetails {
+	kept := old.DeepCopy()
+	if kept != nil {
+		kept.Running, kept.Paused, kept.SnapshotTime = false, live.AgentsPaused, 0
+	}
+	return kept
 }
 
 // backupGenerations says what the spec waits for. Where the database cannot be asked it
