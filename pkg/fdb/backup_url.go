@@ -98,6 +98,22 @@ func SameBackupURL(a, b string) bool {
 	return inOneWay(a) == inOneWay(b)
 }
 
+// SharesBackupPlace reports whether two URLs name one place, or one a place within the
+// other: deleting the one touches the other. Keys and parameters other than the bucket do
+// not count. What cannot be read may be anywhere.
+func SharesBackupPlace(a, b string) bool {
+	left, errLeft := url.Parse(WithoutSecrets(a))
+	right, errRight := url.Parse(WithoutSecrets(b))
+	if errLeft != nil || errRight != nil {
+		return true
+	}
+	if !strings.EqualFold(left.Host, right.Host) || left.Query().Get("bucket") != right.Query().Get("bucket") {
+		return false
+	}
+	outer, inner := strings.Trim(left.Path, "/")+"/", strings.Trim(right.Path, "/")+"/"
+	return strings.HasPrefix(inner, outer) || strings.HasPrefix(outer, inner)
+}
+
 // inOneWay is a URL without what makes no difference.
 func inOneWay(text string) string {
 	text = strings.TrimSuffix(WithoutSecrets(text), "/")

@@ -118,6 +118,31 @@ func TestSameBackupURL(t *testing.T) {
 	}
 }
 
+func TestSharesBackupPlace(t *testing.T) {
+	const plain = "blobstore://key@store:443/nightly?bucket=b"
+	tests := map[string]struct {
+		other string
+		want  bool
+	}{
+		"the same":                {plain, true},
+		"with another key":        {"blobstore://other@store:443/nightly?bucket=b", true},
+		"with a secret":           {"blobstore://key:…@store:443/nightly?bucket=b", true},
+		"with another parameter":  {"blobstore://key@store:443/nightly?bucket=b&cr=5", true},
+		"within it":               {"blobstore://key@store:443/nightly/one?bucket=b", true},
+		"what cannot be read":     {"blobstore://key@[store/nightly?bucket=b", true},
+		"another bucket":          {"blobstore://key@store:443/nightly?bucket=c", false},
+		"another host":            {"blobstore://key@other:443/nightly?bucket=b", false},
+		"a name with that prefix": {"blobstore://key@store:443/nightly2?bucket=b", false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if SharesBackupPlace(plain, tt.other) != tt.want || SharesBackupPlace(tt.other, plain) != tt.want {
+				t.Errorf("want %t both ways", tt.want)
+			}
+		})
+	}
+}
+
 func FuzzWithoutSecrets(f *testing.F) {
 	f.Add("hunter2", "key", "store")
 	f.Fuzz(func(t *testing.T, secret, key, host string) {

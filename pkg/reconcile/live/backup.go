@@ -43,7 +43,11 @@ func (w *BackupWorld) Observe(ctx context.Context, into *plan.Snapshot, facets p
 		if err := w.readBackup(ctx); err != nil {
 			return w.explain(err)
 		}
-		into.Backup = w.backup.DeepCopy()
+		others, err := w.readOtherBackups(ctx)
+		if err != nil {
+			return w.explain(err)
+		}
+		into.Backup, into.OtherBackups = w.backup.DeepCopy(), others
 	}
 	if facets&plan.Agents != 0 || facets&plan.BackupStatus != 0 && into.Agents.Pods == nil {
 		agents, err := w.readAgents(ctx)
@@ -84,6 +88,30 @@ func (w *BackupWorld) readBackup(ctx context.Context) error {
 	}
 	w.backup = record
 	return nil
+}
+
+// readOtherBackups reads the other records of the namespace where data is about to be
+// deleted, which may be theirs. That nobody may read them is a fact.
+func (w *BackupWorld) readOtherBackups(ctx context.Context) (plan.OtherBackupFacts, error) {
+	facts := plan.OtherBackupFacts{}
+	if w.backup.DeletionTimestamp == nil || w.backup.DeletionPolicy() != v1beta2.BackupDeletionPolicyCleanup {
+		return facts, nil
+	}
+	all, err := listed[v1beta2.FoundationDBBackup](ctx, namespaced{w.Client, w.Key.Namespace}, nil, &v1beta2.FoundationDBBackupList{})
+	if ctx.Err() != nil {
+		return facts, ctx.Err()
+	}
+	if err != nil {
+		facts.NotRead = err.Error()
+		return facts, nil //nolint:nilerr // what cannot be read is a fact that stages decide on
+	}
+	facts.Read = true
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if all[name].Name != w.Key.Name {
+			facts.All = append(facts.All, *all[name])
+		}
+	}
+	return facts, nil
 }
 
 func (w *BackupWorld) readAgents(ctx context.Context) (plan.AgentFacts, error) {

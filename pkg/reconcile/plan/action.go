@@ -41,7 +41,7 @@ const (
 	Recovery       Impact = "recovery"        // a short pause of all commits
 	ProcessRestart Impact = "process-restart" // fdbserver processes restart
 	DataMove       Impact = "data-move"       // data moves between processes
-	DataLoss       Impact = "data-loss"       // copies of data go without having been moved
+	DataLoss       Impact = "data-loss"       // copies of data go without having been moved, or a backup
 	DataRestore    Impact = "data-restore"    // the database is locked until a backup is in it
 )
 

@@ -208,5 +208,5 @@ func (a DeleteBackupData) Describe() string {
 func (a DeleteBackupData) Subject() string { return a.Backup }
 
 func (DeleteBackupData) effect() Effect {
-	return Effect{Stale: Backup | BackupStatus, Impact: NoImpact}
+	return Effect{Stale: Backup | BackupStatus, Impact: DataLoss}
 }

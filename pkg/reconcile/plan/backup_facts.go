@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
@@ -31,6 +32,16 @@ type BackupFacts struct {
 
 // Why explains in a few words why there is no answer; it is empty when there is one.
 func (f BackupFacts) Why() string { return whyNot(f.Status != nil, f.NotAsked, f.Unreachable) }
+
+// OtherBackupFacts are the other records of backups in the namespace, or the lack of an
+// answer. They are read where a record is being deleted and its data with it.
+type OtherBackupFacts struct {
+	// Read is false when there is no answer.
+	Read bool
+	All  []v1beta2.FoundationDBBackup
+	// NotRead says why there is no answer; empty when there is one, or nobody asked.
+	NotRead string
+}
 
 // RestoreFacts are the answer, or the lack of one, to a question about restores.
 type RestoreFacts struct {

@@ -42,6 +42,8 @@ type Snapshot struct {
 
 	// Backup is the record of a backup; nil where a pass is about something else.
 	Backup *v1beta2.FoundationDBBackup
+	// OtherBackups are the other records of backups; they come with the record.
+	OtherBackups OtherBackupFacts
 	// Agents are what there is of backup agents.
 	Agents AgentFacts
 	// BackupStatus is what the database said of the backup's tag.
@@ -146,7 +148,7 @@ func (s Snapshot) Without(drop Facet) Snapshot {
 		Database:     func(s *Snapshot) { s.Database = DatabaseFacts{} },
 		Coordination: func(s *Snapshot) { s.Coordination = CoordinationFacts{} },
 
-		Backup:        func(s *Snapshot) { s.Backup = nil },
+		Backup:        func(s *Snapshot) { s.Backup, s.OtherBackups = nil, OtherBackupFacts{} },
 		Agents:        func(s *Snapshot) { s.Agents = AgentFacts{} },
 		BackupStatus:  func(s *Snapshot) { s.BackupStatus = BackupFacts{} },
 		Restore:       func(s *Snapshot) { s.Restore = nil },

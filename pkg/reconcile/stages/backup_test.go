@@ -94,6 +94,17 @@ func policy(p v1beta2.BackupDeletionPolicy) change {
 func deleting(s *plan.Snapshot) {
 	s.Backup.DeletionTimestamp = &metav1.Time{Time: noon}
 	s.Backup.Finalizers = []string{v1beta2.FinalizerBackup}
+	s.OtherBackups.Read = true
+}
+
+// besides adds another record of the namespace.
+func besides(edit func(*v1beta2.FoundationDBBackup)) change {
+	return func(s *plan.Snapshot) {
+		other := v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Name: "other", Namespace: "ns"}}
+		other.Spec.BlobStoreConfiguration = &v1beta2.BlobStoreConfiguration{AccountName: "key@store"}
+		edit(&other)
+		s.OtherBackups.All = append(s.OtherBackups.All, other)
+	}
 }
 
 // backupRow is what one stage should make of one change of a running backup.
@@ -214,17 +225,31 @@ func TestCarryOutDeletion(t *testing.T) {
 	stop, cleanup := policy(v1beta2.BackupDeletionPolicyStop), policy(v1beta2.BackupDeletionPolicyCleanup)
 	kept := func(s *plan.Snapshot) { s.Backup.Finalizers = []string{v1beta2.FinalizerBackup} }
 	checkBackup(t, carryOutDeletion, map[string]backupRow{
-		"needs nothing to leave a backup alone":          {given: same},
-		"takes a finalizer off that is not needed":       {given: kept, does: []string{remove}},
-		"keeps what is to be stopped":                    {given: stop, does: []string{add}},
-		"keeps what is to be deleted":                    {given: cleanup, does: []string{add}},
-		"does not keep what others look after":           {given: changed(cleanup, kept, unmanaged), does: []string{remove}},
-		"adds nothing while the record is deleted":       {given: changed(stop, deleting, func(s *plan.Snapshot) { s.Backup.Finalizers = nil })},
-		"aborts before it forgets":                       {given: changed(stop, deleting), does: []string{abort}, holds: "until its backup has ended"},
-		"aborts before it deletes data":                  {given: changed(cleanup, deleting), does: []string{abort}, holds: "until its backup has ended"},
-		"forgets what has ended":                         {given: changed(stop, deleting, hasFinished), does: []string{remove}},
-		"forgets what never ran":                         {given: changed(stop, deleting, neverRan), does: []string{remove}},
-		"deletes the data of what has ended":             {given: changed(cleanup, deleting, hasFinished), does: []string{"delete all data of the backup at " + nightlyURL + ", then take the finalizer off FoundationDBBackup nightly"}},
+		"needs nothing to leave a backup alone":    {given: same},
+		"takes a finalizer off that is not needed": {given: kept, does: []string{remove}},
+		"keeps what is to be stopped":              {given: stop, does: []string{add}},
+		"keeps what is to be deleted":              {given: cleanup, does: []string{add}},
+		"does not keep what others look after":     {given: changed(cleanup, kept, unmanaged), does: []string{remove}},
+		"adds nothing while the record is deleted": {given: changed(stop, deleting, func(s *plan.Snapshot) { s.Backup.Finalizers = nil })},
+		"aborts before it forgets":                 {given: changed(stop, deleting), does: []string{abort}, holds: "until its backup has ended"},
+		"aborts before it deletes data":            {given: changed(cleanup, deleting), does: []string{abort}, holds: "until its backup has ended"},
+		"forgets what has ended":                   {given: changed(stop, deleting, hasFinished), does: []string{remove}},
+		"forgets what never ran":                   {given: changed(stop, deleting, neverRan), does: []string{remove}},
+		"deletes the data of what has ended":       {given: changed(cleanup, deleting, hasFinished), does: []string{"delete all data of the backup at " + nightlyURL + ", then take the finalizer off FoundationDBBackup nightly"}},
+		"deletes nothing where it never wrote":     {given: changed(cleanup, deleting, neverRan), holds: "no backup of this record was ever seen", human: true},
+		"deletes nothing at a place that was edited": {given: changed(cleanup, deleting, hasFinished, spec(func(b *v1beta2.FoundationDBBackupSpec) {
+			b.BlobStoreConfiguration.BackupName = "prod"
+		})), holds: "it was last seen to go to " + nightlyURL, human: true},
+		"deletes nothing at a place that another record names": {given: changed(cleanup, deleting, hasFinished, besides(func(b *v1beta2.FoundationDBBackup) {
+			b.Spec.BlobStoreConfiguration.BackupName = "nightly"
+		})), holds: "FoundationDBBackup other does", human: true},
+		"deletes nothing where another record was seen": {given: changed(cleanup, deleting, hasFinished, besides(func(b *v1beta2.FoundationDBBackup) {
+			b.Status.BackupDetails = &v1beta2.FoundationDBBackupStatusBackupDetails{URL: nightlyURL}
+		})), holds: "FoundationDBBackup other does", human: true},
+		"deletes nothing while others cannot be read": {given: changed(cleanup, deleting, hasFinished, func(s *plan.Snapshot) {
+			s.OtherBackups = plan.OtherBackupFacts{NotRead: "forbidden"}
+		}), holds: "nobody can tell: forbidden", human: true},
+		"deletes data beside records of other places":    {given: changed(cleanup, deleting, hasFinished, besides(func(*v1beta2.FoundationDBBackup) {})), does: []string{"delete all data of the backup at " + nightlyURL + ", then take the finalizer off FoundationDBBackup nightly"}},
 		"deletes nothing while nobody can tell":          {given: changed(cleanup, deleting, unasked), holds: "until it is known that its backup does not run"},
 		"never aborts the backup of another record":      {given: changed(cleanup, deleting, toAnotherPlace), holds: "neither asks for nor has seen", human: true},
 		"lets go of a backup that is to be left running": {given: deleting, does: []string{remove}},

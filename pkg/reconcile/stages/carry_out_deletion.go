@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -54,12 +53,5 @@ func endAndForget(s plan.Snapshot) plan.Decision {
 	if b.DeletionPolicy() == v1beta2.BackupDeletionPolicyStop {
 		return finalizer(b, false, "no backup runs on its tag any more")
 	}
-	url, err := objects.BackupURL(b)
-	if err != nil {
-		return contradiction(err)
-	}
-	return plan.Decision{
-		Why:     "the record is being deleted, and spec.deletionPolicy is cleanup",
-		Actions: []plan.Action{plan.DeleteBackupData{Backup: b.Name, URL: url}},
-	}
+	return deleteData(s)
 }
