@@ -22,10 +22,11 @@ type BackupPlace struct {
 	Parameters []string
 }
 
-// ErrSecretInAccount means that an account holds more than a name. The URL becomes an
+// ErrSecretInAccount means that an account holds more than a name, or a parameter asks for
+// a header, which may hold one. The URL becomes an
 // argument of commands, which the API server keeps in its audit log and everybody on a
 // node can read, so it must not be built.
-var ErrSecretInAccount = errors.New("the account holds a secret: name only the key, as key@host, and put the secret into a file that FDB_BLOB_CREDENTIALS names in the agents' pod template")
+var ErrSecretInAccount = errors.New("the account holds a secret, or a parameter asks for a header, which may be one: leave the header out, name only the key, as key@host, and put the secret into a file that FDB_BLOB_CREDENTIALS names in the agents' pod template")
 
 // URL is the place as fdbbackup and fdbrestore want it. Unlike the operator it takes the
 // whole of a parameter's value, also behind a second equals sign, and does not leave a
@@ -47,6 +48,9 @@ func (p BackupPlace) URL() (string, error) {
 		if !found || name == "" {
 			return "", fmt.Errorf("parameter %q is not name=value", parameter)
 		}
+		if strings.EqualFold(name, "header") {
+			return "", ErrSecretInAccount
+		}
 		query.Set(name, value)
 		if value == "0" && (name == "sc" || name == "secure_connection") {
 			secure = false
@@ -56,7 +60,11 @@ func (p BackupPlace) URL() (string, error) {
 	if key != "" {
 		u.User = url.User(key)
 	}
-	return u.String(), nil
+	text := u.String()
+	if WithoutSecrets(text) != text {
+		return "", ErrSecretInAccount
+	}
+	return text, nil
 }
 
 func withPort(host string, secure bool) string {
@@ -77,10 +85,10 @@ func HasRegion(backupURL string) bool {
 }
 
 // secrets are where texts with blob store URLs have secrets: behind the key, and in
-// headers that a URL asks for.
+// headers that a URL asks for. JSON writes an ampersand as \u0026.
 var secrets = []*regexp.Regexp{
 	regexp.MustCompile(`(blobstore://[^@/\s:'"]*:)[^@\s'"]*(@)`),
-	regexp.MustCompile(`([?&]header=[^&\s'":%]*(?::|%3A))[^&\s'"]*()`),
+	regexp.MustCompile(`(?i)((?:[?&]|\\u0026)header=[^&\s'":]*?(?::|%3A))[^&\s'"]*()`),
 }
 
 // WithoutSecrets is a text, perhaps with URLs of backups in it, that can be shown and

@@ -40,8 +40,8 @@ func TestBackupURL(t *testing.T) {
 			"blobstore://key@store:443/nightly?bucket=other",
 		},
 		"the whole of a value": {
-			BackupPlace{Account: "key@store", Name: "nightly", Bucket: "b", Parameters: []string{"header=A:b=c"}},
-			"blobstore://key@store:443/nightly?bucket=b&header=A%3Ab%3Dc",
+			BackupPlace{Account: "key@store", Name: "nightly", Bucket: "b", Parameters: []string{"other=A:b=c"}},
+			"blobstore://key@store:443/nightly?bucket=b&other=A%3Ab%3Dc",
 		},
 		"nobody's key": {
 			BackupPlace{Account: "@store", Name: "nightly", Bucket: "b"},
@@ -58,9 +58,18 @@ func TestBackupURL(t *testing.T) {
 }
 
 func TestABackupURLNeverHoldsASecret(t *testing.T) {
-	_, err := BackupPlace{Account: "key:hunter2@store", Name: "nightly", Bucket: "b"}.URL()
-	if !errors.Is(err, ErrSecretInAccount) || strings.Contains(err.Error(), "hunter2") {
-		t.Errorf("got %v", err)
+	for name, place := range map[string]BackupPlace{
+		"behind the key":             {Account: "key:hunter2@store", Name: "nightly", Bucket: "b"},
+		"in a header":                {Account: "key@store", Name: "nightly", Bucket: "b", Parameters: []string{"header=Authorization:hunter2"}},
+		"in a header in capitals":    {Account: "key@store", Name: "nightly", Bucket: "b", Parameters: []string{"HEADER=Authorization:hunter2"}},
+		"in a header of odd letters": {Account: "key@store", Name: "nightly", Bucket: "b", Parameters: []string{"header=Ä:hunter2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := place.URL()
+			if !errors.Is(err, ErrSecretInAccount) || strings.Contains(got+err.Error(), "hunter2") {
+				t.Errorf("got %s, %v", got, err)
+			}
+		})
 	}
 }
 
@@ -81,12 +90,14 @@ func TestPlacesThatMakeNoSense(t *testing.T) {
 
 func TestTextsWithoutSecrets(t *testing.T) {
 	for given, want := range map[string]string{
-		"Deleting blobstore://key:hunter2@s:1/b?bucket=b...":    "Deleting blobstore://key:…@s:1/b?bucket=b...",
-		"on URL 'blobstore://key:hunter2:token@s/b?bucket=b'":   "on URL 'blobstore://key:…@s/b?bucket=b'",
-		"blobstore://key@s:1/b?bucket=b":                        "blobstore://key@s:1/b?bucket=b",
-		"blobstore://key@s/b?header=Authorization:hunter2&sc=0": "blobstore://key@s/b?header=Authorization:…&sc=0",
-		"blobstore://key@s/b?header=Authorization%3Ahunter2":    "blobstore://key@s/b?header=Authorization%3A…",
-		"file:///var/backups/":                                  "file:///var/backups/",
+		"Deleting blobstore://key:hunter2@s:1/b?bucket=b...":               "Deleting blobstore://key:…@s:1/b?bucket=b...",
+		"on URL 'blobstore://key:hunter2:token@s/b?bucket=b'":              "on URL 'blobstore://key:…@s/b?bucket=b'",
+		"blobstore://key@s:1/b?bucket=b":                                   "blobstore://key@s:1/b?bucket=b",
+		"blobstore://key@s/b?header=Authorization:hunter2&sc=0":            "blobstore://key@s/b?header=Authorization:…&sc=0",
+		"blobstore://key@s/b?header=Authorization%3Ahunter2":               "blobstore://key@s/b?header=Authorization%3A…",
+		`"blobstore://key@s/b?bucket=b\u0026header=Authorization:hunter2"`: `"blobstore://key@s/b?bucket=b\u0026header=Authorization:…"`,
+		"blobstore://key@s/b?header=%C3%84%3ahunter2":                      "blobstore://key@s/b?header=%C3%84%3a…",
+		"file:///var/backups/":                                             "file:///var/backups/",
 	} {
 		if got := WithoutSecrets(given); got != want {
 			t.Errorf("%s: got %s, want %s", given, got, want)

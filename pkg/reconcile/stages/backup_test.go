@@ -167,6 +167,9 @@ func TestStartBackup(t *testing.T) {
 		"takes no snapshot of another for its own": {given: changed(hasFinished, oneTime, toAnotherPlace, func(s *plan.Snapshot) {
 			s.Backup.Status.BackupDetails = nil
 		}), does: []string{start}, holds: "not restorable"},
+		"never makes a URL with a header": {given: changed(neverRan, spec(func(b *v1beta2.FoundationDBBackupSpec) {
+			b.BlobStoreConfiguration.URLParameters = []v1beta2.URLParameter{"header=Authorization:Bearer-hunter2"}
+		})), holds: "the account holds a secret, or a parameter asks for a header", human: true},
 		"never makes a URL with a secret":         {given: changed(neverRan, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.AccountName = "key:hunter2@store" })), holds: "the account holds a secret", human: true},
 		"does not make an encrypted backup plain": {given: changed(neverRan, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.Version, b.EncryptionKeyPath = "7.3.60", "/key" })), holds: "cannot encrypt backups", human: true},
 	})
