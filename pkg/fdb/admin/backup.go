@@ -68,12 +68,28 @@ func backupFailure(doing string, r Result) *Error {
 		return &Error{Kind: KindBadClusterFile, Doing: doing, Detail: detail}
 	case strings.Contains(detail, "unknown option"), strings.Contains(detail, "invalid argument"), strings.Contains(detail, "URL invalid"):
 		return &Error{Kind: KindBadInput, Doing: doing, Detail: detail}
-	case r.ExitCode != 0 && detail != "":
+	case r.ExitCode != 0 && isRefusal(detail):
 		return &Error{Kind: KindRefused, Doing: doing, Detail: detail}
+	case r.ExitCode != 0 && detail != "":
+		return &Error{Kind: KindUnparsed, Doing: doing, Detail: detail}
 	case r.ExitCode != 0:
 		return &Error{Kind: KindUnparsed, Doing: doing, Detail: failureOfExit(doing, r).Detail}
 	}
 	return nil
+}
+
+// refusals are the texts with which the tools say that they changed nothing. All other
+// failures may come after a change: a connection that was lost, a store that did not
+// answer, a transaction that was tried twice and so met its own first try.
+var refusals = []string{
+	"A backup is already running on tag", "A backup was not running on tag", "A backup in not running on tag",
+	"is already discontinued", "No backup exists on tag", "Cannot modify aborted backup", "is not runnable",
+	"No changes were specified", "Backup does not exist",
+	"non-empty destination database", "Invalid restore version", "is not restorable to any version", "Invalid key range",
+}
+
+func isRefusal(detail string) bool {
+	return slices.ContainsFunc(refusals, func(text string) bool { return strings.Contains(detail, text) })
 }
 
 // backupErrors are the errors on stderr in one line. The tools say some twice, and give
@@ -150,14 +166,24 @@ func (b *Backups) SetPaused(ctx context.Context, paused bool, tag string) error 
 	}, func(s *fdb.BackupStatus) bool { return s.AgentsPaused == paused })
 }
 
-// Modify changes a running backup.
+// errPeriodUntold means that no agent has taken a backup up yet.
+var errPeriodUntold = errors.New("the database does not tell the snapshot period yet")
+
+// Modify changes a running backup. A period that the database does not tell is no proof.
 func (b *Backups) Modify(ctx context.Context, change fdb.BackupChange) error {
-	return b.change(ctx, change.Command(), change.Tag, mutation{
-		doing: "changing the backup on tag " + change.Tag,
-	}, func(s *fdb.BackupStatus) bool {
+	m := mutation{doing: "changing the backup on tag " + change.Tag}
+	m.inForce = func(ctx context.Context) (bool, error) {
+		s, err := b.Status(ctx, change.Tag)
+		if err != nil {
+			return false, err
+		}
 		period, told := s.SnapshotPeriod()
-		return (!told || period == change.Period) && (change.URL == "" || fdb.SameBackupURL(s.URL, change.URL))
-	})
+		if !told {
+			return false, errPeriodUntold
+		}
+		return period == change.Period && (change.URL == "" || fdb.SameBackupURL(s.URL, change.URL)), nil
+	}
+	return b.runMutation(ctx, change.Command(), m)
 }
 
 // change runs a mutation and looks at the tag after it.
@@ -166,6 +192,11 @@ func (b *Backups) change(ctx context.Context, argv []string, tag string, m mutat
 		s, err := b.Status(ctx, tag)
 		return err == nil && inForce(s), err
 	}
+	return b.runMutation(ctx, argv, m)
+}
+
+func (b *Backups) runMutation(ctx context.Context, argv []string, m mutation) error {
+	m.mustRead = true
 	r, err := b.run(ctx, m.doing, argv, backupChangeLimit)
 	return m.conclude(ctx, r, err)
 }

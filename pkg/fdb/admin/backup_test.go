@@ -3,6 +3,7 @@ package admin_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -204,5 +205,56 @@ func TestABackupThatWasStartedOutOfSightIsNotAnError(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+// scripted answers commands in the order of its answers, and keeps the last one.
+type scripted struct{ answers []admin.Result }
+
+func (s *scripted) Run(context.Context, admin.Command) (admin.Result, error) {
+	r := s.answers[0]
+	if len(s.answers) > 1 {
+		s.answers = s.answers[1:]
+	}
+	return r, nil
+}
+
+func (s *scripted) Open(context.Context, admin.Command) (*admin.Session, error) {
+	return nil, errors.New("nobody talks to backup tools")
+}
+
+func fails(text string) admin.Result { return admin.Result{ExitCode: 1, Stderr: []byte(text)} }
+
+// What was started must not be noted as never started: only words that are known to mean
+// no count as such, and only when the database can be looked at after them.
+func TestOnlyAKnownRefusalThatWasLookedAtCounts(t *testing.T) {
+	const refusal = "ERROR: Attempted to restore into a non-empty destination database"
+	none := admin.Result{Stdout: []byte("\n")}
+	tests := map[string]struct {
+		answers []admin.Result
+		want    admin.Kind
+	}{
+		"a refusal":                     {[]admin.Result{none, fails(refusal), none}, admin.KindRefused},
+		"a refusal and nobody can look": {[]admin.Result{none, fails(refusal), fails("ERROR: timed out")}, admin.KindUnknownResult},
+		"words that nobody knows":       {[]admin.Result{none, fails("ERROR: connection_failed"), none}, admin.KindUnknownResult},
+		"its own first try":             {[]admin.Result{none, fails("Fatal Error: Restore duplicate request"), none}, admin.KindUnknownResult},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := admin.NewBackups(&scripted{tt.answers}, nil).StartRestore(t.Context(), fdb.RestoreStart{URL: nightly})
+			if admin.KindOf(err) != tt.want {
+				t.Errorf("got %s: %v", admin.KindOf(err), err)
+			}
+		})
+	}
+}
+
+// Before an agent has taken the backup up, nothing tells its period.
+func TestAChangeThatNobodyCanSeeIsUnknown(t *testing.T) {
+	untold := `{"SchemaVersion":"1.0.0","BackupAgentsPaused":false,"Tag":"default","UID":"1","Status":{"Name":"Submitted","Running":true},"DestinationURL":"` + nightly + `"}`
+	b := admin.NewBackups(&scripted{[]admin.Result{{}, {Stdout: []byte(untold)}}}, nil)
+	err := b.Modify(t.Context(), fdb.BackupChange{Tag: "default", Period: time.Hour})
+	if admin.KindOf(err) != admin.KindUnknownResult || !strings.Contains(err.Error(), "does not tell the snapshot period") {
+		t.Errorf("got %s: %v", admin.KindOf(err), err)
 	}
 }

@@ -15,6 +15,8 @@ type mutation struct {
 	succeeded func(Result) bool
 	// inForce reads back whether the change is in force.
 	inForce func(context.Context) (bool, error)
+	// mustRead has a refusal count only when the read-back worked as well.
+	mustRead bool
 }
 
 // change runs a mutation and reads back what came of it, after an error too: an
@@ -36,7 +38,7 @@ func (m mutation) conclude(ctx context.Context, r Result, err error) error {
 	switch {
 	case readErr == nil && inForce:
 		return nil
-	case decided(err):
+	case decided(err) && (readErr == nil || !m.mustRead):
 		return err
 	case err == nil && readErr == nil:
 		return &Error{Kind: KindNotInForce, Doing: m.doing, Detail: "accepted, but not in force afterwards"}

@@ -40,8 +40,7 @@ func (b *Backups) StartRestore(ctx context.Context, start fdb.RestoreStart) erro
 			return slices.ContainsFunc(after, func(r fdb.RestoreStatus) bool { return isNew(r, before) }), err
 		},
 	}
-	r, err := b.run(ctx, doing, start.Command(), backupChangeLimit)
-	return m.conclude(ctx, r, err)
+	return b.runMutation(ctx, start.Command(), m)
 }
 
 func isNew(r fdb.RestoreStatus, before []fdb.RestoreStatus) bool {
