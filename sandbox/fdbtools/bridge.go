@@ -46,12 +46,15 @@ type Bridge struct {
 	data    map[string]bool // every data directory a server ever had
 }
 
-// New returns a bridge with an empty world whose time does not pass until Run.
+// New returns a bridge with a world that has nothing but a blob store. Its time does not
+// pass until Run.
 func New(o Options) *Bridge {
-	return &Bridge{
+	b := &Bridge{
 		Options: o, speed: o.Speed, servers: map[*fdbsim.ServerHandle]Server{}, data: map[string]bool{},
 		World: fdbsim.NewWorld(fdbsim.Options{Seed: uint64(o.Clock.Now().UnixNano()), Start: o.Clock.Now(), Resolve: o.Resolve}),
 	}
+	b.World.AddBlobStore(backupStore())
+	return b
 }
 
 // tick is how finely the model's time follows real time.
