@@ -19,6 +19,8 @@ type looked struct {
 	code int
 	// reason is what a wait goes on for.
 	reason string
+	// over is true when no wait makes the answer any better.
+	over bool
 }
 
 // look looks once.
@@ -89,7 +91,7 @@ func (r repetition) once(ctx context.Context, env *Env, o outputFlags, see look)
 		if err != nil {
 			return r.ended(ctx, err, said)
 		}
-		if !r.wait || seen.code == ExitDone {
+		if !r.wait || seen.code == ExitDone || seen.over {
 			return r.end(env, o, seen)
 		}
 		if seen.reason != said {

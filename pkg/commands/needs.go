@@ -86,6 +86,9 @@ func actingNeeds() []commandNeeds {
 		{"locks allow", reconciling()},
 		{"locks take", reconciling()},
 		{"locks release", reconciling()},
+		{"backup status", lookingAtBackups("foundationdbbackups")},
+		{"restore status", lookingAtBackups("foundationdbrestores")},
+		{"restore wait", lookingAtBackups("foundationdbrestores")},
 		{"pause", slices.Concat(required(pausePowers()...), finding(), telling())},
 		{"resume", slices.Concat(required(pausePowers()...), finding(), telling())},
 		{"version", slices.Concat(optional("its versions are not known", lookPowers()...), finding(), operators())},
@@ -155,6 +158,19 @@ func changingDatabase() []need {
 func cordoning() []need {
 	return slices.Concat(required(reconcilePowers()...), finding(), everywhere(required(nodePowers()...)),
 		everywhere(optional("whether groups fit on other nodes is not told", power{"list", "", "pods", ""})), operators())
+}
+
+// lookingAtBackups is seeing a backup or a restore: the tools are asked in pods of agents.
+func lookingAtBackups(plural string) []need {
+	crd := v1beta2.GroupVersion.Group
+	own := required(power{"get", crd, plural, ""}, power{"list", "", "pods", ""})
+	own = append(own, optional("nobody asks the database", power{"create", "", "pods", "exec"})...)
+	if plural == "foundationdbbackups" {
+		own = append(own, required(power{"get", "apps", "deployments", ""})...)
+	} else { // the agents are those of the backups of the cluster
+		own = append(own, required(power{"get", crd, "foundationdbclusters", ""}, power{"list", crd, "foundationdbbackups", ""})...)
+	}
+	return append(own, optional("its name has to be given", power{"list", crd, plural, ""})...)
 }
 
 // everywhere says of needs that they are not in the cluster's namespace.

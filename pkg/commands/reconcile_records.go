@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -17,6 +18,8 @@ type recordKind struct {
 	// short is what the resource is called in commands.
 	short   string
 	plural  string
+	kind    string
+	list    func() client.ObjectList
 	stages  func() []plan.Stage
 	powers  func() []power
 	connect func(e *Env, key types.NamespacedName) (Session, error)
@@ -24,11 +27,13 @@ type recordKind struct {
 
 var (
 	backupKind = &recordKind{
-		short: "fdbbackup", plural: "foundationdbbackups", stages: stages.Backup, powers: backupPowers,
+		short: "fdbbackup", plural: "foundationdbbackups", kind: "FoundationDBBackup", stages: stages.Backup, powers: backupPowers,
+		list:    func() client.ObjectList { return &v1beta2.FoundationDBBackupList{} },
 		connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectBackup(key) },
 	}
 	restoreKind = &recordKind{
-		short: "fdbrestore", plural: "foundationdbrestores", stages: stages.Restore, powers: restorePowers,
+		short: "fdbrestore", plural: "foundationdbrestores", kind: "FoundationDBRestore", stages: stages.Restore, powers: restorePowers,
+		list:    func() client.ObjectList { return &v1beta2.FoundationDBRestoreList{} },
 		connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectRestore(key) },
 	}
 )

@@ -64,7 +64,7 @@ func newVault(t *testing.T) *vault {
 	v.files[fdb.BackupClusterFile] = v.world.Record.Status.ConnectionString + "\n"
 	place := &v1beta2.BlobStoreConfiguration{AccountName: "key@store", BackupName: "nightly", URLParameters: []v1beta2.URLParameter{"region=eu"}}
 	b := &v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: "fdb", UID: "b", Generation: 1}}
-	b.Spec.Version, b.Spec.ClusterName, b.Spec.BlobStoreConfiguration = "7.3.79", "sample", place
+	b.Spec.Version, b.Spec.ClusterName, b.Spec.BlobStoreConfiguration, b.Spec.AgentCount = "7.3.79", "sample", place, new(1)
 	r := &v1beta2.FoundationDBRestore{ObjectMeta: metav1.ObjectMeta{Name: "again", Namespace: "fdb", UID: "r"}}
 	r.Spec.DestinationClusterName, r.Spec.BlobStoreConfiguration = "sample", place
 	scheme, err := newScheme()
@@ -108,7 +108,7 @@ func (k kubelet) Observe(ctx context.Context, into *plan.Snapshot, facets plan.F
 		if err := v.api.Create(ctx, pod); err != nil {
 			return err
 		}
-		d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, ReadyReplicas: 2, UpdatedReplicas: 2}
+		d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, ReadyReplicas: 1, UpdatedReplicas: 1}
 		if err := v.api.Status().Update(ctx, d); err != nil {
 			return err
 		}

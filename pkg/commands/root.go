@@ -80,7 +80,7 @@ demand: no operator has to run.`,
 			newStatus(env), newGet(env), newDescribe(env), newWhy(env), newCheck(env), newCan(env), newEvents(env), newWatch(env), newExclusion(env), newConnectionString(env),
 		}},
 		{"change", "Change:", []*cobra.Command{
-			newPlan(env), newReconcile(env), newReplace(env), newRestart(env), newCordon(env), newUncordon(env), newDrain(env), newExclude(env), newInclude(env), newCoordinators(env), newLocks(env), newMaintenance(env), newPause(env), newResume(env),
+			newPlan(env), newReconcile(env), newReplace(env), newRestart(env), newCordon(env), newUncordon(env), newDrain(env), newExclude(env), newInclude(env), newCoordinators(env), newLocks(env), newMaintenance(env), newPause(env), newResume(env), newBackup(env), newRestore(env),
 		}},
 		{"automate", "Automate:", []*cobra.Command{
 			newWait(env), newSchema(env),

@@ -28,6 +28,7 @@ type EventKind struct {
 func Kinds() []Kind {
 	return []Kind{
 		{Name: "AccessReview", PrintedBy: "auth can-i", Document: AccessView{}},
+		{Name: "BackupStatus", PrintedBy: "backup status", Document: BackupStatusView{}},
 		{Name: "CanReport", PrintedBy: "can", Document: CanReport{}},
 		{Name: "ChangeResult", PrintedBy: "replace, maintenance, pause, resume, locks, connection-string sync and coordinators, the last line where they change something", Document: ChangeResult{}},
 		{Name: "ClientList", PrintedBy: "get clients", Document: ClientListView{}},
@@ -54,6 +55,7 @@ func Kinds() []Kind {
 		{Name: "ProcessList", PrintedBy: "get processes", Document: ProcessListView{}},
 		{Name: "ReconcileEvent", PrintedBy: "reconcile and replace, one per line", Events: eventKinds()},
 		{Name: "ReconcileResult", PrintedBy: "reconcile, the last line", Document: ReconcileResult{}},
+		{Name: "RestoreStatus", PrintedBy: "restore status and wait", Document: RestoreStatusView{}},
 		{Name: "Version", PrintedBy: "version", Document: VersionView{}},
 		{Name: "WaitResult", PrintedBy: "wait", Document: WaitView{}},
 		{Name: "WhyReport", PrintedBy: "why", Document: WhyReport{}},

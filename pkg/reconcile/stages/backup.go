@@ -62,10 +62,10 @@ func shouldRun(s plan.Snapshot) bool {
 
 func isRunning(s plan.Snapshot) bool { return s.BackupStatus.Status.State.Running }
 
-// ownBackup asks whether the backup that the database knows on the tag is the record's own.
+// OwnBackup asks whether the backup that the database knows on the tag is the record's own.
 // Two records with one tag, or a backup that somebody started by hand, would otherwise be
 // ended or moved elsewhere.
-func ownBackup(s plan.Snapshot) plan.Check {
+func OwnBackup(s plan.Snapshot) plan.Check {
 	live := s.BackupStatus.Status
 	c := plan.Check{Question: "is the backup on tag " + live.Tag + " this record's own?", Gate: plan.GateBackup}
 	c.Evidence = "it goes to " + fdb.WithoutSecrets(live.URL)

@@ -40,7 +40,7 @@ func endAndForget(s plan.Snapshot) plan.Decision {
 		return plan.Wait(backupDelay, "the record stays until it is known that its backup does not run: "+why)
 	}
 	if isRunning(s) {
-		own := ownBackup(s)
+		own := OwnBackup(s)
 		if !own.OK {
 			return notOurs(own)
 		}

@@ -14,7 +14,7 @@ var modifyBackup = managed("ModifyBackup", func(s plan.Snapshot) plan.Decision {
 	if !needsModification(s) {
 		return plan.Decision{}
 	}
-	own := ownBackup(s)
+	own := OwnBackup(s)
 	if !own.OK {
 		return notOurs(own)
 	}

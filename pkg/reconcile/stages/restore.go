@@ -15,15 +15,15 @@ func Restore() []plan.Stage {
 // restoreTag is the tag of all restores of this kind: the one of the tools themselves.
 const restoreTag = "default"
 
-// wasStarted reports whether the record says that its restore was started, whatever
+// WasStarted reports whether the record says that its restore was started, whatever
 // became of it.
-func wasStarted(r *v1beta2.FoundationDBRestore) bool { return r.Status.Running || r.Status.State != "" }
+func WasStarted(r *v1beta2.FoundationDBRestore) bool { return r.Status.Running || r.Status.State != "" }
 
-// ownRestore is the restore that the record started; nil when the database does not know
+// OwnRestore is the restore that the record started; nil when the database does not know
 // of it. A finished restore stays listed, and another record may have started it: what it
 // restored from, and as of which version, tells.
-func ownRestore(s plan.Snapshot) *fdb.RestoreStatus {
-	if !wasStarted(s.Restore) {
+func OwnRestore(s plan.Snapshot) *fdb.RestoreStatus {
+	if !WasStarted(s.Restore) {
 		return nil
 	}
 	url, err := objects.RestoreURL(s.Restore)

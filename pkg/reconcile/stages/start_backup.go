@@ -16,7 +16,7 @@ var startBackup = managed("StartBackup", func(s plan.Snapshot) plan.Decision {
 		return plan.Decision{}
 	}
 	if isRunning(s) {
-		return notOurs(ownBackup(s))
+		return notOurs(OwnBackup(s))
 	}
 	start, version, err := backupStart(s.Backup)
 	if err != nil {

@@ -17,7 +17,7 @@ var startRestore = plan.Stage{
 	Name:  "StartRestore",
 	Reads: plan.Record | plan.Restore | plan.RestoreStatus,
 	Decide: func(s plan.Snapshot) plan.Decision {
-		if wasStarted(s.Restore) || s.Restore.DeletionTimestamp != nil {
+		if WasStarted(s.Restore) || s.Restore.DeletionTimestamp != nil {
 			return plan.Decision{}
 		}
 		if why := s.RestoreStatus.Why(); why != "" {

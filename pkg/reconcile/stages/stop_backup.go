@@ -10,7 +10,7 @@ var stopBackup = managed("StopBackup", func(s plan.Snapshot) plan.Decision {
 	if !needsStop(s) {
 		return plan.Decision{}
 	}
-	own := ownBackup(s)
+	own := OwnBackup(s)
 	if !own.OK {
 		return notOurs(own)
 	}

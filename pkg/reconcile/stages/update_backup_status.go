@@ -43,7 +43,7 @@ var updateBackupStatus = plan.Stage{
 		why := s.BackupStatus.Why()
 		switch {
 		case why == "" && s.Backup.IsManaged() && isRunning(s) && isForeign(s):
-			d.Hold = notOurs(ownBackup(s)).Hold
+			d.Hold = notOurs(OwnBackup(s)).Hold
 		case why != "":
 			d.Hold = &plan.Hold{Reason: "what the database last said of the backup stays recorded: " + why, RetryAfter: backupDelay}
 		}

@@ -20,11 +20,11 @@ var updateRestoreStatus = plan.Stage{
 		if why := s.RestoreStatus.Why(); why != "" {
 			return plan.Wait(restoreDelay, "nobody can tell how far the restore is: "+why)
 		}
-		if !wasStarted(s.Restore) {
+		if !WasStarted(s.Restore) {
 			return plan.Decision{}
 		}
 		fresh := v1beta2.FoundationDBRestoreStatus{State: v1beta2.RestoreStateUnknown}
-		live := ownRestore(s)
+		live := OwnRestore(s)
 		if live != nil {
 			fresh = v1beta2.FoundationDBRestoreStatus{Running: live.Active(), State: v1beta2.FoundationDBRestoreState(live.State)}
 		} else if s.Restore.Status.State == v1beta2.RestoreStateCompleted {
@@ -44,7 +44,7 @@ var updateRestoreStatus = plan.Stage{
 
 // restoreHold says what a restore that was started waits for.
 func restoreHold(s plan.Snapshot, fresh v1beta2.FoundationDBRestoreStatus) *plan.Hold {
-	live := ownRestore(s)
+	live := OwnRestore(s)
 	switch {
 	case live == nil:
 		return &plan.Hold{Human: true, Reason: "the record says that its restore was started, and the database does not know of it; " +

@@ -1,0 +1,102 @@
+package commands
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// newBackup is the parent of what is about backups. It is no command of its own.
+func newBackup(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "backup",
+		Short: "Show how backups are doing",
+	}
+	cmd.AddCommand(newBackupStatus(env))
+	asParent(cmd, "what of backups?", "command", "about backups")
+	return cmd
+}
+
+// backupStatusOptions is what `kubectl fdb backup status` was asked.
+type backupStatusOptions struct {
+	recordLook
+	maxLag time.Duration
+}
+
+// defaultMaxLag is far above the minute that a backup is behind at most when all is well:
+// agents write the log in stretches of 20 s.
+const defaultMaxLag = 10 * time.Minute
+
+func newBackupStatus(env *Env) *cobra.Command {
+	var o backupStatusOptions
+	cmd := &cobra.Command{
+		Use:   "status [NAME]",
+		Short: "Show how a backup is doing: what can be restored, snapshots, agents",
+		Long: `Show how a backup is doing, in one sentence and then in detail: what the backup tools say
+in a pod of its agents, the agents, and what the FoundationDBBackup asks for.
+
+The restorable point is the newest version that the backup can be restored to, and AGE is
+how far that is behind the database. While the tools cannot be asked nothing is said of
+the backup but what was last recorded of it.
+
+Exit code 0: it is as its resource asks. 1: it is not. 8: nobody can tell.`,
+		Example: `  # How is the backup?
+  kubectl fdb backup status nightly
+
+  # Until it can be restored
+  kubectl fdb backup status nightly --wait --timeout 10m
+
+  # The version to restore to, for scripts
+  kubectl fdb backup status nightly -o jsonpath={.latestRestorable.version}`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.maxLag <= 0 {
+				return usagef("--max-lag is more than 0")
+			}
+			return o.look(cmd.Context(), env, backupKind, args, plan.Backup|plan.Agents|plan.BackupStatus, func(key types.NamespacedName, s plan.Snapshot) looked {
+				return o.see(cmd.Context(), env, key, s)
+			})
+		},
+	}
+	o.add(cmd, env, backupKind)
+	o.addWatch(cmd)
+	o.addWait(cmd, "it is as its resource asks")
+	cmd.Flags().DurationVar(&o.maxLag, "max-lag", defaultMaxLag, "how old the newest point may be that can be restored")
+	return cmd
+}
+
+func (o backupStatusOptions) see(ctx context.Context, env *Env, key types.NamespacedName, s plan.Snapshot) looked {
+	facts := ui.BackupFacts{Snapshot: s, MaxLag: o.maxLag}
+	facts.URL, _ = objects.BackupURL(s.Backup) // without one it is shown as unknown
+	if s.BackupStatus.Status != nil {
+		facts.Own = stages.OwnBackup(s)
+	}
+	v := ui.NewBackupStatusView(env.metadata(backupKind.named(key)), facts)
+	code := verdictCode(v.AsWanted)
+	o.hint(ctx, env, backupKind, key, code)
+	return looked{
+		printable: printable{
+			document: v, names: []string{"foundationdbbackup/" + key.Name},
+			table: func(w io.Writer) error { return ui.WriteBackupStatus(w, v, o.screen(env, w)) },
+		},
+		code: code, reason: v.Summary,
+	}
+}
+
+func (o recordLook) screen(env *Env, w io.Writer) ui.StatusOptions {
+	return ui.StatusOptions{Paint: env.paint(w), Absolute: o.absolute, Now: env.Clock.Now()}
+}
+
+// hint says on stderr what brings a record to what it asks for.
+func (o recordLook) hint(ctx context.Context, env *Env, kind *recordKind, key types.NamespacedName, code int) {
+	if code == ExitNo && o.isTable() && !o.watch && !o.wait && ctx.Err() == nil {
+		env.talk("hint: %s", env.command("reconcile", kind.named(key).Name, "--dry-run"))
+	}
+}

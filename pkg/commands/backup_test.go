@@ -1,0 +1,163 @@
+package commands
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// must runs a command and fails the test unless it ends as it should, says what it should,
+// and tells no secret.
+func (v *vault) must(want int, says string, args ...string) string {
+	v.t.Helper()
+	v.out.Reset()
+	v.err.Reset()
+	got := v.run(args...)
+	said := v.out.String() + v.err.String()
+	if got != want || !strings.Contains(said, says) {
+		v.t.Fatalf("%v: exit code %d, want %d, and %q\nstdout: %s\nstderr: %s", args, got, want, says, &v.out, &v.err)
+	}
+	if strings.Contains(said+strings.Join(v.ran, "\n"), storeSecret) {
+		v.t.Errorf("%v: the secret was said or run", args)
+	}
+	return v.out.String()
+}
+
+// edit changes the record of the backup as a person does.
+func (v *vault) edit(change func(*v1beta2.FoundationDBBackup)) {
+	v.t.Helper()
+	b := &v1beta2.FoundationDBBackup{}
+	if err := v.api.Get(v.t.Context(), types.NamespacedName{Namespace: "fdb", Name: "nightly"}, b); err != nil {
+		v.t.Fatal(err)
+	}
+	change(b)
+	if err := v.api.Update(v.t.Context(), b); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// tool runs a backup tool in a pod of agents, as a person does by hand.
+func (v *vault) tool(argv ...string) {
+	v.t.Helper()
+	r, err := agentTransport{v}.Run(v.t.Context(), admin.Command{Argv: argv, Limit: time.Minute})
+	if err != nil || r.ExitCode != 0 {
+		v.t.Fatalf("%v: %+v %v", argv, r, err)
+	}
+}
+
+func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
+	runs := func(v *vault) {
+		v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+		v.world.FDB.Advance(time.Minute)
+	}
+	tests := map[string]struct {
+		given func(*vault)
+		args  []string
+		want  int
+		says  string
+	}{
+		"without agents nobody can tell": {want: ExitUnreachable, says: "nobody can tell how the backup is: no backup agent runs and is ready"},
+		"as it should be":                {given: runs, want: ExitDone, says: "it runs, and can be restored up to"},
+		"agents that were paused by hand": {
+			given: func(v *vault) { runs(v); v.tool("fdbbackup", "pause") },
+			want:  ExitNo, says: "all agents of the database are paused",
+		},
+		"a backup that was ended by hand": {
+			given: func(v *vault) { runs(v); v.tool("fdbbackup", "abort", "-t", "default") },
+			want:  ExitNo, says: "no backup runs on tag default",
+		},
+		"a backup that should not run": {
+			given: func(v *vault) {
+				runs(v)
+				v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = v1beta2.BackupStateStopped })
+			},
+			want: ExitNo, says: "it still runs",
+		},
+		"a backup of somebody else on the tag": {
+			given: func(v *vault) {
+				runs(v)
+				v.tool("fdbbackup", "abort", "-t", "default")
+				v.tool("fdbbackup", "start", "-t", "default", "-d", "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu")
+			},
+			want: ExitNo, says: "is not this record's own",
+		},
+		"a log that is far behind":       {given: runs, args: []string{"--max-lag", "1s"}, want: ExitNo, says: "more than 1s"},
+		"a limit that nothing can be in": {args: []string{"--max-lag", "0"}, want: ExitUsage, says: "--max-lag is more than 0"},
+		"what is no backup":              {args: []string{"-o", "nonsense"}, want: ExitUsage, says: "nonsense"},
+		"a hint that brings it to its spec": {
+			given: func(v *vault) { runs(v); v.tool("fdbbackup", "pause") },
+			want:  ExitNo, says: "hint: kubectl fdb reconcile fdbbackup/nightly --dry-run -n fdb --context test",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := newVault(t)
+			if tt.given != nil {
+				tt.given(v)
+			}
+			v.must(tt.want, tt.says, append([]string{"backup", "status", "nightly"}, tt.args...)...)
+		})
+	}
+}
+
+func TestBackupStatusAsADocument(t *testing.T) {
+	v := newVault(t)
+	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.world.FDB.Advance(time.Minute)
+	text := v.must(ExitDone, "", "backup", "status", "fdbbackup/nightly", "-o", "json")
+	var got ui.BackupStatusView
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.AsWanted == nil || !*got.AsWanted || !*got.Running || *got.Paused || got.LatestRestorable == nil || got.LatestRestorable.AgeSeconds == nil ||
+		got.Snapshot == nil || got.Snapshot.LastComplete == nil || got.Agents.Ready != 1 {
+		t.Errorf("got %s", text)
+	}
+	valid(t, "backup status", []byte(text))
+}
+
+// What was recorded may be long past, so it is never shown as what is.
+func TestNothingStaleIsSaidOfABackup(t *testing.T) {
+	v := newVault(t)
+	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	if err := v.api.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace("fdb")); err != nil {
+		t.Fatal(err)
+	}
+	text := v.must(ExitUnreachable, "Last recorded", "backup", "status", "nightly")
+	if strings.Contains(text, "can be restored") {
+		t.Errorf("got %s", text)
+	}
+	var got ui.BackupStatusView
+	document := v.must(ExitUnreachable, "", "backup", "status", "nightly", "-o", "json")
+	if err := json.Unmarshal([]byte(document), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.AsWanted != nil || got.Running != nil || got.Restorable != nil || got.LatestRestorable != nil || got.Recorded == nil || !got.Recorded.Running {
+		t.Errorf("got %s", document)
+	}
+	valid(t, "backup status", []byte(document))
+}
+
+func TestRestoreStatusEndsAsTheAnswerIs(t *testing.T) {
+	v := newVault(t)
+	v.fdbcli("writemode on; set greeting hello")
+	v.must(ExitUnreachable, "nobody can tell how far the restore is", "restore", "status", "again")
+	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.world.FDB.Advance(time.Minute)
+	v.must(ExitNo, "it was not started yet", "restore", "status", "again")
+	v.must(ExitWaiting, "it was not started yet", "restore", "wait", "again", "--timeout", "10m")
+	v.fdbcli(`writemode on; clearrange "" \xff`)
+	v.must(ExitDone, "", "reconcile", "fdbrestore/again", "--yes", "--wait")
+	v.must(ExitDone, "it is done", "restore", "wait", "again")
+	valid(t, "restore status", []byte(v.must(ExitDone, "", "restore", "status", "fdbrestore/again", "-o", "json")))
+	v.must(ExitUsage, "is no FoundationDBRestore", "restore", "status", "fdbbackup/again")
+}

@@ -1,0 +1,163 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// key is the record that the argument names, as NAME or KIND/NAME, or the only one there.
+func (k *recordKind) key(ctx context.Context, env *Env, args []string, i intent) (types.NamespacedName, error) {
+	key := types.NamespacedName{}
+	namespace, err := env.namespace()
+	if err != nil {
+		return key, err
+	}
+	key.Namespace = namespace
+	if len(args) > 0 {
+		key.Name, err = k.bareName(args[0])
+		return key, err
+	}
+	if i == writes && !env.IsTerminal(env.In) {
+		return key, usagef("which one? Without a terminal a command that changes a %s needs its name", k.kind)
+	}
+	there, err := k.names(ctx, env, namespace)
+	switch {
+	case err != nil:
+		return key, err
+	case len(there) == 0:
+		return key, usage(fmt.Errorf("there is no %s in namespace %s", k.kind, namespace), "choose another namespace with -n NAMESPACE")
+	case len(there) > 1:
+		return key, usagef("which %s? Namespace %s has %s", k.kind, namespace, strings.Join(there, ", "))
+	}
+	env.talk("%s %s in namespace %s, the only one there", k.kind, there[0], namespace)
+	key.Name = there[0]
+	return key, nil
+}
+
+func (k *recordKind) bareName(text string) (string, error) {
+	if !strings.Contains(text, "/") && text != "" {
+		return text, nil
+	}
+	if kind, name := recordKindOf([]string{text}); kind == k && name != "" && !strings.Contains(name, "/") {
+		return name, nil
+	}
+	return "", usagef("%q is no %s: want NAME or %s/NAME", text, k.kind, k.short)
+}
+
+// names are those of all records of a namespace.
+func (k *recordKind) names(ctx context.Context, env *Env, namespace string) ([]string, error) {
+	c, err := env.Client()
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for next := ""; ; {
+		page := k.list()
+		err := c.List(ctx, page, client.InNamespace(namespace), client.Limit(pageSize), client.Continue(next))
+		switch {
+		case isMissingKind(err):
+			return nil, usage(fmt.Errorf("this Kubernetes cluster has no %s resources: %w", k.kind, err), "kubectl get crd "+k.plural+".apps.foundationdb.org")
+		case err != nil:
+			return nil, fmt.Errorf("listing %ss in namespace %s: %w", k.kind, namespace, err)
+		}
+		objects, err := meta.ExtractList(page)
+		if err != nil {
+			return nil, fmt.Errorf("listing %ss: %w", k.kind, err)
+		}
+		for _, o := range objects {
+			if named, ok := o.(client.Object); ok {
+				all = append(all, named.GetName())
+			}
+		}
+		if next = page.GetContinue(); next == "" {
+			slices.Sort(all)
+			return all, nil
+		}
+	}
+}
+
+// complete offers the names of records for the first argument.
+func (k *recordKind) complete(env *Env) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return asCompletion(func(ctx context.Context, _ *cobra.Command, _ []string) []string {
+			namespace, err := env.namespace()
+			if err != nil {
+				return nil
+			}
+			names, _ := k.names(ctx, env, namespace) // what cannot be listed is not offered
+			return names
+		})(cmd, args, typed)
+	}
+}
+
+// recordLook is what commands that show one backup or restore were asked.
+type recordLook struct {
+	outputFlags
+	repetition
+}
+
+func (o *recordLook) add(cmd *cobra.Command, env *Env, kind *recordKind) {
+	cmd.Args = cobra.MaximumNArgs(1)
+	cmd.ValidArgsFunction = kind.complete(env)
+	o.outputFlags.add(cmd)
+	o.interval = lookInterval
+}
+
+// look finds the record and shows what see sees of it.
+func (o recordLook) look(ctx context.Context, env *Env, kind *recordKind, args []string, facets plan.Facet, see func(types.NamespacedName, plan.Snapshot) looked) error {
+	if err := errors.Join(o.outputFlags.check(), o.repetition.check()); err != nil {
+		return err
+	}
+	ctx, stop := withTimeout(ctx, env.Clock, o.timeout)
+	defer stop()
+	key, err := kind.key(ctx, env, args, reads)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	env.about = kind.named(key)
+	return o.run(ctx, env, o.outputFlags, func(ctx context.Context) (looked, error) {
+		s, err := env.sightOf(ctx, kind, key, facets)
+		if err != nil {
+			return looked{}, causeOf(ctx, err)
+		}
+		return see(key, s), nil
+	})
+}
+
+// sightOf observes a record, and says when that takes its time: the tools wait for a
+// database or a store that does not answer, up to their limit.
+func (e *Env) sightOf(ctx context.Context, kind *recordKind, key types.NamespacedName, facets plan.Facet) (plan.Snapshot, error) {
+	session, err := kind.connect(e, key)
+	if err != nil {
+		return plan.Snapshot{}, err
+	}
+	s, asked := plan.Snapshot{}, make(chan error, 1)
+	go func() { asked <- session.Observe(ctx, &s, facets) }()
+	err = observation{env: e}.await(asked, func() { e.talk("no answer from the database yet, still asking") })
+	return s, err
+}
+
+// verdictCode is the exit code of a question that can be answered by yes, no, or not at all.
+func verdictCode(good *bool) int {
+	switch {
+	case good == nil:
+		return ExitUnreachable
+	case *good:
+		return ExitDone
+	default:
+		return ExitNo
+	}
+}

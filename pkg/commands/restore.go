@@ -1,0 +1,95 @@
+package commands
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// newRestore is the parent of what is about restores. It is no command of its own.
+func newRestore(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "restore",
+		Short: "Show how far restores are, and wait for them",
+	}
+	cmd.AddCommand(newRestoreStatus(env), newRestoreWait(env))
+	asParent(cmd, "what of restores?", "command", "about restores")
+	return cmd
+}
+
+// restoreStatusOptions is what `kubectl fdb restore status` was asked.
+type restoreStatusOptions struct{ recordLook }
+
+const restoreStatusLong = `The backup tools say it in a pod of the cluster's agents. The database is locked until the
+restore is over. RATE and time left need three looks, and so --watch or waiting. Looking
+starts nothing: kubectl fdb reconcile fdbrestore/NAME does.
+
+Exit code 0: it is done. 1: it is not, or it was aborted. 3: --timeout was over. 8: nobody
+can tell.`
+
+func newRestoreStatus(env *Env) *cobra.Command {
+	var o restoreStatusOptions
+	cmd := &cobra.Command{
+		Use:   "status [NAME]",
+		Short: "Show how far a restore is",
+		Long:  "Show how far a restore is. " + restoreStatusLong,
+		Example: `  # How far is it?
+  kubectl fdb restore status nightly-again
+
+  # Again every 5 s, with rate and time left
+  kubectl fdb restore status nightly-again -w`,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
+	}
+	o.add(cmd, env, restoreKind)
+	o.addWatch(cmd)
+	return cmd
+}
+
+func newRestoreWait(env *Env) *cobra.Command {
+	var o restoreStatusOptions
+	cmd := &cobra.Command{
+		Use:   "wait [NAME]",
+		Short: "Wait until a restore is over",
+		Long:  "Wait until a restore is over, then show it. " + restoreStatusLong,
+		Example: `  # Until the data is there
+  kubectl fdb restore wait nightly-again --timeout 2h`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.wait = true
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.add(cmd, env, restoreKind)
+	o.addTimeout(cmd)
+	return cmd
+}
+
+func (o restoreStatusOptions) run(ctx context.Context, env *Env, args []string) error {
+	history := &ui.RestoreHistory{}
+	return o.look(ctx, env, restoreKind, args, plan.Record|plan.Restore|plan.RestoreStatus, func(key types.NamespacedName, s plan.Snapshot) looked {
+		return o.see(ctx, env, key, s, history)
+	})
+}
+
+func (o restoreStatusOptions) see(ctx context.Context, env *Env, key types.NamespacedName, s plan.Snapshot, h *ui.RestoreHistory) looked {
+	facts := ui.RestoreFacts{Snapshot: s, Started: stages.WasStarted(s.Restore), Own: stages.OwnRestore(s)}
+	facts.URL, _ = objects.RestoreURL(s.Restore) // without one it is shown as unknown
+	v := ui.NewRestoreStatusView(env.metadata(restoreKind.named(key)), facts, h)
+	code := verdictCode(v.Done)
+	if !facts.Started {
+		o.hint(ctx, env, restoreKind, key, code)
+	}
+	return looked{
+		printable: printable{
+			document: v, names: []string{"foundationdbrestore/" + key.Name},
+			table: func(w io.Writer) error { return ui.WriteRestoreStatus(w, v, o.screen(env, w)) },
+		},
+		code: code, reason: v.Summary, over: v.Over,
+	}
+}

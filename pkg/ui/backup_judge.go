@@ -1,0 +1,119 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// judge says whether the backup is as its spec asks. Without an answer of the database
+// nobody can tell, whatever was recorded.
+func (v *BackupStatusView) judge(f BackupFacts) {
+	v.judgeAgents(f)
+	if !f.Backup.IsManaged() {
+		v.conclude("its agents run; the backup itself is not looked after: its type is unmanaged")
+		return
+	}
+	if v.NoAnswer != "" {
+		v.Summary = "nobody can tell how the backup is: " + v.NoAnswer
+		return
+	}
+	switch {
+	case v.Wanted == string(v1beta2.BackupStateStopped):
+		v.judgeStopped()
+	case v.isComplete():
+		v.conclude("it is complete, as a backup of mode " + v.Mode + " is meant to be" + v.restorableWords())
+		return
+	default:
+		v.judgeRunning(f)
+	}
+	v.conclude(v.goodWords())
+}
+
+func (v *BackupStatusView) judgeAgents(f BackupFacts) {
+	if f.Backup.DeletionTimestamp != nil {
+		v.problem("the record is being deleted")
+	}
+	if v.Agents.Ready < v.Agents.Wanted {
+		v.problem("%d of %d agents are ready", v.Agents.Ready, v.Agents.Wanted)
+	}
+}
+
+func (v *BackupStatusView) judgeStopped() {
+	if *v.Running {
+		v.problem("it still runs")
+	}
+	if *v.Paused {
+		v.problem("all agents of the database are paused, so restores do not go on either")
+	}
+}
+
+// isComplete reports whether a backup that was to end with its first snapshot has one.
+func (v *BackupStatusView) isComplete() bool {
+	return v.Mode == string(v1beta2.BackupModeOneTime) && !*v.Running && *v.Restorable
+}
+
+func (v *BackupStatusView) judgeRunning(f BackupFacts) {
+	wantsPause := v.Wanted == string(v1beta2.BackupStatePaused)
+	switch {
+	case !*v.Running:
+		v.problem("no backup runs on tag %s", v.Tag)
+		return
+	case !f.Own.OK:
+		v.problem("the backup on tag %s is not this record's own: %s", v.Tag, f.Own.Evidence)
+	}
+	if *v.Paused != wantsPause {
+		v.problem("%s", map[bool]string{true: "all agents of the database are paused", false: "the agents are not paused"}[*v.Paused])
+	}
+	if !*v.Restorable {
+		v.problem("nothing can be restored yet: the first snapshot is not complete")
+		return
+	}
+	if lag := v.lag(); lag > f.MaxLag && !*v.Paused {
+		v.problem("the newest point that can be restored is %s old, more than %s", duration.HumanDuration(lag), duration.HumanDuration(f.MaxLag))
+	}
+}
+
+// lag is how old the newest restorable point is; 0 when nobody knows.
+func (v *BackupStatusView) lag() time.Duration {
+	if v.LatestRestorable == nil || v.LatestRestorable.AgeSeconds == nil {
+		return 0
+	}
+	return time.Duration(*v.LatestRestorable.AgeSeconds) * time.Second
+}
+
+func (v *BackupStatusView) problem(format string, args ...any) {
+	v.Problems = append(v.Problems, fmt.Sprintf(format, args...))
+}
+
+func (v *BackupStatusView) conclude(good string) {
+	v.AsWanted, v.Summary = new(len(v.Problems) == 0), good
+	if len(v.Problems) > 0 {
+		v.Summary = "not as its resource asks: " + strings.Join(v.Problems, "; ")
+	}
+}
+
+func (v *BackupStatusView) goodWords() string {
+	words := map[string]string{
+		string(v1beta2.BackupStateRunning): "it runs",
+		string(v1beta2.BackupStatePaused):  "it is paused, as its resource asks",
+		string(v1beta2.BackupStateStopped): "it does not run, as its resource asks",
+	}[v.Wanted]
+	return words + v.restorableWords()
+}
+
+func (v *BackupStatusView) restorableWords() string {
+	point := v.LatestRestorable
+	switch {
+	case point == nil:
+		return ""
+	case point.AgeSeconds == nil:
+		return fmt.Sprintf(", and can be restored up to version %d", point.Version)
+	default:
+		return fmt.Sprintf(", and can be restored up to %s ago", duration.HumanDuration(v.lag()))
+	}
+}

@@ -1,0 +1,91 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+// WriteBackupStatus prints one backup on one screen: a sentence, then sections.
+func WriteBackupStatus(w io.Writer, v BackupStatusView, o StatusOptions) error {
+	p := &page{w: w, o: o}
+	p.verdict(v.Metadata, v.AsWanted, v.Summary)
+	p.backup(v)
+	p.section("Agents", Origin{SourceLive, known(o.Now)})
+	p.fact("Ready", fmt.Sprintf("%d of %d", v.Agents.Ready, v.Agents.Wanted))
+	for _, a := range v.Agents.Pods {
+		p.fact(a.Phase, a.words())
+	}
+	p.section("Resource", Origin{SourceLive, known(o.Now)})
+	p.fact("Cluster", v.Cluster)
+	p.fact("Wanted", v.Wanted+", "+v.Mode)
+	if r := v.Recorded; r != nil && v.NoAnswer != "" {
+		p.fact("Last recorded", fmt.Sprintf("running %s, paused %s, restorable %s", yesNo(&r.Running), yesNo(&r.Paused), yesNo(&r.Restorable)))
+	}
+	return p.err
+}
+
+// verdict is what it is about, and how that is.
+func (p *page) verdict(m Metadata, good *bool, summary string) {
+	colour := yellow
+	if good != nil {
+		colour = map[bool]string{true: green, false: red}[*good]
+	}
+	p.printf("%s\n%s\n", p.o.in(bold, m.Namespace+"/"+m.Cluster), p.o.in(colour, summary))
+}
+
+func (p *page) backup(v BackupStatusView) {
+	p.section("Backup", Origin{SourceLive, v.AsOf})
+	p.fact("Tag", v.Tag)
+	p.fact("Goes to", orUnknown(v.URL))
+	if v.NoAnswer != "" {
+		p.fact("State", "unknown: "+v.NoAnswer)
+		return
+	}
+	p.fact("State", orText(*v.State, "the tag never had a backup"))
+	p.fact("Paused", yesNo(v.Paused))
+	p.fact("Restorable", v.LatestRestorable.words())
+	if s := v.Snapshot; s != nil {
+		p.fact("Last snapshot", s.LastComplete.words())
+		p.fact("Next snapshot", s.words())
+	}
+	if v.RangeBytes != nil || v.LogBytes != nil {
+		p.fact("Written", bytesOr(v.RangeBytes)+" in snapshots, "+bytesOr(v.LogBytes)+" of log")
+	}
+}
+
+// words are a moment: its version, and how long ago it was.
+func (m *BackupMomentView) words() string {
+	switch {
+	case m == nil:
+		return "no"
+	case m.AgeSeconds == nil:
+		return fmt.Sprintf("version %d", m.Version)
+	default:
+		return fmt.Sprintf("version %d, %s ago", m.Version, duration.HumanDuration(time.Duration(*m.AgeSeconds)*time.Second))
+	}
+}
+
+func (s *BackupSnapshotView) words() string {
+	text := "how often is unknown"
+	if s.PeriodSeconds != nil {
+		text = "one takes " + duration.HumanDuration(time.Duration(*s.PeriodSeconds)*time.Second)
+	}
+	if s.ExpectedPercent != nil {
+		text += fmt.Sprintf("; %.1f%% of that is over", *s.ExpectedPercent)
+	}
+	return text
+}
+
+func (a BackupAgentView) words() string {
+	text := a.Pod
+	if a.Node != "" {
+		text += " on " + a.Node
+	}
+	if !a.Ready {
+		text += ", not ready"
+	}
+	return text
+}

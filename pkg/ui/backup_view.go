@@ -1,0 +1,186 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// BackupFacts are what the view of a backup is made of.
+type BackupFacts struct {
+	plan.Snapshot
+	// URL is where the spec has the backup go; empty where the spec cannot tell.
+	URL string
+	// Own says whether the backup that runs on the tag is the record's own.
+	Own plan.Check
+	// MaxLag is how old the newest restorable point may be.
+	MaxLag time.Duration
+}
+
+// BackupStatusView is how one backup is doing.
+type BackupStatusView struct {
+	Document
+	// Name is the FoundationDBBackup, and Cluster what it backs up.
+	Name    string `json:"name"`
+	Cluster string `json:"cluster"`
+	// AsWanted says whether the backup is as its spec asks; null when nobody can tell.
+	AsWanted *bool  `json:"asWanted"`
+	Summary  string `json:"summary"`
+	// Problems are in what it is not as its spec asks.
+	Problems []string `json:"problems"`
+	// Wanted is the state that the spec asks for: Running, Stopped or Paused.
+	Wanted string `json:"wanted"`
+	Mode   string `json:"mode"`
+	Tag    string `json:"tag"`
+	// URL is where the backup goes, or would go; without secrets.
+	URL string `json:"url"`
+	// NoAnswer says why the database does not tell; empty when it does. What only the
+	// database knows is null then.
+	NoAnswer string `json:"noAnswer,omitempty"`
+	// State is the word of the backup tools; empty when the tag never had a backup.
+	State   *string `json:"state"`
+	Running *bool   `json:"running"`
+	// Paused says whether all agents of the database pause, those of other backups too.
+	Paused     *bool `json:"paused"`
+	Restorable *bool `json:"restorable"`
+	// LatestRestorable is null when nothing can be restored, too.
+	LatestRestorable *BackupMomentView   `json:"latestRestorable"`
+	Snapshot         *BackupSnapshotView `json:"snapshot"`
+	LogBytes         *int64              `json:"logBytes"`
+	RangeBytes       *int64              `json:"rangeBytes"`
+	Agents           BackupAgentsView    `json:"agents"`
+	// Recorded is what the last pass wrote into the status of the record; null when none
+	// did.
+	Recorded *BackupRecordView `json:"recorded"`
+}
+
+// BackupMomentView is a version of the database, and how long ago it was.
+type BackupMomentView struct {
+	Version int64 `json:"version"`
+	// AgeSeconds is null when nobody knows, as of a backup that has ended.
+	AgeSeconds *int64 `json:"ageSeconds"`
+}
+
+// BackupSnapshotView is about the snapshots of a backup that runs.
+type BackupSnapshotView struct {
+	// PeriodSeconds is how long one is to take.
+	PeriodSeconds *int64 `json:"periodSeconds"`
+	// LastComplete is the end of the last complete one; null when there is none.
+	LastComplete *BackupMomentView `json:"lastComplete"`
+	// ExpectedPercent is how much of the time of the present one is over. Nothing tells how
+	// far it is.
+	ExpectedPercent *float64 `json:"expectedPercent"`
+}
+
+// BackupAgentsView are the agents of a backup.
+type BackupAgentsView struct {
+	Wanted int               `json:"wanted"`
+	Ready  int               `json:"ready"`
+	Pods   []BackupAgentView `json:"pods"`
+}
+
+// BackupAgentView is one pod of an agent.
+type BackupAgentView struct {
+	Pod   string `json:"pod"`
+	Node  string `json:"node,omitempty"`
+	Phase string `json:"phase"`
+	Ready bool   `json:"ready"`
+}
+
+// BackupRecordView is what was last recorded of a backup. It may be long past.
+type BackupRecordView struct {
+	Running    bool   `json:"running"`
+	Paused     bool   `json:"paused"`
+	Restorable bool   `json:"restorable"`
+	URL        string `json:"url,omitempty"`
+}
+
+// NewBackupStatusView makes the document.
+func NewBackupStatusView(m Metadata, f BackupFacts) BackupStatusView {
+	b, live := f.Backup, f.BackupStatus.Status
+	v := BackupStatusView{
+		Document: NewDocument("BackupStatus", m, cmp.Or(f.BackupStatus.AsOf, f.Now), SourceLive),
+		Name:     b.Name, Cluster: b.Spec.ClusterName, Problems: []string{},
+		Wanted: string(cmp.Or(b.Spec.BackupState, v1beta2.BackupStateRunning)), Mode: string(b.BackupMode()), Tag: string(b.Tag()),
+		URL: f.URL, NoAnswer: f.BackupStatus.Why(), Agents: f.agents(), Recorded: recordedBackup(b),
+	}
+	if live != nil {
+		v.tell(live)
+	}
+	v.judge(f)
+	return v
+}
+
+// tell takes over what the database says.
+func (v *BackupStatusView) tell(live *fdb.BackupStatus) {
+	v.State, v.Running, v.Paused = new(live.State.Name), new(live.State.Running), new(live.AgentsPaused)
+	v.Restorable = new(live.CanBeRestored())
+	v.LogBytes, v.RangeBytes = live.LogBytes, live.RangeBytes
+	if live.URL != "" {
+		v.URL = fdb.WithoutSecrets(live.URL)
+	}
+	if point := live.LatestRestorable; point != nil {
+		v.LatestRestorable = &BackupMomentView{Version: point.Version, AgeSeconds: point.LagSeconds}
+	}
+	if live.SnapshotSeconds == nil && live.Snapshot == nil {
+		return
+	}
+	v.Snapshot = &BackupSnapshotView{PeriodSeconds: live.SnapshotSeconds}
+	if live.Snapshot != nil {
+		v.Snapshot.ExpectedPercent = &live.Snapshot.ExpectedProgress
+	}
+	if end := live.LatestSnapshotEnd; end != nil {
+		v.Snapshot.LastComplete = &BackupMomentView{Version: end.Version, AgeSeconds: v.ageOf(end.Version)}
+	}
+}
+
+// versionsPerSecond is how fast versions go up.
+const versionsPerSecond = 1_000_000
+
+// ageOf counts from the restorable point, whose age the database tells: its estimates of
+// when a version was can lie in the future.
+func (v *BackupStatusView) ageOf(version int64) *int64 {
+	if v.LatestRestorable == nil || v.LatestRestorable.AgeSeconds == nil {
+		return nil
+	}
+	return new(*v.LatestRestorable.AgeSeconds + max(0, v.LatestRestorable.Version-version)/versionsPerSecond)
+}
+
+func (f BackupFacts) agents() BackupAgentsView {
+	v := BackupAgentsView{Wanted: f.Backup.AgentCount(), Pods: []BackupAgentView{}}
+	for _, pod := range f.Agents.Pods {
+		row := BackupAgentView{Pod: pod.Name, Node: pod.Spec.NodeName, Phase: string(pod.Status.Phase), Ready: agentReady(pod)}
+		if pod.DeletionTimestamp != nil {
+			row.Phase = "Terminating"
+		}
+		if row.Ready {
+			v.Ready++
+		}
+		v.Pods = append(v.Pods, row)
+	}
+	slices.SortFunc(v.Pods, func(a, b BackupAgentView) int { return cmp.Compare(a.Pod, b.Pod) })
+	return v
+}
+
+func agentReady(pod *corev1.Pod) bool {
+	if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning {
+		return false
+	}
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+		return s.Name == v1beta2.ContainerMain && s.Ready
+	})
+}
+
+func recordedBackup(b *v1beta2.FoundationDBBackup) *BackupRecordView {
+	d := b.Status.BackupDetails
+	if d == nil {
+		return nil
+	}
+	return &BackupRecordView{Running: d.Running, Paused: d.Paused, Restorable: d.Restorable, URL: fdb.WithoutSecrets(d.URL)}
+}

@@ -1,0 +1,168 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// RestoreFacts are what the view of a restore is made of.
+type RestoreFacts struct {
+	plan.Snapshot
+	// URL is where the spec has the data come from; empty where the spec cannot tell.
+	URL string
+	// Own is the restore that the record started; nil where the database knows of none.
+	Own *fdb.RestoreStatus
+	// Started says whether the record says that its restore was started.
+	Started bool
+}
+
+// RestoreStatusView is how far one restore is.
+type RestoreStatusView struct {
+	Document
+	// Name is the FoundationDBRestore, and Cluster what is restored into.
+	Name    string `json:"name"`
+	Cluster string `json:"cluster"`
+	// Done says whether the data is there; null when nobody can tell.
+	Done    *bool  `json:"done"`
+	Summary string `json:"summary"`
+	// Over says that waiting does not help: it is done, or was aborted, or is lost.
+	Over bool `json:"over"`
+	// URL is where the data comes from; without secrets.
+	URL string `json:"url"`
+	// NoAnswer says why the database does not tell; empty when it does. What only the
+	// database knows is null then.
+	NoAnswer string `json:"noAnswer,omitempty"`
+	// State is the word of the restore tools; empty when it was never started.
+	State *string `json:"state"`
+	// Version is what is restored; null before the start.
+	Version     *int64 `json:"version"`
+	BlocksDone  *int64 `json:"blocksDone"`
+	BlocksTotal *int64 `json:"blocksTotal"`
+	// Percent is null before agents have looked at the backup.
+	Percent      *float64 `json:"percent"`
+	BytesWritten *int64   `json:"bytesWritten"`
+	// RateBytesPerSecond and ETASeconds need three looks.
+	RateBytesPerSecond *float64 `json:"rateBytesPerSecond"`
+	ETASeconds         *float64 `json:"etaSeconds"`
+	LastError          string   `json:"lastError,omitempty"`
+	// RecordedState is what the last pass wrote into the status of the record.
+	RecordedState string `json:"recordedState,omitempty"`
+}
+
+// RestoreHistory is what was seen of a restore over all looks of a command. The zero value
+// has seen nothing.
+type RestoreHistory struct {
+	uid           string
+	blocks, bytes Progress
+}
+
+// NewRestoreStatusView makes the document, and notes in the history what it saw.
+func NewRestoreStatusView(m Metadata, f RestoreFacts, h *RestoreHistory) RestoreStatusView {
+	r := f.Restore
+	v := RestoreStatusView{
+		Document: NewDocument("RestoreStatus", m, cmp.Or(f.RestoreStatus.AsOf, f.Now), SourceLive),
+		Name:     r.Name, Cluster: r.Spec.DestinationClusterName, URL: f.URL,
+		NoAnswer: f.RestoreStatus.Why(), RecordedState: string(r.Status.State),
+	}
+	switch {
+	case v.NoAnswer != "":
+		v.Summary = "nobody can tell how far the restore is: " + v.NoAnswer
+	case f.Own != nil:
+		v.tell(*f.Own, h, f.RestoreStatus.AsOf)
+	case f.Started && r.Status.State == fdb.RestoreCompleted:
+		v.State, v.Done, v.Over, v.Summary = new(fdb.RestoreCompleted), new(true), true, "it is done, as was recorded; another restore has taken its place in the database's list"
+	case f.Started:
+		v.Done, v.Over, v.State = new(false), true, new("")
+		v.Summary = "the record says that it was started, and the database does not know of it"
+	default:
+		v.Done, v.State, v.Summary = new(false), new(""), "it was not started yet"+f.others()
+	}
+	return v
+}
+
+// others says that another restore is in the way.
+func (f RestoreFacts) others() string {
+	i := slices.IndexFunc(f.RestoreStatus.All, fdb.RestoreStatus.Active)
+	if i < 0 {
+		return ""
+	}
+	other := f.RestoreStatus.All[i]
+	return fmt.Sprintf("; the restore of tag %s from %s is %s", other.Tag, fdb.WithoutSecrets(other.URL), other.State)
+}
+
+// tell takes over what the database says.
+func (v *RestoreStatusView) tell(r fdb.RestoreStatus, h *RestoreHistory, at time.Time) {
+	v.State, v.Version, v.URL, v.LastError = &r.State, &r.Version, fdb.WithoutSecrets(r.URL), r.LastError
+	v.BlocksDone, v.BlocksTotal, v.BytesWritten = &r.BlocksDone, &r.BlocksTotal, &r.BytesWritten
+	v.Done, v.Over = new(r.State == fdb.RestoreCompleted), !r.Active()
+	if r.BlocksTotal > 0 {
+		v.Percent = new(100 * float64(r.BlocksDone) / float64(r.BlocksTotal))
+		v.follow(r, h, at)
+	}
+	switch {
+	case *v.Done:
+		v.Summary = fmt.Sprintf("it is done: %s written, as of version %d", bytesWords(r.BytesWritten), r.Version)
+	case v.Over:
+		v.Summary = "it was aborted: the database is unlocked, with a part of the data in it"
+	default:
+		v.Summary = fmt.Sprintf("it is %s, and the database is locked: %s", r.State, v.progress())
+	}
+	if v.LastError != "" && !*v.Done {
+		v.Summary += "; its last error: " + v.LastError
+	}
+}
+
+func (v *RestoreStatusView) follow(r fdb.RestoreStatus, h *RestoreHistory, at time.Time) {
+	if h.uid != r.UID {
+		*h = RestoreHistory{uid: r.UID}
+	}
+	h.blocks.add(at, r.BlocksTotal-r.BlocksDone)
+	h.bytes.add(at, -r.BytesWritten) // a progress goes down
+	if rate, _, known := h.bytes.rate(); known && r.Active() {
+		v.RateBytesPerSecond = &rate
+	}
+	v.ETASeconds, _, _ = h.blocks.eta()
+}
+
+func (v *RestoreStatusView) progress() string {
+	if v.Percent == nil {
+		return "agents have not looked at the backup yet"
+	}
+	text := fmt.Sprintf("%.0f%%, %d of %d blocks", *v.Percent, *v.BlocksDone, *v.BlocksTotal)
+	if v.RateBytesPerSecond != nil {
+		text += ", " + bytesWords(int64(*v.RateBytesPerSecond)) + "/s"
+	}
+	if v.ETASeconds != nil {
+		text += ", " + duration.HumanDuration(time.Duration(*v.ETASeconds*float64(time.Second))) + " left"
+	}
+	return text
+}
+
+// WriteRestoreStatus prints one restore on one screen: a sentence, then what it rests on.
+func WriteRestoreStatus(w io.Writer, v RestoreStatusView, o StatusOptions) error {
+	p := &page{w: w, o: o}
+	p.verdict(v.Metadata, v.Done, v.Summary)
+	p.section("Restore", Origin{SourceLive, v.AsOf})
+	p.fact("Into", v.Cluster)
+	p.fact("From", orUnknown(v.URL))
+	if v.NoAnswer != "" {
+		p.fact("State", "unknown: "+v.NoAnswer)
+		p.fact("Last recorded", orText(v.RecordedState, "never started"))
+		return p.err
+	}
+	p.fact("State", orText(*v.State, "never started"))
+	if v.BlocksTotal != nil {
+		p.fact("Version", fmt.Sprint(*v.Version))
+		p.fact("Progress", v.progress())
+		p.fact("Written", bytesWords(*v.BytesWritten))
+	}
+	return p.err
+}
