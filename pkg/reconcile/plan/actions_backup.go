@@ -121,9 +121,25 @@ type StartBackup struct {
 	Version fdb.Version     `json:"-"` // of the tools
 }
 
-// Describe implements Action.
+// Describe implements Action. It says all that matters: what was approved is known by its
+// words.
 func (a StartBackup) Describe() string {
-	return fmt.Sprintf("start a backup on tag %s to %s", a.Start.Tag, fdb.WithoutSecrets(a.Start.URL))
+	mode := "one snapshot"
+	if a.Start.Continuous {
+		mode = "continuous, a snapshot every " + a.Start.Period.String()
+	}
+	text := fmt.Sprintf("start a backup on tag %s to %s: %s", a.Start.Tag, fdb.WithoutSecrets(a.Start.URL), mode)
+	if a.Start.PartitionedLog {
+		text += ", with partitioned logs"
+	}
+	return text + encryptedWith(a.Start.EncryptionKeyFile)
+}
+
+func encryptedWith(key string) string {
+	if key == "" {
+		return ", not encrypted"
+	}
+	return ", encrypted with " + key
 }
 
 // Subject implements Action.
@@ -182,7 +198,7 @@ type ModifyBackup struct {
 func (a ModifyBackup) Describe() string {
 	text := fmt.Sprintf("change the backup on tag %s: a snapshot every %s", a.Change.Tag, a.Change.Period)
 	if a.Change.URL != "" {
-		text += ", to " + fdb.WithoutSecrets(a.Change.URL)
+		text += ", to " + fdb.WithoutSecrets(a.Change.URL) + encryptedWith(a.Change.EncryptionKeyFile)
 	}
 	return text
 }
@@ -208,5 +224,5 @@ func (a DeleteBackupData) Describe() string {
 func (a DeleteBackupData) Subject() string { return a.Backup }
 
 func (DeleteBackupData) effect() Effect {
-	return Effect{Stale: Backup | BackupStatus, Impact: DataLoss}
+	return Effect{Stale: Backup | BackupStatus | Database, Impact: DataLoss}
 }

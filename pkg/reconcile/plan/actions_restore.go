@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strings"
 
@@ -41,17 +42,36 @@ type StartRestore struct {
 	Start   fdb.RestoreStart `json:"start"`
 }
 
-// Describe implements Action.
+// Describe implements Action. It says all that matters: what was approved is known by its
+// words.
 func (a StartRestore) Describe() string {
-	what := "everything"
-	if n := len(a.Start.Ranges); n > 0 {
-		what = fmt.Sprintf("%d key ranges", n)
-	}
+	what := rangesWords(a.Start.Ranges)
 	version := "the latest version there is"
 	if a.Start.Version != nil {
 		version = fmt.Sprintf("version %d", *a.Start.Version)
 	}
+	if key := a.Start.EncryptionKeyFile; key != "" {
+		version += ", decrypted with " + key + ","
+	}
 	return fmt.Sprintf("restore %s as of %s from %s into %s, which is locked until it is done", what, version, fdb.WithoutSecrets(a.Start.URL), a.Cluster)
+}
+
+// rangesShown is how many key ranges are said in full. The rest is known by a digest.
+const rangesShown = 8
+
+func rangesWords(ranges [][2]string) string {
+	if len(ranges) == 0 {
+		return "everything"
+	}
+	var words []string
+	for _, keys := range ranges[:min(len(ranges), rangesShown)] {
+		words = append(words, fmt.Sprintf("%q to %q", keys[0], keys[1]))
+	}
+	if len(ranges) > rangesShown {
+		rest := ranges[rangesShown:]
+		words = append(words, fmt.Sprintf("and %d more with the digest %x", len(rest), sha256.Sum256(fmt.Appendf(nil, "%q", rest))))
+	}
+	return fmt.Sprintf("%d key ranges (%s)", len(ranges), strings.Join(words, ", "))
 }
 
 // Subject implements Action.

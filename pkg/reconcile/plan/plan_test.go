@@ -82,7 +82,7 @@ var effects = []expected{
 	{plan.StopBackup{}, false, plan.NoImpact},
 	{plan.PauseAgents{}, false, plan.NoImpact},
 	{plan.ModifyBackup{}, false, plan.NoImpact},
-	{plan.DeleteBackupData{}, false, plan.NoImpact},
+	{plan.DeleteBackupData{}, false, plan.DataLoss},
 	{plan.WriteRestoreStatus{}, false, plan.NoImpact},
 	{plan.StartRestore{}, false, plan.DataRestore},
 }
@@ -343,10 +343,10 @@ func TestActionsAreDescribedAndNamed(t *testing.T) {
 			Add: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.ReadyForRestart: {"a", "b"}}, Remove: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.PendingForRemoval: {"c"}},
 			Addresses: map[v1beta2.ProcessGroupID][]string{"c": {"10.1.0.1"}, "d": nil},
 		},
-		"start a backup on tag t to blobstore://key:…@s/b?bucket=b":               plan.StartBackup{Start: fdb.BackupStart{Tag: "t", URL: "blobstore://key:hunter2@s/b?bucket=b"}},
-		"abort the backup on tag t":                                               plan.StopBackup{Tag: "t", Abort: true},
-		"replace service sample":                                                  plan.ApplyService{Name: "sample", Verb: plan.ReplaceService},
-		"set on pod/p: a, b, -c":                                                  plan.PatchMetadata{Kind: plan.KindPod, Name: "p", Labels: map[string]string{"a": "1"}, Annotations: map[string]string{"b": "1"}, Remove: []string{"c"}},
+		"start a backup on tag t to blobstore://key:…@s/b?bucket=b: one snapshot, not encrypted": plan.StartBackup{Start: fdb.BackupStart{Tag: "t", URL: "blobstore://key:hunter2@s/b?bucket=b"}},
+		"abort the backup on tag t": plan.StopBackup{Tag: "t", Abort: true},
+		"replace service sample":    plan.ApplyService{Name: "sample", Verb: plan.ReplaceService},
+		"set on pod/p: a, b, -c":    plan.PatchMetadata{Kind: plan.KindPod, Name: "p", Labels: map[string]string{"a": "1"}, Annotations: map[string]string{"b": "1"}, Remove: []string{"c"}},
 		"change coordinators to 1.1.1.1:4501 and store the new connection string": plan.ChangeCoordinators{Coordinators: []fdb.Address{{Host: "1.1.1.1", Port: 4501}}},
 	}
 	for want, action := range tests {

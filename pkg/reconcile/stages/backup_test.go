@@ -151,14 +151,15 @@ func checkDecision(t *testing.T, stage plan.Stage, s plan.Snapshot, row backupRo
 func same(*plan.Snapshot) {}
 
 func TestStartBackup(t *testing.T) {
-	const start = "start a backup on tag default to " + nightlyURL
+	const to = "start a backup on tag default to " + nightlyURL + ": "
+	const start, once = to + "continuous, a snapshot every 240h0m0s, not encrypted", to + "one snapshot, not encrypted"
 	checkBackup(t, startBackup, map[string]backupRow{
 		"leaves a running backup alone":         {given: same},
 		"starts one that never ran":             {given: neverRan, does: []string{start}, holds: "not restorable before"},
 		"starts one that is to be paused":       {given: changed(neverRan, state(v1beta2.BackupStatePaused)), does: []string{start}, holds: "not restorable"},
 		"starts one again that ended":           {given: hasFinished, does: []string{start}, holds: "not restorable"},
 		"does not start one that is stopped":    {given: changed(neverRan, state(v1beta2.BackupStateStopped))},
-		"starts one snapshot once":              {given: changed(neverRan, oneTime), does: []string{start}, holds: "not restorable"},
+		"starts one snapshot once":              {given: changed(neverRan, oneTime), does: []string{once}, holds: "not restorable"},
 		"does not repeat one snapshot":          {given: changed(hasFinished, oneTime)},
 		"does not know of what nobody can tell": {given: unasked, holds: "nobody can tell whether the backup runs: no agent runs"},
 		"leaves an unmanaged backup alone":      {given: changed(neverRan, unmanaged)},
@@ -166,7 +167,7 @@ func TestStartBackup(t *testing.T) {
 		"waits while the tag is another's":      {given: toAnotherPlace, holds: "neither asks for nor has seen", human: true},
 		"takes no snapshot of another for its own": {given: changed(hasFinished, oneTime, toAnotherPlace, func(s *plan.Snapshot) {
 			s.Backup.Status.BackupDetails = nil
-		}), does: []string{start}, holds: "not restorable"},
+		}), does: []string{once}, holds: "not restorable"},
 		"never makes a URL with a header": {given: changed(neverRan, spec(func(b *v1beta2.FoundationDBBackupSpec) {
 			b.BlobStoreConfiguration.URLParameters = []v1beta2.URLParameter{"header=Authorization:Bearer-hunter2"}
 		})), holds: "the account holds a secret, or a parameter asks for a header", human: true},
@@ -209,7 +210,7 @@ func TestModifyBackup(t *testing.T) {
 	checkBackup(t, modifyBackup, map[string]backupRow{
 		"leaves a backup alone that is as wanted":  {given: same},
 		"changes the period":                       {given: hourly, does: []string{"change the backup on tag default: a snapshot every 1h0m0s"}},
-		"moves it":                                 {given: moved, does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to " + there}},
+		"moves it":                                 {given: moved, does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to " + there + ", not encrypted"}},
 		"leaves one snapshot alone":                {given: changed(hourly, oneTime)},
 		"leaves one alone that ended":              {given: changed(moved, hasFinished)},
 		"waits until an agent has taken it up":     {given: changed(hourly, func(s *plan.Snapshot) { s.BackupStatus.Status.SnapshotSeconds = nil })},

@@ -70,7 +70,7 @@ func TestStartRestore(t *testing.T) {
 		"waits for a database":                       {given: func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }, holds: "has no database yet"},
 		"restores ranges as of a version": {given: restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) {
 			r.BackupVersion, r.KeyRanges = new(uint64(42)), []v1beta2.FoundationDBKeyRange{{Start: "a", End: "b"}}
-		}), does: []string{"restore 1 key ranges as of version 42 from " + nightlyURL + " into sample, which is locked until it is done"}},
+		}), does: []string{"restore 1 key ranges (\"a\" to \"b\") as of version 42 from " + nightlyURL + " into sample, which is locked until it is done"}},
 		"says that it cannot read encrypted data": {given: changed(func(s *plan.Snapshot) { s.Cluster.Status.RunningVersion = "7.1.67" },
 			restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.EncryptionKeyPath = "/key" })), holds: "cannot encrypt backups", human: true},
 		"never makes a URL with a secret": {given: restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BlobStoreConfiguration.AccountName = "key:hunter2@store" }), holds: "the account holds a secret", human: true},

@@ -1,0 +1,44 @@
+package plan
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// What was approved is known by its words, so whatever differs has to be said.
+func TestWhateverDiffersInABackupOrARestoreIsSaid(t *testing.T) {
+	many := func(last string) [][2]string {
+		var all [][2]string
+		for i := range rangesShown + 3 {
+			all = append(all, [2]string{fmt.Sprint(i), fmt.Sprint(i, "z")})
+		}
+		return append(all, [2]string{last, "zz"})
+	}
+	backup := func(b fdb.BackupStart) Action { return StartBackup{Start: b} }
+	restore := func(r fdb.RestoreStart) Action { return StartRestore{Start: r} }
+	seen := map[string]string{}
+	for name, a := range map[string]Action{
+		"one snapshot":          backup(fdb.BackupStart{}),
+		"a continuous backup":   backup(fdb.BackupStart{Continuous: true}),
+		"another period":        backup(fdb.BackupStart{Continuous: true, Period: time.Hour}),
+		"an encrypted backup":   backup(fdb.BackupStart{EncryptionKeyFile: "/key"}),
+		"another key":           backup(fdb.BackupStart{EncryptionKeyFile: "/other"}),
+		"partitioned logs":      backup(fdb.BackupStart{PartitionedLog: true}),
+		"a move":                ModifyBackup{Change: fdb.BackupChange{URL: "blobstore://a"}},
+		"an encrypted move":     ModifyBackup{Change: fdb.BackupChange{URL: "blobstore://a", EncryptionKeyFile: "/key"}},
+		"a restore":             restore(fdb.RestoreStart{}),
+		"an encrypted restore":  restore(fdb.RestoreStart{EncryptionKeyFile: "/key"}),
+		"one range":             restore(fdb.RestoreStart{Ranges: [][2]string{{"a", "b"}}}),
+		"another range":         restore(fdb.RestoreStart{Ranges: [][2]string{{"tenant", "tenanu"}}}),
+		"many ranges":           restore(fdb.RestoreStart{Ranges: many("x")}),
+		"many with another end": restore(fdb.RestoreStart{Ranges: many("y")}),
+	} {
+		if other, twice := seen[a.Describe()]; twice {
+			t.Errorf("%s and %s are both: %s", name, other, a.Describe())
+		}
+		seen[a.Describe()] = name
+	}
+}
