@@ -60,22 +60,22 @@ var journeys = map[string]journey{
 	"docs/commands.md": {
 		prepare: up(counts),
 		codes: map[string][]int{
-			"kubectl fdb reconcile sample-cluster":                                  {asksAPerson},
-			"kubectl fdb cordon node-3 -c sample-cluster --evacuate=none --dry-run": {1},
-			"kubectl fdb replace sample-cluster storage-71671 --dry-run":            {1},
-			"kubectl fdb restart sample-cluster --class storage --dry-run":          {1},
-			"kubectl fdb exclude sample-cluster storage-71671 --dry-run":            {1},
+			"kubectl fdb reconcile sample-cluster":                         {asksAPerson},
+			"kubectl fdb replace sample-cluster storage-71671 --dry-run":   {1},
+			"kubectl fdb restart sample-cluster --class storage --dry-run": {1},
+			"kubectl fdb exclude sample-cluster storage-71671 --dry-run":   {1},
 
 			`kubectl fdb pause sample-cluster --for 2h --reason "looking at slow commits" --dry-run`: {1},
 		},
 		leaveOut: map[string]string{
-			"kubectl fdb reconcile sample-cluster --yes --watch":     endless,
-			"kubectl fdb status sample-cluster -w":                   endless,
-			"kubectl fdb events sample-cluster --types Warning -w":   endless,
-			"kubectl fdb check -A -o junit > all.xml":                "checks the clusters of all other tests, and ends as the worst of them",
-			"kubectl fdb status -A":                                  "shows the clusters of all other tests, and ends as the worst of them",
-			"kubectl fdb can restart sample-cluster --class storage": "is yes or no by how long the servers have been up; TestCanEndsAsTheAnswerIs knows both",
-			"kubectl fdb exclusion status sample-cluster -w":         endless,
+			"kubectl fdb reconcile sample-cluster --yes --watch":                    endless,
+			"kubectl fdb status sample-cluster -w":                                  endless,
+			"kubectl fdb events sample-cluster --types Warning -w":                  endless,
+			"kubectl fdb check -A -o junit > all.xml":                               "checks the clusters of all other tests, and ends as the worst of them",
+			"kubectl fdb status -A":                                                 "shows the clusters of all other tests, and ends as the worst of them",
+			"kubectl fdb cordon node-3 -c sample-cluster --evacuate=none --dry-run": "has nothing to do while another test has the node cordoned; docs/node-maintenance.md has one of its own",
+			"kubectl fdb can restart sample-cluster --class storage":                "is yes or no by how long the servers have been up; TestCanEndsAsTheAnswerIs knows both",
+			"kubectl fdb exclusion status sample-cluster -w":                        endless,
 
 			"kubectl fdb watch sample-cluster":                                          onATerminal,
 			"kubectl fdb watch sample-cluster --allow-actions":                          onATerminal,
@@ -180,8 +180,6 @@ var journeys = map[string]journey{
 		prepare: up(counts),
 		codes: map[string][]int{
 			"kubectl fdb plan sample-cluster -o json > approved.json": {1, 0},
-
-			`kubectl fdb reconcile sample-cluster --plan approved.json --yes --reason "change 4711"`: {waits},
 		},
 	},
 	"docs/watch.md": {

@@ -56,7 +56,7 @@ func TestPodsThatNeverStartAreNamed(t *testing.T) {
           containers: [{name: foundationdb}]
 `, 1)
 	apply(t, ns, manifest)
-	r := fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes", "--timeout", "40s")
+	r := fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes", "--timeout", "90s")
 	want(t, r, 3)
 	if told := r.stdout + r.stderr; !strings.Contains(told, "stateless-") || !strings.Contains(told, "does not run yet") {
 		t.Errorf("does not name what is pending:\n%s", told)
