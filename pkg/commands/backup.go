@@ -18,9 +18,12 @@ import (
 func newBackup(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup",
-		Short: "Show how backups are doing",
+		Short: "Show how backups are doing, start, stop and pause them",
 	}
 	cmd.AddCommand(newBackupStatus(env))
+	for _, verb := range backupVerbs {
+		cmd.AddCommand(newBackupChange(env, verb))
+	}
 	asParent(cmd, "what of backups?", "command", "about backups")
 	return cmd
 }

@@ -161,3 +161,47 @@ func TestRestoreStatusEndsAsTheAnswerIs(t *testing.T) {
 	valid(t, "restore status", []byte(v.must(ExitDone, "", "restore", "status", "fdbrestore/again", "-o", "json")))
 	v.must(ExitUsage, "is no FoundationDBRestore", "restore", "status", "fdbbackup/again")
 }
+
+func TestABackupIsStartedStoppedAndPausedByCommand(t *testing.T) {
+	type step struct {
+		args []string
+		want int
+		says string
+	}
+	start := step{[]string{"start", "nightly", "--yes", "--wait"}, ExitDone, "fdbbackup/nightly: it runs, and can be restored"}
+	tests := map[string]struct {
+		steps []step
+		// state is what the spec says in the end.
+		state v1beta2.BackupState
+	}{
+		"start":               {[]step{start}, ""},
+		"start what runs":     {[]step{start, {[]string{"start", "nightly", "--yes"}, ExitDone, "it runs, and can be restored"}}, ""},
+		"stop":                {[]step{start, {[]string{"stop", "nightly", "--yes", "--wait"}, ExitDone, "it does not run any more; what it wrote stays"}}, v1beta2.BackupStateStopped},
+		"start what stopped":  {[]step{start, {[]string{"stop", "nightly", "--yes", "--wait"}, ExitDone, ""}, start}, v1beta2.BackupStateRunning},
+		"pause, with an undo": {[]step{start, {[]string{"pause", "nightly", "--yes"}, ExitDone, "undo: kubectl fdb backup resume nightly"}}, v1beta2.BackupStatePaused},
+		"resume":              {[]step{start, {[]string{"pause", "nightly", "--yes"}, ExitDone, ""}, {[]string{"resume", "nightly", "--yes"}, ExitDone, "it goes on"}}, v1beta2.BackupStateRunning},
+		"pause what stopped": {
+			[]step{start, {[]string{"stop", "nightly", "--yes", "--wait"}, ExitDone, ""}, {[]string{"pause", "nightly", "--yes"}, ExitRefused, "start begins another backup"}},
+			v1beta2.BackupStateStopped,
+		},
+		"a dry run":       {[]step{start, {[]string{"stop", "nightly", "--dry-run"}, ExitNo, "StopBackup"}}, ""},
+		"nobody agreed":   {[]step{{[]string{"stop", "nightly"}, ExitUnconfirmed, "--yes"}}, ""},
+		"a plan":          {[]step{{[]string{"stop", "nightly", "--yes", "--plan", "x"}, ExitUsage, "--plan is for clusters"}}, ""},
+		"no such backup":  {[]step{{[]string{"stop", "other", "--yes"}, ExitUsage, "there is no FoundationDBBackup other"}}, ""},
+		"without a name":  {[]step{{[]string{"stop", "--yes"}, ExitUsage, "needs its name"}}, ""},
+		"another's names": {[]step{{[]string{"stop", "fdbrestore/again", "--yes"}, ExitUsage, "is no FoundationDBBackup"}}, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := newVault(t)
+			for _, s := range tt.steps {
+				v.must(s.want, s.says, append([]string{"backup"}, s.args...)...)
+			}
+			v.edit(func(b *v1beta2.FoundationDBBackup) {
+				if b.Spec.BackupState != tt.state {
+					t.Errorf("spec.backupState is %q, want %q", b.Spec.BackupState, tt.state)
+				}
+			})
+		})
+	}
+}

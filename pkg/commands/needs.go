@@ -86,6 +86,10 @@ func actingNeeds() []commandNeeds {
 		{"locks allow", reconciling()},
 		{"locks take", reconciling()},
 		{"locks release", reconciling()},
+		{"backup start", changingBackups()},
+		{"backup stop", changingBackups()},
+		{"backup pause", changingBackups()},
+		{"backup resume", changingBackups()},
 		{"backup status", lookingAtBackups("foundationdbbackups")},
 		{"restore status", lookingAtBackups("foundationdbrestores")},
 		{"restore wait", lookingAtBackups("foundationdbrestores")},
@@ -158,6 +162,12 @@ func changingDatabase() []need {
 func cordoning() []need {
 	return slices.Concat(required(reconcilePowers()...), finding(), everywhere(required(nodePowers()...)),
 		everywhere(optional("whether groups fit on other nodes is not told", power{"list", "", "pods", ""})), operators())
+}
+
+// changingBackups is what passes over a backup take, and finding it.
+func changingBackups() []need {
+	list := power{"list", v1beta2.GroupVersion.Group, "foundationdbbackups", ""}
+	return slices.Concat(required(backupPowers()...), optional("its name has to be given", list), operators(), telling())
 }
 
 // lookingAtBackups is seeing a backup or a restore: the tools are asked in pods of agents.

@@ -104,7 +104,7 @@ func backupPowers() []power {
 	crd := v1beta2.GroupVersion.Group
 	return append(recordPowers(),
 		power{"get", crd, "foundationdbbackups", ""},
-		power{"patch", crd, "foundationdbbackups", ""}, // finalizers
+		power{"patch", crd, "foundationdbbackups", ""}, // finalizers, and spec.backupState
 		power{"update", crd, "foundationdbbackups", "status"},
 		power{"get", "apps", "deployments", ""},
 		power{"create", "apps", "deployments", ""},

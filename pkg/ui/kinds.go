@@ -30,7 +30,7 @@ func Kinds() []Kind {
 		{Name: "AccessReview", PrintedBy: "auth can-i", Document: AccessView{}},
 		{Name: "BackupStatus", PrintedBy: "backup status", Document: BackupStatusView{}},
 		{Name: "CanReport", PrintedBy: "can", Document: CanReport{}},
-		{Name: "ChangeResult", PrintedBy: "replace, maintenance, pause, resume, locks, connection-string sync and coordinators, the last line where they change something", Document: ChangeResult{}},
+		{Name: "ChangeResult", PrintedBy: "replace, maintenance, pause, resume, locks, connection-string sync, coordinators and backup, the last line where they change something", Document: ChangeResult{}},
 		{Name: "ClientList", PrintedBy: "get clients", Document: ClientListView{}},
 		{Name: "ClusterDescription", PrintedBy: "describe", Document: ClusterDescription{}},
 		{Name: "ClusterStatus", PrintedBy: "status", Document: StatusView{}},

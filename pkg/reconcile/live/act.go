@@ -88,7 +88,7 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		return w.setSkip(ctx, a)
 	case plan.ChangeLists:
 		return w.changeLists(ctx, a)
-	case plan.WriteBackupStatus, plan.SetBackupFinalizer, plan.ApplyAgents, plan.DeleteAgents, plan.DeleteAgentPod, plan.StartBackup,
+	case plan.WriteBackupStatus, plan.SetBackupState, plan.SetBackupFinalizer, plan.ApplyAgents, plan.DeleteAgents, plan.DeleteAgentPod, plan.StartBackup,
 		plan.StopBackup, plan.PauseAgents, plan.ModifyBackup, plan.DeleteBackupData, plan.WriteRestoreStatus, plan.StartRestore:
 		return fmt.Errorf("%s: that is not for a pass over a cluster", a.Describe())
 	}

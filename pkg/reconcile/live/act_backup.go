@@ -2,12 +2,14 @@ package live
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -24,6 +26,8 @@ func (w *BackupWorld) Act(ctx context.Context, a plan.Action) error {
 	switch a := a.(type) { //nolint:gochecksumtype // the rest are for passes over clusters and restores
 	case plan.WriteBackupStatus:
 		return w.writeBackupStatus(ctx, a)
+	case plan.SetBackupState:
+		return w.setState(ctx, a)
 	case plan.SetBackupFinalizer:
 		return w.setFinalizer(ctx, a.Present)
 	case plan.ApplyAgents:
@@ -88,6 +92,27 @@ func (w *BackupWorld) writeBackupStatus(ctx context.Context, a plan.WriteBackupS
 		return fmt.Errorf("writing the status of %s %s: %w", kindBackup, w.backup.Name, err)
 	}
 	w.backup = edited
+	return nil
+}
+
+// setState patches spec.backupState. The patch names nothing else, so that the spec stays as
+// its owner wrote it.
+func (w *BackupWorld) setState(ctx context.Context, a plan.SetBackupState) error {
+	if w.backup == nil {
+		return errors.New("changing a record that was never read")
+	}
+	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"backupState": a.State}})
+	if err != nil {
+		return err
+	}
+	changed := w.backup.DeepCopy()
+	if err := w.Client.Patch(ctx, changed, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("setting spec.backupState of %s %s: %w", kindBackup, w.backup.Name, err)
+	}
+	if changed.Spec.BackupState != a.State {
+		return fmt.Errorf("setting spec.backupState of %s %s: it is %q after the API server said it was set", kindBackup, w.backup.Name, changed.Spec.BackupState)
+	}
+	w.backup = changed
 	return nil
 }
 

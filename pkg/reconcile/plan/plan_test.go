@@ -74,6 +74,7 @@ var effects = []expected{
 
 	// Backups and restores are none of what the lock is about: process groups.
 	{plan.WriteBackupStatus{}, false, plan.NoImpact},
+	{plan.SetBackupState{}, false, plan.NoImpact},
 	{plan.SetBackupFinalizer{}, false, plan.NoImpact},
 	{plan.ApplyAgents{}, false, plan.NoImpact},
 	{plan.DeleteAgents{}, false, plan.NoImpact},

@@ -1,0 +1,121 @@
+package commands
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// backupVerb is a command that changes whether a backup runs.
+type backupVerb struct {
+	name, short, long string
+	state             v1beta2.BackupState
+	// goesOn is true for what only a backup can do that is not stopped.
+	goesOn bool
+	// done says what was reached, begun what was begun.
+	done, begun string
+	// until ends the sentence "repeat passes until …".
+	until string
+	// undo is the verb that takes it back; empty where none does.
+	undo string
+}
+
+const carriesOut = `
+
+spec.backupState is set, and nothing else of the spec; then a pass over the backup carries
+out all that its resource asks for, as kubectl fdb reconcile fdbbackup/NAME does.`
+
+var backupVerbs = []backupVerb{
+	{
+		name: "start", state: v1beta2.BackupStateRunning, until: "it runs and can be restored",
+		short: "Start a backup, and the agents that make it",
+		long:  "Start a backup, and the agents that make it. One that was stopped begins anew: with another\nsnapshot of everything." + carriesOut,
+		done:  "it runs, and can be restored", begun: "it begins; it can be restored once its first snapshot is written",
+	},
+	{
+		name: "stop", state: v1beta2.BackupStateStopped, until: "it does not run any more",
+		short: "End a backup, once it can be restored",
+		long:  "End a backup, once it can be restored. What it wrote stays, and its agents do: restores need\nthem." + carriesOut,
+		done:  "it does not run any more; what it wrote stays", begun: "it ends once it can be restored",
+	},
+	{
+		name: "pause", state: v1beta2.BackupStatePaused, goesOn: true, until: "it is paused", undo: "resume",
+		short: "Have all agents of the database pause",
+		long:  "Have all agents of the database pause: this is one switch, for all its backups and restores.\nMeanwhile the database keeps every change that they have not written, which takes space." + carriesOut,
+		done:  "it is paused, and with it all agents of the database", begun: "its agents are told to pause",
+	},
+	{
+		name: "resume", state: v1beta2.BackupStateRunning, goesOn: true, until: "it goes on", undo: "pause",
+		short: "Have the agents of the database go on",
+		long:  "Have the agents of the database go on: all of them, for all its backups and restores." + carriesOut,
+		done:  "it goes on", begun: "its agents are told to go on",
+	},
+}
+
+// backupChangeOptions is what `kubectl fdb backup start`, stop, pause and resume were asked
+// to do.
+type backupChangeOptions struct{ changeFlags }
+
+func newBackupChange(env *Env, verb backupVerb) *cobra.Command {
+	var o backupChangeOptions
+	cmd := &cobra.Command{
+		Use:   verb.name + " [NAME]",
+		Short: verb.short,
+		Long:  verb.long,
+		Example: `  # See what it would do
+  kubectl fdb backup ` + verb.name + ` nightly --dry-run
+
+  # Do it, and wait
+  kubectl fdb backup ` + verb.name + ` nightly --yes --wait --timeout 10m`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: backupKind.complete(env),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, verb, args)
+		},
+	}
+	o.add(cmd, verb.until)
+	return cmd
+}
+
+func (o backupChangeOptions) run(ctx context.Context, env *Env, verb backupVerb, args []string) error {
+	if o.plan != "" {
+		return usagef("--plan is for clusters; look with --dry-run")
+	}
+	if err := o.check(env); err != nil {
+		return err
+	}
+	key, err := backupKind.key(ctx, env, args, o.intent())
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	c := change{
+		changeFlags: o.changeFlags, words: []string{"backup", verb.name, key.Name}, record: backupKind, needs: backupPowers(),
+		stages: slices.Concat([]plan.Stage{stages.SetBackupState(verb.state, verb.goesOn)}, stages.Backup()), purpose: verb,
+	}
+	if verb.undo != "" {
+		c.undo = []string{"backup", verb.undo, key.Name}
+	}
+	return env.carryOut(ctx, key, c)
+}
+
+func (v backupVerb) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+	seen := plan.Snapshot{}
+	if err := s.Observe(ctx, &seen, plan.Backup|plan.Agents|plan.BackupStatus); err != nil {
+		return nil, false, err
+	}
+	target := ui.BackupTo(seen, v.state)
+	return []ui.Target{target}, target.Reached, nil
+}
+
+func (v backupVerb) did(reached bool) string {
+	if reached {
+		return v.done
+	}
+	return v.begun
+}
