@@ -8,7 +8,7 @@ import "github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
 const (
 	StoreHost   = "store.sandbox:443"
 	StoreKey    = "sandbox"
-	StoreSecret = "sandbox-secret-key" //nolint:gosec // it guards a store that is not there
+	StoreSecret = "sandbox-secret-key"
 	StoreBucket = "fdb-backups"
 )
 
