@@ -81,7 +81,7 @@ func (g *given) answering(lines string, args ...string) int {
 }
 
 func TestASpecThatChangesIsShownAndAskedAnew(t *testing.T) {
-	for answers, declined := range map[string]bool{"y\nn\n": true, "y\ny\n": false} {
+	for answers, declined := range map[string]bool{"y\nn\n": true, "y\nyes\n": false} {
 		g := up(t)
 		grow(g)
 		g.world.Acted = nil

@@ -179,7 +179,7 @@ var journeys = map[string]journey{
 	"docs/scripting.md": {
 		prepare: up(counts),
 		codes: map[string][]int{
-			"kubectl fdb plan sample-cluster -o json > approved.json": {1, 0},
+			"kubectl fdb reconcile sample-cluster --wait --dry-run -o json > approved.json": {1, 0},
 		},
 	},
 	"docs/watch.md": {
