@@ -2,7 +2,6 @@ package reconcile_test
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -172,7 +171,7 @@ func deletesCoordinator(h *history, d *deed) string {
 // takesSecondZoneDown judges pods with data that come back under their name, and those
 // that leave undrained because the spec asks for it. They are down until they answer, or
 // until nothing of theirs is needed any more. While status is stale nobody can know what
-// else is down.
+// else is down, another instance's pods among it.
 func takesSecondZoneDown(h *history, d *deed) string {
 	for pod := range h.down {
 		if h.answers(pod) || !h.needs(pod) {
@@ -185,7 +184,7 @@ func takesSecondZoneDown(h *history, d *deed) string {
 			h.down[pod] = d.before.pods[pod]
 		}
 	}
-	zones := slices.Compact(slices.Sorted(maps.Values(h.down)))
+	zones := h.knownDown()
 	switch {
 	case len(zones) > 1:
 		return fmt.Sprintf("%s are down by our hand", strings.Join(zones, " and "))
@@ -193,6 +192,18 @@ func takesSecondZoneDown(h *history, d *deed) string {
 		return "something in another zone was down already"
 	}
 	return ""
+}
+
+// knownDown are the zones that are down by our hand, as far as whose turn it is can know.
+func (h *history) knownDown() []string {
+	var zones []string
+	for pod, zone := range h.down {
+		if !h.stale || h.home(pod) == h.w {
+			zones = append(zones, zone)
+		}
+	}
+	slices.Sort(zones)
+	return slices.Compact(zones)
 }
 
 func hasSecondDatabase(h *history, _ *deed) string {
