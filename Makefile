@@ -54,6 +54,10 @@ test-unit: ## Unit, golden, property and fuzz-seed tests of the plugin
 	go test ./api/... ./cmd/... ./docs/... ./internal/fdbsim/... ./pkg/...
 
 # Without vet: it would analyse the whole of Kubernetes. Lint runs it once.
+.PHONY: test-race
+test-race: ## The screen under the race detector: many talk to it at once (needs gcc)
+	CGO_ENABLED=1 go test -race -short -count=1 ./pkg/ui/tui
+
 .PHONY: test-sandbox
 test-sandbox: build-sandbox ## Tests of the sandbox itself
 	cd sandbox && go test -vet=off ./...
