@@ -121,18 +121,7 @@ func (e *Env) maySee(ctx context.Context, namespace string) error {
 		return err
 	}
 	needs := slices.DeleteFunc(lookPowers(), func(p power) bool { return p.subresource == "exec" })
-	missing, err := missingPowers(ctx, c, namespace, needs)
-	if err != nil {
-		return fmt.Errorf("asking what is allowed: %w", err)
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return &failure{
-		code:  ExitForbidden,
-		err:   fmt.Errorf("not allowed in namespace %s: %s", namespace, strings.Join(missing, ", ")),
-		hints: []string{"kubectl auth can-i --list -n " + namespace},
-	}
+	return refuseWithout(ctx, c, namespace, needs, "")
 }
 
 // parallelReviews bounds how many questions are asked at once.
@@ -145,6 +134,11 @@ func (e *Env) mayDo(ctx context.Context, namespace string, needs []power) error 
 	if err != nil {
 		return err
 	}
+	return refuseWithout(ctx, c, namespace, needs, "; nothing was changed")
+}
+
+// refuseWithout names in one message which of the powers are missing, and what that means.
+func refuseWithout(ctx context.Context, c client.Client, namespace string, needs []power, meaning string) error {
 	missing, err := missingPowers(ctx, c, namespace, needs)
 	if err != nil {
 		return fmt.Errorf("asking what is allowed: %w", err)
@@ -154,7 +148,7 @@ func (e *Env) mayDo(ctx context.Context, namespace string, needs []power) error 
 	}
 	return &failure{
 		code:  ExitForbidden,
-		err:   fmt.Errorf("not allowed in namespace %s: %s; nothing was changed", namespace, strings.Join(missing, ", ")),
+		err:   fmt.Errorf("not allowed in namespace %s: %s%s", namespace, strings.Join(missing, ", "), meaning),
 		hints: []string{"kubectl auth can-i --list -n " + namespace},
 	}
 }

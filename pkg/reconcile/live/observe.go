@@ -40,17 +40,25 @@ func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fa
 	return nil
 }
 
-func (w *World) readRecord(ctx context.Context) (*v1beta2.FoundationDBCluster, error) {
-	record := &v1beta2.FoundationDBCluster{}
-	if err := w.Client.Get(ctx, w.Key, record); err != nil {
+// readCluster reads a cluster as it is stored, and in its normal form.
+func readCluster(ctx context.Context, c client.Reader, key types.NamespacedName) (stored, normalized *v1beta2.FoundationDBCluster, err error) {
+	stored = &v1beta2.FoundationDBCluster{}
+	if err := c.Get(ctx, key, stored); err != nil {
 		if apierrors.IsNotFound(err) {
-			return nil, &NotFoundError{Key: w.Key}
+			return nil, nil, &NotFoundError{Key: key}
 		}
-		return nil, fmt.Errorf("reading FoundationDBCluster %s: %w", w.Key.Name, err)
+		return nil, nil, fmt.Errorf("reading FoundationDBCluster %s: %w", key.Name, err)
 	}
-	normalized, err := record.Normalized()
+	if normalized, err = stored.Normalized(); err != nil {
+		return nil, nil, &InvalidRecordError{Key: key, Err: err}
+	}
+	return stored, normalized, nil
+}
+
+func (w *World) readRecord(ctx context.Context) (*v1beta2.FoundationDBCluster, error) {
+	record, normalized, err := readCluster(ctx, w.Client, w.Key)
 	if err != nil {
-		return nil, &InvalidRecordError{Key: w.Key, Err: err}
+		return nil, err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

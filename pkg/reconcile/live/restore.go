@@ -83,18 +83,8 @@ func (w *RestoreWorld) readRestore(ctx context.Context) error {
 // readDestination reads the cluster without keeping it: spec.skip of a cluster says
 // nothing about restores, which an operator carries out all the same.
 func (w *RestoreWorld) readDestination(ctx context.Context) (*v1beta2.FoundationDBCluster, error) {
-	record := &v1beta2.FoundationDBCluster{}
-	if err := w.Client.Get(ctx, w.Key, record); err != nil {
-		if apierrors.IsNotFound(err) {
-			return nil, &NotFoundError{Key: w.Key}
-		}
-		return nil, fmt.Errorf("reading FoundationDBCluster %s: %w", w.Key.Name, err)
-	}
-	normalized, err := record.Normalized()
-	if err != nil {
-		return nil, &InvalidRecordError{Key: w.Key, Err: err}
-	}
-	return normalized, nil
+	_, normalized, err := readCluster(ctx, w.Client, w.Key)
+	return normalized, err
 }
 
 // destinationAgents are the pods of the agents of all backups of the destination.
