@@ -74,7 +74,13 @@ func TestRestartGroups(t *testing.T) {
 			dropProcess(s, s.Cluster.ProcessGroup("storage-116"))
 		}, holds: "storage-116 does not report, and nobody has seen yet since when"}, asked(RestartByWave, "storage-114")},
 		"waits while another zone is under maintenance": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = nodeName(15) }, holds: "zone node-15 is under maintenance"}, byWave},
-		"restarts the zone that is under maintenance":   {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = nodeName(14) }, does: []string{first}, holds: "7 more"}, byWave},
+		"waits with a log, too, while another zone is under maintenance": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
+			s.Database.Status.Cluster.MaintenanceZone = nodeName(15)
+		}, holds: "zone node-15 is under maintenance"}, asked(RestartByWave, "log-101")},
+		"restarts what keeps nothing beside a zone under maintenance": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
+			s.Database.Status.Cluster.MaintenanceZone = nodeName(15)
+		}, does: []string{"restart 1 processes at once, of stateless-105"}}, asked(RestartByWave, "stateless-105")},
+		"restarts the zone that is under maintenance": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = nodeName(14) }, does: []string{first}, holds: "7 more"}, byWave},
 		"leaves a cluster alone that is being upgraded to another protocol": {removalCase{
 			from: agedCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" },
 			holds: "an upgrade from 7.3.79 to 7.4.6 is under way",
