@@ -50,6 +50,29 @@ func TestOneActiveGenerationCanStillHaveOldLogs(t *testing.T) {
 	}
 }
 
+// Roles that are recruited one at a time leave an excluded process even where nobody has to
+// recover for it.
+func TestAnExcludedProcessLosesItsSingletonsWithoutARecovery(t *testing.T) {
+	c := configured(t)
+	c.start("stateless-9", "stateless", "127.0.2.29:4501", "z9")
+	c.Advance(time.Minute)
+	spare, db := c.servers["stateless-9"].s, c.databases[0]
+	for _, s := range []*seat{&db.crew.distributor, &db.crew.ratekeeper, &db.crew.scan} {
+		s.server = spare
+	}
+	before := db.recovery.generation
+	c.exec("exclude no_wait 127.0.2.29")
+	c.Advance(time.Minute)
+	for _, a := range db.crew.assignments() {
+		if a.seat.server == spare {
+			t.Errorf("the excluded process still is the %s", a.role)
+		}
+	}
+	if db.recovery.generation != before {
+		t.Errorf("recovered: generation %d, was %d", db.recovery.generation, before)
+	}
+}
+
 func TestADeadLogIsInvisibleToExclude(t *testing.T) {
 	c := configured(t)
 	c.servers["storage-2"].Freeze() // keeps the old generation

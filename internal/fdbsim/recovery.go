@@ -226,7 +226,26 @@ func (db *database) lookForBetter() {
 	if ok && next.fitness(db) < db.crew.fitness(db) {
 		db.electLeaders()
 		db.recoverAfter(db.w.pace.Recruit, requestedGenerations)
+		return
 	}
+	db.moveSingletons()
+}
+
+// moveSingletons gives the roles that move without a recovery to processes that suit them
+// better, so that an excluded process loses them even where the crew is as good as it gets.
+func (db *database) moveSingletons() {
+	r := recruiter{db: db, pool: db.primaryPool(db.crew.primaryDC), used: map[*server]int{}}
+	for _, a := range db.crew.assignments() {
+		r.used[a.seat.server]++
+	}
+	before := db.crew.distributor
+	db.crew.distributor = r.keep(before, roleDataDistributor)
+	db.crew.ratekeeper = r.keep(db.crew.ratekeeper, roleRatekeeper)
+	db.crew.scan = r.keep(db.crew.scan, roleConsistencyScan)
+	if db.crew.distributor.id != before.id {
+		db.afterRecruiting(true, false)
+	}
+	db.w.wake()
 }
 
 // sinceRecovered is how long commits have been accepted; negative while they
