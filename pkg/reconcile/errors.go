@@ -55,6 +55,15 @@ func (e *UnreachableError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
+// NotYetError means that an action was refused by something that passes by itself. Nothing
+// was changed, and a later pass may do it.
+type NotYetError struct{ Err error }
+
+func (e *NotYetError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *NotYetError) Unwrap() error { return e.Err }
+
 // gatesError means that the gates could not be asked. Nothing may be done on a guess
 // about what they would have said.
 type gatesError struct{ err error }

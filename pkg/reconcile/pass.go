@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -165,6 +166,7 @@ func (p *Pass) fail(stage plan.Stage, err error) {
 		held        *HeldError
 		refused     *RefusedError
 		beyond      *BeyondPlanError
+		notYet      *NotYetError
 		unreachable *UnreachableError
 		unasked     *gatesError
 	)
@@ -184,6 +186,9 @@ func (p *Pass) fail(stage plan.Stage, err error) {
 	case errors.As(err, &beyond):
 		p.finish(stage, Blocked, err.Error())
 		p.result.Stopped = beyond
+	case errors.As(err, &notYet):
+		p.finish(stage, Waiting, err.Error())
+		p.result.RetryAfter = max(p.result.RetryAfter, notYetRetry)
 	default:
 		p.result.Failures = append(p.result.Failures, fmt.Errorf("%s: %w", stage.Name, err))
 		if errors.As(err, &unreachable) {
@@ -194,6 +199,9 @@ func (p *Pass) fail(stage plan.Stage, err error) {
 		p.finish(stage, Failed, err.Error())
 	}
 }
+
+// notYetRetry is when to ask again for what was refused for now.
+const notYetRetry = 10 * time.Second
 
 // conclude files a decision that was carried out as far as it goes.
 func (p *Pass) conclude(stage plan.Stage, d plan.Decision) plan.Then {

@@ -163,6 +163,17 @@ func TestAFailedStageDoesNotStopLaterOnes(t *testing.T) {
 	}
 }
 
+func TestWhatIsRefusedForNowIsAWaitAndLaterStagesRun(t *testing.T) {
+	l := &ledger{fact: "storm", refuse: map[string]error{locked.Describe(): &reconcile.NotYetError{Err: errors.New("try again later")}}}
+	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", locked), stage("Two", "storm", unlocked)}, Observer: l, Actor: l})
+	if done.Outcome != reconcile.Waiting || done.RetryAfter == 0 || len(done.Failures) != 0 {
+		t.Errorf("%s, again after %s, with %v; want a wait", done.Outcome, done.RetryAfter, done.Failures)
+	}
+	if done.Acted != 1 || len(l.acted) != 1 {
+		t.Errorf("acted %v, want the second stage's action", l.acted)
+	}
+}
+
 func TestARefusedGateEndsThePassBeforeTheLease(t *testing.T) {
 	l := &ledger{fact: "storm", beginErr: errors.New("the Lease was taken")}
 	gates := func(context.Context) ([]plan.Check, error) {

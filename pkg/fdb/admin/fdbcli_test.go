@@ -436,7 +436,7 @@ func TestCoordinatorChanges(t *testing.T) {
 		"changed":         {[]admintest.Step{{Script: script, Stdout: "Coordination state changed\n"}, readBack}, ""},
 		"changed, slowly": {[]admintest.Step{{Script: script, Stderr: longDelay, Stdout: "\nThe database is available, but has issues (type 'status' for more information).\n\nCoordination state changed\n"}, readBack}, ""},
 		"as they were":    {[]admintest.Step{{Script: script, Stdout: "No change (existing configuration satisfies request)\n"}, readBack}, ""},
-		"unreachable":     {[]admintest.Step{{Script: script, ExitCode: 1, Stderr: longDelay + "ERROR: One of the specified coordinators is unreachable\n"}, old}, admin.KindRefused},
+		"unreachable":     {[]admintest.Step{{Script: script, ExitCode: 1, Stderr: longDelay + "ERROR: One of the specified coordinators is unreachable\n"}, old}, admin.KindNotYet},
 		"a locked database hangs": {
 			[]admintest.Step{{Script: script, ExitCode: 1, Stderr: longDelay + gaveUp}, old}, admin.KindUnknownResult,
 		},

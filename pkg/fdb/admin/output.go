@@ -146,7 +146,9 @@ func failureOfErrors(doing string, lines []string) *Error {
 // passing are refusals whose cause passes by itself, and what that is.
 var passing = map[string]string{
 	// Recorded: refused right after usable_regions=1, accepted 35 s later.
-	"All storage servers must be in one of the known regions":                                                            "the servers of a region that gave its data up leave within about a minute",
+	"All storage servers must be in one of the known regions": "the servers of a region that gave its data up leave within about a minute",
+	// A server that has just started has no name everywhere yet, and may not listen yet.
+	"One of the specified coordinators is unreachable":                                                                   "a server that has just started is reached a little later",
 	"When usable_regions > 1, all regions with priority >= 0 must be fully replicated before changing the configuration": "a region is still being filled",
 }
 

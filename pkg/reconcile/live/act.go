@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -17,6 +19,18 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 	ctx, cancel := context.WithTimeout(ctx, actLimit)
 	defer cancel()
 	w.keepQuiet(a) // before it: what became of a failed deletion is not known
+	return notYet(w.carryOut(ctx, a))
+}
+
+// notYet tells the pass which refusals of the database pass by themselves.
+func notYet(err error) error {
+	if admin.KindOf(err) == admin.KindNotYet {
+		return &reconcile.NotYetError{Err: err}
+	}
+	return err
+}
+
+func (w *World) carryOut(ctx context.Context, a plan.Action) error {
 	switch a := a.(type) {
 	case plan.WriteStatus:
 		return w.writeStatus(ctx, a)

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -343,6 +344,22 @@ func TestNewCoordinatorsAreStoredInTheRecord(t *testing.T) {
 	}
 	if err := f.world.Act(t.Context(), plan.SetConnectionString{ConnectionString: before}); err != nil {
 		t.Errorf("the next write meets its own predecessor: %v", err)
+	}
+}
+
+// A server that has just started may have no name yet where the coordinators are asked.
+func TestCoordinatorsThatAreNotReachedYetAreAWait(t *testing.T) {
+	f := settled(t)
+	f.begin()
+	before := f.observe(plan.Everything).Cluster.Status.ConnectionString
+	nobody := fdb.Address{Host: "sample-storage-99999.sample.ns.svc.cluster.local", Port: 4501}
+	err := f.world.Act(t.Context(), plan.ChangeCoordinators{Coordinators: []fdb.Address{nobody}})
+	var notYet *reconcile.NotYetError
+	if !errors.As(err, &notYet) || !strings.Contains(err.Error(), "try again later") {
+		t.Errorf("got %v, want a refusal that passes", err)
+	}
+	if after := f.record().Status.ConnectionString; after != before {
+		t.Errorf("the record has %s, want %s", after, before)
 	}
 }
 
