@@ -101,15 +101,8 @@ func (db *database) excluded(s *server) bool {
 	if len(leaving) == 0 {
 		return false
 	}
-	for _, a := range s.args.Public {
-		if leaving[a.Host] || leaving[a.HostPort()] {
-			return true
-		}
-	}
-	for key, value := range s.args.Locality {
-		if leaving[fdb.LocalityExclusion(key, value)] {
-			return true
-		}
+	if slices.ContainsFunc(s.names, func(name string) bool { return leaving[name] }) {
+		return true
 	}
 	return leaving[fdb.LocalityExclusion(fdb.LocalityFDBProcessID, s.disk.processID)]
 }

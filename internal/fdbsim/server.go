@@ -85,6 +85,8 @@ type server struct {
 	handle  *ServerHandle
 	args    ServerArgs
 	listens []string // its addresses with ports
+	// names are all that an exclusion can call it by; its disk's process ID is another.
+	names   []string
 	version fdb.Version
 	disk    *disk
 	file    File
@@ -134,6 +136,17 @@ func (w *World) restart(old *server) {
 	w.launch(s)
 }
 
+func exclusionNames(args ServerArgs) []string {
+	var names []string
+	for _, a := range args.Public {
+		names = append(names, a.Host, a.HostPort())
+	}
+	for key, value := range args.Locality {
+		names = append(names, fdb.LocalityExclusion(key, value))
+	}
+	return names
+}
+
 func (w *World) newServer(spec Server) (*server, error) {
 	args, err := ParseServerArgs(spec.Args)
 	if err != nil {
@@ -153,7 +166,7 @@ func (w *World) newServer(spec Server) (*server, error) {
 		return nil, err
 	}
 	return &server{
-		spec: spec, args: args, listens: hostPorts(args.Public), version: version, disk: w.openDisk(spec.DataKey), file: spec.ClusterFile,
+		spec: spec, args: args, listens: hostPorts(args.Public), names: exclusionNames(args), version: version, disk: w.openDisk(spec.DataKey), file: spec.ClusterFile,
 		conn: conn, started: w.now, exited: make(chan int, 1),
 	}, nil
 }
