@@ -24,7 +24,7 @@ type approval struct {
 	exact map[string]bool
 	// kinds are those whose subjects were not known yet when the plan was shown.
 	kinds map[string]bool
-	// made are what an approved plan has created, in the words of the action.
+	// made are what an approved plan creates, in the words of the action.
 	made map[string]bool
 
 	// of is what it was approved for; nil where that makes no difference.
@@ -56,6 +56,26 @@ func (a *approval) add(v ui.PlanView) {
 func (a *approval) passed() { a.kinds = nil }
 
 func (a *approval) permits(_ string, action plan.Action) bool {
+	permitted := a.covers(action)
+	if permitted {
+		a.creates(action)
+	}
+	return permitted
+}
+
+// creates remembers an object that is about to be created with approval: on a terminal it may
+// have got another name than the one that was shown.
+func (a *approval) creates(action plan.Action) {
+	switch action.(type) { //nolint:gochecksumtype // nothing else is given labels and files once it runs
+	case plan.CreatePod, plan.CreatePVC:
+		if a.made == nil {
+			a.made = map[string]bool{}
+		}
+		a.made[action.Describe()] = true
+	}
+}
+
+func (a *approval) covers(action plan.Action) bool {
 	kind := plan.KindOf(action)
 	switch {
 	case a.everything, a.kinds[kind]:

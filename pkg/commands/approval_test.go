@@ -50,6 +50,31 @@ func TestOnlyWhatWasShownIsApproved(t *testing.T) {
 	}
 }
 
+// Where a new pod runs is known only once it does, in a later pass than the one that was
+// agreed to.
+func TestWhatWasCreatedWithApprovalGetsItsLabelsWithoutAnotherQuestion(t *testing.T) {
+	var a approval
+	a.add(shown([]plan.Action{plan.CreatePod{Name: "as-shown"}}, "AddProcessGroups"))
+	label := func(pod string) plan.Action {
+		return plan.PatchMetadata{Kind: plan.KindPod, Name: pod, Labels: map[string]string{"node": "n1"}}
+	}
+	if a.permits("", label("as-made")) {
+		t.Error("permitted labels of a pod that nobody approved")
+	}
+	if !a.permits("", plan.CreatePod{Name: "as-made"}) {
+		t.Fatal("refused a pod of the kind that was shown")
+	}
+	a.passed()
+	for _, later := range []struct {
+		action plan.Action
+		want   bool
+	}{{label("as-made"), true}, {plan.SyncPodFiles{Pod: "as-made"}, true}, {label("another"), false}, {plan.CreatePod{Name: "later"}, false}} {
+		if got := a.permits("", later.action); got != later.want {
+			t.Errorf("%s: permitted %t, want %t", later.action.Describe(), got, later.want)
+		}
+	}
+}
+
 func TestAKindIsApprovedForOnePassOnly(t *testing.T) {
 	var a approval
 	a.add(shown([]plan.Action{plan.Configure{Command: "configure triple"}}, "AddPods"))
