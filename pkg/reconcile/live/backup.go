@@ -90,13 +90,10 @@ func (w *BackupWorld) readBackup(ctx context.Context) error {
 	return nil
 }
 
-// readOtherBackups reads the other records of the namespace where data is about to be
-// deleted, which may be theirs. That nobody may read them is a fact.
+// readOtherBackups reads the other records of the namespace: data that is about to be deleted
+// may be theirs, and agents that pause are. That nobody may read them is a fact.
 func (w *BackupWorld) readOtherBackups(ctx context.Context) (plan.OtherBackupFacts, error) {
 	facts := plan.OtherBackupFacts{}
-	if w.backup.DeletionTimestamp == nil || w.backup.DeletionPolicy() != v1beta2.BackupDeletionPolicyCleanup {
-		return facts, nil
-	}
 	all, err := listed[v1beta2.FoundationDBBackup](ctx, namespaced{w.Client, w.Key.Namespace}, nil, &v1beta2.FoundationDBBackupList{})
 	if ctx.Err() != nil {
 		return facts, ctx.Err()

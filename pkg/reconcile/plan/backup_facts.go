@@ -34,7 +34,7 @@ type BackupFacts struct {
 func (f BackupFacts) Why() string { return whyNot(f.Status != nil, f.NotAsked, f.Unreachable) }
 
 // OtherBackupFacts are the other records of backups in the namespace, or the lack of an
-// answer. They are read where a record is being deleted and its data with it.
+// answer.
 type OtherBackupFacts struct {
 	// Read is false when there is no answer.
 	Read bool

@@ -28,7 +28,7 @@ func runningBackup(t *testing.T) plan.Snapshot {
 		AgentCount: 2, DeploymentConfigured: true, Generations: v1beta2.BackupGenerationStatus{Reconciled: 3},
 		BackupDetails: &v1beta2.FoundationDBBackupStatusBackupDetails{URL: nightlyURL, Running: true, SnapshotTime: 864000, Restorable: true, Tag: "default"},
 	}
-	s := plan.Snapshot{Now: noon, Backup: b}
+	s := plan.Snapshot{Now: noon, Backup: b, OtherBackups: plan.OtherBackupFacts{Read: true}}
 	s.BackupStatus.Status = &fdb.BackupStatus{
 		Tag: "default", UID: "1", Restorable: new(true), LatestRestorable: &fdb.BackupMoment{Version: 7}, URL: nightlyURL,
 		StopAfterSnapshot: new(false), SnapshotSeconds: new(int64(864000)),
@@ -94,7 +94,6 @@ func policy(p v1beta2.BackupDeletionPolicy) change {
 func deleting(s *plan.Snapshot) {
 	s.Backup.DeletionTimestamp = &metav1.Time{Time: noon}
 	s.Backup.Finalizers = []string{v1beta2.FinalizerBackup}
-	s.OtherBackups.Read = true
 }
 
 // besides adds another record of the namespace.
@@ -200,6 +199,35 @@ func TestToggleBackupPaused(t *testing.T) {
 		"resumes":                     {given: paused, does: []string{"have all backup agents of the database go on"}},
 		"resumes for a restore into a stopped backup": {given: changed(paused, state(v1beta2.BackupStateStopped)), does: []string{"have all backup agents of the database go on"}},
 		"leaves an unmanaged backup alone":            {given: changed(paused, unmanaged)},
+	})
+}
+
+// One switch is for all agents of a database: two records that want it otherwise would turn
+// it back and forth, and the one that is to run would lose its point in time.
+func TestBackupsOfOneClusterAgreeOnAPause(t *testing.T) {
+	paused := func(s *plan.Snapshot) { s.BackupStatus.Status.AgentsPaused = true }
+	other := func(state v1beta2.BackupState, edits ...func(*v1beta2.FoundationDBBackup)) change {
+		return besides(func(b *v1beta2.FoundationDBBackup) {
+			b.Spec.ClusterName, b.Spec.BackupState = "sample", state
+			for _, edit := range edits {
+				edit(b)
+			}
+		})
+	}
+	toPause, goOn := []string{"pause all backup agents of the database"}, []string{"have all backup agents of the database go on"}
+	asksToPause := state(v1beta2.BackupStatePaused)
+	checkBackup(t, toggleBackupPaused, map[string]backupRow{
+		"no pause while another is to run":    {given: changed(asksToPause, other(v1beta2.BackupStateRunning)), holds: "FoundationDBBackup other asks for Running", human: true},
+		"nor where another says nothing":      {given: changed(asksToPause, other("")), holds: "give both the same spec.backupState", human: true},
+		"no end of another's pause":           {given: changed(paused, other(v1beta2.BackupStatePaused)), holds: "FoundationDBBackup other asks for Paused", human: true},
+		"one that stopped leaves it as it is": {given: changed(paused, state(v1beta2.BackupStateStopped), other(v1beta2.BackupStatePaused))},
+		"a pause that both ask for":           {given: changed(asksToPause, other(v1beta2.BackupStatePaused)), does: toPause},
+		"one that stopped does not matter":    {given: changed(asksToPause, other(v1beta2.BackupStateStopped)), does: toPause},
+		"nor one of another cluster":          {given: changed(asksToPause, other(v1beta2.BackupStateRunning, func(b *v1beta2.FoundationDBBackup) { b.Spec.ClusterName = "c2" })), does: toPause},
+		"nor one that goes":                   {given: changed(paused, other(v1beta2.BackupStatePaused, func(b *v1beta2.FoundationDBBackup) { b.DeletionTimestamp = &metav1.Time{Time: noon} })), does: goOn},
+		"nothing where others are not known": {given: changed(asksToPause, func(s *plan.Snapshot) {
+			s.OtherBackups = plan.OtherBackupFacts{NotRead: "forbidden"}
+		}), holds: "nobody can tell: forbidden", human: true},
 	})
 }
 
