@@ -58,7 +58,7 @@ func TestGeneratedRolesAreThoseThatShip(t *testing.T) {
 	}{
 		"reconcile":         {"reconcile", []string{"reconcile.yaml"}, []string{"find-operators.yaml", "read-nodes.yaml"}},
 		"reconcile --watch": {"reconcile --watch", []string{"reconcile.yaml", "watch.yaml"}, []string{"find-operators.yaml", "read-nodes.yaml"}},
-		"looking":           {"status,get process-groups,events,wait", []string{"read.yaml"}, []string{"read-nodes.yaml"}},
+		"looking":           {"status,get process-groups,events,wait,backup status,restore status", []string{"read.yaml"}, []string{"read-nodes.yaml"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

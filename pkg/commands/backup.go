@@ -34,10 +34,6 @@ type backupStatusOptions struct {
 	maxLag time.Duration
 }
 
-// defaultMaxLag is far above the minute that a backup is behind at most when all is well:
-// agents write the log in stretches of 20 s.
-const defaultMaxLag = 10 * time.Minute
-
 func newBackupStatus(env *Env) *cobra.Command {
 	var o backupStatusOptions
 	cmd := &cobra.Command{
@@ -71,17 +67,12 @@ Exit code 0: it is as its resource asks. 1: it is not. 8: nobody can tell.`,
 	o.add(cmd, env, backupKind)
 	o.addWatch(cmd)
 	o.addWait(cmd, "it is as its resource asks")
-	cmd.Flags().DurationVar(&o.maxLag, "max-lag", defaultMaxLag, "how old the newest point may be that can be restored")
+	cmd.Flags().DurationVar(&o.maxLag, "max-lag", ui.DefaultMaxLag, "how old the newest point may be that can be restored")
 	return cmd
 }
 
 func (o backupStatusOptions) see(ctx context.Context, env *Env, key types.NamespacedName, s plan.Snapshot) looked {
-	facts := ui.BackupFacts{Snapshot: s, MaxLag: o.maxLag}
-	facts.URL, _ = objects.BackupURL(s.Backup) // without one it is shown as unknown
-	if s.BackupStatus.Status != nil {
-		facts.Own = stages.OwnBackup(s)
-	}
-	v := ui.NewBackupStatusView(env.metadata(backupKind.named(key)), facts)
+	v := ui.NewBackupStatusView(env.metadata(backupKind.named(key)), backupFacts(s, o.maxLag))
 	code := verdictCode(v.AsWanted)
 	o.hint(ctx, env, backupKind, key, code)
 	return looked{
@@ -91,6 +82,16 @@ func (o backupStatusOptions) see(ctx context.Context, env *Env, key types.Namesp
 		},
 		code: code, reason: v.Summary,
 	}
+}
+
+// backupFacts are what the view of a backup is made of.
+func backupFacts(s plan.Snapshot, maxLag time.Duration) ui.BackupFacts {
+	facts := ui.BackupFacts{Snapshot: s, MaxLag: maxLag}
+	facts.URL, _ = objects.BackupURL(s.Backup) // without one it is shown as unknown
+	if s.BackupStatus.Status != nil {
+		facts.Own = stages.OwnBackup(s)
+	}
+	return facts
 }
 
 func (o recordLook) screen(env *Env, w io.Writer) ui.StatusOptions {

@@ -184,7 +184,11 @@ func (o checkOptions) look(ctx context.Context, env *Env, key types.NamespacedNa
 		return check.Report{}, err
 	}
 	facts := check.Facts{}
+	backups := backupsBeside(ctx, env, key, wanted)
 	if facts.Facts, err = (observation{env: env, key: key}).facts(ctx); err != nil {
+		return check.Report{}, err
+	}
+	if facts.Backups, err = backups(); err != nil {
 		return check.Report{}, err
 	}
 	if facts.Record, err = read(ctx, c, key); err != nil {
@@ -198,6 +202,25 @@ func (o checkOptions) look(ctx context.Context, env *Env, key types.NamespacedNa
 		return check.Report{}, causeOf(ctx, ctx.Err())
 	}
 	return check.NewReport(env.metadata(key), facts, wanted), nil
+}
+
+// backupsBeside looks at backups beside everything else, where a rule is about them. What
+// it returns waits for the answer; the tools have limits of their own.
+func backupsBeside(ctx context.Context, env *Env, key types.NamespacedName, wanted check.Options) func() (ui.ClusterBackups, error) {
+	if !wanted.AsksFor("BACKUP", "RESTORE", "RBAC") {
+		return func() (ui.ClusterBackups, error) { return ui.ClusterBackups{}, nil }
+	}
+	var found ui.ClusterBackups
+	asked := make(chan error, 1)
+	go func() {
+		var err error
+		found, err = backupsLook{env: env, key: key}.look(ctx)
+		asked <- err
+	}()
+	return func() (ui.ClusterBackups, error) {
+		err := observation{env: env}.await(asked, func() { env.talk("no answer about backups yet, still asking") })
+		return found, err
+	}
 }
 
 // until looks once, or with --wait until the answer is yes.

@@ -41,8 +41,10 @@ type given struct {
 	gates []plan.Check
 	// denied are the RBAC powers that we do not have.
 	denied []string
-	// nodesHidden and eventsHidden are what listing them meets; nil for nothing.
-	nodesHidden, eventsHidden error
+	// nodesHidden, eventsHidden and backupsHidden are what listing them meets; nil for nothing.
+	nodesHidden, eventsHidden, backupsHidden error
+	// records has the backups and restores; nil where objects have them.
+	records client.Client
 	// objects are in the API server besides the world's record.
 	objects []client.Object
 	// events are those that were written on the cluster.
@@ -227,6 +229,13 @@ func (g *given) list(ctx context.Context, c client.WithWatch, l client.ObjectLis
 	case *corev1.EventList:
 		if g.eventsHidden != nil {
 			return g.eventsHidden
+		}
+	case *v1beta2.FoundationDBBackupList, *v1beta2.FoundationDBRestoreList:
+		if g.backupsHidden != nil {
+			return g.backupsHidden
+		}
+		if g.records != nil {
+			return g.records.List(ctx, l, opts...)
 		}
 	}
 	return c.List(ctx, l, opts...)

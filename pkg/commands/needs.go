@@ -51,9 +51,9 @@ func lookingNeeds() []commandNeeds {
 func screenNeeds() []commandNeeds {
 	events := optional("no events are shown", power{"list", "", "events", ""})
 	return []commandNeeds{
-		{"watch", slices.Concat(looking(), operators(), following(), events)},
-		{"watch --allow-actions", slices.Concat(reconciling(), following(), events, everywhere(optional("cordon is refused", nodePowers()...)))},
-		{"watch --reconcile", slices.Concat(reconciling(), required(watchPowers()...), events)},
+		{"watch", slices.Concat(looking(), operators(), following(), events, backupsToo("no backups are shown"))},
+		{"watch --allow-actions", slices.Concat(reconciling(), following(), events, backupsToo("no backups are shown"), everywhere(optional("cordon is refused", nodePowers()...)))},
+		{"watch --reconcile", slices.Concat(reconciling(), required(watchPowers()...), events, backupsToo("no backups are shown"))},
 	}
 }
 
@@ -75,7 +75,7 @@ func actingNeeds() []commandNeeds {
 		{"cordon", cordoning()},
 		{"uncordon", cordoning()},
 		{"drain", cordoning()},
-		{"check", slices.Concat(looking(), []need{{power: power{"get", "", "secrets", ""}, without: "certificates are not checked"}})},
+		{"check", slices.Concat(looking(), optional("certificates are not checked", power{"get", "", "secrets", ""}), backupsToo("backups are not checked"))},
 		{"maintenance status", looking()},
 		{"maintenance on", reconciling()},
 		{"maintenance off", reconciling()},
@@ -181,6 +181,17 @@ func lookingAtBackups(plural string) []need {
 		own = append(own, required(power{"get", crd, "foundationdbclusters", ""}, power{"list", crd, "foundationdbbackups", ""})...)
 	}
 	return append(own, optional("its name has to be given", power{"list", crd, plural, ""})...)
+}
+
+// backupsToo is seeing all backups of a cluster and all restores into it, for commands that
+// go on without.
+func backupsToo(without string) []need {
+	crd := v1beta2.GroupVersion.Group
+	return optional(without,
+		power{"list", crd, "foundationdbbackups", ""}, power{"get", crd, "foundationdbbackups", ""},
+		power{"list", crd, "foundationdbrestores", ""}, power{"get", crd, "foundationdbrestores", ""},
+		power{"get", "apps", "deployments", ""},
+	)
 }
 
 // everywhere says of needs that they are not in the cluster's namespace.

@@ -73,7 +73,7 @@ func newVault(t *testing.T) *vault {
 	}
 	v.api = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(newMapper()).WithStatusSubresource(b, r, &appsv1.Deployment{}, &corev1.Pod{}).
 		WithObjects(b, r, v.world.Record.DeepCopy()).Build()
-	v.record = v.open
+	v.record, v.records = v.open, v.api
 	return v
 }
 

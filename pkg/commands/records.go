@@ -60,14 +60,23 @@ func (k *recordKind) names(ctx context.Context, env *Env, namespace string) ([]s
 	if err != nil {
 		return nil, err
 	}
+	records, err := k.records(ctx, c, namespace)
+	if isMissingKind(err) {
+		return nil, usage(fmt.Errorf("this Kubernetes cluster has no %s resources: %w", k.kind, err), "kubectl get crd "+k.plural+".apps.foundationdb.org")
+	}
 	var all []string
+	for _, r := range records {
+		all = append(all, r.GetName())
+	}
+	return all, err
+}
+
+// records are all of a namespace, by name.
+func (k *recordKind) records(ctx context.Context, c client.Client, namespace string) ([]client.Object, error) {
+	var all []client.Object
 	for next := ""; ; {
 		page := k.list()
-		err := c.List(ctx, page, client.InNamespace(namespace), client.Limit(pageSize), client.Continue(next))
-		switch {
-		case isMissingKind(err):
-			return nil, usage(fmt.Errorf("this Kubernetes cluster has no %s resources: %w", k.kind, err), "kubectl get crd "+k.plural+".apps.foundationdb.org")
-		case err != nil:
+		if err := c.List(ctx, page, client.InNamespace(namespace), client.Limit(pageSize), client.Continue(next)); err != nil {
 			return nil, fmt.Errorf("listing %ss in namespace %s: %w", k.kind, namespace, err)
 		}
 		objects, err := meta.ExtractList(page)
@@ -75,12 +84,12 @@ func (k *recordKind) names(ctx context.Context, env *Env, namespace string) ([]s
 			return nil, fmt.Errorf("listing %ss: %w", k.kind, err)
 		}
 		for _, o := range objects {
-			if named, ok := o.(client.Object); ok {
-				all = append(all, named.GetName())
+			if record, ok := o.(client.Object); ok {
+				all = append(all, record)
 			}
 		}
 		if next = page.GetContinue(); next == "" {
-			slices.Sort(all)
+			slices.SortFunc(all, func(a, b client.Object) int { return strings.Compare(a.GetName(), b.GetName()) })
 			return all, nil
 		}
 	}

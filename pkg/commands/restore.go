@@ -78,8 +78,7 @@ func (o restoreStatusOptions) run(ctx context.Context, env *Env, args []string) 
 }
 
 func (o restoreStatusOptions) see(ctx context.Context, env *Env, key types.NamespacedName, s plan.Snapshot, h *ui.RestoreHistory) looked {
-	facts := ui.RestoreFacts{Snapshot: s, Started: stages.WasStarted(s.Restore), Own: stages.OwnRestore(s)}
-	facts.URL, _ = objects.RestoreURL(s.Restore) // without one it is shown as unknown
+	facts := restoreFacts(s)
 	v := ui.NewRestoreStatusView(env.metadata(restoreKind.named(key)), facts, h)
 	code := verdictCode(v.Done)
 	if !facts.Started {
@@ -92,4 +91,11 @@ func (o restoreStatusOptions) see(ctx context.Context, env *Env, key types.Names
 		},
 		code: code, reason: v.Summary, over: v.Over,
 	}
+}
+
+// restoreFacts are what the view of a restore is made of.
+func restoreFacts(s plan.Snapshot) ui.RestoreFacts {
+	facts := ui.RestoreFacts{Snapshot: s, Started: stages.WasStarted(s.Restore), Own: stages.OwnRestore(s)}
+	facts.URL, _ = objects.RestoreURL(s.Restore) // without one it is shown as unknown
+	return facts
 }

@@ -12,6 +12,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
+// DefaultMaxLag is far above the minute that a backup is behind at most when all is well:
+// agents write the log in stretches of 20 s.
+const DefaultMaxLag = 10 * time.Minute
+
 // BackupFacts are what the view of a backup is made of.
 type BackupFacts struct {
 	plan.Snapshot
@@ -49,6 +53,9 @@ type BackupStatusView struct {
 	// Paused says whether all agents of the database pause, those of other backups too.
 	Paused     *bool `json:"paused"`
 	Restorable *bool `json:"restorable"`
+	// Own says whether the backup on the tag is this record's own; null when nobody can tell
+	// and when none runs.
+	Own *bool `json:"own"`
 	// LatestRestorable is null when nothing can be restored, too.
 	LatestRestorable *BackupMomentView   `json:"latestRestorable"`
 	Snapshot         *BackupSnapshotView `json:"snapshot"`
@@ -73,6 +80,8 @@ type BackupSnapshotView struct {
 	PeriodSeconds *int64 `json:"periodSeconds"`
 	// LastComplete is the end of the last complete one; null when there is none.
 	LastComplete *BackupMomentView `json:"lastComplete"`
+	// BeganAt is the database's guess of when the present one was begun.
+	BeganAt *time.Time `json:"beganAt"`
 	// ExpectedPercent is how much of the time of the present one is over. Nothing tells how
 	// far it is.
 	ExpectedPercent *float64 `json:"expectedPercent"`
@@ -113,6 +122,9 @@ func NewBackupStatusView(m Metadata, f BackupFacts) BackupStatusView {
 	if live != nil {
 		v.tell(live)
 	}
+	if live != nil && live.State.Running {
+		v.Own = new(f.Own.OK)
+	}
 	v.judge(f)
 	return v
 }
@@ -134,6 +146,9 @@ func (v *BackupStatusView) tell(live *fdb.BackupStatus) {
 	v.Snapshot = &BackupSnapshotView{PeriodSeconds: live.SnapshotSeconds}
 	if live.Snapshot != nil {
 		v.Snapshot.ExpectedPercent = &live.Snapshot.ExpectedProgress
+		if at := live.Snapshot.Begin.EpochSeconds; at != nil {
+			v.Snapshot.BeganAt = known(time.Unix(*at, 0))
+		}
 	}
 	if end := live.LatestSnapshotEnd; end != nil {
 		v.Snapshot.LastComplete = &BackupMomentView{Version: end.Version, AgeSeconds: v.ageOf(end.Version)}

@@ -42,6 +42,9 @@ type RestoreStatusView struct {
 	NoAnswer string `json:"noAnswer,omitempty"`
 	// State is the word of the restore tools; empty when it was never started.
 	State *string `json:"state"`
+	// UID is the restore's, and that of the lock of the database while it lasts; empty
+	// before the start.
+	UID string `json:"uid,omitempty"`
 	// Version is what is restored; null before the start.
 	Version     *int64 `json:"version"`
 	BlocksDone  *int64 `json:"blocksDone"`
@@ -100,6 +103,7 @@ func (f RestoreFacts) others() string {
 
 // tell takes over what the database says.
 func (v *RestoreStatusView) tell(r fdb.RestoreStatus, h *RestoreHistory, at time.Time) {
+	v.UID = r.UID
 	v.State, v.Version, v.URL, v.LastError = &r.State, &r.Version, fdb.WithoutSecrets(r.URL), r.LastError
 	v.BlocksDone, v.BlocksTotal, v.BytesWritten = &r.BlocksDone, &r.BlocksTotal, &r.BytesWritten
 	v.Done, v.Over = new(r.State == fdb.RestoreCompleted), !r.Active()

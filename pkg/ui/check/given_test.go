@@ -61,6 +61,7 @@ func healthy(t *testing.T) Facts {
 		f.addGroup(p)
 	}
 	f.Record.Status = *f.Cluster.Status.DeepCopy()
+	f.backedUp()
 	return f
 }
 

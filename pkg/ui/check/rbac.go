@@ -3,6 +3,7 @@ package check
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // rights are the rules about what whoever checks may see and do.
@@ -29,12 +30,32 @@ func unreadable(f Facts) ([]Finding, string) {
 	if !f.Lease.Read {
 		found = append(found, one("lease", "it could not be read", "auth", "can-i", "get", "leases.coordination.k8s.io")...)
 	}
+	found = append(found, unreadBackups(f)...)
 	for _, name := range slices.Sorted(maps.Keys(f.Secrets)) {
 		if why := f.Secrets[name].Unread; why != "" {
 			found = append(found, one("secret/"+name, why, "auth", "can-i", "get", "secrets")...)
 		}
 	}
 	return found, ""
+}
+
+// unreadBackups are the backups and restores that may not be looked at. What keeps them
+// from being looked at otherwise is said by the rules about them.
+func unreadBackups(f Facts) []Finding {
+	var found []Finding
+	look := func(subject, why string, powers ...string) {
+		if strings.HasPrefix(why, "forbidden: ") {
+			found = append(found, one(subject, why, append([]string{"auth", "can-i"}, powers...)...)...)
+		}
+	}
+	look("foundationdbbackups", f.Backups.Unread, "list", "foundationdbbackups.apps.foundationdb.org")
+	for _, b := range f.Backups.Backups {
+		look(backup(b.Record.Name), b.Unread, "get", "deployments.apps")
+	}
+	for _, r := range f.Backups.Restores {
+		look(restore(r.Record.Name), r.Unread, "get", "foundationdbrestores.apps.foundationdb.org")
+	}
+	return found
 }
 
 func missingPowers(f Facts) ([]Finding, string) {

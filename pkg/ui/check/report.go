@@ -96,6 +96,24 @@ type Options struct {
 	Command func(words ...string) string
 }
 
+// AsksFor reports whether any rule of these families is to be asked, so that what they
+// look at has to be read.
+func (o Options) AsksFor(families ...string) bool {
+	return slices.ContainsFunc(Rules(), func(r Rule) bool {
+		_, skipped := o.skipped(r)
+		return slices.Contains(families, r.Family()) && !skipped && (len(o.Only) == 0 || named(r, o.Only))
+	})
+}
+
+// skipped is the reason for leaving a rule out, and whether there is one.
+func (o Options) skipped(r Rule) (reason string, skipped bool) {
+	if reason, skipped = o.Skip[r.Code]; skipped {
+		return reason, true
+	}
+	reason, skipped = o.Skip[r.Family()]
+	return reason, skipped
+}
+
 // NewReport asks every rule that is wanted.
 func NewReport(m ui.Metadata, f Facts, o Options) Report {
 	r := Report{Document: ui.NewDocument("CheckReport", m, f.Now, ui.SourceLive), FailOn: o.FailOn, Items: []Item{}}
@@ -116,11 +134,9 @@ func named(r Rule, names []string) bool {
 
 func (o Options) ask(r Rule, f Facts) Item {
 	item := Item{Rule: r.Code, Family: r.Family(), Severity: r.Severity, Title: r.Title, Explanation: r.Why, Outcome: Passed, Findings: []FindingView{}}
-	for _, name := range []string{r.Code, r.Family()} {
-		if reason, skipped := o.Skip[name]; skipped {
-			item.Outcome, item.Reason = Skipped, reason
-			return item
-		}
+	if reason, skipped := o.skipped(r); skipped {
+		item.Outcome, item.Reason = Skipped, reason
+		return item
 	}
 	var found []Finding
 	if item.Reason = r.lacking(f); item.Reason == "" {

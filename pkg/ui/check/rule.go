@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,6 +79,8 @@ type Facts struct {
 	Record *v1beta2.FoundationDBCluster
 	// Secrets are the mounted Secrets of a cluster with TLS, by name; nil without TLS.
 	Secrets map[string]Secret
+	// Backups are those of the cluster, and the restores into it.
+	Backups ui.ClusterBackups
 	// Missing are the powers that a pass needs and that this user does not have. Read
 	// only when MissingRead is true.
 	Missing     []string
@@ -132,6 +135,21 @@ func (r Rule) lacking(f Facts) string {
 func usesShared(f Facts) bool {
 	return f.Cluster.LocksUsed() || len(f.Cluster.Spec.LockOptions.DenyList) > 0
 }
+
+// reasons are why a rule could not look at some of its subjects, alike ones once.
+type reasons []string
+
+func (r *reasons) add(subject, why string) {
+	if subject != "" && why != "" {
+		why = subject + ": " + why
+	}
+	if why != "" && !slices.Contains(*r, why) {
+		*r = append(*r, why)
+	}
+}
+
+// String is empty where there are none.
+func (r reasons) String() string { return strings.Join(r, "; ") }
 
 // one is a list of a single finding.
 func one(subject, message string, fix ...string) []Finding {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 func TestNoRuleFindsAnythingInAHealthyCluster(t *testing.T) {
@@ -48,13 +50,21 @@ func disk(free int64) func(*Facts) {
 	}
 }
 
-// troubles break one thing each: the rule that finds it, and words of its rows.
-var troubles = map[string]struct {
+// trouble breaks one thing: the rule that finds it, and words of its rows.
+type trouble struct {
 	rule  string
 	given func(*Facts)
 	says  string
 	fix   string
-}{
+}
+
+func allTroubles() map[string]trouble {
+	all := maps.Clone(troubles)
+	maps.Copy(all, backupTroubles)
+	return all
+}
+
+var troubles = map[string]trouble{
 	"the database does not serve": {"AVAIL-001", func(f *Facts) { f.Database.Status.Client.DatabaseStatus.Available = false }, "does not serve", "fdb status sample"},
 	"the database was never created": {"AVAIL-001", func(f *Facts) {
 		f.Cluster.Status.Configured, f.Database = false, plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
@@ -141,6 +151,7 @@ var troubles = map[string]struct {
 	"a process of nobody": {"ORPHAN-005", func(f *Facts) {
 		f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Locality["instance_id"] = "log-99" })
 	}, "no process group of the record", "fdb status"},
+	"backups are hidden":     {"RBAC-001", func(f *Facts) { f.Backups = ui.ClusterBackups{Unread: "forbidden: x"} }, "forbidden: x", "auth can-i list foundationdbbackups.apps"},
 	"nodes are hidden":       {"RBAC-001", func(f *Facts) { f.NodesHidden = "nodes is forbidden" }, "nodes is forbidden", "auth can-i list nodes"},
 	"no right to run a pass": {"RBAC-002", func(f *Facts) { f.Missing = []string{"create pods"} }, "not allowed", "auth can-i --list"},
 }
@@ -195,7 +206,7 @@ func exclusion(target string) func(*Facts) {
 }
 
 func TestRulesFindTheirTroubles(t *testing.T) {
-	for name, tc := range troubles {
+	for name, tc := range allTroubles() {
 		t.Run(name, func(t *testing.T) {
 			f := healthy(t)
 			tc.given(&f)
@@ -231,7 +242,7 @@ func TestEveryRuleHasATroubleAndAnExplanation(t *testing.T) {
 		}
 		seen[r.Code] = true
 		found := false
-		for _, tc := range troubles {
+		for _, tc := range allTroubles() {
 			found = found || tc.rule == r.Code
 		}
 		if !found {
@@ -252,7 +263,24 @@ func TestWhatCannotBeLookedAtIsNotChecked(t *testing.T) {
 			"AVAIL-001", "AVAIL-002", "AVAIL-003", "AVAIL-007", "TOPO-001", "COORD-001", "COORD-003", "CONN-001", "PG-001", "PG-010", "VOL-003", "UPGRADE-001", "LOCK-001", "DRIFT-001", "ORPHAN-004",
 		}, "timed out"},
 		"an unavailable database": {func(f *Facts) { f.Database.Status.Client.DatabaseStatus.Available = false }, []string{"AVAIL-002", "PG-001", "NODE-001", "ORPHAN-005"}, "does not serve"},
-		"hidden nodes":            {func(f *Facts) { f.NodesHidden = "nodes is forbidden" }, []string{"NODE-001", "NODE-002"}, "nodes is forbidden"},
+		"backups that may not be listed": {func(f *Facts) {
+			f.Backups = ui.ClusterBackups{Unread: "forbidden: foundationdbbackups"}
+		}, []string{"BACKUP-001", "BACKUP-004", "BACKUP-010", "BACKUP-014", "RESTORE-001", "RESTORE-003"}, "forbidden: foundationdbbackups"},
+		"a backup that may not be looked at": {func(f *Facts) {
+			f.Backups.Backups[0].View, f.Backups.Backups[0].Unread = nil, "forbidden: deployments.apps"
+		}, []string{"BACKUP-001", "BACKUP-003"}, "foundationdbbackup/nightly: forbidden: deployments.apps"},
+		"a backup that nobody can ask about": {onBackup(func(v *ui.BackupStatusView) {
+			v.NoAnswer, v.Running, v.Paused, v.Restorable, v.LatestRestorable, v.Snapshot = "no backup agent runs", nil, nil, nil, nil, nil
+		}), []string{"BACKUP-003", "BACKUP-004", "BACKUP-005", "BACKUP-006", "BACKUP-007", "BACKUP-008", "BACKUP-009"}, "no backup agent runs"},
+		"clusters that may not be listed": {func(f *Facts) { f.Backups.ClustersUnread = "forbidden" }, []string{"BACKUP-013"}, "clusters could not be listed"},
+		"a restore that nobody can ask about": {onRestore(func(v *ui.RestoreStatusView) {
+			v.NoAnswer, v.RecordedState, v.Done, v.Over, v.State = "timed out", "running", nil, false, nil
+		}), []string{"RESTORE-001", "RESTORE-002"}, "timed out"},
+		"a restore that may not be looked at": {func(f *Facts) {
+			f.Backups.Restores[0].View, f.Backups.Restores[0].Unread = nil, "forbidden: x"
+		}, []string{"RESTORE-001", "RESTORE-002"}, "forbidden: x"},
+		"a restore, and no answer from the database": {silent, []string{"RESTORE-003"}, "timed out"},
+		"hidden nodes": {func(f *Facts) { f.NodesHidden = "nodes is forbidden" }, []string{"NODE-001", "NODE-002"}, "nodes is forbidden"},
 		"Secrets that may not be read": {func(f *Facts) {
 			f.Secrets = map[string]Secret{"tls": {Unread: "forbidden"}}
 		}, []string{"CERT-001", "CERT-002", "CERT-003"}, "Secret tls: forbidden"},

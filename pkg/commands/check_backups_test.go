@@ -1,0 +1,115 @@
+package commands
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+func TestBackupsAreChecked(t *testing.T) {
+	runs := func(v *vault) {
+		v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+		v.world.FDB.Advance(time.Minute)
+	}
+	tests := map[string]struct {
+		given func(*vault)
+		args  []string
+		want  int
+		says  string
+	}{
+		"a backup that runs": {given: runs, want: ExitDone, says: "nothing found"},
+		"a backup without agents": {
+			want: ExitNo, says: "BACKUP-001   error         foundationdbbackup/nightly",
+		},
+		"and what it means for the rest": {want: ExitNo, says: "no backup agent runs and is ready"},
+		"agents that somebody paused": {
+			given: func(v *vault) { runs(v); v.tool("fdbbackup", "pause") },
+			want:  ExitNo, says: "all agents of the database are paused, and its spec asks for Running",
+		},
+		"a backup that was ended": {
+			given: func(v *vault) { runs(v); v.tool("fdbbackup", "abort", "-t", "default") },
+			want:  ExitNo, says: "no backup runs on tag default",
+		},
+		"a backup that is behind": {
+			given: func(v *vault) { runs(v); v.tool("fdbbackup", "pause"); v.world.FDB.Advance(time.Hour); v.unpause() },
+			want:  ExitNo, says: "BACKUP-004",
+		},
+		"a secret in its record": {
+			given: func(v *vault) {
+				runs(v)
+				v.edit(func(b *v1beta2.FoundationDBBackup) {
+					b.Spec.BlobStoreConfiguration.AccountName = "key:" + storeSecret + "@store"
+				})
+			},
+			want: ExitNo, says: "BACKUP-012",
+		},
+		"a restore that was aborted": {given: aborted, want: ExitNo, says: "it was aborted: the database is unlocked, with a part of the data in it"},
+		"as JUnit":                   {args: []string{"-o", "junit"}, want: ExitNo, says: `name="BACKUP-001`},
+		"left out":                   {args: []string{"--skip", "BACKUP=there is another", "--skip", "RESTORE"}, want: ExitDone, says: ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := newVault(t)
+			if tt.given != nil {
+				tt.given(v)
+			}
+			v.must(tt.want, tt.says, append([]string{"check", "sample", "--rules", "BACKUP,RESTORE"}, tt.args...)...)
+		})
+	}
+}
+
+// unpause has agents go on without giving them time to do anything.
+func (v *vault) unpause() { v.tool("fdbbackup", "resume") }
+
+// aborted is a restore that somebody aborted by hand.
+func aborted(v *vault) {
+	v.fdbcli("writemode on; set greeting hello")
+	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.world.FDB.Advance(time.Minute)
+	v.fdbcli(`writemode on; clearrange "" \xff`)
+	v.must(ExitWaiting, "", "reconcile", "fdbrestore/again", "--yes")
+	v.tool("fdbrestore", "abort", "--dest_cluster_file", "/var/dynamic-conf/fdb.cluster", "-t", "default")
+}
+
+func TestOnlyBackupsHavePodsOfAgentsAsked(t *testing.T) {
+	v := newVault(t)
+	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	asked := func(args ...string) bool {
+		v.ran = nil
+		v.run(append([]string{"check", "sample"}, args...)...)
+		return slices.ContainsFunc(v.ran, func(line string) bool { return strings.Contains(line, "fdbbackup") })
+	}
+	if !asked() {
+		t.Error("nobody asked about the backup")
+	}
+	if asked("--rules", "VOL") {
+		t.Errorf("rules about volumes had the agents asked: %v", v.ran)
+	}
+	b, r := &v1beta2.FoundationDBBackup{}, &v1beta2.FoundationDBRestore{}
+	b.Name, b.Namespace, r.Name, r.Namespace = "nightly", "fdb", "again", "fdb"
+	if err := errors.Join(v.api.Delete(t.Context(), b), v.api.Delete(t.Context(), r)); err != nil {
+		t.Fatal(err)
+	}
+	if asked() || len(v.ran) > 0 {
+		t.Errorf("without a backup something ran: %v", v.ran)
+	}
+}
+
+func TestBackupsThatMayNotBeReadAreSaidSo(t *testing.T) {
+	v := newVault(t)
+	v.backupsHidden = apierrors.NewForbidden(schema.GroupResource{Group: "apps.foundationdb.org", Resource: "foundationdbbackups"}, "", errors.New("RBAC"))
+	v.must(ExitUnreachable, "rule/BACKUP-001,rule/BACKUP-002,+12                  14", "check", "sample")
+	v.must(ExitUnreachable, "backups could not be read: forbidden: ", "check", "sample")
+	v.must(ExitDone, "RBAC-001", "check", "sample", "--skip", "BACKUP=there are none", "--skip", "RESTORE=there are none")
+	v.must(ExitDone, "nothing found", "check", "sample", "--rules", "VOL")
+	if len(v.ran) > 0 {
+		t.Errorf("something ran: %v", v.ran)
+	}
+}

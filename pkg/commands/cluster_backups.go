@@ -1,0 +1,152 @@
+package commands
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// parallelBackups bounds how many backups of a cluster are asked about at once.
+const parallelBackups = 4
+
+// backupsLook looks at the backups of a cluster and at the restores into it. What cannot
+// be read is a fact, and keeps nothing else from being read. Pods of agents are asked only
+// where there is a backup or a restore.
+type backupsLook struct {
+	env *Env
+	key types.NamespacedName
+	// histories are what earlier looks saw of restores, by name; nil for a single look.
+	histories map[string]*ui.RestoreHistory
+}
+
+// look looks once. Only the context's end is an error.
+func (l backupsLook) look(ctx context.Context) (ui.ClusterBackups, error) {
+	found, err := l.list(ctx)
+	if ctx.Err() != nil {
+		return found, causeOf(ctx, ctx.Err())
+	}
+	if err != nil {
+		found.Unread = explain(err)
+		return found, nil
+	}
+	var group errgroup.Group
+	group.SetLimit(parallelBackups)
+	group.Go(func() error { l.seeRestores(ctx, found.Restores); return nil })
+	for i := range found.Backups {
+		group.Go(func() error { l.seeBackup(ctx, &found.Backups[i]); return nil })
+	}
+	_ = group.Wait() // what could not be read is in what was found
+	if ctx.Err() != nil {
+		return found, causeOf(ctx, ctx.Err())
+	}
+	return found, nil
+}
+
+// list finds the records. A Kubernetes cluster without such resources has none.
+func (l backupsLook) list(ctx context.Context) (ui.ClusterBackups, error) {
+	found := ui.ClusterBackups{}
+	c, err := l.env.Client()
+	if err != nil {
+		return found, err
+	}
+	if found.All, err = recordsOf[v1beta2.FoundationDBBackup](ctx, c, backupKind, l.key.Namespace); err != nil {
+		return found, err
+	}
+	if found.AllRestores, err = recordsOf[v1beta2.FoundationDBRestore](ctx, c, restoreKind, l.key.Namespace); err != nil {
+		return found, err
+	}
+	for i := range found.All {
+		if found.All[i].Spec.ClusterName == l.key.Name {
+			found.Backups = append(found.Backups, ui.SeenBackup{Record: &found.All[i]})
+		}
+	}
+	for i := range found.AllRestores {
+		if found.AllRestores[i].Spec.DestinationClusterName == l.key.Name {
+			found.Restores = append(found.Restores, ui.SeenRestore{Record: &found.AllRestores[i]})
+		}
+	}
+	if len(found.All)+len(found.AllRestores) == 0 {
+		return found, nil
+	}
+	clusters, err := clustersIn(ctx, c, l.key.Namespace)
+	if err != nil {
+		found.ClustersUnread = explain(err)
+	}
+	for _, cluster := range clusters {
+		found.Clusters = append(found.Clusters, cluster.Name)
+	}
+	return found, nil
+}
+
+// recordsOf are the records of a namespace as what they are.
+func recordsOf[T any](ctx context.Context, c client.Client, kind *recordKind, namespace string) ([]T, error) {
+	objects, err := kind.records(ctx, c, namespace)
+	if isMissingKind(err) {
+		return nil, nil
+	}
+	var all []T
+	for _, o := range objects {
+		if record, ok := any(o).(*T); ok {
+			all = append(all, *record)
+		}
+	}
+	return all, err
+}
+
+func (l backupsLook) seeBackup(ctx context.Context, b *ui.SeenBackup) {
+	key := types.NamespacedName{Namespace: l.key.Namespace, Name: b.Record.Name}
+	s, err := l.observe(ctx, backupKind, key, plan.Backup|plan.Agents|plan.BackupStatus)
+	if err != nil {
+		b.Unread = explain(err)
+		return
+	}
+	b.View = new(ui.NewBackupStatusView(l.env.metadata(backupKind.named(key)), backupFacts(s, ui.DefaultMaxLag)))
+}
+
+// seeRestores asks once for all restores: the database lists them together.
+func (l backupsLook) seeRestores(ctx context.Context, restores []ui.SeenRestore) {
+	var told *plan.RestoreFacts
+	for i := range restores {
+		r := &restores[i]
+		key := types.NamespacedName{Namespace: l.key.Namespace, Name: r.Record.Name}
+		facets := plan.Record | plan.Restore
+		if told == nil {
+			facets |= plan.RestoreStatus
+		}
+		s, err := l.observe(ctx, restoreKind, key, facets)
+		if err != nil {
+			r.Unread = explain(err)
+			continue
+		}
+		if told == nil {
+			told = new(s.RestoreStatus)
+		}
+		s.RestoreStatus = *told
+		r.View = new(ui.NewRestoreStatusView(l.env.metadata(restoreKind.named(key)), restoreFacts(s), l.history(r.Record.Name)))
+	}
+}
+
+func (l backupsLook) history(name string) *ui.RestoreHistory {
+	if l.histories == nil {
+		return &ui.RestoreHistory{}
+	}
+	if l.histories[name] == nil {
+		l.histories[name] = &ui.RestoreHistory{}
+	}
+	return l.histories[name]
+}
+
+func (l backupsLook) observe(ctx context.Context, kind *recordKind, key types.NamespacedName, facets plan.Facet) (plan.Snapshot, error) {
+	s := plan.Snapshot{}
+	session, err := kind.connect(l.env, key)
+	if err != nil {
+		return s, err
+	}
+	return s, session.Observe(ctx, &s, facets)
+}

@@ -1,0 +1,234 @@
+package check
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// backups are the rules about how the backups of the cluster are doing.
+func backups() []Rule {
+	return []Rule{
+		{
+			Code: "BACKUP-001", Severity: Error, Title: "Every backup has an agent that is ready",
+			Why:  "Agents write backups, and the tools run in their pods: without any nothing is written, and nobody can tell how the backup is.",
+			find: eachBackup(withoutAgents),
+		},
+		{
+			Code: "BACKUP-002", Severity: Warning, Title: "Every backup has all of its agents",
+			Why:  "Fewer agents than the spec asks for write more slowly.",
+			find: eachBackup(fewAgents),
+		},
+		{
+			Code: "BACKUP-003", Severity: Error, Title: "Every backup runs where its spec asks for it, and only there",
+			Why:  "It was ended by hand, was never started, or another backup has taken its tag; or it goes on although it should be over. A pass over the backup says what it would do.",
+			find: eachToldBackup(runsOtherwise),
+		},
+		{
+			Code: "BACKUP-004", Severity: Error, Title: "Every backup is close behind the database",
+			Why:  "What was written since the newest point that can be restored is lost with the database. Agents are too few, or the store does not take what they write.",
+			find: eachToldBackup(lags),
+		},
+		{
+			Code: "BACKUP-005", Severity: Warning, Title: "Every backup that runs can be restored",
+			Why:  "Until its first snapshot is complete a backup is good for nothing.",
+			find: eachToldBackup(notRestorableYet),
+		},
+		{
+			Code: "BACKUP-006", Severity: Error, Title: "No first snapshot takes longer than the period of snapshots",
+			Why:  "The backup has been good for nothing all that time. Agents are too few, or the store does not take what they write.",
+			find: eachToldBackup(notRestorableForLong),
+		},
+		{
+			Code: "BACKUP-007", Severity: Warning, Title: "The last snapshot of every backup is no older than its period",
+			Why:  "A restore starts with a snapshot and plays all changes since: the older it is the longer that takes, and what is older cannot be expired.",
+			find: eachToldBackup(oldSnapshot),
+		},
+		{
+			Code: "BACKUP-008", Severity: Error, Title: "Agents pause only where the spec asks for it",
+			Why:  "Somebody paused all agents of the database: no backup goes on, and the database keeps every change that they have not written.",
+			find: eachToldBackup(pausedUnasked),
+		},
+		{
+			Code: "BACKUP-009", Severity: Info, Title: "No backup was left paused",
+			Why:  "Its spec asks for it, for more than an hour. The database keeps every change that agents have not written, which takes space.",
+			find: eachToldBackup(leftPaused),
+		},
+	}
+}
+
+const (
+	// snapshotGrace is how much longer than its period a snapshot may take, in percent: they
+	// are paced to the period, and end a little after it.
+	snapshotGrace = 25
+	// longPause is from when on a pause that is asked for was perhaps forgotten.
+	longPause = time.Hour
+)
+
+// eachBackup asks a question about every backup of the cluster.
+func eachBackup(find func(f Facts, v ui.BackupStatusView) []Finding) func(Facts) ([]Finding, string) {
+	return func(f Facts) ([]Finding, string) {
+		if f.Backups.Unread != "" {
+			return nil, "backups could not be read: " + f.Backups.Unread
+		}
+		var found []Finding
+		var unread reasons
+		for _, b := range f.Backups.Backups {
+			if b.View == nil {
+				unread.add(backup(b.Record.Name), b.Unread)
+				continue
+			}
+			found = append(found, find(f, *b.View)...)
+		}
+		return found, unread.String()
+	}
+}
+
+// eachToldBackup asks a question that only the database answers, of the backups that are
+// looked after.
+func eachToldBackup(find func(f Facts, v ui.BackupStatusView) []Finding) func(Facts) ([]Finding, string) {
+	return func(f Facts) ([]Finding, string) {
+		var untold reasons
+		found, unread := eachBackup(func(f Facts, v ui.BackupStatusView) []Finding {
+			switch {
+			case !f.isManaged(v.Name):
+				return nil
+			case v.NoAnswer != "":
+				untold.add(backup(v.Name), v.NoAnswer)
+				return nil
+			}
+			return find(f, v)
+		})(f)
+		untold.add("", unread)
+		return found, untold.String()
+	}
+}
+
+func (f Facts) isManaged(name string) bool {
+	for _, b := range f.Backups.Backups {
+		if b.Record.Name == name {
+			return b.Record.IsManaged()
+		}
+	}
+	return false
+}
+
+// backup is a record of a backup as a subject.
+func backup(name string) string { return "foundationdbbackup/" + name }
+
+// about is a finding about one backup, with what a pass over it would do as what to look at.
+func about(v ui.BackupStatusView, format string, args ...any) []Finding {
+	return one(backup(v.Name), fmt.Sprintf(format, args...), "fdb", "reconcile", "fdbbackup/"+v.Name, "--dry-run")
+}
+
+// seen is a finding about one backup that a pass does not mend.
+func seen(v ui.BackupStatusView, format string, args ...any) []Finding {
+	return one(backup(v.Name), fmt.Sprintf(format, args...), "fdb", "backup", "status", v.Name)
+}
+
+// isStopped reports whether the spec asks for no backup. One that is complete as it was
+// meant to be is over as well.
+func isStopped(v ui.BackupStatusView) bool {
+	return v.Wanted == string(v1beta2.BackupStateStopped) || v.Mode == string(v1beta2.BackupModeOneTime) && is(v.Restorable) && !is(v.Running)
+}
+
+func is(b *bool) bool { return b != nil && *b }
+
+// goesOn reports whether a backup runs that is to run, and is not paused.
+func goesOn(v ui.BackupStatusView) bool { return !isStopped(v) && is(v.Running) && !is(v.Paused) }
+
+func withoutAgents(_ Facts, v ui.BackupStatusView) []Finding {
+	if isStopped(v) || v.Agents.Wanted == 0 || v.Agents.Ready > 0 {
+		return nil
+	}
+	return about(v, "no agent is ready, of %d that its spec asks for", v.Agents.Wanted)
+}
+
+func fewAgents(_ Facts, v ui.BackupStatusView) []Finding {
+	if isStopped(v) || v.Agents.Ready == 0 || v.Agents.Ready >= v.Agents.Wanted {
+		return nil
+	}
+	return about(v, "%d of %s are ready", v.Agents.Ready, counted(v.Agents.Wanted, "agent"))
+}
+
+func runsOtherwise(_ Facts, v ui.BackupStatusView) []Finding {
+	switch {
+	case isStopped(v) && is(v.Running):
+		return about(v, "it still runs, and its spec asks for none")
+	case isStopped(v):
+		return nil
+	case !is(v.Running):
+		return about(v, "no backup runs on tag %s", v.Tag)
+	case !is(v.Own):
+		return seen(v, "another backup runs on its tag %s, to %s", v.Tag, v.URL)
+	}
+	return nil
+}
+
+func lags(_ Facts, v ui.BackupStatusView) []Finding {
+	point := v.LatestRestorable
+	if !goesOn(v) || point == nil || point.AgeSeconds == nil || seconds(*point.AgeSeconds) <= ui.DefaultMaxLag {
+		return nil
+	}
+	return seen(v, "the newest point that can be restored is %s old, more than %s", human(seconds(*point.AgeSeconds)), human(ui.DefaultMaxLag))
+}
+
+func notRestorableYet(f Facts, v ui.BackupStatusView) []Finding {
+	if isStopped(v) || !is(v.Running) || is(v.Restorable) || len(notRestorableForLong(f, v)) > 0 {
+		return nil
+	}
+	found := seen(v, "nothing can be restored yet: its first snapshot is not complete")
+	if s := v.Snapshot; s != nil && s.BeganAt != nil {
+		found[0].Since = *s.BeganAt
+	}
+	return found
+}
+
+func notRestorableForLong(f Facts, v ui.BackupStatusView) []Finding {
+	s := v.Snapshot
+	if isStopped(v) || !is(v.Running) || is(v.Restorable) || s == nil || s.BeganAt == nil || s.PeriodSeconds == nil {
+		return nil
+	}
+	took := f.Now.Sub(*s.BeganAt)
+	if took <= seconds(*s.PeriodSeconds) {
+		return nil
+	}
+	found := seen(v, "nothing can be restored: its snapshot was begun %s ago, and one is to take %s", human(took), human(seconds(*s.PeriodSeconds)))
+	found[0].Since = *s.BeganAt
+	return found
+}
+
+func oldSnapshot(_ Facts, v ui.BackupStatusView) []Finding {
+	s := v.Snapshot
+	if !goesOn(v) || s == nil || s.PeriodSeconds == nil || s.LastComplete == nil || s.LastComplete.AgeSeconds == nil {
+		return nil
+	}
+	period, age := seconds(*s.PeriodSeconds), seconds(*s.LastComplete.AgeSeconds)
+	if age <= period+period*snapshotGrace/100+ui.DefaultMaxLag {
+		return nil
+	}
+	return seen(v, "its last snapshot is %s old, and one is to take %s", human(age), human(period))
+}
+
+func pausedUnasked(_ Facts, v ui.BackupStatusView) []Finding {
+	if !is(v.Paused) || v.Wanted == string(v1beta2.BackupStatePaused) || isStopped(v) {
+		return nil
+	}
+	return about(v, "all agents of the database are paused, and its spec asks for %s", v.Wanted)
+}
+
+func leftPaused(_ Facts, v ui.BackupStatusView) []Finding {
+	point := v.LatestRestorable
+	if !is(v.Paused) || v.Wanted != string(v1beta2.BackupStatePaused) || point == nil || point.AgeSeconds == nil || seconds(*point.AgeSeconds) < longPause {
+		return nil
+	}
+	return one(backup(v.Name), fmt.Sprintf("it is paused, and the newest point that can be restored is %s old", human(seconds(*point.AgeSeconds))), "fdb", "backup", "resume", v.Name)
+}
+
+func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
+
+func human(d time.Duration) string { return duration.HumanDuration(d) }

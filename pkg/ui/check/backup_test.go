@@ -1,0 +1,187 @@
+package check
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// backedUp has a backup of the cluster that is as it should be, and a restore that is done.
+func (f *Facts) backedUp() {
+	place := &v1beta2.BlobStoreConfiguration{AccountName: "key@store", BackupName: "nightly"}
+	b := v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: "fdb"}}
+	b.Spec.Version, b.Spec.ClusterName, b.Spec.BlobStoreConfiguration = "7.3.79", "sample", place
+	r := v1beta2.FoundationDBRestore{ObjectMeta: metav1.ObjectMeta{Name: "again", Namespace: "fdb"}}
+	r.Spec.DestinationClusterName, r.Spec.BlobStoreConfiguration, r.Status.State = "sample", place, v1beta2.RestoreStateCompleted
+	f.Backups = ui.ClusterBackups{All: []v1beta2.FoundationDBBackup{b}, AllRestores: []v1beta2.FoundationDBRestore{r}, Clusters: []string{"sample"}}
+	f.Backups.Backups = []ui.SeenBackup{{Record: &f.Backups.All[0], View: &ui.BackupStatusView{
+		Name: "nightly", Cluster: "sample", Wanted: "Running", Mode: "continuous", Tag: "default",
+		State: new(fdb.BackupDifferential), Running: new(true), Paused: new(false), Restorable: new(true), Own: new(true),
+		LatestRestorable: &ui.BackupMomentView{Version: 100, AgeSeconds: new(int64(30))},
+		Snapshot: &ui.BackupSnapshotView{
+			PeriodSeconds: new(int64(3600)), BeganAt: new(noon.Add(-time.Minute)), ExpectedPercent: new(1.0),
+			LastComplete: &ui.BackupMomentView{Version: 90, AgeSeconds: new(int64(60))},
+		},
+		Agents: ui.BackupAgentsView{Wanted: 2, Ready: 2},
+	}}}
+	f.Backups.Restores = []ui.SeenRestore{{Record: &f.Backups.AllRestores[0], View: &ui.RestoreStatusView{
+		Name: "again", State: new(fdb.RestoreCompleted), Done: new(true), Over: true, UID: "ab", RecordedState: fdb.RestoreCompleted,
+	}}}
+}
+
+func onBackup(edit func(*ui.BackupStatusView)) func(*Facts) {
+	return func(f *Facts) { edit(f.Backups.Backups[0].View) }
+}
+
+func onRestore(edit func(*ui.RestoreStatusView)) func(*Facts) {
+	return func(f *Facts) { edit(f.Backups.Restores[0].View) }
+}
+
+// begins is a backup whose first snapshot was begun so long ago.
+func begins(ago time.Duration) func(*Facts) {
+	return onBackup(func(v *ui.BackupStatusView) {
+		v.Restorable, v.LatestRestorable, v.Snapshot.LastComplete = new(false), nil, nil
+		v.Snapshot.BeganAt = new(noon.Add(-ago))
+	})
+}
+
+// another adds a record of a backup that differs from the first in what edit changes.
+func another(edit func(*v1beta2.FoundationDBBackup)) func(*Facts) {
+	return func(f *Facts) {
+		b := f.Backups.All[0].DeepCopy()
+		b.Name, b.Spec.Tag = "weekly", new(v1beta2.BackupTag("weekly"))
+		b.Spec.BlobStoreConfiguration.BackupName = "weekly"
+		edit(b)
+		f.Backups.All = append(f.Backups.All, *b)
+		if b.Spec.ClusterName == f.Cluster.Name {
+			view := *f.Backups.Backups[0].View
+			view.Name = b.Name
+			f.Backups.Backups = append(f.Backups.Backups, ui.SeenBackup{Record: b, View: &view})
+		}
+	}
+}
+
+func paused(wanted string, age int64) func(*Facts) {
+	return onBackup(func(v *ui.BackupStatusView) {
+		v.Paused, v.Wanted, v.LatestRestorable.AgeSeconds = new(true), wanted, &age
+	})
+}
+
+var backupTroubles = map[string]trouble{
+	"a backup without agents":           {"BACKUP-001", onBackup(func(v *ui.BackupStatusView) { v.Agents.Ready = 0 }), "no agent is ready, of 2", "fdb reconcile fdbbackup/nightly --dry-run"},
+	"a backup with an agent too few":    {"BACKUP-002", onBackup(func(v *ui.BackupStatusView) { v.Agents.Ready = 1 }), "1 of 2 agents", "fdb reconcile fdbbackup/nightly --dry-run"},
+	"a backup that was ended":           {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Running, v.Own = new(false), nil }), "no backup runs on tag default", "--dry-run"},
+	"a backup that should be over":      {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Wanted = "Stopped" }), "still runs", "--dry-run"},
+	"the tag of somebody else":          {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Own, v.URL = new(false), "blobstore://theirs" }), "to blobstore://theirs", "fdb backup status nightly"},
+	"a backup that is behind":           {"BACKUP-004", onBackup(func(v *ui.BackupStatusView) { v.LatestRestorable.AgeSeconds = new(int64(601)) }), "10m old, more than 10m", "fdb backup status nightly"},
+	"a backup that begins":              {"BACKUP-005", begins(time.Hour), "nothing can be restored yet", "fdb backup status nightly"},
+	"a backup that nobody has taken up": {"BACKUP-005", both(begins(time.Hour), onBackup(func(v *ui.BackupStatusView) { v.Snapshot = nil })), "nothing can be restored yet", "fdb backup status"},
+	"a backup that begins for ever":     {"BACKUP-006", begins(time.Hour + time.Second), "begun 60m ago, and one is to take 60m", "fdb backup status nightly"},
+	"an old snapshot":                   {"BACKUP-007", onBackup(func(v *ui.BackupStatusView) { v.Snapshot.LastComplete.AgeSeconds = new(int64(3600*5/4 + 601)) }), "its last snapshot is 85m old", "fdb backup status"},
+	"agents that somebody paused":       {"BACKUP-008", paused("Running", 30), "its spec asks for Running", "fdb reconcile fdbbackup/nightly --dry-run"},
+	"a backup that was left paused":     {"BACKUP-009", paused("Paused", 3600), "is 60m old", "fdb backup resume nightly"},
+	"two backups on one tag":            {"BACKUP-010", another(func(b *v1beta2.FoundationDBBackup) { b.Spec.Tag = nil }), "on tag default", "get foundationdbbackups"},
+	"two backups in one place": {"BACKUP-011", another(func(b *v1beta2.FoundationDBBackup) {
+		b.Spec.ClusterName, b.Spec.BlobStoreConfiguration.BackupName = "other", "nightly"
+	}), "they write to blobstore://key@store:443/nightly?bucket=fdb-backups", "get foundationdbbackups"},
+	"a secret in a record": {"BACKUP-012", func(f *Facts) {
+		f.Backups.Backups[0].Record.Spec.BlobStoreConfiguration.AccountName = "key:hunter2@store"
+	}, "more than the name of a key", "edit foundationdbbackup nightly"},
+	"a secret in a restore": {"BACKUP-012", func(f *Facts) {
+		place := f.Backups.Restores[0].Record.Spec.BlobStoreConfiguration.DeepCopy()
+		place.URLParameters = []v1beta2.URLParameter{"header=Authorization:hunter2"}
+		f.Backups.Restores[0].Record.Spec.BlobStoreConfiguration = place
+	}, "more than the name of a key", "edit foundationdb"},
+	"a backup of no cluster":  {"BACKUP-013", another(func(b *v1beta2.FoundationDBBackup) { b.Spec.ClusterName = "gone" }), "no FoundationDBCluster gone", "describe foundationdbbackup weekly"},
+	"a restore of no cluster": {"BACKUP-013", restoreOfNoCluster, "no FoundationDBCluster gone", "describe foundationdbrestore lost"},
+	"a record without a place": {"BACKUP-014", func(f *Facts) {
+		b := &f.Backups.Backups[0]
+		b.Record.Spec.BlobStoreConfiguration, b.View, b.Unread = nil, nil, "it makes no sense"
+	}, "spec.blobStoreConfiguration", "edit foundationdbbackup nightly"},
+	"a restore that was aborted": {"RESTORE-001", onRestore(func(v *ui.RestoreStatusView) { v.Done, v.Summary = new(false), "it was aborted" }), "it was aborted", "fdb restore status again"},
+	"a restore that was aborted, and nobody answers": {"RESTORE-001", onRestore(func(v *ui.RestoreStatusView) {
+		v.NoAnswer, v.Done, v.RecordedState = "no agent", nil, "aborted"
+	}), "as was recorded", "fdb restore status again"},
+	"a restore with errors": {"RESTORE-002", onRestore(func(v *ui.RestoreStatusView) {
+		v.State, v.Done, v.Over, v.LastError = new("running"), new(false), false, "'File not found'"
+	}), "File not found", "fdb restore status again"},
+	"a restore that is over and a lock": {"RESTORE-003", func(f *Facts) {
+		f.Database.Status.Cluster.DatabaseLockState = &fdb.LockState{Locked: true, LockUID: "ab"}
+	}, "locked with its UID ab", "fdb restore status again"},
+}
+
+func restoreOfNoCluster(f *Facts) {
+	r := f.Backups.AllRestores[0].DeepCopy()
+	r.Name, r.Spec.DestinationClusterName, r.Status.State = "lost", "gone", ""
+	f.Backups.AllRestores = append(f.Backups.AllRestores, *r)
+}
+
+func TestAHealthyBackupIsNoTroubleInAnyOfItsStates(t *testing.T) {
+	tests := map[string]func(*Facts){
+		"it runs": func(*Facts) {},
+		"it is stopped, without agents": onBackup(func(v *ui.BackupStatusView) {
+			v.Wanted, v.Running, v.Own, v.Agents.Ready = "Stopped", new(false), nil, 0
+		}),
+		"it was to be made once, and is complete": onBackup(func(v *ui.BackupStatusView) {
+			v.Mode, v.Running, v.Own, v.LatestRestorable.AgeSeconds = "oneTime", new(false), nil, nil
+		}),
+		"it is paused as it should be": paused("Paused", 600),
+		"others of another cluster":    another(func(b *v1beta2.FoundationDBBackup) { b.Spec.ClusterName, b.Spec.Tag = "sample-2", nil }),
+		"one on its tag that is being deleted": another(func(b *v1beta2.FoundationDBBackup) {
+			b.Spec.Tag, b.DeletionTimestamp = nil, &metav1.Time{Time: noon}
+		}),
+		"none at all": func(f *Facts) { f.Backups = ui.ClusterBackups{} },
+	}
+	for name, given := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := healthy(t)
+			f.Backups.Clusters = append(f.Backups.Clusters, "sample-2")
+			given(&f)
+			for _, item := range reportOn(f, Options{Only: []string{"BACKUP", "RESTORE"}}).Items {
+				if item.Outcome != Passed {
+					t.Errorf("%s: %s %q %+v", item.Rule, item.Outcome, item.Reason, item.Findings)
+				}
+			}
+		})
+	}
+}
+
+func TestASecretInARecordIsNotRepeated(t *testing.T) {
+	for name, tc := range backupTroubles {
+		if tc.rule != "BACKUP-012" {
+			continue
+		}
+		f := healthy(t)
+		tc.given(&f)
+		for _, v := range itemOf(t, reportOn(f, Options{}), "BACKUP-012").Findings {
+			if strings.Contains(v.Message+v.Fix, "hunter2") {
+				t.Errorf("%s: %+v", name, v)
+			}
+		}
+	}
+}
+
+func TestOnlyRulesAboutBackupsHaveThemLookedAt(t *testing.T) {
+	tests := map[string]struct {
+		options Options
+		want    bool
+	}{
+		"all rules":                 {Options{}, true},
+		"one of them":               {Options{Only: []string{"BACKUP-004"}}, true},
+		"none of them":              {Options{Only: []string{"VOL", "COORD-001"}}, false},
+		"all but them":              {Options{Skip: map[string]string{"BACKUP": "x", "RESTORE": "x"}}, false},
+		"all but the most of them":  {Options{Skip: map[string]string{"BACKUP": "x"}}, true},
+		"one that is left out, too": {Options{Only: []string{"BACKUP-004"}, Skip: map[string]string{"BACKUP-004": "x"}}, false},
+	}
+	for name, tc := range tests {
+		if got := tc.options.AsksFor("BACKUP", "RESTORE"); got != tc.want {
+			t.Errorf("%s: got %t", name, got)
+		}
+	}
+}
