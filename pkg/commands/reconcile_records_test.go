@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,6 +35,10 @@ type vault struct {
 	api   client.Client
 	files agentFiles
 	agent *fdbsim.Agent
+
+	mu sync.Mutex // of what tools note that run at once
+	// stuck is true where tools get no answer, and never say so themselves.
+	stuck bool
 }
 
 type agentFiles map[string]string
@@ -120,7 +125,14 @@ func (k kubelet) Observe(ctx context.Context, into *plan.Snapshot, facets plan.F
 type agentTransport struct{ *vault }
 
 func (a agentTransport) Run(ctx context.Context, c admin.Command) (admin.Result, error) {
+	a.mu.Lock()
 	a.ran = append(a.ran, strings.Join(c.Argv, " "))
+	stuck := a.stuck
+	a.mu.Unlock()
+	if stuck {
+		<-ctx.Done()
+		return admin.Result{}, ctx.Err()
+	}
 	var stdout, stderr bytes.Buffer
 	argv := append([]string{"timeout", fmt.Sprint(c.Limit.Seconds())}, c.Argv...)
 	exit := a.world.FDB.RunCommand(ctx, argv, fdbsim.Tool{Version: "7.3.79", Files: a.files, Env: agentEnv(), Stdout: &stdout, Stderr: &stderr})

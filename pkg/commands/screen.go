@@ -34,7 +34,7 @@ const (
 
 const screenLong = `Show a cluster live, on a screen that can be left open: a sentence that says how it is,
 and below it one view per number key: process groups, nodes and zones, exclusions,
-coordinators, the next pass and why it waits, locks, events. "?" lists all keys, "q" leaves.
+coordinators, the next pass and why it waits, locks, events, backups. "?" lists all keys, "q" leaves.
 
 Every fact shows how old it is. What does not answer, the API server or the database, ages
 on the screen and keeps nothing else from being shown. Without CLUSTER all clusters of the
@@ -234,7 +234,7 @@ func (e *Env) screen(clusters []string) tui.Options {
 func (e *Env) beside(said io.Writer) *Env {
 	other := &Env{
 		Kube: e.Kube, Clock: e.Clock, Getenv: e.Getenv, IsTerminal: func(any) bool { return false }, Random: e.Random, Holder: e.Holder,
-		RunID: e.RunID, Client: e.Client, Connect: e.Connect, Follow: e.Follow, Tool: e.Tool,
+		RunID: e.RunID, Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool,
 		global: globalFlags{color: colorNever, verbose: e.global.verbose}, started: true,
 	}
 	other.In, other.Out, other.ErrOut = e.In, said, said

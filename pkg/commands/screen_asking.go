@@ -11,6 +11,9 @@ import (
 const (
 	eventsInterval  = 15 * time.Second
 	previewInterval = 15 * time.Second
+	// backupsInterval is longer than that of the database: a tool runs in a pod for each
+	// backup, and one for all restores.
+	backupsInterval = 20 * time.Second
 	// longestBackOff bounds the rest after errors.
 	longestBackOff = 30 * time.Second
 )

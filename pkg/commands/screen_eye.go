@@ -36,10 +36,10 @@ type eye struct {
 	bell     *bell
 	deaf     *deafness
 
-	kubernetes, database, events, preview asking
-	answers                               chan func()
-	workers                               sync.WaitGroup
-	showBy                                time.Time // when to show what is new at the latest; zero for nothing new
+	kubernetes, database, events, preview, backups asking
+	answers                                        chan func()
+	workers                                        sync.WaitGroup
+	showBy                                         time.Time // when to show what is new at the latest; zero for nothing new
 
 	seen         plan.Snapshot // what Kubernetes told last; a nil Cluster before it did
 	gone         bool          // the cluster was deleted
@@ -54,6 +54,9 @@ type eye struct {
 	plan         *ui.PlanView
 	why          *ui.WhyReport
 	history      *ui.DrainHistory
+	backedUp     *ui.ClusterBackupsView
+	ofBackups    *ui.BackupHistory
+	ofRestores   map[string]*ui.RestoreHistory
 	since        sinceMemory
 }
 
@@ -64,7 +67,9 @@ func newEye(env *Env, key types.NamespacedName, interval time.Duration, refresh 
 		database:   asking{name: ui.SourceOfDatabase, every: interval},
 		events:     asking{name: ui.SourceOfEvents, every: max(interval, eventsInterval)},
 		preview:    asking{name: ui.SourceOfPreview, every: max(interval, previewInterval)},
-		readAt:     map[plan.Facet]time.Time{}, history: &ui.DrainHistory{Gap: sampleGap},
+		backups:    asking{name: ui.SourceOfBackups, every: max(interval, backupsInterval)},
+		ofBackups:  &ui.BackupHistory{}, ofRestores: map[string]*ui.RestoreHistory{},
+		readAt: map[plan.Facet]time.Time{}, history: &ui.DrainHistory{Gap: sampleGap},
 	}
 }
 
@@ -107,6 +112,9 @@ func (e *eye) ask(ctx context.Context) {
 	}
 	if e.events.isDue(now) {
 		e.askEvents(ctx, now)
+	}
+	if e.backups.isDue(now) {
+		e.askBackups(ctx, now)
 	}
 	if e.preview.isDue(now) && e.databaseTold() {
 		e.askPreview(ctx, now)
@@ -161,7 +169,7 @@ func (e *eye) hurry() {
 }
 
 func (e *eye) sources() []*asking {
-	return []*asking{&e.kubernetes, &e.database, &e.events, &e.preview}
+	return []*asking{&e.kubernetes, &e.database, &e.events, &e.preview, &e.backups}
 }
 
 // untilNext is how long nothing has to be done.

@@ -49,7 +49,7 @@ func (e *eye) showWhatIsDue() {
 // frame is what is known now.
 func (e *eye) frame() ui.Frame {
 	now := e.env.Clock.Now().UTC()
-	in := ui.FrameInput{Events: e.happened, Plan: e.plan, Why: e.why, History: e.history, Unknown: e.unknown()}
+	in := ui.FrameInput{Events: e.happened, Plan: e.plan, Why: e.why, Backups: e.backedUp, History: e.history, Unknown: e.unknown()}
 	in.Now = now
 	if in.Unknown == "" {
 		in.Facts = e.facts(now)

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 const (
@@ -180,6 +181,25 @@ func (e *eye) askEvents(ctx context.Context, now time.Time) {
 			}
 			e.happened = events
 			e.events.end(now, now, "")
+			e.showSoon(patienceForOneFrame)
+		}
+	})
+}
+
+// askBackups looks at backups and restores. What cannot be read is in what was seen; each
+// question to a pod of agents has a limit of its own.
+func (e *eye) askBackups(ctx context.Context, now time.Time) {
+	e.backups.begin(now)
+	e.beside(ctx, func() func() {
+		found, err := backupsLook{env: e.env, key: e.key, histories: e.ofRestores}.look(ctx)
+		return func() {
+			now := e.env.Clock.Now()
+			if err != nil {
+				e.backups.end(now, time.Time{}, explain(err))
+				return
+			}
+			e.backedUp = new(ui.NewClusterBackupsView(found, now, e.ofBackups))
+			e.backups.end(now, now, "")
 			e.showSoon(patienceForOneFrame)
 		}
 	})

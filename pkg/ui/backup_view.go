@@ -82,6 +82,9 @@ type BackupSnapshotView struct {
 	LastComplete *BackupMomentView `json:"lastComplete"`
 	// BeganAt is the database's guess of when the present one was begun.
 	BeganAt *time.Time `json:"beganAt"`
+	// IntervalSeconds is how long the present one is to take; 0 is as fast as can be, as the
+	// first of a backup is made.
+	IntervalSeconds *int64 `json:"intervalSeconds"`
 	// ExpectedPercent is how much of the time of the present one is over. Nothing tells how
 	// far it is.
 	ExpectedPercent *float64 `json:"expectedPercent"`
@@ -145,7 +148,7 @@ func (v *BackupStatusView) tell(live *fdb.BackupStatus) {
 	}
 	v.Snapshot = &BackupSnapshotView{PeriodSeconds: live.SnapshotSeconds}
 	if live.Snapshot != nil {
-		v.Snapshot.ExpectedPercent = &live.Snapshot.ExpectedProgress
+		v.Snapshot.ExpectedPercent, v.Snapshot.IntervalSeconds = &live.Snapshot.ExpectedProgress, &live.Snapshot.IntervalSeconds
 		if at := live.Snapshot.Begin.EpochSeconds; at != nil {
 			v.Snapshot.BeganAt = known(time.Unix(*at, 0))
 		}

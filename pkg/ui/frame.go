@@ -13,6 +13,8 @@ type Frame struct {
 	Coordinators CoordinatorListView `json:"coordinators"`
 	Locks        LockListView        `json:"locks"`
 	Events       EventListView       `json:"events"`
+	// Backups are as of the last look at them; absent before there was one.
+	Backups *ClusterBackupsView `json:"backups,omitempty"`
 	// Plan is what the next pass would do, and Why what is in the way. They take a
 	// preview of a pass; null until there was one.
 	Plan *PlanView  `json:"plan"`
@@ -23,7 +25,7 @@ type Frame struct {
 
 // FrameSource is one place that facts come from.
 type FrameSource struct {
-	// Name is what people call it: kubernetes, database, events or preview.
+	// Name is what people call it: kubernetes, database, events, preview or backups.
 	Name string `json:"name"`
 	// AsOf is when it last answered; null when it never did.
 	AsOf *time.Time `json:"asOf"`

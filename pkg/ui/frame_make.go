@@ -21,6 +21,8 @@ type FrameInput struct {
 	// Plan and Why are of the last preview; nil before there was one.
 	Plan *PlanView
 	Why  *WhyReport
+	// Backups are as of the last look at them; nil before there was one.
+	Backups *ClusterBackupsView
 	// Sources are what the facts were read from.
 	Sources []FrameSource
 	// History is what earlier frames saw of processes that leave.
@@ -44,6 +46,7 @@ func NewFrame(m Metadata, in FrameInput) Frame {
 		Coordinators: NewCoordinatorListView(m, f),
 		Locks:        NewLockListView(m, f),
 		Events:       NewEventListView(m, f.Cluster, in.Events, EventFilter{}, f.Now),
+		Backups:      in.Backups,
 		Plan:         withoutSecrets(in.Plan),
 		Why:          in.Why,
 		Sources:      orEmpty(in.Sources),
@@ -108,6 +111,7 @@ const (
 	SourceOfDatabase   = "database"
 	SourceOfEvents     = "events"
 	SourceOfPreview    = "preview"
+	SourceOfBackups    = "backups"
 )
 
 // NewFrameSource is a source. Zero times are unknown ones.

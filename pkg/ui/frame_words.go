@@ -29,7 +29,7 @@ func (t *Teller) Tell(v Frame) []string {
 	before := *t.last
 	lines := slices.Concat(
 		t.state(before, v), sourceNews(before, v), groupNews(before, v), nodeNews(before, v), t.drainNews(before, v),
-		coordinatorNews(before, v), lockNews(before, v), planNews(before, v), t.eventNews(v),
+		coordinatorNews(before, v), lockNews(before, v), backupNews(before, v), planNews(before, v), t.eventNews(v),
 	)
 	t.last = &v
 	for i := range lines {

@@ -72,7 +72,7 @@ func TestALongSentenceShowsThatItGoesOn(t *testing.T) {
 	f := lost()
 	f.Status.Summary = strings.Repeat("zone-3 does not report; ", 20)
 	head := shown(t, 80, 24, Options{}, entry(f)).header(sight{state: state{frame: f}, now: noon, o: &Options{}})
-	if len(head) != 6 || !strings.HasSuffix(head[2], "…") {
+	if len(head) != 7 || !strings.HasSuffix(head[2], "…") {
 		t.Errorf("%d lines: %q", len(head), head)
 	}
 }

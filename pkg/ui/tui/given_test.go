@@ -133,7 +133,9 @@ func well() *ui.Frame {
 		{Name: "database", AsOf: ago(3 * time.Second)},
 		{Name: "events", AsOf: ago(2 * time.Second)},
 		{Name: "preview", AsOf: ago(20 * time.Second)},
+		{Name: "backups", AsOf: ago(12 * time.Second)},
 	}
+	f.Backups = new(backedUp())
 	return f
 }
 
@@ -212,6 +214,7 @@ func lost() *ui.Frame {
 		{Time: noon.Add(-20 * time.Second), First: noon.Add(-36 * time.Minute), Type: "Warning", Reason: "FailedScheduling", Object: "pod/sample-storage-3", ProcessGroup: "storage-3", Count: 41, Message: "0/4 nodes are available: 1 node(s) had untolerated taint, 3 Insufficient memory", From: "default-scheduler"},
 		{Time: noon.Add(-5 * time.Second), First: noon.Add(-5 * time.Second), Type: "Normal", Reason: "Pulled", Object: "pod/sample-storage-6", Count: 1, Message: "hostile \x1b[2J\x1b]0;owned\a text \u202eand 全角文字 end", From: "kubelet"},
 	}
+	f.Backups = new(backedUpBadly())
 	f.Plan = planned(f.Document)
 	f.Why = blocked(f.Document)
 	f.Sources[1] = ui.FrameSource{Name: "database", AsOf: ago(3 * time.Second)}

@@ -14,7 +14,7 @@ func (m model) header(s sight) []string {
 	for _, l := range shortened(wrapped(s.stateLine(), m.width), mostStateLines) {
 		lines = append(lines, m.theme.draw(l, m.width))
 	}
-	for _, l := range append([]line{s.vitals(), m.workLine(s)}, append(s.sources(m.width), m.tabs())...) {
+	for _, l := range append([]line{s.vitals(), m.workLine(s)}, append(s.sources(m.width), m.tabs(m.width))...) {
 		if l != nil {
 			lines = append(lines, m.theme.draw(l, m.width))
 		}
@@ -181,11 +181,15 @@ func (s sight) source(v ui.FrameSource) span {
 	return say(t, text)
 }
 
-// stale is the age from which on a source is late. A preview is made less often.
+// stale is the age from which on a source is late. A preview is made less often, and pods of
+// agents are asked less often.
 func (s sight) stale(name string) time.Duration {
 	late := max(15*time.Second, 5*s.o.Interval)
-	if name == ui.SourceOfPreview {
+	switch name {
+	case ui.SourceOfPreview:
 		return 8 * late
+	case ui.SourceOfBackups:
+		return 4 * late
 	}
 	return late
 }
@@ -203,11 +207,19 @@ func (m model) workLine(s sight) line {
 	return nil
 }
 
-// tabs are the views by their keys.
-func (m model) tabs() line {
+// tabs are the views by their keys; in short words where whole ones do not fit.
+func (m model) tabs(width int) line {
+	whole := m.tabsBy(func(v view) string { return v.name })
+	if widthOf(strings.TrimRight(whole.text(), " ")) <= width {
+		return whole
+	}
+	return m.tabsBy(view.brief)
+}
+
+func (m model) tabsBy(name func(view) string) line {
 	var l line
 	for i, v := range m.views {
-		text := fmt.Sprintf("%d %s", i+1, v.name)
+		text := fmt.Sprintf("%d %s", i+1, name(v))
 		if i == m.view {
 			l = append(l, say(strong, "["+text+"]"))
 		} else {

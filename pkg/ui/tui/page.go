@@ -21,6 +21,14 @@ type view struct {
 	page        func(s sight) page
 }
 
+// brief is the name in fewer letters.
+func (v view) brief() string {
+	if short, found := map[string]string{"exclusions": "excl", "coordinators": "coord"}[v.name]; found {
+		return short
+	}
+	return v.name
+}
+
 // views are the views by their number keys, from 1.
 func views() []view {
 	return []view{
@@ -32,6 +40,7 @@ func views() []view {
 		{"locks", "who may act on the database, for how long", locksPage},
 		{"events", "what Kubernetes tells, the newest first", eventsPage},
 		{"pass", "the pass that runs or ran last, step by step", passPage},
+		{"backups", "backups, what could be restored, and how far restores are", backupsPage},
 	}
 }
 

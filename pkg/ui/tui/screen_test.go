@@ -57,7 +57,7 @@ func TestColours(t *testing.T) {
 
 func TestColoursChangeNoWordAndNoPlace(t *testing.T) {
 	for _, size := range sizes {
-		for _, keys := range [][]string{{"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"7"}, {"8"}, {"enter"}, {"w"}, {"?"}, {"z"}, {"/", "st"}, {":", "st"}} {
+		for _, keys := range [][]string{{"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"7"}, {"8"}, {"9"}, {"enter"}, {"w"}, {"?"}, {"z"}, {"/", "st"}, {":", "st"}} {
 			withoutColour := pressed(shown(t, size[0], size[1], Options{}, toldOfALoss()...), keys...).View()
 			coloured := pressed(shown(t, size[0], size[1], Options{Color: true}, toldOfALoss()...), keys...).View()
 			if strings.Contains(withoutColour, "\x1b") {
@@ -93,6 +93,9 @@ func TestPanes(t *testing.T) {
 		"a lock":                         {"6", "enter"},
 		"an event":                       {"7", "j", "enter"},
 		"a step of a pass":               {"8", "j", "j", "enter"},
+		"a backup":                       {"9", "enter"},
+		"a backup that nobody could see": {"9", "j", "j", "enter"},
+		"a restore":                      {"9", "G", "enter"},
 		"help":                           {"?"},
 		"process groups by zone":         {"z"},
 		"process groups by class":        {"z", "z", "s"},

@@ -92,10 +92,13 @@ func goneBar(d ui.DrainView) string {
 }
 
 // bar is a share as a bar and a number. It is full for the whole only.
-func bar(share float64) string {
+func bar(share float64) string { return barOf(share, barWidth) }
+
+// barOf is a bar of so many characters.
+func barOf(share float64, width int) string {
 	share = min(1, max(0, share))
-	full := int(math.Floor(share * barWidth))
-	return strings.Repeat("█", full) + strings.Repeat("░", barWidth-full) + fmt.Sprintf(" %d%%", int(math.Floor(share*100)))
+	full := int(math.Floor(share * float64(width)))
+	return strings.Repeat("█", full) + strings.Repeat("░", width-full) + fmt.Sprintf(" %d%%", int(math.Floor(share*100)))
 }
 
 func rateCell(d ui.DrainView) string {

@@ -1,0 +1,92 @@
+package tui
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// aboutBackup is all there is to say of a backup.
+func (s sight) aboutBackup(b ui.BackupRowView) []line {
+	t, state := backupState(b)
+	lines := []line{heading("Backup " + b.Name), factIn(t, "state", t.mark()+" "+state)}
+	if v := b.Status; v == nil {
+		lines = append(lines, factIn(warn, "not seen", b.Unread))
+	} else {
+		lines = append(lines, s.backupFacts(b, *v)...)
+	}
+	return append(lines, commandLines(s.o.fdb("backup", "status", b.Name), s.o.fdb("reconcile", "fdbbackup/"+b.Name, "--dry-run"))...)
+}
+
+func (s sight) backupFacts(b ui.BackupRowView, v ui.BackupStatusView) []line {
+	lines := []line{
+		fact("in words", v.Summary), fact("wanted", v.Wanted+", "+v.Mode), fact("tag", v.Tag), fact("goes to", orUnknown(v.URL)),
+		fact("restorable", s.restorable(v)+pointOf(v.LatestRestorable)), fact("paused", yesNo(v.Paused)),
+	}
+	if snap := v.Snapshot; snap != nil {
+		lines = append(lines, fact("last snapshot", momentWords(snap.LastComplete)), fact("this snapshot", snapshotWords(snap)), fact("done in", secondsOr(b.SnapshotETASeconds, nothing)))
+	}
+	lines = append(lines,
+		fact("written", bytesOr(v.RangeBytes, unknown)+" in snapshots, "+bytesOr(v.LogBytes, unknown)+" of log"), fact("rate", bytesRate(b.RateBytesPerSecond)),
+		fact("agents", fmt.Sprintf("%d of %d ready", v.Agents.Ready, v.Agents.Wanted)))
+	for _, a := range v.Agents.Pods {
+		ready := "ready"
+		if !a.Ready {
+			ready = "not ready"
+		}
+		lines = append(lines, fact("", fmt.Sprintf("%s, %s, %s, on %s", a.Pod, a.Phase, ready, orUnknown(a.Node))))
+	}
+	return lines
+}
+
+func snapshotWords(v *ui.BackupSnapshotView) string {
+	if v.IntervalSeconds != nil && *v.IntervalSeconds == 0 {
+		return "the first, made as fast as can be; nothing tells how far it is"
+	}
+	return snapshotBar(v) + " of its time; nothing tells how far it is"
+}
+
+func pointOf(m *ui.BackupMomentView) string {
+	if m == nil || m.AgeSeconds == nil {
+		return ""
+	}
+	return fmt.Sprintf(", version %d", m.Version)
+}
+
+func momentWords(m *ui.BackupMomentView) string {
+	switch {
+	case m == nil:
+		return "none is complete"
+	case m.AgeSeconds == nil:
+		return fmt.Sprintf("version %d", m.Version)
+	default:
+		return fmt.Sprintf("version %d, %s before the look", m.Version, lasting(time.Duration(*m.AgeSeconds)*time.Second))
+	}
+}
+
+// aboutRestore is all there is to say of a restore.
+func (s sight) aboutRestore(r ui.RestoreRowView) []line {
+	t, state := restoreState(r)
+	lines := []line{heading("Restore " + r.Name), factIn(t, "state", t.mark()+" "+state)}
+	if v := r.Status; v == nil {
+		lines = append(lines, factIn(warn, "not seen", r.Unread))
+	} else {
+		lines = append(lines, restoreFacts(*v)...)
+	}
+	return append(lines, commandLines(s.o.fdb("restore", "status", r.Name), s.o.fdb("restore", "wait", r.Name))...)
+}
+
+func restoreFacts(v ui.RestoreStatusView) []line {
+	lines := []line{fact("in words", v.Summary), fact("from", orUnknown(v.URL))}
+	if v.Percent != nil {
+		lines = append(lines, fact("progress", fmt.Sprintf("%s, %d of %d blocks", bar(*v.Percent/100), *v.BlocksDone, *v.BlocksTotal)), fact("done in", secondsOr(v.ETASeconds, nothing)))
+	}
+	if v.Version != nil {
+		lines = append(lines, fact("version", fmt.Sprint(*v.Version)), fact("written", bytesOr(v.BytesWritten, unknown)), fact("rate", bytesRate(v.RateBytesPerSecond)))
+	}
+	if v.LastError != "" {
+		lines = append(lines, factIn(bad, "last error", v.LastError))
+	}
+	return lines
+}

@@ -1,0 +1,132 @@
+package tui
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// backedUp is one backup that is as it should be, seen twelve seconds before noon.
+func backedUp() ui.ClusterBackupsView {
+	return ui.ClusterBackupsView{AsOf: ago(12 * time.Second), Backups: []ui.BackupRowView{nightly()}, Restores: []ui.RestoreRowView{}}
+}
+
+func nightly() ui.BackupRowView {
+	return ui.BackupRowView{Name: "nightly", RateBytesPerSecond: new(310e3), SnapshotETASeconds: new(518400.0), Status: &ui.BackupStatusView{
+		Document: ui.Document{AsOf: ago(13 * time.Second)}, Name: "nightly", Cluster: "sample", AsWanted: new(true),
+		Summary: "it runs, and can be restored up to 24s ago", Wanted: "Running", Mode: "continuous", Tag: "default",
+		URL:   "blobstore://key@store.example.com:443/nightly?bucket=fdb-backups",
+		State: new("RunningDifferentially"), Running: new(true), Paused: new(false), Restorable: new(true), Own: new(true),
+		LatestRestorable: &ui.BackupMomentView{Version: 5167469305, AgeSeconds: new(int64(24))},
+		Snapshot: &ui.BackupSnapshotView{
+			PeriodSeconds: new(int64(864000)), IntervalSeconds: new(int64(864000)), ExpectedPercent: new(40.0),
+			LastComplete: &ui.BackupMomentView{Version: 107510897, AgeSeconds: new(int64(345600))},
+		},
+		LogBytes: new(int64(3 << 30)), RangeBytes: new(int64(58 << 30)),
+		Agents: ui.BackupAgentsView{Wanted: 2, Ready: 2, Pods: []ui.BackupAgentView{
+			{Pod: "nightly-backup-agents-5d9c-x2x7p", Node: "node-1", Phase: "Running", Ready: true}, {Pod: "nightly-backup-agents-5d9c-zz8mq", Node: "node-2", Phase: "Running", Ready: true},
+		}},
+	}}
+}
+
+// backedUpBadly is one backup in each kind of trouble, and restores.
+func backedUpBadly() ui.ClusterBackupsView {
+	v := backedUp()
+	add := func(name string, edit func(*ui.BackupRowView)) {
+		b := nightly()
+		b.Name, b.Status.Name = name, name
+		edit(&b)
+		v.Backups = append(v.Backups, b)
+	}
+	add("behind", func(b *ui.BackupRowView) {
+		b.RateBytesPerSecond, b.Status.LatestRestorable.AgeSeconds, b.Status.Agents.Ready = new(0.0), new(int64(4000)), 1
+		b.Status.AsWanted, b.Status.Summary = new(false), "not as its resource asks: 1 of 2 agents are ready; the newest point that can be restored is 66m old, more than 10m"
+	})
+	add("hidden", func(b *ui.BackupRowView) {
+		*b = ui.BackupRowView{Name: "hidden", Unread: "forbidden: reading Deployment hidden-backup-agents: deployments.apps is forbidden"}
+	})
+	add("new", func(b *ui.BackupRowView) {
+		b.SnapshotETASeconds, b.Status.Restorable, b.Status.LatestRestorable, b.Status.Snapshot.LastComplete = nil, new(false), nil, nil
+		b.Status.Snapshot.IntervalSeconds, b.Status.Snapshot.ExpectedPercent = new(int64(0)), new(100.0)
+		b.Status.AsWanted, b.Status.Summary = new(false), "not as its resource asks: nothing can be restored yet: the first snapshot is not complete"
+	})
+	add("without-agents", func(b *ui.BackupRowView) {
+		s := b.Status
+		b.RateBytesPerSecond, b.SnapshotETASeconds = nil, nil
+		s.AsWanted, s.Running, s.Paused, s.Restorable, s.Own, s.LatestRestorable, s.Snapshot, s.LogBytes, s.RangeBytes = nil, nil, nil, nil, nil, nil, nil, nil, nil
+		s.Agents, s.NoAnswer = ui.BackupAgentsView{Wanted: 2}, "no backup agent runs and is ready, and the tools run in its pod"
+		s.Summary = "nobody can tell how the backup is: " + s.NoAnswer
+	})
+	v.Restores = []ui.RestoreRowView{{Name: "again", Status: &ui.RestoreStatusView{
+		Name: "again", Done: new(false), State: new("running"), URL: "blobstore://key@store.example.com:443/nightly?bucket=fdb-backups", UID: "ab", Version: new(int64(5167469305)),
+		BlocksDone: new(int64(37)), BlocksTotal: new(int64(100)), Percent: new(37.0), BytesWritten: new(int64(21 << 30)), RateBytesPerSecond: new(48e6), ETASeconds: new(740.0),
+		LastError: "'File not found' on 'restore_range_data'", Summary: "it is running, and the database is locked: 37%, 37 of 100 blocks, 45.8MiB/s, 12m left; its last error: 'File not found' on 'restore_range_data'",
+	}}}
+	return v
+}
+
+func TestTheStateOfABackupIsAWordAndATone(t *testing.T) {
+	tests := map[string]struct {
+		edit func(*ui.BackupRowView)
+		tone tone
+		word string
+	}{
+		"runs":      {func(*ui.BackupRowView) {}, good, "runs"},
+		"not seen":  {func(b *ui.BackupRowView) { b.Status = nil }, unsure, "?"},
+		"no answer": {func(b *ui.BackupRowView) { b.Status.NoAnswer, b.Status.Running = "timed out", nil }, unsure, "?"},
+		"no agents": {func(b *ui.BackupRowView) { b.Status.NoAnswer, b.Status.Agents.Ready = "none", 0 }, bad, "no agents"},
+		"no agents, none needed": {func(b *ui.BackupRowView) {
+			s := b.Status
+			s.NoAnswer, s.Agents.Ready, s.Wanted, s.Running = "none", 0, "Stopped", nil
+		}, unsure, "?"},
+		"ended by hand":           {func(b *ui.BackupRowView) { b.Status.Running, b.Status.AsWanted = new(false), new(false) }, bad, "not running"},
+		"stopped":                 {func(b *ui.BackupRowView) { b.Status.Running, b.Status.Wanted = new(false), "Stopped" }, good, "stopped"},
+		"complete":                {func(b *ui.BackupRowView) { b.Status.Running, b.Status.Mode = new(false), "oneTime" }, good, "complete"},
+		"somebody else's":         {func(b *ui.BackupRowView) { b.Status.Own, b.Status.AsWanted = new(false), new(false) }, bad, "another's"},
+		"paused as it should be":  {func(b *ui.BackupRowView) { b.Status.Paused = new(true) }, good, "paused"},
+		"paused by somebody":      {func(b *ui.BackupRowView) { b.Status.Paused, b.Status.AsWanted = new(true), new(false) }, bad, "paused"},
+		"with a snapshot to make": {func(b *ui.BackupRowView) { b.Status.Restorable, b.Status.AsWanted = new(false), new(false) }, warn, "begins"},
+		"behind":                  {func(b *ui.BackupRowView) { b.Status.AsWanted = new(false) }, bad, "runs"},
+	}
+	for name, tc := range tests {
+		b := nightly()
+		tc.edit(&b)
+		if tone, word := backupState(b); tone != tc.tone || word != tc.word {
+			t.Errorf("%s: got %v %q", name, tone, word)
+		}
+	}
+}
+
+func TestTheStateOfARestoreIsAWordAndATone(t *testing.T) {
+	tests := map[string]struct {
+		status *ui.RestoreStatusView
+		tone   tone
+		word   string
+	}{
+		"not seen":    {nil, unsure, "?"},
+		"no answer":   {&ui.RestoreStatusView{NoAnswer: "timed out"}, unsure, "?"},
+		"not started": {&ui.RestoreStatusView{State: new("")}, plain, "not started"},
+		"done":        {&ui.RestoreStatusView{State: new("completed"), Done: new(true), Over: true}, good, "completed"},
+		"aborted":     {&ui.RestoreStatusView{State: new("aborted"), Done: new(false), Over: true}, bad, "aborted"},
+		"lost":        {&ui.RestoreStatusView{State: new(""), Done: new(false), Over: true}, bad, "lost"},
+		"running":     {&ui.RestoreStatusView{State: new("running"), Done: new(false)}, warn, "running"},
+		"in trouble":  {&ui.RestoreStatusView{State: new("running"), Done: new(false), LastError: "x"}, bad, "running"},
+	}
+	for name, tc := range tests {
+		if tone, word := restoreState(ui.RestoreRowView{Status: tc.status}); tone != tc.tone || word != tc.word {
+			t.Errorf("%s: got %v %q", name, tone, word)
+		}
+	}
+}
+
+// The newest point that can be restored gets older while nobody looks.
+func TestARestorablePointAgesOnTheScreen(t *testing.T) {
+	v := *nightly().Status
+	if got := (sight{now: noon}).restorable(v); got != "37s ago" {
+		t.Errorf("got %s", got)
+	}
+	if got := (sight{now: noon.Add(time.Minute)}).restorable(v); got != "97s ago" {
+		t.Errorf("got %s", got)
+	}
+}

@@ -1,0 +1,234 @@
+package tui
+
+import (
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// backupsPage answers: what could be restored if the data were lost now, and how far are
+// restores?
+func backupsPage(s sight) page {
+	v := s.backups()
+	p := page{empty: "the cluster has no backup: nothing could be restored", columns: []column{
+		{title: " "},
+		{title: "KIND"},
+		{title: "NAME", least: 8},
+		{title: "STATE", least: 7},
+		{title: "RESTORABLE", least: 8},
+		{title: "PROGRESS", least: 10},
+		{title: "RATE", right: true, from: 100},
+		{title: "ETA", right: true},
+		{title: "AGENTS", right: true},
+		{title: "PAUSED", usual: "no"},
+		{title: "GOES TO", least: 10, from: 150},
+	}}
+	switch {
+	case v.AsOf == nil:
+		p.empty = "nobody has looked at backups yet"
+	case v.Unread != "":
+		p.empty = "what is not read is not shown"
+		p.says = sayLine(warn, markUnknown+" backups could not be read: "+v.Unread)
+	}
+	for _, b := range v.Backups {
+		p.rows = append(p.rows, s.backupRow(b))
+	}
+	for _, r := range v.Restores {
+		p.rows = append(p.rows, restoreRow(r))
+	}
+	if len(p.rows) > 0 {
+		p.says = backupSays(v, p.rows)
+	}
+	p.notes = backupNotes(v)
+	return p
+}
+
+// backups are those of the last look; none before there was one.
+func (s sight) backups() ui.ClusterBackupsView {
+	if b := s.look().Backups; b != nil {
+		return *b
+	}
+	return ui.ClusterBackupsView{}
+}
+
+func backupSays(v ui.ClusterBackupsView, rows []row) line {
+	wrong, worst := 0, good
+	for _, r := range rows {
+		if r.tone >= warn {
+			wrong++
+		}
+		worst = max(worst, r.tone)
+	}
+	text := counted(len(v.Backups), "backup")
+	if n := len(v.Restores); n > 0 {
+		text += ", " + counted(n, "restore")
+	}
+	if wrong > 0 {
+		text += fmt.Sprintf("; %d to look at", wrong)
+	}
+	return sayLine(worst, text)
+}
+
+func (s sight) backupRow(b ui.BackupRowView) row {
+	t, state := backupState(b)
+	restorable, progress, agents, paused, place := unknown, nothing, unknown, unknown, unknown
+	if v := b.Status; v != nil {
+		restorable, progress, paused, place = s.restorable(*v), snapshotBar(v.Snapshot), yesNo(v.Paused), orUnknown(v.URL)
+		agents = fmt.Sprintf("%d/%d", v.Agents.Ready, v.Agents.Wanted)
+	}
+	key := "backup " + b.Name
+	return row{key: key, tone: t, more: func(s sight) []line { return s.aboutBackup(b) }, cells: []span{
+		{t.mark(), t}, say(plain, "backup"), say(plain, b.Name), say(t, state), say(plain, restorable), say(plain, progress),
+		say(plain, bytesRate(b.RateBytesPerSecond)), say(plain, secondsOr(b.SnapshotETASeconds, nothing)), say(plain, agents), say(plain, paused), say(plain, place),
+	}}
+}
+
+// backupState is how a backup is in a word, and how bad that is.
+func backupState(b ui.BackupRowView) (tone, string) {
+	v := b.Status
+	switch {
+	case v == nil:
+		return unsure, unknown
+	case v.NoAnswer != "" && v.Agents.Ready == 0 && v.Agents.Wanted > 0 && v.Wanted != "Stopped":
+		return bad, "no agents"
+	case v.Running == nil:
+		return unsure, unknown
+	case !*v.Running:
+		return wantedTone(v.AsWanted), stoppedWord(*v)
+	case isNot(v.Own):
+		return bad, "another's"
+	case is(v.Paused):
+		return wantedTone(v.AsWanted), "paused"
+	case isNot(v.Restorable):
+		return warn, "begins"
+	default:
+		return wantedTone(v.AsWanted), "runs"
+	}
+}
+
+// wantedTone is how bad it is that something is not as it is wanted.
+func wantedTone(asWanted *bool) tone {
+	switch {
+	case asWanted == nil:
+		return unsure
+	case *asWanted:
+		return good
+	default:
+		return bad
+	}
+}
+
+func stoppedWord(v ui.BackupStatusView) string {
+	switch {
+	case v.Wanted == "Stopped":
+		return "stopped"
+	case is(v.AsWanted):
+		return "complete"
+	default:
+		return "not running"
+	}
+}
+
+// restorable is how old the newest point is, on the screen's clock: it ages while nobody
+// looks.
+func (s sight) restorable(v ui.BackupStatusView) string {
+	point := v.LatestRestorable
+	switch {
+	case v.Restorable == nil:
+		return unknown
+	case point == nil:
+		return "no"
+	case point.AgeSeconds == nil:
+		return fmt.Sprintf("v%d", point.Version)
+	}
+	age := float64(*point.AgeSeconds)
+	if v.AsOf != nil {
+		age += s.now.Sub(*v.AsOf).Seconds()
+	}
+	return secondsOr(&age, unknown) + " ago"
+}
+
+// shortBar is how many characters a full bar has here: there are many columns.
+const shortBar = 6
+
+// snapshotBar is how much of the time of the present snapshot is over. One that is made as
+// fast as can be has no bar: nothing tells how far it is.
+func snapshotBar(v *ui.BackupSnapshotView) string {
+	switch {
+	case v == nil || v.ExpectedPercent == nil:
+		return nothing
+	case v.IntervalSeconds != nil && *v.IntervalSeconds == 0:
+		return "the first"
+	default:
+		return barOf(*v.ExpectedPercent/100, shortBar)
+	}
+}
+
+func bytesRate(perSecond *float64) string {
+	if perSecond == nil {
+		return nothing
+	}
+	return ui.Bytes(int64(*perSecond)) + "/s"
+}
+
+func restoreRow(r ui.RestoreRowView) row {
+	t, state := restoreState(r)
+	progress, rate, eta, place := nothing, nothing, nothing, unknown
+	if v := r.Status; v != nil {
+		if v.Percent != nil {
+			progress = barOf(*v.Percent/100, shortBar)
+		}
+		rate, eta, place = bytesRate(v.RateBytesPerSecond), secondsOr(v.ETASeconds, nothing), orUnknown(v.URL)
+	}
+	return row{key: "restore " + r.Name, tone: t, more: func(s sight) []line { return s.aboutRestore(r) }, cells: []span{
+		{t.mark(), t}, say(plain, "restore"), say(plain, r.Name), say(t, state), say(plain, nothing), say(plain, progress),
+		say(plain, rate), say(plain, eta), say(plain, nothing), say(plain, "no"), say(plain, place),
+	}}
+}
+
+func restoreState(r ui.RestoreRowView) (tone, string) {
+	v := r.Status
+	switch {
+	case v == nil || v.State == nil:
+		return unsure, unknown
+	case is(v.Done):
+		return good, *v.State
+	case v.Over && *v.State == "":
+		return bad, "lost"
+	case v.Over:
+		return bad, *v.State
+	case *v.State == "":
+		return plain, "not started"
+	case v.LastError != "":
+		return bad, *v.State
+	default:
+		return warn, *v.State
+	}
+}
+
+// backupNotes are what is wrong, in whole sentences.
+func backupNotes(v ui.ClusterBackupsView) []line {
+	var notes []line
+	add := func(what, name, text string) {
+		if text != "" {
+			notes = append(notes, sayLine(faint, what+" "+name+": "+text))
+		}
+	}
+	for _, b := range v.Backups {
+		switch {
+		case b.Status == nil:
+			add("backup", b.Name, b.Unread)
+		case !is(b.Status.AsWanted):
+			add("backup", b.Name, b.Status.Summary)
+		}
+	}
+	for _, r := range v.Restores {
+		switch {
+		case r.Status == nil:
+			add("restore", r.Name, r.Unread)
+		case !is(r.Status.Done):
+			add("restore", r.Name, r.Status.Summary)
+		}
+	}
+	return notes
+}
