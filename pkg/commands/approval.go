@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -27,12 +26,15 @@ type approval struct {
 	// made are what an approved plan creates, in the words of the action.
 	made map[string]bool
 
+	// named is what a person gave the name of, for what loses data; nil for nothing.
+	named *identity
+
 	// of is what it was approved for; nil where that makes no difference.
 	of *identity
-	// spec is the cluster's as a pass read it last, and skip what a pass has set spec.skip to
-	// since; nil for nothing.
-	spec *v1beta2.FoundationDBClusterSpec
-	skip *bool
+	// spec is the one that a pass read last, and wrote what a pass has written into it since;
+	// nil for nothing.
+	spec  *specs
+	wrote func(*specs)
 }
 
 // add says yes to everything that a plan shows.
@@ -78,6 +80,8 @@ func (a *approval) creates(action plan.Action) {
 func (a *approval) covers(action plan.Action) bool {
 	kind := plan.KindOf(action)
 	switch {
+	case plan.LosesData(action):
+		return a.named != nil && a.exact[words(action)]
 	case a.everything, a.kinds[kind]:
 		return true
 	case a.equips(action):
@@ -181,9 +185,9 @@ func (e *Env) confirm(ctx context.Context, question string) error {
 	}
 }
 
-// confirmName asks for the name of the cluster, which nobody types by habit.
-func (e *Env) confirmName(ctx context.Context, name string) error {
-	fmt.Fprintf(e.ErrOut, "Data may be lost. Type the name of the cluster to do this: ")
+// confirmName asks for the name of what is changed, which nobody types by habit.
+func (e *Env) confirmName(ctx context.Context, noun, name string) error {
+	fmt.Fprintf(e.ErrOut, "%s ", nameQuestion(noun))
 	line, err := e.readLine(ctx)
 	if err != nil {
 		fmt.Fprintln(e.ErrOut)
@@ -193,6 +197,10 @@ func (e *Env) confirmName(ctx context.Context, name string) error {
 		return &failure{code: ExitUnconfirmed, err: fmt.Errorf("that is not %s: declined; %s", name, e.doneSoFar())}
 	}
 	return nil
+}
+
+func nameQuestion(noun string) string {
+	return "Data may be lost. Type the name of the " + noun + " to do this:"
 }
 
 // readLine reads one line of input, and gives up when the context ends. The

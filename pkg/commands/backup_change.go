@@ -84,9 +84,6 @@ func newBackupChange(env *Env, verb backupVerb) *cobra.Command {
 }
 
 func (o backupChangeOptions) run(ctx context.Context, env *Env, verb backupVerb, args []string) error {
-	if o.plan != "" {
-		return usagef("--plan is for clusters; look with --dry-run")
-	}
 	if err := o.check(env); err != nil {
 		return err
 	}

@@ -186,7 +186,7 @@ func TestABackupIsStartedStoppedAndPausedByCommand(t *testing.T) {
 		},
 		"a dry run":       {[]step{start, {[]string{"stop", "nightly", "--dry-run"}, ExitNo, "StopBackup"}}, ""},
 		"nobody agreed":   {[]step{{[]string{"stop", "nightly"}, ExitUnconfirmed, "--yes"}}, ""},
-		"a plan":          {[]step{{[]string{"stop", "nightly", "--yes", "--plan", "x"}, ExitUsage, "--plan is for clusters"}}, ""},
+		"a plan":          {[]step{{[]string{"stop", "nightly", "--yes", "--plan", "x"}, ExitUsage, "reading the plan"}}, ""},
 		"no such backup":  {[]step{{[]string{"stop", "other", "--yes"}, ExitUsage, "there is no FoundationDBBackup other"}}, ""},
 		"without a name":  {[]step{{[]string{"stop", "--yes"}, ExitUsage, "needs its name"}}, ""},
 		"another's names": {[]step{{[]string{"stop", "fdbrestore/again", "--yes"}, ExitUsage, "is no FoundationDBBackup"}}, ""},

@@ -6,6 +6,7 @@ import (
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -58,17 +59,34 @@ func (a *approval) about(of identity) {
 // holdsFor is why nothing of the approval holds for what was read; nil when it does.
 func (a *approval) holdsFor(s plan.Snapshot) error {
 	now, read := identityOf(s)
+	if read && a.named != nil && *a.named != now {
+		a.named = nil // the name was typed for another spec, or another resource
+	}
 	if a.everything || a.of == nil || !read {
 		return nil
 	}
-	if now != *a.of && !a.skippedOnly(now, s) {
+	if now != *a.of && !a.wroteOnly(now, s) {
 		return &reconcile.BeyondPlanError{Moved: movedWords(*a.of, now)}
 	}
-	a.of, a.skip = &now, nil
-	if s.Cluster != nil {
-		a.spec = s.Cluster.Spec.DeepCopy()
-	}
+	a.of, a.spec, a.wrote = &now, specsOf(s), nil
 	return nil
+}
+
+// specs are what people ask of what a pass is about. A restore's is never written.
+type specs struct {
+	cluster *v1beta2.FoundationDBClusterSpec
+	backup  *v1beta2.FoundationDBBackupSpec
+}
+
+func specsOf(s plan.Snapshot) *specs {
+	of := &specs{}
+	switch {
+	case s.Backup != nil:
+		of.backup = s.Backup.Spec.DeepCopy()
+	case s.Restore == nil && s.Cluster != nil:
+		of.cluster = s.Cluster.Spec.DeepCopy()
+	}
+	return of
 }
 
 func movedWords(approved, now identity) string {
@@ -78,25 +96,28 @@ func movedWords(approved, now identity) string {
 	return fmt.Sprintf("the spec has changed since the plan was approved: generation %d then, generation %d now", approved.generation, now.generation)
 }
 
-// carried notes that a pass has set spec.skip: that is the one part of a spec which passes
-// write.
+// carried notes what a pass has written into a spec: spec.skip of a cluster, or
+// spec.backupState. It writes nothing else of one.
 func (a *approval) carried(e reconcile.Event) {
 	done, ok := e.(reconcile.ActionDone)
 	if !ok || done.Err != nil {
 		return
 	}
-	if set, ok := done.Action.(plan.SetSkip); ok {
-		a.skip = &set.Skip
+	switch set := done.Action.(type) { //nolint:gochecksumtype // no other action writes a spec
+	case plan.SetSkip:
+		a.wrote = func(of *specs) { of.cluster.Skip = set.Skip }
+	case plan.SetBackupState:
+		a.wrote = func(of *specs) { of.backup.BackupState = set.State }
 	}
 }
 
-// skippedOnly reports whether the spec is another one because a pass has set spec.skip, and
-// for no other reason.
-func (a *approval) skippedOnly(now identity, s plan.Snapshot) bool {
-	if a.skip == nil || a.spec == nil || s.Cluster == nil || now != (identity{a.of.uid, a.of.generation + 1}) {
+// wroteOnly reports whether the spec is another one because of what a pass wrote, and for no
+// other reason.
+func (a *approval) wroteOnly(now identity, s plan.Snapshot) bool {
+	if a.wrote == nil || a.spec == nil || now != (identity{a.of.uid, a.of.generation + 1}) {
 		return false
 	}
-	want := *a.spec
-	want.Skip = *a.skip
-	return apiequality.Semantic.DeepEqual(want, s.Cluster.Spec)
+	a.wrote(a.spec)
+	is := specsOf(s)
+	return apiequality.Semantic.DeepEqual(a.spec.cluster, is.cluster) && apiequality.Semantic.DeepEqual(a.spec.backup, is.backup)
 }

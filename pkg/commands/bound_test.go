@@ -160,3 +160,37 @@ func TestAPassMayOnlyChangeSkip(t *testing.T) {
 		})
 	}
 }
+
+func TestAPassMayOnlyChangeTheStateOfABackup(t *testing.T) {
+	record := func(generation int64, state v1beta2.BackupState, tag v1beta2.BackupTag) plan.Snapshot {
+		b := &v1beta2.FoundationDBBackup{}
+		b.UID, b.Generation, b.Spec.BackupState, b.Spec.Tag = "1", generation, state, &tag
+		return plan.Snapshot{Backup: b}
+	}
+	stopped := reconcile.ActionDone{Action: plan.SetBackupState{State: v1beta2.BackupStateStopped}}
+	tests := map[string]struct {
+		did  reconcile.Event
+		then plan.Snapshot
+		want bool
+	}{
+		"by the pass":           {stopped, record(2, v1beta2.BackupStateStopped, "a"), true},
+		"by somebody else":      {nil, record(2, v1beta2.BackupStateStopped, "a"), false},
+		"by the pass, and more": {stopped, record(2, v1beta2.BackupStateStopped, "b"), false},
+		"and then another":      {stopped, record(3, v1beta2.BackupStateStopped, "a"), false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var a approval
+			a.about(identity{"1", 1})
+			if err := a.holdsFor(record(1, v1beta2.BackupStateRunning, "a")); err != nil {
+				t.Fatal(err)
+			}
+			if tc.did != nil {
+				a.carried(tc.did)
+			}
+			if err := a.holdsFor(tc.then); (err == nil) != tc.want {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

@@ -200,7 +200,7 @@ func (e *Env) passesOver(ctx context.Context, key types.NamespacedName, c change
 // agreed reports whether nobody has to be asked.
 func (f changeFlags) agreed() bool {
 	if f.dangerous {
-		return f.yes && f.confirmed != "" && f.plan != "" && f.reason != ""
+		return f.agreedByName()
 	}
 	return f.yes || f.reversible
 }

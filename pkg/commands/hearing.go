@@ -13,8 +13,9 @@ type hearing struct {
 	event func(reconcile.Event)
 	// document is told what a run says besides: its rests, and how it ended.
 	document func(any)
-	// agrees asks whether a plan may be carried out; no answer is an error.
-	agrees func(ctx context.Context, v ui.PlanView, question string) error
+	// agrees asks whether a plan may be carried out; no answer is an error. The answer is
+	// typed, a name where data may be lost; empty is y.
+	agrees func(ctx context.Context, v ui.PlanView, question, typed string) error
 	// turn waits until no other pass of this process runs, and returns what ends ours. The
 	// Lease keeps processes apart: to it, all passes of one are the same holder's.
 	turn func(ctx context.Context) (end func(), err error)
@@ -31,9 +32,17 @@ func (e *Env) turn(ctx context.Context) (end func(), err error) {
 // agrees asks a person whether a plan may be carried out.
 func (e *Env) agrees(ctx context.Context, v ui.PlanView, question string) error {
 	if e.hearing != nil {
-		return e.hearing.agrees(ctx, v, question)
+		return e.hearing.agrees(ctx, v, question, "")
 	}
 	return e.confirm(ctx, question)
+}
+
+// agreesByName asks a person who types the name of what may lose data.
+func (e *Env) agreesByName(ctx context.Context, v ui.PlanView, noun, name string) error {
+	if e.hearing != nil {
+		return e.hearing.agrees(ctx, v, nameQuestion(noun), name)
+	}
+	return e.confirmName(ctx, noun, name)
 }
 
 // canBeAsked reports whether anybody is there to agree to more than before.

@@ -28,7 +28,7 @@ type planOptions struct {
 func newPlan(env *Env) *cobra.Command {
 	var o planOptions
 	cmd := &cobra.Command{
-		Use:     "plan [CLUSTER]",
+		Use:     "plan [CLUSTER | fdbbackup/NAME | fdbrestore/NAME]",
 		Aliases: []string{"diff"},
 		Short:   "Show what a reconcile pass would do, and why",
 		Long: `Show what a reconcile pass would do, and why. Nothing is changed.
@@ -44,7 +44,10 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
   kubectl fdb plan sample-cluster -o json > plan.json
 
   # Once somebody has approved it
-  kubectl fdb reconcile sample-cluster --plan plan.json --yes`,
+  kubectl fdb reconcile sample-cluster --plan plan.json --yes
+
+  # What would a pass do about a backup?
+  kubectl fdb plan fdbbackup/sample-backup`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -66,6 +69,9 @@ func (o planOptions) run(ctx context.Context, env *Env, args []string) error {
 	if !slices.Contains(planOutputs, o.output) {
 		return usagef("-o is one of %s, not %q", strings.Join(planOutputs, ", "), o.output)
 	}
+	if kind, name := recordKindOf(args); kind != nil {
+		return o.runOn(ctx, env, kind, name)
+	}
 	steps, err := o.steps()
 	if err != nil {
 		return err
@@ -74,8 +80,29 @@ func (o planOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := run{env: env, steps: steps, seed: env.Random(), gates: live.GateOptions{Coexist: o.coexist}, command: o.command(record.Name)}
-	if err := r.open(ctx, types.NamespacedName{Namespace: record.Namespace, Name: record.Name}); err != nil {
+	return o.of(ctx, env, types.NamespacedName{Namespace: record.Namespace, Name: record.Name}, nil, steps)
+}
+
+// runOn plans a pass over a backup or a restore.
+func (o planOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name string) error {
+	steps, err := o.stepsOn(kind, name, o.name)
+	if err != nil {
+		return err
+	}
+	namespace, err := env.namespace()
+	if err != nil {
+		return err
+	}
+	return o.of(ctx, env, types.NamespacedName{Namespace: namespace, Name: name}, kind, steps)
+}
+
+// of shows what a pass over one resource would do; kind is nil for a cluster.
+func (o planOptions) of(ctx context.Context, env *Env, key types.NamespacedName, kind *recordKind, steps []plan.Stage) error {
+	r := run{
+		env: env, steps: steps, seed: env.Random(), gates: live.GateOptions{Coexist: o.coexist},
+		command: o.command(kind.named(key).Name), record: kind,
+	}
+	if err := r.open(ctx, key); err != nil {
 		return err
 	}
 	return r.showPlan(ctx, o)
@@ -143,8 +170,9 @@ type run struct {
 	readsNodes bool
 	// record is what the run is about, where that is no cluster.
 	record *recordKind
-	// seen is what the last preview was about.
-	seen identity
+	// seen is what the last preview was about, and lease the name of its Lease.
+	seen  identity
+	lease string
 }
 
 func (r *run) open(ctx context.Context, key types.NamespacedName) (err error) {
@@ -176,6 +204,7 @@ func (r *run) preview(ctx context.Context) (ui.PlanView, reconcile.PassDone, err
 func (r *run) sees(e reconcile.Event) {
 	if o, ok := e.(reconcile.Observed); ok && r.seen == (identity{}) {
 		r.seen, _ = identityOf(o.Snapshot)
+		r.lease = leaseOf(o.Snapshot)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -38,18 +39,26 @@ func (e *Env) planDigest() string {
 }
 
 // adopt takes an approved plan for what the passes may do, once it is known to be of this
-// command and of a cluster of this name.
+// command and of a resource of this name.
 func (p *passes) adopt(approved *ui.ApprovedPlan, key types.NamespacedName) error {
-	of := approved.Metadata
+	of, name := approved.Metadata, p.change.record.named(key).Name
 	switch {
-	case of.Cluster != key.Name || of.Namespace != key.Namespace:
-		return usagef("the plan %s is of the cluster %s in namespace %s, not of %s in namespace %s; nothing was changed", p.plan, of.Cluster, of.Namespace, key.Name, key.Namespace)
+	case of.Cluster != name || of.Namespace != key.Namespace:
+		return usagef("the plan %s is of %s in namespace %s, not of %s in namespace %s; nothing was changed", p.plan, inFull(of.Cluster), of.Namespace, inFull(name), key.Namespace)
 	case approved.Command[0] != p.words[0]:
 		return usagef("the plan %s is one of the command %s, not of %s; nothing was changed", p.plan, approved.Command[0], p.words[0])
 	}
 	p.seed = approved.SeedNumber()
 	p.approved.addFile(approved)
 	return nil
+}
+
+// inFull is what a document names, in words: a cluster by its name alone.
+func inFull(named string) string {
+	if strings.Contains(named, "/") {
+		return named
+	}
+	return "the cluster " + named
 }
 
 // confirmPlan makes sure that the world is still as it was when the plan was approved, and
@@ -63,13 +72,19 @@ func (p *passes) confirmPlan(ctx context.Context, approved *ui.ApprovedPlan) err
 		return p.showView(view, done)
 	}
 	if view.Observed.UID != approved.Observed.UID {
-		return usagef("the plan %s is of another cluster %s: one in another Kubernetes cluster, or one that was deleted since; nothing was changed", p.plan, p.key.Name)
+		return usagef("the plan %s is of another %s %s: one in another Kubernetes cluster, or one that was deleted since; nothing was changed", p.plan, p.noun(), p.key.Name)
 	}
 	if err := p.compare(ctx, approved, view); err != nil {
 		return err
 	}
-	if p.agreed() {
+	switch {
+	case !p.losesData(view) && p.agreed():
 		return nil
+	case p.losesData(view) && p.agreedByName():
+		p.approved.named = &p.seen
+		return nil
+	case !p.env.canBeAsked():
+		return p.unnamed()
 	}
 	if err := p.showView(view, done); err != nil || len(view.Items) == 0 {
 		return err
@@ -85,7 +100,7 @@ func (p *passes) compare(ctx context.Context, approved *ui.ApprovedPlan, now ui.
 	if len(differences) == 0 {
 		return nil
 	}
-	if approved.OnlyDone(differences) && p.env.begunBefore(ctx, p.key, approved) {
+	if approved.OnlyDone(differences) && p.env.begunBefore(ctx, types.NamespacedName{Namespace: p.key.Namespace, Name: p.lease}, approved) {
 		p.env.talk("going on with the plan %s: of %d actions %d are done", p.plan, len(approved.Items), len(differences))
 		return nil
 	}
@@ -96,15 +111,15 @@ func (p *passes) compare(ctx context.Context, approved *ui.ApprovedPlan, now ui.
 	}
 }
 
-// begunBefore reports whether the last run that changed the cluster carried out the plan.
-// Nobody who cannot tell goes on.
-func (e *Env) begunBefore(ctx context.Context, key types.NamespacedName, approved *ui.ApprovedPlan) bool {
+// begunBefore reports whether the last run that had the Lease carried out the plan. Nobody
+// who cannot tell goes on.
+func (e *Env) begunBefore(ctx context.Context, lock types.NamespacedName, approved *ui.ApprovedPlan) bool {
 	c, err := e.Client()
 	if err != nil {
 		return false
 	}
 	lease := &coordinationv1.Lease{}
-	err = c.Get(ctx, types.NamespacedName{Namespace: key.Namespace, Name: live.LeaseName(key.Name)}, lease)
+	err = c.Get(ctx, lock, lease)
 	return err == nil && lease.Annotations[live.AnnotationPlan] == approved.Digest
 }
 

@@ -64,6 +64,8 @@ and gives back what was locked; the same command again goes on from there.`,
 	o.stepFlags.add(cmd)
 	o.changeFlags.add(cmd, "nothing is left to do")
 	o.watchFlags.add(cmd)
+	cmd.Flags().StringVar(&o.confirmed, "confirm", "", "the name of the backup once more, where its data is to be deleted; with --plan, --yes and --reason")
+	completeWith(cmd, "confirm", backupKind.confirmed())
 	return cmd
 }
 
@@ -73,6 +75,9 @@ func (o reconcileOptions) run(ctx context.Context, env *Env, args []string) erro
 	}
 	steps, err := o.check(env)
 	if err != nil {
+		return err
+	}
+	if err := o.checkConfirm(nil, ""); err != nil {
 		return err
 	}
 	record, err := env.cluster(ctx, args, o.name, o.intent())

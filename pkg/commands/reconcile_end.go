@@ -70,6 +70,9 @@ func (p *passes) verdict() error {
 	if code == ExitDone || p.reached {
 		return nil
 	}
+	if p.wantsLoss() && p.env.planned == nil {
+		return p.unnamed()
+	}
 	f := &failure{code: code, err: errors.New(p.why.words(p.last)), told: true}
 	switch code {
 	case ExitWaiting:

@@ -85,10 +85,14 @@ func (p *passes) ask(ctx context.Context) error {
 
 // question asks whether what was shown shall be done.
 func (p *passes) question(ctx context.Context, view ui.PlanView) error {
-	if p.dangerous {
-		return p.env.confirmName(ctx, p.key.Name)
+	if !p.losesData(view) {
+		return p.env.agrees(ctx, view, "Do this?")
 	}
-	return p.env.agrees(ctx, view, "Do this?")
+	if err := p.env.agreesByName(ctx, view, p.noun(), p.key.Name); err != nil {
+		return err
+	}
+	p.approved.named = &p.seen
+	return nil
 }
 
 // show shows what a pass would do. The error is why none could do anything.

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 )
@@ -62,6 +63,19 @@ func (k *recordKind) named(key types.NamespacedName) types.NamespacedName {
 	return key
 }
 
+// leaseOf is the name of the Lease of the resource that was seen.
+func leaseOf(s plan.Snapshot) string {
+	switch {
+	case s.Backup != nil:
+		return live.BackupLeaseName(s.Backup.Name)
+	case s.Restore != nil:
+		return live.LeaseName(s.Restore.Spec.DestinationClusterName)
+	case s.Cluster != nil:
+		return live.LeaseName(s.Cluster.Name)
+	}
+	return ""
+}
+
 // runOn is a pass over a backup or a restore.
 func (o reconcileOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name string) error {
 	steps, err := o.checkOn(env, kind, name)
@@ -82,21 +96,29 @@ func (o reconcileOptions) runOn(ctx context.Context, env *Env, kind *recordKind,
 // checkOn finds what is wrong with the flags before anything is read.
 func (o reconcileOptions) checkOn(env *Env, kind *recordKind, name string) ([]plan.Stage, error) {
 	switch {
-	case name == "" || strings.Contains(name, "/"):
-		return nil, usagef("which one? want %s/NAME", kind.short)
-	case o.name != "":
-		return nil, usagef("one at a time: both %s/%s and the cluster %s are given", kind.short, name, o.name)
 	case o.watch || o.metricsAddr != "":
 		return nil, usagef("--watch is for clusters; repeat passes over %s/%s with --wait", kind.short, name)
-	case o.plan != "":
-		return nil, usagef("--plan is for clusters; look with --dry-run")
-	case o.options != stages.Options{}:
-		return nil, usagef("--adopt and --replace-on-security-context-change are for clusters")
+	}
+	if err := o.checkConfirm(kind, name); err != nil {
+		return nil, err
 	}
 	if err := o.changeFlags.check(env); err != nil {
 		return nil, err
 	}
-	return o.chosen(kind.stages())
+	return o.stepsOn(kind, name, o.name)
+}
+
+// stepsOn are the steps to run over a backup or a restore; cluster is what -c named.
+func (f stepFlags) stepsOn(kind *recordKind, name, cluster string) ([]plan.Stage, error) {
+	switch {
+	case name == "" || strings.Contains(name, "/"):
+		return nil, usagef("which one? want %s/NAME", kind.short)
+	case cluster != "":
+		return nil, usagef("one at a time: both %s/%s and the cluster %s are given", kind.short, name, cluster)
+	case f.options != stages.Options{}:
+		return nil, usagef("--adopt and --replace-on-security-context-change are for clusters")
+	}
+	return f.chosen(kind.stages())
 }
 
 // backupPowers are what it takes to run passes over backups.
@@ -135,6 +157,16 @@ func recordPowers() []power {
 		{"create", "coordination.k8s.io", "leases", ""},
 		{"update", "coordination.k8s.io", "leases", ""},
 	}
+}
+
+// noun is what questions call what the passes are about.
+func (p *passes) noun() string { return p.run.record.noun() }
+
+func (k *recordKind) noun() string {
+	if k == nil {
+		return "cluster"
+	}
+	return strings.TrimPrefix(k.short, "fdb")
 }
 
 // subject is what the passes are about, as the command named it.

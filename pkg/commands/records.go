@@ -112,6 +112,16 @@ func (k *recordKind) complete(env *Env) cobra.CompletionFunc {
 	}
 }
 
+// confirmed offers the name of the record that the first argument names.
+func (k *recordKind) confirmed() func(context.Context, *cobra.Command, []string) []string {
+	return func(_ context.Context, _ *cobra.Command, args []string) []string {
+		if kind, name := recordKindOf(args); kind == k {
+			return []string{name}
+		}
+		return nil
+	}
+}
+
 // recordLook is what commands that show one backup or restore were asked.
 type recordLook struct {
 	outputFlags

@@ -115,9 +115,7 @@ func (a *screenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal,
 	if len(c.undo) > 0 {
 		p.Words = append(p.Words, "to take it back: "+env.command(c.undo...))
 	}
-	if !c.reversible {
-		p.Confirm = "y"
-	}
+	p.Confirm = run.confirms(view)
 	if err := refusalOf(view, done); err != nil {
 		return refusedOr(ctx, p, err)
 	}
@@ -179,6 +177,9 @@ func (a *screenActions) CarryOut(ctx context.Context, p tui.Proposal, send func(
 	run.approved = approval{} // a key stands for what was shown, also where a command asks nobody
 	run.approved.add(*last.Plan)
 	run.approved.about(run.seen)
+	if run.losesData(*last.Plan) { // the screen has had the name typed
+		run.approved.named = &run.seen
+	}
 	ctx, stop := untilLeft(ctx)
 	defer stop()
 	err = run.all(ctx)
@@ -207,10 +208,10 @@ func (a *screenActions) hearing(env *Env, cluster string, words *said, send func
 		turn:     a.turn,
 		event:    ui.Lines(tell),
 		document: func(document any) { tell(ui.Line(document)) },
-		agrees: func(ctx context.Context, v ui.PlanView, question string) error {
+		agrees: func(ctx context.Context, v ui.PlanView, question, typed string) error {
 			answers := make(chan bool, 1)
 			send(tui.Entry{At: a.env.Clock.Now().UTC(), Cluster: cluster, Question: &tui.Question{
-				Text: question, Words: append(words.lines(), planWords(v)...), Answer: func(yes bool) { answers <- yes },
+				Text: question, Words: append(words.lines(), planWords(v)...), Confirm: typed, Answer: func(yes bool) { answers <- yes },
 			}})
 			select {
 			case <-ctx.Done():

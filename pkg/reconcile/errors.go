@@ -44,6 +44,9 @@ func (e *BeyondPlanError) Error() string {
 	if e.Moved != "" {
 		return fmt.Sprintf("%s: %s", plan.GatePlan, e.Moved)
 	}
+	if plan.LosesData(e.Action) {
+		return fmt.Sprintf("%s: %s wants to %s; that cannot be taken back, and nobody has agreed to it by name", plan.GatePlan, e.Stage, e.Action.Describe())
+	}
 	return fmt.Sprintf("%s: %s wants to %s, which the approved plan does not hold", plan.GatePlan, e.Stage, e.Action.Describe())
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -78,8 +80,9 @@ type PlanHold struct {
 
 // PlanRecorder makes a PlanView of the events of a preview.
 type PlanRecorder struct {
-	view PlanView
-	asOf time.Time
+	view    PlanView
+	asOf    time.Time
+	cluster bool // one was observed
 }
 
 // Report takes one event of the preview.
@@ -101,15 +104,31 @@ func (r *PlanRecorder) Report(e reconcile.Event) {
 // observed keeps the first state of the record: edits of the preview are no facts.
 func (r *PlanRecorder) observed(s plan.Snapshot) {
 	r.asOf = s.Now
-	if s.Cluster != nil && r.view.Observed.ResourceVersion == "" {
-		r.view.Observed.UID = string(s.Cluster.UID)
-		r.view.Observed.ResourceVersion = s.Cluster.ResourceVersion
-		r.view.Observed.Generation = s.Cluster.Generation
-		r.view.Observed.ConnectionString = s.Cluster.Status.ConnectionString
+	if of := recordOf(s); of != nil && r.view.Observed.UID == "" {
+		r.view.Observed.UID = string(of.GetUID())
+		r.view.Observed.ResourceVersion = of.GetResourceVersion()
+		r.view.Observed.Generation = of.GetGeneration()
+	}
+	if s.Cluster != nil && !r.cluster {
+		r.cluster, r.view.Observed.ConnectionString = true, s.Cluster.Status.ConnectionString
 	}
 	if s.Database.Status != nil {
 		available := s.Database.Available()
 		r.view.Observed.DatabaseAvailable = &available
+	}
+}
+
+// recordOf is the resource that a pass is about; nil before it was read.
+func recordOf(s plan.Snapshot) metav1.Object { //nolint:ireturn // one of three kinds
+	switch {
+	case s.Backup != nil:
+		return s.Backup
+	case s.Restore != nil:
+		return s.Restore
+	case s.Cluster != nil:
+		return s.Cluster
+	default:
+		return nil
 	}
 }
 
@@ -141,6 +160,11 @@ func (r *PlanRecorder) View(m Metadata) PlanView {
 // Refused are the gates that would keep a pass from starting.
 func (v PlanView) Refused() []plan.Check {
 	return slices.DeleteFunc(slices.Clone(v.Gates), func(c plan.Check) bool { return c.OK })
+}
+
+// LosesData reports whether part of the plan takes away what cannot be had back.
+func (v PlanView) LosesData() bool {
+	return slices.ContainsFunc(v.Items, func(i PlanItem) bool { return i.Impact == plan.DataLoss })
 }
 
 // essence is what makes an item another item: not evidence, which changes with every

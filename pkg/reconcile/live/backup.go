@@ -78,6 +78,9 @@ func (w *BackupWorld) Gates(ctx context.Context, o GateOptions) ([]plan.Check, e
 func (w *BackupWorld) readBackup(ctx context.Context) error {
 	record := &v1beta2.FoundationDBBackup{}
 	if err := w.Client.Get(ctx, w.Key, record); err != nil {
+		if apierrors.IsNotFound(err) && w.letGo() {
+			return nil // it stays known as the deleted one that it is: nothing is left to do
+		}
 		if apierrors.IsNotFound(err) {
 			return &NotFoundError{Key: w.Key, Kind: kindBackup}
 		}
@@ -88,6 +91,12 @@ func (w *BackupWorld) readBackup(ctx context.Context) error {
 	}
 	w.backup = record
 	return nil
+}
+
+// letGo reports whether the record was being deleted when it was seen last, with nothing
+// left to keep it.
+func (w *BackupWorld) letGo() bool {
+	return w.backup != nil && w.backup.DeletionTimestamp != nil && len(w.backup.Finalizers) == 0
 }
 
 // readOtherBackups reads the other records of the namespace: data that is about to be deleted

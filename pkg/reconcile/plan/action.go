@@ -48,6 +48,10 @@ const (
 // EffectOf returns the effect of running a.
 func EffectOf(a Action) Effect { return a.effect() }
 
+// LosesData reports whether what an action takes away cannot be had back: a yes is not
+// enough for it.
+func LosesData(a Action) bool { return a.effect().Impact == DataLoss }
+
 // KindOf returns the action's kind, the name of its type: "CreatePod".
 func KindOf(a Action) string { return reflect.TypeOf(a).Name() }
 
