@@ -125,8 +125,10 @@ func (d *Database) Promised() int {
 
 // Complete reports whether everything that the configuration promises is up: every
 // shard has all its replicas on servers that answer, in zones as the policy asks, and
-// every log server answers. What is in the zone named but counts as up; "" for none.
-func (d *Database) Complete(but string) bool {
+// every log server answers. What is in the zone named but counts as up; "" for none. So do
+// storage servers of processes that unseen names, for as long as data distribution has not
+// noticed that they died: no status tells of them until then.
+func (d *Database) Complete(but string, unseen func(process string) bool) bool {
 	d.w.mu.Lock()
 	defer d.w.mu.Unlock()
 	if !d.db.available() {
@@ -136,7 +138,7 @@ func (d *Database) Complete(but string) bool {
 	for _, sh := range d.db.shards {
 		var up []*server
 		for _, ss := range sh.replicas {
-			if ss.answers() || ss.server.zone() == but {
+			if ss.answers() || ss.server.zone() == but || !ss.deathNoticed && unseen(ss.server.describe()) {
 				up = append(up, ss.server)
 			}
 		}

@@ -126,7 +126,7 @@ func backupPowers() []power {
 	crd := v1beta2.GroupVersion.Group
 	return append(recordPowers(),
 		power{"get", crd, "foundationdbbackups", ""},
-		power{"list", crd, "foundationdbbackups", ""}, // whose agents pause as well, or whose data it may be
+		power{"list", crd, "foundationdbbackups", ""},  // whose agents pause as well, or whose data it may be
 		power{"patch", crd, "foundationdbbackups", ""}, // finalizers, and spec.backupState
 		power{"update", crd, "foundationdbbackups", "status"},
 		power{"get", "apps", "deployments", ""},

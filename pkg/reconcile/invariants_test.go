@@ -171,7 +171,8 @@ func deletesCoordinator(h *history, d *deed) string {
 // takesSecondZoneDown judges pods with data that come back under their name, and those
 // that leave undrained because the spec asks for it. They are down until they answer, or
 // until nothing of theirs is needed any more. While status is stale nobody can know what
-// else is down, another instance's pods among it.
+// else is down, another instance's pods among it; nor does any status tell of another
+// instance's storage server that died within the last minute.
 func takesSecondZoneDown(h *history, d *deed) string {
 	for pod := range h.down {
 		if h.answers(pod) || !h.needs(pod) {

@@ -35,13 +35,13 @@ func (h *history) truth() truth {
 	db := h.database()
 	t := truth{
 		pods: map[string]string{}, claims: map[string]bool{}, needed: map[string]bool{}, coordinators: map[string]bool{},
-		replicas: db.Replicas(), promised: db.Promised(), complete: db.Complete(""), completeBut: map[string]bool{},
+		replicas: db.Replicas(), promised: db.Promised(), complete: db.Complete("", h.ofOthers), completeBut: map[string]bool{},
 	}
 	coordinators := db.ConnectionString().Coordinators
 	for name, pod := range h.w.Pods {
 		t.pods[name] = pod.Spec.NodeName
 		if _, known := t.completeBut[pod.Spec.NodeName]; !known {
-			t.completeBut[pod.Spec.NodeName] = db.Complete(pod.Spec.NodeName)
+			t.completeBut[pod.Spec.NodeName] = db.Complete(pod.Spec.NodeName, h.ofOthers)
 		}
 		t.coordinators[name] = h.isOneOf(coordinators, name)
 		t.needed[name] = h.needs(name)
@@ -97,6 +97,12 @@ func (h *history) answers(pod string) bool {
 // idOf is the process group's ID that a pod carries.
 func idOf(w *sim.World, pod *corev1.Pod) string {
 	return pod.Labels[w.Record.ProcessGroupIDLabels()[0]]
+}
+
+// ofOthers reports whether a process is another instance's. Of its own each knows by the
+// record that they are silent; of others nobody does before the database counts them out.
+func (h *history) ofOthers(process string) bool {
+	return !slices.ContainsFunc(h.w.Record.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool { return string(g.ProcessGroupID) == process })
 }
 
 // groupOf is the process group in the record that has a pod of this name, or nil.
