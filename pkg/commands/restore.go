@@ -81,7 +81,11 @@ func (o restoreStatusOptions) see(ctx context.Context, env *Env, key types.Names
 	facts := restoreFacts(s)
 	v := ui.NewRestoreStatusView(env.metadata(restoreKind.named(key)), facts, h)
 	code := verdictCode(v.Done)
+	reason := v.Summary
 	if !facts.Started {
+		if v.NoAnswer == "" {
+			reason += "; a pass starts it: " + env.command("reconcile", "fdbrestore/"+key.Name, "--wait")
+		}
 		o.hint(ctx, env, restoreKind, key, code)
 	}
 	return looked{
@@ -89,7 +93,7 @@ func (o restoreStatusOptions) see(ctx context.Context, env *Env, key types.Names
 			document: v, names: []string{"foundationdbrestore/" + key.Name},
 			table: func(w io.Writer) error { return ui.WriteRestoreStatus(w, v, o.screen(env, w)) },
 		},
-		code: code, reason: v.Summary, over: v.Over,
+		code: code, reason: reason, over: v.Over,
 	}
 }
 

@@ -69,6 +69,9 @@ func (v *BackupStatusView) judgeRunning(f BackupFacts) {
 	if *v.Paused != wantsPause {
 		v.problem("%s", map[bool]string{true: "all agents of the database are paused", false: "the agents are not paused"}[*v.Paused])
 	}
+	if len(v.LastErrors) > 0 {
+		v.problem("agents meet errors: %s", strings.Join(v.LastErrors, ", "))
+	}
 	if !*v.Restorable {
 		v.problem("nothing can be restored yet: the first snapshot is not complete")
 		return

@@ -51,6 +51,9 @@ func (p *page) backup(v BackupStatusView) {
 		p.fact("Last snapshot", s.LastComplete.words())
 		p.fact("Next snapshot", s.words())
 	}
+	for _, e := range v.LastErrors {
+		p.fact("Error", e)
+	}
 	if v.RangeBytes != nil || v.LogBytes != nil {
 		p.fact("Written", bytesOr(v.RangeBytes)+" in snapshots, "+bytesOr(v.LogBytes)+" of log")
 	}

@@ -59,9 +59,12 @@ type BackupStatusView struct {
 	// LatestRestorable is null when nothing can be restored, too.
 	LatestRestorable *BackupMomentView   `json:"latestRestorable"`
 	Snapshot         *BackupSnapshotView `json:"snapshot"`
-	LogBytes         *int64              `json:"logBytes"`
-	RangeBytes       *int64              `json:"rangeBytes"`
-	Agents           BackupAgentsView    `json:"agents"`
+	// LastErrors are what agents met lately. They are asked for only where the backup runs and
+	// cannot be restored, or is behind.
+	LastErrors []string         `json:"lastErrors,omitempty"`
+	LogBytes   *int64           `json:"logBytes"`
+	RangeBytes *int64           `json:"rangeBytes"`
+	Agents     BackupAgentsView `json:"agents"`
 	// Recorded is what the last pass wrote into the status of the record; null when none
 	// did.
 	Recorded *BackupRecordView `json:"recorded"`
@@ -124,6 +127,7 @@ func NewBackupStatusView(m Metadata, f BackupFacts) BackupStatusView {
 	}
 	if live != nil {
 		v.tell(live)
+		v.LastErrors = f.BackupStatus.Errors
 	}
 	if live != nil && live.State.Running {
 		v.Own = new(f.Own.OK)

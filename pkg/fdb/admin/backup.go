@@ -58,7 +58,7 @@ func (b *Backups) run(ctx context.Context, doing string, argv []string, limit ti
 // backupFailure is what a run of a backup tool says went wrong; nil when it says
 // nothing. That is no proof of success.
 func backupFailure(doing string, r Result) *Error {
-	detail := fdb.WithoutSecrets(backupErrors(r.Stderr))
+	detail := advised(fdb.WithoutSecrets(backupErrors(r.Stderr)))
 	switch {
 	case r.ExitCode == exitTimedOut || r.ExitCode == exitKilled:
 		return &Error{Kind: KindTimeout, Doing: doing, Detail: "no answer in time, neither from the database nor from the store"}
@@ -124,6 +124,15 @@ func (b *Backups) Status(ctx context.Context, tag string) (*fdb.BackupStatus, er
 	return status, nil
 }
 
+// Errors are what agents met lately on a tag.
+func (b *Backups) Errors(ctx context.Context, tag string) ([]string, error) {
+	r, err := b.run(ctx, "reading the errors of the backup", []string{"fdbbackup", "status", "-t", tag}, backupReadLimit)
+	if err != nil {
+		return nil, err
+	}
+	return fdb.ParseBackupErrors(r.Stdout), nil
+}
+
 // Start starts a backup. It refuses where one runs on the tag.
 func (b *Backups) Start(ctx context.Context, start fdb.BackupStart, v fdb.Version) error {
 	doing := "starting a backup on tag " + start.Tag
@@ -135,7 +144,7 @@ func (b *Backups) Start(ctx context.Context, start fdb.BackupStart, v fdb.Versio
 		return &Error{Kind: KindRefused, Doing: doing, Detail: "one runs on this tag"}
 	}
 	return b.change(ctx, start.Command(v), start.Tag, mutation{
-		doing: doing, succeeded: says("was successfully submitted"),
+		doing: doing, store: start.URL, succeeded: says("was successfully submitted"),
 	}, func(s *fdb.BackupStatus) bool { return s.Known() && s.UID != before.UID })
 }
 
@@ -171,7 +180,7 @@ var errPeriodUntold = errors.New("the database does not tell the snapshot period
 
 // Modify changes a running backup. A period that the database does not tell is no proof.
 func (b *Backups) Modify(ctx context.Context, change fdb.BackupChange) error {
-	m := mutation{doing: "changing the backup on tag " + change.Tag}
+	m := mutation{doing: "changing the backup on tag " + change.Tag, store: change.URL}
 	m.inForce = func(ctx context.Context) (bool, error) {
 		s, err := b.Status(ctx, change.Tag)
 		if err != nil {
@@ -196,8 +205,8 @@ func (b *Backups) change(ctx context.Context, argv []string, tag string, m mutat
 }
 
 func (b *Backups) runMutation(ctx context.Context, argv []string, m mutation) error {
-	m.mustRead = true
-	r, err := b.run(ctx, m.doing, argv, backupChangeLimit)
+	m.mustRead, m.limit = true, backupChangeLimit
+	r, err := b.run(ctx, m.doing, argv, m.limit)
 	return m.conclude(ctx, r, err)
 }
 
@@ -209,7 +218,7 @@ func says(words string) func(Result) bool {
 // there any more: the tools say that of a place alone that has nothing.
 func (b *Backups) DeleteData(ctx context.Context, url string) (gone bool, err error) {
 	_, err = b.run(ctx, "deleting the data of the backup", []string{"fdbbackup", "delete", "-d", url}, backupDeleteLimit)
-	if failure, ok := errors.AsType[*Error](err); ok && failure.Kind == KindRefused && failure.Detail == "Backup does not exist" {
+	if failure, ok := errors.AsType[*Error](err); ok && failure.Kind == KindRefused && strings.HasPrefix(failure.Detail, "Backup does not exist") {
 		return true, nil
 	}
 	return false, err

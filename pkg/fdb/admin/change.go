@@ -15,6 +15,8 @@ type mutation struct {
 	succeeded func(Result) bool
 	// inForce reads back whether the change is in force.
 	inForce func(context.Context) (bool, error)
+	// store is where the change goes to, besides the database; empty where it goes nowhere.
+	store string
 	// mustRead has a refusal count only when the read-back worked as well.
 	mustRead bool
 }
@@ -40,6 +42,8 @@ func (m mutation) conclude(ctx context.Context, r Result, err error) error {
 		return nil
 	case decided(err) && (readErr == nil || !m.mustRead):
 		return err
+	case m.store != "" && KindOf(err) == KindTimeout && readErr == nil:
+		return silentStore(m, m.limit)
 	case err == nil && readErr == nil:
 		return &Error{Kind: KindNotInForce, Doing: m.doing, Detail: "accepted, but not in force afterwards"}
 	default:

@@ -34,7 +34,7 @@ func (b *Backups) StartRestore(ctx context.Context, start fdb.RestoreStart) erro
 		return &Error{Kind: KindRefused, Doing: doing, Detail: "the restore of tag " + before[i].Tag + " is " + before[i].State}
 	}
 	m := mutation{
-		doing: doing, succeeded: says("Restoring backup to version: "),
+		doing: doing, store: start.URL, succeeded: says("Restoring backup to version: "),
 		inForce: func(ctx context.Context) (bool, error) {
 			after, err := b.Restores(ctx)
 			return slices.ContainsFunc(after, func(r fdb.RestoreStatus) bool { return isNew(r, before) }), err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -214,7 +216,22 @@ func (w *BackupWorld) readBackupStatus(ctx context.Context) (plan.BackupFacts, e
 		facts.Unreachable = err.Error()
 	}
 	facts.Status = status
-	return facts, nil
+	if isStuck(status) {
+		facts.Errors, _ = tools.Errors(ctx, string(w.backup.Tag())) // they explain, and nothing is decided on them
+	}
+	return facts, ctx.Err()
+}
+
+// behindAfter is from when on a backup is behind enough to ask what agents meet.
+const behindAfter = 3 * time.Minute
+
+// isStuck reports whether a backup runs and does not get on as it should.
+func isStuck(s *fdb.BackupStatus) bool {
+	if s == nil || !s.State.Running {
+		return false
+	}
+	point := s.LatestRestorable
+	return !s.CanBeRestored() || point != nil && point.LagSeconds != nil && time.Duration(*point.LagSeconds)*time.Second > behindAfter
 }
 
 // acting are the tools for an action, which was decided on while they answered.

@@ -22,6 +22,9 @@ type AgentFacts struct {
 type BackupFacts struct {
 	// Status is the answer; nil when there is none.
 	Status *fdb.BackupStatus
+	// Errors are what agents met lately. They are asked for only where the backup runs and
+	// cannot be restored, or is behind; nil for none, and where nobody could tell.
+	Errors []string
 	// NotAsked says why nobody could be asked; empty when the database was asked.
 	NotAsked string
 	// Unreachable says why an asked database gave no answer that can be used.

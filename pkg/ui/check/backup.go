@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -125,9 +126,13 @@ func about(v ui.BackupStatusView, format string, args ...any) []Finding {
 	return one(backup(v.Name), fmt.Sprintf(format, args...), "fdb", "reconcile", "fdbbackup/"+v.Name, "--dry-run")
 }
 
-// seen is a finding about one backup that a pass does not mend.
+// seen is a finding about one backup that a pass does not mend, with what agents met.
 func seen(v ui.BackupStatusView, format string, args ...any) []Finding {
-	return one(backup(v.Name), fmt.Sprintf(format, args...), "fdb", "backup", "status", v.Name)
+	message := fmt.Sprintf(format, args...)
+	if len(v.LastErrors) > 0 {
+		message += "; agents meet errors: " + strings.Join(v.LastErrors, ", ")
+	}
+	return one(backup(v.Name), message, "fdb", "backup", "status", v.Name)
 }
 
 // isStopped reports whether the spec asks for no backup. One that is complete as it was

@@ -27,6 +27,9 @@ func (s sight) backupFacts(b ui.BackupRowView, v ui.BackupStatusView) []line {
 	if snap := v.Snapshot; snap != nil {
 		lines = append(lines, fact("last snapshot", momentWords(snap.LastComplete)), fact("this snapshot", snapshotWords(snap)), fact("done in", secondsOr(b.SnapshotETASeconds, nothing)))
 	}
+	for _, e := range v.LastErrors {
+		lines = append(lines, factIn(bad, "error", e))
+	}
 	lines = append(lines,
 		fact("written", bytesOr(v.RangeBytes, unknown)+" in snapshots, "+bytesOr(v.LogBytes, unknown)+" of log"), fact("rate", bytesRate(b.RateBytesPerSecond)),
 		fact("agents", fmt.Sprintf("%d of %d ready", v.Agents.Ready, v.Agents.Wanted)))

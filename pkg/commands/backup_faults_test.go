@@ -1,0 +1,286 @@
+package commands
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// editRestore changes the record of the restore as a person does.
+func (v *vault) editRestore(change func(*v1beta2.FoundationDBRestore)) {
+	v.t.Helper()
+	r := &v1beta2.FoundationDBRestore{}
+	if err := v.api.Get(v.t.Context(), types.NamespacedName{Namespace: "fdb", Name: "again"}, r); err != nil {
+		v.t.Fatal(err)
+	}
+	change(r)
+	if err := v.api.Update(v.t.Context(), r); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+func (v *vault) place(change func(*v1beta2.BlobStoreConfiguration)) {
+	v.t.Helper()
+	v.edit(func(b *v1beta2.FoundationDBBackup) { change(b.Spec.BlobStoreConfiguration) })
+	v.editRestore(func(r *v1beta2.FoundationDBRestore) { change(r.Spec.BlobStoreConfiguration) })
+}
+
+// wrongCredentials has agents and tools know another secret than the store.
+func wrongCredentials(v *vault) {
+	v.files["/credentials"] = `{"accounts":{"key@store":{"secret":"wrong"}}}`
+}
+
+// runs has the backup run, and be restorable.
+func (v *vault) runs() {
+	v.t.Helper()
+	v.fdbcli("writemode on; set greeting hello")
+	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.world.FDB.Advance(time.Minute)
+}
+
+// FoundationDB's tools say nothing of a store: they try for ever. What is told instead names
+// what was done, where, and what to look at.
+func TestABackupThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
+	silent := "starting a backup on tag default: no answer from the store within 45s, while the database answers; "
+	tests := map[string]struct {
+		given func(*vault)
+		says  []string
+	}{
+		"an unreachable store": {
+			func(v *vault) { v.place(func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key@nowhere" }) },
+			[]string{silent + "blobstore://key@nowhere:443/nightly", "look at spec.blobStoreConfiguration"},
+		},
+		"wrong credentials": {wrongCredentials, []string{silent + "blobstore://key@store:443/nightly", "the files that FDB_BLOB_CREDENTIALS names in the pods of agents"}},
+		"a missing bucket": {
+			func(v *vault) { v.place(func(b *v1beta2.BlobStoreConfiguration) { b.Bucket = "missing" }) },
+			[]string{silent, "bucket=missing", "has no such bucket"},
+		},
+		"no region": {
+			func(v *vault) { v.place(func(b *v1beta2.BlobStoreConfiguration) { b.URLParameters = nil }) },
+			[]string{"Failed to get region", "name it in spec.blobStoreConfiguration.urlParameters, as region=NAME"},
+		},
+		"an unknown parameter": {
+			func(v *vault) {
+				v.place(func(b *v1beta2.BlobStoreConfiguration) { b.URLParameters = append(b.URLParameters, "nosuch=1") })
+			},
+			[]string{"Unknown URL parameter: 'nosuch'", "has a name that this version does not know"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := newVault(t)
+			tc.given(v)
+			said := v.must(ExitPartly, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
+			for _, says := range tc.says {
+				if !strings.Contains(said, says) {
+					t.Errorf("it does not say %q: %s", says, said)
+				}
+			}
+			v.must(ExitNo, "no backup runs on tag default", "backup", "status", "nightly")
+		})
+	}
+}
+
+// Once the fault is gone the same command goes on: nothing has to be taken back.
+func TestABackupStartsOnceItsStoreAnswers(t *testing.T) {
+	v := newVault(t)
+	wrongCredentials(v)
+	v.must(ExitPartly, "no answer from the store", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
+	v.files["/credentials"] = `{"accounts":{"key@store":{"secret":"` + storeSecret + `"}}}`
+	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
+}
+
+// A store that is lost later stops nothing at once: the backup falls behind, and what agents
+// meet is shown.
+func TestABackupThatLosesItsStoreSaysWhatAgentsMeet(t *testing.T) {
+	v := newVault(t)
+	v.runs()
+	wrongCredentials(v)
+	v.world.FDB.Advance(time.Hour)
+	v.must(ExitNo, "agents meet errors: 'Platform error'", "backup", "status", "nightly")
+	v.must(ExitNo, "agents meet errors: 'Platform error'", "check", "sample", "--rules", "BACKUP-004")
+	v.must(ExitWaiting, "agents meet errors", "backup", "status", "nightly", "--wait", "--timeout", "1m")
+}
+
+func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
+	silent := "starting a restore: no answer from the store within 45s, while the database answers; "
+	place := func(change func(*v1beta2.BlobStoreConfiguration)) func(*vault) {
+		return func(v *vault) {
+			v.editRestore(func(r *v1beta2.FoundationDBRestore) { change(r.Spec.BlobStoreConfiguration) })
+		}
+	}
+	tests := map[string]struct {
+		given func(*vault)
+		want  int
+		says  []string
+		// kept is true where the record notes that it was started: nobody can tell that it was
+		// not.
+		kept bool
+	}{
+		"an unreachable store": {place(func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key@nowhere" }), ExitPartly, []string{silent + "blobstore://key@nowhere:443/nightly"}, true},
+		"wrong credentials":    {wrongCredentials, ExitPartly, []string{silent, "FDB_BLOB_CREDENTIALS"}, true},
+		"a missing bucket":     {place(func(b *v1beta2.BlobStoreConfiguration) { b.Bucket = "missing" }), ExitPartly, []string{silent, "bucket=missing"}, true},
+		"a place with nothing in it": {
+			place(func(b *v1beta2.BlobStoreConfiguration) { b.BackupName = "nothing" }), ExitRefused,
+			[]string{"/nothing?", "Backup does not exist: nothing was backed up to this place: look at accountName, bucket and backupName"}, false,
+		},
+		"a version not restorable": {
+			func(v *vault) {
+				v.editRestore(func(r *v1beta2.FoundationDBRestore) { r.Spec.BackupVersion = new(uint64(7)) })
+			}, ExitRefused,
+			[]string{"Restore version 7 is not possible from blobstore://key@store:443/nightly", "spec.backupVersion has to be a version that the backup holds"}, false,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := newVault(t)
+			v.runs()
+			v.fdbcli(`writemode on; clearrange "" \xff`)
+			tc.given(v)
+			said := v.must(tc.want, "", "reconcile", "fdbrestore/again", "--yes", "--wait", "--timeout", "3m") + v.err.String()
+			for _, says := range tc.says {
+				if !strings.Contains(said, says) {
+					t.Errorf("it does not say %q: %s", says, said)
+				}
+			}
+			if got := v.fdbcli("getrangekeys a z"); strings.Contains(got, "greeting") || strings.Contains(got, "locked") {
+				t.Errorf("the database is not as it was: %s", got)
+			}
+			status := map[bool]string{true: "the database does not know of it", false: "it was not started yet"}[tc.kept]
+			v.must(ExitNo, status, "restore", "status", "again")
+			if tc.kept {
+				v.must(ExitNo, status, "restore", "wait", "again", "--timeout", "1m")
+				return
+			}
+			v.must(ExitWaiting, "a pass starts it: kubectl fdb reconcile fdbrestore/again --wait", "restore", "wait", "again", "--timeout", "1m")
+		})
+	}
+}
+
+// everyLook are command lines about backups that change nothing, and everyChange those that
+// do, in every form of output.
+func everyLook() [][]string {
+	var all [][]string
+	for _, form := range []string{"", "wide", "json", "yaml", "name", "jsonpath={.}"} {
+		for _, words := range [][]string{{"backup", "status", "nightly"}, {"restore", "status", "again"}, {"restore", "wait", "again", "--timeout", "1s"}, {"check", "sample", "--rules", "BACKUP,RESTORE"}} {
+			if form != "" {
+				words = append(words, "-o", form)
+			}
+			all = append(all, words)
+		}
+	}
+	for _, form := range []string{"junit", "sarif", "markdown"} {
+		all = append(all, []string{"check", "sample", "-o", form})
+	}
+	return all
+}
+
+func everyChange() [][]string {
+	var all [][]string
+	for _, words := range [][]string{
+		{"reconcile", "fdbbackup/nightly"}, {"reconcile", "fdbrestore/again"}, {"backup", "pause", "nightly"}, {"backup", "resume", "nightly"},
+		{"backup", "stop", "nightly"}, {"backup", "start", "nightly"},
+	} {
+		for _, flags := range [][]string{{"--dry-run"}, {"--dry-run", "-o", "json"}, {"--yes"}, {"--yes", "-o", "json"}, {"--yes", "-v"}} {
+			all = append(all, append(append([]string{}, words...), flags...))
+		}
+	}
+	return all
+}
+
+// Whatever a command says, runs, records or keeps: the secret of the store is in none of it.
+func TestNoSecretOfAStoreIsSaidRunOrKept(t *testing.T) {
+	theirs := "blobstore://key:" + storeSecret + "@store:443/nightly?bucket=fdb-backups&region=eu"
+	tests := map[string]func(*vault){
+		"in a file, where it belongs": func(v *vault) { v.runs() },
+		"in the account of the record": func(v *vault) {
+			v.runs()
+			v.place(func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key:" + storeSecret + "@store" })
+		},
+		"in an account that is none": func(v *vault) {
+			v.runs()
+			v.place(func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key:" + storeSecret })
+		},
+		"in a header of the record": func(v *vault) {
+			v.runs()
+			v.place(func(b *v1beta2.BlobStoreConfiguration) {
+				b.URLParameters = append(b.URLParameters, "header=Authorization:"+v1beta2.URLParameter(storeSecret))
+			})
+		},
+		"in the URL of a backup of somebody": func(v *vault) {
+			v.runs()
+			v.tool("fdbbackup", "abort", "-t", "default")
+			v.tool("fdbbackup", "start", "-z", "-t", "default", "-d", theirs)
+			v.world.FDB.Advance(time.Minute)
+		},
+		"in the URL of a restore of somebody": func(v *vault) {
+			v.runs()
+			v.fdbcli(`writemode on; clearrange "" \xff`)
+			v.tool("fdbrestore", "start", "--dest_cluster_file", "/var/dynamic-conf/fdb.cluster", "-t", "theirs", "-r", theirs)
+		},
+		"and the store does not answer": func(v *vault) { v.runs(); v.world.FDB.Advance(time.Minute); wrongCredentials(v) },
+	}
+	for name, given := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := newVault(t)
+			given(v)
+			v.ran = nil
+			for _, words := range append(everyLook(), everyChange()...) {
+				v.run(words...)
+				if strings.Contains(v.out.String()+v.err.String(), storeSecret) {
+					t.Errorf("%v: the secret was said\nstdout: %s\nstderr: %s", words, &v.out, &v.err)
+				}
+			}
+			v.holdsNoSecret()
+		})
+	}
+}
+
+// holdsNoSecret looks at what is left behind: what ran, the audit, Events, and what records
+// say of what was seen.
+func (v *vault) holdsNoSecret() {
+	v.t.Helper()
+	if strings.Contains(strings.Join(v.ran, "\n"), storeSecret) {
+		v.t.Errorf("the secret was an argument: %s", v.ran)
+	}
+	for _, e := range v.events {
+		if strings.Contains(e.Message, storeSecret) {
+			v.t.Errorf("the secret is in an Event: %s", e.Message)
+		}
+	}
+	kept := func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), storeSecret) {
+			v.t.Errorf("the secret is in %s", path)
+		}
+		return err
+	}
+	if err := filepath.WalkDir(v.env["XDG_STATE_HOME"], kept); err != nil {
+		v.t.Error(err)
+	}
+	b, pods := &v1beta2.FoundationDBBackup{}, &corev1.PodList{}
+	if err := v.api.Get(v.t.Context(), types.NamespacedName{Namespace: "fdb", Name: "nightly"}, b); err != nil {
+		v.t.Fatal(err)
+	}
+	if d := b.Status.BackupDetails; d != nil && strings.Contains(d.URL, storeSecret) {
+		v.t.Errorf("the secret is recorded: %s", d.URL)
+	}
+	if err := v.api.List(v.t.Context(), pods); err != nil {
+		v.t.Fatal(err)
+	}
+	for _, pod := range pods.Items {
+		if strings.Contains(pod.String(), storeSecret) {
+			v.t.Errorf("the secret is in pod %s", pod.Name)
+		}
+	}
+}
