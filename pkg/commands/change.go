@@ -188,6 +188,10 @@ func (e *Env) passesOver(ctx context.Context, key types.NamespacedName, c change
 	if c.reason != "" {
 		e.Holder += " (" + c.reason + ")"
 	}
+	return e.openPasses(ctx, key, c, audit)
+}
+
+func (e *Env) openPasses(ctx context.Context, key types.NamespacedName, c change, audit *auditor) (*passes, error) {
 	p := &passes{run: e.runOf(c), change: c, approved: approval{everything: c.agreed()}, audit: audit}
 	if e.planned != nil {
 		if err := p.adopt(e.planned, key); err != nil {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -135,7 +136,7 @@ func (g *given) environment() *Env {
 	*kube.KubeConfig = g.kubeconfig()
 	var in io.Reader = strings.NewReader("")
 	if g.input != nil {
-		in = strings.NewReader(*g.input)
+		in = iotest.OneByteReader(strings.NewReader(*g.input)) // a terminal gives a line at a time
 	}
 	e := &Env{
 		IOStreams:  genericiooptions.IOStreams{In: in, Out: &g.out, ErrOut: &g.err},

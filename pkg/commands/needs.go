@@ -65,6 +65,7 @@ func actingNeeds() []commandNeeds {
 		{"events", slices.Concat(required(theResource(), power{"list", "", "events", ""}), finding())},
 		{"plan", slices.Concat(looking(), operators())},
 		{"reconcile", reconciling()},
+		{"reconcile --with-backups", slices.Concat(required(withBackups(reconcilePowers())...), operators(), telling())},
 		{"reconcile fdbbackup", slices.Concat(required(backupPowers()...), operators(), telling())},
 		{"reconcile fdbrestore", slices.Concat(required(restorePowers()...), operators(), telling())},
 		{"reconcile --watch", slices.Concat(reconciling(), required(watchPowers()...))},

@@ -23,6 +23,8 @@ type planOptions struct {
 	coexist   bool
 	noHeaders bool
 	output    string
+	// withBackups plans for the cluster's backups and restores as well.
+	withBackups bool
 }
 
 func newPlan(env *Env) *cobra.Command {
@@ -57,6 +59,7 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
 	o.clusterFlag.add(cmd, env)
 	o.stepFlags.add(cmd)
 	cmd.Flags().BoolVar(&o.coexist, "coexist", false, "plan for a pass that acts beside a live operator")
+	cmd.Flags().BoolVar(&o.withBackups, "with-backups", false, "after the cluster, plan for all its backups, and then for all restores into it")
 	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "leave out the header row of the table")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "table", "table, wide, json or yaml")
 	complete(cmd, "output", func() []string { return planOutputs })
@@ -69,8 +72,14 @@ func (o planOptions) run(ctx context.Context, env *Env, args []string) error {
 	if !slices.Contains(planOutputs, o.output) {
 		return usagef("-o is one of %s, not %q", strings.Join(planOutputs, ", "), o.output)
 	}
-	if kind, name := recordKindOf(args); kind != nil {
+	if kind, name := recordKindOf(args); kind != nil && o.withBackups {
+		return usagef("--with-backups is for a cluster: it comes to %s/%s by itself", kind.short, name)
+	} else if kind != nil {
 		return o.runOn(ctx, env, kind, name)
+	}
+	asked := reconcileOptions{stepFlags: o.stepFlags, withBackups: o.withBackups, changeFlags: changeFlags{coexist: o.coexist}}
+	if err := asked.checkTogether(); err != nil {
+		return err
 	}
 	steps, err := o.steps()
 	if err != nil {
@@ -79,6 +88,9 @@ func (o planOptions) run(ctx context.Context, env *Env, args []string) error {
 	record, err := env.cluster(ctx, args, o.name, reads)
 	if err != nil {
 		return err
+	}
+	if o.withBackups {
+		return env.planTogether(ctx, types.NamespacedName{Namespace: record.Namespace, Name: record.Name}, asked, o)
 	}
 	return o.of(ctx, env, types.NamespacedName{Namespace: record.Namespace, Name: record.Name}, nil, steps)
 }
@@ -127,19 +139,23 @@ func (r *run) showPlan(ctx context.Context, o planOptions) error {
 }
 
 func (o planOptions) print(env *Env, v ui.PlanView) error {
-	switch o.output {
-	case "json":
-		return ui.WriteIndentedJSON(env.Out, v)
-	case "yaml":
-		text, err := yaml.Marshal(v)
-		if err != nil {
-			return err
-		}
-		_, err = env.Out.Write(text)
-		return err
-	default:
-		return ui.WritePlan(env.Out, v, ui.PlanOptions{Paint: env.paint(env.Out), Wide: o.output == "wide", NoHeaders: o.noHeaders})
+	if o.output == "json" || o.output == "yaml" {
+		return o.document(env, v)
 	}
+	return ui.WritePlan(env.Out, v, ui.PlanOptions{Paint: env.paint(env.Out), Wide: o.output == "wide", NoHeaders: o.noHeaders})
+}
+
+// document prints what scripts read, as JSON or YAML.
+func (o planOptions) document(env *Env, document any) error {
+	if o.output == "json" {
+		return ui.WriteIndentedJSON(env.Out, document)
+	}
+	text, err := yaml.Marshal(document)
+	if err != nil {
+		return err
+	}
+	_, err = env.Out.Write(text)
+	return err
 }
 
 // planEnd is how a plan ends for the shell: the answer to "is there something to

@@ -16,6 +16,8 @@ type reconcileOptions struct {
 	stepFlags
 	changeFlags
 	watchFlags
+	// withBackups has passes over the cluster's backups and restores follow each of its own.
+	withBackups bool
 }
 
 func newReconcile(env *Env) *cobra.Command {
@@ -45,6 +47,9 @@ and gives back what was locked; the same command again goes on from there.`,
   kubectl fdb plan sample-cluster -o json > plan.json
   kubectl fdb reconcile sample-cluster --plan plan.json --yes
 
+  # The cluster, then its backups, then restores into it
+  kubectl fdb reconcile sample-cluster --with-backups --yes --wait
+
   # Start a backup, or a restore, as its resource asks
   kubectl fdb reconcile fdbbackup/sample-backup --yes --wait
   kubectl fdb reconcile fdbrestore/sample-restore --wait`,
@@ -64,6 +69,7 @@ and gives back what was locked; the same command again goes on from there.`,
 	o.stepFlags.add(cmd)
 	o.changeFlags.add(cmd, "nothing is left to do")
 	o.watchFlags.add(cmd)
+	cmd.Flags().BoolVar(&o.withBackups, "with-backups", false, "after the cluster, all its backups, and then all restores into it")
 	cmd.Flags().StringVar(&o.confirmed, "confirm", "", "the name of the backup once more, where its data is to be deleted; with --plan, --yes and --reason")
 	completeWith(cmd, "confirm", backupKind.confirmed())
 	return cmd
@@ -85,6 +91,9 @@ func (o reconcileOptions) run(ctx context.Context, env *Env, args []string) erro
 		return err
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	if o.withBackups {
+		return env.reconcileTogether(ctx, key, o)
+	}
 	c := change{
 		changeFlags: o.changeFlags, words: o.words(key.Name), stages: steps, needs: o.powers(), partial: len(o.only)+len(o.skip) > 0,
 	}
@@ -99,6 +108,9 @@ func (o reconcileOptions) words(cluster string) []string {
 	words := []string{"reconcile", cluster}
 	if o.watch {
 		words = append(words, "--watch")
+	}
+	if o.withBackups {
+		words = append(words, "--with-backups")
 	}
 	if o.options.Adopt {
 		words = append(words, "--adopt")
@@ -129,6 +141,9 @@ func (o reconcileOptions) powers() []power {
 // check finds what is wrong with the flags before anything is read.
 func (o reconcileOptions) check(env *Env) ([]plan.Stage, error) {
 	if err := o.checkWatch(); err != nil {
+		return nil, err
+	}
+	if err := o.checkTogether(); err != nil {
 		return nil, err
 	}
 	if o.watch && o.plan != "" {

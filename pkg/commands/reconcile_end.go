@@ -109,7 +109,7 @@ func (p *passes) document(end error) any {
 
 func (p *passes) result(end error) ui.ReconcileResult {
 	r := ui.ReconcileResult{
-		Document: ui.NewDocument("ReconcileResult", p.env.metadata(p.key), p.env.Clock.Now(), ui.SourceLive),
+		Document: ui.NewDocument("ReconcileResult", p.env.metadata(p.run.record.named(p.key)), p.env.Clock.Now(), ui.SourceLive),
 		Outcome:  p.last.Outcome, Passes: p.count, Acted: p.acted, ExitCode: ExitCode(end), Last: ui.RecordPass(p.last),
 	}
 	if end != nil {

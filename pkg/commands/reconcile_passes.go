@@ -21,10 +21,12 @@ type passes struct {
 	count int
 	acted int
 	last  reconcile.PassDone
-	kept  error // why the Lease or the lock was not given back
-	why   summary
-	tell  func(reconcile.Event)
-	said  string // what was last said to be waited for
+	// trouble is what kept the last pass from running to its end.
+	trouble error
+	kept    error // why the Lease or the lock was not given back
+	why     summary
+	tell    func(reconcile.Event)
+	said    string // what was last said to be waited for
 	// paused is what was last seen of a pause, so that it is told once.
 	paused string
 

@@ -24,6 +24,8 @@ type recordKind struct {
 	stages  func() []plan.Stage
 	powers  func() []power
 	connect func(e *Env, key types.NamespacedName) (Session, error)
+	// cluster is the name of the cluster that a record is about.
+	cluster func(client.Object) string
 }
 
 var (
@@ -31,11 +33,23 @@ var (
 		short: "fdbbackup", plural: "foundationdbbackups", kind: "FoundationDBBackup", stages: stages.Backup, powers: backupPowers,
 		list:    func() client.ObjectList { return &v1beta2.FoundationDBBackupList{} },
 		connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectBackup(key) },
+		cluster: func(o client.Object) string {
+			if b, ok := o.(*v1beta2.FoundationDBBackup); ok {
+				return b.Spec.ClusterName
+			}
+			return ""
+		},
 	}
 	restoreKind = &recordKind{
 		short: "fdbrestore", plural: "foundationdbrestores", kind: "FoundationDBRestore", stages: stages.Restore, powers: restorePowers,
 		list:    func() client.ObjectList { return &v1beta2.FoundationDBRestoreList{} },
 		connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectRestore(key) },
+		cluster: func(o client.Object) string {
+			if r, ok := o.(*v1beta2.FoundationDBRestore); ok {
+				return r.Spec.DestinationClusterName
+			}
+			return ""
+		},
 	}
 )
 
@@ -96,6 +110,8 @@ func (o reconcileOptions) runOn(ctx context.Context, env *Env, kind *recordKind,
 // checkOn finds what is wrong with the flags before anything is read.
 func (o reconcileOptions) checkOn(env *Env, kind *recordKind, name string) ([]plan.Stage, error) {
 	switch {
+	case o.withBackups:
+		return nil, usagef("--with-backups is for a cluster: it comes to %s/%s by itself", kind.short, name)
 	case o.watch || o.metricsAddr != "":
 		return nil, usagef("--watch is for clusters; repeat passes over %s/%s with --wait", kind.short, name)
 	}

@@ -65,8 +65,8 @@ func (k *recordKind) names(ctx context.Context, env *Env, namespace string) ([]s
 		return nil, usage(fmt.Errorf("this Kubernetes cluster has no %s resources: %w", k.kind, err), "kubectl get crd "+k.plural+".apps.foundationdb.org")
 	}
 	var all []string
-	for _, r := range records {
-		all = append(all, r.GetName())
+	for _, record := range records {
+		all = append(all, record.GetName())
 	}
 	return all, err
 }

@@ -24,6 +24,7 @@ type watching struct {
 	follows Follower
 	pulse   *metrics.Pulse
 	ending  pace.Ending // how the last pass ended
+	others  *family     // the cluster's backups and restores; nil where it is about the cluster alone
 	told    string      // what was last said of that
 }
 
@@ -36,7 +37,11 @@ func (e *Env) watchOver(ctx context.Context, key types.NamespacedName, c change,
 	if err != nil {
 		return err
 	}
-	w := &watching{passes: p, watchFlags: flags, pace: &pace.Pace{Interval: p.interval, Resync: flags.resync}, bell: newBell(), pulse: &metrics.Pulse{}}
+	return e.watchPasses(ctx, &watching{passes: p, watchFlags: flags})
+}
+
+func (e *Env) watchPasses(ctx context.Context, w *watching) error {
+	w.pace, w.bell, w.pulse = &pace.Pace{Interval: w.interval, Resync: w.resync}, newBell(), &metrics.Pulse{}
 	if err := w.agree(ctx); err != nil {
 		return causeOf(ctx, err)
 	}
@@ -50,7 +55,7 @@ func (e *Env) watchOver(ctx context.Context, key types.NamespacedName, c change,
 			return w.conclude(ctx, err)
 		}
 		w.tellEnding()
-		if err := w.rest(ctx, w.pace.After(w.ending, w.last.RetryAfter)); err != nil {
+		if err := w.rest(ctx, w.pace.After(w.ending, w.retryAfter())); err != nil {
 			return w.conclude(ctx, err)
 		}
 	}
@@ -59,14 +64,18 @@ func (e *Env) watchOver(ctx context.Context, key types.NamespacedName, c change,
 // agree has everything approved that later passes may want: nobody is asked once a
 // watch has begun to change things.
 func (w *watching) agree(ctx context.Context) error {
+	const question = "Do this, and whatever later passes want, without asking again?"
 	if w.approved.everything {
 		return nil
+	}
+	if w.others != nil {
+		return w.others.agreeForGood(ctx, question)
 	}
 	view, err := w.show(ctx)
 	if err != nil {
 		return err
 	}
-	if err := w.env.agrees(ctx, view, "Do this, and whatever later passes want, without asking again?"); err != nil {
+	if err := w.env.agrees(ctx, view, question); err != nil {
 		return err
 	}
 	w.approved.everything = true
@@ -75,7 +84,9 @@ func (w *watching) agree(ctx context.Context) error {
 
 // prepare starts what runs beside the passes. The returned function ends it.
 func (w *watching) prepare(ctx context.Context) (stop func(), err error) {
-	w.tell = w.reporter()
+	if w.others == nil { // otherwise they tell under their names
+		w.tell = w.reporter()
+	}
 	w.follows, err = w.env.Follow(w.key, facetsOf(w.steps)|plan.Record, w.bell.ring, w.trouble())
 	if err != nil {
 		return nil, err
@@ -130,7 +141,10 @@ func (w *watching) one(ctx context.Context) error {
 		return errGone
 	}
 	w.ending = endingOf(w.last, w.kept)
-	return nil
+	if w.others == nil {
+		return nil
+	}
+	return w.others.follow(ctx)
 }
 
 func isGone(done reconcile.PassDone) bool {

@@ -12,7 +12,10 @@ import (
 // JSON returns a reporter that writes one JSON object per event and line. The
 // fields are documented in docs/events.md and only ever added to. Given to several
 // passes in a row, it counts them.
-func JSON(w io.Writer) func(reconcile.Event) {
+func JSON(w io.Writer) func(reconcile.Event) { return JSONOf(w, "") }
+
+// JSONOf is JSON for passes over one of several resources, which every line names.
+func JSONOf(w io.Writer, resource string) func(reconcile.Event) {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	pass := 0
@@ -21,15 +24,18 @@ func JSON(w io.Writer) func(reconcile.Event) {
 			pass++
 		}
 		// These types always encode. A reader that went away ends the process.
-		_ = encoder.Encode(record(e, pass))
+		_ = encoder.Encode(record(e, pass, resource))
 	}
 }
 
 // line is what every event begins with.
 type line struct {
 	Event string `json:"event"`
-	// Pass counts the passes of one run of the program from 1.
+	// Pass counts the passes of one run of the program, over one resource, from 1.
 	Pass int `json:"pass"`
+	// Resource is what the pass is about, where a run is about several: a cluster by its
+	// name, fdbbackup/NAME or fdbrestore/NAME.
+	Resource string `json:"resource,omitempty"`
 }
 
 // ActionRecord is an action as documents show it.
@@ -167,8 +173,8 @@ func RecordPass(p reconcile.PassDone) PassRecord {
 	return r
 }
 
-func record(e reconcile.Event, pass int) any {
-	head := func(event string) line { return line{event, pass} }
+func record(e reconcile.Event, pass int, resource string) any {
+	head := func(event string) line { return line{event, pass, resource} }
 	switch e := e.(type) {
 	case reconcile.PassStarted:
 		return passStarted{head("started"), e.Preview, e.Round, e.Stages}
@@ -202,8 +208,8 @@ func record(e reconcile.Event, pass int) any {
 
 func recordObserved(head line, e reconcile.Observed) observed {
 	o := observed{line: head, Facets: e.Facets.Names(), AsOf: known(e.Snapshot.Now)}
-	if e.Snapshot.Cluster != nil {
-		o.ResourceVersion = e.Snapshot.Cluster.ResourceVersion
+	if of := recordOf(e.Snapshot); of != nil {
+		o.ResourceVersion = of.GetResourceVersion()
 	}
 	if e.Snapshot.Database.Status != nil {
 		available := e.Snapshot.Database.Available()

@@ -15,7 +15,7 @@ func Lines(tell func(json.RawMessage)) func(reconcile.Event) {
 		if started, ok := e.(reconcile.PassStarted); ok && started.Round == 1 {
 			pass++
 		}
-		tell(Line(discreet(record(e, pass))))
+		tell(Line(discreet(record(e, pass, ""))))
 	}
 }
 

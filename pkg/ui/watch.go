@@ -28,7 +28,7 @@ var endings = map[pace.Ending]string{
 // NewResting is for a rest that begins now.
 func NewResting(pass int, e pace.Ending, reason string, r pace.Rest, now time.Time) Resting {
 	return Resting{
-		line: line{"resting", pass}, Ending: endings[e], Reason: oneLine(reason),
+		line: line{Event: "resting", Pass: pass}, Ending: endings[e], Reason: oneLine(reason),
 		NotBefore: known(now.Add(r.AtLeast)), NoLaterThan: known(now.Add(r.AtMost)),
 	}
 }
@@ -44,5 +44,5 @@ type Woken struct {
 
 // NewWoken is for the end of a rest.
 func NewWoken(pass int, changed bool, facets plan.Facet) Woken {
-	return Woken{line: line{"woken", pass}, Changed: changed, Facets: orEmpty(facets.Names())}
+	return Woken{line: line{Event: "woken", Pass: pass}, Changed: changed, Facets: orEmpty(facets.Names())}
 }

@@ -1,0 +1,198 @@
+package commands
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// family are passes over a cluster, its backups and the restores into it, in this order: a
+// backup needs a database, and a restore the agents of a backup. Each pass takes the Lease of
+// what it is about, and gives it back before the next begins.
+type family struct {
+	env     *Env
+	key     types.NamespacedName // of the cluster
+	options reconcileOptions
+	members []*passes // the cluster's come first
+	known   map[types.UID]*passes
+	out     *headed
+	// available is what the cluster's last pass saw of its database.
+	available bool
+}
+
+// checkTogether finds what makes no sense with --with-backups.
+func (o reconcileOptions) checkTogether() error {
+	switch {
+	case !o.withBackups:
+		return nil
+	case len(o.only)+len(o.skip) > 0:
+		return usagef("--only and --skip name the steps of one resource, and --with-backups is about several")
+	case o.plan != "":
+		return usagef("--plan is about one resource: without --with-backups, one after the other")
+	default:
+		return nil
+	}
+}
+
+// togetherPowers are what it takes to run passes over a cluster, its backups and restores.
+func (o reconcileOptions) togetherPowers() []power {
+	return withBackups(o.powers())
+}
+
+// withBackups adds to the powers that passes over a cluster take those over its backups and
+// restores, and of finding them.
+func withBackups(cluster []power) []power {
+	var needs []power
+	for _, p := range slices.Concat(cluster, backupPowers(), restorePowers(), findRecordPowers()) {
+		if !slices.Contains(needs, p) {
+			needs = append(needs, p)
+		}
+	}
+	return needs
+}
+
+// findRecordPowers are what it takes to find the backups and the restores of a cluster.
+func findRecordPowers() []power {
+	crd := v1beta2.GroupVersion.Group
+	return []power{{"list", crd, "foundationdbbackups", ""}, {"list", crd, "foundationdbrestores", ""}}
+}
+
+func (e *Env) family(key types.NamespacedName, o reconcileOptions) *family {
+	return &family{env: e, key: key, options: o, out: &headed{w: e.Out}, known: map[types.UID]*passes{}}
+}
+
+// reconcileTogether carries out what a cluster, its backups and its restores ask for.
+func (e *Env) reconcileTogether(ctx context.Context, key types.NamespacedName, o reconcileOptions) error {
+	if o.dryRun == dryRunClient {
+		output := "table"
+		if o.output == "json" {
+			output = "json"
+		}
+		return e.planTogether(ctx, key, o, planOptions{output: output})
+	}
+	t := e.family(key, o)
+	cluster, err := e.passesOver(ctx, key, t.change(nil))
+	if err != nil {
+		return err
+	}
+	t.join(cluster)
+	if o.watch {
+		return e.watchTogether(ctx, cluster, t)
+	}
+	if err := t.gather(ctx); err != nil {
+		return causeOf(ctx, err)
+	}
+	return t.all(ctx)
+}
+
+// change is what the command wants of a resource of a kind; nil is the cluster.
+func (t *family) change(kind *recordKind) change {
+	c := change{changeFlags: t.options.changeFlags, words: t.options.words(t.key.Name), needs: t.options.togetherPowers(), record: kind}
+	if kind == nil {
+		c.stages = stages.ClusterWith(t.options.options)
+		return c
+	}
+	c.stages = kind.stages()
+	return c
+}
+
+// gather finds the backups and the restores of the cluster, as they are now. Passes over what
+// was there before go on as they were.
+func (t *family) gather(ctx context.Context) error {
+	c, err := t.env.Client()
+	if err != nil {
+		return err
+	}
+	members := t.members[:1:1]
+	for _, kind := range []*recordKind{backupKind, restoreKind} {
+		records, err := kind.records(ctx, c, t.key.Namespace)
+		if err != nil {
+			return err
+		}
+		for _, record := range records {
+			if kind.cluster(record) != t.key.Name {
+				continue
+			}
+			p, err := t.member(ctx, kind, record)
+			if err != nil {
+				return err
+			}
+			members = append(members, p)
+		}
+	}
+	t.members = members
+	t.env.about = t.key
+	return nil
+}
+
+// member are the passes over one of them, those that were begun before if there are any.
+func (t *family) member(ctx context.Context, kind *recordKind, record client.Object) (*passes, error) {
+	if p := t.known[record.GetUID()]; p != nil {
+		return p, nil
+	}
+	c, key := t.change(kind), client.ObjectKeyFromObject(record)
+	p, err := t.env.openPasses(ctx, key, c, t.env.auditor(key, c))
+	if err != nil {
+		return nil, err
+	}
+	t.known[record.GetUID()] = p
+	t.join(p)
+	return p, nil
+}
+
+// join has passes tell what happens under the name of what they are about.
+func (t *family) join(p *passes) {
+	p.tell = p.reporterTo(t.out.under(p.subject()), p.subject())
+	if p.run.record == nil {
+		p.tell = all(p.tell, t.seesDatabase)
+		t.members = []*passes{p}
+	}
+}
+
+// seesDatabase notes whether the database is available, as often as it is looked at.
+func (t *family) seesDatabase(e reconcile.Event) {
+	if o, ok := e.(reconcile.Observed); ok && o.Facets&plan.Database != 0 {
+		t.available = o.Snapshot.Database.Available()
+	}
+}
+
+// reporterTo tells what happens in passes that are not alone on a stream.
+func (p *passes) reporterTo(w io.Writer, resource string) func(reconcile.Event) {
+	if p.output == "json" {
+		return ui.JSONOf(p.env.Out, resource)
+	}
+	return ui.Text(w, ui.TextOptions{Paint: p.env.paint(p.env.Out), Verbose: p.env.global.verbose > 0})
+}
+
+// headed writes what is said about several things, and whom it is about whenever that
+// changes.
+type headed struct {
+	w    io.Writer
+	last string
+}
+
+func (h *headed) under(name string) io.Writer { return chapter{h, name} }
+
+type chapter struct {
+	*headed
+	name string
+}
+
+func (s chapter) Write(text []byte) (int, error) {
+	if s.last != s.name {
+		s.last = s.name
+		if _, err := io.WriteString(s.w, s.name+"\n"); err != nil {
+			return 0, err
+		}
+	}
+	return s.w.Write(text)
+}

@@ -1,0 +1,268 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// planTogether shows what passes over all of them would do. No plan of one is kept back
+// because none could be made of another.
+func (e *Env) planTogether(ctx context.Context, key types.NamespacedName, o reconcileOptions, show planOptions) error {
+	t := e.family(key, o)
+	cluster := &passes{run: e.runOf(t.change(nil)), change: t.change(nil)}
+	if err := cluster.open(ctx, key); err != nil {
+		return err
+	}
+	t.join(cluster)
+	if err := t.gather(ctx); err != nil {
+		return causeOf(ctx, err)
+	}
+	var views []ui.PlanView
+	var ends []error
+	for _, p := range t.members {
+		view, done, err := p.preview(ctx)
+		if err != nil {
+			return causeOf(ctx, err)
+		}
+		views, ends = append(views, view), append(ends, planEnd(view, done))
+	}
+	if err := show.printAll(e, e.metadata(key), views); err != nil {
+		return err
+	}
+	return mostTelling(ends)
+}
+
+func (o planOptions) printAll(env *Env, m ui.Metadata, views []ui.PlanView) error {
+	if o.output == "json" || o.output == "yaml" {
+		return o.document(env, ui.NewPlanList(m, views))
+	}
+	for _, view := range views {
+		if err := o.print(env, view); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// all runs passes over all of them in turn, until nothing that can be waited for is left.
+func (t *family) all(ctx context.Context) error {
+	if err := t.agree(ctx, "Do all of this?"); err != nil {
+		return causeOf(ctx, err)
+	}
+	ctx, stop := withTimeout(ctx, t.env.Clock, t.options.timeout)
+	defer stop()
+	for {
+		err := t.round(ctx)
+		rest, again := t.rest()
+		if err != nil || !again {
+			return t.finish(ctx, err)
+		}
+		if err := t.env.pause(ctx, rest, t.waitsFor()); err != nil {
+			return t.finish(ctx, err)
+		}
+	}
+}
+
+// agree asks once whether what all of them would do may be done, and besides for the name of
+// what would lose data. Nothing has been changed yet.
+func (t *family) agree(ctx context.Context, question string) error {
+	if t.options.agreed() {
+		return nil
+	}
+	views, wanted := make([]ui.PlanView, len(t.members)), 0
+	for i, p := range t.members {
+		view, err := p.show(ctx)
+		if err != nil && ctx.Err() != nil {
+			return err
+		}
+		if err != nil { // its own pass will meet it; the others are not held up by it
+			t.env.talk("%s: %s", p.subject(), explain(err))
+			view = ui.PlanView{}
+		}
+		views[i] = view
+		wanted += len(view.Items)
+		p.approved.about(p.seen)
+	}
+	if wanted == 0 {
+		return nil
+	}
+	if err := t.env.confirm(ctx, question); err != nil {
+		return err
+	}
+	for i, p := range t.members {
+		if p.losesData(views[i]) {
+			if err := p.question(ctx, views[i]); err != nil {
+				return err
+			}
+		}
+		p.approved.add(views[i])
+	}
+	return nil
+}
+
+// round runs one pass over each. The error is one that ends the command.
+func (t *family) round(ctx context.Context) error {
+	for _, p := range t.members {
+		if why := t.notYet(p); why != "" {
+			p.holdUp(why)
+			continue
+		}
+		if err := t.one(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notYet is why it is not the turn of one of them: nothing is restored into a cluster whose
+// database was not seen to be available in this round.
+func (t *family) notYet(p *passes) string {
+	if p.run.record == restoreKind && !t.available {
+		return "waiting for the database of cluster " + t.key.Name + " to be available"
+	}
+	return ""
+}
+
+// holdUp stands for a pass that has to wait.
+func (p *passes) holdUp(why string) {
+	const delay = 10 * time.Second
+	p.trouble, p.last, p.why = nil, reconcile.PassDone{Outcome: reconcile.Waiting, RetryAfter: delay}, summary{}
+	p.tell(reconcile.StageDone{Stage: "StartRestore", Outcome: reconcile.Waiting, Reason: why})
+	p.why.report(reconcile.StageDone{Stage: "StartRestore", Outcome: reconcile.Waiting, Reason: why})
+}
+
+// one runs a pass over one of them, again where a person agrees to what it wants beyond what
+// was shown.
+func (t *family) one(ctx context.Context, p *passes) error {
+	if p.run.record == nil {
+		t.available = false // until it is seen again
+	}
+	for {
+		p.trouble = p.once(ctx)
+		if ctx.Err() != nil {
+			return causeOf(ctx, ctx.Err())
+		}
+		var beyond *reconcile.BeyondPlanError
+		if !errors.As(p.last.Stopped, &beyond) || !p.env.canBeAsked() {
+			return nil
+		}
+		p.env.talk("%s: %s", p.subject(), beyond.Error())
+		if err := p.ask(ctx); err != nil {
+			return causeOf(ctx, err)
+		}
+	}
+}
+
+// rest is how long to rest before the next round; again is false when none makes sense.
+func (t *family) rest() (rest time.Duration, again bool) {
+	if !t.options.wait {
+		return 0, false
+	}
+	rest = longestRest
+	for _, p := range t.members {
+		if p.mayImprove() {
+			rest, again = min(rest, restAfter(p.last, p.interval)), true
+		}
+	}
+	return max(rest, t.options.interval), again
+}
+
+// mayImprove reports whether another pass can end better.
+func (p *passes) mayImprove() bool {
+	why := p.trouble
+	if why == nil && passCode(p.last) == ExitUnreachable {
+		why = failureOf(p.last)
+	}
+	switch {
+	case why == nil:
+		p.since = time.Time{}
+		return p.worthWaiting()
+	case !p.bears(why):
+		return false
+	case p.since.IsZero():
+		p.since = p.env.Clock.Now()
+	}
+	return true
+}
+
+// waiting is the first of them that waits; the cluster's passes where none does.
+func (t *family) waiting() *passes {
+	for _, p := range t.members {
+		if p.mayImprove() {
+			return p
+		}
+	}
+	return t.members[0]
+}
+
+func (t *family) waitsFor() string { return t.waiting().subject() + ": " + t.waiting().waitsFor() }
+
+// finish sums up how it ended for each, and ends the command as the most telling of them.
+func (t *family) finish(ctx context.Context, err error) error {
+	ends := make([]error, len(t.members))
+	for i, p := range t.members {
+		ends[i] = p.end(ctx, p.trouble)
+	}
+	end := mostTelling(ends)
+	if err != nil {
+		end = t.waiting().end(ctx, err)
+	}
+	if t.options.output == "json" {
+		return errors.Join(ui.WriteJSON(t.env.Out, t.document(ends, end)), end)
+	}
+	for i, p := range t.members {
+		if p.hadNoTurn() {
+			fmt.Fprintf(t.env.Out, "%s: it had no turn yet\n", p.subject())
+			continue
+		}
+		fmt.Fprintln(t.env.Out, p.sentence(ends[i]))
+	}
+	return end
+}
+
+// hadNoTurn reports whether no pass ran over it, nor was held up.
+func (p *passes) hadNoTurn() bool { return p.count == 0 && p.why.reason == "" }
+
+func (t *family) document(ends []error, end error) ui.ReconcileResultList {
+	v := ui.ReconcileResultList{
+		Document: ui.NewDocument("ReconcileResultList", t.env.metadata(t.key), t.env.Clock.Now(), ui.SourceLive),
+		ExitCode: ExitCode(end),
+	}
+	for i, p := range t.members {
+		if p.hadNoTurn() {
+			continue
+		}
+		r := p.result(ends[i])
+		v.Outcome, v.Acted = max(v.Outcome, r.Outcome), v.Acted+r.Acted
+		v.Resources = append(v.Resources, ui.ResourceReconcile{
+			Resource: p.subject(), Outcome: r.Outcome, Passes: r.Passes, Acted: r.Acted, Reason: r.Reason, ExitCode: r.ExitCode,
+		})
+	}
+	return v
+}
+
+// tellingCodes are exit codes by how much they tell of several: what has to be mended first,
+// then what cannot be known, then what others or time will clear.
+var tellingCodes = []int{
+	ExitInternal, ExitUsage, ExitForbidden, ExitUnreachable, ExitUnconfirmed, ExitPartly, ExitRefused, ExitConflict, ExitWaiting, ExitNo,
+}
+
+// mostTelling is the end that a command over several things has: the most telling of theirs,
+// the first of its kind.
+func mostTelling(ends []error) error {
+	for _, code := range tellingCodes {
+		for _, end := range ends {
+			if end != nil && ExitCode(end) == code {
+				return end
+			}
+		}
+	}
+	return nil
+}

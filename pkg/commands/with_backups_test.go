@@ -1,0 +1,218 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// vaultOfAll has the API server list the vault's records, and those of another cluster.
+func vaultOfAll(t *testing.T) *vault {
+	t.Helper()
+	v := newVault(t)
+	b, r := &v1beta2.FoundationDBBackup{}, &v1beta2.FoundationDBRestore{}
+	for name, o := range map[string]client.Object{"nightly": b, "again": r} {
+		if err := v.api.Get(t.Context(), types.NamespacedName{Namespace: "fdb", Name: name}, o); err != nil {
+			t.Fatal(err)
+		}
+		o.SetResourceVersion("")
+	}
+	other := b.DeepCopy()
+	other.Name, other.UID, other.Spec.ClusterName = "another", "c", "other-cluster"
+	v.objects = []client.Object{b, r, other}
+	return v
+}
+
+func TestAClusterItsBackupsAndItsRestoresGoInOrder(t *testing.T) {
+	v := vaultOfAll(t)
+	out := v.must(ExitNo, "ApplyAgents", "plan", "sample", "--with-backups")
+	if strings.Contains(out, "another") || strings.Index(out, "sample: ") > strings.Index(out, "fdbbackup/nightly: ") || strings.Index(out, "fdbbackup/nightly: ") > strings.Index(out, "fdbrestore/again: ") {
+		t.Errorf("got %s", out)
+	}
+	v.must(ExitRefused, "not restorable to any version", "reconcile", "sample", "--with-backups", "--yes", "--wait")
+	out = v.out.String()
+	v.world.FDB.Advance(time.Minute)
+	want := "sample: as it should be; nothing was to do\nfdbbackup/nightly: as it should be, after "
+	if !strings.Contains(out, want) || !strings.Contains(out, "start a backup on tag default") {
+		t.Errorf("got %s", out)
+	}
+	if strings.Index(out, "fdbbackup/nightly\n") > strings.Index(out, "StartBackup ") {
+		t.Errorf("what is said does not stand under its name: %s", out)
+	}
+	v.must(ExitDone, "fdbrestore/again: as it should be, after", "reconcile", "sample", "--with-backups", "--yes", "--wait")
+	v.must(ExitDone, "", "reconcile", "sample", "--with-backups", "--yes")
+	v.must(ExitDone, "", "plan", "sample", "--with-backups")
+}
+
+func TestEveryLineOfSeveralResourcesNamesItsOwn(t *testing.T) {
+	v := vaultOfAll(t)
+	v.fdbcli("writemode on; set greeting hello")
+	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.world.FDB.Advance(time.Minute)
+	out := v.must(ExitRefused, "", "reconcile", "sample", "--with-backups", "--yes", "--wait", "-o", "json")
+	seen := map[string]bool{}
+	var last struct {
+		Kind      string
+		ExitCode  int
+		Outcome   string
+		Resources []struct {
+			Resource, Outcome, Reason string
+			ExitCode                  int
+		}
+	}
+	for line := range bytes.Lines([]byte(out)) {
+		var e struct{ Event, Resource string }
+		if err := json.Unmarshal(line, &e); err != nil || json.Unmarshal(line, &last) != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if e.Event != "" {
+			seen[e.Resource] = true
+		}
+	}
+	if len(seen) != 3 || !seen["sample"] || !seen["fdbbackup/nightly"] || !seen["fdbrestore/again"] {
+		t.Errorf("resources %v", seen)
+	}
+	if last.Kind != "ReconcileResultList" || last.ExitCode != ExitRefused || len(last.Resources) != 3 || last.Resources[1].ExitCode != ExitDone ||
+		!strings.Contains(last.Resources[2].Reason, "non-empty destination database") {
+		t.Errorf("the last line is %+v", last)
+	}
+	v.fdbcli(`writemode on; clearrange "" \xff`)
+	valid(t, "plan --with-backups", []byte(v.must(ExitNo, "", "plan", "sample", "--with-backups", "-o", "json")))
+	valid(t, "reconcile --with-backups", []byte(out))
+}
+
+// One question is for all, and shows the restore as well.
+func TestOneQuestionIsForAllOfACluster(t *testing.T) {
+	for answer, want := range map[string]int{"y\n": ExitWaiting, "n\n": ExitUnconfirmed} {
+		v := vaultOfAll(t)
+		v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+		v.world.FDB.Advance(time.Minute)
+		v.ran, v.input = nil, &answer
+		v.must(want, "restore everything", "reconcile", "sample", "--with-backups")
+		if n := strings.Count(v.err.String(), "[y/N]"); n != 1 {
+			t.Errorf("%d questions: %s", n, &v.err)
+		}
+		if started := strings.Contains(strings.Join(v.ran, "\n"), "fdbrestore start"); started != (want != ExitUnconfirmed) {
+			t.Errorf("after %q the restore was started: %t", answer, started)
+		}
+	}
+}
+
+func TestNothingIsRestoredWhileTheDatabaseIsAway(t *testing.T) {
+	v := vaultOfAll(t)
+	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.world.FDB.Advance(time.Minute)
+	for name := range v.world.Pods {
+		v.world.KillServers(name)
+	}
+	v.ran = nil
+	v.run("reconcile", "sample", "--with-backups", "--yes")
+	if !strings.Contains(v.out.String(), "waiting for the database of cluster sample to be available") || strings.Contains(strings.Join(v.ran, "\n"), "fdbrestore start") {
+		t.Errorf("%s%s%v", &v.out, &v.err, v.ran)
+	}
+}
+
+// A script that reconciles everything does not lose data on its way, and is told how.
+func TestWithBackupsNoDataIsDeletedUnasked(t *testing.T) {
+	again := func(t *testing.T) *vault {
+		v := doomed(t)
+		b := &v1beta2.FoundationDBBackup{}
+		if err := v.api.Get(t.Context(), types.NamespacedName{Namespace: "fdb", Name: "nightly"}, b); err != nil {
+			t.Fatal(err)
+		}
+		b.ResourceVersion = ""
+		v.objects = []client.Object{b}
+		return v
+	}
+	const then = "hint: then: kubectl fdb reconcile fdbbackup/nightly --plan plan.json --yes --confirm nightly --reason"
+	t.Run("once", func(t *testing.T) {
+		v := again(t)
+		v.must(ExitUnconfirmed, then, "reconcile", "sample", "--with-backups", "--yes")
+		if v.deleted() {
+			t.Error("deleted")
+		}
+	})
+	t.Run("watching", func(t *testing.T) {
+		v := again(t)
+		w := &watched{given: v.given, steps: []func(){func() {}, func() {}}}
+		if code := w.run("--with-backups", "--yes"); code != ExitDone || v.deleted() ||
+			strings.Count(v.err.String(), then) != 1 || !strings.Contains(v.err.String(), lossNotWatched) {
+			t.Errorf("exit code %d, deleted %t: %s%s", code, v.deleted(), &v.out, &v.err)
+		}
+	})
+	t.Run("by name", func(t *testing.T) {
+		v := again(t)
+		v.input = new("y\nnightly\n")
+		v.must(ExitDone, "Type the name of the backup", "reconcile", "sample", "--with-backups")
+		if !v.deleted() {
+			t.Error("not deleted")
+		}
+	})
+}
+
+func TestAWatchLooksAfterBackupsAndNewOnes(t *testing.T) {
+	v := vaultOfAll(t)
+	all := v.objects
+	v.objects = nil
+	w := &watched{given: v.given, steps: []func(){func() { v.objects = all }, func() {}, func() {}}}
+	if code := w.run("--with-backups", "--yes"); code != ExitDone {
+		t.Errorf("exit code %d: %s", code, &v.err)
+	}
+	if !strings.Contains(v.out.String(), "start a backup on tag default") || !strings.Contains(v.out.String(), "restore everything") {
+		t.Errorf("got %s%s", &v.out, &v.err)
+	}
+}
+
+func TestWhatIsWrongWithWithBackups(t *testing.T) {
+	tests := map[string]struct {
+		args   []string
+		denied []string
+		want   int
+		says   string
+	}{
+		"steps":              {args: []string{"reconcile", "sample", "--only", "AddPods", "--yes"}, want: ExitUsage, says: "the steps of one resource"},
+		"a plan":             {args: []string{"reconcile", "sample", "--plan", "plan.json", "--yes"}, want: ExitUsage, says: "--plan is about one resource"},
+		"steps of a plan":    {args: []string{"plan", "sample", "--skip", "AddPods"}, want: ExitUsage, says: "the steps of one resource"},
+		"a backup":           {args: []string{"reconcile", "fdbbackup/nightly", "--yes"}, want: ExitUsage, says: "--with-backups is for a cluster"},
+		"a plan of a backup": {args: []string{"plan", "fdbbackup/nightly"}, want: ExitUsage, says: "--with-backups is for a cluster"},
+		"a missing right": {
+			args: []string{"reconcile", "sample", "--yes"}, denied: []string{"list foundationdbrestores.apps.foundationdb.org"},
+			want: ExitForbidden, says: "list foundationdbrestores.apps.foundationdb.org; nothing was changed",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := vaultOfAll(t)
+			v.denied = tc.denied
+			v.must(tc.want, tc.says, append(tc.args, "--with-backups")...)
+			if len(v.ran) > 0 {
+				t.Errorf("ran %v", v.ran)
+			}
+		})
+	}
+}
+
+func TestTheMostTellingEnd(t *testing.T) {
+	refused, waits := &failure{code: ExitRefused}, &failure{code: ExitWaiting}
+	tests := map[string]struct {
+		ends []error
+		want int
+	}{
+		"all well":         {[]error{nil, nil}, ExitDone},
+		"one waits":        {[]error{nil, waits}, ExitWaiting},
+		"one is refused":   {[]error{waits, refused, nil}, ExitRefused},
+		"one is not known": {[]error{waits, &failure{code: ExitUsage}, refused}, ExitUsage},
+	}
+	for name, tc := range tests {
+		if got := ExitCode(mostTelling(tc.ends)); got != tc.want {
+			t.Errorf("%s: %d, want %d", name, got, tc.want)
+		}
+	}
+}

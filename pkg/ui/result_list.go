@@ -1,0 +1,52 @@
+package ui
+
+import (
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+)
+
+// ReconcileResultList is the last line of `reconcile --with-backups -o json`: how it ended for
+// a cluster, its backups and its restores, in the order of their passes.
+type ReconcileResultList struct {
+	Document
+	// Outcome is the worst of all.
+	Outcome reconcile.Outcome `json:"outcome"`
+	// Acted counts the actions over all resources that ran without an error.
+	Acted int `json:"acted"`
+	// ExitCode is what the program ends with: the most telling of all.
+	ExitCode  int                 `json:"exitCode"`
+	Resources []ResourceReconcile `json:"resources"`
+}
+
+// ResourceReconcile is how it ended for one of them.
+type ResourceReconcile struct {
+	// Resource is a cluster's name, fdbbackup/NAME or fdbrestore/NAME.
+	Resource string            `json:"resource"`
+	Outcome  reconcile.Outcome `json:"outcome"`
+	// Passes is how many passes ran; 0 where it was not its turn.
+	Passes int `json:"passes"`
+	Acted  int `json:"acted"`
+	// Reason is what keeps it from being as its spec asks; empty when nothing does.
+	Reason   string `json:"reason,omitempty"`
+	ExitCode int    `json:"exitCode"`
+}
+
+// PlanListView is what passes over a cluster, its backups and its restores would do, in their
+// order.
+type PlanListView struct {
+	Document
+	Plans []PlanView `json:"plans"`
+}
+
+// NewPlanList is the list of plans that were made one after the other. It is as old as the
+// oldest of them.
+func NewPlanList(m Metadata, plans []PlanView) PlanListView {
+	v := PlanListView{Document: NewDocument("PlanList", m, time.Time{}, SourceLive), Plans: orEmpty(plans)}
+	for _, p := range plans {
+		if v.AsOf == nil || p.AsOf != nil && p.AsOf.Before(*v.AsOf) {
+			v.AsOf = p.AsOf
+		}
+	}
+	return v
+}
