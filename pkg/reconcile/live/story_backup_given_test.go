@@ -1,0 +1,163 @@
+package live_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/exp/golden"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// backupStory is what happens to a backup and a restore, and what every pass has to say about
+// it. Its golden file is meant to be read.
+type backupStory struct {
+	*vault
+	text   bytes.Buffer
+	passes int
+}
+
+// newBackupStory begins with a cluster that is up, and the record of a backup that nobody has
+// started.
+func newBackupStory(t *testing.T) *backupStory {
+	t.Helper()
+	return &backupStory{vault: newVault(t)}
+}
+
+// running goes on from a backup that runs and can be restored, without the words for that.
+func (st *backupStory) running() *backupStory {
+	st.t.Helper()
+	st.backupPasses(30 * time.Second)
+	st.text.Reset()
+	st.passes = 0
+	return st
+}
+
+// tell says what happens between passes.
+func (st *backupStory) tell(format string, args ...any) {
+	fmt.Fprintf(&st.text, "\n## %s\n", fmt.Sprintf(format, args...))
+}
+
+// asks says which change of the record comes, and makes it.
+func (st *backupStory) asks(what string, edit func(*v1beta2.FoundationDBBackupSpec)) {
+	st.t.Helper()
+	st.tell("%s", what)
+	st.change(func(b *v1beta2.FoundationDBBackup) { edit(&b.Spec) })
+}
+
+// backupPasses makes passes over the backup at a pace until one has nothing to do.
+func (st *backupStory) backupPasses(pace time.Duration) {
+	st.t.Helper()
+	const most = 12
+	for range most {
+		if st.pass(st.backup, stages.Backup()).Outcome == reconcile.Done {
+			return
+		}
+		st.elapse(pace)
+	}
+	st.t.Fatalf("no end:%s", st.text.String())
+}
+
+// elapse lets time pass, and Kubernetes work.
+func (st *backupStory) elapse(d time.Duration) {
+	st.t.Helper()
+	st.kubelet()
+	st.nodes.FDB.Advance(d)
+}
+
+func (st *backupStory) pass(w worldOfBackups, all []plan.Stage) reconcile.PassDone {
+	st.t.Helper()
+	st.passes++
+	fmt.Fprintf(&st.text, "\n# Pass %d at %s\n", st.passes, st.world.Clock.Now().Format("15:04:05"))
+	p := reconcile.Pass{Stages: all, Observer: w, Actor: w, Seed: 42, Report: ui.Text(&st.text, ui.TextOptions{})}
+	done, err := p.Run(st.t.Context())
+	if err != nil {
+		st.t.Fatal(err)
+	}
+	if done.Outcome == reconcile.Done {
+		fmt.Fprintln(&st.text, "nothing to do")
+	}
+	return done
+}
+
+// ends compares the story with its golden file. No story tells a secret, and none runs one.
+func (st *backupStory) ends() {
+	st.t.Helper()
+	if strings.Contains(st.text.String()+fmt.Sprint(st.ran), storeSecret) {
+		st.t.Error("the secret was said or run")
+	}
+	golden.RequireEqual(st.t, st.text.Bytes())
+}
+
+// kubelet does what Kubernetes does with deployments of agents: it makes the pods that are
+// missing, and ends those that nobody wants.
+func (v *vault) kubelet() {
+	v.t.Helper()
+	all := &appsv1.DeploymentList{}
+	if err := v.api.List(v.t.Context(), all); err != nil {
+		v.t.Fatal(err)
+	}
+	wanted := map[string]bool{}
+	for _, d := range all.Items {
+		for i := range *d.Spec.Replicas {
+			wanted[fmt.Sprintf("%s-%d", d.Name, i)] = true
+		}
+	}
+	for name := range v.agents {
+		if !wanted[name] || !v.hasPod(name) {
+			v.endAgent(name)
+		}
+	}
+	v.runDeployments()
+}
+
+func (v *vault) hasPod(name string) bool {
+	return v.api.Get(v.t.Context(), types.NamespacedName{Namespace: key.Namespace, Name: name}, &corev1.Pod{}) == nil
+}
+
+// endAgent ends an agent, and its pod.
+func (v *vault) endAgent(name string) {
+	v.t.Helper()
+	v.agents[name].Stop()
+	delete(v.agents, name)
+	pod := &corev1.Pod{}
+	pod.Name, pod.Namespace = name, key.Namespace
+	if err := client.IgnoreNotFound(v.api.Delete(v.t.Context(), pod)); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// unready has the pods of all agents end as pods whose node went away: they are there, and
+// nobody gets into them.
+func (v *vault) unready() {
+	v.t.Helper()
+	for name := range v.agents {
+		pod := &corev1.Pod{}
+		if err := v.api.Get(v.t.Context(), types.NamespacedName{Namespace: key.Namespace, Name: name}, pod); err != nil {
+			v.t.Fatal(err)
+		}
+		pod.Status.ContainerStatuses[0].Ready = false
+		if err := v.api.Status().Update(v.t.Context(), pod); err != nil {
+			v.t.Fatal(err)
+		}
+	}
+	d := &appsv1.Deployment{}
+	if err := v.api.Get(v.t.Context(), types.NamespacedName{Namespace: key.Namespace, Name: "nightly-backup-agents"}, d); err != nil {
+		v.t.Fatal(err)
+	}
+	d.Status.ReadyReplicas = 0
+	if err := v.api.Status().Update(v.t.Context(), d); err != nil {
+		v.t.Fatal(err)
+	}
+}
