@@ -40,8 +40,11 @@ type changeFlags struct {
 	reversible bool
 	// dangerous is true for a command that may lose data: a yes is not enough.
 	dangerous bool
-	// confirmed is the name of the cluster, said once more; empty when nobody did.
+	// confirmed is the name of the cluster or of the record, said once more; empty when
+	// nobody did.
 	confirmed string
+	// named is the kind of the record whose name that is; empty for a cluster.
+	named string
 }
 
 // add adds the flags; waitsFor ends the sentence "repeat passes until …".
@@ -100,7 +103,7 @@ func (f changeFlags) check(env *Env) (err error) {
 	case f.dryRun == dryRunNone && f.dangerous && !f.agreed() && !env.IsTerminal(env.In):
 		return &failure{
 			code: ExitUnconfirmed, err: errors.New("data may be lost, so that --yes is not enough without a terminal; nothing was changed"),
-			hints: []string{"--yes --confirm CLUSTER --plan FILE --reason TEXT, all of them; --dry-run -o json prints the plan"},
+			hints: []string{"--yes --confirm " + f.placeholder() + " --plan FILE --reason TEXT, all of them; --dry-run -o json prints the plan"},
 		}
 	}
 	if env.Overrides, err = f.gates(); err != nil || f.plan == "" {

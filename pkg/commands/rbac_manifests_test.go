@@ -49,7 +49,7 @@ func TestTheRolesOfAWatchGrantWhatItAsksFor(t *testing.T) {
 }
 
 func TestTheRoleForBackupsGrantsWhatTheirPassesAskForAndNoMore(t *testing.T) {
-	needed := slices.Concat(backupPowers(), restorePowers(), findRecordPowers())
+	needed := slices.Concat(backupPowers(), restorePowers(), findRecordPowers(), abortPowers())
 	rules := rulesOf(t, "backups.yaml")
 	for _, p := range needed {
 		if !granted(rules, p) {

@@ -164,6 +164,11 @@ func restorePowers() []power {
 	)
 }
 
+// abortPowers are what it takes to end a restore, once it is known to be no other record's.
+func abortPowers() []power {
+	return append(restorePowers(), power{"list", v1beta2.GroupVersion.Group, "foundationdbrestores", ""})
+}
+
 // recordPowers are what both take: tools in pods of agents, and a Lease.
 func recordPowers() []power {
 	return []power{

@@ -89,8 +89,8 @@ func (o replaceOptions) run(ctx context.Context, env *Env, args []string) error 
 	if err != nil {
 		return err
 	}
-	if o.confirmed != "" && o.confirmed != record.Name {
-		return &failure{code: ExitUnconfirmed, err: fmt.Errorf("--confirm %s is not the name of the cluster, which is %s; nothing was changed", o.confirmed, record.Name)}
+	if err := o.confirmedAs(record.Name); err != nil {
+		return err
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	chosen, err := o.choose(ctx, env, key)

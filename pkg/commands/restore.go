@@ -17,9 +17,9 @@ import (
 func newRestore(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore",
-		Short: "Show how far restores are, and wait for them",
+		Short: "Show how far restores are, wait for them, abort them",
 	}
-	cmd.AddCommand(newRestoreStatus(env), newRestoreWait(env))
+	cmd.AddCommand(newRestoreStatus(env), newRestoreWait(env), newRestoreAbort(env))
 	asParent(cmd, "what of restores?", "command", "about restores")
 	return cmd
 }

@@ -82,6 +82,8 @@ func NewRestoreStatusView(m Metadata, f RestoreFacts, h *RestoreHistory) Restore
 		v.tell(*f.Own, h, f.RestoreStatus.AsOf)
 	case f.Started && r.Status.State == fdb.RestoreCompleted:
 		v.State, v.Done, v.Over, v.Summary = new(fdb.RestoreCompleted), new(true), true, "it is done, as was recorded; another restore has taken its place in the database's list"
+	case f.Started && r.Status.State == fdb.RestoreAborted:
+		v.State, v.Done, v.Over, v.Summary = new(fdb.RestoreAborted), new(false), true, "it was aborted, as was recorded; another restore has taken its place in the database's list"
 	case f.Started:
 		v.Done, v.Over, v.State = new(false), true, new("")
 		v.Summary = "the record says that it was started, and the database does not know of it"
@@ -115,7 +117,7 @@ func (v *RestoreStatusView) tell(r fdb.RestoreStatus, h *RestoreHistory, at time
 	case *v.Done:
 		v.Summary = fmt.Sprintf("it is done: %s written, as of version %d", bytesWords(r.BytesWritten), r.Version)
 	case v.Over:
-		v.Summary = "it was aborted: the database is unlocked, with a part of the data in it"
+		v.Summary = "it was aborted, which unlocked the database; " + leftBehind(r)
 	default:
 		v.Summary = fmt.Sprintf("it is %s, and the database is locked: %s", r.State, v.progress())
 	}

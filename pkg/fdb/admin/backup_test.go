@@ -258,3 +258,72 @@ func TestAChangeThatNobodyCanSeeIsUnknown(t *testing.T) {
 		t.Errorf("got %s: %v", admin.KindOf(err), err)
 	}
 }
+
+func TestARestoreIsAbortedAndNoOther(t *testing.T) {
+	s := newSite(t)
+	s.fill(t, "writemode on; set greeting hello")
+	if err := s.backups.Start(t.Context(), fdb.BackupStart{URL: nightly, Tag: "default"}, seven); err != nil {
+		t.Fatal(err)
+	}
+	s.Advance(time.Minute)
+	s.fill(t, `writemode on; clearrange "" \xff`)
+	if err := s.backups.StartRestore(t.Context(), fdb.RestoreStart{URL: nightly}); err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.backups.Restores(t.Context())
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if err := s.backups.AbortRestore(t.Context(), "default", "another"); admin.KindOf(err) != admin.KindRefused {
+		t.Errorf("another restore: %v", err)
+	}
+	if now, err := s.backups.Restores(t.Context()); err != nil || !now[0].Active() {
+		t.Errorf("%+v, %v", now, err)
+	}
+	if d, err := s.backups.Database(t.Context()); err != nil || !d.Cluster.DatabaseLockState.Locked {
+		t.Errorf("the database is not locked: %v", err)
+	}
+	for range 2 {
+		if err := s.backups.AbortRestore(t.Context(), "default", all[0].UID); err != nil {
+			t.Error(err)
+		}
+	}
+	if now, err := s.backups.Restores(t.Context()); err != nil || now[0].State != fdb.RestoreAborted {
+		t.Errorf("%+v, %v", now, err)
+	}
+	if d, err := s.backups.Database(t.Context()); err != nil || d.Cluster.DatabaseLockState.Locked {
+		t.Errorf("the database is locked: %v", err)
+	}
+	aborts := slices.DeleteFunc(slices.Clone(*s.pod.argv), func(argv []string) bool { return !slices.Contains(argv, "abort") })
+	if len(aborts) != 1 {
+		t.Errorf("ran %v", aborts)
+	}
+}
+
+// An abort that is cut off may have worked, and one that came too late did not.
+func TestWhatBecameOfAnAbortIsReadBack(t *testing.T) {
+	line := func(state string) admin.Result {
+		return admin.Result{Stdout: []byte("Tag: default  UID: b6322a78ff117ca3896cd069545eb293  State: " + state + "  Blocks: 0/0  BlocksInProgress: 0  Files: 0  BytesWritten: 0  " +
+			"CurrentVersion: -1 FirstConsistentVersion: 0  ApplyVersionLag: 0  LastError: None  URL: " + nightly + "  Range: ''-'\\xff'  AddPrefix: ''  RemovePrefix: ''  Version: 42\n\n\n")}
+	}
+	cutOff := admin.Result{ExitCode: 124}
+	tests := map[string]struct {
+		answers []admin.Result
+		want    admin.Kind
+	}{
+		"it worked":                 {[]admin.Result{line("running"), cutOff, line("aborted")}, ""},
+		"it did not":                {[]admin.Result{line("running"), cutOff, line("running")}, admin.KindUnknownResult},
+		"nobody can tell":           {[]admin.Result{line("running"), cutOff, fails("ERROR: timed out")}, admin.KindUnknownResult},
+		"it was done before":        {[]admin.Result{line("completed")}, admin.KindRefused},
+		"it was done meanwhile":     {[]admin.Result{line("running"), {Stdout: []byte("RESTORE_ABORT Tag: default  State: completed\n")}, line("completed")}, ""},
+		"nobody answers beforehand": {[]admin.Result{fails("ERROR: timed out")}, admin.KindUnparsed},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := admin.NewBackups(&scripted{tt.answers}, nil).AbortRestore(t.Context(), "default", "b6322a78ff117ca3896cd069545eb293")
+			if admin.KindOf(err) != tt.want {
+				t.Errorf("got %s: %v", admin.KindOf(err), err)
+			}
+		})
+	}
+}

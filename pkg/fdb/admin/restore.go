@@ -46,3 +46,42 @@ func (b *Backups) StartRestore(ctx context.Context, start fdb.RestoreStart) erro
 func isNew(r fdb.RestoreStatus, before []fdb.RestoreStatus) bool {
 	return !slices.ContainsFunc(before, func(o fdb.RestoreStatus) bool { return o.UID == r.UID })
 }
+
+// AbortRestore ends a restore that is not done, and no other one on its tag. One that was
+// aborted already is no error; one that is done is.
+func (b *Backups) AbortRestore(ctx context.Context, tag, uid string) error {
+	doing := "aborting the restore of tag " + tag
+	before, err := b.Restores(ctx)
+	if err != nil {
+		return err
+	}
+	switch own := restoreWith(before, uid); {
+	case own == nil || own.Tag != tag:
+		return &Error{Kind: KindRefused, Doing: doing, Detail: "the database does not know of the restore " + uid + " any more"}
+	case own.State == fdb.RestoreAborted:
+		return nil
+	case !own.Active():
+		return &Error{Kind: KindRefused, Doing: doing, Detail: "it is " + own.State + " by now"}
+	}
+	m := mutation{
+		doing: doing, succeeded: says("RESTORE_ABORT Tag: " + tag + "  State: "),
+		inForce: func(ctx context.Context) (bool, error) {
+			after, err := b.Restores(ctx)
+			own := restoreWith(after, uid)
+			return err == nil && own != nil && !own.Active(), err
+		},
+	}
+	return b.runMutation(ctx, []string{"fdbrestore", "abort", "--dest_cluster_file", fdb.BackupClusterFile, "-t", tag}, m)
+}
+
+func restoreWith(all []fdb.RestoreStatus, uid string) *fdb.RestoreStatus {
+	if i := slices.IndexFunc(all, func(r fdb.RestoreStatus) bool { return r.UID == uid }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// Database is the status document of the database, asked in a pod of agents.
+func (b *Backups) Database(ctx context.Context) (*fdb.Status, error) {
+	return NewFDBCLI(b.transport, FDBCLIOptions{ClusterFiles: []string{fdb.BackupClusterFile}}).Status(ctx)
+}

@@ -60,6 +60,20 @@ func (w *RestoreWorld) Observe(ctx context.Context, into *plan.Snapshot, facets 
 		}
 		into.RestoreStatus = facts
 	}
+	if facets&plan.OtherRestores != 0 {
+		others, err := w.readOtherRestores(ctx)
+		if err != nil {
+			return w.explain(err)
+		}
+		into.OtherRestores = others
+	}
+	if facets&plan.Database != 0 {
+		facts, err := w.askDatabase(ctx)
+		if err != nil {
+			return w.explain(err)
+		}
+		into.Database = facts
+	}
 	into.Now = w.Clock.Now().UTC()
 	return nil
 }
@@ -157,6 +171,8 @@ func (w *RestoreWorld) Act(ctx context.Context, a plan.Action) error {
 		return w.writeRestoreStatus(ctx, a.Status)
 	case plan.StartRestore:
 		return w.startRestore(ctx, a)
+	case plan.AbortRestore:
+		return w.abortRestore(ctx, a)
 	}
 	return fmt.Errorf("%s: that is not for a pass over a restore", a.Describe())
 }
@@ -165,10 +181,7 @@ func (w *RestoreWorld) Act(ctx context.Context, a plan.Action) error {
 // started is noted as such again. Whatever else goes wrong leaves the note: to look once
 // more is better than to restore twice.
 func (w *RestoreWorld) startRestore(ctx context.Context, a plan.StartRestore) error {
-	tools, err := w.tools(w.agents, w.restore.Spec.CustomParameters)
-	if err == nil && tools == nil {
-		err = errors.New(noAgent)
-	}
+	tools, err := w.acting()
 	if err != nil {
 		return fmt.Errorf("starting the restore: %w", err)
 	}

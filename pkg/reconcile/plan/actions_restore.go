@@ -80,3 +80,29 @@ func (a StartRestore) Subject() string { return a.Cluster }
 func (StartRestore) effect() Effect {
 	return Effect{Stale: Restore | RestoreStatus | Database, Impact: DataRestore}
 }
+
+// AbortRestore ends a restore that is not done. FoundationDB unlocks the database, with
+// whatever was written so far in it.
+type AbortRestore struct {
+	Restore string `json:"restore"`
+	Cluster string `json:"cluster"`
+	Tag     string `json:"tag"`
+	// UID is the restore's own in the database: another one on the tag is left alone.
+	UID string `json:"uid"`
+	// URL is where it restores from, without secrets, and Version what it restores.
+	URL     string `json:"url"`
+	Version int64  `json:"version"`
+}
+
+// Describe implements Action.
+func (a AbortRestore) Describe() string {
+	return fmt.Sprintf("abort the restore %s of tag %s, as of version %d from %s: %s is unlocked half restored, with whatever was written so far in it",
+		a.UID, a.Tag, a.Version, a.URL, a.Cluster)
+}
+
+// Subject implements Action.
+func (a AbortRestore) Subject() string { return a.Cluster }
+
+func (AbortRestore) effect() Effect {
+	return Effect{Stale: Restore | RestoreStatus | Database, Impact: DataLoss}
+}

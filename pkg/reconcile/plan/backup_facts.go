@@ -46,6 +46,16 @@ type OtherBackupFacts struct {
 	NotRead string
 }
 
+// OtherRestoreFacts are the other records of restores in the namespace, or the lack of an
+// answer. They are read where a restore is about to be ended.
+type OtherRestoreFacts struct {
+	// Read is false when there is no answer.
+	Read bool
+	All  []v1beta2.FoundationDBRestore
+	// NotRead says why there is no answer; empty when there is one, or nobody asked.
+	NotRead string
+}
+
 // RestoreFacts are the answer, or the lack of one, to a question about restores.
 type RestoreFacts struct {
 	// Read is false when there is no answer.

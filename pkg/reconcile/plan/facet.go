@@ -3,7 +3,7 @@ package plan
 import "strings"
 
 // Facet names one separately observed part of the world; facets combine as bits.
-type Facet uint16
+type Facet uint32
 
 // The facets of a cluster, of its backups and of restores into it.
 const (
@@ -37,16 +37,18 @@ const (
 	Restore
 	// RestoreStatus is what the database knows of restores.
 	RestoreStatus
+	// OtherRestores are the other custom resources of restores in the namespace.
+	OtherRestores
 
 	// Everything is all of the facets of a cluster.
 	Everything = Record | Nodes | Pods | Volumes | Services | ConfigMap | PodFiles | Database | Coordination
 	// EverythingOfBackups is all of the facets of a backup or a restore.
-	EverythingOfBackups = Backup | Agents | BackupStatus | Restore | RestoreStatus
+	EverythingOfBackups = Backup | Agents | BackupStatus | Restore | RestoreStatus | OtherRestores
 )
 
 var facetNames = []string{
 	"record", "nodes", "pods", "volumes", "services", "config map", "pod files", "database", "coordination",
-	"backup", "agents", "backup status", "restore", "restore status",
+	"backup", "agents", "backup status", "restore", "restore status", "other restores",
 }
 
 // String lists the facets' names, separated by commas.

@@ -52,6 +52,8 @@ type Snapshot struct {
 	Restore *v1beta2.FoundationDBRestore
 	// RestoreStatus is what the database said of restores.
 	RestoreStatus RestoreFacts
+	// OtherRestores are the other records of restores.
+	OtherRestores OtherRestoreFacts
 }
 
 // DatabaseFacts is the answer, or the lack of one, to a request for the status document.
@@ -153,6 +155,7 @@ func (s Snapshot) Without(drop Facet) Snapshot {
 		BackupStatus:  func(s *Snapshot) { s.BackupStatus = BackupFacts{} },
 		Restore:       func(s *Snapshot) { s.Restore = nil },
 		RestoreStatus: func(s *Snapshot) { s.RestoreStatus = RestoreFacts{} },
+		OtherRestores: func(s *Snapshot) { s.OtherRestores = OtherRestoreFacts{} },
 	} {
 		if drop&facet != 0 {
 			clearFacet(&s)

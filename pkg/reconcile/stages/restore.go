@@ -21,17 +21,30 @@ func WasStarted(r *v1beta2.FoundationDBRestore) bool { return r.Status.Running |
 
 // OwnRestore is the restore that the record started; nil when the database does not know
 // of it. A finished restore stays listed, and another record may have started it: what it
-// restored from, and as of which version, tells.
+// restored from, and as of which version, tells. One that goes on is not that of a record
+// whose restore is over: nothing is started twice.
 func OwnRestore(s plan.Snapshot) *fdb.RestoreStatus {
 	if !WasStarted(s.Restore) {
 		return nil
 	}
-	url, err := objects.RestoreURL(s.Restore)
 	for i, r := range s.RestoreStatus.All {
-		version := s.Restore.Spec.BackupVersion
-		if err == nil && r.Tag == restoreTag && fdb.SameBackupURL(r.URL, url) && (version == nil || uint64(r.Version) == *version) { //nolint:gosec // versions are not negative
+		if mayHaveStarted(s.Restore, r) {
 			return &s.RestoreStatus.All[i]
 		}
 	}
 	return nil
+}
+
+// mayHaveStarted reports whether a restore is what a record asks for.
+func mayHaveStarted(record *v1beta2.FoundationDBRestore, r fdb.RestoreStatus) bool {
+	url, err := objects.RestoreURL(record)
+	version := record.Spec.BackupVersion
+	return err == nil && r.Tag == restoreTag && fdb.SameBackupURL(r.URL, url) &&
+		(version == nil || uint64(r.Version) == *version) && //nolint:gosec // versions are not negative
+		!(isOver(record) && r.Active())
+}
+
+// isOver reports whether the record says that its restore is over.
+func isOver(record *v1beta2.FoundationDBRestore) bool {
+	return record.Status.State == v1beta2.RestoreStateCompleted || record.Status.State == v1beta2.RestoreStateAborted
 }

@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,6 +89,7 @@ func TestUpdateRestoreStatus(t *testing.T) {
 		"is no longer running when it is done":         {given: changed(recorded(v1beta2.RestoreStateCompleted, true), shown(fdb.RestoreCompleted)), does: []string{"record what was observed: the restore is completed"}},
 		"says what an end leaves behind":               {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"record what was observed: the restore is aborted"}, holds: "a part of the data in it", human: true},
 		"does not take another's restore for its own":  {given: changed(started, shown(fdb.RestoreCompleted), anotherSource), does: []string{"record what was observed: the restore is Unknown"}, holds: "the database does not know of it", human: true},
+		"remembers what was ended":                     {given: changed(recorded(v1beta2.RestoreStateAborted, false), shown(fdb.RestoreRunning)), holds: "never started again", human: true},
 		"remembers what was done":                      {given: changed(recorded(v1beta2.RestoreStateCompleted, false), shown(fdb.RestoreRunning), anotherSource)},
 		"keeps what the database last said":            {given: changed(started, nobodyAnswers), holds: "nobody can tell how far the restore is"},
 		"tells its last error": {
@@ -104,7 +106,7 @@ func TestRestoreStagesArePureAndHonest(t *testing.T) {
 			s, before := newRestore(), newRestore()
 			changed(first, second)(&s)
 			changed(first, second)(&before)
-			for _, stage := range Restore() {
+			for _, stage := range slices.Concat(Restore(), AbortRestore()) {
 				if diff := cmp.Diff(stage.Decide(s), stage.Decide(s.Without(all&^stage.Reads))); diff != "" {
 					t.Errorf("%s looked past what it reads: %s", stage.Name, diff)
 				}
@@ -117,4 +119,59 @@ func TestRestoreStagesArePureAndHonest(t *testing.T) {
 	if s := newRestore(); strings.Contains(startRestore.Decide(s).Why, "again") {
 		t.Error("a first start is called a second one")
 	}
+}
+
+func started(s *plan.Snapshot) {
+	s.Restore.Status = v1beta2.FoundationDBRestoreStatus{Running: true, State: v1beta2.RestoreStateQueued}
+	s.OtherRestores.Read = true
+}
+
+// beside adds another record that restores the same.
+func beside(edit func(*v1beta2.FoundationDBRestore)) change {
+	return func(s *plan.Snapshot) {
+		other := s.Restore.DeepCopy()
+		other.Name = "other"
+		edit(other)
+		s.OtherRestores.All = append(s.OtherRestores.All, *other)
+	}
+}
+
+func TestAbortRestore(t *testing.T) {
+	const abort = "abort the restore 1 of tag default, as of version 42 from " + nightlyURL + ": sample is unlocked half restored, with whatever was written so far in it"
+	runs := changed(started, shown(fdb.RestoreRunning))
+	checkRestore(t, abortRestore, map[string]backupRow{
+		"aborts what runs":                       {given: runs, does: []string{abort}},
+		"aborts what is queued":                  {given: changed(started, shown(fdb.RestoreQueued)), does: []string{abort}},
+		"aborts what is in an unknown state":     {given: changed(started, shown("paused")), does: []string{abort}},
+		"never aborts while nobody can tell":     {given: changed(started, nobodyAnswers), holds: "nobody can tell whether the restore runs"},
+		"never aborts what was never started":    {given: shown(fdb.RestoreRunning), holds: "never started", human: true},
+		"never aborts what another place is in":  {given: changed(runs, anotherSource), holds: "does not know of the restore", human: true},
+		"never aborts what is done":              {given: changed(started, shown(fdb.RestoreCompleted)), holds: "the restore is completed", human: true},
+		"aborts nothing twice":                   {given: changed(started, shown(fdb.RestoreAborted))},
+		"never aborts for a record that is over": {given: changed(runs, recorded(v1beta2.RestoreStateCompleted, false)), holds: "does not know of the restore", human: true},
+		"never aborts what another record may have started": {
+			given: changed(runs, beside(func(*v1beta2.FoundationDBRestore) {})), holds: "FoundationDBRestore other may have started it as well", human: true,
+		},
+		"never aborts while others cannot be read": {
+			given: changed(runs, func(s *plan.Snapshot) { s.OtherRestores = plan.OtherRestoreFacts{NotRead: "forbidden"} }), holds: "nobody can tell: forbidden", human: true,
+		},
+		"aborts beside a record whose restore is over": {
+			given: changed(runs, beside(func(r *v1beta2.FoundationDBRestore) { r.Status.State = v1beta2.RestoreStateAborted })), does: []string{abort},
+		},
+		"aborts beside a record that never started": {
+			given: changed(runs, beside(func(r *v1beta2.FoundationDBRestore) { r.Status = v1beta2.FoundationDBRestoreStatus{} })), does: []string{abort},
+		},
+		"aborts beside a restore into another cluster": {
+			given: changed(runs, beside(func(r *v1beta2.FoundationDBRestore) { r.Spec.DestinationClusterName = "another" })), does: []string{abort},
+		},
+	})
+}
+
+func TestRecordAborted(t *testing.T) {
+	checkRestore(t, recordAborted, map[string]backupRow{
+		"records the end, and asks nobody to help": {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"record what was observed: the restore is aborted"}},
+		"says that it was done before":             {given: changed(started, shown(fdb.RestoreCompleted)), holds: "was not aborted", human: true},
+		"leaves the rest to passes":                {given: changed(started, shown(fdb.RestoreRunning))},
+		"says nothing while nobody can tell":       {given: changed(started, shown(fdb.RestoreAborted), nobodyAnswers)},
+	})
 }

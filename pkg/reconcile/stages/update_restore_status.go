@@ -27,8 +27,8 @@ var updateRestoreStatus = plan.Stage{
 		live := OwnRestore(s)
 		if live != nil {
 			fresh = v1beta2.FoundationDBRestoreStatus{Running: live.Active(), State: v1beta2.FoundationDBRestoreState(live.State)}
-		} else if s.Restore.Status.State == v1beta2.RestoreStateCompleted {
-			return plan.Decision{} // another restore has taken its place in the list
+		} else if isOver(s.Restore) { // another restore has taken its place in the list
+			return plan.Decision{Hold: restoreHold(s, s.Restore.Status)}
 		}
 		var d plan.Decision
 		if fresh != s.Restore.Status {
@@ -46,11 +46,14 @@ var updateRestoreStatus = plan.Stage{
 func restoreHold(s plan.Snapshot, fresh v1beta2.FoundationDBRestoreStatus) *plan.Hold {
 	live := OwnRestore(s)
 	switch {
+	case fresh.State == v1beta2.RestoreStateAborted:
+		return &plan.Hold{Human: true, Reason: "the restore was aborted, which unlocked the database with a part of the data in it; it is never started again: " +
+			"to restore once more, into a database without data, delete the FoundationDBRestore and create it anew"}
+	case fresh.State == v1beta2.RestoreStateCompleted:
+		return nil
 	case live == nil:
 		return &plan.Hold{Human: true, Reason: "the record says that its restore was started, and the database does not know of it; " +
 			"delete the FoundationDBRestore, look at the data, and create it again to restore"}
-	case fresh.State == v1beta2.RestoreStateAborted:
-		return &plan.Hold{Human: true, Reason: "the restore was aborted: the database is unlocked, with a part of the data in it"}
 	case !live.Active():
 		return nil
 	}

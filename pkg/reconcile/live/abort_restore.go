@@ -1,0 +1,84 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// abortRestore ends a restore. That it is done by now, or is another one, is a refusal.
+func (w *RestoreWorld) abortRestore(ctx context.Context, a plan.AbortRestore) error {
+	tools, err := w.acting()
+	if err != nil {
+		return fmt.Errorf("aborting the restore: %w", err)
+	}
+	err = tools.AbortRestore(ctx, a.Tag, a.UID)
+	if admin.KindOf(err) == admin.KindRefused {
+		return &reconcile.RefusedError{Check: plan.Check{Question: "can the restore be aborted?", Evidence: err.Error(), Gate: plan.GateRestore}}
+	}
+	return err
+}
+
+// acting are the tools for an action, which was decided on while they answered.
+func (w *RestoreWorld) acting() (*admin.Backups, error) {
+	if w.restore == nil {
+		return nil, errors.New("the record was never read")
+	}
+	tools, err := w.tools(maps.Clone(w.agents), w.restore.Spec.CustomParameters)
+	if err == nil && tools == nil {
+		err = errors.New(noAgent)
+	}
+	return tools, err
+}
+
+// readOtherRestores reads the other records of the namespace. That nobody may read them is
+// a fact.
+func (w *RestoreWorld) readOtherRestores(ctx context.Context) (plan.OtherRestoreFacts, error) {
+	facts := plan.OtherRestoreFacts{}
+	all, err := listed[v1beta2.FoundationDBRestore](ctx, namespaced{w.Client, w.Name.Namespace}, nil, &v1beta2.FoundationDBRestoreList{})
+	if ctx.Err() != nil {
+		return facts, ctx.Err()
+	}
+	if err != nil {
+		facts.NotRead = err.Error()
+		return facts, nil //nolint:nilerr // what cannot be read is a fact that stages decide on
+	}
+	facts.Read = true
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if all[name].Name != w.Name.Name {
+			facts.All = append(facts.All, *all[name])
+		}
+	}
+	return facts, nil
+}
+
+// askDatabase asks for the status document in a pod of agents. Only the context's end is an
+// error.
+func (w *RestoreWorld) askDatabase(ctx context.Context) (plan.DatabaseFacts, error) {
+	facts := plan.DatabaseFacts{}
+	tools, err := w.acting()
+	if err != nil {
+		facts.NotAsked = err.Error()
+		return facts, nil //nolint:nilerr // what cannot be asked is a fact
+	}
+	asking, cancel := context.WithTimeout(ctx, StatusPatience)
+	defer cancel()
+	status, err := tools.Database(asking)
+	if ctx.Err() != nil {
+		return facts, ctx.Err()
+	}
+	facts.AsOf = w.Clock.Now().UTC()
+	if err != nil {
+		facts.Unreachable = err.Error()
+		return facts, nil //nolint:nilerr // what cannot be asked is a fact
+	}
+	facts.Status = status
+	return facts, nil
+}
