@@ -92,6 +92,7 @@ func actingNeeds() []commandNeeds {
 		{"backup pause", changingBackups()},
 		{"backup resume", changingBackups()},
 		{"backup status", lookingAtBackups("foundationdbbackups")},
+		{"restore start", slices.Concat(required(restorePowers()...), operators(), telling())},
 		{"restore abort", slices.Concat(required(abortPowers()...), operators(), telling())},
 		{"restore status", lookingAtBackups("foundationdbrestores")},
 		{"restore wait", lookingAtBackups("foundationdbrestores")},

@@ -17,9 +17,9 @@ import (
 func newRestore(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore",
-		Short: "Show how far restores are, wait for them, abort them",
+		Short: "Start restores, show how far they are, wait for them, abort them",
 	}
-	cmd.AddCommand(newRestoreStatus(env), newRestoreWait(env), newRestoreAbort(env))
+	cmd.AddCommand(newRestoreStatus(env), newRestoreWait(env), newRestoreStart(env), newRestoreAbort(env))
 	asParent(cmd, "what of restores?", "command", "about restores")
 	return cmd
 }
@@ -29,7 +29,7 @@ type restoreStatusOptions struct{ recordLook }
 
 const restoreStatusLong = `The backup tools say it in a pod of the cluster's agents. The database is locked until the
 restore is over. RATE and time left need three looks, and so --watch or waiting. Looking
-starts nothing: kubectl fdb reconcile fdbrestore/NAME does.
+starts nothing: kubectl fdb restore start does.
 
 Exit code 0: it is done. 1: it is not, or it was aborted. 3: --timeout was over. 8: nobody
 can tell.`

@@ -30,6 +30,31 @@ func RestoreAborted(s plan.Snapshot, own *fdb.RestoreStatus) Target {
 	return t
 }
 
+// RestoreDone is the phase of a restore that is done.
+const RestoreDone = fdb.RestoreCompleted
+
+// RestoreStarted is a restore that is to run, or to be done, as far as it is; own is what the
+// database knows of it, nil for nothing.
+func RestoreStarted(s plan.Snapshot, own *fdb.RestoreStatus, done bool) Target {
+	t := Target{ID: s.Restore.Name, Phase: "unknown"}
+	switch {
+	case s.RestoreStatus.Why() != "":
+		t.Note = s.RestoreStatus.Why()
+	case own == nil && s.Restore.Status.State == fdb.RestoreCompleted:
+		t.Phase, t.Reached, t.Note = RestoreDone, true, "as was recorded"
+	case own == nil:
+		t.Phase, t.Note = "not-started", "the database does not know of it"
+	case own.State == fdb.RestoreCompleted:
+		t.Phase, t.Reached, t.Note = RestoreDone, true, fmt.Sprintf("%s written, as of version %d", bytesWords(own.BytesWritten), own.Version)
+	case own.Active():
+		t.Phase, t.Reached = own.State, !done
+		t.Note = fmt.Sprintf("%d of %d blocks, as of version %d, and the database is locked until it is done", own.BlocksDone, own.BlocksTotal, own.Version)
+	default:
+		t.Phase, t.Note = own.State, leftBehind(*own)
+	}
+	return t
+}
+
 // leftBehind is what an aborted restore leaves in the database, as far as it tells.
 func leftBehind(r fdb.RestoreStatus) string {
 	if r.BytesWritten == 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -192,12 +193,21 @@ func (w *RestoreWorld) startRestore(ctx context.Context, a plan.StartRestore) er
 	err = tools.StartRestore(ctx, a.Start)
 	switch admin.KindOf(err) { //nolint:exhaustive // after all others it may have been started
 	case admin.KindRefused:
-		refused := &reconcile.RefusedError{Check: plan.Check{Question: "does the database take the restore?", Evidence: err.Error(), Gate: plan.GateRestore}}
+		refused := &reconcile.RefusedError{Check: plan.Check{Question: "does the database take the restore?", Evidence: refusalWords(err), Gate: plan.GateRestore}}
 		return errors.Join(refused, w.writeRestoreStatus(context.WithoutCancel(ctx), before))
 	case admin.KindBadInput, admin.KindBadClusterFile, admin.KindBinaryMissing, admin.KindNotYet, admin.KindLocked:
 		return errors.Join(err, w.writeRestoreStatus(context.WithoutCancel(ctx), before))
 	}
 	return err
+}
+
+// refusalWords are why the tools refuse, and what that means for a person.
+func refusalWords(err error) string {
+	if !strings.Contains(err.Error(), admin.NotEmpty) {
+		return err.Error()
+	}
+	return err.Error() + ": the database has data, nothing was changed, and nothing is ever restored over data; " +
+		"restore into a cluster without any, or find out who needs what is there before anybody removes it"
 }
 
 func (w *RestoreWorld) writeRestoreStatus(ctx context.Context, status v1beta2.FoundationDBRestoreStatus) error {
