@@ -18,9 +18,9 @@ import (
 func newBackup(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup",
-		Short: "Show how backups are doing, start, stop and pause them",
+		Short: "Show how backups are doing, start, stop and pause them, delete what they wrote",
 	}
-	cmd.AddCommand(newBackupStatus(env))
+	cmd.AddCommand(newBackupList(env), newBackupStatus(env), newBackupDescribe(env), newBackupExpire(env), newBackupDelete(env))
 	for _, verb := range backupVerbs {
 		cmd.AddCommand(newBackupChange(env, verb))
 	}

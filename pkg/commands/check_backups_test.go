@@ -50,7 +50,7 @@ func TestBackupsAreChecked(t *testing.T) {
 			},
 			want: ExitNo, says: "BACKUP-012",
 		},
-		"a restore that was aborted": {given: aborted, want: ExitNo, says: "it was aborted: the database is unlocked, with a part of the data in it"},
+		"a restore that was aborted": {given: aborted, want: ExitNo, says: "it was aborted, which unlocked the database"},
 		"as JUnit":                   {args: []string{"-o", "junit"}, want: ExitNo, says: `name="BACKUP-001`},
 		"left out":                   {args: []string{"--skip", "BACKUP=there is another", "--skip", "RESTORE"}, want: ExitDone, says: ""},
 	}

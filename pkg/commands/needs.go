@@ -91,6 +91,10 @@ func actingNeeds() []commandNeeds {
 		{"backup stop", changingBackups()},
 		{"backup pause", changingBackups()},
 		{"backup resume", changingBackups()},
+		{"backup expire", slices.Concat(required(storePowers()...), operators(), telling())},
+		{"backup delete", slices.Concat(required(storePowers()...), operators(), telling())},
+		{"backup describe", lookingAtBackups("foundationdbbackups")},
+		{"backup list", listingBackups()},
 		{"backup status", lookingAtBackups("foundationdbbackups")},
 		{"restore start", slices.Concat(required(restorePowers()...), operators(), telling())},
 		{"restore abort", slices.Concat(required(abortPowers()...), operators(), telling())},
@@ -195,6 +199,13 @@ func backupsToo(without string) []need {
 		power{"list", crd, "foundationdbrestores", ""}, power{"get", crd, "foundationdbrestores", ""},
 		power{"get", "apps", "deployments", ""},
 	)
+}
+
+// listingBackups is seeing all backups, which nobody can name.
+func listingBackups() []need {
+	needs := lookingAtBackups("foundationdbbackups")
+	needs[len(needs)-1].without = ""
+	return needs
 }
 
 // everywhere says of needs that they are not in the cluster's namespace.

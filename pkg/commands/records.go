@@ -56,6 +56,16 @@ func (k *recordKind) bareName(text string) (string, error) {
 
 // names are those of all records of a namespace.
 func (k *recordKind) names(ctx context.Context, env *Env, namespace string) ([]string, error) {
+	keys, err := k.keys(ctx, env, namespace)
+	var all []string
+	for _, key := range keys {
+		all = append(all, key.Name)
+	}
+	return all, err
+}
+
+// keys are those of all records of a namespace, or of all namespaces where it is empty.
+func (k *recordKind) keys(ctx context.Context, env *Env, namespace string) ([]types.NamespacedName, error) {
 	c, err := env.Client()
 	if err != nil {
 		return nil, err
@@ -64,20 +74,20 @@ func (k *recordKind) names(ctx context.Context, env *Env, namespace string) ([]s
 	if isMissingKind(err) {
 		return nil, usage(fmt.Errorf("this Kubernetes cluster has no %s resources: %w", k.kind, err), "kubectl get crd "+k.plural+".apps.foundationdb.org")
 	}
-	var all []string
-	for _, record := range records {
-		all = append(all, record.GetName())
+	var all []types.NamespacedName
+	for _, r := range records {
+		all = append(all, client.ObjectKeyFromObject(r))
 	}
 	return all, err
 }
 
-// records are all of a namespace, by name.
+// records are all of a namespace, or of all namespaces where it is empty, by name.
 func (k *recordKind) records(ctx context.Context, c client.Client, namespace string) ([]client.Object, error) {
 	var all []client.Object
 	for next := ""; ; {
 		page := k.list()
 		if err := c.List(ctx, page, client.InNamespace(namespace), client.Limit(pageSize), client.Continue(next)); err != nil {
-			return nil, fmt.Errorf("listing %ss in namespace %s: %w", k.kind, namespace, err)
+			return nil, fmt.Errorf("listing %ss %s: %w", k.kind, inNamespace(namespace), err)
 		}
 		objects, err := meta.ExtractList(page)
 		if err != nil {
@@ -89,7 +99,7 @@ func (k *recordKind) records(ctx context.Context, c client.Client, namespace str
 			}
 		}
 		if next = page.GetContinue(); next == "" {
-			slices.SortFunc(all, func(a, b client.Object) int { return strings.Compare(a.GetName(), b.GetName()) })
+			slices.SortFunc(all, func(a, b client.Object) int { return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName()) })
 			return all, nil
 		}
 	}

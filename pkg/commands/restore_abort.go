@@ -23,7 +23,7 @@ undone, or gone on with. FoundationDB unlocks the database with whatever was wri
 in it: from then on clients read and write half of the data, unless they are kept away. The
 backup is not touched.
 
-It takes more than a yes: on a terminal the name of the FoundationDBRestore is to be typed;
+It takes more than a yes: on a terminal the name of the restore is to be typed;
 elsewhere --yes --confirm NAME --plan FILE --reason TEXT. A restore that this resource did
 not start, or that another one may have started, is left alone.
 

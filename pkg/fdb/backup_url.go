@@ -110,8 +110,8 @@ func SameBackupURL(a, b string) bool {
 // other: deleting the one touches the other. Keys and parameters other than the bucket do
 // not count. What cannot be read may be anywhere.
 func SharesBackupPlace(a, b string) bool {
-	left, errLeft := url.Parse(WithoutSecrets(a))
-	right, errRight := url.Parse(WithoutSecrets(b))
+	left, errLeft := url.Parse(withoutAny(a))
+	right, errRight := url.Parse(withoutAny(b))
 	if errLeft != nil || errRight != nil {
 		return true
 	}
@@ -120,6 +120,35 @@ func SharesBackupPlace(a, b string) bool {
 	}
 	outer, inner := strings.Trim(left.Path, "/")+"/", strings.Trim(right.Path, "/")+"/"
 	return strings.HasPrefix(inner, outer) || strings.HasPrefix(outer, inner)
+}
+
+// BackupBase is the bucket of a place, as a URL to list what is in it.
+func BackupBase(place string) (string, error) {
+	u, err := url.Parse(place)
+	if err != nil {
+		return "", errors.New("the place is no URL") // and is not shown: it may hold a secret
+	}
+	u.Path, u.RawPath = "/", ""
+	return u.String(), nil
+}
+
+// SameBackupPlace reports whether two URLs name one place, whatever the keys and parameters
+// other than the bucket are.
+func SameBackupPlace(a, b string) bool {
+	return SharesBackupPlace(a, b) && pathOf(a) == pathOf(b)
+}
+
+// withoutAny is a URL without a secret, and without the sign of one, which is in no URL.
+func withoutAny(place string) string {
+	return strings.ReplaceAll(WithoutSecrets(place), ":…@", "@")
+}
+
+func pathOf(place string) string {
+	u, err := url.Parse(withoutAny(place))
+	if err != nil {
+		return ""
+	}
+	return strings.Trim(u.Path, "/")
 }
 
 // inOneWay is a URL without what makes no difference.

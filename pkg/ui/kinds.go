@@ -28,9 +28,11 @@ type EventKind struct {
 func Kinds() []Kind {
 	return []Kind{
 		{Name: "AccessReview", PrintedBy: "auth can-i", Document: AccessView{}},
+		{Name: "BackupDescription", PrintedBy: "backup describe", Document: BackupDescriptionView{}},
+		{Name: "BackupList", PrintedBy: "backup list", Document: BackupListView{}},
 		{Name: "BackupStatus", PrintedBy: "backup status", Document: BackupStatusView{}},
 		{Name: "CanReport", PrintedBy: "can", Document: CanReport{}},
-		{Name: "ChangeResult", PrintedBy: "replace, maintenance, pause, resume, locks, connection-string sync, coordinators and backup, the last line where they change something", Document: ChangeResult{}},
+		{Name: "ChangeResult", PrintedBy: "replace, maintenance, pause, resume, locks, connection-string sync, coordinators, backup and restore, the last line where they change something", Document: ChangeResult{}},
 		{Name: "ClientList", PrintedBy: "get clients", Document: ClientListView{}},
 		{Name: "ClusterDescription", PrintedBy: "describe", Document: ClusterDescription{}},
 		{Name: "ClusterStatus", PrintedBy: "status", Document: StatusView{}},

@@ -84,7 +84,7 @@ func backupFailure(doing string, r Result) *Error {
 var refusals = []string{
 	"A backup is already running on tag", "A backup was not running on tag", "A backup in not running on tag",
 	"is already discontinued", "No backup exists on tag", "Cannot modify aborted backup", "is not runnable",
-	"No changes were specified", "Backup does not exist",
+	"No changes were specified", missingBackup, "Requested expiration would be unsafe",
 	NotEmpty, "Invalid restore version", "is not restorable to any version", "Invalid key range",
 }
 
@@ -221,7 +221,7 @@ func says(words string) func(Result) bool {
 // there any more: the tools say that of a place alone that has nothing.
 func (b *Backups) DeleteData(ctx context.Context, url string) (gone bool, err error) {
 	_, err = b.run(ctx, "deleting the data of the backup", []string{"fdbbackup", "delete", "-d", url}, backupDeleteLimit)
-	if failure, ok := errors.AsType[*Error](err); ok && failure.Kind == KindRefused && strings.HasPrefix(failure.Detail, "Backup does not exist") {
+	if isMissing(err) {
 		return true, nil
 	}
 	return false, err

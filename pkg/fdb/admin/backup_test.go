@@ -163,7 +163,11 @@ func TestNoSecretIsEverAnArgument(t *testing.T) {
 	s := newSite(t)
 	secret := strings.Replace(nightly, "key@", "key:hunter2@", 1)
 	_, deleting := s.backups.DeleteData(t.Context(), secret)
+	_, describing := s.backups.Describe(t.Context(), secret)
+	_, listing := s.backups.Found(t.Context(), secret)
 	for what, err := range map[string]error{
+		"describe": describing, "list": listing,
+		"expire":  s.backups.Expire(t.Context(), secret, 1, false),
 		"start":   s.backups.Start(t.Context(), fdb.BackupStart{URL: secret, Tag: "default"}, seven),
 		"modify":  s.backups.Modify(t.Context(), fdb.BackupChange{URL: secret, Tag: "default"}),
 		"restore": s.backups.StartRestore(t.Context(), fdb.RestoreStart{URL: secret}),

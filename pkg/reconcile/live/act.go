@@ -103,7 +103,8 @@ func (w *World) carryOut(ctx context.Context, a plan.Action) error {
 	case plan.ChangeLists:
 		return w.changeLists(ctx, a)
 	case plan.WriteBackupStatus, plan.SetBackupState, plan.SetBackupFinalizer, plan.ApplyAgents, plan.DeleteAgents, plan.DeleteAgentPod, plan.StartBackup,
-		plan.StopBackup, plan.PauseAgents, plan.ModifyBackup, plan.DeleteBackupData, plan.WriteRestoreStatus, plan.StartRestore, plan.AbortRestore:
+		plan.StopBackup, plan.PauseAgents, plan.ModifyBackup, plan.DeleteBackupData, plan.WriteRestoreStatus, plan.StartRestore, plan.AbortRestore,
+		plan.ExpireBackup, plan.ClearBackupData:
 		return fmt.Errorf("%s: that is not for a pass over a cluster", a.Describe())
 	}
 	return fmt.Errorf("nobody knows how to %s", a.Describe())

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -63,21 +64,24 @@ func (w *BackupWorld) runTools(ctx context.Context, a plan.Action) error {
 	case plan.ModifyBackup:
 		return tools.Modify(ctx, a.Change)
 	case plan.DeleteBackupData:
-		return w.deleteData(ctx, tools.DeleteData, a)
+		if err := deleteAll(ctx, tools, a.URL); err != nil {
+			return err
+		}
+		return w.setFinalizer(ctx, false)
+	case plan.ExpireBackup:
+		return tools.Expire(ctx, a.URL, a.Before, a.Force)
+	case plan.ClearBackupData:
+		return deleteAll(ctx, tools, a.URL)
 	}
 	return fmt.Errorf("%s: that is not for a pass over a backup", a.Describe())
 }
 
-// deleteData deletes until nothing is there, and then lets the record go. The tools say
-// that nothing is there only when they find nothing.
-func (w *BackupWorld) deleteData(ctx context.Context, remove func(context.Context, string) (bool, error), a plan.DeleteBackupData) error {
+// deleteAll deletes until nothing is there. The tools say that nothing is there only when
+// they find nothing.
+func deleteAll(ctx context.Context, tools *admin.Backups, url string) error {
 	for range 2 {
-		gone, err := remove(ctx, a.URL)
-		if err != nil {
+		if gone, err := tools.DeleteData(ctx, url); err != nil || gone {
 			return err
-		}
-		if gone {
-			return w.setFinalizer(ctx, false)
 		}
 	}
 	return errors.New("deleting the data of the backup: it was deleted, and is still there")

@@ -31,6 +31,7 @@ type BackupWorld struct {
 
 	backup *v1beta2.FoundationDBBackup // as the API server has it
 	agents map[string]*corev1.Pod      // newest known
+
 }
 
 const (
@@ -51,7 +52,7 @@ func (w *BackupWorld) Observe(ctx context.Context, into *plan.Snapshot, facets p
 		}
 		into.Backup, into.OtherBackups = w.backup.DeepCopy(), others
 	}
-	if facets&plan.Agents != 0 || facets&plan.BackupStatus != 0 && into.Agents.Pods == nil {
+	if facets&plan.Agents != 0 || facets&(plan.BackupStatus|plan.BackupStore|plan.BackupUse) != 0 && into.Agents.Pods == nil {
 		agents, err := w.readAgents(ctx)
 		if err != nil {
 			return w.explain(err)
@@ -64,6 +65,9 @@ func (w *BackupWorld) Observe(ctx context.Context, into *plan.Snapshot, facets p
 			return w.explain(err)
 		}
 		into.BackupStatus = facts
+	}
+	if err := w.readStores(ctx, into, facets); err != nil {
+		return w.explain(err)
 	}
 	into.Now = w.Clock.Now().UTC()
 	return nil

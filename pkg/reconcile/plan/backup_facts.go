@@ -36,6 +36,38 @@ type BackupFacts struct {
 // Why explains in a few words why there is no answer; it is empty when there is one.
 func (f BackupFacts) Why() string { return whyNot(f.Status != nil, f.NotAsked, f.Unreachable) }
 
+// StoreFacts are the answer, or the lack of one, to a question about a place in a store.
+type StoreFacts struct {
+	// Read is false when there is no answer.
+	Read bool
+	// URL is the place that was asked about, without secrets.
+	URL string
+	// There is what is there; nil for nothing.
+	There *fdb.BackupDescription
+	// NotAsked says why nobody could be asked; empty when a tool was.
+	NotAsked string
+	// Unreachable says why there is no answer that can be used.
+	Unreachable string
+	// AsOf is when the answer came.
+	AsOf time.Time
+}
+
+// Why explains in a few words why there is no answer; it is empty when there is one.
+func (f StoreFacts) Why() string {
+	return orUnasked(f.Read, f.NotAsked, f.Unreachable, "the store was not asked")
+}
+
+// UseFacts are the answer, or the lack of one, to who uses stores for the database.
+type UseFacts struct {
+	// Read is false when there is no answer.
+	Read bool
+	// Backups are those of all tags that run, and Restores those that are not over.
+	Backups  []fdb.BackupStatus
+	Restores []fdb.RestoreStatus
+	// NotRead says why there is no answer; empty when there is one, or nobody asked.
+	NotRead string
+}
+
 // OtherBackupFacts are the other records of backups in the namespace, or the lack of an
 // answer.
 type OtherBackupFacts struct {
@@ -74,6 +106,10 @@ type RestoreFacts struct {
 func (f RestoreFacts) Why() string { return whyNot(f.Read, f.NotAsked, f.Unreachable) }
 
 func whyNot(answered bool, notAsked, unreachable string) string {
+	return orUnasked(answered, notAsked, unreachable, "the database was not asked")
+}
+
+func orUnasked(answered bool, notAsked, unreachable, otherwise string) string {
 	switch {
 	case answered:
 		return ""
@@ -82,6 +118,6 @@ func whyNot(answered bool, notAsked, unreachable string) string {
 	case unreachable != "":
 		return unreachable
 	default:
-		return "the database was not asked"
+		return otherwise
 	}
 }

@@ -35,6 +35,17 @@ func TestWhateverDiffersInABackupOrARestoreIsSaid(t *testing.T) {
 		"another range":         restore(fdb.RestoreStart{Ranges: [][2]string{{"tenant", "tenanu"}}}),
 		"many ranges":           restore(fdb.RestoreStart{Ranges: many("x")}),
 		"many with another end": restore(fdb.RestoreStart{Ranges: many("y")}),
+		"an expiry":             ExpireBackup{Before: 1},
+		"one of another place":  ExpireBackup{Before: 1, URL: "blobstore://a"},
+		"one of more":           ExpireBackup{Before: 2},
+		"one of more snapshots": ExpireBackup{Before: 1, Snapshots: 2},
+		"one that leaves some":  ExpireBackup{Before: 1, RestorableFrom: new(int64(3))},
+		"a forced one":          ExpireBackup{Before: 1, Force: true},
+		"a deletion":            ClearBackupData{},
+		"of what is restorable": ClearBackupData{RestorableFrom: new(int64(1)), RestorableTo: new(int64(2))},
+		"of another place":      ClearBackupData{URL: "blobstore://a"},
+		"an abort":              AbortRestore{UID: "1"},
+		"an abort of another":   AbortRestore{UID: "2"},
 	} {
 		if other, twice := seen[a.Describe()]; twice {
 			t.Errorf("%s and %s are both: %s", name, other, a.Describe())

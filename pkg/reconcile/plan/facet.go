@@ -39,16 +39,20 @@ const (
 	RestoreStatus
 	// OtherRestores are the other custom resources of restores in the namespace.
 	OtherRestores
+	// BackupStore is what is in the store where a backup's record has it go.
+	BackupStore
+	// BackupUse is who writes to stores, or restores from them, for the database.
+	BackupUse
 
 	// Everything is all of the facets of a cluster.
 	Everything = Record | Nodes | Pods | Volumes | Services | ConfigMap | PodFiles | Database | Coordination
 	// EverythingOfBackups is all of the facets of a backup or a restore.
-	EverythingOfBackups = Backup | Agents | BackupStatus | Restore | RestoreStatus | OtherRestores
+	EverythingOfBackups = Backup | Agents | BackupStatus | Restore | RestoreStatus | OtherRestores | BackupStore | BackupUse
 )
 
 var facetNames = []string{
 	"record", "nodes", "pods", "volumes", "services", "config map", "pod files", "database", "coordination",
-	"backup", "agents", "backup status", "restore", "restore status", "other restores",
+	"backup", "agents", "backup status", "restore", "restore status", "other restores", "backup store", "backup use",
 }
 
 // String lists the facets' names, separated by commas.

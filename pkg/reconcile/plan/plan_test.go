@@ -86,6 +86,9 @@ var effects = []expected{
 	{plan.DeleteBackupData{}, false, plan.DataLoss},
 	{plan.WriteRestoreStatus{}, false, plan.NoImpact},
 	{plan.StartRestore{}, false, plan.DataRestore},
+	{plan.AbortRestore{}, false, plan.DataLoss},
+	{plan.ExpireBackup{}, false, plan.DataLoss},
+	{plan.ClearBackupData{}, false, plan.DataLoss},
 }
 
 func TestWhoeverChangesTheDatabaseNeedsTheLock(t *testing.T) {
@@ -170,6 +173,7 @@ func snapshot() plan.Snapshot {
 
 		Backup: &v1beta2.FoundationDBBackup{}, Restore: &v1beta2.FoundationDBRestore{}, Agents: plan.AgentFacts{Deployment: &appsv1.Deployment{}},
 		BackupStatus: plan.BackupFacts{Status: &fdb.BackupStatus{}}, RestoreStatus: plan.RestoreFacts{Read: true},
+		OtherRestores: plan.OtherRestoreFacts{Read: true}, BackupStore: plan.StoreFacts{Read: true}, BackupUse: plan.UseFacts{Read: true},
 	}
 }
 

@@ -48,6 +48,10 @@ type Snapshot struct {
 	Agents AgentFacts
 	// BackupStatus is what the database said of the backup's tag.
 	BackupStatus BackupFacts
+	// BackupStore is what is in the store where the backup's record has it go.
+	BackupStore StoreFacts
+	// BackupUse is who writes to stores, or restores from them, for the database.
+	BackupUse UseFacts
 	// Restore is the record of a restore; nil where a pass is about something else.
 	Restore *v1beta2.FoundationDBRestore
 	// RestoreStatus is what the database said of restores.
@@ -155,6 +159,8 @@ func (s Snapshot) Without(drop Facet) Snapshot {
 		BackupStatus:  func(s *Snapshot) { s.BackupStatus = BackupFacts{} },
 		Restore:       func(s *Snapshot) { s.Restore = nil },
 		RestoreStatus: func(s *Snapshot) { s.RestoreStatus = RestoreFacts{} },
+		BackupStore:   func(s *Snapshot) { s.BackupStore = StoreFacts{} },
+		BackupUse:     func(s *Snapshot) { s.BackupUse = UseFacts{} },
 		OtherRestores: func(s *Snapshot) { s.OtherRestores = OtherRestoreFacts{} },
 	} {
 		if drop&facet != 0 {

@@ -131,7 +131,8 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 	case plan.StartMaintenance, plan.EndMaintenance, plan.ForgetMaintenance, plan.UpdateDenyList, plan.HoldLock, plan.ReleaseLock, plan.AnnounceUpgrade, plan.WithdrawUpgrade, plan.ChangeLists:
 		return w.coordinate(ctx, a)
 	case plan.WriteBackupStatus, plan.SetBackupState, plan.SetBackupFinalizer, plan.ApplyAgents, plan.DeleteAgents, plan.DeleteAgentPod, plan.StartBackup,
-		plan.StopBackup, plan.PauseAgents, plan.ModifyBackup, plan.DeleteBackupData, plan.WriteRestoreStatus, plan.StartRestore, plan.AbortRestore:
+		plan.StopBackup, plan.PauseAgents, plan.ModifyBackup, plan.DeleteBackupData, plan.WriteRestoreStatus, plan.StartRestore, plan.AbortRestore,
+		plan.ExpireBackup, plan.ClearBackupData:
 		return fmt.Errorf("%s: that is not for a pass over a cluster", a.Describe())
 	}
 	return nil

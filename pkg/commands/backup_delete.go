@@ -1,0 +1,167 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+const moreThanAYes = `
+
+It takes more than a yes: on a terminal the name of the backup is to be typed;
+elsewhere --yes --confirm NAME --plan FILE --reason TEXT. It is refused where this record was
+not seen to write, where another FoundationDBBackup of the namespace writes or may write, and
+while a restore reads from there. What uses the store from elsewhere is not known.`
+
+// backupExpireOptions is what `kubectl fdb backup expire` was asked to do.
+type backupExpireOptions struct {
+	changeFlags
+	before    int64
+	olderThan time.Duration
+	force     bool
+}
+
+func newBackupExpire(env *Env) *cobra.Command {
+	var o backupExpireOptions
+	cmd := &cobra.Command{
+		Use:   "expire [NAME]",
+		Short: "Delete what is old of a backup",
+		Long: `Delete what is old of a backup, for good. --older-than keeps all that it takes to restore any
+version of that last time, and deletes what is older; --before-version deletes what it can of
+before that version, and is refused where nothing could be restored afterwards. The plan says
+how many snapshots go, and what can be restored without them. The backup may go on meanwhile.` + moreThanAYes,
+		Example: `  # What would go, with the last 30 days to stay restorable?
+  kubectl fdb backup expire nightly --older-than 720h --dry-run
+
+  # Do it; the name is to be typed
+  kubectl fdb backup expire nightly --older-than 720h`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: backupKind.complete(env),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, cmd.Flags().Changed, args)
+		},
+	}
+	o.add(cmd, "it is deleted")
+	o.addConfirm(cmd, backupKind)
+	cmd.Flags().Int64Var(&o.before, "before-version", 0, "the first version that stays")
+	cmd.Flags().DurationVar(&o.olderThan, "older-than", 0, "keep what it takes to restore any version of this last time, such as 720h")
+	cmd.Flags().BoolVar(&o.force, "force", false, "with --before-version, delete it though nothing can be restored afterwards")
+	return cmd
+}
+
+func (o backupExpireOptions) run(ctx context.Context, env *Env, given func(string) bool, args []string) error {
+	expiry, words, err := o.expiry(given)
+	if err != nil {
+		return err
+	}
+	return o.carryOut(ctx, env, args, "expire", words, stages.ExpireBackup(expiry))
+}
+
+// expiry is what is to go, and the flags that say so.
+func (o backupExpireOptions) expiry(given func(string) bool) (stages.Expiry, []string, error) {
+	e := stages.Expiry{OlderThan: o.olderThan, Force: o.force}
+	switch {
+	case given("before-version") == given("older-than"):
+		return e, nil, usagef("what is old? Choose one of --older-than and --before-version")
+	case given("older-than") && o.force:
+		return e, nil, usagef("--force is for --before-version: --older-than deletes nothing that a restore needs")
+	case given("older-than") && o.olderThan <= 0:
+		return e, nil, usagef("--older-than is more than 0")
+	case given("older-than"):
+		return e, []string{"--older-than", o.olderThan.String()}, nil
+	case o.before <= 0:
+		return e, nil, usagef("--before-version is more than 0")
+	}
+	e.Before = &o.before
+	words := []string{"--before-version", fmt.Sprint(o.before)}
+	if o.force {
+		words = append(words, "--force")
+	}
+	return e, words, nil
+}
+
+// backupDeleteOptions is what `kubectl fdb backup delete` was asked to do.
+type backupDeleteOptions struct{ changeFlags }
+
+func newBackupDelete(env *Env) *cobra.Command {
+	var o backupDeleteOptions
+	cmd := &cobra.Command{
+		Use:   "delete [NAME]",
+		Short: "Delete all data of a backup that was stopped",
+		Long: `Delete all that a backup wrote to its store, for good. The FoundationDBBackup stays, and can
+begin another one. It is refused while a backup goes there, and while the record asks for one:
+stop it first. Afterwards the store is asked whether anything is left. The database goes on to
+tell of the backup that it was restorable; backup describe tells what is there.` + moreThanAYes,
+		Example: `  # What would go?
+  kubectl fdb backup delete nightly --dry-run
+
+  # Do it; the name is to be typed
+  kubectl fdb backup delete nightly`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: backupKind.complete(env),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.carryOut(cmd.Context(), env, args, "delete", nil, stages.ClearBackup)
+		},
+	}
+	o.add(cmd, "nothing is left")
+	o.addConfirm(cmd, backupKind)
+	return cmd
+}
+
+// carryOut deletes something of a backup, as a stage decides.
+func (f changeFlags) carryOut(ctx context.Context, env *Env, args []string, verb string, flags []string, stage plan.Stage) error {
+	if err := f.check(env); err != nil {
+		return err
+	}
+	key, err := backupKind.key(ctx, env, args, f.intent())
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	if err := f.confirmedAs(key.Name); err != nil {
+		return err
+	}
+	return env.carryOut(ctx, key, change{
+		changeFlags: f, words: append([]string{"backup", verb, key.Name}, flags...), record: backupKind, needs: storePowers(),
+		stages: []plan.Stage{stage}, purpose: &deletingOfBackup{stage: stage},
+	})
+}
+
+// deletingOfBackup is the purpose of `backup expire` and `delete`: what is left in the store,
+// read back.
+type deletingOfBackup struct {
+	stage  plan.Stage
+	target ui.Target
+}
+
+func (d *deletingOfBackup) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+	seen := plan.Snapshot{}
+	if err := s.Observe(ctx, &seen, d.stage.Reads); err != nil {
+		return nil, false, err
+	}
+	d.target = ui.BackupWithout(seen, d.stage.Decide(seen))
+	return []ui.Target{d.target}, d.target.Reached, nil
+}
+
+func (d *deletingOfBackup) did(reached bool) string {
+	if reached {
+		return "nothing more is to be deleted; " + d.target.Note
+	}
+	return d.target.Note
+}
+
+// storePowers are what it takes to delete of a backup what no other record's is.
+func storePowers() []power {
+	crd := v1beta2.GroupVersion.Group
+	return append(recordPowers(),
+		power{"get", crd, "foundationdbbackups", ""},
+		power{"list", crd, "foundationdbbackups", ""},
+		power{"get", "apps", "deployments", ""},
+	)
+}

@@ -1,0 +1,253 @@
+package commands
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// backedUp is a vault with a backup that runs and has two snapshots an hour apart.
+func backedUp(t *testing.T) *vault {
+	t.Helper()
+	v := newVault(t)
+	v.fdbcli("writemode on; set greeting hello")
+	v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.SnapshotPeriodSeconds = new(60) })
+	v.must(ExitDone, "", "backup", "start", "nightly", "--yes", "--wait")
+	v.world.FDB.Advance(10 * time.Minute)
+	return v
+}
+
+// stopped is one whose backup was stopped then.
+func stopped(t *testing.T) *vault {
+	t.Helper()
+	v := backedUp(t)
+	v.must(ExitDone, "", "backup", "stop", "nightly", "--yes", "--wait")
+	return v
+}
+
+func (v *vault) described() ui.BackupDescriptionView {
+	v.t.Helper()
+	v.out.Reset()
+	v.err.Reset()
+	v.run("backup", "describe", "nightly", "-o", "json")
+	valid(v.t, "backup describe", v.out.Bytes())
+	var d ui.BackupDescriptionView
+	if err := json.Unmarshal(v.out.Bytes(), &d); err != nil {
+		v.t.Fatal(err)
+	}
+	return d
+}
+
+// deletions are the commands that delete something of a store.
+func (v *vault) deletions() []string {
+	var all []string
+	for _, line := range v.ran {
+		if strings.Contains(line, "fdbbackup delete") || strings.Contains(line, "fdbbackup expire") {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+func TestBackupDescribe(t *testing.T) {
+	v := newVault(t)
+	v.must(ExitUnreachable, "nobody can tell what is in the store: no backup agent runs and is ready", "backup", "describe", "nightly")
+	if d := v.described(); d.Exists != nil || d.Restorable != nil || d.Snapshots != nil {
+		t.Errorf("got %+v", d)
+	}
+	v = backedUp(t)
+	v.must(ExitDone, "can be restored", "backup", "describe", "nightly")
+	d := v.described()
+	if !*d.Exists || !*d.Restorable || len(d.Snapshots) < 2 || d.RestorableFrom == nil || *d.RestorableTo.SecondsBeforeNewest != 0 || d.ExpiredBefore != nil {
+		t.Errorf("got %+v", d)
+	}
+	v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "elsewhere" })
+	v.must(ExitNo, "nothing is there", "backup", "describe", "nightly")
+	if d := v.described(); *d.Exists || *d.Restorable {
+		t.Errorf("got %+v", d)
+	}
+}
+
+func TestWhatIsOldIsDeletedAndTheRestCanBeRestored(t *testing.T) {
+	v := backedUp(t)
+	before := v.described()
+	path := v.planned("backup", "expire", "nightly", "--older-than", "5m")
+	v.must(ExitDone, "can be restored", "backup", "expire", "nightly", "--older-than", "5m", "--yes", "--confirm", "nightly", "--plan", path, "--reason", "thirty days")
+	after := v.described()
+	switch {
+	case len(after.Snapshots) >= len(before.Snapshots), after.ExpiredBefore == nil:
+		t.Errorf("nothing went: %+v", after)
+	case *after.RestorableFrom.SecondsBeforeNewest < 300:
+		t.Errorf("the last 5 minutes cannot be restored: %+v", after.RestorableFrom)
+	}
+	v.input = new("nightly\n")
+	v.must(ExitDone, "nothing more is to be deleted", "backup", "expire", "nightly", "--older-than", "5m")
+	if n := len(v.deletions()); n != 1 {
+		t.Errorf("ran %v", v.deletions())
+	}
+}
+
+func TestWhatOfABackupIsNotDeleted(t *testing.T) {
+	other := func(v *vault, edit func(*v1beta2.FoundationDBBackup)) {
+		b := &v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Name: "other", Namespace: "fdb"}}
+		b.Spec.Version, b.Spec.ClusterName = "7.3.79", "sample"
+		b.Spec.BlobStoreConfiguration = &v1beta2.BlobStoreConfiguration{AccountName: "key@store", BackupName: "nightly", URLParameters: []v1beta2.URLParameter{"region=eu"}}
+		edit(b)
+		if err := v.api.Create(v.t.Context(), b); err != nil {
+			v.t.Fatal(err)
+		}
+	}
+	shared := func(v *vault) { other(v, func(*v1beta2.FoundationDBBackup) {}) }
+	moved := func(v *vault) {
+		v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "theirs" })
+		v.tool("fdbbackup", "start", "-t", "theirs", "-d", "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu")
+		v.world.FDB.Advance(time.Minute)
+	}
+	byHand := func(v *vault) {
+		v.tool("fdbbackup", "start", "-t", "byhand", "-d", "blobstore://key@store:443/nightly?bucket=fdb-backups&region=eu", "-z")
+		v.world.FDB.Advance(time.Minute)
+	}
+	restoring := func(v *vault) {
+		v.fdbcli(`writemode on; clearrange "" \xff`)
+		v.must(ExitDone, "", "restore", "start", "again", "--yes")
+		v.tool("fdbbackup", "pause")
+	}
+	tests := map[string]struct {
+		given func(*testing.T) *vault
+		and   func(*vault)
+		args  []string
+		want  int
+		says  string
+	}{
+		"of a backup that runs":                   {given: backedUp, args: []string{"delete"}, want: ExitRefused, says: "a backup runs on tag default: it has to be stopped first"},
+		"of one that is about to":                 {given: stopped, and: func(v *vault) { v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = "" }) }, args: []string{"delete"}, want: ExitRefused, says: "the next pass would start one"},
+		"where another record writes":             {given: stopped, and: shared, args: []string{"delete"}, want: ExitRefused, says: "FoundationDBBackup other does, or may"},
+		"where this record never wrote":           {given: stopped, and: moved, args: []string{"delete"}, want: ExitRefused, says: "it was last seen to go to"},
+		"where a backup goes of another tag":      {given: stopped, and: byHand, args: []string{"delete"}, want: ExitRefused, says: "the backup on tag byhand does"},
+		"where a restore reads":                   {given: stopped, and: restoring, args: []string{"delete"}, want: ExitRefused, says: "the restore of tag default is queued"},
+		"without agents":                          {given: newVault, args: []string{"delete"}, want: ExitWaiting, says: "nobody can tell whether the backup runs"},
+		"old data, where another record writes":   {given: backedUp, and: shared, args: []string{"expire", "--older-than", "5m"}, want: ExitRefused, says: "FoundationDBBackup other does, or may"},
+		"old data, where this record never wrote": {given: stopped, and: moved, args: []string{"expire", "--before-version", "5"}, want: ExitRefused, says: "it was last seen to go to"},
+		"old data, where a restore reads":         {given: stopped, and: restoring, args: []string{"expire", "--older-than", "5m"}, want: ExitRefused, says: "the restore of tag default is queued"},
+		"old data, which a restore needs":         {given: backedUp, args: []string{"expire", "--before-version", "LAST"}, want: ExitRefused, says: "no complete snapshot begins at or after that version"},
+		"what is yet to come":                     {given: backedUp, args: []string{"expire", "--before-version", "999999999999999", "--force"}, want: ExitRefused, says: "its log goes up to version"},
+		"nothing, where nothing is that old":      {given: backedUp, args: []string{"expire", "--older-than", "720h"}, says: "nothing more is to be deleted"},
+		"old data of nothing": {given: backedUp, and: func(v *vault) {
+			v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "none" })
+		}, args: []string{"expire", "--older-than", "1h"}, want: ExitRefused, says: "there is no backup at"},
+		"without saying what is old": {given: newVault, args: []string{"expire"}, want: ExitUsage, says: "Choose one of --older-than and --before-version"},
+		"by both":                    {given: newVault, args: []string{"expire", "--older-than", "1h", "--before-version", "5"}, want: ExitUsage, says: "Choose one"},
+		"by time with force":         {given: newVault, args: []string{"expire", "--older-than", "1h", "--force"}, want: ExitUsage, says: "--force is for --before-version"},
+		"by no time":                 {given: newVault, args: []string{"expire", "--older-than", "0"}, want: ExitUsage, says: "--older-than is more than 0"},
+		"by no version":              {given: newVault, args: []string{"expire", "--before-version", "0"}, want: ExitUsage, says: "--before-version is more than 0"},
+		"without the right to read other records ": {given: stopped, and: func(v *vault) { v.denied = []string{"list foundationdbbackups.apps.foundationdb.org"} }, args: []string{"delete"}, want: ExitForbidden, says: "list foundationdbbackups"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := tt.given(t)
+			last := "1"
+			if tt.want == ExitRefused {
+				if d := v.described(); d.RestorableTo != nil {
+					last = fmt.Sprint(d.RestorableTo.Version)
+				}
+			}
+			if tt.and != nil {
+				tt.and(v)
+			}
+			args := []string{"backup", tt.args[0], "nightly"}
+			for _, arg := range tt.args[1:] {
+				args = append(args, strings.ReplaceAll(arg, "LAST", last))
+			}
+			v.input = new("nightly\n")
+			v.must(tt.want, tt.says, args...)
+			if len(v.deletions()) > 0 {
+				t.Errorf("ran %v", v.deletions())
+			}
+			if said := v.out.String() + v.err.String(); strings.Contains(said, "force") && tt.want == ExitRefused {
+				t.Errorf("force is offered: %s", said)
+			}
+		})
+	}
+}
+
+func TestABackupIsDeletedWithMoreThanAYes(t *testing.T) {
+	tests := map[string]struct {
+		args    []string // PLAN is a plan of it
+		typed   string   // on a terminal; empty for none
+		want    int
+		says    string
+		deleted bool
+	}{
+		"all four":                          {args: []string{"--yes", "--confirm", "nightly", "--plan", "PLAN", "--reason", "moved"}, says: "nothing is there", deleted: true},
+		"without a plan":                    {args: []string{"--yes", "--confirm", "nightly", "--reason", "x"}, want: ExitUnconfirmed, says: "--yes --confirm NAME --plan FILE --reason TEXT, all of them"},
+		"with another name":                 {args: []string{"--yes", "--confirm", "other", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "is not the name of the backup, which is nightly"},
+		"the name is typed":                 {typed: "nightly\n", says: "Type the name of the backup", deleted: true},
+		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: ExitUnconfirmed, says: "that is not nightly"},
+		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: ExitNo, says: "data-loss"},
+		"says what goes before it":          {args: []string{"--dry-run"}, want: ExitNo, says: "can be restored until then"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := stopped(t)
+			path := v.planned("backup", "delete", "nightly")
+			args := []string{"backup", "delete", "nightly"}
+			for _, arg := range tt.args {
+				args = append(args, strings.ReplaceAll(arg, "PLAN", path))
+			}
+			if tt.typed != "" {
+				v.input = &tt.typed
+			}
+			v.must(tt.want, tt.says, args...)
+			v.input = nil
+			if d := v.described(); *d.Exists == tt.deleted {
+				t.Errorf("got %+v", d)
+			}
+		})
+	}
+	v := stopped(t)
+	v.input = new("nightly\n")
+	v.must(ExitDone, "nothing is there", "backup", "delete", "nightly")
+	v.must(ExitDone, "nothing more is to be deleted; nothing is there", "backup", "delete", "nightly")
+}
+
+func TestAForcedExpirySaysWhatItLeaves(t *testing.T) {
+	v := stopped(t)
+	last := fmt.Sprint(v.described().RestorableTo.Version)
+	v.must(ExitNo, "nothing can be restored afterwards, until another snapshot is complete; forced", "backup", "expire", "nightly", "--before-version", last, "--force", "--dry-run")
+	v.input = new("nightly\n")
+	v.must(ExitDone, "", "backup", "expire", "nightly", "--before-version", last, "--force")
+	if d := v.described(); *d.Restorable {
+		t.Errorf("got %+v", d)
+	}
+}
+
+func TestBackupList(t *testing.T) {
+	v := newVault(t)
+	v.must(ExitDone, "sample    Running   ?", "backup", "list")
+	valid(t, "backup list", []byte(v.must(ExitDone, "", "backup", "list", "--store", "-o", "json")))
+	v = backedUp(t)
+	v.tool("fdbbackup", "start", "-t", "byhand", "-d", "blobstore://key@store:443/byhand?bucket=fdb-backups&region=eu")
+	v.world.FDB.Advance(time.Minute)
+	text := v.must(ExitDone, "RunningDifferentially", "backup", "list", "-A", "--store", "-o", "wide")
+	for _, want := range []string{"/nightly?bucket=fdb-backups   fdb/nightly", "/byhand?bucket=fdb-backups    -", "1/1"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("want %q in\n%s", want, text)
+		}
+	}
+	document := v.must(ExitDone, "", "backup", "list", "--store", "-o", "json")
+	valid(t, "backup list", []byte(document))
+	var got ui.BackupListView
+	if err := json.Unmarshal([]byte(document), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Items) != 1 || got.Items[0].LatestRestorable == nil || len(got.Stores) != 1 || len(got.Stores[0].Found) != 2 {
+		t.Errorf("got %s", document)
+	}
+}

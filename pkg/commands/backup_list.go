@@ -1,0 +1,187 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// backupListOptions is what `kubectl fdb backup list` was asked.
+type backupListOptions struct {
+	outputFlags
+	repetition
+	all   bool
+	store bool
+}
+
+func newBackupList(env *Env) *cobra.Command {
+	var o backupListOptions
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List backups: what can be restored, and how old that is",
+		Long: `List the backups of the namespace: whether they run, the newest version that can be restored
+and how old that is, and how many agents are ready. ? is what nobody can tell.
+
+--store also lists what is in the buckets that they go to, with the FoundationDBBackups that
+each belongs to; - is one that belongs to none of those listed.`,
+		Example: `  # Those of this namespace
+  kubectl fdb backup list
+
+  # Those of all namespaces, with what is in their stores
+  kubectl fdb backup list -A --store`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
+	}
+	o.add(cmd)
+	o.addWatch(cmd)
+	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "list the backups of all namespaces")
+	cmd.Flags().BoolVar(&o.store, "store", false, "also list what is in the buckets")
+	return cmd
+}
+
+func (o backupListOptions) run(ctx context.Context, env *Env) error {
+	if err := errors.Join(o.outputFlags.check(), o.repetition.check()); err != nil {
+		return err
+	}
+	namespace := ""
+	if !o.all {
+		var err error
+		if namespace, err = env.namespace(); err != nil {
+			return err
+		}
+	}
+	return o.repetition.run(ctx, env, o.outputFlags, func(ctx context.Context) (looked, error) {
+		return o.see(ctx, env, namespace)
+	})
+}
+
+func (o backupListOptions) see(ctx context.Context, env *Env, namespace string) (looked, error) {
+	keys, err := backupKind.keys(ctx, env, namespace)
+	if err != nil {
+		return looked{}, err
+	}
+	v := ui.BackupListView{
+		Document: ui.NewDocument("BackupList", env.metadata(types.NamespacedName{Namespace: namespace}), env.Clock.Now(), ui.SourceLive),
+		Items:    make([]ui.BackupStatusView, len(keys)), Stores: []ui.BackupStoreView{},
+	}
+	warnings := make([]string, len(keys))
+	var group errgroup.Group
+	group.SetLimit(parallelLooks)
+	for i, key := range keys {
+		group.Go(func() error {
+			v.Items[i], warnings[i] = backupOrWhyNot(ctx, env, key)
+			return nil
+		})
+	}
+	_ = group.Wait() // what went wrong is in the views
+	if o.store && ctx.Err() == nil {
+		v.Stores = storesOf(ctx, env, keys, v.Items)
+	}
+	if ctx.Err() != nil {
+		return looked{}, causeOf(ctx, ctx.Err())
+	}
+	v.Warnings = append(v.Warnings, slices.DeleteFunc(warnings, func(w string) bool { return w == "" })...)
+	r := looked{warnings: v.Warnings, printable: printable{
+		document: v, names: namesOf("foundationdbbackup", v.Items, func(b ui.BackupStatusView) string { return b.Name }),
+		table: func(w io.Writer) error { return ui.WriteBackupList(w, v, o.list(env)) },
+	}}
+	if len(keys) == 0 {
+		r.none = "there is no FoundationDBBackup " + inNamespace(namespace)
+	}
+	return r, nil
+}
+
+// backupOrWhyNot is one backup of several. One that cannot be looked at hides no other.
+func backupOrWhyNot(ctx context.Context, env *Env, key types.NamespacedName) (ui.BackupStatusView, string) {
+	s, session := plan.Snapshot{}, Session(nil)
+	session, err := backupKind.connect(env, key)
+	if err == nil {
+		err = session.Observe(ctx, &s, plan.Backup|plan.Agents|plan.BackupStatus)
+	}
+	if err == nil {
+		return ui.NewBackupStatusView(env.metadata(backupKind.named(key)), backupFacts(s, ui.DefaultMaxLag)), ""
+	}
+	why := explain(err)
+	if s.Backup == nil {
+		s.Backup = &v1beta2.FoundationDBBackup{}
+		s.Backup.Name, s.Backup.Namespace = key.Name, key.Namespace
+	}
+	s.Now, s.BackupStatus = env.Clock.Now(), plan.BackupFacts{Unreachable: why}
+	return ui.NewBackupStatusView(env.metadata(backupKind.named(key)), backupFacts(s, ui.DefaultMaxLag)), key.Namespace + "/" + key.Name + " could not be looked at: " + why
+}
+
+// storeLister is a session that can list what is in a store.
+type storeLister interface {
+	Session
+	Found(ctx context.Context, base string) ([]string, error)
+}
+
+// storesOf are the buckets that backups go to, each asked once: through the agents of the
+// first backup that get an answer.
+func storesOf(ctx context.Context, env *Env, keys []types.NamespacedName, backups []ui.BackupStatusView) []ui.BackupStoreView {
+	all := []ui.BackupStoreView{}
+	for i, b := range backups {
+		base, err := fdb.BackupBase(b.URL)
+		if b.URL == "" || err != nil {
+			continue
+		}
+		at := slices.IndexFunc(all, func(s ui.BackupStoreView) bool { return fdb.SameBackupPlace(s.URL, base) })
+		if at < 0 {
+			all = append(all, ui.BackupStoreView{URL: fdb.WithoutSecrets(base)})
+			at = len(all) - 1
+		}
+		if all[at].Found != nil {
+			continue
+		}
+		found, err := foundBy(ctx, env, keys[i], base)
+		if err != nil {
+			all[at].NoAnswer = explain(err)
+			continue
+		}
+		all[at].NoAnswer, all[at].Found = "", withOwners(found, backups)
+	}
+	return all
+}
+
+func foundBy(ctx context.Context, env *Env, key types.NamespacedName, base string) ([]string, error) {
+	session, err := backupKind.connect(env, key)
+	if err != nil {
+		return nil, err
+	}
+	lister, ok := session.(storeLister)
+	if !ok {
+		return nil, errors.New("stores cannot be listed here")
+	}
+	if err := lister.Observe(ctx, &plan.Snapshot{}, plan.Backup|plan.Agents); err != nil {
+		return nil, err
+	}
+	return lister.Found(ctx, base)
+}
+
+// withOwners says of each place in a store whose it is.
+func withOwners(found []string, backups []ui.BackupStatusView) []ui.FoundBackupView {
+	all := []ui.FoundBackupView{}
+	for _, url := range found {
+		f := ui.FoundBackupView{URL: url, Backups: []string{}}
+		for _, b := range backups {
+			wrote := b.Recorded != nil && b.Recorded.URL != "" && fdb.SameBackupPlace(b.Recorded.URL, url)
+			if wrote || fdb.SameBackupPlace(b.URL, url) {
+				f.Backups = append(f.Backups, b.Metadata.Namespace+"/"+b.Name)
+			}
+		}
+		all = append(all, f)
+	}
+	slices.SortFunc(all, func(a, b ui.FoundBackupView) int { return strings.Compare(a.URL, b.URL) })
+	return all
+}

@@ -1,0 +1,156 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// BackupDescriptionView is what is in the store of one backup.
+type BackupDescriptionView struct {
+	Document
+	// Name is the FoundationDBBackup, and URL where it has its backup go; without secrets.
+	Name string `json:"name"`
+	URL  string `json:"url"`
+	// NoAnswer says why nobody can tell what is there; empty when somebody can. All that
+	// follows is null then.
+	NoAnswer string `json:"noAnswer,omitempty"`
+	// Exists is false when nothing is there.
+	Exists     *bool `json:"exists"`
+	Restorable *bool `json:"restorable"`
+	Encrypted  *bool `json:"encrypted"`
+	// RestorableFrom and RestorableTo are the versions that can be restored; null for none.
+	RestorableFrom *StoredVersionView `json:"restorableFrom"`
+	RestorableTo   *StoredVersionView `json:"restorableTo"`
+	// LogFrom to LogTo the log is without a gap.
+	LogFrom *StoredVersionView `json:"logFrom"`
+	LogTo   *StoredVersionView `json:"logTo"`
+	// ExpiredBefore is up to where everything was deleted; null where nothing was.
+	ExpiredBefore *StoredVersionView   `json:"expiredBefore"`
+	Snapshots     []StoredSnapshotView `json:"snapshots" schema:"nullable"`
+	SnapshotBytes *int64               `json:"snapshotBytes"`
+}
+
+// StoredVersionView is a version, and about how long before the newest one in the store it
+// was. When that was the store does not know: see backup status.
+type StoredVersionView struct {
+	Version int64 `json:"version"`
+	// SecondsBeforeNewest is counted from versions, of which a second has a million.
+	SecondsBeforeNewest *int64 `json:"secondsBeforeNewest"`
+}
+
+// StoredSnapshotView is one snapshot in the store.
+type StoredSnapshotView struct {
+	Begin      StoredVersionView `json:"begin"`
+	End        StoredVersionView `json:"end"`
+	Restorable bool              `json:"restorable"`
+	Bytes      int64             `json:"bytes"`
+	// ExpiredPercent is how much of it was deleted.
+	ExpiredPercent float64 `json:"expiredPercent"`
+}
+
+// NewBackupDescriptionView makes the document.
+func NewBackupDescriptionView(m Metadata, s plan.Snapshot) BackupDescriptionView {
+	f := s.BackupStore
+	v := BackupDescriptionView{
+		Document: NewDocument("BackupDescription", m, cmp.Or(f.AsOf, s.Now), SourceLive),
+		Name:     s.Backup.Name, URL: f.URL, NoAnswer: f.Why(),
+	}
+	if !f.Read {
+		return v
+	}
+	v.Exists, v.Restorable, v.Snapshots = new(f.There != nil), new(false), []StoredSnapshotView{}
+	if f.There != nil {
+		v.tell(f.There)
+	}
+	return v
+}
+
+func (v *BackupDescriptionView) tell(d *fdb.BackupDescription) {
+	at := func(version *fdb.DescribedVersion) *StoredVersionView {
+		if version == nil {
+			return nil
+		}
+		return new(stored(version.Version, d))
+	}
+	v.Restorable, v.Encrypted, v.SnapshotBytes = &d.Restorable, d.Encrypted, &d.SnapshotBytes
+	v.RestorableFrom, v.RestorableTo = at(d.MinRestorable), at(d.MaxRestorable)
+	v.LogFrom, v.LogTo, v.ExpiredBefore = at(d.MinLogBegin), at(d.ContiguousLogEnd), at(d.ExpiredEnd)
+	for _, s := range d.Snapshots {
+		v.Snapshots = append(v.Snapshots, StoredSnapshotView{
+			Begin: stored(s.Start.Version, d), End: stored(s.End.Version, d), Restorable: s.Restorable, Bytes: s.Bytes, ExpiredPercent: s.PercentageExpired,
+		})
+	}
+}
+
+func stored(version int64, d *fdb.BackupDescription) StoredVersionView {
+	v := StoredVersionView{Version: version}
+	if d.MaxLogEnd != nil {
+		v.SecondsBeforeNewest = new(int64(fdb.TimeOf(d.MaxLogEnd.Version-version) / time.Second))
+	}
+	return v
+}
+
+// Summary is the description in one sentence.
+func (v BackupDescriptionView) Summary() string {
+	switch {
+	case v.NoAnswer != "":
+		return "nobody can tell what is in the store: " + v.NoAnswer
+	case !*v.Exists:
+		return "nothing is there"
+	case v.RestorableFrom == nil || v.RestorableTo == nil:
+		return "it cannot be restored: no snapshot is complete, with the log that belongs to it"
+	default:
+		return fmt.Sprintf("versions %d to %d can be restored, %s in all", v.RestorableFrom.Version, v.RestorableTo.Version,
+			duration.HumanDuration(fdb.TimeOf(v.RestorableTo.Version-v.RestorableFrom.Version)))
+	}
+}
+
+// WriteBackupDescription prints what is in the store on one screen: a sentence, then what
+// it rests on.
+func WriteBackupDescription(w io.Writer, v BackupDescriptionView, o StatusOptions) error {
+	p := &page{w: w, o: o}
+	p.verdict(v.Metadata, v.Restorable, v.Summary())
+	p.section("Store", Origin{SourceLive, v.AsOf})
+	p.fact("At", orUnknown(v.URL))
+	if v.Exists == nil || !*v.Exists {
+		return p.err
+	}
+	p.fact("Encrypted", yesNo(v.Encrypted))
+	p.fact("Restorable", v.RestorableFrom.words()+" to "+v.RestorableTo.words())
+	p.fact("Log", v.LogFrom.words()+" to "+v.LogTo.words())
+	p.fact("Deleted before", v.ExpiredBefore.words())
+	p.fact("Snapshots", fmt.Sprintf("%d, %s", len(v.Snapshots), bytesOr(v.SnapshotBytes)))
+	for _, s := range v.Snapshots {
+		p.fact("  Snapshot", s.words())
+	}
+	return p.err
+}
+
+func (v *StoredVersionView) words() string {
+	switch {
+	case v == nil:
+		return nothing
+	case v.SecondsBeforeNewest == nil || *v.SecondsBeforeNewest == 0:
+		return fmt.Sprint(v.Version)
+	default:
+		return fmt.Sprintf("%d (%s before the newest)", v.Version, duration.HumanDuration(time.Duration(*v.SecondsBeforeNewest)*time.Second))
+	}
+}
+
+func (s StoredSnapshotView) words() string {
+	text := fmt.Sprintf("%s to %d, %s", s.Begin.words(), s.End.Version, bytesWords(s.Bytes))
+	if !s.Restorable {
+		text += ", not restorable"
+	}
+	if s.ExpiredPercent > 0 {
+		text += fmt.Sprintf(", %.0f%% of it deleted", s.ExpiredPercent)
+	}
+	return text
+}

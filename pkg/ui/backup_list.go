@@ -1,0 +1,106 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+// BackupListView is the document of `backup list`.
+type BackupListView struct {
+	Document
+	Items []BackupStatusView `json:"items"`
+	// Stores are what is in the stores of these backups; empty unless that was asked for.
+	Stores []BackupStoreView `json:"stores"`
+}
+
+// BackupStoreView is what is in one bucket.
+type BackupStoreView struct {
+	// URL is the bucket, without secrets.
+	URL string `json:"url"`
+	// NoAnswer says why nobody can tell what is in it; Found is null then.
+	NoAnswer string            `json:"noAnswer,omitempty"`
+	Found    []FoundBackupView `json:"found" schema:"nullable"`
+}
+
+// FoundBackupView is one backup in a store.
+type FoundBackupView struct {
+	// URL is where it is, without secrets.
+	URL string `json:"url"`
+	// Backups are the FoundationDBBackups, NAMESPACE/NAME, that write there or wrote there,
+	// of those that are listed; none where it is nobody's that is known.
+	Backups []string `json:"backups"`
+}
+
+// WriteBackupList prints a row for each backup, and then one for each that is in a store.
+func WriteBackupList(w io.Writer, v BackupListView, o ListOptions) error {
+	t := Table{Header: o.header([]string{"NAMESPACE", "NAME", "CLUSTER", "WANTED", "STATE", "RESTORABLE", "AGE", "AGENTS", "TAG", "URL"})}
+	if !o.Wide && len(t.Header) > 0 {
+		t.Header = t.Header[:8]
+	}
+	for _, b := range v.Items {
+		row := []string{b.Metadata.Namespace, b.Name, b.Cluster, b.Wanted, b.stateWord(), b.restorableVersion(), b.restorableAge(), fmt.Sprintf("%d/%d", b.Agents.Ready, b.Agents.Wanted)}
+		if o.Wide {
+			row = append(row, b.Tag, orUnknown(b.URL))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	if err := t.Write(w); err != nil || len(v.Stores) == 0 {
+		return err
+	}
+	fmt.Fprintln(w)
+	return v.storeTable(o).Write(w)
+}
+
+func (v BackupListView) storeTable(o ListOptions) Table {
+	t := Table{Header: o.header([]string{"IN STORE", "BACKUP"})}
+	for _, s := range v.Stores {
+		switch {
+		case s.NoAnswer != "":
+			t.Rows = append(t.Rows, []string{s.URL, unknown + "  " + s.NoAnswer})
+		case len(s.Found) == 0:
+			t.Rows = append(t.Rows, []string{s.URL, "nothing is there"})
+		}
+		for _, f := range s.Found {
+			t.Rows = append(t.Rows, []string{f.URL, orText(strings.Join(f.Backups, ", "), nothing)})
+		}
+	}
+	return t
+}
+
+func (v BackupStatusView) stateWord() string {
+	switch {
+	case v.State == nil:
+		return unknown
+	case *v.State == "":
+		return "NeverRan"
+	case *v.Paused && *v.Running:
+		return *v.State + ",Paused"
+	}
+	return *v.State
+}
+
+func (v BackupStatusView) restorableVersion() string {
+	switch {
+	case v.Restorable == nil:
+		return unknown
+	case v.LatestRestorable == nil:
+		return "no"
+	}
+	return fmt.Sprint(v.LatestRestorable.Version)
+}
+
+func (v BackupStatusView) restorableAge() string {
+	switch {
+	case v.Restorable == nil:
+		return unknown
+	case v.LatestRestorable == nil:
+		return nothing
+	case v.LatestRestorable.AgeSeconds == nil:
+		return unknown
+	}
+	return duration.HumanDuration(time.Duration(*v.LatestRestorable.AgeSeconds) * time.Second)
+}
