@@ -129,13 +129,15 @@ func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 		"a missing bucket":     {place(func(b *v1beta2.BlobStoreConfiguration) { b.Bucket = "missing" }), ExitPartly, []string{silent, "bucket=missing"}, true},
 		"a place with nothing in it": {
 			place(func(b *v1beta2.BlobStoreConfiguration) { b.BackupName = "nothing" }), ExitRefused,
-			[]string{"/nothing?", "Backup does not exist: nothing was backed up to this place: look at accountName, bucket and backupName"}, false,
+			[]string{"/nothing?", "Backup does not exist: nothing was backed up to this place: look at accountName, bucket and backupName"},
+			false,
 		},
 		"a version not restorable": {
 			func(v *vault) {
 				v.editRestore(func(r *v1beta2.FoundationDBRestore) { r.Spec.BackupVersion = new(uint64(7)) })
 			}, ExitRefused,
-			[]string{"Restore version 7 is not possible from blobstore://key@store:443/nightly", "spec.backupVersion has to be a version that the backup holds"}, false,
+			[]string{"Restore version 7 is not possible from blobstore://key@store:443/nightly", "spec.backupVersion has to be a version that the backup holds"},
+			false,
 		},
 	}
 	for name, tc := range tests {
@@ -185,8 +187,12 @@ func everyLook() [][]string {
 func everyChange() [][]string {
 	var all [][]string
 	for _, words := range [][]string{
-		{"reconcile", "fdbbackup/nightly"}, {"reconcile", "fdbrestore/again"}, {"backup", "pause", "nightly"}, {"backup", "resume", "nightly"},
-		{"backup", "stop", "nightly"}, {"backup", "start", "nightly"},
+		{"reconcile", "fdbbackup/nightly"},
+		{"reconcile", "fdbrestore/again"},
+		{"backup", "pause", "nightly"},
+		{"backup", "resume", "nightly"},
+		{"backup", "stop", "nightly"},
+		{"backup", "start", "nightly"},
 	} {
 		for _, flags := range [][]string{{"--dry-run"}, {"--dry-run", "-o", "json"}, {"--yes"}, {"--yes", "-o", "json"}, {"--yes", "-v"}} {
 			all = append(all, append(append([]string{}, words...), flags...))

@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -27,14 +28,11 @@ type backupsLook struct {
 
 // look looks once. Only the context's end is an error.
 func (l backupsLook) look(ctx context.Context) (ui.ClusterBackups, error) {
-	found, err := l.list(ctx)
-	if ctx.Err() != nil {
-		return found, causeOf(ctx, ctx.Err())
+	records, err := l.records(ctx)
+	if err != nil || records.Unread != "" {
+		return ptr.Deref(records, ui.ClusterBackups{}), err
 	}
-	if err != nil {
-		found.Unread = explain(err)
-		return found, nil
-	}
+	found := *records
 	var group errgroup.Group
 	group.SetLimit(parallelBackups)
 	group.Go(func() error { l.seeRestores(ctx, found.Restores); return nil })
@@ -46,6 +44,18 @@ func (l backupsLook) look(ctx context.Context) (ui.ClusterBackups, error) {
 		return found, causeOf(ctx, ctx.Err())
 	}
 	return found, nil
+}
+
+// records finds the records and asks nobody about them. Only the context's end is an error.
+func (l backupsLook) records(ctx context.Context) (*ui.ClusterBackups, error) {
+	found, err := l.list(ctx)
+	if ctx.Err() != nil {
+		return nil, causeOf(ctx, ctx.Err())
+	}
+	if err != nil {
+		found.Unread = explain(err)
+	}
+	return &found, nil
 }
 
 // list finds the records. A Kubernetes cluster without such resources has none.

@@ -60,7 +60,7 @@ func screenNeeds() []commandNeeds {
 // actingNeeds are those of all others.
 func actingNeeds() []commandNeeds {
 	return []commandNeeds{
-		{"status", looking()},
+		{"status", slices.Concat(looking(), optional("backups are not shown", theBackups()...))},
 		{"get process-groups", looking()},
 		{"events", slices.Concat(required(theResource(), power{"list", "", "events", ""}), finding())},
 		{"plan", slices.Concat(looking(), operators())},
@@ -206,6 +206,12 @@ func listingBackups() []need {
 	needs := lookingAtBackups("foundationdbbackups")
 	needs[len(needs)-1].without = ""
 	return needs
+}
+
+// theBackups are the records of all backups of a cluster and of all restores into it.
+func theBackups() []power {
+	crd := v1beta2.GroupVersion.Group
+	return []power{{"list", crd, "foundationdbbackups", ""}, {"list", crd, "foundationdbrestores", ""}}
 }
 
 // everywhere says of needs that they are not in the cluster's namespace.

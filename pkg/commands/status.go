@@ -115,6 +115,9 @@ func (o statusOptions) lookAt(ctx context.Context, env *Env, key types.Namespace
 	if err != nil {
 		return looked{}, err
 	}
+	if facts.Backups, err = (backupsLook{env: env, key: key}).records(ctx); err != nil {
+		return looked{}, err
+	}
 	v := ui.NewStatusView(metadata, facts)
 	return looked{
 		printable: printable{

@@ -122,7 +122,7 @@ func NewBackupStatusView(m Metadata, f BackupFacts) BackupStatusView {
 	v := BackupStatusView{
 		Document: NewDocument("BackupStatus", m, cmp.Or(f.BackupStatus.AsOf, f.Now), SourceLive),
 		Name:     b.Name, Cluster: b.Spec.ClusterName, Problems: []string{},
-		Wanted: string(cmp.Or(b.Spec.BackupState, v1beta2.BackupStateRunning)), Mode: string(b.BackupMode()), Tag: string(b.Tag()),
+		Wanted: wantedState(b), Mode: string(b.BackupMode()), Tag: string(b.Tag()),
 		URL: f.URL, NoAnswer: f.BackupStatus.Why(), Agents: f.agents(), Recorded: recordedBackup(b),
 	}
 	if live != nil {
@@ -134,6 +134,11 @@ func NewBackupStatusView(m Metadata, f BackupFacts) BackupStatusView {
 	}
 	v.judge(f)
 	return v
+}
+
+// wantedState is the state that the spec asks for.
+func wantedState(b *v1beta2.FoundationDBBackup) string {
+	return string(cmp.Or(b.Spec.BackupState, v1beta2.BackupStateRunning))
 }
 
 // tell takes over what the database says.

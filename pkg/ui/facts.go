@@ -23,6 +23,8 @@ type Facts struct {
 	Desired fdb.Configuration
 	// Lease is who may act on the cluster now.
 	Lease Lease
+	// Backups are the records of backups and restores; nil where nobody looked for them.
+	Backups *ClusterBackups
 	// Unjudged is why the process groups are as the last pass recorded them; empty when
 	// they were judged anew.
 	Unjudged string

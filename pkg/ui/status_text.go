@@ -38,6 +38,7 @@ var statusSections = []struct {
 	{"configuration", func(p *page, v StatusView) { p.configuration(v.Configuration) }},
 	{"reconciliation", func(p *page, v StatusView) { p.reconciliation(v.Reconciliation) }},
 	{"locks", func(p *page, v StatusView) { p.locks(v.Locks) }},
+	{"backups", func(p *page, v StatusView) { p.backups(v.Backups) }},
 }
 
 // StatusSections are the names of the sections of a status.

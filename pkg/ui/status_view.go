@@ -24,6 +24,9 @@ type StatusView struct {
 	Configuration  ConfigurationView  `json:"configuration"`
 	Reconciliation ReconciliationView `json:"reconciliation"`
 	Locks          LocksView          `json:"locks"`
+	// Backups are those of the cluster and the restores into it, as passes last recorded them;
+	// absent where there are none, and in lists of clusters.
+	Backups *RecordedBackupsView `json:"backups,omitempty"`
 }
 
 // DatabaseView is what the database says of itself. Everything is null when it
@@ -157,6 +160,7 @@ func NewStatusView(m Metadata, f Facts) StatusView {
 		Configuration:  f.configuration(),
 		Reconciliation: f.reconciliation(),
 		Locks:          f.locks(),
+		Backups:        f.recordedBackups(),
 	}
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	v.State, v.Reasons = f.judge(v)

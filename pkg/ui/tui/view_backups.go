@@ -78,7 +78,8 @@ func (s sight) backupRow(b ui.BackupRowView) row {
 	}
 	key := "backup " + b.Name
 	return row{key: key, tone: t, more: func(s sight) []line { return s.aboutBackup(b) }, cells: []span{
-		{t.mark(), t}, say(plain, "backup"), say(plain, b.Name), say(t, state), say(plain, restorable), say(plain, progress),
+		{t.mark(), t},
+		say(plain, "backup"), say(plain, b.Name), say(t, state), say(plain, restorable), say(plain, progress),
 		say(plain, bytesRate(b.RateBytesPerSecond)), say(plain, secondsOr(b.SnapshotETASeconds, nothing)), say(plain, agents), say(plain, paused), say(plain, place),
 	}}
 }
@@ -181,7 +182,8 @@ func restoreRow(r ui.RestoreRowView) row {
 		rate, eta, place = bytesRate(v.RateBytesPerSecond), secondsOr(v.ETASeconds, nothing), orUnknown(v.URL)
 	}
 	return row{key: "restore " + r.Name, tone: t, more: func(s sight) []line { return s.aboutRestore(r) }, cells: []span{
-		{t.mark(), t}, say(plain, "restore"), say(plain, r.Name), say(t, state), say(plain, nothing), say(plain, progress),
+		{t.mark(), t},
+		say(plain, "restore"), say(plain, r.Name), say(t, state), say(plain, nothing), say(plain, progress),
 		say(plain, rate), say(plain, eta), say(plain, nothing), say(plain, "no"), say(plain, place),
 	}}
 }

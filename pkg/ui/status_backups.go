@@ -1,0 +1,81 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+)
+
+// RecordedBackupsView are the backups of a cluster as passes last recorded them: what the
+// database says of them takes a tool in a pod of their agents.
+type RecordedBackupsView struct {
+	Origin
+	// Unread is why nobody could list them; empty when somebody could.
+	Unread   string                `json:"unread,omitempty"`
+	Backups  []RecordedBackupView  `json:"backups"`
+	Restores []RecordedRestoreView `json:"restores"`
+}
+
+// RecordedBackupView is one backup.
+type RecordedBackupView struct {
+	Name   string `json:"name"`
+	Wanted string `json:"wanted"`
+	// AgentsReady is how many of the agents were ready, AgentsWanted how many are asked for.
+	AgentsReady  int `json:"agentsReady"`
+	AgentsWanted int `json:"agentsWanted"`
+	// Recorded is null before a pass saw it.
+	Recorded *BackupRecordView `json:"recorded"`
+}
+
+// RecordedRestoreView is one restore.
+type RecordedRestoreView struct {
+	Name string `json:"name"`
+	// State is the word of the restore tools; empty where it was never started.
+	State string `json:"state"`
+}
+
+// recordedBackups are nil where nobody looked, and where there are none.
+func (f Facts) recordedBackups() *RecordedBackupsView {
+	b := f.Backups
+	if b == nil || b.Unread == "" && len(b.Backups)+len(b.Restores) == 0 {
+		return nil
+	}
+	v := &RecordedBackupsView{Origin: Origin{Source: SourceRecord}, Unread: b.Unread, Backups: []RecordedBackupView{}, Restores: []RecordedRestoreView{}}
+	for _, seen := range b.Backups {
+		r := seen.Record
+		v.Backups = append(v.Backups, RecordedBackupView{
+			Name: r.Name, Wanted: wantedState(r), AgentsReady: r.Status.AgentCount, AgentsWanted: r.AgentCount(), Recorded: recordedBackup(r),
+		})
+	}
+	for _, seen := range b.Restores {
+		v.Restores = append(v.Restores, RecordedRestoreView{Name: seen.Record.Name, State: string(seen.Record.Status.State)})
+	}
+	return v
+}
+
+// backups prints a line for each; nothing where there is none.
+func (p *page) backups(v *RecordedBackupsView) {
+	if v == nil {
+		return
+	}
+	p.printf("\n%s  %s\n", p.o.in(bold, "Backups"), p.o.in(faint, "as last recorded; backup status and restore status ask the database"))
+	if v.Unread != "" {
+		p.fact("Backups", "unknown: "+v.Unread)
+	}
+	for _, b := range v.Backups {
+		p.fact("Backup", b.words())
+	}
+	for _, r := range v.Restores {
+		p.fact("Restore", r.Name+": "+orText(r.State, "never started"))
+	}
+}
+
+func (v RecordedBackupView) words() string {
+	parts := []string{"never seen"}
+	if r := v.Recorded; r != nil {
+		parts = []string{word(r.Running, "running", "not running"), word(r.Restorable, "restorable", "not restorable")}
+		if r.Paused {
+			parts = append(parts, "paused")
+		}
+	}
+	return fmt.Sprintf("%s: %s; %s wanted, %d of %d agents ready", v.Name, strings.Join(parts, ", "), v.Wanted, v.AgentsReady, v.AgentsWanted)
+}
