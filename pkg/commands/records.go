@@ -99,7 +99,9 @@ func (k *recordKind) records(ctx context.Context, c client.Client, namespace str
 			}
 		}
 		if next = page.GetContinue(); next == "" {
-			slices.SortFunc(all, func(a, b client.Object) int { return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName()) })
+			slices.SortFunc(all, func(a, b client.Object) int {
+				return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName())
+			})
 			return all, nil
 		}
 	}
