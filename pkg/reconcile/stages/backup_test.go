@@ -81,6 +81,12 @@ func toAnotherPlace(s *plan.Snapshot) {
 	s.BackupStatus.Status.URL = "blobstore://key@store:443/other?bucket=b"
 }
 
+// toAnotherTag is what the database says of a tag that has no backup, which the spec names now.
+func toAnotherTag(s *plan.Snapshot) {
+	s.Backup.Spec.Tag = new(v1beta2.BackupTag("weekly"))
+	s.BackupStatus.Status = &fdb.BackupStatus{Tag: "weekly"}
+}
+
 func unasked(s *plan.Snapshot) { s.BackupStatus = plan.BackupFacts{NotAsked: "no agent runs"} }
 
 func unmanaged(s *plan.Snapshot) { s.Backup.Spec.BackupType = new(v1beta2.BackupTypeUnmanaged) }
@@ -266,9 +272,15 @@ func TestCarryOutDeletion(t *testing.T) {
 		"aborts before it forgets":                 {given: changed(stop, deleting), does: []string{abort}, holds: "until its backup has ended"},
 		"aborts before it deletes data":            {given: changed(cleanup, deleting), does: []string{abort}, holds: "until its backup has ended"},
 		"forgets what has ended":                   {given: changed(stop, deleting, hasFinished), does: []string{remove}},
-		"forgets what never ran":                   {given: changed(stop, deleting, neverRan), does: []string{remove}},
-		"deletes the data of what has ended":       {given: changed(cleanup, deleting, hasFinished), does: []string{"delete all data of the backup at " + nightlyURL + ", then take the finalizer off FoundationDBBackup nightly"}},
-		"deletes nothing where it never wrote":     {given: changed(cleanup, deleting, neverRan), holds: "no backup of this record was ever seen", human: true},
+		"deletes nothing after a change of the tag": {
+			given: changed(cleanup, deleting, toAnotherTag), holds: "last seen on tag default, where it may still run", human: true,
+		},
+		"keeps the record after a change of the tag": {
+			given: changed(stop, deleting, toAnotherTag), holds: "set spec.tag back to default", human: true,
+		},
+		"forgets what never ran":               {given: changed(stop, deleting, neverRan), does: []string{remove}},
+		"deletes the data of what has ended":   {given: changed(cleanup, deleting, hasFinished), does: []string{"delete all data of the backup at " + nightlyURL + ", then take the finalizer off FoundationDBBackup nightly"}},
+		"deletes nothing where it never wrote": {given: changed(cleanup, deleting, neverRan), holds: "no backup of this record was ever seen", human: true},
 		"deletes nothing at a place that was edited": {given: changed(cleanup, deleting, hasFinished, spec(func(b *v1beta2.FoundationDBBackupSpec) {
 			b.BlobStoreConfiguration.BackupName = "prod"
 		})), holds: "it was last seen to go to " + nightlyURL, human: true},

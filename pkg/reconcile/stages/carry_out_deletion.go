@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -36,6 +37,10 @@ func finalizer(b *v1beta2.FoundationDBBackup, present bool, why string) plan.Dec
 
 func endAndForget(s plan.Snapshot) plan.Decision {
 	b := s.Backup
+	if old := formerTag(b); old != "" { // what the database said is about the other one
+		return plan.Decision{Hold: &plan.Hold{Human: true, Reason: fmt.Sprintf(
+			"spec.tag is %s, and this backup was last seen on tag %s, where it may still run; set spec.tag back to %s to have it ended and the record go", b.Tag(), old, old)}}
+	}
 	if why := s.BackupStatus.Why(); why != "" {
 		return plan.Wait(backupDelay, "the record stays until it is known that its backup does not run: "+why)
 	}

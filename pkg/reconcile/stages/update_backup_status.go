@@ -24,10 +24,10 @@ var updateBackupStatus = plan.Stage{
 		if s.Backup.DeletionTimestamp != nil {
 			return plan.Decision{}
 		}
-		if old := s.Backup.Status.BackupDetails; old != nil && old.Tag != "" && old.Tag != string(s.Backup.Tag()) {
+		if old := formerTag(s.Backup); old != "" {
 			return plan.Decision{Hold: &plan.Hold{Human: true, Then: plan.EndPass, Reason: fmt.Sprintf(
 				"spec.tag is %s, and this backup runs on tag %s: a tag cannot be changed; make another FoundationDBBackup for the new one",
-				s.Backup.Tag(), old.Tag)}}
+				s.Backup.Tag(), old)}}
 		}
 		fresh, err := backupStatus(s)
 		if err != nil {
@@ -49,6 +49,15 @@ var updateBackupStatus = plan.Stage{
 		}
 		return d
 	},
+}
+
+// formerTag is the tag that the record's backup was last seen on, where its spec now names
+// another one; empty where that is the same.
+func formerTag(b *v1beta2.FoundationDBBackup) string {
+	if old := b.Status.BackupDetails; old != nil && old.Tag != string(b.Tag()) {
+		return old.Tag
+	}
+	return ""
 }
 
 // backupStatus is what the record should say.
