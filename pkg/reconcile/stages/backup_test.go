@@ -272,6 +272,10 @@ func TestCarryOutDeletion(t *testing.T) {
 		"aborts before it forgets":                 {given: changed(stop, deleting), does: []string{abort}, holds: "until its backup has ended"},
 		"aborts before it deletes data":            {given: changed(cleanup, deleting), does: []string{abort}, holds: "until its backup has ended"},
 		"forgets what has ended":                   {given: changed(stop, deleting, hasFinished), does: []string{remove}},
+		"asks for agents where none are wanted": {
+			given: changed(cleanup, deleting, unasked, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.AgentCount = new(0) })),
+			holds: "spec.agentCount is 0, so that nobody can be asked; set it to 1", human: true,
+		},
 		"deletes nothing after a change of the tag": {
 			given: changed(cleanup, deleting, toAnotherTag), holds: "last seen on tag default, where it may still run", human: true,
 		},
@@ -334,19 +338,22 @@ func TestUpdateBackupAgents(t *testing.T) {
 		}
 	}
 	checkBackup(t, updateBackupAgents, map[string]backupRow{
-		"leaves agents alone that are as wanted": {given: same},
-		"creates them":                           {given: none, does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
-		"creates none where none are wanted":     {given: changed(none, noneWanted)},
-		"deletes them where none are wanted":     {given: noneWanted, does: []string{"delete Deployment nightly-backup-agents: no agents are wanted"}},
-		"scales them":                            {given: more, does: []string{"update Deployment nightly-backup-agents with 5 agents"}, holds: "the agents restart"},
-		"sets back what somebody scaled":         {given: func(s *plan.Snapshot) { s.Agents.Deployment.Spec.Replicas = new(int32(9)) }, does: []string{"update Deployment nightly-backup-agents with 2 agents"}, holds: "the agents restart"},
-		"leaves labels of others alone":          {given: func(s *plan.Snapshot) { s.Agents.Deployment.Labels["other"] = "x" }},
-		"waits for agents":                       {given: func(s *plan.Snapshot) { s.Agents.Deployment.Status.ReadyReplicas = 1 }, holds: "1 of 2 agents are ready"},
-		"deletes a pod that has ended":           {given: failed(time.Minute), does: []string{"delete pod agent, which has ended"}, holds: "1 of 2"},
-		"leaves a pod that just ended":           {given: failed(time.Second), holds: "1 of 2"},
-		"never takes the deployment of others":   {given: func(s *plan.Snapshot) { s.Agents.Deployment.OwnerReferences = nil }, holds: "does not belong to this backup", human: true},
-		"keeps agents while the record goes":     {given: changed(noneWanted, deleting)},
-		"looks after unmanaged agents too":       {given: changed(none, unmanaged), does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
+		"leaves agents alone that are as wanted":              {given: same},
+		"creates them":                                        {given: none, does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
+		"creates none where none are wanted":                  {given: changed(none, noneWanted)},
+		"deletes them where none are wanted":                  {given: noneWanted, does: []string{"delete Deployment nightly-backup-agents: no agents are wanted"}},
+		"scales them":                                         {given: more, does: []string{"update Deployment nightly-backup-agents with 5 agents"}, holds: "the agents restart"},
+		"sets back what somebody scaled":                      {given: func(s *plan.Snapshot) { s.Agents.Deployment.Spec.Replicas = new(int32(9)) }, does: []string{"update Deployment nightly-backup-agents with 2 agents"}, holds: "the agents restart"},
+		"leaves labels of others alone":                       {given: func(s *plan.Snapshot) { s.Agents.Deployment.Labels["other"] = "x" }},
+		"leaves those of a deleted record as they are":        {given: changed(deleting, more)},
+		"creates those that carry out a deletion":             {given: changed(deleting, none), does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
+		"creates none for a deleted record that nobody keeps": {given: changed(deleting, none, func(s *plan.Snapshot) { s.Backup.Finalizers = nil })},
+		"waits for agents":                                    {given: func(s *plan.Snapshot) { s.Agents.Deployment.Status.ReadyReplicas = 1 }, holds: "1 of 2 agents are ready"},
+		"deletes a pod that has ended":                        {given: failed(time.Minute), does: []string{"delete pod agent, which has ended"}, holds: "1 of 2"},
+		"leaves a pod that just ended":                        {given: failed(time.Second), holds: "1 of 2"},
+		"never takes the deployment of others":                {given: func(s *plan.Snapshot) { s.Agents.Deployment.OwnerReferences = nil }, holds: "does not belong to this backup", human: true},
+		"keeps agents while the record goes":                  {given: changed(noneWanted, deleting)},
+		"looks after unmanaged agents too":                    {given: changed(none, unmanaged), does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
 	})
 }
 

@@ -41,7 +41,12 @@ func endAndForget(s plan.Snapshot) plan.Decision {
 		return plan.Decision{Hold: &plan.Hold{Human: true, Reason: fmt.Sprintf(
 			"spec.tag is %s, and this backup was last seen on tag %s, where it may still run; set spec.tag back to %s to have it ended and the record go", b.Tag(), old, old)}}
 	}
-	if why := s.BackupStatus.Why(); why != "" {
+	why := s.BackupStatus.Why()
+	if why != "" && b.AgentCount() == 0 {
+		return plan.Decision{Hold: &plan.Hold{Human: true, Reason: "the record stays until it is known that its backup does not run, " +
+			"and spec.agentCount is 0, so that nobody can be asked; set it to 1"}}
+	}
+	if why != "" {
 		return plan.Wait(backupDelay, "the record stays until it is known that its backup does not run: "+why)
 	}
 	if isRunning(s) {

@@ -17,19 +17,21 @@ import (
 
 // updateBackupAgents keeps the deployment of the agents. Labels and annotations that
 // others put on it stay; the operator writes the deployment anew in every pass because of
-// them. A number of agents that somebody changed by hand is set back.
+// them. A number of agents that somebody changed by hand is set back. A record that is being
+// deleted needs agents as long as its deletion policy is not carried out.
 var updateBackupAgents = plan.Stage{
 	Name:  "UpdateBackupAgents",
 	Reads: plan.Backup | plan.Agents,
 	Decide: func(s plan.Snapshot) plan.Decision {
-		if s.Backup.DeletionTimestamp != nil {
-			return plan.Decision{} // agents are what a deletion policy is carried out by
+		have := s.Agents.Deployment
+		carriesOut := slices.Contains(s.Backup.Finalizers, v1beta2.FinalizerBackup)
+		if s.Backup.DeletionTimestamp != nil && (have != nil || !carriesOut) {
+			return plan.Decision{} // agents that are there carry the deletion policy out as they are
 		}
 		want, err := objects.AgentDeployment(s.Backup)
 		if err != nil {
 			return contradiction(err)
 		}
-		have := s.Agents.Deployment
 		switch {
 		case have == nil && want == nil:
 			return plan.Decision{}
