@@ -92,8 +92,9 @@ test-real: ## Conformance on a real, empty database (FDB_CLUSTER_FILE; fdbcli in
 	FDB_CONFORMANCE=scratch go test -count=1 -run '^TestRealDatabaseConforms$$' -v ./pkg/fdb/admin
 
 .PHONY: simulate
-simulate: ## Random histories over the simulated world: make simulate SEEDS=500 START=1
+simulate: ## Random histories of clusters and of backups over the simulated world: make simulate SEEDS=500 START=1
 	GOGC=800 SEEDS=$(or $(SEEDS),500) START=$(or $(START),1) go test -count=1 -timeout 120m -run RandomHistories ./pkg/reconcile
+	GOGC=800 SEEDS=$(or $(BACKUP_SEEDS),$(SEEDS),500) START=$(or $(START),1) go test -count=1 -timeout 120m -run RandomHistories ./pkg/reconcile/live
 
 .PHONY: bench
 bench: build build-sandbox ## Measure what docs/performance.md promises, as ratios within one run (minutes)

@@ -122,6 +122,7 @@ func TestNothingIsRestoredWhileTheDatabaseIsAway(t *testing.T) {
 // A script that reconciles everything does not lose data on its way, and is told how.
 func TestWithBackupsNoDataIsDeletedUnasked(t *testing.T) {
 	again := func(t *testing.T) *vault {
+		t.Helper()
 		v := doomed(t)
 		b := &v1beta2.FoundationDBBackup{}
 		if err := v.api.Get(t.Context(), types.NamespacedName{Namespace: "fdb", Name: "nightly"}, b); err != nil {

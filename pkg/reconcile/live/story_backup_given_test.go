@@ -10,6 +10,8 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -109,7 +111,14 @@ func (v *vault) kubelet() {
 		v.t.Fatal(err)
 	}
 	wanted := map[string]bool{}
-	for _, d := range all.Items {
+	for i := range all.Items {
+		d := all.Items[i]
+		if v.isOrphan(&d) {
+			if err := v.api.Delete(v.t.Context(), &d); err != nil {
+				v.t.Fatal(err)
+			}
+			continue
+		}
 		for i := range *d.Spec.Replicas {
 			wanted[fmt.Sprintf("%s-%d", d.Name, i)] = true
 		}
@@ -120,6 +129,14 @@ func (v *vault) kubelet() {
 		}
 	}
 	v.runDeployments()
+}
+
+// isOrphan reports whether the record that a deployment belongs to is gone.
+func (v *vault) isOrphan(d *appsv1.Deployment) bool {
+	owner := metav1.GetControllerOf(d)
+	b := &v1beta2.FoundationDBBackup{}
+	err := v.api.Get(v.t.Context(), named(owner.Name), b)
+	return apierrors.IsNotFound(err) || b.UID != owner.UID
 }
 
 func (v *vault) hasPod(name string) bool {

@@ -125,7 +125,7 @@ func (st *backupStory) restorePasses(n int, pace time.Duration) {
 
 func TestARestoreToAVersion(t *testing.T) {
 	st := restored(t)
-	st.restore.Client = versioned{st.restore.Client, uint64(st.restorable())} //nolint:gosec // versions are not negative
+	st.restore.Client = versioned{st.restore.Client, uint64(st.restorable())}
 	st.fdbcli(`writemode on; clearrange "" \xff`)
 	st.tell("all data is gone, and somebody creates FoundationDBRestore again for a version that they know")
 	st.restorePasses(1, 300*time.Millisecond)
@@ -152,7 +152,9 @@ func (c versioned) Get(ctx context.Context, name client.ObjectKey, into client.O
 	return err
 }
 
-func (c versioned) Status() client.SubResourceWriter { return statusOf{c.Client.Status()} }
+func (c versioned) Status() client.SubResourceWriter { //nolint:ireturn // the client's own shape
+	return statusOf{c.Client.Status()}
+}
 
 type statusOf struct{ client.SubResourceWriter }
 
@@ -174,7 +176,7 @@ func (st *backupStory) restorable() int64 {
 	if err != nil || b.LatestRestorable == nil {
 		st.t.Fatalf("%+v, %v", b, err)
 	}
-	return int64(b.LatestRestorable.Version)
+	return b.LatestRestorable.Version
 }
 
 func TestARestoreIntoADatabaseWithDataIsRefused(t *testing.T) {

@@ -1,0 +1,163 @@
+package live_test
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// An invariant that cannot fail guards nothing. Each is broken here by a plugin that is wrong
+// in one way, and no other invariant speaks up.
+func TestEveryInvariantOfBackupsCanFail(t *testing.T) {
+	quiet := happens(func(*backupHistory) {})
+	tests := map[string]struct {
+		breaks string
+		steps  []backupStep
+		wrong  wrongBackup
+	}{
+		"a plugin starts a backup without a look": {
+			breaks: neverTwice, steps: []backupStep{quiet, quiet, quiet},
+			wrong: also(inTurnOf("nightly", plan.StartBackup{Start: fdb.BackupStart{Tag: "default", URL: nightlyPlace, Period: time.Hour, Continuous: true}}), raw),
+		},
+		"a plugin aborts whatever is on its tag": {
+			neverStrangers, []backupStep{happens(func(h *backupHistory) { h.strangeBackup("default") }), quiet, quiet},
+			inTurnOf("nightly", plan.StopBackup{Tag: "default", Abort: true}),
+		},
+		"a plugin makes room for a restore": {
+			neverOverData, []backupStep{quiet, quiet, quiet, quiet},
+			wrongBackup{world: func(h *backupHistory, w worldOfBackups) worldOfBackups {
+				return acting{w, func(a plan.Action) {
+					if _, ok := a.(plan.StartRestore); ok {
+						h.run("fdbcli", "-C", agentClusterFile, "--exec", `writemode on; clearrange "" \xff`)
+					}
+				}}
+			}},
+		},
+		"a plugin forgets that it restored": {
+			onceRestored, []backupStep{quiet, quiet, happens((*backupHistory).deleteData), quiet, happens((*backupHistory).deleteData), quiet},
+			wrongBackup{world: func(_ *backupHistory, w worldOfBackups) worldOfBackups { return forgetful{w} }},
+		},
+		"a plugin deletes the data of a backup that stays": {
+			onlyOwnData, []backupStep{happens(func(h *backupHistory) {
+				h.edit("nightly", func(b *v1beta2.FoundationDBBackupSpec) { b.BackupState = v1beta2.BackupStateRunning })
+			}), quiet, quiet},
+			inTurnOf("nightly", plan.DeleteBackupData{Backup: "nightly", URL: nightlyPlace}),
+		},
+		"a plugin puts the secret into a command": {
+			noSecrets, []backupStep{quiet, quiet},
+			wrongBackup{world: func(h *backupHistory, w worldOfBackups) worldOfBackups {
+				return acting{w, func(a plan.Action) {
+					if _, ok := a.(plan.StartBackup); ok {
+						h.run("fdbbackup", "describe", "-d", "blobstore://key:"+storeSecret+"@store:443/x?bucket=fdb-backups")
+					}
+				}}
+			}},
+		},
+		"a plugin starts no backup": {
+			comesToRest, []backupStep{quiet},
+			wrongBackup{stages: func(_ *backupHistory, all []plan.Stage) []plan.Stage {
+				return slices.DeleteFunc(all, func(s plan.Stage) bool { return s.Name == "StartBackup" })
+			}},
+		},
+	}
+	proven := map[string]bool{}
+	for name, tc := range tests {
+		proven[tc.breaks] = true
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var story bytes.Buffer
+			var broken []string
+			for _, v := range (backupLife{steps: tc.steps}).play(t, tc.wrong, &story) {
+				broken = append(broken, v.sentence)
+			}
+			slices.Sort(broken)
+			if diff := cmp.Diff([]string{tc.breaks}, slices.Compact(broken)); diff != "" {
+				t.Errorf("violations (-want +got):\n%s\n%s", diff, story.String())
+			}
+			if found := (backupLife{steps: tc.steps}).play(t, wrongBackup{}, nil); len(found) > 0 {
+				t.Errorf("a plugin that is right breaks %v", found)
+			}
+		})
+	}
+	for _, sentence := range backupInvariants {
+		if !proven[sentence] {
+			t.Errorf("nothing here breaks: %s", sentence)
+		}
+	}
+}
+
+const nightlyPlace = "blobstore://key@store:443/nightly?bucket=fdb-backups&region=eu"
+
+// happens is a step of a minute in which something happens.
+func happens(what func(*backupHistory)) backupStep {
+	return backupStep{trouble: backupTrouble{happen: func(h *backupHistory, _ *rand.Rand) { what(h) }}, wait: time.Minute}
+}
+
+// inTurnOf adds a stage at the end of passes over a record that wants an action without a
+// reason.
+func inTurnOf(name string, a plan.Action) wrongBackup {
+	return wrongBackup{stages: func(h *backupHistory, all []plan.Stage) []plan.Stage {
+		if h.turn != name {
+			return all
+		}
+		return append(all, plan.Stage{Name: "Rogue", Reads: plan.Backup | plan.BackupStatus, Decide: func(s plan.Snapshot) plan.Decision {
+			if s.BackupStatus.Status == nil {
+				return plan.Decision{} // nobody could be asked to do it
+			}
+			return plan.Decision{Why: "it is wrong", Actions: []plan.Action{a}}
+		}})
+	}}
+}
+
+func also(w wrongBackup, world func(*backupHistory, worldOfBackups) worldOfBackups) wrongBackup {
+	w.world = world
+	return w
+}
+
+// acting does something besides each action, and before it.
+type acting struct {
+	worldOfBackups
+	first func(plan.Action)
+}
+
+// Act implements reconcile.Actor.
+func (w acting) Act(ctx context.Context, a plan.Action) error {
+	w.first(a)
+	return w.worldOfBackups.Act(ctx, a)
+}
+
+// raw starts backups without the look that the tools' user takes right before.
+func raw(h *backupHistory, w worldOfBackups) worldOfBackups { //nolint:ireturn // a seam for wrong worlds
+	return acting{w, func(a plan.Action) {
+		if start, ok := a.(plan.StartBackup); ok {
+			h.run(start.Start.Command(fdb.Version{Major: 7, Minor: 3, Patch: 79})...)
+		}
+	}}
+}
+
+// run runs a program as a pass does, whatever comes of it.
+func (h *backupHistory) run(argv ...string) {
+	_, _ = historyTransport{h}.Run(h.t.Context(), admin.Command{Argv: argv, Limit: time.Minute})
+}
+
+// forgetful reads restores without what was recorded of them.
+type forgetful struct{ worldOfBackups }
+
+// Observe implements reconcile.Observer.
+func (w forgetful) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	err := w.worldOfBackups.Observe(ctx, into, facets)
+	if into.Restore != nil {
+		into.Restore.Status = v1beta2.FoundationDBRestoreStatus{}
+	}
+	return err
+}
