@@ -30,11 +30,13 @@ func TestEveryInvariantOfBackupsCanFail(t *testing.T) {
 			wrong: also(inTurnOf("nightly", plan.StartBackup{Start: fdb.BackupStart{Tag: "default", URL: nightlyPlace, Period: time.Hour, Continuous: true}}), raw),
 		},
 		"a plugin aborts whatever is on its tag": {
-			neverStrangers, []backupStep{happens(func(h *backupHistory) { h.strangeBackup("default") }), quiet, quiet},
+			neverStrangers,
+			[]backupStep{happens(func(h *backupHistory) { h.strangeBackup("default") }), quiet, quiet},
 			inTurnOf("nightly", plan.StopBackup{Tag: "default", Abort: true}),
 		},
 		"a plugin makes room for a restore": {
-			neverOverData, []backupStep{quiet, quiet, quiet, quiet},
+			neverOverData,
+			[]backupStep{quiet, quiet, quiet, quiet},
 			wrongBackup{world: func(h *backupHistory, w worldOfBackups) worldOfBackups {
 				return acting{w, func(a plan.Action) {
 					if _, ok := a.(plan.StartRestore); ok {
@@ -44,17 +46,20 @@ func TestEveryInvariantOfBackupsCanFail(t *testing.T) {
 			}},
 		},
 		"a plugin forgets that it restored": {
-			onceRestored, []backupStep{quiet, quiet, happens((*backupHistory).deleteData), quiet, happens((*backupHistory).deleteData), quiet},
+			onceRestored,
+			[]backupStep{quiet, quiet, happens((*backupHistory).deleteData), quiet, happens((*backupHistory).deleteData), quiet},
 			wrongBackup{world: func(_ *backupHistory, w worldOfBackups) worldOfBackups { return forgetful{w} }},
 		},
 		"a plugin deletes the data of a backup that stays": {
-			onlyOwnData, []backupStep{happens(func(h *backupHistory) {
+			onlyOwnData,
+			[]backupStep{happens(func(h *backupHistory) {
 				h.edit("nightly", func(b *v1beta2.FoundationDBBackupSpec) { b.BackupState = v1beta2.BackupStateRunning })
 			}), quiet, quiet},
 			inTurnOf("nightly", plan.DeleteBackupData{Backup: "nightly", URL: nightlyPlace}),
 		},
 		"a plugin puts the secret into a command": {
-			noSecrets, []backupStep{quiet, quiet},
+			noSecrets,
+			[]backupStep{quiet, quiet},
 			wrongBackup{world: func(h *backupHistory, w worldOfBackups) worldOfBackups {
 				return acting{w, func(a plan.Action) {
 					if _, ok := a.(plan.StartBackup); ok {
@@ -64,7 +69,8 @@ func TestEveryInvariantOfBackupsCanFail(t *testing.T) {
 			}},
 		},
 		"a plugin starts no backup": {
-			comesToRest, []backupStep{quiet},
+			comesToRest,
+			[]backupStep{quiet},
 			wrongBackup{stages: func(_ *backupHistory, all []plan.Stage) []plan.Stage {
 				return slices.DeleteFunc(all, func(s plan.Stage) bool { return s.Name == "StartBackup" })
 			}},

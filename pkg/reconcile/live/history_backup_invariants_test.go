@@ -9,6 +9,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
 // What must never be done to backups, and what has to come in the end.
@@ -172,7 +174,28 @@ func (h *backupHistory) heal() {
 			}
 		})
 	}
+	for _, name := range backupNames {
+		h.endUnwanted(name)
+	}
 	h.byHand("fdbbackup", "resume")
+}
+
+// endUnwanted does what a pass asks a person for: a backup on the tag of a record that the
+// record cannot know for its own is ended.
+func (h *backupHistory) endUnwanted(name string) {
+	b := h.backupNamed(name)
+	if b == nil {
+		return
+	}
+	runs := h.look().backups[string(b.Tag())]
+	named, err := objects.BackupURL(b)
+	known := err == nil && fdb.SameBackupURL(named, runs.URL)
+	if seen := b.Status.BackupDetails; seen != nil {
+		known = known || fdb.SameBackupURL(seen.URL, runs.URL)
+	}
+	if runs.Active && (!known || h.seen.owner[runs.UID] != name) {
+		h.byHand("fdbbackup", "abort", "-t", runs.Tag)
+	}
 }
 
 // tagFor is the tag that a record was seen to run on, or a free one. A record that is gone, or
