@@ -150,10 +150,14 @@ func (d *deletingOfBackup) look(ctx context.Context, s Session) ([]ui.Target, bo
 }
 
 func (d *deletingOfBackup) did(reached bool) string {
-	if reached {
+	switch {
+	case !reached:
+		return d.target.Note
+	case d.stage.Name == stages.ClearBackup.Name:
+		return d.target.Note + "; the database goes on to call the backup restorable, and it is not"
+	default:
 		return "nothing more is to be deleted; " + d.target.Note
 	}
-	return d.target.Note
 }
 
 // storePowers are what it takes to delete of a backup what no other record's is.

@@ -214,7 +214,9 @@ func TestABackupIsDeletedWithMoreThanAYes(t *testing.T) {
 	v := stopped(t)
 	v.input = new("nightly\n")
 	v.must(ExitDone, "nothing is there", "backup", "delete", "nightly")
-	v.must(ExitDone, "nothing more is to be deleted; nothing is there", "backup", "delete", "nightly")
+	v.must(ExitDone, "nothing is there; the database goes on to call the backup restorable, and it is not", "backup", "delete", "nightly")
+	v.input = nil
+	v.must(ExitDone, "warning: fdb/nightly: the database calls it restorable, and nothing of it is in its store", "backup", "list", "--store")
 }
 
 func TestAForcedExpirySaysWhatItLeaves(t *testing.T) {

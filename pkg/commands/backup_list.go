@@ -91,6 +91,7 @@ func (o backupListOptions) see(ctx context.Context, env *Env, namespace string) 
 	if ctx.Err() != nil {
 		return looked{}, causeOf(ctx, ctx.Err())
 	}
+	v.Warnings = append(v.Warnings, gone(v)...)
 	v.Warnings = append(v.Warnings, slices.DeleteFunc(warnings, func(w string) bool { return w == "" })...)
 	r := looked{warnings: v.Warnings, printable: printable{
 		document: v, names: namesOf("foundationdbbackup", v.Items, func(b ui.BackupStatusView) string { return b.Name }),
@@ -119,6 +120,22 @@ func backupOrWhyNot(ctx context.Context, env *Env, key types.NamespacedName) (ui
 	}
 	s.Now, s.BackupStatus = env.Clock.Now(), plan.BackupFacts{Unreachable: why}
 	return ui.NewBackupStatusView(env.metadata(backupKind.named(key)), backupFacts(s, ui.DefaultMaxLag)), key.Namespace + "/" + key.Name + " could not be looked at: " + why
+}
+
+// gone says which backups the database calls restorable though their stores have nothing of
+// them: it never looks there again.
+func gone(v ui.BackupListView) []string {
+	var all []string
+	for _, b := range v.Items {
+		at := slices.IndexFunc(v.Stores, func(s ui.BackupStoreView) bool { return s.Found != nil && fdb.SharesBackupPlace(s.URL, b.URL) })
+		if at < 0 || b.LatestRestorable == nil {
+			continue
+		}
+		if !slices.ContainsFunc(v.Stores[at].Found, func(f ui.FoundBackupView) bool { return fdb.SameBackupPlace(f.URL, b.URL) }) {
+			all = append(all, b.Metadata.Namespace+"/"+b.Name+": the database calls it restorable, and nothing of it is in its store")
+		}
+	}
+	return all
 }
 
 // storeLister is a session that can list what is in a store.

@@ -118,9 +118,13 @@ func SharesBackupPlace(a, b string) bool {
 	if !strings.EqualFold(left.Host, right.Host) || left.Query().Get("bucket") != right.Query().Get("bucket") {
 		return false
 	}
-	outer, inner := strings.Trim(left.Path, "/")+"/", strings.Trim(right.Path, "/")+"/"
+	outer, inner := folder(left.Path), folder(right.Path)
 	return strings.HasPrefix(inner, outer) || strings.HasPrefix(outer, inner)
 }
+
+// folder is a path with one slash, at its end; the bucket itself has none, and everything is
+// in it.
+func folder(path string) string { return strings.TrimPrefix(strings.Trim(path, "/")+"/", "/") }
 
 // BackupBase is the bucket of a place, as a URL to list what is in it.
 func BackupBase(place string) (string, error) {

@@ -141,6 +141,8 @@ func TestSharesBackupPlace(t *testing.T) {
 		"with another parameter":  {"blobstore://key@store:443/nightly?bucket=b&cr=5", true},
 		"within it":               {"blobstore://key@store:443/nightly/one?bucket=b", true},
 		"what cannot be read":     {"blobstore://key@[store/nightly?bucket=b", true},
+		"the bucket itself":       {"blobstore://key@store:443/?bucket=b", true},
+		"a secret elsewhere":      {"blobstore://key:hunter2@store:443/other?bucket=b", false},
 		"another bucket":          {"blobstore://key@store:443/nightly?bucket=c", false},
 		"another host":            {"blobstore://key@other:443/nightly?bucket=b", false},
 		"a name with that prefix": {"blobstore://key@store:443/nightly2?bucket=b", false},

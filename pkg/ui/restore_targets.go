@@ -67,16 +67,16 @@ func leftBehind(r fdb.RestoreStatus) string {
 // it under its own UID.
 func lockWords(d plan.DatabaseFacts, own fdb.RestoreStatus) string {
 	if d.Status == nil {
-		return "whether it is still locked nobody can tell: " + d.Why()
+		return "whether the database is still locked nobody can tell: " + d.Why()
 	}
 	switch locked, uid, known := d.Status.Locked(); {
 	case !known:
-		return "whether it is still locked the database does not tell"
+		return "whether it is still locked, the database does not tell"
 	case !locked:
-		return "it is not locked: clients read and write it as it is"
+		return "the database is not locked: clients read and write it as it is"
 	case uid == own.UID:
-		return "it is still locked, by this very restore"
+		return "the database is still locked, by this very restore"
 	default:
-		return "it is still locked, by " + orText(uid, "somebody unknown") + ", which is not this restore; find out whose lock that is before anybody takes it off"
+		return "the database is still locked, by " + orText(uid, "somebody unknown") + ", which is not this restore; find out whose lock that is before anybody takes it off"
 	}
 }

@@ -84,8 +84,14 @@ var journeys = map[string]journey{
 			"timeout 10 kubectl fdb watch sample-cluster --plain --record night.ndjson": "docs/screen.md has it run",
 		},
 	},
-	"docs/backup.md": {prepare: up(counts)},
-	"docs/check.md":  {prepare: up(counts)},
+	"docs/backup.md": {
+		prepare: up(counts),
+		codes: map[string][]int{
+			"kubectl fdb backup describe nightly":                                 {0, no},
+			"kubectl fdb backup delete nightly --dry-run -o json > deletion.json": {no},
+		},
+	},
+	"docs/check.md": {prepare: up(counts)},
 	"docs/grow-and-shrink.md": {
 		prepare: up(counts + "automationOptions: {waitBetweenRemovalsSeconds: 0}\n"),
 		codes:   map[string][]int{plan: {1, 1, 0}},

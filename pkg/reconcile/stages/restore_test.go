@@ -87,7 +87,7 @@ func TestUpdateRestoreStatus(t *testing.T) {
 		"says that it is done":                         {given: changed(started, shown(fdb.RestoreCompleted)), does: []string{"record what was observed: the restore is completed"}},
 		"writes nothing twice":                         {given: changed(recorded(v1beta2.RestoreStateCompleted, false), shown(fdb.RestoreCompleted))},
 		"is no longer running when it is done":         {given: changed(recorded(v1beta2.RestoreStateCompleted, true), shown(fdb.RestoreCompleted)), does: []string{"record what was observed: the restore is completed"}},
-		"says what an end leaves behind":               {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"record what was observed: the restore is aborted"}, holds: "a part of the data in it", human: true},
+		"says what an end leaves behind":               {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"record what was observed: the restore is aborted"}, holds: "with whatever was written so far in it", human: true},
 		"does not take another's restore for its own":  {given: changed(started, shown(fdb.RestoreCompleted), anotherSource), does: []string{"record what was observed: the restore is Unknown"}, holds: "the database does not know of it", human: true},
 		"remembers what was ended":                     {given: changed(recorded(v1beta2.RestoreStateAborted, false), shown(fdb.RestoreRunning)), holds: "never started again", human: true},
 		"remembers what was done":                      {given: changed(recorded(v1beta2.RestoreStateCompleted, false), shown(fdb.RestoreRunning), anotherSource)},

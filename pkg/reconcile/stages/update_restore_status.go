@@ -47,7 +47,7 @@ func restoreHold(s plan.Snapshot, fresh v1beta2.FoundationDBRestoreStatus) *plan
 	live := OwnRestore(s)
 	switch {
 	case fresh.State == v1beta2.RestoreStateAborted:
-		return &plan.Hold{Human: true, Reason: "the restore was aborted, which unlocked the database with a part of the data in it; it is never started again: " +
+		return &plan.Hold{Human: true, Reason: "the restore was aborted, which unlocked the database with whatever was written so far in it; it is never started again: " +
 			"to restore once more, into a database without data, delete the FoundationDBRestore and create it anew"}
 	case fresh.State == v1beta2.RestoreStateCompleted:
 		return nil
