@@ -52,6 +52,12 @@ func (m Member) Compare(other Member) int {
 	return strings.Compare(m.Group, other.Group)
 }
 
+// IsNamedForIt reports whether the group's ID has the prefix of the instance, so that it is
+// no group of an instance with another one.
+func (m Member) IsNamedForIt() bool {
+	return m.Instance != "" && strings.HasPrefix(m.Group, m.Instance+"-")
+}
+
 // String is the group's ID, which begins with the name of its instance.
 func (m Member) String() string { return m.Group }
 

@@ -2,6 +2,9 @@ package live
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -9,21 +12,44 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// changeLists writes under this instance's own name, whatever the action names: another
-// instance's entries are never its business.
+// changeLists writes under this instance's own name, or removes what it wrote under the one
+// that it had before: another instance's entries are never its business.
 func (w *World) changeLists(ctx context.Context, a plan.ChangeLists) error {
 	cli, record, err := w.database()
 	if err != nil {
 		return err
 	}
+	if err := ownFormer(record, a); err != nil {
+		return err
+	}
 	change := admin.ListChange{
-		Instance: record.Spec.ProcessGroupIDPrefix, At: a.At,
+		Instance: a.Below(record), At: a.At,
 		Add: groupTexts(a.Add), Remove: groupTexts(a.Remove), Addresses: map[string][]string{},
 	}
 	for group, addresses := range a.Addresses {
 		change.Addresses[string(group)] = addresses
 	}
 	return admin.ChangeLists(ctx, cli, fdb.LockKeys{Prefix: record.LockKeyPrefix()}, change)
+}
+
+// ownFormer refuses to touch what lies below another prefix, unless it is about process
+// groups of this very record, and goes.
+func ownFormer(record *v1beta2.FoundationDBCluster, a plan.ChangeLists) error {
+	if a.Former == nil {
+		return nil
+	}
+	of := slices.Collect(maps.Keys(a.Addresses))
+	for _, groups := range a.Remove {
+		of = append(of, groups...)
+	}
+	foreign := slices.ContainsFunc(of, func(id v1beta2.ProcessGroupID) bool {
+		return record.ProcessGroup(id) == nil || !fdb.Member{Instance: *a.Former, Group: string(id)}.IsNamedForIt()
+	})
+	adds := len(a.Add) > 0 || slices.ContainsFunc(slices.Collect(maps.Values(a.Addresses)), func(ips []string) bool { return len(ips) > 0 })
+	if foreign || adds {
+		return fmt.Errorf("entries below the prefix %q are another instance's: only what this record's own process groups left there may be removed", *a.Former)
+	}
+	return nil
 }
 
 func groupTexts(lists map[fdb.SharedList][]v1beta2.ProcessGroupID) map[fdb.SharedList][]string {

@@ -45,6 +45,45 @@ func TestListsAreWrittenReadAndUsedUp(t *testing.T) {
 	}
 }
 
+// An instance that got another prefix takes its own entries along, and nobody else's.
+func TestEntriesBelowAnotherPrefixAreRemovedForOwnGroupsOnly(t *testing.T) {
+	f := sharing(t)
+	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) {
+		s.AutomationOptions.SynchronizationMode = new(v1beta2.SynchronizationModeGlobal)
+	})
+	const own = "kc1-storage-1"
+	former := "kc1"
+	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessGroupIDPrefix = former })
+	f.setStatus(func(s *v1beta2.FoundationDBClusterStatus) { s.ProcessGroups[0].ProcessGroupID = own })
+	f.observe(plan.Everything)
+	list := func(ids ...v1beta2.ProcessGroupID) map[fdb.SharedList][]v1beta2.ProcessGroupID {
+		return map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.PendingForInclusion: ids}
+	}
+	at := f.world.Clock.Now().UTC().Truncate(time.Second)
+	if err := f.world.Act(t.Context(), plan.ChangeLists{At: at, Add: list(own, "kc1-storage-9")}); err != nil {
+		t.Fatal(err)
+	}
+	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessGroupIDPrefix = "east" })
+	f.observe(plan.Everything)
+	for what, refused := range map[string]plan.ChangeLists{
+		"another's entry":     {Former: &former, Remove: list(own, "kc1-storage-9")},
+		"another's addresses": {Former: &former, Addresses: map[v1beta2.ProcessGroupID][]string{"kc1-storage-9": nil}},
+		"something new":       {Former: &former, Add: list(own)},
+		"new addresses":       {Former: &former, Addresses: map[v1beta2.ProcessGroupID][]string{own: {"10.1.0.1"}}},
+	} {
+		if err := f.world.Act(t.Context(), refused); err == nil {
+			t.Errorf("%s was changed below the prefix %q", what, former)
+		}
+	}
+	if err := f.world.Act(t.Context(), plan.ChangeLists{Former: &former, Remove: list(own)}); err != nil {
+		t.Fatal(err)
+	}
+	lists := f.observe(plan.Everything).Coordination.Lists
+	if left := lists.Members(fdb.PendingForInclusion); len(left) != 1 || left[0].Group != "kc1-storage-9" {
+		t.Errorf("left on the list: %v, want the other instance's", left)
+	}
+}
+
 // A restart that fails has used up its announcements all the same: instances announce
 // again what is ready then.
 func TestAnnouncementsAreUsedUpBeforeTheRestart(t *testing.T) {

@@ -57,6 +57,17 @@ type ChangeLists struct {
 	Addresses map[v1beta2.ProcessGroupID][]string `json:"addresses,omitempty"`
 	// At is since when what is added is on its list.
 	At time.Time `json:"at"`
+	// Former is the prefix that the instance had when it wrote what is removed; nil for the
+	// one that it has. Nothing is added below another one.
+	Former *string `json:"former,omitempty"`
+}
+
+// Below is the prefix of the entries that change.
+func (a ChangeLists) Below(c *v1beta2.FoundationDBCluster) string {
+	if a.Former != nil {
+		return *a.Former
+	}
+	return c.Spec.ProcessGroupIDPrefix
 }
 
 // IsEmpty reports whether there is nothing to change.
@@ -70,6 +81,9 @@ func (a ChangeLists) Describe() string {
 	}
 	if len(a.Remove) > 0 {
 		words = append(words, "withdraw: "+listWords(a.Remove))
+	}
+	if a.Former != nil {
+		words = append(words, fmt.Sprintf("all of it below the former prefix %q", *a.Former))
 	}
 	kept, dropped := a.addressWords()
 	return strings.Join(append(append(words, kept...), dropped...), "; ")
@@ -105,18 +119,18 @@ func (a ChangeLists) Apply(s Snapshot) Snapshot {
 	for _, list := range fdb.SharedLists() {
 		entries := map[fdb.Member]time.Time{}
 		for _, id := range a.Add[list] {
-			entries[fdb.Member{Instance: s.Cluster.Spec.ProcessGroupIDPrefix, Group: string(id)}] = a.At
+			entries[fdb.Member{Instance: a.Below(s.Cluster), Group: string(id)}] = a.At
 		}
 		maps.Copy(entries, l.Entries[list]) // what is there keeps its time
 		for _, id := range a.Remove[list] {
-			delete(entries, fdb.Member{Instance: s.Cluster.Spec.ProcessGroupIDPrefix, Group: string(id)})
+			delete(entries, fdb.Member{Instance: a.Below(s.Cluster), Group: string(id)})
 		}
 		s.Coordination.Lists.Entries[list] = entries
 	}
 	s.Coordination.Lists.Addresses = map[fdb.Member][]string{}
 	maps.Copy(s.Coordination.Lists.Addresses, l.Addresses)
 	for id, addresses := range a.Addresses {
-		m := fdb.Member{Instance: s.Cluster.Spec.ProcessGroupIDPrefix, Group: string(id)}
+		m := fdb.Member{Instance: a.Below(s.Cluster), Group: string(id)}
 		delete(s.Coordination.Lists.Addresses, m)
 		if len(addresses) > 0 {
 			s.Coordination.Lists.Addresses[m] = addresses

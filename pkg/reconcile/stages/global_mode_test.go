@@ -70,6 +70,12 @@ func TestUpdateStatusInGlobalMode(t *testing.T) {
 			from: inGlobalMode(healthyCluster), given: restarting,
 			does: []string{"withdraw: pendingForRestart storage-114, storage-115, storage-116, readyForRestart storage-114, storage-115, storage-116"},
 		},
+		"takes off what it listed under a former prefix": {
+			from: inGlobalMode(healthyCluster), given: all(
+				edit("storage-114", func(g *v1beta2.ProcessGroupStatus) { g.ProcessGroupID = "kc1-storage-114" }),
+				listed("kc1", time.Hour, lists(fdb.PendingForRestart), "kc1-storage-114", "kc1-storage-9"), addresses("kc1", "kc1-storage-114", "10.1.0.14"),
+			), does: []string{`withdraw: pendingForRestart kc1-storage-114; all of it below the former prefix "kc1"; drop the addresses of kc1-storage-114`},
+		},
 		"does not list who is long missing": {
 			from: inGlobalMode(newKnobs), given: all(restarting, condition("storage-114", v1beta2.ConditionMissingProcesses, 31*time.Second)),
 			does: []string{"withdraw: pendingForRestart storage-114, readyForRestart storage-114"},

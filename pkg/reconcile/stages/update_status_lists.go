@@ -32,7 +32,47 @@ func tellInstances(s plan.Snapshot, status v1beta2.FoundationDBClusterStatus, d 
 		d.Why = cmp.Or(d.Why, "other instances act together with this one by what it lists")
 		d.Actions = append(d.Actions, change)
 	}
+	for _, change := range formerEntries(s) {
+		d.Why = cmp.Or(d.Why, "spec.processGroupIDPrefix changed, and what was listed under the former one would hold up all instances")
+		d.Actions = append(d.Actions, change)
+	}
 	return d
+}
+
+// formerEntries takes off the lists what this instance put there under a prefix that it has
+// no more: whatever still applies is listed anew under the one that it has. That an entry is
+// its own shows by the process group, which is in this record, and named for that prefix.
+func formerEntries(s plan.Snapshot) []plan.ChangeLists {
+	lists, by := s.Coordination.Lists, map[string]plan.ChangeLists{}
+	former := func(m fdb.Member) bool {
+		return m.Instance != s.Cluster.Spec.ProcessGroupIDPrefix && m.IsNamedForIt() && s.Cluster.ProcessGroup(v1beta2.ProcessGroupID(m.Group)) != nil
+	}
+	for _, list := range fdb.SharedLists() {
+		for _, m := range lists.Members(list) {
+			if former(m) {
+				change := by[m.Instance]
+				change.Remove = with(change.Remove, list, v1beta2.ProcessGroupID(m.Group))
+				by[m.Instance] = change
+			}
+		}
+	}
+	for m := range lists.Addresses {
+		if former(m) {
+			change := by[m.Instance]
+			if change.Addresses == nil {
+				change.Addresses = map[v1beta2.ProcessGroupID][]string{}
+			}
+			change.Addresses[v1beta2.ProcessGroupID(m.Group)] = nil
+			by[m.Instance] = change
+		}
+	}
+	var changes []plan.ChangeLists
+	for _, prefix := range slices.Sorted(maps.Keys(by)) {
+		change := by[prefix]
+		change.Former, change.At = &prefix, s.Now
+		changes = append(changes, change)
+	}
+	return changes
 }
 
 const listsUnread = "the lists that instances share could not be read"
