@@ -66,7 +66,7 @@ func (w *RestoreWorld) askDatabase(ctx context.Context) (plan.DatabaseFacts, err
 	tools, err := w.acting()
 	if err != nil {
 		facts.NotAsked = err.Error()
-		return facts, nil //nolint:nilerr // what cannot be asked is a fact
+		return facts, nil
 	}
 	asking, cancel := context.WithTimeout(ctx, StatusPatience)
 	defer cancel()
@@ -77,7 +77,7 @@ func (w *RestoreWorld) askDatabase(ctx context.Context) (plan.DatabaseFacts, err
 	facts.AsOf = w.Clock.Now().UTC()
 	if err != nil {
 		facts.Unreachable = err.Error()
-		return facts, nil //nolint:nilerr // what cannot be asked is a fact
+		return facts, nil
 	}
 	facts.Status = status
 	return facts, nil

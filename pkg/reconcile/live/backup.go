@@ -31,7 +31,6 @@ type BackupWorld struct {
 
 	backup *v1beta2.FoundationDBBackup // as the API server has it
 	agents map[string]*corev1.Pod      // newest known
-
 }
 
 const (

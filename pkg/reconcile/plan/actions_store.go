@@ -39,7 +39,7 @@ func (a ExpireBackup) Describe() string {
 // Subject implements Action.
 func (a ExpireBackup) Subject() string { return a.Backup }
 
-func (ExpireBackup) effect() Effect { return Effect{Stale: BackupStore, Impact: DataLoss} }
+func (ExpireBackup) effect() Effect { return Effect{Stale: BackupStore | Database, Impact: DataLoss} }
 
 // ClearBackupData deletes all that a backup wrote, and leaves its record.
 type ClearBackupData struct {
@@ -67,4 +67,4 @@ func (a ClearBackupData) Describe() string {
 // Subject implements Action.
 func (a ClearBackupData) Subject() string { return a.Backup }
 
-func (ClearBackupData) effect() Effect { return Effect{Stale: BackupStore, Impact: DataLoss} }
+func (ClearBackupData) effect() Effect { return Effect{Stale: BackupStore | Database, Impact: DataLoss} }

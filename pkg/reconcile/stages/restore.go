@@ -41,7 +41,7 @@ func mayHaveStarted(record *v1beta2.FoundationDBRestore, r fdb.RestoreStatus) bo
 	version := record.Spec.BackupVersion
 	return err == nil && r.Tag == restoreTag && fdb.SameBackupURL(r.URL, url) &&
 		(version == nil || uint64(r.Version) == *version) && //nolint:gosec // versions are not negative
-		!(isOver(record) && r.Active())
+		(!isOver(record) || !r.Active())
 }
 
 // isOver reports whether the record says that its restore is over.
