@@ -158,10 +158,16 @@ func (t *family) join(p *passes) {
 	}
 }
 
-// seesDatabase notes whether the database is available, as often as it is looked at.
+// seesDatabase notes whether the database is available, as often as a pass looks at it. What
+// an earlier pass saw does not count: one that ends before it looks tells nothing.
 func (t *family) seesDatabase(e reconcile.Event) {
-	if o, ok := e.(reconcile.Observed); ok && o.Facets&plan.Database != 0 {
-		t.available = o.Snapshot.Database.Available()
+	switch e := e.(type) { //nolint:gochecksumtype // nothing else tells of the database
+	case reconcile.PassStarted:
+		t.available = t.available && e.Round > 1
+	case reconcile.Observed:
+		if e.Facets&plan.Database != 0 {
+			t.available = e.Snapshot.Database.Available()
+		}
 	}
 }
 

@@ -141,9 +141,6 @@ func (p *passes) holdUp(why string) {
 // one runs a pass over one of them, again where a person agrees to what it wants beyond what
 // was shown.
 func (t *family) one(ctx context.Context, p *passes) error {
-	if p.run.record == nil {
-		t.available = false // until it is seen again
-	}
 	for {
 		p.trouble = p.once(ctx)
 		if ctx.Err() != nil {

@@ -11,6 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // vaultOfAll has the API server list the vault's records, and those of another cluster.
@@ -116,6 +119,24 @@ func TestNothingIsRestoredWhileTheDatabaseIsAway(t *testing.T) {
 	v.run("reconcile", "sample", "--with-backups", "--yes")
 	if !strings.Contains(v.out.String(), "waiting for the database of cluster sample to be available") || strings.Contains(strings.Join(v.ran, "\n"), "fdbrestore start") {
 		t.Errorf("%s%s%v", &v.out, &v.err, v.ran)
+	}
+}
+
+// A pass that ends before it looks at the database, because somebody else holds the Lease,
+// says nothing about it: what an earlier pass of a watch saw may be over.
+func TestWhatAnEarlierPassSawOfTheDatabaseLetsNothingBeRestored(t *testing.T) {
+	f, restore := &family{}, &passes{run: run{record: restoreKind}}
+	available := plan.Snapshot{}
+	available.Database.Status = &fdb.Status{}
+	available.Database.Status.Client.DatabaseStatus.Available = true
+	f.seesDatabase(reconcile.PassStarted{Round: 1})
+	f.seesDatabase(reconcile.Observed{Facets: plan.Database, Snapshot: available})
+	if why := f.notYet(restore); why != "" {
+		t.Fatalf("the database is available: %s", why)
+	}
+	f.seesDatabase(reconcile.PassStarted{Round: 1})
+	if f.notYet(restore) == "" {
+		t.Error("a restore begins on what an earlier pass saw")
 	}
 }
 
