@@ -51,33 +51,37 @@ func TestABackupThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 	silent := "starting a backup on tag default: no answer from the store within 45s, while the database answers; "
 	tests := map[string]struct {
 		given func(*vault)
-		says  []string
+		// first ends the run that created the agents, again the one after it.
+		first, again int
+		says         []string
 	}{
 		"an unreachable store": {
 			func(v *vault) { v.place(func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key@nowhere" }) },
-			[]string{silent + "blobstore://key@nowhere:443/nightly", "look at spec.blobStoreConfiguration"},
+			ExitUnreachable, ExitUnreachable, []string{silent + "blobstore://key@nowhere:443/nightly", "look at spec.blobStoreConfiguration"},
 		},
-		"wrong credentials": {wrongCredentials, []string{silent + "blobstore://key@store:443/nightly", "the files that FDB_BLOB_CREDENTIALS names in the pods of agents"}},
+		"wrong credentials": {wrongCredentials, ExitUnreachable, ExitUnreachable, []string{silent + "blobstore://key@store:443/nightly", "the files that FDB_BLOB_CREDENTIALS names in the pods of agents"}},
 		"a missing bucket": {
 			func(v *vault) { v.place(func(b *v1beta2.BlobStoreConfiguration) { b.Bucket = "missing" }) },
-			[]string{silent, "bucket=missing", "has no such bucket"},
+			ExitUnreachable, ExitUnreachable, []string{silent, "bucket=missing", "has no such bucket"},
 		},
 		"no region": {
 			func(v *vault) { v.place(func(b *v1beta2.BlobStoreConfiguration) { b.URLParameters = nil }) },
-			[]string{"Failed to get region", "name it in spec.blobStoreConfiguration.urlParameters, as region=NAME"},
+			ExitPartly, ExitRefused, []string{"Failed to get region", "name it in spec.blobStoreConfiguration.urlParameters, as region=NAME"},
 		},
 		"an unknown parameter": {
 			func(v *vault) {
 				v.place(func(b *v1beta2.BlobStoreConfiguration) { b.URLParameters = append(b.URLParameters, "nosuch=1") })
 			},
-			[]string{"Unknown URL parameter: 'nosuch'", "has a name that this version does not know"},
+			ExitPartly, ExitRefused, []string{"Unknown URL parameter: 'nosuch'", "has a name that this version does not know"},
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			v := newVault(t)
 			tc.given(v)
-			said := v.must(ExitPartly, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
+			said := v.must(tc.first, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
+			v.must(tc.again, tc.says[0], "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
+			v.must(tc.again, tc.says[0], "backup", "start", "nightly", "--yes")
 			for _, says := range tc.says {
 				if !strings.Contains(said, says) {
 					t.Errorf("it does not say %q: %s", says, said)
@@ -92,7 +96,7 @@ func TestABackupThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 func TestABackupStartsOnceItsStoreAnswers(t *testing.T) {
 	v := newVault(t)
 	wrongCredentials(v)
-	v.must(ExitPartly, "no answer from the store", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
+	v.must(ExitUnreachable, "no answer from the store", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
 	v.files["/credentials"] = `{"accounts":{"key@store":{"secret":"` + storeSecret + `"}}}`
 	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
 }
@@ -124,9 +128,9 @@ func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 		// not.
 		kept bool
 	}{
-		"an unreachable store": {place(func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key@nowhere" }), ExitPartly, []string{silent + "blobstore://key@nowhere:443/nightly"}, true},
-		"wrong credentials":    {wrongCredentials, ExitPartly, []string{silent, "FDB_BLOB_CREDENTIALS"}, true},
-		"a missing bucket":     {place(func(b *v1beta2.BlobStoreConfiguration) { b.Bucket = "missing" }), ExitPartly, []string{silent, "bucket=missing"}, true},
+		"an unreachable store": {place(func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key@nowhere" }), ExitUnreachable, []string{silent + "blobstore://key@nowhere:443/nightly"}, true},
+		"wrong credentials":    {wrongCredentials, ExitUnreachable, []string{silent, "FDB_BLOB_CREDENTIALS"}, true},
+		"a missing bucket":     {place(func(b *v1beta2.BlobStoreConfiguration) { b.Bucket = "missing" }), ExitUnreachable, []string{silent, "bucket=missing"}, true},
 		"a place with nothing in it": {
 			place(func(b *v1beta2.BlobStoreConfiguration) { b.BackupName = "nothing" }), ExitRefused,
 			[]string{"/nothing?", "Backup does not exist: nothing was backed up to this place: look at accountName, bucket and backupName"},

@@ -131,18 +131,24 @@ func codeOf(err error) int {
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
 		return ExitConflict
 	default:
-		return databaseCode(admin.KindOf(err))
+		return databaseCode(err)
 	}
 }
 
-// databaseCode sorts what the database, or the way to it, said.
-func databaseCode(kind admin.Kind) int {
-	switch kind {
-	case admin.KindTransport, admin.KindTimeout, admin.KindUnavailable:
+// databaseCode sorts what the database, a store, or the way to them, said.
+func databaseCode(err error) int {
+	var said *admin.Error
+	if !errors.As(err, &said) {
+		return ExitInternal
+	}
+	switch said.Kind {
+	case admin.KindTransport, admin.KindTimeout, admin.KindUnavailable, admin.KindStoreSilent:
 		return ExitUnreachable
+	case admin.KindUnknownResult: // what kept the result from being known tells
+		return databaseCode(said.Err)
 	case admin.KindConflict:
 		return ExitConflict
-	case admin.KindLocked:
+	case admin.KindLocked, admin.KindRefused:
 		return ExitRefused
 	default:
 		return ExitInternal

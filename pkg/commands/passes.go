@@ -35,7 +35,7 @@ func passCode(done reconcile.PassDone) int {
 }
 
 // failedCode is for a pass in which a stage failed: it says partly done unless the
-// failure has a code of its own that helps more.
+// failure has a code of its own that helps more. Where nothing was done, a refusal is one too.
 func failedCode(done reconcile.PassDone) int {
 	code := worst(done.Failures)
 	helps := code == ExitUsage || code == ExitUnreachable || code == ExitForbidden || code == ExitConflict
@@ -45,7 +45,7 @@ func failedCode(done reconcile.PassDone) int {
 	case done.Acted > 0:
 		return ExitPartly
 	default:
-		return ExitInternal
+		return code
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 )
 
@@ -13,9 +14,11 @@ import (
 const troublePatience = 5 * time.Minute
 
 // bears reports whether the command waits, and the error is that nobody answered, which the
-// next try may find over. Everything a pass does can be done again.
+// next try may find over. Everything a pass does can be done again. A store that did not
+// answer is not tried again: it is as often one that does not let anybody in, which a person
+// has to look at, and a tool that asks it has waited already.
 func (p *passes) bears(err error) bool {
-	if !p.wait || codeOf(err) != ExitUnreachable {
+	if !p.wait || codeOf(err) != ExitUnreachable || admin.KindOf(err) == admin.KindStoreSilent {
 		return false
 	}
 	return p.since.IsZero() || p.env.Clock.Since(p.since) < troublePatience

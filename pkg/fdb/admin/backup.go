@@ -66,7 +66,7 @@ func backupFailure(doing string, r Result) *Error {
 		return &Error{Kind: KindBinaryMissing, Doing: doing, Detail: firstLine(string(r.Stderr))}
 	case strings.Contains(detail, unreadableFile), strings.Contains(detail, invalidFile):
 		return &Error{Kind: KindBadClusterFile, Doing: doing, Detail: detail}
-	case strings.Contains(detail, "unknown option"), strings.Contains(detail, "invalid argument"), strings.Contains(detail, "URL invalid"):
+	case strings.Contains(detail, "unknown option"), strings.Contains(detail, "invalid argument"):
 		return &Error{Kind: KindBadInput, Doing: doing, Detail: detail}
 	case r.ExitCode != 0 && isRefusal(detail):
 		return &Error{Kind: KindRefused, Doing: doing, Detail: detail}
@@ -85,7 +85,7 @@ var refusals = []string{
 	"A backup is already running on tag", "A backup was not running on tag", "A backup in not running on tag",
 	"is already discontinued", "No backup exists on tag", "Cannot modify aborted backup", "is not runnable",
 	"No changes were specified", missingBackup, "Requested expiration would be unsafe",
-	NotEmpty, "Invalid restore version", "is not restorable to any version", "Invalid key range",
+	NotEmpty, "Invalid restore version", "is not restorable to any version", "Invalid key range", "URL invalid",
 }
 
 // NotEmpty is a part of what fdbrestore says of a database that has data.

@@ -32,7 +32,7 @@ func advised(detail string) string {
 // silentStore is a tool that got no answer though the database gives some. The tools say
 // nothing of a store: they try for ever.
 func silentStore(m mutation, limit time.Duration) *Error {
-	return &Error{Kind: KindUnknownResult, Doing: m.doing, Detail: fmt.Sprintf(
+	return &Error{Kind: KindStoreSilent, Doing: m.doing, Detail: fmt.Sprintf(
 		"no answer from the store within %s, while the database answers; %s cannot be reached, has no such bucket, or does not let the agents in: "+
 			"look at spec.blobStoreConfiguration, and at the files that FDB_BLOB_CREDENTIALS names in the pods of agents", limit, fdb.WithoutSecrets(m.store))}
 }

@@ -139,10 +139,10 @@ func TestWhatBackupToolsRefuseIsOneClearError(t *testing.T) {
 		kind admin.Kind
 		text string
 	}{
-		"a store that never answers": {strings.Replace(nightly, "@store:", "@nowhere:", 1), admin.KindUnknownResult, "no answer from the store within 45s, while the database answers; blobstore://"},
-		"a bucket that is not there": {strings.Replace(nightly, "fdb-backups", "none", 1), admin.KindUnknownResult, "no answer from the store within 45s, while the database answers; blobstore://"},
-		"a wrong key":                {strings.Replace(nightly, "key@", "other@", 1), admin.KindUnknownResult, "no answer from the store within 45s, while the database answers; blobstore://"},
-		"no region":                  {strings.Replace(nightly, "&region=eu", "", 1), admin.KindBadInput, "as region=NAME"},
+		"a store that never answers": {strings.Replace(nightly, "@store:", "@nowhere:", 1), admin.KindStoreSilent, "no answer from the store within 45s, while the database answers; blobstore://"},
+		"a bucket that is not there": {strings.Replace(nightly, "fdb-backups", "none", 1), admin.KindStoreSilent, "no answer from the store within 45s, while the database answers; blobstore://"},
+		"a wrong key":                {strings.Replace(nightly, "key@", "other@", 1), admin.KindStoreSilent, "no answer from the store within 45s, while the database answers; blobstore://"},
+		"no region":                  {strings.Replace(nightly, "&region=eu", "", 1), admin.KindRefused, "as region=NAME"},
 		"a secret in the URL":        {strings.Replace(nightly, "key@", "key:hunter2@", 1), admin.KindBadInput, "the account holds a secret"},
 	}
 	for name, tt := range tests {

@@ -29,6 +29,9 @@ const (
 	KindConflict Kind = "Conflict"
 	// KindUnknownResult: a mutation may or may not have happened, or may still happen.
 	KindUnknownResult Kind = "UnknownResult"
+	// KindStoreSilent: the database answers, and the store that a backup tool needs does
+	// not. Nobody can tell whether anything was begun.
+	KindStoreSilent Kind = "StoreSilent"
 	// KindLocked: a restore, disaster recovery or a person locked the database.
 	KindLocked Kind = "Locked"
 	// KindRefused: the database, or a check before it, said no. Nothing was changed.
