@@ -77,6 +77,12 @@ func hasFinished(s *plan.Snapshot) {
 	live.State.Name, live.State.Running, live.StopAfterSnapshot, live.SnapshotSeconds = fdb.BackupCompleted, false, nil, nil
 }
 
+// beginning is a backup whose first snapshot is being written.
+func beginning(s *plan.Snapshot) {
+	live := s.BackupStatus.Status
+	live.State.Name, live.Restorable, live.LatestRestorable = fdb.BackupRunning, new(false), nil
+}
+
 func toAnotherPlace(s *plan.Snapshot) {
 	s.BackupStatus.Status.URL = "blobstore://key@store:443/other?bucket=b"
 }
@@ -321,7 +327,14 @@ func TestUpdateBackupStatus(t *testing.T) {
 			s.Backup.Status.BackupDetails, s.Backup.Status.Generations = nil, v1beta2.BackupGenerationStatus{Reconciled: 2, NeedsBackupStart: 3, NeedsBackupModification: 3}
 		}), holds: "neither asks for nor has seen", human: true},
 		"keeps its own place beside another's": {given: toAnotherPlace, does: []string{"record what was observed: running: false; a snapshot every 0 s"}, holds: "neither asks for", human: true},
-		"leaves a record alone that goes":      {given: changed(deleting, func(s *plan.Snapshot) { s.Backup.Status = v1beta2.FoundationDBBackupStatus{} })},
+		"waits for the first snapshot":         {given: beginning, does: []string{"record what was observed: restorable: false"}, holds: "before its first snapshot is written"},
+		"says what keeps it from being written": {given: changed(beginning, func(s *plan.Snapshot) {
+			s.BackupStatus.Errors = []string{"'Platform error'"}
+		}), does: []string{"record what was observed: restorable: false"}, holds: "agents meet errors: 'Platform error'"},
+		"waits for the only snapshot":           {given: changed(beginning, oneTime), does: []string{"record what was observed: restorable: false"}, holds: "before its first snapshot is written"},
+		"waits for no snapshot while it pauses": {given: changed(beginning, state(v1beta2.BackupStatePaused)), does: []string{"record what was observed: restorable: false"}},
+		"waits for no snapshot of an unmanaged": {given: changed(beginning, unmanaged), does: []string{"record what was observed: restorable: false"}},
+		"leaves a record alone that goes":       {given: changed(deleting, func(s *plan.Snapshot) { s.Backup.Status = v1beta2.FoundationDBBackupStatus{} })},
 	})
 }
 

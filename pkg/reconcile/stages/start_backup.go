@@ -25,9 +25,11 @@ var startBackup = managed("StartBackup", func(s plan.Snapshot) plan.Decision {
 	return plan.Decision{
 		Why:     fmt.Sprintf("spec.backupState is %s, and no backup runs on the tag", orRunning(s.Backup.Spec.BackupState)),
 		Actions: []plan.Action{plan.StartBackup{Start: start, Version: version}},
-		Hold:    &plan.Hold{Reason: "the backup is not restorable before its first snapshot is written", RetryAfter: backupDelay},
+		Hold:    &plan.Hold{Reason: notRestorableYet, RetryAfter: backupDelay},
 	}
 })
+
+const notRestorableYet = "the backup is not restorable before its first snapshot is written"
 
 // needsStart is true as well while another's backup has the tag: the record's own waits.
 func needsStart(s plan.Snapshot) bool { return shouldRun(s) && (!isRunning(s) || isForeign(s)) }

@@ -3,6 +3,7 @@ package stages
 import (
 	"fmt"
 	"reflect"
+	"strings"
 
 	"k8s.io/utils/ptr"
 
@@ -13,10 +14,12 @@ import (
 )
 
 // updateBackupStatus records what was observed of agents and backup, and what the spec
-// waits for. While the database cannot be asked, what it last said stays. A URL is
-// recorded without secrets, which the operator writes down with it. Of another's backup on
-// the tag nothing is recorded: what is recorded counts as the record's own from then on,
-// and would be ended, moved or deleted as such. A tag that changed ends the pass: the backup on the old one would go on without anybody looking after it.
+// waits for, and waits until a backup that is to run can be restored. While the database
+// cannot be asked, what it last said stays. A URL is recorded without secrets, which the
+// operator writes down with it. Of another's backup on the tag nothing is recorded: what is
+// recorded counts as the record's own from then on, and would be ended, moved or deleted as
+// such. A tag that changed ends the pass: the backup on the old one would go on without
+// anybody looking after it.
 var updateBackupStatus = plan.Stage{
 	Name:  "UpdateBackupStatus",
 	Reads: plan.Backup | plan.Agents | plan.BackupStatus,
@@ -46,9 +49,27 @@ var updateBackupStatus = plan.Stage{
 			d.Hold = notOurs(OwnBackup(s)).Hold
 		case why != "":
 			d.Hold = &plan.Hold{Reason: "what the database last said of the backup stays recorded: " + why, RetryAfter: backupDelay}
+		case begins(s):
+			d.Hold = firstSnapshotHold(s)
 		}
 		return d
 	},
+}
+
+// begins reports whether the record's own backup runs, as it should, and is of no use yet.
+// One that is paused gets no further, and one that is to end is waited for by StopBackup.
+func begins(s plan.Snapshot) bool {
+	return s.Backup.IsManaged() && orRunning(s.Backup.Spec.BackupState) == v1beta2.BackupStateRunning &&
+		isRunning(s) && !s.BackupStatus.Status.CanBeRestored()
+}
+
+// firstSnapshotHold waits for the first snapshot, and says what keeps agents from writing it.
+func firstSnapshotHold(s plan.Snapshot) *plan.Hold {
+	reason := notRestorableYet
+	if met := s.BackupStatus.Errors; len(met) > 0 {
+		reason += "; agents meet errors: " + strings.Join(met, ", ")
+	}
+	return &plan.Hold{Reason: reason, RetryAfter: backupDelay}
 }
 
 // formerTag is the tag that the record's backup was last seen on, where its spec now names
