@@ -13,8 +13,8 @@ var advice = []struct{ text, then string }{
 	{"Failed to get region", "name it in spec.blobStoreConfiguration.urlParameters, as region=NAME"},
 	{"Unknown URL parameter", "spec.blobStoreConfiguration.urlParameters has a name that this version does not know"},
 	{"Backup does not exist", "nothing was backed up to this place: look at accountName, bucket and backupName in spec.blobStoreConfiguration"},
-	{"Invalid restore version", "spec.backupVersion has to be a version that the backup holds; without it the latest one is restored"},
-	{"is not restorable to any version", "its first snapshot is not complete, or was deleted"},
+	{"Invalid restore version", "spec.backupVersion has to be a version that the backup holds, which backup describe lists; without it the latest one is restored"},
+	{"is not restorable to any version", "its first snapshot is not complete, or was deleted: wait until backup status says that it can be restored"},
 	{"non-empty destination database", "a restore needs a database without data, and overwrites none"},
 	{"Platform error", "agents cannot write there"},
 }

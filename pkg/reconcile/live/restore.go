@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,6 +31,7 @@ type RestoreWorld struct {
 
 	restore *v1beta2.FoundationDBRestore // as the API server has it
 	agents  map[string]*corev1.Pod       // newest known
+	backups map[string]*v1beta2.FoundationDBBackup
 }
 
 // Observe implements reconcile.Observer.
@@ -47,7 +49,7 @@ func (w *RestoreWorld) Observe(ctx context.Context, into *plan.Snapshot, facets 
 		}
 		into.Cluster = cluster
 	}
-	if facets&(plan.RestoreStatus|plan.Agents) != 0 {
+	if facets&(plan.RestoreStatus|plan.Agents|plan.RestoreSource) != 0 {
 		agents, err := w.destinationAgents(ctx)
 		if err != nil {
 			return w.explain(err)
@@ -60,6 +62,13 @@ func (w *RestoreWorld) Observe(ctx context.Context, into *plan.Snapshot, facets 
 			return w.explain(err)
 		}
 		into.RestoreStatus = facts
+	}
+	if facets&plan.RestoreSource != 0 {
+		facts, err := w.readSource(ctx)
+		if err != nil {
+			return w.explain(err)
+		}
+		into.RestoreSource = facts
 	}
 	if facets&plan.OtherRestores != 0 {
 		others, err := w.readOtherRestores(ctx)
@@ -108,11 +117,11 @@ func (w *RestoreWorld) destinationAgents(ctx context.Context) (map[string]*corev
 	if err != nil {
 		return nil, err
 	}
+	maps.DeleteFunc(backups, func(_ string, b *v1beta2.FoundationDBBackup) bool { return b.Spec.ClusterName != w.Key.Name })
+	w.backups = backups
 	var deployments []string
 	for _, b := range backups {
-		if b.Spec.ClusterName == w.Key.Name {
-			deployments = append(deployments, b.DeploymentName())
-		}
+		deployments = append(deployments, b.DeploymentName())
 	}
 	slices.Sort(deployments)
 	return w.agentPods(ctx, deployments...)

@@ -88,6 +88,21 @@ type OtherRestoreFacts struct {
 	NotRead string
 }
 
+// SourceFacts are the backup that begins at the place which a restore names. They are empty
+// where there is none, and where nobody could tell: then FoundationDB decides.
+type SourceFacts struct {
+	// Backup names its record; Status is what the database says of its tag.
+	Backup string
+	Status *fdb.BackupStatus
+	// There is what is at the place by now; nil for nothing, and where nobody could tell.
+	There *fdb.BackupDescription
+}
+
+// Begins reports whether the backup runs to a place, and is not restorable yet.
+func (f SourceFacts) Begins(url string) bool {
+	return f.Status != nil && f.Status.State.Running && !f.Status.CanBeRestored() && fdb.SameBackupURL(f.Status.URL, url)
+}
+
 // RestoreFacts are the answer, or the lack of one, to a question about restores.
 type RestoreFacts struct {
 	// Read is false when there is no answer.

@@ -43,16 +43,18 @@ const (
 	BackupStore
 	// BackupUse is who writes to stores, or restores from them, for the database.
 	BackupUse
+	// RestoreSource is the backup that begins at the place which a restore names.
+	RestoreSource
 
 	// Everything is all of the facets of a cluster.
 	Everything = Record | Nodes | Pods | Volumes | Services | ConfigMap | PodFiles | Database | Coordination
 	// EverythingOfBackups is all of the facets of a backup or a restore.
-	EverythingOfBackups = Backup | Agents | BackupStatus | Restore | RestoreStatus | OtherRestores | BackupStore | BackupUse
+	EverythingOfBackups = Backup | Agents | BackupStatus | Restore | RestoreStatus | OtherRestores | BackupStore | BackupUse | RestoreSource
 )
 
 var facetNames = []string{
 	"record", "nodes", "pods", "volumes", "services", "config map", "pod files", "database", "coordination",
-	"backup", "agents", "backup status", "restore", "restore status", "other restores", "backup store", "backup use",
+	"backup", "agents", "backup status", "restore", "restore status", "other restores", "backup store", "backup use", "restore source",
 }
 
 // String lists the facets' names, separated by commas.

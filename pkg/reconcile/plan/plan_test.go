@@ -173,7 +173,7 @@ func snapshot() plan.Snapshot {
 
 		Backup: &v1beta2.FoundationDBBackup{}, Restore: &v1beta2.FoundationDBRestore{}, Agents: plan.AgentFacts{Deployment: &appsv1.Deployment{}},
 		BackupStatus: plan.BackupFacts{Status: &fdb.BackupStatus{}}, RestoreStatus: plan.RestoreFacts{Read: true},
-		OtherRestores: plan.OtherRestoreFacts{Read: true}, BackupStore: plan.StoreFacts{Read: true}, BackupUse: plan.UseFacts{Read: true},
+		OtherRestores: plan.OtherRestoreFacts{Read: true}, BackupStore: plan.StoreFacts{Read: true}, BackupUse: plan.UseFacts{Read: true}, RestoreSource: plan.SourceFacts{Backup: "b"},
 	}
 }
 

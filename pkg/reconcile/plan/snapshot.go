@@ -58,6 +58,8 @@ type Snapshot struct {
 	RestoreStatus RestoreFacts
 	// OtherRestores are the other records of restores.
 	OtherRestores OtherRestoreFacts
+	// RestoreSource is the backup that begins where the restore's is.
+	RestoreSource SourceFacts
 }
 
 // DatabaseFacts is the answer, or the lack of one, to a request for the status document.
@@ -162,6 +164,7 @@ func (s Snapshot) Without(drop Facet) Snapshot {
 		BackupStore:   func(s *Snapshot) { s.BackupStore = StoreFacts{} },
 		BackupUse:     func(s *Snapshot) { s.BackupUse = UseFacts{} },
 		OtherRestores: func(s *Snapshot) { s.OtherRestores = OtherRestoreFacts{} },
+		RestoreSource: func(s *Snapshot) { s.RestoreSource = SourceFacts{} },
 	} {
 		if drop&facet != 0 {
 			clearFacet(&s)

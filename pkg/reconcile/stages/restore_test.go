@@ -56,6 +56,13 @@ func checkRestore(t *testing.T, stage plan.Stage, rows map[string]backupRow) {
 	}
 }
 
+// fromABeginning has a backup of the cluster write its first snapshot where the restore's is.
+func fromABeginning(s *plan.Snapshot) {
+	live := &fdb.BackupStatus{Tag: "default", UID: "1", URL: nightlyURL, Restorable: new(false)}
+	live.State.Name, live.State.Running = fdb.BackupRunning, true
+	s.RestoreSource = plan.SourceFacts{Backup: "nightly", Status: live}
+}
+
 func TestStartRestore(t *testing.T) {
 	const start = "restore everything as of the latest version there is from " + nightlyURL + " into sample, which is locked until it is done"
 	checkRestore(t, startRestore, map[string]backupRow{
@@ -74,8 +81,15 @@ func TestStartRestore(t *testing.T) {
 		}), does: []string{"restore 1 key ranges (\"a\" to \"b\") as of version 42 from " + nightlyURL + " into sample, which is locked until it is done"}},
 		"says that it cannot read encrypted data": {given: changed(func(s *plan.Snapshot) { s.Cluster.Status.RunningVersion = "7.1.67" },
 			restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.EncryptionKeyPath = "/key" })), holds: "cannot encrypt backups", human: true},
-		"never makes a URL with a secret": {given: restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BlobStoreConfiguration.AccountName = "key:hunter2@store" }), holds: "the account holds a secret", human: true},
-		"leaves a record alone that goes": {given: func(s *plan.Snapshot) { s.Restore.DeletionTimestamp = &metav1.Time{Time: noon} }},
+		"never makes a URL with a secret":        {given: restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BlobStoreConfiguration.AccountName = "key:hunter2@store" }), holds: "the account holds a secret", human: true},
+		"waits for the first snapshot":           {given: fromABeginning, holds: "FoundationDBBackup nightly writes to the place"},
+		"restores a version that somebody knows": {given: changed(fromABeginning, restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BackupVersion = new(uint64(42)) })), does: []string{strings.Replace(start, "the latest version there is", "version 42", 1)}},
+		"restores what was there before":         {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.There = &fdb.BackupDescription{Restorable: true} }), does: []string{start}},
+		"waits while there is only a part":       {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.There = &fdb.BackupDescription{} }), holds: "first snapshot"},
+		"waits for no backup that is restorable": {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Status.Restorable = new(true) }), does: []string{start}},
+		"waits for no backup that has ended":     {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Status.State.Running = false }), does: []string{start}},
+		"waits for no backup to another place":   {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Status.URL = "blobstore://key@store:443/other?bucket=b" }), does: []string{start}},
+		"leaves a record alone that goes":        {given: func(s *plan.Snapshot) { s.Restore.DeletionTimestamp = &metav1.Time{Time: noon} }},
 	})
 }
 

@@ -15,7 +15,7 @@ import (
 // What was started once is never started again, whatever became of it.
 var startRestore = plan.Stage{
 	Name:  "StartRestore",
-	Reads: plan.Record | plan.Restore | plan.RestoreStatus,
+	Reads: plan.Record | plan.Restore | plan.RestoreStatus | plan.RestoreSource,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if WasStarted(s.Restore) || s.Restore.DeletionTimestamp != nil {
 			return plan.Decision{}
@@ -34,11 +34,21 @@ var startRestore = plan.Stage{
 		if err != nil {
 			return contradiction(err)
 		}
+		if latestIsToCome(s, start) {
+			return plan.Wait(restoreDelay, "FoundationDBBackup "+s.RestoreSource.Backup+" writes to the place to restore from, and nothing there can be restored before its first snapshot is written")
+		}
 		return plan.Decision{
 			Why: "it was never started", Checks: []plan.Check{alone},
 			Actions: []plan.Action{plan.StartRestore{Restore: s.Restore.Name, Cluster: s.Restore.Spec.DestinationClusterName, Start: start}},
 		}
 	},
+}
+
+// latestIsToCome reports whether the latest version is asked for while the first one is being
+// written. Who names a version knows of one, and what is there already can be restored.
+func latestIsToCome(s plan.Snapshot, start fdb.RestoreStart) bool {
+	source := s.RestoreSource
+	return start.Version == nil && source.Begins(start.URL) && (source.There == nil || !source.There.Restorable)
 }
 
 // nothingIsRestored asks whether another restore runs. The tools would wait for its end
