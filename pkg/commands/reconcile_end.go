@@ -65,9 +65,11 @@ func (p *passes) timedOut() error {
 	return fmt.Errorf("%w after %s", errTimeout, p.timeout)
 }
 
+// verdict is the end of the last pass. What was reached makes up for what a pass still waits
+// for, and never for what failed or was refused: who looks may see what was there before.
 func (p *passes) verdict() error {
 	code := passCode(p.last)
-	if code == ExitDone || p.reached {
+	if code == ExitDone || code == ExitWaiting && p.reached {
 		return nil
 	}
 	if p.wantsLoss() && p.env.planned == nil {

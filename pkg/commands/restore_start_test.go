@@ -1,9 +1,15 @@
 package commands
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
 
 func TestARestoreIsStartedByCommand(t *testing.T) {
@@ -58,6 +64,54 @@ func TestARestoreIsStartedByCommand(t *testing.T) {
 			v.must(tt.want, tt.says, append([]string{"restore", "start", "again"}, tt.args...)...)
 			if n := strings.Count(strings.Join(v.ran, "\n"), "fdbrestore start"); n != tt.starts {
 				t.Errorf("%d starts: %v", n, v.ran)
+			}
+		})
+	}
+}
+
+// The restore before stays listed. A start that was lost is not taken for it, whatever the
+// command was about.
+func TestARestoreThatNeverBeganIsNotCalledDone(t *testing.T) {
+	v := newVault(t)
+	v.runs()
+	v.fdbcli(`writemode on; clearrange "" \xff`)
+	v.must(ExitDone, "it is completed", "restore", "start", "again", "--yes", "--wait")
+	v.fdbcli(`writemode on; clearrange "" \xff`)
+	v.makeRestoreAnew()
+	wrongCredentials(v)
+	v.must(ExitPartly, "no answer from the store", "restore", "start", "again", "--yes")
+	v.must(ExitNo, "the database does not know of it", "restore", "status", "again")
+	v.must(ExitRefused, "look at the data", "restore", "start", "again", "--yes", "--wait")
+}
+
+// makeRestoreAnew deletes the record and creates it again.
+func (v *vault) makeRestoreAnew() {
+	v.t.Helper()
+	old := v.restore()
+	fresh := &v1beta2.FoundationDBRestore{ObjectMeta: metav1.ObjectMeta{Name: old.Name, Namespace: old.Namespace, UID: "another"}, Spec: old.Spec}
+	if err := errors.Join(v.api.Delete(v.t.Context(), old), v.api.Create(v.t.Context(), fresh)); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// What a command is about may be there already: that hides nothing that a pass failed at, or
+// was refused.
+func TestWhatIsReachedHidesNoFailure(t *testing.T) {
+	tests := map[string]struct {
+		outcome reconcile.Outcome
+		want    int
+	}{
+		"what a pass waits for is no failure": {reconcile.Waiting, ExitDone},
+		"a pass with nothing left":            {reconcile.Done, ExitDone},
+		"a pass that failed":                  {reconcile.Failed, ExitInternal},
+		"a pass that was refused":             {reconcile.Blocked, ExitRefused},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := passes{reached: true, last: reconcile.PassDone{Outcome: tt.outcome}}
+			p.env = &Env{}
+			if got := ExitCode(p.verdict()); got != tt.want {
+				t.Errorf("exit %d, want %d", got, tt.want)
 			}
 		})
 	}

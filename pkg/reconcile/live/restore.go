@@ -187,19 +187,22 @@ func (w *RestoreWorld) Act(ctx context.Context, a plan.Action) error {
 	return fmt.Errorf("%s: that is not for a pass over a restore", a.Describe())
 }
 
-// startRestore notes that the restore was started, and starts it. What was certainly not
-// started is noted as such again. Whatever else goes wrong leaves the note: to look once
-// more is better than to restore twice.
+// startRestore notes that the restore is about to be started, starts it, and confirms the
+// note once it was seen. What was certainly not started is noted as such again. Whatever
+// else goes wrong leaves the note: to look once more is better than to restore twice.
 func (w *RestoreWorld) startRestore(ctx context.Context, a plan.StartRestore) error {
 	tools, err := w.acting()
 	if err != nil {
 		return fmt.Errorf("starting the restore: %w", err)
 	}
 	before := w.restore.Status
-	if err := w.writeRestoreStatus(ctx, v1beta2.FoundationDBRestoreStatus{Running: true, State: v1beta2.RestoreStateQueued}); err != nil {
+	if err := w.writeRestoreStatus(ctx, plan.RestoreNoted()); err != nil {
 		return err
 	}
 	err = tools.StartRestore(ctx, a.Start)
+	if err == nil {
+		return w.writeRestoreStatus(ctx, plan.RestoreBegun())
+	}
 	switch admin.KindOf(err) { //nolint:exhaustive // after all others it may have been started
 	case admin.KindRefused:
 		refused := &reconcile.RefusedError{Check: plan.Check{Question: "does the database take the restore?", Evidence: refusalWords(err), Gate: plan.GateRestore}}

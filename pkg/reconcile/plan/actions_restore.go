@@ -34,8 +34,19 @@ func (a WriteRestoreStatus) Apply(s Snapshot) Snapshot {
 	return s
 }
 
+// RestoreNoted is what the record says right before its restore is started. Nothing else
+// is recorded like this: a restore that is seen to be queued is running as well.
+func RestoreNoted() v1beta2.FoundationDBRestoreStatus {
+	return v1beta2.FoundationDBRestoreStatus{State: v1beta2.RestoreStateQueued}
+}
+
+// RestoreBegun is what the record says once the restore was seen in the database.
+func RestoreBegun() v1beta2.FoundationDBRestoreStatus {
+	return v1beta2.FoundationDBRestoreStatus{Running: true, State: v1beta2.RestoreStateQueued}
+}
+
 // StartRestore starts a restore into an empty database, which it locks. The record says
-// that it was started before it is, so nothing is ever restored a second time.
+// that it is about to be before it is, so nothing is ever restored a second time.
 type StartRestore struct {
 	Restore string           `json:"restore"`
 	Cluster string           `json:"cluster"`

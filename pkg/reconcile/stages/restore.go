@@ -22,7 +22,8 @@ func WasStarted(r *v1beta2.FoundationDBRestore) bool { return r.Status.Running |
 // OwnRestore is the restore that the record started; nil when the database does not know
 // of it. A finished restore stays listed, and another record may have started it: what it
 // restored from, and as of which version, tells. One that goes on is not that of a record
-// whose restore is over: nothing is started twice.
+// whose restore is over: nothing is started twice. One that is over is not that of a record
+// that never saw its own: it may be an older one of the same place.
 func OwnRestore(s plan.Snapshot) *fdb.RestoreStatus {
 	if !WasStarted(s.Restore) {
 		return nil
@@ -41,7 +42,14 @@ func mayHaveStarted(record *v1beta2.FoundationDBRestore, r fdb.RestoreStatus) bo
 	version := record.Spec.BackupVersion
 	return err == nil && r.Tag == restoreTag && fdb.SameBackupURL(r.URL, url) &&
 		(version == nil || uint64(r.Version) == *version) && //nolint:gosec // versions are not negative
-		(!isOver(record) || !r.Active())
+		(!isOver(record) || !r.Active()) && (!isUnseen(record) || r.Active())
+}
+
+// isUnseen reports whether nobody saw the record's restore in the database: its start was
+// noted and never confirmed, or the database did not know of it. No live restore is both
+// queued and not running.
+func isUnseen(record *v1beta2.FoundationDBRestore) bool {
+	return record.Status == plan.RestoreNoted() || record.Status == v1beta2.FoundationDBRestoreStatus{State: v1beta2.RestoreStateUnknown}
 }
 
 // isOver reports whether the record says that its restore is over.

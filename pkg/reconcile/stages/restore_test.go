@@ -135,6 +135,21 @@ func TestRestoreStagesArePureAndHonest(t *testing.T) {
 	}
 }
 
+// An older restore of the same place stays listed. It is not one whose start nobody saw.
+func TestARestoreThatNobodySawBeginIsNotAnOlderOne(t *testing.T) {
+	noted, unknown := recorded(v1beta2.RestoreStateQueued, false), recorded(v1beta2.RestoreStateUnknown, false)
+	const lost = "record what was observed: the restore is Unknown"
+	const holds = "or of one that is over and may be older"
+	checkRestore(t, updateRestoreStatus, map[string]backupRow{
+		"one that is done":                 {given: changed(noted, shown(fdb.RestoreCompleted)), does: []string{lost}, holds: holds, human: true},
+		"one that was aborted":             {given: changed(noted, shown(fdb.RestoreAborted)), does: []string{lost}, holds: holds, human: true},
+		"one that is done, once more":      {given: changed(unknown, shown(fdb.RestoreCompleted)), holds: holds, human: true},
+		"one that goes on is the record's": {given: changed(noted, shown(fdb.RestoreRunning)), does: []string{"record what was observed: the restore is running"}, holds: "1 of 9 blocks"},
+		"one that goes on is seen late":    {given: changed(unknown, shown(fdb.RestoreRunning)), does: []string{"record what was observed: the restore is running"}, holds: "1 of 9 blocks"},
+	})
+	checkRestore(t, startRestore, map[string]backupRow{"nor is it started twice": {given: changed(noted, shown(fdb.RestoreCompleted))}})
+}
+
 func started(s *plan.Snapshot) {
 	s.Restore.Status = v1beta2.FoundationDBRestoreStatus{Running: true, State: v1beta2.RestoreStateQueued}
 	s.OtherRestores.Read = true

@@ -51,6 +51,9 @@ func restoreHold(s plan.Snapshot, fresh v1beta2.FoundationDBRestoreStatus) *plan
 			"to restore once more, into a database without data, delete the FoundationDBRestore and create it anew"}
 	case fresh.State == v1beta2.RestoreStateCompleted:
 		return nil
+	case live == nil && isUnseen(s.Restore):
+		return &plan.Hold{Human: true, Reason: "the restore was to be started, and the database does not know of it, or of one that is over and may be older; " +
+			"look at the data: if there is none, delete the FoundationDBRestore and create it again to restore"}
 	case live == nil:
 		return &plan.Hold{Human: true, Reason: "the record says that its restore was started, and the database does not know of it; " +
 			"delete the FoundationDBRestore, look at the data, and create it again to restore"}
