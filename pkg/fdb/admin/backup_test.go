@@ -108,6 +108,9 @@ func TestABackupFromItsStartToItsEnd(t *testing.T) {
 	}
 }
 
+// unnoted is for starts that nobody keeps a note of.
+func unnoted() error { return nil }
+
 func TestARestoreOfWhatWasDeleted(t *testing.T) {
 	s := newSite(t)
 	s.fill(t, "writemode on; set greeting hello")
@@ -115,15 +118,15 @@ func TestARestoreOfWhatWasDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Advance(time.Minute)
-	refused := s.backups.StartRestore(t.Context(), fdb.RestoreStart{URL: nightly})
+	refused := s.backups.StartRestore(t.Context(), fdb.RestoreStart{URL: nightly}, unnoted)
 	if admin.KindOf(refused) != admin.KindRefused || !strings.Contains(refused.Error(), "non-empty destination database") {
 		t.Errorf("into a database with data: %v", refused)
 	}
 	s.fill(t, `writemode on; clearrange "" \xff`)
-	if err := s.backups.StartRestore(t.Context(), fdb.RestoreStart{URL: nightly}); err != nil {
+	if err := s.backups.StartRestore(t.Context(), fdb.RestoreStart{URL: nightly}, unnoted); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.backups.StartRestore(t.Context(), fdb.RestoreStart{URL: nightly}); admin.KindOf(err) != admin.KindRefused {
+	if err := s.backups.StartRestore(t.Context(), fdb.RestoreStart{URL: nightly}, unnoted); admin.KindOf(err) != admin.KindRefused {
 		t.Errorf("a second restore: %v", err)
 	}
 	s.Advance(time.Minute)
@@ -170,7 +173,7 @@ func TestNoSecretIsEverAnArgument(t *testing.T) {
 		"expire":  s.backups.Expire(t.Context(), secret, 1, false),
 		"start":   s.backups.Start(t.Context(), fdb.BackupStart{URL: secret, Tag: "default"}, seven),
 		"modify":  s.backups.Modify(t.Context(), fdb.BackupChange{URL: secret, Tag: "default"}),
-		"restore": s.backups.StartRestore(t.Context(), fdb.RestoreStart{URL: secret}),
+		"restore": s.backups.StartRestore(t.Context(), fdb.RestoreStart{URL: secret}, unnoted),
 		"delete":  deleting,
 	} {
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
@@ -245,7 +248,7 @@ func TestOnlyAKnownRefusalThatWasLookedAtCounts(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			err := admin.NewBackups(&scripted{tt.answers}, nil).StartRestore(t.Context(), fdb.RestoreStart{URL: nightly})
+			err := admin.NewBackups(&scripted{tt.answers}, nil).StartRestore(t.Context(), fdb.RestoreStart{URL: nightly}, unnoted)
 			if admin.KindOf(err) != tt.want {
 				t.Errorf("got %s: %v", admin.KindOf(err), err)
 			}
@@ -271,7 +274,7 @@ func TestARestoreIsAbortedAndNoOther(t *testing.T) {
 	}
 	s.Advance(time.Minute)
 	s.fill(t, `writemode on; clearrange "" \xff`)
-	if err := s.backups.StartRestore(t.Context(), fdb.RestoreStart{URL: nightly}); err != nil {
+	if err := s.backups.StartRestore(t.Context(), fdb.RestoreStart{URL: nightly}, unnoted); err != nil {
 		t.Fatal(err)
 	}
 	all, err := s.backups.Restores(t.Context())

@@ -30,7 +30,7 @@ func (c *FDBCLI) change(ctx context.Context, m mutation) error {
 
 // conclude tells what came of a mutation, from what its run left and the read-back.
 func (m mutation) conclude(ctx context.Context, r Result, err error) error {
-	if certainlyNotRun(err) {
+	if CertainlyNotRun(err) {
 		return err
 	}
 	if err == nil && !m.understood(r) {
@@ -58,8 +58,8 @@ func (m mutation) understood(r Result) bool {
 	return m.succeeded(r)
 }
 
-// certainlyNotRun reports whether the command never reached the database.
-func certainlyNotRun(err error) bool {
+// CertainlyNotRun reports whether the command never reached the database.
+func CertainlyNotRun(err error) bool {
 	switch KindOf(err) {
 	case KindBinaryMissing, KindBadClusterFile, KindTLS, KindBadInput:
 		return true

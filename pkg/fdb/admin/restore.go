@@ -23,8 +23,9 @@ func (b *Backups) Restores(ctx context.Context) ([]fdb.RestoreStatus, error) {
 }
 
 // StartRestore starts a restore into the database, which has to be empty. It refuses
-// while another one runs: the tools would wait for it for ever, or mix the two.
-func (b *Backups) StartRestore(ctx context.Context, start fdb.RestoreStart) error {
+// while another one runs: the tools would wait for it for ever, or mix the two. It calls note
+// once it has looked, right before anything is sent; an error of it is the end.
+func (b *Backups) StartRestore(ctx context.Context, start fdb.RestoreStart, note func() error) error {
 	const doing = "starting a restore"
 	before, err := b.Restores(ctx)
 	if err != nil {
@@ -32,6 +33,9 @@ func (b *Backups) StartRestore(ctx context.Context, start fdb.RestoreStart) erro
 	}
 	if i := slices.IndexFunc(before, fdb.RestoreStatus.Active); i >= 0 {
 		return &Error{Kind: KindRefused, Doing: doing, Detail: "the restore of tag " + before[i].Tag + " is " + before[i].State}
+	}
+	if err := note(); err != nil {
+		return err
 	}
 	m := mutation{
 		doing: doing, store: start.URL, succeeded: says("Restoring backup to version: "),

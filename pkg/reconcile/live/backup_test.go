@@ -3,6 +3,7 @@ package live_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -33,8 +34,9 @@ type vault struct {
 	restore *live.RestoreWorld
 	files   agentFiles
 	agents  map[string]*fdbsim.Agent
-	ran     [][]string // command lines
-	drop    int        // how many of the next commands are lost after they worked
+	ran     [][]string                // command lines
+	drop    int                       // how many of the next commands are lost after they worked
+	trouble func(argv []string) error // what keeps a command from being run; nil for nothing
 }
 
 // agentFiles are what a pod of agents has.
@@ -58,6 +60,11 @@ type agentTransport struct{ *vault }
 
 func (a agentTransport) Run(ctx context.Context, c admin.Command) (admin.Result, error) {
 	a.ran = append(a.ran, c.Argv)
+	if a.trouble != nil {
+		if err := a.trouble(c.Argv); err != nil {
+			return admin.Result{}, err
+		}
+	}
 	var stdout, stderr bytes.Buffer
 	argv := append([]string{"timeout", fmt.Sprint(c.Limit.Seconds())}, c.Argv...)
 	exit := a.nodes.FDB.RunCommand(ctx, argv, fdbsim.Tool{Version: "7.3.79", Files: a.files, Env: agentEnv(), Stdout: &stdout, Stderr: &stderr})
@@ -329,6 +336,58 @@ func TestARestoreWhoseStartWasLostIsNotStartedTwice(t *testing.T) {
 	}
 	if status := v.theRestore(); starts != 1 || status.State != v1beta2.RestoreStateCompleted {
 		t.Errorf("started %d times, status %+v", starts, status)
+	}
+}
+
+// A start that was never sent leaves no note: the next pass starts the restore.
+func TestARestoreThatWasNeverSentIsStartedLater(t *testing.T) {
+	silent := &admin.TransportError{Started: true, Where: "a pod", Err: context.DeadlineExceeded}
+	away := &admin.TransportError{Where: "a pod", Err: errors.New("no route")}
+	tests := map[string]struct {
+		// at is the number of the look at restores, from 1, that fails in the pass; 0 for none.
+		at   int
+		look error
+		send error
+		want v1beta2.FoundationDBRestoreStatus
+	}{
+		"the look right before it is lost": {at: 2, look: silent},
+		"nobody can be reached to look":    {at: 2, look: away},
+		"nobody can be reached to start":   {send: away},
+		"the start is lost on its way":     {send: silent, want: v1beta2.FoundationDBRestoreStatus{State: v1beta2.RestoreStateUnknown}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := newVault(t)
+			v.fdbcli("writemode on; set greeting hello")
+			v.settleBackup()
+			v.nodes.FDB.Advance(time.Minute)
+			v.fdbcli(`writemode on; clearrange "" \xff`)
+			v.put(newRestore(func(*v1beta2.FoundationDBRestore) {}))
+			looks := 0
+			v.trouble = func(argv []string) error {
+				switch {
+				case !strings.HasSuffix(argv[0], "fdbrestore"):
+					return nil
+				case argv[1] == "start":
+					return tt.send
+				}
+				if looks++; looks == tt.at || tt.at > 0 && looks == tt.at+1 && errors.Is(tt.look, away) {
+					return tt.look
+				}
+				return nil
+			}
+			v.passOver(v.restore, stages.Restore())
+			if got := v.theRestore(); got != tt.want {
+				t.Errorf("noted %+v, want %+v", got, tt.want)
+			}
+			if v.trouble = nil; tt.want.State != "" {
+				return
+			}
+			v.passOver(v.restore, stages.Restore())
+			if got := v.theRestore(); !got.Running {
+				t.Errorf("the next pass did not start it: %+v", got)
+			}
+		})
 	}
 }
 

@@ -188,29 +188,39 @@ func (w *RestoreWorld) Act(ctx context.Context, a plan.Action) error {
 }
 
 // startRestore notes that the restore is about to be started, starts it, and confirms the
-// note once it was seen. What was certainly not started is noted as such again. Whatever
+// note once it was seen. Nothing is noted before the database has answered. What was certainly not started is noted as such again. Whatever
 // else goes wrong leaves the note: to look once more is better than to restore twice.
 func (w *RestoreWorld) startRestore(ctx context.Context, a plan.StartRestore) error {
 	tools, err := w.acting()
 	if err != nil {
 		return fmt.Errorf("starting the restore: %w", err)
 	}
-	before := w.restore.Status
-	if err := w.writeRestoreStatus(ctx, plan.RestoreNoted()); err != nil {
-		return err
-	}
-	err = tools.StartRestore(ctx, a.Start)
+	before, noted := w.restore.Status, false
+	err = tools.StartRestore(ctx, a.Start, func() error {
+		noted = true
+		return w.writeRestoreStatus(ctx, plan.RestoreNoted())
+	})
 	if err == nil {
 		return w.writeRestoreStatus(ctx, plan.RestoreBegun())
 	}
-	switch admin.KindOf(err) { //nolint:exhaustive // after all others it may have been started
-	case admin.KindRefused:
-		refused := &reconcile.RefusedError{Check: plan.Check{Question: "does the database take the restore?", Evidence: refusalWords(err), Gate: plan.GateRestore}}
-		return errors.Join(refused, w.writeRestoreStatus(context.WithoutCancel(ctx), before))
-	case admin.KindBadInput, admin.KindBadClusterFile, admin.KindBinaryMissing, admin.KindNotYet, admin.KindLocked:
+	takeBack := noted && neverStarted(err)
+	if admin.KindOf(err) == admin.KindRefused {
+		err = &reconcile.RefusedError{Check: plan.Check{Question: "does the database take the restore?", Evidence: refusalWords(err), Gate: plan.GateRestore}}
+	}
+	if takeBack {
 		return errors.Join(err, w.writeRestoreStatus(context.WithoutCancel(ctx), before))
 	}
 	return err
+}
+
+// neverStarted reports whether a start that failed certainly started nothing.
+func neverStarted(err error) bool {
+	switch admin.KindOf(err) { //nolint:exhaustive // after all others it may have been started
+	case admin.KindRefused, admin.KindNotYet, admin.KindLocked:
+		return true
+	default:
+		return admin.CertainlyNotRun(err)
+	}
 }
 
 // refusalWords are why the tools refuse, and what that means for a person.
