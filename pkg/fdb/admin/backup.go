@@ -136,7 +136,8 @@ func (b *Backups) Errors(ctx context.Context, tag string) ([]string, error) {
 	return fdb.ParseBackupErrors(r.Stdout), nil
 }
 
-// Start starts a backup. It refuses where one runs on the tag.
+// Start starts a backup. It refuses where one runs on the tag. One that is new there, and goes
+// elsewhere, is somebody else's.
 func (b *Backups) Start(ctx context.Context, start fdb.BackupStart, v fdb.Version) error {
 	doing := "starting a backup on tag " + start.Tag
 	before, err := b.Status(ctx, start.Tag)
@@ -148,7 +149,9 @@ func (b *Backups) Start(ctx context.Context, start fdb.BackupStart, v fdb.Versio
 	}
 	return b.change(ctx, start.Command(v), start.Tag, mutation{
 		doing: doing, store: start.URL, succeeded: says("was successfully submitted"),
-	}, func(s *fdb.BackupStatus) bool { return s.Known() && s.UID != before.UID })
+	}, func(s *fdb.BackupStatus) bool {
+		return s.Known() && s.UID != before.UID && fdb.SameBackupURL(s.URL, start.URL)
+	})
 }
 
 // Discontinue has a backup end once it is restorable.

@@ -256,6 +256,46 @@ func TestOnlyAKnownRefusalThatWasLookedAtCounts(t *testing.T) {
 	}
 }
 
+// What somebody else starts while a start is lost is not what was to be started.
+func TestAStartIsNotProvenByTheStartOfAnother(t *testing.T) {
+	const uid = "b6322a78ff117ca3896cd069545eb293"
+	listed := func(tag, url, version string) admin.Result {
+		return admin.Result{Stdout: []byte("Tag: " + tag + "  UID: " + uid + "  State: running  Blocks: 0/0  BlocksInProgress: 0  Files: 0  BytesWritten: 0  " +
+			"CurrentVersion: 0 FirstConsistentVersion: 0  ApplyVersionLag: 0  LastError: None  URL: " + url + "  Range: ''-'\\xff'  Version: " + version + "\n")}
+	}
+	none, lost := admin.Result{Stdout: []byte("\n")}, fails("ERROR: connection_failed")
+	elsewhere := strings.Replace(nightly, "/nightly", "/other", 1)
+	restores := map[string]struct {
+		after admin.Result
+		done  bool
+	}{
+		"its own":           {listed("default", nightly, "42"), true},
+		"from elsewhere":    {listed("default", elsewhere, "42"), false},
+		"on another tag":    {listed("theirs", nightly, "42"), false},
+		"of another moment": {listed("default", nightly, "43"), false},
+	}
+	for name, tt := range restores {
+		t.Run("a restore, "+name, func(t *testing.T) {
+			b := admin.NewBackups(&scripted{[]admin.Result{none, lost, tt.after}}, nil)
+			if err := b.StartRestore(t.Context(), fdb.RestoreStart{URL: nightly, Version: new(uint64(42))}, unnoted); (err == nil) != tt.done {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	for url, done := range map[string]bool{nightly: true, elsewhere: false} {
+		t.Run("a backup to "+url, func(t *testing.T) {
+			status := func(rest string) admin.Result {
+				return admin.Result{Stdout: []byte(`{"SchemaVersion":"1.0.0","BackupAgentsPaused":false,"Tag":"default"` + rest + `}`)}
+			}
+			after := status(`,"UID":"` + uid + `","Status":{"Name":"Submitted","Running":true},"DestinationURL":"` + url + `"`)
+			b := admin.NewBackups(&scripted{[]admin.Result{status(`,"Status":{"Name":"has never been started","Running":false}`), lost, after}}, nil)
+			if err := b.Start(t.Context(), fdb.BackupStart{URL: nightly, Tag: "default"}, seven); (err == nil) != done {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
 // Before an agent has taken the backup up, nothing tells its period.
 func TestAChangeThatNobodyCanSeeIsUnknown(t *testing.T) {
 	untold := `{"SchemaVersion":"1.0.0","BackupAgentsPaused":false,"Tag":"default","UID":"1","Status":{"Name":"Submitted","Running":true},"DestinationURL":"` + nightly + `"}`

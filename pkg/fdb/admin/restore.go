@@ -41,10 +41,20 @@ func (b *Backups) StartRestore(ctx context.Context, start fdb.RestoreStart, note
 		doing: doing, store: start.URL, succeeded: says("Restoring backup to version: "),
 		inForce: func(ctx context.Context) (bool, error) {
 			after, err := b.Restores(ctx)
-			return slices.ContainsFunc(after, func(r fdb.RestoreStatus) bool { return isNew(r, before) }), err
+			return slices.ContainsFunc(after, func(r fdb.RestoreStatus) bool { return isNew(r, before) && comesOf(start, r) }), err
 		},
 	}
 	return b.runMutation(ctx, start.Command(), m)
+}
+
+// startTag is the tag of restores that are started without one.
+const startTag = "default"
+
+// comesOf reports whether a restore is what a start asks for: somebody else may have
+// started one in between.
+func comesOf(start fdb.RestoreStart, r fdb.RestoreStatus) bool {
+	return r.Tag == startTag && fdb.SameBackupURL(r.URL, start.URL) &&
+		(start.Version == nil || uint64(r.Version) == *start.Version) //nolint:gosec // versions are not negative
 }
 
 func isNew(r fdb.RestoreStatus, before []fdb.RestoreStatus) bool {
