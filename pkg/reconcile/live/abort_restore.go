@@ -31,7 +31,7 @@ func (w *RestoreWorld) acting() (*admin.Backups, error) {
 	if w.restore == nil {
 		return nil, errors.New("the record was never read")
 	}
-	tools, err := w.tools(maps.Clone(w.agents), w.restore.Spec.CustomParameters)
+	tools, err := w.tools(maps.Clone(w.agents), w.restore.Spec.CustomParameters, w.distance)
 	if err == nil && tools == nil {
 		err = errors.New(noAgent)
 	}

@@ -168,8 +168,9 @@ func (w *World) agentPods(ctx context.Context, deployments ...string) (map[strin
 // noAgent is why nobody can be asked about backups.
 const noAgent = "no backup agent runs and is ready, and the tools run in its pod"
 
-// tools are the backup tools in the pods of agents; nil when none is ready.
-func (w *World) tools(agents map[string]*corev1.Pod, parameters v1beta2.FoundationDBCustomParameters) (*admin.Backups, error) {
+// tools are the backup tools in the pods of agents, those of the lowest rank first, then the
+// oldest; nil when none is ready.
+func (w *World) tools(agents map[string]*corev1.Pod, parameters v1beta2.FoundationDBCustomParameters, rank func(*corev1.Pod) int) (*admin.Backups, error) {
 	var ready []*corev1.Pod
 	for _, pod := range agents {
 		if pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil && mainContainerReady(pod) {
@@ -177,7 +178,7 @@ func (w *World) tools(agents map[string]*corev1.Pod, parameters v1beta2.Foundati
 		}
 	}
 	slices.SortFunc(ready, func(a, b *corev1.Pod) int {
-		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 	var transports []admin.Transport
 	for _, pod := range ready {
@@ -197,11 +198,14 @@ func (w *World) tools(agents map[string]*corev1.Pod, parameters v1beta2.Foundati
 	return admin.NewBackups(admin.NewFailover(transports...), own), nil
 }
 
+// alike ranks all pods the same.
+func alike(*corev1.Pod) int { return 0 }
+
 // readBackupStatus asks for the tag's status. Only the context's end is an error: a
 // database that cannot be asked is a fact that stages decide on.
 func (w *BackupWorld) readBackupStatus(ctx context.Context) (plan.BackupFacts, error) {
 	facts := plan.BackupFacts{}
-	tools, err := w.tools(w.agents, w.backup.Spec.CustomParameters)
+	tools, err := w.tools(w.agents, w.backup.Spec.CustomParameters, alike)
 	switch {
 	case err != nil:
 		facts.NotAsked = err.Error()
@@ -242,7 +246,7 @@ func (w *BackupWorld) acting() (*admin.Backups, error) {
 	if w.backup == nil {
 		return nil, errors.New("the record was never read")
 	}
-	tools, err := w.tools(maps.Clone(w.agents), w.backup.Spec.CustomParameters)
+	tools, err := w.tools(maps.Clone(w.agents), w.backup.Spec.CustomParameters, alike)
 	if err == nil && tools == nil {
 		err = errors.New(noAgent)
 	}

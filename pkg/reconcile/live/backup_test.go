@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -388,6 +389,41 @@ func TestARestoreThatWasNeverSentIsStartedLater(t *testing.T) {
 				t.Errorf("the next pass did not start it: %+v", got)
 			}
 		})
+	}
+}
+
+// Agents of another store may not have the credentials: they are asked last, however old
+// they are.
+func TestARestoreIsAskedForWhereItsCredentialsAre(t *testing.T) {
+	v := newVault(t)
+	v.settleBackup()
+	for name, edit := range map[string]func(*v1beta2.BlobStoreConfiguration){
+		"a-other-store": func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key@other" },
+		"b-other-key":   func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "another@store" },
+		"c-other-place": func(b *v1beta2.BlobStoreConfiguration) { b.BackupName = "weekly" },
+	} {
+		b := v.theBackup()
+		b.ObjectMeta = metav1.ObjectMeta{Name: name, Namespace: key.Namespace}
+		b.Spec.BlobStoreConfiguration.BackupName = "nightly"
+		edit(b.Spec.BlobStoreConfiguration)
+		v.put(b)
+		var template corev1.PodTemplateSpec
+		template.Labels = map[string]string{v1beta2.LabelDeploymentName: b.DeploymentName()}
+		v.runAgent(name, template)
+	}
+	v.put(newRestore(func(*v1beta2.FoundationDBRestore) {}))
+	var asked []string
+	v.restore.Transport = func(pod *corev1.Pod) admin.Transport {
+		asked = append(asked, pod.Name)
+		return agentTransport{v}
+	}
+	var s plan.Snapshot
+	if err := v.restore.Observe(t.Context(), &s, plan.Restore|plan.RestoreStatus); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"nightly-backup-agents-0", "nightly-backup-agents-1", "c-other-place", "b-other-key", "a-other-store"}
+	if diff := cmp.Diff(want, asked); diff != "" || !s.RestoreStatus.Read {
+		t.Errorf("asked in another order: %s, %+v", diff, s.RestoreStatus)
 	}
 }
 

@@ -14,8 +14,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -32,6 +34,8 @@ type RestoreWorld struct {
 	restore *v1beta2.FoundationDBRestore // as the API server has it
 	agents  map[string]*corev1.Pod       // newest known
 	backups map[string]*v1beta2.FoundationDBBackup
+	// distances are how far agents are from the place of the restore, by their deployment.
+	distances map[string]int
 }
 
 // Observe implements reconcile.Observer.
@@ -120,11 +124,37 @@ func (w *RestoreWorld) destinationAgents(ctx context.Context) (map[string]*corev
 	maps.DeleteFunc(backups, func(_ string, b *v1beta2.FoundationDBBackup) bool { return b.Spec.ClusterName != w.Key.Name })
 	w.backups = backups
 	var deployments []string
+	w.distances = map[string]int{}
 	for _, b := range backups {
 		deployments = append(deployments, b.DeploymentName())
+		w.distances[b.DeploymentName()] = distance(b, w.restore)
 	}
 	slices.Sort(deployments)
 	return w.agentPods(ctx, deployments...)
+}
+
+// distance is how far the agents in a pod are from the place of the restore.
+func (w *RestoreWorld) distance(pod *corev1.Pod) int {
+	return w.distances[pod.Labels[v1beta2.LabelDeploymentName]]
+}
+
+// distance is how unlike the places of a backup and of a restore are. Agents know the
+// credentials of their own backup's account; those of another one they may lack.
+func distance(b *v1beta2.FoundationDBBackup, r *v1beta2.FoundationDBRestore) int {
+	const otherAccount, otherPlace = 2, 1
+	to, errTo := objects.BackupURL(b)
+	from, errFrom := objects.RestoreURL(r)
+	if errTo != nil || errFrom != nil {
+		return otherAccount + otherPlace
+	}
+	far := 0
+	if b.Spec.BlobStoreConfiguration.AccountName != r.Spec.BlobStoreConfiguration.AccountName {
+		far += otherAccount
+	}
+	if !fdb.SharesBackupPlace(to, from) {
+		far += otherPlace
+	}
+	return far
 }
 
 // namespaced is a client that lists in one namespace only.
@@ -141,7 +171,7 @@ func (n namespaced) List(ctx context.Context, list client.ObjectList, options ..
 // readRestores asks for all restores. Only the context's end is an error.
 func (w *RestoreWorld) readRestores(ctx context.Context) (plan.RestoreFacts, error) {
 	facts := plan.RestoreFacts{}
-	tools, err := w.tools(w.agents, w.restore.Spec.CustomParameters)
+	tools, err := w.tools(w.agents, w.restore.Spec.CustomParameters, w.distance)
 	switch {
 	case err != nil:
 		facts.NotAsked = err.Error()
