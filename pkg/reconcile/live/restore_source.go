@@ -15,7 +15,7 @@ import (
 // restore names, and for what is there already. Of a backup of another database the agents
 // know nothing. Only the context's end is an error.
 func (w *RestoreWorld) readSource(ctx context.Context) (plan.SourceFacts, error) {
-	tools, err := w.tools(w.agents, w.restore.Spec.CustomParameters)
+	tools, err := w.tools(w.agents, w.restore.Spec.CustomParameters, w.distance)
 	if err != nil || tools == nil {
 		return plan.SourceFacts{}, nil //nolint:nilerr // what cannot be asked is not known
 	}

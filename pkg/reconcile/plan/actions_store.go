@@ -67,4 +67,6 @@ func (a ClearBackupData) Describe() string {
 // Subject implements Action.
 func (a ClearBackupData) Subject() string { return a.Backup }
 
-func (ClearBackupData) effect() Effect { return Effect{Stale: BackupStore | Database, Impact: DataLoss} }
+func (ClearBackupData) effect() Effect {
+	return Effect{Stale: BackupStore | Database, Impact: DataLoss}
+}
