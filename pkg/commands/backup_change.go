@@ -106,7 +106,7 @@ func (v backupVerb) look(ctx context.Context, s Session) ([]ui.Target, bool, err
 	if err := s.Observe(ctx, &seen, plan.Backup|plan.Agents|plan.BackupStatus); err != nil {
 		return nil, false, err
 	}
-	target := ui.BackupTo(seen, v.state)
+	target := ui.BackupTo(backupFacts(seen, ui.DefaultMaxLag), v.state)
 	return []ui.Target{target}, target.Reached, nil
 }
 

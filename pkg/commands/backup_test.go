@@ -205,3 +205,21 @@ func TestABackupIsStartedStoppedAndPausedByCommand(t *testing.T) {
 		})
 	}
 }
+
+// A backup that somebody started by hand on the tag runs and can be restored, and yet none of
+// the record's own does.
+func TestABackupOfAStrangerIsNeverWhatWasAskedFor(t *testing.T) {
+	for _, verb := range []string{"start", "pause", "resume", "stop"} {
+		t.Run(verb, func(t *testing.T) {
+			v := newVault(t)
+			v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+			v.tool("fdbbackup", "abort", "-t", "default")
+			v.tool("fdbbackup", "start", "-z", "-t", "default", "-d", "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu")
+			v.world.FDB.Advance(time.Minute)
+			text := v.must(ExitRefused, "is the backup on tag default this record's own?", "backup", verb, "nightly", "--yes")
+			if strings.Contains(text, "it runs, and can be restored") {
+				t.Errorf("got %s", text)
+			}
+		})
+	}
+}

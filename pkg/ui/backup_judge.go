@@ -64,7 +64,7 @@ func (v *BackupStatusView) judgeRunning(f BackupFacts) {
 		v.problem("no backup runs on tag %s", v.Tag)
 		return
 	case !f.Own.OK:
-		v.problem("the backup on tag %s is not this record's own: %s", v.Tag, f.Own.Evidence)
+		v.problem("%s", f.foreignWords())
 	}
 	if *v.Paused != wantsPause {
 		v.problem("%s", map[bool]string{true: "all agents of the database are paused", false: "the agents are not paused"}[*v.Paused])

@@ -18,15 +18,18 @@ func BackupWithout(s plan.Snapshot, rest plan.Decision) Target {
 }
 
 // BackupTo is a backup that is to run, to pause or to be stopped, as far as it does. One
-// that is to run has to be restorable as well: until then it is good for nothing.
-func BackupTo(s plan.Snapshot, state v1beta2.BackupState) Target {
-	t := Target{ID: s.Backup.Name, Phase: "unknown"}
-	live := s.BackupStatus.Status
+// that is to run has to be restorable as well: until then it is good for nothing. That
+// another's backup runs on the tag is never what was asked for.
+func BackupTo(f BackupFacts, state v1beta2.BackupState) Target {
+	t := Target{ID: f.Backup.Name, Phase: "unknown"}
+	live := f.BackupStatus.Status
 	if live == nil {
-		t.Note = s.BackupStatus.Why()
+		t.Note = f.BackupStatus.Why()
 		return t
 	}
 	switch running := live.State.Running; {
+	case running && !f.Own.OK:
+		t.Phase, t.Note = "foreign", f.foreignWords()
 	case running && live.AgentsPaused:
 		t.Phase, t.Reached = "paused", state == v1beta2.BackupStatePaused
 	case running && live.CanBeRestored():
@@ -37,4 +40,9 @@ func BackupTo(s plan.Snapshot, state v1beta2.BackupState) Target {
 		t.Phase, t.Reached = "stopped", state == v1beta2.BackupStateStopped
 	}
 	return t
+}
+
+// foreignWords say that the backup on the tag is another's.
+func (f BackupFacts) foreignWords() string {
+	return "the backup on tag " + f.BackupStatus.Status.Tag + " is not this record's own: " + f.Own.Evidence
 }
