@@ -93,7 +93,7 @@ func (o backupChangeOptions) run(ctx context.Context, env *Env, verb backupVerb,
 	}
 	c := change{
 		changeFlags: o.changeFlags, words: []string{"backup", verb.name, key.Name}, record: backupKind, needs: backupPowers(),
-		stages: slices.Concat([]plan.Stage{stages.SetBackupState(verb.state, verb.goesOn)}, stages.Backup()), purpose: verb,
+		stages: slices.Concat([]plan.Stage{stages.SetBackupState(verb.state, verb.goesOn)}, stages.Backup()), purpose: &changingBackup{backupVerb: verb},
 	}
 	if verb.undo != "" {
 		c.undo = []string{"backup", verb.undo, key.Name}
@@ -101,18 +101,28 @@ func (o backupChangeOptions) run(ctx context.Context, env *Env, verb backupVerb,
 	return env.carryOut(ctx, key, c)
 }
 
-func (v backupVerb) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+// changingBackup is the purpose of a verb, and how far the backup was when last looked at.
+type changingBackup struct {
+	backupVerb
+	seen ui.Target
+}
+
+func (c *changingBackup) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	seen := plan.Snapshot{}
 	if err := s.Observe(ctx, &seen, plan.Backup|plan.Agents|plan.BackupStatus); err != nil {
 		return nil, false, err
 	}
-	target := ui.BackupTo(backupFacts(seen, ui.DefaultMaxLag), v.state)
-	return []ui.Target{target}, target.Reached, nil
+	c.seen = ui.BackupTo(backupFacts(seen, ui.DefaultMaxLag), c.state)
+	return []ui.Target{c.seen}, c.seen.Reached, nil
 }
 
-func (v backupVerb) did(reached bool) string {
-	if reached {
-		return v.done
+func (c *changingBackup) did(reached bool) string {
+	switch {
+	case reached && c.seen.Phase == ui.BackupComplete:
+		return "it is complete, as a backup of one snapshot is meant to be, and can be restored"
+	case reached:
+		return c.done
+	default:
+		return c.begun
 	}
-	return v.begun
 }

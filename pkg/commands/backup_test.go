@@ -223,3 +223,20 @@ func TestABackupOfAStrangerIsNeverWhatWasAskedFor(t *testing.T) {
 		})
 	}
 }
+
+// A backup of one snapshot ends with it, so it never is one that runs and can be restored.
+func TestABackupOfOneSnapshotIsStartedUntilItIsComplete(t *testing.T) {
+	for name, args := range map[string][]string{"and waited for": {"--wait", "--timeout", "10m"}, "and left": nil} {
+		t.Run(name, func(t *testing.T) {
+			v := newVault(t)
+			v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupMode = new(v1beta2.BackupModeOneTime) })
+			start := append([]string{"backup", "start", "nightly", "--yes"}, args...)
+			if args == nil {
+				v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+				v.world.FDB.Advance(time.Minute)
+			}
+			v.must(ExitDone, "it is complete, as a backup of one snapshot is meant to be", start...)
+			v.must(ExitDone, "it is complete", "backup", "status", "nightly")
+		})
+	}
+}

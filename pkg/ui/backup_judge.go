@@ -25,7 +25,7 @@ func (v *BackupStatusView) judge(f BackupFacts) {
 	switch {
 	case v.Wanted == string(v1beta2.BackupStateStopped):
 		v.judgeStopped()
-	case v.isComplete():
+	case f.isComplete():
 		v.conclude("it is complete, as a backup of mode " + v.Mode + " is meant to be" + v.restorableWords())
 		return
 	default:
@@ -50,11 +50,6 @@ func (v *BackupStatusView) judgeStopped() {
 	if *v.Paused {
 		v.problem("all agents of the database are paused, so restores do not go on either")
 	}
-}
-
-// isComplete reports whether a backup that was to end with its first snapshot has one.
-func (v *BackupStatusView) isComplete() bool {
-	return v.Mode == string(v1beta2.BackupModeOneTime) && !*v.Running && *v.Restorable
 }
 
 func (v *BackupStatusView) judgeRunning(f BackupFacts) {

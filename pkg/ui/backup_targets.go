@@ -27,6 +27,10 @@ func BackupTo(f BackupFacts, state v1beta2.BackupState) Target {
 		t.Note = f.BackupStatus.Why()
 		return t
 	}
+	if state == v1beta2.BackupStateStopped && !live.State.Running {
+		t.Phase, t.Reached = "stopped", true
+		return t
+	}
 	switch running := live.State.Running; {
 	case running && !f.Own.OK:
 		t.Phase, t.Note = "foreign", f.foreignWords()
@@ -36,10 +40,22 @@ func BackupTo(f BackupFacts, state v1beta2.BackupState) Target {
 		t.Phase, t.Reached = "runs", state == v1beta2.BackupStateRunning
 	case running:
 		t.Phase, t.Note = "begins", "it cannot be restored before its first snapshot is written"
+	case f.isComplete():
+		t.Phase, t.Reached = BackupComplete, live.AgentsPaused == (state == v1beta2.BackupStatePaused)
 	default:
-		t.Phase, t.Reached = "stopped", state == v1beta2.BackupStateStopped
+		t.Phase = "stopped"
 	}
 	return t
+}
+
+// BackupComplete is the phase of a backup that was to end with its first snapshot, and did.
+const BackupComplete = "complete"
+
+// isComplete reports whether a backup that was to end with its first snapshot has one of
+// its own.
+func (f BackupFacts) isComplete() bool {
+	live := f.BackupStatus.Status
+	return f.Backup.BackupMode() == v1beta2.BackupModeOneTime && f.Own.OK && !live.State.Running && live.CanBeRestored()
 }
 
 // foreignWords say that the backup on the tag is another's.
