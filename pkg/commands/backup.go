@@ -89,7 +89,7 @@ func backupFacts(s plan.Snapshot, maxLag time.Duration) ui.BackupFacts {
 	facts := ui.BackupFacts{Snapshot: s, MaxLag: maxLag}
 	facts.URL, _ = objects.BackupURL(s.Backup) // without one it is shown as unknown
 	if s.BackupStatus.Status != nil {
-		facts.Own = stages.OwnBackup(s)
+		facts.Own, facts.Outstanding = stages.OwnBackup(s), stages.OutstandingOfBackup(s)
 	}
 	return facts
 }

@@ -61,6 +61,9 @@ func (v *BackupStatusView) judgeRunning(f BackupFacts) {
 	case !f.Own.OK:
 		v.problem("%s", f.foreignWords())
 	}
+	for _, words := range f.Outstanding {
+		v.problem("%s", words)
+	}
 	if *v.Paused != wantsPause {
 		v.problem("%s", map[bool]string{true: "all agents of the database are paused", false: "the agents are not paused"}[*v.Paused])
 	}

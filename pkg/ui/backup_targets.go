@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -36,6 +38,8 @@ func BackupTo(f BackupFacts, state v1beta2.BackupState) Target {
 		t.Phase, t.Note = "foreign", f.foreignWords()
 	case running && live.AgentsPaused:
 		t.Phase, t.Reached = "paused", state == v1beta2.BackupStatePaused
+	case running && len(f.Outstanding) > 0:
+		t.Phase, t.Note = "differs", strings.Join(f.Outstanding, "; ")
 	case running && live.CanBeRestored():
 		t.Phase, t.Reached = "runs", state == v1beta2.BackupStateRunning
 	case running:

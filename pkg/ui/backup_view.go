@@ -23,6 +23,8 @@ type BackupFacts struct {
 	URL string
 	// Own says whether the backup that runs on the tag is the record's own.
 	Own plan.Check
+	// Outstanding says in what the backup is not yet what the spec asks for.
+	Outstanding []string
 	// MaxLag is how old the newest restorable point may be.
 	MaxLag time.Duration
 }
@@ -56,6 +58,9 @@ type BackupStatusView struct {
 	// Own says whether the backup on the tag is this record's own; null when nobody can tell
 	// and when none runs.
 	Own *bool `json:"own"`
+	// Outstanding is what a pass would still do to the backup that runs, or waits for; it is
+	// among the problems.
+	Outstanding []string `json:"-"`
 	// LatestRestorable is null when nothing can be restored, too.
 	LatestRestorable *BackupMomentView   `json:"latestRestorable"`
 	Snapshot         *BackupSnapshotView `json:"snapshot"`
@@ -130,7 +135,7 @@ func NewBackupStatusView(m Metadata, f BackupFacts) BackupStatusView {
 		v.LastErrors = f.BackupStatus.Errors
 	}
 	if live != nil && live.State.Running {
-		v.Own = new(f.Own.OK)
+		v.Own, v.Outstanding = new(f.Own.OK), f.Outstanding
 	}
 	v.judge(f)
 	return v

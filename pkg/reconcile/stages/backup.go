@@ -100,6 +100,19 @@ func notOurs(c plan.Check) plan.Decision {
 	}}
 }
 
+// OutstandingOfBackup says in words in what the record's own backup, which runs, is not yet
+// what its spec asks for. Nothing is said of one that nobody can tell about.
+func OutstandingOfBackup(s plan.Snapshot) []string {
+	if s.BackupStatus.Why() != "" || !s.Backup.IsManaged() || isForeign(s) {
+		return nil
+	}
+	var words []string
+	if endsUnasked(s) {
+		words = append(words, endsUnaskedWords)
+	}
+	return words
+}
+
 // encryptionKey is the key file for the tools. A version that cannot encrypt is an error:
 // the operator leaves the key out then, and the backup is readable by anybody.
 func encryptionKey(path string, v fdb.Version) (string, error) {

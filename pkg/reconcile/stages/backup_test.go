@@ -161,21 +161,30 @@ func checkDecision(t *testing.T, stage plan.Stage, s plan.Snapshot, row backupRo
 
 func same(*plan.Snapshot) {}
 
+func toldToEnd(s *plan.Snapshot) { s.BackupStatus.Status.StopAfterSnapshot = new(true) }
+
+func notRestorable(s *plan.Snapshot) {
+	s.BackupStatus.Status.Restorable, s.BackupStatus.Status.LatestRestorable = new(false), nil
+}
+
 func TestStartBackup(t *testing.T) {
 	const to = "start a backup on tag default to " + nightlyURL + ": "
 	const start, once = to + "continuous, a snapshot every 240h0m0s, not encrypted", to + "one snapshot, not encrypted"
 	checkBackup(t, startBackup, map[string]backupRow{
-		"leaves a running backup alone":         {given: same},
-		"starts one that never ran":             {given: neverRan, does: []string{start}, holds: "not restorable before"},
-		"starts one that is to be paused":       {given: changed(neverRan, state(v1beta2.BackupStatePaused)), does: []string{start}, holds: "not restorable"},
-		"starts one again that ended":           {given: hasFinished, does: []string{start}, holds: "not restorable"},
-		"does not start one that is stopped":    {given: changed(neverRan, state(v1beta2.BackupStateStopped))},
-		"starts one snapshot once":              {given: changed(neverRan, oneTime), does: []string{once}, holds: "not restorable"},
-		"does not repeat one snapshot":          {given: changed(hasFinished, oneTime)},
-		"does not know of what nobody can tell": {given: unasked, holds: "nobody can tell whether the backup runs: no agent runs"},
-		"leaves an unmanaged backup alone":      {given: changed(neverRan, unmanaged)},
-		"leaves a record alone that is deleted": {given: changed(neverRan, deleting)},
-		"waits while the tag is another's":      {given: toAnotherPlace, holds: "neither asks for nor has seen", human: true},
+		"leaves a running backup alone":                   {given: same},
+		"starts one that never ran":                       {given: neverRan, does: []string{start}, holds: "not restorable before"},
+		"starts one that is to be paused":                 {given: changed(neverRan, state(v1beta2.BackupStatePaused)), does: []string{start}, holds: "not restorable"},
+		"starts one again that ended":                     {given: hasFinished, does: []string{start}, holds: "not restorable"},
+		"does not start one that is stopped":              {given: changed(neverRan, state(v1beta2.BackupStateStopped))},
+		"starts one snapshot once":                        {given: changed(neverRan, oneTime), does: []string{once}, holds: "not restorable"},
+		"does not repeat one snapshot":                    {given: changed(hasFinished, oneTime)},
+		"does not know of what nobody can tell":           {given: unasked, holds: "nobody can tell whether the backup runs: no agent runs"},
+		"leaves an unmanaged backup alone":                {given: changed(neverRan, unmanaged)},
+		"leaves a record alone that is deleted":           {given: changed(neverRan, deleting)},
+		"waits for the end of one that was told to end":   {given: toldToEnd, holds: "another one begins once it has ended"},
+		"does not wait for the end of one that is paused": {given: changed(toldToEnd, state(v1beta2.BackupStatePaused))},
+		"leaves one snapshot to its end":                  {given: changed(toldToEnd, notRestorable, oneTime)},
+		"waits while the tag is another's":                {given: toAnotherPlace, holds: "neither asks for nor has seen", human: true},
 		"takes no snapshot of another for its own": {given: changed(hasFinished, oneTime, toAnotherPlace, func(s *plan.Snapshot) {
 			s.Backup.Status.BackupDetails = nil
 		}), does: []string{once}, holds: "not restorable"},
@@ -396,5 +405,21 @@ func TestBackupStagesArePureAndHonest(t *testing.T) {
 				t.Errorf("a stage changed the snapshot: %s", diff)
 			}
 		}
+	}
+}
+
+// What is told to end goes on until then: whoever asked for it again has none afterwards.
+func TestABackupThatIsEndingIsNotAsItShouldBe(t *testing.T) {
+	s := runningBackup(t)
+	if got := OutstandingOfBackup(s); len(got) > 0 {
+		t.Errorf("of one that is as it should be: %q", got)
+	}
+	toldToEnd(&s)
+	if got := OutstandingOfBackup(s); len(got) != 1 || got[0] != endsUnaskedWords {
+		t.Errorf("got %q", got)
+	}
+	checkDecision(t, updateBackupStatus, s, backupRow{does: []string{"record what was observed: what the spec waits for"}})
+	if d := updateBackupStatus.Decide(s); d.Actions[0].(plan.WriteBackupStatus).Status.Generations.NeedsBackupStart != s.Backup.Generation {
+		t.Errorf("the record does not say that a start is waited for: %+v", d.Actions[0])
 	}
 }

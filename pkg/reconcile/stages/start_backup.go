@@ -15,8 +15,11 @@ var startBackup = managed("StartBackup", func(s plan.Snapshot) plan.Decision {
 	if !needsStart(s) {
 		return plan.Decision{}
 	}
-	if isRunning(s) {
+	switch {
+	case isForeign(s) && isRunning(s):
 		return notOurs(OwnBackup(s))
+	case endsUnasked(s):
+		return plan.Wait(backupDelay, endsUnaskedWords)
 	}
 	start, version, err := backupStart(s.Backup)
 	if err != nil {
@@ -31,8 +34,21 @@ var startBackup = managed("StartBackup", func(s plan.Snapshot) plan.Decision {
 
 const notRestorableYet = "the backup is not restorable before its first snapshot is written"
 
-// needsStart is true as well while another's backup has the tag: the record's own waits.
-func needsStart(s plan.Snapshot) bool { return shouldRun(s) && (!isRunning(s) || isForeign(s)) }
+// needsStart is true as well while another's backup has the tag, or while the record's own
+// is about to end: the next one waits.
+func needsStart(s plan.Snapshot) bool {
+	return shouldRun(s) && (!isRunning(s) || isForeign(s) || endsUnasked(s))
+}
+
+const endsUnaskedWords = "it was told to end once it is restorable, and cannot be told otherwise; another one begins once it has ended"
+
+// endsUnasked reports whether a backup that is to go on was told to end, and will. One that
+// is to be paused stands still, and ends only after that.
+func endsUnasked(s plan.Snapshot) bool {
+	b := s.Backup
+	continuous := b.BackupMode() == v1beta2.BackupModeContinuous
+	return continuous && shouldRun(s) && !b.ShouldBePaused() && isRunning(s) && ending(s)
+}
 
 func orRunning(state v1beta2.BackupState) v1beta2.BackupState {
 	if state == "" {

@@ -170,6 +170,8 @@ func runsOtherwise(_ Facts, v ui.BackupStatusView) []Finding {
 		return about(v, "no backup runs on tag %s", v.Tag)
 	case !is(v.Own):
 		return seen(v, "another backup runs on its tag %s, to %s", v.Tag, v.URL)
+	case len(v.Outstanding) > 0:
+		return about(v, "%s", strings.Join(v.Outstanding, "; "))
 	}
 	return nil
 }

@@ -78,6 +78,7 @@ var backupTroubles = map[string]trouble{
 	"a backup with an agent too few":    {"BACKUP-002", onBackup(func(v *ui.BackupStatusView) { v.Agents.Ready = 1 }), "1 of 2 agents", "fdb reconcile fdbbackup/nightly --dry-run"},
 	"a backup that was ended":           {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Running, v.Own = new(false), nil }), "no backup runs on tag default", "--dry-run"},
 	"a backup that should be over":      {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Wanted = "Stopped" }), "still runs", "--dry-run"},
+	"a backup that was told to end":     {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Outstanding = []string{"it was told to end"} }), "it was told to end", "--dry-run"},
 	"the tag of somebody else":          {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Own, v.URL = new(false), "blobstore://theirs" }), "to blobstore://theirs", "fdb backup status nightly"},
 	"a backup that is behind":           {"BACKUP-004", onBackup(func(v *ui.BackupStatusView) { v.LatestRestorable.AgeSeconds = new(int64(601)) }), "10m old, more than 10m", "fdb backup status nightly"},
 	"a backup that begins":              {"BACKUP-005", begins(time.Hour), "nothing can be restored yet", "fdb backup status nightly"},
