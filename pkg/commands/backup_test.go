@@ -82,6 +82,20 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 			},
 			want: ExitNo, says: "it still runs",
 		},
+		"a place that was changed and not yet carried out": {
+			given: func(v *vault) {
+				runs(v)
+				v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "weekly" })
+			},
+			want: ExitNo, says: "it goes elsewhere than the spec says",
+		},
+		"a period that was changed and not yet carried out": {
+			given: func(v *vault) {
+				runs(v)
+				v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.SnapshotPeriodSeconds = new(3600) })
+			},
+			want: ExitNo, says: "the snapshot period differs from the spec's",
+		},
 		"a backup of somebody else on the tag": {
 			given: func(v *vault) {
 				runs(v)

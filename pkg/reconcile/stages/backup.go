@@ -110,6 +110,9 @@ func OutstandingOfBackup(s plan.Snapshot) []string {
 	if endsUnasked(s) {
 		words = append(words, endsUnaskedWords)
 	}
+	if needsModification(s) {
+		words = append(words, differsWords(s))
+	}
 	return words
 }
 

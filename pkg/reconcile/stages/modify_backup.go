@@ -23,12 +23,10 @@ var modifyBackup = managed("ModifyBackup", func(s plan.Snapshot) plan.Decision {
 		return contradiction(err)
 	}
 	change := fdb.BackupChange{Tag: start.Tag, Period: start.Period}
-	why := "the snapshot period differs from the spec's"
 	if !fdb.SameBackupURL(s.BackupStatus.Status.URL, start.URL) {
 		change.URL, change.EncryptionKeyFile = start.URL, start.EncryptionKeyFile
-		why = "it goes elsewhere than the spec says"
 	}
-	return plan.Decision{Why: why, Checks: []plan.Check{own}, Actions: []plan.Action{plan.ModifyBackup{Change: change}}}
+	return plan.Decision{Why: differsWords(s), Checks: []plan.Check{own}, Actions: []plan.Action{plan.ModifyBackup{Change: change}}}
 })
 
 // needsModification is false while no agent has taken the backup up: the database does
@@ -41,6 +39,18 @@ func needsModification(s plan.Snapshot) bool {
 	if period, told := live.SnapshotPeriod(); told && period != b.SnapshotPeriod() {
 		return true
 	}
-	wanted, err := objects.BackupURL(b)
-	return err == nil && !fdb.SameBackupURL(live.URL, wanted)
+	return goesElsewhere(s)
+}
+
+func goesElsewhere(s plan.Snapshot) bool {
+	wanted, err := objects.BackupURL(s.Backup)
+	return err == nil && !fdb.SameBackupURL(s.BackupStatus.Status.URL, wanted)
+}
+
+// differsWords say what needs modification.
+func differsWords(s plan.Snapshot) string {
+	if goesElsewhere(s) {
+		return "it goes elsewhere than the spec says"
+	}
+	return "the snapshot period differs from the spec's"
 }
