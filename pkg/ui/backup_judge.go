@@ -74,17 +74,21 @@ func (v *BackupStatusView) judgeRunning(f BackupFacts) {
 		v.problem("nothing can be restored yet: the first snapshot is not complete")
 		return
 	}
-	if lag := v.lag(); lag > f.MaxLag && !*v.Paused {
+	switch lag, known := v.lag(); {
+	case *v.Paused:
+	case !known:
+		v.problem("the database does not tell how old the newest point is that can be restored, so nobody knows whether that is more than %s", duration.HumanDuration(f.MaxLag))
+	case lag > f.MaxLag:
 		v.problem("the newest point that can be restored is %s old, more than %s", duration.HumanDuration(lag), duration.HumanDuration(f.MaxLag))
 	}
 }
 
-// lag is how old the newest restorable point is; 0 when nobody knows.
-func (v *BackupStatusView) lag() time.Duration {
+// lag is how old the newest restorable point is; false when nobody knows.
+func (v *BackupStatusView) lag() (time.Duration, bool) {
 	if v.LatestRestorable == nil || v.LatestRestorable.AgeSeconds == nil {
-		return 0
+		return 0, false
 	}
-	return time.Duration(*v.LatestRestorable.AgeSeconds) * time.Second
+	return time.Duration(*v.LatestRestorable.AgeSeconds) * time.Second, true
 }
 
 func (v *BackupStatusView) problem(format string, args ...any) {
@@ -109,12 +113,13 @@ func (v *BackupStatusView) goodWords() string {
 
 func (v *BackupStatusView) restorableWords() string {
 	point := v.LatestRestorable
+	lag, known := v.lag()
 	switch {
 	case point == nil:
 		return ""
-	case point.AgeSeconds == nil:
+	case !known:
 		return fmt.Sprintf(", and can be restored up to version %d", point.Version)
 	default:
-		return fmt.Sprintf(", and can be restored up to %s ago", duration.HumanDuration(v.lag()))
+		return fmt.Sprintf(", and can be restored up to %s ago", duration.HumanDuration(lag))
 	}
 }
