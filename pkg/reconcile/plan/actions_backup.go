@@ -198,7 +198,8 @@ type ModifyBackup struct {
 func (a ModifyBackup) Describe() string {
 	text := fmt.Sprintf("change the backup on tag %s: a snapshot every %s", a.Change.Tag, a.Change.Period)
 	if a.Change.URL != "" {
-		text += ", to " + fdb.WithoutSecrets(a.Change.URL) + encryptedWith(a.Change.EncryptionKeyFile)
+		text += ", to " + fdb.WithoutSecrets(a.Change.URL) + encryptedWith(a.Change.EncryptionKeyFile) +
+			"; from there nothing can be restored before the next whole snapshot is complete"
 	}
 	return text
 }

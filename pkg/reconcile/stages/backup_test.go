@@ -259,7 +259,7 @@ func TestModifyBackup(t *testing.T) {
 	checkBackup(t, modifyBackup, map[string]backupRow{
 		"leaves a backup alone that is as wanted":  {given: same},
 		"changes the period":                       {given: hourly, does: []string{"change the backup on tag default: a snapshot every 1h0m0s"}},
-		"moves it":                                 {given: moved, does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to " + there + ", not encrypted"}},
+		"moves it":                                 {given: moved, does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to " + there + ", not encrypted; from there nothing can be restored before the next whole snapshot is complete"}, holds: "a whole snapshot that began after the move"},
 		"leaves one snapshot alone":                {given: changed(hourly, oneTime)},
 		"leaves one alone that ended":              {given: changed(moved, hasFinished)},
 		"waits until an agent has taken it up":     {given: changed(hourly, func(s *plan.Snapshot) { s.BackupStatus.Status.SnapshotSeconds = nil })},

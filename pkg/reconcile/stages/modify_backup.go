@@ -26,8 +26,16 @@ var modifyBackup = managed("ModifyBackup", func(s plan.Snapshot) plan.Decision {
 	if !fdb.SameBackupURL(s.BackupStatus.Status.URL, start.URL) {
 		change.URL, change.EncryptionKeyFile = start.URL, start.EncryptionKeyFile
 	}
-	return plan.Decision{Why: differsWords(s), Checks: []plan.Check{own}, Actions: []plan.Action{plan.ModifyBackup{Change: change}}}
+	d := plan.Decision{Why: differsWords(s), Checks: []plan.Check{own}, Actions: []plan.Action{plan.ModifyBackup{Change: change}}}
+	if change.URL != "" {
+		d.Hold = &plan.Hold{Reason: movedWords, RetryAfter: backupDelay}
+	}
+	return d
 })
+
+// movedWords say what the database does not: after a move it goes on telling the newest
+// restorable point of the former place.
+const movedWords = "from the new place nothing can be restored before a whole snapshot that began after the move is complete, whatever the database calls restorable"
 
 // needsModification is false while no agent has taken the backup up: the database does
 // not tell its period then.
