@@ -118,7 +118,7 @@ func (p *Pass) lock(ctx context.Context, stage plan.Stage) error {
 	if err := p.Actor.Lock(ctx); err != nil {
 		return err
 	}
-	p.fresh &^= stage.Reads
+	p.fresh &^= stage.Facets(p.snap)
 	p.Report(LockTaken{Stage: stage.Name})
 	return nil
 }

@@ -224,13 +224,11 @@ func (p *Pass) conclude(stage plan.Stage, d plan.Decision) plan.Then {
 
 // decide brings what the stage reads up to date and asks the stage.
 func (p *Pass) decide(ctx context.Context, stage plan.Stage) (plan.Decision, error) {
-	if stale := stage.Reads &^ p.fresh; stale != 0 {
-		p.Report(Observing{Stage: stage.Name, Facets: stale})
-		if err := p.Observer.Observe(ctx, &p.snap, stale); err != nil {
-			return plan.Decision{}, err
-		}
-		p.fresh |= stale
-		p.Report(Observed{Facets: stale, Snapshot: p.snap})
+	if err := p.refresh(ctx, stage, stage.Reads); err != nil {
+		return plan.Decision{}, err
+	}
+	if err := p.refresh(ctx, stage, stage.Facets(p.snap)); err != nil {
+		return plan.Decision{}, err
 	}
 	d, err := ask(stage, p.snap)
 	if err != nil {
@@ -238,6 +236,21 @@ func (p *Pass) decide(ctx context.Context, stage plan.Stage) (plan.Decision, err
 	}
 	p.Report(StageDecided{Stage: stage.Name, Decision: d, Provisional: p.provisional(stage)})
 	return d, nil
+}
+
+// refresh observes those of the facets that are not up to date.
+func (p *Pass) refresh(ctx context.Context, stage plan.Stage, facets plan.Facet) error {
+	stale := facets &^ p.fresh
+	if stale == 0 {
+		return nil
+	}
+	p.Report(Observing{Stage: stage.Name, Facets: stale})
+	if err := p.Observer.Observe(ctx, &p.snap, stale); err != nil {
+		return err
+	}
+	p.fresh |= stale
+	p.Report(Observed{Facets: stale, Snapshot: p.snap})
+	return nil
 }
 
 func (p *Pass) finish(stage plan.Stage, o Outcome, reason string) {

@@ -96,9 +96,20 @@ type Stage struct {
 	Name string
 	// Reads are the facets that Decide looks at, and no others.
 	Reads Facet
+	// More are facets that Decide looks at as well, by what Reads brought: what takes long
+	// to ask for, and matters seldom. Nil for none.
+	More func(Snapshot) Facet
 	// Decide is a pure function: it neither changes the snapshot nor looks at
 	// anything but the declared facets, Now and Seed.
 	Decide func(Snapshot) Decision
+}
+
+// Facets are all that Decide looks at, where what Reads brings is known.
+func (s Stage) Facets(known Snapshot) Facet {
+	if s.More == nil {
+		return s.Reads
+	}
+	return s.Reads | s.More(known)
 }
 
 // Refused returns the first check that does not hold, and false when all hold.

@@ -28,7 +28,7 @@ func runningBackup(t *testing.T) plan.Snapshot {
 		AgentCount: 2, DeploymentConfigured: true, Generations: v1beta2.BackupGenerationStatus{Reconciled: 3},
 		BackupDetails: &v1beta2.FoundationDBBackupStatusBackupDetails{URL: nightlyURL, Running: true, SnapshotTime: 864000, Restorable: true, Tag: "default"},
 	}
-	s := plan.Snapshot{Now: noon, Backup: b, OtherBackups: plan.OtherBackupFacts{Read: true}}
+	s := plan.Snapshot{Now: noon, Backup: b, OtherBackups: plan.OtherBackupFacts{Read: true}, BackupUse: plan.UseFacts{Read: true}}
 	s.BackupStatus.Status = &fdb.BackupStatus{
 		Tag: "default", UID: "1", Restorable: new(true), LatestRestorable: &fdb.BackupMoment{Version: 7}, URL: nightlyURL,
 		StopAfterSnapshot: new(false), SnapshotSeconds: new(int64(864000)),
@@ -140,7 +140,7 @@ func checkBackup(t *testing.T, stage plan.Stage, rows map[string]backupRow) {
 func checkDecision(t *testing.T, stage plan.Stage, s plan.Snapshot, row backupRow) {
 	t.Helper()
 	all := plan.Everything | plan.EverythingOfBackups
-	d := stage.Decide(s.Without(all &^ stage.Reads))
+	d := stage.Decide(s.Without(all &^ stage.Facets(s)))
 	var does []string
 	for _, a := range d.Actions {
 		does = append(does, a.Describe())
@@ -319,6 +319,42 @@ func TestCarryOutDeletion(t *testing.T) {
 	})
 }
 
+// What ends with a record is not taken from under what still needs it: the data of a restore
+// that reads it, and the agents of one that has no others.
+func TestADeletedBackupWaitsForWhoUsesIt(t *testing.T) {
+	const remove, place = "take the finalizer off FoundationDBBackup nightly", "blobstore://key@store:443/elsewhere?bucket=b"
+	stop, cleanup := policy(v1beta2.BackupDeletionPolicyStop), policy(v1beta2.BackupDeletionPolicyCleanup)
+	wipe := "delete all data of the backup at " + nightlyURL + ", then " + remove
+	ended := changed(deleting, hasFinished)
+	writing := func(s *plan.Snapshot) {
+		s.BackupUse.Backups = []fdb.BackupStatus{{Tag: "by-hand", URL: nightlyURL}}
+	}
+	agents := func(cluster string, edits ...func(*v1beta2.FoundationDBBackup)) change {
+		return besides(func(b *v1beta2.FoundationDBBackup) {
+			b.Spec.ClusterName, b.Status.AgentCount = cluster, 2
+			for _, edit := range edits {
+				edit(b)
+			}
+		})
+	}
+	gone := func(b *v1beta2.FoundationDBBackup) { b.DeletionTimestamp = &metav1.Time{Time: noon} }
+	none := func(b *v1beta2.FoundationDBBackup) { b.Status.AgentCount = 0 }
+	checkBackup(t, carryOutDeletion, map[string]backupRow{
+		"deletes nothing that a restore reads":           {given: changed(cleanup, ended, agents("sample"), restoringFrom(nightlyURL)), holds: "the restore of tag default is running"},
+		"deletes nothing that another tag writes":        {given: changed(cleanup, ended, writing), holds: "the backup on tag by-hand does"},
+		"deletes nothing while uses are not known":       {given: changed(cleanup, ended, agents("sample"), useUnread), holds: "nobody can tell: timed out"},
+		"deletes data beside a restore from elsewhere":   {given: changed(cleanup, ended, agents("sample"), restoringFrom(place)), does: []string{wipe}},
+		"keeps the last agents with cleanup":             {given: changed(cleanup, ended, restoringFrom(place)), holds: "and its agents with it"},
+		"keeps the last agents with stop":                {given: changed(stop, ended, restoringFrom(place)), holds: "and its agents with it"},
+		"keeps agents while nobody knows of restores":    {given: changed(stop, ended, useUnread), holds: "nobody can tell whether one runs: timed out"},
+		"counts no agents of another cluster":            {given: changed(stop, ended, agents("c2"), restoringFrom(place)), holds: "and its agents with it"},
+		"counts no agents of a record that goes":         {given: changed(stop, ended, agents("sample", gone), restoringFrom(place)), holds: "and its agents with it"},
+		"counts no agents that are not ready":            {given: changed(stop, ended, agents("sample", none), restoringFrom(place)), holds: "and its agents with it"},
+		"lets the record go where others have agents":    {given: changed(stop, ended, agents("sample"), restoringFrom(place)), does: []string{remove}},
+		"asks nobody about a record that is not deleted": {given: changed(stop, useUnread), does: []string{"add the finalizer to FoundationDBBackup nightly"}},
+	})
+}
+
 func TestUpdateBackupStatus(t *testing.T) {
 	checkBackup(t, updateBackupStatus, map[string]backupRow{
 		"writes nothing twice":                               {given: same},
@@ -397,7 +433,7 @@ func TestBackupStagesArePureAndHonest(t *testing.T) {
 			}
 			s := given()
 			for _, stage := range Backup() {
-				if diff := cmp.Diff(stage.Decide(s), stage.Decide(s.Without(all&^stage.Reads))); diff != "" {
+				if diff := cmp.Diff(stage.Decide(s), stage.Decide(s.Without(all&^stage.Facets(s)))); diff != "" {
 					t.Errorf("%s looked past what it reads: %s", stage.Name, diff)
 				}
 			}

@@ -15,6 +15,7 @@ import (
 var carryOutDeletion = plan.Stage{
 	Name:  "CarryOutDeletion",
 	Reads: plan.Backup | plan.BackupStatus,
+	More:  usesThatMatter,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		b := s.Backup
 		kept := slices.Contains(b.Finalizers, v1beta2.FinalizerBackup)
@@ -29,6 +30,16 @@ var carryOutDeletion = plan.Stage{
 		}
 		return plan.Decision{}
 	},
+}
+
+// usesThatMatter has the database asked who uses stores only where a backup is about to go
+// with its agents or its data: that asks for every tag.
+func usesThatMatter(s plan.Snapshot) plan.Facet {
+	kept := slices.Contains(s.Backup.Finalizers, v1beta2.FinalizerBackup)
+	if !kept || s.Backup.DeletionTimestamp == nil || s.BackupStatus.Why() != "" || isRunning(s) {
+		return 0
+	}
+	return plan.BackupUse
 }
 
 func finalizer(b *v1beta2.FoundationDBBackup, present bool, why string) plan.Decision {
@@ -60,8 +71,45 @@ func endAndForget(s plan.Snapshot) plan.Decision {
 			Hold:    &plan.Hold{Reason: "the record stays until its backup has ended", RetryAfter: backupDelay / 10},
 		}
 	}
+	if c := leavesAgents(s); !c.OK {
+		d := plan.Wait(backupDelay, "the record stays, and its agents with it: "+c.Words())
+		d.Checks = []plan.Check{c}
+		return d
+	}
 	if b.DeletionPolicy() == v1beta2.BackupDeletionPolicyStop {
 		return finalizer(b, false, "no backup runs on its tag any more")
 	}
 	return deleteData(s)
+}
+
+// leavesAgents asks whether no restore is left without agents when those of the record go:
+// agents restore as well, and without any a restore stands still with its database locked.
+func leavesAgents(s plan.Snapshot) plan.Check {
+	c := plan.Check{Question: "does every restore that runs keep agents?", Gate: plan.GateRestore}
+	if other, some := otherAgents(s); some {
+		c.OK, c.Evidence = true, "FoundationDBBackup "+other+" of the same cluster has some"
+		return c
+	}
+	use := s.BackupUse
+	switch {
+	case !use.Read:
+		c.Evidence = "nobody can tell whether one runs: " + orUnread(use.NotRead)
+	case len(use.Restores) > 0:
+		c.Evidence = fmt.Sprintf("the restore of tag %s is %s, and no other record of the cluster is known to have agents", use.Restores[0].Tag, use.Restores[0].State)
+	default:
+		c.OK, c.Evidence = true, "none runs"
+	}
+	return c
+}
+
+// otherAgents names another record that keeps agents for the same cluster; false for none
+// that is known.
+func otherAgents(s plan.Snapshot) (name string, some bool) {
+	for i := range s.OtherBackups.All {
+		b := &s.OtherBackups.All[i]
+		if b.Spec.ClusterName == s.Backup.Spec.ClusterName && b.DeletionTimestamp == nil && b.Status.AgentCount > 0 && b.AgentCount() > 0 {
+			return b.Name, true
+		}
+	}
+	return "", false
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // deleteData deletes what the backup of a record wrote, where it is proven to be that
-// backup's and nobody else's. A place that was mistyped, or edited after the last run, may
+// backup's and nobody else's, and where nothing of the database writes or reads. A place that was mistyped, or edited after the last run, may
 // hold the backup of others, and nothing brings it back.
 func deleteData(s plan.Snapshot) plan.Decision {
 	url, err := objects.BackupURL(s.Backup)
@@ -20,6 +20,11 @@ func deleteData(s plan.Snapshot) plan.Decision {
 	if c, refused := d.Refused(); refused {
 		d.Hold = &plan.Hold{Human: true, Reason: "no data is deleted: " + c.Words() +
 			"; set spec.deletionPolicy to stop to let the record go without its data, and delete the data by hand if nobody needs it"}
+		return d
+	}
+	d.Checks = append(d.Checks, nobodyWrites(s.BackupUse, url), nobodyRestores(s.BackupUse, url))
+	if c, refused := d.Refused(); refused {
+		d.Hold = &plan.Hold{RetryAfter: backupDelay, Reason: "no data is deleted yet: " + c.Words()}
 		return d
 	}
 	d.Why = "the record is being deleted, and spec.deletionPolicy is cleanup"
