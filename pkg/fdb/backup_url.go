@@ -77,6 +77,15 @@ func withPort(host string, secure bool) string {
 	return host + ":80"
 }
 
+// hostAndPort is where a URL leads to, with the port that it means where it names none.
+func hostAndPort(u *url.URL) string {
+	secure := true
+	for _, name := range []string{"sc", "secure_connection"} {
+		secure = secure && u.Query().Get(name) != "0"
+	}
+	return withPort(strings.TrimSuffix(u.Host, ":"), secure)
+}
+
 // HasRegion reports whether a URL says in which region the store is: by a parameter, or
 // by a host name of AWS. FoundationDB 7.3.79 refuses others.
 func HasRegion(backupURL string) bool {
@@ -101,7 +110,7 @@ func WithoutSecrets(text string) string {
 }
 
 // SameBackupURL reports whether two URLs name the same place in the same way: the order
-// of parameters and a trailing slash do not count, and neither do secrets.
+// of parameters, a trailing slash and the default port do not count, and neither do secrets.
 func SameBackupURL(a, b string) bool {
 	return inOneWay(a) == inOneWay(b)
 }
@@ -115,7 +124,7 @@ func SharesBackupPlace(a, b string) bool {
 	if errLeft != nil || errRight != nil {
 		return true
 	}
-	if !strings.EqualFold(left.Host, right.Host) || left.Query().Get("bucket") != right.Query().Get("bucket") {
+	if !strings.EqualFold(hostAndPort(left), hostAndPort(right)) || left.Query().Get("bucket") != right.Query().Get("bucket") {
 		return false
 	}
 	outer, inner := folder(left.Path), folder(right.Path)
@@ -157,9 +166,20 @@ func pathOf(place string) string {
 
 // inOneWay is a URL without what makes no difference.
 func inOneWay(text string) string {
-	text = strings.TrimSuffix(WithoutSecrets(text), "/")
+	text = withPortNamed(strings.TrimSuffix(withoutAny(text), "/"))
 	plain, query, _ := strings.Cut(text, "?")
 	parameters := strings.Split(query, "&")
 	slices.Sort(parameters)
-	return strings.ReplaceAll(plain, ":…@", "@") + "?" + strings.Join(parameters, "&")
+	return plain + "?" + strings.Join(parameters, "&")
+}
+
+// withPortNamed is a URL that names its port. One that cannot be read is left as it is.
+func withPortNamed(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return text
+	}
+	scheme, rest, _ := strings.Cut(text, "://")
+	end := strings.IndexAny(rest+"/", "/?")
+	return scheme + "://" + strings.TrimSuffix(rest[:end], u.Host) + hostAndPort(u) + rest[end:]
 }

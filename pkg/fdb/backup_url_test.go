@@ -141,6 +141,10 @@ func TestSharesBackupPlace(t *testing.T) {
 		"with another parameter":  {"blobstore://key@store:443/nightly?bucket=b&cr=5", true},
 		"within it":               {"blobstore://key@store:443/nightly/one?bucket=b", true},
 		"what cannot be read":     {"blobstore://key@[store/nightly?bucket=b", true},
+		"without the port":        {"blobstore://key@store/nightly?bucket=b", true},
+		"with an empty port":      {"blobstore://key@store:/nightly?bucket=b", true},
+		"another default port":    {"blobstore://key@store/nightly?bucket=b&sc=0", false},
+		"another port":            {"blobstore://key@store:8443/nightly?bucket=b", false},
 		"the bucket itself":       {"blobstore://key@store:443/?bucket=b", true},
 		"a secret elsewhere":      {"blobstore://key:hunter2@store:443/other?bucket=b", false},
 		"another bucket":          {"blobstore://key@store:443/nightly?bucket=c", false},
@@ -151,6 +155,35 @@ func TestSharesBackupPlace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if SharesBackupPlace(plain, tt.other) != tt.want || SharesBackupPlace(tt.other, plain) != tt.want {
 				t.Errorf("want %t both ways", tt.want)
+			}
+		})
+	}
+}
+
+// Tools name a place as they were told to, and people leave out the port that is meant
+// anyway.
+func TestAPlaceIsTheSameWithItsDefaultPort(t *testing.T) {
+	tests := map[string]struct {
+		named, plain string
+		want         bool
+	}{
+		"secure":                      {"blobstore://key@store:443/x?bucket=b", "blobstore://key@store/x?bucket=b", true},
+		"not secure":                  {"blobstore://key@store:80/x?bucket=b&sc=0", "blobstore://key@store/x?bucket=b&sc=0", true},
+		"not secure, the long name":   {"blobstore://key@store:80/x?bucket=b&secure_connection=0", "blobstore://key@store/x?secure_connection=0&bucket=b", true},
+		"without a key":               {"blobstore://store:443/x?bucket=b", "blobstore://store/x?bucket=b", true},
+		"a key that is like the host": {"blobstore://store@store:443/x?bucket=b", "blobstore://store@store/x?bucket=b", true},
+		"with a secret":               {"blobstore://key:hunter2@store:443/x?bucket=b", "blobstore://key@store/x?bucket=b", true},
+		"an address":                  {"blobstore://key@[fd00::1]:443/x?bucket=b", "blobstore://key@[fd00::1]/x?bucket=b", true},
+		"the port of the other kind":  {"blobstore://key@store:80/x?bucket=b", "blobstore://key@store/x?bucket=b", false},
+		"a port of its own":           {"blobstore://key@store:9000/x?bucket=b", "blobstore://key@store/x?bucket=b", false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if SameBackupURL(tt.named, tt.plain) != tt.want || SameBackupURL(tt.plain, tt.named) != tt.want {
+				t.Errorf("the same: want %t both ways", tt.want)
+			}
+			if SharesBackupPlace(tt.named, tt.plain) != tt.want || SharesBackupPlace(tt.plain, tt.named) != tt.want {
+				t.Errorf("shared: want %t both ways", tt.want)
 			}
 		})
 	}
