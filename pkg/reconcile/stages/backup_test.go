@@ -272,6 +272,44 @@ func TestModifyBackup(t *testing.T) {
 	})
 }
 
+// Two backups in one place cannot be told apart when one of them is to be restored.
+func TestNoBackupGoesWhereAnotherRecordsDoes(t *testing.T) {
+	moved := spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.Bucket = "archive" })
+	hourly := spec(func(b *v1beta2.FoundationDBBackupSpec) { b.SnapshotPeriodSeconds = new(3600) })
+	other := func(bucket string, edits ...func(*v1beta2.FoundationDBBackup)) change {
+		return besides(func(b *v1beta2.FoundationDBBackup) {
+			b.Spec.BlobStoreConfiguration.Bucket, b.Spec.BlobStoreConfiguration.BackupName = bucket, "nightly"
+			for _, edit := range edits {
+				edit(b)
+			}
+		})
+	}
+	stopped := func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = v1beta2.BackupStateStopped }
+	gone := func(b *v1beta2.FoundationDBBackup) { b.DeletionTimestamp = &metav1.Time{Time: noon} }
+	ending := func(b *v1beta2.FoundationDBBackup) {
+		b.Status.BackupDetails = &v1beta2.FoundationDBBackupStatusBackupDetails{URL: nightlyURL, Running: true}
+	}
+	start := []string{"start a backup on tag default to " + nightlyURL + ": continuous, a snapshot every 240h0m0s, not encrypted"}
+	const taken, restorable = "FoundationDBBackup other does, or may; give one of the two another place", "not restorable"
+	t.Run("start", func(t *testing.T) {
+		checkBackup(t, startBackup, map[string]backupRow{
+			"waits where another's is to run":        {given: changed(neverRan, other("")), holds: taken, human: true},
+			"waits where another's still runs":       {given: changed(neverRan, other("", stopped, ending)), holds: taken, human: true},
+			"waits while others cannot be read":      {given: changed(neverRan, othersUnread), holds: "nobody can tell: forbidden", human: true},
+			"takes the place of one that is stopped": {given: changed(neverRan, other("", stopped)), does: start, holds: restorable},
+			"takes the place of one that is deleted": {given: changed(neverRan, other("", gone)), does: start, holds: restorable},
+			"does not care for other buckets":        {given: changed(neverRan, other("b2")), does: start, holds: restorable},
+		})
+	})
+	t.Run("move", func(t *testing.T) {
+		checkBackup(t, modifyBackup, map[string]backupRow{
+			"waits where another's is to run":   {given: changed(moved, other("archive")), holds: taken, human: true},
+			"waits while others cannot be read": {given: changed(moved, othersUnread), holds: "nobody can tell: forbidden", human: true},
+			"changes the period all the same":   {given: changed(hourly, other(""), othersUnread), does: []string{"change the backup on tag default: a snapshot every 1h0m0s"}},
+		})
+	})
+}
+
 func TestCarryOutDeletion(t *testing.T) {
 	const add, remove = "add the finalizer to FoundationDBBackup nightly", "take the finalizer off FoundationDBBackup nightly"
 	abort := "abort the backup on tag default"

@@ -23,13 +23,17 @@ var modifyBackup = managed("ModifyBackup", func(s plan.Snapshot) plan.Decision {
 		return contradiction(err)
 	}
 	change := fdb.BackupChange{Tag: start.Tag, Period: start.Period}
+	d := plan.Decision{Why: differsWords(s), Checks: []plan.Check{own}}
 	if !fdb.SameBackupURL(s.BackupStatus.Status.URL, start.URL) {
 		change.URL, change.EncryptionKeyFile = start.URL, start.EncryptionKeyFile
-	}
-	d := plan.Decision{Why: differsWords(s), Checks: []plan.Check{own}, Actions: []plan.Action{plan.ModifyBackup{Change: change}}}
-	if change.URL != "" {
+		free := nobodyElseRunsThere(s.OtherBackups, start.URL)
+		if !free.OK {
+			return notFree(free)
+		}
+		d.Checks = append(d.Checks, free)
 		d.Hold = &plan.Hold{Reason: movedWords, RetryAfter: backupDelay}
 	}
+	d.Actions = []plan.Action{plan.ModifyBackup{Change: change}}
 	return d
 })
 

@@ -25,8 +25,12 @@ var startBackup = managed("StartBackup", func(s plan.Snapshot) plan.Decision {
 	if err != nil {
 		return contradiction(err)
 	}
+	free := nobodyElseRunsThere(s.OtherBackups, start.URL)
+	if !free.OK {
+		return notFree(free)
+	}
 	return plan.Decision{
-		Why:     fmt.Sprintf("spec.backupState is %s, and no backup runs on the tag", orRunning(s.Backup.Spec.BackupState)),
+		Why: fmt.Sprintf("spec.backupState is %s, and no backup runs on the tag", orRunning(s.Backup.Spec.BackupState)), Checks: []plan.Check{free},
 		Actions: []plan.Action{plan.StartBackup{Start: start, Version: version}},
 		Hold:    &plan.Hold{Reason: notRestorableYet, RetryAfter: backupDelay},
 	}
