@@ -57,22 +57,26 @@ func TestABackupThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 	}{
 		"an unreachable store": {
 			func(v *vault) { v.place(func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key@nowhere" }) },
-			ExitUnreachable, ExitUnreachable, []string{silent + "blobstore://key@nowhere:443/nightly", "look at spec.blobStoreConfiguration"},
+			ExitUnreachable, ExitUnreachable,
+			[]string{silent + "blobstore://key@nowhere:443/nightly", "look at spec.blobStoreConfiguration"},
 		},
 		"wrong credentials": {wrongCredentials, ExitUnreachable, ExitUnreachable, []string{silent + "blobstore://key@store:443/nightly", "the files that FDB_BLOB_CREDENTIALS names in the pods of agents"}},
 		"a missing bucket": {
 			func(v *vault) { v.place(func(b *v1beta2.BlobStoreConfiguration) { b.Bucket = "missing" }) },
-			ExitUnreachable, ExitUnreachable, []string{silent, "bucket=missing", "has no such bucket"},
+			ExitUnreachable, ExitUnreachable,
+			[]string{silent, "bucket=missing", "has no such bucket"},
 		},
 		"no region": {
 			func(v *vault) { v.place(func(b *v1beta2.BlobStoreConfiguration) { b.URLParameters = nil }) },
-			ExitPartly, ExitRefused, []string{"Failed to get region", "name it in spec.blobStoreConfiguration.urlParameters, as region=NAME"},
+			ExitPartly, ExitRefused,
+			[]string{"Failed to get region", "name it in spec.blobStoreConfiguration.urlParameters, as region=NAME"},
 		},
 		"an unknown parameter": {
 			func(v *vault) {
 				v.place(func(b *v1beta2.BlobStoreConfiguration) { b.URLParameters = append(b.URLParameters, "nosuch=1") })
 			},
-			ExitPartly, ExitRefused, []string{"Unknown URL parameter: 'nosuch'", "has a name that this version does not know"},
+			ExitPartly, ExitRefused,
+			[]string{"Unknown URL parameter: 'nosuch'", "has a name that this version does not know"},
 		},
 	}
 	for name, tc := range tests {

@@ -60,35 +60,37 @@ func (w *RestoreWorld) Observe(ctx context.Context, into *plan.Snapshot, facets 
 		}
 		into.Agents, w.agents = plan.AgentFacts{Pods: agents}, agents
 	}
-	if facets&plan.RestoreStatus != 0 {
-		facts, err := w.readRestores(ctx)
-		if err != nil {
-			return w.explain(err)
-		}
-		into.RestoreStatus = facts
-	}
-	if facets&plan.RestoreSource != 0 {
-		facts, err := w.readSource(ctx)
-		if err != nil {
-			return w.explain(err)
-		}
-		into.RestoreSource = facts
-	}
-	if facets&plan.OtherRestores != 0 {
-		others, err := w.readOtherRestores(ctx)
-		if err != nil {
-			return w.explain(err)
-		}
-		into.OtherRestores = others
-	}
-	if facets&plan.Database != 0 {
-		facts, err := w.askDatabase(ctx)
-		if err != nil {
-			return w.explain(err)
-		}
-		into.Database = facts
+	if err := w.askAbout(ctx, into, facets); err != nil {
+		return w.explain(err)
 	}
 	into.Now = w.Clock.Now().UTC()
+	return nil
+}
+
+// askAbout asks what is known outside of the record and its agents.
+func (w *RestoreWorld) askAbout(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if err := refresh(ctx, facets&plan.RestoreStatus != 0, &into.RestoreStatus, w.readRestores); err != nil {
+		return err
+	}
+	if err := refresh(ctx, facets&plan.RestoreSource != 0, &into.RestoreSource, w.readSource); err != nil {
+		return err
+	}
+	if err := refresh(ctx, facets&plan.OtherRestores != 0, &into.OtherRestores, w.readOtherRestores); err != nil {
+		return err
+	}
+	return refresh(ctx, facets&plan.Database != 0, &into.Database, w.askDatabase)
+}
+
+// refresh reads facts anew where they are wanted.
+func refresh[T any](ctx context.Context, wanted bool, into *T, read func(context.Context) (T, error)) error {
+	if !wanted {
+		return nil
+	}
+	facts, err := read(ctx)
+	if err != nil {
+		return err
+	}
+	*into = facts
 	return nil
 }
 
@@ -245,7 +247,7 @@ func (w *RestoreWorld) startRestore(ctx context.Context, a plan.StartRestore) er
 
 // neverStarted reports whether a start that failed certainly started nothing.
 func neverStarted(err error) bool {
-	switch admin.KindOf(err) { //nolint:exhaustive // after all others it may have been started
+	switch admin.KindOf(err) { // after all others it may have been started
 	case admin.KindRefused, admin.KindNotYet, admin.KindLocked:
 		return true
 	default:
