@@ -45,7 +45,7 @@ func failedCode(done reconcile.PassDone) int {
 	case done.Acted > 0:
 		return ExitPartly
 	default:
-		return code
+		return orCode(code, ExitInternal) // a pass that failed is never well, even where it gave no reason
 	}
 }
 
