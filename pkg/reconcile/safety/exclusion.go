@@ -48,7 +48,7 @@ func ExclusionBudget(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (
 		}
 		// A group that should stay and that somebody excluded takes no data over.
 		excluded := !g.IsMarkedForRemoval() && g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded)
-		if !missing && !excluded {
+		if !missing && !excluded && !isSilent(s, g) {
 			valid++
 		}
 	}
@@ -58,6 +58,12 @@ func ExclusionBudget(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (
 	check.OK, check.Have = budget > 0, strconv.Itoa(left)
 	check.Evidence = fmt.Sprintf("%d up + %d tolerated − %d wanted − %d draining = %d", valid, tolerance, desired, ongoing, left)
 	return budget, check
+}
+
+// isSilent reports whether the database sees no process of a group. Of a group whose zone is
+// under maintenance nothing is put on record then, and yet it takes no data over.
+func isSilent(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	return s.Database.Status != nil && len(processesOf(s.Database.Status, g)) == 0
 }
 
 // missingSince is since when a group has been without its pod, or without its processes:

@@ -1,6 +1,7 @@
 package safety
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -241,6 +242,17 @@ func TestAGroupWithoutAPodIsNotUp(t *testing.T) {
 		if budget, _ := ExclusionBudget(s, v1beta2.ProcessClassStorage, 0); budget != want {
 			t.Errorf("budget %d while storage-3 has had no pod for %s, want %d", budget, age, want)
 		}
+	}
+}
+
+// A zone under maintenance is expected to be away: its groups have no condition that says so.
+func TestAGroupThatIsSilentUnderMaintenanceIsNotUp(t *testing.T) {
+	s := draining(t)
+	before, _ := ExclusionBudget(s, v1beta2.ProcessClassStorage, 0)
+	id := string(s.Groups()[2].ProcessGroupID)
+	maps.DeleteFunc(s.Database.Status.Cluster.Processes, func(_ string, p fdb.Process) bool { return p.InstanceID() == id })
+	if budget, check := ExclusionBudget(s, v1beta2.ProcessClassStorage, 0); budget != before-1 {
+		t.Errorf("budget %d (%s) while %s is silent, want one less than %d", budget, check.Evidence, id, before)
 	}
 }
 
