@@ -2,6 +2,7 @@ package stages
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,7 +51,7 @@ func MoveCoordinators(away ...v1beta2.ProcessGroupID) plan.Stage {
 			}
 			addresses, err := chooseCoordinators(s, away)
 			if err != nil {
-				d.Hold = &plan.Hold{Human: true, Reason: fmt.Sprintf("%s, and no better ones can be chosen: %v", strings.Join(verdict.Problems, "; "), err)}
+				d.Hold = &plan.Hold{Human: !someMayReport(s), RetryAfter: coordinatorRetry, Reason: fmt.Sprintf("%s, and no better ones can be chosen: %v", strings.Join(verdict.Problems, "; "), err)}
 				return d
 			}
 			d.Why = strings.Join(verdict.Problems, "; ")
@@ -58,6 +59,23 @@ func MoveCoordinators(away ...v1beta2.ProcessGroupID) plan.Stage {
 			return d
 		},
 	}
+}
+
+// startPatience is how long a server that does not report may still be starting. Default
+// 5 min, as for exclusions.
+const startPatience = 5 * time.Minute
+
+// someMayReport reports whether a process group that can have a coordinator is silent, and
+// not for long: it may be one soon, and nobody has to be called until then.
+func someMayReport(s plan.Snapshot) bool {
+	return slices.ContainsFunc(s.Groups(), func(g *v1beta2.ProcessGroupStatus) bool {
+		if _, eligible := s.Cluster.CoordinatorPriority(g.ProcessClass); !eligible || g.IsMarkedForRemoval() {
+			return false
+		}
+		reports := s.Database.Status.ProcessesThat(func(p fdb.Process) bool { return p.InstanceID() == string(g.ProcessGroupID) && p.Reporting() })
+		since, missing := g.Condition(v1beta2.ConditionMissingProcesses)
+		return len(reports) == 0 && (!missing || s.Now.Sub(since) < startPatience)
+	})
 }
 
 // How long ago the last recovery has to be. A coordinator that is missing is

@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -55,6 +56,15 @@ func TestChangeCoordinators(t *testing.T) {
 					editProcess(s, g, func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = "node-1" })
 				}
 			}, holds: "no better ones can be chosen", human: true,
+		},
+		"needs none while one that may serve as another is starting": {
+			given: func(s *plan.Snapshot) {
+				for _, g := range s.Groups()[:len(s.Groups())-1] {
+					editProcess(s, g, func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = "node-1" })
+				}
+				last := string(s.Groups()[len(s.Groups())-1].ProcessGroupID)
+				maps.DeleteFunc(s.Database.Status.Cluster.Processes, func(_ string, p fdb.Process) bool { return p.InstanceID() == last })
+			}, holds: "no better ones can be chosen",
 		},
 		"waits while the database is locked by a restore": {
 			given: both(excludedOne, func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }), holds: "locked",
