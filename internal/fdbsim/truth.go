@@ -196,25 +196,36 @@ func (d *Database) Readable() bool {
 // NeedsData reports whether the data directory holds something that the
 // database still needs: replicas, or a log that is not drained.
 func (d *Database) NeedsData(dataKey string) bool {
+	_, needed := d.ZoneOf(dataKey)
+	return needed
+}
+
+// ZoneOf is the zone in which the server was last that keeps something in a data directory
+// which the database needs; needed is false where it needs nothing of it.
+func (d *Database) ZoneOf(dataKey string) (zone string, needed bool) {
 	d.w.mu.Lock()
 	defer d.w.mu.Unlock()
 	dk, ok := d.w.disks[dataKey]
 	if !ok {
-		return false
+		return "", false
 	}
 	for _, sh := range d.db.shards {
-		if slices.ContainsFunc(sh.replicas, func(ss *storageServer) bool { return ss.disk == dk }) {
-			return true
+		for _, ss := range sh.replicas {
+			if ss.disk == dk {
+				return ss.server.zone(), true
+			}
 		}
 	}
 	for _, g := range d.db.logs {
 		for _, set := range g.sets {
-			if slices.ContainsFunc(set.logs, func(l logServer) bool { return l.disk == dk }) {
-				return true
+			for _, l := range set.logs {
+				if l.disk == dk {
+					return l.server.zone(), true
+				}
 			}
 		}
 	}
-	return false
+	return "", false
 }
 
 // Get reads a key as a client with all rights would, whatever state the

@@ -182,7 +182,7 @@ func takesSecondZoneDown(h *history, d *deed) string {
 	others := len(h.down) > 0
 	for _, pod := range d.gonePods() {
 		if d.before.needed[pod] && (!h.leaves(pod) || h.waivedPod(pod)) {
-			h.down[pod] = d.before.pods[pod]
+			h.down[pod] = d.before.zones[pod]
 		}
 	}
 	zones := h.knownDown()

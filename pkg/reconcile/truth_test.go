@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,21 +28,26 @@ type truth struct {
 	promised int
 	// complete is true when every replica, log and coordinator is up.
 	complete bool
-	// completeBut says the same of all zones but one, by that one.
+	// zones are where the data of the pods was last, which is not where a pod is that was made
+	// anew on another node and has not joined; a pod without any counts where it is.
+	zones map[string]string
+	// completeBut says of all zones but one that they are complete, by that one.
 	completeBut map[string]bool
 }
 
 func (h *history) truth() truth {
 	db := h.database()
 	t := truth{
-		pods: map[string]string{}, claims: map[string]bool{}, needed: map[string]bool{}, coordinators: map[string]bool{},
+		pods: map[string]string{}, zones: map[string]string{}, claims: map[string]bool{}, needed: map[string]bool{}, coordinators: map[string]bool{},
 		replicas: db.Replicas(), promised: db.Promised(), complete: db.Complete("", h.ofOthers), completeBut: map[string]bool{},
 	}
 	coordinators := db.ConnectionString().Coordinators
 	for name, pod := range h.w.Pods {
 		t.pods[name] = pod.Spec.NodeName
-		if _, known := t.completeBut[pod.Spec.NodeName]; !known {
-			t.completeBut[pod.Spec.NodeName] = db.Complete(pod.Spec.NodeName, h.ofOthers)
+		zone, _ := db.ZoneOf(h.home(name).DataKey(name, 1))
+		t.zones[name] = cmp.Or(zone, pod.Spec.NodeName)
+		if _, known := t.completeBut[t.zones[name]]; !known {
+			t.completeBut[t.zones[name]] = db.Complete(t.zones[name], h.ofOthers)
 		}
 		t.coordinators[name] = h.isOneOf(coordinators, name)
 		t.needed[name] = h.needs(name)
