@@ -13,7 +13,12 @@ import (
 
 // removeIncompatibleProcesses deletes pods whose servers knock at the database in another
 // protocol and are let in no more: the restart of an upgrade did not reach them. Made
-// anew they come up in the version that runs.
+// anew they come up in the version that the spec wants, which is let in; while that speaks
+// another protocol too, an upgrade is going on, and they join when all restart.
+//
+// The operator waits for the end of every upgrade, also of one between versions that
+// understand each other. After an upgrade that was taken back for a patch version it waits
+// for ever: servers that were ahead stay outside, and the patch waits for them.
 //
 // An address in the list of such connections says little: it may be a client beside a
 // healthy server, or one of a moment ago. So a pod goes only when none of its servers
@@ -23,7 +28,7 @@ var removeIncompatibleProcesses = plan.Stage{
 	Reads: plan.Record | plan.Pods | plan.Database,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		document := s.Database.Status
-		if !s.Cluster.Status.Configured || s.Cluster.IsBeingUpgraded() || document == nil || len(document.Cluster.IncompatibleConnections) == 0 {
+		if !s.Cluster.Status.Configured || s.Cluster.IsBeingUpgradedIncompatibly() || document == nil || len(document.Cluster.IncompatibleConnections) == 0 {
 			return plan.Decision{}
 		}
 		if known := whoReportsIsKnown(s.Database); !known.OK {

@@ -36,8 +36,11 @@ func TestRemoveIncompatibleProcesses(t *testing.T) {
 		"leaves a server alone that reports":           {given: knocking("10.1.0.1:4501", "10.1.0.2:33656")},
 		"leaves strangers alone":                       {given: combined(knocking("192.0.2.7:4501"), missingFor(time.Hour))},
 		"waits until the server is silent for a while": {given: shutOutFor(29 * time.Second), holds: "not silent for 30s yet"},
-		"does nothing during an upgrade":               {given: combined(shutOut, func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" })},
-		"does nothing before there is a database":      {given: combined(shutOut, func(s *plan.Snapshot) { s.Cluster.Status.Configured = false })},
+		"does nothing during an incompatible upgrade":  {given: combined(shutOut, func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" })},
+		"deletes one during an upgrade whose versions understand each other": {
+			given: combined(shutOut, func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.3.80" }), does: []string{deleteOne},
+		},
+		"does nothing before there is a database": {given: combined(shutOut, func(s *plan.Snapshot) { s.Cluster.Status.Configured = false })},
 		"leaves a pod alone from whose address another group reports": {
 			given: combined(shutOut, func(s *plan.Snapshot) {
 				editProcess(s, s.Groups()[1], func(p *fdb.Process) { p.Address.Host = "10.1.0.1" })
