@@ -256,6 +256,38 @@ func TestAGroupThatIsSilentUnderMaintenanceIsNotUp(t *testing.T) {
 	}
 }
 
+// The record and the database both have to say it: one of them alone can lag.
+func TestNothingIsToBeLostOnlyOfAGroupThatIsLongSilent(t *testing.T) {
+	silent := func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
+		maps.DeleteFunc(s.Database.Status.Cluster.Processes, func(_ string, p fdb.Process) bool { return p.InstanceID() == string(g.ProcessGroupID) })
+	}
+	missing := func(age time.Duration) func(plan.Snapshot, *v1beta2.ProcessGroupStatus) {
+		return func(_ plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
+			g.SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-age))
+		}
+	}
+	for name, tc := range map[string]struct {
+		given []func(plan.Snapshot, *v1beta2.ProcessGroupStatus)
+		want  bool
+	}{
+		"one that reports":                        {},
+		"one that is silent, as both know":        {given: []func(plan.Snapshot, *v1beta2.ProcessGroupStatus){silent, missing(5 * time.Minute)}, want: true},
+		"one that may come back":                  {given: []func(plan.Snapshot, *v1beta2.ProcessGroupStatus){silent, missing(4 * time.Minute)}},
+		"one that the record knows no silence of": {given: []func(plan.Snapshot, *v1beta2.ProcessGroupStatus){silent}},
+		"one that has come back since":            {given: []func(plan.Snapshot, *v1beta2.ProcessGroupStatus){missing(time.Hour)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := draining(t)
+			for _, given := range tc.given {
+				given(s, s.Groups()[2])
+			}
+			if got := NothingToLose(s, s.Groups()[2]); got != tc.want {
+				t.Errorf("said %t", got)
+			}
+		})
+	}
+}
+
 // Pods get the IPs of pods that are gone.
 func TestAnAddressThatAnotherGroupHasNowMakesNoCoordinator(t *testing.T) {
 	s := draining(t)

@@ -160,13 +160,18 @@ func (e *exclusions) rest(excluded int) *plan.Hold {
 
 // allowed takes from each class as many groups as its budget has. When a class of the
 // transaction system has none left, nothing at all is excluded: its roles would move
-// onto the processes that are about to go.
+// onto the processes that are about to go. One that nobody counts on any more needs no
+// budget: the operator lets it wait for one, for ever if another of its class is broken too.
 func (e *exclusions) allowed() ([]*v1beta2.ProcessGroupStatus, []plan.Check) {
 	byClass := map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus{}
+	var lost, allowed []*v1beta2.ProcessGroupStatus
 	for _, g := range e.candidates {
+		if safety.NothingToLose(e.s, g) {
+			lost = append(lost, g)
+			continue
+		}
 		byClass[g.ProcessClass] = append(byClass[g.ProcessClass], g)
 	}
-	var allowed []*v1beta2.ProcessGroupStatus
 	var checks []plan.Check
 	blocked := false
 	for _, class := range slices.Sorted(maps.Keys(byClass)) { // one that nobody knows, or none, among them
@@ -177,7 +182,7 @@ func (e *exclusions) allowed() ([]*v1beta2.ProcessGroupStatus, []plan.Check) {
 		allowed = append(allowed, groups[:min(budget, len(groups))]...)
 	}
 	if blocked {
-		return nil, checks
+		return lost, checks
 	}
-	return allowed, checks
+	return slices.Concat(lost, allowed), checks
 }

@@ -66,6 +66,12 @@ func recoveredAgo(seconds float64) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = &seconds }
 }
 
+// silentFor has a group's server be gone for so long.
+func silentFor(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, d time.Duration) {
+	dropProcess(s, g)
+	g.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-d))
+}
+
 func TestExcludeInstances(t *testing.T) {
 	const byLocality = "exclude storage-114 (locality_instance_id:storage-114)"
 	tests := map[string]removalCase{
@@ -124,6 +130,20 @@ func TestExcludeInstances(t *testing.T) {
 					g.SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, noon.Add(-time.Minute))
 				}
 			}, holds: "2 up + 1 tolerated − 3 wanted",
+		},
+		"excludes one that nobody counts on without any room in the budget": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.ProcessCounts.Stateless = 12
+				firstOf(*s, v1beta2.ProcessClassStateless).MarkForRemoval(noon)
+				silentFor(s, firstOf(*s, v1beta2.ProcessClassStorage), 5*time.Minute)
+			}, does: []string{byLocality}, holds: "1 more process groups have to wait",
+		},
+		"does not take one for lost that may come back": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.ProcessCounts.Stateless = 12
+				firstOf(*s, v1beta2.ProcessClassStateless).MarkForRemoval(noon)
+				silentFor(s, firstOf(*s, v1beta2.ProcessClassStorage), 5*time.Minute-time.Second)
+			}, holds: "9 up + 1 tolerated − 12 wanted",
 		},
 		"excludes nothing at all while a transaction class has no process to spare": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
