@@ -54,12 +54,9 @@ func (o backupListOptions) run(ctx context.Context, env *Env) error {
 	if err := errors.Join(o.outputFlags.check(), o.repetition.check()); err != nil {
 		return err
 	}
-	namespace := ""
-	if !o.all {
-		var err error
-		if namespace, err = env.namespace(); err != nil {
-			return err
-		}
+	namespace, err := env.namespaceUnless(o.all)
+	if err != nil {
+		return err
 	}
 	return o.repetition.run(ctx, env, o.outputFlags, func(ctx context.Context) (looked, error) {
 		return o.see(ctx, env, namespace)

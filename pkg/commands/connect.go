@@ -133,6 +133,14 @@ func (e *Env) namespace() (string, error) {
 	return namespace, nil
 }
 
+// namespaceUnless is that namespace, and "" for all of them.
+func (e *Env) namespaceUnless(all bool) (string, error) {
+	if all {
+		return "", nil
+	}
+	return e.namespace()
+}
+
 // openClient is an uncached client: every read is of now, and of our own writes.
 func (e *Env) openClient() (client.Client, error) {
 	config, err := e.config()

@@ -42,12 +42,9 @@ func (o clustersOptions) run(ctx context.Context, env *Env) error {
 	if err := errors.Join(o.outputFlags.check(), o.repetition.check()); err != nil {
 		return err
 	}
-	namespace := ""
-	if !o.all {
-		var err error
-		if namespace, err = env.namespace(); err != nil {
-			return err
-		}
+	namespace, err := env.namespaceUnless(o.all)
+	if err != nil {
+		return err
 	}
 	return o.repetition.run(ctx, env, o.outputFlags, func(ctx context.Context) (looked, error) {
 		r, err := listClusters(ctx, env, o.outputFlags, namespace)

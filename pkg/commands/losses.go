@@ -2,7 +2,6 @@ package commands
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -64,9 +63,9 @@ func (o reconcileOptions) checkConfirm(kind *recordKind, name string) error {
 		return nil
 	case kind != backupKind:
 		return usagef("--confirm is for what deletes the data of a backup: reconcile %s/NAME", backupKind.short)
-	case o.confirmed != name:
-		return &failure{code: ExitUnconfirmed, err: fmt.Errorf("--confirm %s is not the name of the backup, which is %s; nothing was changed", o.confirmed, name)}
 	default:
-		return nil
+		f := o.changeFlags
+		f.named = kind.noun()
+		return f.confirmedAs(name)
 	}
 }
