@@ -61,12 +61,15 @@ func ExclusionBudget(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (
 }
 
 // NothingToLose reports whether nobody counts on a group any more: it has been missing for
-// longer than anybody waits for it, and the database sees no process of it. To exclude it
-// moves no role and makes nobody fewer, so it needs no room in the budget, which it may
-// never get: what is broken as well can only be replaced once this one has gone.
+// longer than anybody waits for it, the database sees no process of it, and its pod is none
+// that was just made anew and brings one. To exclude it moves no role and makes nobody fewer,
+// so it needs no room in the budget, which it may never get: what is broken as well can only
+// be replaced once this one has gone.
 func NothingToLose(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	since, missing := missingSince(g)
-	return missing && s.Now.Sub(since) >= missingPatience && isSilent(s, g)
+	pod := s.Pod(g)
+	return missing && s.Now.Sub(since) >= missingPatience && isSilent(s, g) &&
+		pod != nil && s.Now.Sub(pod.CreationTimestamp.Time) >= missingPatience
 }
 
 // isSilent reports whether the database sees no process of a group. Of a group whose zone is

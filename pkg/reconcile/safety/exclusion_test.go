@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -256,28 +259,38 @@ func TestAGroupThatIsSilentUnderMaintenanceIsNotUp(t *testing.T) {
 	}
 }
 
-// The record and the database both have to say it: one of them alone can lag.
+// The record and the database both have to say it: one of them alone can lag. A pod that was
+// just made anew brings the process back.
 func TestNothingIsToBeLostOnlyOfAGroupThatIsLongSilent(t *testing.T) {
+	type change = func(plan.Snapshot, *v1beta2.ProcessGroupStatus)
 	silent := func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 		maps.DeleteFunc(s.Database.Status.Cluster.Processes, func(_ string, p fdb.Process) bool { return p.InstanceID() == string(g.ProcessGroupID) })
 	}
-	missing := func(age time.Duration) func(plan.Snapshot, *v1beta2.ProcessGroupStatus) {
+	missing := func(age time.Duration) change {
 		return func(_ plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 			g.SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-age))
 		}
 	}
+	pod := func(age time.Duration) change {
+		return func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
+			s.Pods[g.PodName(s.Cluster)] = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(evening.Add(-age))}}
+		}
+	}
 	for name, tc := range map[string]struct {
-		given []func(plan.Snapshot, *v1beta2.ProcessGroupStatus)
+		given []change
 		want  bool
 	}{
-		"one that reports":                        {},
-		"one that is silent, as both know":        {given: []func(plan.Snapshot, *v1beta2.ProcessGroupStatus){silent, missing(5 * time.Minute)}, want: true},
-		"one that may come back":                  {given: []func(plan.Snapshot, *v1beta2.ProcessGroupStatus){silent, missing(4 * time.Minute)}},
-		"one that the record knows no silence of": {given: []func(plan.Snapshot, *v1beta2.ProcessGroupStatus){silent}},
-		"one that has come back since":            {given: []func(plan.Snapshot, *v1beta2.ProcessGroupStatus){missing(time.Hour)}},
+		"one that is silent, as both know":        {given: []change{silent, missing(5 * time.Minute), pod(5 * time.Minute)}, want: true},
+		"one that reports":                        {given: []change{pod(time.Hour)}},
+		"one that may come back":                  {given: []change{silent, missing(4 * time.Minute), pod(time.Hour)}},
+		"one that the record knows no silence of": {given: []change{silent, pod(time.Hour)}},
+		"one that has come back since":            {given: []change{missing(time.Hour), pod(time.Hour)}},
+		"one whose pod was just made anew":        {given: []change{silent, missing(time.Hour), pod(4 * time.Minute)}},
+		"one whose pod is yet to be made":         {given: []change{silent, missing(time.Hour)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := draining(t)
+			s.Pods = map[string]*corev1.Pod{}
 			for _, given := range tc.given {
 				given(s, s.Groups()[2])
 			}

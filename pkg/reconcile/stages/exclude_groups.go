@@ -18,7 +18,7 @@ import (
 func ExcludeGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
 	return plan.Stage{
 		Name:  "ExcludeGroups",
-		Reads: plan.Record | plan.Database | plan.Coordination,
+		Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			due := notExcluded(s, groups)
 			if len(due) == 0 {

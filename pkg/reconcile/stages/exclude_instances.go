@@ -21,7 +21,7 @@ import (
 // coordinator's group waits until the coordinators have moved.
 var excludeInstances = plan.Stage{
 	Name:  "ExcludeInstances",
-	Reads: plan.Record | plan.Database | plan.Coordination,
+	Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		leaving := notDrained(s)
 		if len(leaving) == 0 || !s.Cluster.Status.Configured {
