@@ -52,7 +52,7 @@ test: test-unit test-sandbox test-bytes test-e2e not-run ## All tests
 
 .PHONY: test-unit
 test-unit: ## Unit, golden, property and fuzz-seed tests of the plugin
-	go test ./api/... ./cmd/... ./docs/... ./internal/fdbsim/... ./pkg/...
+	GOGC=400 go test ./api/... ./cmd/... ./docs/... ./internal/fdbsim/... ./pkg/...
 
 # Without vet: it would analyse the whole of Kubernetes. Lint runs it once.
 .PHONY: test-race
