@@ -105,14 +105,12 @@ func excludesWhatStays(h *history, d *deed) string {
 	return ""
 }
 
-// excludesWithoutReplacement: FoundationDB lets all processes but one be excluded. Of those
-// that answer, what the redundancy tolerates to lose may drain without a replacement, no more.
+// excludesWithoutReplacement: FoundationDB lets all processes but one be excluded. What
+// the redundancy tolerates to lose may drain without a replacement, no more.
 func excludesWithoutReplacement(h *history, d *deed) string {
 	leaving := map[v1beta2.ProcessClass][]string{}
 	for _, g := range excludedGroups(h, d) {
-		if h.answers(g.PodName(h.w.Record)) {
-			leaving[g.ProcessClass] = append(leaving[g.ProcessClass], string(g.ProcessGroupID))
-		}
+		leaving[g.ProcessClass] = append(leaving[g.ProcessClass], string(g.ProcessGroupID))
 	}
 	normalized, err := h.w.Record.Normalized()
 	if err != nil {

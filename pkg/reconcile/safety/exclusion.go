@@ -35,7 +35,30 @@ const missingPatience = 5 * time.Minute
 // every group that already drains takes one away. FoundationDB itself refuses
 // nothing here: it lets all storage servers but one be excluded.
 func ExclusionBudget(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (budget int, check plan.Check) {
-	check = plan.Check{Question: fmt.Sprintf("are enough %s processes up to let one go?", class), Gate: plan.GateBudget, Need: "at least 1"}
+	left, why := exclusionRoom(s, class, ongoing)
+	check = plan.Check{Question: fmt.Sprintf("are enough %s processes up to let one go?", class), Gate: plan.GateBudget, Need: "at least 1", Evidence: why}
+	if left == nil {
+		return 0, check
+	}
+	check.OK, check.Have = *left > 0, strconv.Itoa(*left)
+	return max(0, *left), check
+}
+
+// SilentExclusion asks whether process groups of a class of which NothingToLose is true may
+// be excluded. They take no place in the budget: the others are as many without them. But
+// those have to be enough, for the day on which the record and the database are both wrong.
+func SilentExclusion(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) plan.Check {
+	left, why := exclusionRoom(s, class, ongoing)
+	c := plan.Check{Question: fmt.Sprintf("are enough %s processes up without those that are long silent?", class), Gate: plan.GateBudget, Need: "at least 0", Evidence: why}
+	if left != nil {
+		c.OK, c.Have = *left >= 0, strconv.Itoa(*left)
+	}
+	return c
+}
+
+// exclusionRoom is how many of a class are up beyond what has to be, and how that was
+// counted; nil while one may come back.
+func exclusionRoom(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (left *int, why string) {
 	valid := 0
 	for _, g := range s.Groups() {
 		if g.ProcessClass != class || g.IsGone() {
@@ -43,8 +66,7 @@ func ExclusionBudget(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (
 		}
 		since, missing := missingSince(g)
 		if missing && s.Now.Sub(since) < missingPatience {
-			check.Evidence = fmt.Sprintf("%s has been missing for %s only and may come back within %s", g.ProcessGroupID, s.Now.Sub(since).Round(time.Second), missingPatience)
-			return 0, check
+			return nil, fmt.Sprintf("%s has been missing for %s only and may come back within %s", g.ProcessGroupID, s.Now.Sub(since).Round(time.Second), missingPatience)
 		}
 		// A group that should stay and that somebody excluded takes no data over.
 		excluded := !g.IsMarkedForRemoval() && g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded)
@@ -53,18 +75,13 @@ func ExclusionBudget(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (
 		}
 	}
 	tolerance, desired := s.Cluster.FaultTolerance(), max(s.Cluster.DesiredProcessCounts()[class], 0)
-	budget = max(0, valid+tolerance-desired-ongoing)
-	left := valid + tolerance - desired - ongoing
-	check.OK, check.Have = budget > 0, strconv.Itoa(left)
-	check.Evidence = fmt.Sprintf("%d up + %d tolerated − %d wanted − %d draining = %d", valid, tolerance, desired, ongoing, left)
-	return budget, check
+	n := valid + tolerance - desired - ongoing
+	return &n, fmt.Sprintf("%d up + %d tolerated − %d wanted − %d draining = %d", valid, tolerance, desired, ongoing, n)
 }
 
 // NothingToLose reports whether nobody counts on a group any more: it has been missing for
 // longer than anybody waits for it, the database sees no process of it, and its pod is none
-// that was just made anew and brings one. To exclude it moves no role and makes nobody fewer,
-// so it needs no room in the budget, which it may never get: what is broken as well can only
-// be replaced once this one has gone.
+// that was just made anew and brings one. To exclude it moves no role and makes nobody fewer.
 func NothingToLose(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	since, missing := missingSince(g)
 	pod := s.Pod(g)

@@ -160,22 +160,13 @@ func (e *exclusions) rest(excluded int) *plan.Hold {
 
 // allowed takes from each class as many groups as its budget has. When a class of the
 // transaction system has none left, nothing at all is excluded: its roles would move
-// onto the processes that are about to go. One that nobody counts on any more needs no
-// budget: the operator lets it wait for one, for ever if another of its class is broken too.
+// onto the processes that are about to go.
 func (e *exclusions) allowed() ([]*v1beta2.ProcessGroupStatus, []plan.Check) {
-	byClass := map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus{}
-	var lost, allowed []*v1beta2.ProcessGroupStatus
-	for _, g := range e.candidates {
-		if safety.NothingToLose(e.s, g) {
-			lost = append(lost, g)
-			continue
-		}
-		byClass[g.ProcessClass] = append(byClass[g.ProcessClass], g)
-	}
-	var checks []plan.Check
-	blocked := false
-	for _, class := range slices.Sorted(maps.Keys(byClass)) { // one that nobody knows, or none, among them
-		groups := byClass[class]
+	silent, live := e.byClass()
+	lost, checks := e.allowedOfSilent(silent)
+	allowed, blocked := lost, false
+	for _, class := range slices.Sorted(maps.Keys(live)) { // one that nobody knows, or none, among them
+		groups := live[class]
 		budget, check := safety.ExclusionBudget(e.s, class, e.ongoing[class])
 		checks = append(checks, check)
 		blocked = blocked || (budget == 0 && class.IsTransactionSystem())
@@ -184,5 +175,32 @@ func (e *exclusions) allowed() ([]*v1beta2.ProcessGroupStatus, []plan.Check) {
 	if blocked {
 		return lost, checks
 	}
-	return slices.Concat(lost, allowed), checks
+	return allowed, checks
+}
+
+// byClass tells those that nobody counts on any more from those that give data or roles away.
+func (e *exclusions) byClass() (silent, live map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus) {
+	silent, live = map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus{}, map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus{}
+	for _, g := range e.candidates {
+		kind := live
+		if safety.NothingToLose(e.s, g) {
+			kind = silent
+		}
+		kind[g.ProcessClass] = append(kind[g.ProcessClass], g)
+	}
+	return silent, live
+}
+
+// allowedOfSilent takes all of a class where the others are enough. The operator lets them
+// wait for room in the budget. There may never be any: for what is broken besides is only
+// replaced once these are gone.
+func (e *exclusions) allowedOfSilent(silent map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus) (allowed []*v1beta2.ProcessGroupStatus, checks []plan.Check) {
+	for _, class := range slices.Sorted(maps.Keys(silent)) {
+		check := safety.SilentExclusion(e.s, class, e.ongoing[class])
+		checks = append(checks, check)
+		if check.OK {
+			allowed = append(allowed, silent[class]...)
+		}
+	}
+	return allowed, checks
 }

@@ -138,6 +138,14 @@ func TestExcludeInstances(t *testing.T) {
 				silentFor(s, firstOf(*s, v1beta2.ProcessClassStorage), 5*time.Minute)
 			}, does: []string{byLocality}, holds: "1 more process groups have to wait",
 		},
+		"waits for others even with one that nobody counts on": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				for _, g := range s.Groups()[14:16] {
+					g.SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, noon.Add(-time.Minute))
+				}
+				silentFor(s, firstOf(*s, v1beta2.ProcessClassStorage), time.Hour)
+			}, holds: "1 up + 1 tolerated − 3 wanted",
+		},
 		"does not take one for lost that may come back": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.ProcessCounts.Stateless = 12
