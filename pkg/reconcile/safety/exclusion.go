@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
@@ -84,9 +86,17 @@ func exclusionRoom(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (le
 // that was just made anew and brings one. To exclude it moves no role and makes nobody fewer.
 func NothingToLose(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	since, missing := missingSince(g)
+	return missing && s.Now.Sub(since) >= missingPatience && isSilent(s, g) && !startsAnew(s, g)
+}
+
+// startsAnew reports whether a group's pod is yet to be made, or it or the container of its
+// servers started too short a time ago to have reported.
+func startsAnew(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	pod := s.Pod(g)
-	return missing && s.Now.Sub(since) >= missingPatience && isSilent(s, g) &&
-		pod != nil && s.Now.Sub(pod.CreationTimestamp.Time) >= missingPatience
+	young := func(at time.Time) bool { return s.Now.Sub(at) < missingPatience }
+	return pod == nil || young(pod.CreationTimestamp.Time) || slices.ContainsFunc(mainContainers(pod), func(c corev1.ContainerStatus) bool {
+		return c.State.Running != nil && young(c.State.Running.StartedAt.Time)
+	})
 }
 
 // isSilent reports whether the database sees no process of a group. Of a group whose zone is
@@ -210,6 +220,9 @@ func maybeJustDied(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	since, missing := g.Condition(v1beta2.ConditionMissingProcesses)
 	if !missing {
 		return "it does not report, and nobody has seen yet since when"
+	}
+	if alive := lastAlive(s.Pod(g)); alive.After(since) {
+		since = alive
 	}
 	if silent := s.Database.AsOf.Sub(since); silent < fdb.DeathNoticedAfter {
 		return fmt.Sprintf("it stopped reporting %s ago, and the database's numbers show a death after %s only", silent.Round(time.Second), fdb.DeathNoticedAfter)

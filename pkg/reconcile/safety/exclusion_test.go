@@ -168,6 +168,17 @@ func TestFullFaultTolerance(t *testing.T) {
 		"a group that stays is silent and nobody has seen it yet": {func(s *plan.Snapshot) {
 			delete(s.Database.Status.Cluster.Processes, "b")
 		}, "storage-2 does not report, and nobody has seen yet since when"},
+		"a group's container was started since it was silent": {func(s *plan.Snapshot) {
+			s.Groups()[1].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-72*time.Hour))
+			serverContainer(s, corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(evening.Add(-time.Minute))}}})
+		}, "storage-2 stopped reporting 1m0s ago"},
+		"a group's container ended since it was silent": {func(s *plan.Snapshot) {
+			s.Groups()[1].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-72*time.Hour))
+			serverContainer(s, corev1.ContainerStatus{LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(evening.Add(-time.Minute))}}})
+		}, "storage-2 stopped reporting 1m0s ago"},
+		"one of a group's two servers is silent, and nobody has seen it yet": {func(s *plan.Snapshot) {
+			s.Cluster.Spec.StorageServersPerPod = 2
+		}, "1 of 2 servers of storage-1 do not report"},
 		"some data misses a replica": {func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
 		}, "1 of 2 replicas"},
@@ -188,6 +199,14 @@ func TestFullFaultTolerance(t *testing.T) {
 			}
 		})
 	}
+}
+
+// serverContainer is what Kubernetes tells of the servers of storage-2.
+func serverContainer(s *plan.Snapshot, c corev1.ContainerStatus) {
+	c.Name = v1beta2.ContainerMain
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(evening.Add(-96 * time.Hour))}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{c}
+	s.Pods = map[string]*corev1.Pod{s.Groups()[1].PodName(s.Cluster): pod}
 }
 
 func TestExclusionBudget(t *testing.T) {
@@ -286,7 +305,12 @@ func TestNothingIsToBeLostOnlyOfAGroupThatIsLongSilent(t *testing.T) {
 		"one that the record knows no silence of": {given: []change{silent, pod(time.Hour)}},
 		"one that has come back since":            {given: []change{missing(time.Hour), pod(time.Hour)}},
 		"one whose pod was just made anew":        {given: []change{silent, missing(time.Hour), pod(4 * time.Minute)}},
-		"one whose pod is yet to be made":         {given: []change{silent, missing(time.Hour)}},
+		"one whose servers were just started": {given: []change{silent, missing(time.Hour), pod(time.Hour), func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
+			s.Pod(g).Status.ContainerStatuses = []corev1.ContainerStatus{{
+				Name: v1beta2.ContainerMain, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(evening.Add(-4 * time.Minute))}},
+			}}
+		}}},
+		"one whose pod is yet to be made": {given: []change{silent, missing(time.Hour)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := draining(t)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -58,12 +60,12 @@ func justVanished(s plan.Snapshot) string {
 			return why
 		}
 	}
-	reports := whoReports(s.Database.Status)
+	reporting := whoReports(s.Database.Status)
 	for _, g := range s.Groups() {
 		if g.IsGone() {
 			continue // nothing depends on it any more
 		}
-		if why := unnoticedDeath(s, g, reports); why != "" {
+		if why := unnoticedDeath(s, g, reporting); why != "" {
 			return why
 		}
 	}
@@ -74,41 +76,86 @@ func justVanished(s plan.Snapshot) string {
 // status document was read for its numbers to show it. Of a group that the record calls
 // fine and that does not report any more nobody knows since when: it may have been
 // restarted by this very pass.
-func unnoticedDeath(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, reports func(*v1beta2.ProcessGroupStatus) bool) string {
+func unnoticedDeath(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, reporting func(*v1beta2.ProcessGroupStatus) int) string {
 	if !g.ProcessClass.IsStateful() {
 		return ""
 	}
-	known := false
-	for _, t := range []v1beta2.ProcessGroupConditionType{v1beta2.ConditionMissingProcesses, v1beta2.ConditionMissingPod} {
-		since, missing := g.Condition(t)
-		known = known || missing
-		if silent := s.Database.AsOf.Sub(since); missing && silent < fdb.DeathNoticedAfter {
-			return fmt.Sprintf("%s stopped reporting %s ago, which the database shows after %s", g.ProcessGroupID, silent.Round(time.Second), fdb.DeathNoticedAfter)
-		}
+	since, missing := silentSince(s, g)
+	silent := s.Database.AsOf.Sub(since)
+	switch {
+	case missing && silent < fdb.DeathNoticedAfter:
+		return fmt.Sprintf("%s stopped reporting %s ago, which the database shows after %s", g.ProcessGroupID, max(0, silent).Round(time.Second), fdb.DeathNoticedAfter)
+	case missing || g.IsGone():
+		return ""
 	}
-	if !known && !g.IsGone() && !reports(g) {
+	switch up, all := reporting(g), serversOf(s, g); {
+	case up == 0:
 		return fmt.Sprintf("%s does not report, and nobody has seen yet since when", g.ProcessGroupID)
+	case up < all:
+		return fmt.Sprintf("%d of %d servers of %s do not report, and nobody has seen yet since when", all-up, all, g.ProcessGroupID)
+	default:
+		return ""
 	}
-	return ""
 }
 
-// whoReports tells of any process group whether one of its processes reports, as
-// reportingOf would. It looks at the processes once, and not once for every group.
-func whoReports(status *fdb.Status) func(*v1beta2.ProcessGroupStatus) bool {
-	named, at := map[string]bool{}, map[string]bool{}
+// silentSince is since when a group has been silent without a break. The record says when that
+// was first seen and nobody may have looked since, so it counts from the last start or end of
+// its servers that Kubernetes tells of.
+func silentSince(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) (since time.Time, missing bool) {
+	since, missing = missingSince(g)
+	if alive := lastAlive(s.Pod(g)); missing && alive.After(since) {
+		since = alive
+	}
+	return since, missing
+}
+
+// lastAlive is when the container of a pod's servers last started or ended; zero when that is
+// not known. The image's own monitor can start them anew without it.
+func lastAlive(pod *corev1.Pod) time.Time {
+	var last time.Time
+	for _, c := range mainContainers(pod) {
+		for _, state := range []corev1.ContainerState{c.State, c.LastTerminationState} {
+			if state.Running != nil && state.Running.StartedAt.After(last) {
+				last = state.Running.StartedAt.Time
+			}
+			if state.Terminated != nil && state.Terminated.FinishedAt.After(last) {
+				last = state.Terminated.FinishedAt.Time
+			}
+		}
+	}
+	return last
+}
+
+func mainContainers(pod *corev1.Pod) []corev1.ContainerStatus {
+	if pod == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(pod.Status.ContainerStatuses), func(c corev1.ContainerStatus) bool {
+		return c.Name != v1beta2.ContainerMain
+	})
+}
+
+// whoReports tells of any process group how many of its processes report, as reportingOf
+// would. It looks at the processes once, and not once for every group.
+func whoReports(status *fdb.Status) func(*v1beta2.ProcessGroupStatus) int {
+	named, at := map[string]int{}, map[string]int{}
 	if status != nil {
 		for _, p := range status.Cluster.Processes {
 			switch {
 			case !p.Reporting():
 			case p.InstanceID() != "":
-				named[p.InstanceID()] = true
+				named[p.InstanceID()]++
 			default:
-				at[p.Address.Host] = true
+				at[p.Address.Host]++
 			}
 		}
 	}
-	return func(g *v1beta2.ProcessGroupStatus) bool {
-		return named[string(g.ProcessGroupID)] || slices.ContainsFunc(g.Addresses, func(a string) bool { return at[a] })
+	return func(g *v1beta2.ProcessGroupStatus) int {
+		n := named[string(g.ProcessGroupID)]
+		for _, a := range g.Addresses {
+			n += at[a]
+		}
+		return n
 	}
 }
 
