@@ -191,10 +191,17 @@ func (e *exclusions) byClass() (silent, live map[v1beta2.ProcessClass][]*v1beta2
 	return silent, live
 }
 
-// allowedOfSilent takes all of a class where the others are enough. The operator lets them
-// wait for room in the budget. There may never be any: for what is broken besides is only
-// replaced once these are gone.
+// allowedOfSilent takes all of a class where the others are enough, also while a class of the
+// transaction system has none left: no role moves off them. The operator lets them wait for
+// room in the budget. There may never be any: for what is broken besides is only replaced
+// once these are gone.
 func (e *exclusions) allowedOfSilent(silent map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus) (allowed []*v1beta2.ProcessGroupStatus, checks []plan.Check) {
+	if len(silent) == 0 {
+		return nil, nil
+	}
+	if known := whoReportsIsKnown(e.s.Database); !known.OK {
+		return nil, []plan.Check{known}
+	}
 	for _, class := range slices.Sorted(maps.Keys(silent)) {
 		check := safety.SilentExclusion(e.s, class, e.ongoing[class])
 		checks = append(checks, check)

@@ -146,6 +146,14 @@ func TestExcludeInstances(t *testing.T) {
 				silentFor(s, firstOf(*s, v1beta2.ProcessClassStorage), time.Hour)
 			}, holds: "1 up + 1 tolerated − 3 wanted",
 		},
+		"counts nobody as lost by a status document that is incomplete": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.ProcessCounts.Stateless = 12
+				firstOf(*s, v1beta2.ProcessClassStateless).MarkForRemoval(noon)
+				silentFor(s, firstOf(*s, v1beta2.ProcessClassStorage), time.Hour)
+				s.Database.Status.Cluster.Messages = append(s.Database.Status.Cluster.Messages, fdb.Message{Name: "status_incomplete_timeout"})
+			}, holds: "its collection timed out",
+		},
 		"does not take one for lost that may come back": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.ProcessCounts.Stateless = 12
@@ -263,6 +271,14 @@ func TestRemovePods(t *testing.T) {
 				g.SetExcluded(noon)
 				delete(s.Pods, "sample-log-101")
 			}, holds: "a group that was not drained goes only while all others are settled: log-101 has lost its pod a moment ago",
+		},
+		"deletes nothing without a proof while another group is silent, for however long the record says": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				g := firstOf(*s, v1beta2.ProcessClassStorage)
+				g.ExclusionSkipped = true
+				g.SetExcluded(noon)
+				silentFor(s, s.Groups()[14], 72*time.Hour)
+			}, holds: "a group that was not drained goes only while all others with data report: storage-115",
 		},
 		"waits while objects terminate": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {

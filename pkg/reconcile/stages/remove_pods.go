@@ -210,6 +210,11 @@ func (r *removal) delete(d *plan.Decision) {
 			d.Hold = &plan.Hold{Reason: "a group that was not drained goes only while all others are settled: " + someOf(why), RetryAfter: toleranceRetry}
 			return
 		}
+		if up := r.othersUp(); !up.OK {
+			d.Checks = append(d.Checks, up)
+			d.Hold = &plan.Hold{Reason: "a group that was not drained goes only while all others with data report: " + up.Evidence, RetryAfter: toleranceRetry}
+			return
+		}
 	}
 	if rest := r.restBetweenRemovals(); rest > 0 {
 		d.Hold = &plan.Hold{Reason: fmt.Sprintf("the last removal was a moment ago; the next follows in %s (automationOptions.waitBetweenRemovalsSeconds)", rest.Round(time.Second)), RetryAfter: rest}
@@ -227,6 +232,20 @@ func (r *removal) delete(d *plan.Decision) {
 // mayHoldData reports whether one of the groups goes without a proof.
 func (r *removal) mayHoldData() bool {
 	return slices.ContainsFunc(r.leaving, func(g *v1beta2.ProcessGroupStatus) bool { return safety.MayHoldData(r.s, g) })
+}
+
+// othersUp asks of each group that goes without a proof whether all others with data report.
+// How long one has been silent is no answer here: it may have been back since somebody looked,
+// and have died again with a copy that the database's numbers still count.
+func (r *removal) othersUp() plan.Check {
+	for _, g := range r.leaving {
+		if safety.MayHoldData(r.s, g) {
+			if up := safety.OthersUp(r.s, g); !up.OK {
+				return up
+			}
+		}
+	}
+	return plan.Check{OK: true}
 }
 
 // restBetweenRemovals is how long to wait since a group last lost its objects.
