@@ -10,8 +10,8 @@ import (
 )
 
 // RunCommand runs an argument vector as a container would: env and timeout in
-// front of a tool do what they do there, the latter on the model's clock. Name
-// and Args of t are taken from argv.
+// front of a tool do what they do there, the latter on the model's clock, and a
+// shell runs the arguments of its script. Name and Args of t are taken from argv.
 func (w *World) RunCommand(ctx context.Context, argv []string, t Tool) (exit int) {
 	t.Env = maps.Clone(t.Env)
 	for len(argv) > 0 {
@@ -24,6 +24,8 @@ func (w *World) RunCommand(ctx context.Context, argv []string, t Tool) (exit int
 				return w.runLimited(ctx, limit, rest, t)
 			}
 			argv = rest
+		case "sh": // sh -c SCRIPT sh ARGUMENT...
+			argv = argv[min(len(argv), 4):]
 		case "stdbuf":
 			argv = argv[1:]
 			for len(argv) > 0 && strings.HasPrefix(argv[0], "-") {

@@ -150,6 +150,8 @@ func databaseCode(err error) int {
 		return ExitConflict
 	case admin.KindLocked, admin.KindRefused:
 		return ExitRefused
+	case admin.KindUnfinished:
+		return ExitPartly
 	default:
 		return ExitInternal
 	}
@@ -185,7 +187,7 @@ func worst(errs []error) int {
 	for _, err := range errs {
 		found[codeOf(err)] = true
 	}
-	for _, code := range []int{ExitUsage, ExitUnreachable, ExitForbidden, ExitConflict, ExitRefused, ExitInternal} {
+	for _, code := range []int{ExitUsage, ExitUnreachable, ExitForbidden, ExitConflict, ExitRefused, ExitPartly, ExitInternal} {
 		if found[code] {
 			return code
 		}

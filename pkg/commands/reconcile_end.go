@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -45,12 +46,26 @@ func (p *passes) end(ctx context.Context, err error) error {
 	}
 }
 
-// withKept adds what could not be given back to what cut the command short.
+// withKept adds what was cut off, and what could not be given back, to what cut the command
+// short.
 func (p *passes) withKept(cause error) error {
-	if p.kept == nil {
-		return cause
+	if cut := p.unfinished(); cut != nil {
+		cause = fmt.Errorf("%w; %s", cause, explain(cut))
 	}
-	return fmt.Errorf("%w; %s", cause, explain(p.kept))
+	if p.kept != nil {
+		cause = fmt.Errorf("%w; %s", cause, explain(p.kept))
+	}
+	return cause
+}
+
+// unfinished is what the last pass began and was not let finish; nil for nothing.
+func (p *passes) unfinished() error {
+	for _, err := range p.last.Failures {
+		if admin.KindOf(err) == admin.KindUnfinished {
+			return err
+		}
+	}
+	return nil
 }
 
 // timedOut says what was still waited for when --timeout was over.
@@ -79,7 +94,13 @@ func (p *passes) verdict() error {
 	switch code {
 	case ExitWaiting:
 		f.hints = []string{p.again("until it is done", "--wait")}
-	case ExitConflict, ExitPartly:
+	case ExitPartly:
+		why := "later"
+		if p.unfinished() != nil {
+			why = "to go on"
+		}
+		f.hints = []string{p.again(why)}
+	case ExitConflict:
 		f.hints = []string{p.again("later")}
 	}
 	if p.beyondPlan() || (p.env.planned != nil && code == ExitWaiting) {

@@ -251,6 +251,8 @@ func (p *passes) worthWaiting() bool {
 		return p.last.Outcome == reconcile.Changed || p.purpose != nil
 	case ExitWaiting:
 		return true
+	case ExitPartly:
+		return p.unfinished() != nil
 	case ExitConflict:
 		var beyond *reconcile.BeyondPlanError
 		return !errors.As(p.last.Stopped, &beyond)

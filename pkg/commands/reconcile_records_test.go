@@ -39,6 +39,8 @@ type vault struct {
 	mu sync.Mutex // of what tools note that run at once
 	// stuck is true where tools get no answer, and never say so themselves.
 	stuck bool
+	// cut has a deletion cut off: it does what a test does of it, and how it ends; nil for none.
+	cut func(ctx context.Context) (admin.Result, error)
 }
 
 type agentFiles map[string]string
@@ -128,7 +130,11 @@ func (a agentTransport) Run(ctx context.Context, c admin.Command) (admin.Result,
 	a.mu.Lock()
 	a.ran = append(a.ran, strings.Join(c.Argv, " "))
 	stuck := a.stuck
+	cut := a.cut
 	a.mu.Unlock()
+	if cut != nil && c.Tied {
+		return cut(ctx)
+	}
 	if stuck {
 		<-ctx.Done()
 		return admin.Result{}, ctx.Err()

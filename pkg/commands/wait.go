@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // patience is how long nothing is said at most while something is waited for.
@@ -96,25 +97,30 @@ type heartbeat struct {
 	env   *Env
 	mu    sync.Mutex
 	busy  string // empty when nothing takes time
+	most  string // how long that may take, where it is long
 	since time.Time
 }
 
 func (h *heartbeat) report(e reconcile.Event) {
 	switch e := e.(type) {
 	case reconcile.Observing:
-		h.set("reading " + e.Facets.String())
+		h.set("reading "+e.Facets.String(), 0)
 	case reconcile.ActionStarted:
-		h.set(e.Action.Describe())
+		h.set(e.Action.Describe(), plan.EffectOf(e.Action).AtMost)
 	case reconcile.LeaseTaken, reconcile.LockTaken, reconcile.GatesChecked, reconcile.PassStarted, reconcile.Observed,
 		reconcile.StageDecided, reconcile.ActionDone, reconcile.StageDone, reconcile.PassDone:
-		h.set("")
+		h.set("", 0)
 	}
 }
 
-func (h *heartbeat) set(busy string) {
+// set notes what takes time now, and how long it may take; 0 where nobody has to be told.
+func (h *heartbeat) set(busy string, most time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.busy, h.since = busy, h.env.Clock.Now()
+	h.busy, h.most, h.since = busy, "", h.env.Clock.Now()
+	if most > 0 {
+		h.most = fmt.Sprintf(", %s at most", most)
+	}
 }
 
 // start beats until the returned function is called.
@@ -141,11 +147,11 @@ func (h *heartbeat) start() (stop func()) {
 
 func (h *heartbeat) beat() {
 	h.mu.Lock()
-	busy, since := h.busy, h.since
+	busy, most, since := h.busy, h.most, h.since
 	h.mu.Unlock()
 	now := h.env.Clock.Now()
 	if took := now.Sub(since); busy != "" && took >= patience && h.env.silentFor(now) >= patience {
-		h.env.talk("still at it for %s: %s", took.Round(time.Second), busy)
+		h.env.talk("still at it for %s%s: %s", took.Round(time.Second), most, busy)
 	}
 }
 

@@ -137,7 +137,8 @@ func together(actions []plan.Action) []plan.Action {
 }
 
 // carryOut runs a batch. An action that has begun is finished even when the
-// context ends: half an action is worse than a late one, and each is bounded.
+// context ends: half an action is worse than a late one, and each is bounded. One that may
+// last long, and that can be gone on with, ends with the context.
 func (p *Pass) carryOut(ctx context.Context, stage plan.Stage, batch []plan.Action) error {
 	errs := make([]error, len(batch))
 	started := make([]bool, len(batch))
@@ -151,7 +152,7 @@ func (p *Pass) carryOut(ctx context.Context, stage plan.Stage, batch []plan.Acti
 		p.Report(ActionStarted{Stage: stage.Name, Action: a})
 		p.fresh &^= plan.EffectOf(a).Stale
 		group.Go(func() error {
-			errs[i] = guarded(func() error { return p.Actor.Act(context.WithoutCancel(ctx), a) })
+			errs[i] = guarded(func() error { return p.Actor.Act(lasting(ctx, a), a) })
 			return nil
 		})
 	}
@@ -168,4 +169,12 @@ func (p *Pass) carryOut(ctx context.Context, stage plan.Stage, batch []plan.Acti
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// lasting is the context of an action.
+func lasting(ctx context.Context, a plan.Action) context.Context {
+	if plan.EffectOf(a).AtMost > 0 {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
 }

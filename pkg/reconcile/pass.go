@@ -150,6 +150,9 @@ func (p *Pass) runStage(ctx context.Context, stage plan.Stage) (plan.Then, error
 		}
 	}
 	if ctx.Err() != nil {
+		if err != nil && !errors.Is(err, ctx.Err()) { // what was being done has more to say than that
+			p.result.Failures = append(p.result.Failures, fmt.Errorf("%s: %w", stage.Name, err))
+		}
 		p.finish(stage, Waiting, "interrupted")
 		return plan.EndPass, ctx.Err()
 	}

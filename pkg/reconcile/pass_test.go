@@ -295,6 +295,46 @@ func TestCtrlCFinishesTheActionAndGivesTheLeaseBack(t *testing.T) {
 	}
 }
 
+// cut is an actor of which the actions end with their context.
+type cut struct{ ledger }
+
+var errCut = errors.New("not finished: part of it may be deleted")
+
+func (c *cut) Act(ctx context.Context, _ plan.Action) error {
+	<-ctx.Done()
+	return errCut
+}
+
+// What may take an hour, and can be gone on with, is not waited for after Ctrl-C. What it
+// left is told.
+func TestCtrlCEndsAnActionThatMayTakeLong(t *testing.T) {
+	for _, long := range []plan.Action{plan.ClearBackupData{}, plan.ExpireBackup{}, plan.DeleteBackupData{}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := &cut{ledger{fact: "storm"}}
+		p := reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", long)}, Observer: c, Actor: c, Report: func(e reconcile.Event) {
+			if _, ok := e.(reconcile.ActionStarted); ok {
+				cancel()
+			}
+		}}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			done, err := p.Run(ctx)
+			if !errors.Is(err, context.Canceled) || len(done.Failures) != 1 || !errors.Is(done.Failures[0], errCut) {
+				t.Errorf("ended with %v and %v", err, done.Failures)
+			}
+		}()
+		select {
+		case <-ended:
+		case <-time.After(10 * time.Second):
+			t.Fatalf("it waits for: %s", long.Describe())
+		}
+		if c.ended != 1 {
+			t.Errorf("gave the Lease back %d times, want once", c.ended)
+		}
+	}
+}
+
 func TestCreationsRunAtTheSameTimeAndAllAreReported(t *testing.T) {
 	var creations []plan.Action
 	for i := range 20 {

@@ -23,29 +23,34 @@ func NewBackups(t Transport, parameters []string) *Backups { return &Backups{t, 
 
 // Limits of the backup tools, which have none of their own: they wait for a store or a
 // database that does not answer for ever and without a word. A start takes 5 s where no
-// agent answers.
+// agent answers. What deletes is given its limit: that depends on how much there is.
 const (
 	backupReadLimit   = 20 * time.Second
 	backupChangeLimit = 45 * time.Second
-	backupDeleteLimit = 3 * time.Minute
 )
 
 // toolDirectory is where the tools are in every image.
 const toolDirectory = "/usr/bin/"
 
-// run runs one of the tools. A secret in an argument is refused before it leaves this
-// process, and what comes back is shown without those of others.
+// run runs one of the tools.
 func (b *Backups) run(ctx context.Context, doing string, argv []string, limit time.Duration) (Result, error) {
-	for _, argument := range argv {
+	return b.send(ctx, doing, Command{Argv: argv, Limit: limit})
+}
+
+// send sends the command of a tool to where the agents are. A secret in an argument is
+// refused before it leaves this process, and what comes back is shown without those of
+// others.
+func (b *Backups) send(ctx context.Context, doing string, c Command) (Result, error) {
+	for _, argument := range c.Argv {
 		if fdb.WithoutSecrets(argument) != argument {
 			return Result{}, &Error{Kind: KindBadInput, Doing: doing, Err: fdb.ErrSecretInAccount}
 		}
 	}
-	argv = fdb.WithKnobs(slices.Clone(argv), b.parameters)
-	argv[0] = toolDirectory + argv[0]
-	ctx, cancel := context.WithTimeout(ctx, limit+clientGrace)
+	c.Argv = fdb.WithKnobs(slices.Clone(c.Argv), b.parameters)
+	c.Argv[0] = toolDirectory + c.Argv[0]
+	ctx, cancel := context.WithTimeout(ctx, c.Limit+clientGrace)
 	defer cancel()
-	r, err := b.transport.Run(ctx, Command{Argv: argv, Limit: limit})
+	r, err := b.transport.Run(ctx, c)
 	if err != nil {
 		return r, transportError(doing, err)
 	}
@@ -218,14 +223,4 @@ func (b *Backups) runMutation(ctx context.Context, argv []string, m mutation) er
 
 func says(words string) func(Result) bool {
 	return func(r Result) bool { return strings.Contains(string(r.Stdout), words) }
-}
-
-// DeleteData deletes all that a backup wrote to a place. It reports whether nothing is
-// there any more: the tools say that of a place alone that has nothing.
-func (b *Backups) DeleteData(ctx context.Context, url string) (gone bool, err error) {
-	_, err = b.run(ctx, "deleting the data of the backup", []string{"fdbbackup", "delete", "-d", url}, backupDeleteLimit)
-	if isMissing(err) {
-		return true, nil
-	}
-	return false, err
 }

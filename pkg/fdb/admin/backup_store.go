@@ -4,18 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// Limits of what goes through all files of a backup.
-const (
-	describeLimit = 90 * time.Second
-	expireLimit   = 3 * time.Minute
-)
+// describeLimit is for what goes through all files of a backup.
+const describeLimit = 90 * time.Second
 
 // missingBackup is how the tools say that nothing is at a place.
 const missingBackup = "Backup does not exist"
@@ -68,22 +64,4 @@ func (b *Backups) Tags(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	return slices.DeleteFunc(strings.Split(string(r.Stdout), "\n"), func(tag string) bool { return tag == "" }), nil
-}
-
-// Expire deletes what a backup has of before a version. The tools refuse where nothing
-// could be restored after it, unless they are forced.
-func (b *Backups) Expire(ctx context.Context, url string, before int64, force bool) error {
-	argv := []string{"fdbbackup", "expire", "-d", url, "--expire-before-version", strconv.FormatInt(before, 10)}
-	if force {
-		argv = append(argv, "--force")
-	}
-	m := mutation{
-		doing: "expiring the backup", succeeded: says("has been deleted."), mustRead: true,
-		inForce: func(ctx context.Context) (bool, error) {
-			d, err := b.Describe(ctx, url)
-			return err == nil && d != nil && d.ExpiredEnd != nil && d.ExpiredEnd.Version >= before, err
-		},
-	}
-	r, err := b.run(ctx, m.doing, argv, expireLimit)
-	return m.conclude(ctx, r, err)
 }

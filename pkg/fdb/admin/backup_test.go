@@ -165,12 +165,12 @@ func TestWhatBackupToolsRefuseIsOneClearError(t *testing.T) {
 func TestNoSecretIsEverAnArgument(t *testing.T) {
 	s := newSite(t)
 	secret := strings.Replace(nightly, "key@", "key:hunter2@", 1)
-	_, deleting := s.backups.DeleteData(t.Context(), secret)
+	_, deleting := s.backups.DeleteData(t.Context(), secret, time.Hour)
 	_, describing := s.backups.Describe(t.Context(), secret)
 	_, listing := s.backups.Found(t.Context(), secret)
 	for what, err := range map[string]error{
 		"describe": describing, "list": listing,
-		"expire":  s.backups.Expire(t.Context(), secret, 1, false),
+		"expire":  s.backups.Expire(t.Context(), secret, 1, false, time.Hour),
 		"start":   s.backups.Start(t.Context(), fdb.BackupStart{URL: secret, Tag: "default"}, seven),
 		"modify":  s.backups.Modify(t.Context(), fdb.BackupChange{URL: secret, Tag: "default"}),
 		"restore": s.backups.StartRestore(t.Context(), fdb.RestoreStart{URL: secret}, unnoted),
@@ -194,7 +194,7 @@ func TestDataOfABackupIsDeletedUntilNothingIsThere(t *testing.T) {
 	}
 	s.Advance(time.Minute)
 	for i, want := range []bool{false, true, true} {
-		if gone, err := s.backups.DeleteData(t.Context(), nightly); err != nil || gone != want {
+		if gone, err := s.backups.DeleteData(t.Context(), nightly, time.Hour); err != nil || gone != want {
 			t.Errorf("round %d: gone %t, %v", i+1, gone, err)
 		}
 	}

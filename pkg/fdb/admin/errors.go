@@ -43,6 +43,9 @@ const (
 	KindNotInForce Kind = "NotInForce"
 	// KindPartial: some targets were not reached; the others were.
 	KindPartial Kind = "Partial"
+	// KindUnfinished: a deletion was cut off. Part of it may be done; the same command goes
+	// on with what is left.
+	KindUnfinished Kind = "Unfinished"
 	// KindBadInput: the arguments make no sense.
 	KindBadInput Kind = "BadInput"
 	// KindUnparsed: the answer was not understood, so nothing is known.

@@ -54,6 +54,11 @@ func (p *PodExec) where() string { return "pod " + p.namespace + "/" + p.pod }
 
 // Run runs a tool to its end.
 func (p *PodExec) Run(ctx context.Context, c Command) (Result, error) {
+	if c.Tied {
+		open, end := io.Pipe() // nothing is ever said, until it ends with the connection
+		defer closePipes(end)
+		c.Stdin = open
+	}
 	var stdout, stderr bytes.Buffer
 	streams := remotecommand.StreamOptions{Stdin: c.Stdin, Stdout: &stdout, Stderr: &stderr}
 	exitCode, err := p.stream(ctx, c, streams, newSignal())

@@ -16,6 +16,9 @@ type Command struct {
 	Stdin io.Reader
 	// Limit is when the tool is killed where it runs.
 	Limit time.Duration
+	// Tied has the tool killed where it runs once nobody waits for its end any more. It has
+	// no input then.
+	Tied bool
 }
 
 // Result is what a tool left behind. A program that is not there ends with exit
@@ -89,9 +92,23 @@ func wrapped(c Command) []string {
 	for _, name := range unsetVariables {
 		argv = append(argv, "-u", name)
 	}
+	if c.Tied {
+		argv = append(argv, "sh", "-c", tie, "sh")
+	}
 	argv = append(argv, "timeout", "-k", seconds(killGrace), seconds(c.Limit))
 	return append(argv, c.Argv...)
 }
+
+// tie runs its arguments, none of which it reads, until they end or its input does: that is
+// when whoever waits for them is gone.
+const tie = `"$@" </dev/null & tool=$!
+exec 3<&0 2>/dev/null
+{ while read -r line; do :; done <&3; kill "$tool"; } >/dev/null &
+watcher=$!
+wait "$tool"
+code=$?
+kill "$watcher"
+exit "$code"`
 
 // seconds is d in whole seconds, rounded up.
 func seconds(d time.Duration) string {

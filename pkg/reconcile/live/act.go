@@ -16,7 +16,7 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 	if err := w.stillOurs(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, actLimit)
+	ctx, cancel := w.during(ctx, a)
 	defer cancel()
 	w.keepQuiet(a) // before it: what became of a failed deletion is not known
 	return notYet(w.carryOut(ctx, a))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +23,7 @@ func (w *BackupWorld) Act(ctx context.Context, a plan.Action) error {
 	if err := w.stillOurs(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, actLimit)
+	ctx, cancel := w.during(ctx, a)
 	defer cancel()
 	switch a := a.(type) { //nolint:gochecksumtype // the rest are for passes over clusters and restores
 	case plan.WriteBackupStatus:
@@ -51,7 +52,8 @@ func (w *BackupWorld) runTools(ctx context.Context, a plan.Action) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.Describe(), err)
 	}
-	switch a := a.(type) { //nolint:gochecksumtype // the rest are for passes over clusters and restores
+	limit := plan.EffectOf(a).AtMost - actLimit // the rest is for looking before and after
+	switch a := a.(type) {                      //nolint:gochecksumtype // the rest are for passes over clusters and restores
 	case plan.StartBackup:
 		return tools.Start(ctx, a.Start, a.Version)
 	case plan.StopBackup:
@@ -64,23 +66,27 @@ func (w *BackupWorld) runTools(ctx context.Context, a plan.Action) error {
 	case plan.ModifyBackup:
 		return tools.Modify(ctx, a.Change)
 	case plan.DeleteBackupData:
-		if err := deleteAll(ctx, tools, a.URL); err != nil {
+		// A plan of this is made without a look at the store.
+		if err := tools.StoreAnswers(ctx, a.URL); err != nil {
+			return err
+		}
+		if err := deleteAll(ctx, tools, a.URL, limit); err != nil {
 			return err
 		}
 		return w.setFinalizer(ctx, false)
 	case plan.ExpireBackup:
-		return tools.Expire(ctx, a.URL, a.Before, a.Force)
+		return tools.Expire(ctx, a.URL, a.Before, a.Force, limit)
 	case plan.ClearBackupData:
-		return deleteAll(ctx, tools, a.URL)
+		return deleteAll(ctx, tools, a.URL, limit)
 	}
 	return fmt.Errorf("%s: that is not for a pass over a backup", a.Describe())
 }
 
 // deleteAll deletes until nothing is there. The tools say that nothing is there only when
 // they find nothing.
-func deleteAll(ctx context.Context, tools *admin.Backups, url string) error {
+func deleteAll(ctx context.Context, tools *admin.Backups, url string, limit time.Duration) error {
 	for range 2 {
-		if gone, err := tools.DeleteData(ctx, url); err != nil || gone {
+		if gone, err := tools.DeleteData(ctx, url, limit); err != nil || gone {
 			return err
 		}
 	}

@@ -22,10 +22,6 @@ import (
 // as unreachable. A database that is down takes up to 19 s to say so.
 const StatusPatience = 60 * time.Second
 
-// actLimit bounds one action. The longest, creating a database with all its
-// read-backs, takes up to 75 s for the command and as long again to be seen.
-const actLimit = 4 * time.Minute
-
 // readDatabase asks for the status document. Only the context's end is an error: a
 // database that cannot be asked is a fact that stages decide on.
 func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (plan.DatabaseFacts, error) {

@@ -206,7 +206,7 @@ func (w *RestoreWorld) Act(ctx context.Context, a plan.Action) error {
 	if err := w.stillOurs(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, actLimit)
+	ctx, cancel := w.during(ctx, a)
 	defer cancel()
 	switch a := a.(type) { //nolint:gochecksumtype // the rest are for passes over clusters and backups
 	case plan.WriteRestoreStatus:

@@ -26,6 +26,10 @@ type Effect struct {
 	// Quiet is for how long after the action no other instance may act: the database does
 	// not show yet what was taken down. Zero when it shows at once.
 	Quiet time.Duration
+	// AtMost is how long the action may last, where that is more than minutes. What ends the
+	// run cuts such an action off, and the same action goes on with what is left. Zero for one
+	// that is finished once it has begun.
+	AtMost time.Duration
 	// Parallel is true when actions of this kind may run at the same time.
 	Parallel bool
 	// Impact is what the action does to a running database.

@@ -225,5 +225,5 @@ func (a DeleteBackupData) Describe() string {
 func (a DeleteBackupData) Subject() string { return a.Backup }
 
 func (DeleteBackupData) effect() Effect {
-	return Effect{Stale: Backup | BackupStatus | Database, Impact: DataLoss}
+	return Effect{Stale: Backup | BackupStatus | Database, Impact: DataLoss, AtMost: deletionAtMost}
 }

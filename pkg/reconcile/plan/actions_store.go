@@ -2,9 +2,14 @@ package plan
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
+
+// deletionAtMost bounds what deletes from a store: files go one by one, thousands in a
+// minute, and a backup can have millions.
+const deletionAtMost = time.Hour
 
 // ExpireBackup deletes what a backup has of before a version.
 type ExpireBackup struct {
@@ -39,7 +44,9 @@ func (a ExpireBackup) Describe() string {
 // Subject implements Action.
 func (a ExpireBackup) Subject() string { return a.Backup }
 
-func (ExpireBackup) effect() Effect { return Effect{Stale: BackupStore | Database, Impact: DataLoss} }
+func (ExpireBackup) effect() Effect {
+	return Effect{Stale: BackupStore | Database, Impact: DataLoss, AtMost: deletionAtMost}
+}
 
 // ClearBackupData deletes all that a backup wrote, and leaves its record.
 type ClearBackupData struct {
@@ -68,5 +75,5 @@ func (a ClearBackupData) Describe() string {
 func (a ClearBackupData) Subject() string { return a.Backup }
 
 func (ClearBackupData) effect() Effect {
-	return Effect{Stale: BackupStore | Database, Impact: DataLoss}
+	return Effect{Stale: BackupStore | Database, Impact: DataLoss, AtMost: deletionAtMost}
 }

@@ -1,0 +1,81 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+func byPlan(path string, command ...string) []string {
+	return append(slices.Clone(command), "--yes", "--confirm", "nightly", "--plan", path, "--reason", "moved")
+}
+
+const isUnfinished = "part of it may be deleted; run the same command again, it goes on with what is left"
+
+// Who ends a deletion is not kept waiting for it, and is told what it leaves.
+func TestADeletionEndsWithWhoEndsIt(t *testing.T) {
+	tests := map[string]struct {
+		cause error
+		args  []string
+		want  int
+		says  string
+	}{
+		"Ctrl-C":  {cause: &InterruptedError{Signal: os.Interrupt}, want: ExitInterrupted, says: "Ctrl-C; "},
+		"SIGTERM": {cause: &InterruptedError{Signal: syscall.SIGTERM}, want: ExitTerminated, says: "signal: terminated; "},
+		"timeout": {cause: errTimeout, args: []string{"--timeout", "2h"}, want: ExitWaiting, says: "--timeout is over"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := stopped(t)
+			path := v.planned("backup", "delete", "nightly")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			v.cut = func(ctx context.Context) (admin.Result, error) {
+				cancel(tt.cause)
+				select {
+				case <-ctx.Done():
+					return admin.Result{}, &admin.TransportError{Started: true, Where: "pod fdb/agent", Err: ctx.Err()}
+				case <-time.After(10 * time.Second):
+					return admin.Result{}, errors.New("it is not told to end")
+				}
+			}
+			code := v.runIn(ctx, append(byPlan(path, "backup", "delete", "nightly"), tt.args...)...)
+			said := v.out.String() + v.err.String()
+			if code != tt.want || !strings.Contains(said, tt.says) || !strings.Contains(said, isUnfinished) {
+				t.Errorf("exit code %d, said %s", code, said)
+			}
+		})
+	}
+}
+
+// What takes long says that it goes on, and how long it may.
+func TestALongActionSaysHowLongItMayTake(t *testing.T) {
+	for name, tt := range map[string]struct {
+		action plan.Action
+		want   string
+	}{
+		"a deletion":        {plan.ClearBackupData{URL: "blobstore://a"}, "still at it for 15s, 1h0m0s at most: delete all data of the backup at blobstore://a"},
+		"an expiry":         {plan.ExpireBackup{URL: "blobstore://a"}, "still at it for 15s, 1h0m0s at most: delete what the backup at blobstore://a"},
+		"a deletion policy": {plan.DeleteBackupData{URL: "blobstore://a"}, "still at it for 15s, 1h0m0s at most: delete all data of the backup at blobstore://a"},
+		"what is short":     {plan.PauseAgents{Pause: true}, "still at it for 15s: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			h := &heartbeat{env: g.environment()}
+			h.report(reconcile.ActionStarted{Action: tt.action})
+			g.world.Tick(15 * time.Second)
+			h.beat()
+			if !strings.HasPrefix(g.err.String(), tt.want) {
+				t.Errorf("said %q", &g.err)
+			}
+		})
+	}
+}
