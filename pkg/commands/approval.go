@@ -21,6 +21,8 @@ type approval struct {
 	// exact are actions by kind and by the words that were shown: a subject alone,
 	// "database", would stand for actions that nobody saw.
 	exact map[string]bool
+	// cuttable are those that can be cut off: of them the rest is approved as well.
+	cuttable []plan.Action
 	// kinds are those whose subjects were not known yet when the plan was shown.
 	kinds map[string]bool
 	// made are what an approved plan creates, in the words of the action.
@@ -50,6 +52,9 @@ func (a *approval) add(v ui.PlanView) {
 		}
 		for _, part := range parts(item.Details) {
 			a.exact[words(part)] = true
+		}
+		if plan.EffectOf(item.Details).AtMost > 0 {
+			a.cuttable = append(a.cuttable, item.Details)
 		}
 	}
 }
@@ -81,7 +86,7 @@ func (a *approval) covers(action plan.Action) bool {
 	kind := plan.KindOf(action)
 	switch {
 	case plan.LosesData(action):
-		return a.named != nil && a.exact[words(action)]
+		return a.named != nil && (a.exact[words(action)] || a.isRest(action))
 	case a.everything, a.kinds[kind]:
 		return true
 	case a.equips(action):
@@ -92,6 +97,11 @@ func (a *approval) covers(action plan.Action) bool {
 	}
 	each := parts(action)
 	return len(each) > 0 && !slices.ContainsFunc(each, func(part plan.Action) bool { return !a.exact[words(part)] })
+}
+
+// isRest reports whether an action is what is left of one that was approved.
+func (a *approval) isRest(action plan.Action) bool {
+	return slices.ContainsFunc(a.cuttable, func(whole plan.Action) bool { return plan.IsRestOf(action, whole) })
 }
 
 // equips reports whether an action gives an object that the approved plan itself creates the
@@ -119,6 +129,9 @@ func (a *approval) addFile(p *ui.ApprovedPlan) {
 	for _, item := range p.Items {
 		a.made[item.Summary] = true
 		a.exact[wordsFor(item.Kind, item.Subject, item.Summary)] = true
+		if whole := item.Cuttable(); whole != nil {
+			a.cuttable = append(a.cuttable, whole)
+		}
 		if deletion, ok := item.Deletion(); ok {
 			for _, part := range parts(deletion) {
 				a.exact[words(part)] = true

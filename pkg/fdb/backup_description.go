@@ -99,3 +99,16 @@ func (d *BackupDescription) Before(version int64) []DescribedSnapshot {
 	}
 	return all
 }
+
+// Newest is the newest version of anything that is there; 0 where nothing has one.
+func (d *BackupDescription) Newest() (newest int64) {
+	for _, end := range []*DescribedVersion{d.ContiguousLogEnd, d.MaxLogEnd} {
+		if end != nil {
+			newest = max(newest, end.Version)
+		}
+	}
+	for _, s := range d.Snapshots {
+		newest = max(newest, s.End.Version)
+	}
+	return newest
+}

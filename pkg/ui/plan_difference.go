@@ -30,9 +30,10 @@ type PlanDifference struct {
 }
 
 // Differences are all things in which the plan that would be made now is another than the
-// approved one.
+// approved one. What is left to do of an approved item is that item.
 func (p *ApprovedPlan) Differences(now PlanView) []PlanDifference {
 	all := p.facts(now)
+	now = p.inItsWords(now)
 	items := p.items(now)
 	if len(items) == 0 && p.Digest != now.Digest {
 		items = []PlanDifference{{differsOrder, "the same actions are wanted in another order"}}
@@ -69,6 +70,23 @@ func availability(o PlanObserved) string {
 	default:
 		return "unavailable"
 	}
+}
+
+// inItsWords is a plan with what is left of an approved item in the words that were approved:
+// what was cut off counts less.
+func (p *ApprovedPlan) inItsWords(now PlanView) PlanView {
+	now.Items = slices.Clone(now.Items)
+	for i, wanted := range now.Items {
+		at := slices.IndexFunc(p.Items, func(approved ApprovedItem) bool {
+			whole := approved.Cuttable()
+			return whole != nil && approved.Step == wanted.Step && plan.IsRestOf(wanted.Details, whole)
+		})
+		if at >= 0 {
+			now.Items[i].Summary = p.Items[at].Summary
+		}
+	}
+	now.Digest = digest(now.essences())
+	return now
 }
 
 // items are the actions that only one of the two has.

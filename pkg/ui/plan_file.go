@@ -84,6 +84,27 @@ func (p *ApprovedPlan) essences() []essence {
 	return essences
 }
 
+// Cuttable is the action of an item that can be cut off and gone on with; nil for others, and
+// where the details are not those of the summary.
+func (i ApprovedItem) Cuttable() plan.Action { //nolint:ireturn // one of two kinds
+	switch i.Kind {
+	case plan.KindOf(plan.ExpireBackup{}):
+		return detailsOf[plan.ExpireBackup](i)
+	case plan.KindOf(plan.ClearBackupData{}):
+		return detailsOf[plan.ClearBackupData](i)
+	default:
+		return nil
+	}
+}
+
+func detailsOf[T plan.Action](i ApprovedItem) plan.Action { //nolint:ireturn // nil is an answer
+	var a T
+	if json.Unmarshal(i.Details, &a) != nil || a.Describe() != i.Summary || a.Subject() != i.Subject {
+		return nil
+	}
+	return a
+}
+
 // Deletion is the action of an item that deletes objects of a process group; ok is false
 // for others, and where the details are not those of the summary.
 func (i ApprovedItem) Deletion() (d plan.DeleteGroupObjects, ok bool) {

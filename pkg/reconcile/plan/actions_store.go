@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// deletionAtMost bounds what deletes from a store: files go one by one, thousands in a
-// minute, and a backup can have millions.
+// deletionAtMost bounds what deletes from a store: files go one by one, and a backup can have
+// very many.
 const deletionAtMost = time.Hour
 
 // ExpireBackup deletes what a backup has of before a version.
@@ -58,6 +58,8 @@ type ClearBackupData struct {
 	// RestorableFrom and RestorableTo are what can be restored before that; nil for nothing.
 	RestorableFrom *int64 `json:"restorableFrom"`
 	RestorableTo   *int64 `json:"restorableTo"`
+	// UpTo is the newest version of anything that is there; 0 where nothing has one.
+	UpTo int64 `json:"upTo"`
 }
 
 // Describe implements Action. It says all that matters: what was approved is known by its
@@ -67,8 +69,8 @@ func (a ClearBackupData) Describe() string {
 	if a.RestorableFrom != nil && a.RestorableTo != nil {
 		lost = fmt.Sprintf("from which versions %d to %d can be restored until then", *a.RestorableFrom, *a.RestorableTo)
 	}
-	return fmt.Sprintf("delete all data of the backup at %s for good: %d snapshots with %d bytes, and the log, %s",
-		fdb.WithoutSecrets(a.URL), a.Snapshots, a.Bytes, lost)
+	return fmt.Sprintf("delete all data of the backup at %s for good: %d snapshots with %d bytes, and the log, up to version %d, %s",
+		fdb.WithoutSecrets(a.URL), a.Snapshots, a.Bytes, a.UpTo, lost)
 }
 
 // Subject implements Action.

@@ -43,6 +43,7 @@ func TestWhateverDiffersInABackupOrARestoreIsSaid(t *testing.T) {
 		"a forced one":          ExpireBackup{Before: 1, Force: true},
 		"a deletion":            ClearBackupData{},
 		"of what is restorable": ClearBackupData{RestorableFrom: new(int64(1)), RestorableTo: new(int64(2))},
+		"of newer data":         ClearBackupData{UpTo: 1},
 		"of another place":      ClearBackupData{URL: "blobstore://a"},
 		"an abort":              AbortRestore{UID: "1"},
 		"an abort of another":   AbortRestore{UID: "2"},

@@ -49,7 +49,7 @@ func clearData(s plan.Snapshot, url string) plan.Decision {
 		return d
 	}
 	there := s.BackupStore.There
-	action := plan.ClearBackupData{Backup: s.Backup.Name, URL: url, Snapshots: len(there.Snapshots), Bytes: bytesOf(there.Snapshots)}
+	action := plan.ClearBackupData{Backup: s.Backup.Name, URL: url, Snapshots: len(there.Snapshots), Bytes: bytesOf(there.Snapshots), UpTo: there.Newest()}
 	if there.MinRestorable != nil && there.MaxRestorable != nil {
 		action.RestorableFrom, action.RestorableTo = &there.MinRestorable.Version, &there.MaxRestorable.Version
 	}

@@ -89,7 +89,7 @@ func TestExpireBackup(t *testing.T) {
 }
 
 func TestClearBackup(t *testing.T) {
-	all := fmt.Sprintf("delete all data of the backup at %s for good: 4 snapshots with 20 bytes, and the log, from which versions %d to %d can be restored until then", nightlyURL, minute, 40*minute)
+	all := fmt.Sprintf("delete all data of the backup at %s for good: 4 snapshots with 20 bytes, and the log, up to version %d, from which versions %d to %d can be restored until then", nightlyURL, 40*minute, minute, 40*minute)
 	over := changed(stored, isStopped)
 	goesThere := func(s *plan.Snapshot) {
 		s.BackupUse.Backups = []fdb.BackupStatus{{Tag: "byhand", URL: nightlyURL}}

@@ -1,0 +1,96 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+)
+
+const placeOfNightly = "blobstore://key@store:443/nightly?bucket=fdb-backups&region=eu"
+
+// halved has the next deletion cut off once the oldest snapshots are gone, as often as told.
+func (v *vault) halved(times int, end func() (admin.Result, error)) {
+	v.t.Helper()
+	snapshots := v.described().Snapshots
+	if len(snapshots) < times+2 {
+		v.t.Fatalf("there are %d snapshots", len(snapshots))
+	}
+	at := 0
+	v.cut = func(context.Context) (admin.Result, error) {
+		at++
+		if at == times {
+			v.cut = nil
+		}
+		v.tool("fdbbackup", "expire", "-d", placeOfNightly, "--expire-before-version", fmt.Sprint(snapshots[at].Begin.Version), "--force")
+		return end()
+	}
+}
+
+func overdue() (admin.Result, error) { return admin.Result{ExitCode: 124}, nil }
+
+// What was approved is what is left of it as well: a second try with the same plan goes on.
+func TestADeletionThatWasCutOffGoesOnWithTheSamePlan(t *testing.T) {
+	v := stopped(t)
+	path := v.planned("backup", "delete", "nightly")
+	v.halved(1, overdue)
+	said := v.must(ExitPartly, isUnfinished, byPlan(path, "backup", "delete", "nightly")...)
+	if strings.Contains(said, "no answer") || !strings.Contains(v.err.String(), "to go on: kubectl fdb backup delete nightly") {
+		t.Errorf("said %s%s", said, &v.err)
+	}
+	if d := v.described(); !*d.Exists {
+		t.Fatal("nothing is left to go on with")
+	}
+	v.must(ExitDone, "nothing is there", byPlan(path, "backup", "delete", "nightly")...)
+	if d := v.described(); *d.Exists {
+		t.Errorf("got %+v", d)
+	}
+}
+
+func TestAnExpiryThatWasCutOffGoesOnWithTheSamePlan(t *testing.T) {
+	v := stopped(t)
+	args := []string{"backup", "expire", "nightly", "--before-version", fmt.Sprint(v.described().Snapshots[3].Begin.Version)}
+	path := v.planned(args...)
+	snapshots := v.described().Snapshots
+	v.cut = func(context.Context) (admin.Result, error) {
+		v.cut = nil
+		v.tool("fdbbackup", "expire", "-d", placeOfNightly, "--expire-before-version", fmt.Sprint(snapshots[1].Begin.Version))
+		return overdue()
+	}
+	v.must(ExitPartly, isUnfinished, byPlan(path, args...)...)
+	v.must(ExitDone, "nothing more is to be deleted", byPlan(path, args...)...)
+	if left := v.described().Snapshots; len(left) != len(snapshots)-3 {
+		t.Errorf("%d of %d snapshots are left", len(left), len(snapshots))
+	}
+}
+
+// What came since was approved by nobody, however much of the rest is gone.
+func TestADeletionOfMoreThanWasApprovedIsRefused(t *testing.T) {
+	v := stopped(t)
+	path := v.planned("backup", "delete", "nightly")
+	v.halved(1, overdue)
+	v.must(ExitPartly, isUnfinished, byPlan(path, "backup", "delete", "nightly")...)
+	v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = "" })
+	v.must(ExitDone, "", "backup", "start", "nightly", "--yes", "--wait")
+	v.must(ExitDone, "", "backup", "stop", "nightly", "--yes", "--wait")
+	v.edit(func(b *v1beta2.FoundationDBBackup) { b.Generation = 1 }) // the spec is as it was, for all a plan tells
+	ran := len(v.deletions())
+	v.must(ExitConflict, "not approved", byPlan(path, "backup", "delete", "nightly")...)
+	if all := v.deletions(); len(all) != ran {
+		t.Errorf("ran %v", all[ran:])
+	}
+}
+
+// With --wait what was cut off is gone on with, on the one yes.
+func TestAWaitGoesOnWithADeletionThatWasCutOff(t *testing.T) {
+	v := stopped(t)
+	v.input = new("nightly\n")
+	v.halved(2, overdue)
+	v.must(ExitDone, "nothing is there", "backup", "delete", "nightly", "--wait")
+	if n := len(v.deletions()); n < 4 {
+		t.Errorf("ran %v", v.deletions())
+	}
+}

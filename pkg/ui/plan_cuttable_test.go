@@ -1,0 +1,38 @@
+package ui
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// The digest of a plan is of its words. Details that say more than these allow nothing.
+func TestDetailsOtherThanTheirWordsAllowNothing(t *testing.T) {
+	deletion := plan.ClearBackupData{Backup: "nightly", URL: "blobstore://a", Snapshots: 2, Bytes: 20, UpTo: 7}
+	more := deletion
+	more.Snapshots = 200
+	expiry := plan.ExpireBackup{Backup: "nightly", URL: "blobstore://a", Before: 7, Snapshots: 2}
+	tests := map[string]struct {
+		words, details plan.Action
+		subject        string
+		want           bool
+	}{
+		"a deletion as it was approved":   {deletion, deletion, "nightly", true},
+		"an expiry as it was approved":    {expiry, expiry, "nightly", true},
+		"details that say more":           {deletion, more, "nightly", false},
+		"another record's":                {deletion, deletion, "other", false},
+		"what is done as a whole":         {plan.PauseAgents{Pause: true}, plan.PauseAgents{Pause: true}, plan.PauseAgents{}.Subject(), false},
+		"words of one, details of others": {deletion, expiry, "nightly", false},
+	}
+	for name, tt := range tests {
+		details, err := json.Marshal(tt.details)
+		if err != nil {
+			t.Fatal(err)
+		}
+		item := ApprovedItem{Kind: plan.KindOf(tt.words), Subject: tt.subject, Summary: tt.words.Describe(), Details: details}
+		if got := item.Cuttable(); (got != nil) != tt.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
