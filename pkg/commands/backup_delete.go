@@ -36,7 +36,11 @@ func newBackupExpire(env *Env) *cobra.Command {
 		Long: `Delete what is old of a backup, for good. --older-than keeps all that it takes to restore any
 version of that last time, and deletes what is older; --before-version deletes what it can of
 before that version, and is refused where nothing could be restored afterwards. The plan says
-how many snapshots go, and what can be restored without them. The backup may go on meanwhile.` + moreThanAYes,
+how many snapshots go, and what can be restored without them. The backup may go on meanwhile.
+
+--older-than counts 1,000,000 versions for a second. Versions jump ahead at every recovery of the
+database, so that a version from before one is younger than it counts: then less time is kept. To
+keep more, give more, or name a version; backup describe shows which there are.` + moreThanAYes,
 		Example: `  # What would go, with the last 30 days to stay restorable?
   kubectl fdb backup expire nightly --older-than 720h --dry-run
 
@@ -51,7 +55,7 @@ how many snapshots go, and what can be restored without them. The backup may go 
 	o.add(cmd, "it is deleted")
 	o.addConfirm(cmd, backupKind)
 	cmd.Flags().Int64Var(&o.before, "before-version", 0, "the first version that stays")
-	cmd.Flags().DurationVar(&o.olderThan, "older-than", 0, "keep what it takes to restore any version of this last time, such as 720h")
+	cmd.Flags().DurationVar(&o.olderThan, "older-than", 0, "keep what it takes to restore any version of this last time, such as 720h; 1,000,000 versions count as a second")
 	cmd.Flags().BoolVar(&o.force, "force", false, "with --before-version, delete it though nothing can be restored afterwards")
 	return cmd
 }
