@@ -220,8 +220,9 @@ func (w *RestoreWorld) Act(ctx context.Context, a plan.Action) error {
 }
 
 // startRestore notes that the restore is about to be started, starts it, and confirms the
-// note once it was seen. Nothing is noted before the database has answered. What was certainly not started is noted as such again. Whatever
-// else goes wrong leaves the note: to look once more is better than to restore twice.
+// note once it was seen. Nothing is noted before the database has answered. What was certainly
+// not started is noted as such again. Whatever else goes wrong leaves the note: to look once
+// more is better than to restore twice.
 func (w *RestoreWorld) startRestore(ctx context.Context, a plan.StartRestore) error {
 	tools, err := w.acting()
 	if err != nil {

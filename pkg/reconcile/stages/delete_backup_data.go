@@ -8,8 +8,9 @@ import (
 )
 
 // deleteData deletes what the backup of a record wrote, where it is proven to be that
-// backup's and nobody else's, and where nothing of the database writes or reads. A place that was mistyped, or edited after the last run, may
-// hold the backup of others, and nothing brings it back.
+// backup's and nobody else's, and where nothing of the database writes or reads. A place that
+// was mistyped, or edited after the last run, may hold the backup of others, and nothing
+// brings it back.
 func deleteData(s plan.Snapshot) plan.Decision {
 	url, err := objects.BackupURL(s.Backup)
 	if err != nil {
