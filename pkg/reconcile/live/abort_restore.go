@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
@@ -38,25 +37,9 @@ func (w *RestoreWorld) acting() (*admin.Backups, error) {
 	return tools, err
 }
 
-// readOtherRestores reads the other records of the namespace. That nobody may read them is
-// a fact.
+// readOtherRestores reads the other records of restores: one may have started what is to end.
 func (w *RestoreWorld) readOtherRestores(ctx context.Context) (plan.OtherRestoreFacts, error) {
-	facts := plan.OtherRestoreFacts{}
-	all, err := listed[v1beta2.FoundationDBRestore](ctx, namespaced{w.Client, w.Name.Namespace}, nil, &v1beta2.FoundationDBRestoreList{})
-	if ctx.Err() != nil {
-		return facts, ctx.Err()
-	}
-	if err != nil {
-		facts.NotRead = err.Error()
-		return facts, nil //nolint:nilerr // what cannot be read is a fact that stages decide on
-	}
-	facts.Read = true
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if all[name].Name != w.Name.Name {
-			facts.All = append(facts.All, *all[name])
-		}
-	}
-	return facts, nil
+	return others[v1beta2.FoundationDBRestore](ctx, w.Client, w.Name, &v1beta2.FoundationDBRestoreList{})
 }
 
 // askDatabase asks for the status document in a pod of agents. Only the context's end is an

@@ -104,25 +104,10 @@ func (w *BackupWorld) letGo() bool {
 	return w.backup != nil && w.backup.DeletionTimestamp != nil && len(w.backup.Finalizers) == 0
 }
 
-// readOtherBackups reads the other records of the namespace: data that is about to be deleted
-// may be theirs, and agents that pause are. That nobody may read them is a fact.
+// readOtherBackups reads the other records of backups: data that is about to be deleted may
+// be theirs, and agents that pause are.
 func (w *BackupWorld) readOtherBackups(ctx context.Context) (plan.OtherBackupFacts, error) {
-	facts := plan.OtherBackupFacts{}
-	all, err := listed[v1beta2.FoundationDBBackup](ctx, namespaced{w.Client, w.Key.Namespace}, nil, &v1beta2.FoundationDBBackupList{})
-	if ctx.Err() != nil {
-		return facts, ctx.Err()
-	}
-	if err != nil {
-		facts.NotRead = err.Error()
-		return facts, nil //nolint:nilerr // what cannot be read is a fact that stages decide on
-	}
-	facts.Read = true
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if all[name].Name != w.Key.Name {
-			facts.All = append(facts.All, *all[name])
-		}
-	}
-	return facts, nil
+	return others[v1beta2.FoundationDBBackup](ctx, w.Client, w.Key, &v1beta2.FoundationDBBackupList{})
 }
 
 func (w *BackupWorld) readAgents(ctx context.Context) (plan.AgentFacts, error) {

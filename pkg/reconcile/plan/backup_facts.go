@@ -68,25 +68,21 @@ type UseFacts struct {
 	NotRead string
 }
 
-// OtherBackupFacts are the other records of backups in the namespace, or the lack of an
-// answer.
-type OtherBackupFacts struct {
+// OtherFacts are the other records of a kind in the namespace, or the lack of an answer.
+type OtherFacts[T any] struct {
 	// Read is false when there is no answer.
 	Read bool
-	All  []v1beta2.FoundationDBBackup
+	// All are in the order of their names.
+	All []T
 	// NotRead says why there is no answer; empty when there is one, or nobody asked.
 	NotRead string
 }
 
-// OtherRestoreFacts are the other records of restores in the namespace, or the lack of an
-// answer. They are read where a restore is about to be ended.
-type OtherRestoreFacts struct {
-	// Read is false when there is no answer.
-	Read bool
-	All  []v1beta2.FoundationDBRestore
-	// NotRead says why there is no answer; empty when there is one, or nobody asked.
-	NotRead string
-}
+// OtherBackupFacts are read with the record of a backup.
+type OtherBackupFacts = OtherFacts[v1beta2.FoundationDBBackup]
+
+// OtherRestoreFacts are read where a restore is about to be ended.
+type OtherRestoreFacts = OtherFacts[v1beta2.FoundationDBRestore]
 
 // SourceFacts are the backup that begins at the place which a restore names. They are empty
 // where there is none, and where nobody could tell: then FoundationDB decides.
