@@ -59,11 +59,11 @@ func (f stepFlags) chosen(steps []plan.Stage) ([]plan.Stage, error) {
 	return steps, nil
 }
 
-// facetsOf are the parts of the world that steps look at.
+// facetsOf are the parts of the world that steps look at, or may.
 func facetsOf(steps []plan.Stage) plan.Facet {
 	var facets plan.Facet
 	for _, s := range steps {
-		facets |= s.Reads
+		facets |= s.Reads | s.More
 	}
 	return facets
 }

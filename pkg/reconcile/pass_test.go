@@ -295,6 +295,36 @@ func TestCtrlCFinishesTheActionAndGivesTheLeaseBack(t *testing.T) {
 	}
 }
 
+// What takes long to ask for is read only where it matters, by what the stage has read, and
+// then before it decides: first, and again under the Lease.
+func TestMoreIsReadOnlyWhereItMatters(t *testing.T) {
+	for fact, want := range map[string][]string{
+		"calm":  {"record"},
+		"storm": {"record", "database", "record", "database"},
+	} {
+		t.Run(fact, func(t *testing.T) {
+			l := &ledger{fact: fact}
+			s := plan.Stage{
+				Name: "One", Reads: plan.Record, More: plan.Database,
+				Matters: func(s plan.Snapshot) bool { return s.Cluster.Status.RunningVersion == "storm" },
+				Decide: func(s plan.Snapshot) plan.Decision {
+					if s.Cluster.Status.RunningVersion != "storm" {
+						return plan.Decision{}
+					}
+					if last := l.observed[len(l.observed)-1]; last != "database" {
+						t.Errorf("it decides after reading %s", last)
+					}
+					return plan.Decision{Actions: []plan.Action{unlocked}}
+				},
+			}
+			run(t, reconcile.Pass{Stages: []plan.Stage{s}, Observer: l, Actor: l})
+			if diff := cmp.Diff(want, l.observed); diff != "" {
+				t.Errorf("read (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // cut is an actor of which the actions end with their context.
 type cut struct{ ledger }
 

@@ -40,7 +40,7 @@ func (p *Pass) previewGates(ctx context.Context) {
 func (p *Pass) provisional(stage plan.Stage) []string {
 	var names []string
 	for _, t := range p.touched {
-		if t.facets&stage.Reads != 0 {
+		if t.facets&stage.Facets(p.snap) != 0 {
 			names = append(names, t.stage)
 		}
 	}

@@ -94,11 +94,13 @@ type Decision struct {
 type Stage struct {
 	// Name is the stage's name in every output, and for --only and --skip.
 	Name string
-	// Reads are the facets that Decide looks at, and no others.
+	// Reads are the facets that Decide always looks at.
 	Reads Facet
-	// More are facets that Decide looks at as well, by what Reads brought: what takes long
-	// to ask for, and matters seldom. Nil for none.
-	More func(Snapshot) Facet
+	// More are facets that Decide looks at as well, where they matter: they take long to ask
+	// for. It looks at no others.
+	More Facet
+	// Matters says whether More does, by what Reads brought. Nil where More is empty.
+	Matters func(Snapshot) bool
 	// Decide is a pure function: it neither changes the snapshot nor looks at
 	// anything but the declared facets, Now and Seed.
 	Decide func(Snapshot) Decision
@@ -106,10 +108,10 @@ type Stage struct {
 
 // Facets are all that Decide looks at, where what Reads brings is known.
 func (s Stage) Facets(known Snapshot) Facet {
-	if s.More == nil {
+	if s.More == 0 || !s.Matters(known) {
 		return s.Reads
 	}
-	return s.Reads | s.More(known)
+	return s.Reads | s.More
 }
 
 // Refused returns the first check that does not hold, and false when all hold.

@@ -13,9 +13,10 @@ import (
 // its data is deleted, then the record may go. While the database cannot be asked the
 // record stays: a backup may still run.
 var carryOutDeletion = plan.Stage{
-	Name:  "CarryOutDeletion",
-	Reads: plan.Backup | plan.BackupStatus,
-	More:  usesThatMatter,
+	Name:    "CarryOutDeletion",
+	Reads:   plan.Backup | plan.BackupStatus,
+	More:    plan.BackupUse,
+	Matters: usesMatter,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		b := s.Backup
 		kept := slices.Contains(b.Finalizers, v1beta2.FinalizerBackup)
@@ -32,14 +33,11 @@ var carryOutDeletion = plan.Stage{
 	},
 }
 
-// usesThatMatter has the database asked who uses stores only where a backup is about to go
-// with its agents or its data: that asks for every tag.
-func usesThatMatter(s plan.Snapshot) plan.Facet {
+// usesMatter has the database asked who uses stores only where a backup is about to go with
+// its agents or its data: that asks for every tag.
+func usesMatter(s plan.Snapshot) bool {
 	kept := slices.Contains(s.Backup.Finalizers, v1beta2.FinalizerBackup)
-	if !kept || s.Backup.DeletionTimestamp == nil || s.BackupStatus.Why() != "" || isRunning(s) {
-		return 0
-	}
-	return plan.BackupUse
+	return kept && s.Backup.DeletionTimestamp != nil && s.BackupStatus.Why() == "" && !isRunning(s)
 }
 
 func finalizer(b *v1beta2.FoundationDBBackup, present bool, why string) plan.Decision {
