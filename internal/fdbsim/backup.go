@@ -53,6 +53,8 @@ type backup struct {
 	rangeBytes   int64
 	snapshotLeft int64 // bytes of the first snapshot that are not written yet
 	snapshot     activeSnapshot
+	// movedAt is the version of the last move to another place, 0 for none.
+	movedAt int64
 	// lastSnapshotEnd is the version of the last complete snapshot, 0 for none.
 	lastSnapshotEnd int64
 	failedAt        time.Time // when the store was last found not to take anything
@@ -113,16 +115,16 @@ func (db *database) retarget(b *backup, url string) {
 		return
 	}
 	end := b.run.logEnd
-	if b.run = db.w.stores.open(url).runOf(b.uid); b.run == nil {
+	if b.run = db.w.stores.open(url).runOf(b.uid); b.run == nil || b.run.logEnd != end { // else nothing was written elsewhere
 		db.takeUp(b)
 		b.run.logBegin, b.run.logEnd = end, end
 	}
-	b.snapshot.split = true
+	b.snapshot.split, b.movedAt = true, db.versionNow()
 }
 
-// runOf is what a backup has written to a container, nil for nothing.
+// runOf is what a backup has written to a container last, nil for nothing.
 func (c *container) runOf(uid string) *backupRun {
-	for _, r := range c.runs {
+	for _, r := range slices.Backward(c.runs) {
 		if r.uid == uid {
 			return r
 		}

@@ -157,8 +157,8 @@ func (db *database) writeLog(b *backup) {
 	for db.versionNow() >= b.run.logEnd+logChunk+lag {
 		b.run.logEnd += logChunk
 	}
-	if _, _, ok := b.run.restorable(); !ok && b.state != backupDifferential {
-		return
+	if b.lastSnapshotEnd == 0 || b.lastSnapshotEnd >= b.run.logEnd {
+		return // what is in which store the database does not ask
 	}
 	b.state = backupDifferential
 	if b.stopAfter {

@@ -11,6 +11,9 @@ type BackupTruth struct {
 	// URL is where it goes, and Active whether it goes on.
 	URL    string
 	Active bool
+	// Restorable says whether its latest version can be restored from there, whatever the
+	// database says: a snapshot is there that began after the last move, with its log.
+	Restorable bool
 }
 
 // Backups are the last backups of all tags that ever had one, by tag.
@@ -20,9 +23,17 @@ func (d *Database) Backups() []BackupTruth {
 	var all []BackupTruth
 	for _, tag := range d.db.tagNames() {
 		b := d.db.backups.tags[tag]
-		all = append(all, BackupTruth{Tag: b.tag, UID: b.uid, URL: b.url, Active: b.active()})
+		all = append(all, BackupTruth{Tag: b.tag, UID: b.uid, URL: b.url, Active: b.active(), Restorable: b.isWhole()})
 	}
 	return all
+}
+
+// isWhole reports whether what a backup wrote to where it goes since it goes there can be
+// restored up to the end of its log.
+func (b *backup) isWhole() bool {
+	return b.run != nil && slices.ContainsFunc(b.run.snapshots, func(s snapshotFile) bool {
+		return s.begin >= max(b.run.logBegin, b.movedAt) && s.end < b.run.logEnd
+	})
 }
 
 // RestoreUIDs are the identities of the last restores of all tags.

@@ -104,6 +104,22 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 			},
 			want: ExitNo, says: "is not this record's own",
 		},
+		"a place that it was moved to": {
+			given: func(v *vault) {
+				runs(v)
+				v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "weekly" })
+				v.must(ExitWaiting, "none was seen to begin yet", "reconcile", "fdbbackup/nightly", "--yes")
+			},
+			want: ExitNo, says: "nothing can be restored from there before a whole snapshot is complete that began after the move",
+		},
+		"a place that somebody moved it to by hand": {
+			given: func(v *vault) {
+				runs(v)
+				v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "weekly" })
+				v.tool("fdbbackup", "modify", "-t", "default", "-d", "blobstore://key@store:443/weekly?bucket=fdb-backups&region=eu")
+			},
+			want: ExitNo, says: "what came before the move is at blobstore://key@store:443/nightly",
+		},
 		"a log that is far behind":       {given: runs, args: []string{"--max-lag", "1s"}, want: ExitNo, says: "more than 1s"},
 		"a limit that nothing can be in": {args: []string{"--max-lag", "0"}, want: ExitUsage, says: "--max-lag is more than 0"},
 		"what is no backup":              {args: []string{"-o", "nonsense"}, want: ExitUsage, says: "nonsense"},

@@ -41,6 +41,14 @@ func TestBackupsAreChecked(t *testing.T) {
 			given: func(v *vault) { runs(v); v.tool("fdbbackup", "pause"); v.world.FDB.Advance(time.Hour); v.unpause() },
 			want:  ExitNo, says: "BACKUP-004",
 		},
+		"a backup that was moved": {
+			given: func(v *vault) {
+				runs(v)
+				v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "weekly" })
+				v.run("reconcile", "fdbbackup/nightly", "--yes")
+			},
+			want: ExitDone, says: "BACKUP-005   warning",
+		},
 		"a secret in its record": {
 			given: func(v *vault) {
 				runs(v)

@@ -143,7 +143,7 @@ func backupPowers() []power {
 	return append(recordPowers(),
 		power{"get", crd, "foundationdbbackups", ""},
 		power{"list", crd, "foundationdbbackups", ""},  // whose agents pause as well, or whose data it may be
-		power{"patch", crd, "foundationdbbackups", ""}, // finalizers, and spec.backupState
+		power{"patch", crd, "foundationdbbackups", ""}, // finalizers, notes of moves, and spec.backupState
 		power{"update", crd, "foundationdbbackups", "status"},
 		power{"get", "apps", "deployments", ""},
 		power{"create", "apps", "deployments", ""},

@@ -43,6 +43,8 @@ func (v *BackupStatusView) judgeAgents(f BackupFacts) {
 	}
 }
 
+// judgeStopped finds nothing wrong with a backup that ended before its move was over: that
+// was told before, and cannot be mended.
 func (v *BackupStatusView) judgeStopped() {
 	if *v.Running {
 		v.problem("it still runs")
@@ -70,25 +72,49 @@ func (v *BackupStatusView) judgeRunning(f BackupFacts) {
 	if len(v.LastErrors) > 0 {
 		v.problem("agents meet errors: %s", strings.Join(v.LastErrors, ", "))
 	}
-	if !*v.Restorable {
+	switch {
+	case v.Move != nil:
+		v.problem("%s", v.Move.Why)
+	case !*v.Restorable:
 		v.problem("nothing can be restored yet: the first snapshot is not complete")
 		return
 	}
-	switch lag, known := v.lag(); {
-	case *v.Paused:
-	case !known:
-		v.problem("the database does not tell how old the newest point is that can be restored, so nobody knows whether that is more than %s", duration.HumanDuration(f.MaxLag))
-	case lag > f.MaxLag:
-		v.problem("the newest point that can be restored is %s old, more than %s", duration.HumanDuration(lag), duration.HumanDuration(f.MaxLag))
+	if words := v.LagWords(f.MaxLag); words != "" && !*v.Paused {
+		v.problem("%s", words)
 	}
 }
 
-// lag is how old the newest restorable point is; false when nobody knows.
+// LagWords say that a backup which can be restored, or was moved, is further behind the
+// database than that, or that nobody knows whether it is; empty where neither is so, and
+// before a first snapshot, when there is nothing to be behind with.
+func (v *BackupStatusView) LagWords(limit time.Duration) string {
+	what := "the newest point that can be restored"
+	if v.Move != nil {
+		what = "the newest change that agents wrote"
+	}
+	switch lag, known := v.lag(); {
+	case known && lag > limit:
+		return fmt.Sprintf("%s is %s old, more than %s", what, duration.HumanDuration(lag), duration.HumanDuration(limit))
+	case !known && v.Restorable != nil && *v.Restorable:
+		return fmt.Sprintf("the database does not tell how old %s is, so nobody knows whether that is more than %s", what, duration.HumanDuration(limit))
+	}
+	return ""
+}
+
+// lag is how old the newest restorable point is, or how far the log of a backup that was
+// moved is behind; false when nobody knows.
 func (v *BackupStatusView) lag() (time.Duration, bool) {
-	if v.LatestRestorable == nil || v.LatestRestorable.AgeSeconds == nil {
+	var age *int64
+	switch {
+	case v.Move != nil:
+		age = v.Move.BehindSeconds
+	case v.LatestRestorable != nil:
+		age = v.LatestRestorable.AgeSeconds
+	}
+	if age == nil {
 		return 0, false
 	}
-	return time.Duration(*v.LatestRestorable.AgeSeconds) * time.Second, true
+	return time.Duration(*age) * time.Second, true
 }
 
 func (v *BackupStatusView) problem(format string, args ...any) {
@@ -115,6 +141,8 @@ func (v *BackupStatusView) restorableWords() string {
 	point := v.LatestRestorable
 	lag, known := v.lag()
 	switch {
+	case v.Move != nil:
+		return "; " + v.Move.Why
 	case point == nil:
 		return ""
 	case !known:

@@ -21,6 +21,46 @@ func restorableBackup(lag *int64) BackupFacts {
 	return f
 }
 
+// movedBackup is a backup that was moved, of which the database says what it said before.
+func movedBackup(lag int64) BackupFacts {
+	f := restorableBackup(&lag)
+	live := f.BackupStatus.Status
+	live.Snapshot = &fdb.BackupSnapshot{Begin: fdb.BackupMoment{Version: 3}}
+	f.Backup.Annotations = map[string]string{plan.AnnotationBackupMove: plan.MoveTo(f.Backup, live, "blobstore://new").Note()}
+	live.URL = "blobstore://new"
+	return f
+}
+
+// The database calls a backup restorable that was moved: that is so of the former place.
+func TestABackupThatWasMovedIsNotCalledRestorable(t *testing.T) {
+	f := movedBackup(20)
+	v := NewBackupStatusView(Metadata{}, f)
+	if *v.Restorable || v.LatestRestorable != nil || v.Move == nil || v.Move.Begun || *v.AsWanted || !strings.Contains(v.Summary, "whatever the database says") {
+		t.Errorf("got %+v", v)
+	}
+	if got := (v.restorableVersion() + " " + v.restorableAge()); got != "no "+nothing {
+		t.Errorf("got %s", got)
+	}
+	if got := BackupTo(f, v1beta2.BackupStateRunning); got.Reached || got.Phase != "moves" || !strings.Contains(got.Note, "after the move") {
+		t.Errorf("got %+v", got)
+	}
+	if v := NewBackupStatusView(Metadata{}, movedBackup(3600)); !strings.Contains(v.Summary, "the newest change that agents wrote is 60m old, more than 10m") {
+		t.Errorf("got %s", v.Summary)
+	}
+	f.BackupStatus.Status.State.Name, f.BackupStatus.Status.State.Running = fdb.BackupCompleted, false
+	if got := BackupTo(f, v1beta2.BackupStateStopped); !got.Reached || !strings.Contains(got.Note, "the backup ended before that") {
+		t.Errorf("got %+v", got)
+	}
+	f.Backup.Spec.BackupState = v1beta2.BackupStateStopped
+	if v := NewBackupStatusView(Metadata{}, f); !strings.Contains(v.Summary, "the backup ended before that") {
+		t.Errorf("got %s", v.Summary)
+	}
+	f.Backup.Spec.BackupMode, f.Backup.Spec.BackupState = new(v1beta2.BackupModeOneTime), ""
+	if f.isComplete() {
+		t.Error("it counts as the one snapshot that was asked for")
+	}
+}
+
 // Unknown is not 0: a limit is kept only by what is known to be within it.
 func TestALagThatNobodyKnowsIsWithinNoLimit(t *testing.T) {
 	tests := map[string]struct {

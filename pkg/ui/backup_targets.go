@@ -29,8 +29,9 @@ func BackupTo(f BackupFacts, state v1beta2.BackupState) Target {
 		t.Note = f.BackupStatus.Why()
 		return t
 	}
+	restorable := f.restorable()
 	if state == v1beta2.BackupStateStopped && !live.State.Running {
-		t.Phase, t.Reached = "stopped", true
+		t.Phase, t.Reached, t.Note = "stopped", true, restorable.Why
 		return t
 	}
 	switch running := live.State.Running; {
@@ -40,14 +41,16 @@ func BackupTo(f BackupFacts, state v1beta2.BackupState) Target {
 		t.Phase, t.Reached = "paused", state == v1beta2.BackupStatePaused
 	case running && len(f.Outstanding) > 0:
 		t.Phase, t.Note = "differs", strings.Join(f.Outstanding, "; ")
-	case running && live.CanBeRestored():
+	case running && restorable.OK:
 		t.Phase, t.Reached = "runs", state == v1beta2.BackupStateRunning
+	case running && restorable.Move != nil:
+		t.Phase, t.Note = "moves", restorable.Why
 	case running:
 		t.Phase, t.Note = "begins", "it cannot be restored before its first snapshot is written"
 	case f.isComplete():
 		t.Phase, t.Reached = BackupComplete, live.AgentsPaused == (state == v1beta2.BackupStatePaused)
 	default:
-		t.Phase = "stopped"
+		t.Phase, t.Note = "stopped", restorable.Why
 	}
 	return t
 }
@@ -59,7 +62,12 @@ const BackupComplete = "complete"
 // its own.
 func (f BackupFacts) isComplete() bool {
 	live := f.BackupStatus.Status
-	return f.Backup.BackupMode() == v1beta2.BackupModeOneTime && f.Own.OK && !live.State.Running && live.CanBeRestored()
+	return f.Backup.BackupMode() == v1beta2.BackupModeOneTime && f.Own.OK && !live.State.Running && f.restorable().OK
+}
+
+// restorable says whether the backup can be restored from where it goes.
+func (f BackupFacts) restorable() plan.Restorability {
+	return plan.CanBeRestored(f.Backup, f.BackupStatus.Status)
 }
 
 // foreignWords say that the backup on the tag is another's.

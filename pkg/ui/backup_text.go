@@ -47,6 +47,9 @@ func (p *page) backup(v BackupStatusView) {
 	p.fact("State", orText(*v.State, "the tag never had a backup"))
 	p.fact("Paused", yesNo(v.Paused))
 	p.fact("Restorable", v.LatestRestorable.words())
+	if v.Move != nil {
+		p.fact("Moved from", orUnknown(v.Move.From))
+	}
 	if s := v.Snapshot; s != nil {
 		p.fact("Last snapshot", s.LastComplete.words())
 		p.fact("Next snapshot", s.words())

@@ -53,15 +53,21 @@ type BackupStatusView struct {
 	State   *string `json:"state"`
 	Running *bool   `json:"running"`
 	// Paused says whether all agents of the database pause, those of other backups too.
-	Paused     *bool `json:"paused"`
+	Paused *bool `json:"paused"`
+	// Restorable says whether something can be restored from where the backup goes. After a
+	// move that is not so before a whole snapshot that began at the new place is complete,
+	// whatever the database calls restorable.
 	Restorable *bool `json:"restorable"`
+	// Move is a move of the backup that is not over; null where there is none, and when
+	// nobody can tell.
+	Move *BackupMoveView `json:"move"`
 	// Own says whether the backup on the tag is this record's own; null when nobody can tell
 	// and when none runs.
 	Own *bool `json:"own"`
 	// Outstanding is what a pass would still do to the backup that runs, or waits for; it is
 	// among the problems.
 	Outstanding []string `json:"-"`
-	// LatestRestorable is null when nothing can be restored, too.
+	// LatestRestorable is null when nothing can be restored from where the backup goes, too.
 	LatestRestorable *BackupMomentView   `json:"latestRestorable"`
 	Snapshot         *BackupSnapshotView `json:"snapshot"`
 	// LastErrors are what agents met lately. They are asked for only where the backup runs and
@@ -73,6 +79,20 @@ type BackupStatusView struct {
 	// Recorded is what the last pass wrote into the status of the record; null when none
 	// did.
 	Recorded *BackupRecordView `json:"recorded"`
+}
+
+// BackupMoveView is a move of a backup to another place that is not over.
+type BackupMoveView struct {
+	// From is where it went before; empty where nobody knows. What was to be restored before
+	// the move is there.
+	From string `json:"from"`
+	// Why says what it waits for.
+	Why string `json:"why"`
+	// Begun says whether a snapshot is known to have begun after the move.
+	Begun bool `json:"begun"`
+	// BehindSeconds is how far agents are behind the database with the log; null when the
+	// database does not tell.
+	BehindSeconds *int64 `json:"behindSeconds"`
 }
 
 // BackupMomentView is a version of the database, and how long ago it was.
@@ -131,7 +151,7 @@ func NewBackupStatusView(m Metadata, f BackupFacts) BackupStatusView {
 		URL: f.URL, NoAnswer: f.BackupStatus.Why(), Agents: f.agents(), Recorded: recordedBackup(b),
 	}
 	if live != nil {
-		v.tell(live)
+		v.tell(live, f.restorable())
 		v.LastErrors = f.BackupStatus.Errors
 	}
 	if live != nil && live.State.Running {
@@ -147,14 +167,14 @@ func wantedState(b *v1beta2.FoundationDBBackup) string {
 }
 
 // tell takes over what the database says.
-func (v *BackupStatusView) tell(live *fdb.BackupStatus) {
+func (v *BackupStatusView) tell(live *fdb.BackupStatus, restorable plan.Restorability) {
 	v.State, v.Running, v.Paused = new(live.State.Name), new(live.State.Running), new(live.AgentsPaused)
-	v.Restorable = new(live.CanBeRestored())
+	v.Restorable, v.Move = new(restorable.OK), moveView(restorable, live)
 	v.LogBytes, v.RangeBytes = live.LogBytes, live.RangeBytes
 	if live.URL != "" {
 		v.URL = fdb.WithoutSecrets(live.URL)
 	}
-	if point := live.LatestRestorable; point != nil {
+	if point := live.LatestRestorable; point != nil && v.Move == nil {
 		v.LatestRestorable = &BackupMomentView{Version: point.Version, AgeSeconds: point.LagSeconds}
 	}
 	if live.SnapshotSeconds == nil && live.Snapshot == nil {
@@ -168,7 +188,7 @@ func (v *BackupStatusView) tell(live *fdb.BackupStatus) {
 		}
 	}
 	if end := live.LatestSnapshotEnd; end != nil {
-		v.Snapshot.LastComplete = &BackupMomentView{Version: end.Version, AgeSeconds: v.ageOf(end.Version)}
+		v.Snapshot.LastComplete = &BackupMomentView{Version: end.Version, AgeSeconds: ageOf(end.Version, live.LatestRestorable)}
 	}
 }
 
@@ -177,11 +197,23 @@ const versionsPerSecond = 1_000_000
 
 // ageOf counts from the restorable point, whose age the database tells: its estimates of
 // when a version was can lie in the future.
-func (v *BackupStatusView) ageOf(version int64) *int64 {
-	if v.LatestRestorable == nil || v.LatestRestorable.AgeSeconds == nil {
+func ageOf(version int64, point *fdb.BackupMoment) *int64 {
+	if point == nil || point.LagSeconds == nil {
 		return nil
 	}
-	return new(*v.LatestRestorable.AgeSeconds + max(0, v.LatestRestorable.Version-version)/versionsPerSecond)
+	return new(*point.LagSeconds + max(0, point.Version-version)/versionsPerSecond)
+}
+
+// moveView is nil for a backup that is not known to have moved.
+func moveView(r plan.Restorability, live *fdb.BackupStatus) *BackupMoveView {
+	if r.Move == nil {
+		return nil
+	}
+	v := &BackupMoveView{From: r.Move.From, Why: r.Why, Begun: r.Move.First != nil}
+	if point := live.LatestRestorable; point != nil {
+		v.BehindSeconds = point.LagSeconds
+	}
+	return v
 }
 
 func (f BackupFacts) agents() BackupAgentsView {

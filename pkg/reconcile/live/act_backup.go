@@ -64,6 +64,11 @@ func (w *BackupWorld) runTools(ctx context.Context, a plan.Action) error {
 	case plan.PauseAgents:
 		return tools.SetPaused(ctx, a.Pause, a.Tag)
 	case plan.ModifyBackup:
+		if a.Move != nil { // first: what was moved and not noted would count as restorable
+			if err := w.noteMove(ctx, a.Move.Note()); err != nil {
+				return err
+			}
+		}
 		return tools.Modify(ctx, a.Change)
 	case plan.DeleteBackupData:
 		// A plan of this is made without a look at the store.
@@ -93,15 +98,50 @@ func deleteAll(ctx context.Context, tools *admin.Backups, url string, limit time
 	return errors.New("deleting the data of the backup: it was deleted, and is still there")
 }
 
+// writeBackupStatus notes a move before the status is written, which has the new place, and
+// takes the note away after it: whenever it is kept from going on, more is noted than is so.
 func (w *BackupWorld) writeBackupStatus(ctx context.Context, a plan.WriteBackupStatus) error {
 	if w.backup == nil {
 		return errors.New("writing a record that was never read")
+	}
+	if a.Move != "" {
+		if err := w.noteMove(ctx, a.Move); err != nil {
+			return err
+		}
 	}
 	edited := a.Apply(plan.Snapshot{Backup: w.backup.DeepCopy()}).Backup
 	if err := w.Client.Status().Update(ctx, edited, client.FieldOwner(FieldManager)); err != nil {
 		return fmt.Errorf("writing the status of %s %s: %w", kindBackup, w.backup.Name, err)
 	}
+	edited.Annotations = w.backup.Annotations // a status has none
 	w.backup = edited
+	return w.noteMove(ctx, a.Move)
+}
+
+// noteMove patches what the record says of a move of its backup; empty for nothing.
+func (w *BackupWorld) noteMove(ctx context.Context, note string) error {
+	if w.backup == nil {
+		return errors.New("writing a record that was never read")
+	}
+	if w.backup.Annotations[plan.AnnotationBackupMove] == note {
+		return nil
+	}
+	var value any // nil takes it away
+	if note != "" {
+		value = note
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{plan.AnnotationBackupMove: value}}})
+	if err != nil {
+		return err
+	}
+	changed := w.backup.DeepCopy()
+	if err := w.Client.Patch(ctx, changed, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("noting the move of %s %s: %w", kindBackup, w.backup.Name, err)
+	}
+	if changed.Annotations[plan.AnnotationBackupMove] != note {
+		return fmt.Errorf("noting the move of %s %s: the API server said so, and the note is another one", kindBackup, w.backup.Name)
+	}
+	w.backup = changed
 	return nil
 }
 

@@ -68,6 +68,13 @@ func TestEveryInvariantOfBackupsCanFail(t *testing.T) {
 				}}
 			}},
 		},
+		"a plugin takes the database's word after a move": {
+			neverPraised,
+			[]backupStep{quiet, quiet, happens(func(h *backupHistory) {
+				h.edit("nightly", func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.BackupName = "nightly-b" })
+			}), quiet, quiet},
+			wrongBackup{world: func(_ *backupHistory, w worldOfBackups) worldOfBackups { return believing{w} }},
+		},
 		"a plugin starts no backup": {
 			comesToRest,
 			[]backupStep{quiet},
@@ -154,6 +161,17 @@ func raw(h *backupHistory, w worldOfBackups) worldOfBackups { //nolint:ireturn /
 // run runs a program as a pass does, whatever comes of it.
 func (h *backupHistory) run(argv ...string) {
 	_, _ = historyTransport{h}.Run(h.t.Context(), admin.Command{Argv: argv, Limit: time.Minute})
+}
+
+// believing records what the database says, wherever the backup goes.
+type believing struct{ worldOfBackups }
+
+// Act implements reconcile.Actor.
+func (w believing) Act(ctx context.Context, a plan.Action) error {
+	if written, ok := a.(plan.WriteBackupStatus); ok && written.Move != "" {
+		written.Status.BackupDetails.Restorable, a = true, written
+	}
+	return w.worldOfBackups.Act(ctx, a)
 }
 
 // forgetful reads restores without what was recorded of them.

@@ -179,6 +179,7 @@ func (h *backupHistory) pass(name string, w worldOfBackups, all []plan.Stage) (a
 	h.said.Write(text.Bytes())
 	h.tell("# %s at %s: %s\n%s", name, h.world.Clock.Now().Format("15:04:05"), done.Outcome, text.String())
 	h.checkSecrets()
+	h.judgeRecord(name)
 	return done.Acted, open
 }
 

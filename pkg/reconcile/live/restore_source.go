@@ -29,7 +29,10 @@ func (w *RestoreWorld) readSource(ctx context.Context) (plan.SourceFacts, error)
 			continue
 		}
 		facts := plan.SourceFacts{Backup: b.Name}
-		facts.Status, _ = tools.Status(ctx, string(b.Tag())) // none is not known
+		if facts.Status, _ = tools.Status(ctx, string(b.Tag())); facts.Status == nil {
+			continue // what nobody tells is not known
+		}
+		facts.Restorable = plan.CanBeRestored(b, facts.Status)
 		if facts.Begins(url) {
 			facts.There, _ = tools.Describe(ctx, url)
 			return facts, ctx.Err()

@@ -24,10 +24,20 @@ func TestABackupStarts(t *testing.T) {
 }
 
 func TestABackupGetsAnotherPeriodAndPlace(t *testing.T) {
-	st := newBackupStory(t).running()
+	st := newBackupStory(t)
+	st.change(func(b *v1beta2.FoundationDBBackup) { b.Spec.SnapshotPeriodSeconds = new(600) })
+	st.running()
 	st.asks("the spec asks for a snapshot every hour", func(b *v1beta2.FoundationDBBackupSpec) { b.SnapshotPeriodSeconds = new(3600) })
 	st.backupPasses(30 * time.Second)
 	st.asks("the spec asks for another place", func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.BackupName = "hourly" })
+	st.pass(st.backup, stages.Backup())
+	st.elapse(30 * time.Second)
+	st.pass(st.backup, stages.Backup())
+	st.tell("the snapshot that was being made is complete, in two places, and the next one begins")
+	st.elapse(10 * time.Minute)
+	st.pass(st.backup, stages.Backup())
+	st.tell("that one is complete as well")
+	st.elapse(time.Hour)
 	st.backupPasses(30 * time.Second)
 	st.ends()
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -17,6 +18,8 @@ type WriteBackupStatus struct {
 	// Changes says in words what differs from the status that is there.
 	Changes []string                         `json:"changes"`
 	Status  v1beta2.FoundationDBBackupStatus `json:"-"`
+	// Move is what is noted beside it of a move of the backup; empty for nothing.
+	Move string `json:"-"`
 }
 
 // Describe implements Action.
@@ -33,7 +36,17 @@ func (WriteBackupStatus) effect() Effect { return Effect{Stale: Backup, Impact: 
 func (a WriteBackupStatus) Apply(s Snapshot) Snapshot {
 	s.Backup = s.Backup.DeepCopy()
 	a.Status.DeepCopyInto(&s.Backup.Status)
+	noteMove(s.Backup, a.Move)
 	return s
+}
+
+// noteMove has a record say what is noted of a move of its backup; empty for nothing.
+func noteMove(b *v1beta2.FoundationDBBackup, note string) {
+	if note == "" {
+		delete(b.Annotations, AnnotationBackupMove)
+		return
+	}
+	metav1.SetMetaDataAnnotation(&b.ObjectMeta, AnnotationBackupMove, note)
 }
 
 // SetBackupFinalizer adds the finalizer that keeps a backup's record until its deletion
@@ -152,14 +165,20 @@ func tagSubject(tag string) string { return "backup tag " + tag }
 // StopBackup ends a backup.
 type StopBackup struct {
 	Tag string `json:"tag"`
-	// Abort ends it as it is. Without, it ends once it is restorable.
+	// Abort ends it as it is. Without, it ends once the database calls it restorable.
 	Abort bool `json:"abort"`
+	// NotRestorable says why nothing can be restored from where it goes although the database
+	// says so; empty where that is not known of it.
+	NotRestorable string `json:"notRestorable,omitempty"`
 }
 
 // Describe implements Action.
 func (a StopBackup) Describe() string {
 	if a.Abort {
 		return "abort the backup on tag " + a.Tag
+	}
+	if a.NotRestorable != "" {
+		return "end the backup on tag " + a.Tag + " before anything can be restored from where it goes: " + a.NotRestorable
 	}
 	return "end the backup on tag " + a.Tag + " once it is restorable"
 }
@@ -192,6 +211,8 @@ func (PauseAgents) effect() Effect { return Effect{Stale: BackupStatus, Impact: 
 // ModifyBackup changes the snapshot period or the place of a running backup.
 type ModifyBackup struct {
 	Change fdb.BackupChange `json:"change"`
+	// Move is what is noted on the record before the backup is moved; nil where it stays.
+	Move *BackupMove `json:"-"`
 }
 
 // Describe implements Action.

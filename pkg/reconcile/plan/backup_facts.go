@@ -90,13 +90,15 @@ type SourceFacts struct {
 	// Backup names its record; Status is what the database says of its tag.
 	Backup string
 	Status *fdb.BackupStatus
+	// Restorable says whether the backup can be restored from where it goes.
+	Restorable Restorability
 	// There is what is at the place by now; nil for nothing, and where nobody could tell.
 	There *fdb.BackupDescription
 }
 
 // Begins reports whether the backup runs to a place, and is not restorable yet.
 func (f SourceFacts) Begins(url string) bool {
-	return f.Status != nil && f.Status.State.Running && !f.Status.CanBeRestored() && fdb.SameBackupURL(f.Status.URL, url)
+	return f.Status != nil && f.Status.State.Running && !f.Restorable.OK && fdb.SameBackupURL(f.Status.URL, url)
 }
 
 // RestoreFacts are the answer, or the lack of one, to a question about restores.

@@ -30,6 +30,10 @@ func Backup() []plan.Stage {
 // restorable.
 const backupDelay = 10 * time.Second
 
+// moveDelay is how long to wait for the next look at a backup that was moved: snapshots take
+// hours or days.
+const moveDelay = time.Minute
+
 // managed is a stage for backups that are looked after, on an answer of the database:
 // without one nothing is known, so nothing is done. Records that are being deleted are
 // left to carryOutDeletion.
@@ -54,10 +58,15 @@ func managed(name string, decide func(plan.Snapshot) plan.Decision) plan.Stage {
 // only what was recorded of it. Another's snapshot on the tag is none of the record's own.
 func shouldRun(s plan.Snapshot) bool {
 	b := s.Backup
-	if b.BackupMode() == v1beta2.BackupModeOneTime && s.BackupStatus.Status.CanBeRestored() && !isForeign(s) {
+	if b.BackupMode() == v1beta2.BackupModeOneTime && restorable(s).OK && !isForeign(s) {
 		return false
 	}
 	return b.ShouldRun()
+}
+
+// restorable says whether the backup can be restored from where it goes.
+func restorable(s plan.Snapshot) plan.Restorability {
+	return plan.CanBeRestored(s.Backup, s.BackupStatus.Status)
 }
 
 func isRunning(s plan.Snapshot) bool { return s.BackupStatus.Status.State.Running }

@@ -87,6 +87,29 @@ func toAnotherPlace(s *plan.Snapshot) {
 	s.BackupStatus.Status.URL = "blobstore://key@store:443/other?bucket=b"
 }
 
+// wasMoved is a backup after its move to where its record asks for, of which the database
+// says what it said before.
+func wasMoved(s *plan.Snapshot) {
+	const former = "blobstore://key@store:443/former?bucket=b"
+	live := s.BackupStatus.Status
+	live.LatestSnapshotEnd, live.LatestRestorable = &fdb.BackupMoment{Version: 1_000}, &fdb.BackupMoment{Version: 1_600}
+	live.Snapshot = &fdb.BackupSnapshot{Begin: fdb.BackupMoment{Version: 1_001}}
+	live.URL, s.Backup.Status.BackupDetails.URL = former, former
+	note := plan.MoveTo(s.Backup, live, nightlyURL).Note()
+	live.URL, s.Backup.Status.BackupDetails.URL = nightlyURL, nightlyURL
+	s.Backup.Annotations = map[string]string{plan.AnnotationBackupMove: note}
+	s.Backup.Annotations[plan.AnnotationBackupMove] = plan.NoteOfMove(s.Backup, live)
+}
+
+// moveIsOver is a move after which two snapshots were completed, with a pass between them.
+func moveIsOver(s *plan.Snapshot) {
+	wasMoved(s)
+	live := s.BackupStatus.Status
+	live.LatestSnapshotEnd.Version, live.Snapshot.Begin.Version, live.LatestRestorable.Version = 2_000, 2_001, 2_600
+	s.Backup.Annotations[plan.AnnotationBackupMove] = plan.NoteOfMove(s.Backup, live)
+	live.LatestSnapshotEnd.Version, live.Snapshot.Begin.Version, live.LatestRestorable.Version = 3_000, 3_001, 3_600
+}
+
 // toAnotherTag is what the database says of a tag that has no backup, which the spec names now.
 func toAnotherTag(s *plan.Snapshot) {
 	s.Backup.Spec.Tag = new(v1beta2.BackupTag("weekly"))
@@ -199,11 +222,19 @@ func TestStartBackup(t *testing.T) {
 func TestStopBackup(t *testing.T) {
 	stopped := state(v1beta2.BackupStateStopped)
 	checkBackup(t, stopBackup, map[string]backupRow{
-		"leaves a backup alone that should run":   {given: same},
-		"ends one that should not":                {given: stopped, does: []string{"end the backup on tag default once it is restorable"}},
-		"does nothing once it has ended":          {given: changed(stopped, hasFinished)},
-		"says nothing twice":                      {given: changed(stopped, func(s *plan.Snapshot) { s.BackupStatus.Status.StopAfterSnapshot = new(true) }), holds: "ends once it is restorable"},
-		"never ends the backup of another record": {given: changed(stopped, toAnotherPlace), holds: "neither asks for nor has seen", human: true},
+		"leaves a backup alone that should run": {given: same},
+		"ends one that should not":              {given: stopped, does: []string{"end the backup on tag default once it is restorable"}},
+		"does nothing once it has ended":        {given: changed(stopped, hasFinished)},
+		"says nothing twice":                    {given: changed(stopped, func(s *plan.Snapshot) { s.BackupStatus.Status.StopAfterSnapshot = new(true) }), holds: "ends once it is restorable"},
+		"says that nothing can be restored after a move": {given: changed(stopped, wasMoved), does: []string{
+			"end the backup on tag default before anything can be restored from where it goes: it was moved to " + nightlyURL +
+				", and nothing can be restored from there before a whole snapshot is complete that began after the move, whatever the database says; " +
+				"none was seen to begin yet; what came before the move is at blobstore://key@store:443/former?bucket=b",
+		}},
+		"ends one whose move is over":                {given: changed(stopped, moveIsOver), does: []string{"end the backup on tag default once it is restorable"}},
+		"waits for the only snapshot after a move":   {given: changed(oneTime, wasMoved, func(s *plan.Snapshot) { s.Backup.Status.BackupDetails.Restorable = false })},
+		"ends a move that has the snapshot it is to": {given: changed(oneTime, moveIsOver), does: []string{"end the backup on tag default once it is restorable"}},
+		"never ends the backup of another record":    {given: changed(stopped, toAnotherPlace), holds: "neither asks for nor has seen", human: true},
 		"ends one at its last place": {given: changed(stopped, toAnotherPlace, func(s *plan.Snapshot) {
 			s.Backup.Status.BackupDetails.URL = s.BackupStatus.Status.URL
 		}), does: []string{"end the backup on tag default once it is restorable"}},
@@ -259,7 +290,7 @@ func TestModifyBackup(t *testing.T) {
 	checkBackup(t, modifyBackup, map[string]backupRow{
 		"leaves a backup alone that is as wanted":  {given: same},
 		"changes the period":                       {given: hourly, does: []string{"change the backup on tag default: a snapshot every 1h0m0s"}},
-		"moves it":                                 {given: moved, does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to " + there + ", not encrypted; from there nothing can be restored before the next whole snapshot is complete"}, holds: "a whole snapshot that began after the move"},
+		"moves it":                                 {given: moved, does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to " + there + ", not encrypted; from there nothing can be restored before the next whole snapshot is complete"}, holds: "a whole snapshot is complete that began after the move"},
 		"leaves one snapshot alone":                {given: changed(hourly, oneTime)},
 		"leaves one alone that ended":              {given: changed(moved, hasFinished)},
 		"waits until an agent has taken it up":     {given: changed(hourly, func(s *plan.Snapshot) { s.BackupStatus.Status.SnapshotSeconds = nil })},
@@ -414,7 +445,17 @@ func TestUpdateBackupStatus(t *testing.T) {
 		"says what keeps it from being written": {given: changed(beginning, func(s *plan.Snapshot) {
 			s.BackupStatus.Errors = []string{"'Platform error'"}
 		}), does: []string{"record what was observed: restorable: false"}, holds: "agents meet errors: 'Platform error'"},
-		"waits for the only snapshot":           {given: changed(beginning, oneTime), does: []string{"record what was observed: restorable: false"}, holds: "before its first snapshot is written"},
+		"waits for the only snapshot":       {given: changed(beginning, oneTime), does: []string{"record what was observed: restorable: false"}, holds: "before its first snapshot is written"},
+		"waits for a snapshot after a move": {given: wasMoved, does: []string{"record what was observed: restorable: false"}, holds: "none was seen to begin yet"},
+		"notes how far a move is": {given: changed(wasMoved, func(s *plan.Snapshot) {
+			s.BackupStatus.Status.Snapshot.Begin.Version = 2_001
+		}), does: []string{"record what was observed: restorable: false; how far its move is"}, holds: "that one is being made"},
+		"notes a move that nobody noted": {given: changed(wasMoved, func(s *plan.Snapshot) {
+			s.Backup.Annotations, s.Backup.Status.BackupDetails.URL = nil, "blobstore://key@store:443/former?bucket=b"
+		}), does: []string{"record what was observed: restorable: false; it goes to " + nightlyURL + "; how far its move is"}, holds: "what came before the move is at blobstore://key@store:443/former"},
+		"forgets a move that is over":           {given: moveIsOver, does: []string{"record what was observed: its move is over"}},
+		"forgets no move on nobody's word":      {given: changed(wasMoved, unasked), holds: "what the database last said"},
+		"forgets no move beside another's":      {given: changed(wasMoved, toAnotherPlace, func(s *plan.Snapshot) { s.BackupStatus.Status.UID = "2" }), does: []string{"record what was observed: running: false; a snapshot every 0 s"}, holds: "neither asks for", human: true},
 		"waits for no snapshot while it pauses": {given: changed(beginning, state(v1beta2.BackupStatePaused)), does: []string{"record what was observed: restorable: false"}},
 		"waits for no snapshot of an unmanaged": {given: changed(beginning, unmanaged), does: []string{"record what was observed: restorable: false"}},
 		"leaves a record alone that goes":       {given: changed(deleting, func(s *plan.Snapshot) { s.Backup.Status = v1beta2.FoundationDBBackupStatus{} })},

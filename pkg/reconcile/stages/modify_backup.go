@@ -23,6 +23,7 @@ var modifyBackup = managed("ModifyBackup", func(s plan.Snapshot) plan.Decision {
 		return contradiction(err)
 	}
 	change := fdb.BackupChange{Tag: start.Tag, Period: start.Period}
+	var move *plan.BackupMove
 	d := plan.Decision{Why: differsWords(s), Checks: []plan.Check{own}}
 	if !fdb.SameBackupURL(s.BackupStatus.Status.URL, start.URL) {
 		change.URL, change.EncryptionKeyFile = start.URL, start.EncryptionKeyFile
@@ -31,15 +32,16 @@ var modifyBackup = managed("ModifyBackup", func(s plan.Snapshot) plan.Decision {
 			return notFree(free)
 		}
 		d.Checks = append(d.Checks, free)
-		d.Hold = &plan.Hold{Reason: movedWords, RetryAfter: backupDelay}
+		d.Hold = &plan.Hold{Reason: movedWords, RetryAfter: moveDelay}
+		move = new(plan.MoveTo(s.Backup, s.BackupStatus.Status, start.URL))
 	}
-	d.Actions = []plan.Action{plan.ModifyBackup{Change: change}}
+	d.Actions = []plan.Action{plan.ModifyBackup{Change: change, Move: move}}
 	return d
 })
 
 // movedWords say what the database does not: after a move it goes on telling the newest
 // restorable point of the former place.
-const movedWords = "from the new place nothing can be restored before a whole snapshot that began after the move is complete, whatever the database calls restorable"
+const movedWords = "nothing can be restored from the new place before a whole snapshot is complete that began after the move, whatever the database says"
 
 // needsModification is false while no agent has taken the backup up: the database does
 // not tell its period then.

@@ -86,7 +86,10 @@ func TestStartRestore(t *testing.T) {
 		"restores a version that somebody knows": {given: changed(fromABeginning, restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BackupVersion = new(uint64(42)) })), does: []string{strings.Replace(start, "the latest version there is", "version 42", 1)}},
 		"restores what was there before":         {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.There = &fdb.BackupDescription{Restorable: true} }), does: []string{start}},
 		"waits while there is only a part":       {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.There = &fdb.BackupDescription{} }), holds: "first snapshot"},
-		"waits for no backup that is restorable": {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Status.Restorable = new(true) }), does: []string{start}},
+		"waits for the first snapshot after a move": {given: changed(fromABeginning, func(s *plan.Snapshot) {
+			s.RestoreSource.Status.Restorable, s.RestoreSource.Restorable.Why = new(true), "it was moved"
+		}), holds: "FoundationDBBackup nightly writes to the place to restore from: it was moved"},
+		"waits for no backup that is restorable": {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Restorable.OK = true }), does: []string{start}},
 		"waits for no backup that has ended":     {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Status.State.Running = false }), does: []string{start}},
 		"waits for no backup to another place":   {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Status.URL = "blobstore://key@store:443/other?bucket=b" }), does: []string{start}},
 		"leaves a record alone that goes":        {given: func(s *plan.Snapshot) { s.Restore.DeletionTimestamp = &metav1.Time{Time: noon} }},

@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -35,7 +36,8 @@ var startRestore = plan.Stage{
 			return contradiction(err)
 		}
 		if latestIsToCome(s, start) {
-			return plan.Wait(restoreDelay, "FoundationDBBackup "+s.RestoreSource.Backup+" writes to the place to restore from, and nothing there can be restored before its first snapshot is written")
+			return plan.Wait(restoreDelay, "FoundationDBBackup "+s.RestoreSource.Backup+" writes to the place to restore from: "+
+				cmp.Or(s.RestoreSource.Restorable.Why, "nothing there can be restored before its first snapshot is written"))
 		}
 		return plan.Decision{
 			Why: "it was never started", Checks: []plan.Check{alone},

@@ -4,8 +4,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// stopBackup ends a backup that should not run any more. It ends once it is restorable:
-// what was written so far stays of use.
+// stopBackup ends a backup that should not run any more. It ends once the database calls it
+// restorable: what was written so far stays of use. That is at once after a move, and the plan
+// says that nothing can be restored from the new place then.
 var stopBackup = managed("StopBackup", func(s plan.Snapshot) plan.Decision {
 	if !needsStop(s) {
 		return plan.Decision{}
@@ -19,7 +20,7 @@ var stopBackup = managed("StopBackup", func(s plan.Snapshot) plan.Decision {
 	}
 	return plan.Decision{
 		Why: "it should not run any more", Checks: []plan.Check{own},
-		Actions: []plan.Action{plan.StopBackup{Tag: string(s.Backup.Tag())}},
+		Actions: []plan.Action{plan.StopBackup{Tag: string(s.Backup.Tag()), NotRestorable: restorable(s).Why}},
 	}
 })
 

@@ -37,10 +37,11 @@ var updateBackupStatus = plan.Stage{
 			return contradiction(err)
 		}
 		var d plan.Decision
-		if !reflect.DeepEqual(fresh, s.Backup.Status) {
+		note := noteOfMove(s)
+		if !reflect.DeepEqual(fresh, s.Backup.Status) || note != s.Backup.Annotations[plan.AnnotationBackupMove] {
 			d.Why = "it differs from what was recorded before"
 			d.Actions = []plan.Action{plan.WriteBackupStatus{
-				Backup: s.Backup.Name, Changes: backupChanges(s.Backup.Status, fresh), Status: fresh,
+				Backup: s.Backup.Name, Changes: backupChanges(s, fresh, note), Status: fresh, Move: note,
 			}}
 		}
 		why := s.BackupStatus.Why()
@@ -60,16 +61,20 @@ var updateBackupStatus = plan.Stage{
 // One that is paused gets no further, and one that is to end is waited for by StopBackup.
 func begins(s plan.Snapshot) bool {
 	return s.Backup.IsManaged() && orRunning(s.Backup.Spec.BackupState) == v1beta2.BackupStateRunning &&
-		isRunning(s) && !s.BackupStatus.Status.CanBeRestored()
+		isRunning(s) && !restorable(s).OK
 }
 
-// firstSnapshotHold waits for the first snapshot, and says what keeps agents from writing it.
+// firstSnapshotHold waits for the first snapshot, or the first after a move, and says what
+// keeps agents from writing it.
 func firstSnapshotHold(s plan.Snapshot) *plan.Hold {
-	reason := notRestorableYet
+	reason, delay := notRestorableYet, backupDelay
+	if r := restorable(s); r.Move != nil {
+		reason, delay = r.Why, moveDelay
+	}
 	if met := s.BackupStatus.Errors; len(met) > 0 {
 		reason += "; agents meet errors: " + strings.Join(met, ", ")
 	}
-	return &plan.Hold{Reason: reason, RetryAfter: backupDelay}
+	return &plan.Hold{Reason: reason, RetryAfter: delay}
 }
 
 // formerTag is the tag that the record's backup was last seen on, where its spec now names
@@ -108,8 +113,17 @@ func backupDetails(s plan.Snapshot) *v1beta2.FoundationDBBackupStatusBackupDetai
 	}
 	return &v1beta2.FoundationDBBackupStatusBackupDetails{
 		URL: fdb.WithoutSecrets(live.URL), Running: live.State.Running, Paused: live.AgentsPaused,
-		SnapshotTime: int(ptr.Deref(live.SnapshotSeconds, 0)), Restorable: live.CanBeRestored(), Tag: live.Tag,
+		SnapshotTime: int(ptr.Deref(live.SnapshotSeconds, 0)), Restorable: restorable(s).OK, Tag: live.Tag,
 	}
+}
+
+// noteOfMove is what the record should say of a move of its backup. Nothing changes while
+// the database cannot be asked, and of another's backup nothing is noted.
+func noteOfMove(s plan.Snapshot) string {
+	if s.BackupStatus.Status == nil || isForeign(s) || !s.Backup.IsManaged() {
+		return s.Backup.Annotations[plan.AnnotationBackupMove]
+	}
+	return plan.NoteOfMove(s.Backup, s.BackupStatus.Status)
 }
 
 // detailsBesideForeign are what was recorded of the record's own backup, which does not run
@@ -152,7 +166,8 @@ func backupGenerations(s plan.Snapshot, fresh v1beta2.FoundationDBBackupStatus) 
 }
 
 // backupChanges says in words what differs between two statuses.
-func backupChanges(old, fresh v1beta2.FoundationDBBackupStatus) []string {
+func backupChanges(s plan.Snapshot, fresh v1beta2.FoundationDBBackupStatus, note string) []string {
+	old := s.Backup.Status
 	var changes []string
 	add := func(differs bool, format string, args ...any) {
 		if differs {
@@ -167,6 +182,9 @@ func backupChanges(old, fresh v1beta2.FoundationDBBackupStatus) []string {
 	add(before.Restorable != now.Restorable, "restorable: %t", now.Restorable)
 	add(before.SnapshotTime != now.SnapshotTime, "a snapshot every %d s", now.SnapshotTime)
 	add(before.URL != now.URL, "it goes to %s", now.URL)
+	noted := s.Backup.Annotations[plan.AnnotationBackupMove]
+	add(noted != note && note != "", "how far its move is")
+	add(noted != "" && note == "", "its move is over")
 	add(old.Generations.Reconciled != fresh.Generations.Reconciled, "generation %d reached", fresh.Generations.Reconciled)
 	add(len(changes) == 0, "what the spec waits for")
 	return changes

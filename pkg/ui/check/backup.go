@@ -35,8 +35,8 @@ func backups() []Rule {
 			find: eachToldBackup(lags),
 		},
 		{
-			Code: "BACKUP-005", Severity: Warning, Title: "Every backup that runs can be restored",
-			Why:  "Until its first snapshot is complete a backup is good for nothing.",
+			Code: "BACKUP-005", Severity: Warning, Title: "Every backup that runs can be restored from where it goes",
+			Why:  "Until its first snapshot is complete a backup is good for nothing, and after a move nothing can be restored from the new place before a whole snapshot that began there is complete, whatever the database says. Passes over the backup note how far that is.",
 			find: eachToldBackup(notRestorableYet),
 		},
 		{
@@ -188,6 +188,9 @@ func notRestorableYet(f Facts, v ui.BackupStatusView) []Finding {
 	if isStopped(v) || !is(v.Running) || is(v.Restorable) || len(notRestorableForLong(f, v)) > 0 {
 		return nil
 	}
+	if v.Move != nil {
+		return about(v, "%s", v.Move.Why)
+	}
 	found := seen(v, "nothing can be restored yet: its first snapshot is not complete")
 	if s := v.Snapshot; s != nil && s.BeganAt != nil {
 		found[0].Since = *s.BeganAt
@@ -200,8 +203,11 @@ func notRestorableForLong(f Facts, v ui.BackupStatusView) []Finding {
 	if isStopped(v) || !is(v.Running) || is(v.Restorable) || s == nil || s.BeganAt == nil || s.PeriodSeconds == nil {
 		return nil
 	}
-	took := f.Now.Sub(*s.BeganAt)
-	if took <= seconds(*s.PeriodSeconds) {
+	took, allowed := f.Now.Sub(*s.BeganAt), seconds(*s.PeriodSeconds)
+	if v.Move != nil { // it is one of many, paced to the period
+		allowed = longest(allowed)
+	}
+	if took <= allowed {
 		return nil
 	}
 	found := seen(v, "nothing can be restored: its snapshot was begun %s ago, and one is to take %s", human(took), human(seconds(*s.PeriodSeconds)))
@@ -215,10 +221,15 @@ func oldSnapshot(_ Facts, v ui.BackupStatusView) []Finding {
 		return nil
 	}
 	period, age := seconds(*s.PeriodSeconds), seconds(*s.LastComplete.AgeSeconds)
-	if age <= period+period*snapshotGrace/100+ui.DefaultMaxLag {
+	if age <= longest(period) {
 		return nil
 	}
 	return seen(v, "its last snapshot is %s old, and one is to take %s", human(age), human(period))
+}
+
+// longest is how long a snapshot takes at most that is paced to a period.
+func longest(period time.Duration) time.Duration {
+	return period + period*snapshotGrace/100 + ui.DefaultMaxLag
 }
 
 func pausedUnasked(_ Facts, v ui.BackupStatusView) []Finding {

@@ -51,6 +51,15 @@ func begins(ago time.Duration) func(*Facts) {
 	})
 }
 
+// moves is a backup that was moved while a snapshot was made that began so long ago.
+func moves(ago time.Duration) func(*Facts) {
+	return onBackup(func(v *ui.BackupStatusView) {
+		v.Restorable, v.LatestRestorable = new(false), nil
+		v.Move = &ui.BackupMoveView{From: "blobstore://former", Why: "it was moved", BehindSeconds: new(int64(30))}
+		v.Snapshot.BeganAt = new(noon.Add(-ago))
+	})
+}
+
 // another adds a record of a backup that differs from the first in what edit changes.
 func another(edit func(*v1beta2.FoundationDBBackup)) func(*Facts) {
 	return func(f *Facts) {
@@ -81,6 +90,8 @@ var backupTroubles = map[string]trouble{
 	"a backup that was told to end":     {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Outstanding = []string{"it was told to end"} }), "it was told to end", "--dry-run"},
 	"the tag of somebody else":          {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Own, v.URL = new(false), "blobstore://theirs" }), "to blobstore://theirs", "fdb backup status nightly"},
 	"a backup that is behind":           {"BACKUP-004", onBackup(func(v *ui.BackupStatusView) { v.LatestRestorable.AgeSeconds = new(int64(601)) }), "10m old, more than 10m", "fdb backup status nightly"},
+	"a backup that was moved":           {"BACKUP-005", moves(time.Hour + time.Minute), "it was moved", "fdb reconcile fdbbackup/nightly --dry-run"},
+	"a backup that moves for ever":      {"BACKUP-006", moves(2 * time.Hour), "begun 120m ago, and one is to take 60m", "fdb backup status nightly"},
 	"a backup that begins":              {"BACKUP-005", begins(time.Hour), "nothing can be restored yet", "fdb backup status nightly"},
 	"a backup that nobody has taken up": {"BACKUP-005", both(begins(time.Hour), onBackup(func(v *ui.BackupStatusView) { v.Snapshot = nil })), "nothing can be restored yet", "fdb backup status"},
 	"a backup that begins for ever":     {"BACKUP-006", begins(time.Hour + time.Second), "begun 60m ago, and one is to take 60m", "fdb backup status nightly"},

@@ -87,6 +87,7 @@ func TestTheStateOfABackupIsAWordAndATone(t *testing.T) {
 		"paused as it should be":  {func(b *ui.BackupRowView) { b.Status.Paused = new(true) }, good, "paused"},
 		"paused by somebody":      {func(b *ui.BackupRowView) { b.Status.Paused, b.Status.AsWanted = new(true), new(false) }, bad, "paused"},
 		"with a snapshot to make": {func(b *ui.BackupRowView) { b.Status.Restorable, b.Status.AsWanted = new(false), new(false) }, warn, "begins"},
+		"moved":                   {func(b *ui.BackupRowView) { b.Status.Restorable, b.Status.Move = new(false), &ui.BackupMoveView{} }, warn, "moves"},
 		"behind":                  {func(b *ui.BackupRowView) { b.Status.AsWanted = new(false) }, bad, "runs"},
 	}
 	for name, tc := range tests {

@@ -100,6 +100,8 @@ func backupState(b ui.BackupRowView) (tone, string) {
 		return bad, "another's"
 	case is(v.Paused):
 		return wantedTone(v.AsWanted), "paused"
+	case v.Move != nil:
+		return warn, "moves"
 	case isNot(v.Restorable):
 		return warn, "begins"
 	default:

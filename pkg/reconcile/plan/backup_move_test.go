@@ -1,0 +1,162 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+const (
+	formerPlace = "blobstore://key@store:443/former?bucket=b"
+	newPlace    = "blobstore://key@store:443/new?bucket=b"
+)
+
+// movedBackup is a backup after its move: its record, and what the database says, which is
+// what it said before but for the place. See recording 30, step 91.
+func movedBackup() (*v1beta2.FoundationDBBackup, *fdb.BackupStatus) {
+	before := runningAt(formerPlace)
+	b := &v1beta2.FoundationDBBackup{}
+	b.Status.BackupDetails = &v1beta2.FoundationDBBackupStatusBackupDetails{URL: formerPlace, Running: true, Restorable: true, Tag: "default"}
+	noteMove(b, MoveTo(b, before, newPlace).Note())
+	return b, runningAt(newPlace)
+}
+
+func runningAt(url string) *fdb.BackupStatus {
+	live := &fdb.BackupStatus{
+		Tag: "default", UID: "9e5e", URL: url, Restorable: new(true), LatestRestorable: &fdb.BackupMoment{Version: 1_600},
+		LatestSnapshotEnd: &fdb.BackupMoment{Version: 1_000}, Snapshot: &fdb.BackupSnapshot{Begin: fdb.BackupMoment{Version: 1_001}},
+	}
+	live.State.Name, live.State.Running = fdb.BackupDifferential, true
+	return live
+}
+
+// look is what the database says at one look: when the last complete snapshot ended, when the
+// present one began, and up to where the log goes.
+type look struct{ end, begin, log int64 }
+
+func (l look) at(live *fdb.BackupStatus) *fdb.BackupStatus {
+	live.LatestSnapshotEnd, live.Snapshot, live.LatestRestorable = &fdb.BackupMoment{Version: l.end}, nil, &fdb.BackupMoment{Version: l.log}
+	if l.begin > 0 {
+		live.Snapshot = &fdb.BackupSnapshot{Begin: fdb.BackupMoment{Version: l.begin}}
+	}
+	return live
+}
+
+// The database calls a backup restorable at every one of these looks.
+func TestABackupThatWasMovedIsRestorableOnlyAfterAWholeSnapshotThere(t *testing.T) {
+	move, split, whole := look{1_000, 1_001, 1_600}, look{2_000, 2_001, 2_600}, look{3_000, 3_001, 3_600}
+	tests := map[string]struct {
+		looks []look
+		ok    bool
+		says  string
+	}{
+		"right after the move":                                     {looks: []look{move}, says: "none was seen to begin"},
+		"the snapshot of both places is complete":                  {looks: []look{move, split}, says: "that one is being made"},
+		"it is complete, and there were many looks before":         {looks: []look{move, move, split}, says: "that one is being made"},
+		"the one after it is complete":                             {looks: []look{move, split, whole}, ok: true},
+		"its log is not complete":                                  {looks: []look{move, split, {3_000, 3_001, 2_999}}, says: "the log that it needs is not"},
+		"nobody saw the one begin that is complete":                {looks: []look{move, whole}, says: "that one is being made"},
+		"nobody looked before the next one began":                  {looks: []look{split}, says: "none was seen to begin"},
+		"the database does not tell which one is being made":       {looks: []look{{1_000, 0, 1_600}}, says: "does not tell which snapshot"},
+		"nor later, so that any may have begun before the move":    {looks: []look{{1_000, 0, 1_600}, split}, says: "none was seen to begin"},
+		"it tells at one look only, and the end cannot be weighed": {looks: []look{move, {3_000, 0, 3_600}}, says: "none was seen to begin"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			b, live := movedBackup()
+			var got Restorability
+			for _, l := range tt.looks {
+				got = CanBeRestored(b, l.at(live))
+				noteMove(b, NoteOfMove(b, live))
+				b.Status.BackupDetails.URL = live.URL
+			}
+			if got.OK != tt.ok || !strings.Contains(got.Why, tt.says) || (got.Move == nil) != tt.ok {
+				t.Errorf("got %+v", got)
+			}
+			if noted := b.Annotations[AnnotationBackupMove] != ""; noted == tt.ok {
+				t.Errorf("noted: %t", noted)
+			}
+		})
+	}
+}
+
+func TestWhatIsKnownOfTheMoveOfABackup(t *testing.T) {
+	note := func(text string) func(*v1beta2.FoundationDBBackup, *fdb.BackupStatus) {
+		return func(b *v1beta2.FoundationDBBackup, _ *fdb.BackupStatus) { noteMove(b, text) }
+	}
+	tests := map[string]struct {
+		given func(*v1beta2.FoundationDBBackup, *fdb.BackupStatus)
+		ok    bool
+		says  string
+		noted bool
+	}{
+		"the note is not there, and it was seen elsewhere": {given: note(""), says: "what came before the move is at " + formerPlace, noted: true},
+		"the note cannot be read":                          {given: note("{"), says: "was moved to " + newPlace, noted: true},
+		"the note lacks what was moved":                    {given: note(`{"url":"x"}`), says: "was moved to " + newPlace, noted: true},
+		"it was moved on by somebody else": {given: func(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) {
+			noteMove(b, NoteOfMove(b, live))
+			b.Status.BackupDetails = nil
+			live.URL = "blobstore://key@store:443/third?bucket=b"
+		}, says: "was moved to blobstore://key@store:443/third", noted: true},
+		"the move was not carried out": {given: func(_ *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) { live.URL = formerPlace }, ok: true, noted: true},
+		"another one was begun": {given: func(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) {
+			live.UID, b.Status.BackupDetails.Running = "08ff", false
+		}, ok: true},
+		"it has ended before it was over": {given: func(_ *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) {
+			live.State.Name, live.State.Running, live.LatestSnapshotEnd, live.Snapshot = fdb.BackupCompleted, false, nil, nil
+		}, says: "the backup ended before that", noted: true},
+		"the tag has none any more": {given: func(_ *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) { *live = fdb.BackupStatus{Tag: "default"} }},
+		"it never moved": {given: func(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) {
+			noteMove(b, "")
+			live.URL = formerPlace
+		}, ok: true},
+		"nobody ever saw it": {given: func(b *v1beta2.FoundationDBBackup, _ *fdb.BackupStatus) {
+			b.Annotations, b.Status.BackupDetails = nil, nil
+		}, ok: true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			b, live := movedBackup()
+			tt.given(b, live)
+			if got := CanBeRestored(b, live); got.OK != tt.ok || !strings.Contains(got.Why, tt.says) {
+				t.Errorf("got %+v", got)
+			}
+			if noted := NoteOfMove(b, live) != ""; noted != tt.noted {
+				t.Errorf("noted: %t", noted)
+			}
+		})
+	}
+}
+
+// No part of a backup that nobody had taken up is elsewhere.
+func TestABackupThatWasMovedBeforeItBeganNeedsOneSnapshotOnly(t *testing.T) {
+	b, live := movedBackup()
+	live.State.Name, live.Restorable, live.LatestRestorable, live.LatestSnapshotEnd, live.Snapshot = fdb.BackupSubmitted, new(false), nil, nil, nil
+	noteMove(b, NoteOfMove(b, live))
+	began := look{0, 1_001, 0}.at(runningAt(newPlace))
+	noteMove(b, NoteOfMove(b, began))
+	if got := CanBeRestored(b, look{1_002, 1_003, 1_600}.at(runningAt(newPlace))); !got.OK {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// Of two moves one after the other the first place is the one that can be restored from.
+func TestASecondMoveRemembersWhereSomethingCanBeRestoredFrom(t *testing.T) {
+	b, live := movedBackup()
+	if again := MoveTo(b, live, "blobstore://key@store:443/third?bucket=b"); again.From != formerPlace {
+		t.Errorf("got %+v", again)
+	}
+}
+
+func TestTheNoteOfAMoveHoldsNoSecret(t *testing.T) {
+	b, live := movedBackup()
+	live.URL = "blobstore://key:hunter2@store:443/new?bucket=b"
+	noteMove(b, "")
+	for _, note := range []string{NoteOfMove(b, live), MoveTo(b, live, live.URL).Note(), CanBeRestored(b, live).Why} {
+		if note == "" || strings.Contains(note, "hunter2") {
+			t.Errorf("got %q", note)
+		}
+	}
+}
