@@ -30,8 +30,8 @@ func backups() []Rule {
 			find: eachToldBackup(runsOtherwise),
 		},
 		{
-			Code: "BACKUP-004", Severity: Error, Title: "Every backup is close behind the database",
-			Why:  "What was written since the newest point that can be restored is lost with the database. Agents are too few, or the store does not take what they write.",
+			Code: "BACKUP-004", Severity: Error, Title: "Every backup is known to be close behind the database",
+			Why:  "What was written since the newest point that can be restored is lost with the database, and where nobody knows how much that is it may be all. Agents are too few, or the store does not take what they write.",
 			find: eachToldBackup(lags),
 		},
 		{
@@ -177,11 +177,11 @@ func runsOtherwise(_ Facts, v ui.BackupStatusView) []Finding {
 }
 
 func lags(_ Facts, v ui.BackupStatusView) []Finding {
-	point := v.LatestRestorable
-	if !goesOn(v) || point == nil || point.AgeSeconds == nil || seconds(*point.AgeSeconds) <= ui.DefaultMaxLag {
+	words := v.LagWords(ui.DefaultMaxLag)
+	if !goesOn(v) || words == "" {
 		return nil
 	}
-	return seen(v, "the newest point that can be restored is %s old, more than %s", human(seconds(*point.AgeSeconds)), human(ui.DefaultMaxLag))
+	return seen(v, "%s", words)
 }
 
 func notRestorableYet(f Facts, v ui.BackupStatusView) []Finding {
