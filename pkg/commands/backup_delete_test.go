@@ -119,6 +119,13 @@ func TestWhatOfABackupIsNotDeleted(t *testing.T) {
 		v.must(ExitDone, "", "restore", "start", "again", "--yes")
 		v.tool("fdbbackup", "pause")
 	}
+	manyTags := func(v *vault) {
+		for i := range 33 {
+			tag := fmt.Sprint("old-", i)
+			v.tool("fdbbackup", "start", "-t", tag, "-d", "blobstore://key@store:443/"+tag+"?bucket=fdb-backups&region=eu")
+			v.tool("fdbbackup", "abort", "-t", tag)
+		}
+	}
 	tests := map[string]struct {
 		given func(*testing.T) *vault
 		and   func(*vault)
@@ -126,12 +133,16 @@ func TestWhatOfABackupIsNotDeleted(t *testing.T) {
 		want  int
 		says  string
 	}{
-		"of a backup that runs":                   {given: backedUp, args: []string{"delete"}, want: ExitRefused, says: "a backup runs on tag default: it has to be stopped first"},
-		"of one that is about to":                 {given: stopped, and: func(v *vault) { v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = "" }) }, args: []string{"delete"}, want: ExitRefused, says: "the next pass would start one"},
-		"where another record writes":             {given: stopped, and: shared, args: []string{"delete"}, want: ExitRefused, says: "FoundationDBBackup other does, or may"},
-		"where this record never wrote":           {given: stopped, and: moved, args: []string{"delete"}, want: ExitRefused, says: "it was last seen to go to"},
-		"where a backup goes of another tag":      {given: stopped, and: byHand, args: []string{"delete"}, want: ExitRefused, says: "the backup on tag byhand does"},
-		"where a restore reads":                   {given: stopped, and: restoring, args: []string{"delete"}, want: ExitRefused, says: "the restore of tag default is queued"},
+		"of a backup that runs":              {given: backedUp, args: []string{"delete"}, want: ExitRefused, says: "a backup runs on tag default: it has to be stopped first"},
+		"of one that is about to":            {given: stopped, and: func(v *vault) { v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = "" }) }, args: []string{"delete"}, want: ExitRefused, says: "the next pass would start one"},
+		"where another record writes":        {given: stopped, and: shared, args: []string{"delete"}, want: ExitRefused, says: "FoundationDBBackup other does, or may"},
+		"where this record never wrote":      {given: stopped, and: moved, args: []string{"delete"}, want: ExitRefused, says: "it was last seen to go to"},
+		"where a backup goes of another tag": {given: stopped, and: byHand, args: []string{"delete"}, want: ExitRefused, says: "the backup on tag byhand does"},
+		"where a restore reads":              {given: stopped, and: restoring, args: []string{"delete"}, want: ExitRefused, says: "the restore of tag default is queued"},
+		"where nobody asks so many tags": {given: stopped, and: manyTags, args: []string{"delete"}, want: ExitRefused, says: "to see them all: " +
+			"kubectl exec deployment/nightly-backup-agents -c foundationdb -n fdb --context test -- sh -c 'for tag in $(fdbbackup tags); do fdbbackup status -t \"$tag\"; done'; " +
+			"if none of them goes there, this deletes everything there: kubectl exec deployment/nightly-backup-agents -c foundationdb -n fdb --context test -- " +
+			"fdbbackup delete -d 'blobstore://key@store:443/nightly?bucket=fdb-backups&region=eu'"},
 		"without agents":                          {given: newVault, args: []string{"delete"}, want: ExitWaiting, says: "nobody can tell whether the backup runs"},
 		"old data, where another record writes":   {given: backedUp, and: shared, args: []string{"expire", "--older-than", "5m"}, want: ExitRefused, says: "FoundationDBBackup other does, or may"},
 		"old data, where this record never wrote": {given: stopped, and: moved, args: []string{"expire", "--before-version", "5"}, want: ExitRefused, says: "it was last seen to go to"},

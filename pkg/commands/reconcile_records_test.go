@@ -88,6 +88,7 @@ func (v *vault) open(e *Env, key types.NamespacedName) (Session, error) {
 	fill := func(w *live.World) {
 		w.Client, w.Key, w.Holder, w.Clock, w.Overrides = v.api, key, e.Holder, v.clock, e.Overrides
 		w.Transport = func(*corev1.Pod) admin.Transport { return agentTransport{v} }
+		w.Command = func(words ...string) string { return e.kubectlIn(key.Namespace, words...) }
 	}
 	if key.Name == "again" {
 		w := &live.RestoreWorld{Name: key}

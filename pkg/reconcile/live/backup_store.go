@@ -3,7 +3,10 @@ package live
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
@@ -67,42 +70,74 @@ func (w *BackupWorld) readUse(ctx context.Context) (plan.UseFacts, error) {
 	if err != nil {
 		return plan.UseFacts{NotRead: err.Error()}, nil //nolint:nilerr // what cannot be asked is a fact that stages decide on
 	}
-	facts, err := uses(ctx, tools)
-	if ctx.Err() != nil {
+	facts := plan.UseFacts{}
+	tags, err := usesOf(ctx, tools, &facts)
+	switch {
+	case ctx.Err() != nil:
 		return facts, ctx.Err()
+	case err != nil:
+		facts.NotRead = err.Error()
+	case tags > mostTags:
+		facts.NotRead, facts.Lasting = w.tooManyTags(tags), true
+	default:
+		facts.Read = true
 	}
-	if err != nil {
-		return plan.UseFacts{NotRead: err.Error()}, nil //nolint:nilerr // as above
-	}
-	facts.Read = true
 	return facts, nil
 }
 
-func uses(ctx context.Context, tools *admin.Backups) (plan.UseFacts, error) {
-	facts := plan.UseFacts{}
-	tags, err := tools.Tags(ctx)
+// usesOf asks about restores, which is one question, and then about each tag unless there
+// are too many.
+func usesOf(ctx context.Context, tools *admin.Backups, into *plan.UseFacts) (tags int, err error) {
+	restores, err := tools.Restores(ctx)
 	if err != nil {
-		return facts, err
+		return 0, err
 	}
-	if len(tags) > mostTags {
-		return facts, fmt.Errorf("the database has %d tags of backups, and no more than %d are asked", len(tags), mostTags)
+	into.Restores = slices.DeleteFunc(restores, func(r fdb.RestoreStatus) bool { return !r.Active() })
+	into.RestoresRead = true
+	all, err := tools.Tags(ctx)
+	if err != nil || len(all) > mostTags {
+		return len(all), err
 	}
-	for _, tag := range tags {
+	for _, tag := range all {
 		status, err := tools.Status(ctx, tag)
 		if err != nil {
-			return facts, err
+			return len(all), err
 		}
 		if status.State.Running {
-			facts.Backups = append(facts.Backups, *status)
+			into.Backups = append(into.Backups, *status)
 		}
 	}
-	restores, err := tools.Restores(ctx)
-	for _, r := range restores {
-		if r.Active() {
-			facts.Restores = append(facts.Restores, r)
-		}
+	return len(all), nil
+}
+
+// tooManyTags says what a person can do where nobody asks: a database keeps every tag that
+// ever had a backup.
+func (w *BackupWorld) tooManyTags(tags int) string {
+	text := fmt.Sprintf("the database has %d tags of backups, which it keeps for good, and no more than %d are asked; to see them all: %s",
+		tags, mostTags, w.inAgent("sh", "-c", `for tag in $(fdbbackup tags); do fdbbackup status -t "$tag"; done`))
+	url, err := objects.BackupURL(w.backup)
+	if err != nil {
+		return text
 	}
-	return facts, err
+	text += "; if none of them goes there, this deletes everything there: " + w.inAgent("fdbbackup", "delete", "-d", fdb.WithoutSecrets(url))
+	if w.backup.DeletionTimestamp != nil {
+		text += "; and this lets the record go, with its agents and nothing else: " +
+			w.kubectl("patch", "foundationdbbackup", w.backup.Name, "--type", "merge", "-p", `{"spec":{"deletionPolicy":"noop"}}`)
+	}
+	return text
+}
+
+// inAgent is a command line that runs a program in a pod of the backup's agents.
+func (w *BackupWorld) inAgent(program ...string) string {
+	words := []string{"exec", "deployment/" + w.backup.DeploymentName(), "-c", v1beta2.ContainerMain, "--"}
+	return w.kubectl(append(words, program...)...)
+}
+
+func (w *World) kubectl(words ...string) string {
+	if w.Command == nil {
+		return "kubectl " + strings.Join(words, " ")
+	}
+	return w.Command(words...)
 }
 
 // Found implements the listing of a store: the places of backups where the record's own is.

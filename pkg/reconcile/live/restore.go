@@ -179,7 +179,7 @@ func (w *RestoreWorld) readRestores(ctx context.Context) (plan.RestoreFacts, err
 		facts.NotAsked = err.Error()
 		return facts, nil //nolint:nilerr // what cannot be asked is a fact that stages decide on
 	case tools == nil:
-		facts.NotAsked = noAgent + "; a FoundationDBBackup of the cluster, also one that is Stopped, gives it agents"
+		facts.NotAsked = noAgent + "; a FoundationDBBackup of the cluster, also one that is Stopped, gives it agents; those in other namespaces are not known"
 		return facts, nil
 	}
 	all, err := tools.Restores(ctx)

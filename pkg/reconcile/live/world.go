@@ -40,6 +40,9 @@ type World struct {
 	Lease string
 	// Clock tells the time.
 	Clock clock.WithTicker
+	// Command is a whole command line that runs kubectl against the same API server, for what
+	// people are told to do. Nil names neither context nor namespace.
+	Command func(words ...string) string
 	// Nonce returns a fresh random text for every attempt to take the database's lock.
 	Nonce func() string
 	// Transport runs a program in a pod; replaced in tests. Nil uses pods/exec.

@@ -59,14 +59,23 @@ func (f StoreFacts) Why() string {
 
 // UseFacts are the answer, or the lack of one, to who uses stores for the database.
 type UseFacts struct {
-	// Read is false when there is no answer.
+	// Read is false when there is no answer about both.
 	Read bool
 	// Backups are those of all tags that run, and Restores those that are not over.
 	Backups  []fdb.BackupStatus
 	Restores []fdb.RestoreStatus
-	// NotRead says why there is no answer; empty when there is one, or nobody asked.
+	// RestoresRead is true where there is an answer about restores, whatever is known of
+	// backups.
+	RestoresRead bool
+	// NotRead says why there is no answer, and what a person can do about it where there is
+	// anything; empty when there is one, or nobody asked.
 	NotRead string
+	// Lasting is true when there will be no answer later either.
+	Lasting bool
 }
+
+// KnowsRestores reports whether Restores is an answer.
+func (f UseFacts) KnowsRestores() bool { return f.Read || f.RestoresRead }
 
 // OtherFacts are the other records of a kind in the namespace, or the lack of an answer.
 type OtherFacts[T any] struct {

@@ -131,6 +131,11 @@ func deleting(s *plan.Snapshot) {
 	s.Backup.Finalizers = []string{v1beta2.FinalizerBackup}
 }
 
+// tooManyTags is what is known where nobody asks every tag: restores alone.
+func tooManyTags(s *plan.Snapshot) {
+	s.BackupUse.Read, s.BackupUse.RestoresRead, s.BackupUse.Lasting, s.BackupUse.NotRead = false, true, true, "there are too many tags"
+}
+
 // besides adds another record of the namespace.
 func besides(edit func(*v1beta2.FoundationDBBackup)) change {
 	return func(s *plan.Snapshot) {
@@ -416,6 +421,9 @@ func TestADeletedBackupWaitsForWhoUsesIt(t *testing.T) {
 		"keeps the last agents with cleanup":             {given: changed(cleanup, ended, restoringFrom(place)), holds: "and its agents with it"},
 		"keeps the last agents with stop":                {given: changed(stop, ended, restoringFrom(place)), holds: "and its agents with it"},
 		"keeps agents while nobody knows of restores":    {given: changed(stop, ended, useUnread), holds: "nobody can tell whether one runs: timed out"},
+		"deletes nothing where nobody will ever tell":    {given: changed(cleanup, ended, agents("sample"), tooManyTags), holds: "there are too many tags", human: true},
+		"lets a record go without asking its many tags":  {given: changed(stop, ended, tooManyTags), does: []string{remove}},
+		"keeps the last agents beside many tags":         {given: changed(stop, ended, restoringFrom(place), tooManyTags), holds: "those of other namespaces are not known"},
 		"counts no agents of another cluster":            {given: changed(stop, ended, agents("c2"), restoringFrom(place)), holds: "and its agents with it"},
 		"counts no agents of a record that goes":         {given: changed(stop, ended, agents("sample", gone), restoringFrom(place)), holds: "and its agents with it"},
 		"counts no agents that are not ready":            {given: changed(stop, ended, agents("sample", none), restoringFrom(place)), holds: "and its agents with it"},

@@ -90,18 +90,18 @@ func leavesAgents(s plan.Snapshot) plan.Check {
 	}
 	use := s.BackupUse
 	switch {
-	case !use.Read:
+	case !use.KnowsRestores():
 		c.Evidence = "nobody can tell whether one runs: " + orUnread(use.NotRead)
 	case len(use.Restores) > 0:
-		c.Evidence = fmt.Sprintf("the restore of tag %s is %s, and no other record of the cluster is known to have agents", use.Restores[0].Tag, use.Restores[0].State)
+		c.Evidence = fmt.Sprintf("the restore of tag %s is %s, and no other record of the cluster in this namespace is known to have agents; those of other namespaces are not known", use.Restores[0].Tag, use.Restores[0].State)
 	default:
 		c.OK, c.Evidence = true, "none runs"
 	}
 	return c
 }
 
-// otherAgents names another record that keeps agents for the same cluster; false for none
-// that is known.
+// otherAgents names another record of the namespace that keeps agents for the same cluster;
+// false for none that is known. Agents elsewhere are not known, and so never count.
 func otherAgents(s plan.Snapshot) (name string, some bool) {
 	for i := range s.OtherBackups.All {
 		b := &s.OtherBackups.All[i]

@@ -25,7 +25,7 @@ func deleteData(s plan.Snapshot) plan.Decision {
 	}
 	d.Checks = append(d.Checks, nobodyWrites(s.BackupUse, url), nobodyRestores(s.BackupUse, url))
 	if c, refused := d.Refused(); refused {
-		d.Hold = &plan.Hold{RetryAfter: backupDelay, Reason: "no data is deleted yet: " + c.Words()}
+		d.Hold = &plan.Hold{RetryAfter: backupDelay, Human: s.BackupUse.Lasting, Reason: "no data is deleted yet: " + c.Words()}
 		return d
 	}
 	d.Why = "the record is being deleted, and spec.deletionPolicy is cleanup"

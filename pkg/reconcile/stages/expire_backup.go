@@ -117,7 +117,7 @@ func staysRestorable(before, from int64, restorable bool) plan.Check {
 // nobodyRestores asks whether the database is being restored from a place.
 func nobodyRestores(use plan.UseFacts, url string) plan.Check {
 	c := plan.Check{Question: "is nothing being restored from " + fdb.WithoutSecrets(url) + "?", Gate: plan.GateRestore}
-	if !use.Read {
+	if !use.KnowsRestores() {
 		c.Evidence = "nobody can tell: " + orUnread(use.NotRead)
 		return c
 	}

@@ -48,7 +48,7 @@ func agreedToPause(s plan.Snapshot) plan.Check {
 			return c
 		}
 	}
-	c.OK, c.Evidence = true, "none wants otherwise"
+	c.OK, c.Evidence = true, "none of this namespace wants otherwise; agents in other namespaces are not known"
 	return c
 }
 
