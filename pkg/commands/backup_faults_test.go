@@ -1,13 +1,10 @@
 package commands
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -171,130 +168,5 @@ func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 			}
 			v.must(ExitWaiting, "a pass starts it: kubectl fdb reconcile fdbrestore/again --wait", "restore", "wait", "again", "--timeout", "1m")
 		})
-	}
-}
-
-// everyLook are command lines about backups that change nothing, and everyChange those that
-// do, in every form of output.
-func everyLook() [][]string {
-	var all [][]string
-	for _, form := range []string{"", "wide", "json", "yaml", "name", "jsonpath={.}"} {
-		for _, words := range [][]string{{"backup", "status", "nightly"}, {"restore", "status", "again"}, {"restore", "wait", "again", "--timeout", "1s"}, {"check", "sample", "--rules", "BACKUP,RESTORE"}} {
-			if form != "" {
-				words = append(words, "-o", form)
-			}
-			all = append(all, words)
-		}
-	}
-	for _, form := range []string{"junit", "sarif", "markdown"} {
-		all = append(all, []string{"check", "sample", "-o", form})
-	}
-	return all
-}
-
-func everyChange() [][]string {
-	var all [][]string
-	for _, words := range [][]string{
-		{"reconcile", "fdbbackup/nightly"},
-		{"reconcile", "fdbrestore/again"},
-		{"backup", "pause", "nightly"},
-		{"backup", "resume", "nightly"},
-		{"backup", "stop", "nightly"},
-		{"backup", "start", "nightly"},
-	} {
-		for _, flags := range [][]string{{"--dry-run"}, {"--dry-run", "-o", "json"}, {"--yes"}, {"--yes", "-o", "json"}, {"--yes", "-v"}} {
-			all = append(all, append(append([]string{}, words...), flags...))
-		}
-	}
-	return all
-}
-
-// Whatever a command says, runs, records or keeps: the secret of the store is in none of it.
-func TestNoSecretOfAStoreIsSaidRunOrKept(t *testing.T) {
-	theirs := "blobstore://key:" + storeSecret + "@store:443/nightly?bucket=fdb-backups&region=eu"
-	tests := map[string]func(*vault){
-		"in a file, where it belongs": func(v *vault) { v.runs() },
-		"in the account of the record": func(v *vault) {
-			v.runs()
-			v.place(func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key:" + storeSecret + "@store" })
-		},
-		"in an account that is none": func(v *vault) {
-			v.runs()
-			v.place(func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key:" + storeSecret })
-		},
-		"in a header of the record": func(v *vault) {
-			v.runs()
-			v.place(func(b *v1beta2.BlobStoreConfiguration) {
-				b.URLParameters = append(b.URLParameters, "header=Authorization:"+v1beta2.URLParameter(storeSecret))
-			})
-		},
-		"in the URL of a backup of somebody": func(v *vault) {
-			v.runs()
-			v.tool("fdbbackup", "abort", "-t", "default")
-			v.tool("fdbbackup", "start", "-z", "-t", "default", "-d", theirs)
-			v.world.FDB.Advance(time.Minute)
-		},
-		"in the URL of a restore of somebody": func(v *vault) {
-			v.runs()
-			v.fdbcli(`writemode on; clearrange "" \xff`)
-			v.tool("fdbrestore", "start", "--dest_cluster_file", "/var/dynamic-conf/fdb.cluster", "-t", "theirs", "-r", theirs)
-		},
-		"and the store does not answer": func(v *vault) { v.runs(); v.world.FDB.Advance(time.Minute); wrongCredentials(v) },
-	}
-	for name, given := range tests {
-		t.Run(name, func(t *testing.T) {
-			v := newVault(t)
-			given(v)
-			v.ran = nil
-			for _, words := range append(everyLook(), everyChange()...) {
-				v.run(words...)
-				if strings.Contains(v.out.String()+v.err.String(), storeSecret) {
-					t.Errorf("%v: the secret was said\nstdout: %s\nstderr: %s", words, &v.out, &v.err)
-				}
-			}
-			v.holdsNoSecret()
-		})
-	}
-}
-
-// holdsNoSecret looks at what is left behind: what ran, the audit, Events, and what records
-// say of what was seen.
-func (v *vault) holdsNoSecret() {
-	v.t.Helper()
-	if strings.Contains(strings.Join(v.ran, "\n"), storeSecret) {
-		v.t.Errorf("the secret was an argument: %s", v.ran)
-	}
-	for _, e := range v.events {
-		if strings.Contains(e.Message, storeSecret) {
-			v.t.Errorf("the secret is in an Event: %s", e.Message)
-		}
-	}
-	kept := func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if strings.Contains(string(text), storeSecret) {
-			v.t.Errorf("the secret is in %s", path)
-		}
-		return err
-	}
-	if err := filepath.WalkDir(v.env["XDG_STATE_HOME"], kept); err != nil {
-		v.t.Error(err)
-	}
-	b, pods := &v1beta2.FoundationDBBackup{}, &corev1.PodList{}
-	if err := v.api.Get(v.t.Context(), types.NamespacedName{Namespace: "fdb", Name: "nightly"}, b); err != nil {
-		v.t.Fatal(err)
-	}
-	if d := b.Status.BackupDetails; d != nil && strings.Contains(d.URL, storeSecret) {
-		v.t.Errorf("the secret is recorded: %s", d.URL)
-	}
-	if err := v.api.List(v.t.Context(), pods); err != nil {
-		v.t.Fatal(err)
-	}
-	for _, pod := range pods.Items {
-		if strings.Contains(pod.String(), storeSecret) {
-			v.t.Errorf("the secret is in pod %s", pod.Name)
-		}
 	}
 }
