@@ -32,6 +32,8 @@ func everyLook() [][]string {
 			{"status", "sample"},
 			{"describe", "sample"},
 			{"why", "sample"},
+			{"why", "fdbbackup/nightly"},
+			{"why", "fdbrestore/again"},
 			{"events", "sample"},
 		} {
 			if form != "" {

@@ -210,17 +210,7 @@ func backupsBeside(ctx context.Context, env *Env, key types.NamespacedName, want
 	if !wanted.AsksFor("BACKUP", "RESTORE", "RBAC") {
 		return func() (ui.ClusterBackups, error) { return ui.ClusterBackups{}, nil }
 	}
-	var found ui.ClusterBackups
-	asked := make(chan error, 1)
-	go func() {
-		var err error
-		found, err = backupsLook{env: env, key: key}.look(ctx)
-		asked <- err
-	}()
-	return func() (ui.ClusterBackups, error) {
-		err := observation{env: env}.await(asked, func() { env.talk("no answer about backups yet, still asking") })
-		return found, err
-	}
+	return backupsLook{env: env, key: key}.beside(ctx)
 }
 
 // until looks once, or with --wait until the answer is yes.

@@ -46,6 +46,22 @@ func (l backupsLook) look(ctx context.Context) (ui.ClusterBackups, error) {
 	return found, nil
 }
 
+// beside begins to look. The returned function waits for what was seen, and says so when that
+// takes its time.
+func (l backupsLook) beside(ctx context.Context) func() (ui.ClusterBackups, error) {
+	var found ui.ClusterBackups
+	asked := make(chan error, 1)
+	go func() {
+		var err error
+		found, err = l.look(ctx)
+		asked <- err
+	}()
+	return func() (ui.ClusterBackups, error) {
+		err := observation{env: l.env}.await(asked, func() { l.env.talk("no answer about backups yet, still asking") })
+		return found, err
+	}
+}
+
 // records finds the records and asks nobody about them. Only the context's end is an error.
 func (l backupsLook) records(ctx context.Context) (*ui.ClusterBackups, error) {
 	found, err := l.list(ctx)

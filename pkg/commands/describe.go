@@ -23,8 +23,8 @@ func newDescribe(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "describe [CLUSTER]",
 		Short: "Show all that is known of a cluster, or of a process group",
-		Long: `Show all that is known of a cluster: its status, its process groups by node, what is in
-the way, what Kubernetes says, and commands that show or do more. Nothing is changed.`,
+		Long: `Show all that is known of a cluster: its status, its process groups by node, its
+backups and the restores into it, what is in the way, what Kubernetes says, and commands that show or do more. Nothing is changed.`,
 		Example: `  # All of a cluster
   kubectl fdb describe sample-cluster
 
@@ -69,7 +69,7 @@ func (o describeOptions) run(ctx context.Context, env *Env, args []string) error
 	if err := o.check(); err != nil {
 		return err
 	}
-	in, key, err := o.look(ctx, env, args)
+	in, key, err := o.look(ctx, env, args, theCluster)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
@@ -89,7 +89,7 @@ func (o describeOptions) runGroup(ctx context.Context, env *Env, args []string) 
 	if err != nil {
 		return err
 	}
-	in, key, err := o.look(ctx, env, cluster)
+	in, key, err := o.look(ctx, env, cluster, aGroup)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
@@ -108,14 +108,26 @@ func (o describeOptions) runGroup(ctx context.Context, env *Env, args []string) 
 	}})
 }
 
+// described is what is described: backups are of no matter to a process group.
+type described int
+
+const (
+	theCluster described = iota
+	aGroup
+)
+
 // look sees the cluster, and what a pass would do about it.
-func (o describeOptions) look(ctx context.Context, env *Env, args []string) (in ui.DescribeInput, key types.NamespacedName, err error) {
+func (o describeOptions) look(ctx context.Context, env *Env, args []string, what described) (in ui.DescribeInput, key types.NamespacedName, err error) {
 	record, err := env.cluster(ctx, args, o.name, reads)
 	if err != nil {
 		return in, key, err
 	}
 	key = types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	env.about = key
+	backups := func() (ui.ClusterBackups, error) { return ui.ClusterBackups{}, nil }
+	if what == theCluster {
+		backups = backupsLook{env: env, key: key}.beside(ctx)
+	}
 	l, err := observation{env: env, key: key}.look(ctx)
 	if err != nil {
 		return in, key, err
@@ -125,6 +137,11 @@ func (o describeOptions) look(ctx context.Context, env *Env, args []string) (in 
 		return in, key, fmt.Errorf("deciding what a pass would do: %w", err)
 	}
 	env.withNodes(ctx, &l.Facts)
+	found, err := backups()
+	if err != nil {
+		return in, key, err
+	}
+	l.Backups = &found
 	in.WhyInput = ui.WhyInput{Facts: l.Facts, Plan: preview, Commands: env.commands()}
 	return in, key, nil
 }

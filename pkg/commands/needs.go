@@ -29,15 +29,21 @@ func allNeeds() []commandNeeds { return slices.Concat(actingNeeds(), lookingNeed
 // lookingNeeds are those of the commands that only look.
 func lookingNeeds() []commandNeeds {
 	all := []commandNeeds{
-		{"why", slices.Concat(looking(), operators())},
+		{"why", slices.Concat(looking(), operators(), backupsToo("backups are not looked at"))},
+		{"why fdbbackup", slices.Concat(lookingAtBackups("foundationdbbackups"), operators())},
+		{"why fdbrestore", slices.Concat(lookingAtBackups("foundationdbrestores"), operators())},
 		{"can drain", slices.Concat(looking(), operators(), everywhere(required(power{"get", "", "nodes", ""})))},
-		{"describe", slices.Concat(looking(), operators(), optional("no events are shown", power{"list", "", "events", ""}))},
 	}
+	events := optional("no events are shown", power{"list", "", "events", ""})
+	all = append(all,
+		commandNeeds{"describe", slices.Concat(looking(), operators(), events, backupsToo("backups are not looked at"))},
+		commandNeeds{"describe process-group", slices.Concat(looking(), operators(), events)},
+	)
 	for _, verb := range []string{"delete", "reconcile", "replace", "restart", "upgrade"} {
 		all = append(all, commandNeeds{"can " + verb, slices.Concat(looking(), operators())})
 	}
 	all = append(all, screenNeeds()...)
-	all = append(all, commandNeeds{"describe process-group", all[2].needs}, commandNeeds{"get clusters", lookingAtAll()})
+	all = append(all, commandNeeds{"get clusters", lookingAtAll()})
 	for _, list := range []string{
 		"get clients", "get configuration", "get coordinators", "get exclusions", "get locks", "get nodes", "get processes",
 		"connection-string drift", "connection-string show", "coordinators list", "exclusion list", "exclusion status", "exclusion wait", "locks list",

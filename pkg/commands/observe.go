@@ -127,12 +127,16 @@ func (o observation) tellSlow(facts ui.Facts, s plan.Snapshot) {
 // lease reads who may act on the cluster. That it cannot be read is shown, and
 // keeps nothing else from being shown.
 func (o observation) lease(ctx context.Context) ui.Lease {
-	c, err := o.env.Client()
+	return o.env.leaseNamed(ctx, types.NamespacedName{Namespace: o.key.Namespace, Name: live.LeaseName(o.key.Name)})
+}
+
+func (e *Env) leaseNamed(ctx context.Context, key types.NamespacedName) ui.Lease {
+	c, err := e.Client()
 	if err != nil {
 		return ui.Lease{}
 	}
 	lease := &coordinationv1.Lease{}
-	err = c.Get(ctx, types.NamespacedName{Namespace: o.key.Namespace, Name: live.LeaseName(o.key.Name)}, lease)
+	err = c.Get(ctx, key, lease)
 	switch {
 	case apierrors.IsNotFound(err):
 		return ui.Lease{Read: true}

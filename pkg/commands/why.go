@@ -22,11 +22,12 @@ type whyOptions struct {
 func newWhy(env *Env) *cobra.Command {
 	var o whyOptions
 	cmd := &cobra.Command{
-		Use:   "why [CLUSTER] [ID...]",
+		Use:   "why [CLUSTER | fdbbackup/NAME | fdbrestore/NAME] [ID...]",
 		Short: "Say what is in the way, and what to do about it",
-		Long: `Say what is in the way, and what to do about it: for the cluster, or for some of its
-process groups, the chain from what is wanted to what keeps it from happening. The
-first line is the one to act on. Nothing is changed.
+		Long: `Say what is in the way, and what to do about it: for the cluster with its backups and the
+restores into it, for some of its process groups, or for one backup or restore, the chain
+from what is wanted to what keeps it from happening. The first line is the one to act on.
+Nothing is changed.
 
 ID is a process group, a pod, an address, or - for stdin.
 
@@ -36,6 +37,9 @@ Exit code 0: nothing is blocked. 1: something is. 8: nobody can tell.`,
 
   # Why has this process group not left yet?
   kubectl fdb why sample-cluster storage-12345
+
+  # Why does this restore not begin?
+  kubectl fdb why fdbrestore/nightly-again
 
   # A row for each reason
   kubectl fdb why sample-cluster -o wide`,
@@ -53,6 +57,9 @@ func (o whyOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	if kind, name := recordKindOf(args); kind != nil {
+		return o.runOn(ctx, env, kind, name)
+	}
 	cluster, ids := splitIDs(args, o.name)
 	ids, err := wordsOf(ids, env.In)
 	if err != nil {
@@ -68,14 +75,23 @@ func (o whyOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return causeOf(ctx, err)
 	}
+	return o.tell(env, report)
+}
+
+func (o whyOptions) tell(env *Env, report ui.WhyReport) error {
 	if err := o.print(env.Out, o.printable(env, report)); err != nil {
 		return err
 	}
 	return whyEnd(report)
 }
 
-// why looks at a cluster, decides what a pass would do, and joins both.
+// why looks at a cluster, decides what a pass would do, and joins both. Backups are of no
+// matter to process groups.
 func (e *Env) why(ctx context.Context, key types.NamespacedName, words []string) (ui.WhyReport, error) {
+	backups := func() (ui.ClusterBackups, error) { return ui.ClusterBackups{}, nil }
+	if len(words) == 0 {
+		backups = backupsLook{env: e, key: key}.beside(ctx)
+	}
 	l, err := observation{env: e, key: key}.look(ctx)
 	if err != nil {
 		return ui.WhyReport{}, err
@@ -89,6 +105,11 @@ func (e *Env) why(ctx context.Context, key types.NamespacedName, words []string)
 		return ui.WhyReport{}, err
 	}
 	e.withNodes(ctx, &l.Facts)
+	found, err := backups()
+	if err != nil {
+		return ui.WhyReport{}, err
+	}
+	l.Backups = &found
 	return ui.NewWhyReport(e.metadata(key), ui.WhyInput{Facts: l.Facts, Plan: preview, Only: idsOf(groups), Commands: e.commands()}), nil
 }
 
@@ -104,7 +125,11 @@ func (o whyOptions) printable(env *Env, v ui.WhyReport) printable {
 	var names []string
 	for _, c := range v.Items {
 		for _, subject := range c.Subjects {
-			if name := groupPrefix + subject; c.IsOfGroups() && !slices.Contains(names, name) {
+			name := groupPrefix + subject
+			if c.IsOfRecord() {
+				name = subject
+			}
+			if (c.IsOfGroups() || c.IsOfRecord()) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

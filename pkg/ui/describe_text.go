@@ -50,6 +50,23 @@ func WriteGroupDescription(w io.Writer, v GroupDescription, o StatusOptions) err
 	return p.err
 }
 
+// liveBackups prints a line for each backup and restore; nothing where there is none.
+func (p *page) liveBackups(v *ClusterBackupsView) {
+	if v == nil || v.Unread == "" && len(v.Backups)+len(v.Restores) == 0 {
+		return
+	}
+	p.title("Backups")
+	if v.Unread != "" {
+		p.fact("Backups", "unknown: "+v.Unread)
+	}
+	for _, b := range v.Backups {
+		p.fact("Backup", b.Name+": "+b.words())
+	}
+	for _, r := range v.Restores {
+		p.fact("Restore", r.Name+": "+r.words())
+	}
+}
+
 func (p *page) title(name string) { p.printf("\n%s\n", p.o.in(bold, name)) }
 
 // ago is a time as its reader wants it.
@@ -187,8 +204,12 @@ func (p *page) events(events []ObjectEvent) {
 
 func (p *page) commands(commands []string) {
 	p.title("Commands")
-	for _, c := range slices.Compact(slices.Clone(commands)) {
-		p.printf("  %s\n", c)
+	seen := map[string]bool{}
+	for _, c := range commands {
+		if !seen[c] {
+			p.printf("  %s\n", c)
+		}
+		seen[c] = true
 	}
 }
 
@@ -209,6 +230,7 @@ func WriteClusterDescription(w io.Writer, v ClusterDescription, o StatusOptions)
 	if len(v.Nodes) == 0 {
 		p.printf("  %s\n", nothing)
 	}
+	p.liveBackups(v.Backups)
 	p.reasons(v.Why)
 	p.events(v.Events)
 	p.commands(v.Commands)

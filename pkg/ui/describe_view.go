@@ -227,18 +227,22 @@ type ClusterDescription struct {
 	Status StatusView    `json:"status"`
 	Groups GroupListView `json:"groups"`
 	// Nodes says which nodes have which process groups.
-	Nodes  map[string][]string `json:"nodes"`
-	Why    WhyReport           `json:"why"`
-	Events []ObjectEvent       `json:"events" schema:"nullable"`
+	Nodes map[string][]string `json:"nodes"`
+	Why   WhyReport           `json:"why"`
+	// Backups are the backups of the cluster and the restores into it; null when nobody looked.
+	Backups *ClusterBackupsView `json:"backups"`
+	Events  []ObjectEvent       `json:"events" schema:"nullable"`
 	// Commands are whole commands that show or do more.
 	Commands []string `json:"commands"`
 }
 
 // NewClusterDescription makes the document of a cluster.
 func NewClusterDescription(m Metadata, in DescribeInput) ClusterDescription {
+	recorded := in.Facts
+	recorded.Backups = nil // they are shown as they are now
 	v := ClusterDescription{
 		Document: NewDocument("ClusterDescription", m, in.Now, SourceLive),
-		Status:   NewStatusView(m, in.Facts), Groups: NewGroupListView(m, in.Facts), Why: NewWhyReport(m, in.WhyInput),
+		Status:   NewStatusView(m, recorded), Groups: NewGroupListView(m, in.Facts), Why: NewWhyReport(m, in.WhyInput),
 		Nodes: map[string][]string{}, Events: objectEvents(in.Events),
 	}
 	if in.EventsHidden != "" {
@@ -252,7 +256,22 @@ func NewClusterDescription(m Metadata, in DescribeInput) ClusterDescription {
 	}
 	v.Commands = append(v.Commands, v.Why.Next...)
 	v.Commands = append(v.Commands, in.FDB("plan", m.Cluster), in.FDB("get", "pg", m.Cluster, "-o", "wide"), in.FDB("can", "reconcile", m.Cluster))
+	v.describeBackups(in)
 	return v
+}
+
+func (v *ClusterDescription) describeBackups(in DescribeInput) {
+	if in.Backups == nil {
+		return
+	}
+	v.Backups = new(NewClusterBackupsView(*in.Backups, in.Now, &BackupHistory{}))
+	v.Warnings = append(v.Warnings, in.unreadBackups()...)
+	for _, b := range v.Backups.Backups {
+		v.Commands = append(v.Commands, in.FDB("backup", "status", b.Name))
+	}
+	for _, r := range v.Backups.Restores {
+		v.Commands = append(v.Commands, in.FDB("restore", "status", r.Name))
+	}
 }
 
 // nodeNames are the nodes in order.

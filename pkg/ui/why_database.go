@@ -12,6 +12,9 @@ import (
 const (
 	subjectDatabase = "database"
 	subjectCluster  = "cluster"
+	// subjectBackup and subjectRestore come before a name, as commands take it.
+	subjectBackup  = "fdbbackup/"
+	subjectRestore = "fdbrestore/"
 )
 
 // database is the chain of a database that does not serve, or of which nobody knows.

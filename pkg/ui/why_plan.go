@@ -13,6 +13,12 @@ import (
 // stepUpdateStatus sums up what other steps wait for, so no chain rests on its hold.
 const stepUpdateStatus = "UpdateStatus"
 
+// Steps that record what was seen of a backup and of a restore, and wait for its end.
+const (
+	stepUpdateBackupStatus  = "UpdateBackupStatus"
+	stepUpdateRestoreStatus = "UpdateRestoreStatus"
+)
+
 // failures are the steps that could not decide.
 func (w *why) failures() []WhyChain {
 	var chains []WhyChain
@@ -25,7 +31,7 @@ func (w *why) failures() []WhyChain {
 			continue // told of by the actions that it keeps back
 		}
 		chains = append(chains, WhyChain{
-			Subjects: []string{subjectCluster}, State: WhyBlocked, rank: rankFailure, Wish: "cannot be looked at in full",
+			Subjects: []string{w.subject}, State: WhyBlocked, rank: rankFailure, Wish: "cannot be looked at in full",
 			Because: []WhyLink{{What: text}}, Next: []string{w.FDB("plan", w.name)},
 		})
 	}
@@ -40,7 +46,7 @@ func (w *why) holds() []WhyChain {
 			continue
 		}
 		w.told[h.Step] = true
-		c := WhyChain{Subjects: []string{subjectCluster}, Wish: "is not yet as its spec asks", Because: []WhyLink{w.held(h)}}
+		c := WhyChain{Subjects: []string{w.subject}, Wish: "is not yet as its spec asks", Because: []WhyLink{w.held(h)}}
 		c.judgeHold(h)
 		c.Next = append(w.looks(c.Because), w.nextFor(h)...)
 		chains = append(chains, c)
@@ -101,7 +107,7 @@ func (w *why) held(h PlanHold) WhyLink {
 // be behind it; nil is all.
 func (w *why) refused(c plan.Check, counts func(*v1beta2.ProcessGroupStatus) bool) WhyLink {
 	l := WhyLink{Gate: c.Gate, Have: orText(c.Have, c.Evidence), Need: orText(c.Need, c.Question), What: c.Words()}
-	if w.Database.Status != nil && !w.Database.Available() {
+	if w.Cluster == nil || w.Database.Status != nil && !w.Database.Available() {
 		return l // the database's own chain tells what is behind it
 	}
 	if slices.Contains([]plan.Gate{plan.GateAvailable, plan.GateBudget, plan.GateReplicas, plan.GateConfig, plan.GateCoord, plan.GateDD}, c.Gate) {
@@ -120,7 +126,7 @@ func (w *why) actions(others bool) []WhyChain {
 		return nil
 	}
 	c := WhyChain{
-		Subjects: []string{subjectCluster}, State: WhyReady, rank: rankReady,
+		Subjects: []string{w.subject}, State: WhyReady, rank: rankReady,
 		Wish: fmt.Sprintf("has %s to be done (%s)", counted(len(items), "action"), someOf(kindsOf(items))),
 		Next: []string{w.FDB("reconcile", w.name)},
 	}
@@ -130,14 +136,15 @@ func (w *why) actions(others bool) []WhyChain {
 		}
 	}
 	c.Because = []WhyLink{{What: "nothing keeps a pass from doing that; nobody has run one"}}
-	if w.Cluster.Spec.Skip {
+	if w.Cluster != nil && w.Cluster.Spec.Skip {
 		c.Because = []WhyLink{{What: "spec.skip is true, so an operator leaves the cluster alone; nothing keeps a pass from doing that"}}
 	}
 	return []WhyChain{c}
 }
 
 func onlyRecords(items []PlanItem) bool {
-	return !slices.ContainsFunc(items, func(i PlanItem) bool { return i.Step != stepUpdateStatus })
+	records := []string{stepUpdateStatus, stepUpdateBackupStatus, stepUpdateRestoreStatus}
+	return !slices.ContainsFunc(items, func(i PlanItem) bool { return !slices.Contains(records, i.Step) })
 }
 
 // items are the actions that are asked about.

@@ -45,7 +45,8 @@ func (s WhyState) grade() int {
 
 // WhyChain goes from a wish to what is in its way.
 type WhyChain struct {
-	// Subjects are "cluster", "database", or IDs of process groups that share the chain.
+	// Subjects are "cluster", "database", a backup as fdbbackup/NAME, a restore as
+	// fdbrestore/NAME, or IDs of process groups that share the chain.
 	Subjects []string `json:"subjects"`
 	State    WhyState `json:"state"`
 	// Wish is what is to become of the subjects, or what is wrong with them.
@@ -97,10 +98,29 @@ type WhyInput struct {
 
 // NewWhyReport makes the document.
 func NewWhyReport(m Metadata, in WhyInput) WhyReport {
-	w := why{WhyInput: in, name: m.Cluster, told: map[string]bool{}}
-	v := WhyReport{Document: NewDocument("WhyReport", m, in.Now, SourceLive), State: WhyReady, Next: []string{}}
-	v.Warnings = append(v.Warnings, in.Warnings...)
-	v.Items = w.chains(NewStatusView(m, in.Facts))
+	w := why{WhyInput: in, name: m.Cluster, subject: subjectCluster, told: map[string]bool{}}
+	return w.report(m, w.chains(NewStatusView(m, in.Facts)))
+}
+
+// NewRecordWhyReport makes the document of one backup or restore, which the input has alone;
+// the metadata name it as commands do. The plan is of a pass over it.
+func NewRecordWhyReport(m Metadata, in WhyInput) WhyReport {
+	w := why{WhyInput: in, name: m.Cluster, subject: m.Cluster, told: map[string]bool{}}
+	chains := w.ofBackups()
+	for _, step := range []string{stepUpdateBackupStatus, stepUpdateRestoreStatus} {
+		w.told[step] = len(chains) > 0 // the chain tells what they wait for
+	}
+	passes := append(w.failures(), w.holds()...)
+	passes = append(passes, w.actions(len(chains)+len(passes) > 0)...)
+	if len(passes) > 0 {
+		chains = slices.DeleteFunc(chains, func(c WhyChain) bool { return c.State == WhyReady })
+	}
+	return w.report(m, inOrder(append(chains, passes...)))
+}
+
+func (w *why) report(m Metadata, items []WhyChain) WhyReport {
+	v := WhyReport{Document: NewDocument("WhyReport", m, w.Now, SourceLive), State: WhyReady, Next: []string{}, Items: items}
+	v.Warnings = append(append(v.Warnings, w.Warnings...), w.unreadBackups()...)
 	for _, c := range v.Items {
 		if c.State.grade() > v.State.grade() {
 			v.State = c.State
@@ -108,15 +128,17 @@ func NewWhyReport(m Metadata, in WhyInput) WhyReport {
 	}
 	v.Summary = w.nothing()
 	if len(v.Items) > 0 {
-		v.Summary, v.Next = v.Items[0].words(in.Now), v.Items[0].Next
+		v.Summary, v.Next = v.Items[0].words(w.Now), v.Items[0].Next
 	}
 	return v
 }
 
-// why collects chains. Told are the steps whose holds some chain already tells of.
+// why collects chains. Name is how commands name what is asked about, and subject how chains
+// do that are about all of it. Told are the steps whose holds some chain already tells of.
 type why struct {
 	WhyInput
-	name string
+	name, subject string
+
 	told map[string]bool
 }
 
@@ -124,7 +146,9 @@ type why struct {
 const (
 	rankDatabase = iota
 	rankFailure
+	rankRestore // one that runs locks the database
 	rankBlocked
+	rankBackup
 	rankWaiting
 	rankDegraded
 	rankReady
@@ -134,10 +158,14 @@ func (w *why) chains(status StatusView) []WhyChain {
 	chains := w.database(status)
 	chains = append(chains, w.groups()...)
 	if len(w.Only) == 0 {
-		chains = slices.Concat(chains, w.failures(), w.holds(), w.degraded(status))
+		chains = slices.Concat(chains, w.failures(), w.holds(), w.ofBackups(), w.degraded(status))
 	}
 	chains = append(chains, w.actions(len(chains) > 0)...)
-	chains = alikeOnce(chains)
+	return inOrder(alikeOnce(chains))
+}
+
+// inOrder puts first what to look at first.
+func inOrder(chains []WhyChain) []WhyChain {
 	slices.SortStableFunc(chains, func(a, b WhyChain) int {
 		if a.rank != b.rank {
 			return a.rank - b.rank
@@ -192,7 +220,12 @@ func alikeOnce(chains []WhyChain) []WhyChain {
 
 // IsOfGroups reports whether the subjects are process groups.
 func (c WhyChain) IsOfGroups() bool {
-	return !slices.Contains(c.Subjects, subjectCluster) && !slices.Contains(c.Subjects, subjectDatabase)
+	return !slices.Contains(c.Subjects, subjectCluster) && !slices.Contains(c.Subjects, subjectDatabase) && !c.IsOfRecord()
+}
+
+// IsOfRecord reports whether the subject is a backup or a restore.
+func (c WhyChain) IsOfRecord() bool {
+	return strings.HasPrefix(c.Subjects[0], subjectBackup) || strings.HasPrefix(c.Subjects[0], subjectRestore)
 }
 
 func (c WhyChain) sameAs(other WhyChain) bool {
@@ -244,6 +277,9 @@ func (w *why) nothing() string {
 			ids[i] = string(id)
 		}
 		return "nothing is in the way of " + someOf(ids) + ", and nothing is to be done for it"
+	}
+	if w.subject != subjectCluster {
+		return "nothing is blocked, and nothing is to be done"
 	}
 	return "nothing is blocked: the cluster is as its spec asks"
 }

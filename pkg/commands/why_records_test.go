@@ -1,0 +1,102 @@
+package commands
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func TestWhyLooksAtBackupsAndRestores(t *testing.T) {
+	paused := func(v *vault) { v.runs(); v.tool("fdbbackup", "pause") }
+	restoring := func(v *vault) {
+		v.runs()
+		v.fdbcli(`writemode on; clearrange "" \xff`)
+		v.must(ExitWaiting, "", "reconcile", "fdbrestore/again", "--yes")
+	}
+	tests := map[string]struct {
+		given func(*vault)
+		args  []string
+		want  int
+		says  string
+	}{
+		"a cluster whose backup has no agents": {
+			args: []string{"why", "sample"}, want: ExitNo,
+			says: "fdb/sample: fdbbackup/nightly has no agents: none of 1 agent is ready, so nothing is written and nobody can tell what can be restored  next: kubectl fdb plan fdbbackup/nightly -n fdb --context test\n",
+		},
+		"a cluster whose backup is well": {given: (*vault).runs, args: []string{"why", "sample"}, want: ExitDone, says: "fdbrestore/again is to be started"},
+		"a cluster whose agents are paused": {
+			given: paused, args: []string{"why", "sample"}, want: ExitNo, says: "fdbbackup/nightly is paused: all agents of the database are paused  next: kubectl fdb plan fdbbackup/nightly",
+		},
+		"as names":                   {given: paused, args: []string{"why", "sample", "-o", "name"}, want: ExitNo, says: "fdbbackup/nightly\n"},
+		"as a table":                 {given: paused, args: []string{"why", "sample", "-o", "wide"}, want: ExitNo, says: "all agents of the database are paused"},
+		"as JSON":                    {given: paused, args: []string{"why", "sample", "-o", "json"}, want: ExitNo, says: `"fdbbackup/nightly"`},
+		"a cluster that is restored": {given: restoring, args: []string{"why", "sample"}, want: ExitNo, says: "fdbrestore/again runs, and keeps the database locked: "},
+		"a backup that is well":      {given: (*vault).runs, args: []string{"why", "fdbbackup/nightly"}, want: ExitDone, says: "fdb/fdbbackup/nightly: nothing is blocked"},
+		"a backup that is paused": {
+			given: paused, args: []string{"why", "fdbbackup/nightly"}, want: ExitNo, says: "fdbbackup/nightly is paused: all agents of the database are paused",
+		},
+		"what a pass would do about it": {given: paused, args: []string{"why", "fdbbackup/nightly"}, want: ExitNo, says: "nothing keeps a pass from doing that; nobody has run one"},
+		"a restore that is not started": {
+			given: func(v *vault) { v.runs(); v.fdbcli(`writemode on; clearrange "" \xff`) },
+			args:  []string{"why", "fdbrestore/again"}, want: ExitDone, says: "next: kubectl fdb reconcile fdbrestore/again -n fdb --context test",
+		},
+		"a restore without agents": {args: []string{"why", "fdbrestore/again"}, want: ExitNo, says: "no backup agent runs and is ready"},
+		"a restore as JSON":        {given: restoring, args: []string{"why", "fdbrestore/again", "-o", "json"}, want: ExitNo, says: `"fdbrestore/again"`},
+		"a backup that is not there": {
+			args: []string{"why", "fdbbackup/other"}, want: ExitUsage, says: "there is no FoundationDBBackup",
+		},
+		"a backup without a name":   {args: []string{"why", "fdbbackup/"}, want: ExitUsage, says: "which one? want fdbbackup/NAME"},
+		"a backup and a cluster":    {args: []string{"why", "fdbbackup/nightly", "-c", "sample"}, want: ExitUsage, says: "one at a time"},
+		"all of a cluster":          {given: paused, args: []string{"describe", "sample"}, want: ExitDone, says: "nightly: not as its resource asks: all agents of the database are paused"},
+		"all of it, and the reason": {given: paused, args: []string{"describe", "sample"}, want: ExitDone, says: "fdbbackup/nightly  is paused  blocked"},
+		"all of it, and commands":   {given: paused, args: []string{"describe", "sample"}, want: ExitDone, says: "kubectl fdb backup status nightly -n fdb --context test"},
+		"all of it, as JSON":        {given: paused, args: []string{"describe", "sample", "-o", "json"}, want: ExitDone, says: `"restores": [`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := newVault(t)
+			if tc.given != nil {
+				tc.given(v)
+			}
+			v.must(tc.want, tc.says, tc.args...)
+		})
+	}
+}
+
+// Whoever may not read backups is told which right that takes, and everything else.
+func TestWhyAndDescribeGoOnWithoutTheRightToBackups(t *testing.T) {
+	v := newVault(t)
+	v.backupsHidden = apierrors.NewForbidden(schema.GroupResource{Group: "apps.foundationdb.org", Resource: "foundationdbbackups"}, "", errors.New("RBAC"))
+	v.must(ExitDone, "warning: backups and restores are not looked at: forbidden: ", "why", "sample")
+	v.must(ExitDone, "nothing is blocked: the cluster is as its spec asks", "why", "sample")
+	said := v.must(ExitDone, "warning: backups and restores are not looked at: forbidden: ", "describe", "sample")
+	if !strings.Contains(said, "Nodes") || len(v.ran) > 0 {
+		t.Errorf("ran %v, and said %s", v.ran, said)
+	}
+}
+
+// Tools that do not answer are given up after a while, and the rest is told.
+func TestWhyDoesNotWaitForToolsForever(t *testing.T) {
+	gazeAtVault(t, func(g *gazed, v *vault) {
+		v.stuck = true
+		began := time.Now()
+		v.must(ExitUnreachable, "fdbbackup/nightly is not known to be well: ", "why", "sample")
+		if took := time.Since(began); took > 2*time.Minute {
+			g.t.Errorf("it took %s", took)
+		}
+	})
+}
+
+func TestWhyOfAProcessGroupAsksNoTool(t *testing.T) {
+	v := newVault(t)
+	v.runs()
+	v.ran = nil
+	v.must(ExitDone, "nothing is in the way of storage-", "why", "sample", v.named("OTHER"))
+	if len(v.ran) > 0 {
+		t.Errorf("ran %v", v.ran)
+	}
+}

@@ -1,0 +1,282 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// backedUp has a cluster with a backup that is well, edited, and no restore.
+func (in *WhyInput) backedUp(edit func(*BackupStatusView)) {
+	b := &v1beta2.FoundationDBBackup{}
+	b.Name = "nightly"
+	v := &BackupStatusView{
+		Name: "nightly", AsWanted: new(true), Wanted: "Running", Mode: "Continuous", Tag: "default", State: new("running differential"),
+		Running: new(true), Paused: new(false), Restorable: new(true), Own: new(true),
+		LatestRestorable: &BackupMomentView{Version: 1, AgeSeconds: new(int64(20))}, Snapshot: &BackupSnapshotView{BeganAt: new(noon.Add(-4 * time.Minute))},
+		Agents: BackupAgentsView{Wanted: 2, Ready: 2},
+	}
+	edit(v)
+	in.Backups = &ClusterBackups{Backups: []SeenBackup{{Record: b, View: v}}}
+}
+
+// trouble is what the judge says of a backup that is not as it should be.
+func (v *BackupStatusView) trouble(problems ...string) {
+	v.AsWanted, v.Problems = new(false), problems
+}
+
+// unasked is a backup of which the database does not tell.
+func (v *BackupStatusView) unasked(why string) {
+	v.AsWanted, v.NoAnswer = nil, why
+	v.Running, v.Paused, v.Restorable, v.LatestRestorable = nil, nil, nil, nil
+}
+
+// restoring has a restore into the cluster.
+func (in *WhyInput) restoring(v RestoreStatusView) {
+	r := &v1beta2.FoundationDBRestore{}
+	r.Name, v.Name = "again", "again"
+	in.Backups = &ClusterBackups{Restores: []SeenRestore{{Record: r, View: &v}}}
+}
+
+func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
+	tests := map[string]struct {
+		given func(*WhyInput)
+		state WhyState
+		want  string
+		next  string // the first command
+	}{
+		"one that is well": {given: func(in *WhyInput) { in.backedUp(func(*BackupStatusView) {}) }, state: WhyReady, want: "nothing is blocked: the cluster is as its spec asks"},
+		"one without agents": {
+			given: func(in *WhyInput) {
+				in.backedUp(func(v *BackupStatusView) { v.unasked("no backup agent runs and is ready"); v.Agents.Ready = 0 })
+			},
+			state: WhyBlocked, want: "fdbbackup/nightly has no agents: none of 2 agents is ready, so nothing is written and nobody can tell what can be restored", next: "kubectl fdb plan fdbbackup/nightly",
+		},
+		"one whose agents do not start": {
+			given: func(in *WhyInput) {
+				in.backedUp(func(v *BackupStatusView) {
+					v.unasked("no backup agent runs and is ready")
+					v.Agents.Ready, v.Agents.Pods = 0, []BackupAgentView{{Pod: "agent-1", Phase: "Pending"}}
+				})
+			},
+			state: WhyBlocked, want: "nobody can tell what can be restored; pod agent-1 is Pending and not ready", next: "kubectl describe pod agent-1",
+		},
+		"one that does not tell": {
+			given: func(in *WhyInput) { in.backedUp(func(v *BackupStatusView) { v.unasked("timed out") }) },
+			state: WhyUnknown, want: "fdbbackup/nightly is not known to be well: timed out", next: "kubectl fdb backup status nightly",
+		},
+		"one that is behind": {
+			given: func(in *WhyInput) {
+				in.backedUp(func(v *BackupStatusView) {
+					v.LatestRestorable.AgeSeconds = new(int64(3960))
+					v.trouble("agents meet errors: 'Platform error'", "the newest point that can be restored is 66m old, more than 10m")
+				})
+			},
+			state: WhyBlocked, want: "fdbbackup/nightly is behind: agents meet errors: 'Platform error'", next: "kubectl fdb backup status nightly",
+		},
+		"one that somebody paused": {
+			given: func(in *WhyInput) {
+				in.backedUp(func(v *BackupStatusView) { v.Paused = new(true); v.trouble("all agents of the database are paused") })
+			},
+			state: WhyBlocked, want: "fdbbackup/nightly is paused: all agents of the database are paused", next: "kubectl fdb plan fdbbackup/nightly",
+		},
+		"one that was left paused, as it asks": {
+			given: func(in *WhyInput) {
+				in.backedUp(func(v *BackupStatusView) {
+					v.Wanted, v.Paused, v.LatestRestorable.AgeSeconds = "Paused", new(true), new(int64(7200))
+				})
+			},
+			state: WhyBlocked, want: "fdbbackup/nightly is paused, as its resource asks: the newest point that can be restored is 120m old", next: "kubectl fdb backup resume nightly",
+		},
+		"one that was just paused, as it asks": {
+			given: func(in *WhyInput) {
+				in.backedUp(func(v *BackupStatusView) { v.Wanted, v.Paused = "Paused", new(true) })
+			},
+			state: WhyReady, want: "nothing is blocked: the cluster is as its spec asks",
+		},
+		"one whose first snapshot is being written": {
+			given: func(in *WhyInput) {
+				in.backedUp(func(v *BackupStatusView) {
+					v.Restorable, v.LatestRestorable = new(false), nil
+					v.trouble("nothing can be restored yet: the first snapshot is not complete")
+				})
+			},
+			state: WhyWaiting, want: "fdbbackup/nightly cannot be restored yet for 4m: nothing can be restored yet", next: "kubectl fdb backup status nightly",
+		},
+		"one whose first snapshot meets errors": {
+			given: func(in *WhyInput) {
+				in.backedUp(func(v *BackupStatusView) {
+					v.Restorable, v.LatestRestorable = new(false), nil
+					v.trouble("agents meet errors: 'Platform error'", "nothing can be restored yet: the first snapshot is not complete")
+				})
+			},
+			state: WhyBlocked, want: "fdbbackup/nightly cannot be restored yet: agents meet errors: 'Platform error'", next: "kubectl fdb backup status nightly",
+		},
+		"one that was ended by hand": {
+			given: func(in *WhyInput) {
+				in.backedUp(func(v *BackupStatusView) { v.Running = new(false); v.trouble("no backup runs on tag default") })
+			},
+			state: WhyBlocked, want: "fdbbackup/nightly does not run: no backup runs on tag default", next: "kubectl fdb plan fdbbackup/nightly",
+		},
+		"one that should have ended": {
+			given: func(in *WhyInput) {
+				in.backedUp(func(v *BackupStatusView) { v.Wanted = "Stopped"; v.trouble("it still runs") })
+			},
+			state: WhyBlocked, want: "fdbbackup/nightly still runs", next: "kubectl fdb plan fdbbackup/nightly",
+		},
+		"one that misses an agent": {
+			given: func(in *WhyInput) {
+				in.backedUp(func(v *BackupStatusView) {
+					v.Agents.Ready = 1
+					v.trouble("1 of 2 agents are ready")
+				})
+			},
+			state: WhyBlocked, want: "fdbbackup/nightly misses agents: 1 of 2 agents are ready", next: "kubectl fdb backup status nightly",
+		},
+		"one that is to be stopped, and has no agents to ask": {
+			given: func(in *WhyInput) {
+				in.backedUp(func(v *BackupStatusView) {
+					v.unasked("no backup agent runs and is ready")
+					v.Wanted, v.Agents = "Stopped", BackupAgentsView{}
+				})
+			},
+			state: WhyReady, want: "nothing is blocked: the cluster is as its spec asks",
+		},
+		"none that the database's own chain explains": {
+			given: func(in *WhyInput) {
+				in.backedUp(func(v *BackupStatusView) { v.unasked("timed out") })
+				in.Database = plan.DatabaseFacts{Unreachable: "timed out"}
+			},
+			state: WhyUnknown, want: "database does not answer: timed out", next: "kubectl fdb status sample",
+		},
+		"a restore that runs": {
+			given: func(in *WhyInput) {
+				in.restoring(RestoreStatusView{State: new("running"), Done: new(false), Percent: new(37.0), BlocksDone: new(int64(37)), BlocksTotal: new(int64(100))})
+			},
+			state: WhyWaiting, want: "fdbrestore/again runs, and keeps the database locked: 37%, 37 of 100 blocks", next: "kubectl fdb restore status again -w",
+		},
+		"a restore that meets errors": {
+			given: func(in *WhyInput) {
+				in.restoring(RestoreStatusView{State: new("running"), Done: new(false), LastError: "'Platform error'"})
+			},
+			state: WhyBlocked, want: "agents have not looked at the backup yet; its last error: 'Platform error'", next: "kubectl fdb restore status again -w",
+		},
+		"a restore that ended without its data": {
+			given: func(in *WhyInput) {
+				in.restoring(RestoreStatusView{State: new(fdb.RestoreAborted), Done: new(false), Over: true, Summary: "it was aborted, which unlocked the database"})
+			},
+			state: WhyBlocked, want: "fdbrestore/again ended without its data: it was aborted", next: "kubectl fdb restore status again",
+		},
+		"a restore that was aborted, as was recorded": {
+			given: func(in *WhyInput) {
+				in.restoring(RestoreStatusView{NoAnswer: "no backup agent runs and is ready", RecordedState: fdb.RestoreAborted})
+			},
+			state: WhyBlocked, want: "fdbrestore/again was aborted, as was recorded", next: "kubectl fdb restore status again",
+		},
+		"a restore that nobody can ask about": {
+			given: func(in *WhyInput) {
+				in.restoring(RestoreStatusView{NoAnswer: "no backup agent runs and is ready", RecordedState: "running"})
+			},
+			state: WhyUnknown, want: "fdbrestore/again is not known to go on: no backup agent runs and is ready", next: "kubectl fdb restore status again",
+		},
+		"a restore without agents to start it": {
+			given: func(in *WhyInput) { in.restoring(RestoreStatusView{NoAnswer: "no backup agent runs and is ready"}) },
+			state: WhyBlocked, want: "fdbrestore/again is to be started, as far as is recorded: no backup agent runs and is ready", next: "kubectl fdb restore status again",
+		},
+		"a restore that nobody started": {
+			given: func(in *WhyInput) {
+				in.restoring(RestoreStatusView{State: new(""), Done: new(false), Summary: "it was not started yet"})
+			},
+			state: WhyReady, want: "fdbrestore/again is to be started: it was not started yet", next: "kubectl fdb why fdbrestore/again",
+		},
+		"a restore that is done": {
+			given: func(in *WhyInput) {
+				in.restoring(RestoreStatusView{State: new(fdb.RestoreCompleted), Done: new(true), Over: true, UID: "u"})
+			},
+			state: WhyReady, want: "nothing is blocked: the cluster is as its spec asks",
+		},
+		"a restore that left the database locked": {
+			given: func(in *WhyInput) {
+				in.Database.Status.Cluster.DatabaseLockState = &fdb.LockState{Locked: true, LockUID: "u"}
+				in.restoring(RestoreStatusView{State: new(fdb.RestoreCompleted), Done: new(true), Over: true, UID: "u"})
+			},
+			state: WhyBlocked, want: "fdbrestore/again is done, and left the database locked: the lock is the restore's, u", next: "kubectl fdb restore status again",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := asked(t)
+			tc.given(&in)
+			v := NewWhyReport(Metadata{Cluster: "sample", Namespace: "fdb"}, in)
+			if v.State != tc.state || !strings.Contains(v.Summary, tc.want) {
+				t.Errorf("%s: %s, want %s: %s", v.State, v.Summary, tc.state, tc.want)
+			}
+			if got := append(v.Next, "")[0]; got != tc.next {
+				t.Errorf("next %q, want %q", got, tc.next)
+			}
+		})
+	}
+}
+
+// A restore that runs explains what the rest waits for; a backup that is behind comes after
+// what keeps the cluster itself from being well.
+func TestWhyPutsBackupsWhereTheyBelong(t *testing.T) {
+	in := asked(t)
+	in.unschedulable("storage-1", 10*time.Minute)
+	in.backedUp(func(v *BackupStatusView) { v.Running = new(false); v.trouble("no backup runs on tag default") })
+	backups := in.Backups.Backups
+	in.restoring(RestoreStatusView{State: new("running"), Done: new(false)})
+	in.Backups.Backups = backups
+	var subjects []string
+	for _, c := range NewWhyReport(Metadata{Cluster: "sample"}, in).Items {
+		subjects = append(subjects, c.Subjects...)
+	}
+	at := func(s string) int { return slices.Index(subjects, s) }
+	if at("fdbrestore/again") != 0 || at("storage-1") != 1 || at("fdbbackup/nightly") != 2 {
+		t.Errorf("got %v", subjects)
+	}
+}
+
+func TestWhyOfAProcessGroupDoesNotMentionBackups(t *testing.T) {
+	in := asked(t)
+	in.Only = []v1beta2.ProcessGroupID{"storage-1"}
+	in.backedUp(func(v *BackupStatusView) { v.Running = new(false); v.trouble("no backup runs on tag default") })
+	if v := NewWhyReport(Metadata{Cluster: "sample"}, in); v.State != WhyReady {
+		t.Errorf("%s: %s", v.State, v.Summary)
+	}
+}
+
+func TestWhatNobodyCouldLookAtIsWarnedOf(t *testing.T) {
+	in := asked(t)
+	in.backedUp(func(*BackupStatusView) {})
+	in.Backups.Unread = "forbidden: list restores"
+	in.Backups.Backups[0].View, in.Backups.Backups[0].Unread = nil, "forbidden: get deployments"
+	v := NewWhyReport(Metadata{Cluster: "sample"}, in)
+	want := []string{"backups and restores are not looked at: forbidden: list restores", "backup nightly is not looked at: forbidden: get deployments"}
+	if diff := cmp.Diff(want, v.Warnings); diff != "" || v.State != WhyReady {
+		t.Errorf("%s %s", v.State, diff)
+	}
+}
+
+func TestWhyOfOneRecordTellsWhatAPassWaitsFor(t *testing.T) {
+	in := asked(t)
+	in.restoring(RestoreStatusView{State: new(""), Done: new(false), Summary: "it was not started yet"})
+	in.Cluster, in.Database = nil, plan.DatabaseFacts{}
+	in.hold("StartRestore", "the database has data", true)
+	v := NewRecordWhyReport(Metadata{Cluster: "fdbrestore/again"}, in)
+	if v.State != WhyBlocked || v.Summary != "fdbrestore/again is not yet as its spec asks: the database has data" || v.Next[0] != "kubectl fdb plan fdbrestore/again -o wide" {
+		t.Errorf("%s: %s, next %v", v.State, v.Summary, v.Next)
+	}
+	in.Plan.Holds = nil
+	in.restoring(RestoreStatusView{State: new(fdb.RestoreCompleted), Done: new(true), Over: true})
+	if v := NewRecordWhyReport(Metadata{Cluster: "fdbrestore/again"}, in); v.State != WhyReady || v.Summary != "nothing is blocked, and nothing is to be done" {
+		t.Errorf("%s: %s", v.State, v.Summary)
+	}
+}

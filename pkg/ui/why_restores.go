@@ -1,0 +1,85 @@
+package ui
+
+import (
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// restore is the chain of one restore; none of one that is done and left nothing behind.
+func (w *why) restore(v RestoreStatusView) []WhyChain {
+	c := WhyChain{Subjects: []string{subjectRestore + v.Name}, State: WhyBlocked, rank: rankBackup, Next: []string{w.FDB("restore", "status", v.Name)}}
+	switch {
+	case v.NoAnswer != "":
+		return w.silentRestore(c, v)
+	case is(v.Done) && !w.leftLocked(v):
+		return nil
+	case is(v.Done):
+		c.Wish = "is done, and left the database locked"
+		c.Because = []WhyLink{{What: "the lock is the restore's, " + v.UID + ": clients are refused until somebody unlocks the database"}}
+	case v.Over:
+		c.Wish, c.Because = "ended without its data", []WhyLink{{What: v.Summary}}
+	case v.State != nil && *v.State == "":
+		w.unstarted(&c, v)
+	default:
+		w.runs(&c, v)
+	}
+	return []WhyChain{c}
+}
+
+// runs is about a restore that is on its way: it explains why clients are refused, and why
+// passes hold back. One that meets errors needs somebody to look.
+func (w *why) runs(c *WhyChain, v RestoreStatusView) {
+	c.Wish, c.rank = "runs, and keeps the database locked", rankRestore
+	c.Because = []WhyLink{{What: v.progress()}}
+	if v.LastError == "" {
+		c.State = WhyWaiting
+	} else {
+		c.Because[0].Because = []WhyLink{{What: "its last error: " + v.LastError}}
+	}
+	c.Next = []string{w.FDB("restore", "status", v.Name, "-w"), w.FDB("restore", "wait", v.Name)}
+}
+
+// unstarted is about a restore that no pass has begun: another one that runs is waited for.
+func (w *why) unstarted(c *WhyChain, v RestoreStatusView) {
+	c.State, c.rank, c.Wish, c.Because = WhyReady, rankReady, "is to be started", []WhyLink{{What: v.Summary}}
+	if w.anotherRuns(v) {
+		c.State, c.rank = WhyWaiting, rankWaiting
+	}
+	c.Next = []string{w.FDB("why", c.Subjects[0]), w.FDB("plan", c.Subjects[0])}
+}
+
+func (w *why) anotherRuns(v RestoreStatusView) bool {
+	return slices.ContainsFunc(w.Backups.Restores, func(r SeenRestore) bool {
+		return r.View != nil && r.View.Name != v.Name && r.View.NoAnswer == "" && !r.View.Over && r.View.State != nil && *r.View.State != ""
+	})
+}
+
+// silentRestore is about a restore of which the database does not tell. What is over stays as
+// it was recorded, and a database that does not serve has a chain of its own.
+func (w *why) silentRestore(c WhyChain, v RestoreStatusView) []WhyChain {
+	switch {
+	case v.RecordedState == fdb.RestoreCompleted:
+		return nil
+	case v.RecordedState == fdb.RestoreAborted:
+		c.Wish = "was aborted, as was recorded"
+	case w.Cluster != nil && !w.Database.Available():
+		return nil
+	case v.RecordedState == "":
+		c.Wish, c.Because = "is to be started, as far as is recorded", []WhyLink{{What: v.NoAnswer}}
+		c.Next = append(c.Next, w.FDB("plan", c.Subjects[0]))
+	default:
+		c.State, c.Wish, c.Because = WhyUnknown, "is not known to go on", []WhyLink{{What: v.NoAnswer}}
+	}
+	return []WhyChain{c}
+}
+
+// leftLocked reports whether the lock of the database is the one of a restore that is over:
+// its UID is the restore's.
+func (w *why) leftLocked(v RestoreStatusView) bool {
+	if w.Database.Status == nil || v.UID == "" {
+		return false
+	}
+	locked, uid, told := w.Database.Status.Locked()
+	return told && locked && uid == v.UID
+}
