@@ -87,6 +87,7 @@ var journeys = map[string]journey{
 	"docs/backup.md": {
 		prepare: up(counts),
 		codes: map[string][]int{
+			plan + " --with-backups":                                              {no},
 			"kubectl fdb backup describe nightly":                                 {0, no},
 			"kubectl fdb backup delete nightly --dry-run -o json > deletion.json": {no},
 		},
