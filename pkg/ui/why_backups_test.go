@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -278,5 +279,18 @@ func TestWhyOfOneRecordTellsWhatAPassWaitsFor(t *testing.T) {
 	in.restoring(RestoreStatusView{State: new(fdb.RestoreCompleted), Done: new(true), Over: true})
 	if v := NewRecordWhyReport(Metadata{Cluster: "fdbrestore/again"}, in); v.State != WhyReady || v.Summary != "nothing is blocked, and nothing is to be done" {
 		t.Errorf("%s: %s", v.State, v.Summary)
+	}
+}
+
+func TestTheFirstLineAboutARecordNamesItOnce(t *testing.T) {
+	in := asked(t)
+	in.backedUp(func(v *BackupStatusView) { v.Running = new(false); v.trouble("no backup runs on tag default") })
+	in.Cluster = nil
+	var out bytes.Buffer
+	if err := WriteWhy(&out, NewRecordWhyReport(Metadata{Cluster: "fdbbackup/nightly", Namespace: "fdb"}, in), WhyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if first, _, _ := strings.Cut(out.String(), "\n"); first != "fdb/fdbbackup/nightly: does not run: no backup runs on tag default  next: kubectl fdb plan fdbbackup/nightly" {
+		t.Error(first)
 	}
 }

@@ -18,7 +18,8 @@ type WhyOptions struct {
 // chain from the wish down to what is behind it.
 func WriteWhy(w io.Writer, v WhyReport, o WhyOptions) error {
 	p := &whyPage{w: w, o: o}
-	p.printf("%s", o.in(colourOfWhy(v.State), v.Metadata.Namespace+"/"+v.Metadata.Cluster+": "+v.Summary))
+	summary := strings.TrimPrefix(v.Summary, v.Metadata.Cluster+" ") // once is enough
+	p.printf("%s", o.in(colourOfWhy(v.State), v.Metadata.Namespace+"/"+v.Metadata.Cluster+": "+summary))
 	if len(v.Next) > 0 {
 		p.printf("  %s %s", o.in(bold, "next:"), v.Next[0])
 	}

@@ -10,7 +10,7 @@ type page struct {
 	rows    []row
 	// notes are what has to be known beside the rows.
 	notes []line
-	// empty is what to say when there are no rows.
+	// empty is what to say when there are no rows; nothing where says does it.
 	empty string
 }
 

@@ -93,10 +93,11 @@ func (m model) rowsOf(p page) int {
 // drawPage is a view: its sentence, its table, its notes.
 func (m model) drawPage(p page) []string {
 	lines := []string{m.theme.draw(p.says, m.width)}
-	if len(p.rows) == 0 {
-		lines = append(lines, m.theme.draw(sayLine(faint, "  "+p.empty), m.width))
-	} else {
+	switch {
+	case len(p.rows) > 0:
 		lines = append(lines, m.drawRows(p)...)
+	case p.empty != "":
+		lines = append(lines, m.theme.draw(sayLine(faint, "  "+p.empty), m.width))
 	}
 	for i, note := range p.notes {
 		if i == mostNotes-1 && len(p.notes) > mostNotes {

@@ -13,7 +13,7 @@ import (
 // exclusionsPage answers: how far is what is excluded, and when is it safe to remove?
 func exclusionsPage(s sight) page {
 	v := s.look().Exclusions
-	p := page{empty: "nothing is excluded, and nothing is wanted to be", columns: []column{
+	p := page{columns: []column{
 		{title: " "},
 		{title: "ID", least: 10},
 		{title: "PROCESS", least: 15, from: 110},
