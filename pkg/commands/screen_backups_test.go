@@ -96,3 +96,16 @@ func TestAScreenOfAClusterWithoutBackupsAsksNoTool(t *testing.T) {
 		}
 	})
 }
+
+// What is in the way is asked with one key from every view, that of backups as well.
+func TestAScreenSaysWhatIsInTheWayOfBackups(t *testing.T) {
+	gazeAtVault(t, func(g *gazed, v *vault) {
+		t := g.t
+		v.tool("fdbbackup", "pause")
+		_, end := g.follow(2 * time.Second)
+		defer end()
+		if why := g.after(time.Minute).Why; why == nil || !strings.Contains(why.Summary, "fdbbackup/nightly is paused") {
+			t.Errorf("got %+v", why)
+		}
+	})
+}

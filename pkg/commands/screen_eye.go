@@ -55,6 +55,7 @@ type eye struct {
 	why          *ui.WhyReport
 	history      *ui.DrainHistory
 	backedUp     *ui.ClusterBackupsView
+	found        *ui.ClusterBackups // the same, for what is in the way
 	ofBackups    *ui.BackupHistory
 	ofRestores   map[string]*ui.RestoreHistory
 	since        sinceMemory

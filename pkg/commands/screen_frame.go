@@ -102,6 +102,7 @@ func (e *eye) whole(now time.Time) plan.Snapshot {
 func (e *eye) askPreview(ctx context.Context, now time.Time) {
 	e.preview.begin(now)
 	seen, facts := e.whole(now), e.facts(now)
+	facts.Backups = e.found
 	e.beside(ctx, func() func() {
 		limited, cancel := context.WithTimeoutCause(ctx, previewLimit, errors.New("no answer within "+previewLimit.String()))
 		defer cancel()

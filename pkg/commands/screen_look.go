@@ -198,7 +198,7 @@ func (e *eye) askBackups(ctx context.Context, now time.Time) {
 				e.backups.end(now, time.Time{}, explain(err))
 				return
 			}
-			e.backedUp = new(ui.NewClusterBackupsView(found, now, e.ofBackups))
+			e.found, e.backedUp = &found, new(ui.NewClusterBackupsView(found, now, e.ofBackups))
 			e.backups.end(now, now, "")
 			e.showSoon(patienceForOneFrame)
 		}

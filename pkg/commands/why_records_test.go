@@ -34,10 +34,10 @@ func TestWhyLooksAtBackupsAndRestores(t *testing.T) {
 		"as names":                   {given: paused, args: []string{"why", "sample", "-o", "name"}, want: ExitNo, says: "fdbbackup/nightly\n"},
 		"as a table":                 {given: paused, args: []string{"why", "sample", "-o", "wide"}, want: ExitNo, says: "all agents of the database are paused"},
 		"as JSON":                    {given: paused, args: []string{"why", "sample", "-o", "json"}, want: ExitNo, says: `"fdbbackup/nightly"`},
-		"a cluster that is restored": {given: restoring, args: []string{"why", "sample"}, want: ExitNo, says: "fdbrestore/again runs, and keeps the database locked: "},
+		"a cluster that is restored": {given: restoring, args: []string{"why", "sample"}, want: ExitNo, says: "fdbrestore/again is under way, and keeps the database locked: "},
 		"a backup that is well":      {given: (*vault).runs, args: []string{"why", "fdbbackup/nightly"}, want: ExitDone, says: "fdb/fdbbackup/nightly: nothing is blocked"},
 		"a backup that is paused": {
-			given: paused, args: []string{"why", "fdbbackup/nightly"}, want: ExitNo, says: "fdbbackup/nightly is paused: all agents of the database are paused",
+			given: paused, args: []string{"why", "fdbbackup/nightly"}, want: ExitNo, says: "fdb/fdbbackup/nightly: is paused: all agents of the database are paused",
 		},
 		"what a pass would do about it": {given: paused, args: []string{"why", "fdbbackup/nightly"}, want: ExitNo, says: "nothing keeps a pass from doing that; nobody has run one"},
 		"a restore that is not started": {

@@ -161,7 +161,16 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 			given: func(in *WhyInput) {
 				in.restoring(RestoreStatusView{State: new("running"), Done: new(false), Percent: new(37.0), BlocksDone: new(int64(37)), BlocksTotal: new(int64(100))})
 			},
-			state: WhyWaiting, want: "fdbrestore/again runs, and keeps the database locked: 37%, 37 of 100 blocks", next: "kubectl fdb restore status again -w",
+			state: WhyWaiting, want: "fdbrestore/again is under way, and keeps the database locked: 37%, 37 of 100 blocks", next: "kubectl fdb restore status again -w",
+		},
+		"a restore whose agents are paused": {
+			given: func(in *WhyInput) {
+				in.backedUp(func(v *BackupStatusView) { v.Wanted, v.Paused = "Paused", new(true) })
+				backups := in.Backups.Backups
+				in.restoring(RestoreStatusView{State: new("queued"), Done: new(false)})
+				in.Backups.Backups = backups
+			},
+			state: WhyBlocked, want: "keeps the database locked: all agents of the database are paused, so it does not go on", next: "kubectl fdb backup resume nightly",
 		},
 		"a restore that meets errors": {
 			given: func(in *WhyInput) {

@@ -28,9 +28,10 @@ func (w *why) restore(v RestoreStatusView) []WhyChain {
 }
 
 // runs is about a restore that is on its way: it explains why clients are refused, and why
-// passes hold back. One that meets errors needs somebody to look.
+// passes hold back. One that meets errors needs somebody to look, and one whose agents are
+// paused somebody who has them go on.
 func (w *why) runs(c *WhyChain, v RestoreStatusView) {
-	c.Wish, c.rank = "runs, and keeps the database locked", rankRestore
+	c.Wish, c.rank = "is under way, and keeps the database locked", rankRestore
 	c.Because = []WhyLink{{What: v.progress()}}
 	if v.LastError == "" {
 		c.State = WhyWaiting
@@ -38,6 +39,21 @@ func (w *why) runs(c *WhyChain, v RestoreStatusView) {
 		c.Because[0].Because = []WhyLink{{What: "its last error: " + v.LastError}}
 	}
 	c.Next = []string{w.FDB("restore", "status", v.Name, "-w"), w.FDB("restore", "wait", v.Name)}
+	if name := w.Backups.paused(); name != "" {
+		c.State, c.Next = WhyBlocked, append([]string{w.FDB("backup", "resume", name)}, c.Next...)
+		c.Because = append([]WhyLink{{What: "all agents of the database are paused, so it does not go on"}}, c.Because...)
+	}
+}
+
+// paused is a backup whose agents are paused, and with them all agents of the database; empty
+// where that is not so, or nobody tells.
+func (b ClusterBackups) paused() string {
+	for _, seen := range b.Backups {
+		if seen.View != nil && is(seen.View.Paused) {
+			return seen.Record.Name
+		}
+	}
+	return ""
 }
 
 // unstarted is about a restore that no pass has begun: another one that runs is waited for.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -129,5 +130,27 @@ func TestARestorablePointAgesOnTheScreen(t *testing.T) {
 	}
 	if got := (sight{now: noon.Add(time.Minute)}).restorable(v); got != "97s ago" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// One switch pauses all agents of a database, so that a restore stands still as well.
+func TestARestoreWhoseAgentsArePausedSaysSo(t *testing.T) {
+	v := backedUpBadly()
+	running := v.Restores[0]
+	done := ui.RestoreRowView{Name: "done", Status: &ui.RestoreStatusView{State: new("completed"), Done: new(true), Over: true}}
+	paused := v.Backups[0]
+	paused.Status.Paused = new(true)
+	of := func(r ui.RestoreRowView) row {
+		return restoreRow(r, agentsPaused(ui.ClusterBackupsView{Backups: []ui.BackupRowView{paused}}))
+	}
+	if r := of(running); r.tone != bad || r.cells[9].text != "yes" {
+		t.Errorf("got %+v", r)
+	}
+	if r := of(done); r.tone != good || r.cells[9].text != "no" {
+		t.Errorf("got %+v", r)
+	}
+	notes := backupNotes(ui.ClusterBackupsView{Backups: []ui.BackupRowView{paused}, Restores: []ui.RestoreRowView{running, done}})
+	if text := notes[0].text(); !strings.Contains(text, "restore again: all agents of the database are paused, so it does not go on; it is running") {
+		t.Errorf("got %s", text)
 	}
 }

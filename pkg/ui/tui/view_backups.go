@@ -34,7 +34,7 @@ func backupsPage(s sight) page {
 		p.rows = append(p.rows, s.backupRow(b))
 	}
 	for _, r := range v.Restores {
-		p.rows = append(p.rows, restoreRow(r))
+		p.rows = append(p.rows, restoreRow(r, agentsPaused(v)))
 	}
 	if len(p.rows) > 0 {
 		p.says = backupSays(v, p.rows)
@@ -174,8 +174,29 @@ func bytesRate(perSecond *float64) string {
 	return ui.Bytes(int64(*perSecond)) + "/s"
 }
 
-func restoreRow(r ui.RestoreRowView) row {
+// agentsPaused says whether the agents of the database are paused, all of them by one switch;
+// nil where no backup tells.
+func agentsPaused(v ui.ClusterBackupsView) *bool {
+	for _, b := range v.Backups {
+		if b.Status != nil && b.Status.Paused != nil {
+			return b.Status.Paused
+		}
+	}
+	return nil
+}
+
+// underWay reports whether a restore was started and is not over.
+func underWay(v *ui.RestoreStatusView) bool {
+	return v != nil && v.State != nil && *v.State != "" && !v.Over
+}
+
+// restoreRow is a restore. Paused says whether the agents are, without which it does not go on.
+func restoreRow(r ui.RestoreRowView, paused *bool) row {
 	t, state := restoreState(r)
+	held := say(plain, "no")
+	if underWay(r.Status) && is(paused) {
+		t, held = bad, say(bad, "yes")
+	}
 	progress, rate, eta, place := nothing, nothing, nothing, unknown
 	if v := r.Status; v != nil {
 		if v.Percent != nil {
@@ -186,7 +207,7 @@ func restoreRow(r ui.RestoreRowView) row {
 	return row{key: "restore " + r.Name, tone: t, more: func(s sight) []line { return s.aboutRestore(r) }, cells: []span{
 		{t.mark(), t},
 		say(plain, "restore"), say(plain, r.Name), say(t, state), say(plain, nothing), say(plain, progress),
-		say(plain, rate), say(plain, eta), say(plain, nothing), say(plain, "no"), say(plain, place),
+		say(plain, rate), say(plain, eta), say(plain, nothing), held, say(plain, place),
 	}}
 }
 
@@ -231,7 +252,11 @@ func backupNotes(v ui.ClusterBackupsView) []line {
 		case r.Status == nil:
 			add("restore", r.Name, r.Unread)
 		case !is(r.Status.Done):
-			add("restore", r.Name, r.Status.Summary)
+			text := r.Status.Summary
+			if underWay(r.Status) && is(agentsPaused(v)) {
+				text = "all agents of the database are paused, so it does not go on; " + text
+			}
+			add("restore", r.Name, text)
 		}
 	}
 	return notes
