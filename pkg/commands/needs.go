@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // need is a power that a command makes use of.
@@ -72,6 +73,10 @@ func actingNeeds() []commandNeeds {
 		{"plan", slices.Concat(looking(), operators())},
 		{"reconcile", reconciling()},
 		{"reconcile --with-backups", slices.Concat(required(withBackups(reconcilePowers())...), operators(), telling())},
+		{"reconcile --watch --with-backups", slices.Concat(
+			required(withBackups(reconcilePowers())...), required(watchPowers()...), operators(), telling(),
+			optional("changes of backups and restores show every --resync only", followBackupPowers()...),
+		)},
 		{"reconcile fdbbackup", slices.Concat(required(backupPowers()...), operators(), telling())},
 		{"reconcile fdbrestore", slices.Concat(required(restorePowers()...), operators(), telling())},
 		{"reconcile --watch", slices.Concat(reconciling(), required(watchPowers()...))},
@@ -113,6 +118,12 @@ func actingNeeds() []commandNeeds {
 		{"exec", slices.Concat(required(toolPowers()...), finding())},
 		{"wait", slices.Concat(required(lookPowers()...), watchingLocks(), finding(), beyond())},
 	}
+}
+
+// followBackupPowers are all that it takes to follow backups, restores and their agents.
+func followBackupPowers() []power {
+	all := followPowers()
+	return slices.Concat(all[plan.Backup], all[plan.Restore], all[plan.Agents])
 }
 
 func theResource() power { return power{"get", v1beta2.GroupVersion.Group, "foundationdbclusters", ""} }

@@ -87,7 +87,11 @@ func (w *watching) prepare(ctx context.Context) (stop func(), err error) {
 	if w.others == nil { // otherwise they tell under their names
 		w.tell = w.reporter()
 	}
-	w.follows, err = w.env.Follow(w.key, facetsOf(w.steps)|plan.Record, w.bell.ring, w.trouble())
+	facets := facetsOf(w.steps) | plan.Record
+	if w.others != nil {
+		facets |= w.others.followable(ctx)
+	}
+	w.follows, err = w.env.Follow(w.key, facets, w.bell.ring, w.trouble())
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +194,7 @@ func (w *watching) rest(ctx context.Context, r pace.Rest) error {
 			w.print(ui.NewWoken(w.count, alarm.Woken(), w.bell.facets()))
 			return nil
 		}
-		alarm.Changed(w.env.Clock.Now(), w.bell.heard()&plan.Record != 0)
+		alarm.Changed(w.env.Clock.Now(), w.bell.heard()&(plan.Record|plan.Backup|plan.Restore) != 0)
 	}
 }
 

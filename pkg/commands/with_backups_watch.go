@@ -3,9 +3,12 @@ package commands
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // watchTogether watches a cluster, and has passes over its backups and restores follow each
@@ -33,6 +36,38 @@ func (t *family) agreeForGood(ctx context.Context, question string) error {
 		p.approved = approval{everything: true}
 	}
 	return nil
+}
+
+// followPowers are what it takes to see changes of backups, restores and agents as they come,
+// by what they are of.
+func followPowers() map[plan.Facet][]power {
+	crd := v1beta2.GroupVersion.Group
+	return map[plan.Facet][]power{
+		plan.Backup:  {{"watch", crd, "foundationdbbackups", ""}},
+		plan.Restore: {{"watch", crd, "foundationdbrestores", ""}},
+		plan.Agents:  {{"list", "apps", "deployments", ""}, {"watch", "apps", "deployments", ""}},
+	}
+}
+
+// followable are those whose changes may be watched; that of the others is said, once. Where
+// nobody can tell they are watched, and what that meets is said.
+func (t *family) followable(ctx context.Context) plan.Facet {
+	facets := plan.Backup | plan.Restore | plan.Agents
+	c, err := t.env.Client()
+	if err != nil {
+		return facets
+	}
+	var missing []string
+	for facet, needs := range followPowers() {
+		if lacks, err := missingPowers(ctx, c, t.key.Namespace, needs); err == nil && len(lacks) > 0 {
+			missing, facets = append(missing, lacks...), facets&^facet
+		}
+	}
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		t.env.talk("some changes of backups and restores show every %s only: not allowed to %s %s", t.options.watchFlags.resync, strings.Join(missing, ", "), inNamespace(t.key.Namespace))
+	}
+	return facets
 }
 
 // follow runs a pass over each backup and restore. The error is one that ends the watch.

@@ -3,11 +3,13 @@ package live
 import (
 	"maps"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,6 +25,7 @@ type subject struct {
 	namespace string            // empty for kinds without one
 	name      string            // of the only object that counts; empty for all
 	labels    map[string]string // that the objects carry; nil for all
+	labelled  string            // a label that they carry, whatever its value; empty for all
 	// whole is true where metadata alone does not show what counts.
 	whole bool
 	// mark is the part of an object whose change counts.
@@ -30,16 +33,21 @@ type subject struct {
 }
 
 // subjectsOf are the objects of a cluster as its record is now. Nodes count only
-// for specs whose rules look at their taints, as a pass reads them.
+// for specs whose rules look at their taints, as a pass reads them. Backups and restores are
+// those of the whole namespace: their metadata does not show of which cluster they are, and a
+// pass too many changes nothing.
 func subjectsOf(key types.NamespacedName, c *v1beta2.FoundationDBCluster) []subject {
 	belongs := c.MatchLabels()
-	core := corev1.SchemeGroupVersion.WithKind
+	core, own := corev1.SchemeGroupVersion.WithKind, v1beta2.GroupVersion.WithKind
 	subjects := []subject{
-		{facet: plan.Record, kind: v1beta2.GroupVersion.WithKind("FoundationDBCluster"), namespace: key.Namespace, name: key.Name, mark: markOfRecord},
+		{facet: plan.Record, kind: own("FoundationDBCluster"), namespace: key.Namespace, name: key.Name, mark: markOfRecord},
 		{facet: plan.Pods, kind: core("Pod"), namespace: key.Namespace, labels: belongs, mark: markOfAny},
 		{facet: plan.Volumes, kind: core("PersistentVolumeClaim"), namespace: key.Namespace, labels: belongs, mark: markOfAny},
 		{facet: plan.Services, kind: core("Service"), namespace: key.Namespace, labels: belongs, mark: markOfAny},
 		{facet: plan.ConfigMap, kind: core("ConfigMap"), namespace: key.Namespace, name: c.ConfigMapName(), mark: markOfAny},
+		{facet: plan.Backup, kind: own("FoundationDBBackup"), namespace: key.Namespace, mark: markOfRecord},
+		{facet: plan.Restore, kind: own("FoundationDBRestore"), namespace: key.Namespace, mark: markOfRecord},
+		{facet: plan.Agents, kind: appsv1.SchemeGroupVersion.WithKind("Deployment"), namespace: key.Namespace, labelled: v1beta2.LabelBackupFor, mark: markOfAny},
 	}
 	if len(c.Spec.AutomationOptions.Replacements.TaintReplacementOptions) > 0 {
 		subjects = append(subjects, subject{facet: plan.Nodes, kind: core("Node"), whole: true, mark: markOfNode})
@@ -48,7 +56,7 @@ func subjectsOf(key types.NamespacedName, c *v1beta2.FoundationDBCluster) []subj
 }
 
 func (s subject) same(other subject) bool {
-	return s.facet == other.facet && s.namespace == other.namespace && s.name == other.name && maps.Equal(s.labels, other.labels)
+	return s.facet == other.facet && s.namespace == other.namespace && s.name == other.name && s.labelled == other.labelled && maps.Equal(s.labels, other.labels)
 }
 
 // list is what the objects are read into: their metadata alone, where that will do.
@@ -66,6 +74,11 @@ func (s subject) options(o metav1.ListOptions) *client.ListOptions {
 	options := &client.ListOptions{Namespace: s.namespace, Raw: &o, Limit: o.Limit, Continue: o.Continue}
 	if s.labels != nil {
 		options.LabelSelector = labels.SelectorFromSet(s.labels)
+	}
+	if s.labelled != "" {
+		if carries, err := labels.NewRequirement(s.labelled, selection.Exists, nil); err == nil {
+			options.LabelSelector = labels.NewSelector().Add(*carries)
+		}
 	}
 	if s.name != "" {
 		options.FieldSelector = fields.OneTermEqualSelector("metadata.name", s.name)

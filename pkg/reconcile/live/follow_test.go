@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -163,6 +164,58 @@ func taint(ctx context.Context, c client.Client) error {
 	return edit(ctx, c, n, func() { n.Spec.Taints = []corev1.Taint{{Key: "maintenance", Effect: corev1.TaintEffectNoSchedule}} })
 }
 
+// A backup is followed with its agents, whose deployment changes when they become ready. What
+// a pass writes into the status of a record wakes nobody.
+func TestAFollowerTellsOfBackupsRestoresAndAgents(t *testing.T) {
+	b := &v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: key.Namespace, Generation: 1}}
+	ready := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
+		Name: "nightly-backup-agents", Namespace: key.Namespace, Labels: map[string]string{v1beta2.LabelBackupFor: "b"},
+	}}
+	tests := map[string]struct {
+		change func(ctx context.Context, c client.Client) error
+		want   []plan.Facet
+	}{
+		"a new backup": {func(ctx context.Context, c client.Client) error {
+			return c.Create(ctx, &v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Name: "weekly", Namespace: key.Namespace}})
+		}, []plan.Facet{plan.Backup}},
+		"a changed backup": {func(ctx context.Context, c client.Client) error {
+			changed := b.DeepCopy()
+			return errors.Join(c.Get(ctx, client.ObjectKeyFromObject(b), changed), edit(ctx, c, changed, func() { changed.Generation = 2 }))
+		}, []plan.Facet{plan.Backup}},
+		"a backup's status": {func(ctx context.Context, c client.Client) error {
+			changed := b.DeepCopy()
+			err := c.Get(ctx, client.ObjectKeyFromObject(b), changed)
+			changed.Status.AgentCount = 2
+			return errors.Join(err, c.Update(ctx, changed))
+		}, nil},
+		"a new restore": {func(ctx context.Context, c client.Client) error {
+			return c.Create(ctx, &v1beta2.FoundationDBRestore{ObjectMeta: metav1.ObjectMeta{Name: "again", Namespace: key.Namespace}})
+		}, []plan.Facet{plan.Restore}},
+		"agents that are ready": {func(ctx context.Context, c client.Client) error {
+			changed := ready.DeepCopy()
+			err := c.Get(ctx, client.ObjectKeyFromObject(ready), changed)
+			changed.Status.ReadyReplicas = 2
+			return errors.Join(err, c.Update(ctx, changed))
+		}, []plan.Facet{plan.Agents}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := follow(t, plan.Backup|plan.Restore|plan.Agents, nil, sample(), b.DeepCopy(), ready.DeepCopy())
+				f.Follow(t.Context(), sample())
+				defer f.Stop()
+				f.told()
+				if err := tc.change(t.Context(), f.api); err != nil {
+					t.Fatal(err)
+				}
+				if got := f.told(); !slices.Equal(tc.want, got) {
+					t.Errorf("told of %v, want %v", got, tc.want)
+				}
+			})
+		})
+	}
+}
+
 func TestAFollowerFollowsWhatBelongsToTheClusterNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		record := sample()
@@ -195,7 +248,7 @@ func TestAFollowerAsksForWhatBelongsToTheClusterOnly(t *testing.T) {
 			return errors.New("no")
 		},
 	}).Build()
-	f := &live.Follower{Client: api, Key: key, Facets: plan.Everything, Changed: func(plan.Facet) {}, Trouble: func(plan.Facet, error) {}}
+	f := &live.Follower{Client: api, Key: key, Facets: plan.Everything | plan.EverythingOfBackups, Changed: func(plan.Facet) {}, Trouble: func(plan.Facet, error) {}}
 	synctest.Test(t, func(t *testing.T) {
 		f.Follow(t.Context(), sample())
 		synctest.Wait()
@@ -205,6 +258,7 @@ func TestAFollowerAsksForWhatBelongsToTheClusterOnly(t *testing.T) {
 	want := map[string]string{
 		"FoundationDBClusterList": "fdb metadata.name=sample", "PodList": belongs, "PersistentVolumeClaimList": belongs,
 		"ServiceList": belongs, "ConfigMapList": "fdb metadata.name=sample-config",
+		"FoundationDBBackupList": "fdb ", "FoundationDBRestoreList": "fdb ", "DeploymentList": "fdb foundationdb.org/backup-for",
 	}
 	if diff := cmp.Diff(want, asked); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
