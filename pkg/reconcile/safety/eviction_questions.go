@@ -139,8 +139,15 @@ func noMaintenanceElsewhere(p Pod) plan.Check {
 	return c
 }
 
-// spareOf asks the budget of exclusions; groups of the class that already drain count.
+// spareOf asks the budget of exclusions; groups of the class that already drain count. One
+// that is excluded already takes nothing from it.
 func spareOf(p Pod) plan.Check {
+	if Excluded(p.Snapshot, p.Group) {
+		return plan.Check{
+			Question: fmt.Sprintf("are enough %s processes up to let one go?", p.Group.ProcessClass), Gate: plan.GateBudget,
+			OK: true, Evidence: fmt.Sprintf("%s is excluded already", p.Group.ProcessGroupID),
+		}
+	}
 	ongoing := 0
 	for _, g := range p.Groups() {
 		if g != p.Group && g.ProcessClass == p.Group.ProcessClass && g.IsMarkedForRemoval() && !g.IsExcluded() {

@@ -70,8 +70,9 @@ func exclusionRoom(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (le
 		if missing && s.Now.Sub(since) < missingPatience {
 			return nil, fmt.Sprintf("%s has been missing for %s only and may come back within %s", g.ProcessGroupID, s.Now.Sub(since).Round(time.Second), missingPatience)
 		}
-		// A group that should stay and that somebody excluded takes no data over.
-		excluded := !g.IsMarkedForRemoval() && g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded)
+		// A group that should stay and that somebody excluded takes no data over, also where
+		// only the exclusions themselves tell of it yet.
+		excluded := !g.IsMarkedForRemoval() && (g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded) || Excluded(s, g))
 		if !missing && !excluded && !isSilent(s, g) {
 			valid++
 		}

@@ -267,6 +267,16 @@ func TestAGroupWithoutAPodIsNotUp(t *testing.T) {
 	}
 }
 
+// The status document lags behind the exclusions, and the record behind the document.
+func TestAGroupThatSomebodyJustExcludedTakesNothingOver(t *testing.T) {
+	s := draining(t)
+	before, _ := ExclusionBudget(s, v1beta2.ProcessClassStorage, 0)
+	s.Coordination.Exclusions = append(s.Coordination.Exclusions, s.Groups()[2].ExclusionString())
+	if budget, check := ExclusionBudget(s, v1beta2.ProcessClassStorage, 0); budget != before-1 {
+		t.Errorf("budget %d (%s) while an exclusion of %s is in force, want one less than %d", budget, check.Evidence, s.Groups()[2].ProcessGroupID, before)
+	}
+}
+
 // A zone under maintenance is expected to be away: its groups have no condition that says so.
 func TestAGroupThatIsSilentUnderMaintenanceIsNotUp(t *testing.T) {
 	s := draining(t)
