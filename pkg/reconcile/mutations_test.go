@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
@@ -135,16 +136,24 @@ func isStorage(g *v1beta2.ProcessGroupStatus, _ string) bool {
 	return g.ProcessClass == v1beta2.ProcessClassStorage
 }
 
-// strayServer starts a server with a cluster file of its own.
+// strayServer starts a server with a cluster file of its own, and creates a database there.
 func (h *history) strayServer() {
+	file := &strayFile{"stray:stray@10.9.9.9:4501"}
 	if _, err := h.w.FDB.StartServer(fdbsim.Server{
 		Args: []string{
 			"fdbserver", "--cluster_file", "/stray/fdb.cluster", "--public_address", "10.9.9.9:4501",
 			"--listen_address", "public", "--datadir", "/stray",
 		},
-		Version: "7.3.79", DataKey: "stray/1", ClusterFile: &strayFile{"stray:stray@10.9.9.9:4501"},
+		Version: "7.3.79", DataKey: "stray/1", ClusterFile: file,
 	}); err != nil {
 		h.t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if code := h.w.FDB.RunTool(h.t.Context(), fdbsim.Tool{
+		Name: "fdbcli", Version: "7.3.79", Host: "10.9.9.9", Files: file, Stdout: &out, Stderr: &out,
+		Args: []string{"-C", "/stray/fdb.cluster", "--timeout", "75", "--exec", "configure new single ssd-2"},
+	}); code != 0 {
+		h.t.Fatal(out.String())
 	}
 }
 
@@ -156,6 +165,10 @@ func (f *strayFile) Write(content []byte) error {
 	f.content = string(content)
 	return nil
 }
+
+func (f *strayFile) ReadFile(string) ([]byte, error)          { return f.Read() }
+func (f *strayFile) WriteFile(_ string, content []byte) error { return f.Write(content) }
+func (f *strayFile) Writable(string) bool                     { return true }
 
 // deafTo asks gates and hears yes.
 func deafTo(gates func(context.Context) ([]plan.Check, error)) func(context.Context) ([]plan.Check, error) {

@@ -20,6 +20,9 @@ type PodCandidate struct {
 	Isolated bool
 	// Excluded: the process group is marked for removal or excluded.
 	Excluded bool
+	// Silent: its servers do not report. They may have missed a change of coordinators, and
+	// then the pod's cluster file leads nowhere.
+	Silent bool
 	// Coordinator: one of its processes is a reachable coordinator.
 	Coordinator bool
 	// Since is when the pod became ready: older ones are more likely to stay.
@@ -27,14 +30,16 @@ type PodCandidate struct {
 }
 
 // ChoosePods orders the pods that can be used, the best first: reachable coordinators,
-// then pods that are here to stay, then older ones. Excluded pods come last: they are
-// better than none. Pods that do not run, are going away or are isolated are left out.
+// then pods that are here to stay, then older ones. Excluded pods come after these, and
+// silent ones last: they are better than none. Pods that do not run, are going away or are
+// isolated are left out.
 func ChoosePods(candidates []PodCandidate) []PodCandidate {
 	usable := slices.DeleteFunc(slices.Clone(candidates), func(p PodCandidate) bool {
 		return !p.Running || p.Terminating || p.Isolated
 	})
 	slices.SortStableFunc(usable, func(a, b PodCandidate) int {
 		return cmp.Or(
+			compareBool(a.Silent, b.Silent),
 			compareBool(a.Excluded, b.Excluded),
 			compareBool(b.Coordinator, a.Coordinator),
 			a.Since.Compare(b.Since),

@@ -116,9 +116,10 @@ func ToolPods(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []*co
 
 // candidates describes the pods to those who choose one to ask the database through.
 func candidates(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []admin.PodCandidate {
-	excluded := map[string]bool{}
+	excluded, silent := map[string]bool{}, map[string]bool{}
 	for _, g := range c.Status.ProcessGroups {
 		excluded[g.PodName(c)] = g.IsMarkedForRemoval() || g.IsExcluded() || g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded)
+		silent[g.PodName(c)] = g.HasCondition(v1beta2.ConditionMissingProcesses)
 	}
 	var candidates []admin.PodCandidate
 	for _, name := range slices.Sorted(maps.Keys(pods)) {
@@ -129,6 +130,7 @@ func candidates(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []a
 			Terminating: pod.DeletionTimestamp != nil,
 			Isolated:    pod.Annotations[v1beta2.AnnotationIsolateProcessGroup] == "true",
 			Excluded:    excluded[name],
+			Silent:      silent[name],
 			Coordinator: strings.Contains(c.Status.ConnectionString, "@"+name+".") || strings.Contains(c.Status.ConnectionString, ","+name+"."),
 			Since:       pod.CreationTimestamp.Time,
 		})

@@ -192,9 +192,19 @@ func (w *World) fdbcli(ctx context.Context, script string) ([]byte, error) {
 }
 
 // toolPod is where fdbcli runs, and which version of it; empty when no pod has a cluster file.
+// As in the live world, pods of groups that leave or are silent come after the others: they
+// may have missed a change of coordinators.
 func (w *World) toolPod() (first, version string) {
 	version = w.clientVersion()
-	for _, name := range w.podNames() {
+	var last []string
+	for _, g := range w.Record.Status.ProcessGroups {
+		unfit := g.IsMarkedForRemoval() || g.HasCondition(v1beta2.ConditionMissingProcesses)
+		if name := g.PodName(w.Record); unfit && w.Pods[name] != nil {
+			last = append(last, name)
+		}
+	}
+	others := slices.DeleteFunc(w.podNames(), func(name string) bool { return slices.Contains(last, name) })
+	for _, name := range append(others, last...) {
 		running := w.running[name]
 		if running == nil || running.files[liveClusterFile] == nil {
 			continue
