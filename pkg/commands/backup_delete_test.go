@@ -107,23 +107,23 @@ func TestWhatOfABackupIsNotDeleted(t *testing.T) {
 	shared := func(v *vault) { other(v, func(*v1beta2.FoundationDBBackup) {}) }
 	moved := func(v *vault) {
 		v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "theirs" })
-		v.tool("fdbbackup", "start", "-t", "theirs", "-d", "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu")
+		v.tool(v.t.Context(), "fdbbackup", "start", "-t", "theirs", "-d", "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu")
 		v.world.FDB.Advance(time.Minute)
 	}
 	byHand := func(v *vault) {
-		v.tool("fdbbackup", "start", "-t", "byhand", "-d", "blobstore://key@store:443/nightly?bucket=fdb-backups&region=eu", "-z")
+		v.tool(v.t.Context(), "fdbbackup", "start", "-t", "byhand", "-d", "blobstore://key@store:443/nightly?bucket=fdb-backups&region=eu", "-z")
 		v.world.FDB.Advance(time.Minute)
 	}
 	restoring := func(v *vault) {
 		v.fdbcli(`writemode on; clearrange "" \xff`)
 		v.must(ExitDone, "", "restore", "start", "again", "--yes")
-		v.tool("fdbbackup", "pause")
+		v.tool(v.t.Context(), "fdbbackup", "pause")
 	}
 	manyTags := func(v *vault) {
 		for i := range 33 {
 			tag := fmt.Sprint("old-", i)
-			v.tool("fdbbackup", "start", "-t", tag, "-d", "blobstore://key@store:443/"+tag+"?bucket=fdb-backups&region=eu")
-			v.tool("fdbbackup", "abort", "-t", tag)
+			v.tool(v.t.Context(), "fdbbackup", "start", "-t", tag, "-d", "blobstore://key@store:443/"+tag+"?bucket=fdb-backups&region=eu")
+			v.tool(v.t.Context(), "fdbbackup", "abort", "-t", tag)
 		}
 	}
 	tests := map[string]struct {
@@ -246,7 +246,7 @@ func TestBackupList(t *testing.T) {
 	v.must(ExitDone, "sample    Running   ?", "backup", "list")
 	valid(t, "backup list", []byte(v.must(ExitDone, "", "backup", "list", "--store", "-o", "json")))
 	v = backedUp(t)
-	v.tool("fdbbackup", "start", "-t", "byhand", "-d", "blobstore://key@store:443/byhand?bucket=fdb-backups&region=eu")
+	v.tool(v.t.Context(), "fdbbackup", "start", "-t", "byhand", "-d", "blobstore://key@store:443/byhand?bucket=fdb-backups&region=eu")
 	v.world.FDB.Advance(time.Minute)
 	text := v.must(ExitDone, "RunningDifferentially", "backup", "list", "-A", "--store", "-o", "wide")
 	for _, want := range []string{"/nightly?bucket=fdb-backups   fdb/nightly", "/byhand?bucket=fdb-backups    -", "1/1"} {

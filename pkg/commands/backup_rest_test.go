@@ -20,12 +20,12 @@ func (v *vault) halved(times int, end func() (admin.Result, error)) {
 		v.t.Fatalf("there are %d snapshots", len(snapshots))
 	}
 	at := 0
-	v.cut = func(context.Context) (admin.Result, error) {
+	v.cut = func(ctx context.Context) (admin.Result, error) {
 		at++
 		if at == times {
 			v.cut = nil
 		}
-		v.tool("fdbbackup", "expire", "-d", placeOfNightly, "--expire-before-version", fmt.Sprint(snapshots[at].Begin.Version), "--force")
+		v.tool(ctx, "fdbbackup", "expire", "-d", placeOfNightly, "--expire-before-version", fmt.Sprint(snapshots[at].Begin.Version), "--force")
 		return end()
 	}
 }
@@ -55,9 +55,9 @@ func TestAnExpiryThatWasCutOffGoesOnWithTheSamePlan(t *testing.T) {
 	args := []string{"backup", "expire", "nightly", "--before-version", fmt.Sprint(v.described().Snapshots[3].Begin.Version)}
 	path := v.planned(args...)
 	snapshots := v.described().Snapshots
-	v.cut = func(context.Context) (admin.Result, error) {
+	v.cut = func(ctx context.Context) (admin.Result, error) {
 		v.cut = nil
-		v.tool("fdbbackup", "expire", "-d", placeOfNightly, "--expire-before-version", fmt.Sprint(snapshots[1].Begin.Version))
+		v.tool(ctx, "fdbbackup", "expire", "-d", placeOfNightly, "--expire-before-version", fmt.Sprint(snapshots[1].Begin.Version))
 		return overdue()
 	}
 	v.must(ExitPartly, isUnfinished, byPlan(path, args...)...)

@@ -96,14 +96,14 @@ func secretsOfAStore() map[string]func(*vault) {
 		},
 		"in the URL of a backup of somebody": func(v *vault) {
 			v.runs()
-			v.tool("fdbbackup", "abort", "-t", "default")
-			v.tool("fdbbackup", "start", "-z", "-t", "default", "-d", theirs)
+			v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default")
+			v.tool(v.t.Context(), "fdbbackup", "start", "-z", "-t", "default", "-d", theirs)
 			v.world.FDB.Advance(time.Minute)
 		},
 		"in the URL of a restore of somebody": func(v *vault) {
 			v.runs()
 			v.fdbcli(`writemode on; clearrange "" \xff`)
-			v.tool("fdbrestore", "start", "--dest_cluster_file", "/var/dynamic-conf/fdb.cluster", "-t", "theirs", "-r", theirs)
+			v.tool(v.t.Context(), "fdbrestore", "start", "--dest_cluster_file", "/var/dynamic-conf/fdb.cluster", "-t", "theirs", "-r", theirs)
 		},
 		"and the store does not answer": func(v *vault) { v.runs(); v.world.FDB.Advance(time.Minute); wrongCredentials(v) },
 	}

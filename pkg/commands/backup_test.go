@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -46,9 +47,9 @@ func (v *vault) edit(change func(*v1beta2.FoundationDBBackup)) {
 }
 
 // tool runs a backup tool in a pod of agents, as a person does by hand.
-func (v *vault) tool(argv ...string) {
+func (v *vault) tool(ctx context.Context, argv ...string) {
 	v.t.Helper()
-	r, err := agentTransport{v}.Run(v.t.Context(), admin.Command{Argv: argv, Limit: time.Minute})
+	r, err := agentTransport{v}.Run(ctx, admin.Command{Argv: argv, Limit: time.Minute})
 	if err != nil || r.ExitCode != 0 {
 		v.t.Fatalf("%v: %+v %v", argv, r, err)
 	}
@@ -68,11 +69,11 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 		"without agents nobody can tell": {want: ExitUnreachable, says: "nobody can tell how the backup is: no backup agent runs and is ready"},
 		"as it should be":                {given: runs, want: ExitDone, says: "it runs, and can be restored up to"},
 		"agents that were paused by hand": {
-			given: func(v *vault) { runs(v); v.tool("fdbbackup", "pause") },
+			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "pause") },
 			want:  ExitNo, says: "all agents of the database are paused",
 		},
 		"a backup that was ended by hand": {
-			given: func(v *vault) { runs(v); v.tool("fdbbackup", "abort", "-t", "default") },
+			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default") },
 			want:  ExitNo, says: "no backup runs on tag default",
 		},
 		"a backup that should not run": {
@@ -99,8 +100,8 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 		"a backup of somebody else on the tag": {
 			given: func(v *vault) {
 				runs(v)
-				v.tool("fdbbackup", "abort", "-t", "default")
-				v.tool("fdbbackup", "start", "-t", "default", "-d", "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu")
+				v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default")
+				v.tool(v.t.Context(), "fdbbackup", "start", "-t", "default", "-d", "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu")
 			},
 			want: ExitNo, says: "is not this record's own",
 		},
@@ -116,7 +117,7 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 			given: func(v *vault) {
 				runs(v)
 				v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "weekly" })
-				v.tool("fdbbackup", "modify", "-t", "default", "-d", "blobstore://key@store:443/weekly?bucket=fdb-backups&region=eu")
+				v.tool(v.t.Context(), "fdbbackup", "modify", "-t", "default", "-d", "blobstore://key@store:443/weekly?bucket=fdb-backups&region=eu")
 			},
 			want: ExitNo, says: "what came before the move is at blobstore://key@store:443/nightly",
 		},
@@ -124,7 +125,7 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 		"a limit that nothing can be in": {args: []string{"--max-lag", "0"}, want: ExitUsage, says: "--max-lag is more than 0"},
 		"what is no backup":              {args: []string{"-o", "nonsense"}, want: ExitUsage, says: "nonsense"},
 		"a hint that brings it to its spec": {
-			given: func(v *vault) { runs(v); v.tool("fdbbackup", "pause") },
+			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "pause") },
 			want:  ExitNo, says: "hint: kubectl fdb reconcile fdbbackup/nightly --dry-run -n fdb --context test",
 		},
 	}
@@ -243,8 +244,8 @@ func TestABackupOfAStrangerIsNeverWhatWasAskedFor(t *testing.T) {
 		t.Run(verb, func(t *testing.T) {
 			v := newVault(t)
 			v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-			v.tool("fdbbackup", "abort", "-t", "default")
-			v.tool("fdbbackup", "start", "-z", "-t", "default", "-d", "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu")
+			v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default")
+			v.tool(v.t.Context(), "fdbbackup", "start", "-z", "-t", "default", "-d", "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu")
 			v.world.FDB.Advance(time.Minute)
 			text := v.must(ExitRefused, "is the backup on tag default this record's own?", "backup", verb, "nightly", "--yes")
 			if strings.Contains(text, "it runs, and can be restored") {

@@ -30,16 +30,21 @@ func TestBackupsAreChecked(t *testing.T) {
 		},
 		"and what it means for the rest": {want: ExitNo, says: "no backup agent runs and is ready"},
 		"agents that somebody paused": {
-			given: func(v *vault) { runs(v); v.tool("fdbbackup", "pause") },
+			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "pause") },
 			want:  ExitNo, says: "all agents of the database are paused, and its spec asks for Running",
 		},
 		"a backup that was ended": {
-			given: func(v *vault) { runs(v); v.tool("fdbbackup", "abort", "-t", "default") },
+			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default") },
 			want:  ExitNo, says: "no backup runs on tag default",
 		},
 		"a backup that is behind": {
-			given: func(v *vault) { runs(v); v.tool("fdbbackup", "pause"); v.world.FDB.Advance(time.Hour); v.unpause() },
-			want:  ExitNo, says: "BACKUP-004",
+			given: func(v *vault) {
+				runs(v)
+				v.tool(v.t.Context(), "fdbbackup", "pause")
+				v.world.FDB.Advance(time.Hour)
+				v.unpause()
+			},
+			want: ExitNo, says: "BACKUP-004",
 		},
 		"a backup that was moved": {
 			given: func(v *vault) {
@@ -74,7 +79,7 @@ func TestBackupsAreChecked(t *testing.T) {
 }
 
 // unpause has agents go on without giving them time to do anything.
-func (v *vault) unpause() { v.tool("fdbbackup", "resume") }
+func (v *vault) unpause() { v.tool(v.t.Context(), "fdbbackup", "resume") }
 
 // aborted is a restore that somebody aborted by hand.
 func aborted(v *vault) {
@@ -83,7 +88,7 @@ func aborted(v *vault) {
 	v.world.FDB.Advance(time.Minute)
 	v.fdbcli(`writemode on; clearrange "" \xff`)
 	v.must(ExitWaiting, "", "reconcile", "fdbrestore/again", "--yes")
-	v.tool("fdbrestore", "abort", "--dest_cluster_file", "/var/dynamic-conf/fdb.cluster", "-t", "default")
+	v.tool(v.t.Context(), "fdbrestore", "abort", "--dest_cluster_file", "/var/dynamic-conf/fdb.cluster", "-t", "default")
 }
 
 func TestOnlyBackupsHavePodsOfAgentsAsked(t *testing.T) {

@@ -26,7 +26,7 @@ func doomed(t *testing.T) *vault {
 	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.world.FDB.Advance(time.Minute)
 	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes")
-	v.tool("fdbbackup", "abort", "-t", "default")
+	v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default")
 	b := &v1beta2.FoundationDBBackup{}
 	if err := v.api.Get(t.Context(), types.NamespacedName{Namespace: "fdb", Name: "nightly"}, b); err != nil {
 		t.Fatal(err)

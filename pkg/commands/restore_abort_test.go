@@ -23,7 +23,7 @@ func restoring(t *testing.T) *vault {
 	v.world.FDB.Advance(time.Minute)
 	v.fdbcli(`writemode on; clearrange "" \xff`)
 	v.must(ExitWaiting, "the restore is queued", "reconcile", "fdbrestore/again", "--yes")
-	v.tool("fdbbackup", "pause")
+	v.tool(v.t.Context(), "fdbbackup", "pause")
 	return v
 }
 
@@ -140,7 +140,7 @@ func TestWhichRestoresAreNotAborted(t *testing.T) {
 		"one that is done": {given: func(t *testing.T) *vault {
 			t.Helper()
 			v := restoring(t)
-			v.tool("fdbbackup", "resume")
+			v.tool(v.t.Context(), "fdbbackup", "resume")
 			v.world.FDB.Advance(time.Minute)
 			return v
 		}, want: ExitRefused, says: "the restore is completed: there is nothing to abort"},

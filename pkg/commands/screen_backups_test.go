@@ -101,7 +101,7 @@ func TestAScreenOfAClusterWithoutBackupsAsksNoTool(t *testing.T) {
 func TestAScreenSaysWhatIsInTheWayOfBackups(t *testing.T) {
 	gazeAtVault(t, func(g *gazed, v *vault) {
 		t := g.t
-		v.tool("fdbbackup", "pause")
+		v.tool(v.t.Context(), "fdbbackup", "pause")
 		_, end := g.follow(2 * time.Second)
 		defer end()
 		if why := g.after(time.Minute).Why; why == nil || !strings.Contains(why.Summary, "fdbbackup/nightly is paused") {

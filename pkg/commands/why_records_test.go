@@ -11,7 +11,7 @@ import (
 )
 
 func TestWhyLooksAtBackupsAndRestores(t *testing.T) {
-	paused := func(v *vault) { v.runs(); v.tool("fdbbackup", "pause") }
+	paused := func(v *vault) { v.runs(); v.tool(v.t.Context(), "fdbbackup", "pause") }
 	restoring := func(v *vault) {
 		v.runs()
 		v.fdbcli(`writemode on; clearrange "" \xff`)

@@ -65,7 +65,7 @@ func (t *family) followable(ctx context.Context) plan.Facet {
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		t.env.talk("some changes of backups and restores show every %s only: not allowed to %s %s", t.options.watchFlags.resync, strings.Join(missing, ", "), inNamespace(t.key.Namespace))
+		t.env.talk("some changes of backups and restores show every %s only: not allowed to %s %s", t.options.resync, strings.Join(missing, ", "), inNamespace(t.key.Namespace))
 	}
 	return facets
 }

@@ -86,7 +86,7 @@ func (p *ApprovedPlan) essences() []essence {
 
 // Cuttable is the action of an item that can be cut off and gone on with; nil for others, and
 // where the details are not those of the summary.
-func (i ApprovedItem) Cuttable() plan.Action { //nolint:ireturn // one of two kinds
+func (i ApprovedItem) Cuttable() plan.Action {
 	switch i.Kind {
 	case plan.KindOf(plan.ExpireBackup{}):
 		return detailsOf[plan.ExpireBackup](i)
@@ -97,7 +97,7 @@ func (i ApprovedItem) Cuttable() plan.Action { //nolint:ireturn // one of two ki
 	}
 }
 
-func detailsOf[T plan.Action](i ApprovedItem) plan.Action { //nolint:ireturn // nil is an answer
+func detailsOf[T plan.Action](i ApprovedItem) plan.Action {
 	var a T
 	if json.Unmarshal(i.Details, &a) != nil || a.Describe() != i.Summary || a.Subject() != i.Subject {
 		return nil
