@@ -140,6 +140,21 @@ type LockDecision struct {
 	Holder *Lock
 }
 
+// QuietUntil is until when other instances have to be kept away for what an earlier run of
+// this one may have taken down; zero when there was none. Such a run leaves its lock for as
+// long as the database may not show a death, or was killed with all of it. Whatever it took
+// down, it did so before now; and a lock that is extended again and again ends where it would
+// have ended.
+func (d LockDecision) QuietUntil(now time.Time) time.Time {
+	if d.Outcome != LockExtended {
+		return time.Time{}
+	}
+	if shown := now.Add(DeathNoticedAfter); d.Holder.End.After(shown) {
+		return shown
+	}
+	return d.Holder.End
+}
+
 // DecideLock answers a request in view of the record found (nil for none) and of
 // the deny list. The deny list counts even when nobody holds the lock, which the
 // operator does not look at then. A take-over keeps the start of the old record. What a

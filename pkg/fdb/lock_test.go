@@ -82,6 +82,30 @@ func TestWhoGetsTheLock(t *testing.T) {
 	}
 }
 
+func TestHowLongOthersAreKeptAwayForAnEarlierRun(t *testing.T) {
+	lock := func(owner string, left time.Duration) *Lock {
+		return &Lock{Owner: owner, Start: noon.Add(-time.Minute), End: noon.Add(left)}
+	}
+	cases := map[string]struct {
+		found *Lock
+		want  time.Time
+	}{
+		"not for a lock that was free":                                    {nil, time.Time{}},
+		"not for another's that ran out":                                  {lock("dc2", -time.Second), time.Time{}},
+		"as long as that run left it":                                     {lock("dc1", 80*time.Second), noon.Add(80 * time.Second)},
+		"until its deaths show, where that run was killed with all of it": {lock("dc1", 9*time.Minute), noon.Add(DeathNoticedAfter)},
+		"no longer than that run left it, where it has already run out":   {lock("dc1", -time.Second), noon.Add(-time.Second)},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := DecideLock(c.found, nil, LockRequest{Owner: "dc1", Now: noon, Duration: DefaultLockDuration, Nonce: "new"})
+			if got := d.QuietUntil(noon); !got.Equal(c.want) {
+				t.Errorf("until %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
 func TestLockKeys(t *testing.T) {
 	const standard = "\xff\x02/org.foundationdb.kubernetes-operator"
 	begin, end := LockKeys{}.DenyList()

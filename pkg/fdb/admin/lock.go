@@ -25,23 +25,23 @@ func (e *LockHeldError) Error() string {
 const settleTries = 3
 
 // TakeLock takes, extends or takes over the lock in one transaction. It returns the
-// record that is in force and *LockHeldError when the lock cannot be had; it does not
-// wait. The request's nonce must be new for each call: it tells whether a commit with
+// decision that is in force, and *LockHeldError when the lock cannot be had; it does not
+// wait. Its Write is the record that is there now, its Holder the one that was found. The request's nonce must be new for each call: it tells whether a commit with
 // an unknown result happened. A database that is locked itself is KindLocked.
-func TakeLock(ctx context.Context, kv KV, keys fdb.LockKeys, r fdb.LockRequest) (fdb.Lock, error) {
+func TakeLock(ctx context.Context, kv KV, keys fdb.LockKeys, r fdb.LockRequest) (fdb.LockDecision, error) {
 	if r.Nonce == "" {
-		return fdb.Lock{}, &Error{Kind: KindBadInput, Doing: "taking the lock", Detail: "no nonce"}
+		return fdb.LockDecision{}, &Error{Kind: KindBadInput, Doing: "taking the lock", Detail: "no nonce"}
 	}
 	begin, end := keys.DenyList()
 	reads := []Read{ReadKey(keys.Lock()), ReadKey(DatabaseLockedKey), ReadRange(begin, end)}
-	var taken fdb.Lock
+	var taken fdb.LockDecision // of the last attempt that was made
 	err := settled(ctx, kv, reads, func(v View) ([]Mutation, error) {
 		found, err := lockIn(v, keys)
 		if err != nil {
 			return nil, err
 		}
 		if found != nil && found.HeldBy(r.Owner, r.WrittenNonce()) {
-			taken = *found // an earlier attempt was committed after all
+			taken.Write = found // an earlier attempt was committed after all
 			return nil, nil
 		}
 		if _, locked := v.Value(DatabaseLockedKey); locked {
@@ -51,11 +51,11 @@ func TakeLock(ctx context.Context, kv KV, keys fdb.LockKeys, r fdb.LockRequest) 
 		if !d.Outcome.Granted() {
 			return nil, &LockHeldError{Decision: d}
 		}
-		taken = *d.Write
+		taken = d
 		return []Mutation{Set(keys.Lock(), d.Write.Encode())}, nil
 	})
 	if err != nil {
-		return fdb.Lock{}, fmt.Errorf("taking the lock: %w", err)
+		return fdb.LockDecision{}, fmt.Errorf("taking the lock: %w", err)
 	}
 	return taken, nil
 }

@@ -220,14 +220,25 @@ func TestLocksWithUnknownCommitsAreSettled(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			kv := &fakeKV{values: map[string]string{}, outcomes: c.outcomes}
-			lock, err := admin.TakeLock(t.Context(), kv, fdb.LockKeys{}, request)
+			taken, err := admin.TakeLock(t.Context(), kv, fdb.LockKeys{}, request)
 			if got := admin.KindOf(err); got != c.want {
 				t.Fatalf("got %v, want %q", err, c.want)
 			}
-			if err == nil && (!lock.HeldBy("dc1", "n1") || kv.values[string(fdb.LockKeys{}.Lock())] != string(lock.Encode())) {
-				t.Errorf("got %+v, stored %q", lock, kv.values)
+			if err == nil && (!taken.Write.HeldBy("dc1", "n1") || kv.values[string(fdb.LockKeys{}.Lock())] != string(taken.Write.Encode())) {
+				t.Errorf("got %+v, stored %q", taken.Write, kv.values)
 			}
 		})
+	}
+}
+
+// What was there before a commit with an unknown result is not forgotten by looking again.
+func TestALockThatWasSettledRemembersWhatWasFound(t *testing.T) {
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	left := fdb.Lock{Owner: "dc1", Start: now.Add(-time.Minute), End: now.Add(time.Minute), Nonce: "earlier"}
+	kv := &fakeKV{values: map[string]string{string(fdb.LockKeys{}.Lock()): string(left.Encode())}, outcomes: []string{"found"}}
+	taken, err := admin.TakeLock(t.Context(), kv, fdb.LockKeys{}, fdb.LockRequest{Owner: "dc1", Now: now, Duration: fdb.DefaultLockDuration, Nonce: "n1"})
+	if err != nil || taken.Outcome != fdb.LockExtended || !taken.Holder.Same(left) || !taken.Write.HeldBy("dc1", "n1") {
+		t.Errorf("got %+v (%v), want the lock, extended from %+v", taken, err, left)
 	}
 }
 
@@ -359,10 +370,10 @@ func TestTheLockOverFdbcli(t *testing.T) {
 		admintest.Line{Expect: "sync_2", Stderr: complaint("sync_2")},
 		admintest.Line{Expect: "exit"},
 	)
-	lock, err := admin.TakeLock(t.Context(), newCLI(transcript), fdb.LockKeys{}, fdb.LockRequest{
+	taken, err := admin.TakeLock(t.Context(), newCLI(transcript), fdb.LockKeys{}, fdb.LockRequest{
 		Owner: "dc1", Now: start, Duration: fdb.DefaultLockDuration, Nonce: "7c2a",
 	})
-	if err != nil || lock.End.Unix() != 1754300600 {
-		t.Errorf("got %+v (%v)", lock, err)
+	if err != nil || taken.Write.End.Unix() != 1754300600 {
+		t.Errorf("got %+v (%v)", taken, err)
 	}
 }

@@ -30,7 +30,7 @@ func (w *World) holdLock(ctx context.Context, a plan.HoldLock) error {
 	if err != nil {
 		return fmt.Errorf("the lock was taken, and could not be read back: %w", err)
 	}
-	if found == nil || !found.Same(taken) {
+	if found == nil || !found.Same(*taken.Write) {
 		return fmt.Errorf("the lock was taken and is not there any more: %w", heldBy(found))
 	}
 	return nil

@@ -54,8 +54,23 @@ func (w *World) takeLock(ctx context.Context, cli admin.KV, c *v1beta2.Foundatio
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.locked = &heldLock{lock: taken, keys: keys}
+	if !w.wroteLock(taken.Holder) {
+		w.quiet = latest(w.quiet, taken.QuietUntil(request.Now))
+	}
+	w.locked = &heldLock{lock: *taken.Write, keys: keys}
 	return nil
+}
+
+// wroteLock reports whether a record was written by this very run.
+func (w *World) wroteLock(found *fdb.Lock) bool {
+	return found != nil && w.locked != nil && found.HeldBy(w.locked.lock.Owner, w.locked.lock.Nonce)
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // refusal says who has the lock, or why this instance may not have it.
@@ -113,7 +128,8 @@ func (w *World) releaseLock(ctx context.Context) error {
 }
 
 // keepQuiet notes that something was taken down which the database does not show yet. The
-// lock is kept so long after the pass: another instance would see a complete database.
+// lock is kept so long after the pass, also by the run that comes next and knows nothing of
+// it: another instance would see a complete database.
 func (w *World) keepQuiet(a plan.Action) {
 	quiet := plan.EffectOf(a).Quiet
 	if quiet == 0 {
@@ -121,7 +137,7 @@ func (w *World) keepQuiet(a plan.Action) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.quiet = w.Clock.Now().Add(quiet)
+	w.quiet = latest(w.quiet, w.Clock.Now().Add(quiet))
 }
 
 func (w *World) quietUntil() (until time.Time, quiet bool) {

@@ -39,8 +39,10 @@ func (w *World) Lock(context.Context) error {
 
 // End implements reconcile.Actor.
 func (w *World) End(context.Context) error {
+	if w.locked {
+		w.releaseLock()
+	}
 	w.locked = false
-	w.releaseLock()
 	return nil
 }
 

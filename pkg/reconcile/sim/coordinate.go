@@ -60,6 +60,9 @@ func (w *World) ask(r fdb.LockRequest) error {
 	d := fdb.DecideLock(w.Shared.Lock, w.Shared.denied(), r)
 	switch {
 	case d.Outcome.Granted():
+		if until := d.QuietUntil(w.Now()); !w.locked && until.After(w.quiet) {
+			w.quiet = until
+		}
 		w.Shared.Lock = d.Write
 		return nil
 	case d.Outcome == fdb.LockDenied:
@@ -90,8 +93,10 @@ func (w *World) releaseLock() {
 	if w.Shared.Lock == nil || !w.Shared.Lock.HeldBy(w.Record.LockOwner(), w.Record.LockOwner()) {
 		return
 	}
-	if w.quiet.After(w.Now()) {
-		w.Shared.Lock.End = w.quiet
+	until := w.quiet
+	w.quiet = time.Time{} // the next pass is another run, which has only the lock to go by
+	if until.After(w.Now()) {
+		w.Shared.Lock.End = until
 		return
 	}
 	w.Shared.Lock = nil

@@ -160,7 +160,7 @@ func lockConforms(t *testing.T, _ admin.Admin, kv admin.KV) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	mine := must(admin.TakeLock(t.Context(), kv, keys, request("dc1", "n1", now)))(t)
+	mine := *must(admin.TakeLock(t.Context(), kv, keys, request("dc1", "n1", now)))(t).Write
 	_, err := admin.TakeLock(t.Context(), kv, keys, request("dc2", "n2", now))
 	refused(err, fdb.LockHeld)
 
@@ -181,7 +181,7 @@ func lockConforms(t *testing.T, _ admin.Admin, kv admin.KV) {
 		t.Errorf("kept until %s, and got %+v (%v)", late, lock, err)
 	}
 
-	theirs := must(admin.TakeLock(t.Context(), kv, keys, request("dc2", "n2", now.Add(time.Hour))))(t)
+	theirs := *must(admin.TakeLock(t.Context(), kv, keys, request("dc2", "n2", now.Add(time.Hour))))(t).Write
 	if !theirs.Start.Equal(mine.Start) {
 		t.Errorf("a take-over keeps the start %s, got %s", mine.Start, theirs.Start)
 	}
