@@ -17,7 +17,7 @@ import (
 //
 // The operator ends any maintenance that no note is left of, one that a person began
 // included, and takes every note for its own where its IDs have no prefix. Here only
-// maintenance that somebody noted is ended, and the notes go after it: a run that dies
+// maintenance is ended that a note was written for; notes of other zones just go, and the notes go after it: a run that dies
 // in between leaves notes that the next one removes, not a zone that nobody watches.
 var maintenanceModeChecker = plan.Stage{
 	Name:  "MaintenanceModeChecker",
@@ -49,6 +49,8 @@ const (
 type notes struct {
 	over    []v1beta2.ProcessGroupID // restarted, or never coming back
 	pending []string                 // still to restart, in words
+	// ofZone is whether any that is over was written for the zone under maintenance.
+	ofZone bool
 }
 
 func sortNotes(s plan.Snapshot) notes {
@@ -58,6 +60,7 @@ func sortNotes(s plan.Snapshot) notes {
 		switch judgeNote(s, id, since) {
 		case restarted:
 			n.over = append(n.over, id)
+			n.ofZone = n.ofZone || isForMaintenance(s, id, since)
 		case awaited:
 			n.pending = append(n.pending, string(id))
 		case elsewhere:
@@ -94,6 +97,34 @@ func judgeNote(s plan.Snapshot, id v1beta2.ProcessGroupID, since time.Time) fate
 	}
 }
 
+// noteSlack is how far apart a note and the begin of its maintenance may be: the note is
+// written first, and the database counts the time that is left by its own versions.
+const noteSlack = time.Minute
+
+// isForMaintenance reports whether a note was written for the maintenance there is now: its
+// process is in the zone, or came back in another one after maintenance of the spec's length
+// began with the note. A note that tells neither may be left from another zone's.
+func isForMaintenance(s plan.Snapshot, id v1beta2.ProcessGroupID, since time.Time) bool {
+	current := s.Database.Status.Maintenance()
+	if zoneOfNote(s, id) == current.Zone {
+		return true
+	}
+	begun := s.Database.AsOf.Add(current.Remaining - s.Cluster.MaintenanceModeTime())
+	return current.Remaining > 0 && begun.Sub(since).Abs() <= noteSlack
+}
+
+// zoneOfNote is where a process reports from, or did when it was last seen; empty when
+// nobody knows.
+func zoneOfNote(s plan.Snapshot, id v1beta2.ProcessGroupID) string {
+	if processes := reportingStorage(s.Database.Status, id); len(processes) > 0 {
+		return processes[0].Zone()
+	}
+	if g := s.Cluster.ProcessGroup(id); g != nil {
+		return string(g.FaultDomain)
+	}
+	return ""
+}
+
 func reportingStorage(status *fdb.Status, id v1beta2.ProcessGroupID) []fdb.Process {
 	return slices.DeleteFunc(status.ProcessesOf(string(id)), func(p fdb.Process) bool {
 		return !p.Reporting() || !v1beta2.ProcessClass(p.ClassType).IsAffectedByMaintenance()
@@ -124,6 +155,8 @@ func endOfMaintenance(s plan.Snapshot, n notes) plan.Decision {
 		return plan.Wait(podDelay, fmt.Sprintf("zone %s stays under maintenance until these have restarted: %s", zone, someOf(n.pending)))
 	case len(n.over) == 0:
 		return plan.Decision{} // somebody else's maintenance
+	case !n.ofZone:
+		return plan.Decision{Why: "they were written for other maintenance than that of zone " + zone, Actions: []plan.Action{plan.ForgetMaintenance{Groups: n.over}}}
 	}
 	d := plan.Decision{Checks: []plan.Check{safety.Unlocked(s.Database), safety.FewGenerations(s.Database), safety.LoadWithinLimits(s.Database)}}
 	if refused, ok := d.Refused(); ok {

@@ -63,6 +63,19 @@ func TestMaintenanceModeChecker(t *testing.T) {
 			from: maintained, given: func(s *plan.Snapshot) { note(s, "storage-9", time.Minute) },
 			does: []string{end, "remove the notes that these restart during maintenance: storage-114 storage-9"},
 		},
+		"leaves a zone alone that only others than its processes were noted for": {from: maintained, given: func(s *plan.Snapshot) {
+			s.Database.Status.Cluster.MaintenanceZone = "node-15"
+		}, does: []string{forget}},
+		"leaves a zone alone whose notes are of nobody knows which zone": {from: maintained, given: func(s *plan.Snapshot) {
+			s.Coordination.Maintenance = map[v1beta2.ProcessGroupID]time.Time{"storage-9": noon.Add(-time.Minute)}
+		}, does: []string{"remove the notes that these restart during maintenance: storage-9"}},
+		"ends it where all that was noted came back in another zone": {from: maintained, given: func(s *plan.Snapshot) {
+			s.Database.Status.Cluster.MaintenanceZone, s.Database.Status.Cluster.MaintenanceSecondsRemaining = "node-99", new(8*60.0)
+		}, does: []string{"end the maintenance of zone node-99", forget}},
+		"leaves maintenance alone that began long after the note": {from: maintained, given: func(s *plan.Snapshot) {
+			s.Database.Status.Cluster.MaintenanceZone, s.Database.Status.Cluster.MaintenanceSecondsRemaining = "node-99", new(8*60.0)
+			note(s, "storage-114", 2*time.Hour)
+		}, does: []string{forget}},
 		"leaves maintenance alone that nobody noted":   {from: maintained, given: func(s *plan.Snapshot) { clear(s.Coordination.Maintenance) }},
 		"removes notes when the maintenance is over":   {from: maintained, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "" }, does: []string{forget}},
 		"does nothing on notes that could not be read": {from: maintained, given: func(s *plan.Snapshot) { s.Coordination.Read = false }, holds: "could not be read"},
