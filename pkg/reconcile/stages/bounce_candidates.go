@@ -17,14 +17,18 @@ type bounce struct {
 	lagging []string
 	// silent should restart, and the database does not tell where they are.
 	silent []string
+	// spared should restart, and the spec keeps them from it.
+	spared []v1beta2.ProcessGroupID
 	// missing counts groups by class that cannot be waited for.
 	missing map[v1beta2.ProcessClass]int
 	// leaving counts groups by class that are marked for removal.
 	leaving map[v1beta2.ProcessClass]int
+	// staying counts groups by class that the spec keeps from restarting.
+	staying map[v1beta2.ProcessClass]int
 }
 
 func collectBounce(s plan.Snapshot) bounce {
-	b := bounce{missing: map[v1beta2.ProcessClass]int{}, leaving: map[v1beta2.ProcessClass]int{}}
+	b := bounce{missing: map[v1beta2.ProcessClass]int{}, leaving: map[v1beta2.ProcessClass]int{}, staying: map[v1beta2.ProcessClass]int{}}
 	for _, g := range s.Groups() {
 		if g.ProcessClass.IsTester() || g.HasCondition(v1beta2.ConditionResourcesTerminating) {
 			continue
@@ -38,7 +42,7 @@ func (b *bounce) sort(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	upgrade := incompatibleUpgrade(s.Cluster)
 	if g.IsMarkedForRemoval() {
 		b.leaving[g.ProcessClass]++
-		if upgrade && g.IsExcluded() {
+		if upgrade && g.IsExcluded() && !isSpared(s, g.ProcessGroupID) {
 			b.add(s, g) // nothing may be left that speaks the old protocol
 			return
 		}
@@ -46,6 +50,11 @@ func (b *bounce) sort(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	switch {
 	case missingTooLong(s, g), pendingTooLong(s, g):
 		b.missing[g.ProcessClass]++
+	case isSpared(s, g.ProcessGroupID):
+		b.staying[g.ProcessClass]++
+		if mustRestart(s, g) {
+			b.spared = append(b.spared, g.ProcessGroupID)
+		}
 	case g.HasCondition(v1beta2.ConditionIncorrectConfigMap):
 		b.lagging = append(b.lagging, string(g.ProcessGroupID))
 	case !mustRestart(s, g):
@@ -59,10 +68,14 @@ func (b *bounce) sort(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 
 func (b *bounce) add(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	b.groups = append(b.groups, g.ProcessGroupID)
-	if s.Database.Status == nil || slices.Contains(s.Cluster.Spec.Buggify.IgnoreDuringRestart, g.ProcessGroupID) {
-		return
+	if s.Database.Status != nil {
+		b.addresses = append(b.addresses, addressesOf(s.Database.Status, g.ProcessGroupID)...)
 	}
-	b.addresses = append(b.addresses, addressesOf(s.Database.Status, g.ProcessGroupID)...)
+}
+
+// isSpared reports whether the spec keeps a group of this instance from restarting.
+func isSpared(s plan.Snapshot, id v1beta2.ProcessGroupID) bool {
+	return slices.Contains(s.Cluster.Spec.Buggify.IgnoreDuringRestart, id)
 }
 
 func missingTooLong(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
@@ -87,6 +100,11 @@ func mustRestart(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return !slices.ContainsFunc(first, g.HasCondition)
 }
 
+// keptFromRestarting names those that the spec spares, with the field that does it.
+func (b *bounce) keptFromRestarting() string {
+	return "kept from restarting by spec.buggify.ignoreDuringRestart: " + someOf(ids(b.spared))
+}
+
 // notReady says why nobody restarts yet: a restart that reaches only some of those that
 // need it has to come again, and costs another recovery.
 func (b *bounce) notReady() string {
@@ -95,8 +113,6 @@ func (b *bounce) notReady() string {
 		return fmt.Sprintf("the database does not tell the addresses of %s, whose processes have to restart", someOf(b.silent))
 	case len(b.lagging) > 0:
 		return fmt.Sprintf("processes restart together, and these have not loaded the current configuration: %s", someOf(b.lagging))
-	case len(b.addresses) == 0:
-		return fmt.Sprintf("all of %s are kept from restarting by spec.buggify.ignoreDuringRestart", someOf(ids(b.groups)))
 	default:
 		return ""
 	}

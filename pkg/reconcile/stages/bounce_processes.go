@@ -28,6 +28,9 @@ var bounceProcesses = plan.Stage{
 		}
 		b := collectBounce(s)
 		if len(b.groups) == 0 {
+			if len(b.spared) > 0 {
+				return plan.Wait(podDelay, b.keptFromRestarting())
+			}
 			return forgetDeadTesters(s)
 		}
 		if available := safety.Available(s.Database); !available.OK {

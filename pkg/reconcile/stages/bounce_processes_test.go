@@ -54,7 +54,14 @@ func TestBounceProcesses(t *testing.T) {
 		}, does: []string{all}},
 		"spares processes that are not to restart": {from: newKnobs, given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114"}
-		}, does: []string{"restart 2 processes at once, of storage-114, storage-115, storage-116"}},
+		}, does: []string{two}},
+		"says that all are spared that have to restart": {from: newKnobs, given: func(s *plan.Snapshot) {
+			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114", "storage-115", "storage-116"}
+		}, holds: "kept from restarting by spec.buggify.ignoreDuringRestart: storage-114; storage-115; storage-116"},
+		"does not wait for the configuration of a process that is not to restart": {from: newKnobs, given: func(s *plan.Snapshot) {
+			have("storage-114", v1beta2.ConditionIncorrectConfigMap, time.Minute)(s)
+			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114"}
+		}, does: []string{two}},
 		"waits after a recovery": {from: newKnobs, given: recoveredAgo(599), holds: "the last recovery is the youngest, for 9m59s"},
 		"waits after a process started": {from: newKnobs, given: func(s *plan.Snapshot) {
 			uptime(s, "log-101", 599*time.Second)
@@ -201,6 +208,20 @@ func TestBounceProcessesForAnUpgrade(t *testing.T) {
 		"restarts only what is of the old version": {from: upgrading, given: func(s *plan.Snapshot) {
 			editProcess(s, s.Cluster.ProcessGroup("stateless-105"), func(p *fdb.Process) { p.Version = "7.4.6" })
 		}, does: []string{"restart 15 processes at once in version 7.4.6"}, holds: next},
+		"does not wait for a process that is not to restart": {from: upgrading, given: func(s *plan.Snapshot) {
+			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114"}
+		}, does: []string{"restart 15 processes at once in version 7.4.6"}, holds: next},
+		"waits for the others beside one that is not to restart": {from: upgrading, given: func(s *plan.Snapshot) {
+			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114"}
+			s.Cluster.ProcessGroup("storage-115").SetCondition(v1beta2.ConditionIncorrectSidecarImage, noon)
+		}, holds: "14 of 15 processes can start in 7.4.6"},
+		"does not restart a process that leaves and is not to restart": {from: upgrading, given: func(s *plan.Snapshot) {
+			s.Cluster.Spec.ProcessCounts.Storage = 2
+			g := s.Cluster.ProcessGroup("storage-114")
+			g.MarkForRemoval(noon)
+			g.SetExcluded(noon)
+			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114"}
+		}, does: []string{"restart 15 processes at once in version 7.4.6"}, holds: next},
 		"waits after a recovery": {from: upgrading, given: recoveredAgo(300), holds: "all 16 processes can start in 7.4.6, but not yet"},
 		"asks a person when processes of others would be cut off": {
 			from: together, given: func(s *plan.Snapshot) { yes := true; s.Cluster.Spec.LockOptions.DisableLocks = &yes },
@@ -221,6 +242,15 @@ func TestBounceProcessesForAnUpgrade(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, bounceProcesses) })
+	}
+}
+
+func TestAnUpgradeNamesWhatItLeavesInTheOldVersion(t *testing.T) {
+	s := upgrading(t)
+	s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114"}
+	d := bounceProcesses.Decide(s)
+	if want := "kept from restarting by spec.buggify.ignoreDuringRestart: storage-114"; !strings.Contains(d.Why, want) {
+		t.Errorf("says %q, want %q in it", d.Why, want)
 	}
 }
 

@@ -48,9 +48,7 @@ func restartable(s plan.Snapshot, b bounce) []v1beta2.ProcessGroupID {
 	if b.notReady() != "" || s.Cluster.IsBeingUpgradedIncompatibly() {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(b.groups), func(id v1beta2.ProcessGroupID) bool {
-		return slices.Contains(s.Cluster.Spec.Buggify.IgnoreDuringRestart, id)
-	})
+	return slices.Clone(b.groups)
 }
 
 func readyToRestart(s plan.Snapshot, own []v1beta2.ProcessGroupID) plan.ChangeLists {

@@ -35,6 +35,9 @@ func restartForUpgrade(s plan.Snapshot, b bounce) plan.Decision {
 		return d
 	}
 	d.Why = fmt.Sprintf("all processes of all instances can start in %s, which does not understand %s", s.Cluster.Spec.Version, s.Cluster.RunningVersion())
+	if len(b.spared) > 0 {
+		d.Why += "; " + b.keptFromRestarting()
+	}
 	d.Actions = append(d.Actions, restartOf(s, old))
 	d.Hold = &plan.Hold{Reason: "the next pass sees which version runs", RetryAfter: podDelay}
 	return d
@@ -45,7 +48,7 @@ func (b *bounce) tooFew(s plan.Snapshot) string {
 	want := 0
 	for class, n := range s.Cluster.DesiredProcessCounts() {
 		if !class.IsTester() {
-			want += max(0, n-b.missing[class]+b.leaving[class]) * s.Cluster.ServersPerPod(class)
+			want += max(0, n-b.missing[class]+b.leaving[class]-b.staying[class]) * s.Cluster.ServersPerPod(class)
 		}
 	}
 	if len(b.addresses) >= want {
@@ -77,10 +80,11 @@ func unannounced(s plan.Snapshot, own []v1beta2.ProcessGroupID) []v1beta2.Proces
 }
 
 // oldProcesses are all processes of all instances that run another version than the
-// wanted one. One that has not told its version yet counts.
+// wanted one, those aside that the spec spares. One that has not told its version yet counts.
 func oldProcesses(s plan.Snapshot) []fdb.Process {
 	return slices.DeleteFunc(s.Database.Status.ProcessList(), func(p fdb.Process) bool {
-		return v1beta2.ProcessClass(p.ClassType).IsTester() || released(p) == s.Cluster.Spec.Version
+		id := v1beta2.ProcessGroupID(p.InstanceID())
+		return v1beta2.ProcessClass(p.ClassType).IsTester() || isSpared(s, id) || released(p) == s.Cluster.Spec.Version
 	})
 }
 
@@ -116,9 +120,6 @@ func restartOf(s plan.Snapshot, old []fdb.Process) plan.Action {
 	a := plan.RestartProcesses{UpgradeTo: s.Cluster.Spec.Version}
 	for _, p := range old {
 		id := v1beta2.ProcessGroupID(p.InstanceID())
-		if slices.Contains(s.Cluster.Spec.Buggify.IgnoreDuringRestart, id) {
-			continue
-		}
 		if !slices.Contains(a.Groups, id) {
 			a.Groups = append(a.Groups, id)
 		}
