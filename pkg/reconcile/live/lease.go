@@ -18,10 +18,13 @@ import (
 )
 
 // The Lease keeps two runs on one cluster apart. It is renewed while a pass acts;
-// one that died keeps others out for leaseDuration at most.
+// one that died keeps others out for leaseDuration, and for as long as it takes to make sure
+// of it. Nothing rests on two machines' clocks: a run relies on a renewal for leaseTrust by
+// its own clock, and whoever takes the Lease over has seen it unchanged for as long by theirs.
 const (
 	leaseDuration = 60 * time.Second
 	leaseRenewal  = leaseDuration / 3
+	leaseTrust    = leaseDuration / 2
 )
 
 // heldLease is a Lease that is ours, and the renewal that keeps it so.
@@ -66,7 +69,7 @@ func (w *World) Begin(ctx context.Context) error {
 	return nil
 }
 
-// takeLease takes the Lease if it is free, ours, or run out. The API server lets
+// takeLease takes the Lease if it is free, ours, or has run out. The API server lets
 // only one of several that try at once succeed.
 func (w *World) takeLease(ctx context.Context) error {
 	lease := &coordinationv1.Lease{}
@@ -79,10 +82,9 @@ func (w *World) takeLease(ctx context.Context) error {
 		err = w.Client.Create(ctx, lease, client.FieldOwner(FieldManager))
 	case err != nil:
 		return fmt.Errorf("reading the Lease %s: %w", key.Name, err)
+	case w.isAnothers(lease):
+		return w.takeOver(ctx, lease)
 	default:
-		if held := w.heldByOther(lease); held != nil {
-			return held
-		}
 		w.claim(lease)
 		err = w.Client.Update(ctx, lease, client.FieldOwner(FieldManager))
 	}
@@ -108,22 +110,6 @@ func (w *World) claim(lease *coordinationv1.Lease) {
 	lease.Spec.HolderIdentity = new(w.Holder)
 	lease.Spec.RenewTime = &now
 	lease.Spec.LeaseDurationSeconds = ptr.To(int32(leaseDuration / time.Second))
-}
-
-func (w *World) heldByOther(lease *coordinationv1.Lease) error {
-	holder := ptr.Deref(lease.Spec.HolderIdentity, "")
-	if holder == "" || holder == w.Holder || lease.Spec.RenewTime == nil {
-		return nil
-	}
-	term := leaseDuration // a Lease that does not say how long it lasts is not over at once
-	if lease.Spec.LeaseDurationSeconds != nil {
-		term = time.Duration(*lease.Spec.LeaseDurationSeconds) * time.Second
-	}
-	until := lease.Spec.RenewTime.Add(term)
-	if w.Clock.Now().After(until) || diedHere(holder) {
-		return nil
-	}
-	return &reconcile.HeldError{What: "lease " + lease.Name, Holder: holder, Until: until}
 }
 
 // keepLease renews the Lease until it is told to stop or has lost it.
@@ -185,8 +171,8 @@ func (w *World) age(held *heldLease) time.Duration {
 }
 
 // stillOurs returns an error once the Lease is lost: nothing may be changed then. A
-// Lease that should have been renewed long ago, because the machine slept or the
-// renewal hangs, counts only once the API server has said that it is still ours.
+// Lease that should have been renewed by now, because the machine slept or the renewal
+// hangs, counts only once the API server has said that it is still ours.
 func (w *World) stillOurs(ctx context.Context) error {
 	w.mu.Lock()
 	held := w.lease
@@ -199,7 +185,7 @@ func (w *World) stillOurs(ctx context.Context) error {
 		return held.lost
 	default:
 	}
-	if err := w.renew(ctx, held, leaseDuration); err != nil {
+	if err := w.renew(ctx, held, leaseTrust); err != nil {
 		return fmt.Errorf("making sure that the Lease is still ours: %w", err)
 	}
 	return nil

@@ -69,32 +69,59 @@ func TestALeaseThatDoesNotSayForHowLongIsNotOverAtOnce(t *testing.T) {
 	}
 }
 
+// watched runs something that watches a Lease, and lets the time for it pass.
+func watched(t *testing.T, clock *clocktesting.FakeClock, run func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { defer close(done); run() }()
+	for range 3 {
+		step(t, clock, 10*time.Second)
+	}
+	<-done
+}
+
 func TestTheLeaseIsTaken(t *testing.T) {
 	emptied := leaseOf("", 0)
 	emptied.Spec.HolderIdentity, emptied.Spec.RenewTime = nil, nil
-	tests := map[string][]*coordinationv1.Lease{
-		"when there is none":                                    nil,
-		"when it was given back":                                {emptied},
-		"when it ran out":                                       {leaseOf("bob@desk process 9", 61*time.Second)},
-		"when it is ours from a moment before":                  {leaseOf("ann@laptop process 7", time.Second)},
-		"when its holder never said for how long, a minute ago": {withoutTerm(leaseOf("bob", 61*time.Second))},
+	tests := map[string]struct {
+		lease   *coordinationv1.Lease
+		watched time.Duration
+	}{
+		"when there is none":                                    {nil, 0},
+		"when it was given back":                                {emptied, 0},
+		"when it is ours from a moment before":                  {leaseOf("ann@laptop process 7", time.Second), 0},
+		"when it ran out and stays so":                          {leaseOf("bob@desk process 9", 61*time.Second), 30 * time.Second},
+		"when its holder never said for how long, a minute ago": {withoutTerm(leaseOf("bob", 61*time.Second)), 30 * time.Second},
+		"when nobody renews what a clock ahead of ours wrote":   {leaseOf("bob", -time.Hour), 30 * time.Second},
 	}
-	for name, leases := range tests {
+	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			f, _ := atNoon(t, leases...)
-			if err := f.world.Begin(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			got := f.lease()
-			if *got.HolderIdentity != "ann@laptop process 7" || !got.RenewTime.Equal(new(metav1.NewMicroTime(sim.Noon))) || *got.LeaseDurationSeconds != 60 {
-				t.Errorf("the Lease is %+v", got)
-			}
-			if err := f.world.End(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if got := f.lease(); got.HolderIdentity != nil || got.RenewTime != nil {
-				t.Errorf("the Lease was not given back: %+v", got)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				f, clock := atNoon(t)
+				if tc.lease != nil {
+					f, clock = atNoon(t, tc.lease)
+				}
+				var took time.Time
+				watched(t, clock, func() {
+					if err := f.world.Begin(t.Context()); err != nil {
+						t.Error(err)
+					}
+					took = clock.Now()
+				})
+				if took.Sub(sim.Noon) < tc.watched {
+					t.Errorf("took it after %s, want it watched for %s", took.Sub(sim.Noon), tc.watched)
+				}
+				got := f.lease()
+				if *got.HolderIdentity != "ann@laptop process 7" || got.RenewTime.Sub(sim.Noon) < tc.watched || *got.LeaseDurationSeconds != 60 {
+					t.Errorf("the Lease is %+v", got)
+				}
+				if err := f.world.End(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if got := f.lease(); got.HolderIdentity != nil || got.RenewTime != nil {
+					t.Errorf("the Lease was not given back: %+v", got)
+				}
+			})
 		})
 	}
 }
@@ -138,36 +165,43 @@ func TestALeaseOfAnotherRunIsHeld(t *testing.T) {
 func TestOfTwoRunsThatRaceOneWins(t *testing.T) {
 	for name, leases := range map[string][]*coordinationv1.Lease{"for a new Lease": nil, "for one that ran out": {leaseOf("bob", time.Hour)}} {
 		t.Run(name, func(t *testing.T) {
-			f, clock := atNoon(t, leases...)
-			const runs = 8
-			var worlds [runs]*live.World
-			var errs [runs]error
-			var group sync.WaitGroup
-			for i := range runs {
-				worlds[i] = &live.World{Client: f.api, Key: key, Holder: "run " + string(rune('a'+i)), Clock: clock}
-				group.Go(func() { errs[i] = worlds[i].Begin(t.Context()) })
-			}
-			group.Wait()
-			winners := 0
-			for i, err := range errs {
-				if err == nil {
-					winners++
-					if got := *f.lease().HolderIdentity; got != worlds[i].Holder {
-						t.Errorf("%s won, the Lease says %s", worlds[i].Holder, got)
-					}
-					if err := worlds[i].End(t.Context()); err != nil {
-						t.Error(err)
-					}
-					continue
-				}
-				if _, held := errors.AsType[*reconcile.HeldError](err); !held {
-					t.Errorf("a loser met %v", err)
-				}
-			}
-			if winners != 1 {
-				t.Errorf("%d runs won", winners)
-			}
+			synctest.Test(t, func(t *testing.T) { race(t, leases...) })
 		})
+	}
+}
+
+func race(t *testing.T, leases ...*coordinationv1.Lease) {
+	t.Helper()
+	f, clock := atNoon(t, leases...)
+	const runs = 8
+	var worlds [runs]*live.World
+	var errs [runs]error
+	watched(t, clock, func() {
+		var group sync.WaitGroup
+		for i := range runs {
+			worlds[i] = &live.World{Client: f.api, Key: key, Holder: "run " + string(rune('a'+i)), Clock: clock}
+			group.Go(func() { errs[i] = worlds[i].Begin(t.Context()) })
+		}
+		group.Wait()
+	})
+	winners := 0
+	for i, err := range errs {
+		if err == nil {
+			winners++
+			if got := *f.lease().HolderIdentity; got != worlds[i].Holder {
+				t.Errorf("%s won, the Lease says %s", worlds[i].Holder, got)
+			}
+			if err := worlds[i].End(t.Context()); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		if _, held := errors.AsType[*reconcile.HeldError](err); !held {
+			t.Errorf("a loser met %v", err)
+		}
+	}
+	if winners != 1 {
+		t.Errorf("%d runs won", winners)
 	}
 }
 
@@ -290,7 +324,7 @@ func TestAnActionAsksWhetherAnOldLeaseIsStillOurs(t *testing.T) {
 			if err := f.api.Update(t.Context(), lease); err != nil {
 				t.Fatal(err)
 			}
-			f.nodes.FDB.Advance(61 * time.Second)
+			f.nodes.FDB.Advance(31 * time.Second) // others watch a Lease for half a minute
 			if err := act(f); (err == nil) != tc.runs {
 				t.Errorf("got %v", err)
 			}

@@ -38,6 +38,8 @@ type World struct {
 	Plan string
 	// Lease is the name of the Lease. Default: that of the cluster, see LeaseName.
 	Lease string
+	// Tell is told what is waited for, in words for a person. Nil tells nobody.
+	Tell func(words string)
 	// Clock tells the time.
 	Clock clock.WithTicker
 	// Command is a whole command line that runs kubectl against the same API server, for what
