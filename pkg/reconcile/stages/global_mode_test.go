@@ -349,6 +349,9 @@ func TestRemovePodsInGlobalMode(t *testing.T) {
 		"waits for a process that still runs":          {from: goneGlobally, given: all(own, theirs, otherReports), holds: "dc2-storage-1 still reports"},
 		"announces nothing of which something is left": {from: inGlobalMode(leavingStorage), given: theirs, holds: "is not excluded"},
 		"waits after a recovery":                       {from: goneGlobally, given: all(own, theirs, recoveredAgo(599)), holds: "9m59s ago"},
+		"announces nothing whose server still runs": {from: goneGlobally, given: all(theirs, func(s *plan.Snapshot) {
+			s.Database.Status.Cluster.Processes["zombie"] = drainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
+		}), holds: "its server still runs at 10.1.0.14:4501"},
 		"does not take another's word for its own groups": {from: goneGlobally, given: all(own, listed("dc2", time.Minute, inclusion, "storage-115"), func(s *plan.Snapshot) {
 			c := s.Database.Status.Cluster.Configuration
 			c.ExcludedServers = append(c.ExcludedServers, fdb.ExcludedServer{Locality: "locality_instance_id:storage-115"})

@@ -337,6 +337,40 @@ func TestRemovePods(t *testing.T) {
 				s.Volumes[g.PVCName(s.Cluster)] = drainedStorage(t).Volumes[g.PVCName(s.Cluster)]
 			}, does: []string{"delete of storage-114: volume claim sample-storage-114-data"}, holds: "until their objects are gone",
 		},
+		"ends no exclusion while a server of the group still runs": {
+			from: goneStorage, given: func(s *plan.Snapshot) {
+				s.Database.Status.Cluster.Processes["zombie"] = drainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
+			}, holds: "its server still runs at 10.1.0.14:4501 on node-14; end it there",
+		},
+		"ends no exclusion while something at the group's address has not said yet what it is": {
+			from: goneStorage, given: func(s *plan.Snapshot) {
+				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
+			}, holds: "its server still runs at 10.1.0.14:4501",
+		},
+		"ends no exclusion while the status document may lack servers": {
+			from: goneStorage, given: func(s *plan.Snapshot) {
+				s.Database.Status.Cluster.Messages = append(s.Database.Status.Cluster.Messages, fdb.Message{Name: "status_incomplete_timeout"})
+			}, holds: "whether a server of storage-114 still runs cannot be told",
+		},
+		"lets no server that still runs keep the exclusions of other groups": {
+			from: goneStorage, given: func(s *plan.Snapshot) {
+				s.Database.Status.Cluster.Processes["zombie"] = drainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
+				log := s.Cluster.ProcessGroup("log-104")
+				log.MarkForRemoval(noon.Add(-2 * time.Hour))
+				loseObjects(s, log)
+				c := s.Database.Status.Cluster.Configuration
+				c.ExcludedServers = append(c.ExcludedServers, fdb.ExcludedServer{Locality: log.ExclusionString()})
+			},
+			does:  []string{"include locality_instance_id:log-104 and drop the records of log-104"},
+			holds: "its server still runs at 10.1.0.14:4501",
+		},
+		"does not wait for a tester that the database still lists": {
+			from: goneStorage, given: func(s *plan.Snapshot) {
+				s.Database.Status.Cluster.Processes["tester"] = drainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
+				firstOf(*s, v1beta2.ProcessClassStorage).ProcessClass = v1beta2.ProcessClassTest
+				s.Database.Status.Cluster.Configuration.ExcludedServers = nil
+			}, does: []string{"drop the records of storage-114"},
+		},
 		"remembers a group until its exclusion can be ended": {
 			from: drainedStorage, given: func(s *plan.Snapshot) { gone(s); recoveredAgo(599)(s) }, holds: "9m59s ago",
 		},

@@ -81,6 +81,10 @@ func (r *removal) judge(g *v1beta2.ProcessGroupStatus) {
 			r.waiting = append(r.waiting, why)
 			return
 		}
+		if why := safety.StillRuns(r.s, g); why != "" {
+			r.waiting = append(r.waiting, why)
+			return
+		}
 		r.gone = append(r.gone, g)
 		return
 	}
