@@ -212,7 +212,8 @@ func (db *database) electLeaders() {
 	before := db.crew.controller
 	db.crew.controller = r.keep(before, roleController)
 	if db.crew.controller.id != before.id {
-		db.members = slices.DeleteFunc(db.members, func(s *server) bool { return !s.alive() }) // a new controller has a list of its own
+		db.members = slices.DeleteFunc(db.members, func(s *server) bool { return !s.alive() }) // a new controller has lists of its own
+		db.strangers = nil
 	}
 	r.used[db.crew.controller.server]++
 	db.crew.master = r.keep(db.crew.master, roleMaster)

@@ -28,12 +28,15 @@ type database struct {
 	crew     crew
 	logs     []logGeneration // current first
 
-	storage   []*storageServer
-	shards    []*shard
-	dist      distribution
-	forced    string // data centre that a forced recovery chose
-	faults    Faults
-	clients   clientList
+	storage []*storageServer
+	shards  []*shard
+	dist    distribution
+	forced  string // data centre that a forced recovery chose
+	faults  Faults
+	clients clientList
+	// strangers are when peers of another protocol were last heard of that try to join
+	// no more, by address.
+	strangers map[string]time.Time
 	lastDeath time.Time
 	snapshot  *statusSnapshot
 	backups   backups

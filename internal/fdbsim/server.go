@@ -72,6 +72,7 @@ func (h *ServerHandle) setFrozen(frozen bool) {
 	if h.s.ended || h.s.frozen == frozen {
 		return
 	}
+	h.w.noteStranger(h.s)
 	h.s.frozen = frozen
 	h.w.membershipChanged(h.s)
 	h.w.wake()
@@ -255,6 +256,7 @@ func (w *World) endServer(s *server, code int) {
 	if s.ended {
 		return
 	}
+	w.noteStranger(s)
 	s.ended, s.died = true, w.now
 	s.exited <- code
 	close(s.exited)

@@ -3,7 +3,6 @@ package fdbsim
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -63,23 +62,6 @@ func lowestCompatible(v fdb.Version) string {
 	v.Minor--
 	v.Patch = 0
 	return protocolText(v)
-}
-
-// incompatible are the processes that try to join with another protocol.
-func (db *database) incompatible(version fdb.Version) []any {
-	var addresses []string
-	for _, s := range db.w.servers {
-		if s.alive() && s.conn.Description == db.conn.Description && !s.version.ProtocolCompatible(version) &&
-			db.w.find(s.conn, version).db == db {
-			addresses = append(addresses, s.address().HostPort())
-		}
-	}
-	slices.Sort(addresses)
-	var found []any
-	for _, a := range addresses {
-		found = append(found, a)
-	}
-	return list(found)
 }
 
 func (db *database) recoveryStatus() object {
