@@ -5,8 +5,11 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
@@ -21,8 +24,9 @@ import (
 // for ever: servers that were ahead stay outside, and the patch waits for them.
 //
 // An address in the list of such connections says little: it may be a client beside a
-// healthy server, or one of a moment ago. So a pod goes only when none of its servers
-// has reported for a while, by its process group and by its address.
+// healthy server, or one of up to ten minutes ago, which another pod has by now. So a pod
+// goes only when it has had its address for as long as the list goes back, and none of its
+// servers has reported for a while, by its process group and by its address.
 var removeIncompatibleProcesses = plan.Stage{
 	Name:  "RemoveIncompatibleProcesses",
 	Reads: plan.Record | plan.Pods | plan.Database,
@@ -37,14 +41,12 @@ var removeIncompatibleProcesses = plan.Stage{
 			}}
 		}
 		var pods []plan.PodOfGroup
-		var young []string
-		for _, g := range shutOut(s) {
-			if pod := deletablePod(s, g); pod == nil {
-				continue
-			} else if since, silent := g.Condition(v1beta2.ConditionMissingProcesses); silent && s.Now.Sub(since) >= s.Cluster.IgnoreMissingProcessesFor() {
-				pods = append(pods, thisPod(g, pod))
+		var waiting []string
+		for _, out := range shutOut(s) {
+			if why := mayJoinYet(s, out); why != "" {
+				waiting = append(waiting, why)
 			} else {
-				young = append(young, string(g.ProcessGroupID))
+				pods = append(pods, thisPod(out.group, out.pod))
 			}
 		}
 		var d plan.Decision
@@ -52,12 +54,32 @@ var removeIncompatibleProcesses = plan.Stage{
 			d.Why = "their servers speak a protocol that the database does not"
 			d.Actions = []plan.Action{plan.DeletePods{Pods: pods}}
 		}
-		if len(young) > 0 {
-			d.Hold = &plan.Hold{RetryAfter: incompatibleRetry, Reason: fmt.Sprintf(
-				"%s may be starting: not silent for %s yet", someOf(young), s.Cluster.IgnoreMissingProcessesFor())}
+		if len(waiting) > 0 {
+			d.Hold = &plan.Hold{RetryAfter: incompatibleRetry, Reason: someOf(waiting)}
 		}
 		return d
 	},
+}
+
+// incompatibleMemory is for how long the database lists a peer of another protocol after it
+// was last heard of. Default 600 s; source: FoundationDB's knob
+// INCOMPATIBLE_PEERS_LOGGING_INTERVAL.
+const incompatibleMemory = 10 * time.Minute
+
+// mayJoinYet says why the server of a pod that seems to be shut out may still join, or may
+// not be the one that is listed; empty when neither can be.
+func mayJoinYet(s plan.Snapshot, out shutOutPod) string {
+	id, patience := out.group.ProcessGroupID, s.Cluster.IgnoreMissingProcessesFor()
+	since, silent := out.group.Condition(v1beta2.ConditionMissingProcesses)
+	age := s.Now.Sub(out.pod.CreationTimestamp.Time)
+	switch {
+	case !silent || s.Now.Sub(since) < patience:
+		return fmt.Sprintf("%s may be starting: not silent for %s yet", id, patience)
+	case age < incompatibleMemory:
+		return fmt.Sprintf("the pod of %s is %s old; its address may be listed for another, whom the database remembers for %s", id, age.Round(time.Second), incompatibleMemory)
+	default:
+		return ""
+	}
 }
 
 // incompatibleRetry is when to look again. Source: the operator waits as long.
@@ -78,9 +100,16 @@ func whoReportsIsKnown(d plan.DatabaseFacts) plan.Check {
 	}
 }
 
-// shutOut are the groups with an address among the incompatible connections of which no
-// process reports, under their ID or from their addresses.
-func shutOut(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
+// shutOutPod is a pod whose server seems to be shut out, and its group.
+type shutOutPod struct {
+	group *v1beta2.ProcessGroupStatus
+	pod   *corev1.Pod
+}
+
+// shutOut are the running pods with an address among the incompatible connections of which
+// no process reports, under their group's ID or from that address. Addresses that a group
+// had before say nothing about its pod: others have them by now.
+func shutOut(s plan.Snapshot) []shutOutPod {
 	knocking := map[string]bool{}
 	for _, text := range s.Database.Status.Cluster.IncompatibleConnections {
 		if address, err := fdb.ParseAddress(text); err == nil {
@@ -88,13 +117,21 @@ func shutOut(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
 		}
 	}
 	reporting := safety.ServerMachines(s.Database.Status)
-	var groups []*v1beta2.ProcessGroupStatus
+	var out []shutOutPod
 	for _, g := range s.Groups() {
+		pod := deletablePod(s, g)
+		if pod == nil || pod.Status.Phase != corev1.PodRunning || g.HasCondition(v1beta2.ConditionMissingPod) {
+			continue
+		}
+		addresses, err := objects.PublicIPs(pod)
+		if err != nil {
+			continue // which of its addresses is its servers' nobody can tell; UpdateStatus says so
+		}
 		joined := len(s.Database.Status.ProcessesOf(string(g.ProcessGroupID))) > 0
-		joined = joined || slices.ContainsFunc(g.Addresses, func(ip string) bool { return reporting[ip] })
-		if !joined && slices.ContainsFunc(g.Addresses, func(ip string) bool { return knocking[ip] }) {
-			groups = append(groups, g)
+		joined = joined || slices.ContainsFunc(addresses, func(ip string) bool { return reporting[ip] })
+		if !joined && slices.ContainsFunc(addresses, func(ip string) bool { return knocking[ip] }) {
+			out = append(out, shutOutPod{g, pod})
 		}
 	}
-	return groups
+	return out
 }

@@ -4,6 +4,9 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -21,6 +24,11 @@ func missingFor(d time.Duration) func(*plan.Snapshot) {
 		dropProcess(s, g)
 		g.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-d))
 	}
+}
+
+// madeAgo has the first group's pod be so old.
+func madeAgo(d time.Duration) func(*plan.Snapshot) {
+	return onePod(func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(noon.Add(-d)) })
 }
 
 // shutOutFor has the first group's server be silent because it speaks another protocol.
@@ -45,6 +53,25 @@ func TestRemoveIncompatibleProcesses(t *testing.T) {
 			given: combined(shutOut, func(s *plan.Snapshot) {
 				editProcess(s, s.Groups()[1], func(p *fdb.Process) { p.Address.Host = "10.1.0.1" })
 			}),
+		},
+		"deletes no pod that was made while its address may still be listed for another": {
+			given: combined(shutOut, madeAgo(10*time.Minute-time.Second)), holds: "the pod of log-101 is 9m59s old",
+		},
+		"deletes a pod that has had its address for as long as anybody remembers": {
+			given: combined(shutOut, madeAgo(10*time.Minute)), does: []string{deleteOne},
+		},
+		"deletes no pod for an address that its group had before": {
+			given: combined(shutOut, onePod(func(p *corev1.Pod) { p.Status.PodIP, p.Status.PodIPs = "10.1.9.9", []corev1.PodIP{{IP: "10.1.9.9"}} })),
+		},
+		"deletes no pod that does not run": {given: combined(shutOut, onePod(func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }))},
+		"deletes no pod that was missed until a while ago": {given: combined(shutOut, func(s *plan.Snapshot) {
+			s.Cluster.ProcessGroup(oneGroup).SetCondition(v1beta2.ConditionMissingPod, noon)
+		})},
+		"is not kept from a pod by who has an address that its group had before": {
+			given: combined(shutOut, func(s *plan.Snapshot) {
+				g := s.Cluster.ProcessGroup(oneGroup)
+				g.Addresses = append(g.Addresses, podIP(2))
+			}), does: []string{deleteOne},
 		},
 		"waits while the database is unavailable": {
 			given: combined(shutOut, func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }), holds: "cannot be told",
