@@ -40,6 +40,10 @@ type Configuration struct {
 	// What follows is reported and never configured from here.
 
 	ExcludedServers []ExcludedServer `json:"excluded_servers,omitempty"`
+	// StorageReplicas and LogReplicas are there only when the policies are custom ones,
+	// which have no mode.
+	StorageReplicas int `json:"storage_replicas,omitempty"`
+	LogReplicas     int `json:"log_replicas,omitempty"`
 	// CoordinatorsCount is nil when not reported.
 	CoordinatorsCount *int `json:"coordinators_count,omitempty"`
 }

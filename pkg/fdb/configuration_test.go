@@ -232,13 +232,43 @@ func TestRedundancyNumbers(t *testing.T) {
 		"unset":           {"", 1, 2, 3, 9},
 		"triple":          {"triple", 2, 3, 5, 9},
 		"three data hall": {"three_data_hall", 2, 3, 9, 9},
-		"anything else":   {"nonsense", 0, 1, 1, 9},
+		"anything else":   {"nonsense", 0, 0, 1, 9},
+		"a fallback":      {"three_data_hall_fallback", 0, 0, 1, 9},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := []int{FaultTolerance(c.mode), MinimumFaultDomains(c.mode), DesiredCoordinators(c.mode, 1), DesiredCoordinators(c.mode, 2)}
+			domains, known := MinimumFaultDomains(c.mode)
+			if known != (c.domains > 0) {
+				t.Errorf("known: %t", known)
+			}
+			got := []int{FaultTolerance(c.mode), domains, DesiredCoordinators(c.mode, 1), DesiredCoordinators(c.mode, 2)}
 			if diff := cmp.Diff([]int{c.tolerance, c.domains, c.coordinators, c.two}, got); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestHowManyCopiesAConfigurationKeeps(t *testing.T) {
+	cases := map[string]struct {
+		given string
+		n     int
+		known bool
+	}{
+		"by its mode":                      {`{"redundancy_mode": "triple"}`, 3, true},
+		"custom policies tell the number":  {`{"storage_replicas": 4, "log_replicas": 3}`, 4, true},
+		"a mode that nobody can ask for":   {`{"redundancy_mode": "three_datacenter"}`, 0, false},
+		"a number counts more than a mode": {`{"redundancy_mode": "three_datacenter", "storage_replicas": 6}`, 6, true},
+		"neither of them":                  {`{}`, 0, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			status, err := ParseStatus([]byte(`{"client": {}, "cluster": {"configuration": ` + c.given + `}}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, known := status.Cluster.Configuration.Replicas(); n != c.n || known != c.known {
+				t.Errorf("%d, known %t; want %d, %t", n, known, c.n, c.known)
 			}
 		})
 	}

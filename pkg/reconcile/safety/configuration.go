@@ -20,6 +20,10 @@ func CanHold(d plan.DatabaseFacts, want fdb.Configuration) plan.Check {
 		c.Evidence = d.Why()
 		return c
 	}
+	if _, known := fdb.MinimumFaultDomains(want.RedundancyMode); !known {
+		c.Evidence = fmt.Sprintf("how many fault domains %s needs is not known", want.RedundancyMode)
+		return c
+	}
 	var found []string
 	for _, asked := range demands(want) {
 		words, ok := asked.met(d.Status)
@@ -67,9 +71,11 @@ func demands(want fdb.Configuration) []demand {
 	return all
 }
 
-// dataDemands are those of a full copy of the data, in one data center or anywhere.
+// dataDemands are those of a full copy of the data, in one data center or anywhere, in a
+// mode that is known.
 func dataDemands(mode, dc string) []demand {
-	zones := demand{key: fdb.LocalityZoneID, values: "fault domains", need: fdb.MinimumFaultDomains(mode), some: 1}
+	domains, _ := fdb.MinimumFaultDomains(mode)
+	zones := demand{key: fdb.LocalityZoneID, values: "fault domains", need: domains, some: 1}
 	if dc != "" {
 		zones.where, zones.region = []string{dc}, "region "+dc+": "
 	}

@@ -150,13 +150,20 @@ func kindOf(s plan.Snapshot, class v1beta2.ProcessClass) string {
 	}
 }
 
-// withoutCopies reports whether the data has one copy only, by the spec or by what is in
-// force.
+// withoutCopies reports whether the data or the logs have one copy only, by the spec or by
+// what is in force; that nobody knows counts as one.
 func withoutCopies(s plan.Snapshot) bool {
-	if fdb.MinimumFaultDomains(string(s.Cluster.Spec.DatabaseConfiguration.RedundancyMode)) < 2 {
+	if n, known := fdb.MinimumFaultDomains(string(s.Cluster.Spec.DatabaseConfiguration.RedundancyMode)); !known || n < 2 {
 		return true
 	}
-	return s.Database.Status != nil && fdb.MinimumFaultDomains(redundancyOf(s)) < 2
+	if s.Database.Status == nil {
+		return false
+	}
+	if c := s.Database.Status.Cluster.Configuration; c != nil && c.LogReplicas == 1 {
+		return true
+	}
+	n, known := replicasWanted(s)
+	return !known || n < 2
 }
 
 func ruleOf(kind string) EvictionRule {

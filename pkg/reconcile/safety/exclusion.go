@@ -199,8 +199,10 @@ func silentHolds(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 		return why
 	}
 	least, known := s.Database.Status.MinReplicasRemaining()
-	need := fdb.MinimumFaultDomains(redundancyOf(s))
+	need, told := replicasWanted(s)
 	switch {
+	case !told:
+		return "it does not report, and " + unknownRedundancy(s)
 	case !known:
 		return "it does not report, and the replication of the data is not known"
 	case least < need:

@@ -38,11 +38,13 @@ func RegionsReplicated(d plan.DatabaseFacts) plan.Check {
 
 // incompleteRegion says which region has no full copy; empty for none.
 func incompleteRegion(s *fdb.Status) string {
-	mode := ""
-	if s.Cluster.Configuration != nil {
-		mode = s.Cluster.Configuration.RedundancyMode
+	if s.Cluster.Configuration == nil {
+		return "how many replicas each region needs is not known: the status document has no configuration"
 	}
-	need := fdb.MinimumFaultDomains(mode)
+	need, known := s.Cluster.Configuration.Replicas()
+	if !known {
+		return fmt.Sprintf("how many replicas each region needs is not known of the redundancy mode %s", orUnknown(s.Cluster.Configuration.RedundancyMode))
+	}
 	seen := map[bool]bool{}
 	if s.Cluster.Data != nil {
 		for _, tracker := range s.Cluster.Data.TeamTrackers {

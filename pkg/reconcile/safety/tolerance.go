@@ -27,7 +27,11 @@ func FullFaultTolerance(s plan.Snapshot) plan.Check {
 		c.Evidence = "the database is unavailable"
 		return c
 	}
-	need := fdb.MinimumFaultDomains(redundancyOf(s))
+	need, told := replicasWanted(s)
+	if !told {
+		c.Evidence = unknownRedundancy(s)
+		return c
+	}
 	least, known := status.MinReplicasRemaining()
 	c.Need = fmt.Sprintf("%d replicas", need)
 	if known {
