@@ -13,9 +13,9 @@ import (
 type Coordinators struct {
 	// Problems says what is wrong with them, one sentence each; empty when they are as they should be.
 	Problems []string
-	// Missing is true when a coordinator does not report as a process: it should be
-	// replaced soon, but a process that just restarts looks the same.
-	Missing bool
+	// Missing are the coordinators that do not report as a process: they should be
+	// replaced soon, but a process that just restarts looks the same. See StaysAway.
+	Missing []fdb.Address
 	// Undecidable is why they cannot be judged: while listeners change, some
 	// processes have no address of the wanted kind yet. Empty when they can.
 	Undecidable string
@@ -68,7 +68,7 @@ func (j *judge) add(address fdb.Address) {
 	p, found := processAt(j.processes, address)
 	switch {
 	case !found:
-		j.verdict.Missing = true
+		j.verdict.Missing = append(j.verdict.Missing, address)
 		j.problem("coordinator %s does not report", address)
 		return
 	case p.IsExcluded():

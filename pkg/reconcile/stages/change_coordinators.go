@@ -25,7 +25,7 @@ var changeCoordinators = MoveCoordinators()
 func MoveCoordinators(away ...v1beta2.ProcessGroupID) plan.Stage {
 	return plan.Stage{
 		Name:  "ChangeCoordinators",
-		Reads: plan.Record | plan.Database | plan.Coordination,
+		Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if !s.Cluster.Status.Configured {
 				return plan.Decision{}
@@ -91,8 +91,8 @@ const coordinatorRetry = 10 * time.Second
 
 func coordinatorChecks(s plan.Snapshot, verdict safety.Coordinators) []plan.Check {
 	checks := []plan.Check{safety.Available(s.Database), safety.Unlocked(s.Database)}
-	if verdict.Missing {
-		return append(checks, safety.RecoveredFor(s.Database, minRecoveryAgeMissingCoordinator))
+	if len(verdict.Missing) > 0 {
+		return append(checks, safety.RecoveredFor(s.Database, minRecoveryAgeMissingCoordinator), safety.StaysAway(s, verdict.Missing))
 	}
 	return append(checks, safety.FewGenerations(s.Database), safety.RecoveredFor(s.Database, minRecoveryAgeUndesiredCoordinator))
 }

@@ -4,8 +4,11 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -24,7 +27,24 @@ func TestChangeCoordinators(t *testing.T) {
 			}
 		}
 	}
-	lostOne := func(s *plan.Snapshot) { dropProcess(s, s.Groups()[0]) }
+	// The first is the group of a coordinator: so long silent, and its pod so old.
+	silent := func(d time.Duration) func(*plan.Snapshot) {
+		return func(s *plan.Snapshot) { silentFor(s, s.Groups()[0], d) }
+	}
+	made := func(d time.Duration) func(*plan.Snapshot) {
+		return func(s *plan.Snapshot) {
+			s.Pod(s.Groups()[0]).CreationTimestamp = metav1.NewTime(noon.Add(-d))
+		}
+	}
+	podless := func(d time.Duration) func(*plan.Snapshot) {
+		return func(s *plan.Snapshot) {
+			g := s.Groups()[0]
+			delete(s.Pods, g.PodName(s.Cluster))
+			g.SetCondition(v1beta2.ConditionMissingPod, noon.Add(-d))
+		}
+	}
+	atRisk := func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false }
+	lostOne := silent(2 * time.Minute)
 	excludedOne := func(s *plan.Snapshot) {
 		yes := true
 		editProcess(s, s.Groups()[0], func(p *fdb.Process) { p.Excluded = &yes })
@@ -36,10 +56,57 @@ func TestChangeCoordinators(t *testing.T) {
 		holds string
 		human bool
 	}{
-		"leaves good coordinators alone":                         {given: func(*plan.Snapshot) {}},
-		"replaces one that does not report":                      {given: lostOne, does: []string{withoutFirst}},
-		"waits two minutes before it replaces a missing one":     {given: both(lostOne, recovered(119)), holds: "1m59s ago"},
-		"replaces a missing one after two minutes":               {given: both(lostOne, recovered(120)), does: []string{withoutFirst}},
+		"leaves good coordinators alone":                     {given: func(*plan.Snapshot) {}},
+		"replaces one that does not report":                  {given: lostOne, does: []string{withoutFirst}},
+		"waits two minutes before it replaces a missing one": {given: both(lostOne, recovered(119)), holds: "1m59s ago"},
+		"replaces a missing one after two minutes":           {given: both(lostOne, recovered(120)), does: []string{withoutFirst}},
+		"waits for one that has been missing for less than two minutes, however long ago the last recovery was": {
+			given: silent(2*time.Minute - time.Second), holds: "log-101 has been missing for 1m59s only",
+		},
+		"waits for one that no pass has missed yet": {
+			given: func(s *plan.Snapshot) { dropProcess(s, s.Groups()[0]) }, holds: "since when log-101 is missing no pass has seen yet",
+		},
+		"replaces one at once while one more loss would take the quorum": {given: both(silent(time.Second), atRisk), does: []string{withoutFirst}},
+		"waits for one whose pod was deleted to be made anew, even then": {
+			given: both(silent(time.Hour), atRisk, podless(119*time.Second)), holds: "log-101 lost its pod 1m59s ago",
+		},
+		"waits for one whose pod was deleted by this very pass": {
+			given: both(atRisk, func(s *plan.Snapshot) {
+				dropProcess(s, s.Groups()[0])
+				delete(s.Pods, "sample-log-101")
+			}), holds: "log-101 has lost its pod a moment ago",
+		},
+		"waits for one whose pod terminates": {
+			given: both(silent(time.Hour), atRisk, func(s *plan.Snapshot) {
+				s.Pods["sample-log-101"].DeletionTimestamp = new(metav1.NewTime(noon.Add(-119 * time.Second)))
+			}), holds: "the pod of log-101 was to be gone 1m59s ago",
+		},
+		"waits for one whose pod was just made anew":      {given: both(silent(time.Hour), atRisk, made(119*time.Second)), holds: "the pod of log-101 was made 1m59s ago"},
+		"replaces one whose pod was made and brings none": {given: both(silent(time.Hour), made(120*time.Second)), does: []string{withoutFirst}},
+		"replaces one whose pod nobody makes":             {given: both(silent(time.Hour), podless(120*time.Second)), does: []string{withoutFirst}},
+		"replaces one whose pod has another address by now": {
+			given: both(silent(time.Second), made(10*time.Second), onePod(func(p *corev1.Pod) {
+				p.Status.PodIP, p.Status.PodIPs = "10.1.9.9", []corev1.PodIP{{IP: "10.1.9.9"}}
+			})), does: []string{withoutFirst},
+		},
+		"replaces one whose group leaves for good": {
+			given: both(silent(time.Second), func(s *plan.Snapshot) {
+				s.Groups()[0].MarkForRemoval(noon)
+				s.Groups()[0].SetExcluded(noon)
+			}), does: []string{withoutFirst},
+		},
+		"replaces one that is of no process group any more": {
+			given: func(s *plan.Snapshot) {
+				dropProcess(s, s.Groups()[0])
+				s.Cluster.Status.ProcessGroups = s.Cluster.Status.ProcessGroups[1:]
+			}, does: []string{withoutFirst},
+		},
+		"replaces one that is lost beside one that may come back": {
+			given: func(s *plan.Snapshot) {
+				silentFor(s, s.Groups()[0], time.Second)
+				silentFor(s, s.Groups()[1], time.Hour)
+			}, does: []string{"change coordinators to 10.1.0.3:4501 10.1.0.4:4501 10.1.0.14:4501 and store the new connection string"},
+		},
 		"replaces an excluded one":                               {given: excludedOne, does: []string{withoutFirst}},
 		"waits five minutes before it replaces one that reports": {given: both(excludedOne, recovered(299)), holds: "4m59s ago"},
 		"replaces one that is marked for removal": {
