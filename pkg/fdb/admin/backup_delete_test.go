@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -157,6 +158,42 @@ func TestATiedToolEndsWithWhoWaitsForIt(t *testing.T) {
 	}
 	await(t, told)
 	_ = cmd.Wait() // whoever it is told to is gone
+}
+
+// A connection can be gone without an end: a laptop that sleeps says nothing.
+func TestATiedToolEndsWhenNobodySaysThatHeWaits(t *testing.T) {
+	argv := admin.Wrapped(admin.Command{Argv: []string{"sh", "-c", "while :; do sleep 0.1; done"}, Limit: time.Minute, Tied: true})
+	at := slices.Index(argv, "30")
+	if at < 0 {
+		t.Fatalf("no limit of a silence in %q", argv)
+	}
+	argv[at] = "1"
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...) // #nosec G204 -- that it runs is the test
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stdin.Close() }()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for range 8 { // twice as long as it bears a silence
+		if _, err := stdin.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended while somebody waited: %v", err)
+		case <-time.After(250 * time.Millisecond):
+		}
+	}
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Error("it goes on though nobody waits")
+	}
 }
 
 // await waits until a file is there.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -55,8 +56,9 @@ func (p *PodExec) where() string { return "pod " + p.namespace + "/" + p.pod }
 // Run runs a tool to its end.
 func (p *PodExec) Run(ctx context.Context, c Command) (Result, error) {
 	if c.Tied {
-		open, end := io.Pipe() // nothing is ever said, until it ends with the connection
+		open, end := io.Pipe()
 		defer closePipes(end)
+		go beat(end)
 		c.Stdin = open
 	}
 	var stdout, stderr bytes.Buffer
@@ -66,6 +68,16 @@ func (p *PodExec) Run(ctx context.Context, c Command) (Result, error) {
 		return Result{}, err // the buffers may still be written to
 	}
 	return Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), ExitCode: exitCode}, nil
+}
+
+// beat says again and again that somebody waits, until nobody reads it any more.
+func beat(w io.Writer) {
+	for {
+		if _, err := w.Write([]byte("x")); err != nil {
+			return
+		}
+		time.Sleep(tieBeat)
+	}
 }
 
 // Open starts a tool that is talked to. It returns once the container is reached.

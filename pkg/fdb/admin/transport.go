@@ -93,17 +93,25 @@ func wrapped(c Command) []string {
 		argv = append(argv, "-u", name)
 	}
 	if c.Tied {
-		argv = append(argv, "sh", "-c", tie, "sh")
+		argv = append(argv, "sh", "-c", tie, seconds(tieSilence))
 	}
 	argv = append(argv, "timeout", "-k", seconds(killGrace), seconds(c.Limit))
 	return append(argv, c.Argv...)
 }
 
-// tie runs its arguments, none of which it reads, until they end or its input does: that is
-// when whoever waits for them is gone.
+// A tool that is tied hears every tieBeat that somebody waits for it, and ends after
+// tieSilence without a word: a connection can be gone for long before its input ends. That is
+// sooner than anybody else may take the Lease over.
+const (
+	tieBeat    = 5 * time.Second
+	tieSilence = 30 * time.Second
+)
+
+// tie runs its arguments, none of which it reads, until they end, or until its input ends or
+// is silent for as many seconds as its name says: that is when whoever waits for them is gone.
 const tie = `"$@" </dev/null & tool=$!
 exec 3<&0 2>/dev/null
-{ while read -r line; do :; done <&3; kill "$tool"; } >/dev/null &
+{ while [ "$(timeout "$0" head -c 1 <&3)" ]; do :; done; kill "$tool"; } >/dev/null &
 watcher=$!
 wait "$tool"
 code=$?
