@@ -63,6 +63,9 @@ func mayComeBack(s plan.Snapshot, address fdb.Address, atRisk bool) string {
 		return why
 	}
 	since, missing := missingSince(g)
+	if !missing && reportsLong(s, g) {
+		return "" // it is back, and not as this coordinator
+	}
 	if !missing {
 		return fmt.Sprintf("since when %s is missing no pass has seen yet", g.ProcessGroupID)
 	}
@@ -70,6 +73,11 @@ func mayComeBack(s plan.Snapshot, address fdb.Address, atRisk bool) string {
 		return fmt.Sprintf("%s has been missing for %s only", g.ProcessGroupID, away.Round(time.Second))
 	}
 	return ""
+}
+
+// reportsLong reports whether all servers of a group report, and have run for a while.
+func reportsLong(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	return len(reportingOf(s.Database.Status, g)) >= serversOf(s, g) && s.Now.Sub(lastAlive(s.Pod(g))) >= coordinatorPatience
 }
 
 // justMade says that the pod of a group is on its way down, or was made anew, too short a

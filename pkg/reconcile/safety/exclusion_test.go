@@ -349,3 +349,26 @@ func TestAnAddressThatAnotherGroupHasNowMakesNoCoordinator(t *testing.T) {
 		t.Error("storage-1 is a coordinator for an address that storage-2 has now")
 	}
 }
+
+// A name can go on to stand for an address that its pod has left; whose servers all report
+// is missed by nobody, and would be waited for without end.
+func TestACoordinatorIsNotWaitedForWhoseGroupReportsElsewhere(t *testing.T) {
+	s := draining(t)
+	s.Cluster.Name, s.Cluster.Namespace = "sample", "fdb"
+	started := func(ago time.Duration) {
+		serverContainer(&s, corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(evening.Add(-ago))}}})
+	}
+	named := []fdb.Address{{Host: s.Groups()[1].DNSName(s.Cluster), Port: 4501}}
+	coordinators := &s.Database.Status.Client.Coordinators
+	for range 4 { // one more loss takes no quorum
+		coordinators.Coordinators = append(coordinators.Coordinators, coordinators.Coordinators[0])
+	}
+	started(time.Hour)
+	if c := StaysAway(s, named); !c.OK {
+		t.Errorf("waits: %s", c.Evidence)
+	}
+	started(time.Minute)
+	if c := StaysAway(s, named); c.OK {
+		t.Error("does not wait for a server that was just started")
+	}
+}
