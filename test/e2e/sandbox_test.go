@@ -46,7 +46,8 @@ func runAll(m *testing.M) int {
 		return failed(err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	up := exec.Command(filepath.Join(binDir, "fdb-sandbox"), "up", "--dir", dir, "--nodes", "5", "--zones", "5", "--speed", speed, "--detach")
+	// Five coordinators need five nodes, also while other tests keep two of them empty.
+	up := exec.Command(filepath.Join(binDir, "fdb-sandbox"), "up", "--dir", dir, "--nodes", "7", "--zones", "7", "--speed", speed, "--detach")
 	if out, err := up.CombinedOutput(); err != nil {
 		return failed(fmt.Errorf("starting the sandbox: %w\n%s", err, out))
 	}
