@@ -119,7 +119,7 @@ func (w *BackupWorld) tooManyTags(tags int) string {
 	if err != nil {
 		return text
 	}
-	text += "; if none of them goes there, this deletes everything there: " + w.inAgent("fdbbackup", "delete", "-d", fdb.WithoutSecrets(url))
+	text += "; if none of them goes there, and nothing restores from there, into this database or another, this deletes everything there: " + w.inAgent("fdbbackup", "delete", "-d", fdb.WithoutSecrets(url))
 	if w.backup.DeletionTimestamp != nil {
 		text += "; and this lets the record go, with its agents and nothing else: " +
 			w.kubectl("patch", "foundationdbbackup", w.backup.Name, "--type", "merge", "-p", `{"spec":{"deletionPolicy":"noop"}}`)

@@ -42,7 +42,7 @@ var ClearBackup = plan.Stage{
 func clearData(s plan.Snapshot, url string) plan.Decision {
 	d := plan.Decision{
 		Why:    "a person asks for it",
-		Checks: []plan.Check{wroteThere(s.Backup, url), nobodyElseThere(s.OtherBackups, url), nobodyWrites(s.BackupUse, url), nobodyRestores(s.BackupUse, url)},
+		Checks: []plan.Check{wroteThere(s.Backup, url), nobodyElseThere(s.OtherBackups, url), nobodyRestores(s.BackupUse, url), nobodyWrites(s.BackupUse, url)},
 	}
 	if c, refused := d.Refused(); refused {
 		d.Hold = &plan.Hold{Human: true, Reason: "nothing is deleted: " + c.Words()}

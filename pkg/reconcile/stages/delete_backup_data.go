@@ -23,7 +23,7 @@ func deleteData(s plan.Snapshot) plan.Decision {
 			"; set spec.deletionPolicy to stop to let the record go without its data, and delete the data by hand if nobody needs it"}
 		return d
 	}
-	d.Checks = append(d.Checks, nobodyWrites(s.BackupUse, url), nobodyRestores(s.BackupUse, url))
+	d.Checks = append(d.Checks, nobodyRestores(s.BackupUse, url), nobodyWrites(s.BackupUse, url))
 	if c, refused := d.Refused(); refused {
 		d.Hold = &plan.Hold{RetryAfter: backupDelay, Human: s.BackupUse.Lasting, Reason: "no data is deleted yet: " + c.Words()}
 		return d

@@ -17,8 +17,9 @@ import (
 //
 // The operator ends any maintenance that no note is left of, one that a person began
 // included, and takes every note for its own where its IDs have no prefix. Here only
-// maintenance is ended that a note was written for; notes of other zones just go, and the notes go after it: a run that dies
-// in between leaves notes that the next one removes, not a zone that nobody watches.
+// maintenance is ended that a note was written for; notes of other zones just go. The notes
+// go after the maintenance: a run that dies in between leaves notes that the next one
+// removes, not a zone that nobody watches.
 var maintenanceModeChecker = plan.Stage{
 	Name:  "MaintenanceModeChecker",
 	Reads: plan.Record | plan.Database | plan.Coordination,

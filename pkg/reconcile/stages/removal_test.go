@@ -280,6 +280,16 @@ func TestRemovePods(t *testing.T) {
 				silentFor(s, s.Groups()[14], 72*time.Hour)
 			}, holds: "a group that was not drained goes only while all others with data report: storage-115",
 		},
+		"deletes what is drained beside a group that has to wait without a proof": {
+			from: drainedStorage, given: func(s *plan.Snapshot) {
+				firstOf(*s, v1beta2.ProcessClassStorage).SetExcluded(noon)
+				undrained := s.Groups()[14]
+				undrained.MarkForRemoval(noon)
+				undrained.ExclusionSkipped = true
+				undrained.SetExcluded(noon)
+				silentFor(s, s.Groups()[15], 72*time.Hour)
+			}, does: []string{deleted}, holds: "a group that was not drained goes only while all others with data report: storage-116",
+		},
 		"waits while objects terminate": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
 				ends := metav1.NewTime(noon)

@@ -206,18 +206,14 @@ func (r *removal) delete(d *plan.Decision) {
 			d.Hold = &plan.Hold{Reason: "nothing is deleted while the database is not fully fault tolerant: " + tolerance.Evidence, RetryAfter: toleranceRetry}
 			return
 		}
-		if under := maintenanceZone(r.s); under != "" && r.mayHoldData() {
-			d.Hold = &plan.Hold{Reason: fmt.Sprintf("a group that was not drained goes only while no zone is under maintenance, and %s is", under), RetryAfter: toleranceRetry}
-			return
-		}
-		if why := unsettledPods(r.s); len(why) > 0 && r.mayHoldData() {
-			d.Hold = &plan.Hold{Reason: "a group that was not drained goes only while all others are settled: " + someOf(why), RetryAfter: toleranceRetry}
-			return
-		}
-		if up := r.othersUp(); !up.OK {
-			d.Checks = append(d.Checks, up)
-			d.Hold = &plan.Hold{Reason: "a group that was not drained goes only while all others with data report: " + up.Evidence, RetryAfter: toleranceRetry}
-			return
+		if why, checks := r.undrainedWait(); why != "" {
+			d.Checks = append(d.Checks, checks...)
+			r.leaving = slices.DeleteFunc(r.leaving, func(g *v1beta2.ProcessGroupStatus) bool { return safety.MayHoldData(r.s, g) })
+			r.waiting = append(r.waiting, why)
+			if len(r.leaving) == 0 {
+				d.Hold = &plan.Hold{Reason: why, RetryAfter: toleranceRetry}
+				return
+			}
 		}
 	}
 	if rest := r.restBetweenRemovals(); rest > 0 {
@@ -236,6 +232,24 @@ func (r *removal) delete(d *plan.Decision) {
 // mayHoldData reports whether one of the groups goes without a proof.
 func (r *removal) mayHoldData() bool {
 	return slices.ContainsFunc(r.leaving, func(g *v1beta2.ProcessGroupStatus) bool { return safety.MayHoldData(r.s, g) })
+}
+
+// undrainedWait says why groups that go without a proof have to wait; empty when none does.
+// Those that are drained go on meanwhile.
+func (r *removal) undrainedWait() (why string, checks []plan.Check) {
+	if !r.mayHoldData() {
+		return "", nil
+	}
+	if under := maintenanceZone(r.s); under != "" {
+		return fmt.Sprintf("a group that was not drained goes only while no zone is under maintenance, and %s is", under), nil
+	}
+	if unsettled := unsettledPods(r.s); len(unsettled) > 0 {
+		return "a group that was not drained goes only while all others are settled: " + someOf(unsettled), nil
+	}
+	if up := r.othersUp(); !up.OK {
+		return "a group that was not drained goes only while all others with data report: " + up.Evidence, []plan.Check{up}
+	}
+	return "", nil
 }
 
 // othersUp asks of each group that goes without a proof whether all others with data report.
