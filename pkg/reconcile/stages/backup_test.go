@@ -414,14 +414,17 @@ func TestADeletedBackupWaitsForWhoUsesIt(t *testing.T) {
 	gone := func(b *v1beta2.FoundationDBBackup) { b.DeletionTimestamp = &metav1.Time{Time: noon} }
 	none := func(b *v1beta2.FoundationDBBackup) { b.Status.AgentCount = 0 }
 	checkBackup(t, carryOutDeletion, map[string]backupRow{
-		"deletes nothing that a restore reads":           {given: changed(cleanup, ended, agents("sample"), restoringFrom(nightlyURL)), holds: "the restore of tag default is running"},
-		"deletes nothing that another tag writes":        {given: changed(cleanup, ended, writing), holds: "the backup on tag by-hand does"},
-		"deletes nothing while uses are not known":       {given: changed(cleanup, ended, agents("sample"), useUnread), holds: "nobody can tell: timed out"},
-		"deletes data beside a restore from elsewhere":   {given: changed(cleanup, ended, agents("sample"), restoringFrom(place)), does: []string{wipe}},
-		"keeps the last agents with cleanup":             {given: changed(cleanup, ended, restoringFrom(place)), holds: "and its agents with it"},
-		"keeps the last agents with stop":                {given: changed(stop, ended, restoringFrom(place)), holds: "and its agents with it"},
-		"keeps agents while nobody knows of restores":    {given: changed(stop, ended, useUnread), holds: "nobody can tell whether one runs: timed out"},
-		"deletes nothing where nobody will ever tell":    {given: changed(cleanup, ended, agents("sample"), tooManyTags), holds: "there are too many tags", human: true},
+		"deletes nothing that a restore reads":         {given: changed(cleanup, ended, agents("sample"), restoringFrom(nightlyURL)), holds: "the restore of tag default is running"},
+		"deletes nothing that another tag writes":      {given: changed(cleanup, ended, writing), holds: "the backup on tag by-hand does"},
+		"deletes nothing while uses are not known":     {given: changed(cleanup, ended, agents("sample"), useUnread), holds: "nobody can tell: timed out"},
+		"deletes data beside a restore from elsewhere": {given: changed(cleanup, ended, agents("sample"), restoringFrom(place)), does: []string{wipe}},
+		"keeps the last agents with cleanup":           {given: changed(cleanup, ended, restoringFrom(place)), holds: "and its agents with it"},
+		"keeps the last agents with stop":              {given: changed(stop, ended, restoringFrom(place)), holds: "and its agents with it"},
+		"keeps agents while nobody knows of restores":  {given: changed(stop, ended, useUnread), holds: "nobody can tell whether one runs: timed out"},
+		"deletes nothing where nobody will ever tell":  {given: changed(cleanup, ended, agents("sample"), tooManyTags), holds: "there are too many tags", human: true},
+		"names a restore from there before its many tags": {
+			given: changed(cleanup, ended, agents("sample"), restoringFrom(nightlyURL), tooManyTags), holds: "the restore of tag default is running", human: true,
+		},
 		"lets a record go without asking its many tags":  {given: changed(stop, ended, tooManyTags), does: []string{remove}},
 		"keeps the last agents beside many tags":         {given: changed(stop, ended, restoringFrom(place), tooManyTags), holds: "those of other namespaces are not known"},
 		"counts no agents of another cluster":            {given: changed(stop, ended, agents("c2"), restoringFrom(place)), holds: "and its agents with it"},
