@@ -3,9 +3,6 @@ package ui
 import (
 	"fmt"
 	"slices"
-	"time"
-
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
@@ -65,7 +62,7 @@ func (w *why) backup(v BackupStatusView) []WhyChain {
 		w.otherwise(&c, v)
 	case w.isLeftPaused(v):
 		c.Wish = "is paused, as its resource asks"
-		c.Because = []WhyLink{{What: "the newest point that can be restored is " + human(*v.LatestRestorable.AgeSeconds) + " old"}}
+		c.Because = []WhyLink{{What: v.LagWords(DefaultMaxLag)}}
 		c.Next = []string{w.FDB("backup", "resume", v.Name)}
 	default:
 		return nil
@@ -165,5 +162,3 @@ func (w *why) isLeftPaused(v BackupStatusView) bool {
 }
 
 func is(b *bool) bool { return b != nil && *b }
-
-func human(seconds int64) string { return duration.HumanDuration(time.Duration(seconds) * time.Second) }

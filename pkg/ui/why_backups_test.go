@@ -94,7 +94,16 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 					v.Wanted, v.Paused, v.LatestRestorable.AgeSeconds = "Paused", new(true), new(int64(7200))
 				})
 			},
-			state: WhyBlocked, want: "fdbbackup/nightly is paused, as its resource asks: the newest point that can be restored is 120m old", next: "kubectl fdb backup resume nightly",
+			state: WhyBlocked, want: "fdbbackup/nightly is paused, as its resource asks: the newest point that can be restored is 120m old, more than 10m", next: "kubectl fdb backup resume nightly",
+		},
+		"one that was left paused amid a move, as it asks": {
+			given: func(in *WhyInput) {
+				in.backedUp(func(v *BackupStatusView) {
+					v.Wanted, v.Paused, v.Restorable, v.LatestRestorable = "Paused", new(true), new(false), nil
+					v.Move = &BackupMoveView{BehindSeconds: new(int64(7200))}
+				})
+			},
+			state: WhyBlocked, want: "fdbbackup/nightly is paused, as its resource asks: the newest change that agents wrote is 120m old, more than 10m", next: "kubectl fdb backup resume nightly",
 		},
 		"one that was just paused, as it asks": {
 			given: func(in *WhyInput) {
