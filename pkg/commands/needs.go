@@ -32,7 +32,7 @@ func lookingNeeds() []commandNeeds {
 	all := []commandNeeds{
 		{"why", slices.Concat(looking(), operators(), backupsToo("backups are not looked at"))},
 		{"why fdbbackup", slices.Concat(lookingAtBackups("foundationdbbackups"), operators())},
-		{"why fdbrestore", slices.Concat(lookingAtBackups("foundationdbrestores"), operators())},
+		{"why fdbrestore", slices.Concat(lookingAtBackups("foundationdbrestores"), operators(), aroundRestores())},
 		{"can drain", slices.Concat(looking(), operators(), everywhere(required(power{"get", "", "nodes", ""})))},
 	}
 	events := optional("no events are shown", power{"list", "", "events", ""})
@@ -215,6 +215,15 @@ func backupsToo(without string) []need {
 		power{"list", crd, "foundationdbbackups", ""}, power{"get", crd, "foundationdbbackups", ""},
 		power{"list", crd, "foundationdbrestores", ""}, power{"get", crd, "foundationdbrestores", ""},
 		power{"get", "apps", "deployments", ""},
+	)
+}
+
+// aroundRestores is seeing what restores wait for and leave behind: the database of their
+// cluster, its backups, and the other restores into it.
+func aroundRestores() []need {
+	return slices.Concat(
+		optional("whether the database is left locked is not known", lookPowers()...),
+		backupsToo("whether agents are paused is not known"),
 	)
 }
 

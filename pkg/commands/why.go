@@ -79,6 +79,9 @@ func (o whyOptions) run(ctx context.Context, env *Env, args []string) error {
 }
 
 func (o whyOptions) tell(env *Env, report ui.WhyReport) error {
+	for _, warning := range report.Warnings {
+		env.talk("warning: %s", warning)
+	}
 	if err := o.print(env.Out, o.printable(env, report)); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -21,7 +22,7 @@ func (o whyOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name 
 	}
 	r := run{env: env, steps: steps, seed: env.Random(), record: kind}
 	key := types.NamespacedName{Namespace: namespace, Name: name}
-	seen, err := env.seenRecord(ctx, kind, key)
+	facts, err := env.aroundRecord(ctx, kind, key)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
@@ -33,10 +34,47 @@ func (o whyOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name 
 	if err != nil {
 		return causeOf(ctx, err)
 	}
-	facts := ui.Facts{Backups: &seen}
 	facts.Now = env.Clock.Now()
 	facts.Lease = env.leaseNamed(ctx, types.NamespacedName{Namespace: namespace, Name: r.lease})
 	return o.tell(env, ui.NewRecordWhyReport(env.metadata(kind.named(key)), ui.WhyInput{Facts: facts, Plan: preview, Commands: env.commands()}))
+}
+
+// aroundRecord looks at a backup alone. What a restore waits for and leaves behind is known
+// by the backups and the database of its cluster, so of that it looks at what `why` of the
+// cluster does.
+func (e *Env) aroundRecord(ctx context.Context, kind *recordKind, key types.NamespacedName) (ui.Facts, error) {
+	if kind == backupKind {
+		seen, err := e.seenRecord(ctx, kind, key)
+		return ui.Facts{Backups: &seen}, err
+	}
+	s, err := e.sightOf(ctx, kind, key, plan.Restore)
+	if err != nil {
+		return ui.Facts{}, err
+	}
+	cluster := types.NamespacedName{Namespace: key.Namespace, Name: s.Restore.Spec.DestinationClusterName}
+	backups := backupsLook{env: e, key: cluster}.beside(ctx)
+	facts := ui.Facts{}
+	facts.Database = e.databaseOf(ctx, cluster)
+	found, err := backups()
+	if err != nil {
+		return facts, err
+	}
+	facts.Backups = &found
+	if slices.ContainsFunc(found.Restores, func(r ui.SeenRestore) bool { return r.Record.Name == key.Name && r.View != nil }) {
+		return facts, nil
+	}
+	alone, err := e.seenRecord(ctx, kind, key)
+	found.Restores = alone.Restores
+	return facts, err
+}
+
+// databaseOf is what the database of a cluster says. That nobody could ask it is a fact.
+func (e *Env) databaseOf(ctx context.Context, cluster types.NamespacedName) plan.DatabaseFacts {
+	l, err := observation{env: e, key: cluster, asks: plan.Database}.look(ctx)
+	if err != nil {
+		return plan.DatabaseFacts{Unreachable: explain(err)}
+	}
+	return l.Database
 }
 
 // seenRecord looks at one backup or restore alone.

@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -8,6 +10,10 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 func TestWhyLooksAtBackupsAndRestores(t *testing.T) {
@@ -98,5 +104,110 @@ func TestWhyOfAProcessGroupAsksNoTool(t *testing.T) {
 	v.must(ExitDone, "nothing is in the way of storage-", "why", "sample", v.named("OTHER"))
 	if len(v.ran) > 0 {
 		t.Errorf("ran %v", v.ran)
+	}
+}
+
+// lockedBy has the database say that it is locked; with an empty UID it does not say anything.
+type lockedBy struct {
+	session
+	uid string
+}
+
+func (l lockedBy) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	err := l.session.Observe(ctx, into, facets)
+	if into.Database.Status == nil {
+		return err
+	}
+	if l.uid == "" {
+		into.Database = plan.DatabaseFacts{Unreachable: "timed out"}
+		return err
+	}
+	status := *into.Database.Status
+	status.Cluster.DatabaseLockState = &fdb.LockState{Locked: true, LockUID: l.uid}
+	into.Database.Status = &status
+	return err
+}
+
+// uid is that of the restore, as the database tells it.
+func (v *vault) uid() string {
+	v.t.Helper()
+	var status ui.RestoreStatusView
+	if err := json.Unmarshal([]byte(v.must(ExitDone, "", "restore", "status", "again", "-o", "json")), &status); err != nil || status.UID == "" {
+		v.t.Fatalf("uid %q: %v", status.UID, err)
+	}
+	return status.UID
+}
+
+func TestWhyOfARestoreAnswersAsWhyOfItsClusterDoes(t *testing.T) {
+	begun := func(v *vault) {
+		v.runs()
+		v.fdbcli(`writemode on; clearrange "" \xff`)
+		v.must(ExitWaiting, "", "reconcile", "fdbrestore/again", "--yes")
+	}
+	done := func(v *vault) {
+		v.runs()
+		v.fdbcli(`writemode on; clearrange "" \xff`)
+		v.must(ExitDone, "the restore is completed", "reconcile", "fdbrestore/again", "--yes", "--wait")
+	}
+	tests := map[string]struct {
+		given   func(*vault)
+		want    int
+		cluster string // what why CLUSTER says
+		restore string // what why fdbrestore/NAME says
+		next    string
+	}{
+		"its agents are paused": {
+			given: func(v *vault) { begun(v); v.tool(v.t.Context(), "fdbbackup", "pause") }, want: ExitNo,
+			cluster: "fdb/sample: fdbrestore/again is under way, and keeps the database locked: all agents of the database are paused, so it does not go on",
+			restore: "fdb/fdbrestore/again: is under way, and keeps the database locked: all agents of the database are paused, so it does not go on",
+			next:    "next: kubectl fdb backup resume nightly -n fdb --context test",
+		},
+		"it left the database locked": {
+			given: func(v *vault) {
+				done(v)
+				uid := v.uid()
+				v.connect = func() (Session, error) { return lockedBy{session{v.world, v.given}, uid}, nil }
+			}, want: ExitNo,
+			cluster: "fdbrestore/again  is done, and left the database locked  blocked",
+			restore: "fdb/fdbrestore/again: is done, and left the database locked: the lock is the restore's",
+			next:    "next: kubectl fdb restore status again -n fdb --context test",
+		},
+		"nobody tells whether it left the database locked": {
+			given: func(v *vault) {
+				done(v)
+				v.connect = func() (Session, error) { return lockedBy{session{v.world, v.given}, ""}, nil }
+			}, want: ExitUnreachable,
+			cluster: "fdb/sample: database does not answer: timed out",
+			restore: "fdb/fdbrestore/again: is not known to have left nothing behind: whether the database is left locked is not known: timed out",
+			next:    "next: kubectl fdb ",
+		},
+		"it is done, and the database is not locked": {
+			given: done, want: ExitDone, cluster: "nothing is blocked", restore: "fdb/fdbrestore/again: nothing is blocked",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := newVault(t)
+			tc.given(v)
+			said := []string{v.must(tc.want, tc.cluster, "why", "sample"), v.must(tc.want, tc.restore, "why", "fdbrestore/again")}
+			for _, text := range said {
+				if !strings.Contains(text, tc.next) {
+					t.Errorf("no %q in %s", tc.next, text)
+				}
+			}
+		})
+	}
+}
+
+// Who may not see what a restore leaves behind is told so, and is not told that all is well.
+func TestWhyOfARestoreWithoutTheRightToBackupsIsNoAllClear(t *testing.T) {
+	v := newVault(t)
+	v.runs()
+	v.fdbcli(`writemode on; clearrange "" \xff`)
+	v.must(ExitDone, "the restore is completed", "reconcile", "fdbrestore/again", "--yes", "--wait")
+	v.backupsHidden = apierrors.NewForbidden(schema.GroupResource{Group: "apps.foundationdb.org", Resource: "foundationdbbackups"}, "", errors.New("RBAC"))
+	out := v.must(ExitUnreachable, "is not known to have left nothing behind", "why", "fdbrestore/again")
+	if want := "warning: backups and restores are not looked at: forbidden: "; !strings.Contains(v.err.String(), want) || strings.Contains(out, "nothing is blocked") {
+		t.Errorf("stdout: %s\nstderr: %s", out, &v.err)
 	}
 }

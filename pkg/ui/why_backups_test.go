@@ -293,10 +293,63 @@ func TestWhyOfOneRecordTellsWhatAPassWaitsFor(t *testing.T) {
 	if v.State != WhyBlocked || v.Summary != "fdbrestore/again is not yet as its spec asks: the database has data" || v.Next[0] != "kubectl fdb plan fdbrestore/again -o wide" {
 		t.Errorf("%s: %s, next %v", v.State, v.Summary, v.Next)
 	}
-	in.Plan.Holds = nil
-	in.restoring(RestoreStatusView{State: new(fdb.RestoreCompleted), Done: new(true), Over: true})
-	if v := NewRecordWhyReport(Metadata{Cluster: "fdbrestore/again"}, in); v.State != WhyReady || v.Summary != "nothing is blocked, and nothing is to be done" {
-		t.Errorf("%s: %s", v.State, v.Summary)
+}
+
+// Of a restore that is done the lock of the database tells whether it left it locked.
+func TestWhyOfARestoreSaysNothingIsBlockedOnlyWhereSomebodyKnows(t *testing.T) {
+	tests := map[string]struct {
+		lock  *fdb.LockState
+		given func(*WhyInput)
+		state WhyState
+		want  string
+	}{
+		"the database is not locked": {lock: &fdb.LockState{}, state: WhyReady, want: "nothing is blocked, and nothing is to be done"},
+		"it left the database locked": {
+			lock: &fdb.LockState{Locked: true, LockUID: "u"}, state: WhyBlocked, want: "fdbrestore/again is done, and left the database locked",
+		},
+		"somebody else locked it":  {lock: &fdb.LockState{Locked: true, LockUID: "v"}, state: WhyReady, want: "nothing is blocked"},
+		"the status does not tell": {state: WhyUnknown, want: "whether the database is left locked is not known: its status does not tell"},
+		"the database does not answer": {
+			given: func(in *WhyInput) { in.Database = plan.DatabaseFacts{Unreachable: "timed out"} },
+			state: WhyUnknown, want: "whether the database is left locked is not known: timed out",
+		},
+		"backups could not be listed": {
+			lock: &fdb.LockState{}, given: func(in *WhyInput) { in.Backups.Unread = "forbidden: list" },
+			state: WhyUnknown, want: "backups and restores are not looked at: forbidden: list",
+		},
+		"no agents tell its UID": {
+			lock: &fdb.LockState{Locked: true, LockUID: "u"},
+			given: func(in *WhyInput) {
+				in.restoring(RestoreStatusView{NoAnswer: "no agents", RecordedState: fdb.RestoreCompleted})
+			},
+			state: WhyUnknown, want: "the database is locked, and whether the restore left it so is not known: no agents",
+		},
+		"another one is under way": {
+			lock: &fdb.LockState{},
+			given: func(in *WhyInput) {
+				r := &v1beta2.FoundationDBRestore{}
+				r.Name = "other"
+				in.Backups.Restores = append(in.Backups.Restores, SeenRestore{Record: r, View: &RestoreStatusView{Name: "other", State: new("running"), Done: new(false)}})
+			},
+			state: WhyReady, want: "nothing is blocked",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := asked(t)
+			in.Cluster, in.Database.Status.Cluster.DatabaseLockState = nil, tc.lock
+			in.restoring(RestoreStatusView{State: new(fdb.RestoreCompleted), Done: new(true), Over: true, UID: "u"})
+			if tc.given != nil {
+				tc.given(&in)
+			}
+			v := NewRecordWhyReport(Metadata{Cluster: "fdbrestore/again"}, in)
+			if v.State != tc.state || !strings.Contains(v.Summary, tc.want) {
+				t.Errorf("%s: %s, want %s: %s", v.State, v.Summary, tc.state, tc.want)
+			}
+			if known := tc.state != WhyUnknown; known != (len(v.Warnings) == 0) {
+				t.Errorf("warnings %q", v.Warnings)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
@@ -98,4 +99,56 @@ func (w *why) leftLocked(v RestoreStatusView) bool {
 	}
 	locked, uid, told := w.Database.Status.Locked()
 	return told && locked && uid == v.UID
+}
+
+// doubts are why nobody knows what the restore that is asked about left behind.
+func (w *why) doubts() []string {
+	name, found := strings.CutPrefix(w.subject, subjectRestore)
+	if !found || w.Backups == nil {
+		return nil
+	}
+	var doubts []string
+	for _, r := range w.Backups.Restores {
+		if r.View == nil || r.View.Name != name {
+			continue
+		}
+		if doubt := w.lockDoubt(*r.View); doubt != "" {
+			doubts = append(doubts, doubt)
+		}
+	}
+	return doubts
+}
+
+// lockDoubt is why nobody knows whether the restore left the database locked; empty where
+// somebody does.
+func (w *why) lockDoubt(v RestoreStatusView) string {
+	if w.Database.Status == nil {
+		return "whether the database is left locked is not known: " + orText(w.Database.Why(), "the database was not asked")
+	}
+	locked, _, told := w.Database.Status.Locked()
+	switch {
+	case !told:
+		return "whether the database is left locked is not known: its status does not tell"
+	case locked && v.UID == "":
+		return "the database is locked, and whether the restore left it so is not known: " + orText(v.NoAnswer, "the database does not tell its UID")
+	}
+	return ""
+}
+
+// doubtful is the chain of a restore that nothing is known to be wrong with, while not all
+// of what could be was looked at.
+func (w *why) doubtful() []WhyChain {
+	if !strings.HasPrefix(w.subject, subjectRestore) {
+		return nil
+	}
+	doubts := slices.Concat(w.doubts(), w.unreadBackups())
+	if len(doubts) == 0 {
+		return nil
+	}
+	c := WhyChain{Subjects: []string{w.subject}, State: WhyUnknown, rank: rankBackup, Wish: "is not known to have left nothing behind"}
+	for _, doubt := range doubts {
+		c.Because = append(c.Because, WhyLink{What: doubt})
+	}
+	c.Next = []string{w.FDB("restore", "status", strings.TrimPrefix(w.subject, subjectRestore))}
+	return []WhyChain{c}
 }

@@ -24,9 +24,6 @@ func WriteWhy(w io.Writer, v WhyReport, o WhyOptions) error {
 		p.printf("  %s %s", o.in(bold, "next:"), v.Next[0])
 	}
 	p.printf("\n")
-	for _, warning := range v.Warnings {
-		p.printf("%s %s\n", o.in(yellow, "warning:"), warning)
-	}
 	for _, c := range v.Items {
 		p.chain(c)
 	}

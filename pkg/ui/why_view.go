@@ -102,11 +102,12 @@ func NewWhyReport(m Metadata, in WhyInput) WhyReport {
 	return w.report(m, w.chains(NewStatusView(m, in.Facts)))
 }
 
-// NewRecordWhyReport makes the document of one backup or restore, which the input has alone;
-// the metadata name it as commands do. The plan is of a pass over it.
+// NewRecordWhyReport makes the document of one backup or restore, whatever else the input
+// has; the metadata name it as commands do. The plan is of a pass over it.
 func NewRecordWhyReport(m Metadata, in WhyInput) WhyReport {
 	w := why{WhyInput: in, name: m.Cluster, subject: m.Cluster, told: map[string]bool{}}
-	chains := w.ofBackups()
+	chains := slices.DeleteFunc(w.ofBackups(), func(c WhyChain) bool { return c.Subjects[0] != w.subject })
+	w.Warnings = append(w.Warnings, w.doubts()...)
 	for _, step := range []string{stepUpdateBackupStatus, stepUpdateRestoreStatus} {
 		w.told[step] = len(chains) > 0 // the chain tells what they wait for
 	}
@@ -115,7 +116,11 @@ func NewRecordWhyReport(m Metadata, in WhyInput) WhyReport {
 	if len(passes) > 0 {
 		chains = slices.DeleteFunc(chains, func(c WhyChain) bool { return c.State == WhyReady })
 	}
-	return w.report(m, inOrder(append(chains, passes...)))
+	chains = append(chains, passes...)
+	if len(chains) == 0 {
+		chains = w.doubtful()
+	}
+	return w.report(m, inOrder(chains))
 }
 
 func (w *why) report(m Metadata, items []WhyChain) WhyReport {
