@@ -31,11 +31,11 @@ func TestARolloutMovesNoCoordinator(t *testing.T) {
 	settle(t, w, 80, io.Discard)
 	deleted := 0
 	for _, a := range w.Acted[before:] {
-		switch a.(type) {
-		case plan.DeletePods:
+		if _, deletes := a.(plan.DeletePods); deletes {
 			deleted++
-		case plan.ChangeCoordinators:
-			t.Errorf("after %d pods: %s", deleted, a.Describe())
+		}
+		if change, changes := a.(plan.ChangeCoordinators); changes {
+			t.Errorf("after %d pods: %s", deleted, change.Describe())
 		}
 	}
 	if deleted != 5 {

@@ -79,7 +79,7 @@ func (w *World) tell(words string) {
 func (w *World) renewedMeanwhile(ctx context.Context, lease *coordinationv1.Lease) error {
 	held := &reconcile.HeldError{What: "lease " + lease.Name, Holder: "another run that took it at the same moment"}
 	if err := w.Client.Get(ctx, client.ObjectKeyFromObject(lease), lease); err != nil {
-		return held //nolint:nilerr // that somebody else has it is the answer; who is a courtesy
+		return held // that somebody else has it is the answer; who is a courtesy
 	}
 	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" {
 		held.Holder, held.Until = holder, w.Clock.Now().Add(leaseDuration)
