@@ -141,7 +141,7 @@ func TestWhatOfABackupIsNotDeleted(t *testing.T) {
 		"where a restore reads":              {given: stopped, and: restoring, args: []string{"delete"}, want: ExitRefused, says: "the restore of tag default is queued"},
 		"where nobody asks so many tags": {given: stopped, and: manyTags, args: []string{"delete"}, want: ExitRefused, says: "to see them all: " +
 			"kubectl exec deployment/nightly-backup-agents -c foundationdb -n fdb --context test -- sh -c 'for tag in $(fdbbackup tags); do fdbbackup status -t \"$tag\"; done'; " +
-			"if none of them goes there, this deletes everything there: kubectl exec deployment/nightly-backup-agents -c foundationdb -n fdb --context test -- " +
+			"if none of them goes there, and nothing restores from there, into this database or another, this deletes everything there: kubectl exec deployment/nightly-backup-agents -c foundationdb -n fdb --context test -- " +
 			"fdbbackup delete -d 'blobstore://key@store:443/nightly?bucket=fdb-backups&region=eu'"},
 		"without agents":                          {given: newVault, args: []string{"delete"}, want: ExitWaiting, says: "nobody can tell whether the backup runs"},
 		"old data, where another record writes":   {given: backedUp, and: shared, args: []string{"expire", "--older-than", "5m"}, want: ExitRefused, says: "FoundationDBBackup other does, or may"},

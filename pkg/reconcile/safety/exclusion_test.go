@@ -209,6 +209,23 @@ func serverContainer(s *plan.Snapshot, c corev1.ContainerStatus) {
 	s.Pods = map[string]*corev1.Pod{s.Groups()[1].PodName(s.Cluster): pod}
 }
 
+// The record says when its silence was first seen; since then it may have been back.
+func TestAGroupThatWasStartedAMomentAgoIsNotDrainedByItsSilence(t *testing.T) {
+	s := draining(t)
+	silence(&s, time.Hour)
+	if c := Drained(s, s.Groups()[0]); !c.OK {
+		t.Fatalf("not drained: %s", c.Evidence)
+	}
+	pod := &corev1.Pod{}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: v1beta2.ContainerMain, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(evening.Add(-time.Minute))}},
+	}}
+	s.Pods = map[string]*corev1.Pod{s.Groups()[0].PodName(s.Cluster): pod}
+	if c := Drained(s, s.Groups()[0]); c.OK || !strings.Contains(c.Evidence, "stopped reporting 1m0s ago") {
+		t.Errorf("drained: %t, %s", c.OK, c.Evidence)
+	}
+}
+
 func TestExclusionBudget(t *testing.T) {
 	tests := map[string]struct {
 		valid, desired, ongoing int
