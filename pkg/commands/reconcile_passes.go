@@ -221,7 +221,7 @@ func (p *passes) waitsFor() string {
 			return fmt.Sprintf("%s is %s", t.ID, t.Phase)
 		}
 	}
-	return ""
+	return "the next pass looks at what has come of this one"
 }
 
 // longestRest bounds the rest between two passes. What one stage waits for can take ten
