@@ -24,7 +24,8 @@ func newDescribe(env *Env) *cobra.Command {
 		Use:   "describe [CLUSTER]",
 		Short: "Show all that is known of a cluster, or of a process group",
 		Long: `Show all that is known of a cluster: its status, its process groups by node, its
-backups and the restores into it, what is in the way, what Kubernetes says, and commands that show or do more. Nothing is changed.`,
+backups and the restores into it, what is in the way, what Kubernetes says, and commands that
+show or do more. Nothing is changed.`,
 		Example: `  # All of a cluster
   kubectl fdb describe sample-cluster
 

@@ -224,10 +224,7 @@ func maybeJustDied(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	if !missing {
 		return "it does not report, and nobody has seen yet since when"
 	}
-	if alive := lastAlive(s.Pod(g)); alive.After(since) {
-		since = alive
-	}
-	if silent := s.Database.AsOf.Sub(since); silent < fdb.DeathNoticedAfter {
+	if silent := s.Database.AsOf.Sub(unbroken(s, g, since)); silent < fdb.DeathNoticedAfter {
 		return fmt.Sprintf("it stopped reporting %s ago, and the database's numbers show a death after %s only", silent.Round(time.Second), fdb.DeathNoticedAfter)
 	}
 	return ""

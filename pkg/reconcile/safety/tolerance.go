@@ -107,10 +107,15 @@ func unnoticedDeath(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, reporting fu
 // its servers that Kubernetes tells of.
 func silentSince(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) (since time.Time, missing bool) {
 	since, missing = missingSince(g)
-	if alive := lastAlive(s.Pod(g)); missing && alive.After(since) {
-		since = alive
+	return unbroken(s, g, since), missing
+}
+
+// unbroken is since when a silence that was seen then has lasted without a break.
+func unbroken(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, seen time.Time) time.Time {
+	if alive := lastAlive(s.Pod(g)); alive.After(seen) {
+		return alive
 	}
-	return since, missing
+	return seen
 }
 
 // lastAlive is when the container of a pod's servers last started or ended; zero when that is
