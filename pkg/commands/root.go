@@ -91,9 +91,32 @@ demand: no operator has to run.`,
 	} {
 		s.add(root)
 	}
+	sayArguments(root)
 	root.SetHelpCommandGroupID("support")
 	root.SetUsageTemplate(briefUsage(root.UsageTemplate()))
 	return root
+}
+
+// sayArguments has every command whose arguments do not fit say which ones it takes; cobra's
+// words are about their number only.
+func sayArguments(parent *cobra.Command) {
+	for _, c := range parent.Commands() {
+		if fit := c.Args; fit != nil {
+			c.Args = func(cmd *cobra.Command, args []string) error { return wrongArguments(cmd, args, fit(cmd, args)) }
+		}
+		sayArguments(c)
+	}
+}
+
+func wrongArguments(cmd *cobra.Command, args []string, err error) error {
+	if _, known := errors.AsType[*failure](err); known || err == nil {
+		return err
+	}
+	given := "none was given"
+	if len(args) > 0 {
+		given = "given: " + strings.Join(args, " ")
+	}
+	return usage(fmt.Errorf("the arguments do not fit: %s; %s", strings.TrimSuffix(cmd.UseLine(), " [flags]"), given), cmd.CommandPath()+" --help")
 }
 
 // section is a part of the list of commands in the help.

@@ -1,0 +1,36 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+)
+
+// A command line that makes no sense is told what would, by the command that it names.
+func TestACommandLineThatDoesNotFitIsToldWhatFits(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want string
+	}{
+		"too many arguments": {[]string{"status", "a", "b"}, "error: the arguments do not fit: kubectl fdb status [CLUSTER]; given: a b\nhint: kubectl fdb status --help\n"},
+		"too few": {[]string{"describe", "process-group"}, "error: the arguments do not fit: kubectl fdb describe process-group [CLUSTER] ID; none was given\n" +
+			"hint: kubectl fdb describe process-group --help\n"},
+		"a flag that there is not": {[]string{"get", "pg", "--foo"}, "error: unknown flag: --foo\nhint: kubectl fdb get process-groups --help\n"},
+		"words of our own stay":    {[]string{"completion", "tcsh"}, "error: there is no completion for shell \"tcsh\"; there is one for bash, zsh, fish, powershell\n"},
+		"a command that there is not": {[]string{"statsu"}, "error: unknown command \"statsu\" for \"kubectl fdb\"\n\nDid you mean this?\n\tstatus\n" +
+			"hint: kubectl fdb --help\n"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			if code := g.run(tc.args...); code != ExitUsage {
+				t.Errorf("exit code %d, want %d", code, ExitUsage)
+			}
+			if got := g.err.String(); got != tc.want {
+				t.Errorf("stderr:\n%s\nwant:\n%s", got, tc.want)
+			}
+			if strings.TrimSpace(g.out.String()) != "" {
+				t.Errorf("stdout: %s", g.out.String())
+			}
+		})
+	}
+}
