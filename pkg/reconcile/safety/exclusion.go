@@ -136,6 +136,8 @@ func Drained(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
 		c.Evidence = fmt.Sprintf("roles cannot be trusted before the last recovery is over: it is at %s with %d generations of logs", orUnknown(status.RecoveryName()), len(status.Cluster.Logs))
 	case !status.RolesKnown():
 		c.Evidence = "the status document does not tell all roles"
+	case notExcluded(status, g) != "": // clear without the lists, which take longer to read
+		c.Evidence = notExcluded(status, g)
 	case !s.Coordination.ExclusionsRead:
 		c.Evidence = "which exclusions are in progress is not known"
 	default:
@@ -148,7 +150,19 @@ func Drained(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
 	return c
 }
 
-// holdsSomething says what still depends on a group; empty when nothing does.
+// notExcluded names a process of a group that the status document has, and that is not
+// excluded; empty without one.
+func notExcluded(status *fdb.Status, g *v1beta2.ProcessGroupStatus) string {
+	for _, p := range processesOf(status, g) {
+		if !p.IsExcluded() {
+			return fmt.Sprintf("its process at %s is not excluded", p.Address.HostPort())
+		}
+	}
+	return ""
+}
+
+// holdsSomething says what still depends on a group whose processes are excluded, those that
+// report; empty when nothing does.
 func holdsSomething(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	for _, address := range s.Coordination.InProgressExclusions {
 		if address == fdb.UnknownLogAddress {
@@ -160,9 +174,6 @@ func holdsSomething(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	}
 	processes := processesOf(s.Database.Status, g)
 	for _, p := range processes {
-		if !p.IsExcluded() {
-			return fmt.Sprintf("its process at %s is not excluded", p.Address.HostPort())
-		}
 		if len(p.Roles) > 0 {
 			return fmt.Sprintf("its process at %s still is %s", p.Address.HostPort(), roleNames(p))
 		}

@@ -83,8 +83,12 @@ func TestAGroupIsDrainedOnlyWhenNothingSpeaksAgainstIt(t *testing.T) {
 		"an old process of its address has a role": {func(s *plan.Snapshot) {
 			process(s, func(p *fdb.Process) { delete(p.Locality, "instance_id"); p.Roles = []fdb.Role{{Role: "storage"}} })
 		}, "still is storage"},
-		"its exclusion is in progress":             {func(s *plan.Snapshot) { s.Coordination.InProgressExclusions = []string{"10.0.0.1:4501"} }, "in progress"},
-		"anybody's exclusion is in progress":       {func(s *plan.Snapshot) { s.Coordination.InProgressExclusions = []string{"0.0.0.0:0"} }, "may be anybody's"},
+		"its exclusion is in progress":       {func(s *plan.Snapshot) { s.Coordination.InProgressExclusions = []string{"10.0.0.1:4501"} }, "in progress"},
+		"anybody's exclusion is in progress": {func(s *plan.Snapshot) { s.Coordination.InProgressExclusions = []string{"0.0.0.0:0"} }, "may be anybody's"},
+		"is not excluded, and nobody has read the exclusions": {func(s *plan.Snapshot) {
+			process(s, func(p *fdb.Process) { p.Excluded = &no })
+			s.Coordination.ExclusionsRead = false
+		}, "is not excluded"},
 		"the exclusions in progress were not read": {func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }, "is not known"},
 		"the database does not answer":             {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, "timed out"},
 		"the database is unavailable":              {func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, "unavailable"},
