@@ -150,7 +150,7 @@ func (g *Gaps) judgeConditions(group *ProcessGroupStatus) {
 
 func (g *Gaps) compareDatabase(c *FoundationDBCluster, desired DatabaseConfiguration) {
 	if !c.Status.Health.Available {
-		g.missing(&g.Generations.MissingDatabaseStatus, "the database is unavailable")
+		g.missing(&g.Generations.MissingDatabaseStatus, "the database is not known to be available")
 	}
 	if !equality.Semantic.DeepEqual(c.Status.DatabaseConfiguration, desired) {
 		g.missing(&g.Generations.NeedsConfigurationChange, "the database is configured differently")

@@ -36,7 +36,8 @@ back what it has.
 Without a quorum nobody can choose others: the database does not serve, and who wrote other
 coordinators into cluster files could start from a state that lacks what was committed.
 Then nothing is changed. The command shows of each coordinator whether its pod runs, has
-another address, or is lost with its volume, and what can be done: exit code 4.`,
+another address, or is lost with its volume, and what can be done: exit code 4, or 8 where
+the database could not be asked whether a quorum answers.`,
 		Example: `  # What is wrong, and what would be done?
   kubectl fdb coordinators repair sample-cluster --dry-run
 
@@ -88,10 +89,15 @@ func (e *Env) diagnoseCoordinators(key types.NamespacedName, facts ui.Facts, out
 	err := outputFlags{format: output}.print(e.Out, printable{
 		document: v, table: func(w io.Writer) error { return ui.WriteCoordinatorDiagnosis(w, v) },
 	})
-	return errors.Join(err, &failure{
+	refusal := &failure{
 		code: ExitRefused, hints: e.coordinatorOptions(key.Name, v),
 		err: fmt.Errorf("%s: no quorum of coordinators answers, so nobody can choose others; nothing was changed: %s", plan.GateCoord, v.Finding),
-	})
+	}
+	if facts.Database.Status == nil { // nobody said that none does
+		refusal.code = ExitUnreachable
+		refusal.err = fmt.Errorf("%s: whether a quorum of coordinators answers is not known, so no others are chosen; nothing was changed: %s", plan.GateCoord, v.Finding)
+	}
+	return errors.Join(err, refusal)
 }
 
 // coordinatorOptions are what a person can do. None of them makes up coordinators that no

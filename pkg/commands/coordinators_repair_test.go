@@ -43,6 +43,7 @@ func TestCoordinatorsRepair(t *testing.T) {
 		byName bool
 		lost   int
 		claims bool // their volume claims are lost as well
+		silent bool // no pod runs from which the database could be asked
 		args   []string
 		want   int
 		says   []string
@@ -54,12 +55,18 @@ func TestCoordinatorsRepair(t *testing.T) {
 		"nor with --wait":                               {byName: true, lost: 2, args: []string{"--wait"}, want: ExitRefused, says: []string{"G-COORD: no quorum of coordinators answers"}},
 		"what is known by IP address moves with a pod":  {lost: 2, want: ExitRefused, says: []string{"moved", "it will have another address", "leave all volume claims as they are"}},
 		"without volumes what they know may be nowhere": {lost: 2, claims: true, want: ExitRefused, says: []string{"lost", "neither a pod nor a volume claim", "restore a backup into a new cluster"}},
-		"in JSON": {lost: 2, args: []string{"-o", "json"}, want: ExitRefused, says: []string{`"kind": "CoordinatorDiagnosis"`, `"case": "addresses-changed"`, `"quorum": 2`}},
+		"whether there is a quorum is not known":        {byName: true, silent: true, want: ExitUnreachable, says: []string{"whether a quorum of coordinators answers is not known", "no pod has a cluster file", "these have to come back: sample-"}},
+		"in JSON":                                       {lost: 2, args: []string{"-o", "json"}, want: ExitRefused, says: []string{`"kind": "CoordinatorDiagnosis"`, `"case": "addresses-changed"`, `"quorum": 2`}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := coordinated(t, tc.byName)
 			lost := g.lose(tc.lost, tc.claims)
+			if tc.silent {
+				for pod := range g.world.Pods {
+					g.world.KillPod(pod)
+				}
+			}
 			before := g.world.Record.Status.ConnectionString
 			code := g.run(append([]string{"coordinators", "repair", "sample", "--yes"}, tc.args...)...)
 			said := g.out.String() + g.err.String()
