@@ -236,6 +236,10 @@ func agentReady(pod *corev1.Pod) bool {
 	if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning {
 		return false
 	}
+	// Of the pods of a node that is not heard of, their containers stay as they were.
+	if ready := podCondition(pod, corev1.PodReady); ready != nil && ready.Status != corev1.ConditionTrue {
+		return false
+	}
 	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
 		return s.Name == v1beta2.ContainerMain && s.Ready
 	})

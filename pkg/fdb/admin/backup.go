@@ -37,6 +37,12 @@ func (b *Backups) run(ctx context.Context, doing string, argv []string, limit ti
 	return b.send(ctx, doing, Command{Argv: argv, Limit: limit})
 }
 
+// read is run for what changes nothing. Nobody else is asked meanwhile: a store that is slow
+// would be asked twice.
+func (b *Backups) read(ctx context.Context, doing string, argv []string, limit time.Duration) (Result, error) {
+	return b.send(ctx, doing, Command{Argv: argv, Limit: limit, Reads: true})
+}
+
 // send sends the command of a tool to where the agents are. A secret in an argument is
 // refused before it leaves this process, and what comes back is shown without those of
 // others.
@@ -118,7 +124,7 @@ func backupErrors(stderr []byte) string {
 // Status is what the database knows of a tag's backup.
 func (b *Backups) Status(ctx context.Context, tag string) (*fdb.BackupStatus, error) {
 	const doing = "reading the status of the backup"
-	r, err := b.run(ctx, doing, []string{"fdbbackup", "status", "--json", "-t", tag}, backupReadLimit)
+	r, err := b.read(ctx, doing, []string{"fdbbackup", "status", "--json", "-t", tag}, backupReadLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +140,7 @@ func (b *Backups) Status(ctx context.Context, tag string) (*fdb.BackupStatus, er
 
 // Errors are what agents met lately on a tag.
 func (b *Backups) Errors(ctx context.Context, tag string) ([]string, error) {
-	r, err := b.run(ctx, "reading the errors of the backup", []string{"fdbbackup", "status", "-t", tag}, backupReadLimit)
+	r, err := b.read(ctx, "reading the errors of the backup", []string{"fdbbackup", "status", "-t", tag}, backupReadLimit)
 	if err != nil {
 		return nil, err
 	}

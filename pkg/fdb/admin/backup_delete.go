@@ -81,7 +81,7 @@ func (b *Backups) StoreAnswers(ctx context.Context, url string) error {
 		return nil //nolint:nilerr // the tools have their own words for such a place
 	}
 	const doing = "asking the store before data is deleted"
-	_, err = b.run(ctx, doing, []string{"fdbbackup", "list", "-b", base}, backupChangeLimit)
+	_, err = b.read(ctx, doing, []string{"fdbbackup", "list", "-b", base}, backupChangeLimit)
 	if KindOf(err) == KindTimeout && ctx.Err() == nil {
 		return silentStore(mutation{doing: doing, store: url}, backupChangeLimit)
 	}

@@ -19,7 +19,7 @@ const missingBackup = "Backup does not exist"
 // Describe is what is at a place; nil when nothing is.
 func (b *Backups) Describe(ctx context.Context, url string) (*fdb.BackupDescription, error) {
 	const doing = "describing the backup"
-	r, err := b.run(ctx, doing, []string{"fdbbackup", "describe", "-d", url, "--json"}, describeLimit)
+	r, err := b.read(ctx, doing, []string{"fdbbackup", "describe", "-d", url, "--json"}, describeLimit)
 	if isMissing(err) {
 		return nil, nil //nolint:nilnil // that nothing is there is an answer
 	}
@@ -44,7 +44,7 @@ func isMissing(err error) bool {
 // Found are the places of backups below a base URL, without secrets: the tools print those
 // that the files of an agent have.
 func (b *Backups) Found(ctx context.Context, base string) ([]string, error) {
-	r, err := b.run(ctx, "listing what is in the store", []string{"fdbbackup", "list", "-b", base}, describeLimit)
+	r, err := b.read(ctx, "listing what is in the store", []string{"fdbbackup", "list", "-b", base}, describeLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (b *Backups) Found(ctx context.Context, base string) ([]string, error) {
 
 // Tags are those that ever had a backup.
 func (b *Backups) Tags(ctx context.Context) ([]string, error) {
-	r, err := b.run(ctx, "listing the tags of backups", []string{"fdbbackup", "tags"}, backupReadLimit)
+	r, err := b.read(ctx, "listing the tags of backups", []string{"fdbbackup", "tags"}, backupReadLimit)
 	if err != nil {
 		return nil, err
 	}

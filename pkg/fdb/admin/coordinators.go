@@ -66,7 +66,7 @@ func (c *FDBCLI) ConnectionString(ctx context.Context) (fdb.ConnectionString, er
 
 // get reads one key that needs no option.
 func (c *FDBCLI) get(ctx context.Context, doing string, key []byte) (value []byte, found bool, err error) {
-	r, err := c.run(ctx, doing, command("get", string(key)), readLimit)
+	r, err := c.read(ctx, doing, command("get", string(key)), readLimit)
 	if err != nil {
 		return nil, false, err
 	}

@@ -154,7 +154,7 @@ func (c *FDBCLI) rangesUnder(ctx context.Context, doing string, prefixes ...stri
 	for i, prefix := range prefixes {
 		commands[i] = command("getrange", prefix, endOf(prefix), strconv.Itoa(maxRows))
 	}
-	r, err := c.run(ctx, doing, strings.Join(commands, "; "), readLimit)
+	r, err := c.read(ctx, doing, strings.Join(commands, "; "), readLimit)
 	if err != nil {
 		return nil, err
 	}

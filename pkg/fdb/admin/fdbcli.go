@@ -173,13 +173,24 @@ func (c *FDBCLI) tryPlaces(try func(place) error) error {
 // run runs one script of fdbcli commands and returns its output when nothing in it
 // says that it failed. That alone is no proof of success.
 func (c *FDBCLI) run(ctx context.Context, doing, script string, limit time.Duration) (Result, error) {
+	return c.runAs(ctx, doing, script, Command{Limit: limit})
+}
+
+// read is run for a script that changes nothing.
+func (c *FDBCLI) read(ctx context.Context, doing, script string, limit time.Duration) (Result, error) {
+	return c.runAs(ctx, doing, script, Command{Limit: limit, Reads: true, Patience: readPatience})
+}
+
+// runAs fills in the rest of like, whose Limit is fdbcli's own.
+func (c *FDBCLI) runAs(ctx context.Context, doing, script string, like Command) (Result, error) {
 	if len(script) > maxScript {
 		return Result{}, &Error{Kind: KindBadInput, Doing: doing, Detail: "too many or too long arguments"}
 	}
 	var r Result
 	err := c.tryPlaces(func(p place) error {
-		argv := []string{p.binary, "-C", p.clusterFile, "--timeout", seconds(limit), "--exec", script}
-		cmd := Command{Argv: argv, Limit: limit + wrapperGrace}
+		cmd := like
+		argv := []string{p.binary, "-C", p.clusterFile, "--timeout", seconds(like.Limit), "--exec", script}
+		cmd.Argv, cmd.Limit = argv, like.Limit+wrapperGrace
 		if len(script) > maxInlineScript {
 			cmd.Argv = append([]string{"sh", "-c", `exec "$0" "$@" --exec "$(cat)"`}, argv[:5]...)
 			cmd.Stdin = strings.NewReader(script)
@@ -190,6 +201,11 @@ func (c *FDBCLI) run(ctx context.Context, doing, script string, limit time.Durat
 	})
 	return r, err
 }
+
+// readPatience is how long a pod may be silent before another one is asked as well. A
+// database that is well answers sooner; the node of a pod that is gone takes the API server
+// half a minute to give up on.
+const readPatience = 6 * time.Second
 
 func (c *FDBCLI) start(ctx context.Context, doing string, cmd Command) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmd.Limit-wrapperGrace+clientGrace)

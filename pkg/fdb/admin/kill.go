@@ -125,7 +125,7 @@ func without(all, some []string) []string {
 // killable lists the addresses, without flags, that can be killed now.
 func (c *FDBCLI) killable(ctx context.Context) ([]string, error) {
 	const doing = "listing processes that can be killed"
-	r, err := c.run(ctx, doing, "kill", changeLimit)
+	r, err := c.read(ctx, doing, "kill", changeLimit)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ var maintenancePattern = regexp.MustCompile(`^Maintenance for zone (.+) will con
 // Maintenance is the zone under maintenance, if any.
 func (c *FDBCLI) Maintenance(ctx context.Context) (fdb.Maintenance, error) {
 	const doing = "reading the maintenance mode"
-	r, err := c.run(ctx, doing, "maintenance", readLimit)
+	r, err := c.read(ctx, doing, "maintenance", readLimit)
 	if err != nil {
 		return fdb.Maintenance{}, err
 	}

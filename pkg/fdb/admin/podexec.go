@@ -137,7 +137,7 @@ func (p *PodExec) stream(ctx context.Context, c Command, o remotecommand.StreamO
 	case ended:
 		return exit.Code, nil
 	default:
-		return 0, &TransportError{Started: connected.isGiven(), Where: p.where(), Err: err}
+		return 0, &TransportError{Started: connected.isGiven() && !noServer.MatchString(err.Error()), Where: p.where(), Err: err}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/remotecommand"
 	"k8s.io/client-go/rest"
@@ -118,7 +119,11 @@ func (s *execServer) serveSPDY(w http.ResponseWriter, r *http.Request) {
 const (
 	breakOff = -1
 	hangUp   = -2
+	noNode   = -3 // the pod's node does not answer the API server, which has answered the WebSocket
 )
+
+// nodeGone is how Go says that a node does not answer, with all of the request.
+const nodeGone = `Post "https://10.0.0.5:10250/exec/ns/a/foundationdb?command=env&command=x": dial tcp 10.0.0.5:10250: connect: connection refused`
 
 // connection is the key of a request's connection.
 type connection struct{}
@@ -136,7 +141,11 @@ func (s *execServer) serve(r *http.Request, stdin io.Reader, stdout, stderr, sta
 		return
 	}
 	answer := metav1.Status{Status: metav1.StatusSuccess}
-	if code != 0 {
+	switch code {
+	case 0:
+	case noNode:
+		answer = apierrors.NewInternalError(errors.New("error sending request: " + nodeGone)).Status()
+	default:
 		answer = metav1.Status{
 			Status: metav1.StatusFailure, Reason: remotecommand.NonZeroExitCodeReason,
 			Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: remotecommand.ExitCodeCauseType, Message: strconv.Itoa(code)}}},
@@ -206,23 +215,27 @@ func TestPodExecTellsWhetherTheCommandCanHaveRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	lost := func(context.Context, []string, io.Reader, io.Writer, io.Writer) int { return breakOff }
+	absent := func(context.Context, []string, io.Reader, io.Writer, io.Writer) int { return noNode }
 	cases := map[string]struct {
 		transport *admin.PodExec
 		started   bool
+		// opens says that a session is there before anybody knows.
+		opens bool
 	}{
-		"the API server cannot be reached": {unreachable, false},
-		"the pod is gone":                  {podExec(t, &execServer{webSocket: true, run: lost}, "gone"), false},
-		"the connection is lost":           {podExec(t, &execServer{webSocket: true, run: lost}, "a"), true},
+		"the API server cannot be reached": {unreachable, false, false},
+		"the pod is gone":                  {podExec(t, &execServer{webSocket: true, run: lost}, "gone"), false, false},
+		"the node cannot be reached":       {podExec(t, &execServer{webSocket: true, run: absent}, "a"), false, true},
+		"the connection is lost":           {podExec(t, &execServer{webSocket: true, run: lost}, "a"), true, true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, err := c.transport.Run(t.Context(), admin.Command{Argv: []string{"x"}, Limit: time.Second})
 			failure, ok := errors.AsType[*admin.TransportError](err)
-			if !ok || failure.Started != c.started {
+			if !ok || failure.Started != c.started || strings.Contains(err.Error(), "command=") {
 				t.Errorf("got %v", err)
 			}
 			session, err := c.transport.Open(t.Context(), admin.Command{Argv: []string{"x"}, Limit: time.Second})
-			if (err == nil) != c.started {
+			if (err == nil) != c.opens {
 				t.Errorf("opening: got %v", err)
 			}
 			if err != nil {
@@ -233,7 +246,7 @@ func TestPodExecTellsWhetherTheCommandCanHaveRun(t *testing.T) {
 				t.Errorf("reading: %v", err)
 			}
 			_, err = session.Wait()
-			if failure, ok := errors.AsType[*admin.TransportError](err); !ok || !failure.Started {
+			if failure, ok := errors.AsType[*admin.TransportError](err); !ok || failure.Started != c.started {
 				t.Errorf("waiting: got %v", err)
 			}
 		})

@@ -2,10 +2,7 @@ package admin
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -20,18 +17,27 @@ type PodCandidate struct {
 	Isolated bool
 	// Excluded: the process group is marked for removal or excluded.
 	Excluded bool
+	// Unready: somebody says that the pod is not ready although its main container is, as of
+	// one whose node is not heard of any more.
+	Unready bool
 	// Silent: its servers do not report. They may have missed a change of coordinators, and
 	// then the pod's cluster file leads nowhere.
 	Silent bool
+	// Answered: a tool that ran in it succeeded last. Whoever has found that a node is gone
+	// shall not find it anew with every command.
+	Answered bool
 	// Coordinator: one of its processes is a reachable coordinator.
 	Coordinator bool
 	// Since is when the pod became ready: older ones are more likely to stay.
 	Since time.Time
+	// Node is where it runs. What is gone takes everything on its node along.
+	Node string
 }
 
-// ChoosePods orders the pods that can be used, the best first: reachable coordinators,
-// then pods that are here to stay, then older ones. Excluded pods come after these, and
-// silent ones last: they are better than none. Pods that do not run, are going away or are
+// ChoosePods orders the pods that can be used, the best first: the one that answered last,
+// reachable coordinators, then pods that are here to stay, then older ones, and of alike ones each on another node
+// than those before. Excluded pods come after these, then silent ones, and those that are
+// not ready last: they are better than none. Pods that do not run, are going away or are
 // isolated are left out.
 func ChoosePods(candidates []PodCandidate) []PodCandidate {
 	usable := slices.DeleteFunc(slices.Clone(candidates), func(p PodCandidate) bool {
@@ -39,14 +45,45 @@ func ChoosePods(candidates []PodCandidate) []PodCandidate {
 	})
 	slices.SortStableFunc(usable, func(a, b PodCandidate) int {
 		return cmp.Or(
-			compareBool(a.Silent, b.Silent),
-			compareBool(a.Excluded, b.Excluded),
+			compareFaults(a, b),
+			compareBool(b.Answered, a.Answered),
 			compareBool(b.Coordinator, a.Coordinator),
 			a.Since.Compare(b.Since),
 			cmp.Compare(a.Name, b.Name),
 		)
 	})
-	return usable
+	return spread(usable)
+}
+
+// compareFaults puts the pod in front against which less speaks.
+func compareFaults(a, b PodCandidate) int {
+	return cmp.Or(compareBool(a.Unready, b.Unready), compareBool(a.Silent, b.Silent), compareBool(a.Excluded, b.Excluded))
+}
+
+// spread puts the first of each node before the second of any, among those against which
+// the same speaks.
+func spread(pods []PodCandidate) []PodCandidate {
+	type ranked struct {
+		PodCandidate
+		nth int
+	}
+	var all []ranked
+	for i, p := range pods {
+		nth := 0
+		for _, before := range pods[:i] {
+			if before.Node == p.Node && compareFaults(before, p) == 0 {
+				nth++
+			}
+		}
+		all = append(all, ranked{p, nth})
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int {
+		return cmp.Or(compareFaults(a.PodCandidate, b.PodCandidate), cmp.Compare(a.nth, b.nth))
+	})
+	for i, p := range all {
+		pods[i] = p.PodCandidate
+	}
+	return pods
 }
 
 // compareBool puts false before true.
@@ -59,71 +96,4 @@ func compareBool(a, b bool) int {
 	default:
 		return 1
 	}
-}
-
-// podTries is how many places a command is sent to at most.
-const podTries = 3
-
-// Failover sends commands to the first of several places that can be reached. Only a
-// command that certainly did not run is sent to the next one.
-type Failover struct {
-	places []Transport
-
-	mu    sync.Mutex
-	first int
-}
-
-// NewFailover prefers places in their order, at most three of them.
-func NewFailover(places ...Transport) *Failover {
-	return &Failover{places: places[:min(len(places), podTries)]}
-}
-
-var errNowhere = errors.New("no pod can run it")
-
-// Run runs a tool to its end in the first place that can be reached.
-func (f *Failover) Run(ctx context.Context, c Command) (Result, error) {
-	var r Result
-	err := f.try(func(t Transport) error {
-		var err error
-		r, err = t.Run(ctx, c)
-		return err
-	})
-	return r, err
-}
-
-// Open starts a tool in the first place that can be reached.
-func (f *Failover) Open(ctx context.Context, c Command) (*Session, error) {
-	var s *Session
-	err := f.try(func(t Transport) error {
-		var err error
-		s, err = t.Open(ctx, c)
-		return err
-	})
-	return s, err
-}
-
-func (f *Failover) try(use func(Transport) error) error {
-	if len(f.places) == 0 {
-		return &TransportError{Where: "the cluster", Err: errNowhere}
-	}
-	f.mu.Lock()
-	first := f.first
-	f.mu.Unlock()
-	var errs []error
-	for i := range f.places {
-		at := (first + i) % len(f.places)
-		err := use(f.places[at])
-		if !neverRan(err) {
-			f.prefer(at)
-			return err
-		}
-		errs = append(errs, err)
-	}
-	return &TransportError{Where: "any of the pods", Err: errors.Join(errs...)}
-}
-
-func (f *Failover) prefer(at int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.first = at
 }

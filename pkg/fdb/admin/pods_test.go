@@ -25,6 +25,7 @@ func TestWhichPodsAreUsed(t *testing.T) {
 		pod("silent coordinator", func(p *admin.PodCandidate) { p.Silent, p.Coordinator = true, true }),
 		pod("leaving coordinator", func(p *admin.PodCandidate) { p.Excluded, p.Coordinator = true, true }),
 		pod("young", func(p *admin.PodCandidate) { p.Since = late }),
+		pod("unready coordinator", func(p *admin.PodCandidate) { p.Unready, p.Coordinator = true, true }),
 		pod("b", func(*admin.PodCandidate) {}),
 		pod("a", func(*admin.PodCandidate) {}),
 		pod("young coordinator", func(p *admin.PodCandidate) { p.Coordinator, p.Since = true, late }),
@@ -33,12 +34,29 @@ func TestWhichPodsAreUsed(t *testing.T) {
 	for _, p := range admin.ChoosePods(candidates) {
 		got = append(got, p.Name)
 	}
-	want := []string{"young coordinator", "a", "b", "young", "leaving coordinator", "silent coordinator"}
+	want := []string{"young coordinator", "a", "b", "young", "leaving coordinator", "silent coordinator", "unready coordinator"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	if candidates[0].Name != "pending" {
 		t.Error("the caller's list was changed")
+	}
+}
+
+func TestTheNextPodIsOnAnotherNode(t *testing.T) {
+	pod := func(name, node string) admin.PodCandidate {
+		return admin.PodCandidate{Name: name, Node: node, Running: true}
+	}
+	leaving := pod("e", "node-3")
+	leaving.Excluded = true
+	answered := pod("c", "node-1")
+	answered.Answered = true
+	var got []string
+	for _, p := range admin.ChoosePods([]admin.PodCandidate{pod("a", "node-1"), pod("b", "node-1"), answered, pod("d", "node-2"), leaving}) {
+		got = append(got, p.Name)
+	}
+	if diff := cmp.Diff([]string{"c", "d", "a", "b", "e"}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // stay.
 func (b *Backups) Restores(ctx context.Context) ([]fdb.RestoreStatus, error) {
 	const doing = "reading the status of restores"
-	r, err := b.run(ctx, doing, []string{"fdbrestore", "status", "--dest_cluster_file", fdb.BackupClusterFile}, backupReadLimit)
+	r, err := b.read(ctx, doing, []string{"fdbrestore", "status", "--dest_cluster_file", fdb.BackupClusterFile}, backupReadLimit)
 	if err != nil {
 		return nil, err
 	}

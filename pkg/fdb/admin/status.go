@@ -43,7 +43,7 @@ func (c *FDBCLI) statusThrough(ctx context.Context, binary string) (*fdb.Status,
 
 func (c *FDBCLI) status(ctx context.Context) (*fdb.Status, error) {
 	const doing = "reading status"
-	r, err := c.run(ctx, doing, "status json", statusLimit)
+	r, err := c.read(ctx, doing, "status json", statusLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (c *FDBCLI) Version(ctx context.Context) (fdb.Version, error) {
 	const doing = "asking fdbcli for its version"
 	var v fdb.Version
 	err := c.tryPlaces(func(p place) error {
-		r, err := c.start(ctx, doing, Command{Argv: []string{p.binary, "--version"}, Limit: readLimit + wrapperGrace})
+		r, err := c.start(ctx, doing, Command{Argv: []string{p.binary, "--version"}, Limit: readLimit + wrapperGrace, Reads: true, Patience: readPatience})
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"time"
 )
 
@@ -19,6 +20,12 @@ type Command struct {
 	// Tied has the tool killed where it runs once nobody waits for its end any more. It has
 	// no input then.
 	Tied bool
+	// Reads says that the tool changes nothing. What became of one that was lost on the way
+	// does not matter then: it runs again in another place.
+	Reads bool
+	// Patience is how long the first place may be silent before another one is asked as well.
+	// Zero has it waited for. For what Reads only, and costs little.
+	Patience time.Duration
 }
 
 // Result is what a tool left behind. A program that is not there ends with exit
@@ -58,11 +65,20 @@ type TransportError struct {
 }
 
 func (e *TransportError) Error() string {
+	said := requestLine.ReplaceAllString(e.Err.Error(), "$1")
 	if e.Started {
-		return fmt.Sprintf("losing the command in %s: %v", e.Where, e.Err)
+		return fmt.Sprintf("losing the command in %s: %s", e.Where, said)
 	}
-	return fmt.Sprintf("reaching %s: %v", e.Where, e.Err)
+	return fmt.Sprintf("reaching %s: %s", e.Where, said)
 }
+
+// requestLine is how Go tells of a request: with its whole URL, in which the whole command
+// line is a parameter. Whom it went to is what matters.
+var requestLine = regexp.MustCompile(`(?:Get|Post) "https?://([^/"]+)[^"]*"`)
+
+// noServer is how an API server tells that it did not reach the node of a pod. It may have
+// answered a WebSocket before it tried.
+var noServer = regexp.MustCompile(`error (?:sending request|dialing backend): .*\bdial tcp\b`)
 
 func (e *TransportError) Unwrap() error { return e.Err }
 

@@ -154,7 +154,7 @@ func (w *World) agentPods(ctx context.Context, deployments ...string) (map[strin
 const noAgent = "no backup agent runs and is ready, and the tools run in its pod"
 
 // tools are the backup tools in the pods of agents, those of the lowest rank first, then the
-// oldest; nil when none is ready.
+// oldest, and last those whose nodes are not heard of; nil when none is ready.
 func (w *World) tools(agents map[string]*corev1.Pod, parameters v1beta2.FoundationDBCustomParameters, rank func(*corev1.Pod) int) (*admin.Backups, error) {
 	var ready []*corev1.Pod
 	for _, pod := range agents {
@@ -162,8 +162,14 @@ func (w *World) tools(agents map[string]*corev1.Pod, parameters v1beta2.Foundati
 			ready = append(ready, pod)
 		}
 	}
+	last := func(pod *corev1.Pod) int {
+		if unready(pod) {
+			return 1
+		}
+		return 0
+	}
 	slices.SortFunc(ready, func(a, b *corev1.Pod) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(last(a), last(b)), cmp.Compare(rank(a), rank(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 	var transports []admin.Transport
 	for _, pod := range ready {

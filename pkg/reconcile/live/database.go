@@ -60,7 +60,10 @@ func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster
 
 // fdbcli returns a client that runs in one of the cluster's pods, or why there is none.
 func (w *World) fdbcli(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (*admin.FDBCLI, string) {
-	usable := ToolPods(c, pods)
+	w.mu.Lock()
+	answered := w.answer
+	w.mu.Unlock()
+	usable := toolPods(c, pods, answered)
 	if len(usable) == 0 {
 		return nil, "no pod runs that fdbcli could be run in"
 	}
@@ -70,7 +73,7 @@ func (w *World) fdbcli(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.P
 		if err != nil {
 			return nil, err.Error()
 		}
-		transports = append(transports, t)
+		transports = append(transports, noticed{t, func() { w.answeredFrom(pod.Name) }})
 	}
 	return admin.NewFDBCLI(admin.NewFailover(transports...), admin.FDBCLIOptions{Binaries: w.binaries(c), Clock: w.Clock}), ""
 }
@@ -105,10 +108,40 @@ func (w *World) transport(pod *corev1.Pod) (admin.Transport, error) {
 	return admin.NewPodExec(w.Config, pod.Namespace, pod.Name, v1beta2.ContainerMain)
 }
 
+// noticed tells of every tool that succeeds.
+type noticed struct {
+	admin.Transport
+	succeeded func()
+}
+
+// Run runs a tool to its end.
+func (n noticed) Run(ctx context.Context, c admin.Command) (admin.Result, error) {
+	r, err := n.Transport.Run(ctx, c)
+	if err == nil && r.ExitCode == 0 {
+		n.succeeded()
+	}
+	return r, err
+}
+
+func (w *World) answeredFrom(pod string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answer = pod
+}
+
 // ToolPods are the pods in which tools can be run, the best first.
 func ToolPods(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []*corev1.Pod {
+	return toolPods(c, pods, "")
+}
+
+// toolPods are ToolPods, of which one is known to have answered; empty for none.
+func toolPods(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod, answered string) []*corev1.Pod {
+	all := candidates(c, pods)
+	for i := range all {
+		all[i].Answered = all[i].Name == answered
+	}
 	var usable []*corev1.Pod
-	for _, chosen := range admin.ChoosePods(candidates(c, pods)) {
+	for _, chosen := range admin.ChoosePods(all) {
 		usable = append(usable, pods[chosen.Name])
 	}
 	return usable
@@ -127,15 +160,25 @@ func candidates(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []a
 		candidates = append(candidates, admin.PodCandidate{
 			Name:        name,
 			Running:     pod.Status.Phase == corev1.PodRunning && mainContainerReady(pod),
+			Unready:     unready(pod),
 			Terminating: pod.DeletionTimestamp != nil,
 			Isolated:    pod.Annotations[v1beta2.AnnotationIsolateProcessGroup] == "true",
 			Excluded:    excluded[name],
 			Silent:      silent[name],
 			Coordinator: strings.Contains(c.Status.ConnectionString, "@"+name+".") || strings.Contains(c.Status.ConnectionString, ","+name+"."),
 			Since:       pod.CreationTimestamp.Time,
+			Node:        pod.Spec.NodeName,
 		})
 	}
 	return candidates
+}
+
+// unready reports whether a pod is said not to be ready. When a node is not heard of any more,
+// Kubernetes says so of its pods, and leaves what it last knew of their containers.
+func unready(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status != corev1.ConditionTrue
+	})
 }
 
 func mainContainerReady(pod *corev1.Pod) bool {

@@ -1,6 +1,8 @@
 package live_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -9,7 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // The cluster file of a server that missed a change of coordinators leads nowhere, or to
@@ -30,11 +34,61 @@ func TestAPodWhoseServersAreSilentIsAskedLast(t *testing.T) {
 	}
 	c.Status.ProcessGroups[0].SetCondition(v1beta2.ConditionMissingProcesses, noon)
 	c.Status.ProcessGroups[1].MarkForRemoval(noon)
+	if diff := cmp.Diff([]string{"sample-log-3", "sample-log-2", "sample-log-1"}, orderOf(c, pods)); diff != "" {
+		t.Error(diff)
+	}
+	// Its containers stay ready in the record of a pod whose node is not heard of any more.
+	pods["sample-log-3"].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
+	if diff := cmp.Diff([]string{"sample-log-2", "sample-log-1", "sample-log-3"}, orderOf(c, pods)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func orderOf(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []string {
 	var order []string
 	for _, pod := range live.ToolPods(c, pods) {
 		order = append(order, pod.Name)
 	}
-	if diff := cmp.Diff([]string{"sample-log-3", "sample-log-2", "sample-log-1"}, order); diff != "" {
-		t.Error(diff)
+	return order
+}
+
+// A node can be gone for most of a minute before Kubernetes says so of its pods.
+func TestANodeThatIsGoneCostsOneCommandOnly(t *testing.T) {
+	f := settled(t)
+	f.observe(plan.Record | plan.Pods)
+	reach := f.world.Transport
+	var gone string
+	asked := 0
+	f.world.Transport = func(pod *corev1.Pod) admin.Transport {
+		if gone == "" {
+			gone = pod.Name // the best one
+		}
+		if pod.Name == gone {
+			return lostTransport{&asked}
+		}
+		return reach(pod)
 	}
+	for range 3 {
+		if facts, err := f.world.ReadExclusions(t.Context()); err != nil || !facts.ExclusionsRead {
+			t.Fatalf("%v, %+v", err, facts)
+		}
+	}
+	if s := f.observe(plan.Record | plan.Pods | plan.Database); s.Database.Status == nil {
+		t.Error(s.Database.Unreachable)
+	}
+	if asked != 1 {
+		t.Errorf("the pod on the node that is gone was asked %d times", asked)
+	}
+}
+
+// lostTransport counts the commands that it loses.
+type lostTransport struct{ asked *int }
+
+func (l lostTransport) Run(context.Context, admin.Command) (admin.Result, error) {
+	*l.asked++
+	return admin.Result{}, &admin.TransportError{Started: true, Where: "a node that is gone", Err: errors.New("broken pipe")}
+}
+
+func (l lostTransport) Open(context.Context, admin.Command) (*admin.Session, error) {
+	return nil, errors.New("no session is opened here")
 }

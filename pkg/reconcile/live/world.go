@@ -60,6 +60,7 @@ type World struct {
 	record *v1beta2.FoundationDBCluster // as the API server has it, spec not normalised
 	pods   map[string]*corev1.Pod       // newest known, to find one to ask the database through
 	binary string                       // the fdbcli that speaks the servers' protocol; empty before one did
+	answer string                       // the pod in which fdbcli succeeded last; empty before one did
 	lease  *heldLease
 	locked *heldLock
 	quiet  time.Time // until when other instances must not act

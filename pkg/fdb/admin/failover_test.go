@@ -1,0 +1,146 @@
+package admin_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+)
+
+// pod is a place that answers after a while, or never.
+type pod struct {
+	after  time.Duration
+	result admin.Result
+	err    error
+	// silent stays so until nobody waits any more.
+	silent bool
+	asked  int
+}
+
+func (p *pod) Run(ctx context.Context, _ admin.Command) (admin.Result, error) {
+	p.asked++
+	if p.silent {
+		<-ctx.Done()
+		return admin.Result{}, &admin.TransportError{Started: true, Where: "a silent pod", Err: ctx.Err()}
+	}
+	select {
+	case <-time.After(p.after):
+		return p.result, p.err
+	case <-ctx.Done():
+		return admin.Result{}, &admin.TransportError{Started: true, Where: "a slow pod", Err: ctx.Err()}
+	}
+}
+
+func (p *pod) Open(context.Context, admin.Command) (*admin.Session, error) {
+	return nil, errors.New("no session is opened here")
+}
+
+func says(text string) *pod {
+	return &pod{after: time.Second, result: admin.Result{Stdout: []byte(text)}}
+}
+
+func lostIn(where string) *pod {
+	return &pod{err: &admin.TransportError{Started: true, Where: where, Err: errors.New("broken pipe")}}
+}
+
+// What changes nothing may run as often as it takes. The node of a pod that was the best one can
+// be gone for most of a minute before Kubernetes says so.
+func TestWhatOnlyReadsIsAskedElsewhere(t *testing.T) {
+	const patience = 6 * time.Second
+	failing := func(code int) *pod { return &pod{result: admin.Result{ExitCode: code}} }
+	tests := map[string]struct {
+		places []*pod
+		reads  admin.Command
+		want   string
+		// asked is how many places ran it, and took is how long it took.
+		asked int
+		took  time.Duration
+		fails string
+	}{
+		"the first one answers":                          {places: []*pod{says("a"), says("b")}, want: "a", asked: 1, took: time.Second},
+		"it is lost in the first one":                    {places: []*pod{lostIn("a"), says("b")}, want: "b", asked: 2, took: time.Second},
+		"it is lost in two":                              {places: []*pod{lostIn("a"), lostIn("b"), says("c")}, want: "c", asked: 3, took: time.Second},
+		"the first one is silent":                        {places: []*pod{{silent: true}, says("b")}, want: "b", asked: 2, took: patience + time.Second},
+		"two are silent":                                 {places: []*pod{{silent: true}, {silent: true}, says("c")}, want: "c", asked: 3, took: 2*patience + time.Second},
+		"the first one is slow, and faster all the same": {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, {silent: true}}, want: "a", asked: 2, took: 8 * time.Second},
+		"the second one fails while the first is slow":   {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, failing(1)}, want: "a", asked: 2, took: 8 * time.Second},
+		"a tool that fails has answered":                 {places: []*pod{failing(1), says("b")}, want: "", asked: 1},
+		"everybody loses it": {places: []*pod{lostIn("a"), lostIn("b")}, asked: 2,
+			fails: "losing the command in any of the pods: losing the command in a: broken pipe; losing the command in b: broken pipe"},
+		"everybody is silent until the time is over": {places: []*pod{{silent: true}, {silent: true}}, asked: 2, took: time.Minute, fails: "context deadline exceeded"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				began := time.Now()
+				r, err := admin.NewFailover(places(tc.places)...).Run(ctx, admin.Command{Reads: true, Patience: patience})
+				if got := string(r.Stdout); got != tc.want || (err != nil) != (tc.fails != "") {
+					t.Errorf("got %q, %v", got, err)
+				}
+				if err != nil && !strings.Contains(err.Error(), tc.fails) {
+					t.Errorf("got %v, want %s", err, tc.fails)
+				}
+				if took := time.Since(began); took != tc.took {
+					t.Errorf("took %s, want %s", took, tc.took)
+				}
+				if n := askedOf(tc.places); n != tc.asked {
+					t.Errorf("%d were asked, want %d", n, tc.asked)
+				}
+			})
+		})
+	}
+}
+
+func places(pods []*pod) []admin.Transport {
+	var all []admin.Transport
+	for _, p := range pods {
+		all = append(all, p)
+	}
+	return all
+}
+
+func askedOf(pods []*pod) int {
+	n := 0
+	for _, p := range pods {
+		n += p.asked
+	}
+	return n
+}
+
+// What may change something runs once, however long that takes.
+func TestWhatMayChangeSomethingIsNotAskedElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &pod{after: 30 * time.Second, result: admin.Result{Stdout: []byte("a")}}
+		all := []*pod{slow, says("b")}
+		r, err := admin.NewFailover(places(all)...).Run(t.Context(), admin.Command{})
+		if string(r.Stdout) != "a" || err != nil || askedOf(all) != 1 {
+			t.Errorf("%q and %v after %d were asked", r.Stdout, err, askedOf(all))
+		}
+		all = []*pod{lostIn("a"), says("b")}
+		if _, err := admin.NewFailover(places(all)...).Run(t.Context(), admin.Command{}); err == nil || askedOf(all) != 1 {
+			t.Errorf("%v after %d were asked", err, askedOf(all))
+		}
+	})
+}
+
+// Who has found that a pod does not answer does not find it anew with every command.
+func TestThePlaceThatAnsweredComesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone := &pod{silent: true}
+		f := admin.NewFailover(places([]*pod{gone, says("b")})...)
+		for range 3 {
+			if _, err := f.Run(t.Context(), admin.Command{Reads: true, Patience: 2 * time.Second}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if gone.asked != 1 {
+			t.Errorf("it was asked %d times", gone.asked)
+		}
+	})
+}
