@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
@@ -74,7 +76,7 @@ func (w *why) coordinatorTroubles() []WhyLink {
 			}
 			t := w.troubleOf(g)
 			if t == nil && w.Database.Status != nil { // else nobody tried to reach it
-				t = &Trouble{What: "is well, and the coordinator in it does not answer", Look: []string{"logs", g.PodName(w.Cluster), "-c", v1beta2.ContainerMain, "--tail=50"}}
+				t = &Trouble{What: fmt.Sprintf("runs as far as Kubernetes knows, on node %s, which may be gone for most of a minute before that shows; the coordinator in it does not answer", nodeOf(w.Pod(g))), Look: []string{"logs", g.PodName(w.Cluster), "-c", v1beta2.ContainerMain, "--tail=50"}}
 			}
 			if t != nil {
 				links = append(links, t.link(string(g.ProcessGroupID), fmt.Sprintf(" (coordinator %s)", a.HostPort())))
@@ -82,6 +84,13 @@ func (w *why) coordinatorTroubles() []WhyLink {
 		}
 	}
 	return links
+}
+
+func nodeOf(pod *corev1.Pod) string {
+	if pod == nil {
+		return "?"
+	}
+	return orUnknown(pod.Spec.NodeName)
 }
 
 func (w *why) missedCoordinators() []fdb.Address {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/exp/golden"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -266,7 +267,7 @@ func TestSilenceIsNoReasonForAnOutage(t *testing.T) {
 	coordinators[0].Reachable, coordinators[0].Address.Host = false, in.Cluster.ProcessGroup("storage-3").Addresses[0]
 	in.Database.Status.Cluster.Processes = nil
 	behind := NewWhyReport(meta, in).Items[0].Because[0].Because
-	if len(behind) != 1 || behind[0].Subject != "storage-3" || !strings.HasPrefix(behind[0].What, "its pod is well, and the coordinator in it does not answer") {
+	if len(behind) != 1 || behind[0].Subject != "storage-3" || !strings.HasPrefix(behind[0].What, "its pod runs as far as Kubernetes knows, on node ") {
 		t.Errorf("%+v", behind)
 	}
 }
@@ -367,5 +368,24 @@ func TestNoHintOfWhyLosesData(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A pass that is to come says the same of many process groups, of each by its name.
+func TestWhatIsSaidOfManyIsSaidOnce(t *testing.T) {
+	of := func(id, what string) WhyChain {
+		return WhyChain{Subjects: []string{id}, State: WhyReady, Wish: "has IncorrectConfigMap", Because: []WhyLink{{Step: "UpdatePodConfig", What: what}}}
+	}
+	got := alikeOnce([]WhyChain{
+		of("log-1", "the next pass will patch pod/log-1"), of("log-2", "the next pass will patch pod/log-2"),
+		of("log-3", "the next pass will patch pod/log-3"), of("log-4", "the next pass will delete pod/log-4"), of("log-5", "it waits"), of("log-6", "it waits"),
+	})
+	want := []WhyChain{
+		of("log-1", "the next pass will patch pod/log-1 (and alike for the others)"),
+		of("log-4", "the next pass will delete pod/log-4"), of("log-5", "it waits"),
+	}
+	want[0].Subjects, want[2].Subjects = []string{"log-1", "log-2", "log-3"}, []string{"log-5", "log-6"}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(WhyChain{}, WhyLink{})); diff != "" {
+		t.Error(diff)
 	}
 }
