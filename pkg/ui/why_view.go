@@ -215,6 +215,7 @@ func alikeOnce(chains []WhyChain) []WhyChain {
 			joined = append(joined, c)
 			continue
 		}
+		joined[at].Because = alikeFor(joined[at].Because, c.Because)
 		joined[at].Subjects = append(joined[at].Subjects, c.Subjects...)
 		if compareTimes(c.Since, joined[at].Since) < 0 {
 			joined[at].Since = c.Since
@@ -234,13 +235,31 @@ func (c WhyChain) IsOfRecord() bool {
 }
 
 func (c WhyChain) sameAs(other WhyChain) bool {
-	return c.State == other.State && c.Wish == other.Wish && c.rank == other.rank && sameLinks(c.Because, other.Because)
+	return c.State == other.State && c.Wish == other.Wish && c.rank == other.rank && sameLinks(c.Because, other.Because, c.Subjects[0], other.Subjects[0])
 }
 
-func sameLinks(a, b []WhyLink) bool {
+// sameLinks compares what is said of two process groups, whatever their IDs are.
+func sameLinks(a, b []WhyLink, idA, idB string) bool {
 	return slices.EqualFunc(a, b, func(x, y WhyLink) bool {
-		return x.Step == y.Step && x.Gate == y.Gate && x.What == y.What && x.Subject == y.Subject && sameLinks(x.Because, y.Because)
+		same := strings.ReplaceAll(strings.TrimSuffix(x.What, forOthers), idA, "") == strings.ReplaceAll(y.What, idB, "")
+		return same && x.Step == y.Step && x.Gate == y.Gate && x.Subject == y.Subject && sameLinks(x.Because, y.Because, idA, idB)
 	})
+}
+
+// forOthers is behind what is said of one process group, and of others with their names.
+const forOthers = " (and alike for the others)"
+
+// alikeFor are links that speak for another process group as well. What is said of only one
+// by its name gets a remark.
+func alikeFor(links, others []WhyLink) []WhyLink {
+	links = slices.Clone(links)
+	for i := range links {
+		if what := strings.TrimSuffix(links[i].What, forOthers); what != others[i].What {
+			links[i].What = what + forOthers
+		}
+		links[i].Because = alikeFor(links[i].Because, others[i].Because)
+	}
+	return links
 }
 
 // words are the chain in one line: who, what, and what is behind it all.
