@@ -12,8 +12,9 @@ import (
 func (c *FDBCLI) Pass(ctx context.Context, script string, limit time.Duration) (Result, error) {
 	r, err := c.run(ctx, "running fdbcli", script, limit)
 	failed, ok := errors.AsType[*Error](err)
-	if ok && failed.Err == nil && failed.Kind != KindBinaryMissing && failed.Kind != KindBadInput {
-		return r, nil // it ran, and says itself what went wrong
+	ran := r.ExitCode != 0 || len(r.Stdout)+len(r.Stderr) > 0
+	if ok && failed.Err == nil && failed.Kind != KindBinaryMissing && ran {
+		return r, nil // it says itself what went wrong
 	}
 	return r, err
 }
