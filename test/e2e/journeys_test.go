@@ -93,6 +93,15 @@ var journeys = map[string]journey{
 		},
 	},
 	"docs/check.md": {prepare: up(counts)},
+	"docs/coordinators.md": {
+		prepare: func(t *testing.T, p *walk) {
+			t.Helper()
+			up("processCounts: {storage: 3, log: 4, stateless: 3}\n")(t, p)
+			p.ids["log-22297"] = p.must(t, `kubectl fdb coordinators list sample-cluster -o 'jsonpath={.items[0].processGroup}'`)
+		},
+		codes: map[string][]int{"kubectl fdb connection-string drift sample-cluster": {no}},
+	},
+	"docs/support.md": {prepare: up(counts)},
 	"docs/grow-and-shrink.md": {
 		prepare: up(counts + "automationOptions: {waitBetweenRemovalsSeconds: 0}\n"),
 		codes:   map[string][]int{plan: {1, 1, 0}},
