@@ -57,6 +57,13 @@ func (e *Env) nodes(ctx context.Context) (map[string]*corev1.Node, error) {
 	}
 }
 
+// notReady reports whether a pod is said not to be ready, as of one whose node is not heard of.
+func notReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status != corev1.ConditionTrue
+	})
+}
+
 // nodesInTrouble are the nodes, not read yet, of pods that are not as they should be.
 func nodesInTrouble(f ui.Facts) []string {
 	var names []string
@@ -65,7 +72,7 @@ func nodesInTrouble(f ui.Facts) []string {
 		if pod == nil || pod.Spec.NodeName == "" || slices.Contains(names, pod.Spec.NodeName) || f.Nodes[pod.Spec.NodeName] != nil {
 			continue
 		}
-		if pod.DeletionTimestamp != nil || len(g.ProcessGroupConditions) > 0 {
+		if pod.DeletionTimestamp != nil || len(g.ProcessGroupConditions) > 0 || notReady(pod) {
 			names = append(names, pod.Spec.NodeName)
 		}
 	}

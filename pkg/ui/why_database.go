@@ -151,9 +151,14 @@ func (w *why) degraded(v StatusView) []WhyChain {
 		return nil
 	}
 	c := WhyChain{Subjects: []string{subjectDatabase}, State: WhyWaiting, Wish: "is degraded", rank: rankDegraded}
+	about := coordinatorReasons(v.Coordinators)
 	for _, reason := range v.Reasons {
-		c.Because = append(c.Because, WhyLink{What: reason})
+		link := WhyLink{What: reason}
+		if slices.Contains(about, reason) {
+			link.Because = w.coordinatorTroubles()
+		}
+		c.Because = append(c.Because, link)
 	}
-	c.Next = []string{w.FDB("status", w.name)}
+	c.Next = append(w.looks(c.Because), w.FDB("status", w.name))
 	return []WhyChain{c}
 }

@@ -43,7 +43,7 @@ func (p *whyPage) printf(format string, args ...any) {
 }
 
 func (p *whyPage) chain(c WhyChain) {
-	p.printf("\n%s  %s%s  %s\n", p.o.in(bold, someOf(c.Subjects)), c.Wish, p.since(c.Since), p.o.in(colourOfWhy(c.State), string(c.State)))
+	p.printf("\n%s  %s%s  %s\n", p.o.in(bold, someOf(c.Subjects)), c.WishWords(), p.since(c.Since), p.o.in(colourOfWhy(c.State), string(c.State)))
 	p.links(c.Because, " ")
 	for _, command := range c.Next {
 		p.printf(" %s %s\n", p.o.in(bold, "next:"), command)

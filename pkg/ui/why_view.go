@@ -262,9 +262,23 @@ func alikeFor(links, others []WhyLink) []WhyLink {
 	return links
 }
 
+// WishWords are the wish as a verb of all the subjects, however many they are.
+func (c WhyChain) WishWords() string {
+	if len(c.Subjects) < 2 {
+		return c.Wish
+	}
+	plural := strings.ReplaceAll(c.Wish, "as it should be", "as they should be")
+	for one, many := range map[string]string{"has ": "have ", "is ": "are "} {
+		if rest, is := strings.CutPrefix(plural, one); is {
+			return many + rest
+		}
+	}
+	return plural
+}
+
 // words are the chain in one line: who, what, and what is behind it all.
 func (c WhyChain) words(now time.Time) string {
-	text := someOf(c.Subjects) + " " + c.Wish
+	text := someOf(c.Subjects) + " " + c.WishWords()
 	if c.Since != nil {
 		text += " for " + duration.HumanDuration(now.Sub(*c.Since))
 	}

@@ -389,3 +389,27 @@ func TestWhatIsSaidOfManyIsSaidOnce(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Of a coordinator that does not answer the way leads to its pod, also while the database serves.
+func TestASilentCoordinatorOfADatabaseThatServesIsExplained(t *testing.T) {
+	in := asked(t)
+	coordinator := &in.Database.Status.Client.Coordinators.Coordinators[0]
+	g := in.Cluster.ProcessGroup("storage-3")
+	coordinator.Reachable, coordinator.Address.Host = false, g.Addresses[0]
+	pod := in.Pod(g)
+	since := metav1.NewTime(in.Now.Add(-time.Minute))
+	in.Nodes = map[string]*corev1.Node{pod.Spec.NodeName: {
+		ObjectMeta: metav1.ObjectMeta{Name: pod.Spec.NodeName},
+		Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", LastTransitionTime: since}}},
+	}}
+	for _, c := range NewWhyReport(meta, in).Items {
+		if c.Wish != "is degraded" {
+			continue
+		}
+		if behind := c.Because[0].Because; len(behind) != 1 || !strings.Contains(behind[0].What, "which is not ready: NodeStatusUnknown") || !strings.HasPrefix(c.Next[0], "kubectl describe node") {
+			t.Errorf("%+v", c)
+		}
+		return
+	}
+	t.Error("nothing is said of the database")
+}

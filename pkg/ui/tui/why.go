@@ -41,7 +41,7 @@ func (s sight) whyOf(id string, head line) []line {
 
 func (s sight) chainLines(c ui.WhyChain, whole bool) []line {
 	t := toneOfWhy(c.State)
-	wish := someOf(c.Subjects) + " " + c.Wish
+	wish := someOf(c.Subjects) + " " + c.WishWords()
 	if c.Since != nil {
 		wish += ", for " + s.age(c.Since)
 	}
