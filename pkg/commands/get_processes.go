@@ -45,7 +45,7 @@ func (o processesOptions) see(ctx context.Context, env *Env, key types.Namespace
 	if err != nil {
 		return looked{}, err
 	}
-	if facts.Database.Status == nil {
+	if !facts.Database.Status.ListsProcesses() {
 		return looked{}, unanswered(facts, "which processes there are")
 	}
 	v := ui.NewProcessListView(env.metadata(key), facts)

@@ -79,8 +79,8 @@ func (o maintenanceStatusOptions) run(ctx context.Context, env *Env, args []stri
 	if err != nil {
 		return causeOf(ctx, err)
 	}
-	if facts.Database.Status == nil {
-		return untold(facts, "whether a zone is under maintenance")
+	if !facts.Database.Available() {
+		return unanswered(facts, "whether a zone is under maintenance")
 	}
 	v := ui.NewMaintenanceView(env.metadata(key), facts)
 	if v.Zone != "" && facts.Cluster.ResetMaintenanceMode() && v.Notes == nil {
@@ -89,11 +89,6 @@ func (o maintenanceStatusOptions) run(ctx context.Context, env *Env, args []stri
 	return o.print(env.Out, printable{document: v, names: []string{"maintenance/" + v.Zone}, table: func(w io.Writer) error {
 		return ui.WriteMaintenance(w, v, env.Clock.Now())
 	}})
-}
-
-// untold ends a command whose question only the database can answer.
-func untold(facts ui.Facts, question string) error {
-	return &failure{code: ExitUnreachable, err: fmt.Errorf("nobody can tell %s: %s", question, facts.Database.Why())}
 }
 
 // maintaining is the purpose of `maintenance on`: a zone under maintenance.

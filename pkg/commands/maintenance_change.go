@@ -91,8 +91,8 @@ func (e *Env) knowsZone(ctx context.Context, key types.NamespacedName, zone stri
 	switch {
 	case slices.Contains(zones, zone):
 		return nil
-	case facts.Database.Status == nil:
-		return untold(facts, "whether there is a zone "+zone)
+	case !facts.Database.Status.ListsProcesses():
+		return unanswered(facts, "whether there is a zone "+zone)
 	default:
 		return usagef("no process that keeps data is in a zone %q; they are in %s", zone, strings.Join(zones, ", "))
 	}

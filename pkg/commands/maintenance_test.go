@@ -89,6 +89,17 @@ func TestMaintenanceIsNotedWhereThatEndsIt(t *testing.T) {
 	}
 }
 
+// A database without a quorum answers, and tells neither zones nor processes.
+func TestWhatADatabaseWithoutAQuorumDoesNotTellIsSaid(t *testing.T) {
+	g := up(t)
+	g.lose(2, false)
+	for command, want := range map[string]string{"maintenance status": "whether a zone is under maintenance", "get processes": "which processes there are"} {
+		if code := g.run(append(strings.Fields(command), "sample")...); code != ExitUnreachable || g.out.Len() > 0 || !strings.Contains(g.err.String(), "nobody can tell "+want+": the database is unavailable") {
+			t.Errorf("%s: exit code %d: %s%s", command, code, &g.out, &g.err)
+		}
+	}
+}
+
 func TestWhoIsUnderMaintenanceIsNotGuessed(t *testing.T) {
 	g := up(t)
 	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }

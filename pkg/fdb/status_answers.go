@@ -68,6 +68,11 @@ func (s *Status) Time() (now time.Time, ok bool) {
 	return time.Unix(*s.Cluster.ClusterControllerTimestamp, 0).UTC(), true
 }
 
+// ListsProcesses reports whether the document has a list of processes at all. While no quorum
+// of coordinators or no cluster controller answers it has none, which does not mean that
+// nothing runs.
+func (s *Status) ListsProcesses() bool { return s != nil && s.Cluster.Processes != nil }
+
 // ProcessList is all processes, ordered by process group, process and ID.
 func (s *Status) ProcessList() []Process {
 	return s.processesThat(func(Process) bool { return true }, len(s.Cluster.Processes))

@@ -112,8 +112,8 @@ func NewGroupDescription(m Metadata, in DescribeInput, g *v1beta2.ProcessGroupSt
 		v.Events = nil
 		v.Warnings = append(v.Warnings, "no events are shown: "+in.EventsHidden)
 	}
-	if why := in.Database.Why(); why != "" {
-		v.Warnings = append(v.Warnings, "no answer from the database, so nothing is known of processes and roles: "+why)
+	if why := in.untold("processes and roles"); why != "" {
+		v.Warnings = append(v.Warnings, why)
 	}
 	id := string(g.ProcessGroupID)
 	v.Commands = append(v.Commands, v.Why.Next...)
@@ -126,7 +126,7 @@ func NewGroupDescription(m Metadata, in DescribeInput, g *v1beta2.ProcessGroupSt
 
 func (f Facts) processViews(g *v1beta2.ProcessGroupStatus) []DescribedProcess {
 	s := f.Database.Status
-	if s == nil {
+	if !s.ListsProcesses() {
 		return nil
 	}
 	views := []DescribedProcess{}

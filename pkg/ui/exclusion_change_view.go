@@ -66,10 +66,10 @@ func Inclusions(f Facts, ids []v1beta2.ProcessGroupID, names []string) []Target 
 
 func (f Facts) including(id string, excluded bool) Target {
 	switch {
-	case f.Database.Status == nil:
-		return Target{ID: id, Phase: phaseExcluded, Note: f.Database.Why()}
 	case excluded:
 		return Target{ID: id, Phase: phaseExcluded}
+	case !f.Database.Status.ListsProcesses():
+		return Target{ID: id, Phase: phaseExcluded, Note: orText(f.Database.Why(), "the database is unavailable")}
 	default:
 		return Target{ID: id, Phase: phaseIncluded, Reached: true}
 	}

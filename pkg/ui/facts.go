@@ -110,10 +110,23 @@ func (f Facts) processesOf(g *v1beta2.ProcessGroupStatus) []fdb.Process {
 	return f.Database.Status.ProcessesOf(string(g.ProcessGroupID))
 }
 
+// untold says why nothing is known of what only processes that report tell; empty where they
+// are listed.
+func (f Facts) untold(what string) string {
+	switch why := f.Database.Why(); {
+	case why != "":
+		return "no answer from the database, so nothing is known of " + what + ": " + why
+	case f.Database.Status != nil && !f.Database.Status.ListsProcesses():
+		return "the database is unavailable and lists no processes, so nothing is known of " + what
+	default:
+		return ""
+	}
+}
+
 // isSilent reports whether fewer of a group's processes report than its pod runs.
-// It is for databases that answer.
+// Nobody is where the database does not tell who reports.
 func (f Facts) isSilent(g *v1beta2.ProcessGroupStatus) bool {
-	return len(f.processesOf(g)) < f.serversOf(g.ProcessClass)
+	return f.Database.Status.ListsProcesses() && len(f.processesOf(g)) < f.serversOf(g.ProcessClass)
 }
 
 // serversOf is how many processes a pod of the class runs; while that changes, the
@@ -133,9 +146,10 @@ func (f Facts) serversOf(class v1beta2.ProcessClass) int {
 	return max(servers, 1)
 }
 
-// maintenance is the zone under maintenance, by the database's word.
+// maintenance is the zone under maintenance, by the database's word: one that does not serve
+// cannot be asked.
 func (f Facts) maintenance() (m fdb.Maintenance, known bool) {
-	if f.Database.Status == nil {
+	if !f.Database.Available() {
 		return m, false
 	}
 	return f.Database.Status.Maintenance(), true

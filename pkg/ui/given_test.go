@@ -97,6 +97,16 @@ func (f Facts) silence(id v1beta2.ProcessGroupID, since time.Duration) {
 	f.Cluster.ProcessGroup(id).SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-since))
 }
 
+// withoutQuorum is the cluster when no quorum of its coordinators answers: its document has
+// no list of processes.
+func withoutQuorum(t *testing.T) Facts {
+	t.Helper()
+	f := healthy(t)
+	f.Database.Status = recorded(t, "28-quorum-lost")
+	f.Gaps.Reasons = []string{"the database is unavailable"}
+	return f
+}
+
 // unanswered is the cluster when nobody gets an answer from its database.
 func unanswered(t *testing.T) Facts {
 	t.Helper()

@@ -60,10 +60,14 @@ func (v GroupView) conditionsCell(o ListOptions) string {
 }
 
 func (v GroupView) exclusionCell() string {
-	if v.Exclusion == NotExcluded {
+	switch v.Exclusion {
+	case NotExcluded:
 		return nothing
+	case ExclusionUnknown:
+		return unknown
+	default:
+		return string(v.Exclusion)
 	}
-	return string(v.Exclusion)
 }
 
 func (v GroupView) removalCell(o ListOptions) string {

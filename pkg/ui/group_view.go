@@ -30,11 +30,11 @@ type GroupView struct {
 	DC       string `json:"dc,omitempty"`
 	// Addresses are the processes' addresses; those of the record when none reports.
 	Addresses []string `json:"addresses"`
-	// Processes is how many report; null when the database does not answer.
+	// Processes is how many report; null when the database does not tell.
 	Processes *int `json:"processes"`
-	// Roles are null when the database does not answer or does not know them all.
+	// Roles are null when the database does not tell or does not know them all.
 	Roles []string `json:"roles" schema:"nullable"`
-	// Coordinator is null when the database does not answer.
+	// Coordinator is null when the database does not tell.
 	Coordinator *bool           `json:"coordinator"`
 	Conditions  []ConditionView `json:"conditions"`
 	Exclusion   Exclusion       `json:"exclusion"`
@@ -76,6 +76,8 @@ const (
 	ExclusionUnverified Exclusion = "unverified"
 	// ExclusionSafe was proven by the pass that recorded it.
 	ExclusionSafe Exclusion = "safe"
+	// ExclusionUnknown is of a database that does not tell what it excludes.
+	ExclusionUnknown Exclusion = "unknown"
 	// ExclusionSkipped is removed without being excluded.
 	ExclusionSkipped Exclusion = "skipped"
 )
@@ -84,8 +86,8 @@ const (
 func NewGroupListView(m Metadata, f Facts) GroupListView {
 	v := GroupListView{Document: NewDocument("ProcessGroupList", m, f.Now, f.judged().Source), Items: []GroupView{}}
 	v.Warnings = append(v.Warnings, f.Warnings...)
-	if why := f.Database.Why(); why != "" {
-		v.Warnings = append(v.Warnings, "no answer from the database, so nothing is known of roles, uptime and data: "+why)
+	if why := f.untold("roles, uptime and data"); why != "" {
+		v.Warnings = append(v.Warnings, why)
 	}
 	for _, g := range f.Groups() {
 		v.Items = append(v.Items, f.group(g))
@@ -105,7 +107,7 @@ func (f Facts) group(g *v1beta2.ProcessGroupStatus) GroupView {
 		v.PVC = g.PVCName(f.Cluster)
 	}
 	v.pod(f.Pod(g))
-	if f.Database.Status != nil {
+	if f.Database.Status.ListsProcesses() {
 		v.processes(f.Database.Status, f.processesOf(g))
 	}
 	return v
@@ -188,14 +190,16 @@ func (v *GroupView) role(r fdb.Role) {
 }
 
 // exclusion goes by the record for what is proven and by the status document for
-// what is under way. That no role is left proves nothing by itself: an old log
-// generation shows none.
+// what is under way; it is unknown where that tells nothing. That no role is left proves
+// nothing by itself: an old log generation shows none.
 func (f Facts) exclusion(g *v1beta2.ProcessGroupStatus) Exclusion {
 	switch {
 	case g.ExclusionSkipped:
 		return ExclusionSkipped
 	case g.IsExcluded():
 		return ExclusionSafe
+	case f.Cluster.Status.Configured && !f.Database.Status.ListsProcesses():
+		return ExclusionUnknown
 	case !f.isExcludedInDatabase(g) && g.IsMarkedForRemoval():
 		return ExclusionWanted
 	case !f.isExcludedInDatabase(g):
@@ -248,5 +252,5 @@ func (v GroupView) Has(condition string) bool {
 
 // Excluded reports whether an exclusion is in force or was.
 func (v GroupView) Excluded() bool {
-	return v.Exclusion != NotExcluded && v.Exclusion != ExclusionWanted
+	return v.Exclusion != NotExcluded && v.Exclusion != ExclusionWanted && v.Exclusion != ExclusionUnknown
 }

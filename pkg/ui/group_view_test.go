@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +53,31 @@ func TestGroupsWithoutAnAnswerFromTheDatabase(t *testing.T) {
 	golden.RequireEqual(t, b.Bytes())
 }
 
+// What is not listed is not absent: a database without a quorum says nothing of anybody.
+func TestADatabaseThatListsNoProcessesSaysNothingOfThem(t *testing.T) {
+	f := withoutQuorum(t)
+	status := NewStatusView(meta, f)
+	if text := status.Summary; strings.Contains(text, "missing") || status.Database.ProcessesReported != nil || len(status.FaultTolerance.SilentZones) > 0 {
+		t.Errorf("%s, %v report, silent are %v", text, status.Database.ProcessesReported, status.FaultTolerance.SilentZones)
+	}
+	if c := status.ProcessGroups.Classes[0]; c.Reporting != nil {
+		t.Errorf("%d of class %s report", *c.Reporting, c.Class)
+	}
+	groups := NewGroupListView(meta, f)
+	if g := groups.Items[0]; g.Processes != nil || g.Roles != nil || g.Coordinator != nil || g.Exclusion != ExclusionUnknown || g.Excluded() || len(groups.Warnings) != 1 {
+		t.Errorf("%+v with warnings %q", g, groups.Warnings)
+	}
+	if servers := NewClusterVersion(f.Cluster).Observed(f).Servers; servers != nil {
+		t.Errorf("its servers run %v", servers)
+	}
+	if zone := NotMaintained(f); zone.Reached {
+		t.Error("no zone is under maintenance, says nobody")
+	}
+	if included := Inclusions(f, []v1beta2.ProcessGroupID{"storage-1"}, nil); included[0].Reached {
+		t.Error("storage-1 is not excluded, says nobody")
+	}
+}
+
 func TestExclusionIsSafeOnlyWhereItWasProven(t *testing.T) {
 	tests := map[string]struct {
 		given func(Facts, *v1beta2.ProcessGroupStatus)
@@ -80,8 +106,9 @@ func TestExclusionIsSafeOnlyWhereItWasProven(t *testing.T) {
 				f.Database.Status.Cluster.Logs = append(f.Database.Status.Cluster.Logs, fdb.LogGeneration{})
 			}, want: ExclusionAsked,
 		},
-		"proven by a pass": {given: func(_ Facts, g *v1beta2.ProcessGroupStatus) { g.SetExcluded(noon) }, want: ExclusionSafe},
-		"removed without":  {given: func(_ Facts, g *v1beta2.ProcessGroupStatus) { g.ExclusionSkipped = true }, want: ExclusionSkipped},
+		"not told by anybody": {given: func(f Facts, _ *v1beta2.ProcessGroupStatus) { f.Database.Status.Cluster.Processes = nil }, want: ExclusionUnknown},
+		"proven by a pass":    {given: func(_ Facts, g *v1beta2.ProcessGroupStatus) { g.SetExcluded(noon) }, want: ExclusionSafe},
+		"removed without":     {given: func(_ Facts, g *v1beta2.ProcessGroupStatus) { g.ExclusionSkipped = true }, want: ExclusionSkipped},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

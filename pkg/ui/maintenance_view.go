@@ -87,7 +87,7 @@ func Maintained(f Facts, zone string) Target {
 	now, known := f.maintenance()
 	switch {
 	case !known:
-		t.Phase, t.Note = "unknown", f.Database.Why()
+		t.Phase, t.Note = "unknown", orText(f.Database.Why(), "the database is unavailable")
 	case now.Zone == zone:
 		t.Phase, t.Note, t.Reached = "maintained", secondsLeft(now.Remaining.Seconds())+" left", true
 	case now.Active():
@@ -102,7 +102,7 @@ func NotMaintained(f Facts) Target {
 	now, known := f.maintenance()
 	switch {
 	case !known:
-		t.Phase, t.Note, t.Reached = "unknown", f.Database.Why(), false
+		t.Phase, t.Note, t.Reached = "unknown", orText(f.Database.Why(), "the database is unavailable"), false
 	case now.Active():
 		t.Phase, t.Note, t.Reached = "goes-on", "zone "+now.Zone, false
 	}

@@ -44,6 +44,8 @@ func (v GroupView) replacement() Target {
 		t.Phase, t.Note = phaseLeaving, "without being drained, as the spec asks"
 	case v.Exclusion == NotExcluded, v.Exclusion == ExclusionWanted:
 		t.Phase, t.Note = phaseMarked, "it is excluded once its replacement reports"
+	case v.Exclusion == ExclusionUnknown:
+		t.Phase, t.Note = phaseMarked, "nobody can tell whether it is excluded"
 	default:
 		t.Phase, t.Note = phaseLeaving, v.leftOn()
 	}

@@ -98,7 +98,7 @@ type ClassView struct {
 	Desired int    `json:"desired"`
 	// Staying leaves out those that are marked for removal.
 	Staying int `json:"staying"`
-	// Reporting is null when the database does not answer.
+	// Reporting is null when the database does not tell who reports.
 	Reporting *int `json:"reporting"`
 }
 
@@ -177,8 +177,10 @@ func (f Facts) database() DatabaseView {
 	if s == nil {
 		return v
 	}
-	available, healthy, recovered, processes := s.Available(), s.Healthy(), s.FullyRecovered(), len(s.Cluster.Processes)
-	v.Available, v.Healthy, v.FullyRecovered, v.ProcessesReported = &available, &healthy, &recovered, &processes
+	v.Available, v.Healthy, v.FullyRecovered = new(s.Available()), new(s.Healthy()), new(s.FullyRecovered())
+	if s.ListsProcesses() {
+		v.ProcessesReported = new(len(s.Cluster.Processes))
+	}
 	v.FullReplication = s.Cluster.FullReplication
 	v.recovery(s)
 	v.data(s)
@@ -290,7 +292,7 @@ func (f Facts) classes() []ClassView {
 				reporting++
 			}
 		}
-		if f.Database.Status != nil {
+		if f.Database.Status.ListsProcesses() {
 			c.Reporting = &reporting
 		}
 		if c.Desired > 0 || c.Staying > 0 {

@@ -51,6 +51,7 @@ func TestScreens(t *testing.T) {
 			return f
 		}},
 		"no answer": {facts: unanswered},
+		"a quorum is lost and nobody tells who reports": {facts: withoutQuorum},
 		"never created": {facts: func(t *testing.T) Facts {
 			t.Helper()
 			f := healthy(t)

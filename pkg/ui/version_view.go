@@ -88,7 +88,7 @@ func (v ClusterVersion) Observed(f Facts) ClusterVersion {
 		}
 	}
 	v.Tools = counts(images)
-	if s := f.Database.Status; s != nil {
+	if s := f.Database.Status; s.ListsProcesses() {
 		servers := map[string]int{}
 		for _, p := range s.ProcessList() {
 			servers[versionIn(p.Version)]++

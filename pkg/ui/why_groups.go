@@ -78,6 +78,8 @@ func (w *why) leaving(g *v1beta2.ProcessGroupStatus) WhyChain {
 	case e == ExclusionWanted && safety.Coordinates(w.Snapshot, g):
 		w.told[stepCoordinators] = true
 		w.through(&c, g, stepCoordinators, "it is a coordinator; coordinators move first")
+	case e == ExclusionUnknown:
+		w.through(&c, g, stepExclude, "nobody can tell whether it is excluded")
 	case e == ExclusionWanted:
 		w.through(&c, g, stepExclude, "it is not excluded yet")
 	default:
@@ -147,7 +149,7 @@ func (w *why) refusedFor(g *v1beta2.ProcessGroupStatus, checks []plan.Check) []p
 func (w *why) budget(class v1beta2.ProcessClass) plan.Check {
 	ongoing := 0
 	for _, g := range w.Groups() {
-		if e := w.exclusion(g); g.ProcessClass == class && g.IsMarkedForRemoval() && !g.IsExcluded() && e != ExclusionWanted {
+		if e := w.exclusion(g); g.ProcessClass == class && g.IsMarkedForRemoval() && !g.IsExcluded() && e != ExclusionWanted && e != ExclusionUnknown {
 			ongoing++
 		}
 	}

@@ -50,7 +50,7 @@ func availability() []Rule {
 			find: remarks,
 		},
 		{
-			Code: "AVAIL-008", Severity: Warning, Title: "No zone is under maintenance", needs: databaseWord,
+			Code: "AVAIL-008", Severity: Warning, Title: "No zone is under maintenance", needs: serving,
 			Why:  "Data of a zone under maintenance is not copied elsewhere when its servers fail. Maintenance that somebody left on hides failures until it runs out.",
 			find: maintenance,
 		},

@@ -74,7 +74,7 @@ func orphanPods(f Facts) ([]Finding, string) {
 		}
 		id := f.Pods[name].Labels[f.Cluster.ProcessGroupIDLabels()[0]]
 		switch {
-		case f.Database.Status == nil:
+		case !f.Database.Status.ListsProcesses():
 			found = append(found, one(pod(name), "it is no process group's; whether it serves nobody knows", "describe", "pod", name)...)
 		case id != "" && len(f.Database.Status.ProcessesOf(id)) > 0:
 			found = append(found, one(pod(name), "it is no process group's, and its processes report to the database", "describe", "pod", name)...)

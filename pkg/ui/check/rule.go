@@ -103,6 +103,8 @@ const (
 	nothing need = iota
 	// databaseWord is a status document.
 	databaseWord
+	// listing is a document that lists the processes that report.
+	listing
 	// serving is a database that serves, by its own word.
 	serving
 	// judged are process groups whose conditions are of now.
@@ -119,6 +121,10 @@ func (r Rule) lacking(f Facts) string {
 	case f.Database.Status == nil:
 		return "no answer from the database: " + f.Database.Why()
 	case r.needs == databaseWord:
+		return ""
+	case r.needs == listing && !f.Database.Status.ListsProcesses():
+		return "the database is unavailable and lists no processes"
+	case r.needs == listing:
 		return ""
 	case !f.Database.Available() && r.needs == judged && f.Cluster.Status.Configured:
 		return "the process groups were not judged anew: the database does not serve"

@@ -10,7 +10,7 @@ import (
 func topology() []Rule {
 	return []Rule{
 		{
-			Code: "TOPO-001", Severity: Error, Title: "Processes report from enough fault domains", needs: databaseWord,
+			Code: "TOPO-001", Severity: Error, Title: "Processes report from enough fault domains", needs: listing,
 			Why: "The redundancy mode needs more zones, or data halls, than there are. FoundationDB accepts that and waits for ever.",
 			find: func(f Facts) ([]Finding, string) {
 				return with(f.refused(safety.CanHold(f.Database, f.Desired)))

@@ -11,12 +11,12 @@ import (
 func upgrades() []Rule {
 	return []Rule{
 		{
-			Code: "UPGRADE-001", Severity: Warning, Title: "All processes run the version of the spec", needs: databaseWord,
+			Code: "UPGRADE-001", Severity: Warning, Title: "All processes run the version of the spec", needs: listing,
 			Why:  "An upgrade is on its way, or stuck; the plan says what it waits for.",
 			find: otherVersions,
 		},
 		{
-			Code: "UPGRADE-002", Severity: Warning, Title: "Nobody talks to the database in another protocol", needs: databaseWord,
+			Code: "UPGRADE-002", Severity: Warning, Title: "Nobody talks to the database in another protocol", needs: listing,
 			Why:  "A client or a server of another version tries to connect in vain.",
 			find: strangers,
 		},

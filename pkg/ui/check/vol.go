@@ -63,7 +63,7 @@ func unboundClaims(f Facts) ([]Finding, string) {
 
 // spaceRule is about disks of which at least one part and less than another is free.
 func spaceRule(code string, severity Severity, from, below float64, title, why string) Rule {
-	return Rule{Code: code, Severity: severity, Title: title, Why: why, needs: databaseWord, find: func(f Facts) ([]Finding, string) {
+	return Rule{Code: code, Severity: severity, Title: title, Why: why, needs: listing, find: func(f Facts) ([]Finding, string) {
 		finding := Finding{Message: fmt.Sprintf("less than %.0f%% of the disk is free", 100*below), Fix: f.listGroups("-o", "wide")}
 		untold := 0
 		for _, p := range f.Database.Status.ProcessList() {

@@ -115,7 +115,7 @@ func gravity(g ui.GroupView) tone {
 	if g.Processes == nil {
 		worst = unsure
 	}
-	if g.RemovalSince != nil || g.Exclusion != ui.NotExcluded {
+	if g.RemovalSince != nil || (g.Exclusion != ui.NotExcluded && g.Exclusion != ui.ExclusionUnknown) {
 		worst = warn
 	}
 	if g.Processes != nil && *g.Processes == 0 && g.RemovalSince == nil {
@@ -157,10 +157,14 @@ func (s sight) conditions(g ui.GroupView) string {
 }
 
 func exclusionCell(g ui.GroupView) string {
-	if g.Exclusion == ui.NotExcluded {
+	switch g.Exclusion {
+	case ui.NotExcluded:
 		return nothing
+	case ui.ExclusionUnknown:
+		return unknown
+	default:
+		return string(g.Exclusion)
 	}
-	return string(g.Exclusion)
 }
 
 func podCell(g ui.GroupView) string {
