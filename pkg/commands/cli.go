@@ -117,7 +117,10 @@ func (o cliOptions) open(env *Env, s plan.Snapshot) (*admin.FDBCLI, error) {
 
 func (o cliOptions) pass(ctx context.Context, env *Env, cli *admin.FDBCLI, script string) error {
 	r, err := cli.Pass(ctx, script, o.timeout)
-	if err != nil {
+	switch {
+	case admin.KindOf(err) == admin.KindBadInput:
+		return usage(err)
+	case err != nil:
 		return causeOf(ctx, err)
 	}
 	if _, err := env.Out.Write(r.Stdout); err != nil {

@@ -149,15 +149,17 @@ func TestCLI(t *testing.T) {
 		script string // empty: nothing was run
 		says   string
 	}{
-		"a question":            {result: said, args: []string{"sample", "--", "status", "minimal"}, want: ExitDone, script: "--exec status minimal", says: "The database is available.\n"},
-		"with another limit":    {result: said, args: []string{"--timeout", "7s", "--", "status"}, want: ExitDone, script: "--timeout 7 --exec status"},
-		"its exit code is ours": {result: admin.Result{ExitCode: 1, Stderr: []byte("ERROR: unknown")}, args: []string{"--", "help", "x"}, want: 1, script: "help x", says: "ERROR: unknown"},
-		"what the database refuses is fdbcli's to say": {result: admin.Result{ExitCode: 1, Stderr: []byte("ERROR: Key outside legal range (2004)\n")}, args: []string{"--", "get x"}, want: 1, script: "get x", says: "Key outside legal range"},
-		"a change, and nobody to ask":                  {args: []string{"sample", "--", "writemode on; clear x"}, want: ExitUnconfirmed, says: "may change the database, and nobody can be asked without a terminal: writemode on; clear x"},
-		"a change that is agreed to":                   {result: said, args: []string{"sample", "--yes", "--", "configure", "double"}, want: ExitDone, script: "configure double", says: "warning: this may change the database of sample, and no gate is asked: configure double"},
-		"a change of nobody knows who":                 {args: []string{"--yes", "--", "configure", "double"}, want: ExitUsage, says: "needs its name"},
-		"a yes on the terminal":                        {result: said, input: "y\n", args: []string{"sample", "--", "include", "all"}, want: ExitDone, script: "include all", says: "Run it? [y/N]"},
-		"a no on the terminal":                         {input: "n\n", args: []string{"sample", "--", "include", "all"}, want: ExitUnconfirmed, says: "nothing was changed"},
+		"a question":                    {result: said, args: []string{"sample", "--", "status", "minimal"}, want: ExitDone, script: "--exec status minimal", says: "The database is available.\n"},
+		"with another limit":            {result: said, args: []string{"--timeout", "7s", "--", "status"}, want: ExitDone, script: "--timeout 7 --exec status"},
+		"its exit code is ours":         {result: admin.Result{ExitCode: 1, Stderr: []byte("ERROR: unknown")}, args: []string{"--", "help", "x"}, want: 1, script: "help x", says: "ERROR: unknown"},
+		"a mistake is fdbcli's to tell": {result: admin.Result{ExitCode: 1, Stderr: []byte("ERROR: Unknown command `statuss'. Try `help'?\n")}, args: []string{"--", "help", "statuss"}, want: 1, script: "help statuss", says: "ERROR: Unknown command `statuss'. Try `help'?\n"},
+		"a usage is fdbcli's to tell":   {result: admin.Result{ExitCode: 1, Stdout: []byte("Usage: status [minimal|details|json]\n")}, args: []string{"--", "status", "x"}, want: 1, script: "status x", says: "Usage: status [minimal|details|json]\n"},
+		"too much for one command line": {args: []string{"--", "status " + strings.Repeat("x", 200_000)}, want: ExitUsage, says: "too many or too long arguments"},
+		"a change, and nobody to ask":   {args: []string{"sample", "--", "writemode on; clear x"}, want: ExitUnconfirmed, says: "may change the database, and nobody can be asked without a terminal: writemode on; clear x"},
+		"a change that is agreed to":    {result: said, args: []string{"sample", "--yes", "--", "configure", "double"}, want: ExitDone, script: "configure double", says: "warning: this may change the database of sample, and no gate is asked: configure double"},
+		"a change of nobody knows who":  {args: []string{"--yes", "--", "configure", "double"}, want: ExitUsage, says: "needs its name"},
+		"a yes on the terminal":         {result: said, input: "y\n", args: []string{"sample", "--", "include", "all"}, want: ExitDone, script: "include all", says: "Run it? [y/N]"},
+		"a no on the terminal":          {input: "n\n", args: []string{"sample", "--", "include", "all"}, want: ExitUnconfirmed, says: "nothing was changed"},
 		"nobody can be reached": {
 			err:  &admin.TransportError{Where: "pod x", Err: errors.New("connection refused")},
 			args: []string{"--", "status"}, want: ExitUnreachable, script: "status", says: "connection refused",
