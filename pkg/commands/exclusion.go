@@ -101,5 +101,9 @@ func unanswered(f ui.Facts, question string) error {
 	case why == "" && len(f.Warnings) > 0:
 		why = f.Warnings[len(f.Warnings)-1]
 	}
-	return &failure{code: ExitUnreachable, err: fmt.Errorf("nobody can tell %s: %s", question, why)}
+	code := ExitUnreachable
+	if f.Database.Forbidden {
+		code = ExitForbidden
+	}
+	return &failure{code: code, err: fmt.Errorf("nobody can tell %s: %s", question, why)}
 }

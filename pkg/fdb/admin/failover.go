@@ -3,10 +3,12 @@ package admin
 import (
 	"context"
 	"errors"
-	"strings"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 )
 
@@ -87,31 +89,24 @@ func (f *Failover) prefer(at int) {
 
 // nowhere is the error of a command that no place ran to its end.
 func nowhere(errs []error) error {
-	switch len(errs) {
-	case 0:
+	switch {
+	case len(errs) == 0:
 		return &TransportError{Where: "the cluster", Err: errNowhere}
-	case 1:
-		return errs[0]
+	case len(errs) == 1, !slices.ContainsFunc(errs, func(err error) bool { return !apierrors.IsForbidden(err) }):
+		return errs[0] // what may not be done in one pod may be done in none
 	}
-	started := false
-	for _, err := range errs {
-		started = started || !neverRan(err)
-	}
-	return &TransportError{Started: started, Where: "any of the pods", Err: allOf(errs)}
+	started := slices.ContainsFunc(errs, func(err error) bool { return !neverRan(err) })
+	return &TransportError{Started: started, Where: "any of the pods", Err: inOneLine(errs)}
 }
 
-// allOf is what several places say, on one line.
-type allOf []error
-
-func (e allOf) Error() string {
-	words := make([]string, len(e))
-	for i, err := range e {
-		words[i] = err.Error()
+// inOneLine joins errors for a sentence.
+func inOneLine(errs []error) error {
+	joined := errs[0]
+	for _, err := range errs[1:] {
+		joined = fmt.Errorf("%w; %w", joined, err)
 	}
-	return strings.Join(words, "; ")
+	return joined
 }
-
-func (e allOf) Unwrap() []error { return e }
 
 // read runs what changes nothing: where it is lost, or one is silent for longer than its
 // Patience, the next place runs it as well. The first that succeeds is the answer.

@@ -8,10 +8,13 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
@@ -129,7 +132,11 @@ func (p *PodExec) stream(ctx context.Context, c Command, o remotecommand.StreamO
 	options := p.base
 	options.Command = wrapped(c)
 	options.Stdin = c.Stdin != nil
-	err = p.connect(quiet(ctx), p.request(options), o, connected)
+	forbidden := newSignal()
+	err = p.connect(quiet(ctx), p.request(options), o, connected, forbidden)
+	if forbidden.isGiven() && !connected.isGiven() {
+		err = notAllowed(err)
+	}
 	exit, ended := errors.AsType[utilexec.CodeExitError](err)
 	switch {
 	case err == nil:
@@ -141,18 +148,31 @@ func (p *PodExec) stream(ctx context.Context, c Command, o remotecommand.StreamO
 	}
 }
 
+// notAllowed has the API server's words, as the kind of error that they are: client-go makes
+// a mere text of them.
+func notAllowed(err error) error {
+	words := strings.TrimPrefix(err.Error(), "unable to upgrade connection: ")
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: words,
+	}}
+}
+
 // quiet keeps client-go from logging to stderr what it cannot copy any more after a
 // session was left; what matters is returned.
 func quiet(ctx context.Context) context.Context { return klog.NewContext(ctx, logr.Discard()) }
 
 // connect streams by WebSocket, and by SPDY when that cannot be had.
-func (p *PodExec) connect(ctx context.Context, target *url.URL, o remotecommand.StreamOptions, connected *signal) error {
+func (p *PodExec) connect(ctx context.Context, target *url.URL, o remotecommand.StreamOptions, connected, forbidden *signal) error {
 	config := rest.CopyConfig(p.config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			response, err := next.RoundTrip(r)
-			if err == nil && response.StatusCode == http.StatusSwitchingProtocols {
+			switch {
+			case err != nil:
+			case response.StatusCode == http.StatusSwitchingProtocols:
 				connected.give()
+			case response.StatusCode == http.StatusForbidden:
+				forbidden.give()
 			}
 			return response, err
 		})

@@ -49,6 +49,8 @@ func (s *execServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
 			Status:   metav1.StatusFailure, Reason: metav1.StatusReasonNotFound, Code: http.StatusNotFound, Message: `pods "gone" not found`,
 		})
+	case strings.Contains(r.URL.Path, "/pods/forbidden"):
+		http.Error(w, `pods "forbidden" is forbidden: User "ro" cannot create resource "pods/exec"`, http.StatusForbidden)
 	case wsstream.IsWebSocketRequest(r) && s.webSocket:
 		s.serveWebSocket(w, r)
 	case wsstream.IsWebSocketRequest(r):
@@ -302,6 +304,29 @@ func TestFailoverGoesOnOnlyWhenTheCommandCannotHaveRun(t *testing.T) {
 			failure, ok := errors.AsType[*admin.TransportError](err)
 			if ran != c.ran || (err != nil) != c.fails || (ok && failure.Started != c.started) {
 				t.Errorf("ran %d times, got %v", ran, err)
+			}
+		})
+	}
+}
+
+// Whoever may not run anything in pods is told so once, in one line, and not as an outage.
+func TestWhatIsForbiddenInPodsIsSaidOnce(t *testing.T) {
+	forbidden := podExec(t, &execServer{webSocket: true}, "forbidden")
+	gone := podExec(t, &execServer{webSocket: true}, "gone")
+	cases := map[string]struct {
+		places    []admin.Transport
+		forbidden bool
+		says      string
+	}{
+		"in all pods":         {[]admin.Transport{forbidden, forbidden, forbidden}, true, `reaching pod ns/forbidden: pods "forbidden" is forbidden: User "ro" cannot create resource "pods/exec"`},
+		"in one, one is gone": {[]admin.Transport{gone, forbidden}, true, `reaching any of the pods: reaching pod ns/gone: `},
+		"gone":                {[]admin.Transport{gone, gone}, false, `reaching any of the pods: reaching pod ns/gone: `},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := admin.NewFailover(c.places...).Run(t.Context(), admin.Command{Argv: []string{"x"}, Limit: time.Second})
+			if apierrors.IsForbidden(err) != c.forbidden || !strings.HasPrefix(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v", err)
 			}
 		})
 	}

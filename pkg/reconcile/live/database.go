@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -48,7 +49,7 @@ func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster
 	facts.AsOf = w.Clock.Now().UTC()
 	switch {
 	case err != nil:
-		facts.Unreachable = err.Error()
+		facts.Unreachable, facts.Forbidden = err.Error(), apierrors.IsForbidden(err)
 	case status.Incomplete():
 		facts.Unreachable = "the database took too long to put its status document together"
 	default:

@@ -72,6 +72,8 @@ type DatabaseFacts struct {
 	// Unreachable says why an asked database gave no usable document. An
 	// unreachable database is a fact; each stage says what it means for it.
 	Unreachable string
+	// Forbidden is true where that is because nobody allowed us to ask.
+	Forbidden bool
 	// AsOf is when the document was read.
 	AsOf time.Time
 }
