@@ -159,7 +159,7 @@ func (s selection) hasCondition(g ui.GroupView, now time.Time) bool {
 		return slices.Contains(s.conditions, string(v1beta2.ConditionReady)) && s.olderThan == 0
 	}
 	return slices.ContainsFunc(g.Conditions, func(c ui.ConditionView) bool {
-		return anyOf(s.conditions, c.Type) && now.Sub(c.Since) > s.olderThan
+		return anyOf(s.conditions, c.Type) && (s.olderThan == 0 || c.Since != nil && now.Sub(*c.Since) > s.olderThan)
 	})
 }
 

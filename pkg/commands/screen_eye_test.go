@@ -190,11 +190,11 @@ func TestAConditionThatNoPassRecordedKeepsItsAge(t *testing.T) {
 		since := func(v ui.Frame) time.Time {
 			t.Helper()
 			for _, group := range v.Groups.Items {
-				if group.ID == string(id) && len(group.Conditions) > 0 {
-					return group.Conditions[0].Since
+				if group.ID == string(id) && len(group.Conditions) > 0 && group.Conditions[0].Since != nil {
+					return *group.Conditions[0].Since
 				}
 			}
-			t.Fatalf("%s has no condition: %s", id, v.Status.Summary)
+			t.Fatalf("%s has no condition since a known time: %s", id, v.Status.Summary)
 			return time.Time{}
 		}
 		first := since(g.after(3 * time.Second))

@@ -33,7 +33,7 @@ func WriteGroupDescription(w io.Writer, v GroupDescription, o StatusOptions) err
 	p.fact("Exclusion", string(g.Exclusion))
 	p.fact("Removal", p.ago(g.RemovalSince, "not marked"))
 	for _, c := range g.Conditions {
-		p.fact("Condition", c.Type+", "+p.ago(&c.Since, ""))
+		p.fact("Condition", c.Type+", "+p.ago(c.Since, "since when is not recorded"))
 	}
 	if len(g.Conditions) == 0 {
 		p.fact("Conditions", nothing)

@@ -217,7 +217,7 @@ func objectEvents(events []corev1.Event) []ObjectEvent {
 			Message: oneLine(e.Message), Count: max(count, 1), Last: known(last),
 		})
 	}
-	slices.SortStableFunc(views, func(a, b ObjectEvent) int { return compareTimes(a.Last, b.Last) })
+	slices.SortStableFunc(views, func(a, b ObjectEvent) int { return CompareTimes(a.Last, b.Last) })
 	return views
 }
 

@@ -102,6 +102,19 @@ func (f Facts) recordedAt() time.Time {
 	return last
 }
 
+// Since is since when a process group has a condition. It is zero while nobody has recorded
+// that: to judge anew tells what is so, and not for how long it has been.
+func (f Facts) Since(g *v1beta2.ProcessGroupStatus, t v1beta2.ProcessGroupConditionType) (since time.Time, has bool) {
+	since, has = g.Condition(t)
+	if f.Recorded == nil || since.Before(f.Now.Truncate(time.Second)) {
+		return since, has
+	}
+	if was := f.Recorded.ProcessGroup(g.ProcessGroupID); was == nil || !was.HasCondition(t) {
+		since = time.Time{}
+	}
+	return since, has
+}
+
 // processesOf are a group's processes that report now.
 func (f Facts) processesOf(g *v1beta2.ProcessGroupStatus) []fdb.Process {
 	if f.Database.Status == nil {

@@ -44,8 +44,8 @@ func conditionNews(was, is GroupView, now time.Time) (lines []string) {
 			continue
 		}
 		line := is.ID + ": " + c.Type
-		if age := now.Sub(c.Since); age >= time.Minute {
-			line += " for " + duration.HumanDuration(age)
+		if c.Since != nil && now.Sub(*c.Since) >= time.Minute {
+			line += " for " + duration.HumanDuration(now.Sub(*c.Since))
 		}
 		lines = append(lines, line)
 	}

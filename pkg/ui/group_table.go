@@ -54,7 +54,7 @@ func (v GroupView) rolesCell() string {
 func (v GroupView) conditionsCell(o ListOptions) string {
 	words := make([]string, len(v.Conditions))
 	for i, c := range v.Conditions {
-		words[i] = fmt.Sprintf("%s(%s)", c.Type, o.time(&c.Since))
+		words[i] = fmt.Sprintf("%s(%s)", c.Type, o.time(c.Since))
 	}
 	return orNothing(strings.Join(words, ","))
 }

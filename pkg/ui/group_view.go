@@ -56,8 +56,9 @@ type GroupView struct {
 
 // ConditionView is one condition and since when it holds.
 type ConditionView struct {
-	Type  string    `json:"type"`
-	Since time.Time `json:"since"`
+	Type string `json:"type"`
+	// Since is null while no pass has recorded the condition.
+	Since *time.Time `json:"since"`
 }
 
 // Exclusion is how far a group is out of the database.
@@ -98,7 +99,7 @@ func NewGroupListView(m Metadata, f Facts) GroupListView {
 func (f Facts) group(g *v1beta2.ProcessGroupStatus) GroupView {
 	v := GroupView{
 		ID: string(g.ProcessGroupID), Class: string(g.ProcessClass), Pod: g.PodName(f.Cluster),
-		Zone: string(g.FaultDomain), Addresses: orEmpty(slices.Clone(g.Addresses)), Conditions: conditionsOf(g), Exclusion: f.exclusion(g),
+		Zone: string(g.FaultDomain), Addresses: orEmpty(slices.Clone(g.Addresses)), Conditions: f.conditionsOf(g), Exclusion: f.exclusion(g),
 	}
 	if g.RemovalTimestamp != nil {
 		v.RemovalSince = known(g.RemovalTimestamp.Time)
@@ -113,14 +114,15 @@ func (f Facts) group(g *v1beta2.ProcessGroupStatus) GroupView {
 	return v
 }
 
-// conditionsOf are the conditions, the oldest first.
-func conditionsOf(g *v1beta2.ProcessGroupStatus) []ConditionView {
+// conditionsOf are the conditions, the oldest first, and last those of nobody knows when.
+func (f Facts) conditionsOf(g *v1beta2.ProcessGroupStatus) []ConditionView {
 	views := []ConditionView{}
 	for _, c := range g.ProcessGroupConditions {
-		views = append(views, ConditionView{string(c.Type), time.Unix(c.Timestamp, 0).UTC()})
+		since, _ := f.Since(g, c.Type)
+		views = append(views, ConditionView{string(c.Type), known(since)})
 	}
 	slices.SortStableFunc(views, func(a, b ConditionView) int {
-		if n := a.Since.Compare(b.Since); n != 0 {
+		if n := CompareTimes(a.Since, b.Since); n != 0 {
 			return n
 		}
 		return strings.Compare(a.Type, b.Type)

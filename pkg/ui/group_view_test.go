@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/exp/golden"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -117,6 +118,37 @@ func TestExclusionIsSafeOnlyWhereItWasProven(t *testing.T) {
 			tc.given(f, g)
 			if got := f.exclusion(g); got != tc.want {
 				t.Errorf("%s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+// To judge anew tells that something is so, and not since when.
+func TestSinceWhenIsWhatAPassRecorded(t *testing.T) {
+	tests := map[string]struct {
+		recorded, now time.Duration
+		want          *time.Time
+	}{
+		"recorded an hour ago":                {time.Hour, time.Hour, new(noon.Add(-time.Hour))},
+		"recorded by the pass of this moment": {time.Nanosecond, 0, new(noon)},
+		"seen now, and recorded by nobody":    {0, 0, nil},
+		"not recorded, and seen before by us": {0, time.Minute, new(noon.Add(-time.Minute))},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := healthy(t)
+			f.Recorded = f.Cluster.DeepCopy()
+			if tc.recorded > 0 {
+				f.Recorded.ProcessGroup("storage-3").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-tc.recorded.Truncate(time.Second)))
+			}
+			g := f.Cluster.ProcessGroup("storage-3")
+			g.SetCondition(v1beta2.ConditionPodFailing, noon.Add(-tc.now))
+			v := f.conditionsOf(g)[0]
+			if diff := cmp.Diff(tc.want, v.Since); diff != "" {
+				t.Error(diff)
+			}
+			if cell := (GroupView{Conditions: []ConditionView{v}}).conditionsCell(ListOptions{Now: noon}); tc.want == nil && cell != "PodFailing(?)" {
+				t.Errorf("got %s", cell)
 			}
 		})
 	}

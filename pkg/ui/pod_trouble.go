@@ -48,7 +48,7 @@ func (f Facts) withoutPod(g *v1beta2.ProcessGroupStatus) *Trouble {
 		return nil // it is not to have one any more
 	}
 	name := g.PodName(f.Cluster)
-	since, _ := g.Condition(v1beta2.ConditionMissingPod)
+	since, _ := f.Since(g, v1beta2.ConditionMissingPod)
 	return &Trouble{
 		Pod: name, What: "is not there", Since: since,
 		Look: []string{"get", "events", "--field-selector", "involvedObject.name=" + name},
@@ -203,7 +203,7 @@ func (f Facts) silentServers(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) *Tr
 	if !f.Database.Available() || g.IsGone() || !f.isSilent(g) {
 		return nil
 	}
-	since, _ := g.Condition(v1beta2.ConditionMissingProcesses)
+	since, _ := f.Since(g, v1beta2.ConditionMissingProcesses)
 	return &Trouble{
 		Pod: pod.Name, What: fmt.Sprintf("is %s, and %d of %s report to the database", pod.Status.Phase, len(f.processesOf(g)), counted(f.serversOf(g.ProcessClass), "server")),
 		Since: since, Look: []string{"logs", pod.Name, "-c", v1beta2.ContainerMain, "--tail=50"},

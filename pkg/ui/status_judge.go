@@ -105,7 +105,7 @@ func coordinatorReasons(v CoordinatorsView) []string {
 // silentReasons name the groups whose processes do not report, by class.
 func (f Facts) silentReasons() []string {
 	return f.byClass("missing", func(g *v1beta2.ProcessGroupStatus) (time.Time, bool) {
-		since, _ := g.Condition(v1beta2.ConditionMissingProcesses)
+		since, _ := f.Since(g, v1beta2.ConditionMissingProcesses)
 		return since, !g.IsMarkedForRemoval() && f.isSilent(g)
 	})
 }
@@ -119,7 +119,7 @@ func (f Facts) troubles() []string {
 			continue
 		}
 		reasons = append(reasons, f.byClass("with "+string(condition), func(g *v1beta2.ProcessGroupStatus) (time.Time, bool) {
-			since, has := g.Condition(condition)
+			since, has := f.Since(g, condition)
 			return since, has && !g.IsMarkedForRemoval() && !f.isSilent(g)
 		})...)
 	}

@@ -179,10 +179,10 @@ func (w *why) moving() string {
 
 // staying is the chain of a group that should be there and is not as it should be.
 func (w *why) staying(g *v1beta2.ProcessGroupStatus) WhyChain {
-	conditions := conditionsOf(g)
+	conditions := w.conditionsOf(g)
 	c := WhyChain{Subjects: []string{string(g.ProcessGroupID)}, State: WhyWaiting, rank: rankWaiting, Wish: conditionWords(conditions)}
 	if len(conditions) > 0 {
-		c.Since = known(conditions[0].Since)
+		c.Since = conditions[0].Since
 	}
 	if t := w.troubleOf(g); t != nil {
 		c.Because = append(c.Because, t.link("", ""))
@@ -192,10 +192,15 @@ func (w *why) staying(g *v1beta2.ProcessGroupStatus) WhyChain {
 	for _, step := range stepsOf(conditions) {
 		acts = w.step(&c, g, step) || acts
 	}
+	broken := c.rank == rankBlocked
+	c.Next = append(w.looks(c.Because), c.Next...)
 	if acts && len(w.Plan.Refused()) == 0 {
 		c.State, c.rank = WhyReady, rankReady
+		if broken {
+			c.rank = rankBroken
+		}
+		c.Next = append([]string{w.FDB("reconcile", w.name)}, c.Next...)
 	}
-	c.Next = append(w.looks(c.Because), c.Next...)
 	if len(c.Next) == 0 {
 		c.Next = []string{w.FDB("reconcile", w.name, "--wait")}
 	}
@@ -258,48 +263,62 @@ func conditionWords(conditions []ConditionView) string {
 
 // replacement counts down to when a group that stays as it is will be replaced.
 func (w *why) replacement(g *v1beta2.ProcessGroupStatus) []WhyLink {
-	due, why, counts := w.replacedAt(g)
+	t, counts := w.replacedAt(g)
+	left := t.due.Sub(w.Now)
+	when := "in " + duration.HumanDuration(left) + " if that lasts"
+	if !t.runs {
+		when = duration.HumanDuration(left.Round(time.Second)) + " after a pass has noted that, if it lasts"
+	}
 	switch {
 	case !counts:
 		return nil
 	case !w.Cluster.ReplacementsEnabled():
 		return []WhyLink{{Step: stepReplace, What: "automatic replacements are off (automationOptions.replacements.enabled)"}}
-	case w.Now.Before(due):
-		return []WhyLink{{Step: stepReplace, What: fmt.Sprintf("it is replaced in %s if that lasts (%s)", duration.HumanDuration(due.Sub(w.Now)), why)}}
+	case w.Now.Before(t.due):
+		return []WhyLink{{Step: stepReplace, What: fmt.Sprintf("it is replaced %s (%s)", when, t.field)}}
 	default:
 		return nil // the step's own hold or action says more
 	}
 }
 
 func (w *why) dueNow(g *v1beta2.ProcessGroupStatus) bool {
-	due, _, counts := w.replacedAt(g)
-	return counts && !w.Now.Before(due)
+	t, counts := w.replacedAt(g)
+	return counts && !w.Now.Before(t.due)
 }
 
-// replacedAt is when the first of the timers runs out that replace a group. Taints have
+// replacementTimer replaces a group when it is over. It runs once a pass has noted what it is
+// about; until then it is due as if one did so now. The field of the spec has its length.
+type replacementTimer struct {
+	due   time.Time
+	field string
+	runs  bool
+}
+
+// replacedAt is the first of the timers to run out that replace a group. Taints have
 // two: this is the second, and the first for a taint that was only seen yet.
-func (w *why) replacedAt(g *v1beta2.ProcessGroupStatus) (due time.Time, timer string, counts bool) {
-	earliest := func(at time.Time, name string) {
-		if !counts || at.Before(due) {
-			due, timer, counts = at, name, true
+func (w *why) replacedAt(g *v1beta2.ProcessGroupStatus) (first replacementTimer, counts bool) {
+	earliest := func(t v1beta2.ProcessGroupConditionType, takes time.Duration, field string) {
+		since, _ := g.Condition(t)
+		noted, _ := w.Since(g, t)
+		if due := since.Add(takes); !counts || due.Before(first.due) {
+			first, counts = replacementTimer{due, field, !noted.IsZero()}, true
 		}
 	}
 	for _, t := range v1beta2.ReplacementConditions() {
-		since, has := g.Condition(t)
 		switch {
-		case !has:
+		case !g.HasCondition(t):
 		case t == v1beta2.ConditionNodeTaintReplacing:
-			earliest(since.Add(w.Cluster.TaintReplacementTime()), "automationOptions.replacements.taintReplacementTimeSeconds")
+			earliest(t, w.Cluster.TaintReplacementTime(), "automationOptions.replacements.taintReplacementTimeSeconds")
 		default:
-			earliest(since.Add(w.Cluster.FailureDetectionTime()), "automationOptions.replacements.failureDetectionTimeSeconds")
+			earliest(t, w.Cluster.FailureDetectionTime(), "automationOptions.replacements.failureDetectionTimeSeconds")
 		}
 	}
-	if since, has := g.Condition(v1beta2.ConditionNodeTaintDetected); has && !g.HasCondition(v1beta2.ConditionNodeTaintReplacing) {
+	if g.HasCondition(v1beta2.ConditionNodeTaintDetected) && !g.HasCondition(v1beta2.ConditionNodeTaintReplacing) {
 		if patience, ok := w.taintPatience(g); ok {
-			earliest(since.Add(patience).Add(w.Cluster.TaintReplacementTime()), "taintReplacementOptions and taintReplacementTimeSeconds")
+			earliest(v1beta2.ConditionNodeTaintDetected, patience+w.Cluster.TaintReplacementTime(), "taintReplacementOptions and taintReplacementTimeSeconds")
 		}
 	}
-	return due, timer, counts
+	return first, counts
 }
 
 // taintPatience is the shortest time that a rule of the spec gives a taint of the node.

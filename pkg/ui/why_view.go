@@ -153,6 +153,7 @@ const (
 	rankFailure
 	rankRestore // one that runs locks the database
 	rankBlocked
+	rankBroken // and the next pass mends it, if somebody runs one
 	rankBackup
 	rankWaiting
 	rankDegraded
@@ -175,7 +176,7 @@ func inOrder(chains []WhyChain) []WhyChain {
 		if a.rank != b.rank {
 			return a.rank - b.rank
 		}
-		return compareTimes(a.Since, b.Since)
+		return CompareTimes(a.Since, b.Since)
 	})
 	for i := range chains {
 		chains[i].Next, chains[i].Because = orEmpty(slices.Compact(chains[i].Next)), filled(chains[i].Because)
@@ -191,8 +192,8 @@ func filled(links []WhyLink) []WhyLink {
 	return orEmpty(links)
 }
 
-// compareTimes puts what began first first, and what nobody knows the begin of last.
-func compareTimes(a, b *time.Time) int {
+// CompareTimes puts what began first first, and what nobody knows the begin of last.
+func CompareTimes(a, b *time.Time) int {
 	switch {
 	case a == nil && b == nil:
 		return 0
@@ -217,11 +218,22 @@ func alikeOnce(chains []WhyChain) []WhyChain {
 		}
 		joined[at].Because = alikeFor(joined[at].Because, c.Because)
 		joined[at].Subjects = append(joined[at].Subjects, c.Subjects...)
-		if compareTimes(c.Since, joined[at].Since) < 0 {
+		if CompareTimes(c.Since, joined[at].Since) < 0 {
 			joined[at].Since = c.Since
 		}
 	}
+	for i := range joined {
+		if len(joined[i].Subjects) > 1 {
+			joined[i].Wish = ofMany(joined[i].Wish)
+		}
+	}
 	return joined
+}
+
+// ofMany is a wish as many subjects have it.
+func ofMany(wish string) string {
+	verb, rest, _ := strings.Cut(wish, " ")
+	return orText(map[string]string{"has": "have", "is": "are"}[verb], verb) + " " + rest
 }
 
 // IsOfGroups reports whether the subjects are process groups.

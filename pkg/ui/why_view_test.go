@@ -237,6 +237,23 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 			}, state: WhyWaiting,
 			want: "storage-3 has MissingPod for 60s: its pod is not there  next: kubectl get events --field-selector involvedObject.name=sample-storage-3",
 		},
+		"a lost pod comes before what only takes its time, with the command that makes it anew": {
+			given: func(in *WhyInput) {
+				in.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, noon.Add(-time.Hour))
+				delete(in.Pods, "sample-log-2")
+				in.Cluster.ProcessGroup("log-2").SetCondition(v1beta2.ConditionMissingPod, noon.Add(-time.Minute))
+				in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod", Subject: "sample-log-2", Summary: "create pod sample-log-2"}}}
+			}, state: WhyWaiting,
+			want: "log-2 has MissingPod for 60s: its pod is not there  next: kubectl fdb reconcile sample",
+		},
+		"of several nobody knows since when": {
+			given: func(in *WhyInput) {
+				in.Recorded = in.Cluster.DeepCopy()
+				in.silence("storage-3", 0)
+				in.silence("storage-4", 0)
+			}, state: WhyBlocked,
+			want: "storage-3, storage-4 have MissingProcesses: its pod is Running, and 0 of 1 server report to the database  next: kubectl logs",
+		},
 		"a step that failed": {
 			given: func(in *WhyInput) { in.Plan.Pass.Failures = []string{"AddPods: no such image type"} }, state: WhyBlocked,
 			want: "cluster cannot be looked at in full: AddPods: no such image type  next: kubectl fdb plan sample",
@@ -320,6 +337,13 @@ func TestTimersAreCountedDown(t *testing.T) {
 				g.SetCondition(v1beta2.ConditionPodFailing, noon.Add(-30*time.Minute))
 			},
 			want: "it is replaced in 90m if that lasts (automationOptions.replacements.failureDetectionTimeSeconds)",
+		},
+		"a failure that no pass has noted": {
+			given: func(in *WhyInput, g *v1beta2.ProcessGroupStatus) {
+				in.Recorded = in.Cluster.DeepCopy()
+				g.SetCondition(v1beta2.ConditionPodFailing, noon)
+			},
+			want: "it is replaced 120m after a pass has noted that, if it lasts (automationOptions.replacements.failureDetectionTimeSeconds)",
 		},
 		"the first timer of a taint, and the second after it": {
 			given: func(_ *WhyInput, g *v1beta2.ProcessGroupStatus) {

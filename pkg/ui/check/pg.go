@@ -54,7 +54,7 @@ func conditionRule(code string, severity Severity, t v1beta2.ProcessGroupConditi
 			finding.Fix = f.fix(mend)
 		}
 		for _, g := range f.Staying() {
-			if since, has := g.Condition(t); has {
+			if since, has := f.Since(g, t); has {
 				finding.Subjects = append(finding.Subjects, group(g.ProcessGroupID))
 				finding.began(since)
 			}

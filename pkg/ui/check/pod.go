@@ -58,7 +58,7 @@ func missingPods(f Facts) ([]Finding, string) {
 	for _, g := range f.Staying() {
 		if f.Pod(g) == nil {
 			finding.Subjects = append(finding.Subjects, group(g.ProcessGroupID))
-			since, _ := g.Condition(v1beta2.ConditionMissingPod)
+			since, _ := f.Since(g, v1beta2.ConditionMissingPod)
 			finding.began(since)
 		}
 	}

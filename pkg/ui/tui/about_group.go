@@ -83,7 +83,7 @@ func (s sight) databaseOf(g ui.GroupView) []line {
 		lines = append(lines, factIn(warn, "exclusion", string(g.Exclusion)))
 	}
 	if g.RemovalSince != nil {
-		lines = append(lines, factIn(warn, "leaving for", s.since(*g.RemovalSince)))
+		lines = append(lines, factIn(warn, "leaving for", s.since(g.RemovalSince)))
 	}
 	return lines
 }

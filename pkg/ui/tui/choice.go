@@ -109,7 +109,7 @@ func compareTrouble(a, b *ranked) int {
 	case len(a.Conditions) == 0 || len(b.Conditions) == 0:
 		return cmp.Compare(len(b.Conditions), len(a.Conditions))
 	default:
-		return a.Conditions[0].Since.Compare(b.Conditions[0].Since)
+		return ui.CompareTimes(a.Conditions[0].Since, b.Conditions[0].Since)
 	}
 }
 

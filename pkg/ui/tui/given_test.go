@@ -180,11 +180,11 @@ func lost() *ui.Frame {
 	for _, i := range []int{2, 6} {
 		g := &f.Groups.Items[i]
 		g.Processes, g.Roles, g.UptimeSeconds, g.PodPhase = new(0), []string{}, nil, "Pending"
-		g.Conditions = []ui.ConditionView{{Type: "MissingProcesses", Since: noon.Add(-38 * time.Minute)}, {Type: "PodPending", Since: noon.Add(-37 * time.Minute)}}
+		g.Conditions = []ui.ConditionView{{Type: "MissingProcesses", Since: new(noon.Add(-38 * time.Minute))}, {Type: "PodPending", Since: new(noon.Add(-37 * time.Minute))}}
 	}
 	f.Groups.Items[0].Exclusion, f.Groups.Items[0].RemovalSince = ui.ExclusionMoving, ago(20*time.Minute)
 	f.Groups.Items[1].Addresses = []string{"[2001:db8::7:11]:4501:tls"}
-	f.Groups.Items[10].Conditions = []ui.ConditionView{{Type: "IncorrectPodSpec", Since: noon.Add(-70 * time.Second)}}
+	f.Groups.Items[10].Conditions = []ui.ConditionView{{Type: "IncorrectPodSpec", Since: new(noon.Add(-70 * time.Second))}}
 	f.Status.ProcessGroups.Removing = 1
 	n := &f.Nodes.Items[2]
 	n.Ready, n.Taints = new(false), []string{"node.kubernetes.io/unreachable:NoExecute"}

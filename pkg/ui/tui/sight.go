@@ -55,7 +55,12 @@ func (s sight) clock(t time.Time) string {
 func (s sight) lastingSince(t time.Time) string { return lasting(s.now.Sub(t)) }
 
 // since is for how long something holds and since when.
-func (s sight) since(t time.Time) string { return s.age(&t) + ", since " + s.clock(t) }
+func (s sight) since(t *time.Time) string {
+	if t == nil {
+		return unknown
+	}
+	return s.age(t) + ", since " + s.clock(*t)
+}
 
 // moment is how long ago something happened and when.
 func (s sight) moment(t time.Time) string { return s.age(&t) + " ago, at " + s.clock(t) }

@@ -145,7 +145,7 @@ func gravityOf(condition string) tone {
 func (s sight) conditions(g ui.GroupView) string {
 	words := make([]string, 0, len(g.Conditions)+1)
 	for _, c := range g.Conditions {
-		words = append(words, fmt.Sprintf("%s %s", c.Type, s.age(&c.Since)))
+		words = append(words, fmt.Sprintf("%s %s", c.Type, s.age(c.Since)))
 	}
 	if len(words) == 0 && g.Processes != nil && *g.Processes == 0 {
 		words = append(words, "no process reports")

@@ -157,7 +157,7 @@ func (s sight) aboutNode(name string) []line {
 		lines = append(lines, fact("rule", fmt.Sprintf("%s may be there for %ds", r.Key, r.Seconds)))
 	}
 	if n.TaintedSince != nil {
-		lines = append(lines, fact("tainted for", s.since(*n.TaintedSince)), fact("noted in", s.until(n.DetectAt)), fact("replaced in", s.until(n.ReplaceAt)))
+		lines = append(lines, fact("tainted for", s.since(n.TaintedSince)), fact("noted in", s.until(n.DetectAt)), fact("replaced in", s.until(n.ReplaceAt)))
 	}
 	if n.Note != "" {
 		lines = append(lines, fact("note", n.Note))
