@@ -31,6 +31,7 @@ clusters are not looked at.
 Exit code 0: yes. 1: no. 8: nobody can tell, which allows nothing.`,
 		Example: `  # May this node be emptied?
   kubectl fdb can drain node/node-3 -c sample-cluster`,
+		ValidArgsFunction: asCompletion(env.nodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			nodes, err := nodesNamed(args)
 			if err != nil {

@@ -26,6 +26,7 @@ have to be in one fault domain. Fit for a hook that runs before a node is upgrad
 Exit code 0: yes. 1: no. 8: nobody can tell, which allows nothing.`,
 		Example: `  # May this pod go down for a moment?
   kubectl fdb can delete sample-cluster pod/sample-cluster-storage-12345`,
+		ValidArgsFunction: env.clusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cluster, ids := idsOnly(args, o.name)
 			return o.ask(cmd.Context(), env, cluster, question{verb: "delete", ids: ids, needsIDs: true, answer: env.canDelete})
@@ -55,6 +56,7 @@ does not forbid to mark them: passes wait until the answer is yes.
 Exit code 0: yes. 1: no. 8: nobody can tell.`,
 		Example: `  # Would its data start to move at once?
   kubectl fdb can replace sample-cluster storage-12345`,
+		ValidArgsFunction: env.clusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cluster, ids := idsOnly(args, o.name)
 			return o.ask(cmd.Context(), env, cluster, question{verb: "replace", ids: ids, needsIDs: true, answer: env.canReplace})

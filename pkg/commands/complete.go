@@ -92,6 +92,15 @@ func (e *Env) contextNames(context.Context, *cobra.Command, []string) []string {
 	return slices.Sorted(maps.Keys(raw.Contexts))
 }
 
+// podNames are those of the cluster that the command line names.
+func (e *Env) podNames(ctx context.Context, cmd *cobra.Command, args []string) []string {
+	record, err := e.cluster(ctx, args, cmd.Flag("fdb-cluster").Value.String(), reads)
+	if err != nil {
+		return nil
+	}
+	return e.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return g.PodName(record) })(ctx, cmd, args)
+}
+
 // groupValues offers something of each process group in the record of the cluster
 // that the command line names.
 func (e *Env) groupValues(value func(*v1beta2.ProcessGroupStatus) string) candidates {

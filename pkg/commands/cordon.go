@@ -69,6 +69,7 @@ until none of the cluster's pods is left on the nodes.`,
 	flags.StringVar(&o.taint, "taint", "", "the taint to set as well, KEY[=VALUE][:EFFECT]; with by-taint, by default the first that a rule of the spec names")
 	flags.StringVar(&o.evacuate, "evacuate", evacuateByTaint, "by-taint, now or none")
 	flags.IntVar(&o.most, "max-concurrent", 1, "with now, how many process groups may be on their way out at once")
+	completeWith(cmd, "taint", env.taintKeys)
 	complete(cmd, "evacuate", func() []string { return []string{evacuateByTaint, evacuateNow, evacuateNone} })
 	return cmd
 }

@@ -58,6 +58,8 @@ its pod and volume claim, whether it may leave its node or be replaced, what is 
 way, what Kubernetes says, and commands that show or do more. Nothing is changed.`,
 		Example: `  kubectl fdb describe pg sample-cluster storage-12345`,
 		Args:    cobra.RangeArgs(1, 2),
+
+		ValidArgsFunction: env.clusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.runGroup(cmd.Context(), env, args)
 		},

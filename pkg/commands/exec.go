@@ -52,6 +52,7 @@ the pod found.`,
 	flags.StringVar(&o.container, "container", v1beta2.ContainerMain, "the container of the pod")
 	flags.BoolVarP(&o.stdin, "stdin", "i", false, "pass stdin on")
 	flags.DurationVar(&o.timeout, "timeout", 0, "end the program after this time, with exit code 124; 0 is never")
+	completeWith(cmd, "pod", env.podNames)
 	completeWith(cmd, "process-group", env.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
 	return cmd
 }

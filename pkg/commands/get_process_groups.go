@@ -97,6 +97,7 @@ func (s *selection) add(cmd *cobra.Command, env *Env) {
 	complete(cmd, "class", func() []string { return texts(v1beta2.ProcessClasses()) })
 	complete(cmd, "condition", func() []string { return texts(conditionTypes()) })
 	completeWith(cmd, "process-group", env.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
+	completeWith(cmd, "node", env.nodeNames)
 	completeWith(cmd, "zone", env.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.FaultDomain) }))
 }
 

@@ -212,7 +212,7 @@ func (g *given) client() client.Client {
 	}
 	for _, name := range g.world.Nodes {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"rack": name}}}
-		node.Spec.Unschedulable = g.world.Cordoned[name]
+		node.Spec.Unschedulable, node.Spec.Taints = g.world.Cordoned[name], g.world.Taints[name]
 		objects = append(objects, node)
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(newMapper()).WithObjects(objects...).

@@ -112,6 +112,23 @@ func (e *Env) nodeNames(ctx context.Context, _ *cobra.Command, given []string) [
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(given, name) })
 }
 
+// taintKeys are the keys of the taints that nodes have.
+func (e *Env) taintKeys(ctx context.Context, _ *cobra.Command, _ []string) []string {
+	list := &corev1.NodeList{}
+	c, err := e.Client()
+	if err != nil || c.List(ctx, list) != nil {
+		return nil
+	}
+	var keys []string
+	for _, node := range list.Items {
+		for _, taint := range node.Spec.Taints {
+			keys = append(keys, taint.Key)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
 // openAmong are the nodes that take new pods now.
 func (e *Env) openAmong(ctx context.Context, names []string) ([]string, error) {
 	c, err := e.Client()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
@@ -295,6 +296,7 @@ func TestWatchGoesOnUntilItIsInterrupted(t *testing.T) {
 
 func TestCompletionOffersLiveNames(t *testing.T) {
 	g := up(t)
+	g.world.Taints = map[string][]corev1.Taint{"node-1": {{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}}}
 	tests := map[string]struct {
 		args []string
 		want string
@@ -302,6 +304,14 @@ func TestCompletionOffersLiveNames(t *testing.T) {
 		"clusters":                            {args: []string{"status", ""}, want: "sample\n"},
 		"process groups":                      {args: []string{"get", "pg", "sample", "--process-group", ""}, want: string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
 		"after a cluster, its process groups": {args: []string{"exclusion", "wait", "sample", ""}, want: string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
+		"process groups of why":               {args: []string{"why", "sample", ""}, want: string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
+		"process groups to describe":          {args: []string{"describe", "pg", "sample", ""}, want: string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
+		"process groups to ask about":         {args: []string{"can", "delete", "sample", ""}, want: string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
+		"process groups to replace":           {args: []string{"can", "replace", "-c", "sample", ""}, want: string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
+		"nodes of process groups":             {args: []string{"get", "pg", "sample", "--node", ""}, want: "node-1\n"},
+		"nodes to drain":                      {args: []string{"can", "drain", ""}, want: "node-1\n"},
+		"keys of taints":                      {args: []string{"cordon", "--taint", ""}, want: "example.com/maintenance\n"},
+		"pods":                                {args: []string{"exec", "sample", "--pod", ""}, want: "sample-" + string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
 		"conditions":                          {args: []string{"get", "pg", "sample", "--condition", "Pod"}, want: "PodFailing\n"},
 		"steps":                               {args: []string{"plan", "--only", ""}, want: "AddPods\n"},
 		"contexts":                            {args: []string{"status", "--context", ""}, want: "test\n"},

@@ -43,7 +43,7 @@ Exit code 0: nothing is blocked. 1: something is. 8: nobody can tell.`,
 
   # A row for each reason
   kubectl fdb why sample-cluster -o wide`,
-		ValidArgsFunction: env.firstArgument,
+		ValidArgsFunction: env.clusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
