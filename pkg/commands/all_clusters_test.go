@@ -58,6 +58,8 @@ func TestOneClusterThatCannotBeLookedAtHidesNoOther(t *testing.T) {
 		"check as markdown":   {args: []string{"check", "-A", "-o", "markdown"}, want: ExitUnreachable, says: []string{"## another/closed: cannot-tell", "its door is shut", "## fdb/sample: passed"}},
 		"check by name":       {args: []string{"check", "-A", "-o", "name"}, want: ExitUnreachable, says: []string{"foundationdbcluster/closed"}},
 		"the fix is of there": {args: []string{"check", "-A", "-o", "json"}, want: ExitUnreachable, says: []string{"-n fdb --context test"}},
+		"process groups":      {args: []string{"get", "pg", "-A", "--class", "log"}, want: ExitUnreachable, says: []string{"CLUSTER      ID ", "fdb/sample   log-"}},
+		"and as JSON":         {args: []string{"get", "pg", "-A", "-o", "json"}, want: ExitUnreachable, says: []string{"another/closed could not be looked at: its door is shut", `"namespace": "fdb"`, `"cluster": "sample"`}},
 		"status":              {args: []string{"status", "-A"}, want: ExitUnreachable, says: []string{"another     closed", "fdb         sample"}},
 		"status as JSON":      {args: []string{"status", "-A", "-o", "json"}, want: ExitUnreachable, says: []string{"it could not be looked at: its door is shut", `"state": "healthy"`}},
 	}
@@ -78,7 +80,7 @@ func TestOneClusterThatCannotBeLookedAtHidesNoOther(t *testing.T) {
 
 func TestAllClustersAreCheckedWithoutANameOnly(t *testing.T) {
 	g := up(t)
-	for _, args := range [][]string{{"check", "sample", "-A"}, {"check", "-A", "-c", "sample"}, {"check", "-A", "--list"}} {
+	for _, args := range [][]string{{"check", "sample", "-A"}, {"get", "pg", "sample", "-A"}, {"get", "pg", "-A", "-c", "sample"}, {"check", "-A", "-c", "sample"}, {"check", "-A", "--list"}} {
 		if code := g.run(args...); code != ExitUsage {
 			t.Errorf("%v: exit code %d", args, code)
 		}

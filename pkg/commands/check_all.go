@@ -3,10 +3,7 @@ package commands
 import (
 	"context"
 	"io"
-	"slices"
-	"strings"
 
-	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
@@ -15,28 +12,11 @@ import (
 // lookAtAll checks the clusters of all namespaces, a few at a time. What keeps one from
 // being looked at is in its report, and keeps no other.
 func (o checkOptions) lookAtAll(ctx context.Context, env *Env, wanted check.Options) (checked, error) {
-	c, err := env.Client()
+	reports, err := ofEach(ctx, env, "", func(key types.NamespacedName, _ *cluster) check.Report {
+		return o.lookOrSay(ctx, env, key, wanted)
+	})
 	if err != nil {
 		return checked{}, err
-	}
-	clusters, err := clustersIn(ctx, c, "")
-	if err != nil {
-		return checked{}, causeOf(ctx, err)
-	}
-	slices.SortFunc(clusters, func(a, b cluster) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
-	reports := make([]check.Report, len(clusters))
-	var group errgroup.Group
-	group.SetLimit(parallelLooks)
-	for i := range clusters {
-		key := types.NamespacedName{Namespace: clusters[i].Namespace, Name: clusters[i].Name}
-		group.Go(func() error {
-			reports[i] = o.lookOrSay(ctx, env, key, wanted)
-			return nil
-		})
-	}
-	_ = group.Wait() // what went wrong is in the reports
-	if ctx.Err() != nil {
-		return checked{}, causeOf(ctx, ctx.Err())
 	}
 	if len(reports) == 0 {
 		env.talk("there is no FoundationDBCluster %s", inNamespace(""))

@@ -20,37 +20,59 @@ import (
 type groupsOptions struct {
 	lookOptions
 	selection
+	all bool
 }
 
 func newGetProcessGroups(env *Env) *cobra.Command {
 	var o groupsOptions
 	cmd := &cobra.Command{
-		Use:     "process-groups [CLUSTER]",
+		Use:     "process-groups [CLUSTER] [ID...]",
 		Aliases: []string{"pg", "process-group", "processgroups", "processgroup"},
 		Short:   "List process groups: their pods, roles, conditions and exclusions",
+		Long: `List process groups: their pods, roles, conditions and exclusions.
+
+ID is a process group, a pod, an address, or - for stdin.`,
 		Example: `  # All of them
   kubectl fdb get pg sample-cluster
 
   # Those that have been failing for half an hour
   kubectl fdb get pg sample-cluster --condition PodFailing,MissingProcesses --older-than 30m
 
+  # Whose address is this?
+  kubectl fdb get pg sample-cluster 10.1.0.7:4501
+
+  # Those of all clusters without a pod
+  kubectl fdb get pg -A --condition MissingPod
+
   # Their IDs, for scripts
   kubectl fdb get pg sample-cluster --class storage -o name`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	}
 	o.lookOptions.add(cmd, env)
 	o.selection.add(cmd, env)
+	cmd.ValidArgsFunction = env.clusterThenGroups
+	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "those of the clusters of all namespaces")
 	return cmd
 }
 
 func (o groupsOptions) run(ctx context.Context, env *Env, args []string) error {
+	cluster, ids := splitIDs(args, o.name)
+	ids, err := wordsOf(slices.Concat(ids, o.ids), env.In)
+	if err != nil {
+		return err
+	}
+	o.ids = ids
 	keep, err := o.filter()
 	if err != nil {
 		return err
 	}
-	return o.look(ctx, env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
+	if o.all {
+		return o.runOnAll(ctx, env, len(args) > 0 || o.name != "" || len(ids) > 0, keep)
+	}
+	return o.look(ctx, env, cluster, func(ctx context.Context, key types.NamespacedName) (looked, error) {
 		return o.see(ctx, env, key, keep)
 	})
 }
@@ -60,19 +82,27 @@ func (o groupsOptions) see(ctx context.Context, env *Env, key types.NamespacedNa
 	if err != nil {
 		return looked{}, err
 	}
-	v := ui.NewGroupListView(env.metadata(key), facts)
-	if err := o.allKnown(v); err != nil {
+	named, err := groupsNamed(facts.Snapshot, o.ids)
+	if err != nil {
 		return looked{}, err
 	}
-	v.Items = slices.DeleteFunc(v.Items, func(g ui.GroupView) bool { return !keep(g, facts.Now) })
+	v := ui.NewGroupListView(env.metadata(key), facts)
+	v.Items = slices.DeleteFunc(v.Items, func(g ui.GroupView) bool {
+		isNamed := len(o.ids) == 0 || slices.ContainsFunc(named, func(n *v1beta2.ProcessGroupStatus) bool { return string(n.ProcessGroupID) == g.ID })
+		return !isNamed || !keep(g, facts.Now)
+	})
+	return o.listed(env, v, "no process group of "+key.Name+" matches"), nil
+}
+
+func (o groupsOptions) listed(env *Env, v ui.GroupListView, none string) looked {
 	r := looked{warnings: v.Warnings, printable: printable{
 		document: v, names: namesOf("processgroup", v.Items, func(g ui.GroupView) string { return g.ID }),
 		table: func(w io.Writer) error { return ui.WriteGroups(w, v, o.list(env)) },
 	}}
 	if len(v.Items) == 0 {
-		r.none = "no process group of " + key.Name + " matches"
+		r.none = none
 	}
-	return r, nil
+	return r
 }
 
 // selection chooses process groups; what is not asked for does not matter.
@@ -85,7 +115,7 @@ type selection struct {
 
 func (s *selection) add(cmd *cobra.Command, env *Env) {
 	flags := cmd.Flags()
-	flags.StringSliceVar(&s.ids, "process-group", nil, "only these: process group IDs or names of pods")
+	flags.StringSliceVar(&s.ids, "process-group", nil, "only these, by ID, pod or address; - is stdin")
 	flags.StringSliceVar(&s.classes, "class", nil, "only these classes")
 	flags.StringSliceVar(&s.conditions, "condition", nil, "only those with any of these conditions")
 	flags.StringSliceVar(&s.zones, "zone", nil, "only those in these zones")
@@ -124,7 +154,7 @@ func conditionTypes() []v1beta2.ProcessGroupConditionType {
 // groupFilter is the question whether a group is selected.
 type groupFilter func(g ui.GroupView, now time.Time) bool
 
-// filter returns the question whether a group is selected.
+// filter returns the question whether a group is selected by anything but its name.
 func (s selection) filter() (groupFilter, error) {
 	selector, err := labels.Parse(s.labels)
 	if err != nil {
@@ -141,7 +171,7 @@ func (s selection) filter() (groupFilter, error) {
 		}
 	}
 	return func(g ui.GroupView, now time.Time) bool {
-		return anyOf(s.ids, g.ID, g.Pod, "pod/"+g.Pod) && anyOf(s.classes, g.Class) && anyOf(s.zones, g.Zone) && anyOf(s.nodes, g.Node) &&
+		return anyOf(s.classes, g.Class) && anyOf(s.zones, g.Zone) && anyOf(s.nodes, g.Node) &&
 			(!s.removing || g.RemovalSince != nil) && (!s.excluded || g.Excluded()) &&
 			(s.labels == "" || selector.Matches(labels.Set(g.Labels()))) && s.hasCondition(g, now)
 	}, nil
@@ -162,14 +192,4 @@ func (s selection) hasCondition(g ui.GroupView, now time.Time) bool {
 	return slices.ContainsFunc(g.Conditions, func(c ui.ConditionView) bool {
 		return anyOf(s.conditions, c.Type) && (s.olderThan == 0 || c.Since != nil && now.Sub(*c.Since) > s.olderThan)
 	})
-}
-
-// allKnown makes sure that the groups that were asked for by name are there.
-func (s selection) allKnown(v ui.GroupListView) error {
-	for _, id := range s.ids {
-		if !slices.ContainsFunc(v.Items, func(g ui.GroupView) bool { return id == g.ID || id == g.Pod || id == "pod/"+g.Pod }) {
-			return usagef("there is no process group %q in cluster %s", id, v.Metadata.Cluster)
-		}
-	}
-	return nil
 }

@@ -15,30 +15,43 @@ import (
 // parallelLooks bounds how many clusters are asked at once.
 const parallelLooks = 8
 
-// listClusters looks at all clusters of a namespace, or of all when it is empty.
-func listClusters(ctx context.Context, env *Env, o outputFlags, namespace string) (looked, error) {
+// ofEach looks at each cluster of a namespace, or of all when it is empty, a few at a time,
+// and returns what was seen in the order of their names. That one cannot be looked at is
+// something to see as well, and keeps no other from being seen.
+func ofEach[T any](ctx context.Context, env *Env, namespace string, see func(types.NamespacedName, *cluster) T) ([]T, error) {
 	c, err := env.Client()
 	if err != nil {
-		return looked{}, err
+		return nil, err
 	}
 	clusters, err := clustersIn(ctx, c, namespace)
 	if err != nil {
-		return looked{}, err
+		return nil, causeOf(ctx, err)
 	}
 	slices.SortFunc(clusters, func(a, b cluster) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
-	views := make([]ui.StatusView, len(clusters))
+	seen := make([]T, len(clusters))
 	var group errgroup.Group
 	group.SetLimit(parallelLooks)
 	for i := range clusters {
 		key := types.NamespacedName{Namespace: clusters[i].Namespace, Name: clusters[i].Name}
 		group.Go(func() error {
-			views[i] = statusOrWhyNot(ctx, env, key, &clusters[i])
+			seen[i] = see(key, &clusters[i])
 			return nil
 		})
 	}
-	_ = group.Wait() // what went wrong is in the views
+	_ = group.Wait() // what went wrong is in what was seen
 	if ctx.Err() != nil {
-		return looked{}, causeOf(ctx, ctx.Err())
+		return nil, causeOf(ctx, ctx.Err())
+	}
+	return seen, nil
+}
+
+// listClusters looks at all clusters of a namespace, or of all when it is empty.
+func listClusters(ctx context.Context, env *Env, o outputFlags, namespace string) (looked, error) {
+	views, err := ofEach(ctx, env, namespace, func(key types.NamespacedName, record *cluster) ui.StatusView {
+		return statusOrWhyNot(ctx, env, key, record)
+	})
+	if err != nil {
+		return looked{}, err
 	}
 	r := listed(env, o, views)
 	if len(views) == 0 {

@@ -212,23 +212,30 @@ func TestStatusShowsWhoHasTheLease(t *testing.T) {
 func TestProcessGroupSelectors(t *testing.T) {
 	g := up(t)
 	id := string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)
-	onNode := 0
+	onNode, address := 0, g.world.Record.Status.ProcessGroups[0].Addresses[0]
 	for _, pod := range g.world.Pods {
 		if pod.Spec.NodeName == "node-1" {
 			onNode++
 		}
 	}
 	tests := map[string]struct {
-		args []string
-		want int // how many
-		code int
+		args  []string
+		stdin string
+		want  int // how many
+		code  int
 	}{
 		"all":                         {args: nil, want: 9},
 		"of a class":                  {args: []string{"--class", "storage"}, want: 3},
 		"of two classes":              {args: []string{"--class", "storage,log"}, want: 6},
 		"by ID":                       {args: []string{"--process-group", id}, want: 1},
 		"by pod":                      {args: []string{"--process-group", "pod/sample-" + id}, want: 1},
+		"by address":                  {args: []string{"--process-group", address}, want: 1},
+		"as IDs after the cluster":    {args: []string{id, "pod/sample-" + id, address}, want: 1},
+		"on stdin":                    {args: []string{"-"}, stdin: "processgroup/" + id + "\n", want: 1},
+		"an empty stdin":              {args: []string{"-"}, code: ExitUsage},
+		"named, and of another class": {args: []string{id, "--class", "coordinator"}, want: 0},
 		"an unknown ID":               {args: []string{"--process-group", "storage-0"}, code: ExitUsage},
+		"an unknown ID after a known": {args: []string{id, "storage-0"}, code: ExitUsage},
 		"without conditions":          {args: []string{"--condition", "Ready"}, want: 9},
 		"with a condition":            {args: []string{"--condition", "PodFailing"}, want: 0},
 		"with any condition for long": {args: []string{"--older-than", "1h"}, want: 0},
@@ -243,6 +250,7 @@ func TestProcessGroupSelectors(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
+			g.input = &tc.stdin
 			code := g.run(append([]string{"get", "pg", "sample", "-o", "name"}, tc.args...)...)
 			if got := strings.Count(g.out.String(), "processgroup/"); got != tc.want || code != tc.code {
 				t.Errorf("%d groups and exit code %d, want %d and %d: %s%s", got, code, tc.want, tc.code, &g.out, &g.err)

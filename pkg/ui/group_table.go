@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,11 +13,19 @@ import (
 
 // WriteGroups prints a row per process group.
 func WriteGroups(w io.Writer, v GroupListView, o ListOptions) error {
+	several := slices.ContainsFunc(v.Items, func(g GroupView) bool { return g.Cluster != "" })
+	first := []string{}
+	if several {
+		first = append(first, "CLUSTER")
+	}
 	t := Table{Header: o.header(
-		[]string{"ID", "CLASS", "POD", "NODE", "ZONE", "ADDRESS", "ROLES", "CONDITIONS", "EXCLUSION", "REMOVAL", "UPTIME"},
+		append(first, "ID", "CLASS", "POD", "NODE", "ZONE", "ADDRESS", "ROLES", "CONDITIONS", "EXCLUSION", "REMOVAL", "UPTIME"),
 		"PVC", "IMAGE", "DATA", "LAG", "RESTARTS", "DC")}
 	for _, g := range v.Items {
 		row := g.row(o)
+		if several {
+			row = append([]string{g.Namespace + "/" + g.Cluster}, row...)
+		}
 		if o.Wide {
 			row = append(row, g.wide()...)
 		}

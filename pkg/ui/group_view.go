@@ -17,8 +17,28 @@ type GroupListView struct {
 	Items []GroupView `json:"items"`
 }
 
+// NewGroupsOfAll makes the document of the process groups of several clusters.
+func NewGroupsOfAll(m Metadata, now time.Time) GroupListView {
+	return GroupListView{Document: NewDocument("ProcessGroupList", m, now, SourceLive), Items: []GroupView{}}
+}
+
+// Add adds those of one cluster.
+func (v *GroupListView) Add(one GroupListView) {
+	for _, warning := range one.Warnings {
+		v.Warnings = append(v.Warnings, one.Metadata.Namespace+"/"+one.Metadata.Cluster+": "+warning)
+	}
+	for _, g := range one.Items {
+		g.Namespace, g.Cluster = one.Metadata.Namespace, one.Metadata.Cluster
+		v.Items = append(v.Items, g)
+	}
+}
+
 // GroupView is one process group.
 type GroupView struct {
+	// Namespace and Cluster are only there in lists of several clusters.
+	Namespace string `json:"namespace,omitempty"`
+	Cluster   string `json:"cluster,omitempty"`
+
 	ID    string `json:"id"`
 	Class string `json:"class"`
 	// Pod is the pod's name, whether or not the pod is there.

@@ -1,0 +1,58 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// runOnAll lists the process groups of the clusters of all namespaces.
+func (o groupsOptions) runOnAll(ctx context.Context, env *Env, named bool, keep groupFilter) error {
+	if err := errors.Join(o.outputFlags.check(), o.repetition.check()); err != nil {
+		return err
+	}
+	if named {
+		return usagef("-A lists those of all clusters; leave out names")
+	}
+	return o.repetition.run(ctx, env, o.outputFlags, func(ctx context.Context) (looked, error) { return o.seeAll(ctx, env, keep) })
+}
+
+// groupsOrWhyNot are the process groups of one cluster of several.
+type groupsOrWhyNot struct {
+	key    types.NamespacedName
+	groups ui.GroupListView
+	err    error
+}
+
+// seeAll looks at all clusters. One that cannot be looked at is a warning, and what the exit
+// code says; it hides no other.
+func (o groupsOptions) seeAll(ctx context.Context, env *Env, keep groupFilter) (looked, error) {
+	all, err := ofEach(ctx, env, "", func(key types.NamespacedName, _ *cluster) groupsOrWhyNot {
+		facts, err := observation{env: env, key: key}.facts(ctx)
+		if err != nil {
+			return groupsOrWhyNot{key: key, err: err}
+		}
+		v := ui.NewGroupListView(env.metadata(key), facts)
+		v.Items = slices.DeleteFunc(v.Items, func(g ui.GroupView) bool { return !keep(g, facts.Now) })
+		return groupsOrWhyNot{key: key, groups: v}
+	})
+	if err != nil {
+		return looked{}, err
+	}
+	code, list := ExitDone, ui.NewGroupsOfAll(env.metadata(types.NamespacedName{}), env.Clock.Now())
+	for _, one := range all {
+		if one.err != nil {
+			code = ExitUnreachable
+			list.Warnings = append(list.Warnings, one.key.String()+" could not be looked at: "+explain(one.err))
+			continue
+		}
+		list.Add(one.groups)
+	}
+	r := o.listed(env, list, "no process group of any cluster matches")
+	r.code = code
+	return r, nil
+}
