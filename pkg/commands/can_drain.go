@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -85,7 +86,7 @@ func (e *Env) known(ctx context.Context, l sight, nodes []string, in *ui.CanInpu
 	for _, node := range nodes {
 		switch {
 		case err == nil && all[node] == nil:
-			return usagef("there is no node %q", node)
+			return usagef("there is no node %q%s", node, orMeant(node, slices.Sorted(maps.Keys(all))))
 		case err != nil && len(groupsOn(l, []string{node})) == 0:
 			return fmt.Errorf("no pod of %s is on node %s, and nobody can tell whether there is such a node: %w", l.Cluster.Name, node, err)
 		}

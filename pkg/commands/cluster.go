@@ -140,7 +140,7 @@ func unknownCluster(ctx context.Context, c client.Client, key types.NamespacedNa
 	case len(there) == 0:
 		return usage(fmt.Errorf("%w, nor any other", err), "kubectl fdb status -A", "choose another namespace with -n NAMESPACE")
 	default:
-		return usage(fmt.Errorf("%w; there is %s", err, names(there)))
+		return usage(fmt.Errorf("%w; there is %s%s", err, names(there), orMeant(key.Name, strings.Split(names(there), ", "))))
 	}
 }
 

@@ -162,12 +162,12 @@ func (s selection) filter() (groupFilter, error) {
 	}
 	for _, c := range s.conditions {
 		if !slices.Contains(texts(conditionTypes()), c) {
-			return nil, usagef("there is no condition %q; the conditions are %s", c, strings.Join(texts(conditionTypes()), ", "))
+			return nil, usagef("there is no condition %q; the conditions are %s%s", c, strings.Join(texts(conditionTypes()), ", "), orMeant(c, texts(conditionTypes())))
 		}
 	}
 	for _, c := range s.classes {
 		if !v1beta2.ProcessClass(c).IsKnown() {
-			return nil, usagef("there is no process class %q; the classes are %s", c, strings.Join(texts(v1beta2.ProcessClasses()), ", "))
+			return nil, usagef("there is no process class %q; the classes are %s%s", c, strings.Join(texts(v1beta2.ProcessClasses()), ", "), orMeant(c, texts(v1beta2.ProcessClasses())))
 		}
 	}
 	return func(g ui.GroupView, now time.Time) bool {

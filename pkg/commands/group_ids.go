@@ -91,7 +91,11 @@ func groupsNamed(s plan.Snapshot, words []string) ([]*v1beta2.ProcessGroupStatus
 		}
 	}
 	if len(unknown) > 0 {
-		return nil, usagef("cluster %s has no process group %s", s.Cluster.Name, strings.Join(unknown, ", "))
+		var ids []string
+		for _, g := range s.Groups() {
+			ids = append(ids, string(g.ProcessGroupID))
+		}
+		return nil, usagef("cluster %s has no process group %s%s", s.Cluster.Name, strings.Join(unknown, ", "), orMeant(unknown[0], ids))
 	}
 	return groups, nil
 }

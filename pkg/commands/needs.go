@@ -293,7 +293,7 @@ func needsOf(commands []string) ([]commandNeeds, error) {
 		command = cmp.Or(commandAliases[command], command)
 		i := slices.IndexFunc(all, func(n commandNeeds) bool { return n.command == command })
 		if i < 0 {
-			return nil, usagef("%q is no command that asks the API server for anything; those are %s", command, strings.Join(neededNames(), ", "))
+			return nil, usagef("%q is no command that asks the API server for anything; those are %s%s", command, strings.Join(neededNames(), ", "), orMeant(command, neededNames()))
 		}
 		chosen = append(chosen, all[i])
 	}

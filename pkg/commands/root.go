@@ -36,20 +36,20 @@ const (
 func Run(ctx context.Context, env *Env, args []string) int {
 	root := newRoot(env) //nolint:contextcheck // a completion takes the context of the command line that it completes
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	about, err := root.ExecuteContextC(ctx)
 	if err != nil && !env.started {
-		err = asUsage(err)
+		err = asUsage(err, about)
 	}
 	env.tell(err, jsonAsked(args))
 	return ExitCode(err)
 }
 
 // asUsage is for errors that cobra found before any of our code ran.
-func asUsage(err error) error {
+func asUsage(err error, about *cobra.Command) error {
 	if _, known := errors.AsType[*failure](err); known {
 		return err
 	}
-	return usage(err, "kubectl fdb --help")
+	return usage(err, about.CommandPath()+" --help")
 }
 
 func newRoot(env *Env) *cobra.Command {
@@ -218,6 +218,11 @@ func (e *Env) tell(err error, asJSON bool) {
 	if known := new(*failure); errors.As(err, known) {
 		f.hints, f.told, f.differences = (*known).hints, (*known).told, (*known).differences
 	}
+	hints := make([]string, len(f.hints))
+	for i, hint := range f.hints {
+		hints[i] = e.inContext(hint)
+	}
+	f.hints = hints
 	if asJSON {
 		e.tellJSON(f)
 		return

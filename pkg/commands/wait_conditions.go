@@ -69,7 +69,7 @@ func parseCondition(text string) (ui.WaitCondition, error) {
 		}
 		return kind.parse(value)
 	}
-	return ui.WaitCondition{}, usagef("there is no condition %q; the conditions are %s", text, conditionNames())
+	return ui.WaitCondition{}, usagef("there is no condition %q; the conditions are %s%s", text, conditionNames(), orMeant(text, strings.Split(conditionNames(), ", ")))
 }
 
 func bare(condition func() ui.WaitCondition) func(string) (ui.WaitCondition, error) {

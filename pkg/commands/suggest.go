@@ -1,0 +1,68 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	// mostMeant is how many names are offered for a mistyped one.
+	mostMeant = 3
+	// farthestMeant is how many letters may be wrong.
+	farthestMeant = 2
+)
+
+// orMeant ends a sentence about a word that names nothing with the names that are most like
+// it; it is empty where none is. A name that begins with the word is like it.
+func orMeant(typed string, names []string) string {
+	var meant []string
+	nearest := farthestMeant
+	for _, name := range names {
+		far := wrongLetters(strings.ToLower(typed), strings.ToLower(name))
+		if strings.HasPrefix(strings.ToLower(name), strings.ToLower(typed)) {
+			far = min(far, 1)
+		}
+		if far < nearest {
+			nearest, meant = far, nil
+		}
+		if far == nearest && !slices.Contains(meant, name) {
+			meant = append(meant, name)
+		}
+	}
+	if len(meant) == 0 || len(meant) > mostMeant {
+		return ""
+	}
+	return "; did you mean " + strings.Join(meant, " or ") + "?"
+}
+
+// wrongLetters is how many letters have to be put in, left out or changed to make b of a.
+func wrongLetters(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// inContext makes a hint about another API server than the default one go there, too.
+func (e *Env) inContext(hint string) string {
+	isCommand := strings.HasPrefix(hint, "kubectl ") && !strings.HasSuffix(hint, "--help")
+	isLocal := strings.HasPrefix(hint, "kubectl config ") || strings.HasPrefix(hint, "kubectl fdb completion ")
+	name := e.contextName()
+	if !isCommand || isLocal || name == "" || strings.Contains(hint, " --context ") {
+		return hint
+	}
+	return hint + " --context " + quoted(name)
+}

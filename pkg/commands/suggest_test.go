@@ -1,0 +1,46 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAMistypedNameIsAnsweredWithTheOneThatWasMeant(t *testing.T) {
+	g := up(t)
+	id := string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)
+	for line, meant := range map[string]string{
+		"status smaple":                     "sample",
+		"status sam":                        "sample",
+		"get pg sample --condition PodFail": "PodFailing",
+		"get pg sample --class stroage":     "storage",
+		"get pg sample " + id[:len(id)-1]:   id,
+		"why sample " + id + "0":            id,
+		"can drain node-11 -c sample":       "node-1",
+		"wait sample --for=availble":        "available",
+		"auth can-i statsu":                 "status",
+		"auth role --for verson":            "version",
+	} {
+		code := g.run(strings.Fields(line)...)
+		if text := g.err.String(); code != ExitUsage || !strings.Contains(text, "; did you mean ") || !strings.Contains(text[strings.Index(text, "did you mean"):], meant) {
+			t.Errorf("%s: exit code %d: %s", line, code, text)
+		}
+	}
+	if g.run("status", "other"); strings.Contains(g.err.String(), "did you mean") {
+		t.Errorf("nothing is like it: %s", &g.err)
+	}
+}
+
+// A hint without the context would be carried out on another API server.
+func TestHintsOfFailuresAreForTheContext(t *testing.T) {
+	for line, want := range map[string]string{
+		"status -n nowhere":                        "hint: kubectl fdb status -A --context test\n",
+		"cordon node-77 -c sample --evacuate=none": "hint: kubectl get nodes --context test\n",
+		"get pg sample --no-header":                "hint: kubectl fdb get process-groups --help\n",
+		"status a b":                               "hint: kubectl fdb status --help\n",
+	} {
+		g := up(t)
+		if code := g.run(strings.Fields(line)...); code != ExitUsage || !strings.Contains(g.err.String(), want) {
+			t.Errorf("%s: exit code %d, want %q: %s", line, code, want, &g.err)
+		}
+	}
+}
