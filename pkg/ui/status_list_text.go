@@ -46,7 +46,7 @@ func (o ListOptions) header(names []string, wide ...string) []string {
 func WriteStatusList(w io.Writer, v StatusListView, o ListOptions) error {
 	t := Table{Header: o.header(
 		[]string{"NAMESPACE", "NAME", "VERSION", "STATE", "AVAILABLE", "TOLERANCE", "REPLICATION", "COORDS", "PGS", "EXCLUDING", "REMOVING", "RECONCILED", "LOCK", "ASOF"},
-		"MODE", "ENGINE", "DATA", "MOVING", "RECOVERY-AGE")}
+		"DC", "MODE", "ENGINE", "DATA", "MOVING", "RECOVERY-AGE", "CLIENTS", "PAUSED")}
 	for _, s := range v.Items {
 		row := s.row(o)
 		if o.Wide {
@@ -100,7 +100,10 @@ func (v StatusView) wide() []string {
 	if d.RecoveryAge != nil {
 		age = duration.HumanDuration(time.Duration(*d.RecoveryAge) * time.Second)
 	}
-	return []string{orUnknown(live.RedundancyMode), orUnknown(live.StorageEngine), bytesOr(d.StoredBytes), bytesOr(d.MovingBytes), age}
+	return []string{
+		orNothing(d.DC), orUnknown(live.RedundancyMode), orUnknown(live.StorageEngine), bytesOr(d.StoredBytes), bytesOr(d.MovingBytes), age,
+		numberOr(d.Clients), yesNo(&v.Reconciliation.Skip),
+	}
 }
 
 // time is a moment as an age, or as it is.

@@ -61,6 +61,10 @@ type DatabaseView struct {
 	PerformanceLimit  string   `json:"performanceLimit,omitempty"`
 	Messages          []string `json:"messages"`
 	ProcessesReported *int     `json:"processesReported"`
+	// Clients is how many the database counts.
+	Clients *int `json:"clients"`
+	// DC is the data center that the resource is for; empty when it is for none.
+	DC string `json:"dc,omitempty"`
 }
 
 // CoordinatorsView is the coordinators as the database's client sees them.
@@ -171,6 +175,7 @@ func NewStatusView(m Metadata, f Facts) StatusView {
 func (f Facts) database() DatabaseView {
 	v := DatabaseView{
 		Origin: f.fromDatabase(), NoAnswer: f.Database.Why(), SpecVersion: f.Cluster.Spec.Version, Messages: []string{},
+		DC: f.Cluster.Spec.DataCenter,
 		Version: f.Cluster.Status.RunningVersion, ReplicasDesired: f.Cluster.MinimumFaultDomains(),
 	}
 	s := f.Database.Status
@@ -180,6 +185,9 @@ func (f Facts) database() DatabaseView {
 	v.Available, v.Healthy, v.FullyRecovered = new(s.Available()), new(s.Healthy()), new(s.FullyRecovered())
 	if s.ListsProcesses() {
 		v.ProcessesReported = new(len(s.Cluster.Processes))
+	}
+	if s.Cluster.Clients != nil {
+		v.Clients = s.Cluster.Clients.Count
 	}
 	v.FullReplication = s.Cluster.FullReplication
 	v.recovery(s)
