@@ -238,5 +238,5 @@ func (e *Env) preview(ctx context.Context, key types.NamespacedName, c change) e
 	if c.output == "json" {
 		output = "json"
 	}
-	return r.showPlan(ctx, planOptions{output: output})
+	return r.showPlan(ctx, planOptions{outputFlags: outputFlags{format: output}})
 }

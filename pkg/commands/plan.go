@@ -2,13 +2,11 @@ package commands
 
 import (
 	"context"
-	"slices"
+	"io"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -20,9 +18,8 @@ import (
 type planOptions struct {
 	clusterFlag
 	stepFlags
-	coexist   bool
-	noHeaders bool
-	output    string
+	outputFlags
+	coexist bool
 	// withBackups plans for the cluster's backups and restores as well.
 	withBackups bool
 }
@@ -60,17 +57,13 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
 	o.stepFlags.add(cmd)
 	cmd.Flags().BoolVar(&o.coexist, "coexist", false, "plan for a pass that acts beside a live operator")
 	cmd.Flags().BoolVar(&o.withBackups, "with-backups", false, "after the cluster, plan for all its backups, and then for all restores into it")
-	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "leave out the header row of the table")
-	cmd.Flags().StringVarP(&o.output, "output", "o", "table", "table, wide, json or yaml")
-	complete(cmd, "output", func() []string { return planOutputs })
+	o.outputFlags.add(cmd)
 	return cmd
 }
 
-var planOutputs = []string{"table", "text", "wide", "json", "yaml"}
-
 func (o planOptions) run(ctx context.Context, env *Env, args []string) error {
-	if !slices.Contains(planOutputs, o.output) {
-		return usagef("-o is one of %s, not %q", strings.Join(planOutputs, ", "), o.output)
+	if err := o.outputFlags.check(); err != nil {
+		return err
 	}
 	if kind, name := recordKindOf(args); kind != nil && o.withBackups {
 		return usagef("--with-backups is for a cluster: it comes to %s/%s by itself", kind.short, name)
@@ -132,30 +125,25 @@ func (r *run) showPlan(ctx context.Context, o planOptions) error {
 	if err != nil {
 		return causeOf(ctx, err)
 	}
-	if err := o.print(r.env, view); err != nil {
+	if err := o.show(r.env, view); err != nil {
 		return err
 	}
 	return planEnd(view, done)
 }
 
-func (o planOptions) print(env *Env, v ui.PlanView) error {
-	if o.output == "json" || o.output == "yaml" {
-		return o.document(env, v)
-	}
-	return ui.WritePlan(env.Out, v, ui.PlanOptions{Paint: env.paint(env.Out), Wide: o.output == "wide", NoHeaders: o.noHeaders})
+func (o planOptions) show(env *Env, v ui.PlanView) error {
+	return o.print(env.Out, printable{document: v, names: subjectsOf(v), table: func(w io.Writer) error {
+		return ui.WritePlan(w, v, ui.PlanOptions{Paint: env.paint(w), Wide: o.format == "wide", NoHeaders: o.noHeaders})
+	}})
 }
 
-// document prints what scripts read, as JSON or YAML.
-func (o planOptions) document(env *Env, document any) error {
-	if o.output == "json" {
-		return ui.WriteIndentedJSON(env.Out, document)
+// subjectsOf are what the plan's actions are about, each action by its kind.
+func subjectsOf(v ui.PlanView) []string {
+	var names []string
+	for _, item := range v.Items {
+		names = append(names, item.Kind+"/"+item.Subject)
 	}
-	text, err := yaml.Marshal(document)
-	if err != nil {
-		return err
-	}
-	_, err = env.Out.Write(text)
-	return err
+	return names
 }
 
 // planEnd is how a plan ends for the shell: the answer to "is there something to

@@ -345,6 +345,14 @@ func TestPlanOfANewCluster(t *testing.T) {
 			golden.RequireEqual(t, g.out.Bytes())
 		})
 	}
+	for output, want := range map[string]string{"jsonpath={.digest}": "sha256:", "name": "WriteStatus/sample\n", "custom-columns=STEP:.step": "STEP\nUpdateStatus\n"} {
+		if code := g.run("plan", "sample", "-o", output); code != ExitNo && code != ExitRefused || !strings.HasPrefix(g.out.String(), want) {
+			t.Errorf("-o %s: exit code %d: %s%s", output, code, &g.out, &g.err)
+		}
+	}
+	if code := g.run("plan", "sample", "-o", "sarif"); code != ExitUsage {
+		t.Errorf("exit code %d for a form that is none", code)
+	}
 }
 
 func TestTwoPlansOfTheSameWorldHaveTheSameDigest(t *testing.T) {

@@ -77,7 +77,7 @@ func (e *Env) reconcileTogether(ctx context.Context, key types.NamespacedName, o
 		if o.output == "json" {
 			output = "json"
 		}
-		return e.planTogether(ctx, key, o, planOptions{output: output})
+		return e.planTogether(ctx, key, o, planOptions{outputFlags: outputFlags{format: output}})
 	}
 	t := e.family(key, o)
 	cluster, err := e.passesOver(ctx, key, t.change(nil))

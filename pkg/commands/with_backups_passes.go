@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -40,15 +41,18 @@ func (e *Env) planTogether(ctx context.Context, key types.NamespacedName, o reco
 }
 
 func (o planOptions) printAll(env *Env, m ui.Metadata, views []ui.PlanView) error {
-	if o.output == "json" || o.output == "yaml" {
-		return o.document(env, ui.NewPlanList(m, views))
-	}
-	for _, view := range views {
-		if err := o.print(env, view); err != nil {
-			return err
+	all := printable{document: ui.NewPlanList(m, views), table: func(io.Writer) error {
+		for _, view := range views {
+			if err := o.show(env, view); err != nil {
+				return err
+			}
 		}
+		return nil
+	}}
+	for _, view := range views {
+		all.names = append(all.names, subjectsOf(view)...)
 	}
-	return nil
+	return o.print(env.Out, all)
 }
 
 // all runs passes over all of them in turn, until nothing that can be waited for is left.
