@@ -114,5 +114,9 @@ func (e *Env) canUpgrade(s plan.Snapshot, version string, in *ui.CanInput) {
 	in.Checks = ui.About("", stages.UpgradeChecks(s, version))
 	in.Subjects = []string{"foundationdbcluster/" + s.Cluster.Name}
 	in.What = fmt.Sprintf("%s may go from %s to %s", s.Cluster.Name, s.Cluster.RunningVersion(), version)
+	if version == s.Cluster.Spec.Version && version == s.Cluster.RunningVersion() {
+		in.Notes = []string{"it runs " + version + " already, and its spec asks for that"}
+		return
+	}
 	in.Do = []string{e.kubectl("patch", "fdb", s.Cluster.Name, "--type", "merge", "-p", fmt.Sprintf(`{"spec":{"version":%q}}`, version))}
 }

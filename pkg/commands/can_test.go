@@ -56,6 +56,7 @@ func TestCanEndsAsTheAnswerIs(t *testing.T) {
 		"reconcile a cluster whose database is silent": {given: withoutAnswer, args: []string{"reconcile", "sample"}, want: ExitDone, says: "note: the database does not serve"},
 		"upgrade to a patch release":                   {given: calm, args: []string{"upgrade", "sample", "--to", "7.3.80"}, want: ExitDone, says: "yes: sample may go from 7.3.79 to 7.3.80 now\n"},
 		"upgrade to an older version":                  {given: calm, args: []string{"upgrade", "sample", "--to", "7.1.0"}, want: ExitNo, says: "cannot go from 7.3.79 down to 7.1.0"},
+		"upgrade to what it runs":                      {given: calm, args: []string{"upgrade", "sample", "--to", "7.3.79"}, want: ExitDone, says: "note: it runs 7.3.79 already, and its spec asks for that\n"},
 		"upgrade to no version":                        {given: calm, args: []string{"upgrade", "sample", "--to", "new"}, want: ExitUsage},
 		"upgrade to nothing":                           {given: calm, args: []string{"upgrade", "sample"}, want: ExitUsage},
 		"nothing":                                      {given: calm, want: ExitUsage},

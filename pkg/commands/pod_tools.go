@@ -56,14 +56,11 @@ func (c podChoice) check() error {
 func (c podChoice) in(s plan.Snapshot) (*corev1.Pod, error) {
 	name := strings.TrimPrefix(c.pod, podPrefix)
 	if c.group != "" {
-		for _, g := range s.Groups() {
-			if string(g.ProcessGroupID) == c.group {
-				name = g.PodName(s.Cluster)
-			}
+		groups, err := groupsNamed(s, []string{c.group})
+		if err != nil {
+			return nil, err
 		}
-		if name == "" {
-			return nil, usagef("there is no process group %q in cluster %s", c.group, s.Cluster.Name)
-		}
+		name = groups[0].PodName(s.Cluster)
 	}
 	if name == "" {
 		return best(s)

@@ -91,11 +91,16 @@ func TestExec(t *testing.T) {
 				return []string{"--process-group", string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID), "--", "ls"}
 			}, want: ExitDone, ran: ": ls",
 		},
+		"in the pod at an address": {
+			args: func(g *given) []string {
+				return []string{"--process-group", g.world.Record.Status.ProcessGroups[0].Addresses[0], "--", "ls"}
+			}, want: ExitDone, ran: ": ls",
+		},
 		"stdin is passed on when asked for":     {input: "words", args: toolLine("-i", "--", "cat"), want: ExitDone, ran: ": cat", read: "words"},
 		"stdin ends at once otherwise":          {input: "words", args: toolLine("--", "cat"), want: ExitDone, ran: ": cat"},
 		"a pod that is lost":                    {err: lost, args: toolLine("--", "ls"), want: ExitUnreachable, ran: ": ls", says: "connection refused"},
 		"a pod that nobody knows":               {args: toolLine("--pod", "x", "--", "ls"), want: ExitUsage, says: `has no pod "x"`},
-		"a group that nobody knows":             {args: toolLine("--process-group", "storage-1", "--", "ls"), want: ExitUsage, says: `no process group "storage-1"`},
+		"a group that nobody knows":             {args: toolLine("--process-group", "storage-1", "--", "ls"), want: ExitUsage, says: "no process group storage-1"},
 		"both":                                  {args: toolLine("--pod", "x", "--process-group", "y", "--", "ls"), want: ExitUsage},
 		"nothing to run":                        {args: toolLine("sample"), want: ExitUsage, says: "follows two dashes"},
 		"two clusters":                          {args: toolLine("sample", "other", "--", "ls"), want: ExitUsage},

@@ -188,6 +188,10 @@ func (w *why) staying(g *v1beta2.ProcessGroupStatus) WhyChain {
 		c.Because = append(c.Because, t.link("", ""))
 		c.State, c.rank = WhyBlocked, rankBlocked
 	}
+	if g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded) {
+		c.Because = append(c.Because, WhyLink{What: "somebody excluded it, and it is not marked for removal"})
+		c.Next = append(c.Next, w.FDB("include", w.name, string(g.ProcessGroupID)))
+	}
 	acts := false
 	for _, step := range stepsOf(conditions) {
 		acts = w.step(&c, g, step) || acts

@@ -246,6 +246,12 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 			}, state: WhyWaiting,
 			want: "log-2 has MissingPod for 60s: its pod is not there  next: kubectl fdb reconcile sample",
 		},
+		"a group that somebody excluded": {
+			given: func(in *WhyInput) {
+				in.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, noon.Add(-time.Hour))
+			}, state: WhyWaiting,
+			want: "storage-1 has ProcessIsMarkedAsExcluded for 60m: somebody excluded it, and it is not marked for removal  next: kubectl fdb include sample storage-1",
+		},
 		"of several nobody knows since when": {
 			given: func(in *WhyInput) {
 				in.Recorded = in.Cluster.DeepCopy()

@@ -90,9 +90,13 @@ func TestAGroupIsDrainedOnlyWhenNothingSpeaksAgainstIt(t *testing.T) {
 			s.Coordination.ExclusionsRead = false
 		}, "is not excluded"},
 		"the exclusions in progress were not read": {func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }, "is not known"},
-		"the database does not answer":             {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, "timed out"},
-		"the database is unavailable":              {func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, "unavailable"},
-		"the last recovery is not over":            {func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAllLogsRecruited }, "roles cannot be trusted"},
+		"is not excluded, whatever else was not read": {func(s *plan.Snapshot) {
+			s.Coordination.ExclusionsRead = false
+			process(s, func(p *fdb.Process) { p.Excluded = &no })
+		}, "is not excluded"},
+		"the database does not answer":  {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, "timed out"},
+		"the database is unavailable":   {func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, "unavailable"},
+		"the last recovery is not over": {func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAllLogsRecruited }, "roles cannot be trusted"},
 		"an old generation of logs is left": {func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Logs = append(s.Database.Status.Cluster.Logs, fdb.LogGeneration{})
 		}, "2 generations of logs"},
