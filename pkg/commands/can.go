@@ -51,6 +51,8 @@ type question struct {
 	verb string
 	// ids are the process groups that it is about, by whatever names them.
 	ids []string
+	// chosen chooses process groups by more than names.
+	chosen selection
 	// needsIDs says that it is about nothing without them.
 	needsIDs bool
 	// answer fills in what the checks are.
@@ -66,8 +68,9 @@ func (o canOptions) ask(ctx context.Context, env *Env, cluster []string, q quest
 	if err != nil {
 		return err
 	}
-	if q.needsIDs && len(words) == 0 {
-		return usage(fmt.Errorf("%s what? Name process groups, by ID, pod or address", q.verb), "kubectl fdb can "+q.verb+" --help")
+	q.chosen.ids = words
+	if q.needsIDs && !q.chosen.chooses() {
+		return usage(fmt.Errorf("%s what? Name process groups, by ID, pod or address, or choose them", q.verb), "kubectl fdb can "+q.verb+" --help")
 	}
 	record, err := env.cluster(ctx, cluster, o.name, reads)
 	if err != nil {
@@ -75,7 +78,7 @@ func (o canOptions) ask(ctx context.Context, env *Env, cluster []string, q quest
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	env.about = key
-	v, err := env.can(ctx, key, words, q)
+	v, err := env.can(ctx, key, q)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
@@ -88,14 +91,19 @@ func (o canOptions) ask(ctx context.Context, env *Env, cluster []string, q quest
 	return canEnd(v.Answer)
 }
 
-func (e *Env) can(ctx context.Context, key types.NamespacedName, words []string, q question) (ui.CanReport, error) {
+func (e *Env) can(ctx context.Context, key types.NamespacedName, q question) (ui.CanReport, error) {
 	l, err := observation{env: e, key: key}.look(ctx)
 	if err != nil {
 		return ui.CanReport{}, err
 	}
-	groups, err := groupsNamed(l.Snapshot, words)
-	if err != nil {
-		return ui.CanReport{}, err
+	var groups []*v1beta2.ProcessGroupStatus
+	if q.chosen.chooses() {
+		if groups, err = q.chosen.among(e, key, l.Facts); err != nil {
+			return ui.CanReport{}, err
+		}
+		if len(groups) == 0 {
+			return ui.CanReport{}, usagef("no process group of %s is chosen by that", key.Name)
+		}
 	}
 	in := ui.CanInput{Facts: l.Facts, Verb: q.verb, NeedsDatabase: true, Commands: e.commands()}
 	for _, g := range groups {
@@ -117,6 +125,19 @@ func canEnd(a ui.Answer) error {
 		return answer{ExitNo}
 	}
 	return answer{ExitInternal}
+}
+
+// askAbout asks about the process groups that are named or chosen by flags.
+func (o canOptions) askAbout(ctx context.Context, env *Env, args []string, chosen selection, q question) error {
+	cluster, ids := idsOnly(args, o.name)
+	if chosen.chooses() { // then a single word is the cluster
+		cluster, ids = splitIDs(args, o.name)
+	}
+	if _, err := chosen.filter(); err != nil {
+		return err
+	}
+	q.ids, q.chosen = append(ids, chosen.ids...), chosen
+	return o.ask(ctx, env, cluster, q)
 }
 
 // idsOnly splits arguments of which at least one has to be a process group: a single

@@ -17,6 +17,7 @@ import (
 
 func newCanDelete(env *Env) *cobra.Command {
 	var o canOptions
+	var chosen selection
 	cmd := &cobra.Command{
 		Use:   "delete [CLUSTER] ID...",
 		Short: "May these pods be deleted now, to be made anew with their volumes?",
@@ -28,11 +29,11 @@ Exit code 0: yes. 1: no. 8: nobody can tell, which allows nothing.`,
   kubectl fdb can delete sample-cluster pod/sample-cluster-storage-12345`,
 		ValidArgsFunction: env.clusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cluster, ids := idsOnly(args, o.name)
-			return o.ask(cmd.Context(), env, cluster, question{verb: "delete", ids: ids, needsIDs: true, answer: env.canDelete})
+			return o.askAbout(cmd.Context(), env, args, chosen, question{verb: "delete", needsIDs: true, answer: env.canDelete})
 		},
 	}
 	o.add(cmd, env)
+	chosen.add(cmd, env)
 	return cmd
 }
 
@@ -47,6 +48,7 @@ func (e *Env) canDelete(_ context.Context, l sight, groups []*v1beta2.ProcessGro
 
 func newCanReplace(env *Env) *cobra.Command {
 	var o canOptions
+	var chosen selection
 	cmd := &cobra.Command{
 		Use:   "replace [CLUSTER] ID...",
 		Short: "Could these process groups start to drain now, to be replaced?",
@@ -58,11 +60,11 @@ Exit code 0: yes. 1: no. 8: nobody can tell.`,
   kubectl fdb can replace sample-cluster storage-12345`,
 		ValidArgsFunction: env.clusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cluster, ids := idsOnly(args, o.name)
-			return o.ask(cmd.Context(), env, cluster, question{verb: "replace", ids: ids, needsIDs: true, answer: env.canReplace})
+			return o.askAbout(cmd.Context(), env, args, chosen, question{verb: "replace", needsIDs: true, answer: env.canReplace})
 		},
 	}
 	o.add(cmd, env)
+	chosen.add(cmd, env)
 	return cmd
 }
 
@@ -94,9 +96,9 @@ func notAsked(before []ui.CanItem, checks []plan.Check) []plan.Check {
 
 func newCanRestart(env *Env) *cobra.Command {
 	var o canOptions
-	var classes []string
+	var chosen selection
 	cmd := &cobra.Command{
-		Use:   "restart [CLUSTER]",
+		Use:   "restart [CLUSTER] [ID...]",
 		Short: "May servers be restarted now?",
 		Long: `May servers be restarted now? Each restart costs a recovery, whichever servers it is
 of, so the questions are the same for all classes.
@@ -104,35 +106,28 @@ of, so the questions are the same for all classes.
 Exit code 0: yes. 1: no. 8: nobody can tell.`,
 		Example: `  # May the storage servers restart?
   kubectl fdb can restart sample-cluster --class storage`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.firstArgument,
+		ValidArgsFunction: env.clusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.ask(cmd.Context(), env, args, question{verb: "restart", answer: func(_ context.Context, l sight, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
-				return canRestart(l.Snapshot, classes, in)
-			}})
+			cluster, ids := splitIDs(args, o.name)
+			if _, err := chosen.filter(); err != nil {
+				return err
+			}
+			q := question{verb: "restart", ids: append(ids, chosen.ids...), chosen: chosen, answer: canRestart}
+			return o.ask(cmd.Context(), env, cluster, q)
 		},
 	}
 	o.add(cmd, env)
-	cmd.Flags().StringSliceVar(&classes, "class", nil, "only the servers of these classes")
-	complete(cmd, "class", func() []string { return texts(v1beta2.ProcessClasses()) })
+	chosen.add(cmd, env)
 	return cmd
 }
 
-func canRestart(s plan.Snapshot, classes []string, in *ui.CanInput) error {
-	for _, class := range classes {
-		if !v1beta2.ProcessClass(class).IsKnown() {
-			return usagef("there is no process class %q; the classes are %s", class, strings.Join(texts(v1beta2.ProcessClasses()), ", "))
-		}
-	}
-	for _, g := range s.Staying() {
-		if len(classes) == 0 || slices.Contains(classes, string(g.ProcessClass)) {
+func canRestart(_ context.Context, l sight, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+	if len(groups) == 0 { // nobody was chosen: it is about all
+		for _, g := range l.Staying() {
 			in.Subjects = append(in.Subjects, groupPrefix+string(g.ProcessGroupID))
 		}
 	}
-	if len(in.Subjects) == 0 {
-		return usagef("cluster %s has no process group of class %s", s.Cluster.Name, strings.Join(classes, ", "))
-	}
-	in.Checks = ui.About("", stages.RestartChecks(s))
+	in.Checks = ui.About("", stages.RestartChecks(l.Snapshot))
 	in.What = fmt.Sprintf("the servers of %d process groups may be restarted", len(in.Subjects))
 	return nil
 }

@@ -45,27 +45,39 @@ func (s selection) choose(ctx context.Context, env *Env, key types.NamespacedNam
 
 // chooseFrom chooses among what was observed.
 func (s selection) chooseFrom(env *Env, key types.NamespacedName, facts ui.Facts) ([]v1beta2.ProcessGroupID, error) {
-	words := s.ids
-	s.ids = nil
+	among, err := s.among(env, key, facts)
+	if err != nil {
+		return nil, err
+	}
+	if len(among) == 0 {
+		return nil, usagef("no process group of %s is chosen by that; nothing was changed", key.Name)
+	}
+	chosen := make([]v1beta2.ProcessGroupID, len(among))
+	for i, g := range among {
+		chosen[i] = g.ProcessGroupID
+	}
+	return chosen, nil
+}
+
+// among are the process groups that are named, or all, and of these the ones that the flags
+// leave.
+func (s selection) among(env *Env, key types.NamespacedName, facts ui.Facts) ([]*v1beta2.ProcessGroupStatus, error) {
 	keep, err := s.filter()
 	if err != nil {
 		return nil, err
 	}
-	named, err := groupsNamed(facts.Snapshot, words)
+	named, err := groupsNamed(facts.Snapshot, s.ids)
 	if err != nil {
 		return nil, err
 	}
-	var chosen []v1beta2.ProcessGroupID
-	for _, g := range ui.NewGroupListView(env.metadata(key), facts).Items {
-		isNamed := slices.ContainsFunc(named, func(n *v1beta2.ProcessGroupStatus) bool { return string(n.ProcessGroupID) == g.ID })
-		if (isNamed || len(words) == 0) && keep(g, facts.Now) {
-			chosen = append(chosen, v1beta2.ProcessGroupID(g.ID))
+	var among []*v1beta2.ProcessGroupStatus
+	for _, v := range ui.NewGroupListView(env.metadata(key), facts).Items {
+		g := facts.Cluster.ProcessGroup(v1beta2.ProcessGroupID(v.ID))
+		if (len(s.ids) == 0 || slices.Contains(named, g)) && keep(v, facts.Now) {
+			among = append(among, g)
 		}
 	}
-	if len(chosen) == 0 {
-		return nil, usagef("no process group of %s is chosen by that; nothing was changed", key.Name)
-	}
-	return chosen, nil
+	return among, nil
 }
 
 // clusterThenGroups offers clusters for the first argument, and then process groups.

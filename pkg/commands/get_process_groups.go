@@ -73,24 +73,21 @@ func (o groupsOptions) run(ctx context.Context, env *Env, args []string) error {
 		return o.runOnAll(ctx, env, len(args) > 0 || o.name != "" || len(ids) > 0, keep)
 	}
 	return o.look(ctx, env, cluster, func(ctx context.Context, key types.NamespacedName) (looked, error) {
-		return o.see(ctx, env, key, keep)
+		return o.see(ctx, env, key)
 	})
 }
 
-func (o groupsOptions) see(ctx context.Context, env *Env, key types.NamespacedName, keep groupFilter) (looked, error) {
+func (o groupsOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
 	facts, err := observation{env: env, key: key}.facts(ctx)
 	if err != nil {
 		return looked{}, err
 	}
-	named, err := groupsNamed(facts.Snapshot, o.ids)
+	among, err := o.among(env, key, facts)
 	if err != nil {
 		return looked{}, err
 	}
 	v := ui.NewGroupListView(env.metadata(key), facts)
-	v.Items = slices.DeleteFunc(v.Items, func(g ui.GroupView) bool {
-		isNamed := len(o.ids) == 0 || slices.ContainsFunc(named, func(n *v1beta2.ProcessGroupStatus) bool { return string(n.ProcessGroupID) == g.ID })
-		return !isNamed || !keep(g, facts.Now)
-	})
+	v.Items = slices.DeleteFunc(v.Items, func(g ui.GroupView) bool { return !hasGroup(among, g.ID) })
 	return o.listed(env, v, "no process group of "+key.Name+" matches"), nil
 }
 
@@ -103,6 +100,10 @@ func (o groupsOptions) listed(env *Env, v ui.GroupListView, none string) looked 
 		r.none = none
 	}
 	return r
+}
+
+func hasGroup(groups []*v1beta2.ProcessGroupStatus, id string) bool {
+	return slices.ContainsFunc(groups, func(g *v1beta2.ProcessGroupStatus) bool { return string(g.ProcessGroupID) == id })
 }
 
 // selection chooses process groups; what is not asked for does not matter.

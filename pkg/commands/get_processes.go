@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -12,31 +13,50 @@ import (
 )
 
 // processesOptions is what `kubectl fdb get processes` was asked to list.
-type processesOptions struct{ lookOptions }
+type processesOptions struct {
+	lookOptions
+	selection
+}
 
 func newGetProcesses(env *Env) *cobra.Command {
 	var o processesOptions
 	cmd := &cobra.Command{
-		Use:     "processes [CLUSTER]",
+		Use:     "processes [CLUSTER] [ID...]",
 		Aliases: []string{"process", "proc"},
 		Short:   "List what the database reports: its processes, with roles, versions and zones",
 		Long: `List the processes that the database reports, those of other instances that share it
-included. What should be there and is silent shows in "kubectl fdb get process-groups".`,
+included. What should be there and is silent shows in "kubectl fdb get process-groups".
+
+IDs and the flags that choose process groups list only their processes.`,
 		Example: `  # All of them
   kubectl fdb get processes sample-cluster
 
   # With CPU, memory, disks, lag and complaints
   kubectl fdb get processes sample-cluster -o wide
 
+  # Those of the storage servers on a node
+  kubectl fdb get processes sample-cluster --class storage --node node-3
+
   # Which versions run?
   kubectl fdb get processes sample-cluster -o custom-columns=VERSION:.version --no-headers`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
+			cluster, ids := splitIDs(args, o.name)
+			var err error
+			if o.ids, err = wordsOf(slices.Concat(ids, o.ids), env.In); err != nil {
+				return err
+			}
+			if _, err := o.filter(); err != nil {
+				return err
+			}
+			return o.look(cmd.Context(), env, cluster, func(ctx context.Context, key types.NamespacedName) (looked, error) {
 				return o.see(ctx, env, key)
 			})
 		},
 	}
-	o.add(cmd, env)
+	o.lookOptions.add(cmd, env)
+	o.selection.add(cmd, env)
+	cmd.ValidArgsFunction = env.clusterThenGroups
 	return cmd
 }
 
@@ -48,13 +68,18 @@ func (o processesOptions) see(ctx context.Context, env *Env, key types.Namespace
 	if !facts.Database.Status.ListsProcesses() {
 		return looked{}, unanswered(facts, "which processes there are")
 	}
+	among, err := o.among(env, key, facts)
+	if err != nil {
+		return looked{}, err
+	}
 	v := ui.NewProcessListView(env.metadata(key), facts)
+	v.Items = slices.DeleteFunc(v.Items, func(p ui.ProcessView) bool { return o.chooses() && !hasGroup(among, p.Group) })
 	r := looked{warnings: v.Warnings, printable: printable{
 		document: v, names: namesOf("process", v.Items, func(p ui.ProcessView) string { return p.Address }),
 		table: func(w io.Writer) error { return ui.WriteProcesses(w, v, o.list(env)) },
 	}}
 	if len(v.Items) == 0 {
-		r.none = "the database of " + key.Name + " reports no process"
+		r.none = "the database of " + key.Name + " reports no such process"
 	}
 	return r, nil
 }

@@ -60,6 +60,10 @@ func TestListsOfTheDatabase(t *testing.T) {
 	tests := map[string]commandLine{
 		"processes":                            {args: "get processes sample", out: []string{"ADDRESS", "10.1.0.7:4501", "7.3.79", "storage"}},
 		"processes with more columns":          {args: "get processes sample -o wide", out: []string{"DISK-FREE", "MESSAGES"}},
+		"processes of a class":                 {args: "get processes sample --class log -o name", out: []string{"process/"}, notOut: "10.1.0.7:4501"},
+		"processes of a group":                 {args: "get processes sample --process-group 10.1.0.7", out: []string{"10.1.0.7:4501"}, notOut: "log"},
+		"processes of a condition nobody has":  {args: "get processes sample --condition PodFailing", err: []string{"the database of sample reports no such process"}},
+		"processes of a class that is none":    {args: "get processes sample --class x", code: ExitUsage, err: []string{"there is no process class"}},
 		"processes by name":                    {args: "get processes sample -o name", out: []string{"process/10.1.0.7:4501\n"}},
 		"processes of a silent database":       {given: silent, args: "get processes sample", code: ExitUnreachable, err: []string{"nobody can tell which processes there are: timed out"}},
 		"coordinators":                         {args: "coordinators list sample", out: []string{"ON-REMOVAL-LIST", "3 of 3 answer, 3 wanted; a quorum answers: yes"}, notOut: "?"},
