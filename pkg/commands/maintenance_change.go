@@ -15,6 +15,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
+// longestMaintenance bounds what a person asks for at once: for so long nobody makes copies
+// of what is lost in the zone, and whoever forgot it is not there to end it.
+const longestMaintenance = 24 * time.Hour
+
 // maintenanceOnOptions is what `kubectl fdb maintenance on` was asked to do.
 type maintenanceOnOptions struct {
 	clusterFlag
@@ -46,13 +50,13 @@ processes of the zone are noted, and a pass ends it once all of them have restar
 	}
 	o.clusterFlag.add(cmd, env)
 	o.addReversible(cmd, "the zone is under maintenance")
-	cmd.Flags().DurationVar(&o.long, "for", 0, "how long at most; 0 is what the spec says, 10 minutes without a word of it")
+	cmd.Flags().DurationVar(&o.long, "for", 0, "how long at most, up to 24h; 0 is what the spec says, 10 minutes without a word of it")
 	return cmd
 }
 
 func (o maintenanceOnOptions) run(ctx context.Context, env *Env, args []string) error {
-	if o.long < 0 || o.long%time.Second != 0 {
-		return usagef("--for is a number of whole seconds, such as 10m")
+	if o.long < 0 || o.long > longestMaintenance || o.long%time.Second != 0 {
+		return usagef("--for is a number of whole seconds, up to 24h, such as 10m; the same command sets the time anew")
 	}
 	if err := o.check(env); err != nil {
 		return err

@@ -46,6 +46,7 @@ func TestMaintenance(t *testing.T) {
 		"a dry run begins nothing":                    {lines: [][]string{{"on", "sample", "ZONE0", "--dry-run"}}, want: ExitNo, says: "StartMaintenance   zone ZONE0", tells: "no zone"},
 		"a zone that nobody is in is a mistake":       {lines: [][]string{{"on", "sample", "nowhere"}}, want: ExitUsage, says: `no process that keeps data is in a zone "nowhere"; they are in ZONE0`, tells: "no zone"},
 		"half a second is no time":                    {lines: [][]string{{"on", "sample", "ZONE0", "--for", "500ms"}}, want: ExitUsage, says: "--for is a number of whole seconds", tells: "no zone"},
+		"nobody watches a zone for ever":              {lines: [][]string{{"on", "sample", "ZONE0", "--for", "999999h"}}, want: ExitUsage, says: "up to 24h", tells: "no zone"},
 		"without a terminal the cluster needs a name": {lines: [][]string{{"on", "ZONE0"}}, want: ExitUsage, says: "which cluster?", tells: "no zone"},
 		"an unknown word":                             {lines: [][]string{{"onn"}}, want: ExitUsage, says: "there are status, on and off", tells: "no zone"},
 	}

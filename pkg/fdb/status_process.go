@@ -1,6 +1,7 @@
 package fdb
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -142,10 +143,14 @@ func (p Process) Uptime() (uptime time.Duration, ok bool) {
 	return seconds(p.UptimeSeconds)
 }
 
-// seconds is a reported duration; a negative one means unknown.
+// seconds is a reported duration; a negative one means unknown. What is longer than a
+// Duration, as maintenance can be, is as long as one.
 func seconds(n *float64) (d time.Duration, ok bool) {
 	if n == nil || *n < 0 {
 		return 0, false
 	}
-	return time.Duration(*n * float64(time.Second)), true
+	if nanoseconds := *n * float64(time.Second); nanoseconds < math.MaxInt64 {
+		return time.Duration(nanoseconds), true
+	}
+	return math.MaxInt64, true
 }

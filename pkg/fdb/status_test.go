@@ -210,6 +210,13 @@ func TestAnswersOfRecordedDocuments(t *testing.T) {
 			t.Errorf("got %+v", m)
 		}
 	})
+	t.Run("maintenance for longer than a Duration", func(t *testing.T) {
+		s := recorded(t, "30-maintenance-on")
+		s.Cluster.MaintenanceSecondsRemaining = new(1e10)
+		if m := s.Maintenance(); m.Zone != "zone-5" || m.Remaining <= 0 {
+			t.Errorf("got %+v", m)
+		}
+	})
 	t.Run("locked database", func(t *testing.T) {
 		locked, uid, known := recorded(t, "50-locked").Locked()
 		if !locked || !known || len(uid) != 32 {

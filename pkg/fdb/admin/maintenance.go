@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -47,11 +48,17 @@ func parseMaintenance(lines []string) (m fdb.Maintenance, ok bool) {
 	if parts == nil {
 		return fdb.Maintenance{}, false
 	}
-	remaining, err := strconv.ParseInt(parts[2], 10, 32)
-	if err != nil {
-		return fdb.Maintenance{}, false
+	return fdb.Maintenance{Zone: parts[1], Remaining: secondsOf(parts[2])}, true
+}
+
+// secondsOf reads digits as seconds. FoundationDB takes any time, and whoever cannot read a
+// long one cannot end it either: what is longer than a Duration is as long as one.
+func secondsOf(digits string) time.Duration {
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if longest := int64(math.MaxInt64 / time.Second); err != nil || n > longest {
+		n = longest
 	}
-	return fdb.Maintenance{Zone: parts[1], Remaining: time.Duration(remaining) * time.Second}, true
+	return time.Duration(n) * time.Second
 }
 
 // MaintenanceOn puts a zone under maintenance for d, at least a second. It refuses

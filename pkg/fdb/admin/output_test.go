@@ -110,16 +110,17 @@ func TestMaintenanceTexts(t *testing.T) {
 		zone string
 		ok   bool
 	}{
-		"none":            {"No ongoing maintenance.", "", true},
-		"a zone":          {"Maintenance for zone zone-5 will continue for 59 seconds.", "zone-5", true},
-		"disabled":        {maintenanceDisabled, "", true},
-		"something else":  {"Maintenance is complicated.", "", false},
-		"too many digits": {"Maintenance for zone z will continue for 99999999999999999999 seconds.", "", false},
+		"none":           {"No ongoing maintenance.", "", true},
+		"a zone":         {"Maintenance for zone zone-5 will continue for 59 seconds.", "zone-5", true},
+		"disabled":       {maintenanceDisabled, "", true},
+		"something else": {"Maintenance is complicated.", "", false},
+		"for a century":  {"Maintenance for zone z will continue for 3599996399 seconds.", "z", true},
+		"for ever":       {"Maintenance for zone z will continue for 99999999999999999999 seconds.", "z", true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			m, ok := parseMaintenance([]string{c.text})
-			if m.Zone != c.zone || ok != c.ok || m.Disabled != (c.text == maintenanceDisabled) {
+			if m.Zone != c.zone || ok != c.ok || m.Disabled != (c.text == maintenanceDisabled) || (c.zone != "") != (m.Remaining > 0) {
 				t.Errorf("got %+v %v", m, ok)
 			}
 		})
