@@ -175,7 +175,8 @@ func isUnreachable(err error) bool {
 		netError net.Error
 	)
 	if errors.As(err, &status) {
-		return apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err)
+		return apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) ||
+			apierrors.IsInternalError(err) || apierrors.IsTooManyRequests(err)
 	}
 	return errors.As(err, &urlError) || errors.As(err, &netError) || errors.Is(err, context.DeadlineExceeded)
 }

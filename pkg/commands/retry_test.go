@@ -1,10 +1,13 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"testing"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -15,12 +18,13 @@ type flaky struct {
 	session
 	calls      *int
 	from, many int
+	says       error
 }
 
 func (f flaky) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	*f.calls++
 	if *f.calls >= f.from && *f.calls < f.from+f.many {
-		return &reconcile.UnreachableError{Err: errNoAnswer}
+		return cmp.Or(f.says, error(&reconcile.UnreachableError{Err: errNoAnswer}))
 	}
 	return f.session.Observe(ctx, into, facets)
 }
@@ -30,12 +34,14 @@ func TestAWaitBearsThatNobodyAnswersForAWhile(t *testing.T) {
 	tests := map[string]struct {
 		args       []string
 		from, many int
+		err        error // UnreachableError where there is none
 		want       int
 		says       string // a pattern: how long a rest is varies
 	}{
 		"a drain goes on":                 {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: 3, says: `trying again in [12]s, for 5m0s more at most`},
 		"a replacement goes on":           {args: []string{"replace", "sample", "STORAGE0", "--wait", "--yes"}, from: 18, many: 2, says: "connection refused"},
 		"a longer one is spaced":          {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: 5, says: `trying again in [3-6]s`},
+		"a server that is asked too much": {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: 3, err: apierrors.NewTooManyRequests("later", 1), says: "no answer: EvictFrom: later"},
 		"not for ever":                    {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: forEver, want: ExitUnreachable, says: `trying again in 1[0-9]s`},
 		"what does not wait ends with it": {args: []string{"replace", "sample", "STORAGE0", "--yes"}, from: 4, many: forEver, want: ExitUnreachable},
 	}
@@ -44,7 +50,7 @@ func TestAWaitBearsThatNobodyAnswersForAWhile(t *testing.T) {
 			g := roomy(t)
 			g.world.Tick(time.Hour)
 			args, calls := g.inWords(tc.args...), 0
-			g.connect = func() (Session, error) { return flaky{session{g.world, g}, &calls, tc.from, tc.many}, nil }
+			g.connect = func() (Session, error) { return flaky{session{g.world, g}, &calls, tc.from, tc.many, tc.err}, nil }
 			before := g.clock.Now()
 			if code := g.run(args...); code != tc.want || !regexp.MustCompile(tc.says).MatchString(g.err.String()) {
 				t.Errorf("exit code %d, want %d and %q, after %d calls:\n%s%s", code, tc.want, tc.says, calls, &g.out, &g.err)
