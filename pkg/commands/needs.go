@@ -80,7 +80,7 @@ func actingNeeds() []commandNeeds {
 		{"reconcile fdbbackup", slices.Concat(required(backupPowers()...), operators(), telling())},
 		{"reconcile fdbrestore", slices.Concat(required(restorePowers()...), operators(), telling())},
 		{"reconcile --watch", slices.Concat(reconciling(), required(watchPowers()...))},
-		{"replace", reconciling()},
+		{"replace", slices.Concat(reconciling(), optional("process groups that were replaced already are known from the audit file alone", power{"list", "", "events", ""}))},
 		{"restart", changingDatabase()},
 		{"exclude", changingDatabase()},
 		{"include", changingDatabase()},

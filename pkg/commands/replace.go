@@ -100,6 +100,31 @@ func (o replaceOptions) run(ctx context.Context, env *Env, args []string) error 
 	return env.carryOut(ctx, key, o.change(key.Name, chosen))
 }
 
+// choose finds the process groups, and keeps those that are gone already: whoever repeats
+// the command is told so, and the command means the same.
+func (o replaceOptions) choose(ctx context.Context, env *Env, key types.NamespacedName) ([]v1beta2.ProcessGroupID, error) {
+	if o.undo {
+		return o.selection.choose(ctx, env, key)
+	}
+	if _, err := o.filter(); err != nil {
+		return nil, err // before anything is read
+	}
+	facts, err := observation{env: env, key: key}.facts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var gone []v1beta2.ProcessGroupID
+	o.ids, gone = env.splitGone(ctx, key, facts.Snapshot, o.ids)
+	if len(gone) > 0 && len(o.ids) == 0 {
+		return gone, nil
+	}
+	chosen, err := o.chooseFrom(env, key, facts)
+	if err != nil {
+		return nil, err
+	}
+	return append(chosen, gone...), nil
+}
+
 // check finds what is wrong with the flags before anything is read.
 func (o replaceOptions) check(env *Env) error {
 	switch {

@@ -3,6 +3,7 @@ package commands
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -152,6 +153,54 @@ func TestTheResultOfReplaceSaysHowFarEachGroupIs(t *testing.T) {
 }
 
 // A run that was killed leaves nothing that the same command does not finish.
+// What is gone is known from the audit of whoever replaced it, or from Events on the cluster.
+func TestTheSameReplaceGoesOnWhenSomeOfItIsGone(t *testing.T) {
+	tests := map[string]struct {
+		forget func(*given)
+		more   []string // words besides the IDs
+		want   int
+		says   string
+	}{
+		"the audit file knows": {},
+		"Events know, on another machine": {forget: func(g *given) {
+			g.env["XDG_STATE_HOME"] = t.TempDir()
+			for i, told := range g.events {
+				told.Name = fmt.Sprintf("told-%d", i)
+				g.objects = append(g.objects, told)
+			}
+			g.events = nil
+		}},
+		"a plan is of both":                     {more: []string{"--dry-run"}, want: ExitNo, says: "MarkForRemoval   STORAGE1"},
+		"nobody knows":                          {forget: func(g *given) { g.env["XDG_STATE_HOME"] = t.TempDir() }, want: ExitUsage, says: "has no process group STORAGE0"},
+		"nobody else was ever there":            {more: []string{"storage-9"}, want: ExitUsage, says: "has no process group storage-9"},
+		"a mark is not taken from what is gone": {more: []string{"--undo"}, want: ExitUsage, says: "has no process group STORAGE0"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := up(t)
+			before := g.storage()
+			if code := g.run("replace", "sample", before[0], "--wait", "--yes"); code != ExitDone {
+				t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+			}
+			if tc.forget != nil {
+				tc.forget(g)
+			}
+			args := []string{"replace", "sample", before[0], before[1]}
+			if !slices.Contains(tc.more, "--undo") && !slices.Contains(tc.more, "--dry-run") {
+				args = append(args, "--wait")
+			}
+			names := strings.NewReplacer("STORAGE0", before[0], "STORAGE1", before[1])
+			code := g.run(append(append(args, "--yes"), tc.more...)...)
+			if said := g.out.String() + g.err.String(); code != tc.want || !strings.Contains(said, names.Replace(tc.says)) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, names.Replace(tc.says), said)
+			}
+			if still := slices.Contains(g.storage(), before[1]); still != (tc.want != ExitDone) {
+				t.Errorf("%s is still there: %t", before[1], still)
+			}
+		})
+	}
+}
+
 func TestTheSameReplaceFinishesWhatAKilledOneBegan(t *testing.T) {
 	for after := 1; after <= 12; after++ {
 		g := up(t)
@@ -160,9 +209,6 @@ func TestTheSameReplaceFinishesWhatAKilledOneBegan(t *testing.T) {
 		g.run("replace", "sample", id, "--wait", "--yes", "--timeout", "1h")
 		g.world.Crash = 0
 		g.world.LeaseHolder = ""
-		if !slices.Contains(g.storage(), id) {
-			continue // it came that far
-		}
 		if code := g.run("replace", "sample", id, "--wait", "--yes", "--timeout", "1h"); code != ExitDone || slices.Contains(g.storage(), id) {
 			t.Errorf("killed before action %d, then exit code %d: %s%s", after, code, &g.out, &g.err)
 		}

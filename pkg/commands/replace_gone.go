@@ -1,0 +1,49 @@
+package commands
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// splitGone takes from words those that name process groups which were replaced already:
+// no record has them, and the audit, the file or Events, knows how they were taken away. So
+// the same command again goes on with the others, and a word that was mistyped is still a
+// mistake.
+func (e *Env) splitGone(ctx context.Context, key types.NamespacedName, s plan.Snapshot, words []string) (left []string, gone []v1beta2.ProcessGroupID) {
+	unknown := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return len(groupsFor(s, word)) > 0 })
+	if len(unknown) == 0 {
+		return words, nil
+	}
+	known := e.removals(ctx, key)
+	for _, word := range words {
+		name := strings.TrimPrefix(strings.TrimPrefix(word, groupPrefix), podPrefix)
+		if slices.Contains(unknown, word) && known[name] {
+			gone = append(gone, v1beta2.ProcessGroupID(name))
+			continue
+		}
+		left = append(left, word)
+	}
+	return left, gone
+}
+
+// removals are what the audit knows of process groups that were taken away. What of it
+// cannot be read proves nothing.
+func (e *Env) removals(ctx context.Context, key types.NamespacedName) audit.Removals {
+	known := audit.Removals{}
+	if path, err := audit.Path(e.Getenv); err == nil {
+		err = known.AddFile(path, audit.Run{Context: e.contextName(), Namespace: key.Namespace, Cluster: key.Name})
+		if err != nil {
+			e.talk("warning: %s", err)
+		}
+	}
+	events, _ := e.eventsOf(ctx, key, key.Name)
+	known.AddEvents(events)
+	return known
+}
