@@ -166,6 +166,38 @@ func TestADrainThatHasBegunStaysCordonedWhenItFails(t *testing.T) {
 	}
 }
 
+// What ran on a node that somebody took away still has to leave, and the same command again
+// finds it.
+func TestADrainGoesOnWhenItsNodeIsGone(t *testing.T) {
+	for name, again := range map[string]bool{"in the middle of it": false, "before the same command again": true} {
+		t.Run(name, func(t *testing.T) {
+			g := roomy(t)
+			node := g.nodeOf(v1beta2.ProcessClassStorage)
+			if again {
+				g.run("drain", node, "-c", "sample", "--yes", "--wait=false")
+			}
+			vanish := func() {
+				g.world.Nodes = slices.DeleteFunc(g.world.Nodes, func(n string) bool { return n == node })
+			}
+			if again {
+				vanish()
+			}
+			g.world.Refuse = func(a plan.Action) error {
+				if plan.KindOf(a) == "CreatePod" {
+					vanish()
+				}
+				return nil
+			}
+			if code := g.run("drain", node, "-c", "sample", "--yes", "--timeout", "2h"); code != ExitDone || len(g.podsOn(node)) > 0 {
+				t.Errorf("exit code %d, left %v: %s%s", code, g.podsOn(node), &g.out, &g.err)
+			}
+			if slices.Contains(g.world.Nodes, node) {
+				t.Error("the node is there: this showed nothing")
+			}
+		})
+	}
+}
+
 // A node that nothing may leave would otherwise take no pods until somebody notices.
 func TestADrainThatFailsUncordonsWhatItCordoned(t *testing.T) {
 	g := roomy(t)

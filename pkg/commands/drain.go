@@ -62,11 +62,15 @@ func (o drainOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	nodes, err := o.names(ctx, env, args)
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	used, err := env.nodesOf(ctx, key)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	nodes, err := o.names(ctx, env, args, used...) // a node that vanishes leaves pods that have to go
 	if err != nil {
 		return err
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	if err := env.showEvacuation(ctx, key, nodes, nil); err != nil {
 		return causeOf(ctx, err)
 	}
@@ -104,14 +108,29 @@ func (o drainOptions) change(cluster string, nodes []string) change {
 	}
 }
 
-// stayingOn is how many process groups on nodes are not marked for removal.
-func (e *Env) stayingOn(ctx context.Context, key types.NamespacedName, nodes []string) (int, error) {
+// nodesOf are the nodes that pods of a cluster are on.
+func (e *Env) nodesOf(ctx context.Context, key types.NamespacedName) ([]string, error) {
+	s, err := e.placesOf(ctx, key)
+	var names []string
+	for _, pod := range s.Pods {
+		names = append(names, pod.Spec.NodeName)
+	}
+	return names, err
+}
+
+// placesOf are the process groups and their pods.
+func (e *Env) placesOf(ctx context.Context, key types.NamespacedName) (s plan.Snapshot, err error) {
 	session, err := e.Connect(ctx, key)
 	if err != nil {
-		return 0, err
+		return s, err
 	}
-	s := plan.Snapshot{}
-	if err := session.Observe(ctx, &s, plan.Record|plan.Pods); err != nil {
+	return s, session.Observe(ctx, &s, plan.Record|plan.Pods)
+}
+
+// stayingOn is how many process groups on nodes are not marked for removal.
+func (e *Env) stayingOn(ctx context.Context, key types.NamespacedName, nodes []string) (int, error) {
+	s, err := e.placesOf(ctx, key)
+	if err != nil {
 		return 0, err
 	}
 	n := 0

@@ -21,8 +21,9 @@ func (n *nodeSelection) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&n.labels, "selector", "l", "", "the nodes that have these labels, instead of naming them")
 }
 
-// names are the nodes that are chosen, each once.
-func (n nodeSelection) names(ctx context.Context, env *Env, args []string) ([]string, error) {
+// names are the nodes that are chosen, each once. One that is gone is no mistake where it is
+// among those that are known to have been there.
+func (n nodeSelection) names(ctx context.Context, env *Env, args []string, known ...string) ([]string, error) {
 	selector, err := labels.Parse(n.labels)
 	switch {
 	case err != nil:
@@ -42,6 +43,9 @@ func (n nodeSelection) names(ctx context.Context, env *Env, args []string) ([]st
 	names := slices.Compact(slices.Sorted(slices.Values(args)))
 	for i, name := range names {
 		names[i] = strings.TrimPrefix(name, "node/")
+		if slices.Contains(known, names[i]) {
+			continue
+		}
 		if err := isNode(ctx, c, names[i]); err != nil {
 			return nil, err
 		}
@@ -138,10 +142,11 @@ func (e *Env) openAmong(ctx context.Context, names []string) ([]string, error) {
 	var open []string
 	for _, name := range names {
 		node := &corev1.Node{}
-		if err := c.Get(ctx, types.NamespacedName{Name: name}, node); err != nil {
+		err := c.Get(ctx, types.NamespacedName{Name: name}, node)
+		if client.IgnoreNotFound(err) != nil {
 			return nil, fmt.Errorf("reading node %s: %w", name, err)
 		}
-		if !node.Spec.Unschedulable {
+		if err == nil && !node.Spec.Unschedulable {
 			open = append(open, name)
 		}
 	}

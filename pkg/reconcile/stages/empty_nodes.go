@@ -11,29 +11,36 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// CordonNodes keeps new pods from nodes, and taints them where a taint is given.
+// CordonNodes keeps new pods from nodes, and taints them where a taint is given. No new pod
+// comes to a node that is gone; one that comes back under its name is cordoned then.
 func CordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
-	return nodeStage("CordonNodes", "a person wants no new pods there", nodes, func(name string, n *corev1.Node) plan.Action {
-		if a := (plan.CordonNode{Node: name, Taint: taint}); !a.Done(n) {
-			return a
+	return nodeStage("CordonNodes", "a person wants no new pods there", nodes, func(name string, n *corev1.Node) (plan.Action, error) {
+		if a := (plan.CordonNode{Node: name, Taint: taint}); n != nil && !a.Done(n) {
+			return a, nil
 		}
-		return nil
+		return nil, nil
 	})
 }
 
 // UncordonNodes lets new pods onto nodes again, and takes the taint away where one is
 // given.
 func UncordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
-	return nodeStage("UncordonNodes", "a person lets new pods there again", nodes, func(name string, n *corev1.Node) plan.Action {
-		if a := (plan.UncordonNode{Node: name, Taint: taint}); !a.Done(n) {
-			return a
+	return nodeStage("UncordonNodes", "a person lets new pods there again", nodes, func(name string, n *corev1.Node) (plan.Action, error) {
+		a := plan.UncordonNode{Node: name, Taint: taint}
+		switch {
+		case n == nil:
+			return nil, fmt.Errorf("there is no node %s", name)
+		case a.Done(n):
+			return nil, nil
+		default:
+			return a, nil
 		}
-		return nil
 	})
 }
 
-// nodeStage asks of each node what is still to be done about it; nil is nothing.
-func nodeStage(name, why string, nodes []string, todo func(string, *corev1.Node) plan.Action) plan.Stage {
+// nodeStage asks of each node, nil where it is gone, what is still to be done about it; nil
+// is nothing, and the error is why nobody can.
+func nodeStage(name, why string, nodes []string, todo func(string, *corev1.Node) (plan.Action, error)) plan.Stage {
 	return plan.Stage{
 		Name: name, Reads: plan.Record | plan.Nodes,
 		Decide: func(s plan.Snapshot) plan.Decision {
@@ -42,10 +49,11 @@ func nodeStage(name, why string, nodes []string, todo func(string, *corev1.Node)
 			}
 			var d plan.Decision
 			for _, node := range nodes {
-				if s.Nodes[node] == nil {
-					return plan.Decision{Hold: &plan.Hold{Human: true, Reason: "there is no node " + node, Then: plan.EndPass}}
+				a, err := todo(node, s.Nodes[node])
+				if err != nil {
+					return plan.Decision{Hold: &plan.Hold{Human: true, Reason: err.Error(), Then: plan.EndPass}}
 				}
-				if a := todo(node, s.Nodes[node]); a != nil {
+				if a != nil {
 					d.Why, d.Actions = why, append(d.Actions, a)
 				}
 			}
@@ -114,10 +122,15 @@ func onTheWay(s plan.Snapshot, class v1beta2.ProcessClass) string {
 // cordonedFirst refuses to evict from a node that would take the pod back.
 func cordonedFirst(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, checks []plan.Check) []plan.Check {
 	name := s.Pod(g).Spec.NodeName
-	c := plan.Check{Question: fmt.Sprintf("does node %s take no new pods?", name), Gate: plan.GateConfig, Evidence: "it is cordoned"}
-	c.OK = s.Nodes[name] != nil && s.Nodes[name].Spec.Unschedulable
-	if !c.OK {
-		c.Evidence = "it is not cordoned, so the pod could come back to it"
+	c := plan.Check{Question: fmt.Sprintf("does node %s take no new pods?", name), Gate: plan.GateConfig, OK: true, Evidence: "it is cordoned"}
+	node := s.Nodes[name]
+	switch {
+	case s.NodesHidden != "":
+		c.OK, c.Evidence = false, "nobody can tell: "+s.NodesHidden
+	case node == nil:
+		c.Evidence = "it is gone"
+	case !node.Spec.Unschedulable:
+		c.OK, c.Evidence = false, "it is not cordoned, so the pod could come back to it"
 	}
 	return append([]plan.Check{c}, checks...)
 }

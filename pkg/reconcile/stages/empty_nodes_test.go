@@ -49,15 +49,16 @@ func TestCordonAndUncordonNodes(t *testing.T) {
 		removalCase
 		stage plan.Stage
 	}{
-		"cordons":                        {removalCase{from: onNodes, does: []string{"cordon node node-14", "cordon node node-15"}}, CordonNodes(two, nil)},
-		"cordons and taints":             {removalCase{from: onNodes, does: []string{"cordon node node-14 and taint it example.com/maintenance:NoSchedule"}}, CordonNodes(two[:1], taint)},
-		"leaves a cordoned node alone":   {removalCase{from: onNodes, given: cordoned(two...)}, CordonNodes(two, nil)},
-		"taints a node that is cordoned": {removalCase{from: onNodes, given: cordoned(two...), does: []string{"cordon node node-14 and taint it example.com/maintenance:NoSchedule"}}, CordonNodes(two[:1], taint)},
-		"uncordons":                      {removalCase{from: onNodes, given: cordoned(two...), does: []string{"uncordon node node-14", "uncordon node node-15"}}, UncordonNodes(two, nil)},
-		"leaves an open node alone":      {removalCase{from: onNodes}, UncordonNodes(two, taint)},
-		"touches none if one is unknown": {removalCase{from: onNodes, holds: "there is no node n9"}, CordonNodes([]string{nodeName(14), "n9"}, nil)},
-		"says so when nodes are hidden":  {removalCase{from: onNodes, given: hidden, holds: "listing nodes is forbidden"}, CordonNodes(two, nil)},
-		"says so of uncordoning as well": {removalCase{from: onNodes, given: hidden, holds: "listing nodes is forbidden"}, UncordonNodes(two, nil)},
+		"cordons":                             {removalCase{from: onNodes, does: []string{"cordon node node-14", "cordon node node-15"}}, CordonNodes(two, nil)},
+		"cordons and taints":                  {removalCase{from: onNodes, does: []string{"cordon node node-14 and taint it example.com/maintenance:NoSchedule"}}, CordonNodes(two[:1], taint)},
+		"leaves a cordoned node alone":        {removalCase{from: onNodes, given: cordoned(two...)}, CordonNodes(two, nil)},
+		"taints a node that is cordoned":      {removalCase{from: onNodes, given: cordoned(two...), does: []string{"cordon node node-14 and taint it example.com/maintenance:NoSchedule"}}, CordonNodes(two[:1], taint)},
+		"uncordons":                           {removalCase{from: onNodes, given: cordoned(two...), does: []string{"uncordon node node-14", "uncordon node node-15"}}, UncordonNodes(two, nil)},
+		"leaves an open node alone":           {removalCase{from: onNodes}, UncordonNodes(two, taint)},
+		"no pod comes to a node that is gone": {removalCase{from: onNodes, does: []string{"cordon node node-14"}}, CordonNodes([]string{nodeName(14), "n9"}, nil)},
+		"uncordons none if one is gone":       {removalCase{from: onNodes, given: cordoned(two...), holds: "there is no node n9"}, UncordonNodes([]string{nodeName(14), "n9"}, nil)},
+		"says so when nodes are hidden":       {removalCase{from: onNodes, given: hidden, holds: "listing nodes is forbidden"}, CordonNodes(two, nil)},
+		"says so of uncordoning as well":      {removalCase{from: onNodes, given: hidden, holds: "listing nodes is forbidden"}, UncordonNodes(two, nil)},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, tc.stage) })
@@ -70,6 +71,13 @@ func TestEvictFrom(t *testing.T) {
 	tests := map[string]removalCase{
 		"evicts one pod without a volume at a time":               {from: onNodes, given: cordoned(two...), does: []string{first}, holds: "stateless-107: one pod at a time"},
 		"evicts nothing from a node that would take the pod back": {from: onNodes, given: cordoned(nodeName(14)), holds: "it is not cordoned, so the pod could come back to it"},
+		"evicts from a node that is gone": {from: onNodes, given: func(s *plan.Snapshot) {
+			cordoned(two...)(s)
+			delete(s.Nodes, nodeName(6))
+		}, does: []string{first}, holds: "stateless-107: one pod at a time"},
+		"evicts nothing while nodes are hidden": {from: onNodes, given: func(s *plan.Snapshot) {
+			s.Nodes, s.NodesHidden = nil, "listing nodes is forbidden"
+		}, holds: "nobody can tell: listing nodes is forbidden"},
 		"waits after a recovery": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
 			recoveredAgo(30)(s)
