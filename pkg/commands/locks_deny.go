@@ -83,7 +83,7 @@ func (o shutOutOptions) run(ctx context.Context, env *Env, args []string) error 
 	err = env.carryOut(ctx, key, change{
 		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: shuttingOut{instance, o.deny},
 		words: []string{"locks", verb, key.Name, instance}, undo: []string{"locks", undo, key.Name, instance},
-		stages: []plan.Stage{stages.ShutOut(instance, o.deny)},
+		stages: []plan.Stage{stages.ShutOut(instance, o.deny, env.person(), o.reason)},
 	})
 	if err == nil && o.dryRun == dryRunNone {
 		env.offerDenyList(record, instance, o.deny)

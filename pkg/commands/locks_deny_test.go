@@ -1,11 +1,16 @@
 package commands
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 // together is one of several instances that share a database.
@@ -18,6 +23,41 @@ func together(t *testing.T) *given {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	return g
+}
+
+// Who finds an instance shut out at night wants to know whom to ask.
+func TestTheDenyListSaysWhoPutSomebodyOnIt(t *testing.T) {
+	g := together(t)
+	g.run("locks", "deny", "sample", "dc2", "--reason", "dc2 is lost")
+	g.world.Shared.DenyList["dc3"] = true // as an operator does
+	g.world.Shared.Denials["dc4"] = fdb.Denial{By: "nobody any more", At: g.world.Now()}
+	g.world.Record.Spec.LockOptions.DenyList = []v1beta2.LockDenyListEntry{{ID: "dc5"}}
+	g.run("reconcile", "sample", "--yes")
+	if code := g.run("locks", "list", "sample", "-o", "json"); code != ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.err)
+	}
+	type denial struct {
+		ID            string
+		SetBy, Reason *string
+		When          *time.Time
+	}
+	var list struct{ Denied []denial }
+	if err := json.Unmarshal(g.out.Bytes(), &list); err != nil {
+		t.Fatal(err)
+	}
+	at := func(i int) *time.Time { return list.Denied[i].When }
+	want := []denial{
+		{"dc2", new("me@here"), new("dc2 is lost"), at(0)}, {ID: "dc3"}, {"dc5", new("the spec of sample"), nil, at(2)},
+	}
+	if diff := cmp.Diff(want, list.Denied); diff != "" || at(0) == nil || at(2) == nil {
+		t.Errorf("%s%v", diff, list.Denied)
+	}
+	g.run("locks", "list", "sample")
+	for _, line := range []string{"DENIED-ID   IN-DB   IN-SPEC   SET-BY               WHEN   REASON", "dc3         yes     -         ?"} {
+		if !strings.Contains(g.out.String(), line) {
+			t.Errorf("no %q in %s", line, &g.out)
+		}
+	}
 }
 
 func TestLocksDenyAndAllow(t *testing.T) {

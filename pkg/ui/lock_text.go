@@ -58,15 +58,29 @@ func (v LockView) row(o ListOptions) []string {
 }
 
 func (v LockListView) deniedTable(o ListOptions) Table {
-	t := Table{Header: o.header([]string{"DENIED-ID", "IN-DB", "IN-SPEC"})}
+	t := Table{Header: o.header([]string{"DENIED-ID", "IN-DB", "IN-SPEC", "SET-BY", "WHEN", "REASON"})}
 	for _, d := range v.Denied {
 		spec := string(d.InSpec)
 		if d.InSpec == SpecSilent {
 			spec = nothing
 		}
-		t.Rows = append(t.Rows, []string{d.ID, yesNo(&d.InDatabase), spec})
+		t.Rows = append(t.Rows, append([]string{d.ID, yesNo(&d.InDatabase), spec}, d.provenance(o)...))
 	}
 	return t
+}
+
+// provenance is who put an owner on the list in the database, when and why.
+func (d DeniedView) provenance(o ListOptions) []string {
+	switch {
+	case !d.InDatabase:
+		return []string{nothing, nothing, nothing}
+	case d.SetBy == nil:
+		return []string{unknown, unknown, unknown}
+	case d.Reason == nil:
+		return []string{*d.SetBy, o.time(d.When), nothing}
+	default:
+		return []string{*d.SetBy, o.time(d.When), *d.Reason}
+	}
 }
 
 func (v LockListView) upgradeTable(o ListOptions) Table {

@@ -62,6 +62,13 @@ type DeniedView struct {
 	InDatabase bool `json:"inDatabase"`
 	// InSpec is what the spec wants.
 	InSpec SpecDenial `json:"inSpec"`
+	// SetBy is who put it on the list in the database, "user@host" or whose spec; null where
+	// nobody noted that, as an operator does not.
+	SetBy *string `json:"setBy"`
+	// When is since when it is on the list in the database; null as SetBy.
+	When *time.Time `json:"when"`
+	// Reason is why; null where nobody said.
+	Reason *string `json:"reason"`
 	// Drift is what the difference between the two means; empty where there is none.
 	Drift string `json:"drift,omitempty"`
 }
@@ -156,10 +163,23 @@ func (f Facts) denials() []DeniedView {
 		if want, says := wants[id]; says {
 			v.InSpec = want
 		}
+		v.noteDenial(f.Coordination.Denials)
 		v.Drift = v.drift(f.Cluster.LocksUsed())
 		views = append(views, v)
 	}
 	return views
+}
+
+// noteDenial says who denied what is denied. A note about anybody else is a leftover.
+func (v *DeniedView) noteDenial(notes map[string]fdb.Denial) {
+	note, there := notes[v.ID]
+	if !there || !v.InDatabase {
+		return
+	}
+	v.SetBy, v.When = &note.By, &note.At
+	if note.Reason != "" {
+		v.Reason = &note.Reason
+	}
 }
 
 // drift says what becomes of a difference. An entry that is only taken out of the spec

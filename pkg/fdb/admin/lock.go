@@ -144,10 +144,15 @@ func ReadLock(ctx context.Context, kv KV, keys fdb.LockKeys) (lock *fdb.Lock, de
 }
 
 // UpdateDenyList puts owners on the deny list or takes them off it; owners that are
-// not named stay as they are.
-func UpdateDenyList(ctx context.Context, kv KV, keys fdb.LockKeys, denied map[string]bool) error {
+// not named stay as they are. Who is put on it gets a note beside it, which goes with the
+// entry.
+func UpdateDenyList(ctx context.Context, kv KV, keys fdb.LockKeys, denied map[string]bool, by fdb.Denial) error {
+	note, err := by.Encode()
+	if err != nil {
+		return err
+	}
 	begin, end := keys.DenyList()
-	err := settled(ctx, kv, []Read{ReadRange(begin, end)}, func(v View) ([]Mutation, error) {
+	err = settled(ctx, kv, []Read{ReadRange(begin, end)}, func(v View) ([]Mutation, error) {
 		var mutations []Mutation
 		for owner, deny := range denied {
 			key := keys.Denied(owner)
@@ -156,9 +161,9 @@ func UpdateDenyList(ctx context.Context, kv KV, keys fdb.LockKeys, denied map[st
 			case owner == "":
 				return nil, &Error{Kind: KindBadInput, Doing: "updating the deny list", Detail: "an owner without a name"}
 			case deny && !listed:
-				mutations = append(mutations, Set(key, []byte(owner)))
+				mutations = append(mutations, Set(key, []byte(owner)), Set(keys.DenialNote(owner), note))
 			case !deny && listed:
-				mutations = append(mutations, Clear(key))
+				mutations = append(mutations, Clear(key), Clear(keys.DenialNote(owner)))
 			}
 		}
 		return mutations, nil

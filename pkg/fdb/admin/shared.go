@@ -14,6 +14,9 @@ type Shared struct {
 	Lock *fdb.Lock
 	// Denied are the owners on the deny list.
 	Denied []string
+	// Denials are notes about those on the deny list, as far as there are any. Nil unless
+	// asked for.
+	Denials map[string]fdb.Denial
 	// Announced are the process groups that can start in a version, by version. Nil unless
 	// asked for.
 	Announced map[string][]string
@@ -29,6 +32,8 @@ type Shared struct {
 
 // SharedRequest says what to read besides the lock and the deny list.
 type SharedRequest struct {
+	// Denials has the notes about the deny list read.
+	Denials bool
 	// Upgrades has the announcements for all versions read.
 	Upgrades bool
 	// Maintenance has the maintenance notes read.
@@ -41,6 +46,9 @@ type SharedRequest struct {
 func ReadShared(ctx context.Context, kv KV, keys fdb.LockKeys, r SharedRequest) (Shared, error) {
 	begin, end := keys.DenyList()
 	reads := []Read{ReadKey(keys.Lock()), ReadRange(begin, end)}
+	if r.Denials {
+		reads = append(reads, ReadRange(keys.DenialNotes()))
+	}
 	if r.Upgrades {
 		reads = append(reads, ReadRange(keys.AllUpgrades()))
 	}
@@ -68,6 +76,9 @@ func sharedIn(v View, keys fdb.LockKeys, r SharedRequest) (Shared, error) {
 		return Shared{}, err
 	}
 	shared := Shared{Lock: lock, Denied: deniedIn(v, keys), Maintenance: map[string]time.Time{}}
+	if r.Denials {
+		shared.Denials = denialsIn(v, keys)
+	}
 	if r.Upgrades {
 		shared.Announced = map[string][]string{}
 		for _, p := range v.Within(keys.AllUpgrades()) {
@@ -88,6 +99,17 @@ func sharedIn(v View, keys fdb.LockKeys, r SharedRequest) (Shared, error) {
 		}
 	}
 	return shared, nil
+}
+
+// denialsIn are the notes that can be read. Nothing rests on them.
+func denialsIn(v View, keys fdb.LockKeys) map[string]fdb.Denial {
+	denials := map[string]fdb.Denial{}
+	for _, p := range v.Within(keys.DenialNotes()) {
+		if denial, ok := fdb.DecodeDenial(p.Value); ok {
+			denials[fdb.LastPart(p.Key)] = denial
+		}
+	}
+	return denials
 }
 
 // AnnounceUpgrade notes that process groups can start in a version. Notes of others, and

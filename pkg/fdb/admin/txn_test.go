@@ -333,7 +333,7 @@ func TestTheLock(t *testing.T) {
 	})
 	t.Run("deny list", func(t *testing.T) {
 		kv := held("dc2", "")
-		err := admin.UpdateDenyList(t.Context(), kv, keys, map[string]bool{"dc1": true, "dc3": false})
+		err := admin.UpdateDenyList(t.Context(), kv, keys, map[string]bool{"dc1": true, "dc3": false}, fdb.Denial{By: "me@here", At: time.Unix(1, 0)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,7 +344,7 @@ func TestTheLock(t *testing.T) {
 		if diff := cmp.Diff([]string{"dc1"}, denied); diff != "" {
 			t.Error(diff)
 		}
-		if err := admin.UpdateDenyList(t.Context(), kv, keys, map[string]bool{"dc1": false}); err != nil || len(kv.values) != 1 {
+		if err := admin.UpdateDenyList(t.Context(), kv, keys, map[string]bool{"dc1": false}, fdb.Denial{}); err != nil || len(kv.values) != 1 {
 			t.Errorf("left %q (%v)", kv.values, err)
 		}
 	})

@@ -88,7 +88,7 @@ func (w *World) updateDenyList(ctx context.Context, a plan.UpdateDenyList) error
 		}
 		denied[owner] = false
 	}
-	return admin.UpdateDenyList(ctx, cli, keys, denied)
+	return admin.UpdateDenyList(ctx, cli, keys, denied, a.Note)
 }
 
 func (w *World) announceUpgrade(ctx context.Context, a plan.AnnounceUpgrade) error {

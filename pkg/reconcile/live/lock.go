@@ -183,7 +183,7 @@ func noteExclusions(facts *plan.CoordinationFacts, lists admin.ExclusionLists) {
 }
 
 func noteShared(facts *plan.CoordinationFacts, shared admin.Shared, c *v1beta2.FoundationDBCluster) {
-	facts.Read, facts.Lock, facts.DenyList = true, shared.Lock, shared.Denied
+	facts.Read, facts.Lock, facts.DenyList, facts.Denials = true, shared.Lock, shared.Denied, shared.Denials
 	facts.Maintenance = map[v1beta2.ProcessGroupID]time.Time{}
 	for group, at := range shared.Maintenance {
 		facts.Maintenance[v1beta2.ProcessGroupID(group)] = at

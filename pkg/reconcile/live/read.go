@@ -46,7 +46,7 @@ func (w *World) ReadShared(ctx context.Context) (plan.CoordinationFacts, error) 
 	if err != nil {
 		return facts, fmt.Errorf("reading what instances share: %w", err)
 	}
-	everything := admin.SharedRequest{Upgrades: true, Maintenance: true, Lists: true}
+	everything := admin.SharedRequest{Denials: true, Upgrades: true, Maintenance: true, Lists: true}
 	shared, err := admin.ReadShared(ctx, cli, fdb.LockKeys{Prefix: record.LockKeyPrefix()}, everything)
 	if err != nil {
 		return facts, err

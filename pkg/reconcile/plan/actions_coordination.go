@@ -15,6 +15,8 @@ type UpdateDenyList struct {
 	// Deny and Allow are owner ids; those that neither names stay as they are.
 	Deny  []string `json:"deny,omitempty"`
 	Allow []string `json:"allow,omitempty"`
+	// Note is kept beside the list about those that are denied.
+	Note fdb.Denial `json:"note"`
 }
 
 // Describe implements Action.

@@ -111,6 +111,8 @@ type CoordinationFacts struct {
 	Lock *fdb.Lock
 	// DenyList are the owner ids that may not take the lock.
 	DenyList []string
+	// Denials say who put them there, as far as that was read and noted.
+	Denials map[string]fdb.Denial
 	// Lists are the process groups that instances act on together. Read in global
 	// synchronization mode.
 	Lists ListFacts

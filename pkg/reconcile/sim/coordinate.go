@@ -19,6 +19,8 @@ import (
 type Shared struct {
 	Lock     *fdb.Lock
 	DenyList map[string]bool
+	// Denials are notes about who is on the deny list.
+	Denials map[string]fdb.Denial
 	// Upgrades are announced process groups by version.
 	Upgrades map[string]map[v1beta2.ProcessGroupID]bool
 	// Maintenance are notes of process groups that restart during maintenance.
@@ -30,7 +32,7 @@ type Shared struct {
 // NewShared is what a new database has.
 func NewShared() *Shared {
 	return &Shared{
-		DenyList: map[string]bool{}, Upgrades: map[string]map[v1beta2.ProcessGroupID]bool{},
+		DenyList: map[string]bool{}, Denials: map[string]fdb.Denial{}, Upgrades: map[string]map[v1beta2.ProcessGroupID]bool{},
 		Maintenance: map[v1beta2.ProcessGroupID]time.Time{},
 	}
 }
@@ -135,10 +137,11 @@ func (w *World) coordinate(ctx context.Context, a plan.Action) error {
 		}
 	case plan.UpdateDenyList:
 		for _, owner := range a.Deny {
-			w.Shared.DenyList[owner] = true
+			w.Shared.DenyList[owner], w.Shared.Denials[owner] = true, a.Note
 		}
 		for _, owner := range a.Allow {
 			delete(w.Shared.DenyList, owner)
+			delete(w.Shared.Denials, owner)
 		}
 	case plan.HoldLock:
 		return w.ask(fdb.LockRequest{Owner: a.Owner, Person: a.Person, Now: w.Now(), Duration: a.For, Nonce: "held"})

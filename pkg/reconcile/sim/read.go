@@ -29,7 +29,7 @@ func (w *World) ReadShared(context.Context) (plan.CoordinationFacts, error) {
 	lists := w.Shared.Lists.now
 	lists.Read = true
 	return plan.CoordinationFacts{
-		Read: true, Lock: w.Shared.Lock, DenyList: w.Shared.denied(), Maintenance: w.Shared.Maintenance,
+		Read: true, Lock: w.Shared.Lock, DenyList: w.Shared.denied(), Denials: w.Shared.Denials, Maintenance: w.Shared.Maintenance,
 		Announced: w.announced(), Lists: lists,
 	}, nil
 }

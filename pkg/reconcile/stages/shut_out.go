@@ -3,13 +3,14 @@ package stages
 import (
 	"slices"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // ShutOut puts an instance on the deny list in the database for a person, or takes it off.
 // Others on the list stay as they are. It needs no lock: an instance that holds the lock
-// and never comes back is what the list is for.
-func ShutOut(owner string, deny bool) plan.Stage {
+// and never comes back is what the list is for. Who did so, and why, is noted beside the list.
+func ShutOut(owner string, deny bool, person, reason string) plan.Stage {
 	return plan.Stage{
 		Name:  "ShutOut",
 		Reads: plan.Record | plan.Coordination,
@@ -25,9 +26,10 @@ func ShutOut(owner string, deny bool) plan.Stage {
 			case !deny:
 				return plan.Decision{Why: "a person asks for it", Actions: []plan.Action{plan.UpdateDenyList{Allow: []string{owner}}}}
 			}
-			d := plan.Decision{Why: "a person asks for it", Actions: []plan.Action{plan.UpdateDenyList{Deny: []string{owner}}}}
+			note := fdb.Denial{By: person, At: s.Now, Reason: reason}
+			d := plan.Decision{Why: "a person asks for it", Actions: []plan.Action{plan.UpdateDenyList{Deny: []string{owner}, Note: note}}}
 			if owner == c.LockOwner() {
-				d.Checks = []plan.Check{deniesItself(owner)}
+				d.Checks = []plan.Check{deniesItself("a person shuts out the very instance that does it: " + owner)}
 			}
 			return d
 		},

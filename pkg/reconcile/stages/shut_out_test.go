@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -30,12 +31,13 @@ func TestShutOut(t *testing.T) {
 		"waits while the list in the database is unread": {removalCase{from: lockedTogether, given: func(s *plan.Snapshot) { s.Coordination = plan.CoordinationFacts{} }, holds: "could not be read"}, "dc2", true},
 	}
 	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) { tc.check(t, ShutOut(tc.owner, tc.deny)) })
+		t.Run(name, func(t *testing.T) { tc.check(t, ShutOut(tc.owner, tc.deny, "me@here", "it is lost")) })
 	}
 }
 
 func TestAnInstanceThatShutsItselfOutByHandIsTold(t *testing.T) {
-	if d := ShutOut("dc1", true).Decide(lockedTogether(t)); len(d.Checks) != 1 || d.Checks[0].OK {
+	d := ShutOut("dc1", true, "me@here", "").Decide(lockedTogether(t))
+	if len(d.Checks) != 1 || d.Checks[0].OK || strings.Contains(d.Checks[0].Evidence, "spec") {
 		t.Errorf("checks: %v", d.Checks)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -36,7 +37,7 @@ var updateLockConfiguration = plan.Stage{
 		}
 		d := plan.Decision{Why: "the spec's deny list is not in force yet", Actions: []plan.Action{change}}
 		if slices.Contains(change.Deny, c.LockOwner()) {
-			d.Checks = []plan.Check{deniesItself(c.LockOwner())}
+			d.Checks = []plan.Check{deniesItself(fmt.Sprintf("its own spec shuts it out: %s is on lockOptions.denyList", c.LockOwner()))}
 		}
 		return d
 	},
@@ -44,7 +45,7 @@ var updateLockConfiguration = plan.Stage{
 
 // denyListChange is what the database's deny list lacks of the spec's, sorted.
 func denyListChange(s plan.Snapshot) plan.UpdateDenyList {
-	var change plan.UpdateDenyList
+	change := plan.UpdateDenyList{Note: fdb.Denial{By: "the spec of " + s.Cluster.Name, At: s.Now}}
 	for _, entry := range s.Cluster.Spec.LockOptions.DenyList {
 		switch denied := slices.Contains(s.Coordination.DenyList, entry.ID); {
 		case entry.Allow && denied:
@@ -59,11 +60,8 @@ func denyListChange(s plan.Snapshot) plan.UpdateDenyList {
 	return change
 }
 
-// deniesItself says aloud that a spec shuts out its own instance. That can be meant: it is
-// how one of several is kept from changing the database.
-func deniesItself(owner string) plan.Check {
-	return plan.Check{
-		Question: "may this instance take the lock from now on?", Gate: plan.GateDeny,
-		Evidence: fmt.Sprintf("its own spec shuts it out: %s is on lockOptions.denyList", owner),
-	}
+// deniesItself says aloud that an instance shuts out itself. That can be meant: it is how one
+// of several is kept from changing the database.
+func deniesItself(evidence string) plan.Check {
+	return plan.Check{Question: "may this instance take the lock from now on?", Gate: plan.GateDeny, Evidence: evidence}
 }

@@ -164,14 +164,24 @@ func lockConforms(t *testing.T, _ admin.Admin, kv admin.KV) {
 	_, err := admin.TakeLock(t.Context(), kv, keys, request("dc2", "n2", now))
 	refused(err, fdb.LockHeld)
 
-	if err := admin.UpdateDenyList(t.Context(), kv, keys, map[string]bool{"dc2": true}); err != nil {
+	denial := fdb.Denial{By: "me@here", At: now, Reason: `"dc2" is lost`}
+	if err := admin.UpdateDenyList(t.Context(), kv, keys, map[string]bool{"dc2": true}, denial); err != nil {
 		t.Fatal(err)
 	}
+	noted := func(want map[string]fdb.Denial) {
+		t.Helper()
+		shared := must(admin.ReadShared(t.Context(), kv, keys, admin.SharedRequest{Denials: true}))(t)
+		if diff := cmp.Diff(want, shared.Denials); diff != "" {
+			t.Error(diff)
+		}
+	}
+	noted(map[string]fdb.Denial{"dc2": denial})
 	_, err = admin.TakeLock(t.Context(), kv, keys, request("dc2", "n2", now.Add(time.Hour)))
 	refused(err, fdb.LockDenied)
-	if err := admin.UpdateDenyList(t.Context(), kv, keys, map[string]bool{"dc2": false}); err != nil {
+	if err := admin.UpdateDenyList(t.Context(), kv, keys, map[string]bool{"dc2": false}, denial); err != nil {
 		t.Fatal(err)
 	}
+	noted(map[string]fdb.Denial{})
 
 	late := now.Add(30 * time.Second)
 	if err := admin.KeepLockUntil(t.Context(), kv, keys, mine, late); err != nil {
