@@ -21,6 +21,9 @@ const (
 	dryRunNone   = "none"
 )
 
+// longestFieldManager is what an API server takes.
+const longestFieldManager = 128
+
 // changeFlags are those of every command that changes a cluster: such a command is a
 // list of stages for the engine, and what it may do, says and waits for is the same.
 type changeFlags struct {
@@ -33,6 +36,8 @@ type changeFlags struct {
 	output   string
 	reason   string
 	plan     string
+	// fieldManager is the name under which objects are changed; empty is the default.
+	fieldManager string
 	overrideFlags
 
 	// reversible is true for a command that another one takes back, without a trace: nobody
@@ -49,18 +54,6 @@ type changeFlags struct {
 
 // add adds the flags; waitsFor ends the sentence "repeat passes until …".
 func (f *changeFlags) add(cmd *cobra.Command, waitsFor string) {
-	f.addWithoutYes(cmd, waitsFor)
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
-}
-
-// addReversible adds the flags of a command that does what another takes back. Nobody is
-// asked, so nobody can agree beforehand.
-func (f *changeFlags) addReversible(cmd *cobra.Command, waitsFor string) {
-	f.reversible = true
-	f.addWithoutYes(cmd, waitsFor)
-}
-
-func (f *changeFlags) addWithoutYes(cmd *cobra.Command, waitsFor string) {
 	f.addBrief(cmd)
 	f.overrideFlags.add(cmd)
 	flags := cmd.Flags()
@@ -70,6 +63,13 @@ func (f *changeFlags) addWithoutYes(cmd *cobra.Command, waitsFor string) {
 	flags.DurationVar(&f.interval, "interval", pace.DefaultInterval, "how long to rest between passes at least")
 }
 
+// addReversible adds the flags of a command that does what another takes back. Nobody is
+// asked; that everybody agrees is taken all the same, for scripts that always say so.
+func (f *changeFlags) addReversible(cmd *cobra.Command, waitsFor string) {
+	f.reversible = true
+	f.add(cmd, waitsFor)
+}
+
 // addBrief adds the flags of a command that is done at once, and that nothing of the
 // cluster is in the way of.
 func (f *changeFlags) addBrief(cmd *cobra.Command) {
@@ -77,6 +77,12 @@ func (f *changeFlags) addBrief(cmd *cobra.Command) {
 	flags.StringVar(&f.dryRun, "dry-run", dryRunNone, "client: show what would be done and change nothing; none: do it")
 	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
 	flags.StringVarP(&f.output, "output", "o", "text", "text or json")
+	yes := "do not ask"
+	if f.reversible {
+		yes = "do not ask; nobody is asked anyway, since another command takes it back"
+	}
+	flags.BoolVarP(&f.yes, "yes", "y", false, yes)
+	flags.StringVar(&f.fieldManager, "field-manager", live.FieldManager, "the name under which objects in Kubernetes are changed")
 	flags.StringVar(&f.reason, "reason", "", "why: for the audit, and for others who meet the Lease of this run")
 	flags.StringVar(&f.plan, "plan", "", "carry out what this file has, which --dry-run -o json of the same command printed, and nothing else; exit code 6 when the world has moved since")
 	complete(cmd, "output", func() []string { return []string{"text", "json"} })
@@ -93,6 +99,8 @@ func (f changeFlags) check(env *Env) (err error) {
 		return usagef("--dry-run is client or none, not %q", f.dryRun)
 	case f.dryRun == dryRunClient && f.plan != "":
 		return usagef("--dry-run makes a plan, --plan carries one out: choose one")
+	case len(f.fieldManager) > longestFieldManager:
+		return usagef("--field-manager has %d characters at most", longestFieldManager)
 	case f.timeout < 0 || f.interval < 0:
 		return usagef("--timeout and --interval cannot be negative")
 	case f.dryRun == dryRunNone && !f.yes && !f.reversible && !env.IsTerminal(env.In):
@@ -106,6 +114,7 @@ func (f changeFlags) check(env *Env) (err error) {
 			hints: []string{"--yes --confirm " + f.placeholder() + " --plan FILE --reason TEXT, all of them; --dry-run -o json prints the plan"},
 		}
 	}
+	env.fieldManager = f.fieldManager
 	if env.Overrides, err = f.gates(); err != nil || f.plan == "" {
 		return err
 	}
@@ -132,6 +141,9 @@ func (f changeFlags) shared() []string {
 	slices.Sort(words)
 	for _, override := range f.given {
 		words = append(words, "--override", override)
+	}
+	if f.fieldManager != "" && f.fieldManager != live.FieldManager {
+		words = append(words, "--field-manager", f.fieldManager)
 	}
 	if f.plan != "" {
 		words = append(words, "--plan", f.plan)

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -155,7 +156,7 @@ func (e *Env) openClient() (client.Client, error) {
 	if err != nil {
 		return nil, usage(fmt.Errorf("preparing the Kubernetes client: %w", err))
 	}
-	return c, nil
+	return client.WithFieldOwner(c, cmp.Or(e.fieldManager, live.FieldManager)), nil
 }
 
 func newScheme() (*runtime.Scheme, error) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
@@ -67,6 +69,34 @@ func TestWithoutAKubeconfigNobodyIsAsked(t *testing.T) {
 		env, _, errOut := realEnv(t)
 		if code := Run(t.Context(), env, command); code != ExitUsage || !strings.Contains(errOut.String(), "--kubeconfig") || strings.Contains(errOut.String(), "localhost") {
 			t.Errorf("%q: exit code %d: %s", command, code, errOut)
+		}
+	}
+}
+
+func TestObjectsAreChangedInTheNameThatWasAskedFor(t *testing.T) {
+	var by string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		by = r.URL.Query().Get("fieldManager")
+		status(http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`)(w, r)
+	}))
+	defer server.Close()
+	for asked, want := range map[string]string{"": "kubectl-fdb", "ci": "ci"} {
+		env, _, _ := realEnv(t)
+		env.Kube.APIServer = &server.URL
+		if err := (changeFlags{output: "text", dryRun: dryRunNone, yes: true, fieldManager: asked}).check(env); err != nil {
+			t.Fatal(err)
+		}
+		c, err := env.Client()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for doing, err := range map[string]error{
+			"creating": c.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "fdb", Name: "p"}}),
+			"updating": c.Status().Update(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "fdb", Name: "p"}}),
+		} {
+			if err == nil || by != want {
+				t.Errorf("%s by %q, want %q (%v)", doing, by, want, err)
+			}
 		}
 	}
 }

@@ -55,6 +55,8 @@ type Env struct {
 
 	// planned is the approved plan that the command carries out; nil without --plan.
 	planned *ui.ApprovedPlan
+	// fieldManager is the name under which objects are changed; empty is the default.
+	fieldManager string
 	// acted is how many actions the passes of the command have carried out.
 	acted int
 	// hearing hears what passes say, and answers what they ask, in the place of the

@@ -42,6 +42,7 @@ func TestMaintenance(t *testing.T) {
 		},
 		"with --wait the next zone's begins when it is over": {lines: [][]string{{"on", "sample", "ZONE0", "--for", "40s"}, {"on", "sample", "ZONE1", "--wait"}}, tells: "ZONE1"},
 		"it is ended":                                 {lines: [][]string{{"on", "sample", "ZONE0"}, {"off", "sample"}}, says: "no zone is under maintenance", tells: "no zone"},
+		"scripts may always agree":                    {lines: [][]string{{"on", "sample", "ZONE0", "-y"}, {"off", "sample", "--yes"}}, says: "no zone is under maintenance", tells: "no zone"},
 		"nothing is ended":                            {lines: [][]string{{"off", "sample"}}, says: "no zone is under maintenance", tells: "no zone"},
 		"a dry run begins nothing":                    {lines: [][]string{{"on", "sample", "ZONE0", "--dry-run"}}, want: ExitNo, says: "StartMaintenance   zone ZONE0", tells: "no zone"},
 		"a zone that nobody is in is a mistake":       {lines: [][]string{{"on", "sample", "nowhere"}}, want: ExitUsage, says: `no process that keeps data is in a zone "nowhere"; they are in ZONE0`, tells: "no zone"},

@@ -87,6 +87,8 @@ func TestReplaceExitCodes(t *testing.T) {
 		"none at a time":                              {args: []string{"STORAGE0", "--max-concurrent", "0", "--yes"}, want: ExitUsage},
 		"without a terminal nobody agrees":            {args: []string{"STORAGE0"}, want: ExitUnconfirmed},
 		"a live operator":                             {given: func(g *given) { g.gates = operatorLives }, args: []string{"STORAGE0", "--yes"}, want: ExitRefused},
+		"in another name, also in hints":              {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes", "--field-manager", "ci"}, want: ExitConflict, says: "replace sample STORAGE0 --yes --field-manager ci -n fdb"},
+		"in too long a name":                          {args: []string{"STORAGE0", "--yes", "--field-manager", strings.Repeat("x", 129)}, want: ExitUsage, says: "128 characters"},
 		"another run":                                 {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes"}, want: ExitConflict, says: "hint: later: kubectl fdb replace sample STORAGE0 --yes -n fdb --context test"},
 		"missing rights":                              {given: func(g *given) { g.denied = []string{"create pods"} }, args: []string{"STORAGE0", "--yes"}, want: ExitForbidden},
 		"undo without a mark":                         {args: []string{"STORAGE0", "--undo", "--yes"}, want: ExitDone},

@@ -110,7 +110,7 @@ func (w *BackupWorld) writeBackupStatus(ctx context.Context, a plan.WriteBackupS
 		}
 	}
 	edited := a.Apply(plan.Snapshot{Backup: w.backup.DeepCopy()}).Backup
-	if err := w.Client.Status().Update(ctx, edited, client.FieldOwner(FieldManager)); err != nil {
+	if err := w.Client.Status().Update(ctx, edited); err != nil {
 		return fmt.Errorf("writing the status of %s %s: %w", kindBackup, w.backup.Name, err)
 	}
 	edited.Annotations = w.backup.Annotations // a status has none
@@ -135,7 +135,7 @@ func (w *BackupWorld) noteMove(ctx context.Context, note string) error {
 		return err
 	}
 	changed := w.backup.DeepCopy()
-	if err := w.Client.Patch(ctx, changed, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager)); err != nil {
+	if err := w.Client.Patch(ctx, changed, client.RawPatch(types.MergePatchType, patch)); err != nil {
 		return fmt.Errorf("noting the move of %s %s: %w", kindBackup, w.backup.Name, err)
 	}
 	if changed.Annotations[plan.AnnotationBackupMove] != note {
@@ -156,7 +156,7 @@ func (w *BackupWorld) setState(ctx context.Context, a plan.SetBackupState) error
 		return err
 	}
 	changed := w.backup.DeepCopy()
-	if err := w.Client.Patch(ctx, changed, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager)); err != nil {
+	if err := w.Client.Patch(ctx, changed, client.RawPatch(types.MergePatchType, patch)); err != nil {
 		return fmt.Errorf("setting spec.backupState of %s %s: %w", kindBackup, w.backup.Name, err)
 	}
 	if changed.Spec.BackupState != a.State {
@@ -177,7 +177,7 @@ func (w *BackupWorld) setFinalizer(ctx context.Context, present bool) error {
 		edited.Finalizers = append(edited.Finalizers, v1beta2.FinalizerBackup)
 	}
 	patch := client.MergeFromWithOptions(w.backup, client.MergeFromWithOptimisticLock{})
-	if err := w.Client.Patch(ctx, edited, patch, client.FieldOwner(FieldManager)); err != nil {
+	if err := w.Client.Patch(ctx, edited, patch); err != nil {
 		return fmt.Errorf("writing the finalizers of %s %s: %w", kindBackup, w.backup.Name, err)
 	}
 	w.backup = edited

@@ -49,7 +49,7 @@ func (w *World) editNode(ctx context.Context, name string, a nodeEdit) error {
 		before := node.DeepCopy()
 		a.Edit(node)
 		// The list of taints is replaced as a whole, so nobody may have changed it.
-		err = w.Client.Patch(ctx, node, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldManager))
+		err = w.Client.Patch(ctx, node, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 		switch {
 		case err == nil && !a.Done(node):
 			return fmt.Errorf("%s: the node is not so afterwards", a.Describe())

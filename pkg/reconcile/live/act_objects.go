@@ -18,7 +18,7 @@ import (
 // error: it was not there when the stage decided, so someone else made it.
 func (w *World) create(ctx context.Context, object client.Object) error {
 	object = object.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
-	if err := w.Client.Create(ctx, object, client.FieldOwner(FieldManager)); err != nil {
+	if err := w.Client.Create(ctx, object); err != nil {
 		return fmt.Errorf("creating %T %s: %w", object, object.GetName(), err)
 	}
 	return nil
@@ -34,7 +34,7 @@ func (w *World) applyConfigMap(ctx context.Context, a plan.ApplyConfigMap) error
 // update writes an object that carries the resource version it was read with, so
 // a change by someone else in between is a conflict and not lost.
 func (w *World) update(ctx context.Context, object client.Object) error {
-	if err := w.Client.Update(ctx, object, client.FieldOwner(FieldManager)); err != nil {
+	if err := w.Client.Update(ctx, object); err != nil {
 		return fmt.Errorf("updating %T %s: %w", object, object.GetName(), err)
 	}
 	return nil
@@ -86,7 +86,7 @@ func (w *World) patchMetadata(ctx context.Context, a plan.PatchMetadata) error {
 		return fmt.Errorf("encoding the metadata of %s: %w", a.Subject(), err)
 	}
 	object := w.objectOf(a)
-	if err := w.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager)); err != nil {
+	if err := w.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch)); err != nil {
 		return fmt.Errorf("patching %s: %w", a.Subject(), err)
 	}
 	return nil

@@ -49,7 +49,7 @@ func (w *World) setSidecarImage(ctx context.Context, a plan.SetSidecarImage) err
 		return fmt.Errorf("encoding the image of pod %s: %w", a.Name, err)
 	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.Key.Namespace, Name: a.Name}}
-	if err := w.Client.Patch(ctx, pod, client.RawPatch(types.StrategicMergePatchType, text), client.FieldOwner(FieldManager)); err != nil {
+	if err := w.Client.Patch(ctx, pod, client.RawPatch(types.StrategicMergePatchType, text)); err != nil {
 		return fmt.Errorf("setting the image of container %s of pod %s: %w", a.Container, a.Name, err)
 	}
 	return nil

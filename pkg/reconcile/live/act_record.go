@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -36,7 +35,7 @@ func (w *World) editStatus(ctx context.Context, edit func(plan.Snapshot) plan.Sn
 		return errors.New("writing a record that was never read")
 	}
 	edited := edit(plan.Snapshot{Cluster: record.DeepCopy()}).Cluster
-	if err := w.Client.Status().Update(ctx, edited, client.FieldOwner(FieldManager)); err != nil {
+	if err := w.Client.Status().Update(ctx, edited); err != nil {
 		return fmt.Errorf("writing the status of FoundationDBCluster %s: %w", record.Name, err)
 	}
 	w.remember(edited)

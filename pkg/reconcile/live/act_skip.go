@@ -29,7 +29,7 @@ func (w *World) setSkip(ctx context.Context, a plan.SetSkip) error {
 		return err
 	}
 	changed := record.DeepCopy()
-	if err := w.Client.Patch(ctx, changed, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager)); err != nil {
+	if err := w.Client.Patch(ctx, changed, client.RawPatch(types.MergePatchType, patch)); err != nil {
 		return fmt.Errorf("setting spec.skip of FoundationDBCluster %s: %w", record.Name, err)
 	}
 	if changed.Spec.Skip != a.Skip {

@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -260,7 +259,7 @@ func (w *World) changeCoordinators(ctx context.Context, a plan.ChangeCoordinator
 		return fmt.Errorf("storing the new connection string %s: %w", connectionString, err)
 	}
 	record.Status.ConnectionString = connectionString.String()
-	if err := w.Client.Status().Update(ctx, record, client.FieldOwner(FieldManager)); err != nil {
+	if err := w.Client.Status().Update(ctx, record); err != nil {
 		return fmt.Errorf("storing the new connection string %s: %w", connectionString, err)
 	}
 	w.remember(record)

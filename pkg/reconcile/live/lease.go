@@ -79,14 +79,14 @@ func (w *World) takeLease(ctx context.Context) error {
 	case apierrors.IsNotFound(err):
 		lease.ObjectMeta = metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}
 		w.claim(lease)
-		err = w.Client.Create(ctx, lease, client.FieldOwner(FieldManager))
+		err = w.Client.Create(ctx, lease)
 	case err != nil:
 		return fmt.Errorf("reading the Lease %s: %w", key.Name, err)
 	case w.isAnothers(lease):
 		return w.takeOver(ctx, lease)
 	default:
 		w.claim(lease)
-		err = w.Client.Update(ctx, lease, client.FieldOwner(FieldManager))
+		err = w.Client.Update(ctx, lease)
 	}
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		return &reconcile.HeldError{What: "lease " + key.Name, Holder: "another run that took it at the same moment"}
@@ -153,7 +153,7 @@ func (w *World) renew(ctx context.Context, held *heldLease, most time.Duration) 
 		return &reconcile.HeldError{What: "lease " + name, Holder: holder}
 	}
 	w.claim(lease)
-	err = w.Client.Update(ctx, lease, client.FieldOwner(FieldManager))
+	err = w.Client.Update(ctx, lease)
 	if apierrors.IsConflict(err) {
 		return &reconcile.HeldError{What: "lease " + name, Holder: "another run that took it at the same moment"}
 	}
@@ -211,7 +211,7 @@ func (w *World) releaseLease(ctx context.Context) error {
 		return nil // someone took it over: nothing of ours is left to give back
 	}
 	lease.Spec.HolderIdentity, lease.Spec.RenewTime = nil, nil
-	if err := w.Client.Update(ctx, lease, client.FieldOwner(FieldManager)); err != nil {
+	if err := w.Client.Update(ctx, lease); err != nil {
 		return fmt.Errorf("giving back the Lease %s: %w", key.Name, err)
 	}
 	return nil

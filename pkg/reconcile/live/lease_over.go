@@ -30,7 +30,7 @@ func (w *World) takeOver(ctx context.Context, lease *coordinationv1.Lease) error
 		return err
 	}
 	w.claim(lease)
-	err := w.Client.Update(ctx, lease, client.FieldOwner(FieldManager))
+	err := w.Client.Update(ctx, lease)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return w.renewedMeanwhile(ctx, lease)
 	}

@@ -271,7 +271,7 @@ func (w *RestoreWorld) writeRestoreStatus(ctx context.Context, status v1beta2.Fo
 	}
 	edited := w.restore.DeepCopy()
 	edited.Status = status
-	if err := w.Client.Status().Update(ctx, edited, client.FieldOwner(FieldManager)); err != nil {
+	if err := w.Client.Status().Update(ctx, edited); err != nil {
 		return fmt.Errorf("writing the status of %s %s: %w", kindRestore, w.restore.Name, err)
 	}
 	w.restore = edited

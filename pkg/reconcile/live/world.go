@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// FieldManager is the name under which changes of objects are recorded. Default
+// FieldManager is the name under which the client of a World changes objects. Default
 // kubectl-fdb; --field-manager changes it.
 const FieldManager = "kubectl-fdb"
 
