@@ -191,7 +191,7 @@ func (o checkOptions) look(ctx context.Context, env *Env, key types.NamespacedNa
 	if facts.Backups, err = backups(); err != nil {
 		return check.Report{}, err
 	}
-	if facts.Record, err = read(ctx, c, key); err != nil {
+	if facts.Record, err = env.read(ctx, c, key); err != nil {
 		return check.Report{}, err
 	}
 	facts.Status = ui.NewStatusView(env.metadata(key), facts.Facts)

@@ -49,7 +49,7 @@ func (e *Env) cluster(ctx context.Context, args []string, flag string, i intent)
 		return nil, err
 	}
 	if name != "" {
-		return read(ctx, c, types.NamespacedName{Namespace: namespace, Name: name})
+		return e.read(ctx, c, types.NamespacedName{Namespace: namespace, Name: name})
 	}
 	if i == writes && !e.IsTerminal(e.In) {
 		return nil, usagef("which cluster? Without a terminal a command that changes one needs its name: as an argument, with -c, or in %s", clusterVariable)
@@ -94,20 +94,20 @@ func bareName(text string) (string, error) {
 
 // read reads a cluster and makes sure that its spec makes sense, so that not every
 // step of a pass has to say that it does not.
-func read(ctx context.Context, c client.Client, key types.NamespacedName) (*v1beta2.FoundationDBCluster, error) {
+func (e *Env) read(ctx context.Context, c client.Client, key types.NamespacedName) (*v1beta2.FoundationDBCluster, error) {
 	record := &v1beta2.FoundationDBCluster{}
 	err := c.Get(ctx, key, record)
 	switch {
 	case isMissingKind(err):
 		return nil, missingKind(err)
 	case apierrors.IsNotFound(err):
-		return nil, unknownCluster(ctx, c, key)
+		return nil, e.unknownCluster(ctx, c, key)
 	case err != nil:
 		return nil, fmt.Errorf("reading FoundationDBCluster %s in namespace %s: %w", key.Name, key.Namespace, err)
 	}
 	if _, err := record.Normalized(); err != nil {
 		return nil, usage(fmt.Errorf("FoundationDBCluster %s in namespace %s is not valid: %w", key.Name, key.Namespace, err),
-			fmt.Sprintf("kubectl edit foundationdbcluster %s -n %s", key.Name, key.Namespace))
+			e.kubectlIn(key.Namespace, "edit", "foundationdbcluster", key.Name))
 	}
 	return record, nil
 }
@@ -128,7 +128,7 @@ func missingKind(err error) error {
 		"the custom resource definitions come with the FoundationDB operator; kubectl get crd foundationdbclusters.apps.foundationdb.org")
 }
 
-func unknownCluster(ctx context.Context, c client.Client, key types.NamespacedName) error {
+func (e *Env) unknownCluster(ctx context.Context, c client.Client, key types.NamespacedName) error {
 	err := fmt.Errorf("there is no FoundationDBCluster %s in namespace %s", key.Name, key.Namespace)
 	there, listErr := clustersIn(ctx, c, key.Namespace)
 	known := new(*failure)
@@ -138,7 +138,7 @@ func unknownCluster(ctx context.Context, c client.Client, key types.NamespacedNa
 	case listErr != nil:
 		return usage(err)
 	case len(there) == 0:
-		return usage(fmt.Errorf("%w, nor any other", err), "kubectl fdb status -A", "choose another namespace with -n NAMESPACE")
+		return usage(fmt.Errorf("%w, nor any other", err), e.kubectlIn("", "fdb", "status", "-A"), "choose another namespace with -n NAMESPACE")
 	default:
 		return usage(fmt.Errorf("%w; there is %s%s", err, names(there), orMeant(key.Name, strings.Split(names(there), ", "))))
 	}
@@ -151,10 +151,10 @@ func (e *Env) onlyCluster(ctx context.Context, c client.Client, namespace string
 	}
 	switch len(there) {
 	case 0:
-		return nil, usage(fmt.Errorf("there is no FoundationDBCluster in namespace %s", namespace), "choose another namespace with -n NAMESPACE", "kubectl fdb status -A")
+		return nil, usage(fmt.Errorf("there is no FoundationDBCluster in namespace %s", namespace), "choose another namespace with -n NAMESPACE", e.kubectlIn("", "fdb", "status", "-A"))
 	case 1:
 		e.talk("cluster %s in namespace %s, the only one there", there[0].Name, namespace)
-		return read(ctx, c, types.NamespacedName{Namespace: namespace, Name: there[0].Name})
+		return e.read(ctx, c, types.NamespacedName{Namespace: namespace, Name: there[0].Name})
 	default:
 		return nil, usagef("which cluster? Namespace %s has %s", namespace, names(there))
 	}

@@ -65,7 +65,7 @@ func TestCordonExitCodes(t *testing.T) {
 		"replaces at once only when agreed":          {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now"}, want: ExitUnconfirmed},
 		"by label":                                   {args: []string{"cordon", "-l", "rack=NODE", "-c", "sample", "--evacuate=none"}, cordoned: true},
 		"a label that no node has":                   {args: []string{"cordon", "-l", "rack=9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "no node has the labels"},
-		"an unknown node":                            {args: []string{"cordon", "n9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "there is no node n9"},
+		"an unknown node":                            {args: []string{"cordon", "n9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "hint: kubectl get nodes --context test"},
 		"no node":                                    {args: []string{"cordon", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "which nodes?"},
 		"a bad taint":                                {args: []string{"cordon", "NODE", "-c", "sample", "--taint", "a:Never"}, want: ExitUsage, says: "KEY[=VALUE][:EFFECT]"},
 		"waits for groups to leave only when agreed": {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--wait"}, want: ExitUnconfirmed},

@@ -118,7 +118,7 @@ func (o *eventsOptions) look(ctx context.Context, env *Env, key types.Namespaced
 	if err != nil {
 		return ui.EventListView{}, err
 	}
-	record, err := read(ctx, c, key)
+	record, err := env.read(ctx, c, key)
 	if err != nil {
 		return ui.EventListView{}, err
 	}

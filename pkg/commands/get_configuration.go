@@ -77,7 +77,7 @@ func (o configurationOptions) seeLine(ctx context.Context, env *Env, key types.N
 	if err != nil {
 		return looked{}, err
 	}
-	record, err := read(ctx, c, key)
+	record, err := env.read(ctx, c, key)
 	if err != nil {
 		return looked{}, err
 	}

@@ -46,18 +46,18 @@ func (n nodeSelection) names(ctx context.Context, env *Env, args []string, known
 		if slices.Contains(known, names[i]) {
 			continue
 		}
-		if err := isNode(ctx, c, names[i]); err != nil {
+		if err := env.isNode(ctx, c, names[i]); err != nil {
 			return nil, err
 		}
 	}
 	return names, nil
 }
 
-func isNode(ctx context.Context, c client.Client, name string) error {
+func (e *Env) isNode(ctx context.Context, c client.Client, name string) error {
 	err := c.Get(ctx, types.NamespacedName{Name: name}, &corev1.Node{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return usage(fmt.Errorf("there is no node %s; the cluster goes after -c", name), "kubectl get nodes")
+		return usage(fmt.Errorf("there is no node %s; the cluster goes after -c", name), e.kubectlIn("", "get", "nodes"))
 	case err != nil:
 		return fmt.Errorf("reading node %s: %w", name, err)
 	default:

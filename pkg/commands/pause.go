@@ -81,7 +81,7 @@ func (o pauseOptions) undo(ctx context.Context, env *Env, key types.NamespacedNa
 	if err != nil {
 		return nil, err
 	}
-	record, err := read(ctx, c, key)
+	record, err := env.read(ctx, c, key)
 	if err != nil {
 		return nil, err
 	}

@@ -167,7 +167,7 @@ func (o screenOptions) clusters(ctx context.Context, env *Env, args []string) (n
 	}
 	if name != "" {
 		names = []string{name}
-		_, err = read(ctx, c, types.NamespacedName{Namespace: namespace, Name: name})
+		_, err = env.read(ctx, c, types.NamespacedName{Namespace: namespace, Name: name})
 	} else if names, err = clusterNamesIn(ctx, env, namespace); err == nil && o.reconcile && len(names) > 1 {
 		err = usagef("which cluster? --reconcile is for one; namespace %s has %s", namespace, strings.Join(names, ", "))
 	}
@@ -188,7 +188,7 @@ func clusterNamesIn(ctx context.Context, env *Env, namespace string) ([]string, 
 		return nil, err
 	}
 	if len(there) == 0 {
-		return nil, usage(fmt.Errorf("there is no FoundationDBCluster in namespace %s", namespace), "choose another namespace with -n NAMESPACE", "kubectl fdb status -A")
+		return nil, usage(fmt.Errorf("there is no FoundationDBCluster in namespace %s", namespace), "choose another namespace with -n NAMESPACE", env.kubectlIn("", "fdb", "status", "-A"))
 	}
 	names := make([]string, len(there))
 	for i, c := range there {
