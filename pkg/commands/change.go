@@ -76,7 +76,7 @@ func (f *changeFlags) addBrief(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.dryRun, "dry-run", dryRunNone, "client: show what would be done and change nothing; none: do it")
 	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
-	flags.StringVarP(&f.output, "output", "o", "text", "text or json")
+	flags.StringVarP(&f.output, "output", "o", "text", "text; json, a line per event and the result; or of the result alone yaml, name, jsonpath=TEMPLATE, go-template=TEMPLATE or custom-columns=SPEC")
 	yes := "do not ask"
 	if f.reversible {
 		yes = "do not ask; nobody is asked anyway, since another command takes it back"
@@ -85,16 +85,19 @@ func (f *changeFlags) addBrief(cmd *cobra.Command) {
 	flags.StringVar(&f.fieldManager, "field-manager", live.FieldManager, "the name under which objects in Kubernetes are changed")
 	flags.StringVar(&f.reason, "reason", "", "why: for the audit, and for others who meet the Lease of this run")
 	flags.StringVar(&f.plan, "plan", "", "carry out what this file has, which --dry-run -o json of the same command printed, and nothing else; exit code 6 when the world has moved since")
-	complete(cmd, "output", func() []string { return []string{"text", "json"} })
+	complete(cmd, "output", func() []string {
+		return []string{"text", "json", "yaml", "name", "jsonpath=", "go-template=", "custom-columns="}
+	})
 	complete(cmd, "dry-run", func() []string { return []string{dryRunClient, dryRunNone} })
 }
 
 // check finds what is wrong with the flags before anything is read, and notes the gates
 // that are waved through.
 func (f changeFlags) check(env *Env) (err error) {
+	if err := (outputFlags{format: f.output}).check(); err != nil {
+		return err
+	}
 	switch {
-	case f.output != "text" && f.output != "table" && f.output != "json":
-		return usagef("-o is text or json, not %q", f.output)
 	case f.dryRun != dryRunClient && f.dryRun != dryRunNone:
 		return usagef("--dry-run is client or none, not %q", f.dryRun)
 	case f.dryRun == dryRunClient && f.plan != "":
@@ -121,6 +124,9 @@ func (f changeFlags) check(env *Env) (err error) {
 	env.planned, err = readPlan(f.plan)
 	return err
 }
+
+// tells reports whether what happens is told in words on stdout; else that has a document.
+func (f changeFlags) tells() bool { return outputFlags{format: f.output}.isTable() }
 
 // intent is what the command means to do: a dry run only reads.
 func (f changeFlags) intent() intent {
@@ -246,9 +252,5 @@ func (e *Env) preview(ctx context.Context, key types.NamespacedName, c change) e
 	if err := r.open(ctx, key); err != nil {
 		return err
 	}
-	output := "table"
-	if c.output == "json" {
-		output = "json"
-	}
-	return r.showPlan(ctx, planOptions{outputFlags: outputFlags{format: output}})
+	return r.showPlan(ctx, planOptions{outputFlags: outputFlags{format: c.output}})
 }

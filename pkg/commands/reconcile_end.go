@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -18,8 +20,9 @@ func (p *passes) finish(ctx context.Context, err error) error {
 	if p.env.hearing != nil {
 		p.env.hearing.document(p.document(end))
 	}
-	if p.output == "json" {
-		return errors.Join(ui.WriteJSON(p.env.Out, p.document(end)), end)
+	if !p.tells() {
+		out := outputFlags{format: p.output}
+		return errors.Join(out.print(p.env.Out, printable{document: p.document(end), names: p.names(), stream: p.output == "json"}), end)
 	}
 	fmt.Fprintln(p.env.Out, p.sentence(end))
 	if end == nil && p.acted > 0 && len(p.undo) > 0 {
@@ -128,6 +131,41 @@ func (p *passes) document(end error) any {
 	r := ui.ChangeResult{ReconcileResult: p.result(end), Command: p.words[0], Reached: p.reached, Targets: append([]ui.Target{}, p.targets...)}
 	r.Kind = "ChangeResult"
 	return r
+}
+
+// names are what -o name prints: of a replacement the groups that take over, else what the
+// command was about.
+func (p *passes) names() []string {
+	kind, ofTargets := kindOfTargets[p.words[0]]
+	switch {
+	case p.words[0] == "replace":
+		return namesOf("processgroup", p.added, func(id v1beta2.ProcessGroupID) string { return string(id) })
+	case ofTargets:
+		return namesOf(kind, p.targets, func(t ui.Target) string { return t.ID })
+	case p.run.record != nil:
+		return []string{p.subject()}
+	default:
+		return []string{"foundationdbcluster/" + p.key.Name}
+	}
+}
+
+// kindOfTargets is what commands are about.
+var kindOfTargets = map[string]string{
+	"restart": "processgroup", "exclude": "processgroup", "include": "processgroup",
+	"cordon": "node", "uncordon": "node", "drain": "node",
+}
+
+// notes which process groups were added.
+func (p *passes) notes(e reconcile.Event) {
+	done, ok := e.(reconcile.ActionDone)
+	if !ok || done.Err != nil {
+		return
+	}
+	if add, is := done.Action.(plan.AddGroups); is {
+		for _, g := range add.Groups {
+			p.added = append(p.added, g.ID)
+		}
+	}
 }
 
 func (p *passes) result(end error) ui.ReconcileResult {

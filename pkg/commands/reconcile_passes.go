@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -34,6 +35,9 @@ type passes struct {
 	// are where they should be.
 	targets []ui.Target
 	reached bool
+
+	// added are the process groups that were made.
+	added []v1beta2.ProcessGroupID
 
 	// retries space tries while nobody answers; since is when that began, zero while
 	// somebody does.
@@ -138,7 +142,7 @@ func (p *passes) once(ctx context.Context) error {
 	defer end()
 	beat := &heartbeat{env: p.env}
 	defer beat.start()()
-	pass := p.pass(all(p.tell, p.why.report, beat.report, p.audit.report(ctx), p.tellPause(), p.approved.carried))
+	pass := p.pass(all(p.tell, p.why.report, beat.report, p.audit.report(ctx), p.tellPause(), p.approved.carried, p.notes))
 	pass.Observer, pass.Actor, pass.Permit = bound{p.session, &p.approved}, p.session, p.approved.permits
 	done, err := pass.Run(ctx)
 	if done.Acted > 0 {
@@ -156,8 +160,11 @@ func (p *passes) reporter() func(reconcile.Event) {
 	if p.env.hearing != nil {
 		return p.env.hearing.event
 	}
-	if p.output == "json" {
+	switch {
+	case p.output == "json":
 		return ui.JSON(p.env.Out)
+	case !p.tells():
+		return func(reconcile.Event) {} // the document at the end is all that is printed
 	}
 	return ui.Text(p.env.Out, ui.TextOptions{Paint: p.env.paint(p.env.Out), Verbose: p.env.global.verbose > 0})
 }
@@ -204,7 +211,7 @@ func (p *passes) look(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("looking how far it is: %w", err)
 	}
-	if p.output != "json" && p.wait {
+	if p.tells() && p.wait {
 		ui.WriteProgress(p.env.Out, p.targets, targets)
 	}
 	p.targets, p.reached = targets, reached
@@ -236,7 +243,7 @@ func restAfter(done reconcile.PassDone, interval time.Duration) time.Duration {
 
 // waitFor says what is waited for now; text has said so on stdout.
 func (p *passes) waitFor(reason string) {
-	if p.output == "json" {
+	if !p.tells() {
 		p.env.talk("waiting: %s", reason)
 		return
 	}

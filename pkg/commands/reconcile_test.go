@@ -62,7 +62,7 @@ func TestReconcileExitCodes(t *testing.T) {
 		"something else than a cluster":                  {args: []string{"pod/other", "--yes"}, want: ExitUsage, says: "fdb/NAME"},
 		"two clusters":                                   {args: []string{"sample", "-c", "other", "--yes"}, want: ExitUsage, says: "one cluster at a time"},
 		"a record that contradicts itself":               {given: func(g *given) { g.world.Record.Spec.Version = "seven" }, args: []string{"sample", "--yes"}, want: ExitUsage, says: "is not valid"},
-		"an unknown output":                              {args: []string{"sample", "--yes", "-o", "xml"}, want: ExitUsage, says: "text or json"},
+		"an unknown output":                              {args: []string{"sample", "--yes", "-o", "xml"}, want: ExitUsage, says: "-o is one of table"},
 		"an unknown step":                                {args: []string{"sample", "--yes", "--only", "AddPods,Dance"}, want: ExitUsage, says: "UpdateStatus, UpdateLockConfiguration, UpdateConfigMap"},
 		"nothing left to run":                            {args: []string{"sample", "--yes", "--only", "AddPods", "--skip", "AddPods"}, want: ExitUsage},
 		"an unknown flag":                                {args: []string{"sample", "--yes", "--nope"}, want: ExitUsage, says: "hint: kubectl fdb reconcile --help"},

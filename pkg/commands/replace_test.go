@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/exp/golden"
 
@@ -46,6 +48,42 @@ func TestReplaceFollowsAGroupUntilItIsGone(t *testing.T) {
 		t.Errorf("%v after %v", now, old)
 	}
 	golden.RequireEqual(t, g.out.Bytes())
+}
+
+// What scripts read of a change is its result alone; who replaces something wants to know what
+// came for it.
+func TestAChangeIsPrintedInEveryForm(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want string // a pattern of all of stdout; OLD is the group
+		code int
+	}{
+		"what took over":           {args: []string{"replace", "sample", "OLD", "--wait", "--yes", "-o", "name"}, want: `^processgroup/storage-\d+\n$`},
+		"what was excluded":        {args: []string{"exclude", "sample", "OLD", "--yes", "-o", "name"}, want: `^processgroup/OLD\n$`},
+		"the cluster of a pass":    {args: []string{"reconcile", "sample", "--yes", "-o", "name"}, want: `^foundationdbcluster/sample\n$`},
+		"a field of the result":    {args: []string{"replace", "sample", "OLD", "--yes", "-o", "jsonpath={.targets[0].phase}"}, want: `^marked$`},
+		"the result as YAML":       {args: []string{"pause", "sample", "-o", "yaml"}, want: `\nkind: ChangeResult\n`},
+		"columns of it":            {args: []string{"pause", "sample", "-o", "custom-columns=CODE:.exitCode"}, want: `^CODE\n0\n$`},
+		"a plan as YAML":           {args: []string{"replace", "sample", "OLD", "--dry-run", "-o", "yaml"}, want: `\nkind: Plan\n`, code: ExitNo},
+		"the actions of a plan":    {args: []string{"plan", "sample", "-o", "name"}, want: `^$`},
+		"of many there is none":    {args: []string{"reconcile", "sample", "--yes", "--with-backups", "-o", "yaml"}, want: `^$`, code: ExitUsage},
+		"a form that nobody knows": {args: []string{"pause", "sample", "-o", "xml"}, want: `^$`, code: ExitUsage},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := settled(t)
+			g.world.Tick(time.Hour)
+			old := g.storage()[0]
+			ids := strings.NewReplacer("OLD", old)
+			args := make([]string, len(tc.args))
+			for i, word := range tc.args {
+				args[i] = ids.Replace(word)
+			}
+			if code := g.run(args...); code != tc.code || !regexp.MustCompile(ids.Replace(tc.want)).MatchString(g.out.String()) {
+				t.Errorf("exit code %d, want %d and %s: %s%s", code, tc.code, tc.want, &g.out, &g.err)
+			}
+		})
+	}
 }
 
 // A change of the spec that nobody asked this command for has to wait for a pass.
