@@ -18,6 +18,7 @@ import (
 // Values of --dry-run.
 const (
 	dryRunClient = "client"
+	dryRunServer = "server"
 	dryRunNone   = "none"
 )
 
@@ -74,7 +75,7 @@ func (f *changeFlags) addReversible(cmd *cobra.Command, waitsFor string) {
 // cluster is in the way of.
 func (f *changeFlags) addBrief(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.dryRun, "dry-run", dryRunNone, "client: show what would be done and change nothing; none: do it")
+	flags.StringVar(&f.dryRun, "dry-run", dryRunNone, "client: show what would be done and change nothing; server: have the API server try it as well; none: do it")
 	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
 	flags.StringVarP(&f.output, "output", "o", "text", "text; json, a line per event and the result; or of the result alone yaml, name, jsonpath=TEMPLATE, go-template=TEMPLATE or custom-columns=SPEC")
 	yes := "do not ask"
@@ -88,7 +89,7 @@ func (f *changeFlags) addBrief(cmd *cobra.Command) {
 	complete(cmd, "output", func() []string {
 		return []string{"text", "json", "yaml", "name", "jsonpath=", "go-template=", "custom-columns="}
 	})
-	complete(cmd, "dry-run", func() []string { return []string{dryRunClient, dryRunNone} })
+	complete(cmd, "dry-run", func() []string { return []string{dryRunClient, dryRunServer, dryRunNone} })
 }
 
 // check finds what is wrong with the flags before anything is read, and notes the gates
@@ -98,9 +99,9 @@ func (f changeFlags) check(env *Env) (err error) {
 		return err
 	}
 	switch {
-	case f.dryRun != dryRunClient && f.dryRun != dryRunNone:
-		return usagef("--dry-run is client or none, not %q", f.dryRun)
-	case f.dryRun == dryRunClient && f.plan != "":
+	case !f.dry() && f.dryRun != dryRunNone:
+		return usagef("--dry-run is client, server or none, not %q", f.dryRun)
+	case f.dry() && f.plan != "":
 		return usagef("--dry-run makes a plan, --plan carries one out: choose one")
 	case len(f.fieldManager) > longestFieldManager:
 		return usagef("--field-manager has %d characters at most", longestFieldManager)
@@ -125,12 +126,15 @@ func (f changeFlags) check(env *Env) (err error) {
 	return err
 }
 
+// dry reports whether nothing is to be changed.
+func (f changeFlags) dry() bool { return f.dryRun == dryRunClient || f.dryRun == dryRunServer }
+
 // tells reports whether what happens is told in words on stdout; else that has a document.
 func (f changeFlags) tells() bool { return outputFlags{format: f.output}.isTable() }
 
 // intent is what the command means to do: a dry run only reads.
 func (f changeFlags) intent() intent {
-	if f.dryRun == dryRunClient {
+	if f.dry() {
 		return reads
 	}
 	return writes
@@ -236,7 +240,7 @@ func (e *Env) runOf(c change) run {
 
 // carryOut shows a change and asks, or does it.
 func (e *Env) carryOut(ctx context.Context, key types.NamespacedName, c change) error {
-	if c.dryRun == dryRunClient {
+	if c.dry() {
 		return e.preview(ctx, key, c)
 	}
 	p, err := e.passesOver(ctx, key, c)
@@ -252,5 +256,5 @@ func (e *Env) preview(ctx context.Context, key types.NamespacedName, c change) e
 	if err := r.open(ctx, key); err != nil {
 		return err
 	}
-	return r.showPlan(ctx, planOptions{outputFlags: outputFlags{format: c.output}})
+	return r.showPlan(ctx, planOptions{outputFlags: outputFlags{format: c.output}, server: c.dryRun == dryRunServer})
 }

@@ -20,6 +20,8 @@ type planOptions struct {
 	stepFlags
 	outputFlags
 	coexist bool
+	// server has the API server try the plan.
+	server bool
 	// withBackups plans for the cluster's backups and restores as well.
 	withBackups bool
 }
@@ -127,6 +129,11 @@ func (r *run) showPlan(ctx context.Context, o planOptions) error {
 	}
 	if err := o.show(r.env, view); err != nil {
 		return err
+	}
+	if o.server && len(view.Items) > 0 {
+		if err := r.tryOut(ctx, view); err != nil {
+			return causeOf(ctx, err)
+		}
 	}
 	return planEnd(view, done)
 }

@@ -149,6 +149,9 @@ func (o reconcileOptions) check(env *Env) ([]plan.Stage, error) {
 	if o.watch && o.plan != "" {
 		return nil, usagef("--watch goes on after what a plan has: --plan is for one pass, or --wait")
 	}
+	if o.withBackups && o.dryRun == dryRunServer {
+		return nil, usagef("--dry-run=server is for one resource: leave --with-backups out, or take --dry-run")
+	}
 	if many := o.watch || o.withBackups; many && o.dryRun == dryRunNone && o.output != "json" && !o.tells() {
 		return nil, usagef("-o %s prints one document at the end of one change: with --watch and --with-backups it is text or json", o.output)
 	}

@@ -67,7 +67,7 @@ func TestReconcileExitCodes(t *testing.T) {
 		"nothing left to run":                            {args: []string{"sample", "--yes", "--only", "AddPods", "--skip", "AddPods"}, want: ExitUsage},
 		"an unknown flag":                                {args: []string{"sample", "--yes", "--nope"}, want: ExitUsage, says: "hint: kubectl fdb reconcile --help"},
 		"--interval without --wait":                      {args: []string{"sample", "--yes", "--interval", "1s"}, want: ExitUsage, says: "--wait"},
-		"an unknown dry run":                             {args: []string{"sample", "--dry-run=server"}, want: ExitUsage, says: "client or none"},
+		"an unknown dry run":                             {args: []string{"sample", "--dry-run=sideways"}, want: ExitUsage, says: "client, server or none"},
 		"--dry-run with --wait shows the first pass":     {args: []string{"sample", "--dry-run", "--wait"}, want: ExitNo},
 		"--dry-run with --plan":                          {args: []string{"sample", "--dry-run", "--plan", "x"}, want: ExitUsage, says: "choose one"},
 		"--watch with --plan":                            {args: []string{"sample", "--yes", "--watch", "--plan", "x"}, want: ExitUsage, says: "--plan is for one pass"},

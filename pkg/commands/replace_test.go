@@ -3,6 +3,7 @@ package commands
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -119,18 +120,26 @@ func TestReplaceExitCodes(t *testing.T) {
 		"one at a time":                               {args: []string{"STORAGE0", "STORAGE1", "--yes"}, want: ExitWaiting, marked: 1, says: "have to wait until others are drained"},
 		"as many at once as it is told":               {args: []string{"--class", "storage", "--max-concurrent", "3", "--yes"}, want: ExitDone, marked: 3},
 		"shows what it would do":                      {args: []string{"STORAGE0", "--dry-run"}, want: ExitNo, says: "MarkForRemoval"},
-		"nothing chosen":                              {args: []string{"--yes"}, want: ExitUsage, says: "which process groups?"},
-		"a selection that is empty":                   {args: []string{"--zone", "nowhere", "--yes"}, want: ExitUsage, says: "nothing was changed"},
-		"a group that is not there":                   {args: []string{"storage-9", "--yes"}, want: ExitUsage, says: "has no process group storage-9"},
-		"none at a time":                              {args: []string{"STORAGE0", "--max-concurrent", "0", "--yes"}, want: ExitUsage},
-		"without a terminal nobody agrees":            {args: []string{"STORAGE0"}, want: ExitUnconfirmed},
-		"a live operator":                             {given: func(g *given) { g.gates = operatorLives }, args: []string{"STORAGE0", "--yes"}, want: ExitRefused},
-		"in another name, also in hints":              {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes", "--field-manager", "ci"}, want: ExitConflict, says: "replace sample STORAGE0 --yes --field-manager ci -n fdb"},
-		"in too long a name":                          {args: []string{"STORAGE0", "--yes", "--field-manager", strings.Repeat("x", 129)}, want: ExitUsage, says: "128 characters"},
-		"another run":                                 {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes"}, want: ExitConflict, says: "hint: later: kubectl fdb replace sample STORAGE0 --yes -n fdb --context test"},
-		"missing rights":                              {given: func(g *given) { g.denied = []string{"create pods"} }, args: []string{"STORAGE0", "--yes"}, want: ExitForbidden},
-		"undo without a mark":                         {args: []string{"STORAGE0", "--undo", "--yes"}, want: ExitDone},
-		"undo with --wait":                            {args: []string{"STORAGE0", "--undo", "--wait", "--yes"}, want: ExitUsage},
+		"has the API server try it":                   {args: []string{"STORAGE0", "--dry-run=server"}, want: ExitNo, says: "the API server would take all 1 actions"},
+		"shows what the API server would not take": {
+			given: func(g *given) { g.world.Refuse = refuse("MarkForRemoval", errors.New("admission webhook says no")) },
+			args:  []string{"STORAGE0", "--dry-run=server"}, want: ExitRefused, says: "would not take 1 of 1 actions: ReplaceGroups: admission webhook says no",
+		},
+		"or may not be asked": {
+			given: func(g *given) { g.world.Refuse = refuse("MarkForRemoval", forbidden) }, args: []string{"STORAGE0", "--dry-run=server"}, want: ExitForbidden, says: "would not take 1",
+		},
+		"nothing chosen":                   {args: []string{"--yes"}, want: ExitUsage, says: "which process groups?"},
+		"a selection that is empty":        {args: []string{"--zone", "nowhere", "--yes"}, want: ExitUsage, says: "nothing was changed"},
+		"a group that is not there":        {args: []string{"storage-9", "--yes"}, want: ExitUsage, says: "has no process group storage-9"},
+		"none at a time":                   {args: []string{"STORAGE0", "--max-concurrent", "0", "--yes"}, want: ExitUsage},
+		"without a terminal nobody agrees": {args: []string{"STORAGE0"}, want: ExitUnconfirmed},
+		"a live operator":                  {given: func(g *given) { g.gates = operatorLives }, args: []string{"STORAGE0", "--yes"}, want: ExitRefused},
+		"in another name, also in hints":   {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes", "--field-manager", "ci"}, want: ExitConflict, says: "replace sample STORAGE0 --yes --field-manager ci -n fdb"},
+		"in too long a name":               {args: []string{"STORAGE0", "--yes", "--field-manager", strings.Repeat("x", 129)}, want: ExitUsage, says: "128 characters"},
+		"another run":                      {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes"}, want: ExitConflict, says: "hint: later: kubectl fdb replace sample STORAGE0 --yes -n fdb --context test"},
+		"missing rights":                   {given: func(g *given) { g.denied = []string{"create pods"} }, args: []string{"STORAGE0", "--yes"}, want: ExitForbidden},
+		"undo without a mark":              {args: []string{"STORAGE0", "--undo", "--yes"}, want: ExitDone},
+		"undo with --wait":                 {args: []string{"STORAGE0", "--undo", "--wait", "--yes"}, want: ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

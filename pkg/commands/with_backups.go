@@ -72,7 +72,7 @@ func (e *Env) family(key types.NamespacedName, o reconcileOptions) *family {
 
 // reconcileTogether carries out what a cluster, its backups and its restores ask for.
 func (e *Env) reconcileTogether(ctx context.Context, key types.NamespacedName, o reconcileOptions) error {
-	if o.dryRun == dryRunClient {
+	if o.dry() {
 		return e.planTogether(ctx, key, o, planOptions{outputFlags: outputFlags{format: o.output}})
 	}
 	t := e.family(key, o)

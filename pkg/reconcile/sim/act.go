@@ -261,3 +261,11 @@ func (w *World) changeCoordinators(ctx context.Context, a plan.ChangeCoordinator
 	w.Record.Status.ConnectionString = status.Cluster.ConnectionString
 	return nil
 }
+
+// Try is what the API server says to an action that is not carried out: what Refuse does.
+func (w *World) Try(_ context.Context, a plan.Action) (asked bool, err error) {
+	if w.Refuse == nil {
+		return true, nil
+	}
+	return true, w.Refuse(a)
+}

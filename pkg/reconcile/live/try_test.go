@@ -1,0 +1,51 @@
+package live_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Neither the API server nor what the World remembers may show what was only tried.
+func TestWhatIsTriedIsNotKept(t *testing.T) {
+	f := settled(t)
+	s := f.observe(plan.Everything)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: f.world.Key.Namespace, Name: "new"}}
+	group := s.Groups()[0].ProcessGroupID
+	before := f.record().ResourceVersion
+	tests := map[string]struct {
+		action plan.Action
+		asked  bool
+		fails  func(error) bool
+	}{
+		"a new object":              {plan.CreatePod{Name: "new", Object: pod}, true, nil},
+		"a node that is not there":  {plan.CordonNode{Node: "n9"}, true, apierrors.IsNotFound},
+		"the record":                {plan.MarkForRemoval{Groups: []v1beta2.ProcessGroupID{group}, At: s.Now}, true, nil},
+		"a restart of servers":      {plan.RestartProcesses{}, false, nil},
+		"the deny list":             {plan.UpdateDenyList{Deny: []string{"dc9"}}, false, nil},
+		"a service that comes anew": {plan.ApplyService{Verb: plan.ReplaceService}, false, nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			asked, err := f.world.Try(t.Context(), tc.action)
+			if asked != tc.asked || (err != nil) != (tc.fails != nil) || err != nil && !tc.fails(err) {
+				t.Errorf("asked %t, want %t (%v)", asked, tc.asked, err)
+			}
+		})
+	}
+	if err := f.world.Client.Get(t.Context(), client.ObjectKeyFromObject(pod), &corev1.Pod{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the pod is there (%v)", err)
+	}
+	if now := f.record(); now.ResourceVersion != before || now.ProcessGroup(group).IsMarkedForRemoval() {
+		t.Error("the record was written")
+	}
+	if f.observe(plan.Record).Cluster.ProcessGroup(group).IsMarkedForRemoval() {
+		t.Error("the mark is remembered")
+	}
+}
