@@ -139,13 +139,16 @@ func (c *crew) fitness(db *database) int {
 		total += missing
 	}
 	for _, set := range c.logSets {
-		worst := 0
+		worst, staying := 0, 0
 		for _, l := range set.logs {
 			worst = max(worst, int(db.fitness(roleLog, l.server)))
+			if !db.excluded(l.server) {
+				staying++
+			}
 		}
 		total += 10 * worst
-		if set.kind == logLocal {
-			total += missing * max(0, conf.logs-len(set.logs))
+		if set.kind == logLocal { // the cluster controller puts up with fewer logs, and with no excluded one
+			total += missing * max(0, conf.logs-staying)
 		}
 	}
 	return total

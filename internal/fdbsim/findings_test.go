@@ -73,6 +73,19 @@ func TestAnExcludedProcessLosesItsSingletonsWithoutARecovery(t *testing.T) {
 	}
 }
 
+// Fewer logs than are asked for are put up with, an excluded one is not.
+func TestAnExcludedLogLeavesAlsoWhereNoSpareIs(t *testing.T) {
+	c := configured(t)
+	c.stop("log-4")
+	c.Advance(2 * time.Minute)
+	c.exec("exclude no_wait 127.0.2.11")
+	c.Advance(2 * time.Minute)
+	db, _ := c.Database("sample_cluster")
+	if got := c.exec(`getrange \xff\xff/management/in_progress_exclusion/ \xff\xff/management/in_progress_exclusion0 10`).stdout; strings.Contains(got, "127.0.2.11") || db.NeedsData("log-1") {
+		t.Errorf("still needed: %t, in progress: %s", db.NeedsData("log-1"), got)
+	}
+}
+
 func TestADeadLogIsInvisibleToExclude(t *testing.T) {
 	c := configured(t)
 	c.servers["storage-2"].Freeze() // keeps the old generation
