@@ -64,7 +64,7 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
 }
 
 func (o planOptions) run(ctx context.Context, env *Env, args []string) error {
-	if err := o.outputFlags.check(); err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	if kind, name := recordKindOf(args); kind != nil && o.withBackups {

@@ -209,6 +209,8 @@ func (p *passes) endWord(end error) string {
 		return "interrupted, everything locked was given back,"
 	case ExitConflict:
 		return "stopped"
+	case ExitWaiting: // also after a pass that had nothing left to do, where a target is not there yet
+		return reconcile.Waiting.String()
 	default:
 		return p.last.Outcome.String()
 	}

@@ -64,3 +64,11 @@ func TestAWaitBearsThatNobodyAnswersForAWhile(t *testing.T) {
 		})
 	}
 }
+
+// The last pass may have had nothing left to do while what the command is for takes its time.
+func TestWhatIsStillWaitedForIsNotSaidToBeDone(t *testing.T) {
+	p := &passes{last: reconcile.PassDone{Outcome: reconcile.Done}}
+	if word := p.endWord(&failure{code: ExitWaiting, err: errTimeout}); word != "waiting" {
+		t.Errorf("it is %q", word)
+	}
+}
