@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -173,7 +174,7 @@ func (a *screenActions) CarryOut(ctx context.Context, p tui.Proposal, send func(
 	}
 	defer a.running.Done()
 	run := last.passes
-	run.env.hearing = a.hearing(run.env, p.Cluster, last.said, send)
+	run.env.hearing = a.hearing(run.env, p.Ask, last.said, send)
 	run.approved = approval{} // a key stands for what was shown, also where a command asks nobody
 	run.approved.add(*last.Plan)
 	run.approved.about(run.seen)
@@ -200,7 +201,8 @@ func untilLeft(ctx context.Context) (context.Context, func()) {
 
 // hearing has what passes say sent to the screen, and what they ask asked there, with the
 // words that lead to the question.
-func (a *screenActions) hearing(env *Env, cluster string, words *said, send func(tui.Entry)) *hearing {
+func (a *screenActions) hearing(env *Env, ask tui.Ask, words *said, send func(tui.Entry)) *hearing {
+	cluster := ask.Cluster
 	tell := func(line json.RawMessage) {
 		send(tui.Entry{At: a.env.Clock.Now().UTC(), Cluster: cluster, Pass: line})
 	}
@@ -211,7 +213,7 @@ func (a *screenActions) hearing(env *Env, cluster string, words *said, send func
 		agrees: func(ctx context.Context, v ui.PlanView, question, typed string) error {
 			answers := make(chan bool, 1)
 			send(tui.Entry{At: a.env.Clock.Now().UTC(), Cluster: cluster, Question: &tui.Question{
-				Text: question, Words: append(words.lines(), planWords(v)...), Confirm: typed, Answer: func(yes bool) { answers <- yes },
+				Text: question, Words: append(newest(words.lines(), ask.Subjects), planWords(v)...), Confirm: typed, Answer: func(yes bool) { answers <- yes },
 			}})
 			select {
 			case <-ctx.Done():
@@ -224,6 +226,23 @@ func (a *screenActions) hearing(env *Env, cluster string, words *said, send func
 			}
 		},
 	}
+}
+
+// newest leaves of what was said in minutes what still counts when it comes to a question:
+// how far each subject is by now. What was waited for meanwhile the plan tells anew.
+func newest(lines, subjects []string) []string {
+	later := map[string]bool{}
+	var kept []string
+	for _, line := range slices.Backward(lines) {
+		subject, _, _ := strings.Cut(line, " ")
+		if later[subject] || strings.HasPrefix(line, stillWaiting) {
+			continue
+		}
+		later[subject] = slices.Contains(subjects, subject)
+		kept = append(kept, line)
+	}
+	slices.Reverse(kept)
+	return kept
 }
 
 // planWords are a plan as a question shows it.

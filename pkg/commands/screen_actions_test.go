@@ -154,6 +154,9 @@ func TestAReplacementFromTheScreen(t *testing.T) {
 	if !strings.Contains(strings.Join(k.asked, "\n"), "plan") || len(k.asked) == 0 {
 		t.Error("passes went beyond the plan that was approved, and nobody was asked")
 	}
+	if strings.Contains(strings.Join(k.asked, "\n"), stillWaiting) {
+		t.Errorf("a question tells what was waited for before it: %s", strings.Join(k.asked, "\n"))
+	}
 }
 
 func TestNothingBeyondTheApprovedPlanIsDoneUnasked(t *testing.T) {
@@ -350,6 +353,23 @@ func TestEveryVerbOfTheScreenIsACommand(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(6, len(screenVerbs)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A question that comes after minutes is not buried below what was waited for meanwhile.
+func TestAQuestionBeginsWithWhatStillCounts(t *testing.T) {
+	said := []string{
+		"storage-1                    marked   it is excluded once its replacement reports",
+		"storage-2                    marked   it is excluded once its replacement reports",
+		"still waiting: ExcludeInstances: was the last recovery at least 2m0s ago? 30s ago",
+		"storage-1                    leaving  33KiB stored, roles storage",
+		"still waiting: ExcludeInstances: was the last recovery at least 2m0s ago? 49s ago",
+		"G-PLAN: RemovePods wants to record as drained: storage-1, which the approved plan does not hold",
+		"G-PLAN: AddPods wants to create pod sample-log-1, which the approved plan does not hold",
+	}
+	want := []string{said[1], said[3], said[5], said[6]}
+	if diff := cmp.Diff(want, newest(said, []string{"storage-1", "storage-2"})); diff != "" {
 		t.Error(diff)
 	}
 }

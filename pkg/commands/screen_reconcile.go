@@ -35,7 +35,7 @@ func (r *reconcilingFeed) Follow(ctx context.Context, cluster string, send func(
 func (r *reconcilingFeed) run(left context.Context, cluster string, send func(tui.Entry)) {
 	words := &said{}
 	env := r.actions.env.beside(words)
-	env.hearing = r.actions.hearing(env, cluster, words, send)
+	env.hearing = r.actions.hearing(env, tui.Ask{Cluster: cluster}, words, send)
 	ctx, stop := untilLeft(left)
 	defer stop()
 	key := types.NamespacedName{Namespace: r.actions.namespace, Name: cluster}

@@ -34,6 +34,9 @@ func withTimeout(ctx context.Context, c clock.Clock, d time.Duration) (context.C
 	return ctx, stop
 }
 
+// stillWaiting is before what is waited for, when that is said again.
+const stillWaiting = "still waiting: "
+
 // pause waits for d. Once nothing was said for ten seconds it says what for; it
 // stays silent when that is empty.
 func (e *Env) pause(ctx context.Context, d time.Duration, waitingFor string) error {
@@ -46,7 +49,7 @@ func (e *Env) pause(ctx context.Context, d time.Duration, waitingFor string) err
 		step := end.Sub(now)
 		if waitingFor != "" {
 			if e.silentFor(now) >= patience {
-				e.talk("still waiting: %s", waitingFor)
+				e.talk(stillWaiting+"%s", waitingFor)
 			}
 			step = min(step, patience-e.silentFor(now))
 		}
