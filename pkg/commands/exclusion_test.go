@@ -45,7 +45,7 @@ func TestExclusionStatusFollowsAGroupUntilItIsSafe(t *testing.T) {
 	if code := g.run("exclusion", "wait", "sample", "--timeout", "1h"); code != ExitDone || !strings.Contains(g.out.String(), "safe") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
-	if !strings.Contains(g.err.String(), "waiting: 1 of 1 are not safe to remove") {
+	if !strings.Contains(g.err.String(), "waiting: 1 of 1 is not safe to remove") {
 		t.Errorf("stderr: %s", &g.err)
 	}
 	if code := g.run("exclusion", "status", "sample", "-o", "jsonpath={.safe} {.items[0].state}"); code != ExitDone || g.out.String() != "true safe" {
@@ -72,7 +72,7 @@ func TestExclusionStatusExitCodes(t *testing.T) {
 		"nothing on stdin":        {args: []string{"status", "sample", "-"}, want: ExitUsage, err: "no process group is named: stdin is empty"},
 		"too short an interval":   {args: []string{"status", "sample", "--interval", "1ms"}, want: ExitUsage},
 		"--watch with --wait":     {args: []string{"status", "sample", "-w", "--wait"}, want: ExitUsage},
-		"a wait that takes long":  {given: func(g *given, _ string) { g.include() }, args: []string{"wait", "sample", "--timeout", "31s"}, want: ExitWaiting, err: "--timeout is over after 31s: 1 of 1 are not safe to remove"},
+		"a wait that takes long":  {given: func(g *given, _ string) { g.include() }, args: []string{"wait", "sample", "--timeout", "31s"}, want: ExitWaiting, err: "--timeout is over after 31s: 1 of 1 is not safe to remove"},
 		"a command that is none":  {args: []string{"sattus"}, want: ExitUsage, err: "there is list, status, wait"},
 		"marked and not excluded": {given: func(g *given, _ string) { g.include() }, args: []string{"status", "sample"}, want: ExitNo, out: "wanted"},
 		"named and not excluded": {given: func(g *given, id string) {

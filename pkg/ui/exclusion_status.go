@@ -56,23 +56,40 @@ func (f Facts) drainVerdict(items []DrainView) (safe *bool, summary string) {
 	if !f.Coordination.ExclusionsRead {
 		return nil, "nobody can tell: which exclusions are in force and in progress could not be read"
 	}
-	n, left := 0, int64(0)
-	for _, d := range items {
-		if d.State != ExclusionSafe {
-			n++
-		}
-		if d.LeftBytes != nil {
-			left += *d.LeftBytes
-		}
-	}
-	all := n == 0
+	unsafe := slices.DeleteFunc(slices.Clone(items), func(d DrainView) bool { return d.State == ExclusionSafe })
+	all := len(unsafe) == 0
 	switch {
 	case len(items) == 0:
 		return &all, "nothing is excluded, and nothing is wanted to be"
+	case len(items) == 1 && all:
+		return &all, "1 of 1 is safe: nothing of the database depends on it"
 	case all:
 		return &all, fmt.Sprintf("all %d are safe: nothing of the database depends on them", len(items))
+	case len(unsafe) == 1:
+		return &all, fmt.Sprintf("1 of %d is not safe to remove; %s left on it", len(items), leftWords(unsafe))
 	default:
-		return &all, fmt.Sprintf("%d of %d are not safe to remove; %s left on them", n, len(items), bytesWords(left))
+		return &all, fmt.Sprintf("%d of %d are not safe to remove; %s left on them", len(unsafe), len(items), leftWords(unsafe))
+	}
+}
+
+// leftWords is how much there is to move away. Where that is not known of some, the rest of
+// it is the least.
+func leftWords(items []DrainView) string {
+	left, known := int64(0), true
+	for _, d := range items {
+		if d.LeftBytes != nil {
+			left += *d.LeftBytes
+		} else if d.Roles == nil || slices.Contains(d.Roles, fdb.RoleStorage) {
+			known = false
+		}
+	}
+	switch {
+	case known:
+		return bytesWords(left)
+	case left == 0:
+		return "it is not known how much is"
+	default:
+		return "at least " + bytesWords(left)
 	}
 }
 

@@ -161,3 +161,33 @@ func (f Facts) hold(id string, n int64) {
 		f.Database.Status.Cluster.Processes[key] = p
 	}
 }
+
+// What nobody told is not nothing.
+func TestHowMuchIsLeftOnWhatLeaves(t *testing.T) {
+	store := func(left int64) DrainView {
+		return DrainView{State: ExclusionMoving, Roles: []string{fdb.RoleStorage}, LeftBytes: &left}
+	}
+	silent, log := DrainView{State: ExclusionUnverified}, DrainView{State: ExclusionMoving, Roles: []string{fdb.RoleLog}}
+	safe := DrainView{State: ExclusionSafe}
+	tests := map[string]struct {
+		items []DrainView
+		want  string
+	}{
+		"nothing":                     {want: "nothing is excluded, and nothing is wanted to be"},
+		"one that is safe":            {items: []DrainView{safe}, want: "1 of 1 is safe: nothing of the database depends on it"},
+		"several that are safe":       {items: []DrainView{safe, safe}, want: "all 2 are safe: nothing of the database depends on them"},
+		"one of two":                  {items: []DrainView{safe, store(4 << 10)}, want: "1 of 2 is not safe to remove; 4.0KiB left on it"},
+		"a log, which stores nothing": {items: []DrainView{log, store(4 << 10)}, want: "2 of 2 are not safe to remove; 4.0KiB left on them"},
+		"one that is silent":          {items: []DrainView{silent}, want: "1 of 1 is not safe to remove; it is not known how much is left on it"},
+		"one of them is silent":       {items: []DrainView{silent, store(4 << 10)}, want: "2 of 2 are not safe to remove; at least 4.0KiB left on them"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := healthy(t)
+			f.Coordination.ExclusionsRead = true
+			if _, got := f.drainVerdict(tc.items); got != tc.want {
+				t.Errorf("%s, want %s", got, tc.want)
+			}
+		})
+	}
+}
