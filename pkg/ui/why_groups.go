@@ -68,6 +68,7 @@ func (w *why) leaving(g *v1beta2.ProcessGroupStatus) WhyChain {
 		Subjects: []string{string(g.ProcessGroupID)}, Since: known(g.RemovalTimestamp.Time),
 		State: WhyWaiting, rank: rankWaiting, Wish: "is marked for removal",
 	}
+	drained := safety.Drained(w.Snapshot, g)
 	switch e := w.exclusion(g); {
 	case e == ExclusionSkipped, e == ExclusionSafe:
 		c.Wish += ", and nothing depends on it any more"
@@ -82,8 +83,9 @@ func (w *why) leaving(g *v1beta2.ProcessGroupStatus) WhyChain {
 		w.through(&c, g, stepExclude, "nobody can tell whether it is excluded")
 	case e == ExclusionWanted:
 		w.through(&c, g, stepExclude, "it is not excluded yet")
+	case drained.OK:
+		w.through(&c, g, stepRemove, "it is drained, which is not recorded yet")
 	default:
-		drained := safety.Drained(w.Snapshot, g)
 		c.Because = append(c.Because, WhyLink{Step: stepRemove, What: "it is excluded and not proven to be drained" + w.moving()})
 		c.Because[0].Because = []WhyLink{w.refused(drained, nil)}
 		c.Next = []string{w.FDB("get", "pg", w.name, "--removing", "-o", "wide")}

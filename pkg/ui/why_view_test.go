@@ -217,6 +217,18 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 			}, state: WhyWaiting,
 			want: "storage-5 is marked for removal for 41m: it is not excluded yet; storage-3: its pod is Pending, no node takes it: 0/14 nodes are available: 9 Insufficient memory, 5 node(s) had untolerated taint  next: kubectl describe pod sample-storage-3",
 		},
+		"a removal of what is drained by now": {
+			given: func(in *WhyInput) {
+				g := in.Cluster.ProcessGroup("storage-3")
+				g.MarkForRemoval(noon.Add(-41 * time.Minute))
+				in.exclude(fdb.ExcludedServer{Locality: g.ExclusionString()})
+				in.emptied("storage-3")
+				in.Coordination = plan.CoordinationFacts{ExclusionsRead: true, Exclusions: []string{g.ExclusionString()}}
+				in.Plan.Items = []PlanItem{{Step: stepRemove, ActionRecord: ActionRecord{Kind: "RecordDrained", Summary: "record as drained: storage-3"}}}
+				in.Only = []v1beta2.ProcessGroupID{"storage-3"}
+			}, state: WhyReady,
+			want: "storage-3 is marked for removal for 41m: it is drained, which is not recorded yet; the next pass will record as drained: storage-3",
+		},
 		"a person has to choose": {
 			given: func(in *WhyInput) { in.hold("CheckClientCompatibility", "7.1 clients are connected", true) }, state: WhyBlocked,
 			want: "cluster is not yet as its spec asks: 7.1 clients are connected  next: kubectl fdb plan sample -o wide",
