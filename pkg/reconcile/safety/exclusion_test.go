@@ -205,6 +205,9 @@ func TestFullFaultTolerance(t *testing.T) {
 			if c.OK != (tc.because == "") || !strings.Contains(c.Evidence, tc.because) {
 				t.Errorf("tolerant: %t because %q, want because %q", c.OK, c.Evidence, tc.because)
 			}
+			if !c.OK && c.Have != "" && c.Have == c.Need {
+				t.Errorf("refused, with all of the %s that are needed", c.Need)
+			}
 		})
 	}
 }

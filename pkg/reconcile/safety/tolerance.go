@@ -33,14 +33,13 @@ func FullFaultTolerance(s plan.Snapshot) plan.Check {
 		return c
 	}
 	least, known := status.MinReplicasRemaining()
-	c.Need = fmt.Sprintf("%d replicas", need)
-	if known {
-		c.Have = fmt.Sprintf("%d replicas", least)
-	}
-	switch {
+	have, wanted := fmt.Sprintf("%d replicas", least), fmt.Sprintf("%d replicas", need)
+	switch { // a number that does not decide is not shown beside what is needed
 	case !known:
+		c.Need = wanted
 		c.Evidence = "the replication of the data is not known"
 	case least < need:
+		c.Have, c.Need = have, wanted
 		c.Evidence = fmt.Sprintf("some data has %d of %d replicas", least, need)
 	case !status.LogsFullyReplicated():
 		c.Evidence = "a set of logs is not complete"
@@ -50,6 +49,7 @@ func FullFaultTolerance(s plan.Snapshot) plan.Check {
 		c.Evidence = justVanished(s)
 		c.OK = c.Evidence == ""
 		if c.OK {
+			c.Have, c.Need = have, wanted
 			c.Evidence = fmt.Sprintf("%d replicas of everything, all coordinators answer", least)
 		}
 	}
