@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/exp/golden"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // wholePass is a pass of which one step fails, one is locked, and that goes round twice.
@@ -125,5 +127,34 @@ func TestLooksBackAreBounded(t *testing.T) {
 	}
 	if n := len(m.tape().shots); n != mostShots {
 		t.Errorf("%d looks are kept", n)
+	}
+}
+
+// What there is and what is needed is told once.
+func TestALinkTellsNothingTwice(t *testing.T) {
+	s := shown(t, 100, 46, Options{}).sight()
+	tests := map[string]struct {
+		link ui.WhyLink
+		want []string
+	}{
+		"the question says both": {
+			link: ui.WhyLink{Gate: plan.GateRecovery, Have: "20s", Need: "at least 2m0s", What: "was the last recovery at least 2m0s ago? 20s ago"},
+			want: []string{"└ G-RECOVERY: was the last recovery at least 2m0s ago? 20s ago"},
+		},
+		"it does not": {
+			link: ui.WhyLink{Gate: plan.GateBudget, Have: "3", Need: "5", What: "are enough up?"},
+			want: []string{"└ G-BUDGET: are enough up?", "  have 3, need 5"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, l := range s.linkLines([]ui.WhyLink{tc.link}, "") {
+				got = append(got, l.text())
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }

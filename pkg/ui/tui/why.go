@@ -67,7 +67,7 @@ func (s sight) linkLines(links []ui.WhyLink, indent string) []line {
 			what += ", for " + s.age(l.Since)
 		}
 		lines = append(lines, line{say(faint, indent+"└ "), say(plain, what)})
-		if l.Have != "" || l.Need != "" {
+		if !strings.Contains(l.What, l.Have) || !strings.Contains(l.What, l.Need) { // else it says so itself
 			lines = append(lines, line{say(faint, indent+"  "), say(plain, "have "+orUnknown(l.Have)+", need "+orUnknown(l.Need))})
 		}
 		lines = append(lines, s.linkLines(l.Because, indent+"   ")...)
