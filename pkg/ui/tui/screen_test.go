@@ -92,7 +92,7 @@ func TestPanes(t *testing.T) {
 		"an exclusion":                   {"3", "enter"},
 		"a lock":                         {"6", "enter"},
 		"an event":                       {"7", "j", "enter"},
-		"a step of a pass":               {"8", "j", "j", "enter"},
+		"a step of a pass":               {"8", "j", "enter"},
 		"a backup":                       {"9", "enter"},
 		"a backup that nobody could see": {"9", "j", "j", "enter"},
 		"a restore":                      {"9", "G", "enter"},

@@ -62,6 +62,28 @@ func TestAPassStepByStep(t *testing.T) {
 	golden.RequireEqual(t, []byte(story.String()))
 }
 
+// A pass has more steps than a small screen has lines.
+func TestWhatAPassWaitsForIsSeenWithoutScrolling(t *testing.T) {
+	stages := make([]string, 34)
+	for i := range stages {
+		stages[i] = fmt.Sprintf("Step%d", i+1)
+	}
+	events := []reconcile.Event{reconcile.PassStarted{Round: 1, Stages: stages}}
+	for _, name := range stages[:33] {
+		events = append(events, reconcile.StageDone{Stage: name, Outcome: reconcile.Done})
+	}
+	events = append(events,
+		reconcile.StageDone{Stage: stages[33], Outcome: reconcile.Waiting, Reason: "the last recovery is too near"},
+		reconcile.PassDone{Outcome: reconcile.Waiting},
+	)
+	seen := pressed(shown(t, 80, 24, Options{}, append([]Entry{entry(lost())}, passLines(events...)...)...), "8").View()
+	for _, want := range []string{"Step34", "the last recovery is too near", "33 steps with nothing to do"} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("%q is not to be seen:\n%s", want, seen)
+		}
+	}
+}
+
 // What was shown stays as it was: states share nothing that later ones change.
 func TestAStateIsNotChangedByWhatFollows(t *testing.T) {
 	s, seen := state{}, map[int]string{}

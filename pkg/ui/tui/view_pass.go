@@ -8,16 +8,13 @@ import (
 
 // passPage answers: what does the pass do right now, and how did each step end?
 func passPage(s sight) page {
-	p := page{empty: "no pass was seen by this screen; --reconcile runs them in it, and so do the keys of actions", columns: []column{
+	p := page{empty: "this screen saw no pass so far; --reconcile runs them, and keys that act do", columns: []column{
 		{title: " "}, {title: "STEP", least: 16}, {title: "OUTCOME"}, {title: "DID", right: true}, {title: "REASON", least: 20},
 	}}
 	if s.pass.number == 0 {
 		return p
 	}
-	p.says = s.passSays()
-	for i, st := range s.pass.stages {
-		p.rows = append(p.rows, s.stageRow(i, st))
-	}
+	p.says, p.rows = s.passSays(), s.stageRows()
 	for _, c := range s.pass.refused {
 		p.notes = append(p.notes, sayLine(bad, markBad+" "+strings.TrimSpace(string(c.Gate)+" "+c.Words())))
 	}
@@ -28,6 +25,36 @@ func passPage(s sight) page {
 		p.notes = append(p.notes, sayLine(bad, markBad+" stopped early: "+s.pass.stopped))
 	}
 	return p
+}
+
+// stageRows are the steps that say something first: a pass has dozens, of which most find
+// nothing to do.
+func (s sight) stageRows() []row {
+	var telling, idle, rest []row
+	for i, st := range s.pass.stages {
+		r := s.stageRow(i, st)
+		switch {
+		case s.pass.running == i+1, st.outcome != "" && (st.outcome != "done" || len(st.actions) > 0):
+			telling = append(telling, r)
+		case st.outcome != "":
+			idle = append(idle, r)
+		default:
+			rest = append(rest, r)
+		}
+	}
+	left := "to come"
+	if !s.pass.ended.IsZero() {
+		left = "the pass did not come to"
+	}
+	return slices.Concat(telling, under(idle, "with nothing to do"), under(rest, left))
+}
+
+// under are rows below a headline that counts them; none for none.
+func under(rows []row, what string) []row {
+	if len(rows) == 0 {
+		return nil
+	}
+	return append([]row{{cells: []span{say(faint, counted(len(rows), "step")+" "+what)}}}, rows...)
 }
 
 // passSays is where the pass is, in one line; the header has it while it runs.
