@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +15,7 @@ func (m model) header(s sight) []string {
 	for _, l := range shortened(wrapped(s.stateLine(), m.width), mostStateLines) {
 		lines = append(lines, m.theme.draw(l, m.width))
 	}
-	for _, l := range append([]line{s.vitals(), m.workLine(s)}, append(s.sources(m.width), m.tabs(m.width))...) {
+	for _, l := range slices.Concat(s.vitals(m.width), []line{m.workLine(s)}, s.sources(m.width), []line{m.tabs(m.width)}) {
 		if l != nil {
 			lines = append(lines, m.theme.draw(l, m.width))
 		}
@@ -90,18 +91,21 @@ func toneOfState(state ui.State) (tone, string) {
 }
 
 // vitals are fault tolerance, recovery, data that moves, and the lock.
-func (s sight) vitals() line {
+func (s sight) vitals(width int) []line {
 	if s.frame == nil {
 		return nil
 	}
 	v := s.frame.Status
-	l := line{say(faint, "tolerates "), s.tolerance(v.FaultTolerance), say(faint, " · recovery "), s.recovery(v.Database)}
-	moving := say(plain, bytesOr(v.Database.MovingBytes, unknown))
-	l = append(l, say(faint, " · moving "), moving)
+	moving := line{say(faint, "moving "), say(plain, bytesOr(v.Database.MovingBytes, unknown))}
 	if v.Database.QueuedBytes != nil && *v.Database.QueuedBytes > 0 {
-		l = append(l, say(plain, "+"+ui.Bytes(*v.Database.QueuedBytes)))
+		moving = append(moving, say(plain, "+"+ui.Bytes(*v.Database.QueuedBytes)))
 	}
-	return append(l, say(faint, " · lock "), say(plain, s.lockWords()))
+	return flowed([]line{
+		{say(faint, "tolerates "), s.tolerance(v.FaultTolerance)},
+		{say(faint, "recovery "), s.recovery(v.Database)},
+		moving,
+		{say(faint, "lock "), say(plain, s.lockWords())},
+	}, say(faint, " · "), len("tolerates "), width)
 }
 
 func (s sight) tolerance(v ui.ToleranceView) span {
@@ -138,22 +142,15 @@ const slow = 3 * time.Second
 // than one where that takes room.
 func (s sight) sources(width int) []line {
 	const head = "seen: "
-	lines := []line{{say(faint, head)}}
-	for i, v := range s.look().Sources {
-		source, last := s.source(v), &lines[len(lines)-1]
-		switch used := widthOf(last.text()); {
-		case i == 0:
-		case used+3+widthOf(source.text) > width && used > len(head):
-			lines = append(lines, line{say(faint, strings.Repeat(" ", len(head)))})
-			last = &lines[len(lines)-1]
-		default:
-			*last = append(*last, say(faint, " · "))
-		}
-		*last = append(*last, source)
+	pieces := []line{}
+	for _, v := range s.look().Sources {
+		pieces = append(pieces, line{s.source(v)})
 	}
-	if len(s.look().Sources) == 0 {
-		lines[0] = append(lines[0], say(faint, "nothing so far"))
+	if len(pieces) == 0 {
+		pieces = []line{{say(faint, "nothing so far")}}
 	}
+	pieces[0] = append(line{say(faint, head)}, pieces[0]...)
+	lines := flowed(pieces, say(faint, " · "), len(head), width)
 	return lines[:min(len(lines), mostSourceLines)]
 }
 

@@ -1,8 +1,11 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // A screen that changes something must not say that it only shows.
@@ -21,6 +24,56 @@ func TestTheHeadSaysWhetherAnythingIsDone(t *testing.T) {
 			head, _, _ := strings.Cut(shown(t, 100, 24, tc.options, looks(1)...).View(), "\n")
 			if !strings.Contains(head, tc.says) || strings.Contains(head, tc.never) {
 				t.Errorf("want %q, and not %q: %s", tc.says, tc.never, head)
+			}
+		})
+	}
+}
+
+// Who has the lock is no less of use while the database recovers, which takes room to say.
+func TestNothingOfTheHeadIsCut(t *testing.T) {
+	f := lost()
+	f.Status.Database.FullyRecovered, f.Status.Database.RecoveryState = new(false), "all_logs_recruited"
+	head := strings.Join(strings.Split(shown(t, 80, 24, Options{}, entry(f)).View(), "\n")[3:5], " ")
+	for _, want := range []string{"at all logs recruited", "lock east 8m30s"} {
+		if !strings.Contains(head, want) || strings.Contains(head, "…") {
+			t.Errorf("no %q in %s", want, head)
+		}
+	}
+}
+
+// A sentence that is cut says so, wherever it is cut.
+func TestAStateThatIsCutSaysSo(t *testing.T) {
+	for length := range 30 {
+		f := lost()
+		f.Status.Summary = strings.Repeat("word ", 25) + strings.Repeat("x", length) + " and the end of it"
+		lines := strings.Split(shown(t, 80, 24, Options{}, entry(f)).View(), "\n")
+		if whole := strings.Contains(lines[1]+lines[2], "the end of it"); !whole && !strings.HasSuffix(lines[2], "…") {
+			t.Errorf("length %d: %q", length, lines[2])
+		}
+	}
+}
+
+// However little room there is, one sees what is left out, and how to get help and away.
+func TestTheLastLineFits(t *testing.T) {
+	f := lost()
+	for i := range 30 {
+		f.Groups.Items = append(f.Groups.Items, ui.GroupView{ID: fmt.Sprintf("log-%d", 100+i), Class: "log"})
+	}
+	tests := map[string]struct {
+		keys []string
+		says string
+	}{
+		"rows that do not fit":           {says: "rows 1-"},
+		"rows that do not fit, scrolled": {keys: []string{"G"}, says: fmt.Sprintf("-%d of %d", len(f.Groups.Items), len(f.Groups.Items))},
+		"rows that fit":                  {keys: []string{"2"}, says: "[ ] time"},
+		"a text that does not fit":       {keys: []string{"?"}, says: "lines 1-"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			view := pressed(shown(t, 80, 24, Options{Actions: &acting{}}, entry(f)), tc.keys...).View()
+			last := view[strings.LastIndex(view, "\n")+1:]
+			if !strings.Contains(last, tc.says) || !strings.HasSuffix(last, "? help  q quit") {
+				t.Errorf("want %q: %s", tc.says, last)
 			}
 		})
 	}

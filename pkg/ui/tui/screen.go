@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -158,15 +159,44 @@ func (m model) hints() line {
 		l = append(l, say(warn, "only trouble  "))
 	}
 	hints := [][2]string{{"enter", "more"}, {"w", "why"}, {"e", "events"}, {"d", "plan"}, {"/", "filter"}, {":", "go"}, {"[ ]", "time"}, {"?", "help"}, {"q", "quit"}}
-	switch {
-	case len(m.panes) > 0:
+	if len(m.panes) > 0 {
 		l = append(l, m.scrolled()...)
 		hints = [][2]string{{"esc", "back"}, {"↑ ↓", "scroll"}, {"w", "why"}, {"e", "events"}, {"d", "plan"}, {"y", "copy ID"}, {"?", "help"}, {"q", "quit"}}
+	} else {
+		l = append(l, m.rowsSeen()...)
+		if m.o.Actions != nil {
+			hints = slices.Insert(hints, len(hints)-2, [][2]string{{"r", "replace"}, {"x", "exclude"}, {"R", "restart"}, {"g", "pass"}}...)
+		}
 	}
+	return append(l, keysIn(hints, m.width-widthOf(l.text()))...)
+}
+
+// keysIn are as many keys as fit. The last two, help and quit, are there as long as any is:
+// help has the others.
+func keysIn(hints [][2]string, width int) line {
+	var l line
 	for _, h := range hints {
 		l = append(l, say(strong, h[0]), say(faint, " "+h[1]+"  "))
 	}
-	return append(l[:len(l)-1], say(faint, strings.TrimSuffix(" "+hints[len(hints)-1][1], " ")))
+	if widthOf(strings.TrimRight(l.text(), " ")) > width && len(hints) > 2 {
+		last := len(hints) - 2
+		return keysIn(slices.Delete(slices.Clone(hints), last-1, last), width)
+	}
+	if n := len(l); n > 0 {
+		l[n-1].text = strings.TrimRight(l[n-1].text, " ")
+	}
+	return l
+}
+
+// rowsSeen is which rows of a view are shown, where not all are.
+func (m model) rowsSeen() line {
+	p := m.page(m.sight())
+	all, height := len(p.rows), m.rowsOf(p)
+	if all <= height {
+		return nil
+	}
+	top := m.cursors[m.view].shown(all, height).top
+	return line{say(warn, fmt.Sprintf("rows %d-%d of %d  ", top+1, min(all, top+height), all))}
 }
 
 // scrolled is which lines of a text are shown, where not all are.

@@ -45,13 +45,35 @@ func wrapped(l line, width int) []line {
 	return lines
 }
 
-// shortened is at most so many lines; that there are more shows at the end of the last.
+// shortened is at most so many lines; that there are more shows at the end of the last, which
+// is too long then, and is cut where it is drawn.
 func shortened(lines []line, most int) []line {
 	if len(lines) <= most {
 		return lines
 	}
+	next := strings.TrimSpace(lines[most].text())
 	lines = slices.Clone(lines[:most])
-	lines[most-1] = append(slices.Clone(lines[most-1]), say(plain, " …"))
+	last := slices.Clone(lines[most-1])
+	last[len(last)-1].text += " " + next
+	lines[most-1] = last
+	return lines
+}
+
+// flowed are pieces in as many lines as they need, none broken in two; between each two of a
+// line is a separator, and lines after the first begin further in.
+func flowed(pieces []line, separator span, indent, width int) []line {
+	var lines []line
+	for _, piece := range pieces {
+		n := len(lines)
+		if n > 0 && widthOf(lines[n-1].text())+widthOf(separator.text)+widthOf(piece.text()) <= width {
+			lines[n-1] = append(append(lines[n-1], separator), piece...)
+			continue
+		}
+		if n > 0 {
+			piece = append(line{{strings.Repeat(" ", indent), plain}}, piece...)
+		}
+		lines = append(lines, slices.Clone(piece))
+	}
 	return lines
 }
 
