@@ -33,7 +33,7 @@ func (s sight) aboutGroup(id string) []line {
 		return nil
 	}
 	lines := []line{heading(g.ID + " (" + g.Class + ")")}
-	for _, c := range g.Conditions {
+	for _, c := range worstFirst(g.Conditions) {
 		t := gravityOf(c.Type)
 		lines = append(lines, line{{"  " + t.mark() + " ", t}, say(t, c.Type), say(plain, " for "+s.since(c.Since))})
 	}

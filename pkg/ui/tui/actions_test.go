@@ -155,7 +155,7 @@ func TestWhatKeysAskFor(t *testing.T) {
 		"restart":                    {[]string{"R"}, Ask{"restart", "sample", []string{"log-2"}}},
 		"a pass":                     {[]string{"g"}, Ask{"reconcile", "sample", []string{}}},
 		"the node of the group":      {[]string{"C"}, Ask{"cordon", "sample", []string{"node-3"}}},
-		"a node of its view":         {[]string{"2", "j", "C"}, Ask{"cordon", "sample", []string{"node-2"}}},
+		"a node of its view":         {[]string{"2", "j", "C"}, Ask{"cordon", "sample", []string{"node-4"}}},
 		"the group of another view":  {[]string{"3", "r"}, Ask{"replace", "sample", []string{"storage-1"}}},
 		"the group that is open":     {[]string{":", "storage-5", "enter", "R"}, Ask{"restart", "sample", []string{"storage-5"}}},
 		"the group, not the row now": {[]string{":", "storage-5", "enter", "e", "x"}, Ask{"exclude", "sample", []string{"storage-5"}}},

@@ -103,13 +103,13 @@ func (c choice) compare(a, b *ranked) int {
 	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.number, b.number), cmp.Compare(a.place, b.place))
 }
 
-// compareTrouble puts those first that have conditions for the longest.
+// compareTrouble puts those first that have their worst condition for the longest.
 func compareTrouble(a, b *ranked) int {
 	switch {
 	case len(a.Conditions) == 0 || len(b.Conditions) == 0:
 		return cmp.Compare(len(b.Conditions), len(a.Conditions))
 	default:
-		return ui.CompareTimes(a.Conditions[0].Since, b.Conditions[0].Since)
+		return ui.CompareTimes(worstFirst(a.Conditions)[0].Since, worstFirst(b.Conditions)[0].Since)
 	}
 }
 

@@ -3,6 +3,9 @@ package tui
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 func TestColumnsGiveWayWhereThereIsNoRoom(t *testing.T) {
@@ -74,5 +77,47 @@ func TestALongSentenceShowsThatItGoesOn(t *testing.T) {
 	head := shown(t, 80, 24, Options{}, entry(f)).header(sight{state: state{frame: f}, now: noon, o: &Options{}})
 	if len(head) != 7 || !strings.HasSuffix(head[2], "…") {
 		t.Errorf("%d lines: %q", len(head), head)
+	}
+}
+
+// What is wrong with a process group shows its worst, with its age, on the narrowest screen.
+func TestTheWorstConditionShowsFirst(t *testing.T) {
+	f := lost()
+	f.Groups.Items[0].Conditions = []ui.ConditionView{
+		{Type: "ProcessIsMarkedAsExcluded", Since: noon.Add(-99 * time.Second)},
+		{Type: "MissingProcesses", Since: noon.Add(-88 * time.Second)},
+	}
+	view := shown(t, 80, 24, Options{}, entry(f)).View()
+	if !strings.Contains(view, "MissingProcesses 88s") || strings.Contains(view, "ProcessIsMarkedAsExc") {
+		t.Error(view)
+	}
+}
+
+func TestNodesWithTroubleComeFirst(t *testing.T) {
+	silent, hidden := lost(), lost()
+	silent.Nodes.Items[1].Ready = nil
+	for i := range hidden.Nodes.Items {
+		hidden.Nodes.Items[i] = ui.NodeView{Name: hidden.Nodes.Items[i].Name}
+	}
+	tests := map[string]struct {
+		frame *ui.Frame
+		says  string
+		rows  []string
+	}{
+		"one is down":               {lost(), "4 nodes, 2 with trouble", []string{"▸✗  node-3", " !  node-4", " ✓  node-1", " ✓  node-2"}},
+		"one has fallen silent":     {silent, "4 nodes, 3 with trouble", []string{"▸✗  node-2", " ✗  node-3", " !  node-4", " ✓  node-1"}},
+		"they may not be looked at": {hidden, "4 nodes, 0 with trouble, 4 unknown", []string{"▸?  node-1", " ?  node-2", " ?  node-3", " ?  node-4"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			view := pressed(shown(t, 80, 24, Options{}, entry(tc.frame)), "2").View()
+			for _, want := range append([]string{tc.says}, tc.rows...) {
+				before, after, found := strings.Cut(view, want)
+				if !found {
+					t.Fatalf("no %q after\n%s", want, before)
+				}
+				view = after
+			}
+		})
 	}
 }

@@ -140,7 +140,7 @@ func TestTheCursorStaysOnTopUntilItIsMoved(t *testing.T) {
 
 // Keys that come quickly are told together.
 func TestKeysThatComeTogetherAreKeysOneByOne(t *testing.T) {
-	if m := pressed(shown(t, 100, 40, Options{}, entry(lost())), "2jj"); m.view != 1 || m.chosenNode() != "node-3" {
+	if m := pressed(shown(t, 100, 40, Options{}, entry(lost())), "2jj"); m.view != 1 || m.chosenNode() != "node-1" {
 		t.Errorf("view %d, node %s", m.view, m.chosenNode())
 	}
 	m := pressed(shown(t, 100, 40, Options{}, entry(lost())), ":storage-4", "enter")

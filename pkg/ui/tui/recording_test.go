@@ -40,7 +40,7 @@ func TestALostNodeAsItWasRecorded(t *testing.T) {
 	}
 	scene("1")
 	scene("]")
-	scene("]", "2", "j", "j")
+	scene("]", "2")
 	scene("]", "1", "enter")
 	scene("esc", "5")
 	scene("7")

@@ -88,7 +88,7 @@ func TestPanes(t *testing.T) {
 		"events of a process group":      {":", "storage-3", "enter", "e"},
 		"what a pass does about a group": {":", "storage-1", "enter", "d"},
 		"what is in the way of all":      {"6", "w"},
-		"a node":                         {"2", "j", "j", "enter"},
+		"a node":                         {"2", "enter"},
 		"an exclusion":                   {"3", "enter"},
 		"a lock":                         {"6", "enter"},
 		"an event":                       {"7", "j", "enter"},

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ func groupsPage(s sight) page {
 		{title: "CLASS", least: 7},
 		{title: "CONDITIONS", least: 12},
 		{title: "EXCL", usual: nothing},
-		{title: "POD", least: 7, usual: "Running"},
+		{title: "POD", least: 7, from: 100},
 		{title: "ZONE", least: 5},
 		{title: "NODE", least: 8, from: 110},
 		{title: "UP", right: true},
@@ -141,10 +142,10 @@ func gravityOf(condition string) tone {
 }
 
 // conditions are what is wrong, each with for how long; all that a narrow column shows is
-// the oldest.
+// the worst.
 func (s sight) conditions(g ui.GroupView) string {
 	words := make([]string, 0, len(g.Conditions)+1)
-	for _, c := range g.Conditions {
+	for _, c := range worstFirst(g.Conditions) {
 		words = append(words, fmt.Sprintf("%s %s", c.Type, s.age(c.Since)))
 	}
 	if len(words) == 0 && g.Processes != nil && *g.Processes == 0 {
@@ -154,6 +155,13 @@ func (s sight) conditions(g ui.GroupView) string {
 		words = append(words, "leaving "+s.age(g.RemovalSince))
 	}
 	return orNothing(strings.Join(words, ", "))
+}
+
+// worstFirst are conditions, of alike ones the oldest first.
+func worstFirst(conditions []ui.ConditionView) []ui.ConditionView {
+	return slices.SortedStableFunc(slices.Values(conditions), func(a, b ui.ConditionView) int {
+		return cmp.Or(cmp.Compare(gravityOf(b.Type), gravityOf(a.Type)), ui.CompareTimes(a.Since, b.Since))
+	})
 }
 
 func exclusionCell(g ui.GroupView) string {

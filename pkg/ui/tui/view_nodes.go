@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,18 +29,26 @@ func nodesPage(s sight) page {
 		{title: "CLASSES", least: 9, from: 110},
 	}}
 	zones := s.zonesOfNodes()
-	troubled := 0
+	troubled, unsures := 0, 0
 	for _, n := range v.Items {
 		r := s.nodeRow(n, zones[n.Name])
-		if r.tone >= warn {
+		switch {
+		case r.tone >= warn:
 			troubled++
+		case r.tone == unsure:
+			unsures++
 		}
 		p.rows = append(p.rows, r)
 		if n.Note != "" {
 			p.notes = append(p.notes, sayLine(faint, n.Name+": "+n.Note))
 		}
 	}
-	p.says = append(line{say(plain, counted(len(v.Items), "node")+", "), say(toneOfCount(troubled), fmt.Sprintf("%d with trouble", troubled))}, s.zonesSay()...)
+	slices.SortStableFunc(p.rows, func(a, b row) int { return cmp.Compare(b.tone, a.tone) })
+	p.says = line{say(plain, counted(len(v.Items), "node")+", "), say(toneOfCount(troubled), fmt.Sprintf("%d with trouble", troubled))}
+	if unsures > 0 {
+		p.says = append(p.says, say(warn, fmt.Sprintf(", %d unknown", unsures)))
+	}
+	p.says = append(p.says, s.zonesSay()...)
 	if v.Hidden != "" {
 		p.notes = append(p.notes, sayLine(warn, markWarn+" taints and rules are not checked: "+v.Hidden))
 	}
@@ -108,20 +117,30 @@ func (s sight) nodeRow(n ui.NodeView, zone string) row {
 
 func gravityOfNode(n ui.NodeView) tone {
 	switch {
-	case isNot(n.Exists), isNot(n.Ready):
+	case isNot(n.Exists), isNot(n.Ready), isSilent(n):
 		return bad
-	case is(n.Unschedulable), len(n.Taints) > 0, n.Ready == nil:
+	case is(n.Unschedulable), len(n.Taints) > 0:
 		return warn
+	case n.Ready == nil:
+		return unsure
 	default:
 		return good
 	}
 }
 
+// isSilent reports whether a node has stopped telling how it is. Of one that may not be
+// read nobody knows.
+func isSilent(n ui.NodeView) bool { return is(n.Exists) && n.Ready == nil }
+
 func readyCell(n ui.NodeView) string {
-	if isNot(n.Exists) {
+	switch {
+	case isNot(n.Exists):
 		return "gone"
+	case isSilent(n):
+		return "silent"
+	default:
+		return yesNo(n.Ready)
 	}
-	return yesNo(n.Ready)
 }
 
 func taintsCell(n ui.NodeView) string {
