@@ -47,12 +47,16 @@ func TestViewsOfAClusterThatIsWell(t *testing.T) {
 
 // Colours are shown as the marks of their escape sequences.
 func TestColours(t *testing.T) {
-	var b strings.Builder
-	for i := range views() {
-		m := pressed(shown(t, 80, 24, Options{Color: true}, toldOfALoss()...), fmt.Sprint(i+1))
-		b.WriteString(strings.ReplaceAll(kept(m.View()), "\x1b", "␛"))
+	for i, v := range views() {
+		t.Run(v.name, func(t *testing.T) {
+			var b strings.Builder
+			for _, size := range sizes {
+				m := pressed(shown(t, size[0], size[1], Options{Color: true}, toldOfALoss()...), fmt.Sprint(i+1))
+				fmt.Fprintf(&b, "# %dx%d\n%s", size[0], size[1], strings.ReplaceAll(kept(m.View()), "\x1b", "␛"))
+			}
+			golden.RequireEqual(t, []byte(b.String()))
+		})
 	}
-	golden.RequireEqual(t, []byte(b.String()))
 }
 
 func TestColoursChangeNoWordAndNoPlace(t *testing.T) {
