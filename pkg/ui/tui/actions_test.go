@@ -309,3 +309,26 @@ func TestAQuestionDoesNotComeBetweenWhatIsTyped(t *testing.T) {
 		t.Errorf("%d questions, phase %d", len(p.m.questions), p.m.work.phase)
 	}
 }
+
+// Who mistyped begins anew, and need not take it back letter by letter.
+func TestAWrongAnswerIsForgotten(t *testing.T) {
+	a := &acting{proposal: Proposal{Plan: planned(lost().Document), Confirm: "y"}}
+	p := play(t, a)
+	p.m = pressed(p.m, "r")
+	p.until(isProposed)
+	p.read()
+	p.m = pressed(p.m, "z", "enter")
+	if view := p.m.View(); !strings.HasSuffix(view, "z is no answer: type y to agree, or esc") {
+		t.Error(view)
+	}
+	if p.m = pressed(p.m, "y", "enter"); !p.m.busy() {
+		t.Errorf("y is no answer any more:\n%s", p.m.View())
+	}
+	for name, keys := range map[string][]string{"a wrong answer": {"z", "enter", "y", "enter"}, "an answer that was left": {"z", "esc", "a", "y", "enter"}} {
+		m := after(shown(t, 100, 40, Options{}), told{Entry: Entry{At: noon, Cluster: "sample", Question: &Question{Text: "Go on?"}}})
+		m = after(after(m, ticks{noon}), ticks{noon})
+		if m = pressed(m, keys...); len(m.questions) > 0 {
+			t.Errorf("%s: y is no answer any more:\n%s", name, m.View())
+		}
+	}
+}

@@ -54,7 +54,10 @@ func (m model) answerQuestion(key tea.KeyMsg) (model, tea.Cmd, bool) {
 	if key.Type == tea.KeyEnter {
 		yes, no := q.typed == q.confirm(), q.typed == "n" || q.typed == "no"
 		if !yes && !no {
-			return m.say(warn, "type "+q.confirm()+" to allow it, or n"), nil, true
+			said := notTheWord(q.typed, q.confirm(), "to allow it, or n")
+			q.typed = ""
+			m.questions = append([]asking{q}, m.questions[1:]...)
+			return m.say(warn, said), nil, true
 		}
 		m.questions = slices.Clone(m.questions[1:])
 		if len(m.questions) == 0 {

@@ -140,6 +140,8 @@ func (m model) stopWork() model {
 func (m model) returnToWork() model {
 	switch {
 	case len(m.questions) > 0:
+		m.questions = slices.Clone(m.questions)
+		m.questions[0].typed = ""
 		return m.open(pane{kind: paneQuestion})
 	case m.work != nil:
 		return m.open(pane{kind: paneWork})
@@ -177,7 +179,10 @@ func (m model) decide(key tea.KeyMsg) (model, bool) {
 	case key.Type == tea.KeyEnter && w.typed == w.proposal.Confirm:
 		return m.carryOut(), true
 	case key.Type == tea.KeyEnter:
-		return m.say(warn, "type "+w.proposal.Confirm+" to agree, or esc"), true
+		said := notTheWord(w.typed, w.proposal.Confirm, "to agree, or esc")
+		w.typed = ""
+		m.work = &w
+		return m.say(warn, said), true
 	case w.proposal.Confirm == "":
 		return m, false
 	}
@@ -185,6 +190,15 @@ func (m model) decide(key tea.KeyMsg) (model, bool) {
 	w.typed, taken = edited(w.typed, key)
 	m.work = &w
 	return m, taken
+}
+
+// notTheWord is what to say to who typed something else than what agrees. He begins anew.
+func notTheWord(typed, confirm, otherwise string) string {
+	said := "type " + confirm + " " + otherwise
+	if typed != "" {
+		said = typed + " is no answer: " + said
+	}
+	return said
 }
 
 // spinner shows that something goes on, on screens that show motion and on those that
