@@ -63,14 +63,23 @@ func usage(err error, hints ...string) error {
 
 func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
 
-// InterruptedError is the cause of a context that a signal ended.
-type InterruptedError struct{ Signal os.Signal }
+// InterruptedError is the cause of a context that a signal ended, or a person as a signal
+// would.
+type InterruptedError struct {
+	Signal os.Signal
+	// Words say how, where it was no signal; empty where it was one.
+	Words string
+}
 
 func (e *InterruptedError) Error() string {
-	if e.Signal == os.Interrupt {
+	switch {
+	case e.Words != "":
+		return e.Words
+	case e.Signal == os.Interrupt:
 		return "Ctrl-C"
+	default:
+		return "signal: " + e.Signal.String()
 	}
-	return "signal: " + e.Signal.String()
 }
 
 // errTimeout is the cause of a context that --timeout ended.

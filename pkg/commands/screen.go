@@ -34,7 +34,8 @@ const (
 
 const screenLong = `Show a cluster live, on a screen that can be left open: a sentence that says how it is,
 and below it one view per number key: process groups, nodes and zones, exclusions,
-coordinators, the next pass and why it waits, locks, events, backups. "?" lists all keys, "q" leaves.
+coordinators, the next pass and why it waits, locks, events, the pass that runs, backups.
+"?" lists all keys, "q" leaves.
 
 Every fact shows how old it is. What does not answer, the API server or the database, ages
 on the screen and keeps nothing else from being shown. Without CLUSTER all clusters of the
@@ -212,6 +213,7 @@ func (o screenOptions) show(ctx context.Context, env *Env, namespace string, clu
 		feed = passes
 	}
 	s := env.screen(clusters)
+	s.AllowFlag = "--allow-actions"
 	s.Feed, s.Namespace, s.Interval, s.Passes = recorded{feed, keep}, namespace, o.interval, o.reconcile
 	if o.allow {
 		s.Actions = kept{actions, keep}
@@ -224,7 +226,7 @@ func (o screenOptions) show(ctx context.Context, env *Env, namespace string, clu
 // screen is a screen of this terminal.
 func (e *Env) screen(clusters []string) tui.Options {
 	return tui.Options{
-		In: e.In, Out: e.Out, Clusters: clusters, Context: e.contextName(), AllowFlag: "--allow-actions",
+		In: e.In, Out: e.Out, Clusters: clusters, Context: e.contextName(),
 		Command: e.command, Kubectl: e.kubectl, Now: e.Clock.Now, Color: e.paint(e.Out).Color,
 	}
 }

@@ -195,7 +195,7 @@ func (a *screenActions) CarryOut(ctx context.Context, p tui.Proposal, send func(
 // runs is finished, and what was locked is given back.
 func untilLeft(ctx context.Context) (context.Context, func()) {
 	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	unhook := context.AfterFunc(ctx, func() { cancel(&InterruptedError{Signal: os.Interrupt}) })
+	unhook := context.AfterFunc(ctx, func() { cancel(&InterruptedError{Signal: os.Interrupt, Words: "stopped at the screen"}) })
 	return inner, func() { unhook(); cancel(nil) }
 }
 
@@ -266,7 +266,7 @@ func (a *screenActions) ended(p tui.Proposal, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err != nil {
-		a.ends = append(a.ends, fmt.Sprintf("%s of %s ended: %s; the same again: %s", p.Verb, p.Cluster, explain(err), p.CommandLine))
+		a.ends = append(a.ends, fmt.Sprintf("%s of %s ended: %s; the same again: %s", strings.Join(append([]string{p.Verb}, p.Subjects...), " "), p.Cluster, explain(err), p.CommandLine))
 	}
 }
 

@@ -266,7 +266,7 @@ func TestTwoPassesOfOneScreenNeverActAtOnce(t *testing.T) {
 		t.Errorf("%s, while another pass runs", k.world.Acted[0].Describe())
 	}
 	leave()
-	if err := <-ran; err == nil || !strings.Contains(err.Error(), "Ctrl-C") || len(k.world.Acted) > 0 {
+	if err := <-ran; err == nil || !strings.Contains(err.Error(), "stopped at the screen") || len(k.world.Acted) > 0 {
 		t.Errorf("%v", err)
 	}
 	end()
@@ -279,19 +279,20 @@ func TestLeavingTheScreenEndsARunInOrder(t *testing.T) {
 	k := atTheScreen(t)
 	k.yes = true
 	ctx, leave := context.WithCancel(t.Context())
-	p := k.propose("replace", k.storage())
+	id := k.storage()
+	p := k.propose("replace", id)
 	err := k.CarryOut(ctx, p, func(e tui.Entry) {
 		if strings.Contains(string(e.Pass), `"event":"acted"`) {
 			leave()
 		}
 		k.send(e)
 	})
-	if err == nil || !strings.Contains(err.Error(), "Ctrl-C") || k.world.Locked() {
+	if err == nil || !strings.Contains(err.Error(), "stopped at the screen") || k.world.Locked() {
 		t.Errorf("%v, locked %t", err, k.world.Locked())
 	}
 	env := k.environment()
 	k.wait(env)
-	if !strings.Contains(k.err.String(), "replace of sample ended: Ctrl-C; the same again: kubectl fdb replace sample ") {
+	if !strings.Contains(k.err.String(), "replace "+id+" of sample ended: stopped at the screen; the same again: kubectl fdb replace sample "+id) {
 		t.Errorf("how it ended is not told: %s", &k.err)
 	}
 }

@@ -259,3 +259,14 @@ func TestLinesOfPassesInWords(t *testing.T) {
 		}
 	}
 }
+
+// A flag that goes with no replay is no hint to who looks at one.
+func TestAReplayNamesNoFlagThatItDoesNotTake(t *testing.T) {
+	env := newGiven(t).environment()
+	if s := env.screen(nil); s.AllowFlag != "" {
+		t.Errorf("%s allows actions", s.AllowFlag)
+	}
+	if err := (screenOptions{interval: screenInterval, replay: "night.ndjson", allow: true}).check(env, nil); err == nil {
+		t.Error("a replay takes --allow-actions, and should name it")
+	}
+}

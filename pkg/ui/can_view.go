@@ -91,7 +91,7 @@ func NewCanReport(m Metadata, in CanInput) CanReport {
 	switch {
 	case in.NeedsDatabase && in.Database.Status == nil:
 		v.Answer = AnswerUnknown
-		v.Summary = "unknown: no answer from the database: " + in.Database.Why()
+		v.Summary = "unknown: " + noAnswer(in.Database.Why())
 	case at >= 0:
 		v.Answer = AnswerNo
 		v.Summary = "no: " + in.Checks[at].words()

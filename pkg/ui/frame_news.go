@@ -110,7 +110,7 @@ func planNews(before, now Frame) (lines []string) {
 	case len(now.Plan.Items) == 0 && was.Digest != "":
 		lines = append(lines, "the next pass has nothing to do")
 	case len(now.Plan.Items) > 0:
-		lines = append(lines, fmt.Sprintf("the next pass would take %d actions, first: %s", len(now.Plan.Items), now.Plan.Items[0].Summary))
+		lines = append(lines, fmt.Sprintf("the next pass would take %s, first: %s", counted(len(now.Plan.Items), "action"), now.Plan.Items[0].Summary))
 	}
 	for _, h := range now.Plan.Holds {
 		known := slices.ContainsFunc(was.Holds, func(o PlanHold) bool { return o.Step == h.Step && sameBut(o.Reason, h.Reason) })

@@ -58,7 +58,7 @@ func TestWhatATellerTells(t *testing.T) {
 					Holds: []PlanHold{{Step: "RemovePods", HoldRecord: HoldRecord{Reason: "up for 12s"}}},
 				}
 			},
-			want: []string{"the next pass would take 1 actions, first: create pod p", "the next pass would wait at RemovePods: up for 12s"},
+			want: []string{"the next pass would take 1 action, first: create pod p", "the next pass would wait at RemovePods: up for 12s"},
 		},
 		"the same hold with another age": {
 			before: func(f *FrameInput) { f.Plan = held("up for 12s") },

@@ -33,7 +33,7 @@ func (f Facts) judge(v StatusView) (State, []string) {
 	case s == nil && !f.Cluster.Status.Configured && f.Database.NotAsked != "":
 		return StateNotConfigured, []string{f.Database.NotAsked}
 	case s == nil:
-		return StateUnknown, []string{"no answer from the database: " + f.Database.Why()}
+		return StateUnknown, []string{noAnswer(f.Database.Why())}
 	case s.NeverConfigured() && !f.Cluster.Status.Configured:
 		return StateNotConfigured, []string{"the database was never created"}
 	case !s.Available():
@@ -211,4 +211,14 @@ func copies(n int) string {
 		return "1 copy"
 	}
 	return fmt.Sprintf("%d copies", n)
+}
+
+// noAnswer is why nobody can tell: that the database did not answer, and what is known of
+// the reason, which may be no more than that.
+func noAnswer(why string) string {
+	const words = "no answer from the database"
+	if strings.HasPrefix(why, words) {
+		return why
+	}
+	return words + ": " + why
 }

@@ -231,3 +231,16 @@ func TestStatusList(t *testing.T) {
 		t.Run(name, func(t *testing.T) { golden.RequireEqual(t, b.Bytes()) })
 	}
 }
+
+func TestThatTheDatabaseDoesNotAnswerIsSaidOnce(t *testing.T) {
+	for why, want := range map[string]string{
+		"timed out": "Unknown: no answer from the database: timed out",
+		"no answer from the database for 5s, still asking": "Unknown: no answer from the database for 5s, still asking",
+	} {
+		f := unanswered(t)
+		f.Database.Unreachable = why
+		if got := NewStatusView(meta, f).Summary; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

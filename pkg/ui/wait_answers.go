@@ -16,7 +16,7 @@ import (
 func (f Facts) isAvailable() verdict {
 	switch {
 	case f.Database.Status == nil:
-		return cannotTell("no answer from the database: " + f.Database.Why())
+		return cannotTell(noAnswer(f.Database.Why()))
 	case !f.Database.Available():
 		return no("the database says that it does not serve")
 	default:

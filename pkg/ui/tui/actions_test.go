@@ -180,7 +180,7 @@ func TestWhatKeysAskFor(t *testing.T) {
 func TestAScreenThatOnlyShowsDoesNothing(t *testing.T) {
 	for _, key := range []string{"r", "x", "i", "R", "C", "g"} {
 		m := pressed(shown(t, 100, 40, Options{}, entry(lost())), key)
-		if m.work != nil || !strings.Contains(m.View(), "this screen only shows; --allow-actions allows actions") {
+		if m.work != nil || !strings.Contains(m.View(), "keys change nothing here; --allow-actions lets them act") {
 			t.Errorf("%s: %s", key, m.View())
 		}
 	}

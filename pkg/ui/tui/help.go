@@ -35,7 +35,7 @@ func (m model) help() []line {
 // readOnly is what to say to who presses a key that acts.
 func (m model) readOnly() string {
 	if m.o.AllowFlag == "" {
-		return "this screen only shows"
+		return "keys change nothing here"
 	}
-	return "this screen only shows; " + m.o.AllowFlag + " allows actions"
+	return "keys change nothing here; " + m.o.AllowFlag + " lets them act"
 }

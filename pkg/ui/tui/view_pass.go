@@ -8,7 +8,7 @@ import (
 
 // passPage answers: what does the pass do right now, and how did each step end?
 func passPage(s sight) page {
-	p := page{empty: "this screen saw no pass so far; --reconcile runs them, and keys that act do", columns: []column{
+	p := page{empty: s.noPass(), columns: []column{
 		{title: " "}, {title: "STEP", least: 16}, {title: "OUTCOME"}, {title: "DID", right: true}, {title: "REASON", least: 20},
 	}}
 	if s.pass.number == 0 {
@@ -25,6 +25,14 @@ func passPage(s sight) page {
 		p.notes = append(p.notes, sayLine(bad, markBad+" stopped early: "+s.pass.stopped))
 	}
 	return p
+}
+
+// noPass is what to say while no pass was told of.
+func (s sight) noPass() string {
+	if s.o.Feed == nil && len(s.o.Replay) > 0 {
+		return "the recording has told of no pass so far"
+	}
+	return "this screen saw no pass so far; --reconcile runs them, and keys that act do"
 }
 
 // stageRows are the steps that say something first: a pass has dozens, of which most find
