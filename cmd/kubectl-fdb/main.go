@@ -15,13 +15,24 @@ import (
 
 func main() {
 	log.SetLogger(logr.Discard()) // else it complains that nobody set one
+	os.Exit(commands.Run(untilSignal(), commands.NewEnv(), os.Args[1:]))
+}
+
+// untilSignal is a context that the first signal ends. A second one ends the program at once.
+func untilSignal() context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as it is under nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		received := <-signals
-		signal.Stop(signals) // the next one ends the program at once
+		if received == syscall.SIGHUP {
+			signal.Ignore(syscall.SIGHUP) // the shell and the kernel both send it
+		}
+		signal.Stop(signals)
 		cancel(&commands.InterruptedError{Signal: received})
 	}()
-	os.Exit(commands.Run(ctx, commands.NewEnv(), os.Args[1:]))
+	return ctx
 }

@@ -145,7 +145,7 @@ func (e *Env) stayingOn(ctx context.Context, key types.NamespacedName, nodes []s
 // undoing uncordons nodes that this command has cordoned, when it cannot be done. One that
 // waits, or was interrupted, is gone on with.
 func (o drainOptions) undoing(ctx context.Context, env *Env, key types.NamespacedName, open []string, end error) error {
-	goesOn := []int{ExitDone, ExitNo, ExitWaiting, ExitConflict, ExitUnconfirmed, ExitInterrupted, ExitTerminated, ExitUsage}
+	goesOn := []int{ExitDone, ExitNo, ExitWaiting, ExitConflict, ExitUnconfirmed, ExitHungUp, ExitInterrupted, ExitTerminated, ExitUsage}
 	if slices.Contains(goesOn, ExitCode(end)) || ctx.Err() != nil {
 		return end
 	}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"syscall"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -31,6 +32,7 @@ const (
 	ExitUnreachable = 8
 	ExitPartly      = 9
 	ExitInternal    = 10
+	ExitHungUp      = 129
 	ExitInterrupted = 130
 	ExitTerminated  = 143
 )
@@ -110,10 +112,14 @@ func ExitCode(err error) int {
 
 // interruptCode is the shell's convention: 128 and the signal's number.
 func interruptCode(e *InterruptedError) int {
-	if e.Signal == os.Interrupt {
+	switch e.Signal {
+	case os.Interrupt:
 		return ExitInterrupted
+	case syscall.SIGHUP:
+		return ExitHungUp
+	default:
+		return ExitTerminated
 	}
-	return ExitTerminated
 }
 
 // codeOf sorts an error that no command put a code on.

@@ -202,7 +202,7 @@ func (p *passes) sentence(end error) string {
 
 func (p *passes) endWord(end error) string {
 	switch ExitCode(end) {
-	case ExitInterrupted, ExitTerminated:
+	case ExitHungUp, ExitInterrupted, ExitTerminated:
 		if p.kept != nil {
 			return "interrupted"
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -373,6 +374,7 @@ func TestCodesOfErrors(t *testing.T) {
 		"not valid":       {&live.InvalidRecordError{Err: errors.New("x")}, ExitUsage},
 		"a mistake":       {usagef("x"), ExitUsage},
 		"Ctrl-C":          {&InterruptedError{Signal: os.Interrupt}, ExitInterrupted},
+		"a lost terminal": {&InterruptedError{Signal: syscall.SIGHUP}, ExitHungUp},
 		"--timeout":       {errTimeout, ExitWaiting},
 		"anything else":   {errors.New("x"), ExitInternal},
 	}

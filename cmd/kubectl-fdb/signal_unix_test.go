@@ -1,0 +1,42 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+)
+
+// A connection that breaks ends a command in order: the action that runs is finished, and
+// what is locked is given back. The signal comes from the shell and from the kernel.
+func TestALostTerminalEndsACommandInOrder(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("SIGHUP is ignored here, as under nohup")
+	}
+	ctx := untilSignal()
+	hangUp := func() {
+		t.Helper()
+		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hangUp()
+	select {
+	case <-ctx.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("it goes on")
+	}
+	interrupted := new(*commands.InterruptedError)
+	if cause := context.Cause(ctx); !errors.As(cause, interrupted) || (*interrupted).Signal != syscall.SIGHUP {
+		t.Errorf("ended by %v", cause)
+	}
+	hangUp()
+	time.Sleep(100 * time.Millisecond) // a signal that is not ignored ends this process
+}
