@@ -332,3 +332,31 @@ func TestAWrongAnswerIsForgotten(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatActsIsNotStoppedHalfDone(t *testing.T) {
+	idle, acts := shown(t, 100, 40, Options{}), play(t, &acting{proposal: Proposal{Plan: planned(lost().Document)}})
+	acts.m = pressed(acts.m, "r")
+	acts.until(isProposed)
+	acts.read()
+	acts.m = pressed(acts.m, "enter")
+	tests := map[string]struct {
+		m    model
+		want bool
+	}{
+		"a screen that only shows": {idle, true},
+		"while an action runs":     {acts.m, false},
+		"while passes run":         {shown(t, 100, 40, Options{Passes: true}), false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			next, cmd := tc.m.Update(tea.KeyMsg{Type: tea.KeyCtrlZ})
+			suspends := false
+			if cmd != nil {
+				_, suspends = cmd().(tea.SuspendMsg)
+			}
+			if suspends != tc.want || strings.Contains(next.View(), "half done") == tc.want {
+				t.Errorf("suspends: %t, want %t\n%s", suspends, tc.want, next.View())
+			}
+		})
+	}
+}

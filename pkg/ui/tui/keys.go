@@ -37,6 +37,7 @@ func bindings() []binding {
 	return slices.Concat(viewBindings(), moveBindings(), lookBindings(), timeBindings(), actBindings(), []binding{
 		{[]string{"?", "h", "f1"}, "?", "show this help", sectionEnd, func(m model) (model, tea.Cmd) { return m.open(pane{kind: paneHelp}), nil }},
 		{[]string{"esc"}, "esc", "go back: close what is open, end the filter, return to now", sectionEnd, model.goBack},
+		{[]string{"ctrl+z"}, "ctrl-z", "put the screen into the background; fg returns to it", sectionEnd, model.suspend},
 		{[]string{"q", "ctrl+c"}, "q", "leave; ctrl-c does so also while something is typed", sectionEnd, func(m model) (model, tea.Cmd) { return m, tea.Quit }},
 	})
 }

@@ -137,6 +137,15 @@ func (m model) stopWork() model {
 	return m.say(warn, "stopping "+m.work.ask.words())
 }
 
+// suspend stops this program until the shell goes on with it. What runs would stop with it,
+// half done and with what it locked.
+func (m model) suspend() (model, tea.Cmd) {
+	if m.busy() || m.o.Passes {
+		return m.say(warn, "what acts here would stop half done: not while it runs"), nil
+	}
+	return m, tea.Suspend
+}
+
 func (m model) returnToWork() model {
 	switch {
 	case len(m.questions) > 0:
