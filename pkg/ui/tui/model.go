@@ -153,10 +153,13 @@ func (m model) typed(keys tea.KeyMsg) (model, tea.Cmd) {
 		return m.press(keys)
 	}
 	var cmds []tea.Cmd
-	for _, r := range keys.Runes {
+	for i, r := range keys.Runes {
+		if i > 0 { // the last is settled with everything else
+			m = m.settled()
+		}
 		var cmd tea.Cmd
 		m, cmd = m.press(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: keys.Alt})
-		m, cmds = m.settled(), append(cmds, cmd)
+		cmds = append(cmds, cmd)
 	}
 	return m, tea.Batch(cmds...)
 }

@@ -21,11 +21,15 @@ func (m model) View() string {
 		return m.tooSmall()
 	}
 	s := m.sight()
-	lines := append(m.header(s), m.body(s)...)
+	var p page // made once: with many rows that is most of the work
+	if len(m.panes) == 0 {
+		p = m.page(s)
+	}
+	lines := append(m.header(s), m.body(s, p)...)
 	for len(lines) < m.height-1 {
 		lines = append(lines, "")
 	}
-	return strings.Join(append(lines[:m.height-1], m.footer()), "\n")
+	return strings.Join(append(lines[:m.height-1], m.footer(p)), "\n")
 }
 
 func (m model) tooSmall() string {
@@ -41,11 +45,11 @@ func (m model) tooSmall() string {
 // bodyHeight is how many lines there are between header and footer.
 func (m model) bodyHeight() int { return max(1, m.height-len(m.header(m.sight()))-1) }
 
-func (m model) body(s sight) []string {
+// body is what is between header and footer: what is open, or else a page.
+func (m model) body(s sight, p page) []string {
 	if n := len(m.panes); n > 0 {
 		return m.drawText(m.paneLines(s, m.panes[n-1]), m.panes[n-1].top)
 	}
-	p := m.page(s)
 	lines := m.drawPage(p)
 	return append(lines, m.preview(s, p, m.bodyHeight()-len(lines))...)
 }
@@ -136,7 +140,7 @@ func (m model) drawRows(p page) []string {
 const markWidth = 1
 
 // footer is what is typed, what there is to say, or the keys to know.
-func (m model) footer() string {
+func (m model) footer(p page) string {
 	switch {
 	case m.prompt.kind != promptNone:
 		return m.theme.draw(m.promptLine(), m.width)
@@ -145,12 +149,12 @@ func (m model) footer() string {
 	case m.decisionLine() != nil:
 		return m.theme.draw(append(m.scrolled(), m.decisionLine()...), m.width)
 	default:
-		return m.theme.draw(m.hints(), m.width)
+		return m.theme.draw(m.hints(p), m.width)
 	}
 }
 
 // hints are the keys that are of use where one is, and what is left out of the view.
-func (m model) hints() line {
+func (m model) hints(p page) line {
 	var l line
 	if m.choice.filter != "" {
 		l = append(l, say(warn, "only "+m.choice.filter+"  "))
@@ -163,7 +167,7 @@ func (m model) hints() line {
 		l = append(l, m.scrolled()...)
 		hints = [][2]string{{"esc", "back"}, {"↑ ↓", "scroll"}, {"w", "why"}, {"e", "events"}, {"d", "plan"}, {"y", "copy ID"}, {"?", "help"}, {"q", "quit"}}
 	} else {
-		l = append(l, m.rowsSeen()...)
+		l = append(l, m.rowsSeen(p)...)
 		if m.o.Actions != nil {
 			hints = slices.Insert(hints, len(hints)-2, [][2]string{{"r", "replace"}, {"x", "exclude"}, {"R", "restart"}, {"g", "pass"}}...)
 		}
@@ -189,8 +193,7 @@ func keysIn(hints [][2]string, width int) line {
 }
 
 // rowsSeen is which rows of a view are shown, where not all are.
-func (m model) rowsSeen() line {
-	p := m.page(m.sight())
+func (m model) rowsSeen(p page) line {
 	all, height := len(p.rows), m.rowsOf(p)
 	if all <= height {
 		return nil

@@ -53,7 +53,7 @@ func TestAPassStepByStep(t *testing.T) {
 		m = after(m, ticks{e.At})
 		m = after(m, told{Entry: e})
 		fmt.Fprintf(&story, "# %s\n", e.Pass[:min(90, len(e.Pass))])
-		for _, l := range m.body(m.sight()) {
+		for _, l := range m.body(m.sight(), m.page(m.sight())) {
 			if strings.HasPrefix(l, "pass") || strings.Contains(l, "✗") || strings.Contains(l, "●") || strings.Contains(l, "!") || strings.Contains(l, "✓") {
 				story.WriteString(l + "\n")
 			}
