@@ -12,15 +12,17 @@ import (
 // header is the lines that are over every view: what people look for first.
 func (m model) header(s sight) []string {
 	lines := []string{m.title(s)}
-	for _, l := range shortened(wrapped(s.stateLine(), m.width), mostStateLines) {
+	for _, l := range m.headLines(s) {
 		lines = append(lines, m.theme.draw(l, m.width))
 	}
-	for _, l := range slices.Concat(s.vitals(m.width), []line{m.workLine(s)}, s.sources(m.width), []line{m.tabs(m.width)}) {
-		if l != nil {
-			lines = append(lines, m.theme.draw(l, m.width))
-		}
-	}
 	return lines
+}
+
+// headLines are those of the header below its title.
+func (m model) headLines(s sight) []line {
+	lines := shortened(wrapped(s.stateLine(), m.width), mostStateLines)
+	lines = slices.Concat(lines, s.vitals(m.width), []line{m.workLine(s)}, s.sources(m.width), []line{m.tabs(m.width)})
+	return slices.DeleteFunc(lines, func(l line) bool { return l == nil })
 }
 
 // mostStateLines is how much room the sentence about the state may take.

@@ -43,7 +43,10 @@ func (m model) tooSmall() string {
 }
 
 // bodyHeight is how many lines there are between header and footer.
-func (m model) bodyHeight() int { return max(1, m.height-len(m.header(m.sight()))-1) }
+func (m model) bodyHeight() int {
+	const titleAndFooter = 2
+	return max(1, m.height-len(m.headLines(m.sight()))-titleAndFooter)
+}
 
 // body is what is between header and footer: what is open, or else a page.
 func (m model) body(s sight, p page) []string {
