@@ -455,3 +455,17 @@ func TestASilentCoordinatorOfADatabaseThatServesIsExplained(t *testing.T) {
 	}
 	t.Error("nothing is said of the database")
 }
+
+func TestSeveralHaveWhatOneHas(t *testing.T) {
+	tests := map[string]WhyChain{
+		"has MissingPod":              {Wish: "has MissingPod", Subjects: []string{"log-1"}},
+		"have MissingPod":             {Wish: "has MissingPod", Subjects: []string{"log-1", "log-2"}},
+		"are marked for removal":      {Wish: "is marked for removal", Subjects: []string{"log-1", "log-2"}},
+		"cannot be looked at in full": {Wish: "cannot be looked at in full", Subjects: []string{"log-1", "log-2"}},
+	}
+	for want, c := range tests {
+		if got := c.WishWords(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
