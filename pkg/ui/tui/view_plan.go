@@ -61,12 +61,8 @@ func holdRows(i int, h ui.PlanHold) []row {
 	if h.Human {
 		t, what = bad, "needs somebody: "+h.Reason
 	}
-	have := nothing
-	if h.RetryAfterSeconds != nil {
-		have = "in " + secondsOr(h.RetryAfterSeconds, unknown)
-	}
 	rows := []row{{key: fmt.Sprintf("hold %d %s", i, h.Step), tone: t, more: func(sight) []line { return aboutHold(h) }, cells: []span{
-		{t.mark(), t}, say(strong, h.Step), say(t, what), say(plain, have), {nothing, plain}, {nothing, plain}, {nothing, plain},
+		{t.mark(), t}, say(strong, h.Step), say(t, what), {nothing, plain}, {nothing, plain}, {nothing, plain}, {nothing, plain},
 	}}}
 	for n, c := range h.Refused {
 		r := checkRow("└ "+h.Step, c)
