@@ -78,6 +78,25 @@ func TestAHangingDatabaseKeepsNothingElseFromShowing(t *testing.T) {
 	})
 }
 
+// What was excluded before it fell silent may not be so any more, and the other way round.
+func TestNobodyKnowsWhatAHangingDatabaseHasExcluded(t *testing.T) {
+	gaze(t, func(g *gazed) {
+		t := g.t
+		leaves := g.world.Record.Status.ProcessGroups[0]
+		leaves.MarkForRemoval(time.Now())
+		_, end := g.follow(2 * time.Second)
+		defer end()
+		if v := g.after(time.Second).Exclusions; len(v.Items) != 1 || v.Items[0].State != ui.ExclusionWanted {
+			t.Fatalf("%+v", v)
+		}
+		g.hang(plan.Database)
+		v := g.after(10 * time.Second).Exclusions
+		if v.Safe != nil || len(v.Items) != 1 || v.Items[0].State != ui.ExclusionUnverified || !strings.Contains(v.Items[0].Reason, "still asking") {
+			t.Errorf("%+v", v)
+		}
+	})
+}
+
 func TestAHangingAPIServerShowsAsAnAgeingSource(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t

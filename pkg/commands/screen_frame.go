@@ -94,6 +94,9 @@ func (e *eye) whole(now time.Time) plan.Snapshot {
 	s := e.seen
 	s.Now, s.Coordination = now, e.coordination
 	s.Database = currentDatabase(e.told, &e.database, now)
+	if !s.Database.Available() { // who tells what is excluded and locked is the database
+		s.Coordination = plan.CoordinationFacts{}
+	}
 	return s
 }
 
