@@ -175,7 +175,7 @@ func NewStatusView(m Metadata, f Facts) StatusView {
 func (f Facts) database() DatabaseView {
 	v := DatabaseView{
 		Origin: f.fromDatabase(), NoAnswer: f.Database.Why(), SpecVersion: f.Cluster.Spec.Version, Messages: []string{},
-		DC: f.Cluster.Spec.DataCenter,
+		DC:      f.Cluster.Spec.DataCenter,
 		Version: f.Cluster.Status.RunningVersion, ReplicasDesired: f.Cluster.MinimumFaultDomains(),
 	}
 	s := f.Database.Status
