@@ -38,7 +38,7 @@ func (m model) questionText() []line {
 	}
 	q := m.questions[0]
 	lines := []line{heading(q.cluster + ": " + q.Text)}
-	for _, text := range q.Words {
+	for _, text := range squeezed(q.Words, m.width-len("  ")) {
 		lines = append(lines, sayLine(plain, "  "+text))
 	}
 	return append(lines, sayLine(faint, "  esc looks at the rest first; a returns here"))

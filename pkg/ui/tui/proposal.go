@@ -3,9 +3,9 @@ package tui
 import "time"
 
 // proposalLines are what a command would do, as the command itself says it.
-func proposalLines(p Proposal) []line {
+func proposalLines(p Proposal, width int) []line {
 	var lines []line
-	for _, text := range p.Words {
+	for _, text := range squeezed(p.Words, width-len("  ")) {
 		lines = append(lines, sayLine(plain, "  "+text))
 	}
 	if p.Plan != nil {

@@ -225,7 +225,7 @@ func (m model) workText(s sight) []line {
 	case proposing:
 		return append(lines, sayLine(plain, fmt.Sprintf("  %s working out what it would do, for %s", s.spinner(), lasting(m.now.Sub(w.since)))), sayLine(faint, "  esc ends that"))
 	case deciding:
-		lines = append(lines, proposalLines(w.proposal)...)
+		lines = append(lines, proposalLines(w.proposal, m.width)...)
 		if w.proposal.Refused != "" {
 			lines = append(lines, heading("Refused"), sayLine(bad, "  "+markBad+" "+w.proposal.Refused))
 		}

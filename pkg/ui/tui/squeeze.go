@@ -1,0 +1,88 @@
+package tui
+
+import "strings"
+
+// squeezed are texts of which some are tables, as a command prints them: those get narrower
+// gaps between their columns where they are too wide, so that none is broken in two.
+func squeezed(texts []string, width int) []string {
+	var all, table []string
+	flush := func() {
+		for gap := 2; gap > 0 && widestOf(table) > width; gap-- {
+			table = narrowed(table, gap)
+		}
+		all, table = append(all, table...), nil
+	}
+	for _, text := range texts {
+		if !strings.Contains(strings.TrimSpace(text), "  ") {
+			flush()
+			all = append(all, text)
+			continue
+		}
+		table = append(table, text)
+	}
+	flush()
+	return all
+}
+
+// narrowed are the rows of a table with gaps of at most so many blanks where all rows have
+// blanks.
+func narrowed(rows []string, gap int) []string {
+	cells := make([][]rune, len(rows))
+	for i, row := range rows {
+		cells[i] = cellsOf(row)
+	}
+	blank := func(at int) bool {
+		for _, row := range cells {
+			if at < len(row) && row[at] != ' ' {
+				return false
+			}
+		}
+		return true
+	}
+	kept := make([]strings.Builder, len(rows))
+	for at, run := 0, 0; at < longest(cells); at++ {
+		if !blank(at) {
+			run = 0
+		} else if run++; run > gap {
+			continue
+		}
+		for i, row := range cells {
+			if at < len(row) && row[at] != 0 {
+				kept[i].WriteRune(row[at])
+			}
+		}
+	}
+	narrow := make([]string, len(rows))
+	for i := range kept {
+		narrow[i] = kept[i].String()
+	}
+	return narrow
+}
+
+// cellsOf is what is in each cell of the screen: 0 behind a character that takes two.
+func cellsOf(row string) []rune {
+	var cells []rune
+	for _, r := range row {
+		cells = append(cells, r)
+		for range widthOf(string(r)) - 1 {
+			cells = append(cells, 0)
+		}
+	}
+	return cells
+}
+
+func longest(rows [][]rune) int {
+	most := 0
+	for _, row := range rows {
+		most = max(most, len(row))
+	}
+	return most
+}
+
+func widestOf(texts []string) int {
+	most := 0
+	for _, text := range texts {
+		most = max(most, widthOf(text))
+	}
+	return most
+}
