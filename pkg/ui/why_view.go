@@ -222,18 +222,7 @@ func alikeOnce(chains []WhyChain) []WhyChain {
 			joined[at].Since = c.Since
 		}
 	}
-	for i := range joined {
-		if len(joined[i].Subjects) > 1 {
-			joined[i].Wish = ofMany(joined[i].Wish)
-		}
-	}
 	return joined
-}
-
-// ofMany is a wish as many subjects have it.
-func ofMany(wish string) string {
-	verb, rest, _ := strings.Cut(wish, " ")
-	return orText(map[string]string{"has": "have", "is": "are"}[verb], verb) + " " + rest
 }
 
 // IsOfGroups reports whether the subjects are process groups.

@@ -84,8 +84,8 @@ func TestALongSentenceShowsThatItGoesOn(t *testing.T) {
 func TestTheWorstConditionShowsFirst(t *testing.T) {
 	f := lost()
 	f.Groups.Items[0].Conditions = []ui.ConditionView{
-		{Type: "ProcessIsMarkedAsExcluded", Since: noon.Add(-99 * time.Second)},
-		{Type: "MissingProcesses", Since: noon.Add(-88 * time.Second)},
+		{Type: "ProcessIsMarkedAsExcluded", Since: new(noon.Add(-99 * time.Second))},
+		{Type: "MissingProcesses", Since: new(noon.Add(-88 * time.Second))},
 	}
 	view := shown(t, 80, 24, Options{}, entry(f)).View()
 	if !strings.Contains(view, "MissingProcesses 88s") || strings.Contains(view, "ProcessIsMarkedAsExc") {
