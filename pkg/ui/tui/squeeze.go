@@ -39,7 +39,7 @@ func narrowed(rows []string, gap int) []string {
 		}
 		return true
 	}
-	kept := make([]strings.Builder, len(rows))
+	kept := make([][]rune, len(rows))
 	for at, run := 0, 0; at < longest(cells); at++ {
 		if !blank(at) {
 			run = 0
@@ -48,13 +48,13 @@ func narrowed(rows []string, gap int) []string {
 		}
 		for i, row := range cells {
 			if at < len(row) && row[at] != 0 {
-				kept[i].WriteRune(row[at])
+				kept[i] = append(kept[i], row[at])
 			}
 		}
 	}
 	narrow := make([]string, len(rows))
 	for i := range kept {
-		narrow[i] = kept[i].String()
+		narrow[i] = string(kept[i])
 	}
 	return narrow
 }
