@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
@@ -31,6 +32,7 @@ func (p *passes) tryAgain(ctx context.Context, trouble error) (bool, error) {
 	}
 	rest := min(p.retries.After(pace.Failed, 0).AtLeast, max(longestRest, p.interval))
 	left := troublePatience - p.env.Clock.Since(p.since)
-	p.env.talk("no answer: %s; trying again in %s, for %s more at most", explain(trouble), rest.Round(time.Second), left.Round(time.Second))
+	said := strings.Join(strings.Split(explain(trouble), "\n"), "; ") // each step that failed has its line
+	p.env.talk("no answer: %s; trying again in %s, for %s more at most", said, rest.Round(time.Second), left.Round(time.Second))
 	return true, p.env.pause(ctx, rest, "")
 }
