@@ -161,6 +161,9 @@ func (s selection) filter() (groupFilter, error) {
 	if err != nil {
 		return nil, usage(fmt.Errorf("reading -l: %w", err))
 	}
+	if s.olderThan < 0 {
+		return nil, usagef("--older-than cannot be negative")
+	}
 	for _, c := range s.conditions {
 		if !slices.Contains(texts(conditionTypes()), c) {
 			return nil, usagef("there is no condition %q; the conditions are %s%s", c, strings.Join(texts(conditionTypes()), ", "), orMeant(c, texts(conditionTypes())))

@@ -86,7 +86,11 @@ func (o maintenanceStatusOptions) run(ctx context.Context, env *Env, args []stri
 	if v.Zone != "" && facts.Cluster.ResetMaintenanceMode() && v.Notes == nil {
 		env.talk("warning: the notes of what restarts during maintenance could not be read")
 	}
-	return o.print(env.Out, printable{document: v, names: []string{"maintenance/" + v.Zone}, table: func(w io.Writer) error {
+	var names []string
+	if v.Zone != "" {
+		names = []string{"maintenance/" + v.Zone}
+	}
+	return o.print(env.Out, printable{document: v, names: names, table: func(w io.Writer) error {
 		return ui.WriteMaintenance(w, v, env.Clock.Now())
 	}})
 }

@@ -91,6 +91,13 @@ func TestMaintenanceIsNotedWhereThatEndsIt(t *testing.T) {
 	}
 }
 
+func TestNoZoneHasNoName(t *testing.T) {
+	g := up(t)
+	if code := g.run("maintenance", "status", "sample", "-o", "name"); code != ExitDone || g.out.Len() > 0 {
+		t.Errorf("exit code %d: %q", code, &g.out)
+	}
+}
+
 // A database without a quorum answers, and tells neither zones nor processes.
 func TestWhatADatabaseWithoutAQuorumDoesNotTellIsSaid(t *testing.T) {
 	g := up(t)

@@ -240,6 +240,7 @@ func TestProcessGroupSelectors(t *testing.T) {
 		"without conditions":          {args: []string{"--condition", "Ready"}, want: 9},
 		"with a condition":            {args: []string{"--condition", "PodFailing"}, want: 0},
 		"with any condition for long": {args: []string{"--older-than", "1h"}, want: 0},
+		"older than the future":       {args: []string{"--older-than", "-1h"}, code: ExitUsage},
 		"an unknown condition":        {args: []string{"--condition", "Sad"}, code: ExitUsage},
 		"an unknown class":            {args: []string{"--class", "sad"}, code: ExitUsage},
 		"on a node":                   {args: []string{"--node", "node-1"}, want: onNode},

@@ -16,7 +16,7 @@ func TestAMistypedNameIsAnsweredWithTheOneThatWasMeant(t *testing.T) {
 		"get pg sample " + id[:len(id)-1]:   id,
 		"why sample " + id + "0":            id,
 		"can drain node-11 -c sample":       "node-1",
-		"wait sample --for=availble":        "available",
+		"wait sample --for=healty":          "healthy",
 		"auth can-i statsu":                 "status",
 		"auth role --for verson":            "version",
 	} {
