@@ -69,8 +69,10 @@ func TestWhatOnlyReadsIsAskedElsewhere(t *testing.T) {
 		"the first one is slow, and faster all the same": {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, {silent: true}}, want: "a", asked: 2, took: 8 * time.Second},
 		"the second one fails while the first is slow":   {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, failing(1)}, want: "a", asked: 2, took: 8 * time.Second},
 		"a tool that fails has answered":                 {places: []*pod{failing(1), says("b")}, want: "", asked: 1},
-		"everybody loses it": {places: []*pod{lostIn("a"), lostIn("b")}, asked: 2,
-			fails: "losing the command in any of the pods: losing the command in a: broken pipe; losing the command in b: broken pipe"},
+		"everybody loses it": {
+			places: []*pod{lostIn("a"), lostIn("b")}, asked: 2,
+			fails: "losing the command in any of the pods: losing the command in a: broken pipe; losing the command in b: broken pipe",
+		},
 		"everybody is silent until the time is over": {places: []*pod{{silent: true}, {silent: true}}, asked: 2, took: time.Minute, fails: "context deadline exceeded"},
 	}
 	for name, tc := range tests {
