@@ -31,6 +31,7 @@ type cordonOptions struct {
 	nodeSelection
 	changeFlags
 	taint    string
+	there    bool // the nodes are those that have the taint
 	evacuate string
 	most     int
 }
@@ -38,7 +39,7 @@ type cordonOptions struct {
 func newCordon(env *Env) *cobra.Command {
 	var o cordonOptions
 	cmd := &cobra.Command{
-		Use:   "cordon NODE…",
+		Use:   "cordon NODE… | -l SELECTOR | --taint TAINT",
 		Short: "Keep new pods from nodes, and have process groups leave them",
 		Long: `Keep new pods from nodes, so that what leaves cannot come back, and have the process
 groups of a cluster leave them:
@@ -55,6 +56,9 @@ until none of the cluster's pods is left on the nodes.`,
 		Example: `  # What would leave, and when?
   kubectl fdb cordon node-3 -c sample-cluster --dry-run
 
+  # Of all nodes that somebody tainted already
+  kubectl fdb cordon --taint example.com/maintenance -c sample-cluster --dry-run
+
   # Replace everything on it, one group after the other
   kubectl fdb cordon node-3 -c sample-cluster --evacuate=now --wait --yes`,
 		ValidArgsFunction: asCompletion(env.nodeNames),
@@ -66,7 +70,7 @@ until none of the cluster's pods is left on the nodes.`,
 	o.nodeSelection.add(cmd)
 	o.changeFlags.add(cmd, "no pod of the cluster is left on the nodes")
 	flags := cmd.Flags()
-	flags.StringVar(&o.taint, "taint", "", "the taint to set as well, KEY[=VALUE][:EFFECT]; with by-taint, by default the first that a rule of the spec names")
+	flags.StringVar(&o.taint, "taint", "", "the taint to set as well, KEY[=VALUE][:EFFECT]; with by-taint, by default the first that a rule of the spec names. Without a node and -l: all nodes that have it already")
 	flags.StringVar(&o.evacuate, "evacuate", evacuateByTaint, "by-taint, now or none")
 	flags.IntVar(&o.most, "max-concurrent", 1, "with now, how many process groups may be on their way out at once")
 	completeWith(cmd, "taint", env.taintKeys)
@@ -79,7 +83,9 @@ func (o cordonOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if taint != nil && taint.Effect == corev1.TaintEffectNoExecute {
+	o.tainted, o.anyEffect = taint, !strings.Contains(o.taint, ":")
+	o.there = o.byTaint(args)
+	if taint != nil && taint.Effect == corev1.TaintEffectNoExecute && !o.there {
 		return usagef("--taint %s would end every pod on the nodes at once, whatever depends on it: take the effect NoSchedule, and --evacuate or drain to have the pods leave", o.taint)
 	}
 	o.reversible = o.evacuate == evacuateNone || (o.evacuate == evacuateByTaint && !o.wait)
@@ -105,7 +111,9 @@ func (o cordonOptions) run(ctx context.Context, env *Env, args []string) error {
 	return env.carryOut(ctx, key, c)
 }
 
-// prepare says what would become of the groups on the nodes, and makes the change.
+// prepare says what would become of the groups on the nodes, and makes the change. Nodes that
+// are there because they have the taint are not tainted again: whoever did that knows with
+// which value, and takes it away.
 func (o cordonOptions) prepare(ctx context.Context, env *Env, key types.NamespacedName, nodes []string, taint *corev1.Taint) (change, error) {
 	if err := env.showEvacuation(ctx, key, nodes, taint); err != nil {
 		return change{}, err
@@ -113,6 +121,14 @@ func (o cordonOptions) prepare(ctx context.Context, env *Env, key types.Namespac
 	open, err := env.openAmong(ctx, nodes)
 	if err != nil {
 		return change{}, err
+	}
+	if o.there {
+		c := o.change(key.Name, nodes, nil)
+		c.words = append(append([]string{c.words[0]}, c.words[1+len(nodes):]...), "--taint="+o.taint)
+		if len(open) > 0 {
+			c.undo = uncordonWords(key.Name, open, nil)
+		}
+		return c, nil
 	}
 	c := o.change(key.Name, nodes, taint)
 	if len(open) > 0 { // what somebody else cordoned is not ours to open

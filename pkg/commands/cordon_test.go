@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -49,6 +52,11 @@ func withTaintRule(g *given) {
 	g.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementTimeSeconds = new(60)
 }
 
+// taint taints the node of the first storage pod.
+func (g *given) taint(taints ...corev1.Taint) {
+	g.world.Taints = map[string][]corev1.Taint{g.nodeOf(v1beta2.ProcessClassStorage): taints}
+}
+
 func TestCordonExitCodes(t *testing.T) {
 	tests := map[string]struct {
 		given    func(*given)
@@ -57,17 +65,30 @@ func TestCordonExitCodes(t *testing.T) {
 		says     string
 		cordoned bool
 	}{
-		"keeps new pods away":                        {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, cordoned: true, says: "undo: kubectl fdb uncordon NODE -c sample -n fdb --context test"},
-		"taints as the first rule wants it":          {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample"}, cordoned: true, says: "example.com/maintenance:NoSchedule"},
-		"says when groups would leave":               {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--dry-run"}, want: ExitNo, says: "REPLACE-AT"},
-		"without a rule somebody has to choose":      {args: []string{"cordon", "NODE", "-c", "sample"}, want: ExitUsage, says: "choose --evacuate=now or none"},
-		"a taint without a rule":                     {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--taint", "disk=slow"}, cordoned: true},
-		"replaces at once only when agreed":          {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now"}, want: ExitUnconfirmed},
-		"by label":                                   {args: []string{"cordon", "-l", "rack=NODE", "-c", "sample", "--evacuate=none"}, cordoned: true},
-		"a label that no node has":                   {args: []string{"cordon", "-l", "rack=9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "no node has the labels"},
-		"an unknown node":                            {args: []string{"cordon", "n9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "hint: kubectl get nodes --context test"},
-		"no node":                                    {args: []string{"cordon", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "which nodes?"},
-		"a bad taint":                                {args: []string{"cordon", "NODE", "-c", "sample", "--taint", "a:Never"}, want: ExitUsage, says: "KEY[=VALUE][:EFFECT]"},
+		"keeps new pods away":                   {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, cordoned: true, says: "undo: kubectl fdb uncordon NODE -c sample -n fdb --context test"},
+		"taints as the first rule wants it":     {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample"}, cordoned: true, says: "example.com/maintenance:NoSchedule"},
+		"says when groups would leave":          {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--dry-run"}, want: ExitNo, says: "REPLACE-AT"},
+		"without a rule somebody has to choose": {args: []string{"cordon", "NODE", "-c", "sample"}, want: ExitUsage, says: "choose --evacuate=now or none"},
+		"a taint without a rule":                {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--taint", "disk=slow"}, cordoned: true},
+		"replaces at once only when agreed":     {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now"}, want: ExitUnconfirmed},
+		"by label":                              {args: []string{"cordon", "-l", "rack=NODE", "-c", "sample", "--evacuate=none"}, cordoned: true},
+		"a label that no node has":              {args: []string{"cordon", "-l", "rack=9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "no node has the labels"},
+		"all nodes that have a taint": {given: func(g *given) {
+			withTaintRule(g)
+			g.taint(corev1.Taint{Key: "example.com/maintenance", Value: "4711", Effect: corev1.TaintEffectPreferNoSchedule})
+		}, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample"}, cordoned: true, says: "undo: kubectl fdb uncordon NODE -c sample -n fdb"},
+		"a taint that ends pods, and is there already": {given: func(g *given) {
+			withTaintRule(g)
+			g.taint(corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoExecute})
+		}, args: []string{"cordon", "--taint", "example.com/maintenance:NoExecute", "-c", "sample"}, cordoned: true},
+		"a taint with another effect than any node has": {given: func(g *given) {
+			withTaintRule(g)
+			g.taint(corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoExecute})
+		}, args: []string{"cordon", "--taint", "example.com/maintenance:NoSchedule", "-c", "sample"}, want: ExitUsage, says: "no node has the taint example.com/maintenance:NoSchedule"},
+		"a taint that no node has": {given: withTaintRule, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample"}, want: ExitUsage, says: "no node has the taint example.com/maintenance\n"},
+		"an unknown node":          {args: []string{"cordon", "n9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "hint: kubectl get nodes --context test"},
+		"no node":                  {args: []string{"cordon", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "which nodes?"},
+		"a bad taint":              {args: []string{"cordon", "NODE", "-c", "sample", "--taint", "a:Never"}, want: ExitUsage, says: "KEY[=VALUE][:EFFECT]"},
 		"waits for groups to leave only when agreed": {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--wait"}, want: ExitUnconfirmed},
 		"a taint that ends all pods at once":         {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--taint", "a=b:NoExecute"}, want: ExitUsage, says: "would end every pod on the nodes at once"},
 		"by taint where nothing is replaced": {given: func(g *given) {
@@ -213,5 +234,27 @@ func TestADrainThatFailsUncordonsWhatItCordoned(t *testing.T) {
 	}
 	if !slices.Contains(kinds, "CordonNode") || g.world.Cordoned[node] {
 		t.Errorf("%v, cordoned %t: %s%s", kinds, g.world.Cordoned[node], &g.out, &g.err)
+	}
+}
+
+// Somebody tainted nodes with a value of their own: the taint is theirs, and stays as it is.
+func TestATaintThatIsThereIsLeftAsItIs(t *testing.T) {
+	g := roomy(t)
+	withTaintRule(g)
+	node := g.nodeOf(v1beta2.ProcessClassStorage)
+	theirs := []corev1.Taint{{Key: "example.com/maintenance", Value: "4711", Effect: corev1.TaintEffectNoSchedule}}
+	g.taint(theirs...)
+	code := g.run("cordon", "--taint", "example.com/maintenance", "-c", "sample", "-o", "json")
+	if code != ExitDone || !g.world.Cordoned[node] {
+		t.Fatalf("exit code %d:\n%s%s", code, &g.out, &g.err)
+	}
+	if diff := cmp.Diff(theirs, g.world.Taints[node]); diff != "" {
+		t.Error(diff)
+	}
+	if said := g.out.String() + g.err.String(); strings.Contains(said, "cordon "+node+" -c") {
+		t.Errorf("the same again names the node, and would taint it:\n%s", said)
+	}
+	if code := g.run("uncordon", "--taint", "example.com/maintenance=4711", "-c", "sample"); code != ExitDone || g.world.Cordoned[node] || len(g.world.Taints[node]) != 0 {
+		t.Errorf("exit code %d, taints %v:\n%s%s", code, g.world.Taints[node], &g.out, &g.err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
@@ -55,6 +56,7 @@ func runExamples(t *testing.T, text string) {
 	v.answers(admin.Result{}, nil)
 	rule := v1beta2.TaintReplacementOption{Key: new("example.com/maintenance"), DurationInSeconds: new(int64(60))}
 	v.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{rule}
+	v.world.Taints = map[string][]corev1.Taint{v.world.Nodes[0]: {{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}}}
 	dir, ran := t.TempDir(), 0
 	for line := range strings.Lines(text) {
 		words, to := v.exampleWords(strings.TrimSpace(line), dir)

@@ -14,8 +14,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// nodeSelection chooses nodes, by name or by label.
-type nodeSelection struct{ labels string }
+// nodeSelection chooses nodes: by name, by label, or, where a command takes one, by a taint.
+type nodeSelection struct {
+	labels string
+	// tainted is the taint of the nodes that are meant where none is named; nil for none.
+	tainted *corev1.Taint
+	// anyEffect has its effect not matter.
+	anyEffect bool
+}
+
+// byTaint reports whether nodes are meant that have a taint already.
+func (n nodeSelection) byTaint(args []string) bool {
+	return len(args) == 0 && n.labels == "" && n.tainted != nil
+}
 
 func (n *nodeSelection) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&n.labels, "selector", "l", "", "the nodes that have these labels, instead of naming them")
@@ -30,14 +41,17 @@ func (n nodeSelection) names(ctx context.Context, env *Env, args []string, known
 		return nil, usage(fmt.Errorf("reading -l: %w", err))
 	case len(args) > 0 && n.labels != "":
 		return nil, usagef("name nodes, or choose them with -l, not both")
-	case len(args) == 0 && n.labels == "":
+	case len(args) == 0 && n.labels == "" && n.tainted == nil:
 		return nil, usagef("which nodes? Name them, or choose them with -l; the cluster goes after -c")
 	}
 	c, err := env.Client()
 	if err != nil {
 		return nil, err
 	}
-	if len(args) == 0 {
+	switch {
+	case n.byTaint(args):
+		return n.withTaint(ctx, c)
+	case len(args) == 0:
 		return nodesWith(ctx, c, selector)
 	}
 	names := slices.Compact(slices.Sorted(slices.Values(args)))
@@ -79,6 +93,33 @@ func nodesWith(ctx context.Context, c client.Client, selector labels.Selector) (
 	}
 	slices.Sort(names)
 	return names, nil
+}
+
+// withTaint are the nodes that have the taint, with its value where it has one.
+func (n nodeSelection) withTaint(ctx context.Context, c client.Client) ([]string, error) {
+	list := &corev1.NodeList{}
+	if err := c.List(ctx, list); err != nil {
+		return nil, fmt.Errorf("listing nodes: %w", err)
+	}
+	var names []string
+	for _, node := range list.Items {
+		if slices.ContainsFunc(node.Spec.Taints, n.matches) {
+			names = append(names, node.Name)
+		}
+	}
+	if len(names) == 0 {
+		wanted := *n.tainted
+		if n.anyEffect {
+			wanted.Effect = ""
+		}
+		return nil, usagef("no node has the taint %s", wanted.ToString())
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func (n nodeSelection) matches(t corev1.Taint) bool {
+	return t.Key == n.tainted.Key && (n.tainted.Value == "" || t.Value == n.tainted.Value) && (n.anyEffect || t.Effect == n.tainted.Effect)
 }
 
 // nodePowers are what it takes to cordon nodes.

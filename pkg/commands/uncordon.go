@@ -31,7 +31,7 @@ back as long as nothing was moved away.`,
 	o.clusterFlag.add(cmd, env)
 	o.nodeSelection.add(cmd)
 	o.changeFlags.add(cmd, "the nodes take pods")
-	cmd.Flags().StringVar(&o.taint, "taint", "", "the taint to take away as well, KEY[:EFFECT]")
+	cmd.Flags().StringVar(&o.taint, "taint", "", "the taint to take away as well, KEY[:EFFECT]. Without a node and -l: from all nodes that have it")
 	return cmd
 }
 
@@ -48,6 +48,7 @@ func (o cordonOptions) runUncordon(ctx context.Context, env *Env, args []string)
 	if err != nil {
 		return err
 	}
+	o.tainted = taint
 	nodes, err := o.names(ctx, env, args)
 	if err != nil {
 		return err
