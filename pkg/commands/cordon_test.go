@@ -237,12 +237,12 @@ func TestADrainThatFailsUncordonsWhatItCordoned(t *testing.T) {
 	}
 }
 
-// Somebody tainted nodes with a value of their own: the taint is theirs, and stays as it is.
+// Somebody tainted nodes with an effect of their own: the taint is theirs, and stays as it is.
 func TestATaintThatIsThereIsLeftAsItIs(t *testing.T) {
 	g := roomy(t)
 	withTaintRule(g)
 	node := g.nodeOf(v1beta2.ProcessClassStorage)
-	theirs := []corev1.Taint{{Key: "example.com/maintenance", Value: "4711", Effect: corev1.TaintEffectNoSchedule}}
+	theirs := []corev1.Taint{{Key: "example.com/maintenance", Value: "4711", Effect: corev1.TaintEffectPreferNoSchedule}}
 	g.taint(theirs...)
 	code := g.run("cordon", "--taint", "example.com/maintenance", "-c", "sample", "-o", "json")
 	if code != ExitDone || !g.world.Cordoned[node] {
@@ -254,7 +254,7 @@ func TestATaintThatIsThereIsLeftAsItIs(t *testing.T) {
 	if said := g.out.String() + g.err.String(); strings.Contains(said, "cordon "+node+" -c") {
 		t.Errorf("the same again names the node, and would taint it:\n%s", said)
 	}
-	if code := g.run("uncordon", "--taint", "example.com/maintenance=4711", "-c", "sample"); code != ExitDone || g.world.Cordoned[node] || len(g.world.Taints[node]) != 0 {
+	if code := g.run("uncordon", "--taint", "example.com/maintenance=4711:PreferNoSchedule", "-c", "sample"); code != ExitDone || g.world.Cordoned[node] || len(g.world.Taints[node]) != 0 {
 		t.Errorf("exit code %d, taints %v:\n%s%s", code, g.world.Taints[node], &g.out, &g.err)
 	}
 }
