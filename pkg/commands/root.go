@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // the ways to log in that kubeconfigs name
 	"k8s.io/klog/v2"
 
@@ -40,8 +41,30 @@ func Run(ctx context.Context, env *Env, args []string) int {
 	if err != nil && !env.started {
 		err = asUsage(err, about)
 	}
+	err = env.pointToRights(err, about)
 	env.tell(err, jsonAsked(args))
 	return ExitCode(err)
+}
+
+// pointToRights has whoever may not do something find every right that the command takes: the
+// API server names but the first that is missing.
+func (e *Env) pointToRights(err error, about *cobra.Command) error {
+	if _, verdict := errors.AsType[answer](err); verdict || err == nil || ExitCode(err) != ExitForbidden || apierrors.IsUnauthorized(err) {
+		return err
+	}
+	f, known := errors.AsType[*failure](err)
+	if known && len(f.hints) > 0 {
+		return err
+	}
+	name := strings.TrimPrefix(about.CommandPath(), "kubectl fdb ")
+	if _, unknown := needsOf([]string{name}); unknown != nil {
+		return err
+	}
+	if !known {
+		f = &failure{code: ExitForbidden, err: err}
+	}
+	f.hints = []string{e.command(append([]string{"auth", "can-i"}, strings.Fields(name)...)...)}
+	return f
 }
 
 // asUsage is for errors that cobra found before any of our code ran.

@@ -34,3 +34,15 @@ func TestACommandLineThatDoesNotFitIsToldWhatFits(t *testing.T) {
 		})
 	}
 }
+
+// The API server names the first right that is missing, and never the others.
+func TestWhoMayNotIsLedToAllRightsOfTheCommand(t *testing.T) {
+	g := up(t)
+	g.eventsHidden = forbidden
+	if code := g.run("events", "sample"); code != ExitForbidden {
+		t.Errorf("exit code %d", code)
+	}
+	if got, want := g.err.String(), "hint: kubectl fdb auth can-i events -n fdb --context test\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("%s, and no %s", got, want)
+	}
+}
