@@ -36,15 +36,24 @@ func WriteNodes(w io.Writer, v NodeListView, o ListOptions) error {
 }
 
 func (v NodeView) row(o ListOptions) []string {
-	row := append([]string{v.Name, v.readyCell(), yesNo(v.Unschedulable)}, v.taintCells(o)...)
+	row := append([]string{v.Name, v.ReadyWord(), yesNo(v.Unschedulable)}, v.taintCells(o)...)
 	return append(row, strconv.Itoa(len(v.ProcessGroups)), strconv.Itoa(v.Coordinators), v.classesCell())
 }
 
-func (v NodeView) readyCell() string {
-	if v.Exists != nil && !*v.Exists {
+// IsSilent reports whether a node has stopped telling how it is. Of one that may not be read
+// nobody knows.
+func (v NodeView) IsSilent() bool { return is(v.Exists) && v.Ready == nil }
+
+// ReadyWord says in a word whether a node is ready.
+func (v NodeView) ReadyWord() string {
+	switch {
+	case v.Exists != nil && !*v.Exists:
 		return "gone"
+	case v.IsSilent():
+		return "silent"
+	default:
+		return yesNo(v.Ready)
 	}
-	return yesNo(v.Ready)
 }
 
 // taintCells are TAINTS, MATCHED-RULE, TAINTED-FOR, DETECT-IN and REPLACE-IN.

@@ -109,7 +109,7 @@ func (s sight) nodeRow(n ui.NodeView, zone string) row {
 	}
 	return row{key: n.Name, node: n.Name, tone: t, more: func(s sight) []line { return s.aboutNode(n.Name) }, cells: []span{
 		{t.mark(), t},
-		say(toneOfID(t), n.Name), say(plain, orUnknown(zone)), say(t, readyCell(n)), say(plain, yesNo(n.Unschedulable)),
+		say(toneOfID(t), n.Name), say(plain, orUnknown(zone)), say(t, n.ReadyWord()), say(plain, yesNo(n.Unschedulable)),
 		say(plain, taintsCell(n)), say(plain, since), say(t, detect), say(t, replace),
 		say(plain, strconv.Itoa(len(n.ProcessGroups))), say(plain, strconv.Itoa(n.Coordinators)), say(plain, classesCell(n)),
 	}}
@@ -117,7 +117,7 @@ func (s sight) nodeRow(n ui.NodeView, zone string) row {
 
 func gravityOfNode(n ui.NodeView) tone {
 	switch {
-	case isNot(n.Exists), isNot(n.Ready), isSilent(n):
+	case isNot(n.Exists), isNot(n.Ready), n.IsSilent():
 		return bad
 	case is(n.Unschedulable), len(n.Taints) > 0:
 		return warn
@@ -125,21 +125,6 @@ func gravityOfNode(n ui.NodeView) tone {
 		return unsure
 	default:
 		return good
-	}
-}
-
-// isSilent reports whether a node has stopped telling how it is. Of one that may not be
-// read nobody knows.
-func isSilent(n ui.NodeView) bool { return is(n.Exists) && n.Ready == nil }
-
-func readyCell(n ui.NodeView) string {
-	switch {
-	case isNot(n.Exists):
-		return "gone"
-	case isSilent(n):
-		return "silent"
-	default:
-		return yesNo(n.Ready)
 	}
 }
 
@@ -167,7 +152,7 @@ func (s sight) aboutNode(name string) []line {
 	}
 	n := items[i]
 	lines := []line{
-		heading("Node " + name), fact("ready", readyCell(n)), fact("cordoned", yesNo(n.Unschedulable)), fact("zone", orUnknown(s.zonesOfNodes()[name])),
+		heading("Node " + name), fact("ready", n.ReadyWord()), fact("cordoned", yesNo(n.Unschedulable)), fact("zone", orUnknown(s.zonesOfNodes()[name])),
 	}
 	for _, taint := range n.Taints {
 		lines = append(lines, fact("taint", taint))
