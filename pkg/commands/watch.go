@@ -41,6 +41,9 @@ func (e *Env) watchOver(ctx context.Context, key types.NamespacedName, c change,
 }
 
 func (e *Env) watchPasses(ctx context.Context, w *watching) error {
+	if w.dry() { // whoever comes here in a dry run would act in it
+		return usagef("--dry-run looks once, a watch repeats: choose one")
+	}
 	w.pace, w.bell, w.pulse = &pace.Pace{Interval: w.interval, Resync: w.resync}, newBell(), &metrics.Pulse{}
 	if err := w.agree(ctx); err != nil {
 		return causeOf(ctx, err)

@@ -36,7 +36,7 @@ func (o reconcileOptions) checkWatch() error {
 		return nil
 	case o.wait:
 		return usagef("--wait ends when nothing is left to do, --watch does not end: choose one")
-	case o.dryRun == "client":
+	case o.dry():
 		return usagef("--dry-run looks once, --watch repeats: choose one")
 	case o.timeout > 0:
 		return usagef("--watch does not give up: --timeout is for --wait")

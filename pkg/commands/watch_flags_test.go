@@ -12,17 +12,18 @@ func TestFlagsOfAWatch(t *testing.T) {
 		says string
 	}{
 		"without a terminal somebody has to have agreed": {[]string{"--watch"}, ExitUnconfirmed, "--yes"},
-		"--wait ends":                   {[]string{"--watch", "--yes", "--wait"}, ExitUsage, "choose one"},
-		"a dry run looks once":          {[]string{"--watch", "--dry-run"}, ExitUsage, "choose one"},
-		"it does not give up":           {[]string{"--watch", "--yes", "--timeout", "1m"}, ExitUsage, "--timeout is for --wait"},
-		"no interval at all":            {[]string{"--watch", "--yes", "--interval", "0s"}, ExitUsage, "at least 1s"},
-		"a resync below the interval":   {[]string{"--watch", "--yes", "--interval", "1m", "--resync", "30s"}, ExitUsage, "cannot be less"},
-		"--resync alone":                {[]string{"--yes", "--resync", "30s"}, ExitUsage, "--resync needs --watch"},
-		"--metrics-addr alone":          {[]string{"--yes", "--metrics-addr", ":8080"}, ExitUsage, "--metrics-addr needs --watch"},
-		"an address without a port":     {[]string{"--watch", "--yes", "--metrics-addr", "localhost"}, ExitUsage, "HOST:PORT"},
-		"a port that is none":           {[]string{"--watch", "--yes", "--metrics-addr", ":http"}, ExitUsage, "up to 65535"},
-		"a port that is too large":      {[]string{"--watch", "--yes", "--metrics-addr", ":65536"}, ExitUsage, "up to 65535"},
-		"an address of somebody else's": {[]string{"--watch", "--yes", "--metrics-addr", "192.0.2.1:0"}, ExitUsage, "choose another address"},
+		"--wait ends":                    {[]string{"--watch", "--yes", "--wait"}, ExitUsage, "choose one"},
+		"a dry run looks once":           {[]string{"--watch", "--dry-run"}, ExitUsage, "choose one"},
+		"also one that the server tries": {[]string{"--watch", "--yes", "--dry-run=server"}, ExitUsage, "choose one"},
+		"it does not give up":            {[]string{"--watch", "--yes", "--timeout", "1m"}, ExitUsage, "--timeout is for --wait"},
+		"no interval at all":             {[]string{"--watch", "--yes", "--interval", "0s"}, ExitUsage, "at least 1s"},
+		"a resync below the interval":    {[]string{"--watch", "--yes", "--interval", "1m", "--resync", "30s"}, ExitUsage, "cannot be less"},
+		"--resync alone":                 {[]string{"--yes", "--resync", "30s"}, ExitUsage, "--resync needs --watch"},
+		"--metrics-addr alone":           {[]string{"--yes", "--metrics-addr", ":8080"}, ExitUsage, "--metrics-addr needs --watch"},
+		"an address without a port":      {[]string{"--watch", "--yes", "--metrics-addr", "localhost"}, ExitUsage, "HOST:PORT"},
+		"a port that is none":            {[]string{"--watch", "--yes", "--metrics-addr", ":http"}, ExitUsage, "up to 65535"},
+		"a port that is too large":       {[]string{"--watch", "--yes", "--metrics-addr", ":65536"}, ExitUsage, "up to 65535"},
+		"an address of somebody else's":  {[]string{"--watch", "--yes", "--metrics-addr", "192.0.2.1:0"}, ExitUsage, "choose another address"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
