@@ -88,7 +88,8 @@ func (o cordonOptions) run(ctx context.Context, env *Env, args []string) error {
 	if taint != nil && taint.Effect == corev1.TaintEffectNoExecute && !o.there {
 		return usagef("--taint %s would end every pod on the nodes at once, whatever depends on it: take the effect NoSchedule, and --evacuate or drain to have the pods leave", o.taint)
 	}
-	o.reversible = o.evacuate == evacuateNone || (o.evacuate == evacuateByTaint && !o.wait)
+	// Which nodes a taint chooses nobody has said, so that is asked about.
+	o.reversible = !o.there && (o.evacuate == evacuateNone || (o.evacuate == evacuateByTaint && !o.wait))
 	if err := o.check(env); err != nil {
 		return err
 	}

@@ -76,16 +76,24 @@ func TestCordonExitCodes(t *testing.T) {
 		"all nodes that have a taint": {given: func(g *given) {
 			withTaintRule(g)
 			g.taint(corev1.Taint{Key: "example.com/maintenance", Value: "4711", Effect: corev1.TaintEffectPreferNoSchedule})
-		}, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample"}, cordoned: true, says: "undo: kubectl fdb uncordon NODE -c sample -n fdb"},
+		}, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample", "--yes"}, cordoned: true, says: "undo: kubectl fdb uncordon NODE -c sample -n fdb"},
 		"a taint that ends pods, and is there already": {given: func(g *given) {
 			withTaintRule(g)
 			g.taint(corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoExecute})
-		}, args: []string{"cordon", "--taint", "example.com/maintenance:NoExecute", "-c", "sample"}, cordoned: true},
+		}, args: []string{"cordon", "--taint", "example.com/maintenance:NoExecute", "-c", "sample", "--yes"}, cordoned: true},
 		"a taint with another effect than any node has": {given: func(g *given) {
 			withTaintRule(g)
 			g.taint(corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoExecute})
-		}, args: []string{"cordon", "--taint", "example.com/maintenance:NoSchedule", "-c", "sample"}, want: ExitUsage, says: "no node has the taint example.com/maintenance:NoSchedule"},
-		"a taint that no node has": {given: withTaintRule, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample"}, want: ExitUsage, says: "no node has the taint example.com/maintenance\n"},
+		}, args: []string{"cordon", "--taint", "example.com/maintenance:NoSchedule", "-c", "sample", "--yes"}, want: ExitUsage, says: "no node has the taint example.com/maintenance:NoSchedule"},
+		"whom a taint chooses is asked about": {given: func(g *given) {
+			withTaintRule(g)
+			g.taint(corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule})
+		}, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample"}, want: ExitUnconfirmed},
+		"a node without a name": {given: func(g *given) {
+			g.world.Pods["sample-"+string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)].Spec.NodeName = ""
+		},
+			args: []string{"drain", "", "-c", "sample", "--yes"}, want: ExitUsage, says: "a node without a name"},
+		"a taint that no node has": {given: withTaintRule, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample", "--yes"}, want: ExitUsage, says: "no node has the taint example.com/maintenance\n"},
 		"an unknown node":          {args: []string{"cordon", "n9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "hint: kubectl get nodes --context test"},
 		"no node":                  {args: []string{"cordon", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "which nodes?"},
 		"a bad taint":              {args: []string{"cordon", "NODE", "-c", "sample", "--taint", "a:Never"}, want: ExitUsage, says: "KEY[=VALUE][:EFFECT]"},
@@ -244,7 +252,7 @@ func TestATaintThatIsThereIsLeftAsItIs(t *testing.T) {
 	node := g.nodeOf(v1beta2.ProcessClassStorage)
 	theirs := []corev1.Taint{{Key: "example.com/maintenance", Value: "4711", Effect: corev1.TaintEffectPreferNoSchedule}}
 	g.taint(theirs...)
-	code := g.run("cordon", "--taint", "example.com/maintenance", "-c", "sample", "-o", "json")
+	code := g.run("cordon", "--taint", "example.com/maintenance", "-c", "sample", "--yes", "-o", "json")
 	if code != ExitDone || !g.world.Cordoned[node] {
 		t.Fatalf("exit code %d:\n%s%s", code, &g.out, &g.err)
 	}
@@ -254,7 +262,7 @@ func TestATaintThatIsThereIsLeftAsItIs(t *testing.T) {
 	if said := g.out.String() + g.err.String(); strings.Contains(said, "cordon "+node+" -c") {
 		t.Errorf("the same again names the node, and would taint it:\n%s", said)
 	}
-	if code := g.run("uncordon", "--taint", "example.com/maintenance=4711:PreferNoSchedule", "-c", "sample"); code != ExitDone || g.world.Cordoned[node] || len(g.world.Taints[node]) != 0 {
+	if code := g.run("uncordon", "--taint", "example.com/maintenance=4711:PreferNoSchedule", "-c", "sample", "--yes"); code != ExitDone || g.world.Cordoned[node] || len(g.world.Taints[node]) != 0 {
 		t.Errorf("exit code %d, taints %v:\n%s%s", code, g.world.Taints[node], &g.out, &g.err)
 	}
 }

@@ -113,7 +113,9 @@ func (e *Env) nodesOf(ctx context.Context, key types.NamespacedName) ([]string, 
 	s, err := e.placesOf(ctx, key)
 	var names []string
 	for _, pod := range s.Pods {
-		names = append(names, pod.Spec.NodeName)
+		if pod.Spec.NodeName != "" {
+			names = append(names, pod.Spec.NodeName)
+		}
 	}
 	return names, err
 }

@@ -57,6 +57,9 @@ func (n nodeSelection) names(ctx context.Context, env *Env, args []string, known
 	names := slices.Compact(slices.Sorted(slices.Values(args)))
 	for i, name := range names {
 		names[i] = strings.TrimPrefix(name, "node/")
+		if names[i] == "" { // an unset variable: pods that are on no node yet are not meant
+			return nil, usagef("a node without a name: %q", args)
+		}
 		if slices.Contains(known, names[i]) {
 			continue
 		}

@@ -40,7 +40,8 @@ func (o cordonOptions) runUncordon(ctx context.Context, env *Env, args []string)
 	if err != nil {
 		return err
 	}
-	o.reversible = true
+	o.tainted = taint
+	o.reversible = !o.byTaint(args) // which nodes a taint chooses nobody has said
 	if err := o.changeFlags.check(env); err != nil {
 		return err
 	}
@@ -48,7 +49,6 @@ func (o cordonOptions) runUncordon(ctx context.Context, env *Env, args []string)
 	if err != nil {
 		return err
 	}
-	o.tainted = taint
 	nodes, err := o.names(ctx, env, args)
 	if err != nil {
 		return err

@@ -44,8 +44,8 @@ func nodeStage(name, why string, nodes []string, todo func(string, *corev1.Node)
 	return plan.Stage{
 		Name: name, Reads: plan.Record | plan.Nodes,
 		Decide: func(s plan.Snapshot) plan.Decision {
-			if s.NodesHidden != "" {
-				return plan.Decision{Hold: &plan.Hold{Human: true, Reason: "the nodes are not known: " + s.NodesHidden, Then: plan.EndPass}}
+			if s.NodesHidden != "" || s.Nodes == nil {
+				return plan.Decision{Hold: &plan.Hold{Human: true, Reason: "the nodes are not known: " + nodesUnknown(s), Then: plan.EndPass}}
 			}
 			var d plan.Decision
 			for _, node := range nodes {
@@ -60,6 +60,14 @@ func nodeStage(name, why string, nodes []string, todo func(string, *corev1.Node)
 			return d
 		},
 	}
+}
+
+// nodesUnknown is why nobody knows the nodes. What was never read is not gone.
+func nodesUnknown(s plan.Snapshot) string {
+	if s.NodesHidden != "" {
+		return s.NodesHidden
+	}
+	return "nobody has read them"
 }
 
 // EvictFrom deletes pods without a volume from nodes, one in a pass, as the eviction rules
@@ -125,8 +133,8 @@ func cordonedFirst(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, checks []plan
 	c := plan.Check{Question: fmt.Sprintf("does node %s take no new pods?", name), Gate: plan.GateConfig, OK: true, Evidence: "it is cordoned"}
 	node := s.Nodes[name]
 	switch {
-	case s.NodesHidden != "":
-		c.OK, c.Evidence = false, "nobody can tell: "+s.NodesHidden
+	case s.NodesHidden != "", s.Nodes == nil:
+		c.OK, c.Evidence = false, "nobody can tell: "+nodesUnknown(s)
 	case node == nil:
 		c.Evidence = "it is gone"
 	case !node.Spec.Unschedulable:
@@ -144,7 +152,7 @@ func evictionOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Action {
 func groupsOn(s plan.Snapshot, nodes []string) []*v1beta2.ProcessGroupStatus {
 	var groups []*v1beta2.ProcessGroupStatus
 	for _, g := range s.Staying() {
-		if pod := s.Pod(g); pod != nil && pod.DeletionTimestamp == nil && slices.Contains(nodes, pod.Spec.NodeName) {
+		if pod := s.Pod(g); pod != nil && pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil && slices.Contains(nodes, pod.Spec.NodeName) {
 			groups = append(groups, g)
 		}
 	}

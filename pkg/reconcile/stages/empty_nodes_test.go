@@ -57,6 +57,7 @@ func TestCordonAndUncordonNodes(t *testing.T) {
 		"leaves an open node alone":           {removalCase{from: onNodes}, UncordonNodes(two, taint)},
 		"no pod comes to a node that is gone": {removalCase{from: onNodes, does: []string{"cordon node node-14"}}, CordonNodes([]string{nodeName(14), "n9"}, nil)},
 		"uncordons none if one is gone":       {removalCase{from: onNodes, given: cordoned(two...), holds: "there is no node n9"}, UncordonNodes([]string{nodeName(14), "n9"}, nil)},
+		"what nobody has read is not gone":    {removalCase{from: onNodes, given: func(s *plan.Snapshot) { s.Nodes = nil }, holds: "nobody has read them"}, CordonNodes(two, nil)},
 		"says so when nodes are hidden":       {removalCase{from: onNodes, given: hidden, holds: "listing nodes is forbidden"}, CordonNodes(two, nil)},
 		"says so of uncordoning as well":      {removalCase{from: onNodes, given: hidden, holds: "listing nodes is forbidden"}, UncordonNodes(two, nil)},
 	}
