@@ -68,7 +68,8 @@ func (r Removals) add(action, result, did string) {
 		return
 	}
 	for _, word := range strings.FieldsFunc(did, func(c rune) bool { return strings.ContainsRune(" ,;:", c) }) {
-		if last := word[len(word)-1]; last >= '0' && last <= '9' { // as IDs end, and no other word
+		// IDs have a hyphen and end with a digit; addresses, which others may have by now, have none.
+		if last := word[len(word)-1]; last >= '0' && last <= '9' && strings.Contains(word, "-") {
 			r[word] = true
 		}
 	}

@@ -60,11 +60,11 @@ func (e *Env) pointToRights(err error, about *cobra.Command) error {
 	if _, unknown := needsOf([]string{name}); unknown != nil {
 		return err
 	}
-	if !known {
-		f = &failure{code: ExitForbidden, err: err}
+	led := &failure{code: ExitForbidden, err: err, hints: []string{e.command(append([]string{"auth", "can-i"}, strings.Fields(name)...)...)}}
+	if known {
+		led.told, led.differences = f.told, f.differences
 	}
-	f.hints = []string{e.command(append([]string{"auth", "can-i"}, strings.Fields(name)...)...)}
-	return f
+	return led
 }
 
 // asUsage is for errors that cobra found before any of our code ran.

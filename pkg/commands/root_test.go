@@ -1,8 +1,12 @@
 package commands
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 // A command line that makes no sense is told what would, by the command that it names.
@@ -44,5 +48,16 @@ func TestWhoMayNotIsLedToAllRightsOfTheCommand(t *testing.T) {
 	}
 	if got, want := g.err.String(), "hint: kubectl fdb auth can-i events -n fdb --context test\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("%s, and no %s", got, want)
+	}
+}
+
+// What else went wrong is not lost on the way to the hint.
+func TestTheWayToRightsKeepsTheWholeError(t *testing.T) {
+	g := newGiven(t)
+	inner := &failure{code: ExitForbidden, err: errors.New("cannot list nodes"), told: true}
+	err := g.environment().pointToRights(fmt.Errorf("after 3 of 5 groups: %w", inner), &cobra.Command{Use: "status"})
+	led, is := errors.AsType[*failure](err)
+	if !is || err.Error() != "after 3 of 5 groups: cannot list nodes" || !led.told || len(led.hints) != 1 {
+		t.Errorf("%+v", err)
 	}
 }

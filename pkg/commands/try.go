@@ -36,7 +36,7 @@ func (r *run) tryOut(ctx context.Context, v ui.PlanView) error {
 		r.env.talk("the API server would take all %d actions", tried)
 		return nil
 	case len(refusals) == 0:
-		r.env.talk("the API server would take %d of %d actions; it was not asked about the others, which are about the database or build on these", tried, len(v.Items))
+		r.env.talk("the API server would take %d of %d actions; it was not asked about the others: deletions, labels, the database, and what builds on these", tried, len(v.Items))
 		return nil
 	}
 	err := fmt.Errorf("the API server would not take %d of %d actions: %w", len(refusals), len(v.Items), errors.Join(refusals...))
