@@ -2,6 +2,7 @@ package fdb
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"time"
 )
@@ -215,3 +216,11 @@ type Maintenance struct {
 
 // Active reports whether a zone is under maintenance.
 func (m Maintenance) Active() bool { return m.Zone != "" }
+
+// availability is where a status document says whether the database is available. Parsing all
+// of it takes its time.
+var availability = regexp.MustCompile(`"database_status"\s*:\s*\{[^{}]*"available"\s*:\s*true\b`)
+
+// SaysAvailable reports whether a status document, as the tool printed it, calls the database
+// available.
+func SaysAvailable(document []byte) bool { return availability.Match(document) }

@@ -410,3 +410,19 @@ func FuzzParseStatus(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatAStatusDocumentSaysOfAvailability(t *testing.T) {
+	for _, name := range recordedDocuments(t) {
+		document, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := ParseStatus(document)
+		if err != nil {
+			continue // not every recording is one
+		}
+		if got := SaysAvailable(document); got != s.Available() {
+			t.Errorf("%s: %t, and it is %t", name, got, s.Available())
+		}
+	}
+}

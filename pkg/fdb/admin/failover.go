@@ -122,7 +122,6 @@ func (f *Failover) read(ctx context.Context, c Command) (Result, error) {
 		}
 	}
 	if asked.failed != nil {
-		f.prefer(asked.failed.at)
 		return asked.failed.result, nil
 	}
 	return Result{}, nowhere(asked.errs)
@@ -138,7 +137,7 @@ type inquiry struct {
 	asked   int
 	answers chan answer
 	errs    []error
-	// failed is a run that ended, and failed: another place may still do better.
+	// failed is a run that ended and settles nothing: another place may still do better.
 	failed *answer
 }
 
@@ -178,8 +177,8 @@ func (q *inquiry) ask(ctx context.Context) {
 // next place asked instead.
 func (q *inquiry) hear(ctx context.Context) (a answer, heard bool) {
 	var silent <-chan time.Time
-	if len(q.next) > 0 && q.command.Patience > 0 {
-		timer := clock.RealClock{}.NewTimer(q.command.Patience) // that of the tools
+	if patience := q.patience(); patience > 0 {
+		timer := clock.RealClock{}.NewTimer(patience) // that of the tools
 		defer timer.Stop()
 		silent = timer.C()
 	}
@@ -188,8 +187,28 @@ func (q *inquiry) hear(ctx context.Context) (a answer, heard bool) {
 		q.asked--
 		return a, true
 	case <-silent:
-		q.ask(ctx)
+		if q.failed != nil {
+			q.asked = 0 // nobody is waited for any more
+		} else {
+			q.ask(ctx)
+		}
 		return answer{}, false
+	}
+}
+
+// doubtPatience is how long others may still have a better answer than one that settles
+// nothing. A database that is down makes all of them slow.
+const doubtPatience = 3 * time.Second
+
+// patience is how long to wait for the next answer; 0 for as long as it takes.
+func (q *inquiry) patience() time.Duration {
+	switch {
+	case q.failed != nil:
+		return doubtPatience
+	case len(q.next) > 0:
+		return q.command.Patience
+	default:
+		return 0
 	}
 }
 
@@ -198,7 +217,7 @@ func (q *inquiry) settledBy(a answer) bool {
 	switch {
 	case a.err != nil:
 		q.errs = append(q.errs, a.err)
-	case a.result.ExitCode == 0:
+	case q.command.settledBy(a.result):
 		return true
 	case q.failed == nil:
 		q.failed = &a

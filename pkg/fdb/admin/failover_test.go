@@ -43,6 +43,8 @@ func says(text string) *pod {
 	return &pod{after: time.Second, result: admin.Result{Stdout: []byte(text)}}
 }
 
+func settles(r admin.Result) bool { return string(r.Stdout) != "doubt" }
+
 func lostIn(where string) *pod {
 	return &pod{err: &admin.TransportError{Started: true, Where: where, Err: errors.New("broken pipe")}}
 }
@@ -61,14 +63,17 @@ func TestWhatOnlyReadsIsAskedElsewhere(t *testing.T) {
 		took  time.Duration
 		fails string
 	}{
-		"the first one answers":                          {places: []*pod{says("a"), says("b")}, want: "a", asked: 1, took: time.Second},
-		"it is lost in the first one":                    {places: []*pod{lostIn("a"), says("b")}, want: "b", asked: 2, took: time.Second},
-		"it is lost in two":                              {places: []*pod{lostIn("a"), lostIn("b"), says("c")}, want: "c", asked: 3, took: time.Second},
-		"the first one is silent":                        {places: []*pod{{silent: true}, says("b")}, want: "b", asked: 2, took: patience + time.Second},
-		"two are silent":                                 {places: []*pod{{silent: true}, {silent: true}, says("c")}, want: "c", asked: 3, took: 2*patience + time.Second},
-		"the first one is slow, and faster all the same": {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, {silent: true}}, want: "a", asked: 2, took: 8 * time.Second},
-		"the second one fails while the first is slow":   {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, failing(1)}, want: "a", asked: 2, took: 8 * time.Second},
-		"a tool that fails has answered":                 {places: []*pod{failing(1), says("b")}, want: "", asked: 1},
+		"the first one answers":                                    {places: []*pod{says("a"), says("b")}, want: "a", asked: 1, took: time.Second},
+		"it is lost in the first one":                              {places: []*pod{lostIn("a"), says("b")}, want: "b", asked: 2, took: time.Second},
+		"it is lost in two":                                        {places: []*pod{lostIn("a"), lostIn("b"), says("c")}, want: "c", asked: 3, took: time.Second},
+		"the first one is silent":                                  {places: []*pod{{silent: true}, says("b")}, want: "b", asked: 2, took: patience + time.Second},
+		"two are silent":                                           {places: []*pod{{silent: true}, {silent: true}, says("c")}, want: "c", asked: 3, took: 2*patience + time.Second},
+		"the first one is slow, and faster all the same":           {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, {silent: true}}, want: "a", asked: 2, took: 8 * time.Second},
+		"the second one fails while the first is slow":             {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, failing(1)}, want: "a", asked: 2, took: 8 * time.Second},
+		"what settles nothing waits a little for a better answer":  {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, says("doubt")}, want: "a", asked: 2, took: 8 * time.Second},
+		"and not for long":                                         {places: []*pod{{silent: true}, says("doubt")}, want: "doubt", asked: 2, took: patience + 4*time.Second},
+		"what settles nothing is taken where nobody else is asked": {places: []*pod{says("doubt"), says("b")}, want: "doubt", asked: 1, took: time.Second},
+		"a tool that fails has answered":                           {places: []*pod{failing(1), says("b")}, want: "", asked: 1},
 		"everybody loses it": {
 			places: []*pod{lostIn("a"), lostIn("b")}, asked: 2,
 			fails: "losing the command in any of the pods: losing the command in a: broken pipe; losing the command in b: broken pipe",
@@ -81,7 +86,7 @@ func TestWhatOnlyReadsIsAskedElsewhere(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				began := time.Now()
-				r, err := admin.NewFailover(places(tc.places)...).Run(ctx, admin.Command{Reads: true, Patience: patience})
+				r, err := admin.NewFailover(places(tc.places)...).Run(ctx, admin.Command{Reads: true, Patience: patience, Settles: settles})
 				if got := string(r.Stdout); got != tc.want || (err != nil) != (tc.fails != "") {
 					t.Errorf("got %q, %v", got, err)
 				}
@@ -143,6 +148,23 @@ func TestThePlaceThatAnsweredComesFirst(t *testing.T) {
 		}
 		if gone.asked != 1 {
 			t.Errorf("it was asked %d times", gone.asked)
+		}
+	})
+}
+
+// A pod that is cut off from the others calls the database unavailable. Nobody goes back to it.
+func TestWhoSettlesNothingIsNotPreferred(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &pod{after: 7 * time.Second, result: admin.Result{Stdout: []byte("a")}}
+		f := admin.NewFailover(places([]*pod{slow, says("doubt")})...)
+		for range 3 {
+			r, err := f.Run(t.Context(), admin.Command{Reads: true, Patience: 6 * time.Second, Settles: settles})
+			if string(r.Stdout) != "a" || err != nil {
+				t.Errorf("%s, %v", r.Stdout, err)
+			}
+		}
+		if slow.asked != 3 {
+			t.Errorf("it was asked %d times", slow.asked)
 		}
 	})
 }

@@ -194,6 +194,7 @@ func (c *FDBCLI) runAs(ctx context.Context, doing, script string, like Command) 
 		if len(script) > maxInlineScript {
 			cmd.Argv = append([]string{"sh", "-c", `exec "$0" "$@" --exec "$(cat)"`}, argv[:5]...)
 			cmd.Stdin = strings.NewReader(script)
+			cmd.Reads = false // it can be read once
 		}
 		var err error
 		r, err = c.start(ctx, doing, cmd)

@@ -43,7 +43,7 @@ func (c *FDBCLI) statusThrough(ctx context.Context, binary string) (*fdb.Status,
 
 func (c *FDBCLI) status(ctx context.Context) (*fdb.Status, error) {
 	const doing = "reading status"
-	r, err := c.read(ctx, doing, "status json", statusLimit)
+	r, err := c.runAs(ctx, doing, "status json", Command{Limit: statusLimit, Reads: true, Patience: readPatience, Settles: saysAvailable})
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +58,10 @@ func (c *FDBCLI) status(ctx context.Context) (*fdb.Status, error) {
 	}
 	return s, nil
 }
+
+// saysAvailable reports whether a status document calls the database available. A pod that is
+// cut off from the others says that it is not, and so do all when it is not.
+func saysAvailable(r Result) bool { return fdb.SaysAvailable(r.Stdout) }
 
 func (c *FDBCLI) checkProtocol(ctx context.Context, doing string, s *fdb.Status) error {
 	running, ok := s.CoordinatorProtocol()

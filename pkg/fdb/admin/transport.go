@@ -26,6 +26,14 @@ type Command struct {
 	// Patience is how long the first place may be silent before another one is asked as well.
 	// Zero has it waited for. For what Reads only, and costs little.
 	Patience time.Duration
+	// Settles reports whether a run that ended well answers for good. What does not is taken
+	// where no other place has a better answer, and nobody goes back to who gave it. Nil is yes.
+	Settles func(Result) bool
+}
+
+// settledBy reports whether a run answers for good.
+func (c Command) settledBy(r Result) bool {
+	return r.ExitCode == 0 && (c.Settles == nil || c.Settles(r))
 }
 
 // Result is what a tool left behind. A program that is not there ends with exit

@@ -73,7 +73,7 @@ func (w *World) fdbcli(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.P
 		if err != nil {
 			return nil, err.Error()
 		}
-		transports = append(transports, noticed{t, func() { w.answeredFrom(pod.Name) }})
+		transports = append(transports, noticed{t, func(good bool) { w.answeredFrom(pod.Name, good) }})
 	}
 	return admin.NewFDBCLI(admin.NewFailover(transports...), admin.FDBCLIOptions{Binaries: w.binaries(c), Clock: w.Clock}), ""
 }
@@ -108,25 +108,31 @@ func (w *World) transport(pod *corev1.Pod) (admin.Transport, error) {
 	return admin.NewPodExec(w.Config, pod.Namespace, pod.Name, v1beta2.ContainerMain)
 }
 
-// noticed tells of every tool that succeeds.
+// noticed tells of every tool that ran whether what it says settles anything.
 type noticed struct {
 	admin.Transport
-	succeeded func()
+	ran func(good bool)
 }
 
 // Run runs a tool to its end.
 func (n noticed) Run(ctx context.Context, c admin.Command) (admin.Result, error) {
 	r, err := n.Transport.Run(ctx, c)
-	if err == nil && r.ExitCode == 0 {
-		n.succeeded()
+	if err == nil {
+		n.ran(r.ExitCode == 0 && (c.Settles == nil || c.Settles(r)))
 	}
 	return r, err
 }
 
-func (w *World) answeredFrom(pod string) {
+// answeredFrom keeps to a pod that gave an answer, until it gives one that settles nothing.
+func (w *World) answeredFrom(pod string, good bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.answer = pod
+	switch {
+	case good:
+		w.answer = pod
+	case w.answer == pod:
+		w.answer = ""
+	}
 }
 
 // ToolPods are the pods in which tools can be run, the best first.
