@@ -262,6 +262,9 @@ func TestATaintThatIsThereIsLeftAsItIs(t *testing.T) {
 	if said := g.out.String() + g.err.String(); strings.Contains(said, "cordon "+node+" -c") {
 		t.Errorf("the same again names the node, and would taint it:\n%s", said)
 	}
+	if code := g.run("uncordon", "--taint", "example.com/maintenance=4711:PreferNoSchedule", "-c", "sample"); code != ExitUnconfirmed || !g.world.Cordoned[node] {
+		t.Errorf("exit code %d: all nodes that have a taint are opened unasked", code)
+	}
 	if code := g.run("uncordon", "--taint", "example.com/maintenance=4711:PreferNoSchedule", "-c", "sample", "--yes"); code != ExitDone || g.world.Cordoned[node] || len(g.world.Taints[node]) != 0 {
 		t.Errorf("exit code %d, taints %v:\n%s%s", code, g.world.Taints[node], &g.out, &g.err)
 	}

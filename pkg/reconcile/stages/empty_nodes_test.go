@@ -76,6 +76,7 @@ func TestEvictFrom(t *testing.T) {
 			cordoned(two...)(s)
 			delete(s.Nodes, nodeName(6))
 		}, does: []string{first}, holds: "stateless-107: one pod at a time"},
+		"evicts nothing while nobody has read the nodes": {from: onNodes, given: func(s *plan.Snapshot) { s.Nodes = nil }, holds: "nobody can tell: nobody has read them"},
 		"evicts nothing while nodes are hidden": {from: onNodes, given: func(s *plan.Snapshot) {
 			s.Nodes, s.NodesHidden = nil, "listing nodes is forbidden"
 		}, holds: "nobody can tell: listing nodes is forbidden"},
