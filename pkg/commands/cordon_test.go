@@ -89,10 +89,12 @@ func TestCordonExitCodes(t *testing.T) {
 			withTaintRule(g)
 			g.taint(corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule})
 		}, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample"}, want: ExitUnconfirmed},
-		"a node without a name": {given: func(g *given) {
-			g.world.Pods["sample-"+string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)].Spec.NodeName = ""
+		"a node without a name": {
+			given: func(g *given) {
+				g.world.Pods["sample-"+string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)].Spec.NodeName = ""
+			},
+			args: []string{"drain", "", "-c", "sample", "--yes"}, want: ExitUsage, says: "a node without a name",
 		},
-			args: []string{"drain", "", "-c", "sample", "--yes"}, want: ExitUsage, says: "a node without a name"},
 		"a taint that no node has": {given: withTaintRule, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample", "--yes"}, want: ExitUsage, says: "no node has the taint example.com/maintenance\n"},
 		"an unknown node":          {args: []string{"cordon", "n9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "hint: kubectl get nodes --context test"},
 		"no node":                  {args: []string{"cordon", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "which nodes?"},
