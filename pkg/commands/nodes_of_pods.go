@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -57,13 +58,6 @@ func (e *Env) nodes(ctx context.Context) (map[string]*corev1.Node, error) {
 	}
 }
 
-// notReady reports whether a pod is said not to be ready, as of one whose node is not heard of.
-func notReady(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status != corev1.ConditionTrue
-	})
-}
-
 // nodesInTrouble are the nodes, not read yet, of pods that are not as they should be.
 func nodesInTrouble(f ui.Facts) []string {
 	var names []string
@@ -72,7 +66,7 @@ func nodesInTrouble(f ui.Facts) []string {
 		if pod == nil || pod.Spec.NodeName == "" || slices.Contains(names, pod.Spec.NodeName) || f.Nodes[pod.Spec.NodeName] != nil {
 			continue
 		}
-		if pod.DeletionTimestamp != nil || len(g.ProcessGroupConditions) > 0 || notReady(pod) {
+		if pod.DeletionTimestamp != nil || len(g.ProcessGroupConditions) > 0 || objects.IsUnready(pod) {
 			names = append(names, pod.Spec.NodeName)
 		}
 	}

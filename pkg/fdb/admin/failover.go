@@ -217,7 +217,7 @@ func (q *inquiry) settledBy(a answer) bool {
 	switch {
 	case a.err != nil:
 		q.errs = append(q.errs, a.err)
-	case q.command.settledBy(a.result):
+	case q.command.SettledBy(a.result):
 		return true
 	case q.failed == nil:
 		q.failed = &a

@@ -31,8 +31,8 @@ type Command struct {
 	Settles func(Result) bool
 }
 
-// settledBy reports whether a run answers for good.
-func (c Command) settledBy(r Result) bool {
+// SettledBy reports whether a run answers for good.
+func (c Command) SettledBy(r Result) bool {
 	return r.ExitCode == 0 && (c.Settles == nil || c.Settles(r))
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -163,7 +164,7 @@ func (w *World) tools(agents map[string]*corev1.Pod, parameters v1beta2.Foundati
 		}
 	}
 	last := func(pod *corev1.Pod) int {
-		if unready(pod) {
+		if objects.IsUnready(pod) {
 			return 1
 		}
 		return 0

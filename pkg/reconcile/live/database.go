@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -118,7 +119,7 @@ type noticed struct {
 func (n noticed) Run(ctx context.Context, c admin.Command) (admin.Result, error) {
 	r, err := n.Transport.Run(ctx, c)
 	if err == nil {
-		n.ran(r.ExitCode == 0 && (c.Settles == nil || c.Settles(r)))
+		n.ran(c.SettledBy(r))
 	}
 	return r, err
 }
@@ -166,7 +167,7 @@ func candidates(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []a
 		candidates = append(candidates, admin.PodCandidate{
 			Name:        name,
 			Running:     pod.Status.Phase == corev1.PodRunning && mainContainerReady(pod),
-			Unready:     unready(pod),
+			Unready:     objects.IsUnready(pod),
 			Terminating: pod.DeletionTimestamp != nil,
 			Isolated:    pod.Annotations[v1beta2.AnnotationIsolateProcessGroup] == "true",
 			Excluded:    excluded[name],
@@ -177,14 +178,6 @@ func candidates(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []a
 		})
 	}
 	return candidates
-}
-
-// unready reports whether a pod is said not to be ready. When a node is not heard of any more,
-// Kubernetes says so of its pods, and leaves what it last knew of their containers.
-func unready(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status != corev1.ConditionTrue
-	})
 }
 
 func mainContainerReady(pod *corev1.Pod) bool {
