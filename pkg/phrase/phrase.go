@@ -1,0 +1,189 @@
+// Package phrase makes words of numbers, lists and absent values. It is the only place that
+// does, so that every screen and document says the same of the same thing.
+package phrase
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+// Unknown is an existing value that could not be determined, UnknownCell the same where a
+// table has no room for a word; Nothing is the absence of a value.
+const (
+	Unknown     = "unknown"
+	UnknownCell = "?"
+	Nothing     = "-"
+)
+
+// Count is a number of things: "1 process group", "3 process groups", "0 copies". The noun
+// is singular, and its last word takes the plural.
+func Count[N ~int | ~int32 | ~int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.FormatInt(int64(n), 10) + " " + Plural(noun)
+}
+
+// CountOf is a part of a number of things: "2 of 3 coordinators", "0 of 1 coordinator".
+func CountOf[N ~int | ~int32 | ~int64](part, all N, noun string) string {
+	return strconv.FormatInt(int64(part), 10) + " of " + Count(all, noun)
+}
+
+// Plural is the plural of a regular English noun.
+func Plural(noun string) string {
+	for _, hiss := range []string{"s", "x", "ch", "sh"} {
+		if strings.HasSuffix(noun, hiss) {
+			return noun + "es"
+		}
+	}
+	if stem, y := strings.CutSuffix(noun, "y"); y && !strings.ContainsAny(stem[max(0, len(stem)-1):], "aeiou") {
+		return stem + "ies"
+	}
+	return noun + "s"
+}
+
+// EitherOf is Either for a part of a number of things: one of several and any part of one
+// are singular.
+func EitherOf[N ~int | ~int32 | ~int64](part, all N, one, others string) string {
+	if all == 1 {
+		return one
+	}
+	return Either(part, one, others)
+}
+
+// Is is the verb for a number of things: "is" of one, "are" of others.
+func Is[N ~int | ~int32 | ~int64](n N) string { return Either(n, "is", "are") }
+
+// Has is the verb for a number of things: "has" of one, "have" of others.
+func Has[N ~int | ~int32 | ~int64](n N) string { return Either(n, "has", "have") }
+
+// Either is one word for one thing, and another for any other number of them.
+func Either[N ~int | ~int32 | ~int64](n N, one, others string) string {
+	if n == 1 {
+		return one
+	}
+	return others
+}
+
+// List is all of the items, with commas.
+func List[T ~string](items []T) string { return strings.Join(Strings(items), ", ") }
+
+// Some is the first of the items, at most that many, and how many more there are:
+// "a, b and 3 more".
+func Some[T ~string](items []T, most int) string { return SomeBy(items, most, ", ") }
+
+// SomeBy is Some with another separator, for items that have commas: "a; b; and 3 more".
+func SomeBy[T ~string](items []T, most int, separator string) string {
+	if len(items) <= most {
+		return strings.Join(Strings(items), separator)
+	}
+	last := " and "
+	if separator != ", " {
+		last = separator + "and "
+	}
+	return fmt.Sprintf("%s%s%d more", strings.Join(Strings(items[:most]), separator), last, len(items)-most)
+}
+
+// Strings are the items as plain strings.
+func Strings[T ~string](items []T) []string {
+	all := make([]string, len(items))
+	for i, item := range items {
+		all[i] = string(item)
+	}
+	return all
+}
+
+// Or is a text, or what stands for an empty one.
+func Or(text, absent string) string {
+	if text == "" {
+		return absent
+	}
+	return text
+}
+
+// YesNo is "yes" or "no", and absent where that is not known.
+func YesNo(b *bool, absent string) string {
+	switch {
+	case b == nil:
+		return absent
+	case *b:
+		return "yes"
+	default:
+		return "no"
+	}
+}
+
+// NumberOr is a number, and absent where it is not known.
+func NumberOr(n *int, absent string) string {
+	if n == nil {
+		return absent
+	}
+	return strconv.Itoa(*n)
+}
+
+// BytesOr is Bytes, and absent where the number is not known.
+func BytesOr(n *int64, absent string) string {
+	if n == nil {
+		return absent
+	}
+	return Bytes(*n)
+}
+
+// Bytes is a number of bytes in binary units with two or three digits: "512B", "1.4GiB".
+func Bytes(n int64) string {
+	if n < 0 {
+		return "-" + size(uint64(-(n+1))+1) //nolint:gosec // positive: the smallest number has no negative
+	}
+	return size(uint64(n))
+}
+
+func size(n uint64) string {
+	const unit, prefixes = 1024, "KMGTPE"
+	if n < unit {
+		return strconv.FormatUint(n, 10) + "B"
+	}
+	value, prefix := float64(n)/unit, 0
+	for value >= unit && prefix < len(prefixes)-1 {
+		value, prefix = value/unit, prefix+1
+	}
+	if value >= 10 {
+		return fmt.Sprintf("%.0f%ciB", value, prefixes[prefix])
+	}
+	return fmt.Sprintf("%.1f%ciB", value, prefixes[prefix])
+}
+
+// Duration is a time in as few letters as kubectl uses: "47s", "3h20m". Clocks of two
+// machines differ, so a negative one is "0s".
+func Duration(d time.Duration) string { return duration.HumanDuration(max(0, d)) }
+
+// longest is the largest number of seconds that a time.Duration holds: 292 years.
+const longest = float64(math.MaxInt64 / int64(time.Second))
+
+// Seconds is Duration of a number of seconds. Specs use the largest integer as "never", so
+// it is the longest duration instead of an overflow.
+func Seconds[N ~int | ~int32 | ~int64 | ~float64](s N) string {
+	return Duration(time.Duration(min(float64(s), longest) * float64(time.Second)))
+}
+
+// Until is the time from now to t. In contrast to a time.Duration it can be longer than 292
+// years, as the ends of the largest patience are.
+func Until(t, now time.Time) string {
+	const year = 365 * 24 * 60 * 60
+	if seconds := t.Unix() - now.Unix(); seconds > 200*year {
+		return strconv.FormatInt(seconds/year, 10) + "y"
+	}
+	return Duration(t.Sub(now))
+}
+
+// SecondsOr is Seconds, and absent where the number is not known.
+func SecondsOr[N ~int | ~int32 | ~int64 | ~float64](s *N, absent string) string {
+	if s == nil {
+		return absent
+	}
+	return Seconds(*s)
+}
