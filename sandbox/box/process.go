@@ -88,10 +88,10 @@ func (p *Process) Exit() Exit {
 func (p *Process) Signal(s syscall.Signal) error {
 	answer, err := p.box.ask(request{Signal: s, Target: p.id})
 	if err != nil {
-		return fmt.Errorf("signalling process %d: %w", p.PID, err)
+		return fmt.Errorf("signaling process %d: %w", p.PID, err)
 	}
 	if answer.Error != "" {
-		return fmt.Errorf("signalling process %d: %w", p.PID, errors.New(answer.Error))
+		return fmt.Errorf("signaling process %d: %w", p.PID, errors.New(answer.Error))
 	}
 	return nil
 }
