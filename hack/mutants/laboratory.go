@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// verdict is what became of a mutant.
+type verdict string
+
+// The verdicts. Those that do not compile are not counted.
+const (
+	killed      verdict = "killed"
+	survived    verdict = "SURVIVED"
+	notCompiled verdict = "not compiled"
+)
+
+// specimen is a mutant and what became of it.
+type specimen struct {
+	mutation
+	verdict verdict
+	by      string // the package whose tests killed it
+}
+
+// laboratory compiles and tests mutants. The working tree is never written to: the compiler
+// reads a mutated file in place of the real one by its -overlay flag.
+type laboratory struct {
+	root, dir string
+	own       bool // ask only the tests of the mutated package
+	clock     clock.Clock
+	mu        sync.Mutex
+	limits    map[string]time.Duration
+}
+
+func newLaboratory(root string, own bool) (*laboratory, error) {
+	absolute, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return nil, err
+	}
+	return &laboratory{root: absolute, dir: dir, own: own, clock: clock.RealClock{}, limits: map[string]time.Duration{}}, nil
+}
+
+func (l *laboratory) close() { _ = os.RemoveAll(l.dir) }
+
+// tryAll tries mutants in their order until as many as the options ask for were counted.
+func (l *laboratory) tryAll(ctx context.Context, candidates []mutation, o options, out io.Writer) (report, error) {
+	var r report
+	for batch := range slices.Chunk(candidates, o.workers) {
+		tried, err := l.tryBatch(ctx, batch)
+		if err != nil {
+			return r, err
+		}
+		for _, s := range tried {
+			if r.counted() == o.n {
+				break
+			}
+			r.add(s)
+			fmt.Fprintln(out, r.line(s))
+		}
+		if r.counted() == o.n {
+			break
+		}
+	}
+	return r, nil
+}
+
+// tryBatch tries mutants side by side.
+func (l *laboratory) tryBatch(ctx context.Context, batch []mutation) ([]specimen, error) {
+	tried, errs := make([]specimen, len(batch)), make([]error, len(batch))
+	var wg sync.WaitGroup
+	for i, m := range batch {
+		wg.Go(func() { tried[i], errs[i] = l.try(ctx, m) })
+	}
+	wg.Wait()
+	return tried, errors.Join(errs...)
+}
+
+// try asks the tests of the mutated package first, and then those of the packages that are
+// built on it.
+func (l *laboratory) try(ctx context.Context, m mutation) (specimen, error) {
+	dir, err := os.MkdirTemp(l.dir, "")
+	if err != nil {
+		return specimen{}, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	overlay, err := l.overlay(dir, m)
+	if err != nil {
+		return specimen{}, err
+	}
+	for _, suite := range l.suitesFor(m) {
+		limit, err := l.limit(ctx, suite)
+		if err != nil {
+			return specimen{}, err
+		}
+		binary := filepath.Join(dir, "test")
+		switch built, err := l.build(ctx, suite, binary, "-overlay", overlay); {
+		case err != nil:
+			return specimen{}, err
+		case !built:
+			return specimen{mutation: m, verdict: notCompiled}, nil
+		}
+		passed, err := l.pass(ctx, suite, binary, limit)
+		if err != nil {
+			return specimen{}, err
+		}
+		if !passed {
+			return specimen{mutation: m, verdict: killed, by: suite}, nil
+		}
+	}
+	return specimen{mutation: m, verdict: survived}, nil
+}
+
+// suitesFor returns the packages whose tests are asked about a mutant.
+func (l *laboratory) suitesFor(m mutation) []string {
+	first := slices.Index(suites, m.pkg)
+	if l.own {
+		return suites[first : first+1]
+	}
+	return suites[first:]
+}
+
+// overlay writes the mutated file and the description that the compiler reads.
+func (l *laboratory) overlay(dir string, m mutation) (string, error) {
+	original := filepath.Join(l.root, m.file)
+	source, err := os.ReadFile(original) //nolint:gosec // a file of this repository
+	if err != nil {
+		return "", err
+	}
+	mutated, description := filepath.Join(dir, "mutated.go"), filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(mutated, m.apply(source), 0o600); err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(map[string]map[string]string{"Replace": {original: mutated}})
+	if err != nil {
+		return "", err
+	}
+	return description, os.WriteFile(description, text, 0o600)
+}
+
+// limit is how long the tests of a package may take: several times as long as they take
+// without a mutant, which they have to pass.
+func (l *laboratory) limit(ctx context.Context, suite string) (time.Duration, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if limit, ok := l.limits[suite]; ok {
+		return limit, nil
+	}
+	binary := filepath.Join(l.dir, "unmutated")
+	if built, err := l.build(ctx, suite, binary); err != nil || !built {
+		return 0, errors.Join(fmt.Errorf("building the tests of %s failed", suite), err)
+	}
+	begin := l.clock.Now()
+	if passed, err := l.pass(ctx, suite, binary, time.Hour); err != nil || !passed {
+		return 0, errors.Join(fmt.Errorf("the tests of %s fail without a mutant", suite), err)
+	}
+	l.limits[suite] = 5*l.clock.Since(begin) + 30*time.Second
+	return l.limits[suite], nil
+}
+
+func (l *laboratory) build(ctx context.Context, suite, binary string, flags ...string) (bool, error) {
+	args := append([]string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", binary}, flags...)
+	cmd := exec.CommandContext(ctx, "go", append(args, "./"+suite)...) //nolint:gosec // runs the compiler
+	cmd.Dir = l.root
+	return succeeded(ctx, cmd)
+}
+
+// pass reports whether the tests of a package pass. Those that do not end fail.
+func (l *laboratory) pass(ctx context.Context, suite, binary string, limit time.Duration) (bool, error) {
+	cmd := exec.CommandContext(ctx, binary, "-test.failfast", "-test.short", "-test.timeout", limit.String()) //nolint:gosec // runs the tests
+	cmd.Dir = filepath.Join(l.root, suite)
+	cmd.Env = append(os.Environ(), "GOGC=400")
+	return succeeded(ctx, cmd)
+}
+
+// succeeded tells a program that failed from one that could not be run.
+func succeeded(ctx context.Context, cmd *exec.Cmd) (bool, error) {
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return false, nil
+	}
+	return err == nil, err
+}
