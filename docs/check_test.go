@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 )
 
-// The page about check has every rule, in the words that the command explains it with.
+// The page about check has every rule, in the words of the command.
 func TestThePageHasTheRulesOfCheck(t *testing.T) {
 	text, err := os.ReadFile("check.md")
 	if err != nil {

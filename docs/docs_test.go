@@ -1,4 +1,4 @@
-// Package docs holds no code: its tests keep the documentation true.
+// Package docs has no code: its tests keep the documentation true.
 package docs
 
 import (
@@ -48,14 +48,14 @@ func TestEveryLinkedFileExists(t *testing.T) {
 	}
 }
 
-// A gate that the code can refuse with is one that people have to look up.
+// Users look up a gate that the code can refuse with.
 func TestEveryGateThatIsAskedIsExplained(t *testing.T) {
 	safety, err := os.ReadFile("safety.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, constant := range gates(t) {
-		if asked(t, constant) && !strings.Contains(string(safety), "**"+name+"**") {
+		if evaluated(t, constant) && !strings.Contains(string(safety), "**"+name+"**") {
 			t.Errorf("safety.md does not explain %s", name)
 		}
 	}
@@ -96,7 +96,7 @@ func testSources(t *testing.T) []string {
 	return goSources(t, func(path string) bool { return strings.HasSuffix(path, "_test.go") })
 }
 
-func goSources(t *testing.T, wanted func(path string) bool) []string {
+func goSources(t *testing.T, match func(path string) bool) []string {
 	t.Helper()
 	var sources []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -106,7 +106,7 @@ func goSources(t *testing.T, wanted func(path string) bool) []string {
 		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != root {
 			return filepath.SkipDir
 		}
-		if !wanted(path) {
+		if !match(path) {
 			return nil
 		}
 		text, err := os.ReadFile(path)
@@ -138,8 +138,8 @@ func gates(t *testing.T) map[string]string {
 	return found
 }
 
-// asked reports whether a check with the gate is made anywhere.
-func asked(t *testing.T, constant string) bool {
+// evaluated reports whether any code creates a check with the gate.
+func evaluated(t *testing.T, constant string) bool {
 	t.Helper()
 	sources := goSources(t, func(path string) bool {
 		return strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go")

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// The page about leaving a node says what the rules in the code say.
+// The page about evictions has the rules of the code.
 func TestTheEvictionTableIsThatOfTheCode(t *testing.T) {
 	text, err := os.ReadFile("eviction.md")
 	if err != nil {
@@ -38,7 +38,7 @@ func toleration(r safety.EvictionRule) string {
 	case r.AddsToClass:
 		return "as its class"
 	case r.Tolerate == nil:
-		return "for ever"
+		return "forever"
 	case *r.Tolerate < time.Minute:
 		return fmt.Sprintf("%.0f s", r.Tolerate.Seconds())
 	default:

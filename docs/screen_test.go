@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
-// The page about the screen lists the keys that there are.
+// The page about the dashboard lists all keys.
 func TestTheKeysOfThePageAreThoseOfTheScreen(t *testing.T) {
 	text, err := os.ReadFile("screen.md")
 	if err != nil {

@@ -38,13 +38,13 @@ for _ in {1..100}; do
 done
 run kubectl wait --for=condition=Established --timeout=30s "$crd"
 
-say "3/5 A cluster: so far only a wish"
+say "3/5 Create the FoundationDBCluster resource"
 run kubectl apply -f manifests/examples/minimal.yaml
 
-say "4/5 From the wish to a database"
+say "4/5 Reconcile: create the database"
 run kubectl fdb reconcile sample-cluster --wait --yes --timeout 5m
 
-say "5/5 How it is now"
+say "5/5 Cluster status"
 run kubectl fdb status sample-cluster --wait --timeout 1m
 run kubectl fdb get process-groups sample-cluster
 

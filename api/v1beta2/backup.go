@@ -1,6 +1,8 @@
 package v1beta2
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -24,7 +26,7 @@ func (b *FoundationDBBackup) SnapshotPeriod() time.Duration {
 	if b.Spec.SnapshotPeriodSeconds == nil {
 		return defaultSnapshotPeriod
 	}
-	return time.Duration(*b.Spec.SnapshotPeriodSeconds) * time.Second
+	return Seconds(int64(*b.Spec.SnapshotPeriodSeconds))
 }
 
 // Tag is the tag of the backup in the database. Default: default.
@@ -110,7 +112,16 @@ func (b *FoundationDBBackup) checkChoices(spec *field.Path) field.ErrorList {
 	errs = append(errs, oneOf(spec.Child("backupMode"), b.BackupMode(), BackupModeContinuous, BackupModeOneTime)...)
 	errs = append(errs, oneOf(spec.Child("deletionPolicy"), b.DeletionPolicy(),
 		BackupDeletionPolicyNoop, BackupDeletionPolicyStop, BackupDeletionPolicyCleanup)...)
+	errs = append(errs, b.checkSnapshotPeriod(spec.Child("snapshotPeriodSeconds"))...)
 	return append(errs, oneOf(spec.Child("imageType"), b.ImageType(), ImageTypeSplit, ImageTypeUnified)...)
+}
+
+// checkSnapshotPeriod keeps from fdbbackup what it would read as another number: it takes 32 bits.
+func (b *FoundationDBBackup) checkSnapshotPeriod(path *field.Path) field.ErrorList {
+	if period := b.Spec.SnapshotPeriodSeconds; period != nil && int64(*period) > math.MaxInt32 {
+		return field.ErrorList{field.Invalid(path, *period, fmt.Sprintf("must be at most %d", math.MaxInt32))}
+	}
+	return nil
 }
 
 // Validate finds what is wrong with the spec of a restore. The error names

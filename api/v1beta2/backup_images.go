@@ -1,6 +1,10 @@
 package v1beta2
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
 
 // Image is the image of one of the agents' containers. The container is the one of the
 // pod template: an image in it is the first rule. One with a tag is taken as it is where
@@ -16,6 +20,17 @@ func (b *FoundationDBBackup) Image(container corev1.Container) (string, error) {
 	if b.ImageType() == ImageTypeSplit && container.Name != ContainerMain {
 		rules = b.Spec.SidecarContainer.ImageConfigs
 	}
-	rules = append([]ImageConfig{{BaseImage: container.Image}}, withRule(rules, defaultImageRule(b.ImageType(), container.Name))...)
-	return chooseImage(rules, b.Spec.Version), nil
+	return chooseImage(b.completed(rules, container), b.Spec.Version), nil
+}
+
+// completed adds the default rule only where the rules choose no image at all. The operator
+// does so for backups, and not as for clusters: a default that always came last would put the
+// suffix of the default sidecar on an image of the user's.
+func (b *FoundationDBBackup) completed(rules []ImageConfig, container corev1.Container) []ImageConfig {
+	standard := defaultImageRule(b.ImageType(), container.Name)
+	own := append([]ImageConfig{{BaseImage: container.Image}}, rules...)
+	if len(rules) > 0 && slices.ContainsFunc(own, func(r ImageConfig) bool { return r.BaseImage != "" && r.isFor(b.Spec.Version) }) {
+		return own
+	}
+	return append(own, standard)
 }

@@ -134,7 +134,7 @@ type FoundationDBClusterSpec struct {
 	LogGroup string `json:"logGroup,omitempty"`
 
 	// DataCenter is the dcid locality of all processes of this resource. Empty
-	// means that processes are not told apart by data centre.
+	// means that processes are not told apart by data center.
 	// +optional
 	DataCenter string `json:"dataCenter,omitempty"`
 

@@ -1,5 +1,7 @@
 package v1beta2
 
+import "github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+
 // DatabaseConfiguration is the configuration of a database, desired or live.
 // The names in JSON are those of FoundationDB's own status document.
 type DatabaseConfiguration struct {
@@ -116,9 +118,9 @@ type VersionFlags struct {
 	LogVersion int `json:"log_version,omitempty"`
 }
 
-// Region is one region: the data centre that serves it, and its satellites.
+// Region is one region: the data center that serves it, and its satellites.
 type Region struct {
-	// Datacenters are the data centres of the region, one of them main.
+	// Datacenters are the data centers of the region, one of them main.
 	// +optional
 	Datacenters []DataCenter `json:"datacenters,omitempty"`
 
@@ -131,7 +133,7 @@ type Region struct {
 	SatelliteRedundancyMode RedundancyMode `json:"satellite_redundancy_mode,omitempty"`
 }
 
-// DataCenter is one data centre of a region.
+// DataCenter is one data center of a region.
 type DataCenter struct {
 	// ID is the dcid locality of the processes in it.
 	// +optional
@@ -142,7 +144,7 @@ type DataCenter struct {
 	// +optional
 	Priority int `json:"priority,omitempty"`
 
-	// Satellite is 1 for a satellite, 0 for a main data centre.
+	// Satellite is 1 for a satellite, 0 for a main data center.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1
 	// +optional
@@ -186,10 +188,10 @@ type RedundancyMode string
 
 // The redundancy modes of a database.
 const (
-	RedundancyModeSingle        RedundancyMode = "single"
-	RedundancyModeDouble        RedundancyMode = "double"
-	RedundancyModeTriple        RedundancyMode = "triple"
-	RedundancyModeThreeDataHall RedundancyMode = "three_data_hall"
+	RedundancyModeSingle        RedundancyMode = fdb.RedundancySingle
+	RedundancyModeDouble        RedundancyMode = fdb.RedundancyDouble
+	RedundancyModeTriple        RedundancyMode = fdb.RedundancyTriple
+	RedundancyModeThreeDataHall RedundancyMode = fdb.RedundancyThreeDataHall
 )
 
 // The redundancy modes of satellite logs.
@@ -210,15 +212,15 @@ type StorageEngine string
 const (
 	StorageEngineSSD                 StorageEngine = "ssd"
 	StorageEngineSSD1                StorageEngine = "ssd-1"
-	StorageEngineSSD2                StorageEngine = "ssd-2"
+	StorageEngineSSD2                StorageEngine = fdb.EngineSSD
 	StorageEngineMemory              StorageEngine = "memory"
 	StorageEngineMemory1             StorageEngine = "memory-1"
-	StorageEngineMemory2             StorageEngine = "memory-2"
+	StorageEngineMemory2             StorageEngine = fdb.EngineMemory
 	StorageEngineRedwoodExperimental StorageEngine = "ssd-redwood-1-experimental"
-	StorageEngineRedwood             StorageEngine = "ssd-redwood-1"
+	StorageEngineRedwood             StorageEngine = fdb.EngineRedwood
 	StorageEngineRocksDBExperimental StorageEngine = "ssd-rocksdb-experimental"
 	StorageEngineRocksDB             StorageEngine = "ssd-rocksdb-v1"
-	StorageEngineShardedRocksDB      StorageEngine = "ssd-sharded-rocksdb"
+	StorageEngineShardedRocksDB      StorageEngine = fdb.EngineShardedRocksDB
 	StorageEngineMemoryRadixTree     StorageEngine = "memory-radixtree-beta"
 	StorageEngineCustom              StorageEngine = "custom"
 	StorageEngineNone                StorageEngine = "none"

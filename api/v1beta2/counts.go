@@ -115,7 +115,7 @@ func unlessDedicated(roles, dedicated int) int {
 }
 
 // satelliteLogs is the largest number of satellite logs of the regions that
-// this data centre is a satellite of.
+// this data center is a satellite of.
 func (c *FoundationDBCluster) satelliteLogs() int {
 	logs := 0
 	for _, region := range c.Spec.DatabaseConfiguration.Regions {
@@ -128,8 +128,8 @@ func (c *FoundationDBCluster) satelliteLogs() int {
 	return logs
 }
 
-// isSatelliteOnly reports whether this data centre is the satellite of some
-// region and the main data centre of none.
+// isSatelliteOnly reports whether this data center is the satellite of some
+// region and the main data center of none.
 func (c *FoundationDBCluster) isSatelliteOnly() bool {
 	satellite := false
 	for _, region := range c.Spec.DatabaseConfiguration.Regions {

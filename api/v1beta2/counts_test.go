@@ -148,7 +148,7 @@ func TestDesiredProcessCounts(t *testing.T) {
 			func(c *FoundationDBCluster) { c.Spec.DatabaseConfiguration.RemoteLogs = 9 },
 			counts{"storage": 3, "log": 10, "stateless": 9},
 		},
-		"the main data centre of a region": {twoRegions("east"), counts{"storage": 3, "log": 4, "stateless": 9}},
+		"the main data center of a region": {twoRegions("east"), counts{"storage": 3, "log": 4, "stateless": 9}},
 		"main and satellite at once adds satellite logs": {
 			twoRegions("west"), counts{"storage": 3, "log": 3 + 4 + 1, "stateless": 9},
 		},

@@ -79,7 +79,7 @@ func (c *FoundationDBCluster) FaultDomainValueFrom() string {
 	return defaultFaultDomainFrom
 }
 
-// ZoneCount is the number of Kubernetes clusters that share the data centre.
+// ZoneCount is the number of Kubernetes clusters that share the data center.
 // Default: minimum fault domains plus fault tolerance.
 func (c *FoundationDBCluster) ZoneCount() int {
 	if c.Spec.FaultDomain.ZoneCount > 0 {

@@ -79,7 +79,7 @@ func (c *FoundationDBCluster) WaitBetweenRemovals() time.Duration {
 // are restarted. Default 600 s.
 func (c *FoundationDBCluster) MinimumUptimeForBounce() time.Duration {
 	if s := c.Spec.MinimumUptimeSecondsForBounce; s > 0 {
-		return time.Duration(s) * time.Second
+		return Seconds(int64(s))
 	}
 	return defaultMinimumUptimeForBounce * time.Second
 }
@@ -239,5 +239,5 @@ func (c *FoundationDBCluster) MaxFaultDomainsWithTaintedProcessGroups(zones int)
 }
 
 func seconds(given *int, otherwise int) time.Duration {
-	return time.Duration(ptr.Deref(given, otherwise)) * time.Second
+	return Seconds(int64(ptr.Deref(given, otherwise)))
 }

@@ -75,7 +75,7 @@ func (c *FoundationDBCluster) LockKeyPrefix() string {
 
 // LockDuration is how long a lock lasts once taken. Default 10 minutes.
 func (c *FoundationDBCluster) LockDuration() time.Duration {
-	return time.Duration(ptr.Deref(c.Spec.LockOptions.LockDurationMinutes, defaultLockDuration)) * time.Minute
+	return Minutes(int64(ptr.Deref(c.Spec.LockOptions.LockDurationMinutes, defaultLockDuration)))
 }
 
 // LockOwner is the name under which this resource takes the lock. It is empty

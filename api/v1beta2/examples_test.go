@@ -238,8 +238,8 @@ func TestTemplatesOfTheOperatorAreValidOnceFilledIn(t *testing.T) {
 		sample    string
 		variables map[string]string
 	}{
-		"the first stage of many data centres": {"tests__multi_dc__stage_1", map[string]string{"dc": "dc1", "logCount": "-1", "connectionString": `""`}},
-		"the main data centre":                 {"tests__multi_dc__final", map[string]string{"dc": "dc1", "logCount": "-1", "connectionString": connection}},
+		"the first stage of many data centers": {"tests__multi_dc__stage_1", map[string]string{"dc": "dc1", "logCount": "-1", "connectionString": `""`}},
+		"the main data center":                 {"tests__multi_dc__final", map[string]string{"dc": "dc1", "logCount": "-1", "connectionString": connection}},
 		"the satellite":                        {"tests__multi_dc__final", map[string]string{"dc": "dc3", "logCount": "0", "connectionString": connection}},
 		"the last of three Kubernetes clusters, which counts from one": {"tests__multi_kc__final", map[string]string{"zone": "dc3", "zoneIndex": "3", "connectionString": connection}},
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // Gaps are what lies between a cluster and its spec.
@@ -42,7 +44,8 @@ func (c *FoundationDBCluster) ReconciliationGaps(desired DatabaseConfiguration, 
 		g.judgeGroup(group)
 	}
 	if g.DesiredProcessGroups != g.ReconciledProcessGroups {
-		g.because("%d of %d process groups are as desired", g.ReconciledProcessGroups, g.DesiredProcessGroups)
+		have, want := g.ReconciledProcessGroups, g.DesiredProcessGroups
+		g.because("%s %s as desired", phrase.CountOf(have, want, "process group"), phrase.EitherOf(have, want, "is", "are"))
 	}
 	g.compareDatabase(c, desired)
 	g.compareObjects(c)
@@ -95,9 +98,9 @@ func (g *Gaps) compareCounts(c *FoundationDBCluster) {
 	for _, class := range classesOf(wanted, staying) {
 		switch have, want := staying[class], wanted[class]; {
 		case have < want:
-			g.missing(&g.Generations.NeedsGrow, "%d of %d %s process groups exist", have, want, class)
+			g.missing(&g.Generations.NeedsGrow, "%s %s", phrase.CountOf(have, want, string(class)+" process group"), phrase.EitherOf(have, want, "exists", "exist"))
 		case have > want:
-			g.missing(&g.Generations.NeedsShrink, "%d %s process groups are to be removed", have-want, class)
+			g.missing(&g.Generations.NeedsShrink, "%s %s to be removed", phrase.Count(have-want, string(class)+" process group"), phrase.Is(have-want))
 		}
 	}
 }

@@ -172,11 +172,11 @@ func TestReasonsNameWhatIsMissing(t *testing.T) {
 		c.Status.ProcessGroups[1].RemovalTimestamp = &metav1.Time{Time: noon}
 		c.Status.ProcessGroups[2].SetCondition(ConditionPodPending, noon)
 	})
-	want := `1 of 4 log process groups exist
-1 of 2 storage process groups exist
+	want := `1 of 4 log process groups exists
+1 of 2 storage process groups exists
 process group storage-1 is to be removed
 process group storage-2 has condition PodPending
-1 of 6 process groups are as desired`
+1 of 6 process groups is as desired`
 	if diff := cmp.Diff(want, strings.Join(c.ReconciliationGaps(live).Reasons, "\n")); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
 	}

@@ -74,7 +74,7 @@ func withRule(rules []ImageConfig, rule ImageConfig) []ImageConfig {
 func chooseImage(rules []ImageConfig, version string) string {
 	var chosen ImageConfig
 	for _, rule := range rules {
-		if rule.Version != "" && rule.Version != version {
+		if !rule.isFor(version) {
 			continue
 		}
 		orText(&chosen.BaseImage, rule.BaseImage)
@@ -86,6 +86,9 @@ func chooseImage(rules []ImageConfig, version string) string {
 	}
 	return chosen.BaseImage + ":" + chosen.Tag
 }
+
+// isFor reports whether a rule is about the images of a version: it names that one, or none.
+func (r ImageConfig) isFor(version string) bool { return r.Version == "" || r.Version == version }
 
 func orText(text *string, value string) {
 	if *text == "" {

@@ -82,27 +82,3 @@ func TestImagesFollowTheDatabaseThroughAnUpgrade(t *testing.T) {
 		})
 	}
 }
-
-func TestVersionsAreOrdered(t *testing.T) {
-	ascending := []string{"7.1.0-rc1", "7.1.0-rc2", "7.1.0", "7.1.1", "7.1.10", "7.2.0", "8.0.0"}
-	for i, low := range ascending {
-		for j, high := range ascending {
-			a, err := parseVersion(low)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, _ := parseVersion(high)
-			if got := b.atLeast(a); got != (j >= i) {
-				t.Errorf("%s at least %s: got %v", high, low, got)
-			}
-			if a.String() != low {
-				t.Errorf("got %s, want %s", a, low)
-			}
-		}
-	}
-	for _, wrong := range []string{"", "7", "7.3", "7.3.79-x", "v7.3.79", " 7.3.79", "7.3.79\n", "7.3.79.1", "7.3.99999999999999999999"} {
-		if _, err := parseVersion(wrong); err == nil {
-			t.Errorf("%q passed as a version", wrong)
-		}
-	}
-}

@@ -97,7 +97,7 @@ type BuggifyConfig struct {
 	CrashLoopContainers []CrashLoopContainerObject `json:"crashLoopContainers,omitempty"`
 
 	// EmptyMonitorConf runs no server. The monitor of the unified image does
-	// not honour it. Default false.
+	// not honor it. Default false.
 	// +optional
 	EmptyMonitorConf bool `json:"emptyMonitorConf,omitempty"`
 

@@ -126,7 +126,7 @@ type FoundationDBClusterFaultDomain struct {
 	ValueFrom string `json:"valueFrom,omitempty"`
 
 	// ZoneCount is the number of Kubernetes clusters that share the data
-	// centre. Default: minimum fault domains plus fault tolerance. More than 1
+	// center. Default: minimum fault domains plus fault tolerance. More than 1
 	// turns locks on.
 	// +optional
 	ZoneCount int `json:"zoneCount,omitempty"`

@@ -1,29 +1,19 @@
 package v1beta2
 
+import "github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+
 // FaultTolerance is how many zones may fail without loss of data. An unset mode
 // is double.
-func (m RedundancyMode) FaultTolerance() int {
-	switch m {
-	case RedundancyModeDouble, "":
-		return 1
-	case RedundancyModeTriple, RedundancyModeThreeDataHall:
-		return 2
-	default:
-		return 0
-	}
-}
+func (m RedundancyMode) FaultTolerance() int { return fdb.FaultTolerance(string(m)) }
 
 // MinimumFaultDomains is how many zones the data must be in to be fully
-// replicated. An unset mode is double.
+// replicated. An unset mode is double; one that is unknown has one.
 func (m RedundancyMode) MinimumFaultDomains() int {
-	switch m {
-	case RedundancyModeDouble, "":
-		return 2
-	case RedundancyModeTriple, RedundancyModeThreeDataHall:
-		return 3
-	default:
+	n, known := fdb.MinimumFaultDomains(string(m))
+	if !known {
 		return 1
 	}
+	return n
 }
 
 // FaultTolerance is how many zones may fail without loss of data.
@@ -37,17 +27,10 @@ func (c *FoundationDBCluster) MinimumFaultDomains() int {
 	return c.Spec.DatabaseConfiguration.RedundancyMode.MinimumFaultDomains()
 }
 
-// coordinatorsOfManySites is the number of coordinators of a database in
-// several regions or data halls: three for each of three places.
-const coordinatorsOfManySites = 9
-
 // DesiredCoordinators is how many coordinators the database should have.
 func (c *FoundationDBCluster) DesiredCoordinators() int {
 	d := c.Spec.DatabaseConfiguration
-	if d.UsableRegions > 1 || d.RedundancyMode == RedundancyModeThreeDataHall {
-		return coordinatorsOfManySites
-	}
-	return c.MinimumFaultDomains() + c.FaultTolerance()
+	return fdb.DesiredCoordinators(string(d.RedundancyMode), d.UsableRegions)
 }
 
 // RoleCounts are the numbers of roles the database should have, with every

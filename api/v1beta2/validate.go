@@ -9,11 +9,9 @@ import (
 	"unicode"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
-)
 
-// minimumVersion is the oldest FoundationDB that is supported. Source: the
-// operator, release 2.33.0.
-var minimumVersion = version{major: 7, minor: 1}
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
 
 // Validate finds what is wrong with the spec of a cluster. The error names
 // every field, its value and what to do, one line each.
@@ -48,12 +46,12 @@ func (c *FoundationDBCluster) checkVersion(spec *field.Path) field.ErrorList {
 }
 
 func checkSupported(path *field.Path, text string) field.ErrorList {
-	v, err := parseVersion(text)
+	v, err := fdb.ParseExactVersion(text)
 	if err != nil {
 		return field.ErrorList{field.Invalid(path, text, "must be a version X.Y.Z without anything before or after it")}
 	}
-	if !v.atLeast(minimumVersion) {
-		return field.ErrorList{field.Invalid(path, text, fmt.Sprintf("must be at least %s", minimumVersion))}
+	if !v.Supported() {
+		return field.ErrorList{field.Invalid(path, text, fmt.Sprintf("must be at least %s", fdb.MinimumVersion))}
 	}
 	return nil
 }
@@ -64,6 +62,15 @@ func oneOf[T ~string](path *field.Path, value T, values ...T) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.NotSupported(path, value, values)}
+}
+
+// named are the values of a type of text with the given names.
+func named[T ~string](names []string) []T {
+	values := make([]T, len(names))
+	for i, name := range names {
+		values[i] = T(name)
+	}
+	return values
 }
 
 func (c *FoundationDBCluster) checkCoordinatorSelection(spec *field.Path) field.ErrorList {

@@ -3,33 +3,27 @@ package v1beta2
 import (
 	"fmt"
 	"regexp"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// engineSince are the first versions with an engine, where that is later than
-// the oldest supported version. Source: the operator's checks.
-var engineSince = map[StorageEngine]version{
-	StorageEngineShardedRocksDB: {major: 7, minor: 2},
-	StorageEngineRedwood:        {major: 7, minor: 3},
+// storageEngines are the engines of the CRD: those of FoundationDB by the names that it takes,
+// and two that only the CRD lists.
+func storageEngines() []StorageEngine {
+	engines := slices.DeleteFunc(fdb.StorageEngines(), func(name string) bool { return name == fdb.EngineMemoryRadixTree })
+	return append(named[StorageEngine](engines), StorageEngineRocksDBExperimental, StorageEngineCustom)
 }
 
-var storageEngines = []StorageEngine{
-	StorageEngineSSD, StorageEngineSSD1, StorageEngineSSD2, StorageEngineMemory, StorageEngineMemory1,
-	StorageEngineMemory2, StorageEngineRedwoodExperimental, StorageEngineRedwood, StorageEngineRocksDBExperimental,
-	StorageEngineRocksDB, StorageEngineShardedRocksDB, StorageEngineMemoryRadixTree, StorageEngineCustom,
-}
-
-var (
-	wiggleLocalityPattern = regexp.MustCompile(`^([\w.-]+:[\w.-]+|0)$`)
-	// dataCenterPattern leaves out what ends a command or a JSON text.
-	dataCenterPattern = regexp.MustCompile(`^[^\s\pC;'"\\]+$`)
-)
+// dataCenterPattern leaves out what ends a command or a JSON text.
+var dataCenterPattern = regexp.MustCompile(`^[^\s\pC;'"\\]+$`)
 
 func (c *FoundationDBCluster) checkDatabase(spec *field.Path) field.ErrorList {
 	d, path := c.Spec.DatabaseConfiguration, spec.Child("databaseConfiguration")
-	errs := oneOf(path.Child("redundancy_mode"), d.RedundancyMode, "",
-		RedundancyModeSingle, RedundancyModeDouble, RedundancyModeTriple, RedundancyModeThreeDataHall)
+	errs := oneOf(path.Child("redundancy_mode"), d.RedundancyMode, append(named[RedundancyMode](fdb.RedundancyModes()), "")...)
 	if d.StorageEngine != "" {
 		errs = append(errs, c.checkEngine(path.Child("storage_engine"), d.StorageEngine)...)
 	}
@@ -38,9 +32,9 @@ func (c *FoundationDBCluster) checkDatabase(spec *field.Path) field.ErrorList {
 }
 
 func (c *FoundationDBCluster) checkEngine(path *field.Path, engine StorageEngine) field.ErrorList {
-	errs := oneOf(path, engine, storageEngines...)
-	since, gated := engineSince[engine]
-	if v, err := parseVersion(c.Spec.Version); gated && err == nil && !v.atLeast(since) {
+	errs := oneOf(path, engine, storageEngines()...)
+	since, known := fdb.StorageEngineSince(string(engine))
+	if v, err := fdb.ParseExactVersion(c.Spec.Version); known && err == nil && since != fdb.MinimumVersion && !v.AtLeast(since) {
 		errs = append(errs, field.Invalid(path, engine, fmt.Sprintf(
 			"needs FoundationDB %s or newer, spec.version is %s: choose another engine or version", since, c.Spec.Version)))
 	}
@@ -51,13 +45,13 @@ func (c *FoundationDBCluster) checkMigration(path *field.Path) field.ErrorList {
 	d := c.Spec.DatabaseConfiguration
 	var errs field.ErrorList
 	if d.StorageMigrationType != nil {
-		errs = append(errs, oneOf(path.Child("storage_migration_type"), *d.StorageMigrationType, "",
-			StorageMigrationDisabled, StorageMigrationAggressive, StorageMigrationGradual)...)
+		errs = append(errs, oneOf(path.Child("storage_migration_type"), *d.StorageMigrationType,
+			append(named[StorageMigrationType](fdb.MigrationTypes()), "")...)...)
 	}
 	if d.PerpetualStorageWiggle != nil && *d.PerpetualStorageWiggle < 0 {
 		errs = append(errs, field.Invalid(path.Child("perpetual_storage_wiggle"), *d.PerpetualStorageWiggle, "must not be negative; 0 turns it off"))
 	}
-	if l := d.PerpetualStorageWiggleLocality; l != nil && !wiggleLocalityPattern.MatchString(*l) {
+	if l := d.PerpetualStorageWiggleLocality; l != nil && !fdb.ValidWiggleLocality(*l) {
 		errs = append(errs, field.Invalid(path.Child("perpetual_storage_wiggle_locality"), *l, "must be key:value, or 0 for no limit"))
 	}
 	if e := d.PerpetualStorageWiggleEngine; e != nil && *e != "" && *e != StorageEngineNone {
@@ -73,7 +67,7 @@ func (d DatabaseConfiguration) checkRegions(path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if d.UsableRegions > max(1, len(d.Regions)) {
 		errs = append(errs, field.Invalid(path.Child("usable_regions"), d.UsableRegions,
-			fmt.Sprintf("there are %d regions: describe them in regions, or make fewer usable", len(d.Regions))))
+			fmt.Sprintf("there %s %s: describe them in regions, or make fewer usable", phrase.Is(len(d.Regions)), phrase.Count(len(d.Regions), "region"))))
 	}
 	mains := map[string]bool{}
 	for i, region := range d.Regions {
@@ -94,8 +88,7 @@ func (d DatabaseConfiguration) checkRegions(path *field.Path) field.ErrorList {
 func (r Region) check(path *field.Path) field.ErrorList {
 	errs := r.checkDataCenters(path.Child("datacenters"))
 	if r.SatelliteRedundancyMode != "" {
-		errs = append(errs, oneOf(path.Child("satellite_redundancy_mode"), r.SatelliteRedundancyMode,
-			SatelliteModeOneSingle, SatelliteModeOneDouble, SatelliteModeOneTriple, SatelliteModeTwoSafe, SatelliteModeTwoFast)...)
+		errs = append(errs, oneOf(path.Child("satellite_redundancy_mode"), r.SatelliteRedundancyMode, named[RedundancyMode](fdb.SatelliteModes())...)...)
 	}
 	if r.SatelliteLogs < -1 {
 		errs = append(errs, field.Invalid(path.Child("satellite_logs"), r.SatelliteLogs, "must be -1 or more"))
@@ -115,7 +108,7 @@ func (r Region) checkDataCenters(path *field.Path) field.ErrorList {
 			errs = append(errs, field.Duplicate(at.Child("id"), dc.ID))
 		}
 		if dc.Satellite != 0 && dc.Satellite != 1 {
-			errs = append(errs, field.Invalid(at.Child("satellite"), dc.Satellite, "must be 1 for a satellite, 0 for the main data centre"))
+			errs = append(errs, field.Invalid(at.Child("satellite"), dc.Satellite, "must be 1 for a satellite, 0 for the main data center"))
 		}
 		if dc.Satellite == 0 {
 			mains++
@@ -123,7 +116,7 @@ func (r Region) checkDataCenters(path *field.Path) field.ErrorList {
 		seen[dc.ID] = true
 	}
 	if mains != 1 {
-		errs = append(errs, field.Invalid(path, mains, "the region must have exactly one main data centre; mark the others as satellites, or give them a region of their own"))
+		errs = append(errs, field.Invalid(path, mains, "the region must have exactly one main data center; mark the others as satellites, or give them a region of their own"))
 	}
 	return errs
 }

@@ -1,11 +1,14 @@
 package v1beta2
 
 import (
+	"math"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 func TestValidate(t *testing.T) {
@@ -48,6 +51,8 @@ func TestValidate(t *testing.T) {
 		"an unknown engine":           {engine("7.3.79", "ssd-3"), []string{`storage_engine`, `"ssd-3"`}},
 		"redwood on 7.3":              {engine("7.3.0", StorageEngineRedwood), nil},
 		"redwood on 7.1":              {engine("7.1.67", StorageEngineRedwood), []string{`storage_engine`, `needs FoundationDB 7.3.0`, `7.1.67`}},
+		"redwood on 6.3":              {engine("6.3.25", StorageEngineRedwood), []string{`at least 7.1.0`, `needs FoundationDB 7.3.0`}},
+		"the reported radix tree":     {engine("7.3.79", fdb.EngineMemoryRadixTree), []string{`storage_engine`, `"memory-radixtree"`}},
 		"sharded RocksDB on 7.1":      {engine("7.1.67", StorageEngineShardedRocksDB), []string{`needs FoundationDB 7.2.0`}},
 		"a wiggle to redwood on 7.1": {func(c *FoundationDBCluster) {
 			version("7.1.67")(c)
@@ -64,15 +69,15 @@ func TestValidate(t *testing.T) {
 		}, []string{`storage_migration_type`}},
 		"a region with a satellite":          {regions(Region{Datacenters: []DataCenter{main, satellite}, SatelliteLogs: 2, SatelliteRedundancyMode: SatelliteModeOneSingle}), nil},
 		"main here, satellite there":         {regions(Region{Datacenters: []DataCenter{main, satellite}}, Region{Datacenters: []DataCenter{{ID: "b"}, {ID: "a", Satellite: 1}}}), nil},
-		"no main data centre":                {regions(Region{Datacenters: []DataCenter{satellite}}), []string{`regions[0].datacenters`, `exactly one main data centre`}},
-		"no data centre":                     {regions(Region{}), []string{`exactly one main data centre`}},
-		"two main data centres":              {regions(Region{Datacenters: []DataCenter{main, {ID: "b"}}}), []string{`exactly one main data centre`}},
-		"a data centre twice":                {regions(Region{Datacenters: []DataCenter{main, {ID: "a", Satellite: 1}}}), []string{`regions[0].datacenters[1].id`, `Duplicate`}},
+		"no main data center":                {regions(Region{Datacenters: []DataCenter{satellite}}), []string{`regions[0].datacenters`, `exactly one main data center`}},
+		"no data center":                     {regions(Region{}), []string{`exactly one main data center`}},
+		"two main data centers":              {regions(Region{Datacenters: []DataCenter{main, {ID: "b"}}}), []string{`exactly one main data center`}},
+		"a data center twice":                {regions(Region{Datacenters: []DataCenter{main, {ID: "a", Satellite: 1}}}), []string{`regions[0].datacenters[1].id`, `Duplicate`}},
 		"the same main twice":                {regions(Region{Datacenters: []DataCenter{main}}, Region{Datacenters: []DataCenter{main}}), []string{`regions[1].datacenters[0].id`, `Duplicate`}},
-		"a data centre without a name":       {regions(Region{Datacenters: []DataCenter{{}}}), []string{`datacenters[0].id`}},
-		"a command as a data centre":         {regions(Region{Datacenters: []DataCenter{{ID: "a;b"}}}), []string{`datacenters[0].id`, `"a;b"`}},
-		"a quote in a data centre":           {regions(Region{Datacenters: []DataCenter{{ID: `a"b`}}}), []string{`datacenters[0].id`}},
-		"a line break in a data centre":      {regions(Region{Datacenters: []DataCenter{{ID: "a\nb"}}}), []string{`datacenters[0].id`}},
+		"a data center without a name":       {regions(Region{Datacenters: []DataCenter{{}}}), []string{`datacenters[0].id`}},
+		"a command as a data center":         {regions(Region{Datacenters: []DataCenter{{ID: "a;b"}}}), []string{`datacenters[0].id`, `"a;b"`}},
+		"a quote in a data center":           {regions(Region{Datacenters: []DataCenter{{ID: `a"b`}}}), []string{`datacenters[0].id`}},
+		"a line break in a data center":      {regions(Region{Datacenters: []DataCenter{{ID: "a\nb"}}}), []string{`datacenters[0].id`}},
 		"an unknown satellite mode":          {regions(Region{Datacenters: []DataCenter{main}, SatelliteRedundancyMode: "two_satellites"}), []string{`satellite_redundancy_mode`, `one_satellite_single`}},
 		"a satellite that is two":            {regions(Region{Datacenters: []DataCenter{main, {ID: "b", Satellite: 2}}}), []string{`satellite: Invalid value: 2`}},
 		"more usable regions than there are": {func(c *FoundationDBCluster) { c.Spec.DatabaseConfiguration.UsableRegions = 2 }, []string{`usable_regions`, `0 regions`}},
@@ -192,6 +197,8 @@ func TestValidateBackup(t *testing.T) {
 		}, nil},
 		"an account without a host": {func(b *FoundationDBBackup) { b.Spec.BlobStoreConfiguration.AccountName = "key:secret" }, []string{`accountName`, `@host`}},
 		"an account with no host":   {func(b *FoundationDBBackup) { b.Spec.BlobStoreConfiguration.AccountName = "key@" }, []string{`accountName`}},
+		"the longest period":        {func(b *FoundationDBBackup) { b.Spec.SnapshotPeriodSeconds = new(math.MaxInt32) }, nil},
+		"a longer period":           {func(b *FoundationDBBackup) { b.Spec.SnapshotPeriodSeconds = new(math.MaxInt32 + 1) }, []string{`spec.snapshotPeriodSeconds`, `at most 2147483647`}},
 		"no agents":                 {func(b *FoundationDBBackup) { b.Spec.AgentCount = new(0) }, nil},
 		"fewer than no agents":      {func(b *FoundationDBBackup) { b.Spec.AgentCount = new(-1) }, []string{`spec.agentCount`}},
 		"an unknown state":          {func(b *FoundationDBBackup) { b.Spec.BackupState = "running" }, []string{`spec.backupState`}},

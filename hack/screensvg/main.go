@@ -27,7 +27,7 @@ func main() {
 	}
 }
 
-// draw reads lines with colours and writes the picture.
+// draw reads lines with colors and writes the picture.
 func draw(in io.Reader, out io.Writer) error {
 	var lines []string
 	columns := 0
@@ -120,26 +120,26 @@ func (l look) after(codes string) look {
 			l.background = palette(n - 100 + 8)
 		case (n == 38 || n == 48) && i+2 < len(numbers) && numbers[i+1] == "5":
 			index, _ := strconv.Atoi(numbers[i+2])
-			l = l.coloured(n, palette(index))
+			l = l.colored(n, palette(index))
 			i += 2
 		case (n == 38 || n == 48) && i+4 < len(numbers) && numbers[i+1] == "2":
-			l = l.coloured(n, "rgb("+strings.Join(numbers[i+2:i+5], ",")+")")
+			l = l.colored(n, "rgb("+strings.Join(numbers[i+2:i+5], ",")+")")
 			i += 4
 		}
 	}
 	return l
 }
 
-func (l look) coloured(n int, colour string) look {
+func (l look) colored(n int, color string) look {
 	if n == 38 {
-		l.foreground = colour
+		l.foreground = color
 	} else {
-		l.background = colour
+		l.background = color
 	}
 	return l
 }
 
-// palette is one of the 256 colours of a terminal.
+// palette is one of the 256 colors of a terminal.
 func palette(n int) string {
 	first := []string{
 		"#2e3440", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d8dee9",
@@ -164,7 +164,7 @@ func lineOf(runs []run, number int) string {
 	for _, r := range runs {
 		length := utf8.RuneCountInString(r.text)
 		x := rim + float64(column)*cellWidth
-		foreground, background := r.colours()
+		foreground, background := r.colors()
 		if background != "" {
 			fmt.Fprintf(&back, "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n", x, y, float64(length)*cellWidth, cellHeight, background)
 		}
@@ -177,7 +177,7 @@ func lineOf(runs []run, number int) string {
 	return back.String() + front.String()
 }
 
-func (r run) colours() (foreground, background string) {
+func (r run) colors() (foreground, background string) {
 	foreground, background = r.foreground, r.background
 	if foreground == "" {
 		foreground = "#d8dee9"

@@ -11,7 +11,7 @@ import (
 func TestACaptureBecomesAPicture(t *testing.T) {
 	tests := map[string]struct{ capture, want string }{
 		"plain text":          {"hello <b>", `fill="#d8dee9">hello &lt;b&gt;</text>`},
-		"a colour":            {"\x1b[31mbad\x1b[0m", `fill="#e06c75">bad</text>`},
+		"a color":             {"\x1b[31mbad\x1b[0m", `fill="#e06c75">bad</text>`},
 		"one of 256":          {"\x1b[38;5;196mbad", `fill="rgb(255,0,0)">bad</text>`},
 		"any":                 {"\x1b[1;38;2;1;2;3mbad", `fill="rgb(1,2,3)" font-weight="bold">bad</text>`},
 		"a chosen row":        {"\x1b[7mrow\x1b[27m", `height="18" fill="#d8dee9"/>`},

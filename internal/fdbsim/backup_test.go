@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 )
 
 const backupTo = "file:///var/backups/"
@@ -55,7 +57,7 @@ func TestARestoreBringsBackWhatWasThereAtItsVersion(t *testing.T) {
 	c.backup("start", "-d", backupTo, "-z")
 	c.Advance(30 * time.Second)
 	c.exec("writemode on; set key000003 early; clear key000004")
-	between := c.databases[0].versionNow()
+	between := c.inner.Databases[0].VersionNow()
 	c.Advance(5 * time.Second)
 	c.exec("writemode on; set key000003 late")
 	c.Advance(time.Minute)
@@ -150,10 +152,10 @@ func TestACommandThatIsCutOffMayHaveWorked(t *testing.T) {
 		c := filled(t)
 		db, _ := c.Database("sample_cluster")
 		db.SetFaults(Faults{DropCommands: 1, ApplyUnknown: applied})
-		if got := c.backup("start", "-d", backupTo, "-z"); got.exit != exitKilled || got.stdout != "" {
+		if got := c.backup("start", "-d", backupTo, "-z"); got.exit != model.ExitKilled || got.stdout != "" {
 			t.Errorf("%+v", got)
 		}
-		if started := c.databases[0].backups.tags["default"].active(); started != applied {
+		if started := c.inner.Databases[0].Backups.Tags["default"].Active(); started != applied {
 			t.Errorf("started %t, applied %t", started, applied)
 		}
 	}
@@ -190,13 +192,13 @@ func TestAnAgentIsAProcess(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	cancel()
-	if exit := <-ended; exit != exitKilled || c.agentsStarted() != 0 {
+	if exit := <-ended; exit != model.ExitKilled || c.agentsStarted() != 0 {
 		t.Errorf("exit %d, %d agents left", exit, c.agentsStarted())
 	}
 }
 
 func (c *cluster) agentsStarted() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.World.agents)
+	c.inner.Lock()
+	defer c.inner.Unlock()
+	return len(c.inner.Agents)
 }

@@ -15,6 +15,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/tools"
 )
 
 // recordingsDir is where recordings of real programs are, if there are any.
@@ -89,7 +92,7 @@ func (s step) want(t *testing.T, dir string) result {
 		r.exit = *s.Exit
 	}
 	if s.StoppedAfter > 0 {
-		r.exit = exitKilled
+		r.exit = model.ExitKilled
 	}
 	if r.exit < 0 {
 		r.exit = 128 - r.exit
@@ -171,8 +174,8 @@ func (c *cluster) replayStep(s step, in io.Reader) result {
 	exit := c.RunCommand(context.Background(), argv, Tool{
 		Version: "7.3.79", Env: s.Env, Files: c.files, Stdin: in, Stdout: &stdout, Stderr: &stderr,
 	})
-	if limit > 0 && exit == exitTimeout {
-		exit = exitKilled
+	if limit > 0 && exit == tools.ExitTimeout {
+		exit = model.ExitKilled
 	}
 	return result{stdout.String(), stderr.String(), exit}
 }
@@ -271,15 +274,15 @@ func verdict(s step, want, got result) string {
 
 // fieldDifferences are the paths that only one of the documents has.
 func fieldDifferences(want, got result) []string {
-	recorded, modelled := fields(want.stdout), fields(got.stdout)
+	recorded, modeled := fields(want.stdout), fields(got.stdout)
 	var diffs []string
 	for path := range recorded {
-		if !modelled[path] && !parentMissing(path, modelled, recorded) {
+		if !modeled[path] && !parentMissing(path, modeled, recorded) {
 			diffs = append(diffs, "lacks "+path)
 		}
 	}
-	for path := range modelled {
-		if !recorded[path] && !parentMissing(path, recorded, modelled) {
+	for path := range modeled {
+		if !recorded[path] && !parentMissing(path, recorded, modeled) {
 			diffs = append(diffs, "has "+path)
 		}
 	}
@@ -328,11 +331,11 @@ func facts(text string) map[string]string {
 
 // factDifferences are the facts on which the documents disagree.
 func factDifferences(want, got result) []string {
-	recorded, modelled := facts(want.stdout), facts(got.stdout)
+	recorded, modeled := facts(want.stdout), facts(got.stdout)
 	var diffs []string
 	for _, name := range slices.Sorted(maps.Keys(recorded)) {
-		if recorded[name] != modelled[name] {
-			diffs = append(diffs, fmt.Sprintf("%s %s, recorded %s", name, modelled[name], recorded[name]))
+		if recorded[name] != modeled[name] {
+			diffs = append(diffs, fmt.Sprintf("%s %s, recorded %s", name, modeled[name], recorded[name]))
 		}
 	}
 	return diffs

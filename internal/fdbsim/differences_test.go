@@ -43,7 +43,7 @@ var knownDifferences = map[string]string{
 	"39-restore-and-foreign-lock/91": "the help texts of the backup tools are our own",
 	"32-regions/64":                  "status for people is as far along as the document, which differs as well",
 	"32-regions/65":                  "status for people is as far along as the document, which differs as well",
-	"32-regions/93":                  "recorded while data was still leaving another data centre",
+	"32-regions/93":                  "recorded while data was still leaving another data center",
 	"33-three-data-hall/13":          "which processes `coordinators auto` picks is chance",
 	"33-three-data-hall/19":          "which processes `coordinators auto` picks is chance",
 	"33-three-data-hall/25":          "status for people is as far along as the document, which differs as well",
@@ -465,7 +465,7 @@ var differentDocuments = map[string]struct {
 	"32-regions/82": {"new proxies hear of their clients at another moment", []string{
 		"has .cluster.clients.supported_versions",
 	}},
-	"32-regions/94": {"recorded while data was still leaving another data centre", []string{
+	"32-regions/94": {"recorded while data was still leaving another data center", []string{
 		"has .cluster.data.state",
 		"has .cluster.logs[].remote_log_fault_tolerance",
 		"has .cluster.logs[].remote_log_replication_factor",

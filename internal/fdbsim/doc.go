@@ -10,4 +10,8 @@
 // The model never reads the machine's clock, never sleeps and never touches
 // the network or the file system: time passes in [World.Advance], files are
 // handed in, and host names are resolved by [Options.Resolve].
+//
+// This package is the way in for everything outside of it. Its methods and the tools take
+// the lock of a world; the model expects it to be held. The packages below are, from top to
+// bottom: tools, status, model, store, keyspace and syntax.
 package fdbsim

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 )
 
 func (d document) hasMessage(name string) bool {
@@ -56,20 +58,20 @@ func TestAnExcludedProcessLosesItsSingletonsWithoutARecovery(t *testing.T) {
 	c := configured(t)
 	c.start("stateless-9", "stateless", "127.0.2.29:4501", "z9")
 	c.Advance(time.Minute)
-	spare, db := c.servers["stateless-9"].s, c.databases[0]
-	for _, s := range []*seat{&db.crew.distributor, &db.crew.ratekeeper, &db.crew.scan} {
-		s.server = spare
+	spare, db := c.servers["stateless-9"].slot.Process, c.inner.Databases[0]
+	for _, s := range []*model.Seat{&db.Crew.Distributor, &db.Crew.Ratekeeper, &db.Crew.Scan} {
+		s.Server = spare
 	}
-	before := db.recovery.generation
+	before := db.Recovery.Generation
 	c.exec("exclude no_wait 127.0.2.29")
 	c.Advance(time.Minute)
-	for _, a := range db.crew.assignments() {
-		if a.seat.server == spare {
-			t.Errorf("the excluded process still is the %s", a.role)
+	for _, a := range db.Crew.Assignments() {
+		if a.Seat.Server == spare {
+			t.Errorf("the excluded process still is the %s", a.Role)
 		}
 	}
-	if db.recovery.generation != before {
-		t.Errorf("recovered: generation %d, was %d", db.recovery.generation, before)
+	if db.Recovery.Generation != before {
+		t.Errorf("recovered: generation %d, was %d", db.Recovery.Generation, before)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 )
 
 // document is what the tests look at in a status document.
@@ -32,8 +34,10 @@ type document struct {
 			Excluded         *bool
 			Locality         map[string]string
 			Roles            []struct {
-				Role     string
-				Metadata struct {
+				Role        string
+				ID          string
+				StoredBytes *int64 `json:"stored_bytes"`
+				Metadata    struct {
 					Engine string `json:"storage_engine"`
 				} `json:"storage_metadata"`
 			}
@@ -119,7 +123,7 @@ func TestOneCoordinatorChangeReachesEveryFile(t *testing.T) {
 	if want := "127.0.2.1:4501,127.0.2.2:4501,127.0.2.14:4501'\n"; len(got) < len(want) || got[len(got)-len(want):] != want {
 		t.Errorf("connection string: %s", got)
 	}
-	if d := c.status(); c.files.files[liveFile] != clusterFileText(mustConn(t, d.Cluster.ConnectionString)) {
+	if d := c.status(); c.files.files[liveFile] != model.ClusterFileText(mustConn(t, d.Cluster.ConnectionString)) {
 		t.Errorf("cluster file %q, status %s", c.files.files[liveFile], d.Cluster.ConnectionString)
 	}
 }

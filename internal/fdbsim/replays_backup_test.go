@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
 )
 
 const backupFile = "/var/dynamic-conf/fdb.cluster"
@@ -29,11 +31,11 @@ func backupCluster(t *testing.T, keys, words int) *cluster {
 	c.must("configure new double ssd", "Database created\n")
 	c.Advance(time.Minute)
 	value := []byte(strings.Repeat("cd613e30d8f16adf91b7584a2265b1f5", words))
-	var mutations []mutation
+	var mutations []keyspace.Mutation
 	for i := range keys {
-		mutations = append(mutations, mutation{key: fmt.Sprintf("key%06d", i), value: value})
+		mutations = append(mutations, keyspace.Mutation{Key: fmt.Sprintf("key%06d", i), Value: value})
 	}
-	c.databases[0].commit(mutations)
+	c.inner.Databases[0].Commit(mutations)
 	return c
 }
 
@@ -84,7 +86,7 @@ func (c *cluster) learnFirst(recorded string) {
 // learnVersions notes the first and last restorable version of a backup.
 func (c *cluster) learnVersions(name, first, last string) {
 	c.t.Helper()
-	from, to, ok := c.stores.containerAt("file:///var/backups/" + c.renamed[name]).restorable()
+	from, to, ok := c.inner.Stores.At("file:///var/backups/" + c.renamed[name]).Restorable()
 	if !ok {
 		c.t.Fatal("the backup cannot be restored")
 	}
@@ -111,13 +113,13 @@ var backupNames = regexp.MustCompile(`backup-\d{4}(-\d\d){5}\.\d{6}`)
 
 // learnNames notes what the model calls the backups of a recording.
 func (c *cluster) learnNames(want, got string) {
-	recorded, modelled := backupNames.FindAllString(want, -1), backupNames.FindAllString(got, -1)
-	if len(recorded) != len(modelled) {
+	recorded, modeled := backupNames.FindAllString(want, -1), backupNames.FindAllString(got, -1)
+	if len(recorded) != len(modeled) {
 		return
 	}
 	for i, name := range recorded {
 		if _, known := c.renamed[name]; !known {
-			c.renamed[name] = modelled[i]
+			c.renamed[name] = modeled[i]
 		}
 	}
 }
@@ -126,8 +128,8 @@ func (c *cluster) learnNames(want, got string) {
 func (c *cluster) translated(argv []string) []string {
 	argv = slices.Clone(argv)
 	for i := range argv {
-		for recorded, modelled := range c.renamed {
-			argv[i] = strings.ReplaceAll(argv[i], recorded, modelled)
+		for recorded, modeled := range c.renamed {
+			argv[i] = strings.ReplaceAll(argv[i], recorded, modeled)
 		}
 	}
 	return argv
@@ -196,7 +198,7 @@ var backupReplays = map[string]replay{
 		setup: func(t *testing.T) *cluster {
 			t.Helper()
 			c := backupCluster(t, 500, 62)
-			c.pace.BackupBytesPerSecond = 2500 << 10
+			c.inner.Pace.BackupBytesPerSecond = 2500 << 10
 			withAgents(c)
 			return c
 		},
@@ -206,7 +208,7 @@ var backupReplays = map[string]replay{
 		setup: func(t *testing.T) *cluster {
 			t.Helper()
 			c := backupCluster(t, 500, 62)
-			c.pace.BackupBytesPerSecond = 1 << 20
+			c.inner.Pace.BackupBytesPerSecond = 1 << 20
 			withAgents(c)
 			return c
 		},

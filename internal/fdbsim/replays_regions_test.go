@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// address is a process of the clusters with several data centres or halls.
+// address is a process of the clusters with several data centers or halls.
 type placed struct{ name, class, address, dc, hall string }
 
 func (c *cluster) place(processes ...placed) {
@@ -96,8 +96,8 @@ func init() { //nolint:gochecknoinits // the table of replays is split by subjec
 		2:  wait(time.Minute),
 		29: stopFor(12*time.Second, "storage-3"),
 	}, skip: map[int]string{
-		24: "certificates are not modelled", 25: "certificates are not modelled", 27: "certificates are not modelled",
-		28: "--debug-tls is not modelled", 29: "which process has the only replica is chance", 31: "as step 29",
+		24: "certificates are not modeled", 25: "certificates are not modeled", 27: "certificates are not modeled",
+		28: "--debug-tls is not modeled", 29: "which process has the only replica is chance", 31: "as step 29",
 	}}
 	replays["32-regions"] = replay{setup: func(t *testing.T) *cluster {
 		t.Helper()

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 )
 
 // wait is a step in which only time passes.
@@ -195,7 +198,7 @@ var replays = map[string]replay{
 		41: stopFor(3*time.Second, "log-2", "log-3"),
 		57: again(time.Minute, "log-2", "log-3"),
 	}},
-	"06-maintenance": {setup: initialising(10 * time.Second), before: map[int]func(*cluster){
+	"06-maintenance": {setup: initializing(10 * time.Second), before: map[int]func(*cluster){
 		24: wait(5 * time.Second),
 		27: stopFor(15*time.Second, "storage-5"),
 		28: again(6*time.Second, "storage-5"),
@@ -282,9 +285,9 @@ var replays = map[string]replay{
 		},
 	}},
 	"09b-database-locked": {setup: func(t *testing.T) *cluster { t.Helper(); return withLogVersion(t, "--locality_data_hall=hall0") }, before: map[int]func(*cluster){26: func(c *cluster) {
-		db := c.databases[0]
-		gone := singleKey(lockKey)
-		db.commit([]mutation{{clear: &gone}})
+		db := c.inner.Databases[0]
+		gone := keyspace.Single(model.LockKey)
+		db.Commit([]keyspace.Mutation{{Clear: &gone}})
 	}}, skip: map[int]string{25: "the passphrase is read from stdout: TestUnlockWantsItsPassphrase"}},
 	"09c-one-storage-dead-not-yet-noticed": {setup: func(t *testing.T) *cluster { t.Helper(); return slow(loaded(t)) }, before: map[int]func(*cluster){
 		1: stopFor(3*time.Second, "storage-5"),
@@ -349,9 +352,9 @@ func slow(c *cluster) *cluster {
 	return c
 }
 
-// initialising is the loaded cluster with data distribution that started that
+// initializing is the loaded cluster with data distribution that started that
 // long ago.
-func initialising(ago time.Duration) func(t *testing.T) *cluster {
+func initializing(ago time.Duration) func(t *testing.T) *cluster {
 	return func(t *testing.T) *cluster {
 		t.Helper()
 		c := loaded(t)

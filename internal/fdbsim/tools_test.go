@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/tools"
 )
 
 func TestToolsOutsideTheModelFailClearly(t *testing.T) {
@@ -25,7 +27,7 @@ func TestToolsOutsideTheModelFailClearly(t *testing.T) {
 func TestCoordinatorsCanHaveNames(t *testing.T) {
 	hosts := map[string]string{"log-1.ns.svc": "127.0.2.11", "log-2.ns.svc": "127.0.2.12", "log-3.ns.svc": "127.0.2.13"}
 	c := newCluster(t, "sample_cluster:abcdefgh@log-1.ns.svc:4501,log-2.ns.svc:4501,log-3.ns.svc:4501")
-	c.resolve = func(host string) ([]netip.Addr, error) {
+	c.inner.Resolve = func(host string) ([]netip.Addr, error) {
 		ip, known := hosts[host]
 		if !known {
 			return nil, fmt.Errorf("no such host %s", host)
@@ -97,9 +99,9 @@ func TestASessionAnswersAtHelpOptions(t *testing.T) {
 		}
 	}()
 	go fmt.Fprint(lines, "begin\nget a\nhelp options\n")
-	block := make([]byte, 2*stdoutBlock)
+	block := make([]byte, 2*tools.StdoutBlock)
 	n, err := answers.Read(block)
-	if err != nil || n%stdoutBlock != 0 {
+	if err != nil || n%tools.StdoutBlock != 0 {
 		t.Errorf("read %d bytes: %v", n, err)
 	}
 	if !strings.Contains(string(block[:n]), "Transaction started\n`a': not found\n") {
@@ -133,7 +135,7 @@ func TestUnlockWantsItsPassphrase(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	text := make([]byte, stdoutBlock)
+	text := make([]byte, tools.StdoutBlock)
 	n, err := answers.Read(text)
 	if err != nil {
 		t.Fatal(err)

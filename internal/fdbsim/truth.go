@@ -2,24 +2,27 @@ package fdbsim
 
 import (
 	"slices"
+	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/status"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 // Database is a handle on one database for those who arrange and judge a
 // simulation. What it answers is the truth, not what status says.
 type Database struct {
-	w  *World
-	db *database
+	w  *model.World
+	db *model.Database
 }
 
 // Database finds a database by its description or by its connection string.
 func (w *World) Database(name string) (*Database, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, db := range slices.Backward(w.databases) {
-		if db.conn.Description == name || db.conn.String() == name {
-			return &Database{w: w, db: db}, true
+	w.inner.Lock()
+	defer w.inner.Unlock()
+	for _, db := range slices.Backward(w.inner.Databases) {
+		if db.Connection.Description == name || db.Connection.String() == name {
+			return &Database{w: w.inner, db: db}, true
 		}
 	}
 	return nil, false
@@ -27,78 +30,78 @@ func (w *World) Database(name string) (*Database, bool) {
 
 // Databases are all databases of the world, oldest first.
 func (w *World) Databases() []*Database {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	all := make([]*Database, len(w.databases))
-	for i, db := range w.databases {
-		all[i] = &Database{w: w, db: db}
+	w.inner.Lock()
+	defer w.inner.Unlock()
+	all := make([]*Database, len(w.inner.Databases))
+	for i, db := range w.inner.Databases {
+		all[i] = &Database{w: w.inner, db: db}
 	}
 	return all
 }
 
 // SetFaults replaces the faults of the database.
 func (d *Database) SetFaults(f Faults) {
-	d.w.mu.Lock()
-	defer d.w.mu.Unlock()
-	if f.StaleStatus && !d.db.faults.StaleStatus {
-		d.db.snapshot = d.db.takeSnapshot()
+	d.w.Lock()
+	defer d.w.Unlock()
+	if f.StaleStatus && !d.db.Faults.StaleStatus {
+		d.db.StaleStatus = status.Cluster(d.db)
 	}
 	if !f.StaleStatus {
-		d.db.snapshot = nil
+		d.db.StaleStatus = nil
 	}
-	d.db.faults = f
-	d.w.wake()
+	d.db.Faults = f
+	d.w.Wake()
 }
 
 // LoadBytes stores that much user data, spread over the storage servers. It
 // does nothing before the database is created.
 func (d *Database) LoadBytes(n int64) {
-	d.w.mu.Lock()
-	defer d.w.mu.Unlock()
-	if len(d.db.shards) == 0 {
+	d.w.Lock()
+	defer d.w.Unlock()
+	if len(d.db.Shards) == 0 {
 		return
 	}
-	groups := d.db.dataGroups()
-	for left := n; left > 0; left -= shardBytes {
-		sh := &shard{bytes: min(left, shardBytes)}
-		sh.replicas = d.db.teamFor(sh, groups)
-		d.db.shards = append(d.db.shards, sh)
+	groups := d.db.DataGroups()
+	for left := n; left > 0; left -= model.ShardBytes {
+		sh := &model.Shard{Bytes: min(left, model.ShardBytes)}
+		sh.Replicas = d.db.TeamFor(sh, groups)
+		d.db.Shards = append(d.db.Shards, sh)
 	}
 }
 
 // ConnectionString is the current connection string.
 func (d *Database) ConnectionString() fdb.ConnectionString {
-	d.w.mu.Lock()
-	defer d.w.mu.Unlock()
-	return d.db.conn
+	d.w.Lock()
+	defer d.w.Unlock()
+	return d.db.Connection
 }
 
 // Available reports whether the database commits transactions and can read its
 // own configuration.
 func (d *Database) Available() bool {
-	d.w.mu.Lock()
-	defer d.w.mu.Unlock()
-	return d.db.readable()
+	d.w.Lock()
+	defer d.w.Unlock()
+	return d.db.Readable()
 }
 
 // Generation is the number of the current generation.
 func (d *Database) Generation() int {
-	d.w.mu.Lock()
-	defer d.w.mu.Unlock()
-	return d.db.recovery.generation
+	d.w.Lock()
+	defer d.w.Unlock()
+	return d.db.Recovery.Generation
 }
 
 // Replicas is, for each shard, on how many undamaged data directories in
 // different zones it is, running or not.
 func (d *Database) Replicas() []int {
-	d.w.mu.Lock()
-	defer d.w.mu.Unlock()
-	counts := make([]int, len(d.db.shards))
-	for i, sh := range d.db.shards {
+	d.w.Lock()
+	defer d.w.Unlock()
+	counts := make([]int, len(d.db.Shards))
+	for i, sh := range d.db.Shards {
 		zones := map[string]bool{}
-		for _, ss := range sh.replicas {
-			if !ss.disk.lost {
-				zones[ss.server.zone()] = true
+		for _, ss := range sh.Replicas {
+			if !ss.Disk.Lost {
+				zones[ss.Server.Zone()] = true
 			}
 		}
 		counts[i] = len(zones)
@@ -115,12 +118,12 @@ func (d *Database) EveryKeyOnAtLeast(n int) bool {
 // Promised is how many replicas the configuration asks for; 0 before the database is
 // created.
 func (d *Database) Promised() int {
-	d.w.mu.Lock()
-	defer d.w.mu.Unlock()
-	if len(d.db.shards) == 0 {
+	d.w.Lock()
+	defer d.w.Unlock()
+	if len(d.db.Shards) == 0 {
 		return 0
 	}
-	return d.db.configuration().storagePolicy.replicas()
+	return d.db.Configuration().StoragePolicy.Replicas()
 }
 
 // Complete reports whether everything that the configuration promises is up: every
@@ -129,30 +132,30 @@ func (d *Database) Promised() int {
 // storage servers of processes that unseen names, for as long as data distribution has not
 // noticed that they died: no status tells of them until then.
 func (d *Database) Complete(but string, unseen func(process string) bool) bool {
-	d.w.mu.Lock()
-	defer d.w.mu.Unlock()
-	if !d.db.available() {
+	d.w.Lock()
+	defer d.w.Unlock()
+	if !d.db.Available() {
 		return false
 	}
-	policy := d.db.configuration().storagePolicy
-	for _, sh := range d.db.shards {
-		var up []*server
-		for _, ss := range sh.replicas {
-			if ss.answers() || ss.server.zone() == but || !ss.deathNoticed && unseen(ss.server.describe()) {
-				up = append(up, ss.server)
+	policy := d.db.Configuration().StoragePolicy
+	for _, sh := range d.db.Shards {
+		var up []*model.Process
+		for _, ss := range sh.Replicas {
+			if ss.Answers() || ss.Server.Zone() == but || !ss.DeathNoticed && unseen(ss.Server.Describe()) {
+				up = append(up, ss.Server)
 			}
 		}
-		if !policy.satisfiedBy(up) {
+		if !policy.SatisfiedBy(up) {
 			return false
 		}
 	}
-	return d.db.logsComplete(but)
+	return logsComplete(d.db, but)
 }
 
-func (db *database) logsComplete(but string) bool {
-	for _, g := range db.logs {
-		for _, set := range g.sets {
-			if slices.ContainsFunc(set.logs, func(l logServer) bool { return l.host(db) == nil && l.server.zone() != but }) {
+func logsComplete(db *model.Database, but string) bool {
+	for _, g := range db.Logs {
+		for _, set := range g.Sets {
+			if slices.ContainsFunc(set.Logs, func(l model.LogServer) bool { return l.Host(db) == nil && l.Server.Zone() != but }) {
 				return false
 			}
 		}
@@ -160,14 +163,35 @@ func (db *database) logsComplete(but string) bool {
 	return true
 }
 
+// JustStarted is the zone of each live member that may hold data and that started less than d
+// ago, by its name: processes of the classes for storage and logs, and those without a class.
+// An excluded one that holds nothing the database needs is left out.
+func (d *Database) JustStarted(within time.Duration) map[string]string {
+	d.w.Lock()
+	defer d.w.Unlock()
+	zones := map[string]string{}
+	for _, s := range d.db.Live() {
+		drained := d.db.Excluded(s) && !needsDisk(d.db, s.Disk)
+		if slices.Contains([]string{"storage", "log", "transaction", "", "unset"}, s.Args.Class) && !drained && d.w.Now.Sub(s.Started) < within {
+			zones[s.Describe()] = s.Zone()
+		}
+	}
+	return zones
+}
+
+func needsDisk(db *model.Database, dk *model.Disk) bool {
+	_, needed := zoneOfDisk(db, dk)
+	return needed
+}
+
 // Staying are the names of the live members of a class that no exclusion means.
 func (d *Database) Staying(class string) []string {
-	d.w.mu.Lock()
-	defer d.w.mu.Unlock()
+	d.w.Lock()
+	defer d.w.Unlock()
 	var names []string
-	for _, s := range d.db.live() {
-		if s.args.Class == class && !d.db.excluded(s) {
-			names = append(names, s.describe())
+	for _, s := range d.db.Live() {
+		if s.Args.Class == class && !d.db.Excluded(s) {
+			names = append(names, s.Describe())
 		}
 	}
 	return names
@@ -175,21 +199,21 @@ func (d *Database) Staying(class string) []string {
 
 // Excluded are the stored targets of all exclusions, addresses first.
 func (d *Database) Excluded() []string {
-	d.w.mu.Lock()
-	defer d.w.mu.Unlock()
+	d.w.Lock()
+	defer d.w.Unlock()
 	var targets []string
-	for _, e := range d.db.exclusions(false) {
-		targets = append(targets, e.text)
+	for _, e := range d.db.Exclusions(false) {
+		targets = append(targets, e.Text)
 	}
 	return targets
 }
 
 // Readable reports whether every shard can be read now.
 func (d *Database) Readable() bool {
-	d.w.mu.Lock()
-	defer d.w.mu.Unlock()
-	return !slices.ContainsFunc(d.db.shards, func(sh *shard) bool {
-		return !slices.ContainsFunc(sh.replicas, (*storageServer).answers)
+	d.w.Lock()
+	defer d.w.Unlock()
+	return !slices.ContainsFunc(d.db.Shards, func(sh *model.Shard) bool {
+		return !slices.ContainsFunc(sh.Replicas, (*model.StorageServer).Answers)
 	})
 }
 
@@ -203,24 +227,28 @@ func (d *Database) NeedsData(dataKey string) bool {
 // ZoneOf is the zone in which the server was last that keeps something in a data directory
 // which the database needs; needed is false where it needs nothing of it.
 func (d *Database) ZoneOf(dataKey string) (zone string, needed bool) {
-	d.w.mu.Lock()
-	defer d.w.mu.Unlock()
-	dk, ok := d.w.disks[dataKey]
+	d.w.Lock()
+	defer d.w.Unlock()
+	dk, ok := d.w.Disks[dataKey]
 	if !ok {
 		return "", false
 	}
-	for _, sh := range d.db.shards {
-		for _, ss := range sh.replicas {
-			if ss.disk == dk {
-				return ss.server.zone(), true
+	return zoneOfDisk(d.db, dk)
+}
+
+func zoneOfDisk(db *model.Database, dk *model.Disk) (zone string, needed bool) {
+	for _, sh := range db.Shards {
+		for _, ss := range sh.Replicas {
+			if ss.Disk == dk {
+				return ss.Server.Zone(), true
 			}
 		}
 	}
-	for _, g := range d.db.logs {
-		for _, set := range g.sets {
-			for _, l := range set.logs {
-				if l.disk == dk {
-					return l.server.zone(), true
+	for _, g := range db.Logs {
+		for _, set := range g.Sets {
+			for _, l := range set.Logs {
+				if l.Disk == dk {
+					return l.Server.Zone(), true
 				}
 			}
 		}
@@ -231,19 +259,19 @@ func (d *Database) ZoneOf(dataKey string) (zone string, needed bool) {
 // Get reads a key as a client with all rights would, whatever state the
 // database is in.
 func (d *Database) Get(key string) ([]byte, bool) {
-	d.w.mu.Lock()
-	defer d.w.mu.Unlock()
-	return d.db.keys.latest(key)
+	d.w.Lock()
+	defer d.w.Unlock()
+	return d.db.Keys.Latest(key)
 }
 
 // Processes are the names of the live members: their instance_id, or their
 // address where they have none.
 func (d *Database) Processes() []string {
-	d.w.mu.Lock()
-	defer d.w.mu.Unlock()
+	d.w.Lock()
+	defer d.w.Unlock()
 	var names []string
-	for _, s := range d.db.live() {
-		names = append(names, s.describe())
+	for _, s := range d.db.Live() {
+		names = append(names, s.Describe())
 	}
 	slices.Sort(names)
 	return names

@@ -3,6 +3,10 @@ package fdbsim
 import (
 	"maps"
 	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/store"
 )
 
 // BackupTruth is the last backup of a tag, as it is.
@@ -18,48 +22,48 @@ type BackupTruth struct {
 
 // Backups are the last backups of all tags that ever had one, by tag.
 func (d *Database) Backups() []BackupTruth {
-	d.w.mu.Lock()
-	defer d.w.mu.Unlock()
+	d.w.Lock()
+	defer d.w.Unlock()
 	var all []BackupTruth
-	for _, tag := range d.db.tagNames() {
-		b := d.db.backups.tags[tag]
-		all = append(all, BackupTruth{Tag: b.tag, UID: b.uid, URL: b.url, Active: b.active(), Restorable: b.isWhole()})
+	for _, tag := range d.db.TagNames() {
+		b := d.db.Backups.Tags[tag]
+		all = append(all, BackupTruth{Tag: b.Tag, UID: b.UID, URL: b.URL, Active: b.Active(), Restorable: isWhole(b)})
 	}
 	return all
 }
 
 // isWhole reports whether what a backup wrote to where it goes since it goes there can be
 // restored up to the end of its log.
-func (b *backup) isWhole() bool {
-	return b.run != nil && slices.ContainsFunc(b.run.snapshots, func(s snapshotFile) bool {
-		return s.begin >= max(b.run.logBegin, b.movedAt) && s.end < b.run.logEnd
+func isWhole(b *model.Backup) bool {
+	return b.Run != nil && slices.ContainsFunc(b.Run.Snapshots, func(s store.Snapshot) bool {
+		return s.Begin >= max(b.Run.LogBegin, b.MovedAt) && s.End < b.Run.LogEnd
 	})
 }
 
 // RestoreUIDs are the identities of the last restores of all tags.
 func (d *Database) RestoreUIDs() []string {
-	d.w.mu.Lock()
-	defer d.w.mu.Unlock()
+	d.w.Lock()
+	defer d.w.Unlock()
 	var all []string
-	for _, r := range d.db.restores {
-		all = append(all, r.uid)
+	for _, r := range d.db.Restores {
+		all = append(all, r.UID)
 	}
 	return all
 }
 
 // UserKeys is how many keys users have.
 func (d *Database) UserKeys() int {
-	d.w.mu.Lock()
-	defer d.w.mu.Unlock()
-	return len(d.db.userPairs([]keyRange{{"", userEnd}}))
+	d.w.Lock()
+	defer d.w.Unlock()
+	return len(d.db.UserPairs([]keyspace.Range{{Begin: "", End: store.UserEnd}}))
 }
 
 // Containers are the URLs, without credentials, at which backups are stored.
 func (w *World) Containers() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Sorted(maps.Keys(w.stores.containers))
+	w.inner.Lock()
+	defer w.inner.Unlock()
+	return slices.Sorted(maps.Keys(w.inner.Stores.Containers))
 }
 
 // ContainerURL is a backup's URL as Containers has it.
-func ContainerURL(url string) string { return canonicalURL(url) }
+func ContainerURL(url string) string { return store.Canonical(url) }

@@ -41,7 +41,7 @@ type Entry struct {
 	Time time.Time `json:"time"`
 	Run
 	// Stage is the step that wanted the action.
-	Stage string `json:"stage"`
+	Stage plan.StageName `json:"stage"`
 	// Action is the action's kind, Subject what it changed, Words what it did in one line.
 	Action  string `json:"action"`
 	Subject string `json:"subject"`
@@ -56,7 +56,7 @@ type Entry struct {
 }
 
 // NewEntry is the entry of an action that began and ended at these times.
-func NewEntry(r Run, stage string, a plan.Action, err error, began, ended time.Time) Entry {
+func NewEntry(r Run, stage plan.StageName, a plan.Action, err error, began, ended time.Time) Entry {
 	e := Entry{
 		Time: ended.UTC(), Run: r, Stage: stage, Action: plan.KindOf(a), Subject: a.Subject(), Words: withoutID(a.Describe()),
 		Result: Done, TookSeconds: ended.Sub(began).Round(time.Millisecond).Seconds(),

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -18,15 +21,14 @@ type approval struct {
 	everything bool
 	// asked is true once somebody said yes to a plan.
 	asked bool
-	// exact are actions by kind and by the words that were shown: a subject alone,
-	// "database", would stand for actions that nobody saw.
+	// exact are the fingerprints of the actions that were shown.
 	exact map[string]bool
 	// cuttable are those that can be cut off: of them the rest is approved as well.
 	cuttable []plan.Action
 	// kinds are those whose subjects were not known yet when the plan was shown.
 	kinds map[string]bool
-	// made are what an approved plan creates, in the words of the action.
-	made map[string]bool
+	// made are the objects that approved actions create.
+	made map[objectName]bool
 
 	// named is what a person gave the name of, for what loses data; nil for nothing.
 	named *identity
@@ -37,6 +39,12 @@ type approval struct {
 	// nil for nothing.
 	spec  *specs
 	wrote func(*specs)
+}
+
+// objectName names a pod or a PVC of the cluster.
+type objectName struct {
+	kind plan.ObjectKind
+	name string
 }
 
 // add says yes to everything that a plan shows.
@@ -51,7 +59,7 @@ func (a *approval) add(v ui.PlanView) {
 			continue
 		}
 		for _, part := range parts(item.Details) {
-			a.exact[words(part)] = true
+			a.exact[plan.Fingerprint(part)] = true
 		}
 		if plan.EffectOf(item.Details).AtMost > 0 {
 			a.cuttable = append(a.cuttable, item.Details)
@@ -62,7 +70,7 @@ func (a *approval) add(v ui.PlanView) {
 // passed ends what was agreed to for one pass only: the kinds.
 func (a *approval) passed() { a.kinds = nil }
 
-func (a *approval) permits(_ string, action plan.Action) bool {
+func (a *approval) permits(_ plan.StageName, action plan.Action) bool {
 	permitted := a.covers(action)
 	if permitted {
 		a.creates(action)
@@ -70,23 +78,31 @@ func (a *approval) permits(_ string, action plan.Action) bool {
 	return permitted
 }
 
-// creates remembers an object that is about to be created with approval: on a terminal it may
-// have got another name than the one that was shown.
+// creates remembers an object that is about to be created with approval: after a question on
+// a terminal it may have another name than the one that was shown.
 func (a *approval) creates(action plan.Action) {
-	switch action.(type) { //nolint:gochecksumtype // nothing else is given labels and files once it runs
-	case plan.CreatePod, plan.CreatePVC:
-		if a.made == nil {
-			a.made = map[string]bool{}
-		}
-		a.made[action.Describe()] = true
+	switch action := action.(type) { //nolint:gochecksumtype // only these are given labels and files once they run
+	case plan.CreatePod:
+		a.made = with(a.made, objectName{plan.KindPod, action.Name})
+	case plan.CreatePVC:
+		a.made = with(a.made, objectName{plan.KindPVC, action.Name})
 	}
+}
+
+// with adds a member to a set that may be nil.
+func with[T comparable](set map[T]bool, member T) map[T]bool {
+	if set == nil {
+		set = map[T]bool{}
+	}
+	set[member] = true
+	return set
 }
 
 func (a *approval) covers(action plan.Action) bool {
 	kind := plan.KindOf(action)
 	switch {
 	case plan.LosesData(action):
-		return a.named != nil && (a.exact[words(action)] || a.isRest(action))
+		return a.named != nil && (a.exact[plan.Fingerprint(action)] || a.isRest(action))
 	case a.everything, a.kinds[kind]:
 		return true
 	case a.equips(action):
@@ -96,7 +112,7 @@ func (a *approval) covers(action plan.Action) bool {
 		return a.asked
 	}
 	each := parts(action)
-	return len(each) > 0 && !slices.ContainsFunc(each, func(part plan.Action) bool { return !a.exact[words(part)] })
+	return len(each) > 0 && !slices.ContainsFunc(each, func(part plan.Action) bool { return !a.exact[plan.Fingerprint(part)] })
 }
 
 // isRest reports whether an action is what is left of one that was approved.
@@ -108,41 +124,37 @@ func (a *approval) isRest(action plan.Action) bool {
 // labels, notes and files that it has to have once it runs: where that will be is not known
 // when it is planned.
 func (a *approval) equips(action plan.Action) bool {
-	if files, ok := action.(plan.SyncPodFiles); ok {
-		return a.made[plan.CreatePod{Name: files.Pod}.Describe()]
+	switch action := action.(type) { //nolint:gochecksumtype // all others are approved by themselves
+	case plan.SyncPodFiles:
+		return a.made[objectName{plan.KindPod, action.Pod}]
+	case plan.PatchMetadata:
+		return a.made[objectName{action.Kind, action.Name}]
 	}
-	notes, ok := action.(plan.PatchMetadata)
-	if !ok {
-		return false
-	}
-	created := map[plan.ObjectKind]plan.Action{plan.KindPod: plan.CreatePod{Name: notes.Name}, plan.KindPVC: plan.CreatePVC{Name: notes.Name}}[notes.Kind]
-	return created != nil && a.made[created.Describe()]
+	return false
 }
 
 // addFile says yes to what an approved plan has, and to nothing else: what was not known
 // for certain when it was made has to turn out as the plan says.
 func (a *approval) addFile(p *ui.ApprovedPlan) {
 	*a = approval{
-		asked: true, exact: map[string]bool{}, made: map[string]bool{},
+		asked: true, exact: map[string]bool{},
 		of: &identity{p.Observed.UID, p.Observed.Generation},
 	}
 	for _, item := range p.Items {
-		a.made[item.Summary] = true
-		a.exact[wordsFor(item.Kind, item.Subject, item.Summary)] = true
+		if kind, name, ok := item.Created(); ok {
+			a.made = with(a.made, objectName{kind, name})
+		}
+		a.exact[item.Fingerprint] = true
 		if whole := item.Cuttable(); whole != nil {
 			a.cuttable = append(a.cuttable, whole)
 		}
 		if deletion, ok := item.Deletion(); ok {
 			for _, part := range parts(deletion) {
-				a.exact[words(part)] = true
+				a.exact[plan.Fingerprint(part)] = true
 			}
 		}
 	}
 }
-
-func words(a plan.Action) string { return wordsFor(plan.KindOf(a), a.Subject(), a.Describe()) }
-
-func wordsFor(kind, subject, summary string) string { return kind + " " + subject + ": " + summary }
 
 // parts are what an action can be done in: a second try deletes what the first left.
 func parts(a plan.Action) []plan.Action {
@@ -151,14 +163,21 @@ func parts(a plan.Action) []plan.Action {
 		return []plan.Action{a}
 	}
 	var each []plan.Action
+	add := func(part plan.DeleteGroupObjects, uid string) {
+		part.Group, part.Undrained = d.Group, d.Undrained
+		if id, known := d.UIDs[uid]; known {
+			part.UIDs = map[string]types.UID{uid: id}
+		}
+		each = append(each, part)
+	}
 	if d.Pod != "" {
-		each = append(each, plan.DeleteGroupObjects{Group: d.Group, Pod: d.Pod})
+		add(plan.DeleteGroupObjects{Pod: d.Pod}, d.Pod)
 	}
 	if d.Claim != "" {
-		each = append(each, plan.DeleteGroupObjects{Group: d.Group, Claim: d.Claim})
+		add(plan.DeleteGroupObjects{Claim: d.Claim}, d.Claim)
 	}
 	if d.Service != "" {
-		each = append(each, plan.DeleteGroupObjects{Group: d.Group, Service: d.Service})
+		add(plan.DeleteGroupObjects{Service: d.Service}, "service/"+d.Service)
 	}
 	return each
 }
@@ -171,14 +190,11 @@ func (e *Env) declined() *failure {
 
 // doneSoFar says what the passes of this command have done already.
 func (e *Env) doneSoFar() string {
-	switch e.acted {
-	case 0:
+	if e.acted == 0 {
 		return "nothing was changed"
-	case 1:
-		return "1 action was carried out before that, and nothing after it"
-	default:
-		return fmt.Sprintf("%d actions were carried out before that, and nothing after them", e.acted)
 	}
+	return phrase.Count(e.acted, "action") + phrase.Either(e.acted,
+		" was carried out before that, and nothing after it", " were carried out before that, and nothing after them")
 }
 
 // confirm asks a yes-or-no question on a terminal and waits for the answer. No

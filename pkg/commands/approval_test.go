@@ -3,6 +3,9 @@ package commands
 import (
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -10,7 +13,7 @@ import (
 )
 
 // shown is a plan that shows the actions; by is what decides on them again.
-func shown(actions []plan.Action, by ...string) ui.PlanView {
+func shown(actions []plan.Action, by ...plan.StageName) ui.PlanView {
 	r := &ui.PlanRecorder{}
 	r.Report(reconcile.StageDecided{Decision: plan.Decision{Actions: actions}, Provisional: by})
 	return r.View(ui.Metadata{})
@@ -20,19 +23,41 @@ func coordinators(port int) plan.ChangeCoordinators {
 	return plan.ChangeCoordinators{Coordinators: []fdb.Address{{Host: "10.0.0.1", Port: port}}}
 }
 
+func configured(mode string) plan.Configure {
+	return plan.Configure{Configuration: fdb.Configuration{RedundancyMode: mode}, Command: "configure " + mode}
+}
+
 func TestOnlyWhatWasShownIsApproved(t *testing.T) {
 	remove := plan.DeleteGroupObjects{Group: "storage-1", Pod: "p", Claim: "c"}
 	tests := map[string]struct {
 		shown, wanted plan.Action
 		want          bool
 	}{
-		"the same configuration":       {plan.Configure{Command: "configure triple"}, plan.Configure{Command: "configure triple"}, true},
-		"another configuration":        {plan.Configure{Command: "configure triple"}, plan.Configure{Command: "configure single"}, false},
-		"other coordinators":           {coordinators(4501), coordinators(4502), false},
-		"another connection string":    {plan.SetConnectionString{ConnectionString: "a"}, plan.SetConnectionString{ConnectionString: "b"}, false},
-		"the same deletion":            {remove, remove, true},
-		"the rest of a deletion":       {remove, plan.DeleteGroupObjects{Group: "storage-1", Claim: "c"}, true},
-		"a deletion of more":           {plan.DeleteGroupObjects{Group: "storage-1", Pod: "p"}, remove, false},
+		"the same configuration":    {configured("triple"), configured("triple"), true},
+		"another configuration":     {configured("triple"), configured("single"), false},
+		"other coordinators":        {coordinators(4501), coordinators(4502), false},
+		"another connection string": {plan.SetConnectionString{ConnectionString: "a"}, plan.SetConnectionString{ConnectionString: "b"}, false},
+		"the same deletion":         {remove, remove, true},
+		"the rest of a deletion":    {remove, plan.DeleteGroupObjects{Group: "storage-1", Claim: "c"}, true},
+		"a deletion of more":        {plan.DeleteGroupObjects{Group: "storage-1", Pod: "p"}, remove, false},
+		"a deletion of another pod of that name": {
+			plan.DeleteGroupObjects{Group: "storage-1", Pod: "p", UIDs: map[string]types.UID{"p": "1"}},
+			plan.DeleteGroupObjects{Group: "storage-1", Pod: "p", UIDs: map[string]types.UID{"p": "2"}},
+			false,
+		},
+		"a deletion without a proof that it is drained": {
+			plan.DeleteGroupObjects{Group: "storage-1", Pod: "p"}, plan.DeleteGroupObjects{Group: "storage-1", Pod: "p", Undrained: true}, false,
+		},
+		"other data in the ConfigMap": {
+			plan.ApplyConfigMap{Name: "c", Object: &corev1.ConfigMap{Data: map[string]string{"a": "1"}}},
+			plan.ApplyConfigMap{Name: "c", Object: &corev1.ConfigMap{Data: map[string]string{"a": "2"}}},
+			false,
+		},
+		"another value of a label": {
+			plan.PatchMetadata{Kind: plan.KindPod, Name: "p", Labels: map[string]string{"a": "1"}},
+			plan.PatchMetadata{Kind: plan.KindPod, Name: "p", Labels: map[string]string{"a": "2"}},
+			false,
+		},
 		"a deletion of something else": {remove, plan.DeleteGroupObjects{Group: "storage-1", Claim: "d"}, false},
 		"a status of other words":      {remove, plan.WriteStatus{Changes: []string{"new"}}, true},
 		"a backup's status":            {remove, plan.WriteBackupStatus{Backup: "b"}, true},
@@ -77,8 +102,8 @@ func TestWhatWasCreatedWithApprovalGetsItsLabelsWithoutAnotherQuestion(t *testin
 
 func TestAKindIsApprovedForOnePassOnly(t *testing.T) {
 	var a approval
-	a.add(shown([]plan.Action{plan.Configure{Command: "configure triple"}}, "AddPods"))
-	double := plan.Configure{Command: "configure double"}
+	a.add(shown([]plan.Action{configured("triple")}, "AddPods"))
+	double := configured("double")
 	if !a.permits("", double) {
 		t.Error("refused what could not be shown yet")
 	}
@@ -109,8 +134,8 @@ func TestTheZeroApprovalPermitsNothing(t *testing.T) {
 func TestWhatAPlanCreatesIsEquipped(t *testing.T) {
 	var a approval
 	a.addFile(&ui.ApprovedPlan{Items: []ui.ApprovedItem{
-		{Kind: "CreatePod", Subject: "storage-1", Summary: "create pod sample-storage-1"},
-		{Kind: "CreatePVC", Subject: "storage-1", Summary: "create volume claim sample-storage-1-data"},
+		{Kind: "CreatePod", Details: []byte(`{"group": "storage-1", "name": "sample-storage-1"}`)},
+		{Kind: "CreatePVC", Details: []byte(`{"group": "storage-1", "name": "sample-storage-1-data"}`)},
 	}})
 	for want, actions := range map[bool][]plan.Action{
 		true: {

@@ -29,8 +29,8 @@ type auditor struct {
 	path   string // of the file; empty once it cannot be written
 	events *audit.Events
 
-	began map[string]time.Time // of actions that run, by stage and words
-	done  []audit.Entry        // of the step that runs, for its Events
+	began map[actionKey]time.Time // of actions that run, by stage and words
+	done  []audit.Entry           // of the step that runs, for its Events
 	// mute is true for the rest of a pass in which Events could not be written, and for
 	// good once they are not allowed.
 	mute, forbidden, warned bool
@@ -38,7 +38,7 @@ type auditor struct {
 
 func (e *Env) auditor(key types.NamespacedName, c change) *auditor {
 	who, _, _ := strings.Cut(e.Holder, " (")
-	a := &auditor{env: e, began: map[string]time.Time{}, run: audit.Run{
+	a := &auditor{env: e, began: map[actionKey]time.Time{}, run: audit.Run{
 		RunID: e.RunID, Who: who, Context: e.contextName(), Namespace: key.Namespace, Cluster: c.record.named(key).Name,
 		Command: e.command(slices.Concat(c.words, c.shared())...), Reason: c.reason, Plan: e.planDigest(),
 	}}
@@ -58,7 +58,7 @@ func (a *auditor) report(ctx context.Context) func(reconcile.Event) {
 		case reconcile.Observed:
 			a.about(e.Snapshot)
 		case reconcile.ActionStarted:
-			a.began[e.Stage+e.Action.Describe()] = a.env.Clock.Now()
+			a.began[keyOf(e.Stage, e.Action)] = a.env.Clock.Now()
 		case reconcile.ActionDone:
 			a.keep(e.Stage, e.Action, e.Err)
 		case reconcile.StageDone:
@@ -94,9 +94,19 @@ func (a *auditor) about(s plan.Snapshot) {
 	}}
 }
 
+// actionKey identifies an action between its start and its end.
+type actionKey struct {
+	stage       plan.StageName
+	fingerprint string
+}
+
+func keyOf(stage plan.StageName, a plan.Action) actionKey {
+	return actionKey{stage, plan.Fingerprint(a)}
+}
+
 // keep writes the line of an action that ran.
-func (a *auditor) keep(stage string, action plan.Action, err error) {
-	key := stage + action.Describe()
+func (a *auditor) keep(stage plan.StageName, action plan.Action, err error) {
+	key := keyOf(stage, action)
 	entry := audit.NewEntry(a.run, stage, action, err, a.began[key], a.env.Clock.Now())
 	delete(a.began, key)
 	a.done = append(a.done, entry)

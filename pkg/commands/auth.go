@@ -18,7 +18,7 @@ import (
 func newAuth(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "auth COMMAND",
-		Short: "Show what commands have to be allowed, and the Role that allows it",
+		Short: "Inspect the permissions of commands",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(errors.New("what about rights?"), "kubectl fdb auth can-i", "kubectl fdb auth role --for status")
@@ -37,15 +37,15 @@ func newAuthCanI(env *Env) *cobra.Command {
 	var o canIOptions
 	cmd := &cobra.Command{
 		Use:   "can-i [COMMAND]",
-		Short: "Show what a command has to be allowed, and whether it is",
-		Long: `Show what a command has to be allowed in the namespace, and whether it is; without
-COMMAND, of all commands. Nothing is changed.
+		Short: "Check whether the permissions of a command are granted",
+		Long: `Check whether the permissions of a command are granted in the namespace, and list them.
+Without COMMAND all commands are checked. Nothing is changed.
 
-Exit code 0: all that it cannot do without is allowed. 1: it is not.`,
-		Example: `  # May I run passes here?
+Exit code 0: all required permissions are granted. 1: some are not.`,
+		Example: `  # Check the permissions of reconcile
   kubectl fdb auth can-i reconcile
 
-  # And a watch? The flag is part of the name
+  # Check the permissions of a command with a flag
   kubectl fdb auth can-i "reconcile --watch"`,
 		ValidArgs: neededNames(),
 		Args:      cobra.ArbitraryArgs,

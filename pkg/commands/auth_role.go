@@ -26,23 +26,23 @@ func newAuthRole(env *Env) *cobra.Command {
 	o := roleOptions{}
 	cmd := &cobra.Command{
 		Use:   "role --for COMMAND[,COMMAND...]",
-		Short: "Print the smallest Role that allows commands",
-		Long: `Print the smallest Role that allows commands, and the ClusterRole for what is in no
-namespace or has to be seen in all of them. Nothing is changed; kubectl apply takes
-what is printed. Talks to nobody.`,
-		Example: `  # For a pipeline that looks and waits
+		Short: "Print the minimal Role for commands",
+		Long: `Print the minimal Role for commands, and a ClusterRole for resources that are not
+namespaced or are read in all namespaces. The output is suitable for kubectl apply. Nothing
+is changed, and no API server is contacted.`,
+		Example: `  # Create the Role of a pipeline that reads and waits
   kubectl fdb auth role --for status,wait | kubectl apply -f -
 
-  # Only what a pass cannot do without
+  # Print only the required permissions of a pass
   kubectl fdb auth role --for reconcile --required-only`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return o.run(env) },
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&o.commands, "for", nil, "the commands, separated by commas; may be repeated")
-	flags.StringVar(&o.name, "name", "kubectl-fdb", "the name of the Role and the ClusterRole")
-	flags.BoolVar(&o.least, "required-only", false, "leave out what the commands can do without")
-	flags.StringVarP(&o.output, "output", "o", "yaml", "yaml or json")
+	flags.StringSliceVar(&o.commands, "for", nil, "comma-separated commands; can be repeated")
+	flags.StringVar(&o.name, "name", "kubectl-fdb", "name of the Role and the ClusterRole")
+	flags.BoolVar(&o.least, "required-only", false, "If true, omit optional permissions")
+	flags.StringVarP(&o.output, "output", "o", "yaml", "output format: yaml or json")
 	complete(cmd, "for", neededNames)
 	complete(cmd, "output", func() []string { return roleOutputs })
 	return cmd

@@ -18,7 +18,7 @@ import (
 func newBackup(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup",
-		Short: "Show how backups are doing, start, stop and pause them, delete what they wrote",
+		Short: "Manage backups and their data",
 	}
 	cmd.AddCommand(newBackupList(env), newBackupStatus(env), newBackupDescribe(env), newBackupExpire(env), newBackupDelete(env))
 	for _, verb := range backupVerbs {
@@ -38,22 +38,23 @@ func newBackupStatus(env *Env) *cobra.Command {
 	var o backupStatusOptions
 	cmd := &cobra.Command{
 		Use:   "status [NAME]",
-		Short: "Show how a backup is doing: what can be restored, snapshots, agents",
-		Long: `Show how a backup is doing, in one sentence and then in detail: what the backup tools say
-in a pod of its agents, the agents, and what the FoundationDBBackup asks for.
+		Short: "Show the state of a backup",
+		Long: `Show the state of a backup, as a summary sentence and in detail: the report of the backup
+tools, which run in a pod of the backup agents, the agents, and the desired state of the
+FoundationDBBackup.
 
 The restorable point is the newest version that the backup can be restored to, and AGE is
-how far that is behind the database. While the tools cannot be asked nothing is said of
-the backup but what was last recorded of it.
+its distance from the current version of the database. If the backup tools cannot be
+queried, only the last recorded state is shown.
 
-Exit code 0: it is as its resource asks. 1: it is not. 8: nobody can tell.`,
-		Example: `  # How is the backup?
+Exit code 0: the backup matches its spec. 1: it does not. 8: unknown.`,
+		Example: `  # Show the state of a backup
   kubectl fdb backup status nightly
 
-  # Until it can be restored
+  # Wait until it is restorable
   kubectl fdb backup status nightly --wait --timeout 10m
 
-  # The version to restore to, for scripts
+  # Print the newest restorable version, for scripts
   kubectl fdb backup status nightly -o jsonpath={.latestRestorable.version}`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.maxLag <= 0 {
@@ -66,8 +67,8 @@ Exit code 0: it is as its resource asks. 1: it is not. 8: nobody can tell.`,
 	}
 	o.add(cmd, env, backupKind)
 	o.addWatch(cmd)
-	o.addWait(cmd, "it is as its resource asks")
-	cmd.Flags().DurationVar(&o.maxLag, "max-lag", ui.DefaultMaxLag, "how old the newest point may be that can be restored")
+	o.addWait(cmd, "the backup matches its spec")
+	cmd.Flags().DurationVar(&o.maxLag, "max-lag", ui.DefaultMaxLag, "maximum age of the newest restorable point")
 	return cmd
 }
 

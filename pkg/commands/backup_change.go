@@ -28,32 +28,32 @@ type backupVerb struct {
 
 const carriesOut = `
 
-spec.backupState is set, and nothing else of the spec; then a pass over the backup carries
-out all that its resource asks for, as kubectl fdb reconcile fdbbackup/NAME does.`
+spec.backupState is set, and nothing else of the spec; then a pass reconciles the backup
+with its whole spec, like kubectl fdb reconcile fdbbackup/NAME.`
 
 var backupVerbs = []backupVerb{
 	{
-		name: "start", state: v1beta2.BackupStateRunning, until: "it runs and can be restored",
-		short: "Start a backup, and the agents that make it",
-		long:  "Start a backup, and the agents that make it. One that was stopped begins anew: with another\nsnapshot of everything." + carriesOut,
+		name: "start", state: v1beta2.BackupStateRunning, until: "the backup runs and is restorable",
+		short: "Start a backup and its agents",
+		long:  "Start a backup and its agents. A stopped backup starts again with a new full snapshot." + carriesOut,
 		done:  "it runs, and can be restored", begun: "it begins; it can be restored once its first snapshot is written",
 	},
 	{
-		name: "stop", state: v1beta2.BackupStateStopped, until: "it does not run any more",
-		short: "End a backup, once it can be restored",
-		long:  "End a backup, once it can be restored. What it wrote stays, and its agents do: restores need\nthem." + carriesOut,
+		name: "stop", state: v1beta2.BackupStateStopped, until: "the backup is stopped",
+		short: "Stop a backup once it is restorable",
+		long:  "Stop a backup once it is restorable. Its data and its agents stay: restores need them." + carriesOut,
 		done:  "it does not run any more; what it wrote stays", begun: "it ends once it can be restored",
 	},
 	{
-		name: "pause", state: v1beta2.BackupStatePaused, goesOn: true, until: "it is paused", undo: "resume",
-		short: "Have all agents of the database pause",
-		long:  "Have all agents of the database pause: this is one switch, for all its backups and restores.\nMeanwhile the database keeps every change that they have not written, which takes space." + carriesOut,
+		name: "pause", state: v1beta2.BackupStatePaused, goesOn: true, until: "the backup is paused", undo: "resume",
+		short: "Pause all backup agents of the database",
+		long:  "Pause all backup agents of the database: one switch for all its backups and restores. While\nthey are paused, the database stores all changes that are not backed up yet, which takes\nspace." + carriesOut,
 		done:  "it is paused, and with it all agents of the database", begun: "its agents are told to pause",
 	},
 	{
-		name: "resume", state: v1beta2.BackupStateRunning, goesOn: true, until: "it goes on", undo: "pause",
-		short: "Have the agents of the database go on",
-		long:  "Have the agents of the database go on: all of them, for all its backups and restores." + carriesOut,
+		name: "resume", state: v1beta2.BackupStateRunning, goesOn: true, until: "the backup runs", undo: "pause",
+		short: "Resume all backup agents of the database",
+		long:  "Resume all backup agents of the database, for all its backups and restores." + carriesOut,
 		done:  "it goes on", begun: "its agents are told to go on",
 	},
 }
@@ -68,10 +68,10 @@ func newBackupChange(env *Env, verb backupVerb) *cobra.Command {
 		Use:   verb.name + " [NAME]",
 		Short: verb.short,
 		Long:  verb.long,
-		Example: `  # See what it would do
+		Example: `  # Preview the changes
   kubectl fdb backup ` + verb.name + ` nightly --dry-run
 
-  # Do it, and wait
+  # Apply them and wait
   kubectl fdb backup ` + verb.name + ` nightly --yes --wait --timeout 10m`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: backupKind.complete(env),

@@ -15,10 +15,11 @@ import (
 
 const moreThanAYes = `
 
-It takes more than a yes: on a terminal the name of the backup is to be typed;
-elsewhere --yes --confirm NAME --plan FILE --reason TEXT. It is refused where this record was
-not seen to write, where another FoundationDBBackup of the namespace writes or may write, and
-while a restore reads from there. What uses the store from elsewhere is not known.`
+On a terminal this requires the typed name of the backup, elsewhere --yes --confirm NAME
+--plan FILE --reason TEXT. It is refused for a destination that this FoundationDBBackup was
+not observed to write to, that another FoundationDBBackup of the namespace writes or may
+write to, or that a restore reads from. Users of the store outside the namespace cannot be
+detected.`
 
 // backupExpireOptions is what `kubectl fdb backup expire` was asked to do.
 type backupExpireOptions struct {
@@ -32,19 +33,20 @@ func newBackupExpire(env *Env) *cobra.Command {
 	var o backupExpireOptions
 	cmd := &cobra.Command{
 		Use:   "expire [NAME]",
-		Short: "Delete what is old of a backup",
-		Long: `Delete what is old of a backup, for good. --older-than keeps all that it takes to restore any
-version of that last time, and deletes what is older; --before-version deletes what it can of
-before that version, and is refused where nothing could be restored afterwards. The plan says
-how many snapshots go, and what can be restored without them. The backup may go on meanwhile.
+		Short: "Delete old data of a backup",
+		Long: `Delete old data of a backup permanently. --older-than keeps the data that is required to
+restore any version of the given duration, and deletes older data. --before-version deletes
+as much data before that version as possible, and is refused if nothing would be restorable
+afterwards. The plan shows the number of deleted snapshots and what remains restorable. The
+backup may be running.
 
---older-than counts 1,000,000 versions for a second. Versions jump ahead at every recovery of the
-database, so that a version from before one is younger than it counts: then less time is kept. To
-keep more, give more, or name a version; backup describe shows which there are.` + moreThanAYes,
-		Example: `  # What would go, with the last 30 days to stay restorable?
+--older-than counts 1,000,000 versions as one second. Versions jump ahead at every recovery
+of the database, so a version from before a recovery is younger than calculated, and less
+time is kept. To keep more, use a longer duration, or a version shown by backup describe.` + moreThanAYes,
+		Example: `  # Preview the deletion, with the last 30 days to stay restorable
   kubectl fdb backup expire nightly --older-than 720h --dry-run
 
-  # Do it; the name is to be typed
+  # Delete, and confirm with the typed name
   kubectl fdb backup expire nightly --older-than 720h`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: backupKind.complete(env),
@@ -52,11 +54,11 @@ keep more, give more, or name a version; backup describe shows which there are.`
 			return o.run(cmd.Context(), env, cmd.Flags().Changed, args)
 		},
 	}
-	o.add(cmd, "it is deleted")
+	o.add(cmd, "the data is deleted")
 	o.addConfirm(cmd, backupKind)
-	cmd.Flags().Int64Var(&o.before, "before-version", 0, "the first version that stays")
-	cmd.Flags().DurationVar(&o.olderThan, "older-than", 0, "keep what it takes to restore any version of this last time, such as 720h; 1,000,000 versions count as a second")
-	cmd.Flags().BoolVar(&o.force, "force", false, "with --before-version, delete it though nothing can be restored afterwards")
+	cmd.Flags().Int64Var(&o.before, "before-version", 0, "oldest version to keep")
+	cmd.Flags().DurationVar(&o.olderThan, "older-than", 0, "duration to stay restorable, such as 720h; 1,000,000 versions count as one second")
+	cmd.Flags().BoolVar(&o.force, "force", false, "If true, --before-version deletes data even if nothing is restorable afterwards")
 	return cmd
 }
 
@@ -98,15 +100,16 @@ func newBackupDelete(env *Env) *cobra.Command {
 	var o backupDeleteOptions
 	cmd := &cobra.Command{
 		Use:   "delete [NAME]",
-		Short: "Delete all data of a backup that was stopped",
-		Long: `Delete all that a backup wrote to its store, for good. The FoundationDBBackup stays, and can
-begin another one. It is refused while a backup goes there, and while the record asks for one:
-stop it first. Afterwards the store is asked whether anything is left. The database goes on to
-tell of the backup that it was restorable; backup describe tells what is there.` + moreThanAYes,
-		Example: `  # What would go?
+		Short: "Delete all data of a stopped backup",
+		Long: `Delete all data of a stopped backup from its store permanently. The FoundationDBBackup stays
+and can start a new backup. It is refused while a backup writes to the store, and while the
+spec has one running: stop it first. Afterwards the store is read to verify that nothing is
+left. The database continues to report the backup as restorable; backup describe shows the
+actual content of the store.` + moreThanAYes,
+		Example: `  # Preview the deletion
   kubectl fdb backup delete nightly --dry-run
 
-  # Do it; the name is to be typed
+  # Delete, and confirm with the typed name
   kubectl fdb backup delete nightly`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: backupKind.complete(env),
@@ -114,7 +117,7 @@ tell of the backup that it was restorable; backup describe tells what is there.`
 			return o.carryOut(cmd.Context(), env, args, "delete", nil, stages.ClearBackup)
 		},
 	}
-	o.add(cmd, "nothing is left")
+	o.add(cmd, "the store is empty")
 	o.addConfirm(cmd, backupKind)
 	return cmd
 }

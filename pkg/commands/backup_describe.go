@@ -17,17 +17,17 @@ func newBackupDescribe(env *Env) *cobra.Command {
 	var o backupDescribeOptions
 	cmd := &cobra.Command{
 		Use:   "describe [NAME]",
-		Short: "Show what is in the store of a backup: snapshots, log, what can be restored",
-		Long: `Show what is in the store where a FoundationDBBackup has its backup go: its snapshots, the
-stretch of the log, which versions can be restored, and up to where it was expired. The
-backup tools look through the store in a pod of the agents; for a large backup that takes a
-minute. Whether the backup runs, and how far behind it is, tells backup status.
+		Short: "Describe the stored data of a backup",
+		Long: `Describe the stored data of a backup: its snapshots, the range of its log, the restorable
+versions, and the version up to which it was expired. The backup tools scan the store in a
+pod of the backup agents; for a large backup this takes a minute. Use backup status to see
+whether the backup runs and how far it is behind the database.
 
-Exit code 0: it can be restored. 1: it cannot, or nothing is there. 8: nobody can tell.`,
-		Example: `  # What could be restored?
+Exit code 0: restorable. 1: not restorable, or the store has no data. 8: unknown.`,
+		Example: `  # Describe the stored data
   kubectl fdb backup describe nightly
 
-  # The oldest version that can be restored, for scripts
+  # Print the oldest restorable version, for scripts
   kubectl fdb backup describe nightly -o jsonpath={.restorableFrom.version}`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.look(cmd.Context(), env, backupKind, args, plan.Backup|plan.BackupStore, func(key types.NamespacedName, s plan.Snapshot) looked {

@@ -29,24 +29,24 @@ func newBackupList(env *Env) *cobra.Command {
 	var o backupListOptions
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List backups: what can be restored, and how old that is",
-		Long: `List the backups of the namespace: whether they run, the newest version that can be restored
-and how old that is, and how many agents are ready. ? is what nobody can tell.
+		Short: "List backups and their restorable points",
+		Long: `List the backups of the namespace: whether they run, the newest restorable version and its
+age, and the number of ready agents. ? means unknown.
 
---store also lists what is in the buckets that they go to, with the FoundationDBBackups that
-each belongs to; - is one that belongs to none of those listed.`,
-		Example: `  # Those of this namespace
+--store also lists the content of their buckets, with the FoundationDBBackup resources that
+it belongs to; - means that it belongs to none of those listed.`,
+		Example: `  # List the backups of this namespace
   kubectl fdb backup list
 
-  # Those of all namespaces, with what is in their stores
+  # List the backups of all namespaces, and the content of their stores
   kubectl fdb backup list -A --store`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
 	}
 	o.add(cmd)
 	o.addWatch(cmd)
-	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "list the backups of all namespaces")
-	cmd.Flags().BoolVar(&o.store, "store", false, "also list what is in the buckets")
+	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the backups of all namespaces")
+	cmd.Flags().BoolVar(&o.store, "store", false, "If true, also list the content of the buckets")
 	return cmd
 }
 

@@ -24,12 +24,12 @@ type canOptions struct {
 func newCan(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "can VERB",
-		Short: "Say whether something may be done now, and show every gate",
-		Long: `Say whether something may be done now, and show every gate with what there is and
-what is needed. Nothing is changed. The questions are those that a pass asks before it
-does the same; the answer is of this moment.
+		Short: "Check whether an operation is safe to run now",
+		Long: `Check whether an operation is safe to run now, and show every gate with its evidence and
+its requirement. Nothing is changed. The checks are those of a pass before the same
+operation; the answer is valid only now.
 
-Exit code 0: yes. 1: no. 8: nobody can tell, which allows nothing.`,
+Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(errors.New("can what?"), "kubectl fdb can --help")

@@ -20,13 +20,13 @@ func newCanReconcile(env *Env) *cobra.Command {
 	var o canOptions
 	cmd := &cobra.Command{
 		Use:   "reconcile [CLUSTER]",
-		Short: "Could a pass act on this cluster now?",
-		Long: `Could a pass act on this cluster now? Asked are the rights that it needs, whether an
-operator acts, and whether another run or another instance does. What the pass would do
-is in plan.
+		Short: "Check whether a reconcile pass could act now",
+		Long: `Check whether a reconcile pass could act on a cluster now: its permissions, whether an
+operator manages the cluster, and whether another run or another control-plane instance
+acts on it. Use plan for the actions of the pass.
 
 Exit code 0: yes. 1: no.`,
-		Example: `  # Would a pass be let in?
+		Example: `  # Check whether a pass could act
   kubectl fdb can reconcile sample-cluster`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
@@ -65,7 +65,7 @@ func (e *Env) canReconcile(ctx context.Context, l sight, _ []*v1beta2.ProcessGro
 
 // rights asks the API server for everything that a pass needs.
 func (e *Env) rights(ctx context.Context, namespace string) (plan.Check, error) {
-	c := plan.Check{Question: "is everything allowed that a pass needs?"}
+	c := plan.Check{ID: plan.CheckPermissions, Question: "is everything allowed that a pass needs?"}
 	api, err := e.Client()
 	if err != nil {
 		return c, err
@@ -86,12 +86,13 @@ func newCanUpgrade(env *Env) *cobra.Command {
 	var version string
 	cmd := &cobra.Command{
 		Use:   "upgrade [CLUSTER] --to VERSION",
-		Short: "May the database go to another version, and can its clients follow?",
-		Long: `May the database go to another version, and can its clients follow? These are the
-questions that a pass asks before anything is made in the new version.
+		Short: "Check whether the database can be upgraded now",
+		Long: `Check whether the database can be upgraded to another version now, and whether its clients
+support that version. The checks are those of a pass before it creates anything of the new
+version.
 
-Exit code 0: yes. 1: no. 8: nobody can tell.`,
-		Example: `  # Would anybody lose the database?
+Exit code 0: yes. 1: no. 8: unknown.`,
+		Example: `  # Check whether clients would lose the connection after an upgrade
   kubectl fdb can upgrade sample-cluster --to 7.4.6`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
@@ -106,7 +107,7 @@ Exit code 0: yes. 1: no. 8: nobody can tell.`,
 		},
 	}
 	o.add(cmd, env)
-	cmd.Flags().StringVar(&version, "to", "", "the version to go to")
+	cmd.Flags().StringVar(&version, "to", "", "version to upgrade to")
 	return cmd
 }
 

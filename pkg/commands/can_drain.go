@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
@@ -23,14 +24,14 @@ func newCanDrain(env *Env) *cobra.Command {
 	var o canOptions
 	cmd := &cobra.Command{
 		Use:   "drain NODE...",
-		Short: "May the cluster's pods be taken from these nodes now?",
-		Long: `May the cluster's pods be taken from these nodes now, to be made anew elsewhere? Asked is
-the rule of each kind of pod, as docs/eviction.md has them. What may not be evicted can
-often be replaced instead. The words are nodes, so -c names the cluster. Pods of other
-clusters are not looked at.
+		Short: "Check whether nodes can be drained now",
+		Long: `Check whether the pods of a cluster can be evicted from nodes now, to be recreated on
+others, by the eviction rules for each kind of pod in docs/eviction.md. A pod that must not
+be evicted can often be replaced instead. All arguments are nodes, so -c names the cluster.
+Pods of other clusters are not checked.
 
-Exit code 0: yes. 1: no. 8: nobody can tell, which allows nothing.`,
-		Example: `  # May this node be emptied?
+Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
+		Example: `  # Check whether a node can be drained
   kubectl fdb can drain node/node-3 -c sample-cluster`,
 		ValidArgsFunction: asCompletion(env.nodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -75,7 +76,7 @@ func (e *Env) canDrain(ctx context.Context, l sight, nodes []string, in *ui.CanI
 		in.Subjects = append(in.Subjects, nodePrefix+node)
 		in.Do = append(in.Do, e.kubectl("cordon", node))
 	}
-	in.What = fmt.Sprintf("the %d process groups of %s may be taken from %s", len(groups), l.Cluster.Name, strings.Join(nodes, ", "))
+	in.What = fmt.Sprintf("the %s of %s may be taken from %s", phrase.Count(len(groups), "process group"), l.Cluster.Name, phrase.List(nodes))
 	e.evictions(l, groups, in)
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
@@ -20,12 +21,12 @@ func newCanDelete(env *Env) *cobra.Command {
 	var chosen selection
 	cmd := &cobra.Command{
 		Use:   "delete [CLUSTER] ID...",
-		Short: "May these pods be deleted now, to be made anew with their volumes?",
-		Long: `May these pods be deleted now, to be made anew with the volumes that they have? Several
-have to be in one fault domain. Fit for a hook that runs before a node is upgraded.
+		Short: "Check whether pods can be deleted and recreated now",
+		Long: `Check whether pods can be deleted now and recreated with the volumes that they have. Several
+pods must be in one fault domain. Suitable for a hook before the upgrade of a node.
 
-Exit code 0: yes. 1: no. 8: nobody can tell, which allows nothing.`,
-		Example: `  # May this pod go down for a moment?
+Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
+		Example: `  # Check whether a pod can be deleted and recreated
   kubectl fdb can delete sample-cluster pod/sample-cluster-storage-12345`,
 		ValidArgsFunction: env.clusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,12 +52,13 @@ func newCanReplace(env *Env) *cobra.Command {
 	var chosen selection
 	cmd := &cobra.Command{
 		Use:   "replace [CLUSTER] ID...",
-		Short: "Could these process groups start to drain now, to be replaced?",
-		Long: `Could these process groups start to drain now, once they are marked for removal? A no
-does not forbid to mark them: passes wait until the answer is yes.
+		Short: "Check whether process groups could be drained now",
+		Long: `Check whether process groups could be drained now for their replacement, once they are
+marked for removal. They can be marked even if the answer is no: passes then wait until it
+is yes.
 
-Exit code 0: yes. 1: no. 8: nobody can tell.`,
-		Example: `  # Would its data start to move at once?
+Exit code 0: yes. 1: no. 8: unknown.`,
+		Example: `  # Check whether data would be moved immediately
   kubectl fdb can replace sample-cluster storage-12345`,
 		ValidArgsFunction: env.clusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -90,7 +92,7 @@ func (e *Env) canReplace(_ context.Context, l sight, groups []*v1beta2.ProcessGr
 // budget.
 func notAsked(before []ui.CanItem, checks []plan.Check) []plan.Check {
 	return slices.DeleteFunc(checks, func(c plan.Check) bool {
-		return slices.ContainsFunc(before, func(b ui.CanItem) bool { return b.Question == c.Question && (!b.OK || c.OK) })
+		return slices.ContainsFunc(before, func(b ui.CanItem) bool { return b.Key() == c.Key() && (!b.OK || c.OK) })
 	})
 }
 
@@ -99,12 +101,12 @@ func newCanRestart(env *Env) *cobra.Command {
 	var chosen selection
 	cmd := &cobra.Command{
 		Use:   "restart [CLUSTER] [ID...]",
-		Short: "May servers be restarted now?",
-		Long: `May servers be restarted now? Each restart costs a recovery, whichever servers it is
-of, so the questions are the same for all classes.
+		Short: "Check whether processes can be restarted now",
+		Long: `Check whether processes can be restarted now. Every restart causes a recovery, regardless
+of the processes, so the checks are the same for all classes.
 
-Exit code 0: yes. 1: no. 8: nobody can tell.`,
-		Example: `  # May the storage servers restart?
+Exit code 0: yes. 1: no. 8: unknown.`,
+		Example: `  # Check whether the storage processes can be restarted
   kubectl fdb can restart sample-cluster --class storage`,
 		ValidArgsFunction: env.clusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -128,6 +130,6 @@ func canRestart(_ context.Context, l sight, groups []*v1beta2.ProcessGroupStatus
 		}
 	}
 	in.Checks = ui.About("", stages.RestartChecks(l.Snapshot))
-	in.What = fmt.Sprintf("the servers of %d process groups may be restarted", len(in.Subjects))
+	in.What = "the servers of " + phrase.Count(len(in.Subjects), "process group") + " may be restarted"
 	return nil
 }

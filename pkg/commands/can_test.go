@@ -37,7 +37,7 @@ func TestCanEndsAsTheAnswerIs(t *testing.T) {
 		"replace a group by its ID alone":         {given: calm, args: []string{"replace", "OTHER"}, want: ExitDone, says: "could start to drain now\n"},
 		"replace too many":                        {given: calm, args: []string{"replace", "sample", "OTHER", "POD"}, want: ExitNo, says: "no: G-BUDGET"},
 		"restart a calm cluster":                  {given: calm, args: []string{"restart", "sample", "--class", "storage"}, want: ExitDone, says: "yes: the servers of 3 process groups may be restarted now\n"},
-		"restart a group":                         {given: calm, args: []string{"restart", "sample", "POD"}, want: ExitDone, says: "yes: the servers of 1 process groups may be restarted now\n"},
+		"restart a group":                         {given: calm, args: []string{"restart", "sample", "POD"}, want: ExitDone, says: "yes: the servers of 1 process group may be restarted now\n"},
 		"restart what has pods with labels":       {given: calm, args: []string{"restart", "sample", "-l", "foundationdb.org/fdb-process-class=log"}, want: ExitDone, says: "yes: the servers of 3 process groups may be restarted now\n"},
 		"delete what is on a node":                {given: calm, args: []string{"delete", "sample", "--class", "storage", "--node", "node-1,node-2,node-3,node-4,node-5"}, want: ExitNo, says: "no: G-REPL: are the pods in one fault domain?"},
 		"delete what is on no node":               {given: calm, args: []string{"delete", "sample", "--node", "nowhere"}, want: ExitUsage},

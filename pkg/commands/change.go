@@ -28,10 +28,12 @@ const longestFieldManager = 128
 // changeFlags are those of every command that changes a cluster: such a command is a
 // list of stages for the engine, and what it may do, says and waits for is the same.
 type changeFlags struct {
-	dryRun   string
-	yes      bool
-	coexist  bool
-	wait     bool
+	dryRun  string
+	yes     bool
+	coexist bool
+	wait    bool
+	// waitAll is true where housekeeping is waited for as well.
+	waitAll  bool
 	timeout  time.Duration
 	interval time.Duration
 	output   string
@@ -44,6 +46,9 @@ type changeFlags struct {
 	// reversible is true for a command that another one takes back, without a trace: nobody
 	// is asked whether it may.
 	reversible bool
+	// removes is true for a command whose passes remove process groups, so that they may leave
+	// housekeeping.
+	removes bool
 	// dangerous is true for a command that may lose data: a yes is not enough.
 	dangerous bool
 	// confirmed is the name of the cluster or of the record, said once more; empty when
@@ -58,10 +63,10 @@ func (f *changeFlags) add(cmd *cobra.Command, waitsFor string) {
 	f.addBrief(cmd)
 	f.overrideFlags.add(cmd)
 	flags := cmd.Flags()
-	flags.BoolVar(&f.coexist, "coexist", false, "act even though an operator manages the cluster")
-	flags.BoolVar(&f.wait, "wait", false, "repeat passes until "+waitsFor)
-	flags.DurationVar(&f.timeout, "timeout", 0, "give up after this time, with exit code 3; 0 is never")
-	flags.DurationVar(&f.interval, "interval", pace.DefaultInterval, "how long to rest between passes at least")
+	flags.BoolVar(&f.coexist, "coexist", false, "If true, act although an operator manages the cluster")
+	f.addWait(cmd, waitsFor)
+	flags.DurationVar(&f.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
+	flags.DurationVar(&f.interval, "interval", pace.DefaultInterval, "minimum interval between passes")
 }
 
 // addReversible adds the flags of a command that does what another takes back. Nobody is
@@ -75,17 +80,17 @@ func (f *changeFlags) addReversible(cmd *cobra.Command, waitsFor string) {
 // cluster is in the way of.
 func (f *changeFlags) addBrief(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.dryRun, "dry-run", dryRunNone, "client: show what would be done and change nothing; server: have the API server try it as well; none: do it")
+	flags.StringVar(&f.dryRun, "dry-run", dryRunNone, "none, client or server: client prints the plan without changes; server also submits it to the API server without persisting it")
 	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
-	flags.StringVarP(&f.output, "output", "o", "text", "text; json, a line per event and the result; or of the result alone yaml, name, jsonpath=TEMPLATE, go-template=TEMPLATE or custom-columns=SPEC")
-	yes := "do not ask"
+	flags.StringVarP(&f.output, "output", "o", "text", "output format: text; json prints a line per event and the result; yaml, name, jsonpath=TEMPLATE, go-template=TEMPLATE and custom-columns=SPEC print only the result")
+	yes := "If true, approve without a prompt"
 	if f.reversible {
-		yes = "do not ask; nobody is asked anyway, since another command takes it back"
+		yes = "If true, approve; this command has no prompt, since another one reverts it"
 	}
 	flags.BoolVarP(&f.yes, "yes", "y", false, yes)
-	flags.StringVar(&f.fieldManager, "field-manager", live.FieldManager, "the name under which objects in Kubernetes are changed")
-	flags.StringVar(&f.reason, "reason", "", "why: for the audit, and for others who meet the Lease of this run")
-	flags.StringVar(&f.plan, "plan", "", "carry out what this file has, which --dry-run -o json of the same command printed, and nothing else; exit code 6 when the world has moved since")
+	flags.StringVar(&f.fieldManager, "field-manager", live.FieldManager, "name of the field manager for changes of Kubernetes objects")
+	flags.StringVar(&f.reason, "reason", "", "reason for the audit, and for other runs that find the Lease of this one")
+	flags.StringVar(&f.plan, "plan", "", "plan file to apply, and nothing else, as printed by --dry-run -o json of the same command; exit code 6 if the cluster state has changed since")
 	complete(cmd, "output", func() []string {
 		return []string{"text", "json", "yaml", "name", "jsonpath=", "go-template=", "custom-columns="}
 	})
@@ -143,10 +148,13 @@ func (f changeFlags) intent() intent {
 // shared are the flags that mean the same when the command is run once more.
 func (f changeFlags) shared() []string {
 	var words []string
-	for flag, set := range map[string]bool{"--yes": f.yes, "--wait": f.wait, "--coexist": f.coexist} {
+	for flag, set := range map[string]bool{"--yes": f.yes, "--coexist": f.coexist} {
 		if set {
 			words = append(words, flag)
 		}
+	}
+	if wait := f.waitFlag(); wait != "" {
+		words = append(words, wait)
 	}
 	slices.Sort(words)
 	for _, override := range f.given {
@@ -182,6 +190,8 @@ type change struct {
 	// beside says that it does not matter whether an operator acts on the cluster: the
 	// command is about that.
 	beside bool
+	// lockless is true for commands that never need the database's lock.
+	lockless bool
 	// partial says that steps are missing which a whole pass has.
 	partial bool
 	// record is what the change is about, where that is no cluster.
@@ -235,7 +245,7 @@ func (f changeFlags) agreed() bool {
 }
 
 func (e *Env) runOf(c change) run {
-	return run{env: e, steps: c.stages, seed: e.Random(), command: c.command(), gates: live.GateOptions{Coexist: c.coexist || c.beside}, readsNodes: c.nodes, record: c.record}
+	return run{env: e, steps: c.stages, seed: e.Random(), command: c.command(), gates: live.GateOptions{Coexist: c.coexist || c.beside}, readsNodes: c.nodes, lockless: c.lockless, record: c.record}
 }
 
 // carryOut shows a change and asks, or does it.

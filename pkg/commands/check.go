@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 )
@@ -35,26 +36,26 @@ func newCheck(env *Env) *cobra.Command {
 	o := checkOptions{outputFlags: outputFlags{own: reportFormats}}
 	cmd := &cobra.Command{
 		Use:   "check [CLUSTER]",
-		Short: "Look for what is wrong, by rules with codes and severities",
-		Long: `Look for what is wrong with a cluster, by rules with codes and severities. A row is
-one finding, about one or many subjects, with a command line that mends it or shows
-more; nothing is ever run. A rule that could not look says why, and never passes.
+		Short: "Check a cluster for problems by rule",
+		Long: `Check a cluster for problems, by rules with codes and severities. Each row is a finding
+about one or more subjects, with a command that fixes it or shows more; no such command is
+run. A rule that could not be evaluated prints the cause, and never counts as passed.
 
-Exit code 0: nothing as bad as --fail-on. 1: something is. 8: nothing is, but a rule
-that may find such a thing could not look; --skip it to go on without.`,
-		Example: `  # What is wrong?
+Exit code 0: no finding of --fail-on severity or higher. 1: such a finding. 8: no such
+finding, but a rule that could produce one was not evaluated; use --skip to ignore it.`,
+		Example: `  # Check a cluster
   kubectl fdb check sample-cluster
 
-  # All clusters that I may see
+  # Check all clusters that you may read
   kubectl fdb check -A
 
-  # All rules, and what each of them means
+  # Explain all rules
   kubectl fdb check --list
 
-  # For a pipeline: warnings count too, and one rule is left out for a reason
+  # For a pipeline: fail on warnings, and skip one rule with a reason
   kubectl fdb check sample-cluster --fail-on warning --skip POD-005="nodes never restart" -o junit
 
-  # Only what is about disks and coordinators
+  # Check only volumes and one rule about coordinators
   kubectl fdb check sample-cluster --rules VOL,COORD-001`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
@@ -65,14 +66,14 @@ that may find such a thing could not look; --skip it to go on without.`,
 	o.clusterFlag.add(cmd, env)
 	o.outputFlags.add(cmd)
 	flags := cmd.Flags()
-	flags.StringSliceVar(&o.rules, "rules", nil, "only these rules: codes, or families such as VOL")
-	flags.StringArrayVar(&o.skip, "skip", nil, "leave a rule or a family out: RULE or RULE=REASON")
-	flags.StringVar(&o.failOn, "fail-on", string(check.Error), "the severity from which on a finding is an answer of no: info, warning, error or critical")
-	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "check the clusters of all namespaces")
-	flags.BoolVar(&o.list, "list", false, "explain the rules and look at no cluster")
-	flags.BoolVar(&o.wait, "wait", false, "wait until the answer is yes, then show it")
-	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, with exit code 3; 0 is never")
-	complete(cmd, "fail-on", func() []string { return texts(check.Severities()) })
+	flags.StringSliceVar(&o.rules, "rules", nil, "comma-separated rules to evaluate: codes, or groups such as VOL")
+	flags.StringArrayVar(&o.skip, "skip", nil, "rule or group to skip: RULE or RULE=REASON; can be repeated")
+	flags.StringVar(&o.failOn, "fail-on", string(check.Error), "minimum severity of findings for exit code 1: info, warning, error or critical")
+	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "If true, check the clusters of all namespaces")
+	flags.BoolVar(&o.list, "list", false, "If true, explain the rules without checking a cluster")
+	flags.BoolVar(&o.wait, "wait", false, "If true, wait until no finding has --fail-on severity or higher, and all rules for such findings were evaluated")
+	flags.DurationVar(&o.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
+	complete(cmd, "fail-on", func() []string { return phrase.Strings(check.Severities()) })
 	complete(cmd, "rules", ruleNames)
 	complete(cmd, "skip", ruleNames)
 	return cmd
@@ -133,7 +134,7 @@ func (o checkOptions) wanted() (check.Options, error) {
 	}
 	switch {
 	case !slices.Contains(check.Severities(), wanted.FailOn):
-		return wanted, usagef("--fail-on is one of %s, not %q", strings.Join(texts(check.Severities()), ", "), o.failOn)
+		return wanted, usagef("--fail-on is one of %s, not %q", phrase.List(check.Severities()), o.failOn)
 	case o.timeout < 0:
 		return wanted, usagef("--timeout cannot be negative")
 	case o.list && (o.wait || o.all || slices.Contains(reportFormats, o.format)):
@@ -185,9 +186,12 @@ func (o checkOptions) look(ctx context.Context, env *Env, key types.NamespacedNa
 	}
 	facts := check.Facts{}
 	backups := backupsBeside(ctx, env, key, wanted)
-	if facts.Facts, err = (observation{env: env, key: key}).facts(ctx); err != nil {
+	seen, err := (observation{env: env, key: key}).look(ctx)
+	if err != nil {
 		return check.Report{}, err
 	}
+	facts.Facts = seen.Facts
+	lookUpNames(ctx, seen.session, &facts, wanted)
 	if facts.Backups, err = backups(); err != nil {
 		return check.Report{}, err
 	}

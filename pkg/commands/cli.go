@@ -31,15 +31,16 @@ func newCLI(env *Env) *cobra.Command {
 	var o cliOptions
 	cmd := &cobra.Command{
 		Use:   "cli [CLUSTER] -- COMMAND...",
-		Short: "Run commands of fdbcli in a pod of a cluster",
-		Long: `Run commands of fdbcli in a pod of a cluster; several are separated by semicolons. What
-fdbcli prints is passed on, and its exit code is ours.
+		Short: "Run fdbcli commands in a pod of a cluster",
+		Long: `Run fdbcli commands in a pod of a cluster. Semicolons separate commands. The output and the
+exit code of fdbcli are passed through.
 
-Nothing is refused, and no gate is asked: a command that may change the database is
-named and has to be agreed to.`,
-		Example: `  kubectl fdb cli sample-cluster -- status details
+No command is refused and no gate is checked: a command that may change the database is
+shown and requires confirmation.`,
+		Example: `  # Show the details of the database status
+  kubectl fdb cli sample-cluster -- status details
 
-  # In a script
+  # Run commands in a script, without a prompt
   kubectl fdb cli sample-cluster --yes -- "option on ACCESS_SYSTEM_KEYS; get \xff/conf/redundancy_mode"`,
 		ValidArgsFunction: env.firstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,8 +53,8 @@ named and has to be agreed to.`,
 	}
 	o.add(cmd, env)
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
-	flags.DurationVar(&o.timeout, "timeout", cliTimeout, "how long fdbcli may take")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "If true, run the commands without a prompt")
+	flags.DurationVar(&o.timeout, "timeout", cliTimeout, "maximum run time of fdbcli")
 	return cmd
 }
 

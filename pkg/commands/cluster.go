@@ -22,7 +22,7 @@ const clusterVariable = "KUBECTL_FDB_CLUSTER"
 type clusterFlag struct{ name string }
 
 func (f *clusterFlag) add(cmd *cobra.Command, env *Env) {
-	cmd.Flags().StringVarP(&f.name, "fdb-cluster", "c", "", "the FoundationDBCluster; the same as the argument CLUSTER")
+	cmd.Flags().StringVarP(&f.name, "fdb-cluster", "c", "", "name of the FoundationDBCluster; equivalent to the argument CLUSTER")
 	completeWith(cmd, "fdb-cluster", env.clusterNames)
 }
 

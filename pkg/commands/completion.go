@@ -12,16 +12,15 @@ var shells = []string{"bash", "zsh", "fish", "powershell"}
 func newCompletion(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "completion SHELL",
-		Short: "Print the script that completes words on the tab key",
-		Long: `Print the script that completes words on the tab key, for bash, zsh, fish or powershell.
-It completes names of clusters, process groups, namespaces and contexts as well.
+		Short: "Generate the shell completion script",
+		Long: `Generate the shell completion script for bash, zsh, fish or powershell. It also completes
+the names of clusters, process groups, namespaces and contexts.
 
-That is for kubectl-fdb. For kubectl fdb, the command install
-writes the program that kubectl asks.`,
-		Example: `  # For kubectl fdb
+The script is for kubectl-fdb. For kubectl fdb, use completion install.`,
+		Example: `  # Install completion for kubectl fdb
   kubectl-fdb completion install
 
-  # In this shell, for kubectl-fdb
+  # Load completion for kubectl-fdb into the current shell
   source <(kubectl-fdb completion bash)`,
 		ValidArgs: shells,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -31,17 +31,18 @@ func newCompletionInstall(env *Env) *cobra.Command {
 	var o installOptions
 	cmd := &cobra.Command{
 		Use:   "install",
-		Short: "Write the program that completes words after kubectl fdb",
-		Long: `Write the program ` + completionProgram + `, which kubectl (1.26 and newer) asks for words
-after kubectl fdb. It has to be on the PATH, so it is written beside this program
-unless --dir says where. A file of that name that is not ours stays, unless --force
-says otherwise.`,
-		Example: `  kubectl fdb completion install --dir ~/.local/bin`,
-		Args:    cobra.NoArgs,
-		RunE:    func(*cobra.Command, []string) error { return o.run(env) },
+		Short: "Install shell completion for kubectl",
+		Long: `Install shell completion for kubectl fdb: write the program ` + completionProgram + `, which
+kubectl (1.26 and newer) runs to complete arguments of kubectl fdb. It must be on the PATH,
+so it is written to the directory of kubectl-fdb unless --dir is given. An existing file of
+that name from another source is not replaced unless --force is given.`,
+		Example: `  # Install completion into a directory on the PATH
+  kubectl fdb completion install --dir ~/.local/bin`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return o.run(env) },
 	}
-	cmd.Flags().StringVar(&o.dir, "dir", "", "the directory to write to, on the PATH; this program's own by default")
-	cmd.Flags().BoolVar(&o.force, "force", false, "replace a file that is not ours")
+	cmd.Flags().StringVar(&o.dir, "dir", "", "directory on the PATH to write to; if empty, the directory of kubectl-fdb")
+	cmd.Flags().BoolVar(&o.force, "force", false, "If true, replace an existing file from another source")
 	return cmd
 }
 

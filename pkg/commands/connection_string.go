@@ -17,7 +17,7 @@ import (
 func newConnectionString(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "connection-string",
-		Short: "Show the connection string of a database, who has another one, and mend that",
+		Short: "Show, compare and sync the connection string",
 	}
 	cmd.AddCommand(newConnectionStringShow(env), newConnectionStringDrift(env), newConnectionStringSync(env))
 	asParent(cmd, "what of connection strings?", "command", "about connection strings")
@@ -31,10 +31,11 @@ func newConnectionStringShow(env *Env) *cobra.Command {
 	var o connectionStringOptions
 	cmd := &cobra.Command{
 		Use:   "show [CLUSTER]",
-		Short: "Show the connection string in force",
-		Long: `Show the connection string in force, which is the content of a cluster file. While nobody
-tells it, the recorded one is shown, and stderr says so.`,
-		Example: `  # A cluster file
+		Short: "Show the current connection string",
+		Long: `Show the current connection string of a database, which is the content of a cluster file.
+If it cannot be read from the database, the last recorded one is shown and stderr reports
+this.`,
+		Example: `  # Write a cluster file
   kubectl fdb connection-string show sample-cluster > fdb.cluster`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
@@ -50,14 +51,13 @@ func newConnectionStringDrift(env *Env) *cobra.Command {
 	var o connectionStringOptions
 	cmd := &cobra.Command{
 		Use:   "drift [CLUSTER]",
-		Short: "Compare every place that has the connection string",
-		Long: `Compare the connection string in force with what the custom resource, the ConfigMap and
-the cluster file in each pod have. The order of coordinators does not count. A pod that
-does not run is no drift: its servers begin with the ConfigMap's.
+		Short: "Compare the copies of the connection string",
+		Long: `Compare the current connection string with its copies in the status of the resource, in the
+ConfigMap and in the cluster file of each pod. The order of coordinators is ignored. A pod
+that does not run has no drift: its processes start with the copy in the ConfigMap.
 
-Exit code 0: all the same. 1: something differs. 8: nothing differs, and not everything
-could be read.`,
-		Example: `  # Does everybody have the same?
+Exit code 0: all copies match. 1: some differ. 8: none differ, but not all could be read.`,
+		Example: `  # Compare all copies
   kubectl fdb connection-string drift sample-cluster
 
   # For scripts

@@ -25,22 +25,23 @@ func newConnectionStringSync(env *Env) *cobra.Command {
 	var o syncOptions
 	cmd := &cobra.Command{
 		Use:   "sync [CLUSTER]",
-		Short: "Write the connection string in force where another one stands",
-		Long: `Write the connection string in force into the custom resource's status and into the
-ConfigMap, where another one stands, and change nothing else of them.
+		Short: "Sync the connection string to the status and ConfigMap",
+		Long: `Sync the current connection string to the status of the resource and the ConfigMap, where
+these have another one. Nothing else of them is changed.
 
-It is read from the database in a transaction, and counts only while the database's status
-document says the same, a quorum of coordinators answers, and most of the cluster's process
-groups report in that database from their pods. While the database does not answer, nothing
-is written: exit code 8. What is replaced is shown before.
+The connection string is read from the database in a transaction. It is accepted only if
+the status document of the database has the same one, a quorum of coordinators is
+reachable, and most process groups of the cluster report to that database from their pods.
+If the database does not answer, nothing is written (exit code 8). The preview shows what
+is replaced.
 
-The file that the servers of a pod keep is their own: they change it when coordinators
-change. One that differs is named, with what helps, and the exit code is 9. A spec is never
-changed; where spec.seedConnectionString differs a hint has the command.`,
-		Example: `  # What would it write?
+The cluster files in pods are not written: processes update their own file when the
+coordinators change. A file that differs is reported with a remedy (exit code 9). A spec is
+never changed; if spec.seedConnectionString differs, a hint prints the command.`,
+		Example: `  # Preview the changes
   kubectl fdb connection-string sync sample-cluster --dry-run
 
-  # Somebody changed the coordinators by hand while nothing else ran
+  # Sync after the coordinators were changed manually
   kubectl fdb connection-string sync sample-cluster --yes`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
@@ -49,7 +50,7 @@ changed; where spec.seedConnectionString differs a hint has the command.`,
 		},
 	}
 	o.clusterFlag.add(cmd, env)
-	o.changeFlags.add(cmd, "record and ConfigMap have it")
+	o.changeFlags.add(cmd, "status and ConfigMap have the current connection string")
 	return cmd
 }
 
@@ -70,7 +71,7 @@ func (o syncOptions) run(ctx context.Context, env *Env, args []string) error {
 	}
 	syncing := &syncingConnectionString{}
 	err = env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: syncing, words: []string{"connection-string", "sync", key.Name},
+		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: syncing, lockless: true, words: []string{"connection-string", "sync", key.Name},
 		stages: []plan.Stage{stages.SyncConnectionString(files.Live)},
 	})
 	env.offerSeed(facts.Cluster, files.Live)

@@ -16,7 +16,7 @@ func newCoordinators(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "coordinators",
 		Aliases: []string{"coordinator"},
-		Short:   "Show, move and repair the coordinators of a database",
+		Short:   "List, change and repair coordinators",
 	}
 	cmd.AddCommand(newCoordinatorsList(env, "list"), newCoordinatorsChange(env), newCoordinatorsRepair(env))
 	asParent(cmd, "what of coordinators?", "command", "about coordinators")
@@ -32,12 +32,12 @@ func newCoordinatorsList(env *Env, name string) *cobra.Command {
 	var o coordinatorsListOptions
 	cmd := &cobra.Command{
 		Use:   name + " [CLUSTER]",
-		Short: "List the coordinators: who they are, who answers, and who is about to leave",
-		Long: `List the coordinators: who they are, who answers, and which of them are process groups
-that are marked for removal or excluded; a pass moves those before anything else of them
-goes. While the database does not answer they are listed as last recorded, and nobody says
-which of them answer.`,
-		Example: `  # Who are they, and who answers?
+		Short: "List coordinators and their reachability",
+		Long: `List coordinators: the process group of each, its reachability, and whether it is marked for
+removal or excluded; a pass changes such coordinators before it removes anything of their
+process groups. If the database does not answer, the last recorded coordinators are listed
+with unknown reachability.`,
+		Example: `  # List coordinators and their reachability
   kubectl fdb coordinators list sample-cluster
 
   # For scripts

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -23,18 +24,17 @@ func newCoordinatorsChange(env *Env) *cobra.Command {
 	var o coordinatorsChangeOptions
 	cmd := &cobra.Command{
 		Use:   "change [CLUSTER]",
-		Short: "Choose coordinators anew where those in force are not as they should be",
-		Long: `Choose coordinators anew where those in force are not as they should be: each in a fault
-domain of its own, alive, of a class that may be, and none that is excluded or marked for
-removal. It is the step ChangeCoordinators of a pass, and no other. The new connection
-string is stored in the same action.
+		Short: "Change coordinators to match the spec",
+		Long: `Change coordinators to match the spec: each in its own fault domain, alive, of an eligible
+class, and neither excluded nor marked for removal. Runs only the stage ChangeCoordinators
+of a pass. The new connection string is stored in the same action.
 
---away-from has process groups give up being coordinators, before somebody works on their
-nodes. Nothing keeps a later choice from taking them again.`,
-		Example: `  # What would it do?
+--away-from moves coordinators off process groups, for example before maintenance of their
+nodes. A later change may select these process groups again.`,
+		Example: `  # Preview the change
   kubectl fdb coordinators change sample-cluster --dry-run
 
-  # Have a process group be none
+  # Move the coordinator off a process group
   kubectl fdb coordinators change sample-cluster --away-from log-53845 --yes --wait`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
@@ -43,8 +43,8 @@ nodes. Nothing keeps a later choice from taking them again.`,
 		},
 	}
 	o.clusterFlag.add(cmd, env)
-	o.changeFlags.add(cmd, "the coordinators are as they should be")
-	cmd.Flags().StringSliceVar(&o.away, "away-from", nil, "process groups that are to be none, by ID, pod or address, separated by commas")
+	o.changeFlags.add(cmd, "the coordinators match the spec")
+	cmd.Flags().StringSliceVar(&o.away, "away-from", nil, "comma-separated process groups to move coordinators off, by ID, pod name or address")
 	completeWith(cmd, "away-from", env.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
 	return cmd
 }
@@ -60,7 +60,7 @@ func (o coordinatorsChangeOptions) run(ctx context.Context, env *Env, args []str
 		if away, err = (selection{ids: o.away}).choose(ctx, env, key); err != nil {
 			return causeOf(ctx, err)
 		}
-		words = append(words, "--away-from", strings.Join(texts(away), ","))
+		words = append(words, "--away-from", strings.Join(phrase.Strings(away), ","))
 	}
 	return env.carryOut(ctx, key, change{
 		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: movingCoordinators(away),
@@ -83,7 +83,7 @@ func (m movingCoordinators) look(ctx context.Context, s Session) ([]ui.Target, b
 
 func (m movingCoordinators) did(bool) string {
 	if len(m) == 0 {
-		return "the coordinators are as they should be"
+		return "the coordinators match the spec"
 	}
-	return "the coordinators are as they should be, and none is on " + strings.Join(texts(m), ", ")
+	return "the coordinators match the spec, and none is on " + phrase.List(m)
 }

@@ -35,7 +35,7 @@ func TestCoordinatorsChange(t *testing.T) {
 		// moved is true when ONE is a coordinator no more.
 		moved bool
 	}{
-		"good ones stay":                       {args: []string{"--yes"}, says: "the coordinators are as they should be"},
+		"good ones stay":                       {args: []string{"--yes"}, says: "the coordinators match the spec"},
 		"they are moved away from a group":     {args: []string{"--away-from", "ONE", "--yes", "--wait"}, says: "and none is on ONE", moved: true},
 		"also when its pod is named":           {args: []string{"--away-from", "sample-ONE", "--yes", "--wait"}, says: "and none is on ONE", moved: true},
 		"a dry run moves none":                 {args: []string{"--away-from", "ONE", "--dry-run"}, want: ExitNo, says: "ChangeCoordinators"},

@@ -25,23 +25,23 @@ func newCoordinatorsRepair(env *Env) *cobra.Command {
 	var o coordinatorsRepairOptions
 	cmd := &cobra.Command{
 		Use:   "repair [CLUSTER]",
-		Short: "Replace coordinators that are lost or misplaced, or say why nobody can",
-		Long: `Replace coordinators that are lost or misplaced, or say why nobody can.
+		Short: "Replace lost or misplaced coordinators",
+		Long: `Replace lost or misplaced coordinators, or explain why that is impossible.
 
-While a quorum of them answers, those that do not report, have other addresses, or are not
-where they should be are replaced, by the step ChangeCoordinators of a pass, its checks and
-its waits; the record gets the connection string that the database says. The database reads
-back what it has.
+While a quorum is reachable, coordinators that do not report, have other addresses, or are
+misplaced are replaced by the stage ChangeCoordinators of a pass, with its checks and
+waits; the connection string that the database reports is stored in the status. The result
+is read back from the database.
 
-Without a quorum nobody can choose others: the database does not serve, and who wrote other
-coordinators into cluster files could start from a state that lacks what was committed.
-Then nothing is changed. The command shows of each coordinator whether its pod runs, has
-another address, or is lost with its volume, and what can be done: exit code 4, or 8 where
-the database could not be asked whether a quorum answers.`,
-		Example: `  # What is wrong, and what would be done?
+Without a quorum coordinators cannot be changed: the database is unavailable, and cluster
+files with other coordinators could start it from a state without committed data. Nothing
+is changed then. The command shows for each coordinator whether its pod runs, has another
+address, or is lost with its volume, and what can be done (exit code 4, or 8 if the
+database could not be queried for a quorum).`,
+		Example: `  # Show problems and preview the repair
   kubectl fdb coordinators repair sample-cluster --dry-run
 
-  # Replace those that are lost, once two minutes have passed since the last recovery
+  # Replace lost coordinators once the last recovery is two minutes ago
   kubectl fdb coordinators repair sample-cluster --yes --wait`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
@@ -50,7 +50,7 @@ the database could not be asked whether a quorum answers.`,
 		},
 	}
 	o.clusterFlag.add(cmd, env)
-	o.changeFlags.add(cmd, "the coordinators are as they should be")
+	o.changeFlags.add(cmd, "the coordinators match the spec")
 	return cmd
 }
 
@@ -59,7 +59,7 @@ func (o coordinatorsRepairOptions) run(ctx context.Context, env *Env, args []str
 	if err != nil {
 		return err
 	}
-	facts, err := observation{env: env, key: key, asks: plan.Database}.facts(ctx)
+	facts, err := observation{env: env, key: key, asks: plan.Database, nodes: true}.facts(ctx)
 	if err != nil {
 		return err
 	}

@@ -40,26 +40,26 @@ func newCordon(env *Env) *cobra.Command {
 	var o cordonOptions
 	cmd := &cobra.Command{
 		Use:   "cordon NODE… | -l SELECTOR | --taint TAINT",
-		Short: "Keep new pods from nodes, and have process groups leave them",
-		Long: `Keep new pods from nodes, so that what leaves cannot come back, and have the process
-groups of a cluster leave them:
+		Short: "Cordon nodes and evacuate their process groups",
+		Long: `Cordon nodes, so that removed pods cannot return, and evacuate the process groups of a
+cluster from them:
 
-  --evacuate=by-taint  taint the nodes, as a rule of the spec wants it; passes replace the
-                       groups once the rule's two times are over
-  --evacuate=now       mark the groups for replacement at once, a few at a time
-  --evacuate=none      only keep new pods away
+  --evacuate=by-taint  taint the nodes to match a rule of the spec; passes replace the
+                       groups once both times of the rule are over
+  --evacuate=now       mark the groups for replacement now, a few at a time
+  --evacuate=none      only cordon the nodes
 
-What would happen, to which group and when, is shown first, and under FITS whether a new
-pod like the group's would find another node: by what nodes take, have free and keep apart,
-each group by itself. Volumes that belong to a place are not looked at. With --wait, passes go on
-until none of the cluster's pods is left on the nodes.`,
-		Example: `  # What would leave, and when?
+The preview shows what happens to each group and when. FITS shows whether a new pod like
+the group's could be scheduled on another node, by taints, node selectors, free resources
+and anti-affinity, each group separately; the topology of volumes is not considered. With
+--wait, passes repeat until no pod of the cluster is left on the nodes.`,
+		Example: `  # Preview the evacuation
   kubectl fdb cordon node-3 -c sample-cluster --dry-run
 
-  # Of all nodes that somebody tainted already
+  # Preview the evacuation of all nodes that already have a taint
   kubectl fdb cordon --taint example.com/maintenance -c sample-cluster --dry-run
 
-  # Replace everything on it, one group after the other
+  # Replace all process groups on a node, one at a time
   kubectl fdb cordon node-3 -c sample-cluster --evacuate=now --wait --yes`,
 		ValidArgsFunction: asCompletion(env.nodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -68,11 +68,11 @@ until none of the cluster's pods is left on the nodes.`,
 	}
 	o.clusterFlag.add(cmd, env)
 	o.nodeSelection.add(cmd)
-	o.changeFlags.add(cmd, "no pod of the cluster is left on the nodes")
+	o.addRemoving(cmd, "no pod of the cluster is left on the nodes")
 	flags := cmd.Flags()
-	flags.StringVar(&o.taint, "taint", "", "the taint to set as well, KEY[=VALUE][:EFFECT]; with by-taint, by default the first that a rule of the spec names. Without a node and -l: all nodes that have it already")
-	flags.StringVar(&o.evacuate, "evacuate", evacuateByTaint, "by-taint, now or none")
-	flags.IntVar(&o.most, "max-concurrent", 1, "with now, how many process groups may be on their way out at once")
+	flags.StringVar(&o.taint, "taint", "", "taint to set, KEY[=VALUE][:EFFECT]; if omitted, --evacuate=by-taint sets the first taint named by a rule of the spec. Without nodes and -l it selects all nodes that already have it")
+	flags.StringVar(&o.evacuate, "evacuate", evacuateByTaint, "evacuation of process groups: by-taint, now or none")
+	flags.IntVar(&o.most, "max-concurrent", 1, "maximum number of process groups marked for removal at once, with --evacuate=now")
 	completeWith(cmd, "taint", env.taintKeys)
 	complete(cmd, "evacuate", func() []string { return []string{evacuateByTaint, evacuateNow, evacuateNone} })
 	return cmd

@@ -163,7 +163,7 @@ func TestNodesAreEmptied(t *testing.T) {
 				if left := g.podsOn(node); len(left) > 0 || !g.world.Cordoned[node] {
 					t.Errorf("left: %v, cordoned %t", left, g.world.Cordoned[node])
 				}
-				if code := g.run("reconcile", "sample", "--wait", "--yes", "--timeout", "3h"); code != ExitDone || len(g.world.Record.Status.ProcessGroups) != groups {
+				if code := g.run("reconcile", "sample", "--wait=all", "--yes", "--timeout", "3h"); code != ExitDone || len(g.world.Record.Status.ProcessGroups) != groups {
 					t.Errorf("afterwards: exit code %d: %s%s", code, &g.out, &g.err)
 				}
 				if code := g.run("uncordon", node, "-c", "sample", "--taint", "example.com/maintenance"); code != ExitDone || g.world.Cordoned[node] || len(g.world.Taints[node]) > 0 {

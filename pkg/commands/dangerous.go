@@ -11,7 +11,7 @@ import (
 // enough for it.
 func (f *changeFlags) addConfirm(cmd *cobra.Command, of *recordKind) {
 	f.dangerous, f.named = true, of.noun()
-	cmd.Flags().StringVar(&f.confirmed, "confirm", "", "the name of the "+of.noun()+" once more, where nobody can type it")
+	cmd.Flags().StringVar(&f.confirmed, "confirm", "", "name of the "+of.noun()+", to confirm the command if stdin is not a terminal")
 }
 
 // confirmedAs refuses when --confirm names something else.

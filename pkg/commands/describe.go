@@ -22,14 +22,14 @@ func newDescribe(env *Env) *cobra.Command {
 	var o describeOptions
 	cmd := &cobra.Command{
 		Use:   "describe [CLUSTER]",
-		Short: "Show all that is known of a cluster, or of a process group",
-		Long: `Show all that is known of a cluster: its status, its process groups by node, its
-backups and the restores into it, what is in the way, what Kubernetes says, and commands that
-show or do more. Nothing is changed.`,
-		Example: `  # All of a cluster
+		Short: "Show the details of a cluster or process group",
+		Long: `Show the details of a cluster: its status, its process groups by node, its backups and the
+restores into it, what blocks it, its Kubernetes events, and related commands. Nothing is
+changed.`,
+		Example: `  # Describe a cluster
   kubectl fdb describe sample-cluster
 
-  # All of a process group, by its ID, its pod or its address
+  # Describe a process group by its ID, pod name or address
   kubectl fdb describe process-group sample-cluster storage-12345`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
@@ -52,12 +52,13 @@ func newDescribeGroup(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "process-group [CLUSTER] ID",
 		Aliases: []string{"pg", "processgroup"},
-		Short:   "Show all that is known of a process group",
-		Long: `Show all that is known of a process group: its conditions, its servers and their roles,
-its pod and volume claim, whether it may leave its node or be replaced, what is in its
-way, what Kubernetes says, and commands that show or do more. Nothing is changed.`,
-		Example: `  kubectl fdb describe pg sample-cluster storage-12345`,
-		Args:    cobra.RangeArgs(1, 2),
+		Short:   "Show the details of a process group",
+		Long: `Show the details of a process group: its conditions, its processes and their roles, its pod
+and PVC, whether it may be evicted or replaced, what blocks it, its Kubernetes events, and
+related commands. Nothing is changed.`,
+		Example: `  # Describe a process group
+  kubectl fdb describe pg sample-cluster storage-12345`,
+		Args: cobra.RangeArgs(1, 2),
 
 		ValidArgsFunction: env.clusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -19,15 +19,16 @@ func newDocs(env *Env) *cobra.Command {
 	var o docsOptions
 	cmd := &cobra.Command{
 		Use:   "docs --dir DIR",
-		Short: "Write a page per command, as Markdown or for man",
-		Long: `Write a page per command, made from what --help shows, as Markdown or for man. Files
-of the same names are replaced. Talks to nobody.`,
-		Example: `  kubectl fdb docs --dir man1 --format man`,
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(env, cmd.Root()) },
+		Short: "Generate a reference page per command",
+		Long: `Generate a reference page per command from its --help, as Markdown or man pages. Existing
+files of the same names are replaced. No API server is contacted.`,
+		Example: `  # Generate man pages
+  kubectl fdb docs --dir man1 --format man`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(env, cmd.Root()) },
 	}
-	cmd.Flags().StringVar(&o.dir, "dir", "", "the directory to write to; it is made if it is not there")
-	cmd.Flags().StringVar(&o.format, "format", "markdown", "markdown or man")
+	cmd.Flags().StringVar(&o.dir, "dir", "", "directory to write to; it is created if it does not exist")
+	cmd.Flags().StringVar(&o.format, "format", "markdown", "format of the pages: markdown or man")
 	complete(cmd, "format", func() []string { return docsFormats })
 	return cmd
 }

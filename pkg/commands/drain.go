@@ -25,18 +25,19 @@ func newDrain(env *Env) *cobra.Command {
 	var o drainOptions
 	cmd := &cobra.Command{
 		Use:   "drain NODE…",
-		Short: "Empty nodes of a cluster's pods, by the rules of what may leave when",
-		Long: `Empty nodes of a cluster's pods: cordon them, have each pod leave as the eviction rules
-for its kind allow it, and wait until none is left. Pods without a volume are made anew
-elsewhere, one at a time; those with one are replaced, their data moved away first. Pods
-of others stay: kubectl drain is for those, afterwards.
+		Short: "Drain the pods of a cluster from nodes",
+		Long: `Drain the pods of a cluster from nodes: cordon the nodes, evict each pod when the eviction
+rules for its kind allow it, and wait until none is left. Pods without a PVC are recreated
+on other nodes, one at a time; process groups with a PVC are replaced after their data was
+moved. Pods of other workloads are not evicted; use kubectl drain for them afterwards.
 
-If it cannot even begin, the nodes that were cordoned are uncordoned again. Once pods leave,
-and when it is interrupted, or its time is over, they stay cordoned, and the same command goes on.`,
-		Example: `  # May it be drained? What would be done?
+If the drain cannot start, the nodes that it cordoned are uncordoned again. After the first
+eviction, and when interrupted or timed out, they stay cordoned; run the same command again
+to continue.`,
+		Example: `  # Check whether the node can be drained, and preview the actions
   kubectl fdb drain node-3 -c sample-cluster --dry-run
 
-  # Empty it before maintenance, in two hours at most
+  # Drain it before maintenance, in at most two hours
   kubectl fdb drain node-3 -c sample-cluster --yes --timeout 2h`,
 		ValidArgsFunction: asCompletion(env.nodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,9 +46,9 @@ and when it is interrupted, or its time is over, they stay cordoned, and the sam
 	}
 	o.clusterFlag.add(cmd, env)
 	o.nodeSelection.add(cmd)
-	o.changeFlags.add(cmd, "no pod of the cluster is left on the nodes; the default")
-	o.wait, cmd.Flag("wait").DefValue = true, "true"
-	cmd.Flags().IntVar(&o.most, "max-concurrent", 1, "how many process groups may be on their way out at once")
+	o.addRemoving(cmd, "no pod of the cluster is left on the nodes")
+	o.wait, cmd.Flag("wait").DefValue = true, waitDone
+	cmd.Flags().IntVar(&o.most, "max-concurrent", 1, "maximum number of process groups marked for removal at once")
 	return cmd
 }
 
@@ -103,7 +104,7 @@ func (o drainOptions) change(cluster string, nodes []string) change {
 	}
 	return change{
 		changeFlags: o.changeFlags, words: words, needs: append(reconcilePowers(), nodePowers()...), nodes: true,
-		stages:  stages.Replacing(stages.CordonNodes(nodes, nil), stages.EvictFrom(nodes), stages.ReplaceOn(nodes, o.most, false)),
+		stages:  stages.Draining(nodes, o.most),
 		purpose: emptying{nodes: nodes},
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -91,6 +92,8 @@ type Reader interface {
 	ReadShared(ctx context.Context) (plan.CoordinationFacts, error)
 	// ReadClusterFiles reads the connection strings in the database and in all pods.
 	ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error)
+	// ReadNames measures how names are resolved in one of the cluster's pods.
+	ReadNames(ctx context.Context, names []string) (fdb.NameLookups, error)
 }
 
 // Follower tells when something about a cluster changes.

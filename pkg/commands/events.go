@@ -31,14 +31,14 @@ func newEvents(env *Env) *cobra.Command {
 	var o eventsOptions
 	cmd := &cobra.Command{
 		Use:   "events [CLUSTER]",
-		Short: "Show what Kubernetes tells of a cluster's objects, as one timeline",
-		Long: `Show what Kubernetes tells of a cluster's objects, as one timeline, the newest last: the
-events about its resource, pods, volume claims and services, those that are gone
-included. API servers forget events after an hour, unless they are told otherwise.`,
-		Example: `  # What happened in the last ten minutes?
+		Short: "Show the Kubernetes events of a cluster",
+		Long: `Show the Kubernetes events of a cluster as one timeline, newest last: the events of its
+resource, pods, PVCs and services, including deleted ones. API servers keep events for one
+hour unless configured otherwise.`,
+		Example: `  # Show the events of the last ten minutes
   kubectl fdb events sample-cluster --since 10m
 
-  # What goes wrong, as it happens
+  # Watch warnings
   kubectl fdb events sample-cluster --types Warning -w`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
@@ -49,9 +49,9 @@ included. API servers forget events after an hour, unless they are told otherwis
 	o.clusterFlag.add(cmd, env)
 	o.outputFlags.add(cmd)
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.watch, "watch", "w", false, "go on with what happens from now on")
-	flags.DurationVar(&o.since, "since", 0, "only what was seen within this time; 0 is all that the API server has")
-	flags.StringSliceVar(&o.types, "types", nil, "only these types: Normal, Warning")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "If true, also print new events as they occur")
+	flags.DurationVar(&o.since, "since", 0, "maximum age of events; 0 means no limit")
+	flags.StringSliceVar(&o.types, "types", nil, "comma-separated types of events: Normal, Warning")
 	complete(cmd, "types", func() []string { return eventTypes })
 	return cmd
 }

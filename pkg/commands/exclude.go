@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -23,26 +24,26 @@ func newExclude(env *Env) *cobra.Command {
 	var o excludeOptions
 	cmd := &cobra.Command{
 		Use:   "exclude [CLUSTER] [ID…]",
-		Short: "Have the database move data and roles off process groups",
-		Long: `Have the database move data and roles off process groups, which then stay as they are,
-empty, until they are included again. To get rid of a process group use replace: it brings
-a new one first, excludes the old one, and removes it.
+		Short: "Exclude process groups without removing them",
+		Long: `Exclude process groups: the database moves all data and roles off them. The groups keep
+running without data until they are included again. To remove a process group use replace:
+it adds a new group first, excludes the old one, and removes it.
 
-No more are excluded than the redundancy mode allows, with those that are excluded already
-counted, and none without which the data would have too few fault domains. Coordinators
-move first. What is excluded is never excluded again: that would only begin data
-distribution anew. With --wait passes follow until the database proves that nothing depends
-on any of them.
+The redundancy mode limits the number of excluded processes, including earlier exclusions,
+and enough fault domains for the data must remain. Coordinators are changed first. A
+process that is already excluded is never excluded again, since this would restart data
+distribution. With --wait, passes repeat until the database proves that nothing depends on
+any of the groups.
 
-A pass replaces a process group that stays excluded for as long as
-automationOptions.replacements.failureDetectionTimeSeconds says (2h).`,
-		Example: `  # What would it do?
+A pass replaces a process group that stays excluded for longer than
+automationOptions.replacements.failureDetectionTimeSeconds (2h).`,
+		Example: `  # Preview the exclusion
   kubectl fdb exclude sample-cluster storage-3 --dry-run
 
-  # Empty one and wait until it is empty
+  # Exclude a process group and wait until it is drained
   kubectl fdb exclude sample-cluster storage-3 --wait --yes
 
-  # Take it back
+  # Revert the exclusion
   kubectl fdb include sample-cluster storage-3`,
 		ValidArgsFunction: env.clusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -78,7 +79,7 @@ func (o excludeOptions) run(ctx context.Context, env *Env, args []string) error 
 	if err := env.carryOut(ctx, key, c); err != nil {
 		return err
 	}
-	if record.ReplacementsEnabled() {
+	if record.ReplacementsEnabled() && record.FailureDetectionTime() < v1beta2.Never {
 		env.talk("a pass replaces what stays excluded for %s; automationOptions.replacements says so", record.FailureDetectionTime())
 	}
 	return nil
@@ -99,7 +100,7 @@ func (o excludeOptions) prepare(ctx context.Context, env *Env, key types.Namespa
 	before := both(chosen, ui.ExcludedGroups(facts))
 	ours := slices.DeleteFunc(slices.Clone(chosen), func(id v1beta2.ProcessGroupID) bool { return slices.Contains(before, id) })
 	if len(ours) > 0 {
-		c.undo = append([]string{"include", key.Name}, texts(ours)...)
+		c.undo = append([]string{"include", key.Name}, phrase.Strings(ours)...)
 	}
 	return c, nil
 }
@@ -107,7 +108,7 @@ func (o excludeOptions) prepare(ctx context.Context, env *Env, key types.Namespa
 // change is the list of stages that excludes the groups.
 func (o excludeOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) change {
 	return change{
-		changeFlags: o.changeFlags, words: append([]string{"exclude", cluster}, texts(chosen)...), needs: databasePowers(),
+		changeFlags: o.changeFlags, words: append([]string{"exclude", cluster}, phrase.Strings(chosen)...), needs: databasePowers(),
 		stages: stages.Excluding(chosen), purpose: excluding(chosen),
 	}
 }

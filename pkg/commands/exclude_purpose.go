@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -41,7 +42,7 @@ func readExclusions(ctx context.Context, s Session, facts *ui.Facts) error {
 }
 
 func (e excluding) did(reached bool) string {
-	names := strings.Join(texts(e), ", ")
+	names := phrase.List(e)
 	if reached {
 		return "drained: " + names
 	}
@@ -65,7 +66,7 @@ func (i including) look(ctx context.Context, s Session) ([]ui.Target, bool, erro
 }
 
 func (i including) did(reached bool) string {
-	names := strings.Join(slices.Concat(texts(i.groups), i.targets), ", ")
+	names := strings.Join(slices.Concat(phrase.Strings(i.groups), i.targets), ", ")
 	switch {
 	case names == "":
 		return "nothing is excluded that could be included"

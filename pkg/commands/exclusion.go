@@ -17,7 +17,7 @@ func newExclusion(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "exclusion",
 		Aliases: []string{"exclusions"},
-		Short:   "Show what is excluded, how far that is, and when removal is safe",
+		Short:   "Show exclusions and their progress",
 	}
 	cmd.AddCommand(newExclusionStatus(env), newExclusionList(env, "list"), newExclusionWait(env))
 	asParent(cmd, "what of exclusions?", "command", "about exclusions")
@@ -54,14 +54,14 @@ func newExclusionList(env *Env, name string) *cobra.Command {
 	var o exclusionListOptions
 	cmd := &cobra.Command{
 		Use:   name + " [CLUSTER]",
-		Short: "List the exclusions in the database, and whose they are",
-		Long: `List the exclusions that are in force in the database: those of this cluster's
-process groups, those of other instances that share the database, and what was left
-behind. "kubectl fdb exclusion status" says how far the cluster's own are.`,
-		Example: `  # What is excluded?
+		Short: "List the exclusions in the database",
+		Long: `List the exclusions in the database: those of process groups of this cluster, those of
+other control-plane instances that share the database, and leftovers of removed process
+groups. Use "kubectl fdb exclusion status" for their progress.`,
+		Example: `  # List all exclusions
   kubectl fdb exclusion list sample-cluster
 
-  # The targets, as fdbcli names them
+  # Print the targets as used by fdbcli
   kubectl fdb get exclusions sample-cluster -o custom-columns=TARGET:.target --no-headers`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -24,35 +24,34 @@ type exclusionStatusOptions struct {
 
 const exclusionInterval = 15 * time.Second
 
-const exclusionStatusLong = `Show how far exclusions are, process by process.
+const exclusionStatusLong = `Show the progress of exclusions per process, and which processes are safe to remove.
 
-  wanted      marked for removal, and not excluded yet
-  asked       excluded; how far that is cannot be told now
-  moving      excluded, and it still has data or roles to give away
-  unverified  nothing shows on it any more, which alone proves nothing; the reason follows
-  safe        proven: nothing of the database depends on it
+  wanted      marked for removal, not excluded yet
+  asked       excluded, progress unknown
+  moving      excluded, still has data or roles
+  unverified  no data or roles are reported any more, but this is not proven; see the reason
+  safe        proven: nothing of the database depends on the process
 
-Only "safe" means that a process may go, by the same proof that a pass asks for before it
-deletes anything. What is left is bytes of storage; a log leaves with its generation.
-RATE and ETA need three looks, and so --watch or --wait; the range after the ETA is how
-far it may be off. Looking changes nothing: no exclusion is ever repeated.
+Only a "safe" process may be removed. The proof is the one that a pass requires before a
+deletion. The remaining amount is in bytes of storage; a log is drained with its
+generation. RATE and ETA need three observations, so --watch or --wait; the range after the
+ETA is its uncertainty. Nothing is changed, and no exclusion is repeated.
 
-Exit code 0: all that is listed is safe. 1: some is not. 3: --timeout was over. 8: nobody
-can tell.`
+Exit code 0: all listed processes are safe. 1: some are not. 3: timeout. 8: unknown.`
 
 func newExclusionStatus(env *Env) *cobra.Command {
 	var o exclusionStatusOptions
 	cmd := &cobra.Command{
 		Use:   "status [CLUSTER] [ID...]",
-		Short: "Show how far exclusions are, and what is safe to remove",
+		Short: "Show exclusion progress and safety of removal",
 		Long:  exclusionStatusLong,
-		Example: `  # How far is it?
+		Example: `  # Show the progress
   kubectl fdb exclusion status sample-cluster
 
-  # Again every 15 s, with rate and time left
+  # Repeat every 15 s, with rate and ETA
   kubectl fdb exclusion status sample-cluster -w
 
-  # One object per line, for scripts
+  # Print one JSON object per line, for scripts
   kubectl fdb exclusion status sample-cluster -w -o json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
@@ -60,7 +59,7 @@ func newExclusionStatus(env *Env) *cobra.Command {
 	}
 	o.add(cmd, env)
 	o.addWatch(cmd)
-	o.addWait(cmd, "all that is listed is safe")
+	o.addWait(cmd, "all listed processes are safe")
 	o.interval = exclusionInterval
 	return cmd
 }
@@ -70,12 +69,12 @@ func newExclusionWait(env *Env) *cobra.Command {
 	var o exclusionStatusOptions
 	cmd := &cobra.Command{
 		Use:   "wait [CLUSTER] [ID...]",
-		Short: "Wait until what is excluded is safe to remove",
-		Long:  "Wait until what is excluded is safe to remove; the same as exclusion status --wait.\n\n" + exclusionStatusLong,
-		Example: `  # Until everything that is excluded may go
+		Short: "Wait until exclusions are safe to remove",
+		Long:  "Wait until exclusions are safe to remove; equivalent to exclusion status --wait.\n\n" + exclusionStatusLong,
+		Example: `  # Wait for all exclusions
   kubectl fdb exclusion wait sample-cluster --timeout 2h
 
-  # Until these process groups may go, whoever excludes them, and whenever
+  # Wait for process groups, even if they are not excluded yet
   kubectl fdb exclusion wait sample-cluster storage-4711 storage-4712`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.wait = true
@@ -94,8 +93,8 @@ func (o *exclusionStatusOptions) add(cmd *cobra.Command, env *Env) {
 	o.clusterFlag.add(cmd, env)
 	o.outputFlags.add(cmd)
 	o.selection.add(cmd, env)
-	cmd.Flags().BoolVar(&o.others, "all", false, "also exclusions of no process group of this resource: other instances', and what was left behind")
-	cmd.Flags().DurationVar(&o.interval, "interval", exclusionInterval, "how long to rest between two looks")
+	cmd.Flags().BoolVar(&o.others, "all", false, "If true, also list exclusions of no process group of this resource: those of other control-plane instances, and leftovers")
+	cmd.Flags().DurationVar(&o.interval, "interval", exclusionInterval, "interval between observations")
 }
 
 func (o exclusionStatusOptions) run(ctx context.Context, env *Env, args []string) error {
@@ -175,7 +174,7 @@ func drainNames(v ui.ExclusionStatusView) []string {
 func noneExcluded(v ui.ExclusionStatusView) string {
 	words := "no process group of " + v.Metadata.Cluster + " that matches is excluded or wanted to be"
 	if v.Others != nil && *v.Others > 0 {
-		words += fmt.Sprintf("; %d exclusions are of others, --all lists them", *v.Others)
+		words += "; " + phrase.Count(*v.Others, "exclusion") + phrase.Either(*v.Others, " is of others, --all lists it", " are of others, --all lists them")
 	}
 	return words
 }

@@ -27,14 +27,13 @@ func newExec(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "exec [CLUSTER] -- PROGRAM [ARGUMENT...]",
 		Short: "Run a program in a pod of a cluster",
-		Long: `Run a program in a pod of a cluster: in the one that --pod or --process-group names, else
-in the one that is most likely to stay. What it prints is passed on as it comes, and
-its exit code is ours. It has no terminal. No gate is asked: this is kubectl exec with
-the pod found.`,
-		Example: `  # In any pod that runs
+		Long: `Run a program in a pod of a cluster: the pod of --pod or --process-group, else the pod that
+is most likely to stay. The output is streamed and the exit code passed through. The
+program has no terminal. No gate is checked: this is kubectl exec with a selected pod.`,
+		Example: `  # Run a program in any running pod
   kubectl fdb exec sample-cluster -- ls /var/fdb/data
 
-  # In that of a process group
+  # Run a program in the pod of a process group
   kubectl fdb exec sample-cluster --process-group storage-30317 -- df /var/fdb/data`,
 		ValidArgsFunction: env.firstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,11 +46,11 @@ the pod found.`,
 	}
 	o.add(cmd, env)
 	flags := cmd.Flags()
-	flags.StringVar(&o.pod, "pod", "", "the pod")
-	flags.StringVar(&o.group, "process-group", "", "the process group whose pod it is")
-	flags.StringVar(&o.container, "container", v1beta2.ContainerMain, "the container of the pod")
-	flags.BoolVarP(&o.stdin, "stdin", "i", false, "pass stdin on")
-	flags.DurationVar(&o.timeout, "timeout", 0, "end the program after this time, with exit code 124; 0 is never")
+	flags.StringVar(&o.pod, "pod", "", "name of the pod")
+	flags.StringVar(&o.group, "process-group", "", "process group, by ID, to run the program in the pod of")
+	flags.StringVar(&o.container, "container", v1beta2.ContainerMain, "container of the pod")
+	flags.BoolVarP(&o.stdin, "stdin", "i", false, "If true, pass stdin to the program")
+	flags.DurationVar(&o.timeout, "timeout", 0, "maximum run time of the program (exit code 124); 0 means no limit")
 	completeWith(cmd, "pod", env.podNames)
 	completeWith(cmd, "process-group", env.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
 	return cmd

@@ -12,7 +12,7 @@ import (
 func newGet(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get KIND",
-		Short: "List parts of a cluster",
+		Short: "List the parts of a cluster",
 	}
 	cmd.AddCommand(newGetClusters(env), newGetProcessGroups(env), newGetProcesses(env), newCoordinatorsList(env, "coordinators"),
 		newExclusionList(env, "exclusions"), newLocksList(env, "locks"), newGetConfiguration(env), newGetNodes(env), newGetClients(env))

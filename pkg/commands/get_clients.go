@@ -31,24 +31,25 @@ func newGetClients(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "clients [CLUSTER]",
 		Aliases: []string{"client"},
-		Short:   "List the database's clients, and who would lose it with another version",
-		Long: `List the clients that the database names, under the newest version that each can use, and
-the pods that they run in. The database names samples and counts the rest, which has rows
-of its own. During an upgrade BLOCKS is judged by spec.version, else by --blocking: by the
-same rules as a pass does that. A client beside a server, and one whose log group the spec
-has ignored (automationOptions.ignoreLogGroupsForUpgrade), blocks nothing.`,
-		Example: `  # Who is connected?
+		Short:   "List database clients and their version compatibility",
+		Long: `List the clients reported by the database, with the newest version that each can use and
+the pods in which they run. The database names a sample of its clients and only counts the
+others, which have rows of their own. BLOCKS is evaluated for spec.version during an
+upgrade, else for --blocking, with the rules of a reconcile pass. A client in the pod of a
+process and a client of a log group ignored by the spec
+(automationOptions.ignoreLogGroupsForUpgrade) block nothing.`,
+		Example: `  # List the clients of a database
   kubectl fdb get clients sample-cluster
 
-  # Who would lose the database with this version?
+  # List the clients that block an upgrade to this version
   kubectl fdb get clients sample-cluster --blocking 7.4.6`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	}
 	o.add(cmd, env)
-	cmd.Flags().StringVar(&o.blocking, "blocking", "", "only clients that cannot talk to a database of this version")
-	cmd.Flags().BoolVarP(&o.everywhere, "all-namespaces", "A", false, "look for the pods of clients in all namespaces")
+	cmd.Flags().StringVar(&o.blocking, "blocking", "", "version of the database; list only clients that cannot connect to it")
+	cmd.Flags().BoolVarP(&o.everywhere, "all-namespaces", "A", false, "If true, search the pods of clients in all namespaces")
 	return cmd
 }
 

@@ -19,13 +19,14 @@ func newGetClusters(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "clusters",
 		Aliases: []string{"cluster", "fdb", "foundationdbclusters", "foundationdbcluster"},
-		Short:   "List clusters: their state, tolerance, coordinators and process groups",
-		Long: `List the clusters of the namespace, a row for each; the rows are those of
-"kubectl fdb status -A". The exit code says nothing about how they are: see status for that.`,
-		Example: `  # Those of this namespace
+		Short:   "List clusters",
+		Long: `List the clusters of the namespace, one row each, with the columns of
+"kubectl fdb status -A". The exit code does not depend on their health; use status for
+that.`,
+		Example: `  # List the clusters of this namespace
   kubectl fdb get clusters
 
-  # Those of all namespaces, with more columns
+  # List the clusters of all namespaces, with more columns
   kubectl fdb get clusters -A -o wide`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -34,7 +35,7 @@ func newGetClusters(env *Env) *cobra.Command {
 	}
 	o.add(cmd)
 	o.addWatch(cmd)
-	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "list the clusters of all namespaces")
+	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the clusters of all namespaces")
 	return cmd
 }
 

@@ -26,21 +26,21 @@ func newGetConfiguration(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "configuration [CLUSTER]",
 		Aliases: []string{"config"},
-		Short:   "Compare the database's configuration with what the spec asks for",
-		Long: `Compare the database's configuration with what the spec asks for, defaults filled in.
-What the spec does not ask for is left alone by passes, and left out here. Nothing is
-written anywhere: "kubectl fdb reconcile" brings the database to its spec.`,
-		Example: `  # Side by side
+		Short:   "Compare the database configuration with the spec",
+		Long: `Compare the database configuration with the spec, including its defaults. Settings that
+the spec does not have are not listed, and passes do not change them. Nothing is changed;
+"kubectl fdb reconcile" configures the database.`,
+		Example: `  # Compare side by side
   kubectl fdb get configuration sample-cluster
 
-  # The configure command of the spec, as it can be typed into fdbcli
+  # Print the fdbcli configure command of the spec
   kubectl fdb get configuration sample-cluster --string`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	}
 	o.add(cmd, env)
-	cmd.Flags().BoolVar(&o.line, "string", false, "print the configure command of the spec, and ask no database")
+	cmd.Flags().BoolVar(&o.line, "string", false, "If true, print the configure command of the spec without querying the database")
 	return cmd
 }
 

@@ -22,18 +22,20 @@ func newGetNodes(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "nodes [CLUSTER]",
 		Aliases: []string{"node", "no"},
-		Short:   "List the nodes of a cluster: taints, the rules about them, and both timers",
-		Long: `List the nodes that the pods of a cluster run on: their taints, the rules of the spec
-(automationOptions.replacements.taintReplacementOptions) that are about these, and when
-their timers end. A rule that reads key>300s allows the taint for 300 s. DETECT-IN is the
-time until that is over, REPLACE-IN until passes may replace the process groups there; how
-many at once, and whether too many nodes are tainted for it, shows in "kubectl fdb plan".
+		Short:   "List the nodes of a cluster with taints and timers",
+		Long: `List the nodes that run pods of a cluster: their taints, the matching rules of the spec
+(automationOptions.replacements.taintReplacementOptions), and when their timers end. The
+rule key>300s tolerates the taint for 300 s. DETECT-IN is the time until this ends,
+REPLACE-IN the time until passes may replace the process groups on the node.
+"kubectl fdb plan" shows how many are replaced at once, and whether too many nodes are
+tainted for replacements.
 
-Nodes belong to no namespace: who may not list them sees "?", and stderr says why.`,
-		Example: `  # Where does it run, and what is about to move?
+Nodes are not namespaced. Without the permission to list them, "?" is shown and the reason
+is printed on stderr.`,
+		Example: `  # List the nodes of a cluster and pending replacements
   kubectl fdb get nodes sample-cluster
 
-  # Also nodes that none of its pods runs on
+  # Include nodes without pods of the cluster
   kubectl fdb get nodes sample-cluster --all`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
@@ -42,7 +44,7 @@ Nodes belong to no namespace: who may not list them sees "?", and stderr says wh
 		},
 	}
 	o.add(cmd, env)
-	cmd.Flags().BoolVar(&o.all, "all", false, "also nodes that none of the cluster's pods runs on")
+	cmd.Flags().BoolVar(&o.all, "all", false, "If true, also list nodes without pods of the cluster")
 	return cmd
 }
 

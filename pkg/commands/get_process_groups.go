@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -28,23 +28,23 @@ func newGetProcessGroups(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "process-groups [CLUSTER] [ID...]",
 		Aliases: []string{"pg", "process-group", "processgroups", "processgroup"},
-		Short:   "List process groups: their pods, roles, conditions and exclusions",
-		Long: `List process groups: their pods, roles, conditions and exclusions.
+		Short:   "List process groups",
+		Long: `List process groups with their pods, roles, conditions and exclusions.
 
-ID is a process group, a pod, an address, or - for stdin.`,
-		Example: `  # All of them
+ID is a process group ID, a pod name, an address, or - for stdin.`,
+		Example: `  # List all process groups
   kubectl fdb get pg sample-cluster
 
-  # Those that have been failing for half an hour
+  # List those that have been failing for half an hour
   kubectl fdb get pg sample-cluster --condition PodFailing,MissingProcesses --older-than 30m
 
-  # Whose address is this?
+  # Find a process group by address
   kubectl fdb get pg sample-cluster 10.1.0.7:4501
 
-  # Those of all clusters without a pod
+  # List those without a pod, in all clusters
   kubectl fdb get pg -A --condition MissingPod
 
-  # Their IDs, for scripts
+  # Print IDs, for scripts
   kubectl fdb get pg sample-cluster --class storage -o name`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,7 +54,7 @@ ID is a process group, a pod, an address, or - for stdin.`,
 	o.lookOptions.add(cmd, env)
 	o.selection.add(cmd, env)
 	cmd.ValidArgsFunction = env.clusterThenGroups
-	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "those of the clusters of all namespaces")
+	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the process groups of the clusters of all namespaces")
 	return cmd
 }
 
@@ -116,28 +116,20 @@ type selection struct {
 
 func (s *selection) add(cmd *cobra.Command, env *Env) {
 	flags := cmd.Flags()
-	flags.StringSliceVar(&s.ids, "process-group", nil, "only these, by ID, pod or address; - is stdin")
-	flags.StringSliceVar(&s.classes, "class", nil, "only these classes")
-	flags.StringSliceVar(&s.conditions, "condition", nil, "only those with any of these conditions")
-	flags.StringSliceVar(&s.zones, "zone", nil, "only those in these zones")
-	flags.StringSliceVar(&s.nodes, "node", nil, "only those on these nodes")
-	flags.DurationVar(&s.olderThan, "older-than", 0, "only those with a condition for longer than this; with --condition, one of these conditions")
-	flags.BoolVar(&s.removing, "removing", false, "only those that are marked for removal")
-	flags.BoolVar(&s.excluded, "excluded", false, "only those that are being or were excluded")
-	flags.StringVarP(&s.labels, "selector", "l", "", "only those whose pod has these labels")
-	complete(cmd, "class", func() []string { return texts(v1beta2.ProcessClasses()) })
-	complete(cmd, "condition", func() []string { return texts(conditionTypes()) })
+	flags.StringSliceVar(&s.ids, "process-group", nil, "comma-separated process groups to select, by ID, pod name or address; - reads stdin")
+	flags.StringSliceVar(&s.classes, "class", nil, "comma-separated process classes to select")
+	flags.StringSliceVar(&s.conditions, "condition", nil, "comma-separated conditions; select process groups with any of them")
+	flags.StringSliceVar(&s.zones, "zone", nil, "comma-separated zones to select")
+	flags.StringSliceVar(&s.nodes, "node", nil, "comma-separated nodes to select")
+	flags.DurationVar(&s.olderThan, "older-than", 0, "minimum age of a condition of selected process groups; with --condition, of one of these conditions")
+	flags.BoolVar(&s.removing, "removing", false, "If true, select process groups marked for removal")
+	flags.BoolVar(&s.excluded, "excluded", false, "If true, select process groups with an exclusion, in progress or complete")
+	flags.StringVarP(&s.labels, "selector", "l", "", "label selector for the pods of process groups")
+	complete(cmd, "class", func() []string { return phrase.Strings(v1beta2.ProcessClasses()) })
+	complete(cmd, "condition", func() []string { return phrase.Strings(conditionTypes()) })
 	completeWith(cmd, "process-group", env.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
 	completeWith(cmd, "node", env.nodeNames)
 	completeWith(cmd, "zone", env.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.FaultDomain) }))
-}
-
-func texts[T ~string](values []T) []string {
-	words := make([]string, len(values))
-	for i, v := range values {
-		words[i] = string(v)
-	}
-	return words
 }
 
 // conditionTypes are all conditions that a process group can have.
@@ -165,13 +157,13 @@ func (s selection) filter() (groupFilter, error) {
 		return nil, usagef("--older-than cannot be negative")
 	}
 	for _, c := range s.conditions {
-		if !slices.Contains(texts(conditionTypes()), c) {
-			return nil, usagef("there is no condition %q; the conditions are %s%s", c, strings.Join(texts(conditionTypes()), ", "), orMeant(c, texts(conditionTypes())))
+		if !slices.Contains(phrase.Strings(conditionTypes()), c) {
+			return nil, usagef("there is no condition %q; the conditions are %s%s", c, phrase.List(conditionTypes()), orMeant(c, phrase.Strings(conditionTypes())))
 		}
 	}
 	for _, c := range s.classes {
 		if !v1beta2.ProcessClass(c).IsKnown() {
-			return nil, usagef("there is no process class %q; the classes are %s%s", c, strings.Join(texts(v1beta2.ProcessClasses()), ", "), orMeant(c, texts(v1beta2.ProcessClasses())))
+			return nil, usagef("there is no process class %q; the classes are %s%s", c, phrase.List(v1beta2.ProcessClasses()), orMeant(c, phrase.Strings(v1beta2.ProcessClasses())))
 		}
 	}
 	return func(g ui.GroupView, now time.Time) bool {

@@ -23,21 +23,22 @@ func newGetProcesses(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "processes [CLUSTER] [ID...]",
 		Aliases: []string{"process", "proc"},
-		Short:   "List what the database reports: its processes, with roles, versions and zones",
-		Long: `List the processes that the database reports, those of other instances that share it
-included. What should be there and is silent shows in "kubectl fdb get process-groups".
+		Short:   "List the processes reported by the database",
+		Long: `List the processes reported by the database, including those of other control-plane
+instances that share it. Processes that should report and do not are listed by
+"kubectl fdb get process-groups".
 
-IDs and the flags that choose process groups list only their processes.`,
-		Example: `  # All of them
+IDs and the flags that select process groups limit the list to their processes.`,
+		Example: `  # List all processes
   kubectl fdb get processes sample-cluster
 
-  # With CPU, memory, disks, lag and complaints
+  # Include CPU, memory, disks, lag and messages
   kubectl fdb get processes sample-cluster -o wide
 
-  # Those of the storage servers on a node
+  # List the storage processes on a node
   kubectl fdb get processes sample-cluster --class storage --node node-3
 
-  # Which versions run?
+  # List the running versions
   kubectl fdb get processes sample-cluster -o custom-columns=VERSION:.version --no-headers`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -26,24 +27,25 @@ func newInclude(env *Env) *cobra.Command {
 	var o includeOptions
 	cmd := &cobra.Command{
 		Use:   "include [CLUSTER] [ID… | --all | --target EXCLUSION]",
-		Short: "End exclusions of process groups that stay",
-		Long: `End exclusions, so that the database may give data and roles to the process groups again.
+		Short: "Include excluded process groups again",
+		Long: `Include excluded process groups again, so that the database may assign data and roles to
+them. There is no prompt, since exclude reverts it.
 
-The exclusion of a process group that is marked for removal is kept: data would come back
-to a volume that is about to be deleted. So is one of a process that reports and that the
-record does not know, which may be another instance's. Exclusions end ten minutes after the
-last recovery at the earliest, as in every pass. Nobody is asked: exclude takes it back.
+The exclusion of a process group that is marked for removal stays, otherwise data would
+return to a volume that is about to be deleted. The exclusion of a reporting process that
+is not in the status stays too; it may belong to another control-plane instance. As in
+every pass, exclusions end ten minutes after the last recovery at the earliest.
 
---all is about all process groups that stay. An exclusion that is no process group's any
-more, and one of many at once, such as locality_zoneid:rack-1, ends only when --target
-names it.`,
-		Example: `  # Let one have data again
+--all covers all process groups that are not marked for removal. An exclusion that belongs
+to no process group, and one of many processes such as locality_zoneid:rack-1, ends only if
+--target names it.`,
+		Example: `  # Include a process group again
   kubectl fdb include sample-cluster storage-3 --wait
 
-  # All that somebody excluded and that are not being removed
+  # Include all excluded process groups that are not marked for removal
   kubectl fdb include sample-cluster --all --wait
 
-  # What a process group left behind that is long gone
+  # End the exclusion of a process group that was removed long ago
   kubectl fdb include sample-cluster --target 10.1.2.3`,
 		ValidArgsFunction: env.clusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,8 +55,8 @@ names it.`,
 	o.clusterFlag.add(cmd, env)
 	o.selection.add(cmd, env)
 	o.changeFlags.add(cmd, "the exclusions have ended")
-	cmd.Flags().BoolVar(&o.all, "all", false, "all process groups that are excluded and not marked for removal")
-	cmd.Flags().StringSliceVar(&o.targets, "target", nil, "exclusions by their own names: an address, or a locality such as locality_zoneid:rack-1")
+	cmd.Flags().BoolVar(&o.all, "all", false, "If true, include all excluded process groups that are not marked for removal")
+	cmd.Flags().StringSliceVar(&o.targets, "target", nil, "comma-separated targets of exclusions: addresses, or localities such as locality_zoneid:rack-1")
 	return cmd
 }
 
@@ -98,7 +100,7 @@ func (o includeOptions) prepare(ctx context.Context, env *Env, key types.Namespa
 	c := o.change(key.Name, chosen)
 	// What is not excluded now must not be because somebody takes this back.
 	if excluded := both(chosen, ui.ExcludedGroups(facts)); len(excluded) > 0 {
-		c.undo = append([]string{"exclude", key.Name}, texts(excluded)...)
+		c.undo = append([]string{"exclude", key.Name}, phrase.Strings(excluded)...)
 	}
 	return c, nil
 }
@@ -141,7 +143,7 @@ func (o includeOptions) tellStrays(env *Env, key types.NamespacedName, facts ui.
 
 // change is the list of stages that includes.
 func (o includeOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) change {
-	words := append([]string{"include", cluster}, texts(chosen)...)
+	words := append([]string{"include", cluster}, phrase.Strings(chosen)...)
 	if o.all {
 		words = []string{"include", cluster, "--all"}
 	}

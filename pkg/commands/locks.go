@@ -17,7 +17,7 @@ func newLocks(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "locks",
 		Aliases: []string{"lock"},
-		Short:   "Show and settle who may change a database, and who may not",
+		Short:   "Manage the database lock and its deny list",
 	}
 	cmd.AddCommand(newLocksList(env, "list"), newLocksTake(env), newLocksRelease(env), newLocksDeny(env), newLocksAllow(env))
 	asParent(cmd, "what of locks?", "command", "about locks")
@@ -32,20 +32,20 @@ func newLocksList(env *Env, name string) *cobra.Command {
 	var o locksListOptions
 	cmd := &cobra.Command{
 		Use:   name + " [CLUSTER]",
-		Short: "List who has the lock of a database, for how long, and who may not take it",
-		Long: `List who has the lock of a database, for how long, and who may not take it.
+		Short: "List the owner, expiry and deny list of the database lock",
+		Long: `List the owner and expiry of the database lock, and the deny list.
 
-The lock is read also where the spec of the cluster does not use it. The second table
-compares the deny list in the database with spec.lockOptions.denyList: what is only taken
-out of the spec stays denied. -o wide adds announced upgrades and the lists by which
-instances act together.`,
-		Example: `  # Who has the lock, and for how long?
+The lock is also read if the spec of the cluster does not use it. The second table compares
+the deny list in the database with spec.lockOptions.denyList: an entry that is only deleted
+from the spec stays denied. -o wide adds announced upgrades and the lists by which
+control-plane instances coordinate.`,
+		Example: `  # Show the owner and expiry of the lock
   kubectl fdb locks list sample-cluster
 
-  # With everything that instances tell each other
+  # Include upgrades and lists of all control-plane instances
   kubectl fdb locks list sample-cluster -o wide
 
-  # Seconds until anybody may take it
+  # Print the seconds until the lock expires
   kubectl fdb get locks sample-cluster -o jsonpath={.items[0].secondsLeft}`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {

@@ -26,13 +26,13 @@ type shutOutOptions struct {
 func newLocksDeny(env *Env) *cobra.Command {
 	return newShutOut(env, true, &cobra.Command{
 		Use:   "deny [CLUSTER] INSTANCE",
-		Short: "Keep an instance from taking the lock of a database",
-		Long: `Keep an instance from taking the lock of a database, and let others take over one that it
-holds. INSTANCE is its spec.processGroupIDPrefix; with one argument that is the instance.
+		Short: "Deny the database lock to a control-plane instance",
+		Long: `Deny the database lock to a control-plane instance, so that others can take over a lock
+that it holds. INSTANCE is its spec.processGroupIDPrefix; a single argument is INSTANCE.
 
-The deny list in the database is changed, and read back. The spec of the cluster is not:
-a hint has the command that brings it in line.`,
-		Example: `  # The data centre dc2 is lost, and its instance holds the lock
+The deny list in the database is changed and read back. The spec of the cluster is not
+changed; a hint prints the command that updates it.`,
+		Example: `  # Deny the lock to the control-plane instance of a lost data center
   kubectl fdb locks deny sample-cluster dc2 --reason "dc2 is lost"`,
 	})
 }
@@ -40,15 +40,15 @@ a hint has the command that brings it in line.`,
 func newLocksAllow(env *Env) *cobra.Command {
 	return newShutOut(env, false, &cobra.Command{
 		Use:   "allow [CLUSTER] INSTANCE",
-		Short: "Let an instance take the lock of a database again",
-		Long: `Let an instance take the lock of a database again. INSTANCE is its
-spec.processGroupIDPrefix; with one argument that is the instance.
+		Short: "Allow the database lock to a control-plane instance",
+		Long: `Allow the database lock to a control-plane instance again. INSTANCE is its
+spec.processGroupIDPrefix; a single argument is INSTANCE.
 
-The deny list in the database is changed, and read back. The spec of the cluster is not:
-while that denies the instance, the next pass shuts it out again, and a hint has the
-command that brings the spec in line. Only to take an entry out of the spec allows nobody:
-the entry needs allow: true.`,
-		Example: `  # The data centre dc2 is back
+The deny list in the database is changed and read back. The spec of the cluster is not
+changed: while the spec denies the lock, the next pass restores the entry in the database,
+and a hint prints the command that updates the spec. Deleting the entry from the spec is
+not enough: it needs allow: true.`,
+		Example: `  # Allow the lock after the recovery of a data center
   kubectl fdb locks allow sample-cluster dc2`,
 	})
 }
@@ -59,7 +59,7 @@ func newShutOut(env *Env, deny bool, cmd *cobra.Command) *cobra.Command {
 	cmd.ValidArgsFunction = env.firstArgument
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) }
 	o.clusterFlag.add(cmd, env)
-	o.addReversible(cmd, "the database has it so")
+	o.addReversible(cmd, "the deny list in the database is changed")
 	return cmd
 }
 
@@ -81,7 +81,7 @@ func (o shutOutOptions) run(ctx context.Context, env *Env, args []string) error 
 		verb, undo = undo, verb
 	}
 	err = env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: shuttingOut{instance, o.deny},
+		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: shuttingOut{instance, o.deny}, lockless: true,
 		words: []string{"locks", verb, key.Name, instance}, undo: []string{"locks", undo, key.Name, instance},
 		stages: []plan.Stage{stages.ShutOut(instance, o.deny, env.person(), o.reason)},
 	})

@@ -30,19 +30,20 @@ func newLocksTake(env *Env) *cobra.Command {
 	var o locksTakeOptions
 	cmd := &cobra.Command{
 		Use:   "take [CLUSTER]",
-		Short: "Keep the lock of a database by hand, so that nobody who asks for it acts",
-		Long: `Keep the lock of a database by hand, under the name of the cluster's instance (its
-spec.processGroupIDPrefix). Until its time is over, or it is released, no other instance
-changes the database, and no pass of kubectl fdb does, of this instance neither. With the
-same command the time is set anew.
+		Short: "Take the database lock manually",
+		Long: `Take the database lock manually, for the control-plane instance of the cluster (its
+spec.processGroupIDPrefix). Until it expires or is released, no other control-plane
+instance changes the database, and neither does any pass of kubectl fdb, including those
+for this cluster. Run the command again to change the expiry.
 
-The lock is read and written in one transaction, and read back. It is not taken from an
-instance that holds it, nor by one on the deny list; --wait waits until it is free.
+The lock is read and written in one transaction and read back. It is not taken from a
+control-plane instance that holds it, nor by one on the deny list; --wait waits until it is
+free.
 
-An operator of this very instance is not kept away: to it the lock is its own. Pause it
-first, with kubectl fdb pause.`,
-		Example: `  # Nobody is to change the database while a person looks into it
-  kubectl fdb locks take sample-cluster --for 30m --reason "looking at a log server"`,
+An operator of the same control-plane instance is not blocked: it treats the lock as its
+own. Pause it first with kubectl fdb pause.`,
+		Example: `  # Block changes of the database during an investigation
+  kubectl fdb locks take sample-cluster --for 30m --reason "looking at a log process"`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,7 +52,7 @@ first, with kubectl fdb pause.`,
 	}
 	o.clusterFlag.add(cmd, env)
 	o.addReversible(cmd, "the lock is taken")
-	cmd.Flags().DurationVar(&o.long, "for", 30*time.Minute, "for how long at most; from 1m to 24h")
+	cmd.Flags().DurationVar(&o.long, "for", 30*time.Minute, "duration of the lock, from 1m to 24h")
 	return cmd
 }
 
@@ -65,7 +66,7 @@ func (o locksTakeOptions) run(ctx context.Context, env *Env, args []string) erro
 	}
 	person := env.person()
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: &keepingLock{person: person},
+		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: &keepingLock{person: person}, lockless: true,
 		words:  []string{"locks", "take", key.Name, "--for", o.long.String()},
 		undo:   []string{"locks", "release", key.Name},
 		stages: []plan.Stage{stages.HoldLock(person, o.long)},
@@ -118,20 +119,21 @@ func newLocksRelease(env *Env) *cobra.Command {
 	var o locksReleaseOptions
 	cmd := &cobra.Command{
 		Use:   "release [CLUSTER]",
-		Short: "Give back the lock of a database that this instance has",
-		Long: `Give back the lock of a database that this instance has: one that was taken by hand, or
-left by a run that was killed. Others act from then on, so the database has to be fully
-fault tolerant first, with no pod on its way up or down: a server that died shows in the
-database a minute later only. Otherwise the lock stays until its time is over.
+		Short: "Release the database lock",
+		Long: `Release the database lock of this control-plane instance: one that was taken manually or
+left by a killed run. Others may act from then on, so the database must be fully fault
+tolerant and no pod may be starting or terminating: the database reports a failed process
+only a minute later. Otherwise the lock stays until it expires.
 
---force also clears the lock of another instance that has run out or is on the deny list,
-and one that another person took by hand for this instance. It shows whose lock that is and
-asks. A lock that an instance can rely on is never cleared, and neither is one that changed
-since it was shown; see locks deny for an instance that will not come back.`,
-		Example: `  # Done looking
+--force also clears a lock of another control-plane instance that has expired or whose
+owner is on the deny list, and one that another user took manually for this control-plane
+instance. It shows the owner and prompts. A valid lock of another control-plane instance is
+never cleared, and neither is one that changed since it was shown; see locks deny for a
+control-plane instance that is lost permanently.`,
+		Example: `  # Release the lock
   kubectl fdb locks release sample-cluster
 
-  # A colleague took it by hand, and went home
+  # Release a lock that another user took manually
   kubectl fdb locks release sample-cluster --force --yes`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
@@ -141,7 +143,7 @@ since it was shown; see locks deny for an instance that will not come back.`,
 	}
 	o.clusterFlag.add(cmd, env)
 	o.changeFlags.add(cmd, "the lock is free")
-	cmd.Flags().BoolVar(&o.force, "force", false, "also clear a lock that nobody can rely on any more, or that another person took")
+	cmd.Flags().BoolVar(&o.force, "force", false, "If true, also clear a lock that is expired or denied, or that another user took")
 	return cmd
 }
 
@@ -156,7 +158,7 @@ func (o locksReleaseOptions) run(ctx context.Context, env *Env, args []string) e
 		words = append(words, "--force")
 	}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: freeingLock{}, words: words,
+		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: freeingLock{}, words: words, lockless: true,
 		stages: []plan.Stage{stages.ReleaseLock(env.person(), o.force)},
 	})
 }

@@ -43,17 +43,17 @@ type repetition struct {
 // addWatch adds the flag of commands that can look again and again.
 func (r *repetition) addWatch(cmd *cobra.Command) {
 	r.interval = lookInterval
-	cmd.Flags().BoolVarP(&r.watch, "watch", "w", false, "show it again and again")
+	cmd.Flags().BoolVarP(&r.watch, "watch", "w", false, "If true, repeat the output continuously")
 }
 
 // addWait adds the flags of commands that can wait for something.
 func (r *repetition) addWait(cmd *cobra.Command, until string) {
-	cmd.Flags().BoolVar(&r.wait, "wait", false, "wait until "+until+", then show it")
+	cmd.Flags().BoolVar(&r.wait, "wait", false, "If true, wait until "+until+" before printing the result")
 	r.addTimeout(cmd)
 }
 
 func (r *repetition) addTimeout(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&r.timeout, "timeout", 0, "give up after this time, with exit code 3; 0 is never")
+	cmd.Flags().DurationVar(&r.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
 }
 
 func (r repetition) check() error {

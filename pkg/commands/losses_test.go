@@ -125,14 +125,14 @@ func TestANameHoldsForOneSpecOnly(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			a := approval{everything: true, exact: map[string]bool{words(deletion): true}, named: &identity{"b", 1}}
+			a := approval{everything: true, exact: map[string]bool{plan.Fingerprint(deletion): true}, named: &identity{"b", 1}}
 			_ = a.holdsFor(tc.then)
 			if got := a.permits("CarryOutDeletion", deletion); got != tc.want {
 				t.Errorf("permitted: %t", got)
 			}
 		})
 	}
-	for name, a := range map[string]approval{"everything": {everything: true}, "a kind": {kinds: map[string]bool{"DeleteBackupData": true}}, "the words": {exact: map[string]bool{words(deletion): true}}} {
+	for name, a := range map[string]approval{"everything": {everything: true}, "a kind": {kinds: map[string]bool{"DeleteBackupData": true}}, "the fingerprint": {exact: map[string]bool{plan.Fingerprint(deletion): true}}} {
 		if a.permits("CarryOutDeletion", deletion) {
 			t.Errorf("%s is enough", name)
 		}

@@ -17,11 +17,11 @@ import (
 func newMaintenance(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "maintenance",
-		Short: "Have the database wait for a zone that goes down for a while",
-		Long: `Have the database wait for a zone that goes down for a while.
+		Short: "Manage the maintenance zone of the database",
+		Long: `Manage the maintenance zone of the database, for a zone that will be down for a short time.
 
-While a zone is under maintenance the database does not copy the data of its storage
-processes elsewhere when they are gone. One zone can be, for a limited time.`,
+While a zone is under maintenance, the database does not copy the data of its failed
+storage processes elsewhere. Only one zone can be under maintenance, for a limited time.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(errors.New("what of maintenance? status, on or off"), "kubectl fdb maintenance --help")
@@ -43,16 +43,16 @@ func newMaintenanceStatus(env *Env) *cobra.Command {
 	var o maintenanceStatusOptions
 	cmd := &cobra.Command{
 		Use:   "status [CLUSTER]",
-		Short: "Show which zone is under maintenance, for how long, and what ends it",
-		Long: `Show which zone is under maintenance, for how long, and what ends it.
+		Short: "Show the zone under maintenance",
+		Long: `Show the zone under maintenance, the time left, and what ends the maintenance.
 
-WAITS-FOR are the process groups that were noted to restart, each with how long ago: once
-all have, a pass ends the maintenance. Maintenance without notes ends with its time, or
-with kubectl fdb maintenance off.`,
-		Example: `  # Is a zone under maintenance?
+WAITS-FOR lists the process groups that are recorded to restart, each with the age of its
+record: once all have restarted, a pass ends the maintenance. Maintenance without such
+records ends when it expires, or with kubectl fdb maintenance off.`,
+		Example: `  # Show the zone under maintenance
   kubectl fdb maintenance status sample-cluster
 
-  # Seconds left, for scripts
+  # Print the seconds left, for scripts
   kubectl fdb maintenance status sample-cluster -o jsonpath={.secondsLeft}`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,

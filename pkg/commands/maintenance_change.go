@@ -30,17 +30,17 @@ func newMaintenanceOn(env *Env) *cobra.Command {
 	var o maintenanceOnOptions
 	cmd := &cobra.Command{
 		Use:   "on [CLUSTER] ZONE",
-		Short: "Put a zone under maintenance, or set its time anew",
-		Long: `Put a zone under maintenance, or set its time anew. With one argument that is the zone.
+		Short: "Start maintenance of a zone or change its duration",
+		Long: `Start maintenance of a zone or change its duration. A single argument is the zone.
 
-The database has to be available and fully fault tolerant, and no other zone may be under
-maintenance: the database would forget that one without a word. Where the spec has
-maintenance ended by notes (automationOptions.maintenanceModeOptions), the storage
-processes of the zone are noted, and a pass ends it once all of them have restarted.`,
-		Example: `  # A node of that zone is going to be rebooted
+The database must be available and fully fault tolerant, and no other zone may be under
+maintenance: the database would drop that one silently. If the spec enables the end of
+maintenance by restarts (automationOptions.maintenanceModeOptions), the storage processes
+of the zone are recorded, and a pass ends the maintenance once all of them have restarted.`,
+		Example: `  # Start maintenance before the reboot of a node
   kubectl fdb maintenance on sample-cluster node-3 --for 10m
 
-  # It takes longer
+  # Extend it
   kubectl fdb maintenance on sample-cluster node-3 --for 30m`,
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: env.clusterThenZone,
@@ -50,7 +50,7 @@ processes of the zone are noted, and a pass ends it once all of them have restar
 	}
 	o.clusterFlag.add(cmd, env)
 	o.addReversible(cmd, "the zone is under maintenance")
-	cmd.Flags().DurationVar(&o.long, "for", 0, "how long at most, up to 24h; 0 is what the spec says, 10 minutes without a word of it")
+	cmd.Flags().DurationVar(&o.long, "for", 0, "duration, at most 24h; 0 means the duration in the spec, or 10 minutes if it has none")
 	return cmd
 }
 
@@ -120,10 +120,10 @@ func newMaintenanceOff(env *Env) *cobra.Command {
 	var o maintenanceOffOptions
 	cmd := &cobra.Command{
 		Use:   "off [CLUSTER]",
-		Short: "End maintenance before its time is over",
-		Long: `End maintenance before its time is over, whichever zone it is of, and remove the notes of
-what was to restart during it. What is still down is copied from then on.`,
-		Example: `  # All is back
+		Short: "Stop maintenance before it expires",
+		Long: `Stop maintenance of any zone before it expires, and remove the records of processes that
+were to restart. Data of storage processes that are still down is copied from then on.`,
+		Example: `  # Stop maintenance
   kubectl fdb maintenance off sample-cluster`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,

@@ -29,7 +29,7 @@ func (n nodeSelection) byTaint(args []string) bool {
 }
 
 func (n *nodeSelection) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&n.labels, "selector", "l", "", "the nodes that have these labels, instead of naming them")
+	cmd.Flags().StringVarP(&n.labels, "selector", "l", "", "label selector for nodes, instead of names")
 }
 
 // names are the nodes that are chosen, each once. One that is gone is no mistake where it is

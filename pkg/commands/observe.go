@@ -155,8 +155,8 @@ func judged(facts ui.Facts, s plan.Snapshot) ui.Facts {
 	facts.Recorded = s.Cluster
 	d := stages.Cluster()[0].Decide(s) // the first stage brings the record up to date
 	if d.Hold != nil && d.Hold.Human {
-		facts.Unjudged = d.Hold.Reason
-		facts.Warnings = append(facts.Warnings, fmt.Sprintf("the process groups are shown as last recorded: %s", d.Hold.Reason))
+		facts.Unjudged = d.Hold.Text()
+		facts.Warnings = append(facts.Warnings, fmt.Sprintf("the process groups are shown as last recorded: %s", d.Hold.Text()))
 	}
 	for _, c := range d.Checks {
 		if !c.OK {

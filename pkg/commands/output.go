@@ -33,13 +33,13 @@ var (
 // add adds the flags of a command that prints documents and tables.
 func (o *outputFlags) add(cmd *cobra.Command) {
 	o.addFormat(cmd)
-	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "leave out the header row of tables")
-	cmd.Flags().BoolVar(&o.absolute, "absolute-time", false, "show times instead of ages")
+	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "If true, omit the header row of tables")
+	cmd.Flags().BoolVar(&o.absolute, "absolute-time", false, "If true, print times instead of ages")
 }
 
 func (o *outputFlags) addFormat(cmd *cobra.Command) {
 	formats := slices.Concat([]string{"table", "wide", "json", "yaml", "name"}, o.own)
-	cmd.Flags().StringVarP(&o.format, "output", "o", "table", strings.Join(formats, ", ")+", jsonpath=TEMPLATE, go-template=TEMPLATE or custom-columns=SPEC")
+	cmd.Flags().StringVarP(&o.format, "output", "o", "table", "output format: "+strings.Join(formats, ", ")+", jsonpath=TEMPLATE, go-template=TEMPLATE or custom-columns=SPEC")
 	complete(cmd, "output", func() []string {
 		return slices.Concat(plainFormats, o.own, []string{"jsonpath=", "go-template=", "custom-columns="})
 	})

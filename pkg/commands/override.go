@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -18,7 +19,7 @@ var overridable = []plan.Gate{plan.GateLockOwner, plan.GateOperator}
 type overrideFlags struct{ given []string }
 
 func (o *overrideFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&o.given, "override", nil, "wave a gate through, as GATE=REASON; can be repeated. Gates: "+gateNames())
+	cmd.Flags().StringArrayVar(&o.given, "override", nil, "gate to override, as GATE=REASON; can be repeated. Gates: "+gateNames())
 	complete(cmd, "override", func() []string {
 		names := make([]string, len(overridable))
 		for i, gate := range overridable {
@@ -28,13 +29,7 @@ func (o *overrideFlags) add(cmd *cobra.Command) {
 	})
 }
 
-func gateNames() string {
-	names := make([]string, len(overridable))
-	for i, gate := range overridable {
-		names[i] = string(gate)
-	}
-	return strings.Join(names, ", ")
-}
+func gateNames() string { return phrase.List(overridable) }
 
 // gates are the gates with their reasons.
 func (o *overrideFlags) gates() (map[plan.Gate]string, error) {

@@ -2,8 +2,6 @@ package commands
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
@@ -64,41 +62,6 @@ func orCode(code, otherwise int) int {
 		return otherwise
 	}
 	return code
-}
-
-// summary remembers of a pass why it ended as it did. Stages tell in order, and
-// the first that ended worst is the one to look at.
-type summary struct {
-	outcome reconcile.Outcome
-	stage   string
-	reason  string
-}
-
-func (s *summary) report(e reconcile.Event) {
-	switch e := e.(type) {
-	case reconcile.PassStarted:
-		*s = summary{}
-	case reconcile.StageDone:
-		if e.Outcome > s.outcome {
-			*s = summary{e.Outcome, e.Stage, e.Reason}
-		}
-	case reconcile.Observing, reconcile.Observed, reconcile.GatesChecked, reconcile.StageDecided, reconcile.LeaseTaken,
-		reconcile.LockTaken, reconcile.ActionStarted, reconcile.ActionDone, reconcile.PassDone: // no stage ends with these
-	}
-}
-
-// words says why the pass ended as it did; empty when nothing is left to do.
-func (s *summary) words(done reconcile.PassDone) string {
-	switch {
-	case done.Stopped != nil:
-		return explain(done.Stopped)
-	case s.reason != "":
-		return fmt.Sprintf("%s: %s", s.stage, s.reason)
-	case len(done.Failures) > 0:
-		return explain(errors.Join(done.Failures...))
-	default:
-		return ""
-	}
 }
 
 // all tells several reporters, in order.

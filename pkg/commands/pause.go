@@ -25,14 +25,14 @@ func newPause(env *Env) *cobra.Command {
 	var o pauseOptions
 	cmd := &cobra.Command{
 		Use:   "pause [CLUSTER]",
-		Short: "Have operators leave a cluster alone, and note for how long and why",
-		Long: `Have operators leave a cluster alone: set spec.skip to true, and note for how long and
-why. Nothing else of the spec is written.
+		Short: "Pause operators on a cluster",
+		Long: `Pause operators on a cluster: set spec.skip to true, and record the duration and the reason.
+Nothing else of the spec is changed.
 
-It keeps operators away, not people: passes of kubectl fdb act all the same, and say that
-the cluster is paused. Nothing ends a pause by itself either. When its time is over,
-status and every pass say so.`,
-		Example: `  # Keep operators away during an investigation
+A pause affects operators only: kubectl fdb still acts, and reports that the cluster is
+paused. A pause does not end automatically. When its duration is over, status and every
+pass report it.`,
+		Example: `  # Pause operators during an investigation
   kubectl fdb pause sample-cluster --for 2h --reason "looking at slow commits"`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
@@ -43,7 +43,7 @@ status and every pass say so.`,
 	o.clusterFlag.add(cmd, env)
 	o.reversible = true
 	o.addBrief(cmd)
-	cmd.Flags().DurationVar(&o.long, "for", 0, "when it should be over, to remind people; 0 is no limit")
+	cmd.Flags().DurationVar(&o.long, "for", 0, "expected duration, for reminders; 0 means no limit")
 	return cmd
 }
 
@@ -68,7 +68,7 @@ func (o pauseOptions) run(ctx context.Context, env *Env, args []string) error {
 		return err
 	}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: pausePowers(), purpose: pausing(true), beside: true,
+		changeFlags: o.changeFlags, needs: pausePowers(), purpose: pausing(true), beside: true, lockless: true,
 		words: words, undo: undo,
 		stages: []plan.Stage{stages.PauseOperators(by, o.long, o.reason)},
 	})
@@ -114,10 +114,10 @@ func newResume(env *Env) *cobra.Command {
 	var o resumeOptions
 	cmd := &cobra.Command{
 		Use:   "resume [CLUSTER]",
-		Short: "Let operators act on a cluster again",
-		Long: `Let operators act on a cluster again: set spec.skip to false, and remove what pause noted.
-Nothing else of the spec is written.`,
-		Example: `  # All is well
+		Short: "Resume operators on a cluster",
+		Long: `Resume operators on a cluster: set spec.skip to false, and remove what pause recorded.
+Nothing else of the spec is changed.`,
+		Example: `  # Resume operators
   kubectl fdb resume sample-cluster`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
@@ -137,7 +137,7 @@ func (o resumeOptions) run(ctx context.Context, env *Env, args []string) error {
 		return err
 	}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: pausePowers(), purpose: pausing(false), beside: true,
+		changeFlags: o.changeFlags, needs: pausePowers(), purpose: pausing(false), beside: true, lockless: true,
 		words: []string{"resume", key.Name}, undo: []string{"pause", key.Name},
 		stages: []plan.Stage{stages.ResumeOperators},
 	})

@@ -70,14 +70,14 @@ func (tm terminal) shown(t *testing.T) []string {
 	return all
 }
 
-var colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
+var color = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// Whoever looks through a pipe, without colours, in 80 columns or in a terminal that knows
+// Whoever looks through a pipe, without colors, in 80 columns or in a terminal that knows
 // nothing is told what everybody else is.
 func TestThePlainestTerminalShowsTheSame(t *testing.T) {
 	best := terminal{env: map[string]string{"TERM": "xterm-256color", "COLUMNS": "200"}, is: true}.shown(t)
-	if !colour.MatchString(best[0]) {
-		t.Fatalf("nothing is coloured where it could be: %q", best[0])
+	if !color.MatchString(best[0]) {
+		t.Fatalf("nothing is colored where it could be: %q", best[0])
 	}
 	tests := map[string]terminal{
 		"a pipe":                      {env: map[string]string{"TERM": "xterm-256color"}},
@@ -90,11 +90,11 @@ func TestThePlainestTerminalShowsTheSame(t *testing.T) {
 	for name, tm := range tests {
 		t.Run(name, func(t *testing.T) {
 			for i, got := range tm.shown(t) {
-				if diff := cmp.Diff(colour.ReplaceAllString(best[i], ""), colour.ReplaceAllString(got, "")); diff != "" {
+				if diff := cmp.Diff(color.ReplaceAllString(best[i], ""), color.ReplaceAllString(got, "")); diff != "" {
 					t.Errorf("shows something else (-best +here):\n%s", diff)
 				}
-				if coloured := colour.MatchString(got); coloured && (!tm.is || tm.env["NO_COLOR"] != "" || tm.env["TERM"] == "dumb") {
-					t.Errorf("coloured: %q", got)
+				if colored := color.MatchString(got); colored && (!tm.is || tm.env["NO_COLOR"] != "" || tm.env["TERM"] == "dumb") {
+					t.Errorf("colored: %q", got)
 				}
 			}
 		})

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -31,23 +34,23 @@ func newPlan(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "plan [CLUSTER | fdbbackup/NAME | fdbrestore/NAME]",
 		Aliases: []string{"diff"},
-		Short:   "Show what a reconcile pass would do, and why",
-		Long: `Show what a reconcile pass would do, and why. Nothing is changed.
+		Short:   "Preview the actions of a reconcile pass",
+		Long: `Preview the actions of a reconcile pass, with their reasons. Nothing is changed.
 
-With -o json it can be approved: reconcile --plan carries out what the file has, and nothing
-else, and refuses when the world has moved meanwhile.
+The output of -o json can be approved and applied: reconcile --plan FILE executes the
+actions of the file and nothing else, and fails if the cluster state has changed since.
 
 Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.md.`,
-		Example: `  # What would a pass do?
+		Example: `  # Preview a pass
   kubectl fdb plan sample-cluster
 
-  # In CI: does the cluster differ from its spec?
+  # In CI: save the plan, and check whether the cluster differs from its spec
   kubectl fdb plan sample-cluster -o json > plan.json
 
-  # Once somebody has approved it
+  # Apply the plan after its approval
   kubectl fdb reconcile sample-cluster --plan plan.json --yes
 
-  # What would a pass do about a backup?
+  # Preview a pass over a backup
   kubectl fdb plan fdbbackup/sample-backup`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
@@ -57,8 +60,8 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
 	}
 	o.clusterFlag.add(cmd, env)
 	o.stepFlags.add(cmd)
-	cmd.Flags().BoolVar(&o.coexist, "coexist", false, "plan for a pass that acts beside a live operator")
-	cmd.Flags().BoolVar(&o.withBackups, "with-backups", false, "after the cluster, plan for all its backups, and then for all restores into it")
+	cmd.Flags().BoolVar(&o.coexist, "coexist", false, "If true, plan a pass with --coexist, which acts although an operator manages the cluster")
+	cmd.Flags().BoolVar(&o.withBackups, "with-backups", false, "If true, also plan for all backups of the cluster, then for all restores into it")
 	o.outputFlags.add(cmd)
 	return cmd
 }
@@ -82,6 +85,9 @@ func (o planOptions) run(ctx context.Context, env *Env, args []string) error {
 	}
 	record, err := env.cluster(ctx, args, o.name, reads)
 	if err != nil {
+		return err
+	}
+	if err := env.mayCarryOut(record, steps); err != nil {
 		return err
 	}
 	if o.withBackups {
@@ -179,11 +185,16 @@ type run struct {
 	command []string
 	// readsNodes has nodes observed whatever the spec's rules are about.
 	readsNodes bool
+	// lockless is true for what never needs the database's lock.
+	lockless bool
 	// record is what the run is about, where that is no cluster.
 	record *recordKind
 	// seen is what the last preview was about, and lease the name of its Lease.
 	seen  identity
 	lease string
+	// readsOnly is of a preview for a command that only reads: it works with any spec that
+	// makes sense.
+	readsOnly bool
 }
 
 func (r *run) open(ctx context.Context, key types.NamespacedName) (err error) {
@@ -219,10 +230,30 @@ func (r *run) sees(e reconcile.Event) {
 	}
 }
 
+// observer refuses specs that must not be carried out, where that is what the run is for.
+func (r *run) observer() reconcile.Observer { //nolint:ireturn // two kinds of observers
+	if r.readsOnly {
+		return r.session
+	}
+	return specObserver{Observer: r.session, key: r.key, stages: r.steps}
+}
+
 // pass is a preview until it is given an actor.
 func (r *run) pass(report func(reconcile.Event)) *reconcile.Pass {
-	return &reconcile.Pass{
-		Stages: r.steps, Observer: r.session, Seed: r.seed, Report: report,
+	p := &reconcile.Pass{
+		Stages: r.steps, Observer: r.observer(), Seed: r.seed, Report: report,
 		Gates: func(ctx context.Context) ([]plan.Check, error) { return r.session.Gates(ctx, r.gates) },
 	}
+	if r.record == nil && !r.lockless {
+		p.Known, p.KnownReads = r.lockAllowed, safety.LockAllowedReads
+	}
+	return p
+}
+
+// lockAllowed asks whether this instance may have the database's lock at all.
+func (r *run) lockAllowed(s plan.Snapshot) []plan.Check {
+	return safety.LockAllowed(s, safety.LockRights{
+		AllowNameless: r.env.Overrides[plan.GateLockOwner] != "",
+		MendsDenyList: slices.ContainsFunc(r.steps, stages.MendsDenyList),
+	})
 }

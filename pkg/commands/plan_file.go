@@ -11,6 +11,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -101,10 +102,10 @@ func (p *passes) compare(ctx context.Context, approved *ui.ApprovedPlan, now ui.
 		return nil
 	}
 	if approved.OnlyDone(differences) && p.env.begunBefore(ctx, types.NamespacedName{Namespace: p.key.Namespace, Name: p.lease}, approved) {
-		p.env.talk("going on with the plan %s: of %d actions %d are done", p.plan, len(approved.Items), len(differences))
+		p.env.talk("going on with the plan %s: of %s %d %s done", p.plan, phrase.Count(len(approved.Items), "action"), len(differences), phrase.Is(len(differences)))
 		return nil
 	}
-	check := plan.Check{Question: "is the world as it was when the plan was made?", Evidence: "it has moved: nothing was changed", Gate: plan.GatePlan}
+	check := plan.Check{ID: plan.CheckPlanCurrent, Question: "is the world as it was when the plan was made?", Evidence: "it has moved: nothing was changed", Gate: plan.GatePlan}
 	return &failure{
 		code: ExitConflict, err: &reconcile.RefusedError{Check: check}, differences: differences,
 		hints: []string{p.planAnew("make the plan anew")},

@@ -36,26 +36,27 @@ func (g *given) planned(args ...string) string {
 	return path
 }
 
-// wordsIn are the actions of a plan, without what only records.
-func wordsIn(t *testing.T, path string) []string {
+// actionsIn are the actions of a plan by kind, subject and fingerprint, without what only
+// records.
+func actionsIn(t *testing.T, path string) []string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var v struct {
-		Items []struct{ Kind, Subject, Summary string }
+		Items []struct{ Kind, Subject, Fingerprint string }
 	}
 	if err := json.Unmarshal(text, &v); err != nil {
 		t.Fatal(err)
 	}
-	words := []string{}
+	actions := []string{}
 	for _, item := range v.Items {
 		if item.Kind != "WriteStatus" {
-			words = append(words, wordsFor(item.Kind, item.Subject, item.Summary))
+			actions = append(actions, item.Kind+" "+item.Subject+" "+item.Fingerprint)
 		}
 	}
-	return words
+	return actions
 }
 
 // changes are the actions that were carried out, without what only records.
@@ -63,7 +64,7 @@ func (g *given) changes() []string {
 	did := []string{}
 	for _, a := range g.world.Acted {
 		if _, records := a.(plan.WriteStatus); !records {
-			did = append(did, words(a))
+			did = append(did, plan.KindOf(a)+" "+a.Subject()+" "+plan.Fingerprint(a))
 		}
 	}
 	return did
@@ -125,7 +126,7 @@ func TestEveryChangingCommandCarriesOutItsOwnPlan(t *testing.T) {
 			}
 			args := g.inWords(tc.args...)
 			path := g.planned(args...)
-			if len(wordsIn(t, path)) == 0 {
+			if len(actionsIn(t, path)) == 0 {
 				t.Fatalf("the plan has nothing: %s", &g.out)
 			}
 			args = append(args, "--plan", path)
@@ -138,7 +139,7 @@ func TestEveryChangingCommandCarriesOutItsOwnPlan(t *testing.T) {
 			if code := g.run(args...); code != tc.want {
 				t.Errorf("exit code %d, want %d\n%s%s", code, tc.want, &g.out, &g.err)
 			}
-			want, got := wordsIn(t, path), g.changes()
+			want, got := actionsIn(t, path), g.changes()
 			slices.Sort(want) // actions of one kind run together
 			slices.Sort(got)
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -244,7 +245,8 @@ func TestAFileThatIsNoPlanOfThisIsAMistake(t *testing.T) {
 		"two documents":                 {edit: func(text string) string { return text + text }, says: "no JSON document"},
 		"of another kind":               {edit: edit(`"kind": "Plan"`, `"kind": "ClusterStatus"`), says: `a document of kind "ClusterStatus"`},
 		"of another version":            {edit: edit("cli.kubectl-fdb/v1", "cli.kubectl-fdb/v2"), says: "not of cli.kubectl-fdb/v1"},
-		"with an item that was changed": {edit: edit("add 3 process groups", "add 4 process groups"), says: "its digest is not that of its items"},
+		"with an item that was changed": {edit: edit(`"fingerprint": "sha256:`, `"fingerprint": "sha256:0`), says: "its digest is not that of its items"},
+		"of an earlier version":         {edit: edit(`"fingerprint": "sha256:`, `"fingerprint": "", "was": "sha256:`), says: "was saved by an earlier version"},
 		"without a seed":                {edit: edit(`"seed": "`, `"seed": "x`), says: "is no number"},
 		"of another cluster":            {edit: edit(`"cluster": "sample"`, `"cluster": "other"`), says: "of the cluster other in namespace fdb"},
 		"of another namespace":          {edit: edit(`"namespace": "fdb"`, `"namespace": "x"`), says: "of the cluster sample in namespace x"},
@@ -305,7 +307,7 @@ func TestAPlanThatWasBegunIsGoneOnWith(t *testing.T) {
 			if code := g.run(args...); code != tc.want {
 				t.Errorf("exit code %d, want %d:\n%s%s", code, tc.want, &g.out, &g.err)
 			}
-			want, got := wordsIn(t, path), g.changes()
+			want, got := actionsIn(t, path), g.changes()
 			slices.Sort(want)
 			slices.Sort(got)
 			if diff := cmp.Diff(want, got); (diff == "") != (tc.want == ExitWaiting) {

@@ -24,33 +24,35 @@ func newReconcile(env *Env) *cobra.Command {
 	var o reconcileOptions
 	cmd := &cobra.Command{
 		Use:   "reconcile [CLUSTER | fdbbackup/NAME | fdbrestore/NAME]",
-		Short: "Bring a cluster, a backup or a restore closer to what its resource asks for",
-		Long: `Run a reconcile pass: observe the cluster, decide step by step what it needs, and do it.
+		Short: "Reconcile a cluster, backup or restore",
+		Long: `Reconcile a cluster, backup or restore: run a pass that observes it, decides stage by
+stage what it needs, and acts.
 
-A pass does what can be done now and says what it waits for. It shows what it is going
-to do and asks first; --yes answers. With --wait, passes are repeated until nothing is
-left to do; with --watch for ever, as changes come. Ctrl-C finishes the current action
-and gives back what was locked; the same command again goes on from there.`,
-		Example: `  # Look, agree, and run one pass
+A pass does what is possible now and reports what it waits for. It shows its plan and
+prompts for approval first; --yes approves without a prompt. With --wait, passes repeat
+until nothing is left to do; with --watch, they repeat at every change until a signal.
+Ctrl-C finishes the current action and releases all locks; run the same command again to
+continue.`,
+		Example: `  # Preview, approve and run one pass
   kubectl fdb reconcile sample-cluster
 
-  # Create a cluster and wait until it is up
+  # Create a cluster and wait until it is reconciled
   kubectl fdb reconcile sample-cluster --yes --wait --timeout 10m
 
-  # Keep it as its resource asks, as a controller does
+  # Reconcile continuously, as a controller does
   kubectl fdb reconcile sample-cluster --yes --watch --metrics-addr 127.0.0.1:8080
 
-  # See what a pass would do
+  # Preview a pass
   kubectl fdb reconcile sample-cluster --dry-run
 
-  # Do what somebody approved, and nothing else
+  # Apply an approved plan, and nothing else
   kubectl fdb plan sample-cluster -o json > plan.json
   kubectl fdb reconcile sample-cluster --plan plan.json --yes
 
-  # The cluster, then its backups, then restores into it
+  # Reconcile the cluster, then its backups, then restores into it
   kubectl fdb reconcile sample-cluster --with-backups --yes --wait
 
-  # Start a backup, or a restore, as its resource asks
+  # Reconcile a backup or a restore
   kubectl fdb reconcile fdbbackup/sample-backup --yes --wait
   kubectl fdb reconcile fdbrestore/sample-restore --wait`,
 		Args:              cobra.MaximumNArgs(1),
@@ -67,10 +69,10 @@ and gives back what was locked; the same command again goes on from there.`,
 	}
 	o.clusterFlag.add(cmd, env)
 	o.stepFlags.add(cmd)
-	o.changeFlags.add(cmd, "nothing is left to do")
+	o.addRemoving(cmd, "nothing is left to do")
 	o.watchFlags.add(cmd)
-	cmd.Flags().BoolVar(&o.withBackups, "with-backups", false, "after the cluster, all its backups, and then all restores into it")
-	cmd.Flags().StringVar(&o.confirmed, "confirm", "", "the name of the backup once more, where its data is to be deleted; with --plan, --yes and --reason")
+	cmd.Flags().BoolVar(&o.withBackups, "with-backups", false, "If true, also reconcile all backups of the cluster, then all restores into it")
+	cmd.Flags().StringVar(&o.confirmed, "confirm", "", "name of the backup, to confirm the deletion of its data; requires --plan, --yes and --reason")
 	completeWith(cmd, "confirm", backupKind.confirmed())
 	return cmd
 }
@@ -88,6 +90,9 @@ func (o reconcileOptions) run(ctx context.Context, env *Env, args []string) erro
 	}
 	record, err := env.cluster(ctx, args, o.name, o.intent())
 	if err != nil {
+		return err
+	}
+	if err := env.mayCarryOut(record, steps); err != nil {
 		return err
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -25,6 +26,7 @@ func (p *passes) finish(ctx context.Context, err error) error {
 		return errors.Join(out.print(p.env.Out, printable{document: p.document(end), names: p.names(), stream: p.output == "json"}), end)
 	}
 	fmt.Fprintln(p.env.Out, p.sentence(end))
+	p.noteHousekeeping()
 	if end == nil && p.acted > 0 && len(p.undo) > 0 {
 		p.env.talk("undo: %s", p.env.command(p.undo...))
 	}
@@ -73,11 +75,7 @@ func (p *passes) unfinished() error {
 
 // timedOut says what was still waited for when --timeout was over.
 func (p *passes) timedOut() error {
-	words := p.said // the pass that --timeout cut short knows less than the one before it
-	if words == "" {
-		words = p.why.words(p.last)
-	}
-	if words != "" {
+	if words := p.waitsFor(); words != "" {
 		return fmt.Errorf("%w after %s: %s", errTimeout, p.timeout, words)
 	}
 	return fmt.Errorf("%w after %s", errTimeout, p.timeout)
@@ -181,9 +179,9 @@ func (p *passes) result(end error) ui.ReconcileResult {
 
 // sentence is the last line of the text: what was reached and what is left.
 func (p *passes) sentence(end error) string {
-	did := fmt.Sprintf("%d actions in %d passes", p.acted, p.count)
-	if p.count == 1 {
-		did = fmt.Sprintf("%d actions", p.acted)
+	did := phrase.Count(p.acted, "action")
+	if p.count != 1 {
+		did += " in " + phrase.Count(p.count, "pass")
 	}
 	switch {
 	case end == nil && p.purpose != nil:

@@ -143,10 +143,12 @@ func (p *passes) once(ctx context.Context) error {
 	beat := &heartbeat{env: p.env}
 	defer beat.start()()
 	pass := p.pass(all(p.tell, p.why.report, beat.report, p.audit.report(ctx), p.tellPause(), p.approved.carried, p.notes))
-	pass.Observer, pass.Actor, pass.Permit = bound{p.session, &p.approved}, p.session, p.approved.permits
+	pass.Observer, pass.Actor, pass.Permit = bound{p.observer(), &p.approved}, p.session, p.approved.permits
 	done, err := pass.Run(ctx)
 	if done.Acted > 0 {
 		p.approved.passed()
+	} else if done.Interrupted && len(done.Housekeeping) == 0 { // it may not have come to that
+		done.Housekeeping = p.last.Housekeeping
 	}
 	p.count, p.acted, p.last = p.count+1, p.acted+done.Acted, done
 	p.env.acted += done.Acted
@@ -178,7 +180,7 @@ func (p *passes) goOn(ctx context.Context, trouble error) (bool, error) {
 		return true, p.ask(ctx)
 	}
 	if p.purpose != nil && p.last.Stopped == nil && trouble == nil {
-		if trouble = p.look(ctx); trouble == nil && p.reached {
+		if trouble = p.look(ctx); trouble == nil && p.reached && p.isTidy() {
 			return false, nil
 		}
 	}
@@ -211,6 +213,9 @@ func (p *passes) look(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("looking how far it is: %w", err)
 	}
+	if !p.waitAll {
+		targets, reached = ui.Removed(targets, reached, p.last.Housekeeping)
+	}
 	if p.tells() && p.wait {
 		ui.WriteProgress(p.env.Out, p.targets, targets)
 	}
@@ -224,9 +229,12 @@ func (p *passes) waitsFor() string {
 		return words
 	}
 	for _, t := range p.targets {
-		if !t.Reached {
+		if !t.Reached && (!p.last.Interrupted || p.last.Acted == 0) { // else they were looked at before that
 			return fmt.Sprintf("%s is %s", t.ID, t.Phase)
 		}
+	}
+	if len(p.last.Housekeeping) > 0 {
+		return p.last.Housekeeping[0].Words()
 	}
 	return "the next pass looks at what has come of this one"
 }
@@ -238,7 +246,7 @@ const longestRest = 15 * time.Second
 
 // restAfter is how long to rest after a pass that waits, --interval at least.
 func restAfter(done reconcile.PassDone, interval time.Duration) time.Duration {
-	return max(min(done.RetryAfter, longestRest), interval)
+	return max(min(retryAfter(done), longestRest), interval)
 }
 
 // waitFor says what is waited for now; text has said so on stdout.
@@ -255,14 +263,15 @@ func (p *passes) waitFor(reason string) {
 func (p *passes) worthWaiting() bool {
 	switch passCode(p.last) {
 	case ExitDone:
-		return p.last.Outcome == reconcile.Changed || p.purpose != nil
+		return p.last.Outcome == reconcile.Changed || p.purpose != nil || !p.isTidy()
 	case ExitWaiting:
 		return true
 	case ExitPartly:
 		return p.unfinished() != nil
 	case ExitConflict:
 		var beyond *reconcile.BeyondPlanError
-		return !errors.As(p.last.Stopped, &beyond)
+		var refused *reconcile.RefusedError // on the deny list, until a user takes the instance off
+		return !errors.As(p.last.Stopped, &beyond) && !errors.As(p.last.Stopped, &refused)
 	default:
 		return false
 	}

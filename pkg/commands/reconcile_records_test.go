@@ -176,7 +176,7 @@ func TestABackupAndARestoreByCommand(t *testing.T) {
 	must(ExitDone, "fdbbackup/nightly: as it should be; nothing was to do", "reconcile", "foundationdbbackup/nightly", "--yes")
 	v.world.FDB.Advance(time.Minute)
 	must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "-o", "json")
-	must(ExitRefused, "non-empty destination database", "reconcile", "fdbrestore/again", "--yes")
+	must(ExitRefused, "a restore never overwrites data", "reconcile", "fdbrestore/again", "--yes")
 	v.fdbcli(`writemode on; clearrange "" \xff`)
 	must(ExitDone, "the restore is completed", "reconcile", "fdbrestore/again", "--yes", "--wait")
 	if got := v.fdbcli("get greeting"); !strings.Contains(got, "hello") {

@@ -26,37 +26,36 @@ func newReplace(env *Env) *cobra.Command {
 	var o replaceOptions
 	cmd := &cobra.Command{
 		Use:   "replace [CLUSTER] [ID…]",
-		Short: "Replace process groups: new ones take over, then the old ones go",
-		Long: `Replace process groups. Each is marked for removal; a new group is made for it, the
-database moves data and roles over, and once it proves that nothing depends on the old
-group any more, that one's pod, volume and record go. No data is lost on the way, and at
-most --max-concurrent groups are on their way out at once.
+		Short: "Replace process groups",
+		Long: `Replace process groups. Each is marked for removal and a new group is added for it. The
+database moves data and roles away; once it proves that nothing depends on the old group
+any more, its pod, PVC and entry in the status are removed. No data is lost, and at most
+--max-concurrent groups are marked for removal at once.
 
-An ID is a process group ID, the name of a pod, an address, or - for stdin; the flags
-choose by class, condition, node, zone or label. Without --wait the groups are only
-marked, and the next pass goes on; with it, passes follow each of them until it is gone.
-They do nothing else that the spec may ask for. --undo takes marks back, as long as
-nothing was moved away.
+ID is a process group ID, a pod name, an address, or - for stdin; the flags select by
+class, condition, node, zone or label. Without --wait the groups are only marked, and the
+next pass continues. With --wait, passes repeat until they are removed; these passes make
+no other changes of the spec. --undo removes the marks, as long as no data was moved.
 
---skip-exclusion has them go with the data that is on them, for groups that cannot be
-drained. It takes more than a yes: on a terminal the name of the cluster is to be typed;
-elsewhere --yes --confirm CLUSTER --plan FILE --reason TEXT. It is refused unless another
-copy of all data stays, the database has all of its fault tolerance, and what is left can
-hold the data; the groups of one fault domain go at a time. It cannot be taken back.`,
-		Example: `  # What would it do?
+--skip-exclusion removes groups that cannot be drained together with the data on them.
+On a terminal it requires the typed name of the cluster, elsewhere --yes --confirm CLUSTER
+--plan FILE --reason TEXT. It is refused unless other copies of all data remain, the
+database has its full fault tolerance, and the remaining processes can hold the data.
+Groups are removed one fault domain at a time. This cannot be undone.`,
+		Example: `  # Preview the replacement
   kubectl fdb replace sample-cluster storage-3 --dry-run
 
-  # Replace one and follow it
+  # Replace a process group and wait for its removal
   kubectl fdb replace sample-cluster storage-3 --wait --yes
 
-  # Replace whatever has been failing for half an hour, one after the other
+  # Replace all groups that have been failing for half an hour, one at a time
   kubectl fdb replace sample-cluster --condition PodFailing,MissingProcesses --older-than 30m --wait --yes
 
-  # One that cannot be drained: look, have it approved, and let it go with its data
+  # Remove a group that cannot be drained, with its data, after an approval
   kubectl fdb replace sample-cluster storage-3 --skip-exclusion --dry-run -o json > plan.json
-  kubectl fdb replace sample-cluster storage-3 --skip-exclusion --plan plan.json --yes --confirm sample-cluster --reason "its disk is gone"
+  kubectl fdb replace sample-cluster storage-3 --skip-exclusion --plan plan.json --yes --confirm sample-cluster --reason "its disk is lost"
 
-  # Think again
+  # Remove the mark again
   kubectl fdb replace sample-cluster storage-3 --undo --yes`,
 		ValidArgsFunction: env.clusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -65,13 +64,13 @@ hold the data; the groups of one fault domain go at a time. It cannot be taken b
 	}
 	o.clusterFlag.add(cmd, env)
 	o.selection.add(cmd, env)
-	o.changeFlags.add(cmd, "the process groups are gone")
+	o.addRemoving(cmd, "the process groups are removed")
 	flags := cmd.Flags()
-	flags.IntVar(&o.most, "max-concurrent", 1, "how many process groups may be on their way out at once, those that others want replaced among them")
-	flags.BoolVar(&o.perZone, "per-zone", false, "count fault domains instead of process groups")
-	flags.BoolVar(&o.undo, "undo", false, "take the marks back, as long as nothing was moved away")
-	flags.BoolVar(&o.skip, "skip-exclusion", false, "have them go with the data that is on them, where another copy of all of it stays; this cannot be undone")
-	flags.StringVar(&o.confirmed, "confirm", "", "with --skip-exclusion, the name of the cluster once more")
+	flags.IntVar(&o.most, "max-concurrent", 1, "maximum number of process groups marked for removal at once, including those marked by others")
+	flags.BoolVar(&o.perZone, "per-zone", false, "If true, --max-concurrent counts fault domains instead of process groups")
+	flags.BoolVar(&o.undo, "undo", false, "If true, remove the marks, as long as no data was moved")
+	flags.BoolVar(&o.skip, "skip-exclusion", false, "If true, remove the groups with the data on them, provided that other copies of all of it remain; this cannot be undone")
+	flags.StringVar(&o.confirmed, "confirm", "", "name of the cluster, to confirm --skip-exclusion")
 	completeWith(cmd, "confirm", env.clusterNames)
 	return cmd
 }

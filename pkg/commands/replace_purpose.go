@@ -2,9 +2,9 @@ package commands
 
 import (
 	"context"
-	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -22,7 +22,7 @@ func (r replacing) look(ctx context.Context, s Session) ([]ui.Target, bool, erro
 }
 
 func (r replacing) did(reached bool) string {
-	names := strings.Join(texts(r), ", ")
+	names := phrase.List(r)
 	if reached {
 		return "replaced: " + names
 	}
@@ -41,4 +41,4 @@ func (k keeping) look(ctx context.Context, s Session) ([]ui.Target, bool, error)
 	return targets, ui.AllReached(targets), nil
 }
 
-func (k keeping) did(bool) string { return "not marked for removal: " + strings.Join(texts(k), ", ") }
+func (k keeping) did(bool) string { return "not marked for removal: " + phrase.List(k) }

@@ -41,7 +41,7 @@ func (g *given) marked() []string {
 func TestReplaceFollowsAGroupUntilItIsGone(t *testing.T) {
 	g := up(t)
 	old := g.storage()
-	if code := g.run("replace", "sample", old[0], "--wait", "--yes"); code != ExitDone {
+	if code := g.run("replace", "sample", old[0], "--wait=all", "--yes"); code != ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	now := g.storage()
@@ -120,10 +120,10 @@ func TestReplaceExitCodes(t *testing.T) {
 		"one at a time":                               {args: []string{"STORAGE0", "STORAGE1", "--yes"}, want: ExitWaiting, marked: 1, says: "have to wait until others are drained"},
 		"as many at once as it is told":               {args: []string{"--class", "storage", "--max-concurrent", "3", "--yes"}, want: ExitDone, marked: 3},
 		"shows what it would do":                      {args: []string{"STORAGE0", "--dry-run"}, want: ExitNo, says: "MarkForRemoval"},
-		"has the API server try it":                   {args: []string{"STORAGE0", "--dry-run=server"}, want: ExitNo, says: "the API server would take all 1 actions"},
+		"has the API server try it":                   {args: []string{"STORAGE0", "--dry-run=server"}, want: ExitNo, says: "the API server would take the only action"},
 		"shows what the API server would not take": {
 			given: func(g *given) { g.world.Refuse = refuse("MarkForRemoval", errors.New("admission webhook says no")) },
-			args:  []string{"STORAGE0", "--dry-run=server"}, want: ExitRefused, says: "would not take 1 of 1 actions: ReplaceGroups: admission webhook says no",
+			args:  []string{"STORAGE0", "--dry-run=server"}, want: ExitRefused, says: "would not take 1 of 1 action: ReplaceGroups: admission webhook says no",
 		},
 		"or may not be asked": {
 			given: func(g *given) { g.world.Refuse = refuse("MarkForRemoval", forbidden) }, args: []string{"STORAGE0", "--dry-run=server"}, want: ExitForbidden, says: "would not take 1",
@@ -228,7 +228,7 @@ func TestTheSameReplaceGoesOnWhenSomeOfItIsGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := up(t)
 			before := g.storage()
-			if code := g.run("replace", "sample", before[0], "--wait", "--yes"); code != ExitDone {
+			if code := g.run("replace", "sample", before[0], "--wait=all", "--yes"); code != ExitDone {
 				t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 			}
 			if tc.forget != nil {
@@ -236,7 +236,7 @@ func TestTheSameReplaceGoesOnWhenSomeOfItIsGone(t *testing.T) {
 			}
 			args := []string{"replace", "sample", before[0], before[1]}
 			if !slices.Contains(tc.more, "--undo") && !slices.Contains(tc.more, "--dry-run") {
-				args = append(args, "--wait")
+				args = append(args, "--wait=all")
 			}
 			names := strings.NewReplacer("STORAGE0", before[0], "STORAGE1", before[1])
 			code := g.run(append(append(args, "--yes"), tc.more...)...)
@@ -255,10 +255,10 @@ func TestTheSameReplaceFinishesWhatAKilledOneBegan(t *testing.T) {
 		g := up(t)
 		id := g.storage()[0]
 		g.world.Crash = len(g.world.Acted) + after
-		g.run("replace", "sample", id, "--wait", "--yes", "--timeout", "1h")
+		g.run("replace", "sample", id, "--wait=all", "--yes", "--timeout", "1h")
 		g.world.Crash = 0
 		g.world.LeaseHolder = ""
-		if code := g.run("replace", "sample", id, "--wait", "--yes", "--timeout", "1h"); code != ExitDone || slices.Contains(g.storage(), id) {
+		if code := g.run("replace", "sample", id, "--wait=all", "--yes", "--timeout", "1h"); code != ExitDone || slices.Contains(g.storage(), id) {
 			t.Errorf("killed before action %d, then exit code %d: %s%s", after, code, &g.out, &g.err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -28,29 +29,28 @@ func newRestart(env *Env) *cobra.Command {
 	var o restartOptions
 	cmd := &cobra.Command{
 		Use:   "restart [CLUSTER] [ID…]",
-		Short: "Restart the servers of process groups, wave by wave",
-		Long: `Restart the servers of process groups. Pods stay, volumes stay, no data moves: servers
-end, and start anew with the configuration that their pods have.
+		Short: "Restart the processes of process groups",
+		Long: `Restart the processes of process groups. Pods and volumes stay and no data moves: the
+processes exit and start again with the current configuration of their pods.
 
-A wave is the storage, or the logs, of one fault domain, or all of a class that keeps no
-data. Each wave waits until all servers of the last one are back, until every process and
-the last recovery are as old as spec.minimumUptimeSecondsForBounce says (10m), and until
-the database is fully fault tolerant; it stops where that is not so. Without --wait one
-wave restarts; with it all of them do.
+A wave is the storage or log processes of one fault domain, or all processes of a class
+without data. Each wave waits until all processes of the previous wave are back, every
+process and the last recovery are at least spec.minimumUptimeSecondsForBounce (10m) old,
+and the database is fully fault tolerant; otherwise it stops. Without --wait one wave is
+restarted, with --wait all of them.
 
-What has been restarted shows in the age of the processes: those that started after --since
-are done. With --wait the command to go on with, should the run be cut short, is printed
-before anything is done.`,
-		Example: `  # What would it do?
+Processes that started after --since count as restarted. With --wait the command to
+continue an interrupted run is printed before the first change.`,
+		Example: `  # Preview the restart
   kubectl fdb restart sample-cluster --class storage --dry-run
 
-  # All storage, one fault domain after the other
+  # Restart all storage processes, one fault domain at a time
   kubectl fdb restart sample-cluster --class storage --wait --yes
 
-  # One process group
+  # Restart one process group
   kubectl fdb restart sample-cluster log-1 --wait --yes
 
-  # Go on where a run ended that began at noon
+  # Continue an interrupted run that started at noon
   kubectl fdb restart sample-cluster --class storage --wait --yes --since 2026-11-21T12:00:00Z`,
 		ValidArgsFunction: env.clusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -59,11 +59,11 @@ before anything is done.`,
 	}
 	o.clusterFlag.add(cmd, env)
 	o.selection.add(cmd, env)
-	o.changeFlags.add(cmd, "all of them have been restarted")
+	o.changeFlags.add(cmd, "all selected processes are restarted")
 	flags := cmd.Flags()
-	flags.StringVar(&o.strategy, "strategy", string(stages.RestartByWave), "wave: a class at once, one fault domain of it where it keeps data; rolling: one process group at a time; all-at-once: the database is down for some seconds")
-	flags.StringVar(&o.since, "since", "", "processes that started after this time (2026-11-21T12:00:00Z), by the database's clock, have been restarted; now, when it is not given")
-	complete(cmd, "strategy", func() []string { return texts(stages.RestartStrategies()) })
+	flags.StringVar(&o.strategy, "strategy", string(stages.RestartByWave), "order of restarts: wave restarts a class at once, or one fault domain of it if it has data; rolling restarts one process group at a time; all-at-once makes the database unavailable for some seconds")
+	flags.StringVar(&o.since, "since", "", "time (2026-11-21T12:00:00Z) on the clock of the database; processes that started after it count as restarted. If empty, the current time")
+	complete(cmd, "strategy", func() []string { return phrase.Strings(stages.RestartStrategies()) })
 	return cmd
 }
 
@@ -115,7 +115,7 @@ func (o restartOptions) prepare(ctx context.Context, env *Env, key types.Namespa
 
 // check finds what is wrong with the flags before anything is read.
 func (o restartOptions) check(env *Env) error {
-	if !anyOf(texts(stages.RestartStrategies()), o.strategy) {
+	if !anyOf(phrase.Strings(stages.RestartStrategies()), o.strategy) {
 		return usagef("--strategy is wave, rolling or all-at-once, not %q", o.strategy)
 	}
 	if _, err := o.sinceFlag(); err != nil {
@@ -173,7 +173,7 @@ func (o restartOptions) begin(facts ui.Facts) (time.Time, error) {
 
 // change is the list of stages that restarts the groups.
 func (o restartOptions) change(cluster string, chosen []v1beta2.ProcessGroupID, since time.Time) change {
-	words := append([]string{"restart", cluster}, texts(chosen)...)
+	words := append([]string{"restart", cluster}, phrase.Strings(chosen)...)
 	if o.strategy != string(stages.RestartByWave) {
 		words = append(words, "--strategy="+o.strategy)
 	}

@@ -2,10 +2,10 @@ package commands
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -27,7 +27,7 @@ func (r restarting) look(ctx context.Context, s Session) ([]ui.Target, bool, err
 }
 
 func (r restarting) did(reached bool) string {
-	names := strings.Join(texts(r.groups), ", ")
+	names := phrase.List(r.groups)
 	if reached {
 		return "restarted: " + names
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/exp/golden"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -27,7 +28,7 @@ func (g *given) kills() [][]string {
 	var waves [][]string
 	for _, a := range g.world.Acted {
 		if kill, ok := a.(plan.RestartProcesses); ok {
-			waves = append(waves, texts(kill.Groups))
+			waves = append(waves, phrase.Strings(kill.Groups))
 		}
 	}
 	return waves

@@ -17,7 +17,7 @@ import (
 func newRestore(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore",
-		Short: "Start restores, show how far they are, wait for them, abort them",
+		Short: "Start, inspect and abort restores",
 	}
 	cmd.AddCommand(newRestoreStatus(env), newRestoreWait(env), newRestoreStart(env), newRestoreAbort(env))
 	asParent(cmd, "what of restores?", "command", "about restores")
@@ -27,23 +27,24 @@ func newRestore(env *Env) *cobra.Command {
 // restoreStatusOptions is what `kubectl fdb restore status` was asked.
 type restoreStatusOptions struct{ recordLook }
 
-const restoreStatusLong = `The backup tools say it in a pod of the cluster's agents. The database is locked until the
-restore is over. RATE and time left need three looks, and so --watch or waiting. Looking
-starts nothing: kubectl fdb restore start does.
+const restoreStatusLong = `
 
-Exit code 0: it is done. 1: it is not, or it was aborted. 3: --timeout was over. 8: nobody
-can tell.`
+The progress is reported by the backup tools, which run in a pod of the backup agents. The
+database is locked until the restore is done. RATE and ETA need three observations, so
+--watch or waiting. Nothing is started: use kubectl fdb restore start.
+
+Exit code 0: done. 1: not done, or aborted. 3: timeout. 8: unknown.`
 
 func newRestoreStatus(env *Env) *cobra.Command {
 	var o restoreStatusOptions
 	cmd := &cobra.Command{
 		Use:   "status [NAME]",
-		Short: "Show how far a restore is",
-		Long:  "Show how far a restore is. " + restoreStatusLong,
-		Example: `  # How far is it?
+		Short: "Show the progress of a restore",
+		Long:  "Show the progress of a restore." + restoreStatusLong,
+		Example: `  # Show the progress
   kubectl fdb restore status nightly-again
 
-  # Again every 5 s, with rate and time left
+  # Repeat every 5 s, with rate and ETA
   kubectl fdb restore status nightly-again -w`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	}
@@ -56,9 +57,9 @@ func newRestoreWait(env *Env) *cobra.Command {
 	var o restoreStatusOptions
 	cmd := &cobra.Command{
 		Use:   "wait [NAME]",
-		Short: "Wait until a restore is over",
-		Long:  "Wait until a restore is over, then show it. " + restoreStatusLong,
-		Example: `  # Until the data is there
+		Short: "Wait until a restore is done",
+		Long:  "Wait until a restore is done, then show its result." + restoreStatusLong,
+		Example: `  # Wait until the data is restored
   kubectl fdb restore wait nightly-again --timeout 2h`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.wait = true

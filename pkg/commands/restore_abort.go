@@ -17,26 +17,26 @@ func newRestoreAbort(env *Env) *cobra.Command {
 	var o restoreAbortOptions
 	cmd := &cobra.Command{
 		Use:   "abort [NAME]",
-		Short: "Abort a restore, and leave the database half restored",
-		Long: `Abort the restore that a FoundationDBRestore started, and that is not done. It cannot be
-undone, or gone on with. FoundationDB unlocks the database with whatever was written so far
-in it: from then on clients read and write half of the data, unless they are kept away. The
-backup is not touched.
+		Short: "Abort a restore before it is complete",
+		Long: `Abort a restore that was started by a FoundationDBRestore and is not complete. This cannot
+be undone, and the restore cannot be continued. FoundationDB unlocks the database with
+partially restored data: clients read and write it from then on, unless they are kept away.
+The backup is not changed.
 
-It takes more than a yes: on a terminal the name of the restore is to be typed;
-elsewhere --yes --confirm NAME --plan FILE --reason TEXT. A restore that this resource did
-not start, or that another one may have started, is left alone.
+On a terminal this requires the typed name of the restore, elsewhere --yes --confirm NAME
+--plan FILE --reason TEXT. A restore that this resource did not start, or that another one
+may have started, is not aborted.
 
-Afterwards the database is asked whether it is locked, and the resource's status says that
-the restore was aborted: no pass starts it again. To restore once more the database has to
-be empty, and the resource made anew.`,
-		Example: `  # What would it abort?
+Afterwards the lock of the database is verified, and the status of the resource records the
+abort, so that no pass starts the restore again. To restore again, empty the database and
+recreate the resource.`,
+		Example: `  # Preview the abort
   kubectl fdb restore abort nightly-again --dry-run
 
-  # Do it; the name is to be typed
+  # Abort, and confirm with the typed name
   kubectl fdb restore abort nightly-again
 
-  # Where nobody can type
+  # Abort without a terminal
   kubectl fdb restore abort nightly-again --dry-run -o json > plan.json
   kubectl fdb restore abort nightly-again --plan plan.json --yes --confirm nightly-again --reason "the wrong backup"`,
 		Args:              cobra.MaximumNArgs(1),
@@ -45,7 +45,7 @@ be empty, and the resource made anew.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	}
-	o.add(cmd, "it is aborted")
+	o.add(cmd, "the restore is aborted")
 	o.addConfirm(cmd, restoreKind)
 	return cmd
 }

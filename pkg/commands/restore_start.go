@@ -3,11 +3,9 @@ package commands
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -20,18 +18,18 @@ func newRestoreStart(env *Env) *cobra.Command {
 	var o restoreStartOptions
 	cmd := &cobra.Command{
 		Use:   "start [NAME]",
-		Short: "Start a restore, into a database without data",
-		Long: `Start the restore that a FoundationDBRestore asks for, as kubectl fdb reconcile
-fdbrestore/NAME does. The database is locked until it is done. Into one that has data
-nothing is restored: FoundationDB refuses, and nothing is overwritten.
+		Short: "Start a restore into an empty database",
+		Long: `Start the restore of a FoundationDBRestore, like kubectl fdb reconcile fdbrestore/NAME. The
+database is locked until the restore is done. Into a database with data nothing is
+restored: FoundationDB refuses, and nothing is overwritten.
 
-A restore is started once, whatever became of it: to restore once more, delete the resource
-and create it anew. Without --wait the command ends when the restore has begun; with it,
+A restore is started once, regardless of its result: to restore again, delete and recreate
+the resource. Without --wait the command ends when the restore has started; with --wait,
 when it is done.`,
-		Example: `  # What would be restored?
+		Example: `  # Preview the restore
   kubectl fdb restore start nightly-again --dry-run
 
-  # Do it, and wait until the data is there
+  # Start it and wait until the data is restored
   kubectl fdb restore start nightly-again --yes --wait --timeout 2h`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: restoreKind.complete(env),
@@ -39,7 +37,7 @@ when it is done.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	}
-	o.add(cmd, "it is done")
+	o.add(cmd, "the restore is done")
 	return cmd
 }
 
@@ -66,15 +64,18 @@ type startingRestore struct {
 	// follow is the command that follows it.
 	follow  string
 	cluster string
-	target  ui.Target
+	// occupied is true where the restore was not started and the database holds data.
+	occupied bool
+	target   ui.Target
 }
 
 func (p *startingRestore) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	seen := plan.Snapshot{}
-	if err := s.Observe(ctx, &seen, plan.Restore|plan.RestoreStatus); err != nil {
+	if err := s.Observe(ctx, &seen, plan.Restore|plan.RestoreStatus|plan.RestoreTarget); err != nil {
 		return nil, false, err
 	}
 	p.cluster = seen.Restore.Spec.DestinationClusterName
+	p.occupied = len(seen.RestoreTarget.Occupied) > 0
 	p.target = ui.RestoreStarted(seen, stages.OwnRestore(seen), p.wait)
 	return []ui.Target{p.target}, p.target.Reached, nil
 }
@@ -94,7 +95,7 @@ func (p *startingRestore) did(bool) string {
 // that is no hint.
 func (p *startingRestore) withHint(env *Env, err error) error {
 	var f *failure
-	if errors.As(err, &f) && p.cluster != "" && strings.Contains(f.err.Error(), admin.NotEmpty) {
+	if errors.As(err, &f) && f.code == ExitRefused && p.occupied {
 		f.hints = append(f.hints, "see what is in it: "+env.command("cli", p.cluster, "--", `getrangekeys "" \xff 10`))
 	}
 	return err

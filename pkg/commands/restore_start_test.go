@@ -53,7 +53,8 @@ func TestARestoreIsStartedByCommand(t *testing.T) {
 		"gives up in time":                  {given: func(t *testing.T) *vault { t.Helper(); v := restoring(t); return v }, args: []string{"--yes", "--wait", "--timeout", "5m"}, want: ExitWaiting, says: "the restore is queued", starts: 1},
 		"what is done is not done again":    {given: done, args: []string{"--yes"}, says: "it is completed", starts: 1},
 		"what was aborted is not started":   {given: aborted, args: []string{"--yes"}, want: ExitRefused, says: "delete the FoundationDBRestore and create it anew", starts: 1},
-		"nothing is overwritten":            {given: full, args: []string{"--yes"}, want: ExitRefused, says: "nothing was changed, and nothing is ever restored over data", starts: 1},
+		"nothing is overwritten":            {given: full, args: []string{"--yes"}, want: ExitRefused, says: "a restore never overwrites data: restore into a cluster without data"},
+		"a dry run over data":               {given: full, args: []string{"--dry-run"}, want: ExitNo, says: "G-RESTORE"},
 		"a dry run":                         {given: empty, args: []string{"--dry-run"}, want: ExitNo, says: "data-restore"},
 		"nobody agreed":                     {given: empty, want: ExitUnconfirmed, says: "--yes"},
 		"without agents":                    {given: newVault, args: []string{"--yes"}, want: ExitWaiting, says: "no backup agent runs and is ready"},
@@ -112,6 +113,45 @@ func TestWhatIsReachedHidesNoFailure(t *testing.T) {
 			p.env = &Env{}
 			if got := ExitCode(p.verdict()); got != tt.want {
 				t.Errorf("exit %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+// A restore that would be refused is not called ready, and no command that only reads starts
+// it.
+func TestARestoreIntoADatabaseWithDataIsNotCalledReady(t *testing.T) {
+	locked := func(v *vault) {
+		v.fdbcli(`writemode on; option on ACCESS_SYSTEM_KEYS; set \xff/dbLocked 0123456789012345678901234567`)
+	}
+	tests := map[string]struct {
+		given func(*vault)
+		args  []string
+		want  int
+		says  string
+	}{
+		"why":                             {args: []string{"why", "fdbrestore/again"}, want: ExitNo, says: "the database of cluster sample holds data"},
+		"why, and the gate":               {args: []string{"why", "fdbrestore/again", "-o", "wide"}, want: ExitNo, says: "G-RESTORE"},
+		"plan":                            {args: []string{"plan", "fdbrestore/again"}, want: ExitNo, says: "G-RESTORE"},
+		"a dry run of reconcile":          {args: []string{"reconcile", "fdbrestore/again", "--dry-run"}, want: ExitNo, says: "the database of cluster sample holds data"},
+		"a dry run of restore":            {args: []string{"restore", "start", "again", "--dry-run"}, want: ExitNo, says: "the database of cluster sample holds data"},
+		"why, of a locked database":       {given: locked, args: []string{"why", "fdbrestore/again"}, want: ExitNo, says: "another lock has to be released first"},
+		"a dry run, of a locked database": {given: locked, args: []string{"restore", "start", "again", "--dry-run"}, want: ExitNo, says: "Database is locked"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := newVault(t)
+			v.runs()
+			if tt.given != nil {
+				tt.given(v)
+			}
+			v.ran = nil
+			v.must(tt.want, tt.says, tt.args...)
+			if said := v.out.String() + v.err.String(); strings.Contains(said, "ready") || strings.Contains(said, "clearrange") {
+				t.Errorf("said %s", said)
+			}
+			if ran := strings.Join(v.ran, "\n"); strings.Contains(ran, "fdbrestore start") || !strings.Contains(ran, "getrangekeys") {
+				t.Errorf("ran %s", ran)
 			}
 		})
 	}

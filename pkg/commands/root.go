@@ -78,11 +78,11 @@ func asUsage(err error, about *cobra.Command) error {
 func newRoot(env *Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kubectl-fdb",
-		Short: "Run FoundationDB clusters on Kubernetes",
-		Long: `Run FoundationDB clusters on Kubernetes.
+		Short: "Reconcile FoundationDB clusters on Kubernetes",
+		Long: `Reconcile FoundationDB clusters on Kubernetes.
 
-kubectl fdb brings clusters to what their FoundationDBCluster resources ask for, on
-demand: no operator has to run.`,
+kubectl fdb reconciles FoundationDBCluster, FoundationDBBackup and FoundationDBRestore
+resources on demand. No operator has to run.`,
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl fdb"},
 		SilenceUsage:      true,
 		SilenceErrors:     true,
@@ -94,21 +94,21 @@ demand: no operator has to run.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(err, cmd.CommandPath()+" --help") })
 	env.Kube.AddFlags(root.PersistentFlags())
 	requests := root.PersistentFlags().Lookup("request-timeout")
-	requests.Usage = fmt.Sprintf("How long one request to the API server may take (1s, 2m). 0 stands for %s: no request is without a limit", requestTimeout)
+	requests.Usage = fmt.Sprintf("Timeout of a single request to the API server (1s, 2m). 0 means %s; requests always have a timeout", requestTimeout)
 	env.global.add(root)
 	completeWith(root, "namespace", env.namespaceNames)
 	completeWith(root, "context", env.contextNames)
 	for _, s := range []section{
-		{"see", "See:", []*cobra.Command{
+		{"see", "Inspection Commands:", []*cobra.Command{
 			newStatus(env), newGet(env), newDescribe(env), newWhy(env), newCheck(env), newCan(env), newEvents(env), newWatch(env), newExclusion(env), newConnectionString(env),
 		}},
-		{"change", "Change:", []*cobra.Command{
+		{"change", "Management Commands:", []*cobra.Command{
 			newPlan(env), newReconcile(env), newReplace(env), newRestart(env), newCordon(env), newUncordon(env), newDrain(env), newExclude(env), newInclude(env), newCoordinators(env), newLocks(env), newMaintenance(env), newPause(env), newResume(env), newBackup(env), newRestore(env),
 		}},
-		{"automate", "Automate:", []*cobra.Command{
+		{"automate", "Automation Commands:", []*cobra.Command{
 			newWait(env), newSchema(env),
 		}},
-		{"support", "Support:", []*cobra.Command{
+		{"support", "Support Commands:", []*cobra.Command{
 			newCLI(env), newExec(env), newAuth(env), newVersion(env), newCompletion(env), newDocs(env),
 		}},
 	} {
@@ -165,14 +165,14 @@ func briefUsage(template string) string {
 	}
 	return start + `{{if .HasAvailableInheritedFlags}}
 
-The flags of all commands are in kubectl fdb --help.{{end}}` + end
+Use "kubectl fdb --help" for the flags of all commands.{{end}}` + end
 }
 
 func (g *globalFlags) add(root *cobra.Command) {
 	flags := root.PersistentFlags()
-	flags.StringVar(&g.color, "color", colorAuto, "when to use colours: auto, always or never; NO_COLOR and CLICOLOR_FORCE count when it is auto")
-	flags.BoolVarP(&g.quiet, "quiet", "q", false, "print results and errors only")
-	flags.IntVarP(&g.verbose, "v", "v", 0, "how much to tell: 1 shows steps with nothing to do and checks that passed, 6 and more every request")
+	flags.StringVar(&g.color, "color", colorAuto, "use of colors: auto, always or never; auto respects NO_COLOR and CLICOLOR_FORCE")
+	flags.BoolVarP(&g.quiet, "quiet", "q", false, "If true, print only results and errors")
+	flags.IntVarP(&g.verbose, "v", "v", 0, "log verbosity: 1 adds no-op stages and passed checks, 6 every API request")
 	complete(root, "color", func() []string { return []string{colorAuto, colorAlways, colorNever} })
 }
 
@@ -201,7 +201,7 @@ func (e *Env) logs() {
 	klog.SetOutput(e.ErrOut)
 }
 
-// paint says whether a stream gets colours.
+// paint says whether a stream gets colors.
 func (e *Env) paint(stream any) ui.Paint {
 	switch {
 	case e.global.color == colorAlways:

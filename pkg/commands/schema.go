@@ -19,15 +19,15 @@ func newSchema(env *Env) *cobra.Command {
 	var o schemaOptions
 	cmd := &cobra.Command{
 		Use:   "schema [KIND]",
-		Short: "Describe the JSON that the commands print, as JSON Schema",
-		Long: `Describe the JSON that the commands print, as JSON Schema 2020-12. Without KIND the
-kinds of documents are listed. Talks to nobody.
+		Short: "Print the JSON schemas of the output",
+		Long: `Print the JSON schemas (2020-12) of the output. Without KIND the kinds of documents are
+listed. No API server is contacted.
 
-Fields are only ever added, so the schemas allow fields that they do not name.`,
-		Example: `  # The kinds of documents
+Fields are added but never removed, so the schemas allow additional fields.`,
+		Example: `  # List the kinds of documents
   kubectl fdb schema
 
-  # What status -o json prints
+  # Write the schema of status -o json
   kubectl fdb schema ClusterStatus > cluster-status.schema.json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(env, args) },

@@ -32,39 +32,39 @@ const (
 	leastScreenInterval = time.Second
 )
 
-const screenLong = `Show a cluster live, on a screen that can be left open: a sentence that says how it is,
-and below it one view per number key: process groups, nodes and zones, exclusions,
-coordinators, the next pass and why it waits, locks, events, the pass that runs, backups.
-"?" lists all keys, "q" leaves.
+const screenLong = `Watch clusters live in a dashboard: a summary sentence, and one view per number key:
+process groups, nodes and zones, exclusions, coordinators, the next pass and why it waits,
+locks, events, the running pass, and backups. "?" lists all keys, "q" quits.
 
-Every fact shows how old it is. What does not answer, the API server or the database, ages
-on the screen and keeps nothing else from being shown. Without CLUSTER all clusters of the
-namespace can be looked at, one after the other.
+Every fact shows its age. If the API server or the database does not answer, its facts age
+and all others stay current. Without CLUSTER the dashboard covers all clusters of the
+namespace, one at a time.
 
-The screen changes nothing, unless --allow-actions lets keys replace, exclude, include,
-restart, reconcile and cordon: each shows the plan of the command of that name and asks as
-the command does. --reconcile runs passes, as reconcile --watch does, and shows them.
+The dashboard changes nothing, unless --allow-actions enables the keys for replace,
+exclude, include, restart, reconcile and cordon: each shows the plan of the command of that
+name and prompts as the command does. --reconcile runs passes like reconcile --watch and
+shows them.
 
---record keeps what is shown in a file, without the secrets of the database, and --replay
-shows such a file anywhere, forwards and backwards. --plain writes a line for what changes
-instead of a screen: for screen readers and pipes, and for terminals that cannot draw.`
+--record writes what is shown to a file, without the secrets of the database; --replay
+shows such a file without a cluster, forwards and backwards. --plain prints one line per
+change instead of the dashboard: for screen readers, pipes and simple terminals.`
 
 func newWatch(env *Env) *cobra.Command {
 	var o screenOptions
 	cmd := &cobra.Command{
 		Use:   "watch [CLUSTER]",
-		Short: "Show a cluster live on a screen, with keys to look and, when allowed, to act",
+		Short: "Watch clusters live in a dashboard",
 		Long:  screenLong,
-		Example: `  # How is it, live?
+		Example: `  # Watch a cluster
   kubectl fdb watch sample-cluster
 
-  # With keys that act, each after a plan and a question
+  # Watch a cluster, and act on it by key after a plan and a prompt
   kubectl fdb watch sample-cluster --allow-actions
 
-  # In words, one line per change
+  # Print one line per change
   kubectl fdb watch sample-cluster --plain
 
-  # Keep what happens, and look at it later, without a cluster
+  # Record, and replay later without a cluster
   kubectl fdb watch sample-cluster --record night.ndjson
   kubectl fdb watch --replay night.ndjson`,
 		Args:              cobra.MaximumNArgs(1),
@@ -75,12 +75,12 @@ func newWatch(env *Env) *cobra.Command {
 	}
 	o.add(cmd, env)
 	flags := cmd.Flags()
-	flags.DurationVar(&o.interval, "interval", screenInterval, "how often to look")
-	flags.BoolVar(&o.allow, "allow-actions", false, "let keys change the cluster, each after a plan and a question")
-	flags.BoolVar(&o.reconcile, "reconcile", false, "run passes, as changes come, and show them")
-	flags.StringVar(&o.record, "record", "", "keep what is shown in this file, which must not exist")
-	flags.StringVar(&o.replay, "replay", "", "show this recording instead of a cluster")
-	flags.BoolVar(&o.plain, "plain", false, "write a line for what changes instead of a screen")
+	flags.DurationVar(&o.interval, "interval", screenInterval, "interval between updates")
+	flags.BoolVar(&o.allow, "allow-actions", false, "If true, keys can change the cluster, each after a plan and a prompt")
+	flags.BoolVar(&o.reconcile, "reconcile", false, "If true, run passes at every change and show them")
+	flags.StringVar(&o.record, "record", "", "file to record to; it must not exist")
+	flags.StringVar(&o.replay, "replay", "", "recorded file to show instead of a cluster")
+	flags.BoolVar(&o.plain, "plain", false, "If true, print one line per change instead of the dashboard")
 	completeFiles(cmd, "record", "replay")
 	return cmd
 }

@@ -142,8 +142,8 @@ func refusedOr(ctx context.Context, p tui.Proposal, err error) (tui.Proposal, er
 
 // nothingToDo is why a plan has no actions.
 func nothingToDo(v ui.PlanView) string {
-	if len(v.Holds) > 0 {
-		return v.Holds[0].Step + ": " + v.Holds[0].Reason
+	if h := v.MainHold(); h != nil {
+		return string(h.Step) + ": " + h.Reason
 	}
 	return "there is nothing to do"
 }
@@ -249,14 +249,14 @@ func newest(lines, subjects []string) []string {
 func planWords(v ui.PlanView) []string {
 	var lines []string
 	for _, item := range v.Items {
-		line := item.Step + ": " + item.Summary
+		line := string(item.Step) + ": " + item.Summary
 		if item.Impact != "none" {
 			line += " (" + string(item.Impact) + ")"
 		}
 		lines = append(lines, line)
 	}
 	for _, h := range v.Holds {
-		lines = append(lines, h.Step+" waits: "+h.Reason)
+		lines = append(lines, string(h.Step)+" waits: "+h.Reason)
 	}
 	return lines
 }

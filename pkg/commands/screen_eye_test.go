@@ -227,6 +227,7 @@ func TestAnAnswerOfADatabaseHoldsForAWhile(t *testing.T) {
 	now := time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 	up, down := &fdb.Status{}, &fdb.Status{}
 	up.Client.DatabaseStatus.Available = true
+	up.Cluster.Processes = map[string]fdb.Process{"a": {}}
 	tests := map[string]struct {
 		told  plan.DatabaseFacts
 		asked time.Duration // ago; 0 is not now

@@ -26,22 +26,22 @@ func newStatus(env *Env) *cobra.Command {
 	var o statusOptions
 	cmd := &cobra.Command{
 		Use:   "status [CLUSTER]",
-		Short: "Show how a cluster is doing, on one screen",
-		Long: `Show how a cluster is doing, on one screen: a sentence that says it all, then what
-it rests on. Each section says where its facts come from and how old they are; a
-database that does not answer is never called available.
+		Short: "Show the health of a cluster",
+		Long: `Show the health of a cluster: a summary sentence, followed by its evidence. Each section
+names the source of its facts and their age. A database that does not answer is never
+reported as available.
 
-Exit code 0: healthy. 1: not healthy. 8: nobody can tell.`,
-		Example: `  # How is it?
+Exit code 0: healthy. 1: not healthy. 8: unknown.`,
+		Example: `  # Show the health of a cluster
   kubectl fdb status sample-cluster
 
-  # Only what is about data and coordinators
+  # Show only data and coordinators
   kubectl fdb status sample-cluster --sections fault-tolerance,coordinators
 
-  # All clusters that I may see
+  # List all clusters that you may read
   kubectl fdb status -A
 
-  # Wait until it is healthy, for ten minutes at most
+  # Wait at most ten minutes until it is healthy
   kubectl fdb status sample-cluster --wait --timeout 10m`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
@@ -52,9 +52,9 @@ Exit code 0: healthy. 1: not healthy. 8: nobody can tell.`,
 	o.clusterFlag.add(cmd, env)
 	o.outputFlags.add(cmd)
 	o.addWatch(cmd)
-	o.addWait(cmd, "healthy")
-	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "list the clusters of all namespaces")
-	cmd.Flags().StringSliceVar(&o.sections, "sections", nil, "print only these sections of the screen, separated by commas: "+strings.Join(ui.StatusSections(), ", "))
+	o.addWait(cmd, "the cluster is healthy")
+	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the clusters of all namespaces")
+	cmd.Flags().StringSliceVar(&o.sections, "sections", nil, "comma-separated sections to print: "+strings.Join(ui.StatusSections(), ", "))
 	complete(cmd, "sections", ui.StatusSections)
 	return cmd
 }

@@ -337,7 +337,7 @@ func TestCompletionOffersLiveNames(t *testing.T) {
 	}
 }
 
-func TestColours(t *testing.T) {
+func TestColors(t *testing.T) {
 	g := up(t)
 	tests := map[string]struct {
 		args []string
@@ -355,7 +355,7 @@ func TestColours(t *testing.T) {
 			g.env = tc.env
 			g.run(append([]string{"status", "sample"}, tc.args...)...)
 			if got := strings.Contains(g.out.String(), "\x1b["); got != tc.want {
-				t.Errorf("colours %t, want %t", got, tc.want)
+				t.Errorf("colors %t, want %t", got, tc.want)
 			}
 		})
 	}

@@ -2,21 +2,21 @@ package commands
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 )
 
 // stepAliases are the names that newer releases of the operator use.
-var stepAliases = map[string]string{
-	"ExcludeProcesses":                  "ExcludeInstances",
-	"RemoveProcessGroups":               "RemovePods",
-	"UpdateMetadata":                    "UpdateLabels",
-	"ReplaceFailedProcessGroups":        "ReplaceFailedPods",
-	"ReplaceMisconfiguredProcessGroups": "ReplaceMisconfiguredPods",
+var stepAliases = map[string]plan.StageName{
+	"ExcludeProcesses":                  plan.StageExcludeInstances,
+	"RemoveProcessGroups":               plan.StageRemovePods,
+	"UpdateMetadata":                    plan.StageUpdateLabels,
+	"ReplaceFailedProcessGroups":        plan.StageReplaceFailedPods,
+	"ReplaceMisconfiguredProcessGroups": plan.StageReplaceMisconfiguredPods,
 }
 
 // stepFlags choose the steps of a pass, and how they judge.
@@ -26,14 +26,14 @@ type stepFlags struct {
 }
 
 func (f *stepFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&f.only, "only", nil, "run only these steps, separated by commas; each decides on the record as it is")
-	cmd.Flags().StringSliceVar(&f.skip, "skip", nil, "leave these steps out, separated by commas")
+	cmd.Flags().StringSliceVar(&f.only, "only", nil, "comma-separated stages to run; each decides on the current status")
+	cmd.Flags().StringSliceVar(&f.skip, "skip", nil, "comma-separated stages to skip")
 	cmd.Flags().BoolVar(&f.options.ReplaceOnSecurityContextChange, "replace-on-security-context-change", false,
-		"also replace process groups whose pods were made with another file group, user or group")
+		"If true, also replace process groups whose pods were created with another file group, user or group")
 	cmd.Flags().BoolVar(&f.options.Adopt, "adopt", false,
-		"take pods and volume claims over as they are: record that they were made from the spec that is wanted now, and say where they differ")
+		"If true, take over pods and PVCs unchanged: record that they were created from the current spec, and report where they differ from it")
 	for _, flag := range []string{"only", "skip"} {
-		complete(cmd, flag, func() []string { return stepNames(stages.ClusterWith(stages.Options{Adopt: true})) })
+		complete(cmd, flag, func() []string { return phrase.Strings(stepNames(stages.ClusterWith(stages.Options{Adopt: true}))) })
 	}
 }
 
@@ -69,24 +69,24 @@ func facetsOf(steps []plan.Stage) plan.Facet {
 }
 
 // canonical maps names and aliases to the names of steps that exist.
-func canonical(names []string, steps []plan.Stage) ([]string, error) {
+func canonical(names []string, steps []plan.Stage) ([]plan.StageName, error) {
 	known := stepNames(steps)
-	out := make([]string, len(names))
+	out := make([]plan.StageName, len(names))
 	for i, name := range names {
-		out[i] = name
+		out[i] = plan.StageName(name)
 		if alias, ok := stepAliases[name]; ok {
 			out[i] = alias
 		}
 		if !slices.Contains(known, out[i]) {
-			return nil, usagef("there is no step %q; the steps are %s", name, strings.Join(known, ", "))
+			return nil, usagef("there is no step %q; the steps are %s", name, phrase.List(known))
 		}
 	}
 	return out, nil
 }
 
 // stepNames are the steps' names, each once, in their order.
-func stepNames(steps []plan.Stage) []string {
-	var names []string
+func stepNames(steps []plan.Stage) []plan.StageName {
+	var names []plan.StageName
 	for _, s := range steps {
 		if !slices.Contains(names, s.Name) {
 			names = append(names, s.Name)

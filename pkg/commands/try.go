@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -33,13 +34,13 @@ func (r *run) tryOut(ctx context.Context, v ui.PlanView) error {
 	}
 	switch {
 	case len(refusals) == 0 && tried == len(v.Items):
-		r.env.talk("the API server would take all %d actions", tried)
+		r.env.talk("the API server would take %s", phrase.Either(tried, "the only action", "all "+phrase.Count(tried, "action")))
 		return nil
 	case len(refusals) == 0:
-		r.env.talk("the API server would take %d of %d actions; it was not asked about the others: deletions, labels, the database, and what builds on these", tried, len(v.Items))
+		r.env.talk("the API server would take %s; it was not asked about the others: deletions, labels, the database, and what builds on these", phrase.CountOf(tried, len(v.Items), "action"))
 		return nil
 	}
-	err := fmt.Errorf("the API server would not take %d of %d actions: %w", len(refusals), len(v.Items), errors.Join(refusals...))
+	err := fmt.Errorf("the API server would not take %s: %w", phrase.CountOf(len(refusals), len(v.Items), "action"), errors.Join(refusals...))
 	if code := worst(refusals); code != ExitInternal {
 		return &failure{code: code, err: err}
 	}

@@ -18,11 +18,18 @@ func newUncordon(env *Env) *cobra.Command {
 	var o cordonOptions
 	cmd := &cobra.Command{
 		Use:   "uncordon NODE…",
-		Short: "Let new pods onto nodes again",
-		Long: `Let new pods onto nodes again, and take the taint away that had process groups leave
-them. What is marked for removal already goes all the same: replace --undo takes marks
-back as long as nothing was moved away.`,
-		Example:           `  kubectl fdb uncordon node-3 -c sample-cluster --taint example.com/maintenance --yes`,
+		Short: "Uncordon nodes and remove the taints set by cordon",
+		Long: `Uncordon nodes and remove the taints set by cordon. Other taints stay unless --taint names
+them; if a rule of the spec replaces process groups because of one of these, the last line
+reports which groups, and when.
+
+A group that is already marked for removal is still replaced; replace --undo removes marks
+as long as no data was moved.`,
+		Example: `  # Uncordon a node
+  kubectl fdb uncordon node-3 -c sample-cluster
+
+  # Also remove a taint that was not set by cordon
+  kubectl fdb uncordon node-3 -c sample-cluster --taint example.com/maintenance`,
 		ValidArgsFunction: asCompletion(env.nodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.runUncordon(cmd.Context(), env, args)
@@ -30,8 +37,8 @@ back as long as nothing was moved away.`,
 	}
 	o.clusterFlag.add(cmd, env)
 	o.nodeSelection.add(cmd)
-	o.changeFlags.add(cmd, "the nodes take pods")
-	cmd.Flags().StringVar(&o.taint, "taint", "", "the taint to take away as well, KEY[:EFFECT]. Without a node and -l: from all nodes that have it")
+	o.changeFlags.add(cmd, "the nodes are schedulable")
+	cmd.Flags().StringVar(&o.taint, "taint", "", "taint to remove, KEY[:EFFECT], regardless of its origin. Without nodes and -l it is removed from all nodes that have it")
 	return cmd
 }
 
@@ -60,7 +67,7 @@ func (o cordonOptions) runUncordon(ctx context.Context, env *Env, args []string)
 func (o cordonOptions) uncordonChange(cluster string, nodes []string, taint *corev1.Taint) change {
 	return change{
 		changeFlags: o.changeFlags, words: uncordonWords(cluster, nodes, taint), needs: append(reconcilePowers(), nodePowers()...), nodes: true,
-		stages: []plan.Stage{stages.UncordonNodes(nodes, taint)}, purpose: opening(nodes),
+		stages: []plan.Stage{stages.UncordonNodes(nodes, taint)}, purpose: &opening{nodes: nodes}, lockless: true,
 	}
 }
 
@@ -72,17 +79,35 @@ func uncordonWords(cluster string, nodes []string, taint *corev1.Taint) []string
 	return words
 }
 
-// opening is the purpose of `uncordon`.
-type opening []string
-
-func (o opening) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
-	facts := ui.Facts{}
-	s.ReadNodes()
-	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Nodes); err != nil {
-		return nil, false, err
-	}
-	targets := ui.OpenNodes(facts, o)
-	return targets, ui.AllReached(targets), nil
+// opening is the purpose of `uncordon`: nodes that take pods, and have no taint that has process
+// groups replaced.
+type opening struct {
+	nodes []string
+	seen  []ui.Target
 }
 
-func (o opening) did(bool) string { return "new pods may come to " + strings.Join(o, ", ") }
+func (o *opening) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+	facts := ui.Facts{}
+	s.ReadNodes()
+	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Nodes|plan.Pods); err != nil {
+		return nil, false, err
+	}
+	o.seen = ui.OpenNodes(facts, o.nodes)
+	return o.seen, ui.AllReached(o.seen), nil
+}
+
+func (o *opening) did(bool) string {
+	var open, others []string
+	for _, t := range o.seen {
+		switch {
+		case t.Note != "":
+			others = append(others, t.ID+": "+t.Note)
+		case t.Reached:
+			open = append(open, t.ID)
+		}
+	}
+	if len(open) > 0 {
+		others = append([]string{"new pods may come to " + strings.Join(open, ", ")}, others...)
+	}
+	return strings.Join(others, "; ")
+}

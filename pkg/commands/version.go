@@ -31,14 +31,15 @@ func newVersion(env *Env) *cobra.Command {
 	var o versionOptions
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Show the versions of this program, the API server and the databases",
-		Long: `Show the versions of this program, the API server, the FoundationDB resources that it
-serves, the operators that run beside, and of every database of the namespace: what its
-spec asks for, what the last pass recorded, what its servers run now, and which fdbcli
-its pods have. What does not fit together is a warning, never a failure.`,
-		Example: `  kubectl fdb version
+		Short: "Show program, API server and database versions",
+		Long: `Show the versions of this program, the API server, the served FoundationDB resources, the
+running operators, and each database of the namespace: the version of the spec, of the
+status, of the running processes, and of fdbcli in the pods. Incompatible versions are
+reported as warnings and never change the exit code.`,
+		Example: `  # Show all versions
+  kubectl fdb version
 
-  # Without a cluster
+  # Show only the version of this program
   kubectl fdb version --client-only`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -46,7 +47,7 @@ its pods have. What does not fit together is a warning, never a failure.`,
 		},
 	}
 	o.addFormat(cmd)
-	cmd.Flags().BoolVar(&o.clientOnly, "client-only", false, "this program only; talks to nobody and reads no kubeconfig")
+	cmd.Flags().BoolVar(&o.clientOnly, "client-only", false, "If true, show only the version of this program; no API server is contacted and no kubeconfig read")
 	return cmd
 }
 

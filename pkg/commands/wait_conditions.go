@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -30,15 +31,15 @@ func (k waitKind) name() string {
 
 func waitKinds() []waitKind {
 	return []waitKind{
-		{"available", "the database itself says that it serves", bare(ui.WaitAvailable)},
-		{"healthy", "the state that status shows is healthy", bare(ui.WaitHealthy)},
-		{"reconciled", "the cluster is as its spec asks, judged now", bare(ui.WaitReconciled)},
+		{"available", "the database reports that it is available", bare(ui.WaitAvailable)},
+		{"healthy", "status shows the state healthy", bare(ui.WaitHealthy)},
+		{"reconciled", "the cluster matches its spec, evaluated now", bare(ui.WaitReconciled)},
 		{"fully-replicated", "all data and logs have all their copies", bare(ui.WaitFullyReplicated)},
-		{"tolerance=ZONES", "so many more zones may fail without loss of data", parseTolerance},
-		{"exclusions=none", "the database excludes nobody", parseExclusions},
+		{"tolerance=ZONES", "this many more zones may fail without data loss", parseTolerance},
+		{"exclusions=none", "the database has no exclusions", parseExclusions},
 		{"pg=ID:removed", "nothing of the process group is left", parseRemoved},
 		{"no-condition=NAME", "no process group has the condition", parseNoCondition},
-		{"lock-free", "no run has the Lease, no instance the lock", bare(ui.WaitLockFree)},
+		{"lock-free", "no run holds the Lease, no control-plane instance the lock", bare(ui.WaitLockFree)},
 		{"version=VERSION", "all expected processes report, all with this version", parseRuns},
 	}
 }
@@ -91,7 +92,7 @@ func parseExclusions(value string) (ui.WaitCondition, error) {
 	return ui.WaitNoExclusions(), nil
 }
 
-// parseRemoved wants an ID that a process group can have: a misspelt one is of no
+// parseRemoved wants an ID that a process group can have: a misspelled one is of no
 // process group either, and would count as removed.
 func parseRemoved(value string) (ui.WaitCondition, error) {
 	text, state, _ := strings.Cut(value, ":")
@@ -110,7 +111,7 @@ func parseRemoved(value string) (ui.WaitCondition, error) {
 }
 
 func parseNoCondition(value string) (ui.WaitCondition, error) {
-	if value == string(v1beta2.ConditionReady) || !slices.Contains(texts(conditionTypes()), value) {
+	if value == string(v1beta2.ConditionReady) || !slices.Contains(phrase.Strings(conditionTypes()), value) {
 		return ui.WaitCondition{}, usagef("process groups have no condition %q to lose; the conditions are %s", value, strings.Join(losableConditions(), ", "))
 	}
 	return ui.WaitNoCondition(v1beta2.ProcessGroupConditionType(value)), nil
@@ -118,7 +119,7 @@ func parseNoCondition(value string) (ui.WaitCondition, error) {
 
 // losableConditions leaves out the one that stands for having none.
 func losableConditions() []string {
-	return slices.DeleteFunc(texts(conditionTypes()), func(c string) bool { return c == string(v1beta2.ConditionReady) })
+	return slices.DeleteFunc(phrase.Strings(conditionTypes()), func(c string) bool { return c == string(v1beta2.ConditionReady) })
 }
 
 func parseRuns(value string) (ui.WaitCondition, error) {

@@ -31,16 +31,16 @@ func newWait(env *Env) *cobra.Command {
 	var o waitOptions
 	cmd := &cobra.Command{
 		Use:   "wait [CLUSTER] --for=CONDITION",
-		Short: "Wait until conditions hold, for scripts",
-		Long: `Wait until conditions hold, all of them at the same look, for as long as --stable says.
-Every look asks the database itself; what nobody can tell does not hold.
+		Short: "Wait until conditions are met",
+		Long: `Wait until all conditions are met in the same observation, for the duration of --stable.
+Every observation queries the database; an unknown value does not meet a condition.
 
 ` + conditionsHelp() + `
-Exit code 0: they hold. 3: --timeout is over. 2: there is no such condition.`,
-		Example: `  # After a change: until data has all its copies and nobody is excluded, for a minute
+Exit code 0: all conditions are met. 2: invalid condition. 3: timeout.`,
+		Example: `  # Wait until data is fully replicated and nothing is excluded, for a minute
   kubectl fdb wait sample-cluster --for=fully-replicated,exclusions=none --stable 1m --timeout 2h
 
-  # Until a process group is gone
+  # Wait until a process group is removed
   kubectl fdb wait sample-cluster --for=pg=storage-30317:removed --timeout 2h`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.firstArgument,
@@ -51,10 +51,10 @@ Exit code 0: they hold. 3: --timeout is over. 2: there is no such condition.`,
 	o.clusterFlag.add(cmd, env)
 	o.outputFlags.add(cmd)
 	flags := cmd.Flags()
-	flags.StringSliceVar(&o.conditions, "for", nil, "what to wait for, separated by commas; may be repeated")
-	flags.DurationVar(&o.stable, "stable", 0, "how long everything has to hold at every look; 0 is one look")
-	flags.DurationVar(&o.timeout, "timeout", 0, "give up after this time, with exit code 3; 0 is never")
-	flags.DurationVar(&o.interval, "interval", lookInterval, "how long to rest between two looks, 1s at least")
+	flags.StringSliceVar(&o.conditions, "for", nil, "comma-separated conditions to wait for; can be repeated")
+	flags.DurationVar(&o.stable, "stable", 0, "duration for which all conditions must be met; 0 means a single observation")
+	flags.DurationVar(&o.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
+	flags.DurationVar(&o.interval, "interval", lookInterval, "interval between observations, at least 1s")
 	completeWith(cmd, "for", env.waitCandidates)
 	return cmd
 }

@@ -34,7 +34,7 @@ func TestWaitExitCodes(t *testing.T) {
 		"no zone at all":        {args: []string{"--for=tolerance=0"}, want: ExitUsage},
 		"more than ever":        {args: []string{"--for=tolerance=2"}, want: ExitUsage, says: "tolerance=2 can never hold"},
 		"some exclusions":       {args: []string{"--for=exclusions=some"}, want: ExitUsage},
-		"an ID misspelt":        {args: []string{"--for=pg=storge-1:removed"}, want: ExitUsage, says: `no process class "storge"`},
+		"an ID misspelled":      {args: []string{"--for=pg=storge-1:removed"}, want: ExitUsage, says: `no process class "storge"`},
 		"another fate":          {args: []string{"--for=pg=storage-1:happy"}, want: ExitUsage},
 		"no such trouble":       {args: []string{"--for=no-condition=Sadness"}, want: ExitUsage},
 		"half a version":        {args: []string{"--for=version=7.3"}, want: ExitUsage},

@@ -170,6 +170,9 @@ func endingOf(done reconcile.PassDone, kept error) pace.Ending {
 	}
 	switch done.Outcome {
 	case reconcile.Done:
+		if len(done.Housekeeping) > 0 {
+			return pace.Waiting
+		}
 		return pace.Settled
 	case reconcile.Changed:
 		return pace.Unfinished

@@ -22,9 +22,9 @@ const leastWatchInterval = time.Second
 
 func (w *watchFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVarP(&w.watch, "watch", "w", false, "repeat passes, as changes come, until a signal ends it")
-	flags.DurationVar(&w.resync, "resync", pace.DefaultResync, "with --watch, how long to rest between passes at most")
-	flags.StringVar(&w.metricsAddr, "metrics-addr", "", "with --watch, serve /metrics, /healthz and /readyz at HOST:PORT; port 0 takes a free one")
+	flags.BoolVarP(&w.watch, "watch", "w", false, "If true, repeat passes at every change until a signal")
+	flags.DurationVar(&w.resync, "resync", pace.DefaultResync, "maximum interval between passes with --watch")
+	flags.StringVar(&w.metricsAddr, "metrics-addr", "", "address (HOST:PORT) of /metrics, /healthz and /readyz with --watch; port 0 selects a free port")
 }
 
 // checkWatch finds what is wrong with --watch and the flags that go with it.

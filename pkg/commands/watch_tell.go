@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -26,7 +27,13 @@ func (w *watching) reason() string {
 	if w.kept != nil {
 		return explain(w.kept)
 	}
-	return w.why.words(w.last)
+	if words := w.why.words(w.last); words != "" {
+		return words
+	}
+	if len(w.last.Housekeeping) > 0 {
+		return w.last.Housekeeping[0].Words()
+	}
+	return ""
 }
 
 // tellEnding says in text how the cluster is, once for as long as that stays the
@@ -54,7 +61,11 @@ func (w *watching) sentence() string {
 		return fmt.Sprintf("%s: blocked until somebody helps: %s", name, w.reason())
 	case pace.Failed:
 		return fmt.Sprintf("%s: failed, to be tried again: %s", name, w.reason())
-	case pace.Waiting, pace.Unfinished:
+	case pace.Waiting:
+		if w.last.Outcome == reconcile.Done {
+			return fmt.Sprintf("%s: as it should be, but for housekeeping: %s", name, w.last.Housekeeping[0].Task())
+		}
+	case pace.Unfinished:
 	}
 	return ""
 }
@@ -81,7 +92,7 @@ func (w *watching) conclude(ctx context.Context, err error) error {
 	if w.env.hearing != nil {
 		w.env.hearing.document(w.result(end))
 	}
-	did := fmt.Sprintf("%d actions in %d passes", w.acted, w.count)
+	did := phrase.Count(w.acted, "action") + " in " + phrase.Count(w.count, "pass")
 	if w.output == "json" {
 		r := w.result(end)
 		r.Reason = explain(w.withKept(cause))

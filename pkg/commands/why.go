@@ -23,25 +23,25 @@ func newWhy(env *Env) *cobra.Command {
 	var o whyOptions
 	cmd := &cobra.Command{
 		Use:   "why [CLUSTER | fdbbackup/NAME | fdbrestore/NAME] [ID...]",
-		Short: "Say what is in the way, and what to do about it",
-		Long: `Say what is in the way, and what to do about it: for the cluster with its backups and the
-restores into it, for some of its process groups, or for one backup or restore, the chain
-from what is wanted to what keeps it from happening. The first line is the one to act on.
-Nothing is changed.
+		Short: "Explain what blocks a cluster and how to fix it",
+		Long: `Explain what blocks a cluster and how to fix it. The scope is the cluster with its backups
+and the restores into it, some of its process groups, or one backup or restore. The output
+is a chain from the desired state to its blocker; act on the first line. Nothing is
+changed.
 
-ID is a process group, a pod, an address, or - for stdin.
+ID is a process group ID, a pod name, an address, or - for stdin.
 
-Exit code 0: nothing is blocked. 1: something is. 8: nobody can tell.`,
-		Example: `  # Why is the cluster not as it should be?
+Exit code 0: nothing is blocked. 1: something is blocked. 8: unknown.`,
+		Example: `  # Explain why the cluster is not reconciled
   kubectl fdb why sample-cluster
 
-  # Why has this process group not left yet?
+  # Explain why a process group is not removed yet
   kubectl fdb why sample-cluster storage-12345
 
-  # Why does this restore not begin?
+  # Explain why a restore does not start
   kubectl fdb why fdbrestore/nightly-again
 
-  # A row for each reason
+  # Print one row per reason
   kubectl fdb why sample-cluster -o wide`,
 		ValidArgsFunction: env.clusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -138,8 +139,8 @@ func (t *family) notYet(p *passes) string {
 func (p *passes) holdUp(why string) {
 	const delay = 10 * time.Second
 	p.trouble, p.last, p.why = nil, reconcile.PassDone{Outcome: reconcile.Waiting, RetryAfter: delay}, summary{}
-	p.tell(reconcile.StageDone{Stage: "StartRestore", Outcome: reconcile.Waiting, Reason: why})
-	p.why.report(reconcile.StageDone{Stage: "StartRestore", Outcome: reconcile.Waiting, Reason: why})
+	p.tell(reconcile.StageDone{Stage: plan.StageStartRestore, Outcome: reconcile.Waiting, Reason: why})
+	p.why.report(reconcile.StageDone{Stage: plan.StageStartRestore, Outcome: reconcile.Waiting, Reason: why})
 }
 
 // one runs a pass over one of them, again where a person agrees to what it wants beyond what
@@ -224,12 +225,13 @@ func (t *family) finish(ctx context.Context, err error) error {
 			continue
 		}
 		fmt.Fprintln(t.env.Out, p.sentence(ends[i]))
+		p.noteHousekeeping()
 	}
 	return end
 }
 
 // hadNoTurn reports whether no pass ran over it, nor was held up.
-func (p *passes) hadNoTurn() bool { return p.count == 0 && p.why.reason == "" }
+func (p *passes) hadNoTurn() bool { return p.count == 0 && len(p.why.ends) == 0 }
 
 func (t *family) document(ends []error, end error) ui.ReconcileResultList {
 	v := ui.ReconcileResultList{

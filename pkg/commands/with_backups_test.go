@@ -85,7 +85,7 @@ func TestEveryLineOfSeveralResourcesNamesItsOwn(t *testing.T) {
 		t.Errorf("resources %v", seen)
 	}
 	if last.Kind != "ReconcileResultList" || last.ExitCode != ExitRefused || len(last.Resources) != 3 || last.Resources[1].ExitCode != ExitDone ||
-		!strings.Contains(last.Resources[2].Reason, "non-empty destination database") {
+		!strings.Contains(last.Resources[2].Reason, "holds data") {
 		t.Errorf("the last line is %+v", last)
 	}
 	v.fdbcli(`writemode on; clearrange "" \xff`)
@@ -131,6 +131,7 @@ func TestWhatAnEarlierPassSawOfTheDatabaseLetsNothingBeRestored(t *testing.T) {
 	available := plan.Snapshot{}
 	available.Database.Status = &fdb.Status{}
 	available.Database.Status.Client.DatabaseStatus.Available = true
+	available.Database.Status.Cluster.Processes = map[string]fdb.Process{"a": {}}
 	f.seesDatabase(reconcile.PassStarted{Round: 1})
 	f.seesDatabase(reconcile.Observed{Facets: plan.Database, Snapshot: available})
 	if why := f.notYet(restore); why != "" {

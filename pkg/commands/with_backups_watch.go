@@ -122,7 +122,7 @@ func (p *passes) pressingEnding() (pace.Ending, bool) {
 // bring it forward.
 func (w *watching) retryAfter() time.Duration {
 	if w.others == nil || (w.ending != pace.Settled && w.ending != pace.Blocked) {
-		return w.last.RetryAfter
+		return retryAfter(w.last)
 	}
 	for _, p := range w.others.members[1:] {
 		if e, ok := p.pressingEnding(); ok {

@@ -11,7 +11,7 @@ import (
 
 // BackupPlace is a place in a blob store.
 type BackupPlace struct {
-	// Account is key@host[:port]. The default port is 443, or 80 when a parameter
+	// Account is [key]@host[:port]. The default port is 443, or 80 when a parameter
 	// turns secure connections off.
 	Account string
 	// Name is the path in the bucket.
@@ -56,10 +56,9 @@ func (p BackupPlace) URL() (string, error) {
 			secure = false
 		}
 	}
-	u := url.URL{Scheme: "blobstore", Host: withPort(host, secure), Path: "/" + p.Name, RawQuery: query.Encode()}
-	if key != "" {
-		u.User = url.User(key)
-	}
+	// An empty key keeps its @: FoundationDB signs requests only where the URL contains one, and
+	// takes key and secret from the credential files or the SDK where the key is empty.
+	u := url.URL{Scheme: "blobstore", User: url.User(key), Host: withPort(host, secure), Path: "/" + p.Name, RawQuery: query.Encode()}
 	text := u.String()
 	if WithoutSecrets(text) != text {
 		return "", ErrSecretInAccount

@@ -43,9 +43,13 @@ func TestBackupURL(t *testing.T) {
 			BackupPlace{Account: "key@store", Name: "nightly", Bucket: "b", Parameters: []string{"other=A:b=c"}},
 			"blobstore://key@store:443/nightly?bucket=b&other=A%3Ab%3Dc",
 		},
-		"nobody's key": {
+		"an empty key keeps its @, without which requests are not signed": {
 			BackupPlace{Account: "@store", Name: "nightly", Bucket: "b"},
-			"blobstore://store:443/nightly?bucket=b",
+			"blobstore://@store:443/nightly?bucket=b",
+		},
+		"an empty key and a port": {
+			BackupPlace{Account: "@store:8333", Name: "nightly", Bucket: "b", Parameters: []string{"sdk_auth=1"}},
+			"blobstore://@store:8333/nightly?bucket=b&sdk_auth=1",
 		},
 	}
 	for name, tt := range tests {
@@ -126,6 +130,28 @@ func TestSameBackupURL(t *testing.T) {
 				t.Errorf("got %t", got)
 			}
 		})
+	}
+}
+
+// FoundationDB signs requests only where the URL contains an @, so an empty key is not the
+// same as none.
+func TestSameBackupURLWithAnEmptyKey(t *testing.T) {
+	const signed = "blobstore://@store:443/nightly?bucket=b"
+	for other, want := range map[string]bool{
+		signed:                                       true,
+		"blobstore://@store/nightly?bucket=b":        true,
+		"blobstore://store:443/nightly?bucket=b":     false,
+		"blobstore://key@store:443/nightly?bucket=b": false,
+	} {
+		if SameBackupURL(signed, other) != want || SameBackupURL(other, signed) != want {
+			t.Errorf("%s: want %t both ways", other, want)
+		}
+		if !SharesBackupPlace(signed, other) || !SameBackupPlace(signed, other) {
+			t.Errorf("%s: a different place", other)
+		}
+	}
+	if base, err := BackupBase(signed); err != nil || base != "blobstore://@store:443/?bucket=b" {
+		t.Errorf("the bucket is %s, %v", base, err)
 	}
 }
 

@@ -48,21 +48,21 @@ type Configuration struct {
 	CoordinatorsCount *int `json:"coordinators_count,omitempty"`
 }
 
-// Region is a main data centre, its satellites, and how satellites are used.
+// Region is a main data center, its satellites, and how satellites are used.
 type Region struct {
 	DataCenters             []DataCenter `json:"datacenters,omitempty"`
 	SatelliteLogs           int          `json:"satellite_logs,omitempty"`
 	SatelliteRedundancyMode string       `json:"satellite_redundancy_mode,omitempty"`
 }
 
-// DataCenter is one data centre of a region.
+// DataCenter is one data center of a region.
 type DataCenter struct {
 	// ID equals the dcid locality of the data centre's processes.
 	ID string `json:"id,omitempty"`
-	// Priority decides which main data centre becomes primary: the higher one;
+	// Priority decides which main data center becomes primary: the higher one;
 	// never a negative one.
 	Priority int `json:"priority"`
-	// Satellite is 1 for a satellite, 0 for the main data centre.
+	// Satellite is 1 for a satellite, 0 for the main data center.
 	Satellite int `json:"satellite,omitempty"`
 }
 

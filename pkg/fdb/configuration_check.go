@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // Storage engines by the names that releases from 7.3 use.
@@ -16,6 +18,10 @@ const (
 	EngineShardedRocksDB = "ssd-sharded-rocksdb"
 )
 
+// EngineMemoryRadixTree is the name by which the database reports the engine that resources
+// call memory-radixtree-beta.
+const EngineMemoryRadixTree = "memory-radixtree"
+
 // storageEngines are the names that some supported version takes. "custom" is not
 // one of them: it can be reported but not asked for.
 var storageEngines = []string{
@@ -23,7 +29,7 @@ var storageEngines = []string{
 	"memory", "memory-1", EngineMemory,
 	"ssd-rocksdb-v1", EngineShardedRocksDB,
 	EngineRedwood, "ssd-redwood-1-experimental",
-	"memory-radixtree", "memory-radixtree-beta",
+	EngineMemoryRadixTree, "memory-radixtree-beta",
 }
 
 // redundancyModes are the modes that a configuration may ask for.
@@ -44,7 +50,20 @@ var migrationTypes = []string{"disabled", "aggressive", "gradual"}
 // everywhere.
 var wiggleLocalityPattern = regexp.MustCompile(`^([\w.-]+:[\w.-]+|0)$`)
 
-func knownEngine(engine string) bool { return slices.Contains(storageEngines, engine) }
+// StorageEngines are the engines that some supported version takes.
+func StorageEngines() []string { return slices.Clone(storageEngines) }
+
+// RedundancyModes are the modes that a configuration may ask for.
+func RedundancyModes() []string { return slices.Clone(redundancyModes) }
+
+// SatelliteModes are the redundancy modes of satellite logs.
+func SatelliteModes() []string { return slices.Clone(satelliteModes) }
+
+// MigrationTypes are the ways in which storage servers get another engine.
+func MigrationTypes() []string { return slices.Clone(migrationTypes) }
+
+// ValidWiggleLocality reports whether the perpetual wiggle can be limited to the locality.
+func ValidWiggleLocality(text string) bool { return wiggleLocalityPattern.MatchString(text) }
 
 // Check reports everything that must not be sent to a database, because it would be
 // refused, or worse, accepted: FoundationDB takes broken regions and unknown modes
@@ -92,7 +111,7 @@ func (c Configuration) checkMigration() error {
 	if w := c.PerpetualStorageWiggle; w != nil && *w != 0 && *w != 1 {
 		errs = append(errs, fmt.Errorf("perpetual storage wiggle %d: want 0 or 1", *w))
 	}
-	if l := c.PerpetualStorageWiggleLocality; l != nil && !wiggleLocalityPattern.MatchString(*l) {
+	if l := c.PerpetualStorageWiggleLocality; l != nil && !ValidWiggleLocality(*l) {
 		errs = append(errs, fmt.Errorf("perpetual storage wiggle locality %q: want key:value or 0", *l))
 	}
 	if e := c.PerpetualStorageWiggleEngine; e != nil {
@@ -107,10 +126,10 @@ const mostRegions = 2
 
 func (c Configuration) checkRegions() error {
 	if c.UsableRegions > max(1, len(c.Regions)) {
-		return fmt.Errorf("usable_regions %d: there are %d regions", c.UsableRegions, len(c.Regions))
+		return fmt.Errorf("usable_regions %d: there %s %s", c.UsableRegions, phrase.Is(len(c.Regions)), phrase.Count(len(c.Regions), "region"))
 	}
 	if len(c.Regions) > mostRegions {
-		return fmt.Errorf("%d regions: want at most %d", len(c.Regions), mostRegions)
+		return fmt.Errorf("%s: want at most %d", phrase.Count(len(c.Regions), "region"), mostRegions)
 	}
 	var errs []error
 	if len(c.Regions) > 0 && !slices.ContainsFunc(c.Regions, Region.MayServe) {
@@ -124,7 +143,7 @@ func (c Configuration) checkRegions() error {
 		}
 		main, _ := r.Main()
 		if mains[main.ID] {
-			errs = append(errs, fmt.Errorf("region %d: data centre %q is the main one of another region", i, main.ID))
+			errs = append(errs, fmt.Errorf("region %d: data center %q is the main one of another region", i, main.ID))
 		}
 		mains[main.ID] = true
 	}
@@ -135,18 +154,18 @@ func (r Region) check() error {
 	var errs []error
 	mains := 0
 	for _, dc := range r.DataCenters {
-		if err := checkWord("data centre", dc.ID); err != nil {
+		if err := checkWord("data center", dc.ID); err != nil {
 			errs = append(errs, err)
 		}
 		if dc.Satellite != 0 && dc.Satellite != 1 {
-			errs = append(errs, fmt.Errorf("satellite %d of data centre %q: want 0 or 1", dc.Satellite, dc.ID))
+			errs = append(errs, fmt.Errorf("satellite %d of data center %q: want 0 or 1", dc.Satellite, dc.ID))
 		}
 		if dc.Satellite == 0 {
 			mains++
 		}
 	}
 	if mains != 1 {
-		errs = append(errs, fmt.Errorf("%d main data centres: want 1", mains))
+		errs = append(errs, fmt.Errorf("%s: want 1", phrase.Count(mains, "main data center")))
 	}
 	if r.SatelliteRedundancyMode != "" {
 		errs = append(errs, oneOf("satellite redundancy mode", r.SatelliteRedundancyMode, satelliteModes))
@@ -157,7 +176,7 @@ func (r Region) check() error {
 	return errors.Join(errs...)
 }
 
-// Main is the region's main data centre.
+// Main is the region's main data center.
 func (r Region) Main() (DataCenter, bool) {
 	i := slices.IndexFunc(r.DataCenters, func(dc DataCenter) bool { return dc.Satellite == 0 })
 	if i < 0 {

@@ -94,8 +94,8 @@ func TestConfigurationsThatAreNeverSent(t *testing.T) {
 		}, "satellite redundancy mode"},
 		"a region of satellites": {func(c *Configuration) {
 			c.Regions = []Region{{DataCenters: []DataCenter{{ID: "dc3", Satellite: 1}}}}
-		}, "0 main data centres"},
-		"two regions of one data centre": {func(c *Configuration) {
+		}, "0 main data centers"},
+		"two regions of one data center": {func(c *Configuration) {
 			c.Regions = []Region{twoRegions()[1], twoRegions()[1]}
 		}, "main one of another region"},
 		"three regions": {func(c *Configuration) {
@@ -104,10 +104,10 @@ func TestConfigurationsThatAreNeverSent(t *testing.T) {
 		"regions of which none may serve": {func(c *Configuration) {
 			c.Regions = []Region{{DataCenters: []DataCenter{{ID: "dc1", Priority: -1}}}}
 		}, "none may serve"},
-		"a quote in a data centre": {func(c *Configuration) {
+		"a quote in a data center": {func(c *Configuration) {
 			c.Regions = []Region{{DataCenters: []DataCenter{{ID: `dc"1`}}}}
 		}, "quote"},
-		"a data centre without a name": {func(c *Configuration) {
+		"a data center without a name": {func(c *Configuration) {
 			c.Regions = []Region{{DataCenters: []DataCenter{{}}}}
 		}, "without a name"},
 		"an unknown migration": {func(c *Configuration) { c.StorageMigrationType = new("fast") }, "migration type"},

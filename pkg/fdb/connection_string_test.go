@@ -84,3 +84,22 @@ func FuzzParseConnectionString(f *testing.F) {
 		}
 	})
 }
+
+func TestHostNamesAreThoseToResolve(t *testing.T) {
+	s, err := ParseConnectionString("a:b@b.svc:4501,10.0.0.1:4501,[::1]:4501,a.svc:4501:tls,b.svc:4503")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"b.svc", "a.svc"}, s.HostNames()); diff != "" {
+		t.Error(diff)
+	}
+	l := NameLookups{Names: []NameLookup{{Name: "a.svc", Lookups: 3}, {Name: "b.svc"}}}
+	if _, looked := l.Of("a.svc"); !looked || l.Total() != 3 {
+		t.Errorf("got %+v", l)
+	}
+	for _, name := range []string{"b.svc", "c.svc"} {
+		if _, looked := l.Of(name); looked {
+			t.Errorf("%s was never looked up", name)
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package fdb
 
+import "slices"
+
 // MinimumVersion is the oldest FoundationDB that is supported at all. Its own
-// release candidates are not.
+// release candidates are not. Source: the operator, release 2.33.0.
 var MinimumVersion = Version{Major: 7, Minor: 1}
 
 // Supported reports whether clusters of this version are handled.
@@ -46,15 +48,25 @@ func (v Version) SupportsBackupEncryption() bool {
 // of --partitioned-log-experimental. From 7.4.7.
 func (v Version) HasMutationLogType() bool { return v.AtLeast(Version{Major: 7, Minor: 4, Patch: 7}) }
 
+// engineSince are the first versions with an engine, where that is later than the
+// oldest supported version. Source: the operator's checks.
+var engineSince = map[string]Version{
+	EngineShardedRocksDB: {Major: 7, Minor: 2},
+	EngineRedwood:        {Major: 7, Minor: 3},
+}
+
+// StorageEngineSince is the first supported version with the engine; known is false for an
+// engine that a cluster may not ask for.
+func StorageEngineSince(engine string) (since Version, known bool) {
+	if since, later := engineSince[engine]; later {
+		return since, true
+	}
+	return MinimumVersion, slices.Contains(storageEngines, engine)
+}
+
 // SupportsStorageEngine reports whether a cluster of this version may ask for the
 // engine: sharded RocksDB from 7.2.0, released Redwood from 7.3.0.
 func (v Version) SupportsStorageEngine(engine string) bool {
-	switch engine {
-	case EngineShardedRocksDB:
-		return v.AtLeast(Version{Major: 7, Minor: 2})
-	case EngineRedwood:
-		return v.AtLeast(Version{Major: 7, Minor: 3})
-	default:
-		return knownEngine(engine)
-	}
+	since, known := StorageEngineSince(engine)
+	return known && v.AtLeast(since)
 }

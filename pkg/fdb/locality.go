@@ -11,7 +11,7 @@ const (
 	LocalityZoneID = "zoneid"
 	// LocalityMachineID is the machine.
 	LocalityMachineID = "machineid"
-	// LocalityDCID is the data centre.
+	// LocalityDCID is the data center.
 	LocalityDCID = "dcid"
 	// LocalityDataHall is the data hall, for three_data_hall.
 	LocalityDataHall = "data_hall"

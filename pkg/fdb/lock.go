@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // DefaultLockPrefix is where the records shared by all instances live unless
@@ -71,7 +73,7 @@ func DecodeLock(value []byte) (Lock, error) {
 	t, err := UnpackTuple(value)
 	if len(t) < 3 {
 		if err == nil {
-			err = fmt.Errorf("%d elements, want at least 3", len(t))
+			err = fmt.Errorf("%s, want at least 3", phrase.Count(len(t), "element"))
 		}
 		return Lock{}, fmt.Errorf("decoding lock: %w", err)
 	}

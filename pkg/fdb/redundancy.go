@@ -9,7 +9,7 @@ const (
 )
 
 // coordinatorsOfManyFailureDomains is how many coordinators survive the loss of a
-// data centre or data hall together with one more zone.
+// data center or data hall together with one more zone.
 const coordinatorsOfManyFailureDomains = 9
 
 // FaultTolerance is how many fault domains may fail at once in this mode without

@@ -3,6 +3,8 @@ package fdb
 import (
 	"fmt"
 	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // regionMove is one change of regions: of the regions themselves, or of how many of
@@ -141,7 +143,7 @@ func (c regionChange) filled(other Region) regionMove {
 	if other.MayServe() {
 		return c.lowered(other)
 	}
-	return regionMove{usable: mostRegions, does: fmt.Sprintf("make %d regions usable, so that %s gets a copy of the data", mostRegions, other.id())}
+	return regionMove{usable: mostRegions, does: fmt.Sprintf("make %s usable, so that %s gets a copy of the data", phrase.Count(mostRegions, "region"), other.id())}
 }
 
 // lowered keeps a region from serving.

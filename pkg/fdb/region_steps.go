@@ -3,6 +3,8 @@ package fdb
 import (
 	"errors"
 	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // RegionStep is one configuration on the way from some regions to others.
@@ -42,7 +44,7 @@ func (c Configuration) RegionSteps(wanted Configuration, home string) ([]RegionS
 		return nil, errUnserved
 	}
 	if len(c.Regions) > mostRegions {
-		return nil, fmt.Errorf("the database reports %d regions, of which there can be %d", len(c.Regions), mostRegions)
+		return nil, fmt.Errorf("the database reports %s, of which there can be %d", phrase.Count(len(c.Regions), "region"), mostRegions)
 	}
 	var steps []RegionStep
 	for now := c; len(steps) < mostRegionSteps; {
@@ -53,7 +55,7 @@ func (c Configuration) RegionSteps(wanted Configuration, home string) ([]RegionS
 		steps = append(steps, now.with(step))
 		now = steps[len(steps)-1].Configuration
 	}
-	return nil, fmt.Errorf("no way from these regions to the wanted ones in %d steps", mostRegionSteps)
+	return nil, fmt.Errorf("no way from these regions to the wanted ones in %s", phrase.Count(mostRegionSteps, "step"))
 }
 
 // sameRegions compares what RegionSteps changes.

@@ -25,7 +25,7 @@ type RestoreStatus struct {
 	Version int64
 }
 
-// The states of restores. The first is misspelt where it comes from.
+// The states of restores. The first is misspelled where it comes from.
 const (
 	RestoreUnknownTag = "unitialized"
 	RestoreQueued     = "queued"

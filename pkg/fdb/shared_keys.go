@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // Upgrades is the range of what instances announced for a version; end is exclusive.
@@ -57,7 +59,7 @@ func EncodeMaintenance(at time.Time) []byte {
 // DecodeMaintenance reads the value of a maintenance note.
 func DecodeMaintenance(value []byte) (time.Time, error) {
 	if len(value) != maintenanceBytes {
-		return time.Time{}, fmt.Errorf("decoding maintenance note: %d bytes, want %d", len(value), maintenanceBytes)
+		return time.Time{}, fmt.Errorf("decoding maintenance note: %s, want %d", phrase.Count(len(value), "byte"), maintenanceBytes)
 	}
 	return time.Unix(int64(binary.LittleEndian.Uint64(value)), 0).UTC(), nil //nolint:gosec // the bits are what counts
 }

@@ -69,10 +69,12 @@ func (s *Status) Time() (now time.Time, ok bool) {
 	return time.Unix(*s.Cluster.ClusterControllerTimestamp, 0).UTC(), true
 }
 
-// ListsProcesses reports whether the document has a list of processes at all. While no quorum
-// of coordinators or no cluster controller answers it has none, which does not mean that
-// nothing runs.
-func (s *Status) ListsProcesses() bool { return s != nil && s.Cluster.Processes != nil }
+// ListsProcesses reports whether the document has a list of processes, and a complete one.
+// While no quorum of coordinators or no cluster controller answers it has none, which does
+// not mean that nothing runs; nor does a process that an incomplete document lacks.
+func (s *Status) ListsProcesses() bool {
+	return s != nil && s.Cluster.Processes != nil && !s.Incomplete()
+}
 
 // ProcessList is all processes, ordered by process group, process and ID.
 func (s *Status) ProcessList() []Process {
@@ -196,12 +198,6 @@ func (s *Status) HasMessage(names ...string) bool {
 // HasClientMessage reports whether the tool makes any of the named remarks.
 func (s *Status) HasClientMessage(names ...string) bool {
 	return slices.ContainsFunc(s.Client.Messages, func(m Message) bool { return slices.Contains(names, m.Name) })
-}
-
-// Incomplete reports whether the cluster controller gave up on the document.
-func (s *Status) Incomplete() bool {
-	const timeout = "status_incomplete_timeout"
-	return s.HasMessage(timeout) || s.HasClientMessage(timeout)
 }
 
 // Maintenance is FoundationDB's maintenance mode; it has one zone at a time.

@@ -114,7 +114,7 @@ func (p Process) ListensAt(c Address) bool {
 // Zone is the fault domain; empty when not reported.
 func (p Process) Zone() string { return p.Locality[LocalityZoneID] }
 
-// DC is the data centre; empty when not reported or not set.
+// DC is the data center; empty when not reported or not set.
 func (p Process) DC() string { return p.Locality[LocalityDCID] }
 
 // Reporting reports whether the entry is complete enough to be judged. An

@@ -14,7 +14,7 @@ const (
 // RolesKnown reports whether the roles of processes are complete. That they are
 // current needs FullyRecovered too.
 func (s *Status) RolesKnown() bool {
-	return !s.HasMessage(MessageUnreadableConfiguration, MessageFullReplicationTimeout,
+	return !s.Incomplete() && !s.HasMessage(MessageUnreadableConfiguration, MessageFullReplicationTimeout,
 		MessageStorageServersError, MessageLogServersError)
 }
 
@@ -92,6 +92,10 @@ func complete(replication, tolerance *int) bool {
 	}
 	return tolerance != nil && *tolerance+1 == *replication
 }
+
+// ReasonNotFullyRecovered is the reason of a bounce impact while the last recovery is not
+// over, and the only one that FoundationDB has.
+const ReasonNotFullyRecovered = "cluster hasn't fully recovered yet"
 
 // CanCleanBounce reports whether all processes can be restarted at once; known is
 // false when the document does not say.

@@ -148,8 +148,8 @@ var ignoredClusterFacts = map[string]string{
 	"version_epoch":                      "inside of the database",
 }
 
-func TestTopLevelFactsAreModelledOrKnowinglyIgnored(t *testing.T) {
-	modelled := jsonKeys(t, Status{
+func TestTopLevelFactsAreModeledOrKnowinglyIgnored(t *testing.T) {
+	modeled := jsonKeys(t, Status{
 		Client: ClientStatus{},
 		Cluster: ClusterStatus{
 			ProtocolVersion: "x", ConnectionString: "x", Generation: new(int64), ClusterControllerTimestamp: new(int64),
@@ -170,8 +170,8 @@ func TestTopLevelFactsAreModelledOrKnowinglyIgnored(t *testing.T) {
 		}
 		for section, keys := range topLevel(t, text) {
 			for key := range keys {
-				if !modelled[section][key] && ignoredClusterFacts[key] == "" {
-					t.Errorf("%s: %s.%s is neither modelled nor knowingly ignored", filepath.Base(file), section, key)
+				if !modeled[section][key] && ignoredClusterFacts[key] == "" {
+					t.Errorf("%s: %s.%s is neither modeled nor knowingly ignored", filepath.Base(file), section, key)
 				}
 			}
 		}

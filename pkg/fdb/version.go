@@ -19,7 +19,18 @@ var versionPattern = regexp.MustCompile(`(\d+)\.(\d+)\.(\d+)(?:-rc(\d+))?`)
 // ParseVersion reads the first version found in text, so that "7.3.79",
 // "FoundationDB CLI 7.3 (v7.3.79)" and "7.3.79-PRERELEASE" are all understood.
 func ParseVersion(text string) (Version, error) {
-	parts := versionPattern.FindStringSubmatch(text)
+	return parseVersion(versionPattern, text)
+}
+
+// exactVersionPattern is a version with nothing before or after it.
+var exactVersionPattern = regexp.MustCompile(`^(\d{1,6})\.(\d{1,6})\.(\d{1,6})(?:-rc(\d{1,6}))?$`)
+
+// ParseExactVersion reads a text that is a version and nothing else, as the spec of a
+// resource must have it.
+func ParseExactVersion(text string) (Version, error) { return parseVersion(exactVersionPattern, text) }
+
+func parseVersion(pattern *regexp.Regexp, text string) (Version, error) {
+	parts := pattern.FindStringSubmatch(text)
 	if parts == nil {
 		return Version{}, fmt.Errorf("parsing version %q: want MAJOR.MINOR.PATCH", text)
 	}

@@ -34,6 +34,21 @@ func TestVersionsAreFoundInText(t *testing.T) {
 	}
 }
 
+func TestAnExactVersionHasNothingAroundIt(t *testing.T) {
+	for _, text := range []string{"7.3.79", "7.1.0-rc4", "8.0.0"} {
+		if got, err := ParseExactVersion(text); err != nil || got.String() != text {
+			t.Errorf("%q: got %s (%v)", text, got, err)
+		}
+	}
+	for _, text := range []string{
+		"", "7", "7.3", "7.3.79-x", "v7.3.79", " 7.3.79", "7.3.79\n", "7.3.79.1", "7.3.79-rc", "7.3.1234567", "7.3.99999999999999999999",
+	} {
+		if got, err := ParseExactVersion(text); err == nil {
+			t.Errorf("%q: got %s, want an error", text, got)
+		}
+	}
+}
+
 func TestVersionOrder(t *testing.T) {
 	ascending := []string{"7.1.0-rc1", "7.1.0-rc2", "7.1.0", "7.1.42", "7.3.0", "7.3.26", "7.4.0", "8.0.0"}
 	for i, low := range ascending {

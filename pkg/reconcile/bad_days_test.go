@@ -64,6 +64,8 @@ func TestOnABadDayAPassEndsWithAReason(t *testing.T) {
 		"status that lags":                         faulty(fdbsim.Faults{StaleStatus: true}),
 		"status that is cut short":                 faulty(fdbsim.Faults{PartialStatus: true}),
 		"status that times out":                    faulty(fdbsim.Faults{StatusTimeout: true}),
+		"status that is late":                      faulty(fdbsim.Faults{StatusDeadline: true}),
+		"a bounce impact that lies":                faulty(fdbsim.Faults{BounceImpactLies: true}),
 		"streams that break before a command runs": faulty(fdbsim.Faults{DropCommands: 1000}),
 		"streams that break after a command ran":   faulty(fdbsim.Faults{DropCommands: 1000, ApplyUnknown: true}),
 		"commits of unknown result":                faulty(fdbsim.Faults{UnknownCommits: 1000, ApplyUnknown: true}),
@@ -133,10 +135,10 @@ func settleSlowly(t *testing.T, w *sim.World) {
 	const most = 120
 	for range most {
 		done := pass(t, w, func(reconcile.Event) {})
-		if done.Outcome == reconcile.Done {
+		if done.Settled() {
 			return
 		}
-		w.Tick(max(done.RetryAfter, time.Minute))
+		w.Tick(max(done.RetryAfter, done.TidyAfter(), time.Minute))
 	}
 	t.Fatalf("not settled after %d passes", most)
 }

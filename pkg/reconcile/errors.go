@@ -34,7 +34,7 @@ func (e *RefusedError) Error() string {
 // BeyondPlanError means that the pass wants an action which nobody approved, or that what
 // was approved is not about the world as it is now.
 type BeyondPlanError struct {
-	Stage  string
+	Stage  plan.StageName
 	Action plan.Action
 	// Moved says in which way the world has moved; empty where it is about an action.
 	Moved string
@@ -57,6 +57,14 @@ func (e *UnreachableError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// InvalidSpecError means that the spec must not be carried out: no stage may act on it.
+type InvalidSpecError struct{ Err error }
+
+func (e *InvalidSpecError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *InvalidSpecError) Unwrap() error { return e.Err }
 
 // NotYetError means that an action was refused by something that passes by itself. Nothing
 // was changed, and a later pass may do it.

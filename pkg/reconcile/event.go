@@ -51,11 +51,11 @@ type (
 		// Round counts from 1; a pass starts over when a stage changed what earlier ones rely on.
 		Round int
 		// Stages are the names of the stages in the order they run.
-		Stages []string
+		Stages []plan.StageName
 	}
 	// Observing says that facets are about to be read, which can take a while.
 	Observing struct {
-		Stage  string
+		Stage  plan.StageName
 		Facets plan.Facet
 	}
 	// Observed carries what was read. Screens may keep the snapshot; nobody may change it.
@@ -67,32 +67,36 @@ type (
 	GatesChecked struct{ Checks []plan.Check }
 	// StageDecided carries what a stage wants, before any of it runs.
 	StageDecided struct {
-		Stage string
+		Stage plan.StageName
 		plan.Decision
 		// Provisional names the earlier stages whose results this decision would
 		// see in a real run. Empty outside previews.
-		Provisional []string
+		Provisional []plan.StageName
 	}
 	// LeaseTaken marks the moment from which this run alone acts on the cluster.
-	LeaseTaken struct{ Stage string }
+	LeaseTaken struct{ Stage plan.StageName }
 	// LockTaken marks the moment from which only fresh facts count.
-	LockTaken struct{ Stage string }
+	LockTaken struct{ Stage plan.StageName }
 	// ActionStarted announces one action; an action can take a minute.
 	ActionStarted struct {
-		Stage  string
+		Stage  plan.StageName
 		Action plan.Action
 	}
 	// ActionDone reports one action that ran.
 	ActionDone struct {
-		Stage  string
+		Stage  plan.StageName
 		Action plan.Action
 		Err    error
 	}
 	// StageDone closes a stage.
 	StageDone struct {
-		Stage   string
+		Stage   plan.StageName
 		Outcome Outcome
 		Reason  string
+		// Follows is true when the stage waits for what other stages do; see plan.Hold.
+		Follows bool
+		// Interrupted is true when the context ended before the stage did.
+		Interrupted bool
 	}
 	// PassDone closes the pass.
 	PassDone struct {
@@ -103,13 +107,30 @@ type (
 		Acted int
 		// Planned counts the actions that a preview would run.
 		Planned int
+		// Housekeeping is what a later pass completes. It is part of no outcome.
+		Housekeeping []plan.Housekeeping
 		// Failures are the errors of the stages that failed.
 		Failures []error
+		// Interrupted is true when the context ended before the pass did.
+		Interrupted bool
 		// Stopped is what ended the pass early: a *HeldError, a *RefusedError, a
-		// *BeyondPlanError, an *UnreachableError, or nil.
+		// *BeyondPlanError, an *UnreachableError, an *InvalidSpecError, or nil.
 		Stopped error
 	}
 )
+
+// Settled reports whether nothing is left: neither work, nor anything to wait for, nor
+// housekeeping.
+func (p PassDone) Settled() bool { return p.Outcome == Done && len(p.Housekeeping) == 0 }
+
+// TidyAfter is how long the housekeeping takes at least; 0 when unknown and for none.
+func (p PassDone) TidyAfter() time.Duration {
+	var longest time.Duration
+	for _, h := range p.Housekeeping {
+		longest = max(longest, h.RetryAfter)
+	}
+	return longest
+}
 
 func (PassStarted) event()   {}
 func (Observing) event()     {}

@@ -93,7 +93,7 @@ type conclusion struct {
 func (h *history) longestWait() time.Duration {
 	longest := time.Minute
 	for _, e := range h.endings {
-		longest = max(longest, e.pass.RetryAfter)
+		longest = max(longest, e.pass.RetryAfter, e.pass.TidyAfter())
 	}
 	return longest
 }

@@ -105,6 +105,19 @@ func TestEveryInvariantCanFail(t *testing.T) {
 				return []plan.Action{renewalOf(s, pick(s, isStorage)[:1])}
 			}),
 		},
+		"a pod is made again right after another server started": {
+			"nothing that keeps data goes down by our hand within 90 s after another process that keeps data started", restartedAMomentAgo,
+			rogue(func(_ *history, s plan.Snapshot) []plan.Action {
+				return []plan.Action{renewalOf(s, pick(s, isStorage)[:1])}
+			}),
+		},
+		"a wave restarts right after another server started": {
+			"nothing that keeps data goes down by our hand within 90 s after another process that keeps data started", restartedAMomentAgo,
+			rogue(func(_ *history, s plan.Snapshot) []plan.Action {
+				g := pick(s, isStorage)[0]
+				return []plan.Action{plan.RestartProcesses{Groups: []v1beta2.ProcessGroupID{g.ProcessGroupID}, Wave: true}}
+			}),
+		},
 		"a server starts with a cluster file of its own": {"there is never a second database", (*history).strayServer, mutation{}},
 		"volumes are lost on the way out":                {"no data is lost", wants(5, 4), careful(func(c *careless) { c.loseAll = true })},
 		"a pass cannot give back what it took": {
@@ -126,7 +139,10 @@ func TestEveryInvariantCanFail(t *testing.T) {
 		proven[tc.breaks] = true
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := life{seed: 2, steps: []step{{trouble: trouble{happen: func(h *history, _ *rand.Rand) { tc.given(h) }}, wait: time.Minute}}}
+			l := life{seed: 2, steps: []step{{trouble: trouble{happen: func(h *history, _ *rand.Rand) {
+				h.w.Tick(2 * time.Minute) // no server is young
+				tc.given(h)
+			}}, wait: time.Minute}}}
 			var story bytes.Buffer
 			var broken []string
 			for _, v := range l.play(t, tc.wrong, &story) {
@@ -145,6 +161,13 @@ func TestEveryInvariantCanFail(t *testing.T) {
 }
 
 func nothing(*history) {}
+
+// restartedAMomentAgo has the servers of the last storage pod restart, with their data.
+func restartedAMomentAgo(h *history) {
+	storage := pick(plan.Snapshot{Cluster: h.w.Record, Pods: h.w.Pods}, isStorage)
+	h.w.KillServers(storage[len(storage)-1].PodName(h.w.Record))
+	h.w.Tick(10 * time.Second)
+}
 
 // wants changes the spec's counts.
 func wants(storage, log int) func(*history) {

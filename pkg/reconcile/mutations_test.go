@@ -37,7 +37,7 @@ func rogue(decide func(*history, plan.Snapshot) []plan.Action) mutation {
 }
 
 // without leaves a stage out.
-func without(name string) mutation {
+func without(name plan.StageName) mutation {
 	return mutation{stages: func(_ *history, all []plan.Stage) []plan.Stage {
 		return slices.DeleteFunc(all, func(s plan.Stage) bool { return s.Name == name })
 	}}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -43,8 +44,15 @@ type Pass struct {
 	// Gates are asked once, before the first action runs or is previewed; any that
 	// is refused blocks the pass. Nil asks nothing.
 	Gates func(context.Context) ([]plan.Check, error)
+	// Known are refusals that facts show before anything is done: a right that the pass needs
+	// in the end and will not get. It is asked once, before the first action that changes more
+	// than the status, and before the first wait, so that no pass ends half done, or waits in
+	// vain. Nil asks nothing. KnownReads are the
+	// facets that it looks at besides the record, which says what matters.
+	Known      func(plan.Snapshot) []plan.Check
+	KnownReads func(plan.Snapshot) plan.Facet
 	// Permit says whether an action was approved. Nil permits every action.
-	Permit func(stage string, a plan.Action) bool
+	Permit func(stage plan.StageName, a plan.Action) bool
 	// Report is told everything that happens.
 	Report func(Event)
 	// Seed makes the pass's random choices.
@@ -54,13 +62,14 @@ type Pass struct {
 	fresh plan.Facet
 	begun bool // the Lease is ours
 	gated bool // the gates all said yes, or a preview has shown what they said
+	asked bool // the known refusals were looked for
 
 	result  PassDone
 	touched []touch // previews only: what actions that did not run would have changed
 }
 
 type touch struct {
-	stage  string
+	stage  plan.StageName
 	facets plan.Facet
 }
 
@@ -74,6 +83,7 @@ const maxRounds = 5
 func (p *Pass) Run(ctx context.Context) (PassDone, error) {
 	p.snap.Seed = p.Seed
 	err := p.rounds(ctx)
+	p.result.Interrupted = ctx.Err() != nil
 	if p.begun {
 		// The Lease and the lock are given back on Ctrl-C too.
 		err = errors.Join(err, p.giveBack(context.WithoutCancel(ctx)))
@@ -96,15 +106,15 @@ func (p *Pass) rounds(ctx context.Context) error {
 		if err != nil || then != plan.StartOver {
 			return err
 		}
-		p.result.Outcome, p.result.RetryAfter, p.fresh = Changed, 0, 0
+		p.result.Outcome, p.result.RetryAfter, p.result.Housekeeping, p.fresh = Changed, 0, nil, 0
 	}
 	p.result.Outcome = Blocked
-	p.result.Failures = append(p.result.Failures, fmt.Errorf("started over %d times without an end: two stages undo each other's work, or the spec contradicts itself", maxRounds))
+	p.result.Failures = append(p.result.Failures, fmt.Errorf("started over %s without an end: two stages undo each other's work, or the spec contradicts itself", phrase.Count(maxRounds, "time")))
 	return nil
 }
 
-func (p *Pass) names() []string {
-	names := make([]string, len(p.Stages))
+func (p *Pass) names() []plan.StageName {
+	names := make([]plan.StageName, len(p.Stages))
 	for i, s := range p.Stages {
 		names[i] = s.Name
 	}
@@ -143,6 +153,9 @@ func (p *Pass) after(then plan.Then) plan.Then {
 func (p *Pass) runStage(ctx context.Context, stage plan.Stage) (plan.Then, error) {
 	d, err := p.decide(ctx, stage)
 	if err == nil {
+		err = p.askKnown(ctx, stage, d)
+	}
+	if err == nil {
 		if p.Actor == nil {
 			p.predict(ctx, stage, d)
 		} else {
@@ -153,7 +166,7 @@ func (p *Pass) runStage(ctx context.Context, stage plan.Stage) (plan.Then, error
 		if err != nil && !errors.Is(err, ctx.Err()) { // what was being done has more to say than that
 			p.result.Failures = append(p.result.Failures, fmt.Errorf("%s: %w", stage.Name, err))
 		}
-		p.finish(stage, Waiting, "interrupted")
+		p.done(StageDone{Stage: stage.Name, Outcome: Waiting, Reason: "interrupted", Interrupted: true})
 		return plan.EndPass, ctx.Err()
 	}
 	if err != nil {
@@ -172,6 +185,7 @@ func (p *Pass) fail(stage plan.Stage, err error) {
 		notYet      *NotYetError
 		unreachable *UnreachableError
 		unasked     *gatesError
+		invalid     *InvalidSpecError
 	)
 	switch {
 	case errors.As(err, &held):
@@ -196,6 +210,8 @@ func (p *Pass) fail(stage plan.Stage, err error) {
 		p.result.Failures = append(p.result.Failures, fmt.Errorf("%s: %w", stage.Name, err))
 		if errors.As(err, &unreachable) {
 			p.result.Stopped = unreachable
+		} else if errors.As(err, &invalid) {
+			p.result.Stopped = invalid
 		} else if errors.As(err, &unasked) {
 			p.result.Stopped = unasked
 		}
@@ -208,12 +224,15 @@ const notYetRetry = 10 * time.Second
 
 // conclude files a decision that was carried out as far as it goes.
 func (p *Pass) conclude(stage plan.Stage, d plan.Decision) plan.Then {
+	if d.Housekeeping != nil {
+		p.result.Housekeeping = append(p.result.Housekeeping, *d.Housekeeping)
+	}
 	switch {
 	case d.Hold != nil && d.Hold.Human:
-		p.finish(stage, Blocked, d.Hold.Reason)
+		p.done(StageDone{Stage: stage.Name, Outcome: Blocked, Reason: d.Hold.Text(), Follows: d.Hold.Follows})
 	case d.Hold != nil:
 		p.result.RetryAfter = max(p.result.RetryAfter, d.Hold.RetryAfter)
-		p.finish(stage, Waiting, d.Hold.Reason)
+		p.done(StageDone{Stage: stage.Name, Outcome: Waiting, Reason: d.Hold.Text(), Follows: d.Hold.Follows})
 	case len(d.Actions) > 0:
 		p.finish(stage, Changed, "")
 	default:
@@ -257,6 +276,10 @@ func (p *Pass) refresh(ctx context.Context, stage plan.Stage, facets plan.Facet)
 }
 
 func (p *Pass) finish(stage plan.Stage, o Outcome, reason string) {
-	p.result.Outcome = max(p.result.Outcome, o)
-	p.Report(StageDone{Stage: stage.Name, Outcome: o, Reason: reason})
+	p.done(StageDone{Stage: stage.Name, Outcome: o, Reason: reason})
+}
+
+func (p *Pass) done(e StageDone) {
+	p.result.Outcome = max(p.result.Outcome, e.Outcome)
+	p.Report(e)
 }

@@ -67,7 +67,7 @@ func (l *ledger) Act(_ context.Context, a plan.Action) error {
 }
 
 // stage wants the actions whenever the fact is what it expects.
-func stage(name, whenFact string, actions ...plan.Action) plan.Stage {
+func stage(name plan.StageName, whenFact string, actions ...plan.Action) plan.Stage {
 	return plan.Stage{Name: name, Reads: plan.Record | plan.Database, Decide: func(s plan.Snapshot) plan.Decision {
 		if s.Cluster.Status.RunningVersion != whenFact {
 			return plan.Decision{}
@@ -210,7 +210,7 @@ func TestAPreviewShowsRefusedGatesOnce(t *testing.T) {
 
 func TestNothingBeyondTheApprovedPlanIsDone(t *testing.T) {
 	l := &ledger{fact: "storm"}
-	permit := func(_ string, a plan.Action) bool { return plan.KindOf(a) == "SetConnectionString" }
+	permit := func(_ plan.StageName, a plan.Action) bool { return plan.KindOf(a) == "SetConnectionString" }
 	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", unlocked), stage("Two", "storm", locked), stage("Three", "storm", unlocked)}, Observer: l, Actor: l, Permit: permit})
 	var beyond *reconcile.BeyondPlanError
 	if !errors.As(done.Stopped, &beyond) || beyond.Stage != "Two" {
@@ -264,13 +264,13 @@ func TestAPreviewActsOnNothingAndSaysWhatIsProvisional(t *testing.T) {
 	if len(l.acted) != 0 || done.Planned != 2 {
 		t.Errorf("acted %v and planned %d, want none and 2", l.acted, done.Planned)
 	}
-	var provisional [][]string
+	var provisional [][]plan.StageName
 	for _, e := range events {
 		if d, ok := e.(reconcile.StageDecided); ok {
 			provisional = append(provisional, d.Provisional)
 		}
 	}
-	if diff := cmp.Diff([][]string{nil, {"First"}}, provisional); diff != "" {
+	if diff := cmp.Diff([][]plan.StageName{nil, {"First"}}, provisional); diff != "" {
 		t.Errorf("provisional (-want +got):\n%s", diff)
 	}
 }

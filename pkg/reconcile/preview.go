@@ -37,8 +37,8 @@ func (p *Pass) previewGates(ctx context.Context) {
 }
 
 // provisional names the stages whose results this stage would see in a real run.
-func (p *Pass) provisional(stage plan.Stage) []string {
-	var names []string
+func (p *Pass) provisional(stage plan.Stage) []plan.StageName {
+	var names []plan.StageName
 	for _, t := range p.touched {
 		if t.facets&stage.Facets(p.snap) != 0 {
 			names = append(names, t.stage)

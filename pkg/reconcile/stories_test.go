@@ -49,17 +49,23 @@ func pass(t *testing.T, w *sim.World, report func(reconcile.Event)) reconcile.Pa
 	return done
 }
 
+// untilNext is how long to rest after a pass.
+func untilNext(done reconcile.PassDone) time.Duration {
+	const least, most = 5 * time.Second, 15 * time.Second // of what takes longer, others may be done meanwhile
+	return max(done.RetryAfter, min(done.TidyAfter(), most), least)
+}
+
 // settle runs passes until one has nothing to do, and fails after most of them.
 func settle(t *testing.T, w *sim.World, most int, story io.Writer) {
 	t.Helper()
 	for i := 1; i <= most; i++ {
 		fmt.Fprintf(story, "\n# Pass %d at %s\n", i, w.Now().Format("15:04:05"))
 		done := pass(t, w, ui.Text(story, ui.TextOptions{}))
-		if done.Outcome == reconcile.Done {
+		if done.Settled() {
 			fmt.Fprintln(story, "nothing to do")
 			return
 		}
-		w.Tick(max(done.RetryAfter, 5*time.Second))
+		w.Tick(untilNext(done))
 	}
 	t.Fatalf("not settled after %d passes:%s", most, story)
 }
@@ -250,7 +256,7 @@ func TestAFailedGroupIsReplaced(t *testing.T) {
 	for i := range 40 {
 		fmt.Fprintf(&story, "\n# Pass %d at %s\n", i+1, w.Now().Format("15:04:05"))
 		done := pass(t, w, ui.Text(&story, ui.TextOptions{}))
-		if _, there := w.Pods[lost]; !there && done.Outcome == reconcile.Done {
+		if _, there := w.Pods[lost]; !there && done.Settled() {
 			golden.RequireEqual(t, story.Bytes())
 			return
 		}

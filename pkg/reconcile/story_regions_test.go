@@ -76,10 +76,10 @@ func (s sites) settle(most int, story io.Writer) {
 			if err := errors.Join(result.Failures...); err != nil && !isHeld(err) {
 				s.t.Fatalf("%v:%s", err, story)
 			}
-			if result.Outcome == reconcile.Done {
+			if result.Settled() {
 				fmt.Fprintln(story, "nothing to do")
 			}
-			done = done && result.Outcome == reconcile.Done
+			done = done && result.Settled()
 		}
 		if done {
 			return

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -43,7 +42,7 @@ func tell(t *testing.T, w *sim.World, story *bytes.Buffer, every time.Duration, 
 	for range 60 {
 		fmt.Fprintf(story, "\n# Pass at %s\n", w.Now().Format("15:04:05"))
 		done := pass(t, w, ui.Text(story, ui.TextOptions{}))
-		if over := next(); over && done.Outcome == reconcile.Done {
+		if over := next(); over && done.Settled() {
 			fmt.Fprintln(story, "nothing to do")
 			return
 		}

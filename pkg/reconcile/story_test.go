@@ -54,7 +54,7 @@ func (st *story) run(pace time.Duration, done func() bool) {
 	st.t.Helper()
 	const most = 40
 	for range most {
-		if st.pass().Outcome == reconcile.Done && done() {
+		if st.pass().Settled() && done() {
 			return
 		}
 		st.w.Tick(pace)
@@ -76,7 +76,7 @@ func (st *story) pass() reconcile.PassDone {
 	st.passes++
 	fmt.Fprintf(&st.text, "\n# Pass %d at %s\n", st.passes, st.w.Now().Format("15:04"))
 	done := pass(st.t, st.w, ui.Text(&st.text, ui.TextOptions{}))
-	if done.Outcome == reconcile.Done {
+	if done.Settled() {
 		fmt.Fprintln(&st.text, "nothing to do")
 	}
 	return done

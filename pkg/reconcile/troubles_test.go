@@ -71,6 +71,15 @@ var podTroubles = []trouble{
 			h.w.Unschedulable = map[string]bool{g.PodName(h.w.Record): true}
 		}
 	}},
+	{"a disk is lost and its servers are back at once", 2, func(h *history, dice *rand.Rand) {
+		g := h.group(dice)
+		if g == nil || !h.mayLose() || !h.answers(g.PodName(h.w.Record)) {
+			return
+		}
+		h.tell("the disk of %s is lost, and its servers start again", g.ProcessGroupID)
+		h.w.LoseDisk(g.PodName(h.w.Record))
+		h.w.Tick(time.Duration(1+dice.IntN(60)) * time.Second)
+	}},
 	{"a node is lost", 2, func(h *history, dice *rand.Rand) {
 		at := dice.IntN(len(h.w.Nodes))
 		if h.mayLose() {
@@ -98,6 +107,8 @@ var databaseTroubles = []trouble{
 	{"status is stale", 1, fault("status is stale", fdbsim.Faults{StaleStatus: true})},
 	{"status is partial", 1, fault("status is partial", fdbsim.Faults{PartialStatus: true})},
 	{"status times out", 1, fault("status times out", fdbsim.Faults{StatusTimeout: true})},
+	{"status is late", 1, fault("status ends at its deadline", fdbsim.Faults{StatusDeadline: true})},
+	{"bounce impact lies", 1, fault("the bounce impact contradicts the recovery state", fdbsim.Faults{BounceImpactLies: true})},
 	{"data moves slowly", 2, fault("data moves slowly", fdbsim.Faults{MoveBytesPerSecond: 100 << 10})},
 	{"commands are slow", 1, fault("every command takes 20 s longer", fdbsim.Faults{Delay: 20 * time.Second})},
 	{"a command is cut off before it does anything", 1, fault("the next command is cut off and did nothing", fdbsim.Faults{DropCommands: 1})},

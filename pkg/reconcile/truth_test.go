@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
@@ -33,6 +34,11 @@ type truth struct {
 	zones map[string]string
 	// completeBut says of all zones but one that they are complete, by that one.
 	completeBut map[string]bool
+	// up are the names of the pods with a server that is a live member.
+	up map[string]bool
+	// young are the zones of processes that may hold data and started within the last 90 s,
+	// by the process.
+	young map[string]string
 }
 
 func (h *history) truth() truth {
@@ -40,6 +46,7 @@ func (h *history) truth() truth {
 	t := truth{
 		pods: map[string]string{}, zones: map[string]string{}, claims: map[string]bool{}, needed: map[string]bool{}, coordinators: map[string]bool{},
 		replicas: db.Replicas(), promised: db.Promised(), complete: db.Complete("", h.ofOthers), completeBut: map[string]bool{},
+		up: map[string]bool{}, young: db.JustStarted(fdb.DeathNoticedAfter),
 	}
 	coordinators := db.ConnectionString().Coordinators
 	for name, pod := range h.w.Pods {
@@ -50,7 +57,7 @@ func (h *history) truth() truth {
 			t.completeBut[t.zones[name]] = db.Complete(t.zones[name], h.ofOthers)
 		}
 		t.coordinators[name] = h.isOneOf(coordinators, name)
-		t.needed[name] = h.needs(name)
+		t.needed[name], t.up[name] = h.needs(name), h.answers(name)
 	}
 	t.complete = t.complete && h.answering(coordinators) == len(coordinators) // a pod that was made anew can have another address
 	for name := range h.w.Volumes {
@@ -144,4 +151,16 @@ func (d *deed) goneClaims() []string {
 	}
 	slices.Sort(gone)
 	return gone
+}
+
+// ended are the names of the pods with servers that an action ended and whose data the
+// database needs: those that went, and those of a wave of restarts.
+func (d *deed) ended() []string {
+	ended := d.gonePods()
+	if a, ok := d.action.(plan.RestartProcesses); ok && a.Wave {
+		for _, id := range a.Groups {
+			ended = append(ended, d.k.h.w.Record.ProcessGroup(id).PodName(d.k.h.w.Record))
+		}
+	}
+	return slices.DeleteFunc(ended, func(pod string) bool { return !d.before.needed[pod] || !d.before.up[pod] })
 }

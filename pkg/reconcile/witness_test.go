@@ -104,6 +104,9 @@ func (k *witness) report(e reconcile.Event) {
 		k.mu.Unlock()
 		k.arrived.Broadcast()
 	}
+	if done, ok := e.(reconcile.ActionDone); ok && errors.Is(done.Err, errOver) {
+		return // how many actions were on their way at the end is up to the scheduler
+	}
 	k.h.report(e)
 }
 
@@ -124,7 +127,7 @@ func (k *witness) Act(ctx context.Context, a plan.Action) error {
 
 var errOver = errors.New("the history is over")
 
-func (k *witness) act(ctx context.Context, stage string, a plan.Action) error {
+func (k *witness) act(ctx context.Context, stage plan.StageName, a plan.Action) error {
 	h := k.h
 	if k.dead || h.violated() {
 		k.die()
@@ -153,13 +156,13 @@ func (k *witness) act(ctx context.Context, stage string, a plan.Action) error {
 }
 
 // readBy are the facets that a stage reads.
-func (k *witness) readBy(stage string) plan.Facet {
+func (k *witness) readBy(stage plan.StageName) plan.Facet {
 	i := slices.IndexFunc(k.h.stages, func(s plan.Stage) bool { return s.Name == stage })
 	return k.h.stages[i].Reads
 }
 
 // olderThan names what a stage reads that was last observed before a moment.
-func (k *witness) olderThan(moment int, stage string) plan.Facet {
+func (k *witness) olderThan(moment int, stage plan.StageName) plan.Facet {
 	var old plan.Facet
 	reads := k.readBy(stage)
 	for f := plan.Facet(1); f <= plan.Everything; f <<= 1 {
@@ -173,7 +176,7 @@ func (k *witness) olderThan(moment int, stage string) plan.Facet {
 // deed is one action, and the truth right before and right after it.
 type deed struct {
 	k             *witness
-	stage         string
+	stage         plan.StageName
 	action        plan.Action
 	before, after truth
 }

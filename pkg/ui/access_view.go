@@ -3,6 +3,8 @@ package ui
 import (
 	"io"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // AccessView is the document of `auth can-i`.
@@ -45,7 +47,7 @@ func WriteAccess(w io.Writer, v AccessView, o ListOptions) error {
 		if p.Namespace != nil {
 			namespace = *p.Namespace
 		}
-		t.Rows = append(t.Rows, []string{p.Command, p.Verb, p.Resource, namespace, yesNo(&p.Allowed), p.neededFor()})
+		t.Rows = append(t.Rows, []string{p.Command, p.Verb, p.Resource, namespace, phrase.YesNo(&p.Allowed, phrase.UnknownCell), p.neededFor()})
 	}
 	return t.Write(w)
 }

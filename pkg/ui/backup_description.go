@@ -6,9 +6,8 @@ import (
 	"io"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -108,7 +107,7 @@ func (v BackupDescriptionView) Summary() string {
 		return "it cannot be restored: no snapshot is complete, with the log that belongs to it"
 	default:
 		return fmt.Sprintf("versions %d to %d can be restored, %s in all", v.RestorableFrom.Version, v.RestorableTo.Version,
-			duration.HumanDuration(fdb.TimeOf(v.RestorableTo.Version-v.RestorableFrom.Version)))
+			phrase.Duration(fdb.TimeOf(v.RestorableTo.Version-v.RestorableFrom.Version)))
 	}
 }
 
@@ -118,15 +117,15 @@ func WriteBackupDescription(w io.Writer, v BackupDescriptionView, o StatusOption
 	p := &page{w: w, o: o}
 	p.verdict(v.Metadata, v.Restorable, v.Summary())
 	p.section("Store", Origin{SourceLive, v.AsOf})
-	p.fact("At", orUnknown(v.URL))
+	p.fact("At", phrase.Or(v.URL, phrase.UnknownCell))
 	if v.Exists == nil || !*v.Exists {
 		return p.err
 	}
-	p.fact("Encrypted", yesNo(v.Encrypted))
+	p.fact("Encrypted", phrase.YesNo(v.Encrypted, phrase.UnknownCell))
 	p.fact("Restorable", v.RestorableFrom.words()+" to "+v.RestorableTo.words())
 	p.fact("Log", v.LogFrom.words()+" to "+v.LogTo.words())
 	p.fact("Deleted before", v.ExpiredBefore.words())
-	p.fact("Snapshots", fmt.Sprintf("%d, %s", len(v.Snapshots), bytesOr(v.SnapshotBytes)))
+	p.fact("Snapshots", fmt.Sprintf("%d, %s", len(v.Snapshots), phrase.BytesOr(v.SnapshotBytes, phrase.UnknownCell)))
 	for _, s := range v.Snapshots {
 		p.fact("  Snapshot", s.words())
 	}
@@ -136,16 +135,16 @@ func WriteBackupDescription(w io.Writer, v BackupDescriptionView, o StatusOption
 func (v *StoredVersionView) words() string {
 	switch {
 	case v == nil:
-		return nothing
+		return phrase.Nothing
 	case v.SecondsBeforeNewest == nil || *v.SecondsBeforeNewest == 0:
 		return fmt.Sprint(v.Version)
 	default:
-		return fmt.Sprintf("%d (%s before the newest)", v.Version, duration.HumanDuration(time.Duration(*v.SecondsBeforeNewest)*time.Second))
+		return fmt.Sprintf("%d (%s before the newest)", v.Version, phrase.Seconds(*v.SecondsBeforeNewest))
 	}
 }
 
 func (s StoredSnapshotView) words() string {
-	text := fmt.Sprintf("%s to %d, %s", s.Begin.words(), s.End.Version, bytesWords(s.Bytes))
+	text := fmt.Sprintf("%s to %d, %s", s.Begin.words(), s.End.Version, phrase.Bytes(s.Bytes))
 	if !s.Restorable {
 		text += ", not restorable"
 	}

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // judge says whether the backup is as its spec asks. Without an answer of the database
@@ -39,7 +38,7 @@ func (v *BackupStatusView) judgeAgents(f BackupFacts) {
 		v.problem("the record is being deleted")
 	}
 	if v.Agents.Ready < v.Agents.Wanted {
-		v.problem("%d of %d agents are ready", v.Agents.Ready, v.Agents.Wanted)
+		v.problem("%s %s ready", phrase.CountOf(v.Agents.Ready, v.Agents.Wanted, "agent"), phrase.EitherOf(v.Agents.Ready, v.Agents.Wanted, "is", "are"))
 	}
 }
 
@@ -94,9 +93,9 @@ func (v *BackupStatusView) LagWords(limit time.Duration) string {
 	}
 	switch lag, known := v.lag(); {
 	case known && lag > limit:
-		return fmt.Sprintf("%s is %s old, more than %s", what, duration.HumanDuration(lag), duration.HumanDuration(limit))
+		return fmt.Sprintf("%s is %s old, more than %s", what, phrase.Duration(lag), phrase.Duration(limit))
 	case !known && v.Restorable != nil && *v.Restorable:
-		return fmt.Sprintf("the database does not tell how old %s is, so nobody knows whether that is more than %s", what, duration.HumanDuration(limit))
+		return fmt.Sprintf("the database does not tell how old %s is, so nobody knows whether that is more than %s", what, phrase.Duration(limit))
 	}
 	return ""
 }
@@ -148,6 +147,6 @@ func (v *BackupStatusView) restorableWords() string {
 	case !known:
 		return fmt.Sprintf(", and can be restored up to version %d", point.Version)
 	default:
-		return fmt.Sprintf(", and can be restored up to %s ago", duration.HumanDuration(lag))
+		return fmt.Sprintf(", and can be restored up to %s ago", phrase.Duration(lag))
 	}
 }

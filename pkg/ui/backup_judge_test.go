@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -38,7 +39,7 @@ func TestABackupThatWasMovedIsNotCalledRestorable(t *testing.T) {
 	if *v.Restorable || v.LatestRestorable != nil || v.Move == nil || v.Move.Begun || *v.AsWanted || !strings.Contains(v.Summary, "whatever the database says") {
 		t.Errorf("got %+v", v)
 	}
-	if got := (v.restorableVersion() + " " + v.restorableAge()); got != "no "+nothing {
+	if got := (v.restorableVersion() + " " + v.restorableAge()); got != "no "+phrase.Nothing {
 		t.Errorf("got %s", got)
 	}
 	if got := BackupTo(f, v1beta2.BackupStateRunning); got.Reached || got.Phase != "moves" || !strings.Contains(got.Note, "after the move") {

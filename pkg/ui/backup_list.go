@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // BackupListView is the document of `backup list`.
@@ -44,7 +43,7 @@ func WriteBackupList(w io.Writer, v BackupListView, o ListOptions) error {
 	for _, b := range v.Items {
 		row := []string{b.Metadata.Namespace, b.Name, b.Cluster, b.Wanted, b.stateWord(), b.restorableVersion(), b.restorableAge(), fmt.Sprintf("%d/%d", b.Agents.Ready, b.Agents.Wanted)}
 		if o.Wide {
-			row = append(row, b.Tag, orUnknown(b.URL))
+			row = append(row, b.Tag, phrase.Or(b.URL, phrase.UnknownCell))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -60,12 +59,12 @@ func (v BackupListView) storeTable(o ListOptions) Table {
 	for _, s := range v.Stores {
 		switch {
 		case s.NoAnswer != "":
-			t.Rows = append(t.Rows, []string{s.URL, unknown + "  " + s.NoAnswer})
+			t.Rows = append(t.Rows, []string{s.URL, phrase.UnknownCell + "  " + s.NoAnswer})
 		case len(s.Found) == 0:
 			t.Rows = append(t.Rows, []string{s.URL, "nothing is there"})
 		}
 		for _, f := range s.Found {
-			t.Rows = append(t.Rows, []string{f.URL, orText(strings.Join(f.Backups, ", "), nothing)})
+			t.Rows = append(t.Rows, []string{f.URL, phrase.Or(strings.Join(f.Backups, ", "), phrase.Nothing)})
 		}
 	}
 	return t
@@ -74,7 +73,7 @@ func (v BackupListView) storeTable(o ListOptions) Table {
 func (v BackupStatusView) stateWord() string {
 	switch {
 	case v.State == nil:
-		return unknown
+		return phrase.UnknownCell
 	case *v.State == "":
 		return "NeverRan"
 	case *v.Paused && *v.Running:
@@ -86,7 +85,7 @@ func (v BackupStatusView) stateWord() string {
 func (v BackupStatusView) restorableVersion() string {
 	switch {
 	case v.Restorable == nil:
-		return unknown
+		return phrase.UnknownCell
 	case v.LatestRestorable == nil:
 		return "no"
 	}
@@ -96,11 +95,11 @@ func (v BackupStatusView) restorableVersion() string {
 func (v BackupStatusView) restorableAge() string {
 	switch {
 	case v.Restorable == nil:
-		return unknown
+		return phrase.UnknownCell
 	case v.LatestRestorable == nil:
-		return nothing
+		return phrase.Nothing
 	case v.LatestRestorable.AgeSeconds == nil:
-		return unknown
+		return phrase.UnknownCell
 	}
-	return duration.HumanDuration(time.Duration(*v.LatestRestorable.AgeSeconds) * time.Second)
+	return phrase.Seconds(*v.LatestRestorable.AgeSeconds)
 }

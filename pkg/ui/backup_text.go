@@ -3,9 +3,8 @@ package ui
 import (
 	"fmt"
 	"io"
-	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // WriteBackupStatus prints one backup on one screen: a sentence, then sections.
@@ -22,33 +21,33 @@ func WriteBackupStatus(w io.Writer, v BackupStatusView, o StatusOptions) error {
 	p.fact("Cluster", v.Cluster)
 	p.fact("Wanted", v.Wanted+", "+v.Mode)
 	if r := v.Recorded; r != nil && v.NoAnswer != "" {
-		p.fact("Last recorded", fmt.Sprintf("running %s, paused %s, restorable %s", yesNo(&r.Running), yesNo(&r.Paused), yesNo(&r.Restorable)))
+		p.fact("Last recorded", fmt.Sprintf("running %s, paused %s, restorable %s", phrase.YesNo(&r.Running, phrase.UnknownCell), phrase.YesNo(&r.Paused, phrase.UnknownCell), phrase.YesNo(&r.Restorable, phrase.UnknownCell)))
 	}
 	return p.err
 }
 
 // verdict is what it is about, and how that is.
 func (p *page) verdict(m Metadata, good *bool, summary string) {
-	colour := yellow
+	color := yellow
 	if good != nil {
-		colour = map[bool]string{true: green, false: red}[*good]
+		color = map[bool]string{true: green, false: red}[*good]
 	}
-	p.printf("%s\n%s\n", p.o.in(bold, m.Namespace+"/"+m.Cluster), p.o.in(colour, summary))
+	p.printf("%s\n%s\n", p.o.in(bold, m.Namespace+"/"+m.Cluster), p.o.in(color, summary))
 }
 
 func (p *page) backup(v BackupStatusView) {
 	p.section("Backup", Origin{SourceLive, v.AsOf})
 	p.fact("Tag", v.Tag)
-	p.fact("Goes to", orUnknown(v.URL))
+	p.fact("Goes to", phrase.Or(v.URL, phrase.UnknownCell))
 	if v.NoAnswer != "" {
 		p.fact("State", "unknown: "+v.NoAnswer)
 		return
 	}
-	p.fact("State", orText(*v.State, "the tag never had a backup"))
-	p.fact("Paused", yesNo(v.Paused))
+	p.fact("State", phrase.Or(*v.State, "the tag never had a backup"))
+	p.fact("Paused", phrase.YesNo(v.Paused, phrase.UnknownCell))
 	p.fact("Restorable", v.LatestRestorable.words())
 	if v.Move != nil {
-		p.fact("Moved from", orUnknown(v.Move.From))
+		p.fact("Moved from", phrase.Or(v.Move.From, phrase.UnknownCell))
 	}
 	if s := v.Snapshot; s != nil {
 		p.fact("Last snapshot", s.LastComplete.words())
@@ -58,7 +57,7 @@ func (p *page) backup(v BackupStatusView) {
 		p.fact("Error", e)
 	}
 	if v.RangeBytes != nil || v.LogBytes != nil {
-		p.fact("Written", bytesOr(v.RangeBytes)+" in snapshots, "+bytesOr(v.LogBytes)+" of log")
+		p.fact("Written", phrase.BytesOr(v.RangeBytes, phrase.UnknownCell)+" in snapshots, "+phrase.BytesOr(v.LogBytes, phrase.UnknownCell)+" of log")
 	}
 }
 
@@ -70,14 +69,14 @@ func (m *BackupMomentView) words() string {
 	case m.AgeSeconds == nil:
 		return fmt.Sprintf("version %d", m.Version)
 	default:
-		return fmt.Sprintf("version %d, %s ago", m.Version, duration.HumanDuration(time.Duration(*m.AgeSeconds)*time.Second))
+		return fmt.Sprintf("version %d, %s ago", m.Version, phrase.Seconds(*m.AgeSeconds))
 	}
 }
 
 func (s *BackupSnapshotView) words() string {
 	text := "how often is unknown"
 	if s.PeriodSeconds != nil {
-		text = "one takes " + duration.HumanDuration(time.Duration(*s.PeriodSeconds)*time.Second)
+		text = "one takes " + phrase.Seconds(*s.PeriodSeconds)
 	}
 	if s.ExpectedPercent != nil {
 		text += fmt.Sprintf("; %.1f%% of that is over", *s.ExpectedPercent)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -111,9 +112,9 @@ func (v CanReport) table(o ListOptions) Table {
 	}
 	t := Table{Header: o.header(columns)}
 	for _, c := range v.Items {
-		row := []string{orNothing(string(c.Gate)), yesNo(&c.OK), c.Question, oneLine(c.Evidence), orText(c.Need, "yes")}
+		row := []string{phrase.Or(string(c.Gate), phrase.Nothing), phrase.YesNo(&c.OK, phrase.UnknownCell), c.Question, oneLine(c.Evidence), phrase.Or(c.Need, "yes")}
 		if subjects {
-			row = append([]string{orNothing(c.Subject)}, row...)
+			row = append([]string{phrase.Or(c.Subject, phrase.Nothing)}, row...)
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -128,8 +129,8 @@ type CanOptions struct {
 
 // WriteCan prints the answer in one line, and every question in a table.
 func WriteCan(w io.Writer, v CanReport, o CanOptions) error {
-	colour := map[Answer]string{AnswerYes: green, AnswerNo: red, AnswerUnknown: red}[v.Answer]
-	fmt.Fprintln(w, o.in(colour, v.Summary))
+	color := map[Answer]string{AnswerYes: green, AnswerNo: red, AnswerUnknown: red}[v.Answer]
+	fmt.Fprintln(w, o.in(color, v.Summary))
 	for _, warning := range v.Warnings {
 		fmt.Fprintf(w, "%s %s\n", o.in(yellow, "warning:"), warning)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
@@ -121,7 +122,7 @@ func (v *ClientView) judge(version fdb.SupportedVersion, target *fdb.Version) {
 func WriteClients(w io.Writer, v ClientListView, o ListOptions) error {
 	t := Table{Header: o.header([]string{"ADDRESS", "POD/OWNER", "VERSION", "PROTOCOL", "LOG-GROUP", "BLOCKS"})}
 	for _, c := range v.Items {
-		t.Rows = append(t.Rows, []string{c.address(), c.owner(), c.Version, c.Protocol, orNothing(c.LogGroup), c.blocks(v.Target)})
+		t.Rows = append(t.Rows, []string{c.address(), c.owner(), c.Version, c.Protocol, phrase.Or(c.LogGroup, phrase.Nothing), c.blocks(v.Target)})
 	}
 	return t.Write(w)
 }
@@ -145,7 +146,7 @@ func (v ClientView) owner() string {
 		words = append(words, "beside-a-server")
 	}
 	if len(words) == 0 {
-		return unknown
+		return phrase.UnknownCell
 	}
 	return strings.Join(words, ",")
 }
@@ -153,12 +154,12 @@ func (v ClientView) owner() string {
 func (v ClientView) blocks(target string) string {
 	switch {
 	case target == "":
-		return nothing
+		return phrase.Nothing
 	case v.Blocks != nil && !*v.Blocks && v.Server:
 		return "no(server)"
 	case v.Blocks != nil && !*v.Blocks && v.Ignored:
 		return "no(ignored)"
 	default:
-		return yesNo(v.Blocks)
+		return phrase.YesNo(v.Blocks, phrase.UnknownCell)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // ConfigurationListView is the document of `get configuration`: the database's
@@ -40,7 +41,7 @@ func NewConfigurationListView(m Metadata, f Facts, configure string) Configurati
 		matches := s.Cluster.Configuration.Equal(f.Desired, version)
 		v.Matches = &matches
 	} else {
-		v.Warnings = append(v.Warnings, "the live configuration is not known: "+orText(f.Database.Why(), "the database does not tell it"))
+		v.Warnings = append(v.Warnings, "the live configuration is not known: "+phrase.Or(f.Database.Why(), "the database does not tell it"))
 	}
 	for i, want := range f.Desired.Settings(f.Desired, version) {
 		row := SettingView{Setting: want.Name, Spec: want.Value}
@@ -66,11 +67,11 @@ func (v SettingView) isNotAskedFor() bool {
 func WriteConfiguration(w io.Writer, v ConfigurationListView, o ListOptions) error {
 	t := Table{Header: o.header([]string{"SETTING", "LIVE", "SPEC", "DIFFERS"})}
 	for _, s := range v.Items {
-		live := unknown
+		live := phrase.UnknownCell
 		if s.Live != nil {
 			live = *s.Live
 		}
-		t.Rows = append(t.Rows, []string{s.Setting, live, s.Spec, yesNo(s.Differs)})
+		t.Rows = append(t.Rows, []string{s.Setting, live, s.Spec, phrase.YesNo(s.Differs, phrase.UnknownCell)})
 	}
 	return t.Write(w)
 }

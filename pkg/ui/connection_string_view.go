@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -116,7 +117,7 @@ func (f Facts) podSpots(files plan.ClusterFiles) []ConnectionSpot {
 	var spots []ConnectionSpot
 	for _, name := range slices.Sorted(maps.Keys(f.Pods)) {
 		file, runs := files.Pods[name]
-		s := spot("pod/"+name, file.Content, orText(file.Unreadable, "its file is empty"))
+		s := spot("pod/"+name, file.Content, phrase.Or(file.Unreadable, "its file is empty"))
 		if !runs {
 			s.Unreadable, s.Waiting = "the pod does not run", true
 		}
@@ -161,9 +162,9 @@ func (s *ConnectionSpot) read() {
 func WriteConnectionStringDrift(w io.Writer, v ConnectionStringDriftView, o ListOptions) error {
 	t := Table{Header: o.header([]string{"SOURCE", "GENERATION-ID", "COORDS", "MATCH"}, "CONNECTION-STRING")}
 	for _, s := range v.Items {
-		row := []string{s.Source, orUnknown(s.GenerationID), s.count(), yesNo(s.Matches)}
+		row := []string{s.Source, phrase.Or(s.GenerationID, phrase.UnknownCell), s.count(), phrase.YesNo(s.Matches, phrase.UnknownCell)}
 		if o.Wide {
-			row = append(row, orUnknown(oneLine(s.text)))
+			row = append(row, phrase.Or(oneLine(s.text), phrase.UnknownCell))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -185,7 +186,7 @@ func WriteConnectionStringDrift(w io.Writer, v ConnectionStringDriftView, o List
 
 func (s ConnectionSpot) count() string {
 	if s.GenerationID == "" {
-		return unknown
+		return phrase.UnknownCell
 	}
 	return strconv.Itoa(len(s.Coordinators))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
@@ -119,6 +120,9 @@ func (f Facts) traceCoordinator(d *DiagnosedCoordinator, g *v1beta2.ProcessGroup
 	}
 	there := stays || slices.ContainsFunc(now, func(ip string) bool { return fdb.SameHost(ip, address.Host) })
 	d.State, d.Note = FateSilent, "its pod runs"
+	if pod != nil && f.Nodes[pod.Spec.NodeName] == nil {
+		d.Note = "its pod runs; the state of its node is unknown"
+	}
 	if trouble := f.troubleOf(g); trouble != nil {
 		d.State, d.Note = FateDown, trouble.words()
 	}
@@ -147,14 +151,18 @@ func (v *CoordinatorDiagnosisView) judge() {
 		count[d.State]++
 	}
 	back := count[FateAnswers] + count[FateSilent] + count[FateDown]
-	all := fmt.Sprintf("%d of %d coordinators have to answer", v.Quorum, len(v.Items))
+	all := phrase.CountOf(v.Quorum, len(v.Items), "coordinator") + phrase.EitherOf(v.Quorum, len(v.Items), " has to answer", " have to answer")
 	switch {
 	case back >= v.Quorum:
 		v.Case = CoordinatorsDown
-		v.Finding = fmt.Sprintf("%s; %d are at their addresses or come back there: bring their pods back, with the same volumes", all, back)
+		v.Finding = fmt.Sprintf("%s; %d %s", all, back, phrase.Either(back,
+			"is at its address or comes back there: bring its pod back, with the same volume",
+			"are at their addresses or come back there: bring their pods back, with the same volumes"))
 	case back+count[FateMoved] >= v.Quorum:
 		v.Case = CoordinatorsMovedAway
-		v.Finding = fmt.Sprintf("%s; %d have other addresses now, so only %d can be found; what they know is still in their volumes", all, count[FateMoved], back)
+		v.Finding = fmt.Sprintf("%s; %d %s", all, count[FateMoved], phrase.Either(count[FateMoved],
+			fmt.Sprintf("has another address now, so only %d can be found; what it knows is still in its volume", back),
+			fmt.Sprintf("have other addresses now, so only %d can be found; what they know is still in their volumes", back)))
 	default:
 		v.Case = CoordinatorsLost
 		v.Finding = fmt.Sprintf("%s; of %d neither a pod nor a volume is known, so at most %d can come back", all, count[FateLost]+count[FateUnknown], back+count[FateMoved])
@@ -176,7 +184,7 @@ func (v CoordinatorDiagnosisView) Pods(fates ...CoordinatorFate) []string {
 func WriteCoordinatorDiagnosis(w io.Writer, v CoordinatorDiagnosisView) error {
 	t := Table{Header: []string{"ADDRESS", "ID", "STATE", "NOW", "NOTE"}}
 	for _, d := range v.Items {
-		t.Rows = append(t.Rows, []string{d.Address, orUnknown(d.Group), string(d.State), orNothing(strings.Join(d.Now, ",")), orNothing(d.Note)})
+		t.Rows = append(t.Rows, []string{d.Address, phrase.Or(d.Group, phrase.UnknownCell), string(d.State), phrase.Or(strings.Join(d.Now, ","), phrase.Nothing), phrase.Or(d.Note, phrase.Nothing)})
 	}
 	if err := t.Write(w); err != nil {
 		return err

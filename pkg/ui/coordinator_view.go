@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // CoordinatorListView is the document of `coordinators list`.
@@ -69,7 +70,7 @@ func (f Facts) coordinator(c CoordinatorView) CoordinatorDetailView {
 	if g := f.groupAt(v.Group, address); g != nil {
 		leaving := g.IsMarkedForRemoval() || g.IsExcluded() || f.isExcludedInDatabase(g)
 		v.Group, v.Leaving = string(g.ProcessGroupID), &leaving
-		v.Zone = orText(v.Zone, string(g.FaultDomain))
+		v.Zone = phrase.Or(v.Zone, string(g.FaultDomain))
 	}
 	return v
 }
@@ -95,12 +96,12 @@ func WriteCoordinators(w io.Writer, v CoordinatorListView, o ListOptions) error 
 	t := Table{Header: o.header([]string{"ADDRESS", "ID", "ZONE", "DC", "REACHABLE", "ON-REMOVAL-LIST", "TLS"})}
 	for _, c := range v.Items {
 		t.Rows = append(t.Rows, []string{
-			c.Address, orUnknown(c.Group), orUnknown(c.Zone), orNothing(c.DC), yesNo(c.Reachable), yesNo(c.Leaving), yesNo(&c.TLS),
+			c.Address, phrase.Or(c.Group, phrase.UnknownCell), phrase.Or(c.Zone, phrase.UnknownCell), phrase.Or(c.DC, phrase.Nothing), phrase.YesNo(c.Reachable, phrase.UnknownCell), phrase.YesNo(c.Leaving, phrase.UnknownCell), phrase.YesNo(&c.TLS, phrase.UnknownCell),
 		})
 	}
 	if err := t.Write(w); err != nil || o.NoHeaders {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%s of %d answer, %d wanted; a quorum answers: %s\n", numberOr(v.Reachable), len(v.Items), v.Desired, yesNo(v.QuorumReachable))
+	_, err := fmt.Fprintf(w, "\n%s of %d answer, %d wanted; a quorum answers: %s\n", phrase.NumberOr(v.Reachable, phrase.UnknownCell), len(v.Items), v.Desired, phrase.YesNo(v.QuorumReachable, phrase.UnknownCell))
 	return err
 }

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -21,22 +22,25 @@ func WriteGroupDescription(w io.Writer, v GroupDescription, o StatusOptions) err
 	p := &page{w: w, o: o}
 	g := v.Group
 	p.printf("%s\n", o.in(bold, v.Metadata.Namespace+"/"+v.Metadata.Cluster+"  "+g.ID))
-	p.printf("%s\n", o.in(colourOfWhy(v.Why.State), v.Why.Summary))
+	p.printf("%s\n", o.in(colorOfWhy(v.Why.State), v.Why.Summary))
 	for _, warning := range v.Warnings {
 		p.printf("%s %s\n", o.in(yellow, "warning:"), warning)
 	}
 	p.title("Process group")
 	p.fact("Class", g.Class)
-	p.fact("Zone", orUnknown(g.Zone))
-	p.fact("Addresses", orNothing(strings.Join(g.Addresses, ", ")))
+	p.fact("Zone", phrase.Or(g.Zone, phrase.UnknownCell))
+	p.fact("Addresses", phrase.Or(strings.Join(g.Addresses, ", "), phrase.Nothing))
 	p.fact("Roles", g.rolesCell())
+	if ptr.Deref(g.Coordinator, false) {
+		p.fact("Coordinator", g.CoordinatorWords())
+	}
 	p.fact("Exclusion", string(g.Exclusion))
 	p.fact("Removal", p.ago(g.RemovalSince, "not marked"))
 	for _, c := range g.Conditions {
 		p.fact("Condition", c.Type+", "+p.ago(c.Since, "since when is not recorded"))
 	}
 	if len(g.Conditions) == 0 {
-		p.fact("Conditions", nothing)
+		p.fact("Conditions", phrase.Nothing)
 	}
 	p.processes(v.Processes)
 	p.pod(v.Pod, g.Pod)
@@ -77,7 +81,7 @@ func (p *page) ago(t *time.Time, otherwise string) string {
 	case p.o.Absolute:
 		return t.Format(time.RFC3339)
 	default:
-		return duration.HumanDuration(p.o.Now.Sub(*t)) + " ago"
+		return phrase.Duration(p.o.Now.Sub(*t)) + " ago"
 	}
 }
 
@@ -85,14 +89,14 @@ func (p *page) processes(processes []DescribedProcess) {
 	p.title("Processes")
 	switch {
 	case processes == nil:
-		p.fact("Reporting", unknown)
+		p.fact("Reporting", phrase.UnknownCell)
 	case len(processes) == 0:
 		p.fact("Reporting", "none")
 	}
 	for _, v := range processes {
-		words := []string{v.Version, orText(strings.Join(v.Roles, ","), "no roles")}
+		words := []string{v.Version, phrase.Or(strings.Join(v.Roles, ","), "no roles")}
 		if v.UptimeSeconds != nil {
-			words = append(words, "up "+duration.HumanDuration(time.Duration(*v.UptimeSeconds*float64(time.Second))))
+			words = append(words, "up "+phrase.Seconds(*v.UptimeSeconds))
 		}
 		if v.Coordinator && !slices.Contains(v.Roles, "coordinator") {
 			words = append(words, "coordinator")
@@ -112,9 +116,9 @@ func (p *page) pod(v *PodView, name string) {
 	}
 	p.fact("Name", v.Name)
 	p.fact("Phase", v.Phase)
-	p.fact("Node", orNothing(v.Node))
-	p.fact("IPs", orNothing(strings.Join(v.IPs, ", ")))
-	p.fact("Made", p.ago(v.Created, unknown))
+	p.fact("Node", phrase.Or(v.Node, phrase.Nothing))
+	p.fact("IPs", phrase.Or(strings.Join(v.IPs, ", "), phrase.Nothing))
+	p.fact("Made", p.ago(v.Created, phrase.UnknownCell))
 	if v.Deleted != nil {
 		p.fact("Ends", p.o.ends(*v.Deleted))
 	}
@@ -122,7 +126,7 @@ func (p *page) pod(v *PodView, name string) {
 		p.fact("Finalizers", strings.Join(v.Finalizers, ", "))
 	}
 	for _, c := range v.Containers {
-		p.fact("Container", fmt.Sprintf("%s, %s, ready: %s, %d restarts", c.Name, c.Image, yesNo(&c.Ready), c.Restarts))
+		p.fact("Container", fmt.Sprintf("%s, %s, ready: %s, %s", c.Name, c.Image, phrase.YesNo(&c.Ready, phrase.UnknownCell), phrase.Count(c.Restarts, "restart")))
 	}
 	for _, c := range v.Conditions {
 		p.fact("Condition", c)
@@ -138,9 +142,9 @@ func (o StatusOptions) ends(at time.Time) string {
 	case o.Absolute:
 		return at.Format(time.RFC3339)
 	case left > 0:
-		return "in " + duration.HumanDuration(left)
+		return "in " + phrase.Duration(left)
 	default:
-		return "should have ended " + duration.HumanDuration(-left) + " ago"
+		return "should have ended " + phrase.Duration(-left) + " ago"
 	}
 }
 
@@ -149,13 +153,13 @@ func (p *page) volume(v GroupDescription) {
 	switch {
 	case v.Volume != nil:
 		p.fact("Name", v.Volume.Name)
-		p.fact("Phase", orUnknown(v.Volume.Phase))
-		p.fact("Capacity", orUnknown(v.Volume.Capacity))
-		p.fact("Volume", orNothing(v.Volume.Volume)+", class "+orNothing(v.Volume.Class))
+		p.fact("Phase", phrase.Or(v.Volume.Phase, phrase.UnknownCell))
+		p.fact("Capacity", phrase.Or(v.Volume.Capacity, phrase.UnknownCell))
+		p.fact("Volume", phrase.Or(v.Volume.Volume, phrase.Nothing)+", class "+phrase.Or(v.Volume.Class, phrase.Nothing))
 	case v.Group.PVC != "":
 		p.fact("Name", v.Group.PVC+", which is not there")
 	default:
-		p.fact("Name", nothing)
+		p.fact("Name", phrase.Nothing)
 	}
 }
 
@@ -188,17 +192,17 @@ func (p *page) reasons(v WhyReport) {
 func (p *page) events(events []ObjectEvent) {
 	p.title("Events")
 	if events == nil {
-		p.printf("  %s\n", unknown)
+		p.printf("  %s\n", phrase.UnknownCell)
 	}
 	if events != nil && len(events) == 0 {
-		p.printf("  %s\n", nothing)
+		p.printf("  %s\n", phrase.Nothing)
 	}
 	for _, e := range events[max(0, len(events)-describedEvents):] {
 		times := ""
 		if e.Count > 1 {
 			times = " x" + strconv.Itoa(e.Count)
 		}
-		p.fact(p.ago(e.Last, unknown), fmt.Sprintf("%s %s%s  %s: %s", e.Type, e.Reason, times, e.Object, e.Message))
+		p.fact(p.ago(e.Last, phrase.UnknownCell), fmt.Sprintf("%s %s%s  %s: %s", e.Type, e.Reason, times, e.Object, e.Message))
 	}
 }
 
@@ -228,7 +232,7 @@ func WriteClusterDescription(w io.Writer, v ClusterDescription, o StatusOptions)
 		p.fact(node, strings.Join(v.Nodes[node], ", "))
 	}
 	if len(v.Nodes) == 0 {
-		p.printf("  %s\n", nothing)
+		p.printf("  %s\n", phrase.Nothing)
 	}
 	p.liveBackups(v.Backups)
 	p.reasons(v.Why)

@@ -3,12 +3,12 @@ package ui
 import (
 	"cmp"
 	"io"
-	"math"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
@@ -48,14 +48,12 @@ func NewEvacuationView(f Facts, nodes []string, taint *corev1.Taint, places safe
 }
 
 func (g *EvacuatedGroup) leaveBy(f Facts, taint *corev1.Taint) {
-	patience := f.Cluster.TaintPatience(taint.Key)
-	if len(patience) == 0 || slices.Min(patience) == math.MaxInt64 {
+	detected, ever := safety.TaintClock{Since: f.Now, Rules: f.Cluster.TaintPatience(taint.Key)}.Due()
+	if !ever {
 		return
 	}
 	g.Rule = taint.Key
-	detected := f.Now.Add(time.Duration(slices.Min(patience)) * time.Second)
-	replaced := detected.Add(f.Cluster.TaintReplacementTime())
-	g.Detected, g.Replaced = &detected, &replaced
+	g.Detected, g.Replaced = &detected, afterTaint(detected, f.Cluster.TaintReplacementTime())
 }
 
 // WriteEvacuation writes the table.
@@ -64,7 +62,7 @@ func WriteEvacuation(w io.Writer, v EvacuationView) error {
 	for _, item := range v.Items {
 		g := item.Group
 		t.Rows = append(t.Rows, []string{
-			item.Node, g.ID, g.Class, coordinates(g.Coordinator), bytesOr(g.StoredBytes), cmp.Or(item.Rule, nothing), moment(item.Detected), moment(item.Replaced), fits(item.Elsewhere),
+			item.Node, g.ID, g.Class, coordinates(g.Coordinator), phrase.BytesOr(g.StoredBytes, phrase.UnknownCell), cmp.Or(item.Rule, phrase.Nothing), moment(item.Detected), moment(item.Replaced), fits(item.Elsewhere),
 		})
 	}
 	return t.Write(w)
@@ -73,7 +71,7 @@ func WriteEvacuation(w io.Writer, v EvacuationView) error {
 func fits(f safety.Fit) string {
 	switch {
 	case f.Fits == nil:
-		return unknown + " (" + f.Reason + ")"
+		return phrase.UnknownCell + " (" + f.Reason + ")"
 	case *f.Fits:
 		return "yes"
 	default:
@@ -84,17 +82,17 @@ func fits(f safety.Fit) string {
 func coordinates(b *bool) string {
 	switch {
 	case b == nil:
-		return unknown
+		return phrase.UnknownCell
 	case *b:
 		return "yes"
 	default:
-		return nothing
+		return phrase.Nothing
 	}
 }
 
 func moment(t *time.Time) string {
 	if t == nil {
-		return nothing
+		return phrase.Nothing
 	}
 	return t.UTC().Format(time.RFC3339)
 }

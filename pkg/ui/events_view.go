@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // EventListView is the document of `events`: what happened, the oldest first.
@@ -115,7 +116,7 @@ func viewEvent(e *corev1.Event) EventView {
 		Time: e.LastTimestamp.Time, First: e.FirstTimestamp.Time, Count: max(1, int(e.Count)),
 		Type: e.Type, Reason: e.Reason, Message: oneLine(e.Message), uid: string(e.UID),
 		Object: strings.ToLower(e.InvolvedObject.Kind) + "/" + e.InvolvedObject.Name,
-		From:   orText(e.Source.Component, e.ReportingController),
+		From:   phrase.Or(e.Source.Component, e.ReportingController),
 	}
 	if v.Time.IsZero() {
 		v.Time = e.EventTime.Time
@@ -151,9 +152,9 @@ func (v EventListView) Fresh(shown map[string]int) EventListView {
 func WriteEvents(w io.Writer, v EventListView, o ListOptions) error {
 	t := Table{Header: o.header([]string{"SEEN", "TYPE", "REASON", "OBJECT", "COUNT", "MESSAGE"}, "FIRST", "FROM")}
 	for _, e := range v.Items {
-		row := []string{o.time(&e.Time), e.Type, e.Reason, e.Object, strconv.Itoa(e.Count), orNothing(e.Message)}
+		row := []string{o.time(&e.Time), e.Type, e.Reason, e.Object, strconv.Itoa(e.Count), phrase.Or(e.Message, phrase.Nothing)}
 		if o.Wide {
-			row = append(row, o.time(&e.First), orNothing(e.From))
+			row = append(row, o.time(&e.First), phrase.Or(e.From, phrase.Nothing))
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
@@ -69,7 +70,7 @@ func (f Facts) including(id string, excluded bool) Target {
 	case excluded:
 		return Target{ID: id, Phase: phaseExcluded}
 	case !f.Database.Status.ListsProcesses():
-		return Target{ID: id, Phase: phaseExcluded, Note: orText(f.Database.Why(), "the database is unavailable")}
+		return Target{ID: id, Phase: phaseExcluded, Note: phrase.Or(f.Database.Why(), "the database is unavailable")}
 	default:
 		return Target{ID: id, Phase: phaseIncluded, Reached: true}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
@@ -81,7 +82,7 @@ func WriteExclusions(w io.Writer, v ExclusionListView, o ListOptions) error {
 	t := Table{Header: o.header([]string{"TARGET", "STATE", "FAILED", "GROUPS", "PROCESSES"})}
 	for _, e := range v.Items {
 		t.Rows = append(t.Rows, []string{
-			e.Target, string(e.State), yesNo(&e.Failed), orNothing(strings.Join(e.Groups, ",")), orNothing(strings.Join(e.Processes, ",")),
+			e.Target, string(e.State), phrase.YesNo(&e.Failed, phrase.UnknownCell), phrase.Or(strings.Join(e.Groups, ","), phrase.Nothing), phrase.Or(strings.Join(e.Processes, ","), phrase.Nothing),
 		})
 	}
 	return t.Write(w)

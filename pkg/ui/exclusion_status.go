@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
@@ -51,7 +52,7 @@ func NewExclusionStatusView(m Metadata, f Facts, q ExclusionQuestion, h *DrainHi
 // drainVerdict sums up. Nothing is said of a database that does not answer.
 func (f Facts) drainVerdict(items []DrainView) (safe *bool, summary string) {
 	if !f.Database.Available() {
-		return nil, "nobody can tell: " + orText(f.Database.Why(), "the database is unavailable")
+		return nil, "nobody can tell: " + phrase.Or(f.Database.Why(), "the database is unavailable")
 	}
 	if !f.Coordination.ExclusionsRead {
 		return nil, "nobody can tell: which exclusions are in force and in progress could not be read"
@@ -85,11 +86,11 @@ func leftWords(items []DrainView) string {
 	}
 	switch {
 	case known:
-		return bytesWords(left)
+		return phrase.Bytes(left)
 	case left == 0:
 		return "it is not known how much is"
 	default:
-		return "at least " + bytesWords(left)
+		return "at least " + phrase.Bytes(left)
 	}
 }
 
@@ -98,10 +99,7 @@ func leftWords(items []DrainView) string {
 // somebody asked for it by name.
 func (f Facts) drains(g *v1beta2.ProcessGroupStatus, named bool, h *DrainHistory) []DrainView {
 	state := f.exclusionInForce(g)
-	if g.ExclusionSkipped && state == ExclusionWanted {
-		state = ExclusionSkipped
-	}
-	if state == NotExcluded && !named || state == ExclusionSkipped && !named {
+	if !named && (state == NotExcluded || state == ExclusionSkipped || state == ExclusionUnknown) {
 		return nil
 	}
 	proof := safety.Drained(f.Snapshot, g)
@@ -127,17 +125,26 @@ func (f Facts) drains(g *v1beta2.ProcessGroupStatus, named bool, h *DrainHistory
 // the database does not tell, what the record remembers of it is shown as unverified.
 func (f Facts) exclusionInForce(g *v1beta2.ProcessGroupStatus) Exclusion {
 	inForce := f.isExcludedInDatabase(g) || slices.ContainsFunc(f.Coordination.Exclusions, func(target string) bool { return coversGroup(target, g) })
-	told := f.Database.Status != nil || f.Coordination.ExclusionsRead
 	switch {
 	case inForce:
 		return ExclusionAsked
-	case !told && (g.IsMarkedForRemoval() || g.IsExcluded() || g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded)):
+	case g.ExclusionSkipped:
+		return ExclusionSkipped
+	case !f.reportsExclusions() && (g.IsMarkedForRemoval() || g.IsExcluded() || g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded)):
 		return ExclusionUnverified
+	case !f.reportsExclusions():
+		return ExclusionUnknown
 	case g.IsMarkedForRemoval():
 		return ExclusionWanted
 	default:
 		return NotExcluded
 	}
+}
+
+// reportsExclusions reports whether it is known which exclusions are in force. Before there
+// is a database there are none.
+func (f Facts) reportsExclusions() bool {
+	return !f.Cluster.Status.Configured || f.Database.Status.ListsProcesses() || f.Coordination.ExclusionsRead
 }
 
 // judge says how far a process is. Only the proof that passes ask for makes it safe.
@@ -148,15 +155,29 @@ func (v *DrainView) judge(f Facts, state Exclusion, proof plan.Check, holds bool
 	case state != ExclusionAsked:
 		v.Reason = map[Exclusion]string{
 			NotExcluded: "it is not excluded", ExclusionWanted: "it is marked for removal and not excluded yet",
-			ExclusionSkipped: "it is removed without being excluded",
+			ExclusionSkipped: "it is removed without being excluded", ExclusionUnknown: "exclusions are unknown: " + proof.Evidence,
 		}[state]
+	default:
+		v.State = f.exclusionProgress(proof, holds)
+		if proof.OK {
+			v.Reason = ""
+		}
+	}
+}
+
+// exclusionProgress is how far an exclusion is that is in force.
+func (f Facts) exclusionProgress(proof plan.Check, holds bool) Exclusion {
+	switch {
 	case proof.OK:
-		v.State, v.Reason = ExclusionSafe, ""
+		return ExclusionSafe
 	case !f.rolesCanBeTrusted():
+		return ExclusionAsked
 	case holds:
-		v.State = ExclusionMoving
+		return ExclusionMoving
 	case f.Coordination.ExclusionsRead:
-		v.State = ExclusionUnverified
+		return ExclusionUnverified
+	default:
+		return ExclusionAsked
 	}
 }
 

@@ -5,9 +5,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // WriteExclusionStatus prints a row per process, why it is not proven to be safe, and what
@@ -32,55 +31,37 @@ func WriteExclusionStatus(w io.Writer, v ExclusionStatusView, o ListOptions) err
 }
 
 func (v DrainView) row() []string {
-	roles := unknown
+	roles := phrase.UnknownCell
 	if v.Roles != nil {
-		roles = orNothing(strings.Join(v.Roles, ","))
+		roles = phrase.Or(strings.Join(v.Roles, ","), phrase.Nothing)
 	}
 	return []string{
-		orNothing(v.ID), orNothing(v.Process), roles, string(v.State), bytesOrNothing(v.LeftBytes), bytesOrNothing(v.MovedBytes),
-		v.rateCell(), v.etaCell(), secondsOrNothing(v.StalledSeconds),
+		phrase.Or(v.ID, phrase.Nothing), phrase.Or(v.Process, phrase.Nothing), roles, string(v.State), phrase.BytesOr(v.LeftBytes, phrase.Nothing), phrase.BytesOr(v.MovedBytes, phrase.Nothing),
+		v.rateCell(), v.etaCell(), phrase.SecondsOr(v.StalledSeconds, phrase.Nothing),
 	}
 }
 
 func (v DrainView) rateCell() string {
 	if v.RateBytesPerSecond == nil {
-		return nothing
+		return phrase.Nothing
 	}
-	return bytesWords(int64(*v.RateBytesPerSecond)) + "/s"
+	return phrase.Bytes(int64(*v.RateBytesPerSecond)) + "/s"
 }
 
 // etaCell is the likely time and its range; an end that is not in sight is "?".
 func (v DrainView) etaCell() string {
 	if v.ETASeconds == nil {
-		return nothing
+		return phrase.Nothing
 	}
-	latest := unknown
+	latest := phrase.UnknownCell
 	if v.ETASecondsLatest != nil {
-		latest = secondsWords(*v.ETASecondsLatest)
+		latest = phrase.Seconds(*v.ETASecondsLatest)
 	}
-	likely, soonest := secondsWords(*v.ETASeconds), secondsWords(*v.ETASecondsSoonest)
+	likely, soonest := phrase.Seconds(*v.ETASeconds), phrase.Seconds(*v.ETASecondsSoonest)
 	if soonest == likely && latest == likely {
 		return likely
 	}
 	return fmt.Sprintf("%s(%s-%s)", likely, soonest, latest)
-}
-
-func secondsWords(s float64) string {
-	return duration.HumanDuration(time.Duration(s * float64(time.Second)))
-}
-
-func secondsOrNothing(s *float64) string {
-	if s == nil {
-		return nothing
-	}
-	return secondsWords(*s)
-}
-
-func bytesOrNothing(n *int64) string {
-	if n == nil {
-		return nothing
-	}
-	return bytesWords(*n)
 }
 
 // reasons are why rows are not safe, alike ones of a group once.
@@ -88,7 +69,7 @@ func (v ExclusionStatusView) reasons() []string {
 	var lines []string
 	said := map[string]bool{}
 	for _, d := range v.Items {
-		line := fmt.Sprintf("%s %s: %s", orText(d.ID, d.Process), d.State, d.Reason)
+		line := fmt.Sprintf("%s %s: %s", phrase.Or(d.ID, d.Process), d.State, d.Reason)
 		if d.Reason == "" || said[line] {
 			continue
 		}
@@ -96,20 +77,21 @@ func (v ExclusionStatusView) reasons() []string {
 		lines = append(lines, line)
 	}
 	if v.Others != nil && *v.Others > 0 {
-		lines = append(lines, fmt.Sprintf("%d more exclusions are of no process group of this resource; --all lists them", *v.Others))
+		lines = append(lines, phrase.Count(*v.Others, "more exclusion")+phrase.Either(*v.Others,
+			" is of no process group of this resource; --all lists it", " are of no process group of this resource; --all lists them"))
 	}
 	return lines
 }
 
 func (v DrainData) write(w io.Writer) {
-	fmt.Fprintf(w, "Moving: %s in flight, %s queued\n", bytesOr(v.InFlightBytes), bytesOr(v.QueuedBytes))
+	fmt.Fprintf(w, "Moving: %s in flight, %s queued\n", phrase.BytesOr(v.InFlightBytes, phrase.UnknownCell), phrase.BytesOr(v.QueuedBytes, phrase.UnknownCell))
 	fmt.Fprintf(w, "Replicas: %s\n", v.replicaWords())
-	fmt.Fprintf(w, "Free space of the fullest server: %s storage, %s log\n", bytesOr(v.LeastSpaceStorageBytes), bytesOr(v.LeastSpaceLogBytes))
+	fmt.Fprintf(w, "Free space of the fullest server: %s storage, %s log\n", phrase.BytesOr(v.LeastSpaceStorageBytes, phrase.UnknownCell), phrase.BytesOr(v.LeastSpaceLogBytes, phrase.UnknownCell))
 }
 
 func (v DrainData) replicaWords() string {
 	if len(v.MinReplicas) == 0 {
-		return unknown
+		return phrase.UnknownCell
 	}
 	words := make([]string, len(v.MinReplicas))
 	for i, r := range v.MinReplicas {
@@ -124,7 +106,7 @@ func (v DrainData) replicaWords() string {
 // replicasWord is a count of replicas. The database calls the loss of all of them -1.
 func replicasWord(n *int) string {
 	if n == nil {
-		return unknown
+		return phrase.UnknownCell
 	}
 	return strconv.Itoa(max(0, *n))
 }

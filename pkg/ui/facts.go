@@ -50,7 +50,7 @@ func (l Lease) heldAt(now time.Time) string {
 
 // LeaseFree asks whether no other run acts on the cluster, as far as its Lease tells.
 func (f Facts) LeaseFree() plan.Check {
-	c := plan.Check{Question: "is no other run acting on this cluster?", Gate: plan.GateLease}
+	c := plan.Check{ID: plan.CheckNoOtherRun, Question: "is no other run acting on this cluster?", Gate: plan.GateLease}
 	switch holder := f.Lease.heldAt(f.Now); {
 	case !f.Lease.Read:
 		c.Evidence = "the Lease could not be read"

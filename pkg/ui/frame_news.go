@@ -3,6 +3,8 @@ package ui
 import (
 	"fmt"
 	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // drainNews tells of each step of an exclusion, and of each tenth or so of what is left.
@@ -31,7 +33,7 @@ func (t *Teller) drainNews(before, now Frame) (lines []string) {
 	return lines
 }
 
-func (v DrainView) name() string { return orText(v.ID, v.Process) + ofProcess(v) }
+func (v DrainView) name() string { return phrase.Or(v.ID, v.Process) + ofProcess(v) }
 
 // ofProcess tells the processes of one group apart.
 func ofProcess(v DrainView) string {
@@ -44,13 +46,13 @@ func ofProcess(v DrainView) string {
 func (v DrainView) words() string {
 	text := fmt.Sprintf("%s: exclusion %s", v.name(), v.State)
 	if v.LeftBytes != nil && v.State == ExclusionMoving {
-		text += ", " + bytesWords(*v.LeftBytes) + " left"
+		text += ", " + phrase.Bytes(*v.LeftBytes) + " left"
 	}
 	switch {
 	case v.StalledSeconds != nil:
-		text += ", stalled for " + secondsWords(*v.StalledSeconds)
+		text += ", stalled for " + phrase.Seconds(*v.StalledSeconds)
 	case v.ETASeconds != nil:
-		text += ", about " + secondsWords(*v.ETASeconds) + " to go"
+		text += ", about " + phrase.Seconds(*v.ETASeconds) + " to go"
 	case v.Reason != "" && v.LeftBytes == nil:
 		text += ": " + v.Reason
 	}
@@ -110,7 +112,7 @@ func planNews(before, now Frame) (lines []string) {
 	case len(now.Plan.Items) == 0 && was.Digest != "":
 		lines = append(lines, "the next pass has nothing to do")
 	case len(now.Plan.Items) > 0:
-		lines = append(lines, fmt.Sprintf("the next pass would take %s, first: %s", counted(len(now.Plan.Items), "action"), now.Plan.Items[0].Summary))
+		lines = append(lines, fmt.Sprintf("the next pass would take %s, first: %s", phrase.Count(len(now.Plan.Items), "action"), now.Plan.Items[0].Summary))
 	}
 	for _, h := range now.Plan.Holds {
 		known := slices.ContainsFunc(was.Holds, func(o PlanHold) bool { return o.Step == h.Step && sameBut(o.Reason, h.Reason) })

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // groupNews tells of groups that came and went, and of their conditions and marks.
@@ -45,7 +45,7 @@ func conditionNews(was, is GroupView, now time.Time) (lines []string) {
 		}
 		line := is.ID + ": " + c.Type
 		if c.Since != nil && now.Sub(*c.Since) >= time.Minute {
-			line += " for " + duration.HumanDuration(now.Sub(*c.Since))
+			line += " for " + phrase.Duration(now.Sub(*c.Since))
 		}
 		lines = append(lines, line)
 	}

@@ -3,6 +3,8 @@ package ui
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // LineWords says in words what a line of a pass tells that somebody has to hear: what was
@@ -25,7 +27,7 @@ func LineWords(raw json.RawMessage) string {
 	case l.Event == "pass":
 		return "the pass ended: " + l.Outcome
 	case l.Kind == "ReconcileResult" || l.Kind == "ChangeResult":
-		return orText(l.Reason, "the run ended: "+l.Outcome)
+		return phrase.Or(l.Reason, "the run ended: "+l.Outcome)
 	default:
 		return ""
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // WriteGroups prints a row per process group.
@@ -36,7 +36,7 @@ func WriteGroups(w io.Writer, v GroupListView, o ListOptions) error {
 
 func (v GroupView) row(o ListOptions) []string {
 	return []string{
-		v.ID, v.Class, v.podCell(), orNothing(v.Node), orNothing(v.Zone), orNothing(strings.Join(v.Addresses, ",")),
+		v.ID, v.Class, v.podCell(), phrase.Or(v.Node, phrase.Nothing), phrase.Or(v.Zone, phrase.Nothing), phrase.Or(strings.Join(v.Addresses, ","), phrase.Nothing),
 		v.rolesCell(), v.conditionsCell(o), v.exclusionCell(), v.removalCell(o), v.uptimeCell(o),
 	}
 }
@@ -45,7 +45,7 @@ func (v GroupView) row(o ListOptions) []string {
 func (v GroupView) podCell() string {
 	switch v.PodPhase {
 	case "":
-		return nothing
+		return phrase.Nothing
 	case "Running":
 		return v.Pod
 	default:
@@ -54,10 +54,14 @@ func (v GroupView) podCell() string {
 }
 
 func (v GroupView) rolesCell() string {
-	if v.Roles == nil {
-		return unknown
+	roles := slices.Clone(v.Roles)
+	if roles == nil {
+		roles = []string{phrase.UnknownCell}
 	}
-	return orNothing(strings.Join(v.Roles, ","))
+	if v.CoordinatorReachable != nil && !*v.CoordinatorReachable {
+		roles = append(roles, "coordinator("+NotReachable+")")
+	}
+	return phrase.Or(strings.Join(roles, ","), phrase.Nothing)
 }
 
 func (v GroupView) conditionsCell(o ListOptions) string {
@@ -65,15 +69,15 @@ func (v GroupView) conditionsCell(o ListOptions) string {
 	for i, c := range v.Conditions {
 		words[i] = fmt.Sprintf("%s(%s)", c.Type, o.time(c.Since))
 	}
-	return orNothing(strings.Join(words, ","))
+	return phrase.Or(strings.Join(words, ","), phrase.Nothing)
 }
 
 func (v GroupView) exclusionCell() string {
 	switch v.Exclusion {
 	case NotExcluded:
-		return nothing
+		return phrase.Nothing
 	case ExclusionUnknown:
-		return unknown
+		return phrase.UnknownCell
 	default:
 		return string(v.Exclusion)
 	}
@@ -81,34 +85,34 @@ func (v GroupView) exclusionCell() string {
 
 func (v GroupView) removalCell(o ListOptions) string {
 	if v.RemovalSince == nil {
-		return nothing
+		return phrase.Nothing
 	}
 	return o.time(v.RemovalSince)
 }
 
 func (v GroupView) uptimeCell(o ListOptions) string {
 	if v.UptimeSeconds == nil {
-		return unknown
+		return phrase.UnknownCell
 	}
 	uptime := time.Duration(*v.UptimeSeconds * float64(time.Second))
 	if o.Absolute {
 		return o.Now.Add(-uptime).UTC().Format(time.RFC3339)
 	}
-	return duration.HumanDuration(uptime)
+	return phrase.Duration(uptime)
 }
 
 func (v GroupView) wide() []string {
-	data := nothing
+	data := phrase.Nothing
 	if v.StoredBytes != nil {
-		data = bytesWords(*v.StoredBytes)
+		data = phrase.Bytes(*v.StoredBytes)
 	}
-	lag := nothing
+	lag := phrase.Nothing
 	if v.LagSeconds != nil {
 		lag = fmt.Sprintf("%.1fs", *v.LagSeconds)
 	}
-	restarts := nothing
+	restarts := phrase.Nothing
 	if v.Restarts != nil {
 		restarts = strconv.Itoa(*v.Restarts)
 	}
-	return []string{orNothing(v.PVC), orNothing(v.Image), data, lag, restarts, orNothing(v.DC)}
+	return []string{phrase.Or(v.PVC, phrase.Nothing), phrase.Or(v.Image, phrase.Nothing), data, lag, restarts, phrase.Or(v.DC, phrase.Nothing)}
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
 // GroupListView is the document of `get process-groups`.
@@ -54,10 +56,14 @@ type GroupView struct {
 	Processes *int `json:"processes"`
 	// Roles are null when the database does not tell or does not know them all.
 	Roles []string `json:"roles" schema:"nullable"`
-	// Coordinator is null when the database does not tell.
-	Coordinator *bool           `json:"coordinator"`
-	Conditions  []ConditionView `json:"conditions"`
-	Exclusion   Exclusion       `json:"exclusion"`
+	// Coordinator is by the coordinators of the database, or of the connection string while it
+	// does not answer; null when neither tells.
+	Coordinator *bool `json:"coordinator"`
+	// CoordinatorReachable is whether the group's coordinator answers; absent where it has none,
+	// and where that is unknown.
+	CoordinatorReachable *bool           `json:"coordinatorReachable,omitempty"`
+	Conditions           []ConditionView `json:"conditions"`
+	Exclusion            Exclusion       `json:"exclusion"`
 	// RemovalSince is when the group was marked for removal; null when it was not.
 	RemovalSince *time.Time `json:"removalSince"`
 	// UptimeSeconds is that of the process that started last.
@@ -71,6 +77,8 @@ type GroupView struct {
 	LagSeconds *float64 `json:"lagSeconds"`
 	Restarts   *int     `json:"restarts"`
 
+	// proven is set once a pass has proven that the group is drained.
+	proven bool
 	labels map[string]string // the pod's
 }
 
@@ -95,7 +103,7 @@ const (
 	ExclusionMoving Exclusion = "moving"
 	// ExclusionUnverified shows no roles any more, which alone proves nothing.
 	ExclusionUnverified Exclusion = "unverified"
-	// ExclusionSafe was proven by the pass that recorded it.
+	// ExclusionSafe is proven by the same observation.
 	ExclusionSafe Exclusion = "safe"
 	// ExclusionUnknown is of a database that does not tell what it excludes.
 	ExclusionUnknown Exclusion = "unknown"
@@ -119,7 +127,7 @@ func NewGroupListView(m Metadata, f Facts) GroupListView {
 func (f Facts) group(g *v1beta2.ProcessGroupStatus) GroupView {
 	v := GroupView{
 		ID: string(g.ProcessGroupID), Class: string(g.ProcessClass), Pod: g.PodName(f.Cluster),
-		Zone: string(g.FaultDomain), Addresses: orEmpty(slices.Clone(g.Addresses)), Conditions: f.conditionsOf(g), Exclusion: f.exclusion(g),
+		Zone: string(g.FaultDomain), Addresses: orEmpty(slices.Clone(g.Addresses)), Conditions: f.conditionsOf(g), Exclusion: f.exclusion(g), proven: g.IsExcluded(),
 	}
 	if g.RemovalTimestamp != nil {
 		v.RemovalSince = known(g.RemovalTimestamp.Time)
@@ -131,6 +139,7 @@ func (f Facts) group(g *v1beta2.ProcessGroupStatus) GroupView {
 	if f.Database.Status.ListsProcesses() {
 		v.processes(f.Database.Status, f.processesOf(g))
 	}
+	f.coordinates(&v, g)
 	return v
 }
 
@@ -179,7 +188,7 @@ func (v *GroupView) processes(s *fdb.Status, reporting []fdb.Process) {
 		if v.Zone == "" {
 			v.Zone = p.Zone()
 		}
-		v.DC = orText(v.DC, p.DC())
+		v.DC = phrase.Or(v.DC, p.DC())
 		if uptime, ok := p.Uptime(); ok && (v.UptimeSeconds == nil || uptime.Seconds() < *v.UptimeSeconds) {
 			seconds := uptime.Seconds()
 			v.UptimeSeconds = &seconds
@@ -211,32 +220,17 @@ func (v *GroupView) role(r fdb.Role) {
 	}
 }
 
-// exclusion goes by the record for what is proven and by the status document for
-// what is under way; it is unknown where that tells nothing. That no role is left proves
-// nothing by itself: an old log generation shows none.
+// exclusion is how far a group's exclusion is: the answer of `get process-groups` and of
+// `exclusion status` alike. What a pass recorded counts for nothing: after a recovery the
+// same has to be proven again.
 func (f Facts) exclusion(g *v1beta2.ProcessGroupStatus) Exclusion {
-	switch {
-	case g.ExclusionSkipped:
-		return ExclusionSkipped
-	case g.IsExcluded():
-		return ExclusionSafe
-	case f.Cluster.Status.Configured && !f.Database.Status.ListsProcesses():
-		return ExclusionUnknown
-	case !f.isExcludedInDatabase(g) && g.IsMarkedForRemoval():
-		return ExclusionWanted
-	case !f.isExcludedInDatabase(g):
-		return NotExcluded
+	state := f.exclusionInForce(g)
+	if state != ExclusionAsked {
+		return state
 	}
-	s := f.Database.Status
-	for _, p := range f.processesOf(g) {
-		if p.HasRole(fdb.RoleStorage) || p.HasRole(fdb.RoleLog) {
-			return ExclusionMoving
-		}
-	}
-	if !s.RolesKnown() || !s.FullyRecovered() {
-		return ExclusionAsked
-	}
-	return ExclusionUnverified
+	processes := f.processesOf(g)
+	holds := slices.ContainsFunc(processes, f.stillHolds) || (len(processes) == 0 && f.inProgress(g.Addresses...))
+	return f.exclusionProgress(safety.Drained(f.Snapshot, g), holds)
 }
 
 // isExcludedInDatabase reports whether the database says that an exclusion is in

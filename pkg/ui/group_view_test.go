@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -65,7 +67,14 @@ func TestADatabaseThatListsNoProcessesSaysNothingOfThem(t *testing.T) {
 		t.Errorf("%d of class %s report", *c.Reporting, c.Class)
 	}
 	groups := NewGroupListView(meta, f)
-	if g := groups.Items[0]; g.Processes != nil || g.Roles != nil || g.Coordinator != nil || g.Exclusion != ExclusionUnknown || g.Excluded() || len(groups.Warnings) != 1 {
+	// The client still knows which coordinators it asked; of everything else Coordinator stays null.
+	for _, g := range groups.Items {
+		isOne := slices.ContainsFunc(f.coordinators().Items, func(c CoordinatorView) bool { return f.coordinator(c).Group == g.ID })
+		if ptr.Deref(g.Coordinator, false) != isOne || (g.Coordinator != nil) != isOne {
+			t.Errorf("%s: coordinator %v, want %t", g.ID, g.Coordinator, isOne)
+		}
+	}
+	if g := groups.Items[0]; g.Processes != nil || g.Roles != nil || g.Exclusion != ExclusionUnknown || g.Excluded() || len(groups.Warnings) != 1 {
 		t.Errorf("%+v with warnings %q", g, groups.Warnings)
 	}
 	if servers := NewClusterVersion(f.Cluster).Observed(f).Servers; servers != nil {
@@ -108,16 +117,30 @@ func TestExclusionIsSafeOnlyWhereItWasProven(t *testing.T) {
 			}, want: ExclusionAsked,
 		},
 		"not told by anybody": {given: func(f Facts, _ *v1beta2.ProcessGroupStatus) { f.Database.Status.Cluster.Processes = nil }, want: ExclusionUnknown},
-		"proven by a pass":    {given: func(_ Facts, g *v1beta2.ProcessGroupStatus) { g.SetExcluded(noon) }, want: ExclusionSafe},
-		"removed without":     {given: func(_ Facts, g *v1beta2.ProcessGroupStatus) { g.ExclusionSkipped = true }, want: ExclusionSkipped},
+		"proven by a pass, before a recovery": {given: func(f Facts, g *v1beta2.ProcessGroupStatus) {
+			g.SetExcluded(noon)
+			f.emptied("storage-1")
+			f.Database.Status.Cluster.Logs = append(f.Database.Status.Cluster.Logs, fdb.LogGeneration{})
+		}, want: ExclusionAsked},
+		"proven by a pass, and included since": {given: func(_ Facts, g *v1beta2.ProcessGroupStatus) {
+			g.MarkForRemoval(noon)
+			g.SetExcluded(noon)
+		}, want: ExclusionWanted},
+		"removed without": {given: func(_ Facts, g *v1beta2.ProcessGroupStatus) { g.ExclusionSkipped = true }, want: ExclusionSkipped},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			f := healthy(t)
 			g := f.Cluster.ProcessGroup("storage-1")
+			f.Coordination.ExclusionsRead = tc.want != ExclusionUnknown
 			tc.given(f, g)
 			if got := f.exclusion(g); got != tc.want {
 				t.Errorf("%s, want %s", got, tc.want)
+			}
+			for _, row := range f.drains(g, true, &DrainHistory{}) {
+				if row.State != tc.want {
+					t.Errorf("exclusion status has %s, get process-groups %s", row.State, tc.want)
+				}
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -44,6 +45,8 @@ type ActionRecord struct {
 	Kind string `json:"kind"`
 	// Subject is what it changes.
 	Subject string `json:"subject"`
+	// Groups are the process groups that it is about; absent for none.
+	Groups []string `json:"groups,omitempty"`
 	// Summary says in one line what it does.
 	Summary string `json:"summary"`
 	// Impact is what it does to a running database.
@@ -57,23 +60,40 @@ type ActionRecord struct {
 
 func recordAction(a plan.Action) ActionRecord {
 	effect := plan.EffectOf(a)
-	return ActionRecord{Kind: plan.KindOf(a), Subject: a.Subject(), Summary: a.Describe(), Impact: effect.Impact, Locked: effect.Locked, Details: a}
+	return ActionRecord{Kind: plan.KindOf(a), Subject: a.Subject(), Groups: groupsOf(a), Summary: a.Describe(), Impact: effect.Impact, Locked: effect.Locked, Details: a}
+}
+
+func groupsOf(a plan.Action) []string {
+	ids := plan.GroupsOf(a)
+	if len(ids) == 0 {
+		return nil
+	}
+	return phrase.Strings(ids)
 }
 
 // HoldRecord is a hold as documents show it.
 type HoldRecord struct {
+	// Code is the stable reason.
+	Code plan.HoldCode `json:"code,omitempty"`
+	// Subjects are the process groups, pods, nodes or zones that it is about.
+	Subjects []string `json:"subjects,omitempty"`
+	// Reason is the text for people.
 	Reason string `json:"reason"`
+	// Brief is the reason without the check that refused.
+	Brief string `json:"-"`
 	// RetryAfterSeconds is null when nobody can tell.
 	RetryAfterSeconds *float64 `json:"retryAfterSeconds"`
 	// Human is true when time alone will not clear it.
 	Human bool `json:"human"`
+	// Follows is true when it ends by itself once what other stages do or wait for is over.
+	Follows bool `json:"follows,omitempty"`
 }
 
 func recordHold(h *plan.Hold) *HoldRecord {
 	if h == nil {
 		return nil
 	}
-	return &HoldRecord{Reason: h.Reason, RetryAfterSeconds: inSeconds(h.RetryAfter), Human: h.Human}
+	return &HoldRecord{Code: h.Code, Subjects: h.Subjects, Reason: h.Text(), Brief: h.Reason, RetryAfterSeconds: inSeconds(h.RetryAfter), Human: h.Human, Follows: h.Follows}
 }
 
 // inSeconds is a duration for a document, nil when there is none.
@@ -88,14 +108,14 @@ func inSeconds(d time.Duration) *float64 {
 type (
 	passStarted struct {
 		line
-		Preview bool     `json:"preview"`
-		Round   int      `json:"round"`
-		Stages  []string `json:"stages"`
+		Preview bool             `json:"preview"`
+		Round   int              `json:"round"`
+		Stages  []plan.StageName `json:"stages"`
 	}
 	observing struct {
 		line
-		Stage  string   `json:"stage"`
-		Facets []string `json:"facets"`
+		Stage  plan.StageName `json:"stage"`
+		Facets []string       `json:"facets"`
 	}
 	observed struct {
 		line
@@ -112,31 +132,33 @@ type (
 	}
 	stageDecided struct {
 		line
-		Stage       string         `json:"stage"`
-		Why         string         `json:"why,omitempty"`
-		Actions     []ActionRecord `json:"actions"`
-		Checks      []plan.Check   `json:"checks"`
-		Hold        *HoldRecord    `json:"hold"`
-		Provisional []string       `json:"provisional,omitempty"`
+		Stage   plan.StageName `json:"stage"`
+		Why     string         `json:"why,omitempty"`
+		Actions []ActionRecord `json:"actions"`
+		Checks  []plan.Check   `json:"checks"`
+		Hold    *HoldRecord    `json:"hold"`
+		// Housekeeping is what the stage leaves to a later pass; null for nothing.
+		Housekeeping *HousekeepingRecord `json:"housekeeping,omitempty"`
+		Provisional  []plan.StageName    `json:"provisional,omitempty"`
 	}
 	taken struct {
 		line
-		Stage string `json:"stage"`
+		Stage plan.StageName `json:"stage"`
 	}
 	actionStarted struct {
 		line
-		Stage  string       `json:"stage"`
-		Action ActionRecord `json:"action"`
+		Stage  plan.StageName `json:"stage"`
+		Action ActionRecord   `json:"action"`
 	}
 	actionDone struct {
 		line
-		Stage  string       `json:"stage"`
-		Action ActionRecord `json:"action"`
-		Error  string       `json:"error,omitempty"`
+		Stage  plan.StageName `json:"stage"`
+		Action ActionRecord   `json:"action"`
+		Error  string         `json:"error,omitempty"`
 	}
 	stageDone struct {
 		line
-		Stage   string            `json:"stage"`
+		Stage   plan.StageName    `json:"stage"`
 		Outcome reconcile.Outcome `json:"outcome"`
 		Reason  string            `json:"reason,omitempty"`
 	}
@@ -154,6 +176,8 @@ type PassRecord struct {
 	Acted             int      `json:"acted"`
 	Planned           int      `json:"planned"`
 	Failures          []string `json:"failures"`
+	// Housekeeping is what a later pass completes; it is part of no outcome.
+	Housekeeping []HousekeepingRecord `json:"housekeeping,omitempty"`
 	// Stopped says what ended the pass early; empty when nothing did.
 	Stopped string `json:"stopped,omitempty"`
 }
@@ -163,6 +187,7 @@ func RecordPass(p reconcile.PassDone) PassRecord {
 	r := PassRecord{
 		Outcome: p.Outcome, RetryAfterSeconds: inSeconds(p.RetryAfter),
 		Acted: p.Acted, Planned: p.Planned, Failures: make([]string, len(p.Failures)),
+		Housekeeping: recordAllHousekeeping(p.Housekeeping),
 	}
 	for i, err := range p.Failures {
 		r.Failures[i] = oneLine(err.Error())
@@ -185,7 +210,7 @@ func record(e reconcile.Event, pass int, resource string) any {
 	case reconcile.GatesChecked:
 		return gatesChecked{head("gates"), orEmpty(e.Checks)}
 	case reconcile.StageDecided:
-		return stageDecided{head("decided"), e.Stage, e.Why, recordActions(e.Actions), orEmpty(e.Checks), recordHold(e.Hold), e.Provisional}
+		return stageDecided{head("decided"), e.Stage, e.Why, recordActions(e.Actions), orEmpty(e.Checks), recordHold(e.Hold), recordHousekeeping(e.Housekeeping), e.Provisional}
 	case reconcile.LeaseTaken:
 		return taken{head("leased"), e.Stage}
 	case reconcile.LockTaken:

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // WriteLocks prints the lock, the deny list where there is one, and the Lease; wide also
@@ -44,17 +46,17 @@ func (v LockListView) lockTable(o ListOptions) Table {
 
 func (v LockView) row(o ListOptions) []string {
 	if v.Owner == nil {
-		return []string{v.Cluster, nothing, nothing, nothing, nothing, nothing, string(v.State)}
+		return []string{v.Cluster, phrase.Nothing, phrase.Nothing, phrase.Nothing, phrase.Nothing, phrase.Nothing, string(v.State)}
 	}
 	owner := *v.Owner
 	if owner == "" {
 		owner = `""`
 	}
-	left := nothing
+	left := phrase.Nothing
 	if *v.SecondsLeft > 0 {
-		left = secondsWords(*v.SecondsLeft)
+		left = phrase.Seconds(*v.SecondsLeft)
 	}
-	return []string{v.Cluster, owner, yesNo(v.Mine), o.time(v.Since), v.Until.Format(time.RFC3339), left, string(v.State)}
+	return []string{v.Cluster, owner, phrase.YesNo(v.Mine, phrase.UnknownCell), o.time(v.Since), v.Until.Format(time.RFC3339), left, string(v.State)}
 }
 
 func (v LockListView) deniedTable(o ListOptions) Table {
@@ -62,9 +64,9 @@ func (v LockListView) deniedTable(o ListOptions) Table {
 	for _, d := range v.Denied {
 		spec := string(d.InSpec)
 		if d.InSpec == SpecSilent {
-			spec = nothing
+			spec = phrase.Nothing
 		}
-		t.Rows = append(t.Rows, append([]string{d.ID, yesNo(&d.InDatabase), spec}, d.provenance(o)...))
+		t.Rows = append(t.Rows, append([]string{d.ID, phrase.YesNo(&d.InDatabase, phrase.UnknownCell), spec}, d.provenance(o)...))
 	}
 	return t
 }
@@ -73,11 +75,11 @@ func (v LockListView) deniedTable(o ListOptions) Table {
 func (d DeniedView) provenance(o ListOptions) []string {
 	switch {
 	case !d.InDatabase:
-		return []string{nothing, nothing, nothing}
+		return []string{phrase.Nothing, phrase.Nothing, phrase.Nothing}
 	case d.SetBy == nil:
-		return []string{unknown, unknown, unknown}
+		return []string{phrase.UnknownCell, phrase.UnknownCell, phrase.UnknownCell}
 	case d.Reason == nil:
-		return []string{*d.SetBy, o.time(d.When), nothing}
+		return []string{*d.SetBy, o.time(d.When), phrase.Nothing}
 	default:
 		return []string{*d.SetBy, o.time(d.When), *d.Reason}
 	}
@@ -86,7 +88,7 @@ func (d DeniedView) provenance(o ListOptions) []string {
 func (v LockListView) upgradeTable(o ListOptions) Table {
 	t := Table{Header: o.header([]string{"UPGRADE-TO", "GROUPS"})}
 	for _, u := range v.Upgrades {
-		t.Rows = append(t.Rows, []string{u.Version, orNothing(strings.Join(u.Groups, ","))})
+		t.Rows = append(t.Rows, []string{u.Version, phrase.Or(strings.Join(u.Groups, ","), phrase.Nothing)})
 	}
 	return t
 }
@@ -94,7 +96,7 @@ func (v LockListView) upgradeTable(o ListOptions) Table {
 func (v LockListView) listTable(o ListOptions) Table {
 	t := Table{Header: o.header([]string{"LIST", "INSTANCE", "GROUP", "SINCE"})}
 	for _, e := range v.Lists {
-		t.Rows = append(t.Rows, []string{string(e.List), orNothing(e.Instance), e.Group, o.time(&e.Since)})
+		t.Rows = append(t.Rows, []string{string(e.List), phrase.Or(e.Instance, phrase.Nothing), e.Group, o.time(&e.Since)})
 	}
 	return t
 }

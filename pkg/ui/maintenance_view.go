@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // MaintenanceView is the zone under maintenance.
@@ -58,9 +57,9 @@ func WriteMaintenance(w io.Writer, v MaintenanceView, now time.Time) error {
 		_, err := fmt.Fprintln(w, "no zone is under maintenance")
 		return err
 	}
-	zone, left := nothing, nothing
+	zone, left := phrase.Nothing, phrase.Nothing
 	if v.Zone != "" {
-		zone, left = v.Zone, secondsLeft(*v.SecondsLeft)
+		zone, left = v.Zone, phrase.Seconds(*v.SecondsLeft)
 	}
 	return Table{Header: []string{"ZONE", "LEFT", "WAITS-FOR"}, Rows: [][]string{{zone, left, v.waitsFor(now)}}}.Write(w)
 }
@@ -68,17 +67,13 @@ func WriteMaintenance(w io.Writer, v MaintenanceView, now time.Time) error {
 // waitsFor are the process groups that have to restart before a pass ends the maintenance.
 func (v MaintenanceView) waitsFor(now time.Time) string {
 	if len(v.Notes) == 0 {
-		return nothing
+		return phrase.Nothing
 	}
 	words := make([]string, len(v.Notes))
 	for i, n := range v.Notes {
-		words[i] = fmt.Sprintf("%s(%s)", n.ProcessGroup, duration.HumanDuration(now.Sub(*n.Since)))
+		words[i] = fmt.Sprintf("%s(%s)", n.ProcessGroup, phrase.Duration(now.Sub(*n.Since)))
 	}
 	return strings.Join(words, ",")
-}
-
-func secondsLeft(seconds float64) string {
-	return duration.HumanDuration(time.Duration(seconds * float64(time.Second)))
 }
 
 // Maintained is a zone that is to be under maintenance, as far as it is.
@@ -87,9 +82,9 @@ func Maintained(f Facts, zone string) Target {
 	now, known := f.maintenance()
 	switch {
 	case !known:
-		t.Phase, t.Note = "unknown", orText(f.Database.Why(), "the database is unavailable")
+		t.Phase, t.Note = "unknown", phrase.Or(f.Database.Why(), "the database is unavailable")
 	case now.Zone == zone:
-		t.Phase, t.Note, t.Reached = "maintained", secondsLeft(now.Remaining.Seconds())+" left", true
+		t.Phase, t.Note, t.Reached = "maintained", phrase.Duration(now.Remaining)+" left", true
 	case now.Active():
 		t.Note = "zone " + now.Zone + " is under maintenance"
 	}
@@ -102,7 +97,7 @@ func NotMaintained(f Facts) Target {
 	now, known := f.maintenance()
 	switch {
 	case !known:
-		t.Phase, t.Note, t.Reached = "unknown", orText(f.Database.Why(), "the database is unavailable"), false
+		t.Phase, t.Note, t.Reached = "unknown", phrase.Or(f.Database.Why(), "the database is unavailable"), false
 	case now.Active():
 		t.Phase, t.Note, t.Reached = "goes-on", "zone "+now.Zone, false
 	}

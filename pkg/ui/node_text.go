@@ -8,6 +8,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // notChecked stands for rules that nobody could look at.
@@ -36,13 +40,13 @@ func WriteNodes(w io.Writer, v NodeListView, o ListOptions) error {
 }
 
 func (v NodeView) row(o ListOptions) []string {
-	row := append([]string{v.Name, v.ReadyWord(), yesNo(v.Unschedulable)}, v.taintCells(o)...)
+	row := append([]string{v.Name, v.ReadyWord(), phrase.YesNo(v.Unschedulable, phrase.UnknownCell)}, v.taintCells(o)...)
 	return append(row, strconv.Itoa(len(v.ProcessGroups)), strconv.Itoa(v.Coordinators), v.classesCell())
 }
 
 // IsSilent reports whether a node has stopped telling how it is. Of one that may not be read
 // nobody knows.
-func (v NodeView) IsSilent() bool { return is(v.Exists) && v.Ready == nil }
+func (v NodeView) IsSilent() bool { return ptr.Deref(v.Exists, false) && v.Ready == nil }
 
 // ReadyWord says in a word whether a node is ready.
 func (v NodeView) ReadyWord() string {
@@ -52,40 +56,61 @@ func (v NodeView) ReadyWord() string {
 	case v.IsSilent():
 		return "silent"
 	default:
-		return yesNo(v.Ready)
+		return phrase.YesNo(v.Ready, phrase.UnknownCell)
 	}
 }
 
 // taintCells are TAINTS, MATCHED-RULE, TAINTED-FOR, DETECT-IN and REPLACE-IN.
 func (v NodeView) taintCells(o ListOptions) []string {
 	if v.Taints == nil {
-		return []string{unknown, notChecked, unknown, unknown, unknown}
+		return []string{phrase.UnknownCell, notChecked, phrase.UnknownCell, phrase.UnknownCell, phrase.UnknownCell}
 	}
-	taints, rules := orNothing(strings.Join(v.Taints, ",")), make([]string, len(v.MatchedRules))
+	taints, rules := phrase.Or(strings.Join(v.Taints, ","), phrase.Nothing), make([]string, len(v.MatchedRules))
 	for i, r := range v.MatchedRules {
 		rules[i] = r.words()
 	}
 	if len(rules) == 0 || len(v.ProcessGroups) == 0 {
-		return []string{taints, orNothing(strings.Join(rules, ",")), nothing, nothing, nothing}
+		return []string{taints, phrase.Or(strings.Join(rules, ","), phrase.Nothing), phrase.Nothing, phrase.Nothing, phrase.Nothing}
 	}
-	replace := nothing
-	if v.ReplaceAt != nil || v.TaintedSince == nil {
-		replace = o.countdown(v.ReplaceAt)
+	return []string{taints, strings.Join(rules, ","), o.time(v.TaintedSince), v.DetectWords(o.countdown), v.ReplaceWords(o.countdown)}
+}
+
+// Never is the word for a timer that does not end.
+const Never = "never"
+
+// countdown is a moment in words that are given, or that it never comes.
+func (v NodeView) countdown(at *time.Time, words func(*time.Time) string) string {
+	if v.Never {
+		return Never
 	}
-	return []string{taints, strings.Join(rules, ","), o.time(v.TaintedSince), o.countdown(v.DetectAt), replace}
+	return words(at)
+}
+
+// DetectWords is when the first rule is over: words for the moment, or that it never is.
+func (v NodeView) DetectWords(words func(*time.Time) string) string {
+	return v.countdown(v.DetectAt, words)
+}
+
+// ReplaceWords is when process groups are replaced: words for the moment, that it never
+// comes, or nothing where the timers are not what decides.
+func (v NodeView) ReplaceWords(words func(*time.Time) string) string {
+	if v.ReplaceAt == nil && v.DetectAt != nil {
+		return phrase.Nothing
+	}
+	return v.countdown(v.ReplaceAt, words)
 }
 
 // countdown is how long there is until a moment, or the moment; "due" once it is over.
 func (o ListOptions) countdown(t *time.Time) string {
 	switch {
 	case t == nil:
-		return unknown
+		return phrase.UnknownCell
 	case o.Absolute:
 		return t.Format(time.RFC3339)
 	case !t.After(o.Now):
 		return "due"
 	default:
-		return secondsWords(t.Sub(o.Now).Seconds())
+		return phrase.Until(*t, o.Now)
 	}
 }
 
@@ -94,5 +119,5 @@ func (v NodeView) classesCell() string {
 	for _, class := range slices.Sorted(maps.Keys(v.Classes)) {
 		words = append(words, fmt.Sprintf("%s:%d", class, v.Classes[class]))
 	}
-	return orNothing(strings.Join(words, ","))
+	return phrase.Or(strings.Join(words, ","), phrase.Nothing)
 }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
 // NodeListView is the document of `get nodes`: where a cluster's pods run, and what taints
@@ -34,8 +35,11 @@ type NodeView struct {
 	// TaintedSince is since when a taint with a rule is known to be there; null when none
 	// is, and as long as neither Kubernetes nor a pass has noted it.
 	TaintedSince *time.Time `json:"taintedSince"`
-	// DetectAt is when the first rule is over; passes note that as NodeTaintReplacing.
+	// DetectAt is when the first rule is over; passes note that as NodeTaintReplacing. Null
+	// where it is unknown, or never.
 	DetectAt *time.Time `json:"detectAt"`
+	// Never is true where every matched rule allows its taint for ever.
+	Never bool `json:"never,omitempty"`
 	// ReplaceAt is when passes may replace the node's process groups, as far as the timers
 	// go; null also where replacements are switched off.
 	ReplaceAt     *time.Time     `json:"replaceAt"`
@@ -51,7 +55,15 @@ type NodeView struct {
 type TaintRuleView struct {
 	Key     string `json:"key"`
 	Seconds int64  `json:"seconds"`
+	// Since is since when the key is known to be on the node; absent where no pass has seen it.
+	Since *time.Time `json:"since,omitempty"`
+	// DetectAt is when the rule is over; absent where that is unknown, or never.
+	DetectAt *time.Time `json:"detectAt,omitempty"`
+	// Never is true for a rule that is never over.
+	Never bool `json:"never,omitempty"`
 }
+
+func (v TaintRuleView) isUnseen() bool { return v.Since == nil && !v.Never }
 
 // NewNodeListView makes the document of the nodes that the cluster's pods run on, or of
 // all that could be read.
@@ -130,40 +142,79 @@ func (v *NodeView) conditions(node *corev1.Node) {
 	}
 }
 
-// judgeTaints says which rules are about the node's taints, and when their timers end.
-// They count from when a pass noted the taint, or from when Kubernetes says that it was
-// added; a taint that neither noted begins to count with the next pass.
+// judgeTaints finds the rules about the node's taints, and when their timers end, with the
+// ages that a pass would use. A taint that no pass has seen begins to count with the next one.
 func (f Facts) judgeTaints(v *NodeView, node *corev1.Node, groups []*v1beta2.ProcessGroupStatus) {
-	var since, detectAt time.Time
-	for _, taint := range node.Spec.Taints {
-		for _, seconds := range f.Cluster.TaintPatience(taint.Key) {
-			v.MatchedRules = append(v.MatchedRules, TaintRuleView{Key: taint.Key, Seconds: seconds})
-			if taint.TimeAdded != nil {
-				since = earlier(since, taint.TimeAdded.Time)
-			}
+	clocks := f.clocksOn(node, groups)
+	for _, clock := range clocks {
+		for _, seconds := range clock.Rules {
+			v.MatchedRules = append(v.MatchedRules, newTaintRuleView(clock, seconds))
 		}
 	}
 	if len(v.MatchedRules) == 0 || len(groups) == 0 {
 		return
 	}
-	since = earlier(since, f.notedSince(groups, v1beta2.ConditionNodeTaintDetected))
-	if since.IsZero() {
+	v.Never = !slices.ContainsFunc(v.MatchedRules, func(r TaintRuleView) bool { return !r.Never })
+	v.TaintedSince = known(oldest(clocks))
+	if slices.ContainsFunc(v.MatchedRules, TaintRuleView.isUnseen) {
 		v.Note = "no pass has noted the taint yet; its timers begin with the next one"
+	}
+	at, due := safety.TaintsDue(clocks)
+	if !due {
 		return
 	}
-	for _, rule := range v.MatchedRules {
-		detectAt = earlier(detectAt, since.Add(time.Duration(rule.Seconds)*time.Second))
-	}
-	v.TaintedSince, v.DetectAt = known(since), known(detectAt)
+	v.DetectAt = &at
 	if !f.Cluster.ReplacementsEnabled() {
 		v.Note = "replacements are switched off (automationOptions.replacements.enabled), so nothing is replaced"
 		return
 	}
 	replacing := f.notedSince(groups, v1beta2.ConditionNodeTaintReplacing)
 	if replacing.IsZero() {
-		replacing = detectAt
+		replacing = at
 	}
-	v.ReplaceAt = known(replacing.Add(f.Cluster.TaintReplacementTime()))
+	v.ReplaceAt = afterTaint(replacing, f.Cluster.TaintReplacementTime())
+}
+
+// clocksOn are the ages of a node's taints, each as the process group on it that has seen the
+// taint for the longest counts it.
+func (f Facts) clocksOn(node *corev1.Node, groups []*v1beta2.ProcessGroupStatus) []safety.TaintClock {
+	clocks := safety.TaintClocks(f.Cluster, node, &corev1.Pod{}, time.Time{})
+	for _, g := range groups {
+		detected := f.notedSince([]*v1beta2.ProcessGroupStatus{g}, v1beta2.ConditionNodeTaintDetected)
+		for i, clock := range safety.TaintClocks(f.Cluster, node, f.Pod(g), detected) {
+			clocks[i].Since = earlier(clocks[i].Since, clock.Since)
+		}
+	}
+	return clocks
+}
+
+func oldest(clocks []safety.TaintClock) (since time.Time) {
+	for _, clock := range clocks {
+		since = earlier(since, clock.Since)
+	}
+	return since
+}
+
+func newTaintRuleView(clock safety.TaintClock, seconds int64) TaintRuleView {
+	v := TaintRuleView{Key: clock.Key, Seconds: seconds, Since: known(clock.Since)}
+	at, ever := safety.TaintRuleOver(clock.Since, seconds)
+	v.Never = !ever
+	if ever && v.Since != nil {
+		v.DetectAt = &at
+	}
+	return v
+}
+
+// afterTaint is a moment so much later; nil for never, and where no timestamp can express it.
+func afterTaint(at time.Time, later time.Duration) *time.Time {
+	if later >= v1beta2.Never {
+		return nil
+	}
+	after, ever := safety.TaintRuleOver(at, int64(later/time.Second))
+	if !ever {
+		return nil
+	}
+	return &after
 }
 
 // notedSince is since when any of the groups has a condition in the record as it is
@@ -193,4 +244,17 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // words is a rule for people: the key, and for how long it allows the taint.
-func (v TaintRuleView) words() string { return fmt.Sprintf("%s>%ds", v.Key, v.Seconds) }
+func (v TaintRuleView) words() string {
+	if v.Never {
+		return v.Key + ">never"
+	}
+	return fmt.Sprintf("%s>%ds", v.Key, v.Seconds)
+}
+
+// Words is the rule as a sentence about its key.
+func (v TaintRuleView) Words() string {
+	if v.Never {
+		return v.Key + " never causes a replacement"
+	}
+	return fmt.Sprintf("%s may be there for %ds", v.Key, v.Seconds)
+}

@@ -1,13 +1,13 @@
 package ui
 
-// Paint colours words. Colour never carries meaning alone: every coloured word
-// says by itself what its colour says. The zero Paint leaves words as they are.
+// Paint colors words. Color never carries meaning alone: every colored word
+// says by itself what its color says. The zero Paint leaves words as they are.
 type Paint struct {
-	// Color turns colours on.
+	// Color turns colors on.
 	Color bool
 }
 
-// The colours, as SGR parameters: the terminal's own palette decides their shade.
+// The colors, as SGR parameters: the terminal's own palette decides their shade.
 const (
 	bold   = "1"
 	faint  = "2"

@@ -5,8 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -38,13 +37,13 @@ func (v PauseView) Words(now time.Time) string {
 		words = append(words, "set by "+v.By)
 	}
 	if v.Since != nil {
-		words = append(words, duration.HumanDuration(now.Sub(*v.Since))+" ago")
+		words = append(words, phrase.Duration(now.Sub(*v.Since))+" ago")
 	}
 	switch {
 	case v.Overdue:
-		words = append(words, fmt.Sprintf("which should be over since %s", duration.HumanDuration(now.Sub(*v.Until))))
+		words = append(words, fmt.Sprintf("which should be over since %s", phrase.Duration(now.Sub(*v.Until))))
 	case v.Until != nil:
-		words = append(words, fmt.Sprintf("for %s more", duration.HumanDuration(v.Until.Sub(now))))
+		words = append(words, fmt.Sprintf("for %s more", phrase.Duration(v.Until.Sub(now))))
 	}
 	text := strings.Join(words, ", ")
 	if v.Reason != "" {

@@ -19,7 +19,7 @@ func TestAPlanNamesEveryDifferenceThatIsAdopted(t *testing.T) {
 	}
 	actions = append(actions, plan.AdoptSpec{Kind: plan.KindPod, Name: "f", Differences: []string{"hostname: x, want y"}})
 	var recorder ui.PlanRecorder
-	recorder.Report(reconcile.PassStarted{Preview: true, Round: 1, Stages: []string{"AdoptSpecs"}})
+	recorder.Report(reconcile.PassStarted{Preview: true, Round: 1, Stages: []plan.StageName{"AdoptSpecs"}})
 	recorder.Report(reconcile.StageDecided{Stage: "AdoptSpecs", Decision: plan.Decision{Why: "asked", Actions: actions}})
 	recorder.Report(reconcile.StageDone{Stage: "AdoptSpecs", Outcome: reconcile.Changed})
 	var out bytes.Buffer

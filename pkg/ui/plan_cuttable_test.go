@@ -14,23 +14,21 @@ func TestDetailsOtherThanTheirWordsAllowNothing(t *testing.T) {
 	more.Snapshots = 200
 	expiry := plan.ExpireBackup{Backup: "nightly", URL: "blobstore://a", Before: 7, Snapshots: 2}
 	tests := map[string]struct {
-		words, details plan.Action
-		subject        string
-		want           bool
+		approved, details plan.Action
+		want              bool
 	}{
-		"a deletion as it was approved":   {deletion, deletion, "nightly", true},
-		"an expiry as it was approved":    {expiry, expiry, "nightly", true},
-		"details that say more":           {deletion, more, "nightly", false},
-		"another record's":                {deletion, deletion, "other", false},
-		"what is done as a whole":         {plan.PauseAgents{Pause: true}, plan.PauseAgents{Pause: true}, plan.PauseAgents{}.Subject(), false},
-		"words of one, details of others": {deletion, expiry, "nightly", false},
+		"a deletion as it was approved":           {deletion, deletion, true},
+		"an expiry as it was approved":            {expiry, expiry, true},
+		"details that say more":                   {deletion, more, false},
+		"what is done as a whole":                 {plan.PauseAgents{Pause: true}, plan.PauseAgents{Pause: true}, false},
+		"the kind of one, the details of another": {deletion, expiry, false},
 	}
 	for name, tt := range tests {
 		details, err := json.Marshal(tt.details)
 		if err != nil {
 			t.Fatal(err)
 		}
-		item := ApprovedItem{Kind: plan.KindOf(tt.words), Subject: tt.subject, Summary: tt.words.Describe(), Details: details}
+		item := ApprovedItem{Kind: plan.KindOf(tt.approved), Fingerprint: plan.Fingerprint(tt.approved), Details: details}
 		if got := item.Cuttable(); (got != nil) != tt.want {
 			t.Errorf("%s: %+v", name, got)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -33,7 +34,7 @@ type PlanDifference struct {
 // approved one. What is left to do of an approved item is that item.
 func (p *ApprovedPlan) Differences(now PlanView) []PlanDifference {
 	all := p.facts(now)
-	now = p.inItsWords(now)
+	now = p.withApprovedKeys(now)
 	items := p.items(now)
 	if len(items) == 0 && p.Digest != now.Digest {
 		items = []PlanDifference{{differsOrder, "the same actions are wanted in another order"}}
@@ -46,7 +47,7 @@ func (p *ApprovedPlan) facts(now PlanView) []PlanDifference {
 	var all []PlanDifference
 	add := func(what, subject, approved, found string) {
 		if approved != found {
-			all = append(all, PlanDifference{what, fmt.Sprintf("%s: %s when it was approved, now %s", subject, orNothing(approved), orNothing(found))})
+			all = append(all, PlanDifference{what, fmt.Sprintf("%s: %s when it was approved, now %s", subject, phrase.Or(approved, phrase.Nothing), phrase.Or(found, phrase.Nothing))})
 		}
 	}
 	add(differsCommand, "the command", strings.Join(p.Command, " "), strings.Join(now.Command, " "))
@@ -72,9 +73,9 @@ func availability(o PlanObserved) string {
 	}
 }
 
-// inItsWords is a plan with what is left of an approved item in the words that were approved:
-// what was cut off counts less.
-func (p *ApprovedPlan) inItsWords(now PlanView) PlanView {
+// withApprovedKeys is a plan in which what is left of an approved item has that item's
+// fingerprint: what was interrupted counts less.
+func (p *ApprovedPlan) withApprovedKeys(now PlanView) PlanView {
 	now.Items = slices.Clone(now.Items)
 	for i, wanted := range now.Items {
 		at := slices.IndexFunc(p.Items, func(approved ApprovedItem) bool {
@@ -82,33 +83,39 @@ func (p *ApprovedPlan) inItsWords(now PlanView) PlanView {
 			return whole != nil && approved.Step == wanted.Step && plan.IsRestOf(wanted.Details, whole)
 		})
 		if at >= 0 {
-			now.Items[i].Summary = p.Items[at].Summary
+			now.Items[i].Fingerprint = p.Items[at].Fingerprint
 		}
 	}
-	now.Digest = digest(now.essences())
+	now.Digest = digest(now.keys())
 	return now
 }
 
 // items are the actions that only one of the two has.
 func (p *ApprovedPlan) items(now PlanView) []PlanDifference {
 	var all []PlanDifference
-	wanted := now.essences()
-	for i, approved := range p.essences() {
-		at := slices.Index(wanted, approved)
+	missing := now.keys()
+	left := slices.Clone(now.Items)
+	for i, key := range p.keys() {
+		at := slices.Index(missing, key)
 		switch {
-		case approved.recorded():
+		case key.records():
 		case at < 0:
-			all = append(all, PlanDifference{differsDone, fmt.Sprintf("#%d approved, and not wanted now: %s", p.Items[i].Number, approved.words())})
+			item := p.Items[i]
+			all = append(all, PlanDifference{differsDone, fmt.Sprintf("#%d approved, and not wanted now: %s", item.Number, itemWords(item.Kind, item.Subject, item.Summary))})
 		default:
-			wanted = slices.Delete(wanted, at, at+1)
+			missing, left = slices.Delete(missing, at, at+1), slices.Delete(left, at, at+1)
 		}
 	}
-	for _, e := range wanted {
-		if !e.recorded() {
-			all = append(all, PlanDifference{differsNew, "wanted now, and not approved: " + e.words()})
+	for _, item := range left {
+		if !plan.RecordsKind(item.Kind) {
+			all = append(all, PlanDifference{differsNew, "wanted now, and not approved: " + itemWords(item.Kind, item.Subject, item.Summary)})
 		}
 	}
 	return all
+}
+
+func itemWords(kind, subject, summary string) string {
+	return kind + " " + subject + ": " + oneLine(summary)
 }
 
 // OnlyDone reports whether all differences are what carrying out part of the plan brings

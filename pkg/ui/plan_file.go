@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -27,11 +28,13 @@ type ApprovedPlan struct {
 
 // ApprovedItem is an action that was approved, as far as its document tells.
 type ApprovedItem struct {
-	Number  int    `json:"number"`
-	Step    string `json:"step"`
-	Kind    string `json:"kind"`
-	Subject string `json:"subject"`
-	Summary string `json:"summary"`
+	Number  int            `json:"number"`
+	Step    plan.StageName `json:"step"`
+	Kind    string         `json:"kind"`
+	Subject string         `json:"subject"`
+	Summary string         `json:"summary"`
+	// Fingerprint identifies what the action does.
+	Fingerprint string `json:"fingerprint"`
 	// Details are the action's own fields.
 	Details json.RawMessage `json:"details"`
 }
@@ -62,7 +65,9 @@ func (p *ApprovedPlan) check() error {
 		return fmt.Errorf("it is of version %q, and not of %s", p.APIVersion, APIVersion)
 	case len(p.Command) == 0 || p.Metadata.Cluster == "" || p.Observed.UID == "":
 		return errors.New("it does not say of which command and which cluster it is")
-	case p.Digest != digest(p.essences()):
+	case slices.ContainsFunc(p.Items, func(i ApprovedItem) bool { return i.Fingerprint == "" && !plan.RecordsKind(i.Kind) }):
+		return errors.New("its items have no fingerprints: it was saved by an earlier version of this program")
+	case p.Digest != digest(p.keys()):
 		return errors.New("its digest is not that of its items: somebody has changed it, or part of it is missing")
 	case p.Pass.Stopped != "":
 		return fmt.Errorf("it could not be made to its end: %s", p.Pass.Stopped)
@@ -76,40 +81,49 @@ func (p *ApprovedPlan) check() error {
 // SeedNumber makes the random choices of the pass as they were made for the plan.
 func (p *ApprovedPlan) SeedNumber() uint64 { return p.seed }
 
-func (p *ApprovedPlan) essences() []essence {
-	essences := make([]essence, len(p.Items))
-	for i, item := range p.Items {
-		essences[i] = essence{item.Step, item.Kind, item.Subject, item.Summary}
-	}
-	return essences
-}
-
-// Cuttable is the action of an item that can be cut off and gone on with; nil for others, and
-// where the details are not those of the summary.
+// Cuttable is the action of an item that can be interrupted and continued; nil for others, and
+// where the details are not those of the fingerprint.
 func (i ApprovedItem) Cuttable() plan.Action {
 	switch i.Kind {
 	case plan.KindOf(plan.ExpireBackup{}):
-		return detailsOf[plan.ExpireBackup](i)
+		return asAction[plan.ExpireBackup](i)
 	case plan.KindOf(plan.ClearBackupData{}):
-		return detailsOf[plan.ClearBackupData](i)
+		return asAction[plan.ClearBackupData](i)
 	default:
 		return nil
 	}
 }
 
-func detailsOf[T plan.Action](i ApprovedItem) plan.Action {
+// asAction is the action that an item's details describe; nil where their fingerprint is
+// another one. It serves for kinds whose details have all of their fields.
+func asAction[T plan.Action](i ApprovedItem) plan.Action {
 	var a T
-	if json.Unmarshal(i.Details, &a) != nil || a.Describe() != i.Summary || a.Subject() != i.Subject {
+	if i.Kind != plan.KindOf(a) || json.Unmarshal(i.Details, &a) != nil || plan.Fingerprint(a) != i.Fingerprint {
 		return nil
 	}
 	return a
 }
 
 // Deletion is the action of an item that deletes objects of a process group; ok is false
-// for others, and where the details are not those of the summary.
+// for others, and where the details are not those of the fingerprint.
 func (i ApprovedItem) Deletion() (d plan.DeleteGroupObjects, ok bool) {
-	if i.Kind != plan.KindOf(d) || json.Unmarshal(i.Details, &d) != nil {
-		return plan.DeleteGroupObjects{}, false
+	d, ok = asAction[plan.DeleteGroupObjects](i).(plan.DeleteGroupObjects)
+	return d, ok
+}
+
+// Created is the pod or PVC that an item creates; ok is false for others.
+func (i ApprovedItem) Created() (kind plan.ObjectKind, name string, ok bool) {
+	switch i.Kind {
+	case plan.KindOf(plan.CreatePod{}):
+		kind = plan.KindPod
+	case plan.KindOf(plan.CreatePVC{}):
+		kind = plan.KindPVC
+	default:
+		return "", "", false
 	}
-	return d, d.Describe() == i.Summary && d.Subject() == i.Subject
+	var object struct {
+		Name string `json:"name"`
+	}
+	err := json.Unmarshal(i.Details, &object)
+	return kind, object.Name, err == nil && object.Name != ""
 }

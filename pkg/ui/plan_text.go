@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -33,6 +34,7 @@ func WritePlan(w io.Writer, v PlanView, o PlanOptions) error {
 	o.provisional(w, rows)
 	o.refused(w, v.Gates)
 	o.holds(w, v.Holds)
+	o.housekeeping(w, v.Pass.Housekeeping)
 	for _, failure := range v.Pass.Failures {
 		if !slices.ContainsFunc(v.Gates, func(c plan.Check) bool { return checkWords(c) == failure }) {
 			fmt.Fprintf(w, "%s %s\n", o.in(red, "failed:"), failure)
@@ -81,7 +83,7 @@ func planTable(rows []planRow, o PlanOptions) Table {
 		t.Header = nil
 	}
 	for _, r := range rows {
-		t.Rows = append(t.Rows, []string{r.number(), r.Step, r.Kind, r.subject(), orNothing(r.Why), gatesWords(r.Preconditions), string(r.Impact)})
+		t.Rows = append(t.Rows, []string{r.number(), string(r.Step), r.Kind, r.subject(), phrase.Or(r.Why, phrase.Nothing), gatesWords(r.Preconditions), string(r.Impact)})
 	}
 	return t
 }
@@ -130,7 +132,7 @@ func gatesWords(p Preconditions) string {
 	if p.Lock {
 		words = append(words, string(plan.GateLock))
 	}
-	return orNothing(strings.Join(words, ","))
+	return phrase.Or(strings.Join(words, ","), phrase.Nothing)
 }
 
 // details spells out the actions that a running database feels.
@@ -153,7 +155,7 @@ func (o PlanOptions) differences(w io.Writer, items []PlanItem) {
 }
 
 func (o PlanOptions) provisional(w io.Writer, rows []planRow) {
-	var after []string
+	var after []plan.StageName
 	for _, r := range rows {
 		for _, step := range r.Provisional {
 			if !slices.Contains(after, step) {
@@ -162,7 +164,7 @@ func (o PlanOptions) provisional(w io.Writer, rows []planRow) {
 		}
 	}
 	if len(after) > 0 {
-		fmt.Fprintf(w, "%s decided again after %s\n", o.in(bold, "*:"), strings.Join(after, ", "))
+		fmt.Fprintf(w, "%s decided again after %s\n", o.in(bold, "*:"), phrase.List(after))
 	}
 }
 
@@ -176,22 +178,28 @@ func (o PlanOptions) refused(w io.Writer, gates []plan.Check) {
 
 func (o PlanOptions) holds(w io.Writer, holds []PlanHold) {
 	for _, h := range holds {
-		word, colour := "waiting:", yellow
+		word, color := "waiting:", yellow
 		if h.Human {
-			word, colour = "blocked:", red
+			word, color = "blocked:", red
 		}
-		fmt.Fprintf(w, "%s %s: %s%s\n", o.in(colour, word), h.Step, oneLine(h.Reason), after(h.Provisional))
+		fmt.Fprintf(w, "%s %s: %s%s\n", o.in(color, word), h.Step, oneLine(h.Reason), after(h.Provisional))
 		for _, c := range h.Refused {
 			fmt.Fprintf(w, "  %s %s\n", o.in(red, "refused:"), checkWords(c))
 		}
 	}
 }
 
-func after(steps []string) string {
+func (o PlanOptions) housekeeping(w io.Writer, all []HousekeepingRecord) {
+	for _, h := range all {
+		fmt.Fprintf(w, "%s %s\n", o.in(faint, "later:"), h.Words())
+	}
+}
+
+func after(steps []plan.StageName) string {
 	if len(steps) == 0 {
 		return ""
 	}
-	return " (decided again after " + strings.Join(steps, ", ") + ")"
+	return " (decided again after " + phrase.List(steps) + ")"
 }
 
 func planSentence(v PlanView) string {
@@ -199,31 +207,16 @@ func planSentence(v PlanView) string {
 	refused := v.Refused()
 	switch {
 	case len(v.Items) > 0 && len(refused) > 0:
-		return fmt.Sprintf("%s: %s to do, and a pass would refuse to start: %s.", name, counted(len(v.Items), "action"), refused[0].Gate)
+		return fmt.Sprintf("%s: %s to do, and a pass would refuse to start: %s.", name, phrase.Count(len(v.Items), "action"), refused[0].Gate)
 	case len(v.Items) > 0 && len(v.Holds) > 0:
-		return fmt.Sprintf("%s: %s to do now, and more to come.", name, counted(len(v.Items), "action"))
+		return fmt.Sprintf("%s: %s to do now, and more to come.", name, phrase.Count(len(v.Items), "action"))
 	case len(v.Items) > 0:
-		return fmt.Sprintf("%s: %s to do.", name, counted(len(v.Items), "action"))
+		return fmt.Sprintf("%s: %s to do.", name, phrase.Count(len(v.Items), "action"))
 	case len(v.Holds) > 0:
-		return fmt.Sprintf("%s: nothing can be done now; %s.", name, counted(len(v.Holds), "step")+" cannot go on")
+		return fmt.Sprintf("%s: nothing can be done now; %s.", name, phrase.Count(len(v.Holds), "step")+" cannot go on")
 	case len(v.Pass.Failures) > 0 || v.Pass.Stopped != "":
 		return fmt.Sprintf("%s: no plan could be made.", name)
 	default:
 		return fmt.Sprintf("%s: nothing to do.", name)
 	}
-}
-
-// counted is a number with its noun: "1 action", "2 actions".
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
-
-func orNothing(text string) string {
-	if text == "" {
-		return nothing
-	}
-	return text
 }

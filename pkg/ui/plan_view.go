@@ -1,9 +1,6 @@
 package ui
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -35,7 +32,7 @@ type PlanView struct {
 	Pass PassRecord `json:"pass"`
 
 	// decided are the steps that were asked; nil when nobody noted them.
-	decided []string
+	decided []plan.StageName
 }
 
 // PlanObserved is the state of the world that the plan was made for.
@@ -51,15 +48,18 @@ type PlanObserved struct {
 
 // PlanItem is one action that a pass would carry out.
 type PlanItem struct {
-	Number int    `json:"number"`
-	Step   string `json:"step"`
+	Number int            `json:"number"`
+	Step   plan.StageName `json:"step"`
 	ActionRecord
+	// Fingerprint identifies what the action does, payloads included; see plan.Fingerprint.
+	// Empty for an action that only records what was observed: that needs no approval.
+	Fingerprint string `json:"fingerprint,omitempty"`
 	// Why says what the action is for.
 	Why string `json:"why,omitempty"`
 	// Preconditions have to hold when the action runs.
 	Preconditions Preconditions `json:"preconditions"`
 	// Provisional names the steps whose results decide on this item again.
-	Provisional []string `json:"provisional,omitempty"`
+	Provisional []plan.StageName `json:"provisional,omitempty"`
 }
 
 // Preconditions are what has to hold for an item to run.
@@ -71,11 +71,18 @@ type Preconditions struct {
 
 // PlanHold is a step that waits, or that a human has to help.
 type PlanHold struct {
-	Step string `json:"step"`
+	Step plan.StageName `json:"step"`
 	HoldRecord
 	// Refused are the questions that were answered with no.
-	Refused     []plan.Check `json:"refused"`
-	Provisional []string     `json:"provisional,omitempty"`
+	Refused     []plan.Check     `json:"refused"`
+	Provisional []plan.StageName `json:"provisional,omitempty"`
+}
+
+// IsAbout reports whether a hold concerns a process group or a pod: it is among its subjects,
+// or a check of it refused.
+func (h PlanHold) IsAbout(subject string) bool {
+	refused := func(c plan.Check) bool { return c.Subject == subject }
+	return subject != "" && (slices.Contains(h.Subjects, subject) || slices.ContainsFunc(h.Refused, refused))
 }
 
 // PlanRecorder makes a PlanView of the events of a preview.
@@ -136,7 +143,7 @@ func (r *PlanRecorder) decided(e reconcile.StageDecided) {
 	r.view.decided = append(r.view.decided, e.Stage)
 	for _, a := range e.Actions {
 		item := PlanItem{
-			Number: len(r.view.Items) + 1, Step: e.Stage, ActionRecord: recordAction(a), Why: e.Why,
+			Number: len(r.view.Items) + 1, Step: e.Stage, ActionRecord: recordAction(a), Fingerprint: fingerprint(a), Why: e.Why,
 			Preconditions: Preconditions{Lease: true, Lock: plan.EffectOf(a).Locked, Checks: orEmpty(e.Checks)},
 			Provisional:   e.Provisional,
 		}
@@ -153,7 +160,7 @@ func (r *PlanRecorder) View(m Metadata) PlanView {
 	v := r.view
 	v.Document = NewDocument("Plan", m, r.asOf, SourceLive)
 	v.Gates, v.Items, v.Holds, v.Command = orEmpty(v.Gates), orEmpty(v.Items), orEmpty(v.Holds), orEmpty(v.Command)
-	v.Digest = digest(v.essences())
+	v.Digest = digest(v.keys())
 	return v
 }
 
@@ -162,35 +169,21 @@ func (v PlanView) Refused() []plan.Check {
 	return slices.DeleteFunc(slices.Clone(v.Gates), func(c plan.Check) bool { return c.OK })
 }
 
+// MainHold is the hold to look at: the first that does not only follow others, else the first.
+// It is nil where nothing holds.
+func (v PlanView) MainHold() *PlanHold {
+	for i := range v.Holds {
+		if !v.Holds[i].Follows {
+			return &v.Holds[i]
+		}
+	}
+	if len(v.Holds) > 0 {
+		return &v.Holds[0]
+	}
+	return nil
+}
+
 // LosesData reports whether part of the plan takes away what cannot be had back.
 func (v PlanView) LosesData() bool {
 	return slices.ContainsFunc(v.Items, func(i PlanItem) bool { return i.Impact == plan.DataLoss })
-}
-
-// essence is what makes an item another item: not evidence, which changes with every
-// second.
-type essence struct{ Step, Kind, Subject, Summary string }
-
-// recorded is true for what a pass only writes down of what it saw. It says something else
-// at every look, and nobody has to approve it.
-func (e essence) recorded() bool { return plan.RecordsKind(e.Kind) }
-
-func (e essence) words() string { return e.Kind + " " + e.Subject + ": " + oneLine(e.Summary) }
-
-func (v PlanView) essences() []essence {
-	essences := make([]essence, len(v.Items))
-	for i, item := range v.Items {
-		essences[i] = essence{item.Step, item.Kind, item.Subject, item.Summary}
-	}
-	return essences
-}
-
-func digest(all []essence) string {
-	essences := slices.DeleteFunc(slices.Clone(all), essence.recorded)
-	text, err := json.Marshal(orEmpty(essences))
-	if err != nil {
-		panic(err) // four strings always encode
-	}
-	sum := sha256.Sum256(text)
-	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // Trouble is what keeps the servers of a process group from running or from reporting,
@@ -63,10 +63,10 @@ func (f Facts) terminating(pod *corev1.Pod) *Trouble {
 	}
 	t := &Trouble{Pod: pod.Name, Since: pod.DeletionTimestamp.Time, Look: []string{"describe", "pod", pod.Name}}
 	if grace := pod.DeletionGracePeriodSeconds; grace != nil {
-		t.Since = t.Since.Add(-time.Duration(*grace) * time.Second)
+		t.Since = t.Since.Add(-v1beta2.Seconds(*grace))
 	}
 	if left := pod.DeletionTimestamp.Sub(f.Now); left > 0 {
-		t.What = fmt.Sprintf("is terminating, for %s more at most by its grace period", duration.HumanDuration(left))
+		t.What = fmt.Sprintf("is terminating, for %s more at most by its grace period", phrase.Duration(left))
 		return t
 	}
 	t.What = "does not end"
@@ -151,7 +151,7 @@ func (f Facts) waitingContainer(pod *corev1.Pod) *Trouble {
 }
 
 func exitWords(last corev1.ContainerStateTerminated, restarts int32) string {
-	return fmt.Sprintf("it ended with exit code %d (%s), and was restarted %d times", last.ExitCode, orText(last.Reason, "no reason given"), restarts)
+	return fmt.Sprintf("it ended with exit code %d (%s), and was restarted %s", last.ExitCode, phrase.Or(last.Reason, "no reason given"), phrase.Count(restarts, "time"))
 }
 
 // onSickNode is of a node that says, or of which Kubernetes says, that it is not ready.
@@ -205,7 +205,7 @@ func (f Facts) silentServers(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) *Tr
 	}
 	since, _ := f.Since(g, v1beta2.ConditionMissingProcesses)
 	return &Trouble{
-		Pod: pod.Name, What: fmt.Sprintf("is %s, and %d of %s report to the database", pod.Status.Phase, len(f.processesOf(g)), counted(f.serversOf(g.ProcessClass), "server")),
+		Pod: pod.Name, What: fmt.Sprintf("is %s, and %d of %s report to the database", pod.Status.Phase, len(f.processesOf(g)), phrase.Count(f.serversOf(g.ProcessClass), "server")),
 		Since: since, Look: []string{"logs", pod.Name, "-c", v1beta2.ContainerMain, "--tail=50"},
 	}
 }
@@ -254,5 +254,5 @@ func scheduledAt(pod *corev1.Pod) time.Time {
 // clauses joins what there is: "ImagePullBackOff: Back-off pulling image …".
 func clauses(words ...string) string {
 	said := slices.DeleteFunc(words, func(w string) bool { return w == "" })
-	return orText(strings.TrimRight(strings.Join(said, ": "), ". "), "no reason is given")
+	return phrase.Or(strings.TrimRight(strings.Join(said, ": "), ". "), "no reason is given")
 }

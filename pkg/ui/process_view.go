@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // ProcessListView is the document of `get processes`: all that the database reports, those
@@ -109,29 +110,29 @@ func WriteProcesses(w io.Writer, v ProcessListView, o ListOptions) error {
 }
 
 func (v ProcessView) row(o ListOptions) []string {
-	roles := unknown
+	roles := phrase.UnknownCell
 	if v.Roles != nil {
-		roles = orNothing(strings.Join(v.Roles, ","))
+		roles = phrase.Or(strings.Join(v.Roles, ","), phrase.Nothing)
 	}
-	uptime := unknown
+	uptime := phrase.UnknownCell
 	if v.UptimeSeconds != nil {
 		since := o.Now.Add(-time.Duration(*v.UptimeSeconds * float64(time.Second))).UTC()
 		uptime = o.time(&since)
 	}
-	return []string{v.Address, orUnknown(v.Group), orUnknown(v.Class), roles, orUnknown(v.Version), orUnknown(v.Zone), yesNo(v.Excluded), uptime}
+	return []string{v.Address, phrase.Or(v.Group, phrase.UnknownCell), phrase.Or(v.Class, phrase.UnknownCell), roles, phrase.Or(v.Version, phrase.UnknownCell), phrase.Or(v.Zone, phrase.UnknownCell), phrase.YesNo(v.Excluded, phrase.UnknownCell), uptime}
 }
 
 func (v ProcessView) wide() []string {
-	cpu := unknown
+	cpu := phrase.UnknownCell
 	if v.CPUCores != nil {
 		cpu = fmt.Sprintf("%.2f", *v.CPUCores)
 	}
-	lag := nothing
+	lag := phrase.Nothing
 	if v.LagSeconds != nil {
 		lag = fmt.Sprintf("%.1fs", *v.LagSeconds)
 	}
 	return []string{
-		orNothing(v.DC), cpu, bytesOr(v.MemoryBytes), bytesOr(v.DiskFreeBytes), bytesOrNothing(v.StoredBytes), lag,
-		orNothing(strings.Join(v.Messages, ",")),
+		phrase.Or(v.DC, phrase.Nothing), cpu, phrase.BytesOr(v.MemoryBytes, phrase.UnknownCell), phrase.BytesOr(v.DiskFreeBytes, phrase.UnknownCell), phrase.BytesOr(v.StoredBytes, phrase.Nothing), lag,
+		phrase.Or(strings.Join(v.Messages, ","), phrase.Nothing),
 	}
 }

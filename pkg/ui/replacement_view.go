@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // How far the replacement of a process group is.
@@ -36,7 +37,7 @@ func (v GroupView) replacement() Target {
 	switch {
 	case v.RemovalSince == nil:
 		t.Phase = phaseWaits
-	case (v.Exclusion == ExclusionSafe || v.Exclusion == ExclusionSkipped) && v.PodPhase == "":
+	case (v.proven || v.Exclusion == ExclusionSafe || v.Exclusion == ExclusionSkipped) && v.PodPhase == "":
 		t.Phase, t.Note = phaseRemoved, "its exclusion and its record are still there"
 	case v.Exclusion == ExclusionSafe:
 		t.Phase, t.Note = phaseDrained, "nothing depends on it any more"
@@ -60,7 +61,7 @@ func (v GroupView) leftOn() string {
 	case len(v.Roles) == 0:
 		return "no roles left; that nothing depends on it has to be proven yet"
 	default:
-		return bytesOr(v.StoredBytes) + " stored, roles " + strings.Join(v.Roles, ",")
+		return phrase.BytesOr(v.StoredBytes, phrase.UnknownCell) + " stored, roles " + strings.Join(v.Roles, ",")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -45,10 +46,10 @@ func RestoreStarted(s plan.Snapshot, own *fdb.RestoreStatus, done bool) Target {
 	case own == nil:
 		t.Phase, t.Note = "not-started", "the database does not know of it"
 	case own.State == fdb.RestoreCompleted:
-		t.Phase, t.Reached, t.Note = RestoreDone, true, fmt.Sprintf("%s written, as of version %d", bytesWords(own.BytesWritten), own.Version)
+		t.Phase, t.Reached, t.Note = RestoreDone, true, fmt.Sprintf("%s written, as of version %d", phrase.Bytes(own.BytesWritten), own.Version)
 	case own.Active():
 		t.Phase, t.Reached = own.State, !done
-		t.Note = fmt.Sprintf("%d of %d blocks, as of version %d, and the database is locked until it is done", own.BlocksDone, own.BlocksTotal, own.Version)
+		t.Note = fmt.Sprintf("%s, as of version %d, and the database is locked until it is done", phrase.CountOf(own.BlocksDone, own.BlocksTotal, "block"), own.Version)
 	default:
 		t.Phase, t.Note = own.State, leftBehind(*own)
 	}
@@ -60,7 +61,7 @@ func leftBehind(r fdb.RestoreStatus) string {
 	if r.BytesWritten == 0 {
 		return "the restore had not reported any data as written"
 	}
-	return fmt.Sprintf("a part of the data is in the database: %s, %d of %d blocks", bytesWords(r.BytesWritten), r.BlocksDone, r.BlocksTotal)
+	return fmt.Sprintf("a part of the data is in the database: %s, %s", phrase.Bytes(r.BytesWritten), phrase.CountOf(r.BlocksDone, r.BlocksTotal, "block"))
 }
 
 // lockWords say whether the database is locked after the abort of a restore. A restore locks
@@ -77,6 +78,6 @@ func lockWords(d plan.DatabaseFacts, own fdb.RestoreStatus) string {
 	case uid == own.UID:
 		return "the database is still locked, by this very restore"
 	default:
-		return "the database is still locked, by " + orText(uid, "somebody unknown") + ", which is not this restore; find out whose lock that is before anybody takes it off"
+		return "the database is still locked, by " + phrase.Or(uid, "somebody unknown") + ", which is not this restore; find out whose lock that is before anybody takes it off"
 	}
 }

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -115,7 +114,7 @@ func (v *RestoreStatusView) tell(r fdb.RestoreStatus, h *RestoreHistory, at time
 	}
 	switch {
 	case *v.Done:
-		v.Summary = fmt.Sprintf("it is done: %s written, as of version %d", bytesWords(r.BytesWritten), r.Version)
+		v.Summary = fmt.Sprintf("it is done: %s written, as of version %d", phrase.Bytes(r.BytesWritten), r.Version)
 	case v.Over:
 		v.Summary = "it was aborted, which unlocked the database; " + leftBehind(r)
 	default:
@@ -142,12 +141,12 @@ func (v *RestoreStatusView) progress() string {
 	if v.Percent == nil {
 		return "agents have not looked at the backup yet"
 	}
-	text := fmt.Sprintf("%.0f%%, %d of %d blocks", *v.Percent, *v.BlocksDone, *v.BlocksTotal)
+	text := fmt.Sprintf("%.0f%%, %s", *v.Percent, phrase.CountOf(*v.BlocksDone, *v.BlocksTotal, "block"))
 	if v.RateBytesPerSecond != nil {
-		text += ", " + bytesWords(int64(*v.RateBytesPerSecond)) + "/s"
+		text += ", " + phrase.Bytes(int64(*v.RateBytesPerSecond)) + "/s"
 	}
 	if v.ETASeconds != nil {
-		text += ", " + duration.HumanDuration(time.Duration(*v.ETASeconds*float64(time.Second))) + " left"
+		text += ", " + phrase.Seconds(*v.ETASeconds) + " left"
 	}
 	return text
 }
@@ -158,17 +157,17 @@ func WriteRestoreStatus(w io.Writer, v RestoreStatusView, o StatusOptions) error
 	p.verdict(v.Metadata, v.Done, v.Summary)
 	p.section("Restore", Origin{SourceLive, v.AsOf})
 	p.fact("Into", v.Cluster)
-	p.fact("From", orUnknown(v.URL))
+	p.fact("From", phrase.Or(v.URL, phrase.UnknownCell))
 	if v.NoAnswer != "" {
 		p.fact("State", "unknown: "+v.NoAnswer)
-		p.fact("Last recorded", orText(v.RecordedState, "never started"))
+		p.fact("Last recorded", phrase.Or(v.RecordedState, "never started"))
 		return p.err
 	}
-	p.fact("State", orText(*v.State, "never started"))
+	p.fact("State", phrase.Or(*v.State, "never started"))
 	if v.BlocksTotal != nil {
 		p.fact("Version", fmt.Sprint(*v.Version))
 		p.fact("Progress", v.progress())
-		p.fact("Written", bytesWords(*v.BytesWritten))
+		p.fact("Written", phrase.Bytes(*v.BytesWritten))
 	}
 	return p.err
 }

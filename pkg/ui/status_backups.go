@@ -2,7 +2,8 @@ package ui
 
 import (
 	"fmt"
-	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // RecordedBackupsView are the backups of a cluster as passes last recorded them: what the
@@ -65,7 +66,7 @@ func (p *page) backups(v *RecordedBackupsView) {
 		p.fact("Backup", b.words())
 	}
 	for _, r := range v.Restores {
-		p.fact("Restore", r.Name+": "+orText(r.State, "never started"))
+		p.fact("Restore", r.Name+": "+phrase.Or(r.State, "never started"))
 	}
 }
 
@@ -77,5 +78,5 @@ func (v RecordedBackupView) words() string {
 			parts = append(parts, "paused")
 		}
 	}
-	return fmt.Sprintf("%s: %s; %s wanted, %d of %d agents ready", v.Name, strings.Join(parts, ", "), v.Wanted, v.AgentsReady, v.AgentsWanted)
+	return fmt.Sprintf("%s: %s; %s wanted, %s ready", v.Name, phrase.List(parts), v.Wanted, phrase.CountOf(v.AgentsReady, v.AgentsWanted, "agent"))
 }

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // State is how a cluster's database is doing, in one word.
@@ -64,6 +63,7 @@ func (f Facts) degraded(v StatusView) []string {
 		reasons = append(reasons, "the database does not tell how many zones may fail")
 	case *t.Zones < t.Desired:
 		reasons = append(reasons, fmt.Sprintf("safe to lose %s, %d when all is well", moreZones(*t.Zones), t.Desired))
+		reasons = append(reasons, fewCoordinators(v.Coordinators, t.Desired)...)
 	}
 	if v.Database.Locked != nil && *v.Database.Locked {
 		reasons = append(reasons, "the database is locked with UID "+v.Database.LockUID)
@@ -83,9 +83,9 @@ func dataReasons(d DatabaseView) []string {
 	case !*d.FullReplication:
 		return []string{"not all data has its copies"}
 	case d.DataHealthy != nil && !*d.DataHealthy:
-		return []string{"data is " + spaced(orText(d.DataState, "not healthy"))}
+		return []string{"data is " + spaced(phrase.Or(d.DataState, "not healthy"))}
 	case d.Healthy != nil && !*d.Healthy:
-		return []string{"the database does not call itself healthy: " + orText(someOf(d.Messages), "it gives no reason")}
+		return []string{"the database does not call itself healthy: " + phrase.Or(phrase.Some(d.Messages, mostNamed), "it gives no reason")}
 	default:
 		return nil
 	}
@@ -94,12 +94,27 @@ func dataReasons(d DatabaseView) []string {
 func coordinatorReasons(v CoordinatorsView) []string {
 	switch {
 	case v.QuorumReachable != nil && !*v.QuorumReachable:
-		return []string{fmt.Sprintf("no quorum: %d of %d coordinators answer", *v.Reachable, len(v.Items))}
+		return []string{"no quorum: " + answering(*v.Reachable, len(v.Items))}
 	case v.Reachable != nil && *v.Reachable < len(v.Items):
-		return []string{fmt.Sprintf("%d of %d coordinators answer", *v.Reachable, len(v.Items))}
+		return []string{answering(*v.Reachable, len(v.Items))}
 	default:
 		return nil
 	}
+}
+
+// answering is how many coordinators answer.
+func answering(n, all int) string {
+	return phrase.CountOf(n, all, "coordinator") + phrase.EitherOf(n, all, " answers", " answer")
+}
+
+// fewCoordinators is a cause of too little tolerance: the loss of as many zones as should be
+// tolerated would take the quorum of so few coordinators.
+func fewCoordinators(v CoordinatorsView, zones int) []string {
+	n := len(v.Items)
+	if n == 0 || n >= v.Desired || (n-1)/2 >= zones {
+		return nil
+	}
+	return []string{phrase.CountOf(n, v.Desired, "desired coordinator")}
 }
 
 // silentReasons name the groups whose processes do not report, by class.
@@ -146,41 +161,50 @@ func (f Facts) byClass(what string, asked func(*v1beta2.ProcessGroupStatus) (sin
 			}
 		}
 		if len(ids) > 0 {
-			reasons = append(reasons, fmt.Sprintf("%s %s%s (%s)", counted(len(ids), string(class)+" group"), what, f.forHowLong(first), someOf(ids)))
+			reasons = append(reasons, fmt.Sprintf("%s %s%s (%s)%s", phrase.Count(len(ids), string(class)+" group"), what, f.forHowLong(first), phrase.Some(ids, mostNamed), f.maintained(ids)))
 		}
 	}
 	return reasons
+}
+
+// maintained says, after process groups that miss something, that all of them are in the zone
+// under maintenance, or which are.
+func (f Facts) maintained(ids []string) string {
+	m, known := f.maintenance()
+	if !known || m.Zone == "" {
+		return ""
+	}
+	var in []string
+	for _, id := range ids {
+		if g := f.Cluster.ProcessGroup(v1beta2.ProcessGroupID(id)); g != nil && string(g.FaultDomain) == m.Zone {
+			in = append(in, id)
+		}
+	}
+	switch {
+	case len(in) == 0:
+		return ""
+	case len(in) == len(ids):
+		return ", in zone " + m.Zone + ", which is under maintenance"
+	default:
+		return fmt.Sprintf(", %s of them in zone %s, which is under maintenance", phrase.Some(in, mostNamed), m.Zone)
+	}
 }
 
 func (f Facts) forHowLong(since time.Time) string {
 	if since.IsZero() || f.Now.Before(since) {
 		return ""
 	}
-	return " " + duration.HumanDuration(f.Now.Sub(since))
-}
-
-func someOf(words []string) string {
-	if len(words) <= mostNamed {
-		return strings.Join(words, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(words[:mostNamed], ", "), len(words)-mostNamed)
+	return " " + phrase.Duration(f.Now.Sub(since))
 }
 
 func moreZones(n int) string {
 	if n == 0 {
 		return "no more zone"
 	}
-	return counted(n, "more zone")
+	return phrase.Count(n, "more zone")
 }
 
 func spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
-
-func orText(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
-}
 
 // Title is the state as a sentence begins with it.
 func (s State) Title() string {
@@ -188,13 +212,13 @@ func (s State) Title() string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-func summarise(v StatusView) string {
+func summarize(v StatusView) string {
 	if v.State != StateHealthy {
 		return v.State.Title() + ": " + strings.Join(v.Reasons, "; ")
 	}
 	spec := "as its spec asks"
 	if !v.Reconciliation.Reconciled {
-		spec = "not yet as its spec asks: " + someOf(v.Reconciliation.Reasons)
+		spec = "not yet as its spec asks: " + phrase.Some(v.Reconciliation.Reasons, mostNamed)
 	}
 	return fmt.Sprintf("%s: %s, safe to lose %s; %s", v.State.Title(), v.Database.replicationWords(), moreZones(*v.FaultTolerance.Zones), spec)
 }
@@ -203,14 +227,7 @@ func (v DatabaseView) replicationWords() string {
 	if v.Replicas == nil {
 		return "serving, data distribution is starting"
 	}
-	return fmt.Sprintf("all data has its %s", copies(v.ReplicasDesired))
-}
-
-func copies(n int) string {
-	if n == 1 {
-		return "1 copy"
-	}
-	return fmt.Sprintf("%d copies", n)
+	return fmt.Sprintf("all data has its %s", phrase.Count(v.ReplicasDesired, "copy"))
 }
 
 // noAnswer is why nobody can tell: that the database did not answer, and what is known of

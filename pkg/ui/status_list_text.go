@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // StatusListView is the document of `status -A`.
@@ -64,10 +63,10 @@ func (v StatusView) row(o ListOptions) []string {
 		excluding = g.Removing - g.Excluded
 	}
 	return []string{
-		v.Metadata.Namespace, v.Metadata.Cluster, orUnknown(d.Version), string(v.State), yesNo(d.Available),
-		fmt.Sprintf("%s/%d", numberOr(v.FaultTolerance.Zones), v.FaultTolerance.Desired),
-		fmt.Sprintf("%s/%d", numberOr(d.Replicas), d.ReplicasDesired),
-		fmt.Sprintf("%s/%d", numberOr(v.Coordinators.Reachable), len(v.Coordinators.Items)),
+		v.Metadata.Namespace, v.Metadata.Cluster, phrase.Or(d.Version, phrase.UnknownCell), string(v.State), phrase.YesNo(d.Available, phrase.UnknownCell),
+		fmt.Sprintf("%s/%d", phrase.NumberOr(v.FaultTolerance.Zones, phrase.UnknownCell), v.FaultTolerance.Desired),
+		fmt.Sprintf("%s/%d", phrase.NumberOr(d.Replicas, phrase.UnknownCell), d.ReplicasDesired),
+		fmt.Sprintf("%s/%d", phrase.NumberOr(v.Coordinators.Reachable, phrase.UnknownCell), len(v.Coordinators.Items)),
 		fmt.Sprintf("%d/%d", g.Reconciled, g.Desired), strconv.Itoa(excluding), strconv.Itoa(g.Removing),
 		fmt.Sprintf("%d/%d", v.Reconciliation.ReconciledGeneration, v.Reconciliation.Generation),
 		v.Locks.cell(), o.time(d.AsOf),
@@ -79,11 +78,11 @@ func (v LocksView) cell() string {
 	case v.LeaseHolder != "":
 		return strings.ReplaceAll(v.LeaseHolder, " ", "_")
 	case !v.LeaseRead:
-		return unknown
+		return phrase.UnknownCell
 	case !v.Used:
-		return nothing
+		return phrase.Nothing
 	case !v.Read:
-		return unknown
+		return phrase.UnknownCell
 	case v.Expired, v.Owner == "":
 		return "free"
 	default:
@@ -96,13 +95,13 @@ func (v StatusView) wide() []string {
 	if v.Configuration.Live != nil {
 		live = *v.Configuration.Live
 	}
-	age := unknown
+	age := phrase.UnknownCell
 	if d.RecoveryAge != nil {
-		age = duration.HumanDuration(time.Duration(*d.RecoveryAge) * time.Second)
+		age = phrase.Seconds(*d.RecoveryAge)
 	}
 	return []string{
-		orNothing(d.DC), orUnknown(live.RedundancyMode), orUnknown(live.StorageEngine), bytesOr(d.StoredBytes), bytesOr(d.MovingBytes), age,
-		numberOr(d.Clients), yesNo(&v.Reconciliation.Skip),
+		phrase.Or(d.DC, phrase.Nothing), phrase.Or(live.RedundancyMode, phrase.UnknownCell), phrase.Or(live.StorageEngine, phrase.UnknownCell), phrase.BytesOr(d.StoredBytes, phrase.UnknownCell), phrase.BytesOr(d.MovingBytes, phrase.UnknownCell), age,
+		phrase.NumberOr(d.Clients, phrase.UnknownCell), phrase.YesNo(&v.Reconciliation.Skip, phrase.UnknownCell),
 	}
 }
 
@@ -110,10 +109,10 @@ func (v StatusView) wide() []string {
 func (o ListOptions) time(t *time.Time) string {
 	switch {
 	case t == nil:
-		return unknown
+		return phrase.UnknownCell
 	case o.Absolute:
 		return t.Format(time.RFC3339)
 	default:
-		return duration.HumanDuration(o.Now.Sub(*t))
+		return phrase.Duration(o.Now.Sub(*t))
 	}
 }

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // StatusOptions is how a status is printed.
@@ -53,9 +52,9 @@ func StatusSections() []string {
 // section says where its facts come from and how old they are.
 func WriteStatus(w io.Writer, v StatusView, o StatusOptions) error {
 	p := &page{w: w, o: o}
-	colour := colourOf(string(v.State))
+	color := colorOf(string(v.State))
 	p.printf("%s\n", o.in(bold, v.Metadata.Namespace+"/"+v.Metadata.Cluster))
-	p.printf("%s\n", o.in(colour, v.Summary))
+	p.printf("%s\n", o.in(color, v.Summary))
 	for _, warning := range v.Warnings {
 		p.printf("%s %s\n", o.in(yellow, "warning:"), warning)
 	}
@@ -100,7 +99,7 @@ func (o StatusOptions) origin(from Origin) string {
 	case from.Source == SourceLive && o.Now.Sub(*from.AsOf) < 2*time.Second:
 		return where
 	default:
-		return where + ", " + duration.HumanDuration(o.Now.Sub(*from.AsOf)) + " ago"
+		return where + ", " + phrase.Duration(o.Now.Sub(*from.AsOf)) + " ago"
 	}
 }
 
@@ -110,10 +109,10 @@ func (p *page) database(v DatabaseView) {
 	p.section("Database", v.Origin)
 	if v.NoAnswer != "" {
 		p.fact("Available", "unknown: "+v.NoAnswer)
-		p.fact("Version", orUnknown(v.Version)+" recorded, "+v.SpecVersion+" in the spec")
+		p.fact("Version", phrase.Or(v.Version, phrase.UnknownCell)+" recorded, "+v.SpecVersion+" in the spec")
 		return
 	}
-	p.fact("Available", yesNo(v.Available))
+	p.fact("Available", phrase.YesNo(v.Available, phrase.UnknownCell))
 	p.fact("Version", v.versions())
 	p.fact("Recovery", v.recoveryWords())
 	p.fact("Data", v.dataWords())
@@ -121,7 +120,7 @@ func (p *page) database(v DatabaseView) {
 		p.fact("Locked", "with UID "+v.LockUID)
 	}
 	if v.MaintenanceZone != "" {
-		p.fact("Maintenance", fmt.Sprintf("zone %s, %s left", v.MaintenanceZone, duration.HumanDuration(time.Duration(*v.MaintenanceLeft)*time.Second)))
+		p.fact("Maintenance", fmt.Sprintf("zone %s, %s left", v.MaintenanceZone, phrase.Seconds(*v.MaintenanceLeft)))
 	}
 	if v.PerformanceLimit != "" {
 		p.fact("Limited by", spaced(v.PerformanceLimit))
@@ -135,42 +134,42 @@ func (v DatabaseView) versions() string {
 	if v.Version == v.SpecVersion {
 		return v.Version
 	}
-	return orUnknown(v.Version) + ", " + v.SpecVersion + " in the spec"
+	return phrase.Or(v.Version, phrase.UnknownCell) + ", " + v.SpecVersion + " in the spec"
 }
 
 func (v DatabaseView) recoveryWords() string {
-	words := spaced(orUnknown(v.RecoveryState))
+	words := spaced(phrase.Or(v.RecoveryState, phrase.UnknownCell))
 	if v.RecoveryAge != nil {
-		words += ", " + duration.HumanDuration(time.Duration(*v.RecoveryAge)*time.Second) + " ago"
+		words += ", " + phrase.Seconds(*v.RecoveryAge) + " ago"
 	}
 	return words
 }
 
 func (v DatabaseView) dataWords() string {
-	words := []string{spaced(orUnknown(v.DataState))}
+	words := []string{spaced(phrase.Or(v.DataState, phrase.UnknownCell))}
 	if v.Replicas != nil {
-		words = append(words, fmt.Sprintf("%d of %s", max(0, *v.Replicas), copies(v.ReplicasDesired)))
+		words = append(words, fmt.Sprintf("%d of %s", max(0, *v.Replicas), phrase.Count(v.ReplicasDesired, "copy")))
 	}
 	if v.StoredBytes != nil {
-		words = append(words, bytesWords(*v.StoredBytes)+" stored")
+		words = append(words, phrase.Bytes(*v.StoredBytes)+" stored")
 	}
 	if v.MovingBytes != nil && v.QueuedBytes != nil && *v.MovingBytes+*v.QueuedBytes > 0 {
-		words = append(words, fmt.Sprintf("%s moving, %s queued", bytesWords(*v.MovingBytes), bytesWords(*v.QueuedBytes)))
+		words = append(words, fmt.Sprintf("%s moving, %s queued", phrase.Bytes(*v.MovingBytes), phrase.Bytes(*v.QueuedBytes)))
 	}
 	return strings.Join(words, ", ")
 }
 
 func (p *page) tolerance(v ToleranceView) {
 	p.section("Fault tolerance", v.Origin)
-	p.fact("Zones to spare", fmt.Sprintf("%s of %d for data, %s for availability (%s)", numberOr(v.Zones), v.Desired, numberOr(v.ZonesAvailable), v.Mode))
+	p.fact("Zones to spare", fmt.Sprintf("%s of %d for data, %s for availability (%s)", phrase.NumberOr(v.Zones, phrase.UnknownCell), v.Desired, phrase.NumberOr(v.ZonesAvailable, phrase.UnknownCell), v.Mode))
 	if len(v.SilentZones) > 0 {
-		p.fact("Silent zones", someOf(v.SilentZones))
+		p.fact("Silent zones", phrase.Some(v.SilentZones, mostNamed))
 	}
 }
 
 func (p *page) coordinators(v CoordinatorsView) {
 	p.section("Coordinators", v.Origin)
-	p.fact("Answering", fmt.Sprintf("%s of %d, %d wanted", numberOr(v.Reachable), len(v.Items), v.Desired))
+	p.fact("Answering", fmt.Sprintf("%s of %d, %d wanted", phrase.NumberOr(v.Reachable, phrase.UnknownCell), len(v.Items), v.Desired))
 	if !p.o.Wide {
 		return
 	}
@@ -198,14 +197,14 @@ func (p *page) groups(v GroupsView) {
 	}
 	p.fact("Groups", counts)
 	for _, c := range v.Classes {
-		p.fact("  "+c.Class, fmt.Sprintf("%d of %d, %s reporting", c.Staying, c.Desired, numberOr(c.Reporting)))
+		p.fact("  "+c.Class, fmt.Sprintf("%d of %d, %s reporting", c.Staying, c.Desired, phrase.NumberOr(c.Reporting, phrase.UnknownCell)))
 	}
 	for i, c := range v.Conditions {
 		name := "Conditions"
 		if i > 0 {
 			name = ""
 		}
-		p.fact(name, c.Condition+" on "+counted(c.Groups, "group"))
+		p.fact(name, c.Condition+" on "+phrase.Count(c.Groups, "group"))
 	}
 }
 
@@ -223,7 +222,7 @@ func (p *page) configuration(v ConfigurationView) {
 }
 
 func configurationWords(c fdb.Configuration) string {
-	words := []string{orUnknown(c.RedundancyMode), orUnknown(c.StorageEngine)}
+	words := []string{phrase.Or(c.RedundancyMode, phrase.UnknownCell), phrase.Or(c.StorageEngine, phrase.UnknownCell)}
 	add := func(name string, n int) {
 		if n > 0 {
 			words = append(words, fmt.Sprintf("%s=%d", name, n))
@@ -275,7 +274,7 @@ func (p *page) locks(v LocksView) {
 	case !v.Read:
 		p.fact("Database lock", "unknown: it was not read")
 	case v.Expired:
-		p.fact("Database lock", "free; last held by "+orUnknown(v.Owner))
+		p.fact("Database lock", "free; last held by "+phrase.Or(v.Owner, phrase.UnknownCell))
 	default:
 		p.fact("Database lock", p.o.held(v.Owner, v.Until))
 	}
@@ -293,6 +292,6 @@ func (o StatusOptions) held(holder string, until *time.Time) string {
 	case o.Absolute:
 		return "held by " + holder + " until " + until.Format(time.RFC3339)
 	default:
-		return "held by " + holder + " for " + duration.HumanDuration(until.Sub(o.Now)) + " more"
+		return "held by " + holder + " for " + phrase.Duration(until.Sub(o.Now)) + " more"
 	}
 }

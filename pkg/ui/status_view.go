@@ -168,7 +168,7 @@ func NewStatusView(m Metadata, f Facts) StatusView {
 	}
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	v.State, v.Reasons = f.judge(v)
-	v.Summary = summarise(v)
+	v.Summary = summarize(v)
 	return v
 }
 

@@ -18,13 +18,6 @@ type Table struct {
 	Rows   [][]string
 }
 
-// What a cell shows: nothing when there is nothing to show, unknown for a value
-// that exists and that nobody told.
-const (
-	nothing = "-"
-	unknown = "?"
-)
-
 // Write prints the table, without its header when it has none.
 func (t Table) Write(w io.Writer) error {
 	var b bytes.Buffer

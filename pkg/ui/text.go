@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -31,6 +33,8 @@ type text struct {
 	o TextOptions
 	// said is what was last said by stage and word, for lines that would repeat.
 	said map[string]string
+	// left are the exclusions that a later pass ends, as last reported.
+	left []string
 }
 
 func (t *text) report(e reconcile.Event) {
@@ -60,23 +64,38 @@ func (t *text) report(e reconcile.Event) {
 		if e.Outcome <= reconcile.Changed {
 			clear(t.said) // what was in the way is gone: should it come back, that is news
 		}
+		if len(e.Housekeeping) == 0 {
+			t.left = nil
+		}
 	}
 }
 
 func (t *text) decided(e reconcile.StageDecided) {
 	t.checks(e.Stage, e.Checks)
 	if e.Why != "" {
-		t.verbose(e.Stage, "wants", fmt.Sprintf("%d actions: %s", len(e.Actions), e.Why))
+		t.verbose(e.Stage, "wants", phrase.Count(len(e.Actions), "action")+": "+e.Why)
+	}
+	if e.Housekeeping != nil {
+		t.later(e.Stage, *e.Housekeeping)
 	}
 }
 
+// later reports housekeeping once, for as long as it is about the same exclusions.
+func (t *text) later(stage plan.StageName, h plan.Housekeeping) {
+	if slices.Equal(t.left, h.Exclusions) && !t.o.Verbose {
+		return
+	}
+	t.left = h.Exclusions
+	t.line(stage, "later", h.Words())
+}
+
 // checks tells what was refused, and what passed to those who want to know.
-func (t *text) checks(stage string, checks []plan.Check) {
+func (t *text) checks(stage plan.StageName, checks []plan.Check) {
 	for _, c := range checks {
 		if c.OK {
 			t.verbose(stage, "checked", checkWords(c))
 		} else {
-			t.once(stage, "refused", c.Question, checkWords(c))
+			t.once(stage, "refused", c.Key(), checkWords(c))
 		}
 	}
 }
@@ -101,8 +120,8 @@ func (t *text) done(e reconcile.StageDone) {
 }
 
 // once writes a line unless the last one about the same was the same but for times.
-func (t *text) once(stage, word, about, what string) {
-	key := stage + " " + word + " " + about
+func (t *text) once(stage plan.StageName, word, about, what string) {
+	key := string(stage) + " " + word + " " + about
 	if t.said[key] == Gist(what) && !t.o.Verbose {
 		return
 	}
@@ -110,19 +129,19 @@ func (t *text) once(stage, word, about, what string) {
 	t.line(stage, word, what)
 }
 
-func (t *text) verbose(stage, word, what string) {
+func (t *text) verbose(stage plan.StageName, word, what string) {
 	if t.o.Verbose {
 		t.line(stage, word, what)
 	}
 }
 
 // The widths fit the longest stage name and the longest word.
-func (t *text) line(stage, word, what string) {
+func (t *text) line(stage plan.StageName, word, what string) {
 	padding := strings.Repeat(" ", max(0, len("refused")-len(word)))
-	fmt.Fprintf(t.w, "%-27s  %s%s  %s\n", stage, t.o.in(colourOf(word), word), padding, what)
+	fmt.Fprintf(t.w, "%-27s  %s%s  %s\n", stage, t.o.in(colorOf(word), word), padding, what)
 }
 
-func colourOf(word string) string {
+func colorOf(word string) string {
 	switch word {
 	case "did", "healthy", "done", "changed":
 		return green

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // VersionView is the document of `version`.
@@ -102,7 +103,7 @@ func (v ClusterVersion) Observed(f Facts) ClusterVersion {
 func versionIn(text string) string {
 	version, err := fdb.ParseVersion(text)
 	if err != nil {
-		return unknown
+		return phrase.UnknownCell
 	}
 	return version.String()
 }
@@ -152,8 +153,8 @@ func (v ClusterVersion) skew() []string {
 		say("its servers run %s, its spec asks for %s", v.Servers[0].Version, v.Spec)
 	}
 	for _, t := range v.Tools {
-		if t.Version != unknown && !v.speaksTo(t.Version) {
-			say("fdbcli %s, in %s, does not speak the protocol of its servers", t.Version, counted(t.Count, "pod"))
+		if t.Version != phrase.UnknownCell && !v.speaksTo(t.Version) {
+			say("fdbcli %s, in %s, does not speak the protocol of its servers", t.Version, phrase.Count(t.Count, "pod"))
 		}
 	}
 	return skew
@@ -171,13 +172,13 @@ func (v ClusterVersion) speaksTo(tool string) bool {
 // words are versions for a cell: "7.3.79(12)".
 func words(list []VersionCount) string {
 	if list == nil {
-		return unknown
+		return phrase.UnknownCell
 	}
 	cells := make([]string, len(list))
 	for i, c := range list {
 		cells[i] = fmt.Sprintf("%s(%d)", c.Version, c.Count)
 	}
-	return orNothing(strings.Join(cells, ","))
+	return phrase.Or(strings.Join(cells, ","), phrase.Nothing)
 }
 
 // WriteVersion prints a line per fact, and a row per database.
@@ -187,14 +188,14 @@ func WriteVersion(w io.Writer, v VersionView, o ListOptions) error {
 		return nil
 	}
 	fmt.Fprintf(w, "Server: %s\n", v.Server)
-	fmt.Fprintf(w, "Resources: %s\n", orText(strings.Join(v.Served, ", "), "none: the FoundationDB resource definitions are not installed"))
+	fmt.Fprintf(w, "Resources: %s\n", phrase.Or(strings.Join(v.Served, ", "), "none: the FoundationDB resource definitions are not installed"))
 	fmt.Fprintf(w, "Operators: %s\n", v.operatorWords())
 	if len(v.Clusters) == 0 {
 		return nil
 	}
 	t := Table{Header: o.header([]string{"NAMESPACE", "NAME", "SPEC", "RECORDED", "SERVERS", "FDBCLI", "ASOF"})}
 	for _, c := range v.Clusters {
-		t.Rows = append(t.Rows, []string{c.Namespace, c.Name, c.Spec, orNothing(c.Running), words(c.Servers), words(c.Tools), o.time(c.AsOf)})
+		t.Rows = append(t.Rows, []string{c.Namespace, c.Name, c.Spec, phrase.Or(c.Running, phrase.Nothing), words(c.Servers), words(c.Tools), o.time(c.AsOf)})
 	}
 	return t.Write(w)
 }
@@ -205,7 +206,7 @@ func (v VersionView) operatorWords() string {
 	}
 	cells := make([]string, len(v.Operators))
 	for i, o := range v.Operators {
-		cells[i] = fmt.Sprintf("%s/%s %s (%s ready)", o.Namespace, o.Name, orUnknown(o.Version), counted(o.Ready, "pod"))
+		cells[i] = fmt.Sprintf("%s/%s %s (%s ready)", o.Namespace, o.Name, phrase.Or(o.Version, phrase.UnknownCell), phrase.Count(o.Ready, "pod"))
 	}
-	return orText(strings.Join(cells, ", "), "none")
+	return phrase.Or(strings.Join(cells, ", "), "none")
 }

@@ -11,12 +11,15 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 func (f Facts) isAvailable() verdict {
 	switch {
 	case f.Database.Status == nil:
 		return cannotTell(noAnswer(f.Database.Why()))
+	case f.Database.Status.Incomplete():
+		return cannotTell("the status document is incomplete")
 	case !f.Database.Available():
 		return no("the database says that it does not serve")
 	default:
@@ -41,7 +44,7 @@ func (f Facts) isReconciled() verdict {
 		return answer
 	}
 	if !f.Gaps.Reconciled() {
-		return no(orText(someOf(f.Gaps.Reasons), "the cluster is not as its spec asks"))
+		return no(phrase.Or(phrase.Some(f.Gaps.Reasons, mostNamed), "the cluster is not as its spec asks"))
 	}
 	return yes()
 }
@@ -76,11 +79,11 @@ func (f Facts) isFullyReplicated() verdict {
 	case !*d.FullReplication:
 		return no("not all data has its copies")
 	case !*d.DataHealthy:
-		return no("data is " + spaced(orText(d.DataState, "not healthy")))
+		return no("data is " + spaced(phrase.Or(d.DataState, "not healthy")))
 	case !s.LogsFullyReplicated():
 		return no("not all logs have their copies")
 	case len(silent) > 0:
-		return no("processes that keep data do not report, in " + counted(len(silent), "zone") + ": " + someOf(silent))
+		return no("processes that keep data do not report, in " + phrase.Count(len(silent), "zone") + ": " + phrase.Some(silent, mostNamed))
 	default:
 		return yes()
 	}
@@ -109,7 +112,7 @@ func (f Facts) excludesNobody() verdict {
 		return cannotTell("the database does not tell its exclusions")
 	}
 	if targets := f.exclusionsInForce(); len(targets) > 0 {
-		return no("excluded: " + someOf(targets))
+		return no("excluded: " + phrase.Some(targets, mostNamed))
 	}
 	return yes()
 }
@@ -137,7 +140,7 @@ func (f Facts) isRemoved(id v1beta2.ProcessGroupID) verdict {
 	case slices.Contains(f.exclusionsInForce(), id.ExclusionString()):
 		return no(fmt.Sprintf("%s is still excluded", id.ExclusionString()))
 	case len(objects) > 0:
-		return no("still there: " + someOf(objects))
+		return no("still there: " + phrase.Some(objects, mostNamed))
 	default:
 		return yes()
 	}
@@ -177,7 +180,7 @@ func (f Facts) nobodyHas(c v1beta2.ProcessGroupConditionType) verdict {
 		}
 	}
 	if len(ids) > 0 {
-		return no(fmt.Sprintf("%s with %s: %s", counted(len(ids), "process group"), c, someOf(ids)))
+		return no(fmt.Sprintf("%s with %s: %s", phrase.Count(len(ids), "process group"), c, phrase.Some(ids, mostNamed)))
 	}
 	return yes()
 }
@@ -203,12 +206,12 @@ func (f Facts) runs(want fdb.Version) verdict {
 		return answer
 	}
 	if silent := f.withoutAges().silentReasons(); len(silent) > 0 {
-		return no(someOf(silent))
+		return no(phrase.Some(silent, mostNamed))
 	}
 	others := map[string]int{}
 	for _, p := range f.Database.Status.ProcessList() {
 		if version, err := fdb.ParseVersion(p.Version); err != nil || version != want {
-			others[orText(p.Version, "an unknown version")]++
+			others[phrase.Or(p.Version, "an unknown version")]++
 		}
 	}
 	if len(others) == 0 {
@@ -216,9 +219,9 @@ func (f Facts) runs(want fdb.Version) verdict {
 	}
 	words := []string{}
 	for _, version := range slices.Sorted(maps.Keys(others)) {
-		words = append(words, fmt.Sprintf("%s run %s", counted(others[version], "server"), version))
+		words = append(words, fmt.Sprintf("%s run %s", phrase.Count(others[version], "server"), version))
 	}
-	return no(someOf(words))
+	return no(phrase.Some(words, mostNamed))
 }
 
 // withoutAges are facts whose words do not change merely because time passes.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -28,6 +29,12 @@ func TestWhatAWaitBelieves(t *testing.T) {
 		},
 		"not available when the database says so": {
 			condition: WaitAvailable(), given: logsDown, want: "no", reason: "the database says that it does not serve",
+		},
+		"not available in a document that lists no process": {
+			condition: WaitAvailable(), given: partialDocument, want: "?", reason: "the status document is incomplete",
+		},
+		"not removed in a document that lists no process": {
+			condition: WaitRemoved(storage3), given: func(t *testing.T, f *Facts) { t.Helper(); removedStorage(t, f); partialDocument(t, f) }, want: "?", reason: "the status document is incomplete",
 		},
 		"healthy": {condition: WaitHealthy(), want: "yes"},
 		"not healthy with a silent process, in words without an age": {
@@ -164,8 +171,8 @@ func TestWhatAWaitBelieves(t *testing.T) {
 				tc.given(t, &f)
 			}
 			got := tc.condition.ask(f)
-			if yesNo(got.met) != tc.want || got.reason != tc.reason {
-				t.Errorf("%s: %s (%q), want %s (%q)", tc.condition.Text, yesNo(got.met), got.reason, tc.want, tc.reason)
+			if phrase.YesNo(got.met, phrase.UnknownCell) != tc.want || got.reason != tc.reason {
+				t.Errorf("%s: %s (%q), want %s (%q)", tc.condition.Text, phrase.YesNo(got.met, phrase.UnknownCell), got.reason, tc.want, tc.reason)
 			}
 		})
 	}
@@ -175,6 +182,8 @@ func silentDatabase(_ *testing.T, f *Facts) {
 	f.Database = plan.DatabaseFacts{Unreachable: "timed out"}
 	f.Cluster.Status.Health.Available, f.Cluster.Status.Health.Healthy = true, true
 }
+
+func partialDocument(_ *testing.T, f *Facts) { f.Database.Status.Cluster.Processes = nil }
 
 func logsDown(t *testing.T, f *Facts) {
 	t.Helper()

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // WaitView is the document of `wait`.
@@ -119,11 +121,11 @@ func (w *Wait) Reason() string {
 func WriteWait(w io.Writer, v WaitView, o ListOptions) error {
 	t := Table{Header: o.header([]string{"CONDITION", "MET", "SINCE", "REASON"})}
 	for _, c := range v.Conditions {
-		since := nothing
+		since := phrase.Nothing
 		if c.Since != nil {
 			since = o.time(c.Since)
 		}
-		t.Rows = append(t.Rows, []string{c.Condition, yesNo(c.Met), since, orNothing(c.Reason)})
+		t.Rows = append(t.Rows, []string{c.Condition, phrase.YesNo(c.Met, phrase.UnknownCell), since, phrase.Or(c.Reason, phrase.Nothing)})
 	}
 	return t.Write(w)
 }

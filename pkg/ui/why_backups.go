@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // ofBackups are the chains of the cluster's backups, and of the restores into it, that are
@@ -83,7 +86,7 @@ func (w *why) isSilentByItself(v BackupStatusView) bool {
 // withoutAgents is about a backup that nobody writes and that nobody can ask about.
 func (w *why) withoutAgents(c *WhyChain, v BackupStatusView) {
 	c.Wish = "has no agents"
-	c.Because = []WhyLink{{What: fmt.Sprintf("none of %s is ready, so nothing is written and nobody can tell what can be restored", counted(v.Agents.Wanted, "agent"))}}
+	c.Because = []WhyLink{{What: fmt.Sprintf("none of %s is ready, so nothing is written and nobody can tell what can be restored", phrase.Count(v.Agents.Wanted, "agent"))}}
 	c.Because[0].Because = agentTroubles(v)
 	c.Next = append(w.looks(c.Because), w.FDB("plan", c.Subjects[0]), w.FDB("reconcile", c.Subjects[0], "--wait"))
 }
@@ -109,7 +112,7 @@ func (w *why) otherwise(c *WhyChain, v BackupStatusView) {
 	if v.Agents.Ready < v.Agents.Wanted {
 		c.Because = append(c.Because, agentTroubles(v)...)
 	}
-	if len(v.Problems) == 1 && is(v.Running) && !is(v.Restorable) && v.Wanted != string(v1beta2.BackupStateStopped) {
+	if len(v.Problems) == 1 && ptr.Deref(v.Running, false) && !ptr.Deref(v.Restorable, false) && v.Wanted != string(v1beta2.BackupStateStopped) {
 		c.State, c.rank = WhyWaiting, rankWaiting
 		if v.Snapshot != nil {
 			c.Since = v.Snapshot.BeganAt
@@ -126,7 +129,7 @@ func (v BackupStatusView) mainTrouble() string {
 	stopped := v.Wanted == string(v1beta2.BackupStateStopped)
 	lag, known := v.lag()
 	switch {
-	case stopped && is(v.Running):
+	case stopped && ptr.Deref(v.Running, false):
 		return "still runs"
 	case !stopped && v.Running != nil && !*v.Running:
 		return "does not run"
@@ -134,7 +137,7 @@ func (v BackupStatusView) mainTrouble() string {
 		return "is paused"
 	case !stopped && v.Restorable != nil && !*v.Restorable:
 		return "cannot be restored yet"
-	case !stopped && known && lag > DefaultMaxLag && !is(v.Paused):
+	case !stopped && known && lag > DefaultMaxLag && !ptr.Deref(v.Paused, false):
 		return "is behind"
 	case v.Agents.Ready < v.Agents.Wanted:
 		return "misses agents"
@@ -144,7 +147,7 @@ func (v BackupStatusView) mainTrouble() string {
 }
 
 func (v BackupStatusView) isPausedUnasked() bool {
-	return is(v.Paused) && v.Wanted != string(v1beta2.BackupStatePaused)
+	return ptr.Deref(v.Paused, false) && v.Wanted != string(v1beta2.BackupStatePaused)
 }
 
 // isForAPass reports whether a pass over the backup mends what is wrong: it starts, stops,
@@ -158,7 +161,5 @@ func (v BackupStatusView) isForAPass() bool {
 // worth a word.
 func (w *why) isLeftPaused(v BackupStatusView) bool {
 	lag, known := v.lag()
-	return is(v.Paused) && v.Wanted == string(v1beta2.BackupStatePaused) && known && lag > DefaultMaxLag
+	return ptr.Deref(v.Paused, false) && v.Wanted == string(v1beta2.BackupStatePaused) && known && lag > DefaultMaxLag
 }
-
-func is(b *bool) bool { return b != nil && *b }

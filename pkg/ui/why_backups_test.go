@@ -145,10 +145,10 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 			given: func(in *WhyInput) {
 				in.backedUp(func(v *BackupStatusView) {
 					v.Agents.Ready = 1
-					v.trouble("1 of 2 agents are ready")
+					v.trouble("1 of 2 agents ready")
 				})
 			},
-			state: WhyBlocked, want: "fdbbackup/nightly misses agents: 1 of 2 agents are ready", next: "kubectl fdb backup status nightly",
+			state: WhyBlocked, want: "fdbbackup/nightly misses agents: 1 of 2 agents ready", next: "kubectl fdb backup status nightly",
 		},
 		"one that is to be stopped, and has no agents to ask": {
 			given: func(in *WhyInput) {

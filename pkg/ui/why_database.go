@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 const (
@@ -37,7 +38,7 @@ func (w *why) database(v StatusView) []WhyChain {
 		others := w.troubles(func(g *v1beta2.ProcessGroupStatus) bool {
 			return !slices.ContainsFunc(coordinators, func(l WhyLink) bool { return l.Subject == string(g.ProcessGroupID) })
 		})
-		c.Because = []WhyLink{{What: w.unavailableWords(v), Because: append(coordinators, others...)}}
+		c.Because = append(w.blinded(), WhyLink{What: w.unavailableWords(v), Because: append(coordinators, others...)})
 	case StateHealthy, StateDegraded, StateNotConfigured:
 		return nil
 	}
@@ -45,9 +46,22 @@ func (w *why) database(v StatusView) []WhyChain {
 	return []WhyChain{c}
 }
 
+// blinded names the knob that keeps the status document from reporting what every pass asks
+// for; nil where the document has that, or no knob is known.
+func (w *why) blinded() []WhyLink {
+	places := w.BlindedBy()
+	if !w.IsBlinded() || len(places) == 0 {
+		return nil
+	}
+	return []WhyLink{{
+		What: fmt.Sprintf("the status document reports neither the recovery state nor the configuration, which it is made from trace events of severity 10 for: knob_min_trace_severity keeps those back (%s)", phrase.Some(places, mostNamed)),
+		look: []string{"edit", "foundationdbcluster", w.Cluster.Name},
+	}}
+}
+
 // unavailableWords say how far the recovery got, and which coordinators answer.
 func (w *why) unavailableWords(v StatusView) string {
-	words := []string{"its recovery is at " + spaced(orText(v.Database.RecoveryState, "an unknown state"))}
+	words := []string{"its recovery is at " + spaced(phrase.Or(v.Database.RecoveryState, "an unknown state"))}
 	var answer, silent []string
 	for _, c := range v.Coordinators.Items {
 		if c.Reachable != nil && *c.Reachable {
@@ -57,7 +71,7 @@ func (w *why) unavailableWords(v StatusView) string {
 		}
 	}
 	if len(silent) > 0 {
-		words = append(words, fmt.Sprintf("%d of %d coordinators answer; %s do not", len(answer), len(v.Coordinators.Items), strings.Join(silent, ", ")))
+		words = append(words, answering(len(answer), len(v.Coordinators.Items))+"; "+phrase.List(silent)+phrase.Either(len(silent), " does not", " do not"))
 	}
 	if v.Database.RecoveryDetail != "" {
 		words = append(words, oneLine(v.Database.RecoveryDetail))
@@ -90,7 +104,7 @@ func nodeOf(pod *corev1.Pod) string {
 	if pod == nil {
 		return "?"
 	}
-	return orUnknown(pod.Spec.NodeName)
+	return phrase.Or(pod.Spec.NodeName, phrase.UnknownCell)
 }
 
 func (w *why) missedCoordinators() []fdb.Address {
@@ -122,7 +136,7 @@ func (w *why) troubles(counts func(*v1beta2.ProcessGroupStatus) bool) []WhyLink 
 		}
 	}
 	if len(links) > mostNamed {
-		more := WhyLink{What: fmt.Sprintf("and %d more process groups in trouble", len(links)-mostNamed)}
+		more := WhyLink{What: "and " + phrase.Count(len(links)-mostNamed, "more process group") + " in trouble"}
 		return append(links[:mostNamed:mostNamed], more)
 	}
 	return links

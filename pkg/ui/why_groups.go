@@ -6,41 +6,32 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// Steps of a pass that take a process group from one state to the next.
-const (
-	stepExclude      = "ExcludeInstances"
-	stepCoordinators = "ChangeCoordinators"
-	stepRemove       = "RemovePods"
-	stepReplace      = "ReplaceFailedPods"
-)
-
 // stepsFor says which steps clear a condition.
-var stepsFor = map[v1beta2.ProcessGroupConditionType][]string{
-	v1beta2.ConditionMissingPod:                {"AddPods", stepReplace},
-	v1beta2.ConditionMissingPVC:                {"AddPVCs", stepReplace},
-	v1beta2.ConditionMissingService:            {"AddServices", stepReplace},
-	v1beta2.ConditionIncorrectPodSpec:          {"ReplaceMisconfiguredPods", "UpdatePods"},
-	v1beta2.ConditionIncorrectPodMetadata:      {"UpdateLabels"},
-	v1beta2.ConditionIncorrectConfigMap:        {"UpdatePodConfig"},
-	v1beta2.ConditionIncorrectCommandLine:      {"BounceProcesses"},
-	v1beta2.ConditionIncorrectSidecarImage:     {"UpdateSidecarVersions"},
-	v1beta2.ConditionResourcesTerminating:      {stepRemove},
-	v1beta2.ConditionPodFailing:                {stepReplace},
-	v1beta2.ConditionPodPending:                {stepReplace},
-	v1beta2.ConditionMissingProcesses:          {stepReplace},
-	v1beta2.ConditionSidecarUnreachable:        {"UpdatePodConfig", stepReplace},
-	v1beta2.ConditionProcessIsMarkedAsExcluded: {stepReplace},
-	v1beta2.ConditionProcessHasIOError:         {stepReplace},
-	v1beta2.ConditionProcessHasHighRunLoopBusy: {stepReplace},
-	v1beta2.ConditionNodeTaintDetected:         {stepReplace},
-	v1beta2.ConditionNodeTaintReplacing:        {stepReplace},
+var stepsFor = map[v1beta2.ProcessGroupConditionType][]plan.StageName{
+	v1beta2.ConditionMissingPod:                {plan.StageAddPods, plan.StageReplaceFailedPods},
+	v1beta2.ConditionMissingPVC:                {plan.StageAddPVCs, plan.StageReplaceFailedPods},
+	v1beta2.ConditionMissingService:            {plan.StageAddServices, plan.StageReplaceFailedPods},
+	v1beta2.ConditionIncorrectPodSpec:          {plan.StageReplaceMisconfiguredPods, plan.StageUpdatePods},
+	v1beta2.ConditionIncorrectPodMetadata:      {plan.StageUpdateLabels},
+	v1beta2.ConditionIncorrectConfigMap:        {plan.StageUpdatePodConfig},
+	v1beta2.ConditionIncorrectCommandLine:      {plan.StageBounceProcesses},
+	v1beta2.ConditionIncorrectSidecarImage:     {plan.StageUpdateSidecarVersions},
+	v1beta2.ConditionResourcesTerminating:      {plan.StageRemovePods},
+	v1beta2.ConditionPodFailing:                {plan.StageReplaceFailedPods},
+	v1beta2.ConditionPodPending:                {plan.StageReplaceFailedPods},
+	v1beta2.ConditionMissingProcesses:          {plan.StageReplaceFailedPods},
+	v1beta2.ConditionSidecarUnreachable:        {plan.StageUpdatePodConfig, plan.StageReplaceFailedPods},
+	v1beta2.ConditionProcessIsMarkedAsExcluded: {plan.StageReplaceFailedPods},
+	v1beta2.ConditionProcessHasIOError:         {plan.StageReplaceFailedPods},
+	v1beta2.ConditionProcessHasHighRunLoopBusy: {plan.StageReplaceFailedPods},
+	v1beta2.ConditionNodeTaintDetected:         {plan.StageReplaceFailedPods},
+	v1beta2.ConditionNodeTaintReplacing:        {plan.StageReplaceFailedPods},
 }
 
 // groups are the chains of the process groups that leave, or that are not as they should be.
@@ -51,6 +42,10 @@ func (w *why) groups() []WhyChain {
 			continue
 		}
 		switch {
+		case g.IsMarkedForRemoval() && w.onlyTidied(g):
+			if len(w.Only) > 0 {
+				chains = append(chains, w.tidied(g))
+			}
 		case g.IsMarkedForRemoval():
 			chains = append(chains, w.leaving(g))
 		case len(g.ProcessGroupConditions) > 0 || w.troubleOf(g) != nil:
@@ -63,30 +58,32 @@ func (w *why) groups() []WhyChain {
 // leaving is the chain of a group that is marked for removal: not excluded, not drained,
 // or not deleted yet.
 func (w *why) leaving(g *v1beta2.ProcessGroupStatus) WhyChain {
-	w.told[stepExclude], w.told[stepRemove] = true, true // they are about such groups alone
+	w.told[plan.StageExcludeInstances], w.told[plan.StageRemovePods] = true, true // they are about such groups alone
 	c := WhyChain{
 		Subjects: []string{string(g.ProcessGroupID)}, Since: known(g.RemovalTimestamp.Time),
 		State: WhyWaiting, rank: rankWaiting, Wish: "is marked for removal",
 	}
 	drained := safety.Drained(w.Snapshot, g)
 	switch e := w.exclusion(g); {
-	case e == ExclusionSkipped, e == ExclusionSafe:
+	case (g.IsExcluded() || g.ExclusionSkipped) && !w.hasObjects(g):
+		w.through(&c, g, plan.StageRemovePods, "its pod, PVC and service are deleted; its exclusion and its entry in the status are left")
+	case e == ExclusionSkipped, e == ExclusionSafe && g.IsExcluded():
 		c.Wish += ", and nothing depends on it any more"
 		if e == ExclusionSkipped {
 			c.Wish = "is marked for removal without being excluded"
 		}
-		w.through(&c, g, stepRemove, "its objects are not deleted yet")
+		w.through(&c, g, plan.StageRemovePods, "its objects are not deleted yet")
 	case e == ExclusionWanted && safety.Coordinates(w.Snapshot, g):
-		w.told[stepCoordinators] = true
-		w.through(&c, g, stepCoordinators, "it is a coordinator; coordinators move first")
-	case e == ExclusionUnknown:
-		w.through(&c, g, stepExclude, "nobody can tell whether it is excluded")
+		w.told[plan.StageChangeCoordinators] = true
+		w.through(&c, g, plan.StageChangeCoordinators, "it is a coordinator; coordinators move first")
+	case e == ExclusionUnknown, !w.reportsExclusions():
+		w.through(&c, g, plan.StageExcludeInstances, "nobody can tell whether it is excluded")
 	case e == ExclusionWanted:
-		w.through(&c, g, stepExclude, "it is not excluded yet")
+		w.through(&c, g, plan.StageExcludeInstances, "it is not excluded yet")
 	case drained.OK:
-		w.through(&c, g, stepRemove, "it is drained, which is not recorded yet")
+		w.through(&c, g, plan.StageRemovePods, "it is drained, which is not recorded yet")
 	default:
-		c.Because = append(c.Because, WhyLink{Step: stepRemove, What: "it is excluded and not proven to be drained" + w.moving()})
+		c.Because = append(c.Because, WhyLink{Step: plan.StageRemovePods, What: "it is excluded and not proven to be drained" + w.moving()})
 		c.Because[0].Because = []WhyLink{w.refused(drained, nil)}
 		c.Next = []string{w.FDB("get", "pg", w.name, "--removing", "-o", "wide")}
 	}
@@ -100,8 +97,13 @@ func (w *why) leaving(g *v1beta2.ProcessGroupStatus) WhyChain {
 	return c
 }
 
+// hasObjects reports whether a pod, a PVC or a service of a group is still there.
+func (f Facts) hasObjects(g *v1beta2.ProcessGroupStatus) bool {
+	return f.Pod(g) != nil || f.Volumes[g.PVCName(f.Cluster)] != nil || f.Services[g.ServiceName(f.Cluster)] != nil
+}
+
 // through adds why a step has not taken a group on yet.
-func (w *why) through(c *WhyChain, g *v1beta2.ProcessGroupStatus, step, what string) {
+func (w *why) through(c *WhyChain, g *v1beta2.ProcessGroupStatus, step plan.StageName, what string) {
 	l := WhyLink{Step: step, What: what}
 	if item, ok := w.itemFor(step, g.ProcessGroupID); ok {
 		l.What += "; the next pass will " + item.Summary
@@ -136,10 +138,10 @@ func (w *why) refusedFor(g *v1beta2.ProcessGroupStatus, checks []plan.Check) []p
 	budget, drained := w.budget(g.ProcessClass), safety.Drained(w.Snapshot, g)
 	for _, c := range checks {
 		switch {
-		case c.Gate == plan.GateBudget && c.Question == budget.Question && !budget.OK:
+		case c.Key() == budget.Key() && !budget.OK:
 			about = append(about, budget)
-		case c.Gate == plan.GateBudget && c.Question != budget.Question:
-		case c.Gate == plan.GateExcluded && c.Question != drained.Question:
+		case c.Gate == plan.GateBudget && c.Key() != budget.Key():
+		case c.Gate == plan.GateExcluded && c.Key() != drained.Key():
 		default:
 			about = append(about, c)
 		}
@@ -176,7 +178,7 @@ func (w *why) moving() string {
 	if d.MovingBytes == nil || d.QueuedBytes == nil || *d.MovingBytes+*d.QueuedBytes == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%s moving, %s queued)", bytesWords(*d.MovingBytes), bytesWords(*d.QueuedBytes))
+	return fmt.Sprintf(" (%s moving, %s queued)", phrase.Bytes(*d.MovingBytes), phrase.Bytes(*d.QueuedBytes))
 }
 
 // staying is the chain of a group that should be there and is not as it should be.
@@ -214,23 +216,23 @@ func (w *why) staying(g *v1beta2.ProcessGroupStatus) WhyChain {
 }
 
 // step adds what a step says of a group; acts is true when the next pass does something.
-func (w *why) step(c *WhyChain, g *v1beta2.ProcessGroupStatus, step string) (acts bool) {
+func (w *why) step(c *WhyChain, g *v1beta2.ProcessGroupStatus, step plan.StageName) (acts bool) {
 	if item, ok := w.itemFor(step, g.ProcessGroupID); ok {
 		c.Because = append(c.Because, WhyLink{Step: step, What: "the next pass will " + item.Summary})
 		return true
 	}
-	if early, is := w.unreached(step); is && step != stepReplace {
+	if early, is := w.unreached(step); is && step != plan.StageReplaceFailedPods {
 		c.Because = append(c.Because, early)
 		if w.Pod(g) == nil {
 			c.State, c.rank = WhyWaiting, rankWaiting
 		}
 		return false
 	}
-	if step == stepReplace {
+	if step == plan.StageReplaceFailedPods {
 		c.Because = append(c.Because, w.replacement(g)...)
 	}
 	for _, h := range w.Plan.Holds {
-		if h.Step != step || (step == stepReplace && !w.dueNow(g)) {
+		if h.Step != step || (step == plan.StageReplaceFailedPods && !w.dueNow(g)) {
 			continue
 		}
 		w.told[step] = true
@@ -244,8 +246,8 @@ func (w *why) step(c *WhyChain, g *v1beta2.ProcessGroupStatus, step string) (act
 	return false
 }
 
-func stepsOf(conditions []ConditionView) []string {
-	var steps []string
+func stepsOf(conditions []ConditionView) []plan.StageName {
+	var steps []plan.StageName
 	for _, c := range conditions {
 		for _, step := range stepsFor[v1beta2.ProcessGroupConditionType(c.Type)] {
 			if !slices.Contains(steps, step) {
@@ -271,17 +273,19 @@ func conditionWords(conditions []ConditionView) string {
 func (w *why) replacement(g *v1beta2.ProcessGroupStatus) []WhyLink {
 	t, counts := w.replacedAt(g)
 	left := t.due.Sub(w.Now)
-	when := "in " + duration.HumanDuration(left) + " if that lasts"
+	when := "in " + phrase.Until(t.due, w.Now) + " if that lasts"
 	if !t.runs {
-		when = duration.HumanDuration(left.Round(time.Second)) + " after a pass has noted that, if it lasts"
+		when = phrase.Duration(left.Round(time.Second)) + " after a pass has noted that, if it lasts"
 	}
 	switch {
 	case !counts:
 		return nil
 	case !w.Cluster.ReplacementsEnabled():
-		return []WhyLink{{Step: stepReplace, What: "automatic replacements are off (automationOptions.replacements.enabled)"}}
+		return []WhyLink{{Step: plan.StageReplaceFailedPods, What: "automatic replacements are off (automationOptions.replacements.enabled)"}}
+	case t.never:
+		return []WhyLink{{Step: plan.StageReplaceFailedPods, What: fmt.Sprintf("it is never replaced automatically (%s)", t.field)}}
 	case w.Now.Before(t.due):
-		return []WhyLink{{Step: stepReplace, What: fmt.Sprintf("it is replaced %s (%s)", when, t.field)}}
+		return []WhyLink{{Step: plan.StageReplaceFailedPods, What: fmt.Sprintf("it is replaced %s (%s)", when, t.field)}}
 	default:
 		return nil // the step's own hold or action says more
 	}
@@ -298,6 +302,7 @@ type replacementTimer struct {
 	due   time.Time
 	field string
 	runs  bool
+	never bool // the spec gives it more time than any cluster has
 }
 
 // replacedAt is the first of the timers to run out that replace a group. Taints have
@@ -307,7 +312,7 @@ func (w *why) replacedAt(g *v1beta2.ProcessGroupStatus) (first replacementTimer,
 		since, _ := g.Condition(t)
 		noted, _ := w.Since(g, t)
 		if due := since.Add(takes); !counts || due.Before(first.due) {
-			first, counts = replacementTimer{due, field, !noted.IsZero()}, true
+			first, counts = replacementTimer{due, field, !noted.IsZero(), takes >= v1beta2.Never}, true
 		}
 	}
 	for _, t := range v1beta2.ReplacementConditions() {
@@ -320,39 +325,41 @@ func (w *why) replacedAt(g *v1beta2.ProcessGroupStatus) (first replacementTimer,
 		}
 	}
 	if g.HasCondition(v1beta2.ConditionNodeTaintDetected) && !g.HasCondition(v1beta2.ConditionNodeTaintReplacing) {
-		if patience, ok := w.taintPatience(g); ok {
-			earliest(v1beta2.ConditionNodeTaintDetected, patience+w.Cluster.TaintReplacementTime(), "taintReplacementOptions and taintReplacementTimeSeconds")
+		if at := w.taintReplacedAt(g); at != nil && (!counts || at.Before(first.due)) {
+			noted, _ := w.Since(g, v1beta2.ConditionNodeTaintDetected)
+			first, counts = replacementTimer{due: *at, field: "taintReplacementOptions and taintReplacementTimeSeconds", runs: !noted.IsZero()}, true
 		}
 	}
 	return first, counts
 }
 
-// taintPatience is the shortest time that a rule of the spec gives a taint of the node.
-func (w *why) taintPatience(g *v1beta2.ProcessGroupStatus) (time.Duration, bool) {
+// taintReplacedAt is when both times of a taint that was only seen yet are over; nil where they
+// never are, or the node cannot be read.
+func (w *why) taintReplacedAt(g *v1beta2.ProcessGroupStatus) *time.Time {
 	pod := w.Pod(g)
 	if pod == nil || w.Nodes[pod.Spec.NodeName] == nil {
-		return 0, false
+		return nil
 	}
-	return safety.NodeTaintPatience(w.Cluster, w.Nodes[pod.Spec.NodeName])
+	detected, _ := g.Condition(v1beta2.ConditionNodeTaintDetected)
+	clocks := safety.TaintClocks(w.Cluster, w.Nodes[pod.Spec.NodeName], pod, detected)
+	for i := range clocks {
+		if clocks[i].Since.IsZero() {
+			clocks[i].Since = w.Now // the next pass is the first one to see it
+		}
+	}
+	at, ever := safety.TaintsDue(clocks)
+	if !ever {
+		return nil
+	}
+	return afterTaint(at, w.Cluster.TaintReplacementTime())
 }
 
 // itemFor is the first action of a step that is about a process group.
-func (w *why) itemFor(step string, id v1beta2.ProcessGroupID) (PlanItem, bool) {
+func (w *why) itemFor(step plan.StageName, id v1beta2.ProcessGroupID) (PlanItem, bool) {
 	for _, item := range w.Plan.Items {
-		if item.Step == step && w.touches(item, id) {
+		if item.Step == step && slices.Contains(item.Groups, string(id)) {
 			return item, true
 		}
 	}
 	return PlanItem{}, false
-}
-
-// touches reports whether an action is about a group: by what it changes, or by its own
-// one-line description.
-func (w *why) touches(item PlanItem, id v1beta2.ProcessGroupID) bool {
-	names := []string{string(id)}
-	if g := w.Cluster.ProcessGroup(id); g != nil {
-		names = append(names, g.PodName(w.Cluster), g.PVCName(w.Cluster))
-	}
-	words := strings.FieldsFunc(item.Subject+" "+item.Summary, func(r rune) bool { return strings.ContainsRune(" ,;:()/", r) })
-	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(names, word) })
 }

@@ -3,20 +3,11 @@ package ui
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
-)
-
-// stepUpdateStatus sums up what other steps wait for, so no chain rests on its hold.
-const stepUpdateStatus = "UpdateStatus"
-
-// Steps that record what was seen of a backup and of a restore, and wait for its end.
-const (
-	stepUpdateBackupStatus  = "UpdateBackupStatus"
-	stepUpdateRestoreStatus = "UpdateRestoreStatus"
 )
 
 // failures are the steps that could not decide.
@@ -42,7 +33,7 @@ func (w *why) failures() []WhyChain {
 func (w *why) holds() []WhyChain {
 	var chains []WhyChain
 	for _, h := range w.Plan.Holds {
-		if w.told[h.Step] || h.Step == stepUpdateStatus || w.comesTrue(h) {
+		if w.told[h.Step] || h.Step == plan.StageUpdateStatus || w.comesTrue(h) {
 			continue
 		}
 		w.told[h.Step] = true
@@ -56,7 +47,7 @@ func (w *why) holds() []WhyChain {
 
 // unreached is for a step that a pass would not come to: an earlier one ends the pass, and
 // what that does is looked at by the next.
-func (w *why) unreached(step string) (WhyLink, bool) {
+func (w *why) unreached(step plan.StageName) (WhyLink, bool) {
 	if w.Plan.decided == nil || slices.Contains(w.Plan.decided, step) {
 		return WhyLink{}, false
 	}
@@ -77,8 +68,11 @@ func (w *why) comesTrue(h PlanHold) bool {
 
 func (c *WhyChain) judgeHold(h PlanHold) {
 	c.State, c.rank, c.RetryAfterSeconds = WhyWaiting, rankWaiting, h.RetryAfterSeconds
-	if h.Human {
+	switch {
+	case h.Human:
 		c.State, c.rank = WhyBlocked, rankBlocked
+	case h.Follows:
+		c.rank = rankDegraded // the cause comes first
 	}
 }
 
@@ -93,20 +87,17 @@ func (w *why) nextFor(h PlanHold) []string {
 // held is a hold with the questions that were answered with no, and who is behind them.
 func (w *why) held(h PlanHold) WhyLink {
 	l := WhyLink{Step: h.Step, What: oneLine(h.Reason)}
-	for _, c := range h.Refused {
+	for _, c := range h.Refused { // the link shows the checks, so the reason does not repeat them
+		l.What = oneLine(phrase.Or(h.Brief, h.Reason))
 		l.Because = append(l.Because, w.refused(c, nil))
-		for _, told := range []string{c.Words(), c.Evidence} { // once is enough
-			l.What = strings.TrimRight(strings.Replace(l.What, told, "", 1), " :(),")
-		}
 	}
-	l.What = orText(l.What, "it waits")
 	return l
 }
 
 // refused is a question that was answered with no. Counts says which process groups can
 // be behind it; nil is all.
 func (w *why) refused(c plan.Check, counts func(*v1beta2.ProcessGroupStatus) bool) WhyLink {
-	l := WhyLink{Gate: c.Gate, Have: orText(c.Have, c.Evidence), Need: orText(c.Need, c.Question), What: c.Words()}
+	l := WhyLink{Gate: c.Gate, Have: phrase.Or(c.Have, c.Evidence), Need: phrase.Or(c.Need, c.Question), What: c.Words()}
 	if w.Cluster == nil || w.Database.Status != nil && !w.Database.Available() {
 		return l // the database's own chain tells what is behind it
 	}
@@ -127,7 +118,7 @@ func (w *why) actions(others bool) []WhyChain {
 	}
 	c := WhyChain{
 		Subjects: []string{w.subject}, State: WhyReady, rank: rankReady,
-		Wish: fmt.Sprintf("has %s to be done (%s)", counted(len(items), "action"), someOf(kindsOf(items))),
+		Wish: fmt.Sprintf("has %s to be done (%s)", phrase.Count(len(items), "action"), phrase.Some(kindsOf(items), mostNamed)),
 		Next: []string{w.FDB("reconcile", w.name)},
 	}
 	for _, keep := range []func([]PlanItem, *WhyChain) bool{w.byGates, w.byLease, w.byLock} {
@@ -143,7 +134,7 @@ func (w *why) actions(others bool) []WhyChain {
 }
 
 func onlyRecords(items []PlanItem) bool {
-	records := []string{stepUpdateStatus, stepUpdateBackupStatus, stepUpdateRestoreStatus}
+	records := []plan.StageName{plan.StageUpdateStatus, plan.StageUpdateBackupStatus, plan.StageUpdateRestoreStatus}
 	return !slices.ContainsFunc(items, func(i PlanItem) bool { return !slices.Contains(records, i.Step) })
 }
 
@@ -154,7 +145,7 @@ func (w *why) items() []PlanItem {
 	}
 	var about []PlanItem
 	for _, item := range w.Plan.Items {
-		if slices.ContainsFunc(w.Only, func(id v1beta2.ProcessGroupID) bool { return w.touches(item, id) }) {
+		if slices.ContainsFunc(w.Only, func(id v1beta2.ProcessGroupID) bool { return slices.Contains(item.Groups, string(id)) }) {
 			about = append(about, item)
 		}
 	}

@@ -4,7 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // restore is the chain of one restore; none of one that is done and left nothing behind.
@@ -13,9 +16,9 @@ func (w *why) restore(v RestoreStatusView) []WhyChain {
 	switch {
 	case v.NoAnswer != "":
 		return w.silentRestore(c, v)
-	case is(v.Done) && !w.leftLocked(v):
+	case ptr.Deref(v.Done, false) && !w.leftLocked(v):
 		return nil
-	case is(v.Done):
+	case ptr.Deref(v.Done, false):
 		c.Wish = "is done, and left the database locked"
 		c.Because = []WhyLink{{What: "the lock is the restore's, " + v.UID + ": clients are refused until somebody unlocks the database"}}
 	case v.Over:
@@ -50,7 +53,7 @@ func (w *why) runs(c *WhyChain, v RestoreStatusView) {
 // where that is not so, or nobody tells.
 func (b ClusterBackups) paused() string {
 	for _, seen := range b.Backups {
-		if seen.View != nil && is(seen.View.Paused) {
+		if seen.View != nil && ptr.Deref(seen.View.Paused, false) {
 			return seen.Record.Name
 		}
 	}
@@ -123,14 +126,14 @@ func (w *why) doubts() []string {
 // somebody does.
 func (w *why) lockDoubt(v RestoreStatusView) string {
 	if w.Database.Status == nil {
-		return "whether the database is left locked is not known: " + orText(w.Database.Why(), "the database was not asked")
+		return "whether the database is left locked is not known: " + phrase.Or(w.Database.Why(), "the database was not asked")
 	}
 	locked, _, told := w.Database.Status.Locked()
 	switch {
 	case !told:
 		return "whether the database is left locked is not known: its status does not tell"
 	case locked && v.UID == "":
-		return "the database is locked, and whether the restore left it so is not known: " + orText(v.NoAnswer, "the database does not tell its UID")
+		return "the database is locked, and whether the restore left it so is not known: " + phrase.Or(v.NoAnswer, "the database does not tell its UID")
 	}
 	return ""
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // WhyOptions is how a report is printed.
@@ -18,8 +20,7 @@ type WhyOptions struct {
 // chain from the wish down to what is behind it.
 func WriteWhy(w io.Writer, v WhyReport, o WhyOptions) error {
 	p := &whyPage{w: w, o: o}
-	summary := strings.TrimPrefix(v.Summary, v.Metadata.Cluster+" ") // once is enough
-	p.printf("%s", o.in(colourOfWhy(v.State), v.Metadata.Namespace+"/"+v.Metadata.Cluster+": "+summary))
+	p.printf("%s", o.in(colorOfWhy(v.State), v.Metadata.Namespace+"/"+v.Metadata.Cluster+": "+v.headline()))
 	if len(v.Next) > 0 {
 		p.printf("  %s %s", o.in(bold, "next:"), v.Next[0])
 	}
@@ -28,6 +29,14 @@ func WriteWhy(w io.Writer, v WhyReport, o WhyOptions) error {
 		p.chain(c)
 	}
 	return p.err
+}
+
+// headline is the summary, which does not repeat the name that stands before it.
+func (v WhyReport) headline() string {
+	if v.AsOf != nil && len(v.Items) > 0 && slices.Equal(v.Items[0].Subjects, []string{v.Metadata.Cluster}) {
+		return v.Items[0].predicate(*v.AsOf)
+	}
+	return v.Summary
 }
 
 type whyPage struct {
@@ -43,7 +52,7 @@ func (p *whyPage) printf(format string, args ...any) {
 }
 
 func (p *whyPage) chain(c WhyChain) {
-	p.printf("\n%s  %s%s  %s\n", p.o.in(bold, someOf(c.Subjects)), c.WishWords(), p.since(c.Since), p.o.in(colourOfWhy(c.State), string(c.State)))
+	p.printf("\n%s  %s%s  %s\n", p.o.in(bold, phrase.Some(c.Subjects, mostNamed)), c.WishWords(), p.since(c.Since), p.o.in(colorOfWhy(c.State), string(c.State)))
 	p.links(c.Because, " ")
 	for _, command := range c.Next {
 		p.printf(" %s %s\n", p.o.in(bold, "next:"), command)
@@ -55,7 +64,7 @@ func (p *whyPage) links(links []WhyLink, indent string) {
 	for _, l := range links {
 		words := []string{}
 		if l.Step != "" {
-			words = append(words, l.Step+":")
+			words = append(words, string(l.Step)+":")
 		}
 		words = append(words, l.words()+p.since(l.Since))
 		p.printf("%s└ %s\n", indent, strings.Join(words, " "))
@@ -75,7 +84,7 @@ func (p *whyPage) since(t *time.Time) string {
 	}
 }
 
-func colourOfWhy(s WhyState) string {
+func colorOfWhy(s WhyState) string {
 	switch s {
 	case WhyReady:
 		return green
@@ -100,7 +109,7 @@ func WriteWhyTable(w io.Writer, v WhyReport, o ListOptions) error {
 func (c WhyChain) row(o ListOptions) []string {
 	var step, gate, have, need, root string
 	if at := slices.IndexFunc(c.Because, func(l WhyLink) bool { return l.Step != "" }); at >= 0 {
-		step = c.Because[at].Step
+		step = string(c.Because[at].Step)
 	}
 	for links := c.Because; len(links) > 0; links = links[0].Because {
 		l := links[0]
@@ -113,9 +122,9 @@ func (c WhyChain) row(o ListOptions) []string {
 	if len(c.Next) > 0 {
 		hint = c.Next[0]
 	}
-	since := nothing
+	since := phrase.Nothing
 	if c.Since != nil {
 		since = o.time(c.Since)
 	}
-	return []string{someOf(c.Subjects), string(c.State), orNothing(step), orNothing(gate), orNothing(have), orNothing(need), since, orNothing(root), orNothing(hint)}
+	return []string{phrase.Some(c.Subjects, mostNamed), string(c.State), phrase.Or(step, phrase.Nothing), phrase.Or(gate, phrase.Nothing), phrase.Or(have, phrase.Nothing), phrase.Or(need, phrase.Nothing), since, phrase.Or(root, phrase.Nothing), phrase.Or(hint, phrase.Nothing)}
 }

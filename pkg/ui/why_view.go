@@ -5,9 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -29,7 +28,7 @@ type WhyState string
 
 // The states, from the best to the worst.
 const (
-	// WhyReady is of a wish that the next pass fulfils.
+	// WhyReady is of a wish that the next pass fulfills.
 	WhyReady WhyState = "ready"
 	// WhyWaiting is of one that time clears.
 	WhyWaiting WhyState = "waiting"
@@ -66,7 +65,7 @@ type WhyChain struct {
 // WhyLink is one reason, and what is behind it.
 type WhyLink struct {
 	// Step is the step of a pass that waits; empty for what no step is about.
-	Step string `json:"step,omitempty"`
+	Step plan.StageName `json:"step,omitempty"`
 	// Gate is the question that was answered with no, with what there is and what is needed.
 	Gate plan.Gate `json:"gate,omitempty"`
 	Have string    `json:"have,omitempty"`
@@ -98,17 +97,17 @@ type WhyInput struct {
 
 // NewWhyReport makes the document.
 func NewWhyReport(m Metadata, in WhyInput) WhyReport {
-	w := why{WhyInput: in, name: m.Cluster, subject: subjectCluster, told: map[string]bool{}}
+	w := why{WhyInput: in, name: m.Cluster, subject: subjectCluster, told: map[plan.StageName]bool{}}
 	return w.report(m, w.chains(NewStatusView(m, in.Facts)))
 }
 
 // NewRecordWhyReport makes the document of one backup or restore, whatever else the input
 // has; the metadata name it as commands do. The plan is of a pass over it.
 func NewRecordWhyReport(m Metadata, in WhyInput) WhyReport {
-	w := why{WhyInput: in, name: m.Cluster, subject: m.Cluster, told: map[string]bool{}}
+	w := why{WhyInput: in, name: m.Cluster, subject: m.Cluster, told: map[plan.StageName]bool{}}
 	chains := slices.DeleteFunc(w.ofBackups(), func(c WhyChain) bool { return c.Subjects[0] != w.subject })
 	w.Warnings = append(w.Warnings, w.doubts()...)
-	for _, step := range []string{stepUpdateBackupStatus, stepUpdateRestoreStatus} {
+	for _, step := range []plan.StageName{plan.StageUpdateBackupStatus, plan.StageUpdateRestoreStatus} {
 		w.told[step] = len(chains) > 0 // the chain tells what they wait for
 	}
 	passes := append(w.failures(), w.holds()...)
@@ -144,7 +143,7 @@ type why struct {
 	WhyInput
 	name, subject string
 
-	told map[string]bool
+	told map[plan.StageName]bool
 }
 
 // Ranks of chains: what explains others comes first.
@@ -279,9 +278,14 @@ func (c WhyChain) WishWords() string {
 
 // words are the chain in one line: who, what, and what is behind it all.
 func (c WhyChain) words(now time.Time) string {
-	text := someOf(c.Subjects) + " " + c.WishWords()
+	return phrase.Some(c.Subjects, mostNamed) + " " + c.predicate(now)
+}
+
+// predicate is the line without the subjects.
+func (c WhyChain) predicate(now time.Time) string {
+	text := c.WishWords()
 	if c.Since != nil {
-		text += " for " + duration.HumanDuration(now.Sub(*c.Since))
+		text += " for " + phrase.Duration(now.Sub(*c.Since))
 	}
 	path := []string{}
 	for links := c.Because; len(links) > 0; links = links[0].Because {
@@ -311,14 +315,14 @@ func (l WhyLink) words() string {
 // nothing is what to say of a cluster that nothing is wrong with.
 func (w *why) nothing() string {
 	if len(w.Only) > 0 {
-		ids := make([]string, len(w.Only))
-		for i, id := range w.Only {
-			ids[i] = string(id)
-		}
-		return "nothing is in the way of " + someOf(ids) + ", and nothing is to be done for it"
+		return "nothing is in the way of " + phrase.Some(w.Only, mostNamed) + ", and nothing is to be done for it"
 	}
 	if w.subject != subjectCluster {
 		return "nothing is blocked, and nothing is to be done"
 	}
-	return "nothing is blocked: the cluster is as its spec asks"
+	clauses := []string{"nothing is blocked: the cluster is as its spec asks"}
+	for _, h := range w.Plan.Pass.Housekeeping {
+		clauses = append(clauses, "a later pass: "+h.Words())
+	}
+	return strings.Join(clauses, "; ")
 }

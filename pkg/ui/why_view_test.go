@@ -3,6 +3,7 @@ package ui
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -63,11 +64,15 @@ func (in *WhyInput) lock(owner string, end time.Duration) {
 	in.Cluster.Spec.ProcessGroupIDPrefix = "dc1"
 	in.Cluster.Spec.LockOptions.DisableLocks = new(bool)
 	in.Coordination = plan.CoordinationFacts{Read: true, Lock: &fdb.Lock{Owner: owner, Start: noon.Add(-time.Minute), End: noon.Add(end)}}
-	in.Plan.Items = []PlanItem{{Step: "ExcludeInstances", ActionRecord: ActionRecord{Kind: "Exclude", Subject: "storage-1", Locked: true}, Preconditions: Preconditions{Lock: true}}}
+	in.Plan.Items = []PlanItem{{Step: "ExcludeInstances", ActionRecord: ActionRecord{Kind: "Exclude", Subject: "storage-1", Groups: []string{"storage-1"}, Locked: true}, Preconditions: Preconditions{Lock: true}}}
 }
 
-func (in *WhyInput) hold(step, reason string, human bool, refused ...plan.Check) {
-	in.Plan.Holds = append(in.Plan.Holds, PlanHold{Step: step, HoldRecord: HoldRecord{Reason: reason, Human: human}, Refused: refused})
+func (in *WhyInput) hold(step plan.StageName, reason string, human bool, refused ...plan.Check) {
+	h := plan.Hold{Reason: reason, Human: human}
+	if len(refused) > 0 {
+		h.Detail = refused[0].Words()
+	}
+	in.Plan.Holds = append(in.Plan.Holds, PlanHold{Step: step, HoldRecord: *recordHold(&h), Refused: refused})
 }
 
 func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
@@ -213,7 +218,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				in.Cluster.Spec.ProcessCounts.Storage = 6
 				in.Cluster.ProcessGroup("storage-5").MarkForRemoval(noon.Add(-41 * time.Minute))
 				in.Only = []v1beta2.ProcessGroupID{"storage-5"}
-				in.hold("ExcludeInstances", "no budget", false, plan.Check{Question: "are enough storage processes up to let one go?", Gate: plan.GateBudget, Evidence: "of a preview"})
+				in.hold("ExcludeInstances", "no budget", false, plan.Check{ID: plan.CheckExclusionBudget, Subject: "storage", Question: "are enough storage processes up to let one go?", Gate: plan.GateBudget, Evidence: "of a preview"})
 			}, state: WhyWaiting,
 			want: "storage-5 is marked for removal for 41m: it is not excluded yet; storage-3: its pod is Pending, no node takes it: 0/14 nodes are available: 9 Insufficient memory, 5 node(s) had untolerated taint  next: kubectl describe pod sample-storage-3",
 		},
@@ -224,7 +229,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				in.exclude(fdb.ExcludedServer{Locality: g.ExclusionString()})
 				in.emptied("storage-3")
 				in.Coordination = plan.CoordinationFacts{ExclusionsRead: true, Exclusions: []string{g.ExclusionString()}}
-				in.Plan.Items = []PlanItem{{Step: stepRemove, ActionRecord: ActionRecord{Kind: "RecordDrained", Summary: "record as drained: storage-3"}}}
+				in.Plan.Items = []PlanItem{{Step: plan.StageRemovePods, ActionRecord: ActionRecord{Kind: "SetExcluded", Groups: []string{"storage-3"}, Summary: "record as drained: storage-3"}}}
 				in.Only = []v1beta2.ProcessGroupID{"storage-3"}
 			}, state: WhyReady,
 			want: "storage-3 is marked for removal for 41m: it is drained, which is not recorded yet; the next pass will record as drained: storage-3",
@@ -235,7 +240,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 		},
 		"time clears it": {
 			given: func(in *WhyInput) {
-				in.hold("BounceProcesses", "processes have to restart, but not yet (have all been up?)", false, plan.Check{Question: "have all", Evidence: "been up?", Gate: plan.GateUptime})
+				in.hold("BounceProcesses", "processes have to restart, but not yet", false, plan.Check{Question: "have all", Evidence: "been up?", Gate: plan.GateUptime})
 			}, state: WhyWaiting,
 			want: "cluster is not yet as its spec asks: processes have to restart, but not yet; G-UPTIME: have all been up?  next: kubectl fdb reconcile sample --wait",
 		},
@@ -243,7 +248,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 			given: func(in *WhyInput) {
 				delete(in.Pods, "sample-storage-3")
 				in.Cluster.ProcessGroup("storage-3").SetCondition(v1beta2.ConditionMissingPod, noon.Add(-time.Minute))
-				in.Plan.decided = []string{"UpdateStatus", "DeletePodsForBuggification"}
+				in.Plan.decided = []plan.StageName{"UpdateStatus", "DeletePodsForBuggification"}
 				in.hold("DeletePodsForBuggification", "the deleted pods are made anew in the next pass", false)
 				in.Only = []v1beta2.ProcessGroupID{"storage-3"}
 			}, state: WhyWaiting,
@@ -254,7 +259,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				in.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, noon.Add(-time.Hour))
 				delete(in.Pods, "sample-log-2")
 				in.Cluster.ProcessGroup("log-2").SetCondition(v1beta2.ConditionMissingPod, noon.Add(-time.Minute))
-				in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod", Subject: "sample-log-2", Summary: "create pod sample-log-2"}}}
+				in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod", Groups: []string{"log-2"}, Summary: "create pod sample-log-2"}}}
 			}, state: WhyWaiting,
 			want: "log-2 has MissingPod for 60s: its pod is not there  next: kubectl fdb reconcile sample",
 		},
@@ -314,12 +319,12 @@ func stuck(t *testing.T) WhyInput {
 	in.unschedulable("storage-3", 38*time.Minute)
 	in.Cluster.Spec.ProcessCounts.Storage = 6
 	in.Cluster.ProcessGroup("storage-5").MarkForRemoval(noon.Add(-41 * time.Minute))
-	in.hold("ExcludeInstances", "no budget", false, plan.Check{Question: "are enough storage processes up to let one go?", Gate: plan.GateBudget, Evidence: "of a preview"})
+	in.hold("ExcludeInstances", "no budget", false, plan.Check{ID: plan.CheckExclusionBudget, Subject: "storage", Question: "are enough storage processes up to let one go?", Gate: plan.GateBudget, Evidence: "of a preview"})
 	for n := range 4 {
 		in.Cluster.ProcessGroup(v1beta2.ProcessGroupID(fmt.Sprintf("log-%d", n+1))).SetCondition(v1beta2.ConditionIncorrectPodSpec, noon.Add(-time.Hour))
 	}
-	in.hold("UpdatePods", "4 pods have to be made anew; none is deleted now: is the database fully fault tolerant? some data has 1 of 2 replicas", false,
-		plan.Check{Question: "is the database fully fault tolerant?", Gate: plan.GateReplicas, Evidence: "some data has 1 of 2 replicas", Have: "1 replicas", Need: "2 replicas"})
+	in.hold("UpdatePods", "4 pods have to be recreated; none is deleted now", false,
+		plan.Check{Question: "is the database fully fault tolerant?", Gate: plan.GateReplicas, Evidence: "some data has 1 of 2 replicas", Have: "1 replica", Need: "2 replicas"})
 	in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
 	return in
 }
@@ -369,12 +374,34 @@ func TestTimersAreCountedDown(t *testing.T) {
 			},
 			want: "it is replaced in 38m if that lasts (taintReplacementOptions and taintReplacementTimeSeconds)",
 		},
+		"a taint that a rule allows for centuries": {
+			given: func(in *WhyInput, g *v1beta2.ProcessGroupStatus) {
+				in.Cluster.Spec.AutomationOptions.Replacements.TaintReplacementOptions[0].DurationInSeconds = new(int64(10_000_000_000))
+				g.SetCondition(v1beta2.ConditionNodeTaintDetected, noon.Add(-2*time.Minute))
+			},
+			want: "it is replaced in 317y if that lasts (taintReplacementOptions and taintReplacementTimeSeconds)",
+		},
 		"the second timer of a taint": {
 			given: func(_ *WhyInput, g *v1beta2.ProcessGroupStatus) {
 				g.SetCondition(v1beta2.ConditionNodeTaintDetected, noon.Add(-12*time.Minute))
 				g.SetCondition(v1beta2.ConditionNodeTaintReplacing, noon.Add(-2*time.Minute))
 			},
 			want: "it is replaced in 28m if that lasts (automationOptions.replacements.taintReplacementTimeSeconds)",
+		},
+		"a failure that may last for longer than any duration has": {
+			given: func(in *WhyInput, g *v1beta2.ProcessGroupStatus) {
+				g.SetCondition(v1beta2.ConditionPodFailing, noon.Add(-30*time.Minute))
+				in.Cluster.Spec.AutomationOptions.Replacements.FailureDetectionTimeSeconds = new(10_000_000_000)
+			},
+			want: "it is never replaced automatically (automationOptions.replacements.failureDetectionTimeSeconds)",
+		},
+		"a taint whose second timer never ends": {
+			given: func(in *WhyInput, g *v1beta2.ProcessGroupStatus) {
+				g.SetCondition(v1beta2.ConditionNodeTaintDetected, noon.Add(-12*time.Minute))
+				g.SetCondition(v1beta2.ConditionNodeTaintReplacing, noon.Add(-2*time.Minute))
+				in.Cluster.Spec.AutomationOptions.Replacements.TaintReplacementTimeSeconds = new(math.MaxInt)
+			},
+			want: "it is never replaced automatically (automationOptions.replacements.taintReplacementTimeSeconds)",
 		},
 		"nobody replaces it": {
 			given: func(in *WhyInput, g *v1beta2.ProcessGroupStatus) {

@@ -114,6 +114,25 @@ func TestCommandSeesTheContainersFiles(t *testing.T) {
 	}
 }
 
+// A name that no pod has fails at once, without a question to the machine's resolver: real
+// fdbserver processes look coordinators up continuously.
+func TestNamesAreLookedUpInTheHostsFileAlone(t *testing.T) {
+	b, _ := newBox(t, nil)
+	sources, _ := output(t, b, "", "cat", "/etc/nsswitch.conf")
+	if !strings.Contains(sources, "\nhosts: files\n") {
+		t.Errorf("nsswitch.conf: %q", sources)
+	}
+	servers, exit := output(t, b, "", "cat", "/etc/resolv.conf")
+	if exit.Code != 0 || strings.Contains(servers, "nameserver") {
+		t.Errorf("resolv.conf: %q, %+v", servers, exit)
+	}
+	began := time.Now()
+	found, exit := output(t, b, "", "getent", "hosts", "vanished.sample.default.svc.cluster.local")
+	if took := time.Since(began); exit.Code == 0 || found != "" || took > 10*time.Second {
+		t.Errorf("found %q after %s, %+v", found, took, exit)
+	}
+}
+
 func TestReadOnlyRootStillHasWritableVolumes(t *testing.T) {
 	b, _ := newBox(t, func(s *Spec) { s.ReadOnlyRoot = true })
 	got, _ := output(t, b, "", "sh", "-c", "touch /x 2>/dev/null || echo refused; touch /var/fdb/data/x && echo written")

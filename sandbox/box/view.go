@@ -79,7 +79,20 @@ func (v view) show(name string) error {
 }
 
 // ownEtc are the files of /etc that a container has for itself.
-var ownEtc = []string{"hosts", "hostname", "mtab"}
+var ownEtc = []string{"hosts", "hostname", "mtab", nameSources, resolver}
+
+const (
+	nameSources = "nsswitch.conf"
+	resolver    = "resolv.conf"
+)
+
+// names are the files that say where a container looks names up: in /etc/hosts alone, which
+// has all names of the sandbox. The machine's resolver would be asked for every name that
+// has vanished, again and again by every fdbserver process, and may drop queries.
+var names = map[string]string{
+	nameSources: "passwd: files\ngroup: files\nshadow: files\nhosts: files\nnetworks: files\nservices: files\nprotocols: files\n",
+	resolver:    "# Names are in /etc/hosts; there is no server to ask.\noptions timeout:1 attempts:1\n",
+}
 
 // etc links the machine's configuration file by file, so that some can differ.
 func (v view) etc(hostname string) error {
@@ -100,6 +113,11 @@ func (v view) etc(hostname string) error {
 	}
 	if err := os.Symlink(RunDir+"/hosts", v.at("etc/hosts")); err != nil {
 		return err
+	}
+	for name, content := range names {
+		if err := os.WriteFile(v.at("etc/"+name), []byte(content), 0o644); err != nil {
+			return err
+		}
 	}
 	return os.WriteFile(v.at("etc/hostname"), []byte(hostname+"\n"), 0o644)
 }

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"encoding/json"
 	"net"
 	"os/exec"
@@ -111,9 +110,7 @@ func TestNothingHangsOnAnAPIServerThatNeverAnswers(t *testing.T) {
 }
 
 func TestWithoutAKubeconfigTheErrorSaysSo(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	r := runWith(ctx, t, func(c *exec.Cmd) { c.Env = append(c.Env, "KUBECONFIG=/nonexistent/kubeconfig", "HOME=/nonexistent") }, "kubectl-fdb", "status", "c")
+	r := runWith(t, func(c *exec.Cmd) { c.Env = append(c.Env, "KUBECONFIG=/nonexistent/kubeconfig", "HOME=/nonexistent") }, "kubectl-fdb", "status", "c")
 	if r.code != 2 && r.code != 8 {
 		t.Errorf("exit code %d, want 2 or 8", r.code)
 	}

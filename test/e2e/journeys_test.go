@@ -248,7 +248,7 @@ func TestCommandsOfAPage(t *testing.T) {
 	}
 }
 
-const bringUp = "kubectl fdb reconcile %s --wait --yes --timeout 4m"
+const bringUp = "kubectl fdb reconcile %s --wait --yes"
 
 // allAtOnce makes all pods anew at once. One by one takes a minute for each here, because a
 // database's time, and so the age of its processes, runs faster than that of their pods.
@@ -269,7 +269,7 @@ func demo(t *testing.T, p *walk) {
 	t.Helper()
 	p.must(t, "kubectl apply -f manifests/examples/minimal.yaml")
 	p.must(t, fmt.Sprintf(bringUp, "sample-cluster"))
-	p.must(t, "kubectl fdb status sample-cluster --wait --timeout 1m")
+	p.must(t, "kubectl fdb status sample-cluster --wait")
 }
 
 // twoDataCenters makes a database with one region, and a second data center with

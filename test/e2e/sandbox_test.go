@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // speed is how much faster than the world's the simulated databases' time runs. A
@@ -72,7 +71,7 @@ func failed(err error) int {
 func applyCRDs() error {
 	for _, args := range [][]string{
 		{"apply", "--server-side", "-f", "../../manifests/crd"},
-		{"wait", "--for=condition=Established", "--timeout=30s", "crd", "--all"},
+		{"wait", "--for=condition=Established", "--timeout=5m", "crd", "--all"},
 	} {
 		cmd := exec.Command(filepath.Join(binDir, "kubectl"), args...)
 		cmd.Env = environment()
@@ -93,20 +92,24 @@ type result struct {
 	code           int
 }
 
-// longest bounds one program. Nothing under test may hang.
-const longest = 5 * time.Minute
-
 // run runs a program without a terminal.
 func run(t *testing.T, program string, args ...string) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), longest)
-	defer cancel()
-	return runWith(ctx, t, nil, program, args...)
+	return runWith(t, nil, program, args...)
 }
 
-func runWith(ctx context.Context, t *testing.T, edit func(*exec.Cmd), program string, args ...string) result {
+// runWith runs a program as long as it prints something new to stdout now and then. Stderr
+// is no progress: what waits repeats itself there.
+func runWith(t *testing.T, edit func(*exec.Cmd), program string, args ...string) result {
 	t.Helper()
-	var out, errOut bytes.Buffer
+	ctx, limit := progressing(t.Context())
+	defer limit.end()
+	return runIn(ctx, t, limit, edit, program, args...)
+}
+
+func runIn(ctx context.Context, t *testing.T, limit *deadline, edit func(*exec.Cmd), program string, args ...string) result {
+	t.Helper()
+	out, errOut := output{deadline: limit}, bytes.Buffer{}
 	if !filepath.IsAbs(program) {
 		program = filepath.Join(binDir, program)
 	}
@@ -121,7 +124,7 @@ func runWith(ctx context.Context, t *testing.T, edit func(*exec.Cmd), program st
 		t.Fatalf("%s %s: %v", program, strings.Join(args, " "), err)
 	}
 	if ctx.Err() != nil {
-		t.Fatalf("%s %s did not end within %s:\n%s%s", program, strings.Join(args, " "), longest, out.String(), errOut.String())
+		t.Fatalf("%s %s did not end: %v\n%s%s", program, strings.Join(args, " "), context.Cause(ctx), out.String(), errOut.String())
 	}
 	return result{out.String(), errOut.String(), cmd.ProcessState.ExitCode()}
 }
@@ -131,9 +134,9 @@ func runWith(ctx context.Context, t *testing.T, edit func(*exec.Cmd), program st
 func atTheEnd(t *testing.T, program string, args ...string) {
 	t.Helper()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
-		defer cancel()
-		want(t, runWith(ctx, t, nil, program, args...), 0)
+		ctx, limit := progressing(context.WithoutCancel(t.Context()))
+		defer limit.end()
+		want(t, runIn(ctx, t, limit, nil, program, args...), 0)
 	})
 }
 
@@ -170,9 +173,7 @@ func namespace(t *testing.T) string {
 // apply applies a manifest to a namespace.
 func apply(t *testing.T, ns, manifest string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	r := runWith(ctx, t, func(c *exec.Cmd) { c.Stdin = strings.NewReader(manifest) }, "kubectl", "apply", "-n", ns, "-f", "-")
+	r := runWith(t, func(c *exec.Cmd) { c.Stdin = strings.NewReader(manifest) }, "kubectl", "apply", "-n", ns, "-f", "-")
 	if r.code != 0 {
 		t.Fatalf("applying: %s%s\n%s", r.stdout, r.stderr, manifest)
 	}

@@ -44,7 +44,7 @@ func sit(t *testing.T, args ...string) *terminal {
 	s.before = s.settings()
 	go s.draw()
 	fmt.Fprint(tty, "what was on the terminal before\r\n")
-	ctx, cancel := context.WithTimeout(t.Context(), longest)
+	ctx, cancel := context.WithCancel(t.Context())
 	cmd := exec.CommandContext(ctx, filepath.Join(binDir, "kubectl"), append([]string{"fdb"}, args...)...)
 	cmd.Env = append(environment(), "TERM=xterm-256color")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
@@ -149,7 +149,7 @@ func (s *terminal) leave() {
 		if exit, failed := errors.AsType[*exec.ExitError](err); failed {
 			s.t.Errorf("ended with exit code %d:\n%s", exit.ExitCode(), s.text())
 		}
-	case <-time.After(longest):
+	case <-time.After(stall):
 		s.t.Fatalf("q does not end it:\n%s", s.text())
 	}
 	// Other tests run beside this one, so that a process has to wait for its turn: the
@@ -169,13 +169,17 @@ func (s *terminal) leave() {
 }
 
 // soonEnough is how soon a key shows. The machine may be busy with other tests.
-const soonEnough = 30 * time.Second
+const soonEnough = time.Minute
+
+// longEnough bounds a whole operation. The lines of a screen change with the time, so they
+// are no sign of progress.
+const longEnough = 20 * time.Minute
 
 func TestAScreenIsWalkedAndReplacesAProcessGroup(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))
-	want(t, fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes", "--timeout", "4m"), 0)
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes"), 0)
 	recording := filepath.Join(t.TempDir(), "screen.ndjson")
 	s := sit(t, "watch", "c", "-n", ns, "--allow-actions", "--record", recording)
 	s.see(soonEnough, "Healthy")
@@ -197,6 +201,9 @@ func TestAScreenIsWalkedAndReplacesAProcessGroup(t *testing.T) {
 	s.see(soonEnough, "mark for removal: "+old)
 	s.see(soonEnough, "kubectl fdb replace c "+old+" --wait -n "+ns)
 	s.agreeUntil("done, ")
+	// The command ends once the group is removed; its exclusion ends later.
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--wait=all", "--yes"), 0)
+	s.recorded(recording, old+": gone")
 	s.leave()
 	if left := strings.Join(storageGroups(t, ns), " "); strings.Contains(left, old) {
 		t.Errorf("%s is still there: %s", old, left)
@@ -208,19 +215,34 @@ func TestAScreenIsWalkedAndReplacesAProcessGroup(t *testing.T) {
 // agreeUntil says yes to whatever is asked, until the words show.
 func (s *terminal) agreeUntil(words string) {
 	s.t.Helper()
-	for s.see(longest, "Go ahead?", "✓ "+words, "✗ "+words) == "Go ahead?" {
+	for s.see(longEnough, "Go ahead?", "✓ "+words, "✗ "+words) == "Go ahead?" {
 		s.press("y\r")
 		s.gone("Go ahead?")
 	}
 }
 
+// recorded waits until a recording has the words: an operation ends before the screen reads
+// what came of it.
+func (s *terminal) recorded(recording, words string) {
+	s.t.Helper()
+	for end := time.Now().Add(stall); !strings.Contains(s.replay(recording).stdout, words); time.Sleep(time.Second) {
+		if time.Now().After(end) {
+			s.t.Fatalf("the recording lacks %q after %s; the screen shows\n%s", words, stall, s.text())
+		}
+	}
+}
+
+// replay prints a recording, without a cluster.
+func (s *terminal) replay(recording string) result {
+	s.t.Helper()
+	nowhere := func(c *exec.Cmd) { c.Env = append(c.Env, "KUBECONFIG=/nowhere/kubeconfig") }
+	return runWith(s.t, nowhere, "kubectl-fdb", "watch", "--replay", recording, "--plain")
+}
+
 // replays makes sure that a recording tells the same, without a cluster.
 func (s *terminal) replays(recording, old string) {
 	s.t.Helper()
-	nowhere := func(c *exec.Cmd) { c.Env = append(c.Env, "KUBECONFIG=/nowhere/kubeconfig") }
-	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
-	defer cancel()
-	r := runWith(ctx, s.t, nowhere, "kubectl-fdb", "watch", "--replay", recording, "--plain")
+	r := s.replay(recording)
 	want(s.t, r, 0)
 	for _, words := range []string{old + ": marked for removal", old + ": gone", "did exclude " + old} {
 		if !strings.Contains(r.stdout, words) {

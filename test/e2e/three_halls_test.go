@@ -32,12 +32,12 @@ spec:
             env: [{name: ENABLE_NODE_WATCH, value: "true"}]
             resources: {requests: {cpu: 10m, memory: 16Mi}}
 `)
-	r := fdb(t, "reconcile", "halls", "-n", ns, "--wait", "--yes", "--timeout", "4m")
+	r := fdb(t, "reconcile", "halls", "-n", ns, "--wait", "--yes")
 	want(t, r, 4)
 	if !strings.Contains(r.stdout+r.stderr, "G-LOCK-OWNER") {
 		t.Errorf("does not name the gate:\n%s%s", r.stdout, r.stderr)
 	}
-	want(t, fdb(t, "reconcile", "halls", "-n", ns, "--wait", "--yes", "--timeout", "4m", "--override", "G-LOCK-OWNER=the only instance"), 0)
+	want(t, fdb(t, "reconcile", "halls", "-n", ns, "--wait", "--yes", "--override", "G-LOCK-OWNER=the only instance"), 0)
 	connection := kubectl(t, "get", "fdb", "halls", "-n", ns, "-o", "jsonpath={.status.connectionString}")
 	if got := strings.Count(connection, ":4501"); got != 9 {
 		t.Errorf("%d coordinators, want 9: %s", got, connection)

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,9 +53,7 @@ func open(t *testing.T, name string, j journey) *walk {
 // shell runs a line as a person types it.
 func (p *walk) shell(t *testing.T, line string) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), longest)
-	defer cancel()
-	return runWith(ctx, t, func(c *exec.Cmd) {
+	return runWith(t, func(c *exec.Cmd) {
 		c.Dir, c.Env = p.dir, append(c.Env, "KUBECONFIG="+p.kubeconfig)
 	}, "/bin/sh", "-c", line)
 }

@@ -484,17 +484,24 @@ func TestKill(t *testing.T) {
 	}
 	list := admintest.Step{Script: "kill", Stdout: killList}
 	old := uptime(`,"uptime_seconds":600`)
+	absent := admintest.Step{Script: "status json", Stdout: `{"client":{"database_status":{"available":true}},"cluster":{}}`}
+	late := admintest.Step{Script: "status json", Stdout: `{"client":{"database_status":{"available":true}},"cluster":{
+		"messages":[{"name":"status_incomplete","reasons":[{"description":"Status collection deadline exceeded."}]}],
+		"processes":{"b":{"address":"127.0.2.11:4501","uptime_seconds":600}}}}`}
 	cases := map[string]struct {
 		addresses []fdb.Address
 		steps     []admintest.Step
 		want      admin.Kind
 	}{
-		"restarted":                {[]fdb.Address{five}, []admintest.Step{list, old, killed, uptime(`,"uptime_seconds":5`)}, ""},
-		"restarted a moment later": {[]fdb.Address{five}, []admintest.Step{list, old, killed, old, uptime("")}, ""},
-		"one cannot be reached":    {[]fdb.Address{five, gone}, []admintest.Step{list, old, killed, uptime("")}, admin.KindPartial},
-		"none can be reached":      {[]fdb.Address{gone}, []admintest.Step{list}, admin.KindRefused},
-		"attempted is not killed":  {[]fdb.Address{five}, []admintest.Step{list, old, killed, old, old, old, old, old}, admin.KindNotInForce},
-		"nobody":                   {nil, nil, admin.KindBadInput},
+		"restarted": {[]fdb.Address{five}, []admintest.Step{list, old, killed, uptime(`,"uptime_seconds":5`)}, ""},
+		"not restarted by a document without processes": {[]fdb.Address{five}, []admintest.Step{list, old, killed, absent, absent, absent, absent, absent}, admin.KindNotInForce},
+		"not restarted by a document that was late":     {[]fdb.Address{five}, []admintest.Step{list, old, killed, late, late, late, late, late}, admin.KindNotInForce},
+		"restarted once a later document is complete":   {[]fdb.Address{five}, []admintest.Step{list, old, killed, late, absent, uptime("")}, ""},
+		"restarted a moment later":                      {[]fdb.Address{five}, []admintest.Step{list, old, killed, old, uptime("")}, ""},
+		"one cannot be reached":                         {[]fdb.Address{five, gone}, []admintest.Step{list, old, killed, uptime("")}, admin.KindPartial},
+		"none can be reached":                           {[]fdb.Address{gone}, []admintest.Step{list}, admin.KindRefused},
+		"attempted is not killed":                       {[]fdb.Address{five}, []admintest.Step{list, old, killed, old, old, old, old, old}, admin.KindNotInForce},
+		"nobody":                                        {nil, nil, admin.KindBadInput},
 		"refused as a whole": {
 			[]fdb.Address{five},
 			[]admintest.Step{
@@ -585,20 +592,20 @@ func TestStatus(t *testing.T) {
 	})
 }
 
-// cancelling cancels the context of the command it runs.
-type cancelling struct {
+// canceling cancels the context of the command it runs.
+type canceling struct {
 	admin.Transport
 	cancel context.CancelFunc
 }
 
-func (c cancelling) Run(ctx context.Context, _ admin.Command) (admin.Result, error) {
+func (c canceling) Run(ctx context.Context, _ admin.Command) (admin.Result, error) {
 	c.cancel()
 	return admin.Result{}, &admin.TransportError{Started: true, Where: "pod a", Err: ctx.Err()}
 }
 
 func TestACancelledMutationIsUnknown(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	err := newCLI(cancelling{cancel: cancel}).Include(ctx, []string{"10.1.0.1"})
+	err := newCLI(canceling{cancel: cancel}).Include(ctx, []string{"10.1.0.1"})
 	if admin.KindOf(err) != admin.KindUnknownResult || !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}

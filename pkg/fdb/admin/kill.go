@@ -3,7 +3,6 @@ package admin
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 var (
@@ -58,7 +58,7 @@ func (c *FDBCLI) Kill(ctx context.Context, addresses []fdb.Address) error {
 // version's client.
 func (c *FDBCLI) KillForUpgrade(ctx context.Context, addresses []fdb.Address) error {
 	wanted := hostPorts(addresses)
-	doing := fmt.Sprintf("restarting %d processes in another version", len(wanted))
+	doing := "restarting " + phrase.Count(len(wanted), "process") + " in another version"
 	if len(wanted) == 0 {
 		return &Error{Kind: KindBadInput, Doing: doing, Detail: "no addresses"}
 	}
@@ -190,7 +190,7 @@ func (c *FDBCLI) restarted(ctx context.Context, before map[string]time.Duration,
 			return false, err
 		}
 		elapsed := c.clock.Since(began)
-		if len(s.Cluster.Processes) > 0 && allYounger(before, uptimes(s), addresses, elapsed) {
+		if s.ListsProcesses() && len(s.Cluster.Processes) > 0 && allYounger(before, uptimes(s), addresses, elapsed) {
 			return true, nil
 		}
 	}

@@ -174,7 +174,7 @@ func UpdateDenyList(ctx context.Context, kv KV, keys fdb.LockKeys, denied map[st
 	return nil
 }
 
-// settled runs a transaction whose decide recognises its own earlier work, again while
+// settled runs a transaction whose decide recognizes its own earlier work, again while
 // the result is unknown. Running it again reads what was committed, and if that was
 // nothing, writes the same keys, so that an earlier attempt that is still on its way
 // conflicts with it.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // Pair is one key and its value.
@@ -70,7 +72,7 @@ func parseRange(limit int, lines []string) (rows []Pair, rest []string, err erro
 		rows, lines = append(rows, row), lines[1:]
 	}
 	if len(rows) >= limit {
-		return nil, nil, fmt.Errorf("parsing range: %d rows or more, there may be others", limit)
+		return nil, nil, fmt.Errorf("parsing range: %s or more, there may be others", phrase.Count(limit, "row"))
 	}
 	if !ascending(rows) {
 		return nil, nil, fmt.Errorf("parsing range: rows are not in the order of their keys")

@@ -11,9 +11,9 @@ import (
 	"sync"
 )
 
-// dialogue is a session with fdbcli. fdbcli's stdout arrives in blocks of 4096 bytes,
+// dialog is a session with fdbcli. fdbcli's stdout arrives in blocks of 4096 bytes,
 // so an answer may stay behind until enough follows it; its stderr arrives at once.
-type dialogue struct {
+type dialog struct {
 	session *Session
 	news    chan struct{} // one pending notice that something was heard
 
@@ -27,17 +27,17 @@ var errEnded = errors.New("fdbcli ended")
 
 // newDialogue starts to listen, also while nobody waits: fdbcli stops reading when
 // nobody takes what it prints. Close it.
-func newDialogue(s *Session) *dialogue {
-	d := &dialogue{session: s, news: make(chan struct{}, 1), open: 2}
+func newDialogue(s *Session) *dialog {
+	d := &dialog{session: s, news: make(chan struct{}, 1), open: 2}
 	go d.listen(s.Stdout, &d.stdout)
 	go d.listen(s.Stderr, &d.stderr)
 	return d
 }
 
 // close kills fdbcli if it still runs.
-func (d *dialogue) close() { d.session.Close() }
+func (d *dialog) close() { d.session.Close() }
 
-func (d *dialogue) listen(from io.Reader, into *[]byte) {
+func (d *dialog) listen(from io.Reader, into *[]byte) {
 	const block = 4096
 	data := make([]byte, block)
 	for {
@@ -59,20 +59,20 @@ func (d *dialogue) listen(from io.Reader, into *[]byte) {
 }
 
 // heard is everything so far.
-func (d *dialogue) heard() (said transcript, ended bool) {
+func (d *dialog) heard() (said transcript, ended bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return transcript{stdout: slices.Clone(d.stdout), stderr: slices.Clone(d.stderr)}, d.open == 0
 }
 
 // say writes lines, each with its end: fdbcli runs a last line that was cut short.
-func (d *dialogue) say(lines ...string) error {
+func (d *dialog) say(lines ...string) error {
 	_, err := io.WriteString(d.session.Stdin, strings.Join(lines, "\n")+"\n")
 	return err
 }
 
 // until listens until enough was heard. It returns errEnded when fdbcli ended first.
-func (d *dialogue) until(ctx context.Context, enough func(transcript) bool) (transcript, error) {
+func (d *dialog) until(ctx context.Context, enough func(transcript) bool) (transcript, error) {
 	for {
 		said, ended := d.heard()
 		switch {
@@ -90,7 +90,7 @@ func (d *dialogue) until(ctx context.Context, enough func(transcript) bool) (tra
 }
 
 // untilEnd listens until fdbcli has ended.
-func (d *dialogue) untilEnd(ctx context.Context) (transcript, error) {
+func (d *dialog) untilEnd(ctx context.Context) (transcript, error) {
 	said, err := d.until(ctx, func(transcript) bool { return false })
 	if errors.Is(err, errEnded) {
 		err = nil

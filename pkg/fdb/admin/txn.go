@@ -79,7 +79,7 @@ type transaction struct {
 	cli    *FDBCLI
 	reads  []Read
 	decide func(View) ([]Mutation, error)
-	d      *dialogue
+	d      *dialog
 }
 
 func (t *transaction) run(ctx context.Context, p place) (int64, error) {

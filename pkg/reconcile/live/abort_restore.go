@@ -20,7 +20,7 @@ func (w *RestoreWorld) abortRestore(ctx context.Context, a plan.AbortRestore) er
 	}
 	err = tools.AbortRestore(ctx, a.Tag, a.UID)
 	if admin.KindOf(err) == admin.KindRefused {
-		return &reconcile.RefusedError{Check: plan.Check{Question: "can the restore be aborted?", Evidence: err.Error(), Gate: plan.GateRestore}}
+		return &reconcile.RefusedError{Check: plan.Check{ID: plan.CheckRestoreAbortable, Question: "can the restore be aborted?", Evidence: err.Error(), Gate: plan.GateRestore}}
 	}
 	return err
 }

@@ -50,6 +50,8 @@ func (w *World) carryOut(ctx context.Context, a plan.Action) error {
 		return w.patchMetadata(ctx, a)
 	case plan.AdoptSpec:
 		return w.patchMetadata(ctx, a.Patch())
+	case plan.RecordTaints:
+		return w.patchMetadata(ctx, a.Patch())
 	case plan.SyncPodFiles:
 		return w.syncPodFiles(ctx, a)
 	case plan.Configure:

@@ -67,6 +67,7 @@ func lockRefusal(request fdb.LockRequest, err error) error {
 	}
 	if admin.KindOf(err) == admin.KindLocked {
 		return &reconcile.RefusedError{Check: plan.Check{
+			ID:       plan.CheckNotLocked,
 			Question: "is the database free of a restore's or disaster recovery's lock?", Gate: plan.GateDBLock, Evidence: err.Error(),
 		}}
 	}

@@ -61,12 +61,21 @@ func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster
 
 // fdbcli returns a client that runs in one of the cluster's pods, or why there is none.
 func (w *World) fdbcli(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (*admin.FDBCLI, string) {
+	places, why := w.places(c, pods)
+	if places == nil {
+		return nil, why
+	}
+	return admin.NewFDBCLI(places, admin.FDBCLIOptions{Binaries: w.binaries(c), Clock: w.Clock}), ""
+}
+
+// places are the cluster's pods in which tools can be run, or why there are none.
+func (w *World) places(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (*admin.Failover, string) {
 	w.mu.Lock()
 	answered := w.answer
 	w.mu.Unlock()
 	usable := toolPods(c, pods, answered)
 	if len(usable) == 0 {
-		return nil, "no pod runs that fdbcli could be run in"
+		return nil, "no pod runs that tools can be run in"
 	}
 	var transports []admin.Transport
 	for _, pod := range usable {
@@ -76,7 +85,7 @@ func (w *World) fdbcli(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.P
 		}
 		transports = append(transports, noticed{t, func(good bool) { w.answeredFrom(pod.Name, good) }})
 	}
-	return admin.NewFDBCLI(admin.NewFailover(transports...), admin.FDBCLIOptions{Binaries: w.binaries(c), Clock: w.Clock}), ""
+	return admin.NewFailover(transports...), ""
 }
 
 // binaries are the places where an fdbcli can be that speaks the servers' protocol,

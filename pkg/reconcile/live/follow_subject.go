@@ -25,7 +25,7 @@ type subject struct {
 	namespace string            // empty for kinds without one
 	name      string            // of the only object that counts; empty for all
 	labels    map[string]string // that the objects carry; nil for all
-	labelled  string            // a label that they carry, whatever its value; empty for all
+	labeled   string            // a label that they carry, whatever its value; empty for all
 	// whole is true where metadata alone does not show what counts.
 	whole bool
 	// mark is the part of an object whose change counts.
@@ -47,7 +47,7 @@ func subjectsOf(key types.NamespacedName, c *v1beta2.FoundationDBCluster) []subj
 		{facet: plan.ConfigMap, kind: core("ConfigMap"), namespace: key.Namespace, name: c.ConfigMapName(), mark: markOfAny},
 		{facet: plan.Backup, kind: own("FoundationDBBackup"), namespace: key.Namespace, mark: markOfRecord},
 		{facet: plan.Restore, kind: own("FoundationDBRestore"), namespace: key.Namespace, mark: markOfRecord},
-		{facet: plan.Agents, kind: appsv1.SchemeGroupVersion.WithKind("Deployment"), namespace: key.Namespace, labelled: v1beta2.LabelBackupFor, mark: markOfAny},
+		{facet: plan.Agents, kind: appsv1.SchemeGroupVersion.WithKind("Deployment"), namespace: key.Namespace, labeled: v1beta2.LabelBackupFor, mark: markOfAny},
 	}
 	if len(c.Spec.AutomationOptions.Replacements.TaintReplacementOptions) > 0 {
 		subjects = append(subjects, subject{facet: plan.Nodes, kind: core("Node"), whole: true, mark: markOfNode})
@@ -56,7 +56,7 @@ func subjectsOf(key types.NamespacedName, c *v1beta2.FoundationDBCluster) []subj
 }
 
 func (s subject) same(other subject) bool {
-	return s.facet == other.facet && s.namespace == other.namespace && s.name == other.name && s.labelled == other.labelled && maps.Equal(s.labels, other.labels)
+	return s.facet == other.facet && s.namespace == other.namespace && s.name == other.name && s.labeled == other.labeled && maps.Equal(s.labels, other.labels)
 }
 
 // list is what the objects are read into: their metadata alone, where that will do.
@@ -75,8 +75,8 @@ func (s subject) options(o metav1.ListOptions) *client.ListOptions {
 	if s.labels != nil {
 		options.LabelSelector = labels.SelectorFromSet(s.labels)
 	}
-	if s.labelled != "" {
-		if carries, err := labels.NewRequirement(s.labelled, selection.Exists, nil); err == nil {
+	if s.labeled != "" {
+		if carries, err := labels.NewRequirement(s.labeled, selection.Exists, nil); err == nil {
 			options.LabelSelector = labels.NewSelector().Add(*carries)
 		}
 	}

@@ -50,7 +50,7 @@ const (
 )
 
 func (w *World) noOperator(ctx context.Context) (plan.Check, error) {
-	c := plan.Check{Question: "is no live operator managing this " + cmp.Or(w.subject, "cluster") + "?", Gate: plan.GateOperator}
+	c := plan.Check{ID: plan.CheckNoOperator, Question: "is no live operator managing this " + cmp.Or(w.subject, "cluster") + "?", Gate: plan.GateOperator}
 	if skipped := w.skipped(); skipped {
 		c.OK, c.Evidence = true, "spec.skip is true, which the operator obeys"
 		return c, nil

@@ -473,7 +473,7 @@ func (f *field) lockIn(prefix string) *fdb.Lock {
 func clusterStages() []plan.Stage { return stages.Cluster() }
 
 // passWithout runs a pass that leaves one stage out.
-func (f *field) passWithout(name string) {
+func (f *field) passWithout(name plan.StageName) {
 	f.t.Helper()
 	list := slices.DeleteFunc(stages.Cluster(), func(s plan.Stage) bool { return s.Name == name })
 	p := reconcile.Pass{Stages: list, Observer: f.world, Actor: f.world, Seed: 42, Report: func(reconcile.Event) {}}

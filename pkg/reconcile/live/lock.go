@@ -78,11 +78,13 @@ func refusal(request fdb.LockRequest, d fdb.LockDecision) error {
 	switch d.Outcome {
 	case fdb.LockNameless:
 		return &reconcile.RefusedError{Check: plan.Check{
+			ID:       plan.CheckLockOwnerNamed,
 			Question: "does the lock's owner have a name?", Gate: plan.GateLockOwner,
 			Evidence: "spec.processGroupIDPrefix is empty, so all instances without a prefix would share one lock; set it (which replaces all process groups), set spec.lockOptions.disableLocks where no other instance shares the database, or override G-LOCK-OWNER",
 		}}
 	case fdb.LockDenied:
 		return &reconcile.RefusedError{Check: plan.Check{
+			ID:       plan.CheckNotDenied,
 			Question: "may this instance take the lock?", Gate: plan.GateDeny,
 			Evidence: fmt.Sprintf("%s is on the deny list in the database", request.Owner),
 		}}

@@ -87,7 +87,7 @@ func TestNoPodAddressIsEverDialled(t *testing.T) {
 				http.Error(w, "not today", http.StatusForbidden)
 			}))
 			t.Cleanup(server.CloseClientConnections)
-			hosts := &dialled{}
+			hosts := &dialed{}
 			f.world.Config = &rest.Config{Host: server.URL, Dial: hosts.dial}
 			f.world.Transport = nil // the real one: pods/exec
 			f.begin()
@@ -110,7 +110,7 @@ func TestNoPodAddressIsEverDialled(t *testing.T) {
 			}
 			for _, host := range hosts.all() {
 				if host != strings.TrimPrefix(server.URL, "http://") {
-					t.Errorf("dialled %s", host)
+					t.Errorf("dialed %s", host)
 				}
 			}
 		})
@@ -128,20 +128,20 @@ func everyPodAction(pod string) []plan.Action {
 	}
 }
 
-// dialled notes where a client connects to.
-type dialled struct {
+// dialed notes where a client connects to.
+type dialed struct {
 	mu    sync.Mutex
 	hosts []string
 }
 
-func (d *dialled) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (d *dialed) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	d.mu.Lock()
 	d.hosts = append(d.hosts, address)
 	d.mu.Unlock()
 	return new(net.Dialer).DialContext(ctx, network, address)
 }
 
-func (d *dialled) all() []string {
+func (d *dialed) all() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.hosts)

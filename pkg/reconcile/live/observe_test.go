@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -243,6 +244,9 @@ func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
 			}
 		}
 	}
+	faulty := func(faults fdbsim.Faults) func(*field) {
+		return func(f *field) { f.nodes.FDB.Databases()[0].SetFaults(faults) }
+	}
 	tests := map[string]struct {
 		given       func(*field)
 		notAsked    string
@@ -268,6 +272,12 @@ func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
 		},
 		"the answer is no document": {given: says("nonsense", 0), unreachable: "reading status"},
 		"fdbcli gives up":           {given: says("", 1), unreachable: "reading status"},
+		"the document timed out":    {given: faulty(fdbsim.Faults{StatusTimeout: true}), unreachable: "took too long to put its status document together"},
+		"the document was late":     {given: faulty(fdbsim.Faults{StatusDeadline: true}), unreachable: "took too long to put its status document together"},
+		"the document is available and lists no process": {
+			given:       says(`{"client":{"database_status":{"available":true}},"cluster":{"recovery_state":{"name":"fully_recovered"}}}`, 0),
+			unreachable: "took too long to put its status document together",
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

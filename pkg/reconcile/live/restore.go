@@ -53,7 +53,7 @@ func (w *RestoreWorld) Observe(ctx context.Context, into *plan.Snapshot, facets 
 		}
 		into.Cluster = cluster
 	}
-	if facets&(plan.RestoreStatus|plan.Agents|plan.RestoreSource) != 0 {
+	if facets&(plan.RestoreStatus|plan.Agents|plan.RestoreSource|plan.RestoreTarget) != 0 {
 		agents, err := w.destinationAgents(ctx)
 		if err != nil {
 			return w.explain(err)
@@ -73,6 +73,10 @@ func (w *RestoreWorld) askAbout(ctx context.Context, into *plan.Snapshot, facets
 		return err
 	}
 	if err := refresh(ctx, facets&plan.RestoreSource != 0, &into.RestoreSource, w.readSource); err != nil {
+		return err
+	}
+	target := func(ctx context.Context) (plan.TargetFacts, error) { return w.readTarget(ctx, into.RestoreStatus) }
+	if err := refresh(ctx, facets&plan.RestoreTarget != 0, &into.RestoreTarget, target); err != nil {
 		return err
 	}
 	if err := refresh(ctx, facets&plan.OtherRestores != 0, &into.OtherRestores, w.readOtherRestores); err != nil {
@@ -238,7 +242,7 @@ func (w *RestoreWorld) startRestore(ctx context.Context, a plan.StartRestore) er
 	}
 	takeBack := noted && neverStarted(err)
 	if admin.KindOf(err) == admin.KindRefused {
-		err = &reconcile.RefusedError{Check: plan.Check{Question: "does the database take the restore?", Evidence: refusalWords(err), Gate: plan.GateRestore}}
+		err = &reconcile.RefusedError{Check: plan.Check{ID: plan.CheckRestoreAccepted, Question: "does the database take the restore?", Evidence: refusalWords(err), Gate: plan.GateRestore}}
 	}
 	if takeBack {
 		return errors.Join(err, w.writeRestoreStatus(context.WithoutCancel(ctx), before))

@@ -27,7 +27,7 @@ func (w *World) Try(ctx context.Context, a plan.Action) (asked bool, err error) 
 func canBeTried(a plan.Action) bool {
 	switch a := a.(type) { //nolint:gochecksumtype // what is not named here is not tried
 	case plan.CreatePVC, plan.CreatePod, plan.ApplyConfigMap, plan.AddGroups, plan.MarkForRemoval, plan.KeepGroups, plan.WriteStatus,
-		plan.CordonNode, plan.UncordonNode, plan.SetSkip, plan.AdoptSpec:
+		plan.CordonNode, plan.UncordonNode, plan.SetSkip, plan.AdoptSpec, plan.RecordTaints:
 		return true
 	case plan.ApplyService:
 		return a.Verb != plan.ReplaceService

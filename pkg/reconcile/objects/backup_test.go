@@ -82,12 +82,12 @@ func TestTheHashOfADeploymentFollowsItsSpecAlone(t *testing.T) {
 		return d.Annotations[v1beta2.AnnotationLastAppliedSpec]
 	}
 	plain := hash()
-	labelled := hash(func(b *v1beta2.FoundationDBBackup) {
+	labeled := hash(func(b *v1beta2.FoundationDBBackup) {
 		b.Spec.BackupDeploymentMetadata = &metav1.ObjectMeta{Labels: map[string]string{"a": "b"}}
 	})
 	more := hash(func(b *v1beta2.FoundationDBBackup) { b.Spec.AgentCount = new(5) })
-	if labelled != plain || more == plain {
-		t.Errorf("plain %s, labelled %s, more agents %s", plain, labelled, more)
+	if labeled != plain || more == plain {
+		t.Errorf("plain %s, labeled %s, more agents %s", plain, labeled, more)
 	}
 }
 
@@ -121,8 +121,45 @@ func TestWhereBackupsGoAndRestoresComeFrom(t *testing.T) {
 	if got, err := RestoreURL(restore); err != nil || got != "blobstore://key@store:443/nightly?bucket=archive&region=eu" {
 		t.Errorf("got %s, %v", got, err)
 	}
+	restore.Spec.BlobStoreConfiguration.AccountName = "@store"
+	if got, err := RestoreURL(restore); err != nil || got != "blobstore://@store:443/nightly?bucket=archive&region=eu" {
+		t.Errorf("an empty key: got %s, %v", got, err)
+	}
 	restore.Spec.BlobStoreConfiguration.AccountName = "key:hunter2@store"
 	if _, err := RestoreURL(restore); !errors.Is(err, fdb.ErrSecretInAccount) || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestImageRulesOfAgents(t *testing.T) {
+	const mine = "registry.example/sidecar"
+	for name, test := range map[string]struct {
+		rules    []v1beta2.ImageConfig
+		template string
+		want     string
+	}{
+		"no rules: the default image and its suffix":                {nil, "", "foundationdb/foundationdb-kubernetes-sidecar:7.3.79-1"},
+		"no rules, an image in the template: the default suffix":    {nil, mine, mine + ":7.3.79-1"},
+		"an image of its own has no suffix unless a rule gives one": {[]v1beta2.ImageConfig{{BaseImage: mine}}, "", mine + ":7.3.79"},
+		"a suffix of its own":                                          {[]v1beta2.ImageConfig{{BaseImage: mine, TagSuffix: "-2"}}, "", mine + ":7.3.79-2"},
+		"a rule and an image in the template: no suffix":               {[]v1beta2.ImageConfig{{BaseImage: "other"}}, mine, mine + ":7.3.79"},
+		"a rule without an image takes the default one":                {[]v1beta2.ImageConfig{{TagSuffix: "-2"}}, "", "foundationdb/foundationdb-kubernetes-sidecar:7.3.79-2"},
+		"rules for other versions count as rules that choose no image": {[]v1beta2.ImageConfig{{Version: "7.1.57", BaseImage: mine}}, "", "foundationdb/foundationdb-kubernetes-sidecar:7.3.79-1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := AgentDeployment(nightly(func(b *v1beta2.FoundationDBBackup) {
+				b.Spec.Version, b.Spec.ImageType = "7.3.79", new(v1beta2.ImageTypeSplit)
+				b.Spec.SidecarContainer.ImageConfigs = test.rules
+				b.Spec.PodTemplateSpec = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+					InitContainers: []corev1.Container{{Name: v1beta2.ContainerInit, Image: test.template}},
+				}}
+			}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := d.Spec.Template.Spec.InitContainers[0].Image; got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // maxCommandLine is the length, in bytes, above which the status document cuts a
@@ -49,7 +50,7 @@ func CommandLineFrom(m fdb.MonitorConfiguration, l Launch, number int, variables
 	}
 	line := strings.Join(words, " ")
 	if len(line) > maxCommandLine {
-		return "", fmt.Errorf("generating command line of %d bytes: %w", len(line), ErrCommandLineTooLong)
+		return "", fmt.Errorf("generating command line of %s: %w", phrase.Count(len(line), "byte"), ErrCommandLineTooLong)
 	}
 	return line, nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// Unschedulable is the fault of a pod that only specially labelled nodes take. No
+// Unschedulable is the fault of a pod that only specially labeled nodes take. No
 // container has a name like it.
 const Unschedulable = "*"
 

@@ -143,7 +143,7 @@ func customArgument(name, value string) fdb.Argument {
 	return concatenate(fdb.Argument{Type: fdb.ArgumentLiteral, Value: "--" + name + "="}, text)
 }
 
-// placeArguments say in which data centre and hall a server is, unless a custom
+// placeArguments say in which data center and hall a server is, unless a custom
 // parameter does, and by which name the cluster file knows it.
 func placeArguments(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) []fdb.Argument {
 	var arguments []fdb.Argument

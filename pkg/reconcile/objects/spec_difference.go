@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // SpecDifferences says where an object's spec is not what is wanted, one line for each
@@ -67,7 +69,7 @@ func compareLists(path string, want, have []any, into *[]string) {
 		compareValues(fmt.Sprintf("%s[%s]", path, name), element, have[j], into)
 	}
 	if len(want) > 0 && nameOf(want[0]) == "" && len(have) > len(want) {
-		*into = append(*into, fmt.Sprintf("%s: %d elements, want %d", path, len(have), len(want)))
+		*into = append(*into, fmt.Sprintf("%s: %s, want %d", path, phrase.Count(len(have), "element"), len(want)))
 	}
 }
 

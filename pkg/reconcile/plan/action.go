@@ -65,7 +65,8 @@ func Records(a Action) bool { return RecordsKind(KindOf(a)) }
 
 // RecordsKind is Records, by the kind of the action.
 func RecordsKind(kind string) bool {
-	return kind == KindOf(WriteStatus{}) || kind == KindOf(WriteBackupStatus{}) || kind == KindOf(WriteRestoreStatus{})
+	return kind == KindOf(WriteStatus{}) || kind == KindOf(RecordTaints{}) ||
+		kind == KindOf(WriteBackupStatus{}) || kind == KindOf(WriteRestoreStatus{})
 }
 
 // Edit is an action whose whole effect is a known change of the snapshot, so a

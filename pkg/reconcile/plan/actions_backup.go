@@ -10,13 +10,14 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // WriteBackupStatus replaces the status of a backup's record.
 type WriteBackupStatus struct {
 	Backup string `json:"backup"`
 	// Changes says in words what differs from the status that is there.
-	Changes []string                         `json:"changes"`
+	Changes []string                         `json:"changes" fingerprint:"-"`
 	Status  v1beta2.FoundationDBBackupStatus `json:"-"`
 	// Move is what is noted beside it of a move of the backup; empty for nothing.
 	Move string `json:"-"`
@@ -82,7 +83,7 @@ func (a ApplyAgents) Describe() string {
 	if a.Create {
 		verb = "create"
 	}
-	return fmt.Sprintf("%s Deployment %s with %d agents", verb, a.Name, agentsOf(a.Object))
+	return fmt.Sprintf("%s Deployment %s with %s", verb, a.Name, phrase.Count(agentsOf(a.Object), "agent"))
 }
 
 func agentsOf(d *appsv1.Deployment) int32 {
@@ -169,7 +170,7 @@ type StopBackup struct {
 	Abort bool `json:"abort"`
 	// NotRestorable says why nothing can be restored from where it goes although the database
 	// says so; empty where that is not known of it.
-	NotRestorable string `json:"notRestorable,omitempty"`
+	NotRestorable string `json:"notRestorable,omitempty" fingerprint:"presence"`
 }
 
 // Describe implements Action.

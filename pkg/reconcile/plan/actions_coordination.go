@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // UpdateDenyList changes which instances may take the lock. It needs no lock itself:
@@ -16,7 +17,7 @@ type UpdateDenyList struct {
 	Deny  []string `json:"deny,omitempty"`
 	Allow []string `json:"allow,omitempty"`
 	// Note is kept beside the list about those that are denied.
-	Note fdb.Denial `json:"note"`
+	Note fdb.Denial `json:"note" fingerprint:"-"`
 }
 
 // Describe implements Action.
@@ -46,11 +47,11 @@ type AnnounceUpgrade struct {
 
 // Describe implements Action.
 func (a AnnounceUpgrade) Describe() string {
-	return fmt.Sprintf("announce that %d process groups can start in version %s", len(a.Groups), a.Version)
+	return fmt.Sprintf("announce that %s can start in version %s", phrase.Count(len(a.Groups), "process group"), a.Version)
 }
 
 // Subject implements Action.
-func (a AnnounceUpgrade) Subject() string { return joined(a.Groups) }
+func (a AnnounceUpgrade) Subject() string { return phrase.List(a.Groups) }
 
 func (AnnounceUpgrade) effect() Effect { return Effect{Stale: Coordination, Impact: NoImpact} }
 
@@ -63,11 +64,11 @@ type WithdrawUpgrade struct {
 
 // Describe implements Action.
 func (a WithdrawUpgrade) Describe() string {
-	return fmt.Sprintf("take back that %d process groups can start in version %s", len(a.Groups), a.Version)
+	return fmt.Sprintf("withdraw the announcement that %s can start in version %s", phrase.Count(len(a.Groups), "process group"), a.Version)
 }
 
 // Subject implements Action.
-func (a WithdrawUpgrade) Subject() string { return joined(a.Groups) }
+func (a WithdrawUpgrade) Subject() string { return phrase.List(a.Groups) }
 
 func (WithdrawUpgrade) effect() Effect { return Effect{Stale: Coordination, Impact: NoImpact} }
 

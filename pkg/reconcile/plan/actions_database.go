@@ -15,7 +15,7 @@ type Configure struct {
 	// Part is what of the configuration is sent; everything unless said otherwise.
 	Part fdb.Part `json:"part,omitempty"`
 	// Command is the configure command in words, for people.
-	Command string `json:"command"`
+	Command string `json:"command" fingerprint:"-"`
 }
 
 // Describe implements Action.

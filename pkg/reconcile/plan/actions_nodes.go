@@ -1,12 +1,36 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+// AnnotationCordonTaints is on nodes that CordonNode tainted: the taints that it set, so that
+// UncordonNode removes these and leaves those of others.
+const AnnotationCordonTaints = "kubectl-fdb/cordon-taints"
+
+// TaintsOfCordon are the taints that CordonNode set on a node; none where the annotation cannot
+// be read.
+func TaintsOfCordon(n *corev1.Node) (taints []corev1.Taint) {
+	if json.Unmarshal([]byte(n.Annotations[AnnotationCordonTaints]), &taints) != nil {
+		return nil
+	}
+	return taints
+}
+
+func recordTaintsOfCordon(n *corev1.Node, taints []corev1.Taint) {
+	text, err := json.Marshal(taints)
+	if err != nil {
+		panic(err) // texts always have a form
+	}
+	metav1.SetMetaDataAnnotation(&n.ObjectMeta, AnnotationCordonTaints, string(text))
+}
 
 // CordonNode keeps new pods from a node. The pods that run there stay.
 type CordonNode struct {
@@ -38,6 +62,7 @@ func (a CordonNode) Edit(n *corev1.Node) {
 	n.Spec.Unschedulable = true
 	if a.Taint != nil && !slices.ContainsFunc(n.Spec.Taints, like(a.Taint)) {
 		n.Spec.Taints = append(n.Spec.Taints, *a.Taint)
+		recordTaintsOfCordon(n, append(TaintsOfCordon(n), *a.Taint))
 	}
 }
 
@@ -49,14 +74,25 @@ type UncordonNode struct {
 	Node string `json:"node"`
 	// Taint is taken off the node as well, whatever its value; nil for none.
 	Taint *corev1.Taint `json:"taint,omitempty"`
+	// OfCordon are the taints that CordonNode set. They are removed as long as they are the same.
+	OfCordon []corev1.Taint `json:"ofCordon,omitempty"`
 }
 
 // Describe implements Action.
 func (a UncordonNode) Describe() string {
-	if a.Taint == nil {
+	var taints []string
+	if a.Taint != nil {
+		taints = []string{a.Taint.ToString()}
+	}
+	for _, taint := range a.OfCordon {
+		if text := taint.ToString(); !slices.Contains(taints, text) {
+			taints = append(taints, text)
+		}
+	}
+	if len(taints) == 0 {
 		return "uncordon node " + a.Node
 	}
-	return fmt.Sprintf("uncordon node %s and take its taint %s away", a.Node, a.Taint.ToString())
+	return fmt.Sprintf("uncordon node %s and take its taint %s away", a.Node, strings.Join(taints, ", "))
 }
 
 // Subject implements Action.
@@ -66,15 +102,20 @@ func (UncordonNode) effect() Effect { return Effect{Stale: Nodes, Impact: NoImpa
 
 // Done reports whether a node is as the action would make it.
 func (a UncordonNode) Done(n *corev1.Node) bool {
-	return !n.Spec.Unschedulable && (a.Taint == nil || !slices.ContainsFunc(n.Spec.Taints, like(a.Taint)))
+	return !n.Spec.Unschedulable && !slices.ContainsFunc(n.Spec.Taints, a.removes) && len(TaintsOfCordon(n)) == 0
+}
+
+func (a UncordonNode) removes(t corev1.Taint) bool {
+	return a.Taint != nil && like(a.Taint)(t) || slices.ContainsFunc(a.OfCordon, func(own corev1.Taint) bool {
+		return own.MatchTaint(&t) && own.Value == t.Value
+	})
 }
 
 // Edit makes a node so, in place.
 func (a UncordonNode) Edit(n *corev1.Node) {
 	n.Spec.Unschedulable = false
-	if a.Taint != nil {
-		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, like(a.Taint))
-	}
+	n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, a.removes)
+	delete(n.Annotations, AnnotationCordonTaints)
 }
 
 // Apply implements Edit.

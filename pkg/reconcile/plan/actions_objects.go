@@ -48,9 +48,11 @@ func (a ApplyConfigMap) Apply(s Snapshot) Snapshot {
 
 // ApplyService creates a service, updates it, or replaces it where it cannot be updated.
 type ApplyService struct {
-	Name   string          `json:"name"`
-	Object *corev1.Service `json:"-"`
-	Verb   ServiceVerb     `json:"verb"`
+	// Group is whose service it is; empty for the headless service of the cluster.
+	Group  v1beta2.ProcessGroupID `json:"group,omitempty"`
+	Name   string                 `json:"name"`
+	Object *corev1.Service        `json:"-"`
+	Verb   ServiceVerb            `json:"verb"`
 }
 
 // ServiceVerb is how a service is brought to what it should be.
@@ -123,10 +125,12 @@ func (SyncPodFiles) effect() Effect { return Effect{Stale: PodFiles, Parallel: t
 // PatchMetadata sets and removes labels and annotations of one object; what it
 // does not name stays as it is.
 type PatchMetadata struct {
-	Kind        ObjectKind        `json:"kind"`
-	Name        string            `json:"name"`
-	Labels      map[string]string `json:"labels,omitempty"`
-	Annotations map[string]string `json:"annotations,omitempty"`
+	// Group is whose object it is.
+	Group       v1beta2.ProcessGroupID `json:"group,omitempty"`
+	Kind        ObjectKind             `json:"kind"`
+	Name        string                 `json:"name"`
+	Labels      map[string]string      `json:"labels,omitempty"`
+	Annotations map[string]string      `json:"annotations,omitempty"`
 	// Remove are the annotations to take away.
 	Remove []string `json:"remove,omitempty"`
 }
@@ -134,8 +138,10 @@ type PatchMetadata struct {
 // AdoptSpec records, for a pod or a volume claim, that it was made from the spec that is
 // wanted now. The object itself stays as it is.
 type AdoptSpec struct {
-	Kind ObjectKind `json:"kind"`
-	Name string     `json:"name"`
+	// Group is whose object it is.
+	Group v1beta2.ProcessGroupID `json:"group,omitempty"`
+	Kind  ObjectKind             `json:"kind"`
+	Name  string                 `json:"name"`
 	// Hash is that of the wanted spec.
 	Hash string `json:"hash"`
 	// Differences are where the object is not as wanted; none when only the hash differs.
@@ -175,7 +181,7 @@ func (a AdoptSpec) Apply(s Snapshot) Snapshot {
 
 // Patch is the change of metadata that adopting comes down to.
 func (a AdoptSpec) Patch() PatchMetadata {
-	return PatchMetadata{Kind: a.Kind, Name: a.Name, Annotations: map[string]string{v1beta2.AnnotationLastAppliedSpec: a.Hash}}
+	return PatchMetadata{Group: a.Group, Kind: a.Kind, Name: a.Name, Annotations: map[string]string{v1beta2.AnnotationLastAppliedSpec: a.Hash}}
 }
 
 // ObjectKind is a kind of object whose metadata a pass keeps up to date.
@@ -199,6 +205,15 @@ func (a PatchMetadata) Describe() string {
 
 // Subject implements Action.
 func (a PatchMetadata) Subject() string { return string(a.Kind) + "/" + a.Name }
+
+// identity is what is set and removed. When a pod was nudged is a time, and counts as set.
+func (a PatchMetadata) identity() any {
+	if _, nudges := a.Annotations[v1beta2.AnnotationOutdatedConfigMapSeen]; nudges {
+		a.Annotations = maps.Clone(a.Annotations)
+		a.Annotations[v1beta2.AnnotationOutdatedConfigMapSeen] = ""
+	}
+	return a
+}
 
 func (a PatchMetadata) effect() Effect {
 	if a.Kind == KindPVC {

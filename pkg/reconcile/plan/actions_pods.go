@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // DeletePods deletes pods that a later stage makes anew. Their volumes stay, and so
@@ -36,13 +37,7 @@ func (a DeletePods) Describe() string {
 }
 
 // Subject implements Action.
-func (a DeletePods) Subject() string {
-	groups := make([]v1beta2.ProcessGroupID, len(a.Pods))
-	for i, pod := range a.Pods {
-		groups[i] = pod.Group
-	}
-	return joined(groups)
-}
+func (a DeletePods) Subject() string { return phrase.List(GroupsOf(a)) }
 
 func (a DeletePods) effect() Effect {
 	e := Effect{Stale: Pods | PodFiles | Database, Impact: ProcessRestart}

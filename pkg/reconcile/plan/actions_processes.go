@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // RestartProcesses has servers end at once, so that their monitors start them anew with
@@ -31,13 +32,13 @@ type RestartProcesses struct {
 // Describe implements Action.
 func (a RestartProcesses) Describe() string {
 	if a.UpgradeTo != "" {
-		return fmt.Sprintf("restart %d processes at once in version %s", len(a.Addresses), a.UpgradeTo)
+		return fmt.Sprintf("restart %s at once in version %s", phrase.Count(len(a.Addresses), "process"), a.UpgradeTo)
 	}
-	return fmt.Sprintf("restart %d processes at once, of %s", len(a.Addresses), someGroups(a.Groups))
+	return fmt.Sprintf("restart %s at once, of %s", phrase.Count(len(a.Addresses), "process"), phrase.Some(a.Groups, mostGroups))
 }
 
 // Subject implements Action.
-func (a RestartProcesses) Subject() string { return joined(a.Groups) }
+func (a RestartProcesses) Subject() string { return phrase.List(a.Groups) }
 
 func (a RestartProcesses) effect() Effect {
 	e := Effect{Stale: Database | PodFiles | Coordination, Locked: true, Impact: ProcessRestart}
@@ -47,14 +48,8 @@ func (a RestartProcesses) effect() Effect {
 	return e
 }
 
-// someGroups names the first few of many groups and counts the rest.
-func someGroups(groups []v1beta2.ProcessGroupID) string {
-	const most = 6
-	if len(groups) <= most {
-		return joined(groups)
-	}
-	return fmt.Sprintf("%s and %d more", joined(groups[:most]), len(groups)-most)
-}
+// mostGroups is how many process groups a sentence lists at most.
+const mostGroups = 6
 
 // StartMaintenance notes which process groups are about to restart, and then puts their
 // zone under maintenance, so that the database waits for them instead of moving their
@@ -64,7 +59,7 @@ type StartMaintenance struct {
 	Zone     string                   `json:"zone"`
 	Duration time.Duration            `json:"-"`
 	Groups   []v1beta2.ProcessGroupID `json:"groups"`
-	At       time.Time                `json:"at"`
+	At       time.Time                `json:"at" fingerprint:"-"`
 }
 
 // Describe implements Action.
@@ -73,7 +68,7 @@ func (a StartMaintenance) Describe() string {
 	if len(a.Groups) == 0 {
 		return words
 	}
-	return words + ", for " + joined(a.Groups)
+	return words + ", for " + phrase.List(a.Groups)
 }
 
 // Subject implements Action.
@@ -81,7 +76,7 @@ func (a StartMaintenance) Subject() string {
 	if len(a.Groups) == 0 {
 		return "zone " + a.Zone
 	}
-	return joined(a.Groups)
+	return phrase.List(a.Groups)
 }
 
 func (StartMaintenance) effect() Effect {
@@ -115,6 +110,6 @@ func (a ForgetMaintenance) Describe() string {
 }
 
 // Subject implements Action.
-func (a ForgetMaintenance) Subject() string { return joined(a.Groups) }
+func (a ForgetMaintenance) Subject() string { return phrase.List(a.Groups) }
 
 func (ForgetMaintenance) effect() Effect { return Effect{Stale: Coordination, Impact: NoImpact} }

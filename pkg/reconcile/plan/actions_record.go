@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // WriteStatus replaces the status of the record.
 type WriteStatus struct {
 	Cluster string `json:"cluster"`
 	// Changes says in words what differs from the status that is there.
-	Changes []string                          `json:"changes"`
+	Changes []string                          `json:"changes" fingerprint:"-"`
 	Status  v1beta2.FoundationDBClusterStatus `json:"-"`
 }
 
@@ -46,22 +47,16 @@ type NewGroup struct {
 type AddGroups struct {
 	Groups []NewGroup `json:"groups"`
 	// At is when the groups' first conditions begin.
-	At time.Time `json:"at"`
+	At time.Time `json:"at" fingerprint:"-"`
 }
 
 // Describe implements Action.
 func (a AddGroups) Describe() string {
-	return fmt.Sprintf("add %d process groups: %s", len(a.Groups), a.Subject())
+	return fmt.Sprintf("add %s: %s", phrase.Count(len(a.Groups), "process group"), a.Subject())
 }
 
 // Subject implements Action.
-func (a AddGroups) Subject() string {
-	ids := make([]string, len(a.Groups))
-	for i, g := range a.Groups {
-		ids[i] = string(g.ID)
-	}
-	return strings.Join(ids, ", ")
-}
+func (a AddGroups) Subject() string { return phrase.List(GroupsOf(a)) }
 
 func (AddGroups) effect() Effect { return Effect{Stale: Record, Impact: NoImpact} }
 

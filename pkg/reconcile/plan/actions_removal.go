@@ -10,13 +10,14 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // MarkForRemoval asks for process groups to be removed; later stages replace, drain
 // and delete them. Only KeepGroups takes a mark back.
 type MarkForRemoval struct {
 	Groups []v1beta2.ProcessGroupID `json:"groups"`
-	At     time.Time                `json:"at"`
+	At     time.Time                `json:"at" fingerprint:"-"`
 	// WithoutExclusion has them go without their data being moved away first.
 	WithoutExclusion bool `json:"withoutExclusion,omitempty"`
 }
@@ -30,7 +31,7 @@ func (a MarkForRemoval) Describe() string {
 }
 
 // Subject implements Action.
-func (a MarkForRemoval) Subject() string { return joined(a.Groups) }
+func (a MarkForRemoval) Subject() string { return phrase.List(a.Groups) }
 
 // Exclusions in progress are read only when a group is marked.
 func (a MarkForRemoval) effect() Effect {
@@ -60,7 +61,7 @@ type KeepGroups struct {
 func (a KeepGroups) Describe() string { return "keep, no longer marked for removal: " + a.Subject() }
 
 // Subject implements Action.
-func (a KeepGroups) Subject() string { return joined(a.Groups) }
+func (a KeepGroups) Subject() string { return phrase.List(a.Groups) }
 
 func (KeepGroups) effect() Effect { return Effect{Stale: Record | Coordination, Impact: NoImpact} }
 
@@ -72,14 +73,14 @@ func (a KeepGroups) Apply(s Snapshot) Snapshot {
 // SetExcluded records that the exclusion of process groups was seen to be over.
 type SetExcluded struct {
 	Groups []v1beta2.ProcessGroupID `json:"groups"`
-	At     time.Time                `json:"at"`
+	At     time.Time                `json:"at" fingerprint:"-"`
 }
 
 // Describe implements Action.
 func (a SetExcluded) Describe() string { return "record as drained: " + a.Subject() }
 
 // Subject implements Action.
-func (a SetExcluded) Subject() string { return joined(a.Groups) }
+func (a SetExcluded) Subject() string { return phrase.List(a.Groups) }
 
 func (SetExcluded) effect() Effect { return Effect{Stale: Record, Impact: NoImpact} }
 
@@ -102,7 +103,7 @@ func (a Exclude) Describe() string {
 }
 
 // Subject implements Action.
-func (a Exclude) Subject() string { return joined(a.Groups) }
+func (a Exclude) Subject() string { return phrase.List(a.Groups) }
 
 func (Exclude) effect() Effect {
 	return Effect{Stale: Database | Coordination, Locked: true, Impact: DataMove}
@@ -117,7 +118,7 @@ type DeleteGroupObjects struct {
 	Service string `json:"service,omitempty"`
 	// UIDs are the identities of the very objects that were judged, by name; a
 	// service's name has the prefix "service/", since it is its pod's name too.
-	UIDs map[string]types.UID `json:"-"`
+	UIDs map[string]types.UID `json:"uids,omitempty"`
 	// Undrained is true when the group goes without a proof that nothing depends on it, so
 	// that no other instance may take processes down at the same time.
 	Undrained bool `json:"undrained,omitempty"`
@@ -163,7 +164,7 @@ func (a IncludeAndForget) Describe() string {
 }
 
 // Subject implements Action.
-func (a IncludeAndForget) Subject() string { return joined(a.Groups) }
+func (a IncludeAndForget) Subject() string { return phrase.List(a.Groups) }
 
 func (a IncludeAndForget) effect() Effect {
 	if len(a.Targets) == 0 {
@@ -211,12 +212,4 @@ func editGroups(s Snapshot, ids []v1beta2.ProcessGroupID, edit func(*v1beta2.Pro
 		}
 	}
 	return s
-}
-
-func joined(ids []v1beta2.ProcessGroupID) string {
-	words := make([]string, len(ids))
-	for i, id := range ids {
-		words[i] = string(id)
-	}
-	return strings.Join(words, ", ")
 }

@@ -7,13 +7,14 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // WriteRestoreStatus replaces the status of a restore's record.
 type WriteRestoreStatus struct {
 	Restore string `json:"restore"`
 	// Changes says in words what differs from the status that is there.
-	Changes []string                          `json:"changes"`
+	Changes []string                          `json:"changes" fingerprint:"-"`
 	Status  v1beta2.FoundationDBRestoreStatus `json:"-"`
 }
 
@@ -82,14 +83,14 @@ func rangesWords(ranges [][2]string) string {
 		rest := ranges[rangesShown:]
 		words = append(words, fmt.Sprintf("and %d more with the digest %x", len(rest), sha256.Sum256(fmt.Appendf(nil, "%q", rest))))
 	}
-	return fmt.Sprintf("%d key ranges (%s)", len(ranges), strings.Join(words, ", "))
+	return fmt.Sprintf("%s (%s)", phrase.Count(len(ranges), "key range"), strings.Join(words, ", "))
 }
 
 // Subject implements Action.
 func (a StartRestore) Subject() string { return a.Cluster }
 
 func (StartRestore) effect() Effect {
-	return Effect{Stale: Restore | RestoreStatus | Database, Impact: DataRestore}
+	return Effect{Stale: Restore | RestoreStatus | RestoreTarget | Database, Impact: DataRestore}
 }
 
 // AbortRestore ends a restore that is not done. FoundationDB unlocks the database, with

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // deletionAtMost bounds what deletes from a store: files go one by one, and a backup can have
@@ -33,8 +34,8 @@ func (a ExpireBackup) Describe() string {
 	if a.RestorableFrom != nil {
 		after = fmt.Sprintf("afterwards version %d is the first that can be restored", *a.RestorableFrom)
 	}
-	text := fmt.Sprintf("delete what the backup at %s has of before version %d: %d snapshots with %d bytes, and the log; %s",
-		fdb.WithoutSecrets(a.URL), a.Before, a.Snapshots, a.Bytes, after)
+	text := fmt.Sprintf("delete the data of the backup at %s before version %d: %s with %s, and the log; %s",
+		fdb.WithoutSecrets(a.URL), a.Before, phrase.Count(a.Snapshots, "snapshot"), phrase.Count(a.Bytes, "byte"), after)
 	if a.Force {
 		text += "; forced"
 	}
@@ -69,8 +70,8 @@ func (a ClearBackupData) Describe() string {
 	if a.RestorableFrom != nil && a.RestorableTo != nil {
 		lost = fmt.Sprintf("from which versions %d to %d can be restored until then", *a.RestorableFrom, *a.RestorableTo)
 	}
-	return fmt.Sprintf("delete all data of the backup at %s for good: %d snapshots with %d bytes, and the log, up to version %d, %s",
-		fdb.WithoutSecrets(a.URL), a.Snapshots, a.Bytes, a.UpTo, lost)
+	return fmt.Sprintf("permanently delete all data of the backup at %s: %s with %s, and the log, up to version %d, %s",
+		fdb.WithoutSecrets(a.URL), phrase.Count(a.Snapshots, "snapshot"), phrase.Count(a.Bytes, "byte"), a.UpTo, lost)
 }
 
 // Subject implements Action.

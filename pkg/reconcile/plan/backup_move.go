@@ -31,6 +31,9 @@ type BackupMove struct {
 	// First is the version at which the first snapshot began that is known to have begun after
 	// the move; nil until one was seen.
 	First *int64 `json:"first,omitempty"`
+	// Before is the earlier move that was not over when this one was noted. It counts for as
+	// long as the backup is seen at its place: this one has not been carried out then.
+	Before *BackupMove `json:"before,omitempty"`
 }
 
 // MoveTo is the move of a backup to another place, as it is noted before it is made.
@@ -38,6 +41,8 @@ func MoveTo(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus, url string) B
 	m := BackupMove{UID: live.UID, URL: fdb.WithoutSecrets(url), From: fdb.WithoutSecrets(live.URL)}
 	if earlier, some := moveOf(b, live); some && !earlier.isOver(live) {
 		m.From = earlier.From
+		earlier.Before = nil
+		m.Before = &earlier
 	}
 	return m
 }
@@ -54,16 +59,35 @@ func (m BackupMove) Note() string {
 // NoteOfMove is the annotation that a record should have after a look at its own backup;
 // empty for none.
 func NoteOfMove(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) string {
-	if m, some := moveOf(b, live); some {
-		if m.isOver(live) {
-			return ""
+	m, moved := moveOf(b, live)
+	unfinished := moved && !m.isOver(live)
+	noted, err := notedMove(b)
+	switch {
+	case err == nil && noted != nil && noted.isPending(m, live):
+		noted.Before = nil
+		if unfinished {
+			noted.Before = &m
 		}
+		return noted.Note()
+	case unfinished:
 		return m.Note()
+	default:
+		return ""
 	}
-	if noted, err := notedMove(b); err == nil && noted != nil && noted.UID == live.UID {
-		return b.Annotations[AnnotationBackupMove] // of a move that was to be made, and was not seen
+}
+
+// isPending reports whether a noted move of the backup was not seen to be made: the backup
+// is not known to have moved, or is at the place of the move before.
+func (m BackupMove) isPending(seen BackupMove, live *fdb.BackupStatus) bool {
+	if m.UID != live.UID || fdb.SameBackupURL(m.URL, live.URL) {
+		return false
 	}
-	return ""
+	return seen.UID == "" || m.Before.isAt(live)
+}
+
+// isAt reports whether a backup is where a move took it.
+func (m *BackupMove) isAt(live *fdb.BackupStatus) bool {
+	return m != nil && m.UID == live.UID && fdb.SameBackupURL(m.URL, live.URL)
 }
 
 // notedMove is nil where no move is noted.
@@ -94,8 +118,11 @@ func moveOf(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) (BackupMove, 
 	switch {
 	case err != nil:
 		return unnoted.after(live), true
-	case noted != nil && noted.UID == live.UID && fdb.SameBackupURL(noted.URL, live.URL):
+	case noted.isAt(live):
+		noted.Before = nil
 		return noted.after(live), true
+	case noted != nil && noted.Before.isAt(live):
+		return noted.Before.after(live), true
 	case noted != nil && noted.UID == live.UID && noted.During != nil:
 		unnoted.From = noted.From
 		return unnoted.after(live), true

@@ -150,6 +150,31 @@ func TestASecondMoveRemembersWhereSomethingCanBeRestoredFrom(t *testing.T) {
 	}
 }
 
+// A second move that fails leaves the backup where the first one went, and the first one is
+// not over. Its end does not end what is noted of the second, which may still take effect.
+func TestAMoveThatFailsKeepsTheMoveBeforeIt(t *testing.T) {
+	b, live := movedBackup()
+	noteMove(b, NoteOfMove(b, live))
+	b.Status.BackupDetails.URL = newPlace
+	for range 2 { // a try that is repeated is no third place
+		noteMove(b, MoveTo(b, live, formerPlace).Note())
+		if got := CanBeRestored(b, live); got.OK || got.Move.URL != newPlace || got.Move.From != formerPlace {
+			t.Errorf("after the failure: %+v", got)
+		}
+		noteMove(b, NoteOfMove(b, live))
+	}
+	for _, l := range []look{{2_000, 2_001, 2_600}, {3_000, 3_001, 3_600}} {
+		noteMove(b, NoteOfMove(b, l.at(live)))
+	}
+	if got := CanBeRestored(b, live); !got.OK || b.Annotations[AnnotationBackupMove] == "" {
+		t.Errorf("after a whole snapshot: %+v, noted %q", got, b.Annotations[AnnotationBackupMove])
+	}
+	late := runningAt(formerPlace)
+	if got := CanBeRestored(b, late); got.OK || got.Move.URL != formerPlace {
+		t.Errorf("after it took effect late: %+v", got)
+	}
+}
+
 func TestTheNoteOfAMoveHoldsNoSecret(t *testing.T) {
 	b, live := movedBackup()
 	live.URL = "blobstore://key:hunter2@store:443/new?bucket=b"

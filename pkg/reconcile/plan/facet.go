@@ -45,16 +45,18 @@ const (
 	BackupUse
 	// RestoreSource is the backup that begins at the place which a restore names.
 	RestoreSource
+	// RestoreTarget is whether the key ranges that a restore writes hold data.
+	RestoreTarget
 
 	// Everything is all of the facets of a cluster.
 	Everything = Record | Nodes | Pods | Volumes | Services | ConfigMap | PodFiles | Database | Coordination
 	// EverythingOfBackups is all of the facets of a backup or a restore.
-	EverythingOfBackups = Backup | Agents | BackupStatus | Restore | RestoreStatus | OtherRestores | BackupStore | BackupUse | RestoreSource
+	EverythingOfBackups = Backup | Agents | BackupStatus | Restore | RestoreStatus | OtherRestores | BackupStore | BackupUse | RestoreSource | RestoreTarget
 )
 
 var facetNames = []string{
 	"record", "nodes", "pods", "volumes", "services", "config map", "pod files", "database", "coordination",
-	"backup", "agents", "backup status", "restore", "restore status", "other restores", "backup store", "backup use", "restore source",
+	"backup", "agents", "backup status", "restore", "restore status", "other restores", "backup store", "backup use", "restore source", "restore target",
 }
 
 // String lists the facets' names, separated by commas.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // ListFacts are the lists by which all instances that share a database exclude, restart
@@ -56,7 +57,7 @@ type ChangeLists struct {
 	// Addresses are the bare IPs of process groups; none removes what is there.
 	Addresses map[v1beta2.ProcessGroupID][]string `json:"addresses,omitempty"`
 	// At is since when what is added is on its list.
-	At time.Time `json:"at"`
+	At time.Time `json:"at" fingerprint:"-"`
 	// Former is the prefix that the instance had when it wrote what is removed; nil for the
 	// one that it has. Nothing is added below another one.
 	Former *string `json:"former,omitempty"`
@@ -101,16 +102,7 @@ func (a ChangeLists) addressWords() (kept, dropped []string) {
 }
 
 // Subject implements Action.
-func (a ChangeLists) Subject() string {
-	groups := slices.Collect(maps.Keys(a.Addresses))
-	for _, lists := range []map[fdb.SharedList][]v1beta2.ProcessGroupID{a.Add, a.Remove} {
-		for _, of := range lists {
-			groups = append(groups, of...)
-		}
-	}
-	slices.Sort(groups)
-	return joined(slices.Compact(groups))
-}
+func (a ChangeLists) Subject() string { return phrase.List(a.groups()) }
 
 // Apply implements Edit. What is changed is this instance's own.
 func (a ChangeLists) Apply(s Snapshot) Snapshot {
@@ -144,7 +136,7 @@ func (ChangeLists) effect() Effect { return Effect{Stale: Coordination, Impact: 
 func listWords(lists map[fdb.SharedList][]v1beta2.ProcessGroupID) string {
 	var words []string
 	for _, list := range slices.Sorted(maps.Keys(lists)) {
-		words = append(words, fmt.Sprintf("%s %s", list, someGroups(lists[list])))
+		words = append(words, fmt.Sprintf("%s %s", list, phrase.Some(lists[list], mostGroups)))
 	}
 	return strings.Join(words, ", ")
 }

@@ -27,6 +27,14 @@ type Pause struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// identity is for how long the pause is: who asks for it, when and why only explains it.
+func (p Pause) identity() any {
+	if p.Until.IsZero() {
+		return nil
+	}
+	return p.Until.Sub(p.At)
+}
+
 // PauseOf is what is noted about a cluster that operators leave alone; ok is false where
 // they do not.
 func PauseOf(c *v1beta2.FoundationDBCluster) (p Pause, ok bool) {

@@ -8,6 +8,11 @@ import "time"
 // Check is one safety question that was asked and its answer. Checks that passed
 // are kept as well as those that did not, so every screen can show both.
 type Check struct {
+	// ID is the stable code of the question; see the Check constants.
+	ID CheckID `json:"id,omitempty"`
+	// Subject is what the question is about, where it is not the cluster: a process group, a
+	// class, a node, a backup's tag or destination.
+	Subject string `json:"subject,omitempty"`
 	// Question is what was asked, as a sentence a person would ask.
 	Question string `json:"question"`
 	// OK is true when the answer allows the action.
@@ -52,18 +57,29 @@ const (
 	GateQoS       Gate = "G-QOS"        // lag and queues within limits
 	GateRecovery  Gate = "G-RECOVERY"   // long enough since the last recovery
 	GateSync      Gate = "G-SYNC"       // all instances are ready for a common action
-	GateRestore   Gate = "G-RESTORE"    // nothing else is being restored into the database
+	GateRestore   Gate = "G-RESTORE"    // nothing else is being restored into the database, and the restore finds no data there
 	GateUptime    Gate = "G-UPTIME"     // processes have been up long enough for a restart
 )
 
 // Hold says why a stage has more to do than its actions cover.
 type Hold struct {
+	// Code is the stable reason; see the Hold constants.
+	Code HoldCode `json:"code"`
+	// Subjects are the process groups, pods, nodes or zones that the hold is about, all of
+	// them; empty where it is about the cluster as a whole.
+	Subjects []string `json:"subjects,omitempty"`
 	// Reason is one sentence: what is waited for, with numbers where there are any.
 	Reason string `json:"reason"`
+	// Detail is what the reason rests on: the words of the check that refused, or an error.
+	// Empty where the reason says it all.
+	Detail string `json:"-"`
 	// RetryAfter is how long the cause needs at least; 0 when nobody can tell.
 	RetryAfter time.Duration `json:"-"`
 	// Human is true when time alone will not clear it.
 	Human bool `json:"human,omitempty"`
+	// Follows is true when the hold ends by itself once what other stages do or wait for is
+	// over: it stands back for them, or sums them up, and is never the cause of a wait.
+	Follows bool `json:"follows,omitempty"`
 	// Then is what the pass does next.
 	Then Then `json:"-"`
 }
@@ -86,14 +102,17 @@ type Decision struct {
 	Actions []Action
 	// Checks are the safety questions that were asked, in order.
 	Checks []Check
-	// Hold is nil when the actions cover everything there is to do.
+	// Hold is nil when the actions cover everything there is to do, but for Housekeeping.
 	Hold *Hold
+	// Housekeeping is what a later pass completes; nil for nothing. A stage with nothing else
+	// left to do is done.
+	Housekeeping *Housekeeping
 }
 
 // Stage is one step of a pass.
 type Stage struct {
 	// Name is the stage's name in every output, and for --only and --skip.
-	Name string
+	Name StageName
 	// Reads are the facets that Decide always looks at.
 	Reads Facet
 	// More are facets that Decide looks at as well, where they matter: they take long to ask
@@ -124,7 +143,12 @@ func (d Decision) Refused() (Check, bool) {
 	return Check{}, false
 }
 
+// WaitBehind returns a decision that only waits for what other stages do.
+func WaitBehind(retryAfter time.Duration, code HoldCode, reason string) Decision {
+	return Decision{Hold: &Hold{Code: code, Reason: reason, RetryAfter: retryAfter, Follows: true}}
+}
+
 // Wait returns a decision that only waits.
-func Wait(retryAfter time.Duration, reason string) Decision {
-	return Decision{Hold: &Hold{Reason: reason, RetryAfter: retryAfter}}
+func Wait(retryAfter time.Duration, code HoldCode, reason string) Decision {
+	return Decision{Hold: &Hold{Code: code, Reason: reason, RetryAfter: retryAfter}}
 }

@@ -42,6 +42,7 @@ var effects = []expected{
 	{plan.SyncPodFiles{}, false, plan.NoImpact},
 	{plan.PatchMetadata{}, false, plan.NoImpact},
 	{plan.AdoptSpec{}, false, plan.NoImpact},
+	{plan.RecordTaints{}, false, plan.NoImpact},
 	{plan.Configure{New: true}, false, plan.Recovery}, // there is no database yet to hold a lock
 	{plan.Configure{}, true, plan.Recovery},
 	{plan.ChangeCoordinators{}, true, plan.Recovery},
@@ -174,6 +175,7 @@ func snapshot() plan.Snapshot {
 		Backup: &v1beta2.FoundationDBBackup{}, Restore: &v1beta2.FoundationDBRestore{}, Agents: plan.AgentFacts{Deployment: &appsv1.Deployment{}},
 		BackupStatus: plan.BackupFacts{Status: &fdb.BackupStatus{}}, RestoreStatus: plan.RestoreFacts{Read: true},
 		OtherRestores: plan.OtherRestoreFacts{Read: true}, BackupStore: plan.StoreFacts{Read: true}, BackupUse: plan.UseFacts{Read: true}, RestoreSource: plan.SourceFacts{Backup: "b"},
+		RestoreTarget: plan.TargetFacts{Read: true},
 	}
 }
 
@@ -193,6 +195,7 @@ func TestAnEditChangesACopy(t *testing.T) {
 		"ChangeLists":          plan.ChangeLists{Add: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.ReadyForRestart: {"log-1"}}, At: noon},
 		"AdoptSpec of a pod":   plan.AdoptSpec{Kind: plan.KindPod, Name: "p", Hash: "ours"},
 		"AdoptSpec of a claim": plan.AdoptSpec{Kind: plan.KindPVC, Name: "v", Hash: "ours"},
+		"RecordTaints":         plan.RecordTaints{Pod: "p", Seen: map[string]int64{"example.com/drain": noon.Unix()}},
 		"WriteBackupStatus":    plan.WriteBackupStatus{Status: v1beta2.FoundationDBBackupStatus{AgentCount: 2}},
 		"WriteRestoreStatus":   plan.WriteRestoreStatus{Status: v1beta2.FoundationDBRestoreStatus{Running: true}},
 		"SetExcluded":          plan.SetExcluded{Groups: []v1beta2.ProcessGroupID{"log-1"}, At: noon},
@@ -319,10 +322,11 @@ func TestADatabaseWithoutADocumentSaysWhy(t *testing.T) {
 		why       string
 		available bool
 	}{
-		"nobody was asked": {plan.DatabaseFacts{NotAsked: "no pod runs"}, "no pod runs", false},
-		"nobody answered":  {plan.DatabaseFacts{Unreachable: "timed out"}, "timed out", false},
-		"it answered":      {plan.DatabaseFacts{Status: available()}, "", true},
-		"it says no":       {plan.DatabaseFacts{Status: &fdb.Status{}}, "", false},
+		"nobody was asked":              {plan.DatabaseFacts{NotAsked: "no pod runs"}, "no pod runs", false},
+		"nobody answered":               {plan.DatabaseFacts{Unreachable: "timed out"}, "timed out", false},
+		"it answered":                   {plan.DatabaseFacts{Status: available()}, "", true},
+		"it says no":                    {plan.DatabaseFacts{Status: &fdb.Status{}}, "", false},
+		"it answered without processes": {plan.DatabaseFacts{Status: &fdb.Status{Client: available().Client}}, "", false},
 	}
 	for name, tc := range tests {
 		if tc.facts.Why() != tc.why || tc.facts.Available() != tc.available {
@@ -332,7 +336,7 @@ func TestADatabaseWithoutADocumentSaysWhy(t *testing.T) {
 }
 
 func available() *fdb.Status {
-	s := &fdb.Status{}
+	s := &fdb.Status{Cluster: fdb.ClusterStatus{Processes: map[string]fdb.Process{"a": {}}}}
 	s.Client.DatabaseStatus.Available = true
 	return s
 }
@@ -340,7 +344,7 @@ func available() *fdb.Status {
 func TestActionsAreDescribedAndNamed(t *testing.T) {
 	tests := map[string]plan.Action{
 		"record what was observed: configured true":              plan.WriteStatus{Changes: []string{"configured true"}},
-		"add 1 process groups: log-2":                            plan.AddGroups{Groups: []plan.NewGroup{{ID: "log-2"}}},
+		"add 1 process group: log-2":                             plan.AddGroups{Groups: []plan.NewGroup{{ID: "log-2"}}},
 		"create ConfigMap sample-config":                         plan.ApplyConfigMap{Name: "sample-config", Create: true},
 		"update ConfigMap sample-config (cluster-file)":          plan.ApplyConfigMap{Name: "sample-config", Keys: []string{"cluster-file"}},
 		"update ConfigMap sample-config (labels or annotations)": plan.ApplyConfigMap{Name: "sample-config"},

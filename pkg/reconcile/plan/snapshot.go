@@ -60,6 +60,8 @@ type Snapshot struct {
 	OtherRestores OtherRestoreFacts
 	// RestoreSource is the backup that begins where the restore's is.
 	RestoreSource SourceFacts
+	// RestoreTarget is whether the key ranges that the restore writes hold data.
+	RestoreTarget TargetFacts
 }
 
 // DatabaseFacts is the answer, or the lack of one, to a request for the status document.
@@ -78,8 +80,11 @@ type DatabaseFacts struct {
 	AsOf time.Time
 }
 
-// Available reports whether the database itself said that it is available.
-func (d DatabaseFacts) Available() bool { return d.Status != nil && d.Status.Available() }
+// Available reports whether the database itself said that it is available, in a complete
+// document: what an incomplete one calls available can lack every process.
+func (d DatabaseFacts) Available() bool {
+	return d.Status != nil && d.Status.Available() && !d.Status.Incomplete()
+}
 
 // Why explains in a few words why there is no document; it is empty when there is one.
 func (d DatabaseFacts) Why() string {
@@ -169,6 +174,7 @@ func (s Snapshot) Without(drop Facet) Snapshot {
 		BackupUse:     func(s *Snapshot) { s.BackupUse = UseFacts{} },
 		OtherRestores: func(s *Snapshot) { s.OtherRestores = OtherRestoreFacts{} },
 		RestoreSource: func(s *Snapshot) { s.RestoreSource = SourceFacts{} },
+		RestoreTarget: func(s *Snapshot) { s.RestoreTarget = TargetFacts{} },
 	} {
 		if drop&facet != 0 {
 			clearFacet(&s)

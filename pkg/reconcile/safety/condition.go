@@ -31,14 +31,14 @@ func AnyOf[F any](parts ...Condition[F]) Condition[F] { return Condition[F]{any:
 // Always is met whatever the facts are; the reason is its evidence.
 func Always[F any](reason string) Condition[F] {
 	return When("always", func(F) plan.Check {
-		return plan.Check{Question: "may it always?", OK: true, Evidence: reason}
+		return plan.Check{ID: plan.CheckAlways, Question: "may it always?", OK: true, Evidence: reason}
 	})
 }
 
 // Never is met under no facts; the reason is its evidence.
 func Never[F any](reason string) Condition[F] {
 	return When("never", func(F) plan.Check {
-		return plan.Check{Question: "may it ever?", Evidence: reason}
+		return plan.Check{ID: plan.CheckNever, Question: "may it ever?", Evidence: reason}
 	})
 }
 
@@ -81,7 +81,7 @@ func (c Condition[F]) Ask(facts F) []plan.Check {
 	case len(c.any) > 0:
 		return []plan.Check{c.eitherOf(facts)}
 	case c.ask == nil:
-		return []plan.Check{{Question: "does any rule allow it?", Evidence: "no rule does"}}
+		return []plan.Check{{ID: plan.CheckNoRule, Question: "does any rule allow it?", Evidence: "no rule does"}}
 	default:
 		return []plan.Check{c.ask(facts)}
 	}
@@ -92,19 +92,20 @@ func (c Condition[F]) Ask(facts F) []plan.Check {
 func (c Condition[F]) eitherOf(facts F) plan.Check {
 	var questions, lacking []string
 	var gate plan.Gate
+	var subject string
 	for _, part := range c.any {
 		checks := part.Ask(facts)
 		first, met := firstRefused(checks)
 		if met {
-			return plan.Check{Question: question([]string{part.String()}), OK: true, Evidence: evidence(checks), Gate: first.Gate}
+			return plan.Check{ID: plan.CheckAnyOf, Subject: first.Subject, Question: question([]string{part.String()}), OK: true, Evidence: evidence(checks), Gate: first.Gate}
 		}
 		if gate == "" {
-			gate = first.Gate
+			gate, subject = first.Gate, first.Subject
 		}
 		questions = append(questions, part.String())
 		lacking = append(lacking, first.Evidence)
 	}
-	return plan.Check{Question: question(questions), Evidence: strings.Join(lacking, "; and "), Gate: gate}
+	return plan.Check{ID: plan.CheckAnyOf, Subject: subject, Question: question(questions), Evidence: strings.Join(lacking, "; and "), Gate: gate}
 }
 
 func question(alternatives []string) string {

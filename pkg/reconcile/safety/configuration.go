@@ -15,7 +15,7 @@ import (
 // center of each, and of the satellites of those that may serve. FoundationDB itself
 // accepts a configuration that cannot hold and then waits for ever.
 func CanHold(d plan.DatabaseFacts, want fdb.Configuration) plan.Check {
-	c := plan.Check{Question: fmt.Sprintf("can the processes that report hold %s?", want.RedundancyMode), Gate: plan.GateConfig}
+	c := plan.Check{ID: plan.CheckConfigurationHolds, Question: fmt.Sprintf("can the processes that report hold %s?", want.RedundancyMode), Gate: plan.GateConfig}
 	if d.Status == nil {
 		c.Evidence = d.Why()
 		return c

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -19,6 +20,9 @@ type Coordinators struct {
 	// Undecidable is why they cannot be judged: while listeners change, some
 	// processes have no address of the wanted kind yet. Empty when they can.
 	Undecidable string
+	// Tolerance is what may be lost now; coordinators with a problem of their own count as
+	// lost already.
+	Tolerance CoordinatorTolerance
 }
 
 // Valid reports whether the coordinators can stay.
@@ -35,19 +39,20 @@ func JudgeCoordinators(s plan.Snapshot, away ...v1beta2.ProcessGroupID) Coordina
 		j.add(address)
 	}
 	if want := s.Cluster.DesiredCoordinators(); len(current) != want {
-		j.problem("%d coordinators, want %d", len(current), want)
+		j.problem("%s, %d desired", phrase.Count(len(current), "coordinator"), want)
 	}
 	if len(j.verdict.Problems) == 0 && len(j.zones) != len(current) {
-		j.problem("the %d coordinators are in %d fault domains", len(current), len(j.zones))
+		j.problem("%s in %s", phrase.Count(len(current), "coordinator"), phrase.Count(len(j.zones), "fault domain"))
 	}
 	for field, most := range CoordinatorLimits(s.Cluster) {
 		for value, n := range j.byField[field] {
 			if n > most {
-				j.problem("%d coordinators share %s %q, at most %d may", n, field, value, most)
+				j.problem("%s share %s %q, at most %d may", phrase.Count(n, "coordinator"), field, value, most)
 			}
 		}
 	}
 	slices.Sort(j.verdict.Problems)
+	j.verdict.Tolerance = ToleranceOfCoordinators(s.Cluster, len(current), j.sound)
 	return j.verdict
 }
 
@@ -57,7 +62,9 @@ type judge struct {
 	processes []fdb.Process
 	zones     map[string]bool
 	byField   map[string]map[string]int
-	verdict   Coordinators
+	// sound are the localities of the coordinators without a problem of their own.
+	sound   []map[string]string
+	verdict Coordinators
 }
 
 func (j *judge) problem(format string, args ...any) {
@@ -65,6 +72,7 @@ func (j *judge) problem(format string, args ...any) {
 }
 
 func (j *judge) add(address fdb.Address) {
+	before := len(j.verdict.Problems)
 	p, found := processAt(j.processes, address)
 	switch {
 	case !found:
@@ -82,6 +90,9 @@ func (j *judge) add(address fdb.Address) {
 		j.problem("coordinator %s has class %s, which may hold none", address, p.ClassType)
 	}
 	j.checkAddress(address, p)
+	if len(j.verdict.Problems) == before {
+		j.sound = append(j.sound, p.Locality)
+	}
 	j.zones[p.Zone()] = true
 	for _, field := range []string{fdb.LocalityDCID, fdb.LocalityDataHall} {
 		if j.byField[field] == nil {
@@ -172,7 +183,7 @@ func CoordinatorLimits(c *v1beta2.FoundationDBCluster) map[string]int {
 	limits := map[string]int{fdb.LocalityZoneID: 1}
 	switch {
 	case c.Spec.DatabaseConfiguration.UsableRegions > 1:
-		if dcs := len(dataCenters(c)); dcs > 0 {
+		if dcs := len(DataCenters(c)); dcs > 0 {
 			limits[fdb.LocalityDCID] = (c.DesiredCoordinators() + dcs - 1) / dcs
 		}
 	case c.Spec.DatabaseConfiguration.RedundancyMode == v1beta2.RedundancyModeThreeDataHall:
@@ -187,9 +198,9 @@ func leaving(s plan.Snapshot, id string) bool {
 	})
 }
 
-// dataCenters are the IDs of all data centers that the spec's regions name,
+// DataCenters are the IDs of all data centers that the spec's regions name,
 // satellites included.
-func dataCenters(c *v1beta2.FoundationDBCluster) map[string]bool {
+func DataCenters(c *v1beta2.FoundationDBCluster) map[string]bool {
 	ids := map[string]bool{}
 	for _, region := range c.Spec.DatabaseConfiguration.Regions {
 		for _, dc := range region.Datacenters {

@@ -24,7 +24,7 @@ const coordinatorPatience = 2 * time.Minute
 // Coordinators of other instances are no matter of this record, and count as lost: a pass
 // that takes one down keeps the lock meanwhile.
 func StaysAway(s plan.Snapshot, silent []fdb.Address) plan.Check {
-	c := plan.Check{Question: "does a coordinator that does not report stay away?", Gate: plan.GateCoord, Need: fmt.Sprintf("away for %s", coordinatorPatience)}
+	c := plan.Check{ID: plan.CheckCoordinatorAway, Question: "does a coordinator that does not report stay away?", Gate: plan.GateCoord, Need: fmt.Sprintf("away for %s", coordinatorPatience)}
 	atRisk := quorumAtRisk(s.Database.Status)
 	var back []string
 	for _, address := range silent {
@@ -77,7 +77,7 @@ func mayComeBack(s plan.Snapshot, address fdb.Address, atRisk bool) string {
 
 // reportsLong reports whether all servers of a group report, and have run for a while.
 func reportsLong(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
-	return len(reportingOf(s.Database.Status, g)) >= serversOf(s, g) && s.Now.Sub(lastAlive(s.Pod(g))) >= coordinatorPatience
+	return len(reportingOf(s, g)) >= serversOf(s, g) && s.Now.Sub(lastAlive(s.Pod(g))) >= coordinatorPatience
 }
 
 // justMade says that the pod of a group is on its way down, or was made anew, too short a

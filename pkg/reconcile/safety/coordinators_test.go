@@ -65,9 +65,9 @@ func TestJudgeCoordinators(t *testing.T) {
 		"one is excluded":                        {given: logProcess("log-2", func(p *fdb.Process) { p.Excluded = new(true) }), problem: "(log-2) is excluded"},
 		"one is marked for removal":              {given: func(s *plan.Snapshot) { s.Groups()[1].MarkForRemoval(evening) }, problem: "(log-2) is marked for removal"},
 		"one has a class that may hold none":     {given: logProcess("log-1", func(p *fdb.Process) { p.ClassType = "stateless" }), problem: "has class stateless"},
-		"two share a fault domain":               {given: logProcess("log-1", func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = "z2" }), problem: "3 coordinators are in 2 fault domains"},
-		"there are too few":                      {given: func(s *plan.Snapshot) { cut(s, 2) }, problem: "2 coordinators, want 3"},
-		"there are none":                         {given: func(s *plan.Snapshot) { cut(s, 0) }, problem: "0 coordinators, want 3"},
+		"two share a fault domain":               {given: logProcess("log-1", func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = "z2" }), problem: "3 coordinators in 2 fault domains"},
+		"there are too few":                      {given: func(s *plan.Snapshot) { cut(s, 2) }, problem: "2 coordinators, 3 desired"},
+		"there are none":                         {given: func(s *plan.Snapshot) { cut(s, 0) }, problem: "0 coordinators, 3 desired"},
 		"one is named by DNS and should not be": {
 			given: func(s *plan.Snapshot) {
 				s.Database.Status.Client.Coordinators.Coordinators[0].Address.FromHostname = true

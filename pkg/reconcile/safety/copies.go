@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -14,7 +15,7 @@ import (
 // having one of everything: what is on a server that is silent now may be found nowhere
 // else.
 func CopiesStay(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) plan.Check {
-	c := plan.Check{Question: "does a copy of all data stay?", Gate: plan.GateReplicas, Need: "at least 1"}
+	c := plan.Check{ID: plan.CheckCopyStays, Question: "does a copy of all data stay?", Gate: plan.GateReplicas, Need: "at least 1"}
 	if s.Database.Status == nil {
 		c.Evidence = s.Database.Why()
 		return c
@@ -24,11 +25,11 @@ func CopiesStay(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) plan.Chec
 	case of == "":
 		c.OK, c.Evidence = true, "they keep no data"
 	case !known:
-		c.Evidence = "how many copies there are of " + of + " is not known"
+		c.Evidence = "the number of copies of " + of + " is unknown"
 	default:
 		left := copies - 1
 		c.OK, c.Have = left >= 1, strconv.Itoa(left)
-		c.Evidence = fmt.Sprintf("of %s there are %d copies, and %d stay", of, copies, left)
+		c.Evidence = fmt.Sprintf("%s of %s now, %d afterwards", phrase.Count(copies, "copy"), of, left)
 	}
 	return c
 }

@@ -72,7 +72,7 @@ func EvictionRules() []EvictionRule {
 		},
 		{
 			Kind: kindStorage, Holds: "data",
-			Evict:   AllOf(recent, AnyOf(drained, AllOf(keepsVolume, holdsNoLog, fullyTolerant, otherZonesUp, noOtherMaintenance))),
+			Evict:   AllOf(recent, AnyOf(drained, AllOf(keepsVolume, holdsNoLog, fullyTolerant, otherZonesUp, otherZonesSettled, noOtherMaintenance))),
 			Replace: AllOf(spare, spaceForData), Tolerate: new(longAbsence),
 		},
 		{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -21,6 +22,7 @@ var (
 	holdsNoLog          = When("it is no log", func(p Pod) plan.Check { return withoutRoles(p, fdb.RoleLog) })
 	keepsVolume         = When("it keeps its volume", volumeStays)
 	otherZonesUp        = When("all other fault domains are up", othersUp)
+	otherZonesSettled   = When("their storage and log processes have been up for 90 s", othersSettled)
 	noOtherMaintenance  = When("no other zone is under maintenance", noMaintenanceElsewhere)
 	spare               = When("enough others of its class are up", spareOf)
 	spaceForData        = When("the others have space for its data", spaceElsewhere)
@@ -37,7 +39,7 @@ const betweenRecoveries = 2 * time.Minute
 // FoundationDB puts roles onto other classes when nothing better is left. A fully
 // recovered database needs no log that does not report.
 func withoutRoles(p Pod, roles ...string) plan.Check {
-	c := plan.Check{Question: fmt.Sprintf("has %s no data of the database?", p.Group.ProcessGroupID), Gate: plan.GateExcluded}
+	c := plan.Check{ID: plan.CheckNoData, Subject: string(p.Group.ProcessGroupID), Question: fmt.Sprintf("has %s no data of the database?", p.Group.ProcessGroupID), Gate: plan.GateExcluded}
 	status := p.Database.Status
 	switch {
 	case status == nil:
@@ -45,7 +47,7 @@ func withoutRoles(p Pod, roles ...string) plan.Check {
 	case !status.RolesKnown() || !status.FullyRecovered():
 		c.Evidence = "the roles of its processes cannot be trusted now"
 	default:
-		c.Evidence = roleOn(status, p.Group, roles)
+		c.Evidence = roleOn(p, roles)
 		c.OK = c.Evidence == ""
 		if c.OK {
 			c.Evidence = "none of its processes holds any"
@@ -54,11 +56,11 @@ func withoutRoles(p Pod, roles ...string) plan.Check {
 	return c
 }
 
-func roleOn(status *fdb.Status, g *v1beta2.ProcessGroupStatus, roles []string) string {
-	for _, process := range processesOf(status, g) {
+func roleOn(p Pod, roles []string) string {
+	for _, process := range processesOf(p.Snapshot, p.Group) {
 		for _, role := range roles {
 			if process.HasRole(role) {
-				return fmt.Sprintf("its process at %s is %s", process.Address.HostPort(), role)
+				return whose(process) + " is " + role
 			}
 		}
 	}
@@ -68,7 +70,7 @@ func roleOn(status *fdb.Status, g *v1beta2.ProcessGroupStatus, roles []string) s
 // volumeStays asks whether the pod comes back over the data that it has.
 func volumeStays(p Pod) plan.Check {
 	name := p.Group.PVCName(p.Cluster)
-	c := plan.Check{Question: fmt.Sprintf("does %s keep its volume?", p.Group.ProcessGroupID), Gate: plan.GateReplicas}
+	c := plan.Check{ID: plan.CheckKeepsVolume, Subject: string(p.Group.ProcessGroupID), Question: fmt.Sprintf("does %s keep its volume?", p.Group.ProcessGroupID), Gate: plan.GateReplicas}
 	claim := p.Volumes[name]
 	switch {
 	case claim == nil:
@@ -92,7 +94,7 @@ func OthersUp(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
 // othersUp asks whether no data or coordination is missing in another fault domain. A
 // group without a known fault domain is in another one.
 func othersUp(p Pod) plan.Check {
-	c := plan.Check{Question: "are all other fault domains up?", Gate: plan.GateReplicas}
+	c := plan.Check{ID: plan.CheckOtherDomainsUp, Question: "are all other fault domains up?", Gate: plan.GateReplicas}
 	if p.Database.Status == nil {
 		c.Evidence = p.Database.Why()
 		return c
@@ -102,7 +104,7 @@ func othersUp(p Pod) plan.Check {
 			continue
 		}
 		if why := notUp(p.Snapshot, other); why != "" {
-			c.Evidence = fmt.Sprintf("%s of fault domain %s %s", other.ProcessGroupID, orUnknown(string(other.FaultDomain)), why)
+			c.Evidence = fmt.Sprintf("%s of fault domain %s %s", other.ProcessGroupID, phrase.Or(string(other.FaultDomain), phrase.Unknown), why)
 			return c
 		}
 	}
@@ -117,15 +119,22 @@ func notUp(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 		return "has no pod"
 	case pod.DeletionTimestamp != nil:
 		return "has a pod that terminates"
-	case len(reportingOf(s.Database.Status, g)) < serversOf(s, g):
+	case len(reportingOf(s, g)) < serversOf(s, g):
 		return "does not report with all its processes"
 	default:
 		return ""
 	}
 }
 
+// othersSettled asks whether every process that keeps data in another fault domain has been up
+// for as long as a death takes to show.
+func othersSettled(p Pod) plan.Check {
+	c, _ := JustStarted(p.Snapshot).Elsewhere(string(p.Group.FaultDomain))
+	return c
+}
+
 func noMaintenanceElsewhere(p Pod) plan.Check {
-	c := plan.Check{Question: "is no other zone under maintenance?", Gate: plan.GateMaintain}
+	c := plan.Check{ID: plan.CheckNoOtherMaintenance, Question: "is no other zone under maintenance?", Gate: plan.GateMaintain}
 	if p.Database.Status == nil {
 		c.Evidence = p.Database.Why()
 		return c
@@ -134,7 +143,7 @@ func noMaintenanceElsewhere(p Pod) plan.Check {
 	c.OK = zone == "" || zone == string(p.Group.FaultDomain)
 	c.Evidence = "none is"
 	if zone != "" {
-		c.Evidence = fmt.Sprintf("zone %s is, and the group is in %s", zone, orUnknown(string(p.Group.FaultDomain)))
+		c.Evidence = fmt.Sprintf("zone %s is, and the group is in %s", zone, phrase.Or(string(p.Group.FaultDomain), phrase.Unknown))
 	}
 	return c
 }
@@ -144,6 +153,7 @@ func noMaintenanceElsewhere(p Pod) plan.Check {
 func spareOf(p Pod) plan.Check {
 	if Excluded(p.Snapshot, p.Group) {
 		return plan.Check{
+			ID: plan.CheckExclusionBudget, Subject: string(p.Group.ProcessClass),
 			Question: fmt.Sprintf("are enough %s processes up to let one go?", p.Group.ProcessClass), Gate: plan.GateBudget,
 			OK: true, Evidence: fmt.Sprintf("%s is excluded already", p.Group.ProcessGroupID),
 		}
@@ -161,7 +171,7 @@ func spareOf(p Pod) plan.Check {
 // drainsFirst asks whether the group leaves on a proof only.
 func drainsFirst(p Pod) plan.Check {
 	id := p.Group.ProcessGroupID
-	c := plan.Check{Question: fmt.Sprintf("is %s drained before it goes?", id), Gate: plan.GateExcluded}
+	c := plan.Check{ID: plan.CheckDrainedFirst, Subject: string(id), Question: fmt.Sprintf("is %s drained before it goes?", id), Gate: plan.GateExcluded}
 	c.OK = !p.Group.ExclusionSkipped && !slices.Contains(p.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion, id)
 	c.Evidence = "it stays until it is"
 	if !c.OK {
@@ -171,7 +181,7 @@ func drainsFirst(p Pod) plan.Check {
 }
 
 func noCoordinator(p Pod) plan.Check {
-	c := plan.Check{Question: fmt.Sprintf("is %s no coordinator?", p.Group.ProcessGroupID), Gate: plan.GateCoord}
+	c := plan.Check{ID: plan.CheckNoCoordinator, Subject: string(p.Group.ProcessGroupID), Question: fmt.Sprintf("is %s no coordinator?", p.Group.ProcessGroupID), Gate: plan.GateCoord}
 	switch {
 	case p.Database.Status == nil:
 		c.Evidence = p.Database.Why()

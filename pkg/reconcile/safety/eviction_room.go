@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -15,14 +16,15 @@ func coordinatorsCanMove(p Pod) plan.Check {
 	if c := noCoordinator(p); c.OK || p.Database.Status == nil || !Coordinates(p.Snapshot, p.Group) {
 		return c
 	}
-	c := plan.Check{Question: fmt.Sprintf("can the coordinators move away from %s?", p.Group.ProcessGroupID), Gate: plan.GateCoord}
+	c := plan.Check{ID: plan.CheckCoordinatorsCanMove, Subject: string(p.Group.ProcessGroupID), Question: fmt.Sprintf("can the coordinators move away from %s?", p.Group.ProcessGroupID), Gate: plan.GateCoord}
 	if !p.Database.Status.CoordinatorsReachable() {
 		c.Evidence = "not all coordinators answer now"
 		return c
 	}
-	zones, need := zonesForCoordinators(p), p.Cluster.DesiredCoordinators()
+	// While fewer are placed than the spec wants, as many as now have to find a place.
+	zones, need := zonesForCoordinators(p), min(p.Cluster.DesiredCoordinators(), len(p.Database.Status.Coordinators()))
 	c.OK = zones >= need
-	c.Evidence = fmt.Sprintf("%d fault domains have other processes that may be coordinators, %d are needed", zones, need)
+	c.Evidence = fmt.Sprintf("%s with other processes that may be coordinators, %d required", phrase.Count(zones, "fault domain"), need)
 	return c
 }
 
@@ -48,7 +50,7 @@ const spareDisk = 0.1
 
 // spaceElsewhere asks whether the other storage servers have room for what a group holds.
 func spaceElsewhere(p Pod) plan.Check {
-	c := plan.Check{Question: fmt.Sprintf("have others space for the data of %s?", p.Group.ProcessGroupID), Gate: plan.GateBudget}
+	c := plan.Check{ID: plan.CheckDataHasRoom, Subject: string(p.Group.ProcessGroupID), Question: fmt.Sprintf("have others space for the data of %s?", p.Group.ProcessGroupID), Gate: plan.GateBudget}
 	if p.Database.Status == nil {
 		c.Evidence = p.Database.Why()
 		return c

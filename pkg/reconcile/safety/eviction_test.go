@@ -42,7 +42,7 @@ func leavable(t *testing.T) plan.Snapshot {
 			roles = []map[string]any{}
 		}
 		processes[string(id)] = map[string]any{
-			"address": address + ":4501", "class_type": class, "command_line": "x", "version": "7.3.79", "roles": roles, "excluded": id == "log-1",
+			"address": address + ":4501", "class_type": class, "command_line": "x", "version": "7.3.79", "uptime_seconds": 3600, "roles": roles, "excluded": id == "log-1",
 			"locality": map[string]string{"instance_id": string(id), "zoneid": "z" + number},
 		}
 		g := &v1beta2.ProcessGroupStatus{ProcessGroupID: id, ProcessClass: v1beta2.ProcessClass(class), Addresses: []string{address}, FaultDomain: v1beta2.FaultDomain("z" + number)}
@@ -172,11 +172,13 @@ var evictionRefusals = map[string]struct {
 	"a storage pod while a replica is missing": {"storage-1", func(s *plan.Snapshot) {
 		s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = new(1)
 	}, false, "the database is fully fault tolerant"},
-	"a storage pod while another's terminates":        {"storage-1", func(s *plan.Snapshot) { s.Pods["sample-storage-3"].DeletionTimestamp = &metav1.Time{} }, false, "all other fault domains are up"},
-	"a storage pod while another has none":            {"storage-1", func(s *plan.Snapshot) { delete(s.Pods, "sample-log-3") }, false, "all other fault domains are up"},
-	"a storage pod while another is silent for long":  {"storage-1", both(edit("storage-3", func(p *fdb.Process) { p.Version = "" }), missingFor("storage-3", time.Hour)), false, "all other fault domains are up"},
-	"a storage pod while one of nowhere has no pod":   {"storage-1", both(func(s *plan.Snapshot) { delete(s.Pods, "sample-log-2") }, func(s *plan.Snapshot) { s.Cluster.ProcessGroup("log-2").FaultDomain = "" }), false, "all other fault domains are up"},
-	"a storage pod beside another zone's maintenance": {"storage-1", func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "z2" }, false, "no other zone is under maintenance"},
+	"a storage pod while another's terminates":               {"storage-1", func(s *plan.Snapshot) { s.Pods["sample-storage-3"].DeletionTimestamp = &metav1.Time{} }, false, "all other fault domains are up"},
+	"a storage pod while another has none":                   {"storage-1", func(s *plan.Snapshot) { delete(s.Pods, "sample-log-3") }, false, "all other fault domains are up"},
+	"a storage pod while another is silent for long":         {"storage-1", both(edit("storage-3", func(p *fdb.Process) { p.Version = "" }), missingFor("storage-3", time.Hour)), false, "all other fault domains are up"},
+	"a storage pod while one of nowhere has no pod":          {"storage-1", both(func(s *plan.Snapshot) { delete(s.Pods, "sample-log-2") }, func(s *plan.Snapshot) { s.Cluster.ProcessGroup("log-2").FaultDomain = "" }), false, "all other fault domains are up"},
+	"a storage pod while another's process has just started": {"storage-1", edit("storage-3", func(p *fdb.Process) { p.UptimeSeconds = new(12.0) }), false, "their storage and log processes have been up for 90 s"},
+	"a storage pod while a log's process has just started":   {"storage-1", edit("log-3", func(p *fdb.Process) { p.UptimeSeconds = new(12.0) }), false, "their storage and log processes have been up for 90 s"},
+	"a storage pod beside another zone's maintenance":        {"storage-1", func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "z2" }, false, "no other zone is under maintenance"},
 	"a coordinator": {"storage-2", unchanged, false, "the coordinators have moved away"},
 	"a log without coordinators that anybody can tell": {"log-1", func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.Coordinators = nil }, false, "the coordinators have moved away"},
 	"a new group while a log of its class drains":      {"log-2", func(s *plan.Snapshot) { s.Cluster.ProcessGroup("log-3").MarkForRemoval(evening) }, true, "enough others of its class are up"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -38,7 +39,7 @@ const missingPatience = 5 * time.Minute
 // nothing here: it lets all storage servers but one be excluded.
 func ExclusionBudget(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (budget int, check plan.Check) {
 	left, why := exclusionRoom(s, class, ongoing)
-	check = plan.Check{Question: fmt.Sprintf("are enough %s processes up to let one go?", class), Gate: plan.GateBudget, Need: "at least 1", Evidence: why}
+	check = plan.Check{ID: plan.CheckExclusionBudget, Subject: string(class), Question: fmt.Sprintf("are enough %s processes up to let one go?", class), Gate: plan.GateBudget, Need: "at least 1", Evidence: why}
 	if left == nil {
 		return 0, check
 	}
@@ -51,7 +52,7 @@ func ExclusionBudget(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (
 // those have to be enough, for the day on which the record and the database are both wrong.
 func SilentExclusion(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) plan.Check {
 	left, why := exclusionRoom(s, class, ongoing)
-	c := plan.Check{Question: fmt.Sprintf("are enough %s processes up without those that are long silent?", class), Gate: plan.GateBudget, Need: "at least 0", Evidence: why}
+	c := plan.Check{ID: plan.CheckReportingBudget, Subject: string(class), Question: fmt.Sprintf("are enough %s processes up without those that are long silent?", class), Gate: plan.GateBudget, Need: "at least 0", Evidence: why}
 	if left != nil {
 		c.OK, c.Have = *left >= 0, strconv.Itoa(*left)
 	}
@@ -67,6 +68,9 @@ func exclusionRoom(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (le
 			continue
 		}
 		since, missing := missingSince(g)
+		if missing && s.Now.Sub(since) < missingPatience && neverReported(g) {
+			return nil, fmt.Sprintf("%s was just created and has not yet reported; it is given %s", g.ProcessGroupID, missingPatience)
+		}
 		if missing && s.Now.Sub(since) < missingPatience {
 			return nil, fmt.Sprintf("%s has been missing for %s only and may come back within %s", g.ProcessGroupID, s.Now.Sub(since).Round(time.Second), missingPatience)
 		}
@@ -81,6 +85,10 @@ func exclusionRoom(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (le
 	n := valid + tolerance - desired - ongoing
 	return &n, fmt.Sprintf("%d up + %d tolerated − %d wanted − %d draining = %d", valid, tolerance, desired, ongoing, n)
 }
+
+// neverReported reports whether no process of a group was ever seen: its fault domain is recorded
+// with the first one that reports.
+func neverReported(g *v1beta2.ProcessGroupStatus) bool { return g.FaultDomain == "" }
 
 // NothingToLose reports whether nobody counts on a group any more: it has been missing for
 // longer than anybody waits for it, the database sees no process of it, and its pod is none
@@ -101,9 +109,10 @@ func startsAnew(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 }
 
 // isSilent reports whether the database sees no process of a group. Of a group whose zone is
-// under maintenance nothing is put on record then, and yet it takes no data over.
+// under maintenance nothing is put on record then, and yet it takes no data over. A document
+// that is incomplete shows no silence.
 func isSilent(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
-	return s.Database.Status != nil && len(processesOf(s.Database.Status, g)) == 0
+	return s.Database.Status != nil && !s.Database.Status.Incomplete() && len(processesOf(s, g)) == 0
 }
 
 // missingSince is since when a group has been without its pod, or without its processes:
@@ -125,7 +134,7 @@ func missingSince(g *v1beta2.ProcessGroupStatus) (since time.Time, missing bool)
 // excluded or still has a role. A group that is silent is drained when all data is at
 // full replication without it.
 func Drained(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
-	c := plan.Check{Question: fmt.Sprintf("is %s drained?", g.ProcessGroupID), Gate: plan.GateExcluded}
+	c := plan.Check{ID: plan.CheckDrained, Subject: string(g.ProcessGroupID), Question: fmt.Sprintf("is %s drained?", g.ProcessGroupID), Gate: plan.GateExcluded}
 	status := s.Database.Status
 	switch {
 	case status == nil:
@@ -133,11 +142,11 @@ func Drained(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
 	case !status.Available():
 		c.Evidence = "the database is unavailable"
 	case !status.FullyRecovered():
-		c.Evidence = fmt.Sprintf("roles cannot be trusted before the last recovery is over: it is at %s with %d generations of logs", orUnknown(status.RecoveryName()), len(status.Cluster.Logs))
+		c.Evidence = fmt.Sprintf("roles cannot be trusted before the last recovery is over: it is at %s with %s of logs", phrase.Or(status.RecoveryName(), phrase.Unknown), phrase.Count(len(status.Cluster.Logs), "generation"))
 	case !status.RolesKnown():
 		c.Evidence = "the status document does not tell all roles"
-	case notExcluded(status, g) != "": // clear without the lists, which take longer to read
-		c.Evidence = notExcluded(status, g)
+	case notExcluded(s, g) != "": // clear without the lists, which take longer to read
+		c.Evidence = notExcluded(s, g)
 	case !s.Coordination.ExclusionsRead:
 		c.Evidence = "which exclusions are in progress is not known"
 	default:
@@ -152,10 +161,10 @@ func Drained(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
 
 // notExcluded names a process of a group that the status document has, and that is not
 // excluded; empty without one.
-func notExcluded(status *fdb.Status, g *v1beta2.ProcessGroupStatus) string {
-	for _, p := range processesOf(status, g) {
+func notExcluded(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
+	for _, p := range processesOf(s, g) {
 		if !p.IsExcluded() {
-			return fmt.Sprintf("its process at %s is not excluded", p.Address.HostPort())
+			return whose(p) + " is not excluded"
 		}
 	}
 	return ""
@@ -172,10 +181,10 @@ func holdsSomething(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 			return "its exclusion is in progress"
 		}
 	}
-	processes := processesOf(s.Database.Status, g)
+	processes := processesOf(s, g)
 	for _, p := range processes {
 		if len(p.Roles) > 0 {
-			return fmt.Sprintf("its process at %s still is %s", p.Address.HostPort(), roleNames(p))
+			return whose(p) + " still is " + roleNames(p)
 		}
 	}
 	if len(processes) < serversOf(s, g) || g.HasCondition(v1beta2.ConditionMissingProcesses) {
@@ -217,7 +226,7 @@ func silentHolds(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	case !known:
 		return "it does not report, and the replication of the data is not known"
 	case least < need:
-		return fmt.Sprintf("it does not report, and some data has %d of %d replicas", least, need)
+		return fmt.Sprintf("it does not report, and some data has %s", phrase.CountOf(least, need, "replica"))
 	case !s.Database.Status.LogsFullyReplicated():
 		return "it does not report, and the logs are not fully replicated"
 	default:
@@ -248,14 +257,6 @@ func redundancyOf(s plan.Snapshot) string {
 	return string(s.Cluster.Spec.DatabaseConfiguration.RedundancyMode)
 }
 
-// processesOf are a group's processes: those that say so, and those at an address
-// that the group has or had.
-func processesOf(status *fdb.Status, g *v1beta2.ProcessGroupStatus) []fdb.Process {
-	return status.ProcessesThat(func(p fdb.Process) bool {
-		return p.InstanceID() == string(g.ProcessGroupID) || (p.InstanceID() == "" && slices.Contains(g.Addresses, p.Address.Host))
-	})
-}
-
 // isExcluded reports whether exclusions cover a group: its locality, or all of its
 // addresses. An exclusion by locality does not see a log that the cluster controller does
 // not see; that such a log is needed by nobody shows in the generations of logs, in the
@@ -274,15 +275,17 @@ func Excluded(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 // so that it can still stay as it is. Both the status document and the exclusions
 // themselves have to say so: a group that is excluded gives its data away.
 func Untouched(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
-	c := plan.Check{Question: fmt.Sprintf("was nothing of %s moved away yet?", g.ProcessGroupID), Gate: plan.GateExcluded}
+	c := plan.Check{ID: plan.CheckNothingMoved, Subject: string(g.ProcessGroupID), Question: fmt.Sprintf("was nothing of %s moved away yet?", g.ProcessGroupID), Gate: plan.GateExcluded}
 	switch {
 	case g.IsExcluded():
 		c.Evidence = "its exclusion is over"
 	case s.Database.Status == nil:
 		c.Evidence = s.Database.Why()
+	case s.Database.Status.Incomplete():
+		c.Evidence = incompleteDocument
 	case !s.Coordination.ExclusionsRead:
 		c.Evidence = "which exclusions there are is not known"
-	case isExcluded(s, g), covered(s.Coordination.Exclusions, g), slices.ContainsFunc(processesOf(s.Database.Status, g), fdb.Process.IsExcluded):
+	case isExcluded(s, g), covered(s.Coordination.Exclusions, g), slices.ContainsFunc(processesOf(s, g), fdb.Process.IsExcluded):
 		c.Evidence = "it is excluded, and gives its data and roles away"
 	default:
 		c.OK, c.Evidence = true, "it is not excluded"

@@ -175,7 +175,7 @@ func TestFullFaultTolerance(t *testing.T) {
 		}, "storage-2 stopped reporting 1m0s ago"},
 		"a group that stays is silent and nobody has seen it yet": {func(s *plan.Snapshot) {
 			delete(s.Database.Status.Cluster.Processes, "b")
-		}, "storage-2 does not report, and nobody has seen yet since when"},
+		}, "storage-2 does not report, since when is unknown"},
 		"a group's container was started since it was silent": {func(s *plan.Snapshot) {
 			s.Groups()[1].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-72*time.Hour))
 			serverContainer(s, corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(evening.Add(-time.Minute))}}})
@@ -186,7 +186,7 @@ func TestFullFaultTolerance(t *testing.T) {
 		}, "storage-2 stopped reporting 1m0s ago"},
 		"one of a group's two servers is silent, and nobody has seen it yet": {func(s *plan.Snapshot) {
 			s.Cluster.Spec.StorageServersPerPod = 2
-		}, "1 of 2 servers of storage-1 do not report"},
+		}, "1 of 2 processes of storage-1 does not report"},
 		"some data misses a replica": {func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
 		}, "1 of 2 replicas"},
@@ -348,6 +348,9 @@ func TestNothingIsToBeLostOnlyOfAGroupThatIsLongSilent(t *testing.T) {
 				Name: v1beta2.ContainerMain, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(evening.Add(-4 * time.Minute))}},
 			}}
 		}}},
+		"one whose servers have ended": {given: []change{silent, missing(time.Hour), pod(time.Hour), func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
+			s.Pod(g).Status.ContainerStatuses = []corev1.ContainerStatus{{Name: v1beta2.ContainerMain}}
+		}}, want: true},
 		"one whose pod is yet to be made": {given: []change{silent, missing(time.Hour)}},
 	} {
 		t.Run(name, func(t *testing.T) {

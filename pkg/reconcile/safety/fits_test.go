@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// givenPlaces are three nodes; the pod runs on "here", "there" is free, and a neighbour with
+// givenPlaces are three nodes; the pod runs on "here", "there" is free, and a neighbor with
 // half of a node runs "beyond".
 func givenPlaces() (Places, *corev1.Pod) {
 	node := func(name, zone string) *corev1.Node {
@@ -28,7 +28,7 @@ func givenPlaces() (Places, *corev1.Pod) {
 	mine := pod("mine", "here", "3")
 	p := Places{
 		Nodes: map[string]*corev1.Node{"here": node("here", "a"), "there": node("there", "b"), "beyond": node("beyond", "c")},
-		Pods:  []*corev1.Pod{mine, pod("neighbour", "beyond", "2")}, Away: []string{"here"},
+		Pods:  []*corev1.Pod{mine, pod("neighbor", "beyond", "2")}, Away: []string{"here"},
 	}
 	return p, mine
 }
@@ -43,6 +43,14 @@ func selecting(key string, operator corev1.NodeSelectorOperator, values ...strin
 	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
 		NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: operator, Values: values}}}},
 	}}}
+}
+
+func namedNode(name string) *corev1.Affinity {
+	affinity := selecting("", "")
+	affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0] = corev1.NodeSelectorTerm{
+		MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{name}}},
+	}
+	return affinity
 }
 
 func TestWhetherAPodFitsElsewhere(t *testing.T) {
@@ -72,6 +80,21 @@ func TestWhetherAPodFitsElsewhere(t *testing.T) {
 		"affinity to what all have":         {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("disks", "Gt", "7") }, want: "yes", known: true},
 		"affinity to more than any has":     {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("disks", "Gt", "8") }, want: "2 not selected by its spec", known: true},
 		"affinity to a label of none":       {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("rack", "Exists") }, want: "2 not selected by its spec", known: true},
+		"affinity to less than all have":    {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("disks", "Lt", "8") }, want: "2 not selected by its spec", known: true},
+		"affinity to a limit above all":     {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("disks", "Lt", "9") }, want: "yes", known: true},
+		"affinity to a limit of two values": {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("disks", "Gt", "1", "2") }, want: "2 not selected by its spec", known: true},
+		"affinity to a limit in words":      {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("disks", "Gt", "few") }, want: "2 not selected by its spec", known: true},
+		"affinity to a number in words":     {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("zone", "Gt", "0") }, want: "2 not selected by its spec", known: true},
+		"affinity to an absent label":       {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("rack", "DoesNotExist") }, want: "yes", known: true},
+		"affinity against a present label":  {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("zone", "DoesNotExist") }, want: "2 not selected by its spec", known: true},
+		"affinity to other values":          {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("rack", "NotIn", "r1") }, want: "yes", known: true},
+		"affinity of an unknown kind":       {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("zone", "Resembles", "b") }, want: "2 not selected by its spec", known: true},
+		"affinity without a requirement": {given: func(_ *Places, pod *corev1.Pod) {
+			pod.Spec.Affinity = selecting("zone", "In", "b")
+			pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchExpressions = nil
+		}, want: "2 not selected by its spec", known: true},
+		"affinity to the name of a node": {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = namedNode("there") }, want: "yes", known: true},
+		"affinity to another name":       {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = namedNode("here") }, want: "2 not selected by its spec", known: true},
 		"it asks for more than any has": {given: func(_ *Places, pod *corev1.Pod) {
 			pod.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("5")
 		}, want: "2 with too little cpu", known: true},
@@ -81,14 +104,20 @@ func TestWhetherAPodFitsElsewhere(t *testing.T) {
 		"its first container asks for more": {given: func(_ *Places, pod *corev1.Pod) {
 			pod.Spec.InitContainers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"memory": resource.MustParse("9Gi")}}}}
 		}, want: "1 with too little cpu, 1 with too little memory", known: true},
-		"a node that is full of pods":      {given: func(p *Places, _ *corev1.Pod) { p.Nodes["there"].Status.Allocatable["pods"] = resource.MustParse("0") }, want: "1 with no place for another pod, " + tooLittle, known: true},
-		"it keeps away from a neighbour":   {given: func(p *Places, pod *corev1.Pod) { moveThere(p); pod.Spec.Affinity = awayFrom("neighbour", "zone") }, want: "1 with a pod that it has to keep away from", known: true},
-		"the neighbour keeps away from it": {given: func(p *Places, _ *corev1.Pod) { moveThere(p); p.Pods[1].Spec.Affinity = awayFrom("mine", "zone") }, want: "1 with a pod that it has to keep away from", known: true},
-		"it keeps away from others":        {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = awayFrom("somebody", "zone") }, want: "yes", known: true},
-		"the neighbour is in another namespace": {given: func(p *Places, pod *corev1.Pod) {
+		"a node that is full of pods":     {given: func(p *Places, _ *corev1.Pod) { p.Nodes["there"].Status.Allocatable["pods"] = resource.MustParse("0") }, want: "1 with no place for another pod, " + tooLittle, known: true},
+		"it keeps away from a neighbor":   {given: func(p *Places, pod *corev1.Pod) { moveThere(p); pod.Spec.Affinity = awayFrom("neighbor", "zone") }, want: "1 with a pod that it has to keep away from", known: true},
+		"the neighbor keeps away from it": {given: func(p *Places, _ *corev1.Pod) { moveThere(p); p.Pods[1].Spec.Affinity = awayFrom("mine", "zone") }, want: "1 with a pod that it has to keep away from", known: true},
+		"a neighbor in another zone":      {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = awayFrom("neighbor", "zone") }, want: "yes", known: true},
+		"a topology that no node has":     {given: func(p *Places, pod *corev1.Pod) { moveThere(p); pod.Spec.Affinity = awayFrom("neighbor", "rack") }, want: "yes", known: true},
+		"a neighbour's node is unknown": {given: func(p *Places, pod *corev1.Pod) {
+			p.Pods[1].Spec.NodeName = "unknown"
+			pod.Spec.Affinity = awayFrom("neighbor", "zone")
+		}, want: "yes", known: true},
+		"it keeps away from others": {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = awayFrom("somebody", "zone") }, want: "yes", known: true},
+		"the neighbor is in another namespace": {given: func(p *Places, pod *corev1.Pod) {
 			moveThere(p)
 			p.Pods[1].Spec.Containers = nil
-			p.Pods[1].Namespace, pod.Spec.Affinity = "other", awayFrom("neighbour", "zone")
+			p.Pods[1].Namespace, pod.Spec.Affinity = "other", awayFrom("neighbor", "zone")
 		}, want: "yes", known: true},
 		"nodes are hidden":                {given: func(p *Places, _ *corev1.Pod) { p.Hidden = "nodes is forbidden" }, want: "nodes is forbidden"},
 		"a node does not say what it has": {given: func(p *Places, _ *corev1.Pod) { p.Nodes["there"].Status.Allocatable = nil }, want: "a node does not say what it has"},
@@ -128,7 +157,7 @@ func taintThere(effect corev1.TaintEffect) func(*Places, *corev1.Pod) {
 	}
 }
 
-// moveThere has the neighbour run where the pod would fit, and leaves no other node.
+// moveThere has the neighbor run where the pod would fit, and leaves no other node.
 func moveThere(p *Places) {
 	p.Pods[1].Spec.NodeName = "there"
 	p.Pods[1].Spec.Containers = nil

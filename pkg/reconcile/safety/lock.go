@@ -16,7 +16,7 @@ func LockFree(s plan.Snapshot) (c plan.Check, missing time.Duration) { return Lo
 // LockFreeFor asks the same for a person who would keep the lock by hand; empty for the
 // instance at its own work.
 func LockFreeFor(s plan.Snapshot, person string) (c plan.Check, missing time.Duration) {
-	c = plan.Check{Question: "may this instance take the database's lock?", Gate: plan.GateLock}
+	c = plan.Check{ID: plan.CheckLockAllowed, Question: "may this instance take the database's lock?", Gate: plan.GateLock}
 	switch {
 	case !s.Cluster.LocksUsed() || !s.Cluster.Status.Configured:
 		c.OK, c.Evidence = true, "none is needed"

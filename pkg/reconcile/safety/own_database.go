@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -16,7 +17,7 @@ import (
 // groups that keep data report in it, from the addresses that their pods have. A tool runs
 // with the cluster file of the pod that it runs in, and that could be any database's.
 func OwnDatabase(s plan.Snapshot) plan.Check {
-	c := plan.Check{Question: "is it this cluster's database that answers?", Gate: plan.GateAvailable}
+	c := plan.Check{ID: plan.CheckOwnDatabase, Question: "is it this cluster's database that answers?", Gate: plan.GateAvailable}
 	if s.Database.Status == nil {
 		c.Evidence = s.Database.Why()
 		return c
@@ -31,8 +32,8 @@ func OwnDatabase(s plan.Snapshot) plan.Check {
 			report++
 		}
 	}
-	c.OK, c.Need, c.Have = 2*report > all, fmt.Sprintf("%d process groups", all/2+1), fmt.Sprintf("%d process groups", report)
-	c.Evidence = fmt.Sprintf("%d of the %d process groups that keep data report in it from their pods", report, all)
+	c.OK, c.Need, c.Have = 2*report > all, phrase.Count(all/2+1, "process group"), phrase.Count(report, "process group")
+	c.Evidence = fmt.Sprintf("%s of this cluster that %s data %s in it from their pods", phrase.CountOf(report, all, "process group"), phrase.Either(all, "keeps", "keep"), phrase.EitherOf(report, all, "reports", "report"))
 	return c
 }
 

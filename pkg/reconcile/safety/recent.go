@@ -15,7 +15,7 @@ const oldestProof = time.Minute
 // on its word. One that seems to come from the future shows that the clock was set back,
 // and then nobody knows how old it is.
 func RecentProof(s plan.Snapshot) plan.Check {
-	c := plan.Check{Question: "is the status document recent?", Gate: plan.GateReplicas, Need: fmt.Sprintf("at most %s old", oldestProof)}
+	c := plan.Check{ID: plan.CheckStatusRecent, Question: "is the status document recent?", Gate: plan.GateReplicas, Need: fmt.Sprintf("at most %s old", oldestProof)}
 	if s.Database.Status == nil {
 		c.Evidence = s.Database.Why()
 		return c

@@ -74,8 +74,8 @@ func TestARegionOfAnUnknownRedundancyIsNotComplete(t *testing.T) {
 	}{
 		"double is known":           {&fdb.Configuration{RedundancyMode: fdb.RedundancyDouble}, ""},
 		"custom, with a number":     {&fdb.Configuration{StorageReplicas: 3}, "too few replicas of some data, need 3"},
-		"custom, without a number":  {&fdb.Configuration{}, "is not known of the redundancy mode unknown"},
-		"a fallback":                {&fdb.Configuration{RedundancyMode: "three_data_hall_fallback"}, "is not known of the redundancy mode three_data_hall_fallback"},
+		"custom, without a number":  {&fdb.Configuration{}, "is unknown for the redundancy mode unknown"},
+		"a fallback":                {&fdb.Configuration{RedundancyMode: "three_data_hall_fallback"}, "is unknown for the redundancy mode three_data_hall_fallback"},
 		"no configuration is known": {nil, "the status document has no configuration"},
 	}
 	for name, tc := range tests {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -16,7 +17,7 @@ const populating = "healthy_populating_region"
 // the database is healthy does not tell: recorded right after usable_regions=2, it
 // calls itself healthy and knows nothing of the second region.
 func RegionsReplicated(d plan.DatabaseFacts) plan.Check {
-	c := plan.Check{Question: "does each region have a full copy of the data?", Gate: plan.GateReplicas}
+	c := plan.Check{ID: plan.CheckRegionsFull, Question: "does each region have a full copy of the data?", Gate: plan.GateReplicas}
 	switch {
 	case d.Status == nil:
 		c.Evidence = d.Why()
@@ -43,7 +44,7 @@ func incompleteRegion(s *fdb.Status) string {
 	}
 	need, known := s.Cluster.Configuration.Replicas()
 	if !known {
-		return fmt.Sprintf("how many replicas each region needs is not known of the redundancy mode %s", orUnknown(s.Cluster.Configuration.RedundancyMode))
+		return fmt.Sprintf("how many replicas each region needs is unknown for the redundancy mode %s", phrase.Or(s.Cluster.Configuration.RedundancyMode, phrase.Unknown))
 	}
 	seen := map[bool]bool{}
 	if s.Cluster.Data != nil {
@@ -67,7 +68,7 @@ func incomplete(state fdb.DataState, need int) string {
 	case state.Name == populating:
 		return "is still being filled"
 	case state.Healthy == nil || !*state.Healthy:
-		return "is not healthy: its state is " + orUnknown(state.Name)
+		return "is not healthy: its state is " + phrase.Or(state.Name, phrase.Unknown)
 	case state.MinReplicasRemaining == nil || *state.MinReplicasRemaining < need:
 		return fmt.Sprintf("has too few replicas of some data, need %d", need)
 	}
@@ -87,7 +88,7 @@ func regionInWords(primary bool) string {
 func PrimaryServes(d plan.DatabaseFacts, c fdb.Configuration, home string) plan.Check {
 	primary, _ := c.Primary()
 	main, _ := primary.Main()
-	check := plan.Check{Question: "does the region serve that should by its priority?", Gate: plan.GateConfig}
+	check := plan.Check{ID: plan.CheckRegionServes, Question: "does the region serve that should by its priority?", Gate: plan.GateConfig}
 	switch {
 	case d.Status == nil:
 		check.Evidence = d.Why()
@@ -114,7 +115,7 @@ func hasPriority(c fdb.Configuration, dc string, priority int) bool {
 // configuration. FoundationDB refuses to leave one behind; those of a region that is
 // no longer usable go by themselves, in about half a minute.
 func StorageInRegions(d plan.DatabaseFacts, want fdb.Configuration) plan.Check {
-	c := plan.Check{Question: "is each storage server in one of the regions?", Gate: plan.GateConfig}
+	c := plan.Check{ID: plan.CheckStorageInRegions, Question: "is each storage server in one of the regions?", Gate: plan.GateConfig}
 	switch {
 	case d.Status == nil:
 		c.Evidence = d.Why()
@@ -131,7 +132,7 @@ func StorageInRegions(d plan.DatabaseFacts, want fdb.Configuration) plan.Check {
 	var outside []string
 	for _, p := range d.Status.ProcessList() {
 		if p.HasRole(fdb.RoleStorage) && !regions[p.DC()] {
-			outside = append(outside, fmt.Sprintf("%s (data center %s)", p.InstanceID(), orUnknown(p.DC())))
+			outside = append(outside, fmt.Sprintf("%s (data center %s)", p.InstanceID(), phrase.Or(p.DC(), phrase.Unknown)))
 		}
 	}
 	c.OK, c.Evidence = len(outside) == 0, "all are"

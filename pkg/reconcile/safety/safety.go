@@ -9,17 +9,23 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
+// incompleteDocument is the evidence of every check that needs what such a document lacks.
+const incompleteDocument = "unknown: the status document is incomplete"
+
 // Available asks whether the database takes transactions, by its own word.
 func Available(d plan.DatabaseFacts) plan.Check {
-	c := plan.Check{Question: "is the database available?", Gate: plan.GateAvailable}
+	c := plan.Check{ID: plan.CheckAvailable, Question: "is the database available?", Gate: plan.GateAvailable}
 	switch {
 	case d.Status == nil:
 		c.Evidence = d.Why()
 	case !d.Status.Available():
-		c.Evidence = fmt.Sprintf("it says it is not; its recovery state is %s", orUnknown(d.Status.RecoveryName()))
+		c.Evidence = fmt.Sprintf("it says it is not; its recovery state is %s", phrase.Or(d.Status.RecoveryName(), phrase.Unknown))
+	case d.Status.Incomplete():
+		c.Evidence = incompleteDocument
 	default:
 		c.OK, c.Evidence = true, "it says it is"
 	}
@@ -29,7 +35,7 @@ func Available(d plan.DatabaseFacts) plan.Check {
 // Unlocked asks whether a restore or disaster recovery has locked the database.
 // Changes made under such a lock disturb whoever holds it.
 func Unlocked(d plan.DatabaseFacts) plan.Check {
-	c := plan.Check{Question: "is the database free of a restore's or disaster recovery's lock?", Gate: plan.GateDBLock}
+	c := plan.Check{ID: plan.CheckNotLocked, Question: "is the database free of a restore's or disaster recovery's lock?", Gate: plan.GateDBLock}
 	if d.Status == nil {
 		c.Evidence = d.Why()
 		return c
@@ -52,7 +58,7 @@ const MaxGenerations = 10
 
 // FewGenerations asks whether the database has finished most of its past recoveries.
 func FewGenerations(d plan.DatabaseFacts) plan.Check {
-	c := plan.Check{Question: "has the database finished its past recoveries?", Gate: plan.GateGens, Need: fmt.Sprintf("at most %d generations", MaxGenerations)}
+	c := plan.Check{ID: plan.CheckFewGenerations, Question: "has the database finished its past recoveries?", Gate: plan.GateGens, Need: "at most " + phrase.Count(MaxGenerations, "generation")}
 	if d.Status == nil {
 		c.Evidence = d.Why()
 		return c
@@ -63,45 +69,27 @@ func FewGenerations(d plan.DatabaseFacts) plan.Check {
 		return c
 	}
 	c.OK, c.Have = n <= MaxGenerations, strconv.Itoa(n)
-	c.Evidence = fmt.Sprintf("%d active generations, at most %d", n, MaxGenerations)
-	return c
-}
-
-// RecoveredFor asks whether the last recovery is long enough ago. A recovery
-// stops all commits for a moment, so they must not come in a row.
-func RecoveredFor(d plan.DatabaseFacts, need time.Duration) plan.Check {
-	c := plan.Check{Question: fmt.Sprintf("was the last recovery at least %s ago?", need), Gate: plan.GateRecovery, Need: fmt.Sprintf("at least %s", need)}
-	if d.Status == nil {
-		c.Evidence = d.Why()
-		return c
-	}
-	age, known := d.Status.RecoveryAge()
-	if !known || age < 0 {
-		c.Evidence = "the status document does not tell"
-		return c
-	}
-	c.OK, c.Have = age >= need, age.Round(time.Second).String()
-	c.Evidence = c.Have + " ago"
+	c.Evidence = fmt.Sprintf("%s, at most %d allowed", phrase.Count(n, "active generation"), MaxGenerations)
 	return c
 }
 
 // Recovered asks whether the last recovery is over as far as exclusions are
 // concerned: before that, ending one can crash the cluster controller.
 func Recovered(d plan.DatabaseFacts) plan.Check {
-	c := plan.Check{Question: "is the last recovery over?", Gate: plan.GateRecovery}
+	c := plan.Check{ID: plan.CheckRecoveryOver, Question: "is the last recovery over?", Gate: plan.GateRecovery}
 	if d.Status == nil {
 		c.Evidence = d.Why()
 		return c
 	}
 	name := d.Status.RecoveryName()
 	c.OK = name == fdb.RecoveryFullyRecovered || name == fdb.RecoveryAllLogsRecruited
-	c.Evidence = "its state is " + orUnknown(name)
+	c.Evidence = "its state is " + phrase.Or(name, phrase.Unknown)
 	return c
 }
 
 // DataHealthy asks whether data distribution has what it needs on enough servers.
 func DataHealthy(d plan.DatabaseFacts) plan.Check {
-	c := plan.Check{Question: "is data distribution healthy?", Gate: plan.GateDD}
+	c := plan.Check{ID: plan.CheckDataDistributionHealthy, Question: "is data distribution healthy?", Gate: plan.GateDD}
 	if d.Status == nil {
 		c.Evidence = d.Why()
 		return c
@@ -127,7 +115,7 @@ const (
 
 // LoadWithinLimits asks whether storage servers and logs keep up.
 func LoadWithinLimits(d plan.DatabaseFacts) plan.Check {
-	c := plan.Check{Question: "do storage servers and logs keep up?", Gate: plan.GateQoS}
+	c := plan.Check{ID: plan.CheckKeepsUp, Question: "do storage servers and logs keep up?", Gate: plan.GateQoS}
 	if d.Status == nil {
 		c.Evidence = d.Why()
 		return c
@@ -182,11 +170,4 @@ func asFloat(n *int64) *float64 {
 	}
 	f := float64(*n)
 	return &f
-}
-
-func orUnknown(text string) string {
-	if text == "" {
-		return "unknown"
-	}
-	return text
 }

@@ -20,7 +20,8 @@ func calm(t *testing.T) plan.DatabaseFacts {
 			"recovery_state": {"name": "fully_recovered", "active_generations": 1, "seconds_since_last_recovered": 3600},
 			"data": {"state": {"name": "healthy", "healthy": true}},
 			"qos": {"worst_data_lag_storage_server": {"seconds": 1}, "worst_durability_lag_storage_server": {"seconds": 5},
-				"worst_queue_bytes_log_server": 1000, "worst_queue_bytes_storage_server": 1000}}}`))
+				"worst_queue_bytes_log_server": 1000, "worst_queue_bytes_storage_server": 1000},
+			"processes": {"a": {"address": "10.0.0.1:4501"}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}

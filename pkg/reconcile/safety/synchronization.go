@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -60,7 +61,7 @@ func CommonRestart() Common {
 // The operator takes equal numbers of entries for equal sets, and goes on with all that
 // are ready; here a process group has to be on both lists.
 func Synchronized(s plan.Snapshot, action Common) (members []fdb.Member, check plan.Check, missing time.Duration) {
-	check = plan.Check{Question: fmt.Sprintf("are all instances ready for the common %s?", action.Name), Gate: plan.GateSync}
+	check = plan.Check{ID: plan.CheckInstancesReady, Subject: action.Name, Question: fmt.Sprintf("are all instances ready for the common %s?", action.Name), Gate: plan.GateSync}
 	lists := s.Coordination.Lists
 	if !lists.Read {
 		check.Evidence = "the lists that instances share could not be read"
@@ -76,10 +77,10 @@ func Synchronized(s plan.Snapshot, action Common) (members []fdb.Member, check p
 		check.Evidence = fmt.Sprintf("%s was listed %s ago, need %s", last, age.Round(time.Second), SynchronizationQuiet)
 	case len(open) == 0:
 		check.OK = true
-		check.Evidence = fmt.Sprintf("all %d pending process groups are ready, for %s", len(agreed), age.Round(time.Second))
+		check.Evidence = fmt.Sprintf("%s %s ready, for %s", phrase.CountOf(len(agreed), len(agreed), "pending process group"), phrase.Is(len(agreed)), age.Round(time.Second))
 	case action.partial > 0 && age >= action.partial:
 		check.OK = true
-		check.Evidence = fmt.Sprintf("%d process groups are ready, and nothing has changed for %s: those that are not are left out (%s)", len(agreed), age.Round(time.Second), someMembers(open))
+		check.Evidence = fmt.Sprintf("%s %s ready, and nothing has changed for %s: those that are not are left out (%s)", phrase.Count(len(agreed), "process group"), phrase.Is(len(agreed)), age.Round(time.Second), someMembers(open))
 	default:
 		missing = SynchronizationQuiet
 		check.Evidence = "not both pending and ready: " + someMembers(open)

@@ -8,17 +8,113 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// NodeTaintPatience is the shortest time that the spec's rules give the taints of a node;
-// ok is false when no rule is about any of them, or only rules that never end are.
-func NodeTaintPatience(c *v1beta2.FoundationDBCluster, node *corev1.Node) (patience time.Duration, ok bool) {
-	var all []int64
+// TaintClock is the age of one taint key on a node, and the rules of the spec about it. Each
+// key has its own age: a taint that a rule exempts never makes another one older.
+type TaintClock struct {
+	Key string
+	// Since is since when the key is known to be on the node; zero where no pass has seen it.
+	Since time.Time
+	// Rules are for how long, in seconds, each rule allows the key; math.MaxInt64 is for ever.
+	Rules []int64
+}
+
+// TaintClocks are the clocks of all keys on a pod's node that a rule of the spec is about, in
+// the order of the node. Detected is since when the process group has NodeTaintDetected; zero
+// where it has not.
+func TaintClocks(c *v1beta2.FoundationDBCluster, node *corev1.Node, pod *corev1.Pod, detected time.Time) []TaintClock {
+	var clocks []TaintClock
 	for _, taint := range node.Spec.Taints {
-		all = append(all, c.TaintPatience(taint.Key)...)
+		known := slices.ContainsFunc(clocks, func(t TaintClock) bool { return t.Key == taint.Key })
+		if rules := c.TaintPatience(taint.Key); !known && len(rules) > 0 {
+			clocks = append(clocks, TaintClock{Key: taint.Key, Rules: rules})
+		}
 	}
-	if len(all) == 0 || slices.Min(all) > math.MaxInt64/int64(time.Second) {
-		return 0, false
+	for i := range clocks {
+		recorded := recordedSince(clocks[i].Key, pod, detected, len(clocks) == 1)
+		clocks[i].Since = taintedSince(clocks[i].Key, node, recorded)
 	}
-	return time.Duration(slices.Min(all)) * time.Second, true
+	return clocks
+}
+
+// taintedSince is the earliest of what is known of the taints with a key: when the API server
+// added one, or since when passes have seen one that has no such time.
+func taintedSince(key string, node *corev1.Node, recorded time.Time) time.Time {
+	var since time.Time
+	for _, taint := range node.Spec.Taints {
+		if taint.Key != key {
+			continue
+		}
+		at := recorded
+		if taint.TimeAdded != nil {
+			at = taint.TimeAdded.Time
+		}
+		if since.IsZero() || (!at.IsZero() && at.Before(since)) {
+			since = at
+		}
+	}
+	return since
+}
+
+// recordedSince is since when passes have seen a key. The condition is cleared when no taint
+// with a rule is left, so no age is older than it. It alone counts where no pass has recorded
+// the keys, as after the operator did the passes, and only while it can be about no other key.
+func recordedSince(key string, pod *corev1.Pod, detected time.Time, only bool) time.Time {
+	if detected.IsZero() {
+		return time.Time{}
+	}
+	seen, recorded := plan.TaintsSeen(pod)
+	at, found := seen[key]
+	switch {
+	case !recorded && only:
+		return detected
+	case !found:
+		return time.Time{}
+	case at < detected.Unix():
+		return detected
+	default:
+		return time.Unix(at, 0).UTC()
+	}
+}
+
+// Outlasts reports whether the key has been on the node for longer than a rule allows.
+func (t TaintClock) Outlasts(now time.Time) bool {
+	if t.Since.IsZero() {
+		return false
+	}
+	age := now.Unix() - t.Since.Unix()
+	return slices.ContainsFunc(t.Rules, func(seconds int64) bool { return age > seconds })
+}
+
+// Due is when the first of the rules is over; ever is false where none ever is, or that is not
+// known because no pass has seen the key.
+func (t TaintClock) Due() (at time.Time, ever bool) {
+	if t.Since.IsZero() || len(t.Rules) == 0 {
+		return time.Time{}, false
+	}
+	return TaintRuleOver(t.Since, slices.Min(t.Rules))
+}
+
+// lastMoment is the last second that an RFC 3339 timestamp has: the end of the year 9999.
+const lastMoment = 253402300799
+
+// TaintRuleOver is when a rule of so many seconds is over for a taint. Ever is false for the
+// largest number, which means never, and for what no timestamp can express.
+func TaintRuleOver(since time.Time, seconds int64) (at time.Time, ever bool) {
+	if seconds == math.MaxInt64 || seconds > lastMoment-since.Unix() {
+		return time.Time{}, false
+	}
+	return time.Unix(since.Unix()+seconds, 0).UTC(), true
+}
+
+// TaintsDue is when the first of several clocks is due; ever is false where none is.
+func TaintsDue(clocks []TaintClock) (first time.Time, ever bool) {
+	for _, clock := range clocks {
+		if at, due := clock.Due(); due && (!ever || at.Before(first)) {
+			first, ever = at, true
+		}
+	}
+	return first, ever
 }

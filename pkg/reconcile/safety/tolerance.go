@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -17,7 +18,7 @@ import (
 // coordinator complete. Since the database notices a death late, a process that the
 // record expects and that vanished a moment ago counts as well.
 func FullFaultTolerance(s plan.Snapshot) plan.Check {
-	c := plan.Check{Question: "is the database fully fault tolerant?", Gate: plan.GateReplicas}
+	c := plan.Check{ID: plan.CheckFaultTolerant, Question: "is the database fully fault tolerant?", Gate: plan.GateReplicas}
 	status := s.Database.Status
 	switch {
 	case status == nil:
@@ -26,6 +27,9 @@ func FullFaultTolerance(s plan.Snapshot) plan.Check {
 	case !status.Available():
 		c.Evidence = "the database is unavailable"
 		return c
+	case status.Incomplete():
+		c.Evidence = incompleteDocument
+		return c
 	}
 	need, told := replicasWanted(s)
 	if !told {
@@ -33,14 +37,14 @@ func FullFaultTolerance(s plan.Snapshot) plan.Check {
 		return c
 	}
 	least, known := status.MinReplicasRemaining()
-	have, wanted := fmt.Sprintf("%d replicas", least), fmt.Sprintf("%d replicas", need)
+	have, wanted := phrase.Count(least, "replica"), phrase.Count(need, "replica")
 	switch { // a number that does not decide is not shown beside what is needed
 	case !known:
 		c.Need = wanted
 		c.Evidence = "the replication of the data is not known"
 	case least < need:
 		c.Have, c.Need = have, wanted
-		c.Evidence = fmt.Sprintf("some data has %d of %d replicas", least, need)
+		c.Evidence = "some data has " + phrase.CountOf(least, need, "replica")
 	case !status.LogsFullyReplicated():
 		c.Evidence = "a set of logs is not complete"
 	case !status.CoordinatorsReachable():
@@ -50,7 +54,7 @@ func FullFaultTolerance(s plan.Snapshot) plan.Check {
 		c.OK = c.Evidence == ""
 		if c.OK {
 			c.Have, c.Need = have, wanted
-			c.Evidence = fmt.Sprintf("%d replicas of everything, all coordinators answer", least)
+			c.Evidence = phrase.Count(least, "replica") + " of all data, all coordinators reachable"
 		}
 	}
 	return c
@@ -94,9 +98,9 @@ func unnoticedDeath(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, reporting fu
 	}
 	switch up, all := reporting(g), serversOf(s, g); {
 	case up == 0:
-		return fmt.Sprintf("%s does not report, and nobody has seen yet since when", g.ProcessGroupID)
+		return fmt.Sprintf("%s does not report, since when is unknown", g.ProcessGroupID)
 	case up < all:
-		return fmt.Sprintf("%d of %d servers of %s do not report, and nobody has seen yet since when", all-up, all, g.ProcessGroupID)
+		return fmt.Sprintf("%s of %s %s not report, since when is unknown", phrase.CountOf(all-up, all, "process"), g.ProcessGroupID, phrase.EitherOf(all-up, all, "does", "do"))
 	default:
 		return ""
 	}
@@ -169,8 +173,8 @@ func whoReports(status *fdb.Status) func(*v1beta2.ProcessGroupStatus) int {
 }
 
 // reportingOf are a group's processes that report.
-func reportingOf(status *fdb.Status, g *v1beta2.ProcessGroupStatus) []fdb.Process {
-	return slices.DeleteFunc(processesOf(status, g), func(p fdb.Process) bool { return !p.Reporting() })
+func reportingOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []fdb.Process {
+	return slices.DeleteFunc(processesOf(s, g), func(p fdb.Process) bool { return !p.Reporting() })
 }
 
 // MayHoldData reports whether a group leaves without a proof that nothing depends on

@@ -13,9 +13,13 @@ import (
 // long enough ago for the next restart. Restarts in a row would leave a database that
 // recovers more than it works. Missing is how much of the time is still to come.
 func UpLongEnough(s plan.Snapshot, need time.Duration) (c plan.Check, missing time.Duration) {
-	c = plan.Check{Question: fmt.Sprintf("have all processes been up for %s?", need), Gate: plan.GateUptime, Need: fmt.Sprintf("at least %s", need)}
-	if s.Database.Status == nil {
+	c = plan.Check{ID: plan.CheckAllUp, Question: fmt.Sprintf("have all processes been up for %s?", need), Gate: plan.GateUptime, Need: fmt.Sprintf("at least %s", need)}
+	switch {
+	case s.Database.Status == nil:
 		c.Evidence = s.Database.Why()
+		return c, need
+	case s.Database.Status.Incomplete():
+		c.Evidence = incompleteDocument
 		return c, need
 	}
 	up, who, known := shortestUptime(s)
@@ -53,23 +57,4 @@ func shortestUptime(s plan.Snapshot) (up time.Duration, who string, known bool) 
 		}
 	}
 	return up, who, known
-}
-
-// CleanBounce asks whether the database says that all of its processes may restart at once.
-func CleanBounce(d plan.DatabaseFacts) plan.Check {
-	c := plan.Check{Question: "may all processes restart at once, by the database's own word?", Gate: plan.GateRecovery}
-	if d.Status == nil {
-		c.Evidence = d.Why()
-		return c
-	}
-	can, known := d.Status.CanCleanBounce()
-	switch {
-	case !known:
-		c.Evidence = "the status document does not tell"
-	case !can:
-		c.Evidence = "it says no: " + orUnknown(d.Status.Cluster.BounceImpact.Reason)
-	default:
-		c.OK, c.Evidence = true, "it says yes"
-	}
-	return c
 }

@@ -95,6 +95,8 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		return w.patch(a)
 	case plan.AdoptSpec:
 		return w.patch(a.Patch())
+	case plan.RecordTaints:
+		return w.patch(a.Patch())
 	case plan.SyncPodFiles:
 		return fmt.Errorf("%s: only split pods have sidecars that copy", a.Describe())
 	case plan.Configure:
@@ -152,7 +154,10 @@ func (w *World) editNode(name string, edit func(*corev1.Node)) error {
 	if w.Taints == nil {
 		w.Taints = map[string][]corev1.Taint{}
 	}
-	w.Cordoned[name], w.Taints[name] = node.Spec.Unschedulable, node.Spec.Taints
+	if w.NodeAnnotations == nil {
+		w.NodeAnnotations = map[string]map[string]string{}
+	}
+	w.Cordoned[name], w.Taints[name], w.NodeAnnotations[name] = node.Spec.Unschedulable, node.Spec.Taints, node.Annotations
 	return nil
 }
 
@@ -222,8 +227,14 @@ func (w *World) setImage(a plan.SetSidecarImage) error {
 // loseVolume takes a claim away, and with it the data that was on it.
 func (w *World) loseVolume(claim string) {
 	delete(w.Volumes, claim)
+	w.LoseDisk(strings.TrimSuffix(claim, "-data"))
+}
+
+// LoseDisk destroys what is on the volume of a pod. The volume itself stays, and the pod's
+// servers start again within a second, with nothing on their disk.
+func (w *World) LoseDisk(pod string) {
 	for n := 1; n <= mostServersPerPod; n++ {
-		w.FDB.LoseData(w.DataKey(strings.TrimSuffix(claim, "-data"), n))
+		w.FDB.LoseData(w.DataKey(pod, n))
 	}
 }
 

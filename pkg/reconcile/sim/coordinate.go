@@ -68,7 +68,7 @@ func (w *World) ask(r fdb.LockRequest) error {
 		w.Shared.Lock = d.Write
 		return nil
 	case d.Outcome == fdb.LockDenied:
-		return &reconcile.RefusedError{Check: plan.Check{Question: "may this instance take the lock?", Gate: plan.GateDeny, Evidence: w.Record.LockOwner() + " is on the deny list"}}
+		return &reconcile.RefusedError{Check: plan.Check{ID: plan.CheckNotDenied, Question: "may this instance take the lock?", Gate: plan.GateDeny, Evidence: w.Record.LockOwner() + " is on the deny list"}}
 	default:
 		return &reconcile.HeldError{What: "database lock", Holder: d.Holder.Holder(), Until: d.Holder.End}
 	}

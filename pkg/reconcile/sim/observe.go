@@ -67,7 +67,7 @@ func (w *World) nodes() map[string]*corev1.Node {
 	nodes := map[string]*corev1.Node{}
 	for _, name := range w.Nodes {
 		nodes[name] = &corev1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: maps.Clone(w.NodeLabels[name])},
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: maps.Clone(w.NodeLabels[name]), Annotations: maps.Clone(w.NodeAnnotations[name])},
 			Spec:       corev1.NodeSpec{Taints: slices.Clone(w.Taints[name]), Unschedulable: w.Cordoned[name]},
 			Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{
 				corev1.ResourceCPU: resource.MustParse("64"), corev1.ResourceMemory: resource.MustParse("256Gi"), corev1.ResourcePods: resource.MustParse("110"),

@@ -2,6 +2,8 @@ package sim
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -64,4 +66,26 @@ func (w *World) ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error)
 // WriteClusterFile gives a pod's servers another cluster file, as a person could.
 func (w *World) WriteClusterFile(pod, content string) {
 	w.running[pod].files[liveClusterFile] = []byte(content)
+}
+
+const (
+	// lookupsPerName is how often ReadNames looks each name up.
+	lookupsPerName = 10
+	lookupTime     = time.Millisecond
+)
+
+// ReadNames resolves names as servers do: at once, and to nothing where a pod has no address.
+func (w *World) ReadNames(_ context.Context, names []string) (fdb.NameLookups, error) {
+	if len(w.running) == 0 {
+		return fdb.NameLookups{}, errors.New("resolving names: no pod runs that tools can be run in")
+	}
+	lookups := fdb.NameLookups{Overhead: lookupTime}
+	for _, name := range names {
+		n := fdb.NameLookup{Name: name, Lookups: lookupsPerName, Slowest: lookupTime}
+		if _, err := w.site.resolve(name); err != nil {
+			n.Failed = lookupsPerName
+		}
+		lookups.Names = append(lookups.Names, n)
+	}
+	return lookups, nil
 }

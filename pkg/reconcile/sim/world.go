@@ -41,6 +41,8 @@ type World struct {
 	Taints map[string][]corev1.Taint
 	// Cordoned are the names of nodes that take no new pods.
 	Cordoned map[string]bool
+	// NodeAnnotations are the annotations of nodes.
+	NodeAnnotations map[string]map[string]string
 	// NodesHidden says why nobody may read nodes; empty when everybody may.
 	NodesHidden string
 	// Broken are the names of pods whose servers do not start any more.

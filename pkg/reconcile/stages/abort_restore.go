@@ -12,14 +12,14 @@ func AbortRestore() []plan.Stage { return []plan.Stage{abortRestore, recordAbort
 // abortRestore ends the restore that the record started, while it goes on. What nobody can
 // tell, and what may be another record's, is left alone.
 var abortRestore = plan.Stage{
-	Name:  "AbortRestore",
+	Name:  plan.StageAbortRestore,
 	Reads: plan.Restore | plan.RestoreStatus | plan.OtherRestores,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if !WasStarted(s.Restore) {
 			return held("the record says that its restore was never started: there is nothing to abort")
 		}
 		if why := s.RestoreStatus.Why(); why != "" {
-			return plan.Wait(restoreDelay, "nobody can tell whether the restore runs: "+why)
+			return plan.Wait(restoreDelay, plan.HoldRestoreStateUnknown, "nobody can tell whether the restore runs: "+why)
 		}
 		live := OwnRestore(s)
 		switch {
@@ -40,7 +40,7 @@ func abortOf(s plan.Snapshot, live fdb.RestoreStatus) plan.Decision {
 	alone := nobodyElseRestores(s.OtherRestores, s.Restore, live)
 	d := plan.Decision{Why: "a person asks for it", Checks: []plan.Check{alone}}
 	if !alone.OK {
-		d.Hold = &plan.Hold{Human: true, Reason: "nothing is aborted: " + alone.Words()}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: "nothing is aborted", Detail: alone.Words()}
 		return d
 	}
 	d.Actions = []plan.Action{plan.AbortRestore{
@@ -53,7 +53,7 @@ func abortOf(s plan.Snapshot, live fdb.RestoreStatus) plan.Decision {
 // nobodyElseRestores asks whether another record may have started the restore: all use one
 // tag, and may restore from one place.
 func nobodyElseRestores(others plan.OtherRestoreFacts, own *v1beta2.FoundationDBRestore, live fdb.RestoreStatus) plan.Check {
-	c := plan.Check{Question: "was the restore that runs started by no other FoundationDBRestore?", Gate: plan.GateRestore}
+	c := plan.Check{ID: plan.CheckOwnRestore, Question: "was the restore that runs started by no other FoundationDBRestore?", Gate: plan.GateRestore}
 	if !others.Read {
 		c.Evidence = "nobody can tell: " + orNotAsked(others.NotRead)
 		return c

@@ -14,7 +14,7 @@ import (
 // marked for removal but not yet excluded gets its pod back: without a process
 // its data could never move away.
 var addPods = plan.Stage{
-	Name:  "AddPods",
+	Name:  plan.StageAddPods,
 	Reads: plan.Record | plan.Pods | plan.ConfigMap | plan.Services,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		groups := withoutPod(s)
@@ -22,7 +22,7 @@ var addPods = plan.Stage{
 			return plan.Decision{}
 		}
 		if s.ConfigMap == nil {
-			return plan.Wait(podDelay, "the pods mount the ConfigMap, and there is none")
+			return plan.Wait(podDelay, plan.HoldConfigMapMissing, "the pods mount the ConfigMap, and there is none")
 		}
 		var d plan.Decision
 		for _, g := range groups {
@@ -32,6 +32,7 @@ var addPods = plan.Stage{
 			}
 			if pod == nil {
 				d.Hold = &plan.Hold{
+					Code:       plan.HoldServiceAddressMissing,
 					Reason:     fmt.Sprintf("the service of %s has no address yet, and its pod takes its public address from there", g.ProcessGroupID),
 					RetryAfter: podDelay,
 				}

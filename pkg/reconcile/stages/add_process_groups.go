@@ -20,7 +20,7 @@ import (
 // be down for lack of them. Which IDs it excludes is not known then; a group that
 // gets one of those shows it as soon as the database answers.
 var addProcessGroups = plan.Stage{
-	Name:  "AddProcessGroups",
+	Name:  plan.StageAddProcessGroups,
 	Reads: plan.Record | plan.Database | plan.ConfigMap | plan.Pods | plan.Volumes | plan.Services,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if lost := lostDatabase(s); lost != nil {

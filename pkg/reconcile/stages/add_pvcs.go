@@ -9,7 +9,7 @@ import (
 // A group that is marked for removal but not yet excluded gets its claim back:
 // without a process its data could never move away.
 var addPVCs = plan.Stage{
-	Name:  "AddPVCs",
+	Name:  plan.StageAddPVCs,
 	Reads: plan.Record | plan.Volumes,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var d plan.Decision

@@ -16,7 +16,7 @@ import (
 // It is part of a pass only when a person asks for it, for a cluster that somebody else
 // made, or made with another version of Kubernetes' types.
 var adoptSpecs = plan.Stage{
-	Name:  "AdoptSpecs",
+	Name:  plan.StageAdoptSpecs,
 	Reads: plan.Record | plan.Pods | plan.Volumes,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var d plan.Decision
@@ -57,7 +57,7 @@ func adoptPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, hashes *objects.Sp
 	if err != nil {
 		return nil, err
 	}
-	return adopted(plan.KindPod, pod.Name, hash, want, pod.Spec)
+	return adopted(g.ProcessGroupID, plan.KindPod, pod.Name, hash, want, pod.Spec)
 }
 
 func adoptClaim(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) ([]plan.Action, error) {
@@ -73,13 +73,13 @@ func adoptClaim(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) ([]plan.Action, 
 	if have.Annotations[v1beta2.AnnotationLastAppliedSpec] == hash {
 		return nil, nil
 	}
-	return adopted(plan.KindPVC, have.Name, hash, want.Spec, have.Spec)
+	return adopted(g.ProcessGroupID, plan.KindPVC, have.Name, hash, want.Spec, have.Spec)
 }
 
-func adopted(kind plan.ObjectKind, name, hash string, want, have any) ([]plan.Action, error) {
+func adopted(id v1beta2.ProcessGroupID, kind plan.ObjectKind, name, hash string, want, have any) ([]plan.Action, error) {
 	differences, err := objects.SpecDifferences(want, have)
 	if err != nil {
 		return nil, fmt.Errorf("adopting %s %s: %w", kind, name, err)
 	}
-	return []plan.Action{plan.AdoptSpec{Kind: kind, Name: name, Hash: hash, Differences: differences}}, nil
+	return []plan.Action{plan.AdoptSpec{Group: id, Kind: kind, Name: name, Hash: hash, Differences: differences}}, nil
 }

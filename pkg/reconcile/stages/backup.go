@@ -37,7 +37,7 @@ const moveDelay = time.Minute
 // managed is a stage for backups that are looked after, on an answer of the database:
 // without one nothing is known, so nothing is done. Records that are being deleted are
 // left to carryOutDeletion.
-func managed(name string, decide func(plan.Snapshot) plan.Decision) plan.Stage {
+func managed(name plan.StageName, decide func(plan.Snapshot) plan.Decision) plan.Stage {
 	return plan.Stage{
 		Name:  name,
 		Reads: plan.Backup | plan.BackupStatus,
@@ -46,7 +46,7 @@ func managed(name string, decide func(plan.Snapshot) plan.Decision) plan.Stage {
 				return plan.Decision{}
 			}
 			if why := s.BackupStatus.Why(); why != "" {
-				return plan.Wait(backupDelay, "nobody can tell whether the backup runs: "+why)
+				return plan.Wait(backupDelay, plan.HoldBackupStateUnknown, "nobody can tell whether the backup runs: "+why)
 			}
 			return decide(s)
 		},
@@ -76,7 +76,7 @@ func isRunning(s plan.Snapshot) bool { return s.BackupStatus.Status.State.Runnin
 // ended or moved elsewhere.
 func OwnBackup(s plan.Snapshot) plan.Check {
 	live := s.BackupStatus.Status
-	c := plan.Check{Question: "is the backup on tag " + live.Tag + " this record's own?", Gate: plan.GateBackup}
+	c := plan.Check{ID: plan.CheckOwnBackup, Subject: live.Tag, Question: "is the backup on tag " + live.Tag + " this record's own?", Gate: plan.GateBackup}
 	c.Evidence = "it goes to " + fdb.WithoutSecrets(live.URL)
 	c.OK = goesWhereItShould(s.Backup, live.URL)
 	if !c.OK {
@@ -105,6 +105,7 @@ func isForeign(s plan.Snapshot) bool {
 // notOurs is the decision about a backup that is not the record's own.
 func notOurs(c plan.Check) plan.Decision {
 	return plan.Decision{Checks: []plan.Check{c}, Hold: &plan.Hold{
+		Code:   plan.HoldNotOwnBackup,
 		Reason: c.Words() + "; give one of the two another tag, or end the one that is not wanted", Human: true,
 	}}
 }

@@ -11,7 +11,7 @@ import (
 // to be restored. Those that ended do not count. Those of other namespaces and clusters are
 // not known.
 func nobodyElseRunsThere(others plan.OtherBackupFacts, url string) plan.Check {
-	c := plan.Check{Question: "does no other FoundationDBBackup of the namespace have a backup go to " + fdb.WithoutSecrets(url) + "?", Gate: plan.GateBackup}
+	c := plan.Check{ID: plan.CheckNoOtherBackupTo, Subject: fdb.WithoutSecrets(url), Question: "does no other FoundationDBBackup of the namespace have a backup go to " + fdb.WithoutSecrets(url) + "?", Gate: plan.GateBackup}
 	if !others.Read {
 		c.Evidence = "nobody can tell: " + orNotAsked(others.NotRead)
 		return c
@@ -35,6 +35,7 @@ func mayRun(b *v1beta2.FoundationDBBackup) bool {
 // notFree is the decision about a place that another record uses.
 func notFree(c plan.Check) plan.Decision {
 	return plan.Decision{Checks: []plan.Check{c}, Hold: &plan.Hold{
+		Code:   plan.HoldCheckRefused,
 		Reason: c.Words() + "; give one of the two another place in spec.blobStoreConfiguration, or set spec.backupState of the one that is not wanted to Stopped", Human: true,
 	}}
 }

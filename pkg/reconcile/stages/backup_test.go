@@ -178,13 +178,11 @@ func checkDecision(t *testing.T, stage plan.Stage, s plan.Snapshot, row backupRo
 	}
 	switch {
 	case row.holds == "" && d.Hold != nil:
-		t.Errorf("holds: %s", d.Hold.Reason)
-	case row.holds != "" && (d.Hold == nil || !strings.Contains(d.Hold.Reason, row.holds) || d.Hold.Human != row.human):
+		t.Errorf("holds: %s", d.Hold.Text())
+	case row.holds != "" && (d.Hold == nil || !strings.Contains(d.Hold.Text(), row.holds) || d.Hold.Human != row.human):
 		t.Errorf("holds: %+v", d.Hold)
 	}
-	if len(d.Actions) > 0 && d.Why == "" {
-		t.Error("acts and does not say why")
-	}
+	explained(t, d)
 }
 
 func same(*plan.Snapshot) {}
@@ -291,6 +289,7 @@ func TestBackupsOfOneClusterAgreeOnAPause(t *testing.T) {
 func TestModifyBackup(t *testing.T) {
 	hourly := spec(func(b *v1beta2.FoundationDBBackupSpec) { b.SnapshotPeriodSeconds = new(3600) })
 	moved := spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.Bucket = "archive" })
+	emptyKey := spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.AccountName = "@store" })
 	const there = "blobstore://key@store:443/nightly?bucket=archive"
 	checkBackup(t, modifyBackup, map[string]backupRow{
 		"leaves a backup alone that is as wanted":  {given: same},
@@ -300,6 +299,13 @@ func TestModifyBackup(t *testing.T) {
 		"leaves one alone that ended":              {given: changed(moved, hasFinished)},
 		"waits until an agent has taken it up":     {given: changed(hourly, func(s *plan.Snapshot) { s.BackupStatus.Status.SnapshotSeconds = nil })},
 		"never moves the backup of another record": {given: toAnotherPlace, holds: "neither asks for nor has seen", human: true},
+		"keeps a backup with an empty key where the operator started it": {given: changed(emptyKey, func(s *plan.Snapshot) {
+			s.BackupStatus.Status.URL = "blobstore://@store:443/nightly?bucket=fdb-backups"
+		})},
+		"signs what an empty key left unsigned": {given: changed(emptyKey, func(s *plan.Snapshot) {
+			s.BackupStatus.Status.URL = "blobstore://store:443/nightly?bucket=fdb-backups"
+			s.Backup.Status.BackupDetails.URL = s.BackupStatus.Status.URL
+		}), does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to blobstore://@store:443/nightly?bucket=fdb-backups, not encrypted; from there nothing can be restored before the next whole snapshot is complete"}, holds: "a whole snapshot is complete that began after the move"},
 		"does not care for the order of parameters": {given: changed(spec(func(b *v1beta2.FoundationDBBackupSpec) {
 			b.BlobStoreConfiguration.URLParameters = []v1beta2.URLParameter{"region=eu"}
 		}), func(s *plan.Snapshot) {
@@ -440,7 +446,7 @@ func TestUpdateBackupStatus(t *testing.T) {
 		"writes nothing twice":                               {given: same},
 		"records what runs":                                  {given: func(s *plan.Snapshot) { s.Backup.Status.BackupDetails = nil }, does: []string{"record what was observed: running: true; restorable: true; a snapshot every 864000 s; it goes to " + nightlyURL}},
 		"records that it ended":                              {given: changed(hasFinished, state(v1beta2.BackupStateStopped)), does: []string{"record what was observed: running: false; a snapshot every 0 s"}},
-		"records agents":                                     {given: func(s *plan.Snapshot) { s.Agents.Deployment.Status.ReadyReplicas = 1 }, does: []string{"record what was observed: 1 agents ready"}},
+		"records agents":                                     {given: func(s *plan.Snapshot) { s.Agents.Deployment.Status.ReadyReplicas = 1 }, does: []string{"record what was observed: 1 agent ready"}},
 		"records a new generation":                           {given: func(s *plan.Snapshot) { s.Backup.Generation = 4 }, does: []string{"record what was observed: generation 4 reached"}},
 		"reaches no generation while it waits for something": {given: changed(func(s *plan.Snapshot) { s.Backup.Generation = 4 }, state(v1beta2.BackupStateStopped)), does: []string{"record what was observed: what the spec waits for"}},
 		"keeps what the database last said":                  {given: unasked, holds: "what the database last said"},
@@ -496,7 +502,7 @@ func TestUpdateBackupAgents(t *testing.T) {
 		"leaves those of a deleted record as they are":        {given: changed(deleting, more)},
 		"creates those that carry out a deletion":             {given: changed(deleting, none), does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
 		"creates none for a deleted record that nobody keeps": {given: changed(deleting, none, func(s *plan.Snapshot) { s.Backup.Finalizers = nil })},
-		"waits for agents":                                    {given: func(s *plan.Snapshot) { s.Agents.Deployment.Status.ReadyReplicas = 1 }, holds: "1 of 2 agents are ready"},
+		"waits for agents":                                    {given: func(s *plan.Snapshot) { s.Agents.Deployment.Status.ReadyReplicas = 1 }, holds: "1 of 2 agents ready"},
 		"deletes a pod that has ended":                        {given: failed(time.Minute), does: []string{"delete pod agent, which has ended"}, holds: "1 of 2"},
 		"leaves a pod that just ended":                        {given: failed(time.Second), holds: "1 of 2"},
 		"never takes the deployment of others":                {given: func(s *plan.Snapshot) { s.Agents.Deployment.OwnerReferences = nil }, holds: "does not belong to this backup", human: true},

@@ -55,6 +55,8 @@ func (b *bounce) sort(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 		if mustRestart(s, g) {
 			b.spared = append(b.spared, g.ProcessGroupID)
 		}
+	case g.HasCondition(v1beta2.ConditionIncorrectConfigMap) && keepsItsConfig(s.Cluster, g):
+		// it is drained with the arguments that it has
 	case g.HasCondition(v1beta2.ConditionIncorrectConfigMap):
 		b.lagging = append(b.lagging, string(g.ProcessGroupID))
 	case !mustRestart(s, g):
@@ -102,7 +104,7 @@ func mustRestart(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 
 // keptFromRestarting names those that the spec spares, with the field that does it.
 func (b *bounce) keptFromRestarting() string {
-	return "kept from restarting by spec.buggify.ignoreDuringRestart: " + someOf(ids(b.spared))
+	return "kept from restarting by spec.buggify.ignoreDuringRestart: " + someOf(b.spared)
 }
 
 // notReady says why nobody restarts yet: a restart that reaches only some of those that

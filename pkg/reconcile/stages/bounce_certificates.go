@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -19,14 +20,14 @@ import (
 // A file at FoundationDB's default path does not count: nobody can see it from outside.
 // The operator does not ask.
 func certificatesNamed(s plan.Snapshot, groups []v1beta2.ProcessGroupID) plan.Check {
-	c := plan.Check{Question: "are all servers that have to listen with TLS told where their certificate and key are?", Gate: plan.GateConfig}
+	c := plan.Check{ID: plan.CheckCertificatesSet, Question: "are all servers that have to listen with TLS told where their certificate and key are?", Gate: plan.GateConfig}
 	var untold []string
 	for _, id := range groups {
 		if g := s.Cluster.ProcessGroup(id); g != nil && !toldOfCertificate(s, g) {
 			untold = append(untold, string(id))
 		}
 	}
-	c.OK, c.Evidence = len(untold) == 0, fmt.Sprintf("all %d process groups are", len(groups))
+	c.OK, c.Evidence = len(untold) == 0, phrase.CountOf(len(groups), len(groups), "process group")+" "+phrase.Is(len(groups))
 	if !c.OK {
 		c.Evidence = fmt.Sprintf("neither variables of the container %s (%s, %s) nor custom parameters name them in %s",
 			v1beta2.ContainerMain, v1beta2.EnvTLSCertificateFile, v1beta2.EnvTLSKeyFile, someOf(untold))

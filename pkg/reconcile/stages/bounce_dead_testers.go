@@ -29,7 +29,8 @@ func forgetDeadTesters(s plan.Snapshot) plan.Decision {
 	uptime, missing := safety.UpLongEnough(s, minUptimeForTesters)
 	if !uptime.OK {
 		return plan.Decision{Checks: []plan.Check{uptime}, Hold: &plan.Hold{
-			Reason: fmt.Sprintf("%s, but not yet (%s)", what, uptime.Words()), RetryAfter: max(missing, leastBounceRetry),
+			Code:   plan.HoldCheckRefused,
+			Reason: fmt.Sprintf("%s, but not yet", what), Detail: uptime.Words(), RetryAfter: max(missing, leastBounceRetry),
 		}}
 	}
 	d, ok := calmForRestart(s, what)

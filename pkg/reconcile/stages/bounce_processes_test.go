@@ -40,7 +40,16 @@ func TestBounceProcesses(t *testing.T) {
 		"does nothing where the spec does not want it":      {from: newKnobs, given: func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.KillProcesses = new(bool) }},
 		"restarts processes that leave as well":             {from: newKnobs, given: func(s *plan.Snapshot) { s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon) }, does: []string{all}},
 		"waits until all have loaded the configuration":     {from: newKnobs, given: have("log-101", v1beta2.ConditionIncorrectConfigMap, time.Minute), holds: "have not loaded the current configuration: log-101"},
-		"does not wait for a process that is long missing":  {from: newKnobs, given: have("storage-114", v1beta2.ConditionMissingProcesses, 31*time.Second), does: []string{two}},
+		"leaves a marked group out that has not loaded the configuration": {from: newKnobs, given: func(s *plan.Snapshot) {
+			s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon)
+			have("storage-114", v1beta2.ConditionIncorrectConfigMap, time.Minute)(s)
+		}, does: []string{two}},
+		"waits for a marked group that has not loaded the configuration on the way to TLS": {from: newKnobs, given: func(s *plan.Snapshot) {
+			s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon)
+			have("storage-114", v1beta2.ConditionIncorrectConfigMap, time.Minute)(s)
+			s.Cluster.Status.RequiredAddresses = v1beta2.RequiredAddressSet{TLS: true, NonTLS: true}
+		}, holds: "have not loaded the current configuration: storage-114"},
+		"does not wait for a process that is long missing": {from: newKnobs, given: have("storage-114", v1beta2.ConditionMissingProcesses, 31*time.Second), does: []string{two}},
 		"waits for a process that is just missing": {from: newKnobs, given: func(s *plan.Snapshot) {
 			have("storage-114", v1beta2.ConditionMissingProcesses, 29*time.Second)(s)
 			dropProcess(s, s.Cluster.ProcessGroup("storage-114"))
@@ -78,8 +87,15 @@ func TestBounceProcesses(t *testing.T) {
 			recoveredAgo(59)(s)
 		}, holds: "have all processes been up for 1m0s?"},
 		"waits while the database says that it cannot": {from: newKnobs, given: func(s *plan.Snapshot) {
-			s.Database.Status.Cluster.BounceImpact = &fdb.BounceImpact{CanCleanBounce: new(bool), Reason: "cluster hasn't fully recovered yet"}
+			s.Database.Status.Cluster.BounceImpact = &fdb.BounceImpact{CanCleanBounce: new(bool), Reason: "another reason"}
+		}, holds: "it says no: another reason"},
+		"waits while the database says that it has not recovered": {from: newKnobs, given: func(s *plan.Snapshot) {
+			s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAllLogsRecruited
+			s.Database.Status.Cluster.BounceImpact = &fdb.BounceImpact{CanCleanBounce: new(bool), Reason: fdb.ReasonNotFullyRecovered}
 		}, holds: "it says no: cluster hasn't fully recovered yet"},
+		"ignores a refusal that its recovery state contradicts": {from: newKnobs, given: func(s *plan.Snapshot) {
+			s.Database.Status.Cluster.BounceImpact = &fdb.BounceImpact{CanCleanBounce: new(bool), Reason: fdb.ReasonNotFullyRecovered}
+		}, does: []string{all}},
 		"waits while nobody can tell whether it can":    {from: newKnobs, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.BounceImpact = nil }, holds: "does not tell"},
 		"waits while recoveries pile up":                {from: newKnobs, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.ActiveGenerations = new(11) }, holds: "11 active generations"},
 		"waits while a restore has the database locked": {from: newKnobs, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked"},
@@ -195,6 +211,10 @@ func TestBounceProcessesForAnUpgrade(t *testing.T) {
 		"waits while one has not loaded the new configuration": {from: upgrading, given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-114").SetCondition(v1beta2.ConditionIncorrectConfigMap, noon)
 		}, holds: "have not loaded the current configuration: storage-114"},
+		"waits while a marked group has not loaded the new configuration": {from: upgrading, given: func(s *plan.Snapshot) {
+			s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon)
+			s.Cluster.ProcessGroup("storage-114").SetCondition(v1beta2.ConditionIncorrectConfigMap, noon)
+		}, holds: "have not loaded the current configuration: storage-114"},
 		"does not wait for a process that is long missing": {from: upgrading, given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-114").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Minute))
 			dropProcess(s, s.Cluster.ProcessGroup("storage-114"))
@@ -222,7 +242,7 @@ func TestBounceProcessesForAnUpgrade(t *testing.T) {
 			g.SetExcluded(noon)
 			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114"}
 		}, does: []string{"restart 15 processes at once in version 7.4.6"}, holds: next},
-		"waits after a recovery": {from: upgrading, given: recoveredAgo(300), holds: "all 16 processes can start in 7.4.6, but not yet"},
+		"waits after a recovery": {from: upgrading, given: recoveredAgo(300), holds: "16 of 16 processes can start in 7.4.6, but not yet"},
 		"asks a person when processes of others would be cut off": {
 			from: together, given: func(s *plan.Snapshot) { yes := true; s.Cluster.Spec.LockOptions.DisableLocks = &yes },
 			holds: "would be cut off in the old version: dc2-storage-1",

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
@@ -18,7 +19,7 @@ import (
 // mode too. Here only what restarts is used up, and nothing in local mode.
 func restartTogether(s plan.Snapshot, b bounce, d plan.Decision) plan.Decision {
 	if !s.Coordination.Lists.Read {
-		d.Hold = &plan.Hold{Reason: "nothing can restart together with other instances: " + listsUnread, RetryAfter: podDelay}
+		d.Hold = &plan.Hold{Code: plan.HoldSharedListsUnread, Reason: "nothing can restart together with other instances: " + listsUnread, RetryAfter: podDelay}
 		return d
 	}
 	own := restartable(s, b)
@@ -33,10 +34,10 @@ func restartTogether(s plan.Snapshot, b bounce, d plan.Decision) plan.Decision {
 	}
 	action, silent := commonRestart(s, b, members)
 	if len(silent) > 0 {
-		d.Hold = &plan.Hold{Reason: fmt.Sprintf("the database does not tell the addresses of %s, whose instances announced their restart", someOf(silent)), RetryAfter: podDelay}
+		d.Hold = &plan.Hold{Code: plan.HoldAddressesUnknown, Reason: fmt.Sprintf("the database does not tell the addresses of %s, whose instances announced their restart", someOf(silent)), RetryAfter: podDelay}
 		return d
 	}
-	d.Why = fmt.Sprintf("the processes of %d process groups of all instances run with other arguments than they would start with now", len(action.Groups))
+	d.Why = fmt.Sprintf("the processes of %s of all instances run with other arguments than they would start with now", phrase.Count(len(action.Groups), "process group"))
 	d.Actions = []plan.Action{action}
 	return d
 }

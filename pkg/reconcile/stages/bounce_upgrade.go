@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -15,7 +16,7 @@ import (
 // has the lock when all have announced restarts those of all instances.
 func restartForUpgrade(s plan.Snapshot, b bounce) plan.Decision {
 	if why := b.tooFew(s); why != "" {
-		return plan.Wait(podDelay, why)
+		return plan.Wait(podDelay, plan.HoldPodsUnsettled, why)
 	}
 	own := groupIDs(s)
 	d := plan.Decision{}
@@ -25,10 +26,10 @@ func restartForUpgrade(s plan.Snapshot, b bounce) plan.Decision {
 	}
 	old := oldProcesses(s)
 	if others := unready(s, old, own); len(others) > 0 {
-		d.Hold = &plan.Hold{RetryAfter: podDelay, Human: !s.Cluster.LocksUsed(), Reason: notAnnounced(s, others)}
+		d.Hold = &plan.Hold{Code: plan.HoldOtherInstancesNotReady, RetryAfter: podDelay, Human: !s.Cluster.LocksUsed(), Reason: notAnnounced(s, others)}
 		return d
 	}
-	calm, ok := calmForRestart(s, fmt.Sprintf("all %d processes can start in %s", len(old), s.Cluster.Spec.Version))
+	calm, ok := calmForRestart(s, fmt.Sprintf("%s can start in %s", phrase.CountOf(len(old), len(old), "process"), s.Cluster.Spec.Version))
 	d.Checks = calm.Checks
 	if !ok {
 		d.Hold = calm.Hold
@@ -39,7 +40,7 @@ func restartForUpgrade(s plan.Snapshot, b bounce) plan.Decision {
 		d.Why += "; " + b.keptFromRestarting()
 	}
 	d.Actions = append(d.Actions, restartOf(s, old))
-	d.Hold = &plan.Hold{Reason: "the next pass sees which version runs", RetryAfter: podDelay}
+	d.Hold = &plan.Hold{Code: plan.HoldVersionNotSeen, Reason: "the next pass sees which version runs", RetryAfter: podDelay}
 	return d
 }
 
@@ -54,7 +55,7 @@ func (b *bounce) tooFew(s plan.Snapshot) string {
 	if len(b.addresses) >= want {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d processes can start in %s; all restart at once", len(b.addresses), want, s.Cluster.Spec.Version)
+	return fmt.Sprintf("%s can start in %s; all restart at once", phrase.CountOf(len(b.addresses), want, "process"), s.Cluster.Spec.Version)
 }
 
 // groupIDs are the process groups of this instance, those that leave included.

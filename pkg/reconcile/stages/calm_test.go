@@ -42,6 +42,15 @@ func TestNobodyShakesADatabaseThatIsNotCalm(t *testing.T) {
 				t.Errorf("does nothing that needs the lock; holds with %q", reason(tc.stage.Decide(s)))
 			}
 		})
+		for what, cut := range partial {
+			t.Run(name+" waits while "+what, func(t *testing.T) {
+				s := tc.from(t)
+				cut(s.Database.Status)
+				if d := tc.stage.Decide(s); actsLocked(d) { // of what the document lacks some stages know nothing to wait for
+					t.Errorf("does %v, and holds with %q", described(d), reason(d))
+				}
+			})
+		}
 		for _, what := range tc.minds {
 			t.Run(name+" waits while "+what, func(t *testing.T) {
 				s := tc.from(t)

@@ -13,7 +13,7 @@ import (
 // its data is deleted, then the record may go. While the database cannot be asked the
 // record stays: a backup may still run.
 var carryOutDeletion = plan.Stage{
-	Name:    "CarryOutDeletion",
+	Name:    plan.StageCarryOutDeletion,
 	Reads:   plan.Backup | plan.BackupStatus,
 	More:    plan.BackupUse,
 	Matters: usesMatter,
@@ -47,16 +47,16 @@ func finalizer(b *v1beta2.FoundationDBBackup, present bool, why string) plan.Dec
 func endAndForget(s plan.Snapshot) plan.Decision {
 	b := s.Backup
 	if old := formerTag(b); old != "" { // what the database said is about the other one
-		return plan.Decision{Hold: &plan.Hold{Human: true, Reason: fmt.Sprintf(
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldBackupDeletionBlocked, Human: true, Reason: fmt.Sprintf(
 			"spec.tag is %s, and this backup was last seen on tag %s, where it may still run; set spec.tag back to %s to have it ended and the record go", b.Tag(), old, old)}}
 	}
 	why := s.BackupStatus.Why()
 	if why != "" && b.AgentCount() == 0 {
-		return plan.Decision{Hold: &plan.Hold{Human: true, Reason: "the record stays until it is known that its backup does not run, " +
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldBackupDeletionBlocked, Human: true, Reason: "the record stays until it is known that its backup does not run, " +
 			"and spec.agentCount is 0, so that nobody can be asked; set it to 1"}}
 	}
 	if why != "" {
-		return plan.Wait(backupDelay, "the record stays until it is known that its backup does not run: "+why)
+		return plan.Wait(backupDelay, plan.HoldBackupStateUnknown, "the record stays until it is known that its backup does not run: "+why)
 	}
 	if isRunning(s) {
 		own := OwnBackup(s)
@@ -66,11 +66,11 @@ func endAndForget(s plan.Snapshot) plan.Decision {
 		return plan.Decision{
 			Why: "the record is being deleted, and spec.deletionPolicy is " + string(b.DeletionPolicy()), Checks: []plan.Check{own},
 			Actions: []plan.Action{plan.StopBackup{Tag: string(b.Tag()), Abort: true}},
-			Hold:    &plan.Hold{Reason: "the record stays until its backup has ended", RetryAfter: backupDelay / 10},
+			Hold:    &plan.Hold{Code: plan.HoldBackupEnding, Reason: "the record stays until its backup has ended", RetryAfter: backupDelay / 10},
 		}
 	}
 	if c := leavesAgents(s); !c.OK {
-		d := plan.Wait(backupDelay, "the record stays, and its agents with it: "+c.Words())
+		d := plan.Wait(backupDelay, plan.HoldCheckRefused, "the record stays, and its agents with it: "+c.Words())
 		d.Checks = []plan.Check{c}
 		return d
 	}
@@ -83,7 +83,7 @@ func endAndForget(s plan.Snapshot) plan.Decision {
 // leavesAgents asks whether no restore is left without agents when those of the record go:
 // agents restore as well, and without any a restore stands still with its database locked.
 func leavesAgents(s plan.Snapshot) plan.Check {
-	c := plan.Check{Question: "does every restore that runs keep agents?", Gate: plan.GateRestore}
+	c := plan.Check{ID: plan.CheckRestoresKeepAgents, Question: "does every restore that runs keep agents?", Gate: plan.GateRestore}
 	if other, some := otherAgents(s); some {
 		c.OK, c.Evidence = true, "FoundationDBBackup "+other+" of the same cluster has some"
 		return c

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
@@ -24,41 +25,53 @@ var changeCoordinators = MoveCoordinators()
 // process groups to be none: others are chosen by the same rules, and after the same waits.
 func MoveCoordinators(away ...v1beta2.ProcessGroupID) plan.Stage {
 	return plan.Stage{
-		Name:  "ChangeCoordinators",
+		Name:  plan.StageChangeCoordinators,
 		Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if !s.Cluster.Status.Configured {
 				return plan.Decision{}
 			}
 			if available := safety.Available(s.Database); !available.OK {
-				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Reason: "coordinators cannot be judged: " + available.Evidence, RetryAfter: podDelay}}
+				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "coordinators cannot be judged", Detail: available.Evidence, RetryAfter: podDelay}}
 			}
 			verdict := safety.JudgeCoordinators(s, away...)
 			if verdict.Valid() {
 				return plan.Decision{}
 			}
 			if verdict.Undecidable != "" {
-				return plan.Wait(podDelay, "the change of coordinators waits until listeners have changed: "+verdict.Undecidable)
+				return plan.WaitBehind(podDelay, plan.HoldListenersChanging, "the change of coordinators waits until listeners have changed: "+verdict.Undecidable)
 			}
-			d := plan.Decision{Checks: coordinatorChecks(s, verdict)}
-			if refused, ok := d.Refused(); ok {
-				d.Hold = &plan.Hold{Reason: fmt.Sprintf("%s; the change has to wait (%s)", strings.Join(verdict.Problems, "; "), refused.Words()), RetryAfter: coordinatorRetry}
-				return d
-			}
-			if safety.ActsTogether(s.Cluster) && !s.Coordination.Lists.Read {
-				d.Hold = &plan.Hold{Reason: fmt.Sprintf("%s; which processes of other instances leave is not known: %s", strings.Join(verdict.Problems, "; "), listsUnread), RetryAfter: coordinatorRetry}
-				return d
-			}
-			addresses, err := chooseCoordinators(s, away)
-			if err != nil {
-				d.Hold = &plan.Hold{Human: !someMayReport(s), RetryAfter: coordinatorRetry, Reason: fmt.Sprintf("%s, and no better ones can be chosen: %v", strings.Join(verdict.Problems, "; "), err)}
-				return d
-			}
-			d.Why = strings.Join(verdict.Problems, "; ")
-			d.Actions = []plan.Action{plan.ChangeCoordinators{Coordinators: addresses}}
-			return d
+			return moveCoordinators(s, verdict, away)
 		},
 	}
+}
+
+// moveCoordinators changes coordinators that cannot stay. Where too few processes report
+// for as many as the spec wants, it takes the best number on the way; the operator keeps
+// what there is then.
+func moveCoordinators(s plan.Snapshot, verdict safety.Coordinators, away []v1beta2.ProcessGroupID) plan.Decision {
+	problems := strings.Join(verdict.Problems, "; ")
+	d := plan.Decision{Checks: coordinatorChecks(s, verdict)}
+	refused, waits := d.Refused()
+	chosen := chooseCoordinators(s, verdict.Tolerance, away)
+	switch {
+	case waits && (len(chosen.candidates) > 0 || len(verdict.Missing) > 0):
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s; the change has to wait", problems), Detail: refused.Words(), RetryAfter: coordinatorRetry}
+	case len(chosen.candidates) == 0:
+		// What is missing is known before the waits are over.
+		d.Hold = &plan.Hold{Code: plan.HoldNoBetterCoordinators, Human: !waits && !someMayReport(s), RetryAfter: coordinatorRetry, Reason: fmt.Sprintf("%s, and no better ones can be chosen: %s", problems, chosen.short)}
+	case safety.ActsTogether(s.Cluster) && !s.Coordination.Lists.Read:
+		d.Hold = &plan.Hold{Code: plan.HoldSharedListsUnread, Reason: fmt.Sprintf("%s; which processes of other instances leave is not known: %s", problems, listsUnread), RetryAfter: coordinatorRetry}
+	case chosen.short != "" && len(verdict.Missing) == 0 && someMayReport(s):
+		d.Hold = &plan.Hold{Code: plan.HoldProcessesStarting, RetryAfter: coordinatorRetry, Reason: fmt.Sprintf("%s; the change waits for processes that are starting: %s", problems, chosen.short)}
+	default:
+		d.Why = problems
+		d.Actions = []plan.Action{plan.ChangeCoordinators{Coordinators: chosen.addresses()}}
+		if chosen.short != "" {
+			d.Hold = &plan.Hold{Code: plan.HoldCoordinatorsIncomplete, RetryAfter: coordinatorRetry, Reason: fmt.Sprintf("%s %s the best number for now: %s", phrase.Count(len(chosen.candidates), "coordinator"), phrase.Is(len(chosen.candidates)), chosen.short)}
+		}
+	}
+	return d
 }
 
 // startPatience is how long a server that does not report may still be starting. Default
@@ -95,27 +108,6 @@ func coordinatorChecks(s plan.Snapshot, verdict safety.Coordinators) []plan.Chec
 		return append(checks, safety.RecoveredFor(s.Database, minRecoveryAgeMissingCoordinator), safety.StaysAway(s, verdict.Missing))
 	}
 	return append(checks, safety.FewGenerations(s.Database), safety.RecoveredFor(s.Database, minRecoveryAgeUndesiredCoordinator))
-}
-
-// chooseCoordinators picks among the reporting processes of all data centers.
-func chooseCoordinators(s plan.Snapshot, away []v1beta2.ProcessGroupID) ([]fdb.Address, error) {
-	rule := spreadRule{
-		fields:  []string{fdb.LocalityZoneID, fdb.LocalityDCID},
-		most:    safety.CoordinatorLimits(s.Cluster),
-		primary: primaryDataCenter(s.Cluster),
-	}
-	if _, halls := rule.most[fdb.LocalityDataHall]; halls {
-		rule.fields = append(rule.fields, fdb.LocalityDataHall)
-	}
-	chosen, err := spread(coordinatorCandidates(s, away), s.Cluster.DesiredCoordinators(), rule)
-	if err != nil {
-		return nil, err
-	}
-	addresses := make([]fdb.Address, len(chosen))
-	for i, c := range chosen {
-		addresses[i] = c.address
-	}
-	return addresses, nil
 }
 
 // coordinatorCandidates are the processes that can be coordinators and do not leave: by
@@ -160,18 +152,4 @@ func lastResort(s plan.Snapshot, p fdb.Process, priority int) int {
 		return priority
 	}
 	return priority + lastResortPriority
-}
-
-// primaryDataCenter is the main data center with the highest priority, whose
-// processes make the best coordinators; empty without regions.
-func primaryDataCenter(c *v1beta2.FoundationDBCluster) string {
-	primary, highest := "", 0
-	for _, region := range c.Spec.DatabaseConfiguration.Regions {
-		for _, dc := range region.Datacenters {
-			if dc.Satellite == 0 && (primary == "" || dc.Priority > highest) {
-				primary, highest = dc.ID, dc.Priority
-			}
-		}
-	}
-	return primary
 }

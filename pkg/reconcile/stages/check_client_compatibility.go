@@ -19,7 +19,7 @@ import (
 // cannot be corrected downwards before the first database exists. There are no data and
 // no clients then, and nothing is asked here.
 var checkClientCompatibility = plan.Stage{
-	Name:  "CheckClientCompatibility",
+	Name:  plan.StageCheckClientCompatibility,
 	Reads: plan.Record | plan.Pods | plan.Database,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		c := s.Cluster
@@ -56,13 +56,13 @@ func judgeClients(s plan.Snapshot, target fdb.Version) plan.Decision {
 		if upgradeHasBegun(s) {
 			return d
 		}
-		d.Hold = &plan.Hold{Reason: fmt.Sprintf(
+		d.Hold = &plan.Hold{Code: plan.HoldClientsUnknown, Reason: fmt.Sprintf(
 			"nobody can tell whether all clients can talk to %s (%s); spec.version %s, or ignoreUpgradabilityChecks, lets passes go on before",
 			target, unknown.Words(), s.Cluster.RunningVersion())}
 		return endPass(d, podDelay)
 	}
 	if old := oldClients(s, target); len(old) > 0 {
-		d.Hold = &plan.Hold{Human: true, Reason: fmt.Sprintf(
+		d.Hold = &plan.Hold{Code: plan.HoldClientsIncompatible, Human: true, Reason: fmt.Sprintf(
 			"clients that cannot talk to %s: %s; upgrade them, or have their log groups ignored (automationOptions.ignoreLogGroupsForUpgrade)",
 			target, someOf(old))}
 		return endPass(d, clientRetry)
@@ -81,7 +81,7 @@ func clientsAreKnown(d plan.DatabaseFacts) []plan.Check {
 	if !available.OK {
 		return []plan.Check{available}
 	}
-	listed := plan.Check{Question: "does the status document list the clients?", OK: d.Status.Cluster.Clients != nil, Evidence: "it does"}
+	listed := plan.Check{ID: plan.CheckClientsListed, Question: "does the status document list the clients?", OK: d.Status.Cluster.Clients != nil, Evidence: "it does"}
 	if !listed.OK {
 		listed.Evidence = "it does not"
 	}

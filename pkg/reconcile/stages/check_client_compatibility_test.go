@@ -128,7 +128,7 @@ func TestOldClientsAreLookedForAgainAfterAMinute(t *testing.T) {
 	s := healthyCluster(t)
 	changingTo("7.4.6", "7.3.79", fdb.ConnectedClient{Address: "192.0.2.7:1"})(&s)
 	d := checkClientCompatibility.Decide(s)
-	if d.Hold == nil || d.Hold.RetryAfter != clientRetry || !strings.Contains(d.Hold.Reason, "log group none") {
+	if d.Hold == nil || d.Hold.RetryAfter != clientRetry || !strings.Contains(d.Hold.Text(), "log group none") {
 		t.Errorf("holds with %+v", d.Hold)
 	}
 }

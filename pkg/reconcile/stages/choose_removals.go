@@ -19,7 +19,7 @@ import (
 // When one class shrinks, the operator also marks silent groups of all others; here
 // only the class that shrinks is looked at.
 var chooseRemovals = plan.Stage{
-	Name:  "ChooseRemovals",
+	Name:  plan.StageChooseRemovals,
 	Reads: plan.Record | plan.Database,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		surplus := surplusGroups(s)
@@ -27,14 +27,14 @@ var chooseRemovals = plan.Stage{
 			return plan.Decision{}
 		}
 		if available := safety.Available(s.Database); !available.OK {
-			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Reason: "which groups can best go is not known: " + available.Evidence, RetryAfter: podDelay}}
+			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "which groups can best go is not known", Detail: available.Evidence, RetryAfter: podDelay}}
 		}
 		var leaving []v1beta2.ProcessGroupID
 		var words []string
 		for _, class := range slices.Sorted(maps.Keys(surplus)) {
 			chosen, err := chooseLeaving(s, class, surplus[class])
 			if err != nil {
-				return plan.Wait(podDelay, fmt.Sprintf("choosing which %s groups stay: %v", class, err))
+				return plan.Wait(podDelay, plan.HoldNoChoice, fmt.Sprintf("choosing which %s groups stay: %v", class, err))
 			}
 			leaving = append(leaving, chosen...)
 			words = append(words, fmt.Sprintf("%d %s", surplus[class], class))

@@ -10,7 +10,7 @@ import (
 // may run that writes there or reads from there, and nothing may be about to: a record that
 // asks for a backup gets one at its next pass.
 var ClearBackup = plan.Stage{
-	Name:  "ClearBackup",
+	Name:  plan.StageClearBackup,
 	Reads: plan.Backup | plan.BackupStatus | plan.BackupStore | plan.BackupUse,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		url, err := objects.BackupURL(s.Backup)
@@ -21,7 +21,7 @@ var ClearBackup = plan.Stage{
 			return held("the record is being deleted, and spec.deletionPolicy says what becomes of its data")
 		}
 		if why := s.BackupStatus.Why(); why != "" {
-			return plan.Wait(backupDelay, "nobody can tell whether the backup runs: "+why)
+			return plan.Wait(backupDelay, plan.HoldBackupStateUnknown, "nobody can tell whether the backup runs: "+why)
 		}
 		switch {
 		case isRunning(s):
@@ -30,7 +30,7 @@ var ClearBackup = plan.Stage{
 			return held("the record asks for a backup that runs, and the next pass would start one: it has to be stopped first")
 		}
 		if why := s.BackupStore.Why(); why != "" {
-			return plan.Wait(backupDelay, "nobody can tell what is in the store: "+why)
+			return plan.Wait(backupDelay, plan.HoldStoreUnknown, "nobody can tell what is in the store: "+why)
 		}
 		if s.BackupStore.There == nil {
 			return plan.Decision{}
@@ -45,7 +45,7 @@ func clearData(s plan.Snapshot, url string) plan.Decision {
 		Checks: []plan.Check{wroteThere(s.Backup, url), nobodyElseThere(s.OtherBackups, url), nobodyRestores(s.BackupUse, url), nobodyWrites(s.BackupUse, url)},
 	}
 	if c, refused := d.Refused(); refused {
-		d.Hold = &plan.Hold{Human: true, Reason: "nothing is deleted: " + c.Words()}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: "nothing is deleted", Detail: c.Words()}
 		return d
 	}
 	there := s.BackupStore.There
@@ -59,7 +59,7 @@ func clearData(s plan.Snapshot, url string) plan.Decision {
 
 // nobodyWrites asks whether a backup of the database, of any tag, goes to a place.
 func nobodyWrites(use plan.UseFacts, url string) plan.Check {
-	c := plan.Check{Question: "does no backup go to " + fdb.WithoutSecrets(url) + "?", Gate: plan.GateBackup}
+	c := plan.Check{ID: plan.CheckNoBackupTo, Subject: fdb.WithoutSecrets(url), Question: "does no backup go to " + fdb.WithoutSecrets(url) + "?", Gate: plan.GateBackup}
 	if !use.Read {
 		c.Evidence = "nobody can tell: " + orUnread(use.NotRead)
 		return c

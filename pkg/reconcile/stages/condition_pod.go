@@ -6,11 +6,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// missingPod: the group has no pod, and still needs one.
+// missingPod: the group has no pod. SetCondition ignores that for a group that no longer
+// needs one.
 var missingPod = condition{v1beta2.ConditionMissingPod, func(f groupFacts) (verdict, error) {
-	if f.pod == nil && f.group.IsGone() {
-		return keep, nil
-	}
 	return isSo(f.pod == nil), nil
 }}
 

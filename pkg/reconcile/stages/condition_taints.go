@@ -5,36 +5,36 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
 // nodeTaintDetected: the pod's node has a taint that a rule of the spec is about.
 var nodeTaintDetected = condition{v1beta2.ConditionNodeTaintDetected, func(f groupFacts) (verdict, error) {
-	patience, known := f.taintRules()
+	clocks, known := f.taintClocks()
 	if !known {
 		return keep, nil
 	}
-	return isSo(len(patience) > 0), nil
+	return isSo(len(clocks) > 0), nil
 }}
 
 // nodeTaintReplacing: such a taint has been there for longer than its rule allows.
 //
 // The operator takes this back only when no taint of the node has a rule any more;
-// here also when the rules came to allow the taint for longer.
+// here also when the rules came to allow the taint for longer. The operator counts all taints
+// of a node from the one time of NodeTaintDetected; here each has an age of its own.
 var nodeTaintReplacing = condition{v1beta2.ConditionNodeTaintReplacing, func(f groupFacts) (verdict, error) {
-	patience, known := f.taintRules()
+	clocks, known := f.taintClocks()
 	if !known {
 		return keep, nil
 	}
-	age := f.s.Now.Unix() - f.taintedSince().Unix()
-	return isSo(slices.ContainsFunc(patience, func(seconds int64) bool { return age > seconds })), nil
+	return isSo(slices.ContainsFunc(clocks, func(t safety.TaintClock) bool { return t.Outlasts(f.s.Now) })), nil
 }}
 
-// taintRules are the patience, in seconds, of all rules that are about a taint of the
-// pod's node. It is not known for a pod that has no node yet or is not running there,
-// and for a node that cannot be read. Without rules in the spec nothing has to be read.
-func (f groupFacts) taintRules() (patience []int64, known bool) {
-	rules := f.s.Cluster.Spec.AutomationOptions.Replacements.TaintReplacementOptions
-	if len(rules) == 0 {
+// taintClocks are the ages of all taints of the pod's node that a rule is about. They are not
+// known for a pod that has no node yet or is not running there, and for a node that cannot be
+// read. Without rules in the spec nothing has to be read.
+func (f groupFacts) taintClocks() (clocks []safety.TaintClock, known bool) {
+	if len(f.s.Cluster.Spec.AutomationOptions.Replacements.TaintReplacementOptions) == 0 {
 		return nil, true
 	}
 	if f.pod == nil || f.isPending() {
@@ -44,10 +44,8 @@ func (f groupFacts) taintRules() (patience []int64, known bool) {
 	if node == nil {
 		return nil, false
 	}
-	for _, taint := range node.Spec.Taints {
-		patience = append(patience, f.s.Cluster.TaintPatience(taint.Key)...)
-	}
-	return patience, true
+	detected, _ := f.group.Condition(v1beta2.ConditionNodeTaintDetected)
+	return safety.TaintClocks(f.s.Cluster, node, f.pod, detected), true
 }
 
 // taintedSince is since when the node has a taint that a rule is about: since it was
@@ -58,12 +56,10 @@ func (f groupFacts) taintedSince() time.Time {
 	if !seen {
 		since = f.s.Now
 	}
-	if f.pod == nil || f.s.Nodes[f.pod.Spec.NodeName] == nil {
-		return since
-	}
-	for _, taint := range f.s.Nodes[f.pod.Spec.NodeName].Spec.Taints {
-		if taint.TimeAdded != nil && taint.TimeAdded.Time.Before(since) && len(f.s.Cluster.TaintPatience(taint.Key)) > 0 {
-			since = taint.TimeAdded.Time
+	clocks, _ := f.taintClocks()
+	for _, clock := range clocks {
+		if !clock.Since.IsZero() && clock.Since.Before(since) {
+			since = clock.Since
 		}
 	}
 	return since

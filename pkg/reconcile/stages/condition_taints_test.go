@@ -67,6 +67,20 @@ func seen(ago time.Duration) func(*plan.Snapshot) {
 	}
 }
 
+// sawTaints has the first storage group's pod record which keys passes saw on its node, each
+// with how long ago they first did.
+func sawTaints(pairs ...any) func(*plan.Snapshot) {
+	return podWith(func(p *corev1.Pod) {
+		recorded := plan.RecordTaints{Pod: p.Name, Seen: map[string]int64{}}
+		for i := 0; i < len(pairs); i += 2 {
+			recorded.Seen[pairs[i].(string)] = noon.Add(-pairs[i+1].(time.Duration)).Unix() //nolint:forcetypeassert // a test's own arguments
+		}
+		for key, value := range recorded.Patch().Annotations {
+			metav1.SetMetaDataAnnotation(&p.ObjectMeta, key, value)
+		}
+	})
+}
+
 func TestNodeTaints(t *testing.T) {
 	const (
 		detected  = string(v1beta2.ConditionNodeTaintDetected)
@@ -77,15 +91,41 @@ func TestNodeTaints(t *testing.T) {
 		given func(*plan.Snapshot)
 		has   []string
 	}{
-		"a clean node is not tainted":                             {rule("drain", 60), nil},
-		"a taint that a rule names is detected":                   {all(rule("drain", 60), tainted("drain", sometime)), []string{detected}},
-		"a taint without a rule is not":                           {all(rule("drain", 60), tainted("other", time.Hour)), nil},
-		"a taint as old as its rule allows stays":                 {all(rule("drain", 60), tainted("drain", sometime), seen(time.Minute)), []string{detected}},
-		"a taint that is older leads to a replacement":            {all(rule("drain", 60), tainted("drain", sometime), seen(time.Minute+time.Second)), []string{detected, replacing}},
-		"a taint counts from when Kubernetes says it was added":   {all(rule("drain", 60), tainted("drain", 2*time.Minute)), []string{detected, replacing}},
-		"a taint added later counts from when one was first seen": {all(rule("drain", 60), tainted("drain", time.Second), seen(2*time.Minute)), []string{detected, replacing}},
-		"the age of a taint without a rule does not count":        {all(rule("drain", 60), tainted("drain", sometime), tainted("other", time.Hour)), []string{detected}},
-		"a rule about all taints finds any":                       {all(rule("*", 60), tainted("other", time.Hour)), []string{detected, replacing}},
+		"a clean node is not tainted":                           {rule("drain", 60), nil},
+		"a taint that a rule names is detected":                 {all(rule("drain", 60), tainted("drain", sometime)), []string{detected}},
+		"a taint without a rule is not":                         {all(rule("drain", 60), tainted("other", time.Hour)), nil},
+		"a taint as old as its rule allows stays":               {all(rule("drain", 60), tainted("drain", sometime), seen(time.Minute)), []string{detected}},
+		"a taint that is older leads to a replacement":          {all(rule("drain", 60), tainted("drain", sometime), seen(time.Minute+time.Second)), []string{detected, replacing}},
+		"a taint counts from when Kubernetes says it was added": {all(rule("drain", 60), tainted("drain", 2*time.Minute)), []string{detected, replacing}},
+		"a taint added later has an age of its own":             {all(rule("drain", 60), tainted("drain", time.Second), seen(2*time.Minute)), []string{detected}},
+		"a taint beside an exempt one has an age of its own": {
+			all(rule("*", 60), rule("keep", math.MaxInt64), tainted("keep", 2*time.Hour), tainted("drain", time.Second), seen(2*time.Hour)), []string{detected},
+		},
+		"a taint of unknown age that the last pass did not see beside an exempt one is new": {
+			all(rule("*", 60), rule("keep", math.MaxInt64), tainted("keep", sometime), tainted("drain", sometime), seen(2*time.Hour), sawTaints("keep", 2*time.Hour)), []string{detected},
+		},
+		"one that passes have seen for longer is replaced": {
+			all(rule("*", 60), rule("keep", math.MaxInt64), tainted("keep", sometime), tainted("drain", sometime), seen(2*time.Hour), sawTaints("keep", 2*time.Hour, "drain", 61*time.Second)), []string{detected, replacing},
+		},
+		"one that took the place of another is new": {
+			all(rule("*", 60), tainted("drain", sometime), seen(2*time.Hour), sawTaints("other", 2*time.Hour)), []string{detected},
+		},
+		"two that no pass has recorded are new: the one time may be of either": {
+			all(rule("*", 60), tainted("a", sometime), tainted("b", sometime), seen(2*time.Hour)), []string{detected},
+		},
+		"a key that was away since counts from when it was seen again": {
+			all(rule("drain", 60), tainted("drain", sometime), seen(time.Second), sawTaints("drain", 2*time.Hour)), []string{detected},
+		},
+		"a record that cannot be read makes every age start again": {
+			all(rule("drain", 60), tainted("drain", sometime), seen(2*time.Hour), podWith(func(p *corev1.Pod) {
+				metav1.SetMetaDataAnnotation(&p.ObjectMeta, plan.AnnotationTaintsSeen, "[")
+			})), []string{detected},
+		},
+		"a key with two effects counts from the older": {
+			all(rule("drain", 60), tainted("drain", 2*time.Minute), tainted("drain", time.Second)), []string{detected, replacing},
+		},
+		"the age of a taint without a rule does not count": {all(rule("drain", 60), tainted("drain", sometime), tainted("other", time.Hour)), []string{detected}},
+		"a rule about all taints finds any":                {all(rule("*", 60), tainted("other", time.Hour)), []string{detected, replacing}},
 		"a rule with the key of a taint beats one about all": {
 			all(rule("*", 60), rule("drain", 7200), tainted("drain", time.Hour)), []string{detected},
 		},
@@ -98,11 +138,14 @@ func TestNodeTaints(t *testing.T) {
 		"a rule with the largest time of all never fires":        {all(rule("drain", math.MaxInt64), tainted("drain", 1e6*time.Hour)), []string{detected}},
 		"a rule with time 0 fires at the next look":              {all(rule("drain", 0), tainted("drain", sometime), seen(time.Second)), []string{detected, replacing}},
 		"a rule with time 0 does not fire in the same second":    {all(rule("drain", 0), tainted("drain", sometime)), []string{detected}},
-		"the most impatient rule decides":                        {all(rule("a", 7200), rule("b", 60), tainted("a", time.Hour), tainted("b", sometime)), []string{detected, replacing}},
-		"both clear when the taint is gone":                      {all(rule("drain", 60), hadBoth), nil},
-		"both clear when only taints without a rule are left":    {all(rule("drain", 60), hadBoth, tainted("other", time.Hour)), nil},
-		"both clear without rules, whatever the node":            {all(hadBoth, tainted("drain", time.Hour)), nil},
-		"both clear without rules and without a pod":             {all(hadBoth, losePod), []string{string(v1beta2.ConditionMissingPod)}},
+		"the most impatient rule decides once its own taint is old enough": {
+			all(rule("a", 7200), rule("b", 60), tainted("a", time.Hour), tainted("b", sometime), seen(time.Hour), sawTaints("a", time.Hour, "b", 2*time.Minute)), []string{detected, replacing},
+		},
+		"an older taint makes no impatient rule start earlier": {all(rule("a", 7200), rule("b", 60), tainted("a", time.Hour), tainted("b", sometime)), []string{detected}},
+		"both clear when the taint is gone":                    {all(rule("drain", 60), hadBoth), nil},
+		"both clear when only taints without a rule are left":  {all(rule("drain", 60), hadBoth, tainted("other", time.Hour)), nil},
+		"both clear without rules, whatever the node":          {all(hadBoth, tainted("drain", time.Hour)), nil},
+		"both clear without rules and without a pod":           {all(hadBoth, losePod), []string{string(v1beta2.ConditionMissingPod)}},
 		"a replacement is called off when the rule becomes more patient": {
 			all(rule("drain", 7200), tainted("drain", time.Hour), hadBoth), []string{detected},
 		},
@@ -169,6 +212,75 @@ func TestTheTwoTimersOfATaint(t *testing.T) {
 	}
 }
 
+func TestTaintsOfANodeAreRecordedOnItsPods(t *testing.T) {
+	const pod = "sample-storage-114"
+	at := func(ago time.Duration) int64 { return noon.Add(-ago).Unix() }
+	exempt := all(rule("*", 60), rule("keep", math.MaxInt64), tainted("keep", sometime), tainted("drain", sometime))
+	tests := map[string]struct {
+		given func(*plan.Snapshot)
+		want  []plan.RecordTaints
+	}{
+		"nothing without rules":                      {tainted("drain", sometime), nil},
+		"nothing of a clean node":                    {rule("drain", 60), nil},
+		"a key that is new counts from now":          {all(rule("drain", 60), tainted("drain", sometime)), []plan.RecordTaints{{Pod: pod, Seen: map[string]int64{"drain": at(0)}}}},
+		"what the operator recorded goes on":         {all(rule("drain", 60), tainted("drain", sometime), seen(time.Hour)), []plan.RecordTaints{{Pod: pod, Seen: map[string]int64{"drain": at(time.Hour)}}}},
+		"what was seen keeps its time":               {all(exempt, seen(time.Hour), sawTaints("keep", time.Hour)), []plan.RecordTaints{{Pod: pod, Seen: map[string]int64{"keep": at(time.Hour), "drain": at(0)}}}},
+		"nothing while it is the same":               {all(exempt, seen(time.Hour), sawTaints("keep", time.Hour, "drain", time.Minute)), nil},
+		"a key that is away is forgotten":            {all(rule("drain", 60), seen(time.Hour), sawTaints("drain", time.Hour)), []plan.RecordTaints{{Pod: pod, Seen: map[string]int64{}}}},
+		"everything is forgotten without rules":      {all(seen(time.Hour), sawTaints("drain", time.Hour)), []plan.RecordTaints{{Pod: pod, Seen: map[string]int64{}}}},
+		"nothing while nodes cannot be read":         {all(rule("drain", 60), seen(time.Hour), sawTaints("drain", time.Hour), func(s *plan.Snapshot) { s.Nodes, s.NodesHidden = nil, "forbidden" }), nil},
+		"nothing under maintenance":                  {all(rule("drain", 60), tainted("drain", sometime), underMaintenance("node-14")), nil},
+		"nothing on a pod that terminates":           {all(rule("drain", 60), tainted("drain", sometime), podWith(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon} })), nil},
+		"nothing while the database cannot be asked": {all(rule("drain", 60), tainted("drain", sometime), func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotAsked: "no pod runs"} }), nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := healthyCluster(t)
+			tc.given(&s)
+			var got []plan.RecordTaints
+			for _, a := range updateStatus.Decide(s).Actions {
+				if recorded, ok := a.(plan.RecordTaints); ok {
+					got = append(got, recorded)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("records (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A pass that runs again right after records nothing more, and the next one sees the ages that
+// this one recorded.
+func TestATaintAddedBesideAnExemptOneGetsItsWholeTime(t *testing.T) {
+	s := healthyCluster(t)
+	all(rule("*", 600), rule("keep", math.MaxInt64), tainted("keep", sometime))(&s)
+	pass := func() {
+		for _, a := range updateStatus.Decide(s).Actions {
+			if edit, ok := a.(plan.Edit); ok {
+				s = edit.Apply(s)
+			}
+		}
+	}
+	pass()
+	s.Now = s.Now.Add(2 * time.Hour)
+	tainted("drain", sometime)(&s)
+	pass()
+	for _, later := range []struct {
+		by   time.Duration
+		want bool
+	}{{0, false}, {10 * time.Minute, false}, {time.Second, true}} {
+		s.Now = s.Now.Add(later.by)
+		pass()
+		if got := firstOf(s, "storage").HasCondition(v1beta2.ConditionNodeTaintReplacing); got != later.want {
+			t.Errorf("%s later: replacing %t", later.by, got)
+		}
+	}
+	if again := updateStatus.Decide(s).Actions; len(again) > 0 {
+		t.Errorf("a second look at the same writes again: %v", again)
+	}
+}
+
 func TestWhoseTaintsAreNotKnownIsSaid(t *testing.T) {
 	tests := map[string]struct {
 		given    func(*plan.Snapshot)
@@ -177,10 +289,10 @@ func TestWhoseTaintsAreNotKnownIsSaid(t *testing.T) {
 		evidence string
 	}{
 		"nobody asks without rules":           {func(*plan.Snapshot) {}, false, false, ""},
-		"all nodes were read":                 {rule("drain", 60), true, true, "16 nodes were read"},
+		"all nodes were read":                 {rule("drain", 60), true, true, "16 nodes read"},
 		"nodes are hidden":                    {all(rule("drain", 60), func(s *plan.Snapshot) { s.Nodes, s.NodesHidden = nil, "listing nodes is forbidden" }), true, false, "listing nodes is forbidden; what is recorded"},
 		"a node is gone":                      {all(rule("drain", 60), func(s *plan.Snapshot) { delete(s.Nodes, "node-14") }), true, false, "no such node: storage-114 on node-14"},
-		"a pod without a node misses nothing": {all(rule("drain", 60), podWith(func(p *corev1.Pod) { p.Spec.NodeName = "" })), true, true, "were read"},
+		"a pod without a node misses nothing": {all(rule("drain", 60), podWith(func(p *corev1.Pod) { p.Spec.NodeName = "" })), true, true, "nodes read"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -197,7 +309,7 @@ func TestWhoseTaintsAreNotKnownIsSaid(t *testing.T) {
 				t.Errorf("%t because %q, want %t because %q", c.OK, c.Evidence, tc.ok, tc.evidence)
 			}
 			if d.Hold != nil {
-				t.Errorf("holds with %q: taints keep nobody waiting", d.Hold.Reason)
+				t.Errorf("holds with %q: taints keep nobody waiting", d.Hold.Text())
 			}
 		})
 	}

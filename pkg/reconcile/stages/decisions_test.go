@@ -33,9 +33,7 @@ func decides(t *testing.T, stage plan.Stage, tests map[string]decision) {
 			if diff := cmp.Diff(want.does, described(d)); diff != "" {
 				t.Errorf("actions (-want +got):\n%s", diff)
 			}
-			if len(d.Actions) > 0 && d.Why == "" {
-				t.Error("acts without saying why")
-			}
+			explained(t, d)
 			if (want.holds == "") != (d.Hold == nil) || !strings.Contains(reason(d), want.holds) {
 				t.Fatalf("holds with %q, want %q", reason(d), want.holds)
 			}

@@ -19,13 +19,13 @@ func deleteData(s plan.Snapshot) plan.Decision {
 	checks := []plan.Check{wroteThere(s.Backup, url), nobodyElseThere(s.OtherBackups, url)}
 	d := plan.Decision{Checks: checks}
 	if c, refused := d.Refused(); refused {
-		d.Hold = &plan.Hold{Human: true, Reason: "no data is deleted: " + c.Words() +
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: "no data is deleted: " + c.Words() +
 			"; set spec.deletionPolicy to stop to let the record go without its data, and delete the data by hand if nobody needs it"}
 		return d
 	}
 	d.Checks = append(d.Checks, nobodyRestores(s.BackupUse, url), nobodyWrites(s.BackupUse, url))
 	if c, refused := d.Refused(); refused {
-		d.Hold = &plan.Hold{RetryAfter: backupDelay, Human: s.BackupUse.Lasting, Reason: "no data is deleted yet: " + c.Words()}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, RetryAfter: backupDelay, Human: s.BackupUse.Lasting, Reason: "no data is deleted yet", Detail: c.Words()}
 		return d
 	}
 	d.Why = "the record is being deleted, and spec.deletionPolicy is cleanup"
@@ -35,7 +35,7 @@ func deleteData(s plan.Snapshot) plan.Decision {
 
 // wroteThere asks whether the record's own backup was seen to go to the place.
 func wroteThere(b *v1beta2.FoundationDBBackup, url string) plan.Check {
-	c := plan.Check{Question: "did this record's backup write to " + url + "?", Gate: plan.GateBackup}
+	c := plan.Check{ID: plan.CheckWroteThere, Subject: fdb.WithoutSecrets(url), Question: "did this record's backup write to " + url + "?", Gate: plan.GateBackup}
 	seen := b.Status.BackupDetails
 	if seen == nil || seen.URL == "" {
 		c.Evidence = "no backup of this record was ever seen"
@@ -48,7 +48,7 @@ func wroteThere(b *v1beta2.FoundationDBBackup, url string) plan.Check {
 // nobodyElseThere asks whether another record of the namespace names the place, or wrote
 // there. Those of other namespaces and clusters are not known.
 func nobodyElseThere(others plan.OtherBackupFacts, url string) plan.Check {
-	c := plan.Check{Question: "does no other FoundationDBBackup of the namespace use " + url + "?", Gate: plan.GateBackup}
+	c := plan.Check{ID: plan.CheckNoOtherBackupTo, Subject: fdb.WithoutSecrets(url), Question: "does no other FoundationDBBackup of the namespace use " + url + "?", Gate: plan.GateBackup}
 	if !others.Read {
 		c.Evidence = "nobody can tell: " + orNotAsked(others.NotRead)
 		return c

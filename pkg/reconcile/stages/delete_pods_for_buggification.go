@@ -18,7 +18,7 @@ import (
 // The operator asks per pod whether anything in it crashes, and so keeps a pod whose
 // fault moves from one container to another; here each container is compared.
 var deletePodsForBuggification = plan.Stage{
-	Name:  "DeletePodsForBuggification",
+	Name:  plan.StageDeletePodsForBuggification,
 	Reads: plan.Record | plan.Pods,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var pods []plan.PodOfGroup
@@ -33,7 +33,7 @@ var deletePodsForBuggification = plan.Stage{
 		return plan.Decision{
 			Why:     "they were made with other faults than spec.buggify asks for",
 			Actions: []plan.Action{plan.DeletePods{Pods: pods}},
-			Hold:    &plan.Hold{Reason: "the deleted pods are made anew in the next pass", RetryAfter: podDelay, Then: plan.EndPass},
+			Hold:    &plan.Hold{Code: plan.HoldPodsRecreated, Reason: "the deleted pods are made anew in the next pass", RetryAfter: podDelay, Then: plan.EndPass},
 		}
 	},
 }

@@ -14,7 +14,7 @@ import (
 // pod that ends right after it was made gets a moment, or it would be made and deleted
 // over and over.
 var deleteTerminalPods = plan.Stage{
-	Name:  "DeleteTerminalPods",
+	Name:  plan.StageDeleteTerminalPods,
 	Reads: plan.Record | plan.Pods,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var ended []plan.PodOfGroup
@@ -38,7 +38,7 @@ var deleteTerminalPods = plan.Stage{
 			d.Actions = []plan.Action{plan.DeletePods{Pods: ended}}
 		}
 		if len(young) > 0 {
-			d.Hold = &plan.Hold{Reason: fmt.Sprintf("%s ended sooner than %s after it was made", someOf(young), minTerminalPodAge), RetryAfter: wait}
+			d.Hold = &plan.Hold{Code: plan.HoldPodEndedEarly, Reason: fmt.Sprintf("%s ended sooner than %s after it was made", someOf(young), minTerminalPodAge), RetryAfter: wait}
 		}
 		return d
 	},

@@ -3,6 +3,7 @@ package stages
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -14,7 +15,7 @@ import (
 // CordonNodes keeps new pods from nodes, and taints them where a taint is given. No new pod
 // comes to a node that is gone; one that comes back under its name is cordoned then.
 func CordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
-	return nodeStage("CordonNodes", "a person wants no new pods there", nodes, func(name string, n *corev1.Node) (plan.Action, error) {
+	return nodeStage(plan.StageCordonNodes, "a person wants no new pods there", nodes, func(name string, n *corev1.Node) (plan.Action, error) {
 		if a := (plan.CordonNode{Node: name, Taint: taint}); n != nil && !a.Done(n) {
 			return a, nil
 		}
@@ -22,36 +23,34 @@ func CordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
 	})
 }
 
-// UncordonNodes lets new pods onto nodes again, and takes the taint away where one is
-// given.
+// UncordonNodes lets new pods onto nodes again, and takes the taints away that CordonNodes set,
+// and the one that is given.
 func UncordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
-	return nodeStage("UncordonNodes", "a person lets new pods there again", nodes, func(name string, n *corev1.Node) (plan.Action, error) {
-		a := plan.UncordonNode{Node: name, Taint: taint}
-		switch {
-		case n == nil:
+	return nodeStage(plan.StageUncordonNodes, "a person lets new pods there again", nodes, func(name string, n *corev1.Node) (plan.Action, error) {
+		if n == nil {
 			return nil, fmt.Errorf("there is no node %s", name)
-		case a.Done(n):
-			return nil, nil
-		default:
+		}
+		if a := (plan.UncordonNode{Node: name, Taint: taint, OfCordon: plan.TaintsOfCordon(n)}); !a.Done(n) {
 			return a, nil
 		}
+		return nil, nil
 	})
 }
 
 // nodeStage asks of each node, nil where it is gone, what is still to be done about it; nil
 // is nothing, and the error is why nobody can.
-func nodeStage(name, why string, nodes []string, todo func(string, *corev1.Node) (plan.Action, error)) plan.Stage {
+func nodeStage(name plan.StageName, why string, nodes []string, todo func(string, *corev1.Node) (plan.Action, error)) plan.Stage {
 	return plan.Stage{
 		Name: name, Reads: plan.Record | plan.Nodes,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if s.NodesHidden != "" || s.Nodes == nil {
-				return plan.Decision{Hold: &plan.Hold{Human: true, Reason: "the nodes are not known: " + nodesUnknown(s), Then: plan.EndPass}}
+				return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNodesUnknown, Human: true, Reason: "the nodes are not known: " + nodesUnknown(s), Then: plan.EndPass}}
 			}
 			var d plan.Decision
 			for _, node := range nodes {
 				a, err := todo(node, s.Nodes[node])
 				if err != nil {
-					return plan.Decision{Hold: &plan.Hold{Human: true, Reason: err.Error(), Then: plan.EndPass}}
+					return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNodesUnknown, Human: true, Reason: err.Error(), Then: plan.EndPass}}
 				}
 				if a != nil {
 					d.Why, d.Actions = why, append(d.Actions, a)
@@ -74,40 +73,67 @@ func nodesUnknown(s plan.Snapshot) string {
 // allow it. AddPods makes them anew on another node, so these have to be cordoned.
 func EvictFrom(nodes []string) plan.Stage {
 	return plan.Stage{
-		Name:  "EvictFrom",
+		Name:  plan.StageEvictFrom,
 		Reads: plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			var d plan.Decision
-			var left []string
+			var left waits
+			first := excludedFirst(s, nodes)
 			for _, g := range groupsOn(s, nodes) {
 				if !evictable(s, g) {
 					continue // what has a volume is replaced: the volume may be bound to the node
 				}
 				if deletablePod(s, g) == nil {
-					left = append(left, string(g.ProcessGroupID)+": somebody isolated its pod, or it is not its own by its labels")
+					left.add(g.ProcessGroupID, "%s: somebody isolated its pod, or it is not its own by its labels", g.ProcessGroupID)
+					continue
+				}
+				if first != "" {
+					left.add(g.ProcessGroupID, "%s: %s", g.ProcessGroupID, first)
 					continue
 				}
 				if away := onTheWay(s, g.ProcessClass); away != "" {
-					left = append(left, fmt.Sprintf("%s: %s of its class is not back yet", g.ProcessGroupID, away))
+					left.add(g.ProcessGroupID, "%s: %s of its class is not back yet", g.ProcessGroupID, away)
 					continue
 				}
 				checks := cordonedFirst(s, g, safety.MayEvict(s, g))
 				refused, isRefused := plan.Decision{Checks: checks}.Refused()
 				switch {
 				case isRefused:
-					d.Checks, left = append(d.Checks, refused), append(left, fmt.Sprintf("%s: %s", g.ProcessGroupID, refused.Words()))
+					d.Checks = append(d.Checks, refused)
+					left.add(g.ProcessGroupID, "%s: %s", g.ProcessGroupID, refused.Words())
 				case len(d.Actions) > 0:
-					left = append(left, string(g.ProcessGroupID)+": one pod at a time")
+					left.add(g.ProcessGroupID, "%s: one pod at a time", g.ProcessGroupID)
 				default:
 					d.Why, d.Checks, d.Actions = "their node is to be emptied", append(d.Checks, checks...), []plan.Action{evictionOf(s, g)}
 				}
 			}
-			if len(left) > 0 {
-				d.Hold = &plan.Hold{Reason: "pods have to leave their node: " + someOf(left), RetryAfter: podUpdateRetry}
-			}
+			d.Hold = left.hold(plan.HoldEvictionsRemain, "pods have to leave their node: ", podUpdateRetry)
 			return d
 		},
 	}
+}
+
+// exclusionPatience is how long evictions wait for the exclusion of a marked group on the
+// same nodes. Our own: a replacement that finds no place must not keep all other pods there.
+const exclusionPatience = 10 * time.Minute
+
+// excludedFirst names a group on the nodes that has to be excluded, or to give its coordinator
+// away, before pods are evicted; empty for none. An eviction can cause a recovery, after which
+// both wait for minutes.
+func excludedFirst(s plan.Snapshot, nodes []string) string {
+	for _, g := range s.Groups() {
+		pod := s.Pod(g)
+		if !g.IsMarkedForRemoval() || pod == nil || !slices.Contains(nodes, pod.Spec.NodeName) || s.Now.Sub(g.RemovalTimestamp.Time) >= exclusionPatience {
+			continue
+		}
+		switch {
+		case safety.Coordinates(s, g):
+			return fmt.Sprintf("coordinators move away from %s first", g.ProcessGroupID)
+		case !g.ExclusionSkipped && !g.IsExcluded() && !safety.Excluded(s, g):
+			return fmt.Sprintf("%s is excluded first", g.ProcessGroupID)
+		}
+	}
+	return ""
 }
 
 // evictable reports whether a pod may be made anew elsewhere because it holds nothing.
@@ -130,7 +156,7 @@ func onTheWay(s plan.Snapshot, class v1beta2.ProcessClass) string {
 // cordonedFirst refuses to evict from a node that would take the pod back.
 func cordonedFirst(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, checks []plan.Check) []plan.Check {
 	name := s.Pod(g).Spec.NodeName
-	c := plan.Check{Question: fmt.Sprintf("does node %s take no new pods?", name), Gate: plan.GateConfig, OK: true, Evidence: "it is cordoned"}
+	c := plan.Check{ID: plan.CheckNodeCordoned, Subject: name, Question: fmt.Sprintf("does node %s take no new pods?", name), Gate: plan.GateConfig, OK: true, Evidence: "it is cordoned"}
 	node := s.Nodes[name]
 	switch {
 	case s.NodesHidden != "", s.Nodes == nil:
@@ -164,27 +190,28 @@ func groupsOn(s plan.Snapshot, nodes []string) []*v1beta2.ProcessGroupStatus {
 // for. With all, groups without a volume are marked as well.
 func ReplaceOn(nodes []string, most int, all bool) plan.Stage {
 	return plan.Stage{
-		Name:  "ReplaceGroups",
+		Name:  plan.StageReplaceGroups,
 		Reads: plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			var may []v1beta2.ProcessGroupID
 			var refusals []plan.Check
-			var left []string
+			var left waits
 			for _, g := range groupsOn(s, nodes) {
 				if !all && evictable(s, g) {
 					continue
 				}
 				refused, isRefused := plan.Decision{Checks: safety.MayReplace(s, g)}.Refused()
 				if isRefused && !g.HasCondition(v1beta2.ConditionMissingProcesses) {
-					refusals, left = append(refusals, refused), append(left, fmt.Sprintf("%s: %s", g.ProcessGroupID, refused.Words()))
+					refusals = append(refusals, refused)
+					left.add(g.ProcessGroupID, "%s: %s", g.ProcessGroupID, refused.Words())
 					continue
 				}
 				may = append(may, g.ProcessGroupID)
 			}
 			d := ReplaceGroups(Replacement{Groups: may, Most: most}).Decide(s)
 			d.Checks = append(d.Checks, refusals...)
-			if d.Hold == nil && len(left) > 0 {
-				d.Hold = &plan.Hold{Reason: "these cannot be replaced now: " + someOf(left), RetryAfter: podUpdateRetry}
+			if d.Hold == nil {
+				d.Hold = left.hold(plan.HoldReplacementsRemain, "these cannot be replaced now: ", podUpdateRetry)
 			}
 			return d
 		},

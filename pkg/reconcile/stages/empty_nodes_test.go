@@ -88,6 +88,31 @@ func TestEvictFrom(t *testing.T) {
 			cordoned(two...)(s)
 			s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
 		}, holds: "timed out"},
+		"waits until a group beside it is excluded": {from: onNodes, given: func(s *plan.Snapshot) {
+			cordoned(two...)(s)
+			s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon.Add(-exclusionPatience + time.Second))
+		}, holds: "stateless-106: storage-114 is excluded first"},
+		"evicts once that is excluded": {from: onNodes, given: func(s *plan.Snapshot) {
+			cordoned(two...)(s)
+			g := s.Cluster.ProcessGroup("storage-114")
+			g.MarkForRemoval(noon)
+			s.Coordination.Exclusions = append(s.Coordination.Exclusions, g.ExclusionString())
+		}, does: []string{first}, holds: "stateless-107: one pod at a time"},
+		"evicts once that has not been excluded for long": {from: onNodes, given: func(s *plan.Snapshot) {
+			cordoned(two...)(s)
+			s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon.Add(-exclusionPatience))
+		}, does: []string{first}, holds: "stateless-107: one pod at a time"},
+		"waits until coordinators have moved": {from: onNodes, given: func(s *plan.Snapshot) {
+			cordoned(two...)(s)
+			g := s.Cluster.ProcessGroup("log-101")
+			g.MarkForRemoval(noon)
+			s.Coordination.Exclusions = append(s.Coordination.Exclusions, g.ExclusionString())
+			s.Pod(g).Spec.NodeName = nodeName(14)
+		}, holds: "stateless-106: coordinators move away from log-101 first"},
+		"does not wait for a group elsewhere": {from: onNodes, given: func(s *plan.Snapshot) {
+			cordoned(two...)(s)
+			s.Cluster.ProcessGroup("storage-115").MarkForRemoval(noon)
+		}, does: []string{first}, holds: "stateless-107: one pod at a time"},
 		"leaves a pod alone that somebody isolated": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
 			s.Pods["sample-stateless-106"].Annotations[v1beta2.AnnotationIsolateProcessGroup] = "true"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
@@ -17,7 +18,7 @@ import (
 // alone: saying it again would start data distribution anew.
 func ExcludeGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
 	return plan.Stage{
-		Name:  "ExcludeGroups",
+		Name:  plan.StageExcludeGroups,
 		Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			due := notExcluded(s, groups)
@@ -25,7 +26,7 @@ func ExcludeGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
 				return plan.Decision{}
 			}
 			if available := safety.Available(s.Database); !available.OK {
-				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Reason: "nothing can be excluded: " + available.Evidence, RetryAfter: podDelay}}
+				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing can be excluded", Detail: available.Evidence, RetryAfter: podDelay}}
 			}
 			return wish{exclusions: exclusionsWith(s, due), now: s}.decide()
 		},
@@ -83,11 +84,11 @@ type wish struct {
 func (w wish) decide() plan.Decision {
 	switch {
 	case len(w.unreachable) > 0:
-		return plan.Decision{Hold: &plan.Hold{Human: true, Reason: fmt.Sprintf("%s never had an address to exclude", someOf(w.unreachable))}}
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNoAddress, Human: true, Subjects: w.unreachable, Reason: fmt.Sprintf("%s never had an address to exclude", someOf(w.unreachable))}}
 	case len(w.candidates) == 0 && len(w.coordinators) == 0:
-		return plan.Decision{Hold: &plan.Hold{Human: true, Reason: "processes of class test hold nothing, and are never excluded"}}
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNeverExcluded, Human: true, Reason: "processes of class test hold nothing, and are never excluded"}}
 	case len(w.candidates) == 0:
-		return plan.Wait(exclusionRetry, fmt.Sprintf("%s are coordinators; coordinators move first", someOf(w.coordinators)))
+		return plan.Decision{Hold: coordinatorsFirst(w.coordinators)}
 	}
 	d, calm := w.calm()
 	if !calm {
@@ -102,7 +103,7 @@ func (w wish) decide() plan.Decision {
 	left := canHoldWithout(w.now, allowed)
 	d.Checks = append(d.Checks, left)
 	if !left.OK {
-		d.Hold = &plan.Hold{Human: true, Reason: fmt.Sprintf("without %s: %s", someOf(ids(idsOf(allowed))), left.Words())}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Subjects: phrase.Strings(idsOf(allowed)), Reason: fmt.Sprintf("without %s", someOf(idsOf(allowed))), Detail: left.Words()}
 		return d
 	}
 	d.Why = "a person wants them excluded"
@@ -110,25 +111,33 @@ func (w wish) decide() plan.Decision {
 	if refused, found := d.Refused(); found || len(allowed) < len(w.candidates) {
 		d.Hold = w.noRoom(refused)
 	} else if len(w.coordinators) > 0 {
-		d.Hold = &plan.Hold{Reason: fmt.Sprintf("%s are coordinators; coordinators move first", someOf(w.coordinators)), RetryAfter: exclusionRetry}
+		d.Hold = coordinatorsFirst(w.coordinators)
 	}
 	return d
+}
+
+// coordinatorsFirst waits for the coordinators to move off process groups.
+func coordinatorsFirst(groups []string) *plan.Hold {
+	return &plan.Hold{
+		Code: plan.HoldCoordinatorsFirst, Subjects: groups, RetryAfter: exclusionRetry, Follows: true,
+		Reason: someOf(groups) + " are coordinators; coordinators move first",
+	}
 }
 
 // noRoom holds for want of processes that could take over. Time helps where some of the
 // class may come back, or are being replaced; otherwise a person has to.
 func (w wish) noRoom(refused plan.Check) *plan.Hold {
 	const advice = "a replacement brings a new one first"
-	if refused.Question == "" {
-		return &plan.Hold{Human: true, Reason: "no more of the class may be excluded at the same time; " + advice}
+	if refused.ID == "" {
+		return &plan.Hold{Code: plan.HoldExclusionBudget, Human: true, Reason: "no more of the class may be excluded at the same time; " + advice}
 	}
 	waits := slices.ContainsFunc(w.now.Groups(), func(g *v1beta2.ProcessGroupStatus) bool {
 		return w.wants(g.ProcessClass) && (g.IsMarkedForRemoval() || g.HasCondition(v1beta2.ConditionMissingProcesses) || g.HasCondition(v1beta2.ConditionMissingPod))
 	})
 	if waits {
-		return &plan.Hold{Reason: "nothing more may be excluded yet (" + refused.Words() + ")", RetryAfter: exclusionRetry}
+		return &plan.Hold{Code: plan.HoldExclusionBudget, Reason: "nothing more may be excluded yet", Detail: refused.Words(), RetryAfter: exclusionRetry}
 	}
-	return &plan.Hold{Human: true, Reason: fmt.Sprintf("nothing more may be excluded (%s); %s", refused.Words(), advice)}
+	return &plan.Hold{Code: plan.HoldExclusionBudget, Human: true, Reason: fmt.Sprintf("nothing more may be excluded (%s); %s", refused.Words(), advice)}
 }
 
 func (w wish) wants(class v1beta2.ProcessClass) bool {
@@ -140,10 +149,10 @@ func (w wish) wants(class v1beta2.ProcessClass) bool {
 func canHoldWithout(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) plan.Check {
 	keeping := slices.DeleteFunc(slices.Clone(groups), func(g *v1beta2.ProcessGroupStatus) bool { return !g.ProcessClass.IsStateful() })
 	if len(keeping) == 0 {
-		return plan.Check{Question: "can the processes that are left hold the data?", OK: true, Evidence: "none of those that go keeps any", Gate: plan.GateConfig}
+		return plan.Check{ID: plan.CheckDataFits, Question: "can the processes that are left hold the data?", OK: true, Evidence: "none of those that go keeps any", Gate: plan.GateConfig}
 	}
 	if s.Database.Status.Cluster.Configuration == nil {
-		return plan.Check{Question: "can the processes that are left hold the data?", Evidence: "the status document does not tell the configuration", Gate: plan.GateConfig}
+		return plan.Check{ID: plan.CheckDataFits, Question: "can the processes that are left hold the data?", Evidence: "the status document does not tell the configuration", Gate: plan.GateConfig}
 	}
 	status := *s.Database.Status
 	status.Cluster.Processes = maps.Clone(status.Cluster.Processes)
@@ -167,12 +176,12 @@ func moveCoordinatorsOff(groups []v1beta2.ProcessGroupID) plan.Stage {
 				return plan.Decision{}
 			}
 			d := changeCoordinators.Decide(asLeaving(s, notExcluded(s, groups)))
-			why := fmt.Sprintf("%s are coordinators, and coordinators move before their processes are excluded", someOf(ids(due)))
+			why := fmt.Sprintf("%s are coordinators, and coordinators move before their processes are excluded", someOf(due))
 			if len(d.Actions) > 0 {
 				d.Why = why
 			}
 			if refused, found := d.Refused(); d.Hold != nil && found {
-				d.Hold.Reason = why + "; that has to wait (" + refused.Words() + ")"
+				d.Hold.Reason, d.Hold.Detail = why+"; that has to wait", refused.Words()
 			}
 			return d
 		},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
@@ -20,7 +21,7 @@ import (
 // The operator excludes a coordinator and changes coordinators afterwards; here a
 // coordinator's group waits until the coordinators have moved.
 var excludeInstances = plan.Stage{
-	Name:  "ExcludeInstances",
+	Name:  plan.StageExcludeInstances,
 	Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		leaving := notDrained(s)
@@ -28,7 +29,7 @@ var excludeInstances = plan.Stage{
 			return plan.Decision{}
 		}
 		if available := safety.Available(s.Database); !available.OK {
-			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Reason: "nothing can be excluded: " + available.Evidence, RetryAfter: podDelay}}
+			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing can be excluded", Detail: available.Evidence, RetryAfter: podDelay}}
 		}
 		e := newExclusions(s)
 		for _, g := range leaving {
@@ -101,11 +102,11 @@ func (e *exclusions) targetsOf(g *v1beta2.ProcessGroupStatus) []string {
 func (e *exclusions) onlyWaiting() plan.Decision {
 	if len(e.coordinators) == 0 {
 		if len(e.unreachable) > 0 {
-			return plan.Decision{Hold: &plan.Hold{Human: true, Reason: fmt.Sprintf("%s never had an address to exclude; list it in spec.processGroupsToRemoveWithoutExclusion if it never ran", someOf(e.unreachable))}}
+			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNoAddress, Human: true, Subjects: e.unreachable, Reason: fmt.Sprintf("%s never had an address to exclude; list it in spec.processGroupsToRemoveWithoutExclusion if it never ran", someOf(e.unreachable))}}
 		}
 		return plan.Decision{}
 	}
-	return plan.Wait(exclusionRetry, fmt.Sprintf("%s are coordinators; coordinators move first", someOf(e.coordinators)))
+	return plan.Decision{Hold: coordinatorsFirst(e.coordinators)}
 }
 
 func (e *exclusions) decide() plan.Decision {
@@ -116,7 +117,7 @@ func (e *exclusions) decide() plan.Decision {
 	allowed, checks := e.allowed()
 	d.Checks = append(d.Checks, checks...)
 	if refused, ok := d.Refused(); ok && len(allowed) == 0 {
-		d.Hold = &plan.Hold{Reason: refused.Evidence, RetryAfter: exclusionRetry}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: refused.Evidence, RetryAfter: exclusionRetry}
 		return d
 	}
 	d.Why = "marked for removal, and enough others are up"
@@ -134,7 +135,7 @@ func (e *exclusions) calm() (d plan.Decision, ok bool) {
 		safety.RecoveredFor(e.s.Database, minRecoveryAgeToExclude),
 	}
 	if refused, found := d.Refused(); found {
-		d.Hold = &plan.Hold{Reason: "nothing more may be excluded yet (" + refused.Words() + ")", RetryAfter: exclusionRetry}
+		d.Hold = &plan.Hold{Code: plan.HoldExclusionBudget, Reason: "nothing more may be excluded yet", Detail: refused.Words(), RetryAfter: exclusionRetry}
 		return d, false
 	}
 	return d, true
@@ -155,7 +156,7 @@ func (e *exclusions) rest(excluded int) *plan.Hold {
 	if left == 0 {
 		return nil
 	}
-	return &plan.Hold{Reason: fmt.Sprintf("%d more process groups have to wait until others are drained, or coordinators moved", left), RetryAfter: exclusionRetry}
+	return &plan.Hold{Code: plan.HoldExclusionBudget, Reason: fmt.Sprintf("%s %s to wait until others are drained, or coordinators moved", phrase.Count(left, "more process group"), phrase.Has(left)), RetryAfter: exclusionRetry}
 }
 
 // allowed takes from each class as many groups as its budget has. When a class of the

@@ -17,7 +17,7 @@ import (
 // all are ready excludes what all have announced.
 func (e *exclusions) together() plan.Decision {
 	if !e.s.Coordination.Lists.Read {
-		return plan.Wait(exclusionRetry, "nothing can be excluded together with other instances: "+listsUnread)
+		return plan.Wait(exclusionRetry, plan.HoldSharedListsUnread, "nothing can be excluded together with other instances: "+listsUnread)
 	}
 	if len(e.candidates) == 0 {
 		return withdrawing(e.onlyWaiting(), e.announcement(nil))
@@ -33,7 +33,7 @@ func (e *exclusions) together() plan.Decision {
 		return announcing(d, change, safety.CommonExclusion())
 	}
 	if refused, found := d.Refused(); found && len(allowed) == 0 {
-		d.Hold = &plan.Hold{Reason: refused.Evidence, RetryAfter: exclusionRetry}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: refused.Evidence, RetryAfter: exclusionRetry}
 		return d
 	}
 	members, check, missing := safety.Synchronized(e.s, safety.CommonExclusion())
@@ -87,5 +87,5 @@ func (e *exclusions) leftOut() *plan.Hold {
 	if len(left) == 0 {
 		return nil
 	}
-	return &plan.Hold{Reason: fmt.Sprintf("left to their own instances, being coordinators or without an address: %s", someOf(left)), RetryAfter: exclusionRetry}
+	return &plan.Hold{Code: plan.HoldLeftToOtherInstances, Reason: fmt.Sprintf("left to their own instances, being coordinators or without an address: %s", someOf(left)), RetryAfter: exclusionRetry}
 }

@@ -23,7 +23,7 @@ type Expiry struct {
 // nobody else's. What is left can be restored, unless a person forces it.
 func ExpireBackup(e Expiry) plan.Stage {
 	return plan.Stage{
-		Name:  "ExpireBackup",
+		Name:  plan.StageExpireBackup,
 		Reads: plan.Backup | plan.BackupStore | plan.BackupUse,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			url, err := objects.BackupURL(s.Backup)
@@ -31,7 +31,7 @@ func ExpireBackup(e Expiry) plan.Stage {
 				return contradiction(err)
 			}
 			if why := s.BackupStore.Why(); why != "" {
-				return plan.Wait(backupDelay, "nobody can tell what is in the store: "+why)
+				return plan.Wait(backupDelay, plan.HoldStoreUnknown, "nobody can tell what is in the store: "+why)
 			}
 			there := s.BackupStore.There
 			if there == nil || there.MaxLogEnd == nil {
@@ -78,7 +78,7 @@ func (e Expiry) decide(s plan.Snapshot, url string, before int64) plan.Decision 
 	}
 	d := plan.Decision{Checks: checks, Why: "a person asks for it"}
 	if c, refused := d.Refused(); refused {
-		d.Hold = &plan.Hold{Human: true, Reason: "nothing is deleted: " + c.Words()}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: "nothing is deleted", Detail: c.Words()}
 		return d
 	}
 	gone := there.Before(before)
@@ -100,13 +100,14 @@ func bytesOf(snapshots []fdb.DescribedSnapshot) (bytes int64) {
 // isWritten asks whether a version is one that the backup has reached.
 func isWritten(there *fdb.BackupDescription, before int64) plan.Check {
 	return plan.Check{
+		ID:       plan.CheckBackupReached,
 		Question: fmt.Sprintf("has the backup got to version %d?", before), Gate: plan.GateBackup,
 		OK: before <= there.MaxLogEnd.Version, Evidence: fmt.Sprintf("its log goes up to version %d", there.MaxLogEnd.Version),
 	}
 }
 
 func staysRestorable(before, from int64, restorable bool) plan.Check {
-	c := plan.Check{Question: fmt.Sprintf("can the backup be restored without what is older than version %d?", before), Gate: plan.GateBackup, OK: restorable}
+	c := plan.Check{ID: plan.CheckStaysRestorable, Question: fmt.Sprintf("can the backup be restored without what is older than version %d?", before), Gate: plan.GateBackup, OK: restorable}
 	c.Evidence = "no complete snapshot begins at or after that version, and each restore needs one"
 	if restorable {
 		c.Evidence = fmt.Sprintf("yes, from version %d on", from)
@@ -116,7 +117,7 @@ func staysRestorable(before, from int64, restorable bool) plan.Check {
 
 // nobodyRestores asks whether the database is being restored from a place.
 func nobodyRestores(use plan.UseFacts, url string) plan.Check {
-	c := plan.Check{Question: "is nothing being restored from " + fdb.WithoutSecrets(url) + "?", Gate: plan.GateRestore}
+	c := plan.Check{ID: plan.CheckNotRestoredFrom, Subject: fdb.WithoutSecrets(url), Question: "is nothing being restored from " + fdb.WithoutSecrets(url) + "?", Gate: plan.GateRestore}
 	if !use.KnowsRestores() {
 		c.Evidence = "nobody can tell: " + orUnread(use.NotRead)
 		return c

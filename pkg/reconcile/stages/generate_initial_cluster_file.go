@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -18,7 +19,7 @@ import (
 // from its running pods, spread over fault domains. Once the connection string
 // is stored the pass starts over: the ConfigMap and the pods have to get it.
 var generateInitialClusterFile = plan.Stage{
-	Name:  "GenerateInitialClusterFile",
+	Name:  plan.StageGenerateInitialClusterFile,
 	Reads: plan.Record | plan.Pods | plan.PodFiles | plan.ConfigMap | plan.Volumes | plan.Services,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if s.Cluster.Status.ConnectionString != "" {
@@ -30,20 +31,20 @@ var generateInitialClusterFile = plan.Stage{
 		need := s.Cluster.DesiredCoordinators()
 		running, pending := coordinatorPods(s)
 		if len(running) < need {
-			return plan.Wait(podDelay, fmt.Sprintf("the first cluster file needs %d running pods that can be coordinators, there are %d", need, len(running)))
+			return plan.Wait(podDelay, plan.HoldTooFewPods, fmt.Sprintf("the first cluster file needs %d running pods that can be coordinators, there are %d", need, len(running)))
 		}
 		if wait := s.Cluster.IgnorePendingPodsFor() - youngest(s.Now, pending); len(pending) > 0 && wait > 0 {
-			return plan.Wait(min(wait, podDelay), fmt.Sprintf("%d more pods are still pending; coordinators spread better over all of them", len(pending)))
+			return plan.Wait(min(wait, podDelay), plan.HoldPodsPending, fmt.Sprintf("%s %s still pending; coordinators spread better over all of them", phrase.Count(len(pending), "more pod"), phrase.Is(len(pending))))
 		}
 		candidates := firstCandidates(s, running)
 		chosen, err := spread(candidates, firstCoordinators(s.Cluster), firstCoordinatorRule)
 		if err != nil {
-			return plan.Wait(podDelay, fmt.Sprintf("choosing the first %d coordinators: %v", need, err))
+			return plan.Wait(podDelay, plan.HoldNoCoordinators, fmt.Sprintf("cannot choose the first %s: %v", phrase.Count(need, "coordinator"), err))
 		}
 		return plan.Decision{
-			Why:     fmt.Sprintf("%d pods run and there is no cluster file yet", len(running)),
+			Why:     fmt.Sprintf("%s %s running and there is no cluster file yet", phrase.Count(len(running), "pod"), phrase.Is(len(running))),
 			Actions: []plan.Action{plan.SetConnectionString{ConnectionString: connectionString(s, chosen).String()}},
-			Hold:    &plan.Hold{Reason: "the ConfigMap and the pods need the new cluster file first", Then: plan.StartOver},
+			Hold:    &plan.Hold{Code: plan.HoldClusterFileFirst, Reason: "the ConfigMap and the pods need the new cluster file first", Then: plan.StartOver},
 		}
 	},
 }

@@ -205,7 +205,7 @@ func reason(d plan.Decision) string {
 	if d.Hold == nil {
 		return ""
 	}
-	return d.Hold.Reason
+	return d.Hold.Text()
 }
 
 func described(d plan.Decision) []string {

@@ -17,7 +17,7 @@ const lockSlack = 30 * time.Second
 // instance. Who may have it is decided when it is taken, in the same transaction.
 func HoldLock(person string, d time.Duration) plan.Stage {
 	return plan.Stage{
-		Name:  "HoldLock",
+		Name:  plan.StageHoldLock,
 		Reads: plan.Record | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if hold := lockUnusable(s); hold != nil {
@@ -40,11 +40,11 @@ func HoldLock(person string, d time.Duration) plan.Stage {
 func lockUnusable(s plan.Snapshot) *plan.Hold {
 	switch {
 	case !s.Cluster.LocksUsed():
-		return &plan.Hold{Human: true, Reason: "no locks are used here, so one keeps nobody away; set spec.lockOptions.disableLocks to false, and spec.processGroupIDPrefix, where several instances share the database"}
+		return &plan.Hold{Code: plan.HoldLocksDisabled, Human: true, Reason: "no locks are used here, so one keeps nobody away; set spec.lockOptions.disableLocks to false, and spec.processGroupIDPrefix, where several instances share the database"}
 	case !s.Cluster.Status.Configured:
-		return &plan.Hold{Human: true, Reason: "there is no database yet, and so no lock"}
+		return &plan.Hold{Code: plan.HoldNoDatabase, Human: true, Reason: "there is no database yet, and so no lock"}
 	case !s.Coordination.Read:
-		return &plan.Hold{Reason: "the lock in the database could not be read", RetryAfter: podDelay}
+		return &plan.Hold{Code: plan.HoldLockUnread, Reason: "the lock in the database could not be read", RetryAfter: podDelay}
 	default:
 		return nil
 	}
@@ -56,7 +56,7 @@ func lockUnusable(s plan.Snapshot) *plan.Hold {
 // instance may not use any more, and what another person keeps for this instance.
 func ReleaseLock(person string, force bool) plan.Stage {
 	return plan.Stage{
-		Name:  "ReleaseLock",
+		Name:  plan.StageReleaseLock,
 		Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if hold := lockUnusable(s); hold != nil {
@@ -69,6 +69,7 @@ func ReleaseLock(person string, force bool) plan.Stage {
 			d := plan.Decision{Checks: releaseChecks(s, *found)}
 			if refused, ok := d.Refused(); ok {
 				d.Hold = &plan.Hold{
+					Code:       plan.HoldCheckRefused,
 					Reason:     fmt.Sprintf("the lock is kept: %s; it runs out by itself at %s", refused.Words(), found.End.UTC().Format(time.RFC3339)),
 					RetryAfter: podUpdateRetry,
 				}
@@ -100,7 +101,7 @@ func releaseChecks(s plan.Snapshot, found fdb.Lock) []plan.Check {
 	if found.MayBeTakenOver(s.Coordination.DenyList, s.Now) || found.Owner != s.Cluster.LockOwner() {
 		return nil
 	}
-	shown := plan.Check{Question: "does the database show all that was taken down?", Gate: plan.GateReplicas, OK: true, Evidence: "no pod of a stateful class is on its way up or down"}
+	shown := plan.Check{ID: plan.CheckLossNoticed, Question: "does the database show all that was taken down?", Gate: plan.GateReplicas, OK: true, Evidence: "no pod of a stateful class is on its way up or down"}
 	left := found.End.Sub(s.Now).Round(time.Second)
 	switch reasons := unsettledPods(s); {
 	case len(reasons) > 0:

@@ -24,17 +24,17 @@ type Inclusion struct {
 // instance intends with it is not known here.
 func IncludeTargets(i Inclusion) plan.Stage {
 	return plan.Stage{
-		Name:  "IncludeTargets",
+		Name:  plan.StageIncludeTargets,
 		Reads: plan.Record | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if available := safety.Available(s.Database); !available.OK {
-				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Reason: "nothing can be included: " + available.Evidence, RetryAfter: podDelay}}
+				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing can be included", Detail: available.Evidence, RetryAfter: podDelay}}
 			}
 			if s.Database.Status.Cluster.Configuration == nil {
-				return plan.Wait(podDelay, "which exclusions there are is not known: the status document does not tell the configuration")
+				return plan.Wait(podDelay, plan.HoldConfigurationUnknown, "which exclusions there are is not known: the status document does not tell the configuration")
 			}
 			if safety.ActsTogether(s.Cluster) && !s.Coordination.Lists.Read {
-				return plan.Wait(exclusionRetry, "nothing is included while it is not known what other instances remove: "+listsUnread)
+				return plan.Wait(exclusionRetry, plan.HoldSharedListsUnread, "nothing is included while it is not known what other instances remove: "+listsUnread)
 			}
 			targets, kept := i.sort(s)
 			return include(s, plan.Include{Groups: i.Groups, Targets: targets}, kept)
@@ -44,14 +44,14 @@ func IncludeTargets(i Inclusion) plan.Stage {
 
 func include(s plan.Snapshot, a plan.Include, kept []string) (d plan.Decision) {
 	if len(kept) > 0 {
-		d.Hold = &plan.Hold{Human: true, Reason: "these exclusions stay: " + someOf(kept)}
+		d.Hold = &plan.Hold{Code: plan.HoldExclusionsKept, Human: true, Reason: "these exclusions stay: " + someOf(kept)}
 	}
 	if len(a.Targets) == 0 {
 		return d
 	}
 	d.Checks = includeChecks(s)
 	if refused, found := d.Refused(); found {
-		d.Hold = &plan.Hold{Reason: fmt.Sprintf("%s are to be included, but not yet (%s)", someOf(a.Targets), refused.Words()), RetryAfter: removalRetry}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s are to be included, but not yet", someOf(a.Targets)), Detail: refused.Words(), RetryAfter: removalRetry}
 		return d
 	}
 	d.Why, d.Actions = "a person wants them back", []plan.Action{a}

@@ -22,6 +22,7 @@ func lostDatabase(s plan.Snapshot) *plan.Hold {
 	}
 	if rememberedClusterFile(s) != "" {
 		return &plan.Hold{
+			Code:       plan.HoldDatabaseLost,
 			Reason:     "the record has no cluster file, but the ConfigMap or spec.seedConnectionString has; UpdateStatus takes it over first",
 			RetryAfter: podDelay, Then: plan.EndPass,
 		}
@@ -37,6 +38,7 @@ func lostDatabase(s plan.Snapshot) *plan.Hold {
 	}
 	slices.Sort(left)
 	return &plan.Hold{
+		Code: plan.HoldDatabaseLost,
 		Reason: fmt.Sprintf("pods or volume claims of %s may hold a database, and neither the record nor the ConfigMap nor the spec has its cluster file; "+
 			"set spec.seedConnectionString to it, or delete them if their data is not needed", someOf(left)),
 		Human: true, Then: plan.EndPass,

@@ -21,7 +21,7 @@ const maintenanceSlack = 30 * time.Second
 // are updated.
 func MaintainZone(zone string, d time.Duration) plan.Stage {
 	return plan.Stage{
-		Name:  "MaintainZone",
+		Name:  plan.StageMaintainZone,
 		Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			under := maintenanceZone(s)
@@ -29,11 +29,11 @@ func MaintainZone(zone string, d time.Duration) plan.Stage {
 				return plan.Decision{}
 			}
 			if under == zone && s.Cluster.ResetMaintenanceMode() && !s.Coordination.Read {
-				return plan.Wait(podDelay, "who has restarted during this maintenance is not known: the notes could not be read")
+				return plan.Wait(podDelay, plan.HoldNotesUnread, "who has restarted during this maintenance is not known: the notes could not be read")
 			}
 			decision := plan.Decision{Checks: maintenanceChecks(s, zone)}
 			if refused, ok := decision.Refused(); ok {
-				decision.Hold = &plan.Hold{Reason: fmt.Sprintf("zone %s is not put under maintenance now: %s", zone, refused.Words()), RetryAfter: podUpdateRetry}
+				decision.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("zone %s is not put under maintenance now", zone), Detail: refused.Words(), RetryAfter: podUpdateRetry}
 				return decision
 			}
 			decision.Why = "a person asks for it"
@@ -47,7 +47,7 @@ func MaintainZone(zone string, d time.Duration) plan.Stage {
 // down. A zone that is under maintenance already may be down by now: then setting its time
 // anew keeps things as they are.
 func maintenanceChecks(s plan.Snapshot, zone string) []plan.Check {
-	none := plan.Check{Question: "is no other zone under maintenance?", Gate: plan.GateMaintain, OK: true, Evidence: "none is"}
+	none := plan.Check{ID: plan.CheckNoOtherMaintenance, Question: "is no other zone under maintenance?", Gate: plan.GateMaintain, OK: true, Evidence: "none is"}
 	under := maintenanceZone(s)
 	if under != "" && under != zone {
 		none.OK, none.Evidence = false, fmt.Sprintf("zone %s is, and the database would forget that without a word", under)
@@ -56,7 +56,8 @@ func maintenanceChecks(s plan.Snapshot, zone string) []plan.Check {
 	if under == zone {
 		return checks
 	}
-	return append(checks, safety.FullFaultTolerance(s))
+	settled, _ := safety.JustStarted(s).Elsewhere(zone)
+	return append(checks, safety.FullFaultTolerance(s), settled)
 }
 
 // toNote are the storage processes of a zone, where the spec has maintenance ended by
@@ -85,12 +86,12 @@ func toNote(s plan.Snapshot, zone string) []v1beta2.ProcessGroupID {
 // StopMaintenance ends the maintenance of whatever zone, and removes the notes of what was
 // to restart during it: those of processes of the zone, and of processes that are away.
 var StopMaintenance = plan.Stage{
-	Name:  "StopMaintenance",
+	Name:  plan.StageStopMaintenance,
 	Reads: plan.Record | plan.Database | plan.Coordination,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		d := plan.Decision{Checks: []plan.Check{safety.Available(s.Database), safety.Unlocked(s.Database)}}
 		if refused, ok := d.Refused(); ok {
-			d.Hold = &plan.Hold{Reason: "maintenance is not ended now: " + refused.Words(), RetryAfter: podDelay}
+			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: "maintenance is not ended now", Detail: refused.Words(), RetryAfter: podDelay}
 			return d
 		}
 		zone := maintenanceZone(s)

@@ -54,6 +54,7 @@ func TestMaintainZone(t *testing.T) {
 		"sets it anew while the zone is down":                   {from: healthyCluster, given: both(maintaining("node-14", time.Minute), lostReplica), does: []string{on}},
 		"not while the database misses copies":                  {from: healthyCluster, given: lostReplica, holds: "some data has 1 of"},
 		"not while a process of another zone has just gone":     {from: healthyCluster, given: func(s *plan.Snapshot) { dropProcess(s, s.Cluster.ProcessGroup("storage-115")) }, holds: "storage-115 does not report"},
+		"not while a process of another zone has just started":  {from: healthyCluster, given: func(s *plan.Snapshot) { uptime(s, "storage-115", 12*time.Second) }, holds: "storage-115 started 12s ago, 1m30s required"},
 		"not while the database is locked by a restore":         {from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked with UID"},
 		"not while the database does not answer":                {from: healthyCluster, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
 		"not while the database is unavailable by its own word": {from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, holds: "it says it is not"},

@@ -21,17 +21,17 @@ import (
 // go after the maintenance: a run that dies in between leaves notes that the next one
 // removes, not a zone that nobody watches.
 var maintenanceModeChecker = plan.Stage{
-	Name:  "MaintenanceModeChecker",
+	Name:  plan.StageMaintenanceModeChecker,
 	Reads: plan.Record | plan.Database | plan.Coordination,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if !s.Cluster.ResetMaintenanceMode() || !s.Cluster.Status.Configured {
 			return plan.Decision{}
 		}
 		if available := safety.Available(s.Database); !available.OK {
-			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Reason: "whether maintenance is over is not known: " + available.Evidence, RetryAfter: podDelay}}
+			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "whether maintenance is over is not known", Detail: available.Evidence, RetryAfter: podDelay}}
 		}
 		if !s.Coordination.Read {
-			return plan.Wait(podDelay, "the notes of what restarts during maintenance could not be read")
+			return plan.Wait(podDelay, plan.HoldNotesUnread, "the notes of what restarts during maintenance could not be read")
 		}
 		return endOfMaintenance(s, sortNotes(s))
 	},
@@ -153,7 +153,7 @@ func endOfMaintenance(s plan.Snapshot, n notes) plan.Decision {
 	case zone == "":
 		return plan.Decision{Why: "no zone is under maintenance any more", Actions: []plan.Action{plan.ForgetMaintenance{Groups: n.over}}}
 	case len(n.pending) > 0:
-		return plan.Wait(podDelay, fmt.Sprintf("zone %s stays under maintenance until these have restarted: %s", zone, someOf(n.pending)))
+		return plan.Wait(podDelay, plan.HoldRestartsPending, fmt.Sprintf("zone %s stays under maintenance until these have restarted: %s", zone, someOf(n.pending)))
 	case len(n.over) == 0:
 		return plan.Decision{} // somebody else's maintenance
 	case !n.ofZone:
@@ -161,7 +161,7 @@ func endOfMaintenance(s plan.Snapshot, n notes) plan.Decision {
 	}
 	d := plan.Decision{Checks: []plan.Check{safety.Unlocked(s.Database), safety.FewGenerations(s.Database), safety.LoadWithinLimits(s.Database)}}
 	if refused, ok := d.Refused(); ok {
-		d.Hold = &plan.Hold{Reason: fmt.Sprintf("all processes of zone %s have restarted, but its maintenance does not end yet (%s)", zone, refused.Words()), RetryAfter: podDelay}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("all processes of zone %s have restarted, but its maintenance does not end yet", zone), Detail: refused.Words(), RetryAfter: podDelay}
 		return d
 	}
 	d.Why = "all storage processes that were to restart during it have done so"

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -176,7 +177,7 @@ func serversDiffer(i inspection, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod)
 		return "", err
 	}
 	if want := i.s.Cluster.ServersPerPod(g.ProcessClass); have != want {
-		return fmt.Sprintf("the pod runs %d servers and not %d", have, want), nil
+		return fmt.Sprintf("the pod runs %s and not %d", phrase.Count(have, "fdbserver process"), want), nil
 	}
 	return "", nil
 }

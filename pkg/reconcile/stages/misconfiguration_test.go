@@ -142,7 +142,7 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 		"not pods that are older than the note about addresses": {given: podWith(func(p *corev1.Pod) { delete(p.Annotations, v1beta2.AnnotationPublicIPSource) })},
 
 		// 5. servers per pod
-		"storage pods that should run two servers": {given: func(s *plan.Snapshot) { s.Cluster.Spec.StorageServersPerPod = 2 }, why: "the pod runs 1 servers and not 2 (" + allStorage + ")"},
+		"storage pods that should run two servers": {given: func(s *plan.Snapshot) { s.Cluster.Spec.StorageServersPerPod = 2 }, why: "the pod runs 1 fdbserver process and not 2 (" + allStorage + ")"},
 		"not what has a number nobody can read": {given: podWith(func(p *corev1.Pod) {
 			p.Spec.Containers[0].Env = append(p.Spec.Containers[0].Env, corev1.EnvVar{Name: "STORAGE_SERVERS_PER_POD", Value: "two"})
 		}), holds: `"two" is no number of servers`},

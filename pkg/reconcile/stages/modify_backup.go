@@ -10,7 +10,7 @@ import (
 // modifyBackup changes the snapshot period or the place of a running, continuous backup.
 // What it wrote so far stays where it is, and the new place is restorable only after the
 // next whole snapshot.
-var modifyBackup = managed("ModifyBackup", func(s plan.Snapshot) plan.Decision {
+var modifyBackup = managed(plan.StageModifyBackup, func(s plan.Snapshot) plan.Decision {
 	if !needsModification(s) {
 		return plan.Decision{}
 	}
@@ -32,7 +32,7 @@ var modifyBackup = managed("ModifyBackup", func(s plan.Snapshot) plan.Decision {
 			return notFree(free)
 		}
 		d.Checks = append(d.Checks, free)
-		d.Hold = &plan.Hold{Reason: movedWords, RetryAfter: moveDelay}
+		d.Hold = &plan.Hold{Code: plan.HoldNotRestorableYet, Reason: movedWords, RetryAfter: moveDelay}
 		move = new(plan.MoveTo(s.Backup, s.BackupStatus.Status, start.URL))
 	}
 	d.Actions = []plan.Action{plan.ModifyBackup{Change: change, Move: move}}

@@ -10,11 +10,11 @@ import (
 // A pass does in one go what would else take several, as long as each stage finds what
 // it relies on done.
 func TestStagesComeAfterWhatTheyRelyOn(t *testing.T) {
-	order := map[string]int{}
+	order := map[plan.StageName]int{}
 	for i, stage := range ClusterWith(Options{Adopt: true}) {
 		order[stage.Name] = i // the later one of two
 	}
-	for why, pair := range map[string][2]string{
+	for why, pair := range map[string][2]plan.StageName{
 		"who is shut out is known before anybody takes the lock":    {"UpdateLockConfiguration", "UpdateDatabaseConfiguration"},
 		"pods mount the ConfigMap":                                  {"UpdateConfigMap", "AddPods"},
 		"what is adopted is not replaced":                           {"AdoptSpecs", "ReplaceMisconfiguredPods"},

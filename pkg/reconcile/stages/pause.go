@@ -11,7 +11,7 @@ import (
 // else is wanted now.
 func PauseOperators(by string, long time.Duration, reason string) plan.Stage {
 	return plan.Stage{
-		Name:  "PauseOperators",
+		Name:  plan.StagePauseOperators,
 		Reads: plan.Record,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			_, paused := plan.PauseOf(s.Cluster)
@@ -29,7 +29,7 @@ func PauseOperators(by string, long time.Duration, reason string) plan.Stage {
 
 // ResumeOperators lets operators act again.
 var ResumeOperators = plan.Stage{
-	Name:  "ResumeOperators",
+	Name:  plan.StageResumeOperators,
 	Reads: plan.Record,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if !s.Cluster.Spec.Skip {

@@ -26,13 +26,15 @@ func PodsMayGoDown(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []plan
 	left, allowed := besideUnavailable(s, slices.Clone(zones))
 	checks = append(checks, onlyIfAll(allowed, zones, left))
 	left, allowed = besideMaintenance(s, slices.Clone(zones), outdated)
+	checks = append(checks, onlyIfAll(allowed, zones, left))
+	left, allowed, _ = besideStarts(s, zones, outdated)
 	return append(checks, onlyIfAll(allowed, zones, left))
 }
 
 // zonesOf are the fault domains of groups, by what their pods say, else by the record.
 // More than one may not go down at once.
 func zonesOf(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) (zones []string, pods map[string][]outdatedPod, c plan.Check) {
-	c = plan.Check{Question: "are the pods in one fault domain?", Gate: plan.GateReplicas, Need: "1 fault domain"}
+	c = plan.Check{ID: plan.CheckOneFaultDomain, Question: "are the pods in one fault domain?", Gate: plan.GateReplicas, Need: "1 fault domain"}
 	pods = map[string][]outdatedPod{}
 	for _, g := range groups {
 		zone, known := zoneOf(s.Cluster, s.PodFiles[g.PodName(s.Cluster)].Variables)
@@ -73,6 +75,7 @@ func onlyIfAll(c plan.Check, zones, left []string) plan.Check {
 func toleratesLoss(s plan.Snapshot) plan.Check {
 	n := s.Cluster.FaultTolerance()
 	return plan.Check{
+		ID:       plan.CheckToleratesLoss,
 		Question: "does the database go on without a fault domain?", Gate: plan.GateReplicas, OK: n > 0, Have: fmt.Sprintf("%d", n), Need: "at least 1",
 		Evidence: fmt.Sprintf("redundancy mode %s tolerates the loss of %d", objects.DesiredConfiguration(s.Cluster).RedundancyMode, n),
 	}
@@ -81,7 +84,7 @@ func toleratesLoss(s plan.Snapshot) plan.Check {
 // settledEverywhere asks whether any pod is on its way up or down, or may not be made anew
 // now: the database shows a death late.
 func settledEverywhere(s plan.Snapshot) plan.Check {
-	c := plan.Check{Question: "are all pods settled?", Gate: plan.GateReplicas}
+	c := plan.Check{ID: plan.CheckPodsSettled, Question: "are all pods settled?", Gate: plan.GateReplicas}
 	switch why, frozen := unsettledPods(s), specsFrozen(s.Cluster); {
 	case frozen != "":
 		c.Evidence = "no pod may be made anew " + frozen
@@ -155,9 +158,9 @@ func UpgradeChecks(s plan.Snapshot, version string) []plan.Check {
 	c.Spec.Version = version
 	s.Cluster = c
 	d := checkClientCompatibility.Decide(s)
-	verdict := plan.Check{Question: "may the database and its clients go to " + version + "?", Gate: plan.GateConfig, OK: d.Hold == nil, Evidence: "nothing is against it"}
+	verdict := plan.Check{ID: plan.CheckVersionAllowed, Subject: version, Question: "may the database and its clients go to " + version + "?", Gate: plan.GateConfig, OK: d.Hold == nil, Evidence: "nothing is against it"}
 	if d.Hold != nil {
-		verdict.Evidence = d.Hold.Reason
+		verdict.Evidence = d.Hold.Text()
 	}
 	return append(d.Checks, verdict)
 }

@@ -70,6 +70,15 @@ func TestPodsMayGoDown(t *testing.T) {
 		"another pod was made a moment ago": {ids: one, given: func(s *plan.Snapshot) {
 			s.Pods["sample-storage-115"].CreationTimestamp.Time = noon.Add(-10 * time.Second)
 		}, refused: "are all pods settled? storage-115 has"},
+		"a process of another fault domain has just started": {ids: one, given: func(s *plan.Snapshot) {
+			uptime(s, "storage-116", 12*time.Second)
+		}, refused: "have all processes that keep data elsewhere been up for 1m30s? storage-116 started 12s ago, 1m30s required"},
+		"a process of the same fault domain has just started": {ids: one, given: func(s *plan.Snapshot) {
+			uptime(s, "storage-114", 12*time.Second)
+		}},
+		"what keeps nothing, beside a process that has just started": {ids: []v1beta2.ProcessGroupID{"stateless-105"}, given: func(s *plan.Snapshot) {
+			uptime(s, "storage-116", 12*time.Second)
+		}},
 		"pods would be made anew in a version that speaks another protocol": {ids: one, given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.Version = "7.4.6"
 		}, refused: "no pod may be made anew until all processes run 7.4.6"},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
@@ -28,14 +29,14 @@ func nextRegionStep(s plan.Snapshot, have, want fdb.Configuration, version fdb.V
 	d := plan.Decision{Checks: regionChecks(s, have, step.Configuration)}
 	due := fmt.Sprintf("the regions are %s from what the spec asks for, and the next is to %s", stepsInWords(len(steps)), step.Does)
 	if refused, ok := d.Refused(); ok {
-		d.Hold = &plan.Hold{Reason: fmt.Sprintf("%s; it has to wait (%s)", due, refused.Words()), RetryAfter: regionRetry}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s; it has to wait", due), Detail: refused.Words(), RetryAfter: regionRetry}
 		return d
 	}
 	d.Why = due
 	d.Actions = []plan.Action{configure(plan.Configure{Configuration: step.Configuration, Part: step.Part})}
 	d.Hold = afterRegionStep(steps[1:], step.Configuration)
 	if d.Hold == nil && !step.Configuration.Equal(want, version) {
-		d.Hold = &plan.Hold{Reason: "the regions are what the spec asks for then; the other settings are next", RetryAfter: regionRetry}
+		d.Hold = &plan.Hold{Code: plan.HoldRegionSteps, Reason: "the regions are what the spec asks for then; the other settings are next", RetryAfter: regionRetry}
 	}
 	return d
 }
@@ -44,18 +45,15 @@ func nextRegionStep(s plan.Snapshot, have, want fdb.Configuration, version fdb.V
 func afterRegionStep(left []fdb.RegionStep, now fdb.Configuration) *plan.Hold {
 	switch {
 	case len(left) > 0:
-		return &plan.Hold{Reason: fmt.Sprintf("the regions are %s from what the spec asks for then; the next is to %s", stepsInWords(len(left)), left[0].Does), RetryAfter: regionRetry}
+		return &plan.Hold{Code: plan.HoldRegionSteps, Reason: fmt.Sprintf("the regions are %s from what the spec asks for then; the next is to %s", stepsInWords(len(left)), left[0].Does), RetryAfter: regionRetry}
 	case now.UsableRegions > 1:
-		return &plan.Hold{Reason: "the second region has to be seen to be full", RetryAfter: regionRetry}
+		return &plan.Hold{Code: plan.HoldRegionNotFull, Reason: "the second region has to be seen to be full", RetryAfter: regionRetry}
 	}
 	return nil
 }
 
 func stepsInWords(n int) string {
-	if n == 1 {
-		return "one step away"
-	}
-	return fmt.Sprintf("%d steps away", n)
+	return phrase.Count(n, "step") + " away"
 }
 
 // regionsFilled waits until a second region that was made usable has all of the data:
@@ -67,7 +65,7 @@ func regionsFilled(s plan.Snapshot, want fdb.Configuration) plan.Decision {
 	check := safety.RegionsReplicated(s.Database)
 	d := plan.Decision{Checks: []plan.Check{check}}
 	if !check.OK {
-		d.Hold = &plan.Hold{Reason: "the regions are configured as the spec asks, but not both can be relied on yet: " + check.Evidence, RetryAfter: regionRetry}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: "the regions are configured as the spec asks, but not both can be relied on yet", Detail: check.Evidence, RetryAfter: regionRetry}
 	}
 	return d
 }

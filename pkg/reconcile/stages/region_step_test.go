@@ -127,7 +127,7 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 			}), holds: "region dc2: storage processes report from 0 fault domains",
 		},
 		"the second region is filled before it may serve": {
-			from: both(1, -1), given: second, does: []string{"run configure usable_regions=2"}, holds: "one step away",
+			from: both(1, -1), given: second, does: []string{"run configure usable_regions=2"}, holds: "1 step away",
 		},
 		"a region may not serve while only the first one is seen": {
 			from: both(2, -1), given: second, holds: "data distribution does not show the second region yet",
@@ -160,7 +160,7 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 			from: both(2, 0), given: only, does: []string{add}, holds: "2 steps away",
 		},
 		"a region that is not full can be given up": {
-			from: both(2, -1), given: only, does: []string{"run configure usable_regions=1"}, holds: "one step away",
+			from: both(2, -1), given: only, does: []string{"run configure usable_regions=1"}, holds: "1 step away",
 		},
 		"a region goes only once no storage server is in it": {
 			from: both(1, -1), given: and(only, func(s *plan.Snapshot) {
@@ -235,7 +235,7 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 func TestANewDatabaseStartsWithItsPrimaryRegion(t *testing.T) {
 	s := unconfigured(t)
 	wantRegions(&s, 2, rank{"dc2", 0}, rank{"dc1", 1})
-	if d := updateDatabaseConfiguration.Decide(s); d.Hold == nil || !strings.Contains(d.Hold.Reason, "region dc1: storage processes report from 0 fault domains, need 2") {
+	if d := updateDatabaseConfiguration.Decide(s); d.Hold == nil || !strings.Contains(d.Hold.Text(), "region dc1: storage processes report from 0 fault domains, need 2") {
 		t.Errorf("got %+v", d)
 	}
 	eachOf(&s, "", func(p *fdb.Process) { p.Locality[fdb.LocalityDCID] = "dc1" })

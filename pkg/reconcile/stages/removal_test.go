@@ -1,11 +1,13 @@
 package stages
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -45,6 +47,8 @@ type removalCase struct {
 	given func(*plan.Snapshot)
 	does  []string
 	holds string
+	// later is what is left to a later pass, and what is not waited for.
+	later string
 }
 
 func (tc removalCase) check(t *testing.T, stage plan.Stage) {
@@ -60,6 +64,17 @@ func (tc removalCase) check(t *testing.T, stage plan.Stage) {
 	if got := reason(d); !strings.Contains(got, tc.holds) || (tc.holds == "") != (got == "") {
 		t.Errorf("holds with %q, want %q", got, tc.holds)
 	}
+	explained(t, d)
+	if got := laterWords(d); !strings.Contains(got, tc.later) || (tc.later == "") != (got == "") {
+		t.Errorf("leaves %q to a later pass, want %q", got, tc.later)
+	}
+}
+
+func laterWords(d plan.Decision) string {
+	if d.Housekeeping == nil {
+		return ""
+	}
+	return d.Housekeeping.Words()
 }
 
 func recoveredAgo(seconds float64) func(*plan.Snapshot) {
@@ -91,6 +106,13 @@ func TestExcludeInstances(t *testing.T) {
 				s.Groups()[len(s.Groups())-1].SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Minute))
 			}, holds: "storage-200 has been missing for 1m0s only",
 		},
+		"waits for a replacement that was just created": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				created := s.Groups()[len(s.Groups())-1]
+				created.FaultDomain = ""
+				created.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Second))
+			}, holds: "storage-200 was just created and has not yet reported",
+		},
 		"waits while a restore has the database locked": {
 			from: leavingStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked",
 		},
@@ -110,7 +132,7 @@ func TestExcludeInstances(t *testing.T) {
 					}
 				}
 			}, // four up, one tolerated, three wanted: two may go
-			does: []string{"exclude storage-114, storage-115 (locality_instance_id:storage-114 locality_instance_id:storage-115)"}, holds: "1 more process groups have to wait",
+			does: []string{"exclude storage-114, storage-115 (locality_instance_id:storage-114 locality_instance_id:storage-115)"}, holds: "1 more process group has to wait",
 		},
 		"excludes by ID what never had an address": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
@@ -136,7 +158,7 @@ func TestExcludeInstances(t *testing.T) {
 				s.Cluster.Spec.ProcessCounts.Stateless = 12
 				firstOf(*s, v1beta2.ProcessClassStateless).MarkForRemoval(noon)
 				silentFor(s, firstOf(*s, v1beta2.ProcessClassStorage), 5*time.Minute)
-			}, does: []string{byLocality}, holds: "1 more process groups have to wait",
+			}, does: []string{byLocality}, holds: "1 more process group has to wait",
 		},
 		"waits for others even with one that nobody counts on": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
@@ -152,7 +174,7 @@ func TestExcludeInstances(t *testing.T) {
 				firstOf(*s, v1beta2.ProcessClassStateless).MarkForRemoval(noon)
 				silentFor(s, firstOf(*s, v1beta2.ProcessClassStorage), time.Hour)
 				s.Database.Status.Cluster.Messages = append(s.Database.Status.Cluster.Messages, fdb.Message{Name: "status_incomplete_timeout"})
-			}, holds: "its collection timed out",
+			}, holds: "the status document is incomplete",
 		},
 		"does not take one for lost that may come back": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
@@ -189,6 +211,14 @@ func loseObjects(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	g.SetExcluded(noon.Add(-time.Hour))
 }
 
+// reuseAddress gives the pod of a group an address that another group had; its process has
+// not reported from there yet.
+func reuseAddress(s *plan.Snapshot, id v1beta2.ProcessGroupID, ip string) {
+	pod := s.Pod(s.Cluster.ProcessGroup(id))
+	pod.Status.PodIP, pod.Status.PodIPs = ip, []corev1.PodIP{{IP: ip}}
+	dropProcess(s, s.Cluster.ProcessGroup(id))
+}
+
 func TestRemovePods(t *testing.T) {
 	const (
 		recorded = "record as drained: storage-114"
@@ -196,7 +226,7 @@ func TestRemovePods(t *testing.T) {
 	)
 	gone := func(s *plan.Snapshot) { loseObjects(s, firstOf(*s, v1beta2.ProcessClassStorage)) }
 	tests := map[string]removalCase{
-		"deletes a group that is drained":            {from: drainedStorage, does: []string{recorded, deleted}, holds: "until their objects are gone"},
+		"deletes a group that is drained":            {from: drainedStorage, does: []string{recorded, deleted}, holds: "until all objects are deleted"},
 		"leaves a group alone that is not drained":   {from: leavingStorage, holds: "is not excluded"},
 		"leaves a cluster alone that nothing leaves": {from: healthyCluster},
 		"deletes nothing while a replica is missing": {
@@ -232,7 +262,7 @@ func TestRemovePods(t *testing.T) {
 				s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryNeverCreated
 				s.Database.Status.Client.Coordinators.Coordinators = nil
 				s.Database.Status.Cluster.ConnectionString = ""
-			}, does: []string{recorded, deleted}, holds: "until their objects are gone",
+			}, does: []string{recorded, deleted}, holds: "until all objects are deleted",
 		},
 		"never deletes a coordinator": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
@@ -254,7 +284,7 @@ func TestRemovePods(t *testing.T) {
 				g := firstOf(*s, v1beta2.ProcessClassStorage)
 				g.ExclusionSkipped = true
 				g.SetExcluded(noon)
-			}, does: []string{deleted}, holds: "until their objects are gone",
+			}, does: []string{deleted}, holds: "until all objects are deleted",
 		},
 		"deletes nothing without a proof while a zone is under maintenance, which no number shows to be down": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
@@ -271,6 +301,18 @@ func TestRemovePods(t *testing.T) {
 				g.SetExcluded(noon)
 				delete(s.Pods, "sample-log-101")
 			}, holds: "a group that was not drained goes only while all others are settled: log-101 has lost its pod a moment ago",
+		},
+		"deletes nothing without a proof while a process of another group has just started": {
+			from: leavingStorage, given: func(s *plan.Snapshot) {
+				g := firstOf(*s, v1beta2.ProcessClassStorage)
+				g.ExclusionSkipped = true
+				g.SetExcluded(noon)
+				uptime(s, "log-101", 12*time.Second)
+			}, holds: "log-101 started 12s ago, 1m30s required",
+		},
+		"deletes what is drained beside a process that has just started": {
+			from: drainedStorage, given: func(s *plan.Snapshot) { uptime(s, "log-101", 12*time.Second) },
+			does: []string{recorded, deleted}, holds: "until all objects are deleted",
 		},
 		"deletes nothing without a proof while another group is silent, for however long the record says": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
@@ -345,7 +387,7 @@ func TestRemovePods(t *testing.T) {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				g := firstOf(*s, v1beta2.ProcessClassStorage)
 				s.Volumes[g.PVCName(s.Cluster)] = drainedStorage(t).Volumes[g.PVCName(s.Cluster)]
-			}, does: []string{"delete of storage-114: volume claim sample-storage-114-data"}, holds: "until their objects are gone",
+			}, does: []string{"delete of storage-114: volume claim sample-storage-114-data"}, holds: "until all objects are deleted",
 		},
 		"ends no exclusion while a server of the group still runs": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
@@ -355,7 +397,61 @@ func TestRemovePods(t *testing.T) {
 		"ends no exclusion while something at the group's address has not said yet what it is": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
-			}, holds: "its server still runs at 10.1.0.14:4501",
+			}, holds: "whether a process of storage-114 still runs is unknown: the process at 10.1.0.14:4501 does not report its process group yet; the exclusion stays",
+		},
+		"ends the exclusion while a live pod of another group has the group's address": {
+			from: goneStorage, given: func(s *plan.Snapshot) {
+				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
+				reuseAddress(s, "log-104", "10.1.0.14")
+			}, does: []string{"include locality_instance_id:storage-114 and drop the records of storage-114"},
+		},
+		"ends no exclusion while another pod with the group's address terminates": {
+			from: goneStorage, given: func(s *plan.Snapshot) {
+				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
+				reuseAddress(s, "log-104", "10.1.0.14")
+				s.Pod(s.Cluster.ProcessGroup("log-104")).DeletionTimestamp = new(noonTime())
+			}, holds: "whether a process of storage-114 still runs is unknown",
+		},
+		"ends no exclusion while another pod with the group's address does not run": {
+			from: goneStorage, given: func(s *plan.Snapshot) {
+				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
+				reuseAddress(s, "log-104", "10.1.0.14")
+				s.Pod(s.Cluster.ProcessGroup("log-104")).Status.Phase = corev1.PodFailed
+			}, holds: "whether a process of storage-114 still runs is unknown",
+		},
+		"ends no exclusion because of a pod that shares its node's address": {
+			from: goneStorage, given: func(s *plan.Snapshot) {
+				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
+				reuseAddress(s, "log-104", "10.1.0.14")
+				s.Pod(s.Cluster.ProcessGroup("log-104")).Spec.HostNetwork = true
+			}, holds: "whether a process of storage-114 still runs is unknown",
+		},
+		"ends the exclusion while a process of another group reports from the group's address": {
+			from: goneStorage, given: func(s *plan.Snapshot) {
+				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4503}}
+				editProcess(s, s.Cluster.ProcessGroup("log-104"), func(p *fdb.Process) { p.Address.Host = "10.1.0.14" })
+			}, does: []string{"include locality_instance_id:storage-114 and drop the records of storage-114"},
+		},
+		"ends no exclusion while the group's own process reports from an address that another pod has": {
+			from: goneStorage, given: func(s *plan.Snapshot) {
+				s.Database.Status.Cluster.Processes["zombie"] = drainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
+				reuseAddress(s, "log-104", "10.1.0.14")
+			}, holds: "its server still runs at 10.1.0.14:4501 on node-14; end it there",
+		},
+		"names the process that reports its group before one that reports nothing": {
+			from: goneStorage, given: func(s *plan.Snapshot) {
+				zombie := drainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
+				zombie.Address.Port = 4503
+				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
+				s.Database.Status.Cluster.Processes["zombie"] = zombie
+			}, holds: "its server still runs at 10.1.0.14:4503 on node-14; end it there",
+		},
+		"gives no advice about an unknown machine": {
+			from: goneStorage, given: func(s *plan.Snapshot) {
+				zombie := drainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
+				zombie.Locality = map[string]string{fdb.LocalityInstanceID: "storage-114"}
+				s.Database.Status.Cluster.Processes["zombie"] = zombie
+			}, holds: "its process still runs at 10.1.0.14:4501, on an unknown machine; the exclusion stays",
 		},
 		"ends no exclusion while the status document may lack servers": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
@@ -381,20 +477,56 @@ func TestRemovePods(t *testing.T) {
 				s.Database.Status.Cluster.Configuration.ExcludedServers = nil
 			}, does: []string{"drop the records of storage-114"},
 		},
-		"remembers a group until its exclusion can be ended": {
-			from: drainedStorage, given: func(s *plan.Snapshot) { gone(s); recoveredAgo(599)(s) }, holds: "9m59s ago",
+		"leaves the exclusion of a removed group to a later pass after a recovery": {
+			from: drainedStorage, given: func(s *plan.Snapshot) { gone(s); recoveredAgo(599)(s) },
+			later: "include locality_instance_id:storage-114 and drop the records of storage-114, in 1s (was the last recovery at least 10m0s ago? 9m59s ago)",
+		},
+		"leaves it to a later pass once processes had a minute to register again": {
+			from: drainedStorage, given: func(s *plan.Snapshot) { gone(s); recoveredAgo(60)(s) }, later: "in 9m0s",
+		},
+		"waits while processes may still register after a recovery": {
+			from: drainedStorage, given: func(s *plan.Snapshot) { gone(s); recoveredAgo(59)(s) }, holds: "59s ago",
+		},
+		"waits while the last recovery goes on": {
+			from: drainedStorage, given: func(s *plan.Snapshot) {
+				gone(s)
+				recoveredAgo(300)(s)
+				s.Database.Status.Cluster.RecoveryState.Name = "accepting_commits"
+			}, holds: "5m0s ago",
+		},
+		"waits while a restore has the database locked, however long ago the recovery": {
+			from: drainedStorage, given: func(s *plan.Snapshot) {
+				gone(s)
+				recoveredAgo(300)(s)
+				s.Database.Status.Cluster.DatabaseLockState.Locked = true
+			}, holds: "locked",
+		},
+		"waits for a server that still runs, however long ago the recovery": {
+			from: drainedStorage, given: func(s *plan.Snapshot) {
+				process := s.Database.Status.ProcessesOf("storage-114")[0]
+				gone(s)
+				recoveredAgo(300)(s)
+				s.Database.Status.Cluster.Processes["zombie"] = process
+			}, holds: "its server still runs",
+		},
+		"leaves one group to a later pass and waits for another": {
+			from: drainedStorage, given: func(s *plan.Snapshot) {
+				gone(s)
+				recoveredAgo(300)(s)
+				s.Groups()[14].MarkForRemoval(noon)
+			}, holds: "is not excluded", later: "include locality_instance_id:storage-114 and drop the records of storage-114, in 5m0s",
 		},
 		"remembers a group while the database cannot be asked": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
 				gone(s)
 				s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
-			}, holds: "their records stay until the database tells",
+			}, holds: "in the status until the database reports",
 		},
 		"remembers a group while the database does not tell its exclusions": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
 				gone(s)
 				s.Database.Status.Cluster.Configuration = nil
-			}, holds: "their records stay until the database tells",
+			}, holds: "in the status until the database reports",
 		},
 		"forgets a group that was never excluded once the database shows its loss": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
@@ -536,6 +668,11 @@ func TestReplaceFailedPods(t *testing.T) {
 		},
 		"does nothing when switched off": {
 			from: healthyCluster, given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.Replacements.Enabled = new(bool) }),
+		},
+		"replaces nothing that may fail for longer than any duration has": {
+			from: healthyCluster, given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) {
+				s.Cluster.Spec.AutomationOptions.Replacements.FailureDetectionTimeSeconds = new(math.MaxInt)
+			}),
 		},
 		"leaves alone what crashes on purpose, in whatever container": {
 			from: healthyCluster, given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) {

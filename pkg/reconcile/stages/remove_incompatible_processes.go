@@ -28,7 +28,7 @@ import (
 // goes only when it has had its address for as long as the list goes back, and none of its
 // servers has reported for a while, by its process group and by its address.
 var removeIncompatibleProcesses = plan.Stage{
-	Name:  "RemoveIncompatibleProcesses",
+	Name:  plan.StageRemoveIncompatibleProcesses,
 	Reads: plan.Record | plan.Pods | plan.Database,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		document := s.Database.Status
@@ -37,7 +37,8 @@ var removeIncompatibleProcesses = plan.Stage{
 		}
 		if known := whoReportsIsKnown(s.Database); !known.OK {
 			return plan.Decision{Checks: []plan.Check{known}, Hold: &plan.Hold{
-				Reason: "servers of another protocol try to join; whose they are cannot be told: " + known.Evidence, RetryAfter: incompatibleRetry,
+				Code:   plan.HoldProcessesUnknown,
+				Reason: "servers of another protocol try to join; whose they are cannot be told", Detail: known.Evidence, RetryAfter: incompatibleRetry,
 			}}
 		}
 		var pods []plan.PodOfGroup
@@ -55,7 +56,7 @@ var removeIncompatibleProcesses = plan.Stage{
 			d.Actions = []plan.Action{plan.DeletePods{Pods: pods}}
 		}
 		if len(waiting) > 0 {
-			d.Hold = &plan.Hold{RetryAfter: incompatibleRetry, Reason: someOf(waiting)}
+			d.Hold = &plan.Hold{Code: plan.HoldIncompatibleProcesses, RetryAfter: incompatibleRetry, Reason: someOf(waiting)}
 		}
 		return d
 	},
@@ -88,16 +89,11 @@ const incompatibleRetry = 15 * time.Second
 // whoReportsIsKnown asks whether a server that the document lacks is really silent.
 func whoReportsIsKnown(d plan.DatabaseFacts) plan.Check {
 	available := safety.Available(d)
-	complete := plan.Check{Question: "is the status document complete?", OK: !d.Status.Incomplete(), Evidence: "its collection timed out"}
-	partial := slices.ContainsFunc(d.Status.ProcessList(), func(p fdb.Process) bool { return !p.Reporting() })
-	switch {
-	case !available.OK:
+	unnamed := slices.ContainsFunc(d.Status.ProcessList(), func(p fdb.Process) bool { return !p.Reporting() })
+	if !available.OK { // an incomplete document is no proof of availability either
 		return available
-	case !complete.OK:
-		return complete
-	default:
-		return plan.Check{Question: "does every listed process say what it is?", OK: !partial, Evidence: "some of the listed processes have not said yet what they are"}
 	}
+	return plan.Check{ID: plan.CheckProcessesNamed, Question: "does every listed process say what it is?", OK: !unnamed, Evidence: "some of the listed processes have not said yet what they are"}
 }
 
 // shutOutPod is a pod whose server seems to be shut out, and its group.

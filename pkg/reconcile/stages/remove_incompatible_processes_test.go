@@ -79,7 +79,7 @@ func TestRemoveIncompatibleProcesses(t *testing.T) {
 		"waits while the status document is incomplete": {
 			given: combined(shutOut, func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Messages = append(s.Database.Status.Cluster.Messages, fdb.Message{Name: "status_incomplete_timeout"})
-			}), holds: "its collection timed out",
+			}), holds: "the status document is incomplete",
 		},
 		"waits while a listed process has not said what it is": {
 			given: combined(shutOut, func(s *plan.Snapshot) {

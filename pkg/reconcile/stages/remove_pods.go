@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
@@ -25,7 +26,7 @@ import (
 // says "safe" for processes that still have work and nothing for dead ones. The proof
 // here is what the database shows: see safety.Drained.
 var removePods = plan.Stage{
-	Name:  "RemovePods",
+	Name:  plan.StageRemovePods,
 	Reads: plan.Record | plan.Pods | plan.Volumes | plan.Services | plan.Database | plan.Coordination,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		r := removal{s: s}
@@ -37,8 +38,8 @@ var removePods = plan.Stage{
 		d := r.record()
 		r.forget(&d)
 		r.delete(&d)
-		if d.Hold == nil && len(r.waiting) > 0 {
-			d.Hold = &plan.Hold{Reason: someOf(r.waiting), RetryAfter: removalRetry}
+		if d.Hold == nil {
+			d.Hold = r.waiting.hold(plan.HoldRemovalsPending, "", removalRetry)
 		}
 		return d
 	},
@@ -62,27 +63,27 @@ type removal struct {
 	leaving []*v1beta2.ProcessGroupStatus // drained, with objects left
 	gone    []*v1beta2.ProcessGroupStatus // drained, with nothing left
 	checks  []plan.Check
-	waiting []string
+	waiting waits
 }
 
 func (r *removal) judge(g *v1beta2.ProcessGroupStatus) {
 	if slices.Contains(r.s.Cluster.Spec.Buggify.BlockRemoval, g.ProcessGroupID) {
-		r.waiting = append(r.waiting, fmt.Sprintf("%s is kept by spec.buggify.blockRemoval", g.ProcessGroupID))
+		r.waiting.add(g.ProcessGroupID, "%s is kept by spec.buggify.blockRemoval", g.ProcessGroupID)
 		return
 	}
 	if other := r.objects(g).strange(r.s.Cluster, g); other != "" {
-		r.waiting = append(r.waiting, fmt.Sprintf("%s is not of %s by its labels and is kept", other, g.ProcessGroupID))
+		r.waiting.add(g.ProcessGroupID, "%s is not of %s by its labels and is kept", other, g.ProcessGroupID)
 		return
 	}
 	if g.IsExcluded() && r.objects(g) == (remains{}) {
 		// It was proven drained and nothing is left to delete. Its exclusion may have
 		// ended already, by a run that died before it dropped the record.
 		if why := safety.UnnoticedLoss(r.s, g); why != "" {
-			r.waiting = append(r.waiting, why)
+			r.waiting.add(g.ProcessGroupID, "%s", why)
 			return
 		}
 		if why := safety.StillRuns(r.s, g); why != "" {
-			r.waiting = append(r.waiting, why)
+			r.waiting.add(g.ProcessGroupID, "%s", why)
 			return
 		}
 		r.gone = append(r.gone, g)
@@ -92,12 +93,12 @@ func (r *removal) judge(g *v1beta2.ProcessGroupStatus) {
 		check := safety.Drained(r.s, g)
 		if !check.OK {
 			r.checks = append(r.checks, check)
-			r.waiting = append(r.waiting, fmt.Sprintf("%s: %s", g.ProcessGroupID, check.Evidence))
+			r.waiting.add(g.ProcessGroupID, "%s: %s", g.ProcessGroupID, check.Evidence)
 			return
 		}
 	}
 	if safety.Coordinates(r.s, g) {
-		r.waiting = append(r.waiting, fmt.Sprintf("%s is a coordinator", g.ProcessGroupID))
+		r.waiting.add(g.ProcessGroupID, "%s is a coordinator", g.ProcessGroupID)
 		return
 	}
 	if !g.IsExcluded() {
@@ -113,9 +114,9 @@ func (r *removal) sortLeaving(g *v1beta2.ProcessGroupStatus) {
 	switch {
 	case o == remains{}:
 	case o.pod != nil && o.pod.Annotations[v1beta2.AnnotationIsolateProcessGroup] == "true":
-		r.waiting = append(r.waiting, fmt.Sprintf("pod %s is isolated by its annotation and kept", o.pod.Name))
+		r.waiting.add(g.ProcessGroupID, "pod %s is isolated by its annotation and kept", o.pod.Name)
 	case o.ending():
-		r.waiting = append(r.waiting, fmt.Sprintf("the objects of %s are still terminating", g.ProcessGroupID))
+		r.waiting.add(g.ProcessGroupID, "the objects of %s are still terminating", g.ProcessGroupID)
 	default:
 		r.leaving = append(r.leaving, g)
 	}
@@ -137,7 +138,7 @@ func (r *removal) forget(d *plan.Decision) {
 		return
 	}
 	if !exclusionsKnown(r.s) {
-		r.waiting = append(r.waiting, fmt.Sprintf("%d process groups are gone; their records stay until the database tells which exclusions are theirs", len(r.gone)))
+		r.waiting.addAll(r.gone, "%s %s removed; %s in the status until the database reports which exclusions are theirs", phrase.Count(len(r.gone), "process group"), phrase.Is(len(r.gone)), phrase.Either(len(r.gone), "it stays", "they stay"))
 		return
 	}
 	a := plan.IncludeAndForget{}
@@ -148,20 +149,35 @@ func (r *removal) forget(d *plan.Decision) {
 	if len(a.Targets) > 0 && safety.ActsTogether(r.s.Cluster) && !r.together(d, &a) {
 		return
 	}
-	if len(a.Targets) > 0 {
-		for _, check := range includeChecks(r.s) {
-			d.Checks = append(d.Checks, check)
-			if !check.OK {
-				r.waiting = append(r.waiting, fmt.Sprintf("%s: gone, but the exclusions stay for now (%s)", a.Subject(), check.Words()))
-				return
-			}
-		}
+	if len(a.Targets) > 0 && !r.mayInclude(d, a) {
+		return
 	}
 	d.Why = "their objects are gone"
 	d.Actions = append(d.Actions, a)
 	if change := withdrawal(r.s, a.Groups); !change.IsEmpty() {
 		d.Actions = append(d.Actions, change)
 	}
+}
+
+// mayInclude asks whether exclusions may end now. Where the database only has to be stable for
+// longer, the rest is housekeeping, and nothing that a pass or a command waits for.
+func (r *removal) mayInclude(d *plan.Decision, a plan.IncludeAndForget) bool {
+	checks := includeChecks(r.s)
+	for i, check := range checks {
+		if check.OK {
+			continue
+		}
+		if isHousekeeping(r.s, check) {
+			d.Housekeeping = housekeepingOf(r.s, a, check)
+			d.Checks = append(d.Checks, checks[:i]...)
+			return false
+		}
+		d.Checks = append(d.Checks, checks[:i+1]...)
+		r.waiting.addAll(r.gone, "%s: gone, but the exclusions stay for now (%s)", a.Subject(), check.Words())
+		return false
+	}
+	d.Checks = append(d.Checks, checks...)
+	return true
 }
 
 // includeChecks ask what has to hold before exclusions end.
@@ -189,6 +205,18 @@ func exclusionsOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []string {
 	})
 }
 
+// keepUndrained has the groups that may still hold data wait, for one reason.
+func (r *removal) keepUndrained(why string) {
+	mayHoldData := func(g *v1beta2.ProcessGroupStatus) bool { return safety.MayHoldData(r.s, g) }
+	for _, g := range r.leaving {
+		if mayHoldData(g) {
+			r.waiting.subjects = append(r.waiting.subjects, string(g.ProcessGroupID))
+		}
+	}
+	r.waiting.reasons = append(r.waiting.reasons, why)
+	r.leaving = slices.DeleteFunc(r.leaving, mayHoldData)
+}
+
 // delete deletes the objects of one fault domain's groups.
 func (r *removal) delete(d *plan.Decision) {
 	if len(r.leaving) == 0 || r.s.Cluster.RemovalMode() == v1beta2.PodUpdateModeNone {
@@ -197,33 +225,31 @@ func (r *removal) delete(d *plan.Decision) {
 	if !safety.NoDatabaseYet(r.s) {
 		if recent := safety.RecentProof(r.s); r.s.Database.Status != nil && !recent.OK {
 			d.Checks = append(d.Checks, recent)
-			d.Hold = &plan.Hold{Reason: "nothing is deleted on an old status document: " + recent.Evidence, RetryAfter: time.Second}
+			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: "nothing is deleted on an old status document", Detail: recent.Evidence, RetryAfter: time.Second}
 			return
 		}
 		tolerance := safety.FullFaultTolerance(r.s)
 		d.Checks = append(d.Checks, tolerance)
 		if !tolerance.OK {
-			d.Hold = &plan.Hold{Reason: "nothing is deleted while the database is not fully fault tolerant: " + tolerance.Evidence, RetryAfter: toleranceRetry}
+			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: "nothing is deleted while the database is not fully fault tolerant", Detail: tolerance.Evidence, RetryAfter: toleranceRetry}
 			return
 		}
 		if why, checks := r.undrainedWait(); why != "" {
 			d.Checks = append(d.Checks, checks...)
-			r.leaving = slices.DeleteFunc(r.leaving, func(g *v1beta2.ProcessGroupStatus) bool { return safety.MayHoldData(r.s, g) })
-			r.waiting = append(r.waiting, why)
-			if len(r.leaving) == 0 {
-				d.Hold = &plan.Hold{Reason: why, RetryAfter: toleranceRetry}
+			if r.keepUndrained(why); len(r.leaving) == 0 {
+				d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Subjects: r.waiting.subjects, Reason: why, RetryAfter: toleranceRetry}
 				return
 			}
 		}
 	}
 	if rest := r.restBetweenRemovals(); rest > 0 {
-		d.Hold = &plan.Hold{Reason: fmt.Sprintf("the last removal was a moment ago; the next follows in %s (automationOptions.waitBetweenRemovalsSeconds)", rest.Round(time.Second)), RetryAfter: rest}
+		d.Hold = &plan.Hold{Code: plan.HoldRemovalInterval, Reason: fmt.Sprintf("the last removal was a moment ago; the next follows in %s (automationOptions.waitBetweenRemovalsSeconds)", rest.Round(time.Second)), RetryAfter: rest}
 		return
 	}
 	for _, g := range r.nextToGo() {
 		d.Actions = append(d.Actions, r.deletion(g))
 	}
-	r.waiting = append(r.waiting, fmt.Sprintf("%d process groups are recorded until their objects are gone and their exclusions have ended", len(r.leaving)))
+	r.waiting.addAll(r.leaving, "%s %s in the status until all objects are deleted and all exclusions have ended", phrase.Count(len(r.leaving), "process group"), phrase.Either(len(r.leaving), "stays", "stay"))
 	if d.Why == "" {
 		d.Why = "they are drained"
 	}
@@ -249,7 +275,25 @@ func (r *removal) undrainedWait() (why string, checks []plan.Check) {
 	if up := r.othersUp(); !up.OK {
 		return "a group that was not drained goes only while all others with data report: " + up.Evidence, []plan.Check{up}
 	}
+	if settled := r.othersSettled(); !settled.OK {
+		return "a group that was not drained goes only while the processes of all others have been up for a while: " + settled.Evidence, []plan.Check{settled}
+	}
 	return "", nil
+}
+
+// othersSettled asks of each group that goes without a proof whether every process that keeps
+// data in another fault domain has been up for as long as a death takes to show.
+func (r *removal) othersSettled() plan.Check {
+	starts := safety.JustStarted(r.s)
+	for _, g := range r.leaving {
+		if !safety.MayHoldData(r.s, g) {
+			continue
+		}
+		if settled, _ := starts.Elsewhere(string(g.FaultDomain)); !settled.OK {
+			return settled
+		}
+	}
+	return plan.Check{OK: true}
 }
 
 // othersUp asks of each group that goes without a proof whether all others with data report.

@@ -21,7 +21,7 @@ import (
 // it stays as long as a coordinator has a name: without the service nobody could resolve
 // that, and the database would be lost to everybody.
 var removeServices = plan.Stage{
-	Name:  "RemoveServices",
+	Name:  plan.StageRemoveServices,
 	Reads: plan.Record | plan.Services,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		service := superfluousService(s)
@@ -29,7 +29,7 @@ var removeServices = plan.Stage{
 			return plan.Decision{}
 		}
 		if named := namedCoordinators(s.Cluster); len(named) > 0 {
-			return plan.Wait(coordinatorRetry, fmt.Sprintf("service %s stays until no coordinator is known by a name: %s", service.Name, someOf(named)))
+			return plan.WaitBehind(coordinatorRetry, plan.HoldCoordinatorNames, fmt.Sprintf("service %s stays until no coordinator is known by a name: %s", service.Name, someOf(named)))
 		}
 		return plan.Decision{
 			Why:     "no pod needs a DNS name any more",

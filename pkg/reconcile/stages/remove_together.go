@@ -14,13 +14,13 @@ import (
 // that nothing of its groups is excluded any more, and drops theirs.
 func (r *removal) together(d *plan.Decision, a *plan.IncludeAndForget) bool {
 	if !r.s.Coordination.Lists.Read {
-		r.waiting = append(r.waiting, fmt.Sprintf("%s: gone, but the exclusions stay for now (%s)", a.Subject(), listsUnread))
+		r.waiting.addAll(r.gone, "%s: gone, but the exclusions stay for now (%s)", a.Subject(), listsUnread)
 		return false
 	}
 	if change := r.announcement(); !change.IsEmpty() {
 		d.Why = "nothing is left of them"
 		d.Actions = append(d.Actions, change)
-		r.waiting = append(r.waiting, fmt.Sprintf("%s: gone; the common inclusion follows when all instances are ready and nothing has been listed for %s", a.Subject(), safety.SynchronizationQuiet))
+		r.waiting.addAll(r.gone, "%s: gone; the common inclusion follows when all instances are ready and nothing has been listed for %s", a.Subject(), safety.SynchronizationQuiet)
 		return false
 	}
 	members, check, _ := safety.Synchronized(r.s, safety.CommonInclusion())
@@ -29,7 +29,7 @@ func (r *removal) together(d *plan.Decision, a *plan.IncludeAndForget) bool {
 	}
 	d.Checks = append(d.Checks, check)
 	if !check.OK {
-		r.waiting = append(r.waiting, fmt.Sprintf("%s: gone, but the exclusions stay for now (%s)", a.Subject(), check.Words()))
+		r.waiting.addAll(r.gone, "%s: gone, but the exclusions stay for now (%s)", a.Subject(), check.Words())
 		return false
 	}
 	for _, g := range safety.Others(r.s, members) {
@@ -50,7 +50,11 @@ func (r *removal) announcement() plan.ChangeLists {
 // exclusions would end. An operator announces a group when its pod terminates; a server
 // that still runs would be given data again, and take it along.
 func (r *removal) othersGone(members []fdb.Member) plan.Check {
-	check := plan.Check{Question: "have the processes ended whose exclusions would end?", Gate: plan.GateSync, OK: true, Evidence: "none of them reports"}
+	check := plan.Check{ID: plan.CheckProcessesEnded, Question: "have the processes ended whose exclusions would end?", Gate: plan.GateSync, OK: true, Evidence: "none of them reports"}
+	if !r.s.Database.Status.ListsProcesses() {
+		check.OK, check.Evidence = false, "unknown: the status document has no complete list of processes"
+		return check
+	}
 	for _, g := range safety.Others(r.s, members) {
 		if len(exclusionsOf(r.s, g)) > 0 && len(r.s.Database.Status.ProcessesOf(string(g.ProcessGroupID))) > 0 {
 			check.OK, check.Evidence = false, fmt.Sprintf("%s still reports", g.ProcessGroupID)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
@@ -13,13 +14,13 @@ import (
 // replaceFailedPods marks process groups that have failed for too long, a few at a
 // time so that a bad hour cannot empty the cluster.
 //
-// The operator honours only one container's list of groups that crash on purpose;
+// The operator honors only one container's list of groups that crash on purpose;
 // here the lists of all containers count. It also goes on while the database is taken to
 // a version of another protocol: then servers that start anew start in that version, and
 // join once all others restart in it. A replacement could not join sooner than what it
 // replaces, and would soon count as failed itself, again and again.
 var replaceFailedPods = plan.Stage{
-	Name:  "ReplaceFailedPods",
+	Name:  plan.StageReplaceFailedPods,
 	Reads: plan.Record | plan.Database,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		c := s.Cluster
@@ -33,14 +34,15 @@ var replaceFailedPods = plan.Stage{
 		}
 		if available := safety.Available(s.Database); !available.OK {
 			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{
-				Reason: fmt.Sprintf("%d process groups have failed for too long; none is replaced while the database is unavailable", len(failed)), RetryAfter: podDelay,
+				Code:   plan.HoldDatabaseUnavailable,
+				Reason: fmt.Sprintf("%s %s failed for too long; none is replaced while the database is unavailable", phrase.Count(len(failed), "process group"), phrase.Has(len(failed))), RetryAfter: podDelay,
 			}}
 		}
 		if incompatibleUpgrade(c) {
 			d := taints.decision()
-			d.Hold = &plan.Hold{RetryAfter: podDelay, Reason: fmt.Sprintf(
+			d.Hold = &plan.Hold{Code: plan.HoldUpgradeActive, RetryAfter: podDelay, Reason: fmt.Sprintf(
 				"%s have failed for too long; none is replaced while the database goes from version %s to %s, as what starts now joins when all restart; "+
-					"should one of them keep that from happening, replace it by hand, or set spec.version back", someOf(ids(idsOf(failed))), c.RunningVersion(), c.Spec.Version)}
+					"should one of them keep that from happening, replace it by hand, or set spec.version back", someOf(idsOf(failed)), c.RunningVersion(), c.Spec.Version)}
 			return d
 		}
 		now, later := withinReplacementBudget(s, failed)
@@ -51,8 +53,9 @@ var replaceFailedPods = plan.Stage{
 		}
 		if len(later) > 0 {
 			d.Hold = &plan.Hold{
-				Reason:     fmt.Sprintf("%s have to wait for other replacements: automationOptions.replacements.maxConcurrentReplacements is %d", someOf(ids(later)), c.MaxConcurrentAutomaticReplacements()),
-				RetryAfter: replacementRetry,
+				Code:     plan.HoldReplacementBudget,
+				Subjects: phrase.Strings(later), Reason: fmt.Sprintf("%s have to wait for other replacements: automationOptions.replacements.maxConcurrentReplacements is %d", someOf(later), c.MaxConcurrentAutomaticReplacements()),
+				RetryAfter: replacementRetry, Follows: c.MaxConcurrentAutomaticReplacements() > 0,
 			}
 		}
 		return d
@@ -147,12 +150,4 @@ func withinBudget(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus, most int, 
 		now = append(now, g.ProcessGroupID)
 	}
 	return now, later
-}
-
-func ids(groups []v1beta2.ProcessGroupID) []string {
-	words := make([]string, len(groups))
-	for i, id := range groups {
-		words[i] = string(id)
-	}
-	return words
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
@@ -23,7 +24,7 @@ type Replacement struct {
 // stages of a pass do the rest; they add a new group for each that is marked.
 func ReplaceGroups(r Replacement) plan.Stage {
 	return plan.Stage{
-		Name:  "ReplaceGroups",
+		Name:  plan.StageReplaceGroups,
 		Reads: plan.Record | plan.Database,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			due := r.due(s)
@@ -32,7 +33,7 @@ func ReplaceGroups(r Replacement) plan.Stage {
 			}
 			d := plan.Decision{Checks: []plan.Check{safety.Available(s.Database), safety.Unlocked(s.Database)}}
 			if refused, ok := d.Refused(); ok {
-				d.Hold = &plan.Hold{Reason: fmt.Sprintf("%d process groups are to be replaced; none is marked now: %s", len(due), refused.Words()), RetryAfter: podDelay}
+				d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s %s to be replaced; none is marked for removal now", phrase.Count(len(due), "process group"), phrase.Is(len(due))), Detail: refused.Words(), RetryAfter: podDelay}
 				return d
 			}
 			return r.mark(s, d, due)
@@ -60,11 +61,11 @@ func (r Replacement) mark(s plan.Snapshot, d plan.Decision, due []*v1beta2.Proce
 	}
 	switch {
 	case len(nameless) > 0:
-		d.Hold = &plan.Hold{Human: true, Reason: fmt.Sprintf(
-			"%s never had an address to exclude; list it in spec.processGroupsToRemoveWithoutExclusion if it never ran", someOf(ids(nameless)))}
+		d.Hold = &plan.Hold{Code: plan.HoldNoAddress, Human: true, Subjects: phrase.Strings(nameless), Reason: fmt.Sprintf(
+			"%s never had an address to exclude; list it in spec.processGroupsToRemoveWithoutExclusion if it never ran", someOf(nameless))}
 	case len(later) > 0:
-		d.Hold = &plan.Hold{RetryAfter: podUpdateRetry, Reason: fmt.Sprintf(
-			"%s have to wait until others are drained: %s at once", someOf(ids(later)), r.pace())}
+		d.Hold = &plan.Hold{Code: plan.HoldReplacementBudget, RetryAfter: podUpdateRetry, Follows: true, Subjects: phrase.Strings(later), Reason: fmt.Sprintf(
+			"%s have to wait until others are drained: %s at once", someOf(later), r.pace())}
 	}
 	return d
 }
@@ -83,16 +84,16 @@ func splitByTrace(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) (due []
 
 func (r Replacement) pace() string {
 	if r.ByZone {
-		return fmt.Sprintf("%d fault domains", max(r.Most, 1))
+		return phrase.Count(max(r.Most, 1), "fault domain")
 	}
-	return fmt.Sprintf("%d process groups", max(r.Most, 1))
+	return phrase.Count(max(r.Most, 1), "process group")
 }
 
 // KeepGroups takes marks back, of process groups that were to be replaced and of which
 // nothing was moved away yet. A spec that lists one would have it marked again.
 func KeepGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
 	return plan.Stage{
-		Name:  "KeepGroups",
+		Name:  plan.StageKeepGroups,
 		Reads: plan.Record | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			var d plan.Decision
@@ -129,11 +130,11 @@ func isListedForRemoval(c *v1beta2.FoundationDBCluster, id v1beta2.ProcessGroupI
 func cannotStay(d plan.Decision, listed, late []v1beta2.ProcessGroupID) *plan.Hold {
 	switch {
 	case len(listed) > 0:
-		return &plan.Hold{Human: true, Reason: "the spec lists for removal: " + someOf(ids(listed)) +
+		return &plan.Hold{Code: plan.HoldRemovalInSpec, Human: true, Subjects: phrase.Strings(listed), Reason: "the spec lists for removal: " + someOf(listed) +
 			"; take them off spec.processGroupsToRemove and spec.processGroupsToRemoveWithoutExclusion first"}
 	case len(late) > 0:
 		refused, _ := d.Refused()
-		return &plan.Hold{Human: true, Reason: "cannot be kept any more: " + someOf(ids(late)) + ": " + refused.Evidence}
+		return &plan.Hold{Code: plan.HoldTooLateToKeep, Human: true, Subjects: phrase.Strings(late), Reason: "cannot be kept any more: " + someOf(late) + ": " + refused.Evidence}
 	default:
 		return nil
 	}

@@ -17,7 +17,7 @@ func TestReplaceGroups(t *testing.T) {
 		removalCase
 		of Replacement
 	}{
-		"marks one at a time":                                {removalCase{from: healthyCluster, does: []string{"mark for removal: storage-115"}, holds: "storage-116 have to wait until others are drained: 1 process groups at once"}, two},
+		"marks one at a time":                                {removalCase{from: healthyCluster, does: []string{"mark for removal: storage-115"}, holds: "storage-116 have to wait until others are drained: 1 process group at once"}, two},
 		"marks as many as may go":                            {removalCase{from: healthyCluster, does: []string{"mark for removal: storage-115, storage-116"}}, both},
 		"counts those that others want replaced":             {removalCase{from: leavingStorage, holds: "storage-115; storage-116 have to wait"}, two},
 		"goes on once the others are drained":                {removalCase{from: leavingStorage, given: func(s *plan.Snapshot) { firstOf(*s, v1beta2.ProcessClassStorage).SetExcluded(noon) }, does: []string{"mark for removal: storage-115"}, holds: "storage-116 have to wait"}, two},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -17,14 +18,14 @@ import (
 // before replacements of failed groups, whose budget counts these.
 func replaceMisconfiguredPods(o Options) plan.Stage {
 	return plan.Stage{
-		Name:  "ReplaceMisconfiguredPods",
+		Name:  plan.StageReplaceMisconfiguredPods,
 		Reads: plan.Record | plan.Pods | plan.Volumes,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			switch {
 			case incompatibleUpgrade(s.Cluster):
-				return plan.Wait(podDelay, fmt.Sprintf("no pod is replaced for its spec while the database goes from version %s to %s", s.Cluster.RunningVersion(), s.Cluster.Spec.Version))
+				return plan.WaitBehind(podDelay, plan.HoldUpgradeActive, fmt.Sprintf("no pod is replaced for its spec while the database goes from version %s to %s", s.Cluster.RunningVersion(), s.Cluster.Spec.Version))
 			case tlsConversion(s.Cluster):
-				return plan.Wait(podDelay, "no pod is replaced for its spec while the cluster is on its way to TLS or back")
+				return plan.WaitBehind(podDelay, plan.HoldTLSConversionActive, "no pod is replaced for its spec while the cluster is on its way to TLS or back")
 			}
 			return misconfiguredIn(s, o).decision(s)
 		},
@@ -87,7 +88,7 @@ func (m misconfigured) hold(c *v1beta2.FoundationDBCluster, waiting int) *plan.H
 	most := c.MaxConcurrentMisconfigurationReplacements()
 	if waiting > 0 {
 		later := m.groups[len(m.groups)-waiting:]
-		reasons = append(reasons, fmt.Sprintf("%d process groups that the spec wants otherwise wait to be replaced (%s): automationOptions.maxConcurrentReplacements is %d", waiting, someOf(ids(later)), most))
+		reasons = append(reasons, fmt.Sprintf("%s that %s not match the spec %s to be replaced (%s): automationOptions.maxConcurrentReplacements is %d", phrase.Count(waiting, "process group"), phrase.Either(waiting, "does", "do"), phrase.Either(waiting, "waits", "wait"), someOf(later), most))
 	}
 	if len(m.unclear) > 0 {
 		reasons = append(reasons, "nobody can tell whether these have to be replaced: "+someOf(m.unclear))
@@ -96,9 +97,11 @@ func (m misconfigured) hold(c *v1beta2.FoundationDBCluster, waiting int) *plan.H
 		return nil
 	}
 	return &plan.Hold{
+		Code:       plan.HoldReplacementBudget,
 		Reason:     strings.Join(reasons, "; "),
 		RetryAfter: podDelay,
 		Human:      len(m.unclear) > 0 || (waiting > 0 && most == 0),
+		Follows:    len(m.unclear) == 0 && most > 0, // for those on their way out
 	}
 }
 

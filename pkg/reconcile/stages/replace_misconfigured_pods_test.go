@@ -18,11 +18,11 @@ func TestReplaceMisconfiguredPods(t *testing.T) {
 	mark := func(ids string) []string { return []string{"mark for removal: " + ids} }
 	tests := map[string]removalCase{
 		"replaces all at once by default":      {given: volumeSize("64G"), does: mark(allStorage)},
-		"replaces as many at once as allowed":  {given: all(volumeSize("64G"), atMost(1)), does: mark("storage-114"), holds: "2 process groups that the spec wants otherwise wait to be replaced (storage-115; storage-116): automationOptions.maxConcurrentReplacements is 1"},
-		"counts groups that are being drained": {given: all(volumeSize("64G"), atMost(2), markFirst), does: mark("storage-115"), holds: "1 process groups that the spec wants otherwise"},
-		"counts them whoever marked them":      {given: all(volumeSize("64G"), atMost(1), func(s *plan.Snapshot) { s.Groups()[0].MarkForRemoval(noon) }), holds: "3 process groups that the spec wants otherwise"},
+		"replaces as many at once as allowed":  {given: all(volumeSize("64G"), atMost(1)), does: mark("storage-114"), holds: "2 process groups that do not match the spec wait to be replaced (storage-115; storage-116): automationOptions.maxConcurrentReplacements is 1"},
+		"counts groups that are being drained": {given: all(volumeSize("64G"), atMost(2), markFirst), does: mark("storage-115"), holds: "1 process group that does not match the spec"},
+		"counts them whoever marked them":      {given: all(volumeSize("64G"), atMost(1), func(s *plan.Snapshot) { s.Groups()[0].MarkForRemoval(noon) }), holds: "3 process groups that do not match the spec"},
 		"does not count groups that are drained": {
-			given: all(volumeSize("64G"), atMost(1), excludeFirst), does: mark("storage-115"), holds: "1 process groups that the spec wants otherwise",
+			given: all(volumeSize("64G"), atMost(1), excludeFirst), does: mark("storage-115"), holds: "1 process group that does not match the spec",
 		},
 		"replaces none when none may be":             {given: all(volumeSize("64G"), atMost(0)), holds: "maxConcurrentReplacements is 0"},
 		"holds nothing when none may be and none is": {given: atMost(0)},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -61,10 +62,11 @@ func (t taintSpread) decision() plan.Decision {
 	if t.due == 0 {
 		return plan.Decision{}
 	}
-	d := plan.Decision{Checks: []plan.Check{{Question: "are few enough nodes tainted?", OK: t.few(), Evidence: t.evidence()}}}
+	d := plan.Decision{Checks: []plan.Check{{ID: plan.CheckFewTaintedNodes, Question: "are few enough nodes tainted?", OK: t.few(), Evidence: t.evidence()}}}
 	if !t.few() {
 		d.Hold = &plan.Hold{
-			Reason:     fmt.Sprintf("%d process groups stay on tainted nodes: %s", t.due, t.evidence()),
+			Code:       plan.HoldCheckRefused,
+			Reason:     fmt.Sprintf("%s %s on tainted nodes: %s", phrase.Count(t.due, "process group"), phrase.Either(t.due, "stays", "stay"), t.evidence()),
 			RetryAfter: replacementRetry,
 		}
 	}
@@ -75,7 +77,7 @@ func (t taintSpread) evidence() string {
 	if t.err != nil {
 		return t.err.Error()
 	}
-	return fmt.Sprintf("%d of %d fault domains are tainted, and at most %d may be (automationOptions.replacements.maxFaultDomainsWithTaintedProcessGroups)", t.tainted, t.all, t.most)
+	return fmt.Sprintf("%s %s tainted, at most %d allowed (automationOptions.replacements.maxFaultDomainsWithTaintedProcessGroups)", phrase.CountOf(t.tainted, t.all, "fault domain"), phrase.EitherOf(t.tainted, t.all, "is", "are"), t.most)
 }
 
 // whyFailed names the timers that may have run out.

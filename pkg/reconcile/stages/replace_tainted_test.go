@@ -53,20 +53,20 @@ func TestReplaceTaintedPods(t *testing.T) {
 		},
 		"replaces one at a time": {given: all(dueSince(time.Hour, 13, 14), sameDomain(13, 14)), does: mark("storage-114"), holds: "storage-115 have to wait"},
 		"replaces none of two fault domains of sixteen": {
-			given: dueSince(time.Hour, 13, 14), holds: "2 process groups stay on tainted nodes: 2 of 16 fault domains are tainted, and at most 1 may be",
+			given: dueSince(time.Hour, 13, 14), holds: "2 process groups stay on tainted nodes: 2 of 16 fault domains are tainted, at most 1 allowed",
 		},
 		"replaces none while another fault domain is tainted for a short time": {
-			given: all(dueSince(time.Hour, 13), dueSince(time.Second, 14)), holds: "1 process groups stay on tainted nodes: 2 of 16",
+			given: all(dueSince(time.Hour, 13), dueSince(time.Second, 14)), holds: "1 process group stays on tainted nodes: 2 of 16",
 		},
 		"counts the fault domains of groups that leave": {
-			given: all(dueSince(time.Hour, 13, 14), marked(14), atMost(9)), holds: "1 process groups stay on tainted nodes: 2 of 16",
+			given: all(dueSince(time.Hour, 13, 14), marked(14), atMost(9)), holds: "1 process group stays on tainted nodes: 2 of 16",
 		},
 		"counts groups without a fault domain nowhere": {
 			given: all(dueSince(time.Hour, 13, 14), func(s *plan.Snapshot) { s.Groups()[14].FaultDomain = "" }, atMost(9)), does: mark("storage-114, storage-115"),
 		},
 		"replaces two fault domains where the spec allows two":    {given: all(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromInt32(2)), atMost(9)), does: mark("storage-114, storage-115")},
 		"replaces two of sixteen where the spec allows an eighth": {given: all(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromString("13%")), atMost(9)), does: mark("storage-114, storage-115")},
-		"rounds a share down": {given: all(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromString("12%")), atMost(9)), holds: "at most 1 may be"},
+		"rounds a share down": {given: all(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromString("12%")), atMost(9)), holds: "at most 1 allowed"},
 		"replaces none where nobody can tell how many are allowed": {given: all(dueSince(time.Hour, 13), allowTainted(intstr.FromString("some"))), holds: "reading maxFaultDomainsWithTaintedProcessGroups"},
 		"nor a group without a fault domain then": {
 			given: all(dueSince(time.Hour, 13), allowTainted(intstr.FromString("some")), func(s *plan.Snapshot) { s.Groups()[13].FaultDomain = "" }), holds: "reading maxFaultDomainsWithTaintedProcessGroups",

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
@@ -27,11 +28,11 @@ type Restart struct {
 // It has no memory: what was restarted shows in the age of the processes.
 func RestartGroups(r Restart) plan.Stage {
 	return plan.Stage{
-		Name:  "RestartGroups",
+		Name:  plan.StageRestartGroups,
 		Reads: plan.Record | plan.Pods | plan.Database,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if available := safety.Available(s.Database); !available.OK {
-				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Reason: "nothing is restarted: " + available.Evidence, RetryAfter: podDelay}}
+				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing is restarted", Detail: available.Evidence, RetryAfter: podDelay}}
 			}
 			due, silent := r.sort(s)
 			if len(due) > 0 {
@@ -41,7 +42,7 @@ func RestartGroups(r Restart) plan.Stage {
 			}
 			switch {
 			case len(silent) > 0:
-				return plan.Wait(podDelay, fmt.Sprintf("not all processes of %s report and tell their age; nothing more is restarted until they do", someOf(silent)))
+				return plan.Wait(podDelay, plan.HoldNotReporting, fmt.Sprintf("not all processes of %s report and tell their age; nothing more is restarted until they do", someOf(silent)))
 			case len(due) == 0:
 				return plan.Decision{}
 			default:
@@ -77,29 +78,30 @@ func neverNow(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) *plan.Hold {
 	const together = "; a pass restarts all of them together"
 	switch {
 	case incompatibleUpgrade(s.Cluster):
-		return &plan.Hold{Human: true, Reason: fmt.Sprintf("an upgrade from %s to %s is under way, and a process that starts in the new version cannot talk to the others%s", s.Cluster.RunningVersion(), s.Cluster.Spec.Version, together)}
+		return &plan.Hold{Code: plan.HoldUpgradeActive, Human: true, Reason: fmt.Sprintf("an upgrade from %s to %s is under way, and a process that starts in the new version cannot talk to the others%s", s.Cluster.RunningVersion(), s.Cluster.Spec.Version, together)}
 	case tlsConversion(s.Cluster):
-		return &plan.Hold{Human: true, Reason: "the cluster is on its way to TLS or back, and a process that restarts alone may not be reached by the others" + together}
+		return &plan.Hold{Code: plan.HoldTLSConversionActive, Human: true, Reason: "the cluster is on its way to TLS or back, and a process that restarts alone may not be reached by the others" + together}
 	}
 	spared := slices.DeleteFunc(slices.Clone(due), func(g *v1beta2.ProcessGroupStatus) bool {
 		return !slices.Contains(s.Cluster.Spec.Buggify.IgnoreDuringRestart, g.ProcessGroupID)
 	})
 	if len(spared) > 0 {
-		return &plan.Hold{Human: true, Reason: fmt.Sprintf("%s are kept from restarting by spec.buggify.ignoreDuringRestart", someOf(ids(idsOf(spared))))}
+		return &plan.Hold{Code: plan.HoldRestartsKeptBack, Human: true, Subjects: phrase.Strings(idsOf(spared)), Reason: fmt.Sprintf("%s are kept from restarting by spec.buggify.ignoreDuringRestart", someOf(idsOf(spared)))}
 	}
 	return nil
 }
 
 func (r Restart) restart(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) plan.Decision {
 	wave := r.Strategy.next(s, due)
-	d, calm := calmForRestart(s, fmt.Sprintf("%d process groups are to restart, %s next", len(due), someOf(ids(idsOf(wave)))))
+	d, calm := calmForRestart(s, fmt.Sprintf("%s %s to restart, %s next", phrase.Count(len(due), "process group"), phrase.Is(len(due)), someOf(idsOf(wave))))
 	if !calm {
 		return d
 	}
-	for _, check := range []plan.Check{safety.FullFaultTolerance(s), besideOtherMaintenance(s, wave)} {
+	settled, missing := safety.JustStarted(s).Elsewhere(dataZones(wave)...)
+	for _, check := range []plan.Check{safety.FullFaultTolerance(s), besideOtherMaintenance(s, wave), settled} {
 		d.Checks = append(d.Checks, check)
 		if !check.OK {
-			d.Hold = &plan.Hold{Reason: fmt.Sprintf("%d process groups are to restart, but not now (%s)", len(due), check.Words()), RetryAfter: toleranceRetry}
+			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s %s to restart, but not now", phrase.Count(len(due), "process group"), phrase.Is(len(due))), Detail: check.Words(), RetryAfter: max(missing, toleranceRetry)}
 			return d
 		}
 	}
@@ -111,7 +113,8 @@ func (r Restart) restart(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) pla
 	d.Actions = []plan.Action{action}
 	if left := len(due) - len(wave); left > 0 {
 		d.Hold = &plan.Hold{
-			Reason:     fmt.Sprintf("%d more process groups restart in later waves, each when all processes have been up for %s", left, s.Cluster.MinimumUptimeForBounce()),
+			Code:       plan.HoldRestartsPending,
+			Reason:     fmt.Sprintf("%s %s in later waves, each when all processes have been up for %s", phrase.Count(left, "more process group"), phrase.Either(left, "restarts", "restart"), s.Cluster.MinimumUptimeForBounce()),
 			RetryAfter: s.Cluster.MinimumUptimeForBounce(),
 		}
 	}
@@ -121,7 +124,7 @@ func (r Restart) restart(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) pla
 // besideOtherMaintenance asks whether those of a wave that keep data are in the one zone
 // that may be under maintenance.
 func besideOtherMaintenance(s plan.Snapshot, wave []*v1beta2.ProcessGroupStatus) plan.Check {
-	c := plan.Check{Question: "is no other zone under maintenance?", Gate: plan.GateMaintain, OK: true, Evidence: "none is"}
+	c := plan.Check{ID: plan.CheckNoOtherMaintenance, Question: "is no other zone under maintenance?", Gate: plan.GateMaintain, OK: true, Evidence: "none is"}
 	under := maintenanceZone(s)
 	for _, g := range wave {
 		if under != "" && g.ProcessClass.IsStateful() && string(g.FaultDomain) != under {
@@ -129,6 +132,17 @@ func besideOtherMaintenance(s plan.Snapshot, wave []*v1beta2.ProcessGroupStatus)
 		}
 	}
 	return c
+}
+
+// dataZones are the fault domains of those of a wave that may keep data.
+func dataZones(wave []*v1beta2.ProcessGroupStatus) []string {
+	var zones []string
+	for _, g := range wave {
+		if safety.MayKeepData(g.ProcessClass) && !slices.Contains(zones, string(g.FaultDomain)) {
+			zones = append(zones, string(g.FaultDomain))
+		}
+	}
+	return zones
 }
 
 func idsOf(groups []*v1beta2.ProcessGroupStatus) []v1beta2.ProcessGroupID {

@@ -33,7 +33,7 @@ func TestRestartGroups(t *testing.T) {
 		return Restart{Groups: groups, Since: noon.Add(-30 * time.Minute), Strategy: strategy}
 	}
 	byWave, storage := asked(RestartByWave, everything...), everything[5:]
-	const first = "restart 1 processes at once, of storage-114"
+	const first = "restart 1 process at once, of storage-114"
 	tests := map[string]struct {
 		removalCase
 		of Restart
@@ -46,15 +46,15 @@ func TestRestartGroups(t *testing.T) {
 		"does not take a fault domain for one whose name nobody knows": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-114").FaultDomain, s.Cluster.ProcessGroup("storage-115").FaultDomain = "", ""
 		}, does: []string{first}, holds: "7 more"}, byWave},
-		"goes on with the next fault domain":          {removalCase{from: agedCluster, given: restartedAgo(11*time.Minute, "storage-114"), does: []string{"restart 1 processes at once, of storage-115"}, holds: "6 more"}, byWave},
-		"goes on with logs, one fault domain of them": {removalCase{from: agedCluster, given: restartedAgo(11*time.Minute, storage...), does: []string{"restart 1 processes at once, of log-101"}, holds: "4 more"}, byWave},
+		"goes on with the next fault domain":          {removalCase{from: agedCluster, given: restartedAgo(11*time.Minute, "storage-114"), does: []string{"restart 1 process at once, of storage-115"}, holds: "6 more"}, byWave},
+		"goes on with logs, one fault domain of them": {removalCase{from: agedCluster, given: restartedAgo(11*time.Minute, storage...), does: []string{"restart 1 process at once, of log-101"}, holds: "4 more"}, byWave},
 		"ends with all that keep no data": {removalCase{
 			from: agedCluster, given: restartedAgo(11*time.Minute, append([]v1beta2.ProcessGroupID{"log-101", "log-102", "log-103"}, storage...)...),
 			does: []string{"restart 2 processes at once, of stateless-105, stateless-106"},
 		}, byWave},
 		"restarts a coordinator apart from others that keep no data": {removalCase{
 			from: agedCluster, given: coordinatesAt("stateless-105"),
-			does: []string{"restart 1 processes at once, of stateless-105"}, holds: "1 more",
+			does: []string{"restart 1 process at once, of stateless-105"}, holds: "1 more",
 		}, asked(RestartByWave, "stateless-105", "stateless-106")},
 		"restarts one at a time":                       {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { shareZone(s, "storage-115", nodeName(14)) }, does: []string{first}, holds: "2 more"}, asked(RestartRolling, storage...)},
 		"restarts all at once":                         {removalCase{from: agedCluster, does: []string{"restart 3 processes at once, of storage-114, storage-115, storage-116"}}, asked(RestartAllAtOnce, storage...)},
@@ -65,21 +65,29 @@ func TestRestartGroups(t *testing.T) {
 			editProcess(s, s.Cluster.ProcessGroup("storage-114"), func(p *fdb.Process) { p.UptimeSeconds = nil })
 		}, holds: "not all processes of storage-114 report"}, byWave},
 		"waits while the database does not tell the time": {removalCase{from: healthyCluster, holds: "tell their age"}, byWave},
-		"waits until processes have been up long enough":  {removalCase{from: agedCluster, given: restartedAgo(599*time.Second, "storage-114"), holds: "storage-115 next, but not yet (have all processes been up for 10m0s?"}, byWave},
+		"waits until processes have been up long enough":  {removalCase{from: agedCluster, given: restartedAgo(599*time.Second, "storage-114"), holds: "storage-115 next, but not yet: have all processes been up for 10m0s?"}, byWave},
 		"waits after a recovery":                          {removalCase{from: agedCluster, given: recoveredAgo(599), holds: "the last recovery is the youngest"}, byWave},
 		"waits while the database is not fully fault tolerant": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = new(1)
 		}, holds: "some data has 1 of 2 replicas"}, byWave},
 		"waits while a process that is not to restart has just vanished": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
 			dropProcess(s, s.Cluster.ProcessGroup("storage-116"))
-		}, holds: "storage-116 does not report, and nobody has seen yet since when"}, asked(RestartByWave, "storage-114")},
+		}, holds: "storage-116 does not report, since when is unknown"}, asked(RestartByWave, "storage-114")},
+		"waits while a process of another fault domain has just started, whatever the minimum uptime is": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
+			s.Cluster.Spec.MinimumUptimeSecondsForBounce = 1
+			uptime(s, "storage-115", 12*time.Second)
+		}, holds: "storage-115 started 12s ago, 1m30s required"}, byWave},
+		"restarts what keeps nothing beside a process that has just started": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
+			s.Cluster.Spec.MinimumUptimeSecondsForBounce = 1
+			uptime(s, "storage-115", 12*time.Second)
+		}, does: []string{"restart 1 process at once, of stateless-105"}}, asked(RestartByWave, "stateless-105")},
 		"waits while another zone is under maintenance": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = nodeName(15) }, holds: "zone node-15 is under maintenance"}, byWave},
 		"waits with a log, too, while another zone is under maintenance": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.MaintenanceZone = nodeName(15)
 		}, holds: "zone node-15 is under maintenance"}, asked(RestartByWave, "log-101")},
 		"restarts what keeps nothing beside a zone under maintenance": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.MaintenanceZone = nodeName(15)
-		}, does: []string{"restart 1 processes at once, of stateless-105"}}, asked(RestartByWave, "stateless-105")},
+		}, does: []string{"restart 1 process at once, of stateless-105"}}, asked(RestartByWave, "stateless-105")},
 		"restarts the zone that is under maintenance": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = nodeName(14) }, does: []string{first}, holds: "7 more"}, byWave},
 		"leaves a cluster alone that is being upgraded to another protocol": {removalCase{
 			from: agedCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" },

@@ -20,7 +20,7 @@ func newRestore() plan.Snapshot {
 	r.Spec.BlobStoreConfiguration = &v1beta2.BlobStoreConfiguration{AccountName: "key@store", BackupName: "nightly"}
 	c := &v1beta2.FoundationDBCluster{ObjectMeta: metav1.ObjectMeta{Name: "sample"}}
 	c.Spec.Version, c.Status.RunningVersion, c.Status.Configured = "7.3.79", "7.3.79", true
-	return plan.Snapshot{Now: noon, Cluster: c, Restore: r, RestoreStatus: plan.RestoreFacts{Read: true}}
+	return plan.Snapshot{Now: noon, Cluster: c, Restore: r, RestoreStatus: plan.RestoreFacts{Read: true}, RestoreTarget: plan.TargetFacts{Read: true}}
 }
 
 func shown(state string) change {
@@ -63,6 +63,46 @@ func fromABeginning(s *plan.Snapshot) {
 	s.RestoreSource = plan.SourceFacts{Backup: "nightly", Status: live}
 }
 
+func targetRead(facts plan.TargetFacts) change {
+	return func(s *plan.Snapshot) { s.RestoreTarget = facts }
+}
+
+func occupied(s *plan.Snapshot) {
+	s.RestoreTarget.Occupied = [][2]string{{"a", "b"}}
+}
+
+// The target is read only where the restore would be started otherwise, and what was read
+// is a check of the plan.
+func TestTheTargetOfARestoreIsReadRightBeforeItsStart(t *testing.T) {
+	for name, tt := range map[string]struct {
+		given change
+		reads bool
+	}{
+		"about to start":      {same, true},
+		"started before":      {recorded(v1beta2.RestoreStateCompleted, false), false},
+		"behind another one":  {shown(fdb.RestoreRunning), false},
+		"restores unknown":    {nobodyAnswers, false},
+		"no database yet":     {func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }, false},
+		"nothing to restore":  {fromABeginning, false},
+		"resource is deleted": {func(s *plan.Snapshot) { s.Restore.DeletionTimestamp = &metav1.Time{Time: noon} }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newRestore()
+			tt.given(&s)
+			if reads := startRestore.Facets(s)&plan.RestoreTarget != 0; reads != tt.reads {
+				t.Errorf("reads the target: %t, want %t", reads, tt.reads)
+			}
+		})
+	}
+	for _, facts := range []plan.TargetFacts{{Read: true, Occupied: [][2]string{{"a", "b"}}}, {Unreachable: "timed out"}, {}} {
+		s := newRestore()
+		s.RestoreTarget = facts
+		if c, refused := startRestore.Decide(s).Refused(); !refused || c.Gate != plan.GateRestore || c.Evidence == "" {
+			t.Errorf("%+v: check %+v", facts, c)
+		}
+	}
+}
+
 func TestStartRestore(t *testing.T) {
 	const start = "restore everything as of the latest version there is from " + nightlyURL + " into sample, which is locked until it is done"
 	checkRestore(t, startRestore, map[string]backupRow{
@@ -78,7 +118,7 @@ func TestStartRestore(t *testing.T) {
 		"waits for a database":                       {given: func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }, holds: "has no database yet"},
 		"restores ranges as of a version": {given: restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) {
 			r.BackupVersion, r.KeyRanges = new(uint64(42)), []v1beta2.FoundationDBKeyRange{{Start: "a", End: "b"}}
-		}), does: []string{"restore 1 key ranges (\"a\" to \"b\") as of version 42 from " + nightlyURL + " into sample, which is locked until it is done"}},
+		}), does: []string{"restore 1 key range (\"a\" to \"b\") as of version 42 from " + nightlyURL + " into sample, which is locked until it is done"}},
 		"says that it cannot read encrypted data": {given: changed(func(s *plan.Snapshot) { s.Cluster.Status.RunningVersion = "7.1.67" },
 			restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.EncryptionKeyPath = "/key" })), holds: "cannot encrypt backups", human: true},
 		"never makes a URL with a secret":        {given: restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BlobStoreConfiguration.AccountName = "key:hunter2@store" }), holds: "the account holds a secret", human: true},
@@ -89,10 +129,14 @@ func TestStartRestore(t *testing.T) {
 		"waits for the first snapshot after a move": {given: changed(fromABeginning, func(s *plan.Snapshot) {
 			s.RestoreSource.Status.Restorable, s.RestoreSource.Restorable.Why = new(true), "it was moved"
 		}), holds: "FoundationDBBackup nightly writes to the place to restore from: it was moved"},
-		"waits for no backup that is restorable": {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Restorable.OK = true }), does: []string{start}},
-		"waits for no backup that has ended":     {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Status.State.Running = false }), does: []string{start}},
-		"waits for no backup to another place":   {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Status.URL = "blobstore://key@store:443/other?bucket=b" }), does: []string{start}},
-		"leaves a record alone that goes":        {given: func(s *plan.Snapshot) { s.Restore.DeletionTimestamp = &metav1.Time{Time: noon} }},
+		"waits for no backup that is restorable":       {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Restorable.OK = true }), does: []string{start}},
+		"waits for no backup that has ended":           {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Status.State.Running = false }), does: []string{start}},
+		"waits for no backup to another place":         {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Status.URL = "blobstore://key@store:443/other?bucket=b" }), does: []string{start}},
+		"never overwrites data":                        {given: occupied, holds: "cluster sample holds data (keys found in a to b)", human: true},
+		"starts nothing while the target is unknown":   {given: targetRead(plan.TargetFacts{Unreachable: "timed out"}), holds: "cannot determine whether the database of cluster sample holds data: timed out"},
+		"starts nothing while the target was not read": {given: targetRead(plan.TargetFacts{}), holds: "cannot determine whether the database of cluster sample holds data"},
+		"starts nothing over the lock of another":      {given: targetRead(plan.TargetFacts{Unreachable: "Database is locked (1038)", Locked: true}), holds: "another lock has to be released first", human: true},
+		"leaves a record alone that goes":              {given: func(s *plan.Snapshot) { s.Restore.DeletionTimestamp = &metav1.Time{Time: noon} }},
 	})
 }
 
@@ -119,12 +163,12 @@ func TestUpdateRestoreStatus(t *testing.T) {
 func TestRestoreStagesArePureAndHonest(t *testing.T) {
 	all := plan.Everything | plan.EverythingOfBackups
 	for _, first := range []change{same, recorded("", true), recorded(v1beta2.RestoreStateRunning, true), recorded(v1beta2.RestoreStateCompleted, false)} {
-		for _, second := range []change{same, shown(fdb.RestoreRunning), shown(fdb.RestoreCompleted), shown(fdb.RestoreAborted), nobodyAnswers} {
+		for _, second := range []change{same, shown(fdb.RestoreRunning), shown(fdb.RestoreCompleted), shown(fdb.RestoreAborted), nobodyAnswers, occupied} {
 			s, before := newRestore(), newRestore()
 			changed(first, second)(&s)
 			changed(first, second)(&before)
 			for _, stage := range slices.Concat(Restore(), AbortRestore()) {
-				if diff := cmp.Diff(stage.Decide(s), stage.Decide(s.Without(all&^stage.Reads))); diff != "" {
+				if diff := cmp.Diff(stage.Decide(s), stage.Decide(s.Without(all&^stage.Facets(s)))); diff != "" {
 					t.Errorf("%s looked past what it reads: %s", stage.Name, diff)
 				}
 			}

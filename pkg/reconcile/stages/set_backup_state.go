@@ -10,7 +10,7 @@ import (
 // well, so to pause a stopped one, or to have it go on, would begin another backup.
 func SetBackupState(state v1beta2.BackupState, goesOn bool) plan.Stage {
 	return plan.Stage{
-		Name:  "SetBackupState",
+		Name:  plan.StageSetBackupState,
 		Reads: plan.Backup,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			b := s.Backup
@@ -30,5 +30,5 @@ func SetBackupState(state v1beta2.BackupState, goesOn bool) plan.Stage {
 }
 
 func held(reason string) plan.Decision {
-	return plan.Decision{Hold: &plan.Hold{Reason: reason, Human: true}}
+	return plan.Decision{Hold: &plan.Hold{Code: plan.HoldBackupStateRefused, Reason: reason, Human: true}}
 }

@@ -12,15 +12,15 @@ import (
 // and never comes back is what the list is for. Who did so, and why, is noted beside the list.
 func ShutOut(owner string, deny bool, person, reason string) plan.Stage {
 	return plan.Stage{
-		Name:  "ShutOut",
+		Name:  plan.StageShutOut,
 		Reads: plan.Record | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			c := s.Cluster
 			switch {
 			case !c.LocksUsed():
-				return plan.Decision{Hold: &plan.Hold{Human: true, Reason: "no locks are used here, so the deny list shuts nobody out; see spec.lockOptions.disableLocks"}}
+				return plan.Decision{Hold: &plan.Hold{Code: plan.HoldLocksDisabled, Human: true, Reason: "no locks are used here, so the deny list shuts nobody out; see spec.lockOptions.disableLocks"}}
 			case !s.Coordination.Read:
-				return plan.Wait(podDelay, "the deny list in the database could not be read")
+				return plan.Wait(podDelay, plan.HoldDenyListUnknown, "the deny list in the database could not be read")
 			case slices.Contains(s.Coordination.DenyList, owner) == deny:
 				return plan.Decision{}
 			case !deny:

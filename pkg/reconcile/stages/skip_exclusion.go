@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
@@ -14,7 +15,7 @@ import (
 // The groups of one fault domain go at a time, and no others while any is on its way.
 func SkipExclusion(groups []v1beta2.ProcessGroupID) plan.Stage {
 	return plan.Stage{
-		Name:  "SkipExclusion",
+		Name:  plan.StageSkipExclusion,
 		Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			due := notYetSkipped(s, groups)
@@ -23,7 +24,7 @@ func SkipExclusion(groups []v1beta2.ProcessGroupID) plan.Stage {
 			}
 			now, later := ofOneDomain(due)
 			if going := undrainedBeside(s, now[0]); going != "" {
-				return plan.Wait(toleranceRetry, fmt.Sprintf("%s may go once %s is gone and its data has all its copies again", someOf(ids(idsOf(now))), going))
+				return plan.Wait(toleranceRetry, plan.HoldEarlierRemoval, fmt.Sprintf("%s may go once %s is gone and its data has all its copies again", someOf(idsOf(now)), going))
 			}
 			d := plan.Decision{Checks: mayGoWithData(s, now)}
 			if refused, ok := d.Refused(); ok {
@@ -33,7 +34,7 @@ func SkipExclusion(groups []v1beta2.ProcessGroupID) plan.Stage {
 			d.Why = "a person wants them gone without moving their data"
 			d.Actions = []plan.Action{plan.MarkForRemoval{Groups: idsOf(now), At: s.Now, WithoutExclusion: true}}
 			if len(later) > 0 {
-				d.Hold = &plan.Hold{RetryAfter: toleranceRetry, Reason: fmt.Sprintf("%s have to wait: one fault domain at a time", someOf(ids(idsOf(later))))}
+				d.Hold = &plan.Hold{Code: plan.HoldOneFaultDomainAtATime, RetryAfter: toleranceRetry, Subjects: phrase.Strings(idsOf(later)), Reason: fmt.Sprintf("%s have to wait: one fault domain at a time", someOf(idsOf(later)))}
 			}
 			return d
 		},
@@ -79,9 +80,10 @@ func undrainedBeside(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 // mayGoWithData are the questions before copies of data are given up. Each has to be
 // answered with yes.
 func mayGoWithData(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []plan.Check {
+	settled, _ := safety.JustStarted(s).Elsewhere(string(groups[0].FaultDomain))
 	checks := []plan.Check{
 		safety.Available(s.Database), safety.Unlocked(s.Database), safety.FewGenerations(s.Database),
-		safety.CopiesStay(s, groups), safety.FullFaultTolerance(s), safety.OthersUp(s, groups[0]),
+		safety.CopiesStay(s, groups), safety.FullFaultTolerance(s), safety.OthersUp(s, groups[0]), settled,
 		safety.DataHealthy(s.Database), safety.RecoveredFor(s.Database, minRecoveryAgeToExclude),
 	}
 	if s.Database.Status != nil {
@@ -90,11 +92,12 @@ func mayGoWithData(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []plan
 	return checks
 }
 
-// refusedToSkip says why nothing is marked. Only for calm a pass may wait by itself: about
-// all else a person has to think again.
+// refusedToSkip says why nothing is marked. Only for what time alone brings a pass may wait by
+// itself: about all else a person has to think again.
 func refusedToSkip(groups []*v1beta2.ProcessGroupStatus, refused plan.Check) *plan.Hold {
 	return &plan.Hold{
-		Human: refused.Gate != plan.GateRecovery, RetryAfter: podDelay,
-		Reason: fmt.Sprintf("%s cannot go without their data being moved: %s", someOf(ids(idsOf(groups))), refused.Words()),
+		Code:  plan.HoldCheckRefused,
+		Human: refused.Gate != plan.GateRecovery && refused.Gate != plan.GateUptime, RetryAfter: podDelay,
+		Subjects: phrase.Strings(idsOf(groups)), Reason: fmt.Sprintf("%s cannot go without their data being moved", someOf(idsOf(groups))), Detail: refused.Words(),
 	}
 }

@@ -38,17 +38,18 @@ func TestNothingGoesUndrainedUnlessAnotherCopyStays(t *testing.T) {
 		"not while another is on its way": {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) {
 			*s = plan.MarkForRemoval{Groups: ids{"storage-115"}, At: noon, WithoutExclusion: true}.Apply(*s)
 		}, holds: "storage-114 may go once storage-115 is gone"}, one},
-		"not the last copy":                                    {removalCase{from: healthyClusterOf4, given: copies(1), holds: "of the data there are 1 copies, and 0 stay"}, one},
+		"not the last copy":                                    {removalCase{from: healthyClusterOf4, given: copies(1), holds: "1 copy of the data now, 0 afterwards"}, one},
 		"not while copies are missing":                         {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration.RedundancyMode = "triple" }, holds: "some data has 2 of 3 replicas"}, one},
-		"not while nobody knows the copies":                    {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Data.TeamTrackers = nil }, holds: "how many copies there are of the data is not known"}, one},
-		"not the last copy of the logs":                        {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { n := 1; s.Database.Status.Cluster.Logs[0].ReplicationFactor = &n }, holds: "of the logs there are 1 copies, and 0 stay"}, log},
-		"not while nobody knows the copies of logs":            {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs[0].ReplicationFactor = nil }, holds: "how many copies there are of the logs is not known"}, log},
+		"not while nobody knows the copies":                    {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Data.TeamTrackers = nil }, holds: "the number of copies of the data is unknown"}, one},
+		"not the last copy of the logs":                        {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { n := 1; s.Database.Status.Cluster.Logs[0].ReplicationFactor = &n }, holds: "1 copy of the logs now, 0 afterwards"}, log},
+		"not while nobody knows the copies of logs":            {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs[0].ReplicationFactor = nil }, holds: "the number of copies of the logs is unknown"}, log},
 		"not while the database does not answer":               {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"}, one},
 		"not while a restore has the database locked":          {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked with UID"}, one},
 		"not while another fault domain is down":               {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { delete(s.Pods, "sample-storage-115") }, holds: "storage-115 of fault domain node-15 has no pod"}, one},
 		"not while data distribution is not healthy":           {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { no := false; s.Database.Status.Cluster.Data.State.Healthy = &no }, holds: "data state is"}, one},
 		"not while the database says that it is not available": {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, holds: "it says it is not"}, one},
 		"not while recoveries pile up":                         {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.ActiveGenerations = new(11) }, holds: "11 active generations"}, one},
+		"not while a process of another fault domain is young": {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { uptime(s, "storage-115", 12*time.Second) }, holds: "storage-115 started 12s ago, 1m30s required"}, one},
 		"not right after a recovery":                           {removalCase{from: healthyClusterOf4, given: recoveredAgo(30), holds: "was the last recovery at least 2m0s ago?"}, one},
 		"not what the configuration cannot do without":         {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { dropStorage(s, "storage-115") }, holds: "cannot go without their data being moved"}, one},
 	}
@@ -64,6 +65,7 @@ func TestARefusalToSkipIsForAPerson(t *testing.T) {
 		human bool
 	}{
 		"a recovery that is too young": {given: recoveredAgo(30)},
+		"a process that is too young":  {given: func(s *plan.Snapshot) { uptime(s, "storage-115", 12*time.Second) }},
 		"the last copy":                {given: copies(1), human: true},
 		"a database that is silent":    {given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, human: true},
 	}

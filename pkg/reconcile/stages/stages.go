@@ -68,10 +68,25 @@ const podDelay = 5 * time.Second
 // Replacing lists the stages that see replacements through and nothing else: what the
 // first ones decide, new groups, the exclusion and removal of those that are marked.
 // Whatever else the spec asks for waits for a whole pass.
-func Replacing(first ...plan.Stage) []plan.Stage {
-	return append(Marking(first...),
-		updateConfigMap, addProcessGroups, addServices, addPVCs, addPods, updatePodConfig, updateLabels,
-		excludeInstances, changeCoordinators, removeServices, removePods, updateStatus,
+func Replacing(first ...plan.Stage) []plan.Stage { return replacing(first) }
+
+// Draining lists the stages that empty nodes. What has a volume is excluded, and coordinators
+// move, before pods without a volume are evicted: the recovery that an eviction causes would
+// make exclusion and coordinators wait again.
+func Draining(nodes []string, most int) []plan.Stage {
+	return replacing([]plan.Stage{CordonNodes(nodes, nil), ReplaceOn(nodes, most, false)}, EvictFrom(nodes))
+}
+
+// replacing are the stages of replacements, with some at the start and some once exclusions
+// have had their turn.
+func replacing(first []plan.Stage, excluded ...plan.Stage) []plan.Stage {
+	return slices.Concat(Marking(first...),
+		[]plan.Stage{
+			updateConfigMap, addProcessGroups, addServices, addPVCs, addPods, updatePodConfig, updateLabels,
+			excludeInstances, changeCoordinators,
+		},
+		excluded,
+		[]plan.Stage{removeServices, removePods, updateStatus},
 	)
 }
 

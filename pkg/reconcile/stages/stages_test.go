@@ -34,6 +34,7 @@ func TestStagesArePureAndHonest(t *testing.T) {
 		all := append(ClusterWith(Options{ReplaceOnSecurityContextChange: seed%2 == 0, Adopt: true}), askedFor()...)
 		for i, stage := range all {
 			want := stage.Decide(s)
+			explained(t, want)
 			got := stage.Decide(s.Without(plan.Everything &^ stage.Reads))
 			if diff := cmp.Diff(want, got, options); diff != "" {
 				t.Fatalf("seed %d: stage %d, %s, looked past Reads (-full +declared):\n%s", seed, i, stage.Name, diff)

@@ -11,7 +11,7 @@ import (
 
 // startBackup starts a backup that should run and does not. It decides on what the
 // database says now, where the operator goes by what it saw when its pass began.
-var startBackup = managed("StartBackup", func(s plan.Snapshot) plan.Decision {
+var startBackup = managed(plan.StageStartBackup, func(s plan.Snapshot) plan.Decision {
 	if !needsStart(s) {
 		return plan.Decision{}
 	}
@@ -19,7 +19,7 @@ var startBackup = managed("StartBackup", func(s plan.Snapshot) plan.Decision {
 	case isForeign(s) && isRunning(s):
 		return notOurs(OwnBackup(s))
 	case endsUnasked(s):
-		return plan.Wait(backupDelay, endsUnaskedWords)
+		return plan.Wait(backupDelay, plan.HoldBackupEnding, endsUnaskedWords)
 	}
 	start, version, err := backupStart(s.Backup)
 	if err != nil {
@@ -32,7 +32,7 @@ var startBackup = managed("StartBackup", func(s plan.Snapshot) plan.Decision {
 	return plan.Decision{
 		Why: fmt.Sprintf("spec.backupState is %s, and no backup runs on the tag", orRunning(s.Backup.Spec.BackupState)), Checks: []plan.Check{free},
 		Actions: []plan.Action{plan.StartBackup{Start: start, Version: version}},
-		Hold:    &plan.Hold{Reason: notRestorableYet, RetryAfter: backupDelay},
+		Hold:    &plan.Hold{Code: plan.HoldNotRestorableYet, Reason: notRestorableYet, RetryAfter: backupDelay},
 	}
 })
 

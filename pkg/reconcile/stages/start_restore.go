@@ -15,35 +15,55 @@ import (
 // another one from being started, as it does with the operator; one that is not does.
 // What was started once is never started again, whatever became of it.
 var startRestore = plan.Stage{
-	Name:  "StartRestore",
+	Name:  plan.StageStartRestore,
 	Reads: plan.Record | plan.Restore | plan.RestoreStatus | plan.RestoreSource,
+	More:  plan.RestoreTarget,
+	Matters: func(s plan.Snapshot) bool {
+		start, _ := dueRestore(s)
+		return start != nil
+	},
 	Decide: func(s plan.Snapshot) plan.Decision {
-		if WasStarted(s.Restore) || s.Restore.DeletionTimestamp != nil {
-			return plan.Decision{}
+		start, decided := dueRestore(s)
+		if start == nil {
+			return decided
 		}
-		if why := s.RestoreStatus.Why(); why != "" {
-			return plan.Wait(restoreDelay, "nobody can tell whether a restore runs: "+why)
-		}
-		if !s.Cluster.Status.Configured {
-			return plan.Wait(restoreDelay, "cluster "+s.Cluster.Name+" has no database yet")
-		}
-		alone := nothingIsRestored(s)
-		if !alone.OK {
-			return plan.Decision{Checks: []plan.Check{alone}, Hold: &plan.Hold{Reason: "waiting for the end of another restore: " + alone.Evidence, RetryAfter: restoreDelay}}
-		}
-		start, err := restoreStart(s)
-		if err != nil {
-			return contradiction(err)
-		}
-		if latestIsToCome(s, start) {
-			return plan.Wait(restoreDelay, "FoundationDBBackup "+s.RestoreSource.Backup+" writes to the place to restore from: "+
-				cmp.Or(s.RestoreSource.Restorable.Why, "nothing there can be restored before its first snapshot is written"))
+		target := nothingIsOverwritten(s.RestoreTarget)
+		checks := append(slices.Clip(decided.Checks), target)
+		if !target.OK {
+			return plan.Decision{Checks: checks, Hold: overData(s, target)}
 		}
 		return plan.Decision{
-			Why: "it was never started", Checks: []plan.Check{alone},
-			Actions: []plan.Action{plan.StartRestore{Restore: s.Restore.Name, Cluster: s.Restore.Spec.DestinationClusterName, Start: start}},
+			Why: "it was never started", Checks: checks,
+			Actions: []plan.Action{plan.StartRestore{Restore: s.Restore.Name, Cluster: s.Restore.Spec.DestinationClusterName, Start: *start}},
 		}
 	},
+}
+
+// dueRestore returns what the tools are to start, with the checks that passed, or nil and
+// the decision that stands without a read of the target.
+func dueRestore(s plan.Snapshot) (*fdb.RestoreStart, plan.Decision) {
+	if WasStarted(s.Restore) || s.Restore.DeletionTimestamp != nil {
+		return nil, plan.Decision{}
+	}
+	if why := s.RestoreStatus.Why(); why != "" {
+		return nil, plan.Wait(restoreDelay, plan.HoldRestoreStateUnknown, "nobody can tell whether a restore runs: "+why)
+	}
+	if !s.Cluster.Status.Configured {
+		return nil, plan.Wait(restoreDelay, plan.HoldNoDatabase, "cluster "+s.Cluster.Name+" has no database yet")
+	}
+	alone := nothingIsRestored(s)
+	if !alone.OK {
+		return nil, plan.Decision{Checks: []plan.Check{alone}, Hold: &plan.Hold{Code: plan.HoldOtherRestoreActive, Reason: "waiting for the end of another restore", Detail: alone.Evidence, RetryAfter: restoreDelay}}
+	}
+	start, err := restoreStart(s)
+	if err != nil {
+		return nil, contradiction(err)
+	}
+	if latestIsToCome(s, start) {
+		return nil, plan.Wait(restoreDelay, plan.HoldNotRestorableYet, "FoundationDBBackup "+s.RestoreSource.Backup+" writes to the place to restore from: "+
+			cmp.Or(s.RestoreSource.Restorable.Why, "nothing there can be restored before its first snapshot is written"))
+	}
+	return &start, plan.Decision{Checks: []plan.Check{alone}}
 }
 
 // latestIsToCome reports whether the latest version is asked for while the first one is being
@@ -56,7 +76,7 @@ func latestIsToCome(s plan.Snapshot, start fdb.RestoreStart) bool {
 // nothingIsRestored asks whether another restore runs. The tools would wait for its end
 // without a word, or refuse.
 func nothingIsRestored(s plan.Snapshot) plan.Check {
-	c := plan.Check{Question: "is nothing else being restored into the database?", Gate: plan.GateRestore, OK: true, Evidence: "no restore runs"}
+	c := plan.Check{ID: plan.CheckNoOtherRestore, Question: "is nothing else being restored into the database?", Gate: plan.GateRestore, OK: true, Evidence: "no restore runs"}
 	if i := slices.IndexFunc(s.RestoreStatus.All, fdb.RestoreStatus.Active); i >= 0 {
 		other := s.RestoreStatus.All[i]
 		c.OK, c.Evidence = false, fmt.Sprintf("the restore of tag %s from %s is %s", other.Tag, fdb.WithoutSecrets(other.URL), other.State)

@@ -7,7 +7,7 @@ import (
 // stopBackup ends a backup that should not run any more. It ends once the database calls it
 // restorable: what was written so far stays of use. That is at once after a move, and the plan
 // says that nothing can be restored from the new place then.
-var stopBackup = managed("StopBackup", func(s plan.Snapshot) plan.Decision {
+var stopBackup = managed(plan.StageStopBackup, func(s plan.Snapshot) plan.Decision {
 	if !needsStop(s) {
 		return plan.Decision{}
 	}
@@ -16,7 +16,7 @@ var stopBackup = managed("StopBackup", func(s plan.Snapshot) plan.Decision {
 		return notOurs(own)
 	}
 	if ending(s) {
-		return plan.Wait(backupDelay, "the backup ends once it is restorable")
+		return plan.Wait(backupDelay, plan.HoldNotRestorableYet, "the backup ends once it is restorable")
 	}
 	return plan.Decision{
 		Why: "it should not run any more", Checks: []plan.Check{own},

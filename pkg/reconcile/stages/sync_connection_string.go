@@ -16,12 +16,12 @@ import (
 // never written, and a quorum of coordinators that it names stands behind both.
 func SyncConnectionString(inForce fdb.ConnectionString) plan.Stage {
 	return plan.Stage{
-		Name:  "SyncConnectionString",
+		Name:  plan.StageSyncConnectionString,
 		Reads: plan.Record | plan.Pods | plan.ConfigMap | plan.Database,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			d := plan.Decision{Checks: []plan.Check{safety.Available(s.Database), safety.OwnDatabase(s), stillInForce(s, inForce)}}
 			if refused, ok := d.Refused(); ok {
-				d.Hold = &plan.Hold{Reason: "no connection string is proven to be in force: " + refused.Words(), RetryAfter: podDelay}
+				d.Hold = &plan.Hold{Code: plan.HoldConnectionStringUnproven, Reason: "no connection string is proven to be in force", Detail: refused.Words(), RetryAfter: podDelay}
 				return d
 			}
 			var replaced []string
@@ -42,7 +42,7 @@ func SyncConnectionString(inForce fdb.ConnectionString) plan.Stage {
 // stillInForce asks whether the status document names the connection string that was read
 // in a transaction before.
 func stillInForce(s plan.Snapshot, inForce fdb.ConnectionString) plan.Check {
-	c := plan.Check{Question: "do the database's key and its status document name the same coordinators?", Gate: plan.GateCoord}
+	c := plan.Check{ID: plan.CheckSameCoordinators, Question: "do the database's key and its status document name the same coordinators?", Gate: plan.GateCoord}
 	switch status := s.Database.Status; {
 	case status == nil:
 		c.Evidence = s.Database.Why()

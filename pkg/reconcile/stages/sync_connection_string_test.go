@@ -50,9 +50,9 @@ func TestSyncConnectionString(t *testing.T) {
 		"not while the database is unavailable":                 {from: drifted, given: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, holds: "it says it is not"},
 		"not without a quorum":                                  {from: drifted, given: func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.QuorumReachable = false }, holds: "no quorum of coordinators answers"},
 		"not when the coordinators have changed meanwhile":      {from: drifted, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.ConnectionString = "sample:new@10.1.0.7:4501" }, holds: "the document says sample:new@10.1.0.7:4501"},
-		"not of a database in which few of the groups report":   {from: drifted, given: elsewhere(4), holds: "3 of the 7 process groups that keep data report in it"},
+		"not of a database in which few of the groups report":   {from: drifted, given: elsewhere(4), holds: "3 of 7 process groups of this cluster that keep data report in it"},
 		"of one in which most report":                           {from: drifted, given: elsewhere(2), does: []string{record, configMap}},
-		"not of a database that knows none of the record's own": {from: drifted, given: func(s *plan.Snapshot) { s.Cluster.Status.ProcessGroups = nil }, holds: "0 of the 0 process groups"},
+		"not of a database that knows none of the record's own": {from: drifted, given: func(s *plan.Snapshot) { s.Cluster.Status.ProcessGroups = nil }, holds: "0 of 0 process groups"},
 	}
 	inForce, err := fdb.ParseConnectionString(sampleConnectionString)
 	if err != nil {

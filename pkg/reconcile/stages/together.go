@@ -16,6 +16,7 @@ func announcing(d plan.Decision, change plan.ChangeLists, action safety.Common) 
 	d.Why = fmt.Sprintf("all instances take part in one %s", action.Name)
 	d.Actions = []plan.Action{change}
 	d.Hold = &plan.Hold{
+		Code:       plan.HoldOtherInstancesNotReady,
 		Reason:     fmt.Sprintf("the common %s follows when all instances are ready and nothing has been listed for %s", action.Name, safety.SynchronizationQuiet),
 		RetryAfter: safety.SynchronizationQuiet,
 	}
@@ -33,7 +34,7 @@ func withdrawing(d plan.Decision, change plan.ChangeLists) plan.Decision {
 
 // notTogether waits for the other instances.
 func notTogether(check plan.Check, missing time.Duration) *plan.Hold {
-	return &plan.Hold{Reason: check.Words(), RetryAfter: missing}
+	return &plan.Hold{Code: plan.HoldOtherInstancesNotReady, Reason: check.Words(), RetryAfter: missing}
 }
 
 // withdrawal takes groups that the record forgets off all lists; nothing in local mode.

@@ -9,7 +9,7 @@ import (
 // agents of a database, so the backups of one cluster have to agree about it: otherwise
 // each pass would take back what the one before it did, and a backup that is to run would
 // stand still. Agents go on for a backup that is to be stopped as well: restores need them.
-var toggleBackupPaused = managed("ToggleBackupPaused", func(s plan.Snapshot) plan.Decision {
+var toggleBackupPaused = managed(plan.StageToggleBackupPaused, func(s plan.Snapshot) plan.Decision {
 	if !needsToggle(s) {
 		return plan.Decision{}
 	}
@@ -18,7 +18,7 @@ var toggleBackupPaused = managed("ToggleBackupPaused", func(s plan.Snapshot) pla
 		if s.OtherBackups.Read && s.Backup.Spec.BackupState == v1beta2.BackupStateStopped {
 			return plan.Decision{} // it does not need the agents itself
 		}
-		return plan.Decision{Checks: []plan.Check{agreed}, Hold: &plan.Hold{Human: true, Reason: agreed.Words()}}
+		return plan.Decision{Checks: []plan.Check{agreed}, Hold: &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: agreed.Words()}}
 	}
 	d := plan.Decision{
 		Checks:  []plan.Check{agreed},
@@ -37,7 +37,7 @@ func needsToggle(s plan.Snapshot) bool {
 
 // agreedToPause asks whether no other backup of the cluster wants the agents otherwise.
 func agreedToPause(s plan.Snapshot) plan.Check {
-	c := plan.Check{Question: "do the other backups of cluster " + s.Backup.Spec.ClusterName + " agree? all of their agents pause or none", Gate: plan.GateBackup}
+	c := plan.Check{ID: plan.CheckBackupsAgree, Question: "do the other backups of cluster " + s.Backup.Spec.ClusterName + " agree? all of their agents pause or none", Gate: plan.GateBackup}
 	if !s.OtherBackups.Read {
 		c.Evidence = "nobody can tell: " + orNotAsked(s.OtherBackups.NotRead)
 		return c

@@ -16,9 +16,9 @@ import (
 )
 
 // inNeedOfEverything is a configured cluster in which every stage has something to do.
-func inNeedOfEverything(t *testing.T) plan.Snapshot {
-	t.Helper()
-	s := drainedStorage(t)
+func inNeedOfEverything(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := drainedStorage(tb)
 	c := s.Cluster
 	c.Generation = 2
 	c.Spec.LockOptions = v1beta2.LockOptions{DisableLocks: new(bool), DenyList: []v1beta2.LockDenyListEntry{{ID: "dc9"}}}
@@ -56,7 +56,7 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 		holds string   // part of the reason
 		then  plan.Then
 	}
-	want := map[string]outcome{
+	want := map[plan.StageName]outcome{
 		"UpdateStatus":                {does: []string{"WriteStatus"}},
 		"UpdateLockConfiguration":     {holds: "what instances share was not read"},
 		"UpdateConfigMap":             {does: []string{"ApplyConfigMap"}},
@@ -79,7 +79,7 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 		"ChooseRemovals":              {holds: "which groups can best go is not known"},
 		"ExcludeInstances":            {holds: "nothing can be excluded"},
 		"ChangeCoordinators":          {holds: "coordinators cannot be judged"},
-		"BounceProcesses":             {holds: "the processes of 1 process groups have to restart"},
+		"BounceProcesses":             {holds: "the processes of 1 process group have to restart"},
 		"MaintenanceModeChecker":      {holds: "whether maintenance is over is not known"},
 		"UpdatePods":                  {holds: "none is deleted now: is the database available?"},
 		"RemoveServices":              {}, // the spec needs it
@@ -99,9 +99,12 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 			s.Database.Status.Cluster.RecoveryState.Name = "recruiting_transaction_servers"
 		},
 	}
+	for what, cut := range partial {
+		gone["of which "+what] = func(s *plan.Snapshot) { cut(s.Database.Status) }
+	}
 	for name, lose := range gone {
 		for _, stage := range stages {
-			t.Run(stage.Name+" beside one "+name, func(t *testing.T) {
+			t.Run(string(stage.Name)+" beside one "+name, func(t *testing.T) {
 				row, known := want[stage.Name]
 				if !known {
 					t.Fatal("nobody has said what it does without a database")
@@ -129,7 +132,7 @@ func TestTheClusterInNeedWouldGetWhatItNeeds(t *testing.T) {
 	s := inNeedOfEverything(t)
 	s.Coordination.Read, s.Coordination.ExclusionsRead = true, true
 	s.Coordination.Exclusions = s.Database.Status.ExcludedTargets()
-	want := map[string]string{
+	want := map[plan.StageName]string{
 		"UpdateLockConfiguration": "UpdateDenyList", "UpdateDatabaseConfiguration": "Configure", "ChooseRemovals": "MarkForRemoval",
 		"ReplaceFailedPods": "MarkForRemoval", "BounceProcesses": "RestartProcesses", "RemovePods": "DeleteGroupObjects",
 	}

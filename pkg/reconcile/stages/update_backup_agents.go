@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -20,7 +21,7 @@ import (
 // them. A number of agents that somebody changed by hand is set back. A record that is being
 // deleted needs agents as long as its deletion policy is not carried out.
 var updateBackupAgents = plan.Stage{
-	Name:  "UpdateBackupAgents",
+	Name:  plan.StageUpdateBackupAgents,
 	Reads: plan.Backup | plan.Agents,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		have := s.Agents.Deployment
@@ -41,7 +42,7 @@ var updateBackupAgents = plan.Stage{
 				Hold: agentsHold("no agent runs yet"),
 			}
 		case !metav1.IsControlledBy(have, s.Backup):
-			return plan.Decision{Hold: &plan.Hold{Human: true, Reason: fmt.Sprintf(
+			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldAgentsNotOwned, Human: true, Reason: fmt.Sprintf(
 				"Deployment %s is there and does not belong to this backup; delete or rename it", have.Name)}}
 		case want == nil:
 			return plan.Decision{Why: "spec.agentCount is 0", Actions: []plan.Action{plan.DeleteAgents{Name: have.Name, UID: have.UID}}}
@@ -56,7 +57,9 @@ var updateBackupAgents = plan.Stage{
 	},
 }
 
-func agentsHold(reason string) *plan.Hold { return &plan.Hold{Reason: reason, RetryAfter: backupDelay} }
+func agentsHold(reason string) *plan.Hold {
+	return &plan.Hold{Code: plan.HoldAgentsStarting, Reason: reason, RetryAfter: backupDelay}
+}
 
 // updatedAgents is the deployment that is there with what is wanted of it.
 func updatedAgents(have, want *appsv1.Deployment) *appsv1.Deployment {
@@ -87,7 +90,7 @@ func unreadyAgents(s plan.Snapshot, have *appsv1.Deployment) plan.Decision {
 	if ready >= wanted {
 		return d
 	}
-	d.Hold = agentsHold(fmt.Sprintf("%d of %d agents are ready", ready, wanted))
+	d.Hold = agentsHold(phrase.CountOf(ready, wanted, "agent") + " ready")
 	for _, name := range slices.Sorted(maps.Keys(s.Agents.Pods)) {
 		pod := s.Agents.Pods[name]
 		if hasEnded(pod) && ownAgent(s.Backup, pod) && s.Now.Sub(pod.CreationTimestamp.Time) >= minTerminalPodAge {

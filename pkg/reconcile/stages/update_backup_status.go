@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -21,14 +22,14 @@ import (
 // such. A tag that changed ends the pass: the backup on the old one would go on without
 // anybody looking after it.
 var updateBackupStatus = plan.Stage{
-	Name:  "UpdateBackupStatus",
+	Name:  plan.StageUpdateBackupStatus,
 	Reads: plan.Backup | plan.Agents | plan.BackupStatus,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if s.Backup.DeletionTimestamp != nil {
 			return plan.Decision{}
 		}
 		if old := formerTag(s.Backup); old != "" {
-			return plan.Decision{Hold: &plan.Hold{Human: true, Then: plan.EndPass, Reason: fmt.Sprintf(
+			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldTagChanged, Human: true, Then: plan.EndPass, Reason: fmt.Sprintf(
 				"spec.tag is %s, and this backup runs on tag %s: a tag cannot be changed; make another FoundationDBBackup for the new one",
 				s.Backup.Tag(), old)}}
 		}
@@ -49,7 +50,7 @@ var updateBackupStatus = plan.Stage{
 		case why == "" && s.Backup.IsManaged() && isRunning(s) && isForeign(s):
 			d.Hold = notOurs(OwnBackup(s)).Hold
 		case why != "":
-			d.Hold = &plan.Hold{Reason: "what the database last said of the backup stays recorded: " + why, RetryAfter: backupDelay}
+			d.Hold = &plan.Hold{Code: plan.HoldBackupStateUnknown, Reason: "what the database last said of the backup stays recorded: " + why, RetryAfter: backupDelay}
 		case begins(s):
 			d.Hold = firstSnapshotHold(s)
 		}
@@ -74,7 +75,7 @@ func firstSnapshotHold(s plan.Snapshot) *plan.Hold {
 	if met := s.BackupStatus.Errors; len(met) > 0 {
 		reason += "; agents meet errors: " + strings.Join(met, ", ")
 	}
-	return &plan.Hold{Reason: reason, RetryAfter: delay}
+	return &plan.Hold{Code: plan.HoldNotRestorableYet, Reason: reason, RetryAfter: delay}
 }
 
 // formerTag is the tag that the record's backup was last seen on, where its spec now names
@@ -174,7 +175,7 @@ func backupChanges(s plan.Snapshot, fresh v1beta2.FoundationDBBackupStatus, note
 			changes = append(changes, fmt.Sprintf(format, args...))
 		}
 	}
-	add(old.AgentCount != fresh.AgentCount, "%d agents ready", fresh.AgentCount)
+	add(old.AgentCount != fresh.AgentCount, "%s ready", phrase.Count(fresh.AgentCount, "agent"))
 	add(old.DeploymentConfigured != fresh.DeploymentConfigured, "deployment as wanted: %t", fresh.DeploymentConfigured)
 	before, now := ptr.Deref(old.BackupDetails, v1beta2.FoundationDBBackupStatusBackupDetails{}), ptr.Deref(fresh.BackupDetails, v1beta2.FoundationDBBackupStatusBackupDetails{})
 	add(before.Running != now.Running, "running: %t", now.Running)

@@ -15,7 +15,7 @@ import (
 // one monitor configuration per process class. Labels and annotations that others
 // put on it stay.
 var updateConfigMap = plan.Stage{
-	Name:  "UpdateConfigMap",
+	Name:  plan.StageUpdateConfigMap,
 	Reads: plan.Record | plan.ConfigMap | plan.Pods | plan.Volumes | plan.Services,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if lost := lostDatabase(s); lost != nil {
@@ -33,9 +33,9 @@ var updateConfigMap = plan.Stage{
 		}
 		merged := s.ConfigMap.DeepCopy()
 		merged.Data = want.Data
-		relabelled := mergeMetadata(&merged.ObjectMeta, want.ObjectMeta)
+		relabeled := mergeMetadata(&merged.ObjectMeta, want.ObjectMeta)
 		keys := differingKeys(s.ConfigMap, want)
-		if len(keys) == 0 && !relabelled {
+		if len(keys) == 0 && !relabeled {
 			return plan.Decision{}
 		}
 		return plan.Decision{
@@ -67,5 +67,5 @@ func differingKeys(have, want *corev1.ConfigMap) []string {
 // contradiction is the decision of a stage that cannot tell what the spec wants:
 // only a change of the spec can clear it.
 func contradiction(err error) plan.Decision {
-	return plan.Decision{Hold: &plan.Hold{Reason: "the spec cannot be carried out: " + err.Error(), Human: true}}
+	return plan.Decision{Hold: &plan.Hold{Code: plan.HoldSpecContradiction, Reason: "the spec cannot be carried out: " + err.Error(), Human: true}}
 }

@@ -24,7 +24,7 @@ import (
 // ends a step as soon as the data counts as healthy; here the steps are those that
 // FoundationDB was seen to carry out cleanly, and a region counts when it is full.
 var updateDatabaseConfiguration = plan.Stage{
-	Name:  "UpdateDatabaseConfiguration",
+	Name:  plan.StageUpdateDatabaseConfiguration,
 	Reads: plan.Record | plan.Database,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if !s.Cluster.ConfigureDatabase() {
@@ -41,16 +41,16 @@ var updateDatabaseConfiguration = plan.Stage{
 		status := s.Database.Status
 		switch {
 		case status == nil && !s.Cluster.Status.Configured:
-			return plan.Wait(podDelay, fmt.Sprintf("no database answers yet (%s); it gets: %s", s.Database.Why(), configureCommand(plan.Configure{New: true, Configuration: first})))
+			return plan.Wait(podDelay, plan.HoldNoDatabase, fmt.Sprintf("no database answers yet (%s); it gets: %s", s.Database.Why(), configureCommand(plan.Configure{New: true, Configuration: first})))
 		case status == nil:
-			return plan.Wait(podDelay, "the database does not answer, so nobody knows whether it is configured as the spec asks: "+s.Database.Why())
+			return plan.Wait(podDelay, plan.HoldDatabaseUnavailable, "the database does not answer, so nobody knows whether it is configured as the spec asks: "+s.Database.Why())
 		case status.NeverConfigured() && s.Cluster.Status.Configured:
-			return plan.Decision{Hold: &plan.Hold{Human: true, Reason: "the record says that the database was configured, but behind the connection string is one that never was: " +
+			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDatabaseLost, Human: true, Reason: "the record says that the database was configured, but behind the connection string is one that never was: " +
 				"a wrong connection string, or all coordinators lost their files. Creating a database here could hide the real one"}}
 		case status.NeverConfigured():
 			return newDatabase(s, first)
 		case status.Cluster.Configuration == nil:
-			return plan.Wait(podDelay, "the database does not tell its configuration; its recovery state is "+cmp.Or(status.RecoveryName(), "unknown"))
+			return plan.Wait(podDelay, plan.HoldConfigurationUnknown, "the database does not tell its configuration; its recovery state is "+cmp.Or(status.RecoveryName(), "unknown"))
 		default:
 			return changedConfiguration(s, want)
 		}
@@ -63,7 +63,7 @@ func newDatabase(s plan.Snapshot, want fdb.Configuration) plan.Decision {
 	check := safety.CanHold(s.Database, want)
 	d := plan.Decision{Checks: []plan.Check{check}}
 	if !check.OK {
-		d.Hold = &plan.Hold{Reason: check.Evidence, RetryAfter: podDelay}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: check.Evidence, RetryAfter: podDelay}
 		return d
 	}
 	d.Why = "the database was never configured"
@@ -103,7 +103,7 @@ func changedConfiguration(s plan.Snapshot, want fdb.Configuration) plan.Decision
 	}
 	d := plan.Decision{Why: strings.Join(words, "; "), Checks: configureChecks(s, want)}
 	if refused, ok := d.Refused(); ok {
-		d.Why, d.Hold = "", &plan.Hold{Reason: fmt.Sprintf("%s; the change has to wait (%s)", d.Why, refused.Words()), RetryAfter: configureRetry}
+		d.Why, d.Hold = "", &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s; the change has to wait", d.Why), Detail: refused.Words(), RetryAfter: configureRetry}
 		return d
 	}
 	d.Actions = []plan.Action{configure(plan.Configure{Configuration: want})}

@@ -12,7 +12,7 @@ import (
 // corrects wrong ones; it never removes what others put there. Labels and
 // annotations go out in one patch, where the operator needs two passes.
 var updateLabels = plan.Stage{
-	Name:  "UpdateLabels",
+	Name:  plan.StageUpdateLabels,
 	Reads: plan.Record | plan.Pods | plan.Volumes,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var d plan.Decision
@@ -36,7 +36,7 @@ func podMetadata(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []plan.Action {
 		return nil
 	}
 	labels, annotations := objects.MissingPodMetadata(s.Cluster, g, pod)
-	return metadataPatch(plan.KindPod, pod.Name, labels, annotations)
+	return metadataPatch(g.ProcessGroupID, plan.KindPod, pod.Name, labels, annotations)
 }
 
 func claimMetadata(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []plan.Action {
@@ -45,14 +45,14 @@ func claimMetadata(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []plan.Action
 		return nil
 	}
 	labels, annotations := objects.MissingMetadata(have.ObjectMeta, objects.ClaimMetadata(s.Cluster, g))
-	return metadataPatch(plan.KindPVC, have.Name, labels, annotations)
+	return metadataPatch(g.ProcessGroupID, plan.KindPVC, have.Name, labels, annotations)
 }
 
-func metadataPatch(kind plan.ObjectKind, name string, labels, annotations map[string]string) []plan.Action {
+func metadataPatch(id v1beta2.ProcessGroupID, kind plan.ObjectKind, name string, labels, annotations map[string]string) []plan.Action {
 	if len(labels) == 0 && len(annotations) == 0 {
 		return nil
 	}
-	return []plan.Action{plan.PatchMetadata{Kind: kind, Name: name, Labels: labels, Annotations: annotations}}
+	return []plan.Action{plan.PatchMetadata{Group: id, Kind: kind, Name: name, Labels: labels, Annotations: annotations}}
 }
 
 // mergeMetadata adds the labels and annotations that want has and have lacks, and

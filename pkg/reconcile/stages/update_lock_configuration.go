@@ -15,7 +15,7 @@ import (
 // It comes before everything that needs the lock, and needs none itself: an instance
 // that holds the lock and never comes back is what the list is for.
 var updateLockConfiguration = plan.Stage{
-	Name:  "UpdateLockConfiguration",
+	Name:  plan.StageUpdateLockConfiguration,
 	Reads: plan.Record | plan.Coordination,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		c := s.Cluster
@@ -24,12 +24,13 @@ var updateLockConfiguration = plan.Stage{
 		}
 		if !c.LocksUsed() {
 			return plan.Decision{Hold: &plan.Hold{
+				Code:   plan.HoldLocksDisabled,
 				Human:  true,
 				Reason: "lockOptions.denyList shuts nobody out: no locks are used here, see lockOptions.disableLocks",
 			}}
 		}
 		if !s.Coordination.Read {
-			return plan.Wait(podDelay, "the deny list cannot be compared with the spec: what instances share was not read")
+			return plan.Wait(podDelay, plan.HoldDenyListUnknown, "the deny list cannot be compared with the spec: what instances share was not read")
 		}
 		change := denyListChange(s)
 		if len(change.Deny)+len(change.Allow) == 0 {
@@ -42,6 +43,9 @@ var updateLockConfiguration = plan.Stage{
 		return d
 	},
 }
+
+// MendsDenyList reports whether a stage puts the spec's deny list into force.
+func MendsDenyList(s plan.Stage) bool { return s.Name == updateLockConfiguration.Name }
 
 // denyListChange is what the database's deny list lacks of the spec's, sorted.
 func denyListChange(s plan.Snapshot) plan.UpdateDenyList {
@@ -63,5 +67,5 @@ func denyListChange(s plan.Snapshot) plan.UpdateDenyList {
 // deniesItself says aloud that an instance shuts out itself. That can be meant: it is how one
 // of several is kept from changing the database.
 func deniesItself(evidence string) plan.Check {
-	return plan.Check{Question: "may this instance take the lock from now on?", Gate: plan.GateDeny, Evidence: evidence}
+	return plan.Check{ID: plan.CheckNotDenied, Question: "may this instance take the lock from now on?", Gate: plan.GateDeny, Evidence: evidence}
 }

@@ -1,7 +1,6 @@
 package stages
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -9,38 +8,49 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // updatePodConfig makes sure that every pod uses the current cluster file and
 // monitor configuration, and writes down on the pod which one it has confirmed.
-// One pod that lags never holds another.
+// One pod that lags never holds another. Groups that are marked for removal keep what they
+// have: see keepsItsConfig.
 var updatePodConfig = plan.Stage{
-	Name:  "UpdatePodConfig",
+	Name:  plan.StageUpdatePodConfig,
 	Reads: plan.Record | plan.Pods | plan.ConfigMap | plan.PodFiles,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var d plan.Decision
-		var lagging []string
+		var lagging waits
 		hashes := configHashes{}
 		for _, g := range s.Groups() {
+			if keepsItsConfig(s.Cluster, g) {
+				continue
+			}
 			actions, reason, err := syncPod(s, g, hashes)
 			if err != nil {
 				return contradiction(err)
 			}
 			d.Actions = append(d.Actions, actions...)
 			if reason != "" {
-				lagging = append(lagging, fmt.Sprintf("%s %s", g.ProcessGroupID, reason))
+				lagging.add(g.ProcessGroupID, "%s %s", g.ProcessGroupID, reason)
 			}
 		}
 		if len(d.Actions) > 0 {
 			d.Why = "these pods have to load, or to confirm, the current configuration"
 		}
-		if len(lagging) > 0 {
-			d.Hold = &plan.Hold{Reason: someOf(lagging), RetryAfter: podDelay}
-		}
+		d.Hold = lagging.hold(plan.HoldPodConfigStale, "", podDelay)
 		return d
 	},
+}
+
+// keepsItsConfig reports whether a process group is neither synced nor waited for, because it is
+// marked for removal: a pod that cannot be reached any more then holds nothing up. During an
+// upgrade to another protocol, and on the way to TLS or back, it has to restart with all others:
+// the data that is still on it could not be reached any more.
+func keepsItsConfig(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) bool {
+	return g.IsMarkedForRemoval() && !incompatibleUpgrade(c) && !tlsConversion(c)
 }
 
 // syncPod brings one pod's files up to date. The reason is empty once the pod has
@@ -72,15 +82,15 @@ func syncPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, hashes configHashes
 		if confirmedBefore {
 			return nil, "", nil
 		}
-		return []plan.Action{confirmed(pod, want)}, "", nil
+		return []plan.Action{confirmed(g, pod, want)}, "", nil
 	}
 	actions, reason = nudge(s, g, pod, outdated)
 	return actions, reason, nil
 }
 
-func confirmed(pod *corev1.Pod, hash string) plan.Action {
+func confirmed(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod, hash string) plan.Action {
 	a := plan.PatchMetadata{
-		Kind: plan.KindPod, Name: pod.Name,
+		Group: g.ProcessGroupID, Kind: plan.KindPod, Name: pod.Name,
 		Annotations: map[string]string{v1beta2.AnnotationLastAppliedConfigMap: hash},
 	}
 	if _, nudged := pod.Annotations[v1beta2.AnnotationOutdatedConfigMapSeen]; nudged {
@@ -99,7 +109,7 @@ func nudge(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod, outd
 	}
 	if s.Now.Sub(lastNudge(pod)) >= nudgeInterval {
 		actions = append(actions, plan.PatchMetadata{
-			Kind: plan.KindPod, Name: pod.Name,
+			Group: g.ProcessGroupID, Kind: plan.KindPod, Name: pod.Name,
 			Annotations: map[string]string{v1beta2.AnnotationOutdatedConfigMapSeen: strconv.FormatInt(s.Now.Unix(), 10)},
 		})
 	}
@@ -120,11 +130,5 @@ func lastNudge(pod *corev1.Pod) time.Time {
 	return time.Unix(seconds, 0)
 }
 
-// someOf joins the first few of many reasons and counts the rest.
-func someOf(reasons []string) string {
-	const most = 3
-	if len(reasons) <= most {
-		return strings.Join(reasons, "; ")
-	}
-	return fmt.Sprintf("%s; and %d more", strings.Join(reasons[:most], "; "), len(reasons)-most)
-}
+// someOf returns the first few of many reasons, which have commas, and how many more there are.
+func someOf[T ~string](reasons []T) string { return phrase.SomeBy(reasons, 3, "; ") }

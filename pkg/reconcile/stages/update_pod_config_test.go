@@ -88,14 +88,42 @@ func TestUpdatePodConfigOfUnifiedPods(t *testing.T) {
 		"waits for a pod to run":                           {given: func(s *plan.Snapshot) { firstPod(s).Status.Phase = corev1.PodPending }, holds: "storage-114 does not run yet"},
 		"leaves a pod alone that goes away":                {given: func(s *plan.Snapshot) { firstPod(s).DeletionTimestamp = new(noonTime()) }},
 		"leaves a group alone whose data has moved":        {given: excludeFirst},
-		"still looks after a group whose data has to move": {given: markFirst, does: confirm},
-		"leaves a group alone that has no pod":             {given: losePod},
+		"leaves a group alone that is marked for removal":  {given: markFirst},
+		"does not wait for a marked group that cannot be asked": {
+			given: all(markFirst, report(func(r *plan.PodReport) { r.Unreachable = "timed out" })),
+		},
+		"leaves a group alone that has no pod": {given: losePod},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := forgetful(t)
 			tc.given(&s)
 			check(t, updatePodConfig.Decide(s), tc.does, tc.holds, false)
+		})
+	}
+}
+
+// What is marked for removal restarts with all others in these cases, and holds data until it
+// is drained.
+func TestAMarkedGroupIsSyncedWhereAllRestartTogether(t *testing.T) {
+	const nudge = "set on pod/sample-storage-114: foundationdb.org/outdated-config-map-seen"
+	tests := map[string]struct {
+		given func(*plan.Snapshot)
+		want  bool
+	}{
+		"a knob changes":                 {given: func(*plan.Snapshot) {}},
+		"an upgrade to another protocol": {given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" }, want: true},
+		"the way to TLS": {given: func(s *plan.Snapshot) {
+			s.Cluster.Status.RequiredAddresses = v1beta2.RequiredAddressSet{TLS: true, NonTLS: true}
+		}, want: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := forgetful(t)
+			all(markFirst, report(func(r *plan.PodReport) { *r = plan.PodReport{} }), tc.given)(&s)
+			if got := slices.Contains(described(updatePodConfig.Decide(s)), nudge); got != tc.want {
+				t.Errorf("synced: %t, want %t", got, tc.want)
+			}
 		})
 	}
 }
@@ -239,7 +267,7 @@ func TestAPatchNamesOnlyWhatIsWrong(t *testing.T) {
 	s := healthyCluster(t)
 	firstPod(&s).Labels[v1beta2.LabelProcessClass] = "wrong"
 	got := updateLabels.Decide(s).Actions
-	want := []plan.Action{plan.PatchMetadata{Kind: plan.KindPod, Name: "sample-storage-114", Labels: map[string]string{v1beta2.LabelProcessClass: "storage"}}}
+	want := []plan.Action{plan.PatchMetadata{Group: "storage-114", Kind: plan.KindPod, Name: "sample-storage-114", Labels: map[string]string{v1beta2.LabelProcessClass: "storage"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("actions (-want +got):\n%s", diff)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
@@ -22,7 +23,7 @@ import (
 // person put under maintenance holds the update of all others.
 func updatePods(o Options) plan.Stage {
 	return plan.Stage{
-		Name:  "UpdatePods",
+		Name:  plan.StageUpdatePods,
 		Reads: plan.Record | plan.Pods | plan.Volumes | plan.PodFiles | plan.Database,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			outdated, silent, err := outdatedPods(s, o)
@@ -40,14 +41,14 @@ func updatePods(o Options) plan.Stage {
 // updateOutdated asks what keeps all pods from being updated, and then which may go.
 func updateOutdated(s plan.Snapshot, outdated []outdatedPod, silent []string) plan.Decision {
 	if why := specsFrozen(s.Cluster); why != "" {
-		return plan.Wait(podDelay, fmt.Sprintf("%d pods keep their old spec %s", len(outdated), why))
+		return plan.WaitBehind(podDelay, plan.HoldSpecsFrozen, fmt.Sprintf("%s %s the old spec %s", phrase.Count(len(outdated), "pod"), phrase.Either(len(outdated), "keeps", "keep"), why))
 	}
 	if s.Cluster.DeletionMode() == v1beta2.PodUpdateModeNone {
-		return plan.Decision{Hold: &plan.Hold{Human: true, Reason: fmt.Sprintf(
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDeletionModeNone, Human: true, Reason: fmt.Sprintf(
 			"automationOptions.deletionMode is None: delete these pods yourself, a fault domain at a time: %s", someOf(podNames(outdated)))}}
 	}
 	if why := unsettledPods(s); len(why) > 0 {
-		return plan.Wait(podUpdateRetry, "pods are updated once all others are settled: "+someOf(why))
+		return plan.Wait(podUpdateRetry, plan.HoldPodsUnsettled, "pods are updated once all others are settled: "+someOf(why))
 	}
 	if len(silent) > 0 && s.Cluster.DeletionMode() != v1beta2.PodUpdateModeAll {
 		return stopUpdate(outdated, silent)
@@ -60,9 +61,9 @@ func updateOutdated(s plan.Snapshot, outdated []outdatedPod, silent []string) pl
 // they came back meanwhile, a death that the database has not noticed yet cannot be told
 // from an old one. The operator goes on once the data has been copied elsewhere.
 func stopUpdate(outdated []outdatedPod, silent []string) plan.Decision {
-	return plan.Decision{Hold: &plan.Hold{RetryAfter: podUpdateRetry, Reason: fmt.Sprintf(
-		"%d pods have to be made anew; the update stops while servers with the new spec do not report: %s; correct the spec, or replace these process groups",
-		len(outdated), someOf(silent))}}
+	return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNotReporting, RetryAfter: podUpdateRetry, Reason: fmt.Sprintf(
+		"%s %s to be recreated; the update stops while processes with the new spec do not report: %s; correct the spec, or replace these process groups",
+		phrase.Count(len(outdated), "pod"), phrase.Has(len(outdated)), someOf(silent))}}
 }
 
 // specsFrozen says why no pod may change now. New pods would run a version, or announce
@@ -103,23 +104,26 @@ func podNames(pods []outdatedPod) []string {
 
 // updateSome deletes the next pods, if that is safe now.
 func updateSome(s plan.Snapshot, outdated []outdatedPod) plan.Decision {
-	chosen, allowed := nextPods(s, outdated)
-	if !allowed.OK {
-		return plan.Decision{Checks: []plan.Check{allowed}, Hold: &plan.Hold{
-			Reason: fmt.Sprintf("%d pods have to be made anew, and none may go down now: %s", len(outdated), allowed.Evidence), RetryAfter: podUpdateRetry,
-		}}
-	}
 	d := plan.Decision{Checks: podUpdateChecks(s)}
 	if refused, ok := d.Refused(); ok {
-		d.Hold = &plan.Hold{Reason: fmt.Sprintf("%d pods have to be made anew; none is deleted now: %s", len(outdated), refused.Words()), RetryAfter: podUpdateRetry}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s %s to be recreated; none is deleted now", phrase.Count(len(outdated), "pod"), phrase.Has(len(outdated))), Detail: refused.Words(), RetryAfter: podUpdateRetry}
 		return d
 	}
-	d.Why = fmt.Sprintf("%d pods were made from another spec than the one wanted now", len(outdated))
+	chosen, allowed, missing := nextPods(s, outdated)
+	if !allowed.OK {
+		d.Checks = append(d.Checks, allowed)
+		d.Hold = &plan.Hold{
+			Code:   plan.HoldCheckRefused,
+			Reason: fmt.Sprintf("%s %s to be recreated, and none may go down now", phrase.Count(len(outdated), "pod"), phrase.Has(len(outdated))), Detail: allowed.Evidence, RetryAfter: cmp.Or(missing, podUpdateRetry),
+		}
+		return d
+	}
+	d.Why = fmt.Sprintf("%s %s not match the spec", phrase.Count(len(outdated), "pod"), phrase.Either(len(outdated), "does", "do"))
 	if maintenance := maintenanceFor(s, chosen); maintenance != nil {
 		d.Actions = append(d.Actions, *maintenance)
 	}
 	d.Actions = append(d.Actions, deletionOf(s.Cluster, chosen))
-	d.Hold = &plan.Hold{Reason: fmt.Sprintf("the deleted pods are made anew in the next pass; %d more follow", len(outdated)-len(chosen)), RetryAfter: podDelay}
+	d.Hold = &plan.Hold{Code: plan.HoldMorePodsFollow, Reason: fmt.Sprintf("the deleted pods are made anew in the next pass; %d more follow", len(outdated)-len(chosen)), RetryAfter: podDelay}
 	return d
 }
 
@@ -140,26 +144,26 @@ func deletionOf(c *v1beta2.FoundationDBCluster, chosen []outdatedPod) plan.Actio
 }
 
 // nextPods picks by the deletion mode: all, those of one fault domain, or one. The check
-// says why none can be picked.
-func nextPods(s plan.Snapshot, outdated []outdatedPod) (chosen []outdatedPod, allowed plan.Check) {
+// says why none can be picked, and missing how long that takes at least, where it is known.
+func nextPods(s plan.Snapshot, outdated []outdatedPod) (chosen []outdatedPod, allowed plan.Check, missing time.Duration) {
 	mode := s.Cluster.DeletionMode()
 	if mode == v1beta2.PodUpdateModeAll {
-		return outdated, plan.Check{OK: true}
+		return outdated, plan.Check{OK: true}, 0
 	}
-	zones, allowed := allowedZones(s, outdated)
+	zones, allowed, missing := allowedZones(s, outdated)
 	if len(zones) == 0 {
-		return nil, allowed
+		return nil, allowed, missing
 	}
 	chosen = slices.DeleteFunc(slices.Clone(outdated), func(pod outdatedPod) bool { return pod.zone != zones[0] })
 	if mode == v1beta2.PodUpdateModeProcessGroup {
 		chosen = chosen[:1]
 	}
-	return chosen, allowed
+	return chosen, allowed, 0
 }
 
 // allowedZones are the fault domains whose pods may go down now: first those where servers
 // are down already, then in the order of their names.
-func allowedZones(s plan.Snapshot, outdated []outdatedPod) (zones []string, allowed plan.Check) {
+func allowedZones(s plan.Snapshot, outdated []outdatedPod) (zones []string, allowed plan.Check, missing time.Duration) {
 	byZone := map[string][]outdatedPod{}
 	for _, pod := range outdated {
 		byZone[pod.zone] = append(byZone[pod.zone], pod)
@@ -168,9 +172,12 @@ func allowedZones(s plan.Snapshot, outdated []outdatedPod) (zones []string, allo
 		return cmp.Or(cmp.Compare(turn(byZone[a]), turn(byZone[b])), strings.Compare(a, b))
 	})
 	if zones, allowed = besideUnavailable(s, zones); !allowed.OK {
-		return zones, allowed
+		return zones, allowed, 0
 	}
-	return besideMaintenance(s, zones, byZone)
+	if zones, allowed = besideMaintenance(s, zones, byZone); !allowed.OK {
+		return zones, allowed, 0
+	}
+	return besideStarts(s, zones, byZone)
 }
 
 // turn is 0 for a fault domain that is down already: to make it anew costs nothing, and may
@@ -185,14 +192,14 @@ func turn(pods []outdatedPod) int {
 // besideUnavailable leaves the zones that may go down beside those which have unavailable
 // pods: all, as long as spec.maxZonesWithUnavailablePods is not reached.
 func besideUnavailable(s plan.Snapshot, zones []string) ([]string, plan.Check) {
-	c := plan.Check{Question: "may pods of one more fault domain be unavailable?", Gate: plan.GateReplicas, OK: true}
+	c := plan.Check{ID: plan.CheckOneFaultDomainDown, Question: "may pods of one more fault domain be unavailable?", Gate: plan.GateReplicas, OK: true}
 	unavailable, most := zonesWithUnavailablePods(s), s.Cluster.MaxZonesWithUnavailablePods()
 	if len(unavailable) >= most {
 		zones = slices.DeleteFunc(zones, func(zone string) bool {
 			return len(unavailable) > most || !slices.Contains(unavailable, zone)
 		})
 		c.OK = len(zones) > 0
-		c.Evidence = fmt.Sprintf("%d fault domains have unavailable pods (%s); spec.maxZonesWithUnavailablePods is %d", len(unavailable), someOf(unavailable), most)
+		c.Evidence = fmt.Sprintf("%s %s unavailable pods (%s); spec.maxZonesWithUnavailablePods is %d", phrase.Count(len(unavailable), "fault domain"), phrase.Has(len(unavailable)), someOf(unavailable), most)
 	}
 	return zones, c
 }
@@ -201,7 +208,7 @@ func besideUnavailable(s plan.Snapshot, zones []string) ([]string, plan.Check) {
 // one, and those that keep nothing. What is down in a zone under maintenance counts for
 // nothing in the database's numbers, so a log of another zone would be the second loss.
 func besideMaintenance(s plan.Snapshot, zones []string, byZone map[string][]outdatedPod) ([]string, plan.Check) {
-	c := plan.Check{Question: "is no other zone under maintenance?", Gate: plan.GateMaintain, OK: true, Evidence: "none is"}
+	c := plan.Check{ID: plan.CheckNoOtherMaintenance, Question: "is no other zone under maintenance?", Gate: plan.GateMaintain, OK: true, Evidence: "none is"}
 	if under := maintenanceZone(s); under != "" {
 		zones = slices.DeleteFunc(zones, func(zone string) bool { return zone != under && slices.ContainsFunc(byZone[zone], keepsSomething) })
 		c.OK = len(zones) > 0
@@ -210,7 +217,31 @@ func besideMaintenance(s plan.Snapshot, zones []string, byZone map[string][]outd
 	return zones, c
 }
 
+// besideStarts leaves the zones that may go down beside processes that have just started and
+// keep data: the zone of such a process, and those that keep nothing. A pod whose fdbserver
+// process crashes in a loop can therefore always be recreated.
+func besideStarts(s plan.Snapshot, zones []string, byZone map[string][]outdatedPod) (left []string, c plan.Check, missing time.Duration) {
+	starts := safety.JustStarted(s)
+	c, _ = starts.Elsewhere()
+	for _, zone := range zones {
+		elsewhere, wait := starts.Elsewhere(zone)
+		switch {
+		case elsewhere.OK:
+			left = append(left, zone)
+		case !slices.ContainsFunc(byZone[zone], mayHaveData):
+			left = append(left, zone)
+			c.Evidence = "what goes down keeps no data"
+		case missing == 0 || wait < missing:
+			c, missing = elsewhere, wait
+		}
+	}
+	c.OK = len(left) > 0
+	return left, c, missing
+}
+
 func keepsSomething(pod outdatedPod) bool { return pod.class.IsStateful() }
+
+func mayHaveData(pod outdatedPod) bool { return safety.MayKeepData(pod.class) }
 
 func needsMaintenance(pod outdatedPod) bool { return pod.class.IsAffectedByMaintenance() }
 

@@ -53,11 +53,11 @@ func outdatedPods(s plan.Snapshot, o Options) (outdated []outdatedPod, silent []
 }
 
 // serverCount says how many servers of each process group report. It is nil without a
-// status document: then nobody is known to be silent, and nothing goes down anyway.
+// complete status document: then nobody is known to be silent, and nothing goes down anyway.
 type serverCount map[string]int
 
 func reportingServers(status *fdb.Status) serverCount {
-	if status == nil {
+	if status == nil || status.Incomplete() {
 		return nil
 	}
 	count := serverCount{}

@@ -148,7 +148,7 @@ func TestUpdatePods(t *testing.T) {
 				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = wantedHash(t, *s, "storage-116")
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Hour))
 				dropProcess(s, storage(s, "storage-116"))
-			}, holds: "the update stops while servers with the new spec do not report: storage-116",
+			}, holds: "the update stops while processes with the new spec do not report: storage-116",
 		},
 		"takes all down beside a pod that does not come back where the spec wants it that way": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
@@ -163,6 +163,40 @@ func TestUpdatePods(t *testing.T) {
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Hour))
 				dropProcess(s, storage(s, "storage-116"))
 			}, does: []string{theOther}, holds: "2 more follow",
+		},
+		"waits while a storage process of another fault domain has just started": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = wantedHash(t, *s, "storage-116")
+				uptime(s, "storage-116", 12*time.Second)
+			}, holds: "none may go down now: storage-116 started 12s ago, 1m30s required",
+		},
+		"waits while a log process has just started": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) { uptime(s, "log-101", 89*time.Second) },
+			holds: "log-101 started 1m29s ago, 1m30s required",
+		},
+		"goes on beside a process that has been up for as long as a death takes to show": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) { uptime(s, "log-101", 90*time.Second) }, does: []string{oneZone}, holds: "1 more follow",
+		},
+		"takes a process of unknown age for one that has just started": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				editProcess(s, storage(s, "log-101"), func(p *fdb.Process) { p.UptimeSeconds = nil })
+			}, holds: "log-101 started at an unknown time, 1m30s required",
+		},
+		"recreates the pod of a process that crashes in a loop": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) { uptime(s, "storage-116", 12*time.Second) }, does: []string{theOther}, holds: "2 more follow",
+		},
+		"recreates all at once beside a process that has just started": {
+			from: outdatedStorage, given: func(s *plan.Snapshot) {
+				mode(v1beta2.PodUpdateModeAll)(s)
+				uptime(s, "storage-116", 12*time.Second)
+			}, does: []string{"delete, to be made anew: sample-storage-114, sample-storage-115, sample-storage-116"}, holds: "0 more follow",
+		},
+		"recreates what keeps nothing beside a process that has just started": {
+			from: healthyCluster, given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
+				s.Pod(firstOf(*s, v1beta2.ProcessClassStateless)).Annotations[v1beta2.AnnotationLastAppliedSpec] = "another"
+				uptime(s, "storage-116", 12*time.Second)
+			}, does: []string{"delete, to be made anew: sample-stateless-105"}, holds: "0 more follow",
 		},
 		"deletes nothing on an old status document":     {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(-2 * time.Minute) }, holds: "is the status document recent?"},
 		"deletes nothing after the clock was set back":  {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(time.Minute) }, holds: "is the status document recent?"},
@@ -234,7 +268,11 @@ func TestPodsGoDownUnderTheLockUnlessAllGo(t *testing.T) {
 
 // Whatever pods are outdated, one decision never reaches into two fault domains.
 func TestOneDecisionTakesDownOneFaultDomain(t *testing.T) {
-	for seed := range 200 {
+	seeds := 200
+	if testing.Short() {
+		seeds = 40
+	}
+	for seed := range seeds {
 		s := outdatedStorage(t)
 		for i, g := range s.Groups() {
 			s.Pod(g).Annotations[v1beta2.AnnotationLastAppliedSpec] = strings.Repeat("x", 1+(seed>>(i%7))&1)
@@ -259,7 +297,17 @@ func TestAProcessThatIsYoungerThanItsPodIsBack(t *testing.T) {
 	s := outdatedStorage(t)
 	s.Pods["sample-storage-116"].CreationTimestamp = metav1.NewTime(noon.Add(-30 * time.Second))
 	editProcess(&s, s.Cluster.ProcessGroup("storage-116"), func(p *fdb.Process) { p.UptimeSeconds = new(10.0) })
-	if diff := cmp.Diff([]string{"delete, to be made anew: sample-storage-114, sample-storage-115"}, described(updatePods(Options{}).Decide(s))); diff != "" {
+	// only its own fault domain may go down beside it
+	if diff := cmp.Diff([]string{"delete, to be made anew: sample-storage-116"}, described(updatePods(Options{}).Decide(s))); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A pass that is told when to come back does so once, not every few seconds.
+func TestAnUpdateComesBackWhenAProcessIsOldEnough(t *testing.T) {
+	s := outdatedStorage(t)
+	uptime(&s, "log-101", 12*time.Second)
+	if d := updatePods(Options{}).Decide(s); d.Hold == nil || d.Hold.RetryAfter != 78*time.Second || d.Hold.Human {
+		t.Errorf("%+v", d.Hold)
 	}
 }

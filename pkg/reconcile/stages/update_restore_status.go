@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -14,11 +15,11 @@ const restoreDelay = backupDelay
 // over, which the operator leaves true for ever. While the database cannot be asked, what
 // it last said stays.
 var updateRestoreStatus = plan.Stage{
-	Name:  "UpdateRestoreStatus",
+	Name:  plan.StageUpdateRestoreStatus,
 	Reads: plan.Restore | plan.RestoreStatus,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if why := s.RestoreStatus.Why(); why != "" {
-			return plan.Wait(restoreDelay, "nobody can tell how far the restore is: "+why)
+			return plan.Wait(restoreDelay, plan.HoldRestoreStateUnknown, "nobody can tell how far the restore is: "+why)
 		}
 		if !WasStarted(s.Restore) {
 			return plan.Decision{}
@@ -47,22 +48,22 @@ func restoreHold(s plan.Snapshot, fresh v1beta2.FoundationDBRestoreStatus) *plan
 	live := OwnRestore(s)
 	switch {
 	case fresh.State == v1beta2.RestoreStateAborted:
-		return &plan.Hold{Human: true, Reason: "the restore was aborted, which unlocked the database with whatever was written so far in it; it is never started again: " +
+		return &plan.Hold{Code: plan.HoldRestoreAborted, Human: true, Reason: "the restore was aborted, which unlocked the database with whatever was written so far in it; it is never started again: " +
 			"to restore once more, into a database without data, delete the FoundationDBRestore and create it anew"}
 	case fresh.State == v1beta2.RestoreStateCompleted:
 		return nil
 	case live == nil && isUnseen(s.Restore):
-		return &plan.Hold{Human: true, Reason: "the restore was to be started, and the database does not know of it, or of one that is over and may be older; " +
+		return &plan.Hold{Code: plan.HoldRestoreLost, Human: true, Reason: "the restore was to be started, and the database does not know of it, or of one that is over and may be older; " +
 			"look at the data: if there is none, delete the FoundationDBRestore and create it again to restore"}
 	case live == nil:
-		return &plan.Hold{Human: true, Reason: "the record says that its restore was started, and the database does not know of it; " +
+		return &plan.Hold{Code: plan.HoldRestoreLost, Human: true, Reason: "the record says that its restore was started, and the database does not know of it; " +
 			"delete the FoundationDBRestore, look at the data, and create it again to restore"}
 	case !live.Active():
 		return nil
 	}
-	reason := fmt.Sprintf("the restore is %s, %d of %d blocks", live.State, live.BlocksDone, live.BlocksTotal)
+	reason := fmt.Sprintf("the restore is %s, %s", live.State, phrase.CountOf(live.BlocksDone, live.BlocksTotal, "block"))
 	if live.LastError != "" {
 		reason += "; its last error: " + live.LastError
 	}
-	return &plan.Hold{Reason: reason, RetryAfter: restoreDelay}
+	return &plan.Hold{Code: plan.HoldRestoreRunning, Reason: reason, RetryAfter: restoreDelay}
 }

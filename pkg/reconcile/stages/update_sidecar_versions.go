@@ -22,7 +22,7 @@ import (
 // very spec that is wanted now, except for their sidecar. The operator keeps such a cluster
 // unreconciled for ever; here the sidecar is set back in place.
 var updateSidecarVersions = plan.Stage{
-	Name:  "UpdateSidecarVersions",
+	Name:  plan.StageUpdateSidecarVersions,
 	Reads: plan.Record | plan.Pods,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		switch {
@@ -53,7 +53,7 @@ var updateSidecarVersions = plan.Stage{
 			d.Why = "their pods need the servers of version " + s.Cluster.Spec.Version
 		}
 		if len(others) > 0 {
-			d.Hold = &plan.Hold{Human: true, Reason: fmt.Sprintf(
+			d.Hold = &plan.Hold{Code: plan.HoldImageTypeDiffers, Human: true, Reason: fmt.Sprintf(
 				"%s are not of image type %s, so their sidecars cannot be upgraded; change spec.imageType back until the upgrade is over",
 				someOf(others), s.Cluster.ImageType())}
 		}

@@ -8,16 +8,17 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // updateStatus brings the record up to what was observed, before any stage relies on it.
-var updateStatus = plan.Stage{Name: "UpdateStatus", Reads: statusReads, Decide: recordStatus}
+var updateStatus = plan.Stage{Name: plan.StageUpdateStatus, Reads: statusReads, Decide: recordStatus}
 
 // reportStatus does the same once more at the end of a pass, and says what is left.
 var reportStatus = plan.Stage{
-	Name:  "UpdateStatus",
+	Name:  plan.StageUpdateStatus,
 	Reads: statusReads,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		d := recordStatus(s)
@@ -30,7 +31,7 @@ var reportStatus = plan.Stage{
 			}
 		}
 		if left := unreconciled(s); len(left) > 0 {
-			d.Hold = &plan.Hold{Reason: "not reconciled yet: " + someOf(left), RetryAfter: podDelay}
+			d.Hold = &plan.Hold{Code: plan.HoldNotReconciled, Reason: "not reconciled yet: " + someOf(left), RetryAfter: podDelay, Follows: true}
 		}
 		return d
 	},
@@ -55,7 +56,7 @@ func recordStatus(s plan.Snapshot) plan.Decision {
 		d.Why = "the record differs from what was observed"
 		d.Actions = []plan.Action{plan.WriteStatus{Cluster: s.Cluster.Name, Changes: statusChanges(s.Cluster.Status, status), Status: status}}
 	}
-	return withdrawAnnouncements(s, tellInstances(s, status, d))
+	return withdrawAnnouncements(s, tellInstances(s, status, recordTaints(s, status, d)))
 }
 
 // newStatus is the status that the observed facts amount to.
@@ -140,7 +141,7 @@ func statusChanges(old, fresh v1beta2.FoundationDBClusterStatus) []string {
 		changes = append(changes, words)
 	}
 	add(old.Generations.Reconciled != fresh.Generations.Reconciled, "generation %d reconciled", fresh.Generations.Reconciled)
-	add(len(changes) == 0 && fresh.DesiredProcessGroups > 0, "%d of %d process groups reconciled", fresh.ReconciledProcessGroups, fresh.DesiredProcessGroups)
+	add(len(changes) == 0 && fresh.DesiredProcessGroups > 0, "%s reconciled", phrase.CountOf(fresh.ReconciledProcessGroups, fresh.DesiredProcessGroups, "process group"))
 	add(len(changes) == 0, "what the objects of the cluster look like")
 	return changes
 }
@@ -160,7 +161,7 @@ func groupChanges(old, fresh []*v1beta2.ProcessGroupStatus) string {
 	if len(changed) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d process groups (%s)", len(changed), someOf(changed))
+	return fmt.Sprintf("%s (%s)", phrase.Count(len(changed), "process group"), someOf(changed))
 }
 
 func conditionWords(g *v1beta2.ProcessGroupStatus) string {

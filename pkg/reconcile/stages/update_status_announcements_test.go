@@ -11,7 +11,7 @@ import (
 
 // Another instance restarts what was announced, prepared or not.
 func TestAnUpgradeThatWasTakenBackIsNotAnnouncedAnyMore(t *testing.T) {
-	const back = "take back that 2 process groups can start in version 7.4.6"
+	const back = "withdraw the announcement that 2 process groups can start in version 7.4.6"
 	given := func(edit func(*plan.Snapshot)) plan.Snapshot {
 		s := healthyCluster(t)
 		s.Coordination.Announced = map[string][]v1beta2.ProcessGroupID{"7.4.6": {"dc2-storage-1", "storage-114", "storage-9"}}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -41,7 +42,7 @@ func oldEngines(s plan.Snapshot) []string {
 	if old == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d storage servers still run on another engine than %s%s", old, c.StorageEngine, neverGoes(c))}
+	return []string{fmt.Sprintf("%s still %s another engine than %s%s", phrase.Count(old, "storage server"), phrase.Either(old, "uses", "use"), c.StorageEngine, neverGoes(c))}
 }
 
 // migrates reports whether the database itself moves all servers to its engine. A wiggle

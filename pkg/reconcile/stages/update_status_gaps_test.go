@@ -17,8 +17,8 @@ func TestServersOnAnotherEngineAreWaitedForWhereTheyMove(t *testing.T) {
 		set   func(*fdb.Configuration)
 		waits string // empty where nothing is waited for
 	}{
-		"all at once":                         {func(c *fdb.Configuration) { c.StorageMigrationType = new("aggressive") }, "still run on another engine"},
-		"one after the other":                 {gradually(1), "still run on another engine"},
+		"all at once":                         {func(c *fdb.Configuration) { c.StorageMigrationType = new("aggressive") }, "still use another engine"},
+		"one after the other":                 {gradually(1), "still use another engine"},
 		"one after the other, and none moves": {gradually(0), "moves none without perpetual_storage_wiggle=1"},
 		"nobody moves them":                   {func(c *fdb.Configuration) { c.StorageMigrationType = new("disabled") }, ""},
 		"nothing is said of a migration":      {func(*fdb.Configuration) {}, ""},

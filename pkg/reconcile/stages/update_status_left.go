@@ -1,11 +1,11 @@
 package stages
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -35,7 +35,7 @@ func groupsLeft(groups []*v1beta2.ProcessGroupStatus) []string {
 	}
 	var left []string
 	for _, t := range slices.Sorted(maps.Keys(counts)) {
-		left = append(left, fmt.Sprintf("%d process groups with %s", counts[t], t))
+		left = append(left, phrase.Count(counts[t], "process group")+" with "+string(t))
 	}
 	return left
 }

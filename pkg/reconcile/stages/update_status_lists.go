@@ -23,7 +23,7 @@ func tellInstances(s plan.Snapshot, status v1beta2.FoundationDBClusterStatus, d 
 		return d // nobody can be told, and the stages that would act wait
 	}
 	if !s.Coordination.Lists.Read {
-		d.Hold = &plan.Hold{Reason: listsUnread, RetryAfter: podDelay}
+		d.Hold = &plan.Hold{Code: plan.HoldSharedListsUnread, Reason: listsUnread, RetryAfter: podDelay}
 		return d
 	}
 	s.Cluster = s.Cluster.DeepCopy()

@@ -82,15 +82,15 @@ func TestTheRunningVersionIsTheMajoritys(t *testing.T) {
 			}
 		}
 	}
-	noProcesses := func(s *plan.Snapshot) { s.Database.Status.Cluster.Processes = nil }
+	noProcesses := func(s *plan.Snapshot) { s.Database.Status.Cluster.Processes = map[string]fdb.Process{"new": {}} }
 	tests := map[string]struct {
 		given func(*plan.Snapshot)
 		want  string
 	}{
-		"the only version":                  {running(0), "7.3.79"},
-		"of two the one of more processes":  {running(7), "7.3.79"},
-		"of two that are as many the newer": {running(8), "7.3.80"},
-		"without processes the last known":  {noProcesses, "7.3.79"},
+		"the only version":                             {running(0), "7.3.79"},
+		"of two the one of more processes":             {running(7), "7.3.79"},
+		"of two that are as many the newer":            {running(8), "7.3.80"},
+		"without processes that report the last known": {noProcesses, "7.3.79"},
 		"without any record the ConfigMap's": {all(noProcesses, func(s *plan.Snapshot) {
 			s.Cluster.Status.RunningVersion = ""
 			s.ConfigMap.Data[objects.KeyRunningVersion] = "7.1.67"

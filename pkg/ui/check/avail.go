@@ -3,7 +3,9 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -54,6 +56,12 @@ func availability() []Rule {
 			Why:  "Data of a zone under maintenance is not copied elsewhere when its servers fail. Maintenance that somebody left on hides failures until it runs out.",
 			find: maintenance,
 		},
+		{
+			Code: "AVAIL-009", Severity: Error, Title: "No knob blinds the status document",
+			Why: "FoundationDB makes its status document from trace events of severity 10. With knob_min_trace_severity above that the document reports neither the recovery state nor the configuration, and every pass waits for ever. " +
+				"Remove the parameter, run a pass, then restart the processes by deleting their pods, one fault domain at a time.",
+			find: blindingKnobs,
+		},
 	}
 }
 
@@ -86,7 +94,7 @@ func toleratesFailures(f Facts) ([]Finding, string) {
 	case *t.Zones >= t.Desired:
 		return nil, ""
 	}
-	message := fmt.Sprintf("%s may fail, %d when all is well", counted(*t.Zones, "more zone"), t.Desired)
+	message := fmt.Sprintf("%s may fail, %d when all is well", phrase.Count(*t.Zones, "more zone"), t.Desired)
 	return with(one(database, message, f.fix("status")...))
 }
 
@@ -95,7 +103,7 @@ func toleratesFailures(f Facts) ([]Finding, string) {
 func copies(f Facts) ([]Finding, string) {
 	switch d := f.Status.Database; {
 	case d.Replicas != nil && *d.Replicas < d.ReplicasDesired:
-		return with(one(database, fmt.Sprintf("some data has %d of %d copies", max(0, *d.Replicas), d.ReplicasDesired), f.fix("status")...))
+		return with(one(database, "some data has "+phrase.CountOf(max(0, *d.Replicas), d.ReplicasDesired, "copy"), f.fix("status")...))
 	case d.FullReplication == nil:
 		return nil, "the database does not tell whether all data has its copies"
 	case !*d.FullReplication:
@@ -125,4 +133,12 @@ func maintenance(f Facts) ([]Finding, string) {
 		return nil, ""
 	}
 	return with(one("zone/"+m.Zone, fmt.Sprintf("under maintenance for %s more", m.Remaining), f.listGroups("--zone", m.Zone)...))
+}
+
+func blindingKnobs(f Facts) ([]Finding, string) {
+	places := f.BlindedBy()
+	if len(places) == 0 {
+		return nil, ""
+	}
+	return with(one(database, "knob_min_trace_severity above 10 blinds the status document: "+strings.Join(places, ", "), "edit", "foundationdbcluster", f.Cluster.Name))
 }

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -138,13 +139,13 @@ func seen(v ui.BackupStatusView, format string, args ...any) []Finding {
 // isStopped reports whether the spec asks for no backup. One that is complete as it was
 // meant to be is over as well.
 func isStopped(v ui.BackupStatusView) bool {
-	return v.Wanted == string(v1beta2.BackupStateStopped) || v.Mode == string(v1beta2.BackupModeOneTime) && is(v.Restorable) && !is(v.Running)
+	return v.Wanted == string(v1beta2.BackupStateStopped) || v.Mode == string(v1beta2.BackupModeOneTime) && ptr.Deref(v.Restorable, false) && !ptr.Deref(v.Running, false)
 }
 
-func is(b *bool) bool { return b != nil && *b }
-
 // goesOn reports whether a backup runs that is to run, and is not paused.
-func goesOn(v ui.BackupStatusView) bool { return !isStopped(v) && is(v.Running) && !is(v.Paused) }
+func goesOn(v ui.BackupStatusView) bool {
+	return !isStopped(v) && ptr.Deref(v.Running, false) && !ptr.Deref(v.Paused, false)
+}
 
 func withoutAgents(_ Facts, v ui.BackupStatusView) []Finding {
 	if isStopped(v) || v.Agents.Wanted == 0 || v.Agents.Ready > 0 {
@@ -157,18 +158,18 @@ func fewAgents(_ Facts, v ui.BackupStatusView) []Finding {
 	if isStopped(v) || v.Agents.Ready == 0 || v.Agents.Ready >= v.Agents.Wanted {
 		return nil
 	}
-	return about(v, "%d of %s are ready", v.Agents.Ready, counted(v.Agents.Wanted, "agent"))
+	return about(v, "%s %s ready", phrase.CountOf(v.Agents.Ready, v.Agents.Wanted, "agent"), phrase.EitherOf(v.Agents.Ready, v.Agents.Wanted, "is", "are"))
 }
 
 func runsOtherwise(_ Facts, v ui.BackupStatusView) []Finding {
 	switch {
-	case isStopped(v) && is(v.Running):
+	case isStopped(v) && ptr.Deref(v.Running, false):
 		return about(v, "it still runs, and its spec asks for none")
 	case isStopped(v):
 		return nil
-	case !is(v.Running):
+	case !ptr.Deref(v.Running, false):
 		return about(v, "no backup runs on tag %s", v.Tag)
-	case !is(v.Own):
+	case !ptr.Deref(v.Own, false):
 		return seen(v, "another backup runs on its tag %s, to %s", v.Tag, v.URL)
 	case len(v.Outstanding) > 0:
 		return about(v, "%s", strings.Join(v.Outstanding, "; "))
@@ -185,7 +186,7 @@ func lags(_ Facts, v ui.BackupStatusView) []Finding {
 }
 
 func notRestorableYet(f Facts, v ui.BackupStatusView) []Finding {
-	if isStopped(v) || !is(v.Running) || is(v.Restorable) || len(notRestorableForLong(f, v)) > 0 {
+	if isStopped(v) || !ptr.Deref(v.Running, false) || ptr.Deref(v.Restorable, false) || len(notRestorableForLong(f, v)) > 0 {
 		return nil
 	}
 	if v.Move != nil {
@@ -200,7 +201,7 @@ func notRestorableYet(f Facts, v ui.BackupStatusView) []Finding {
 
 func notRestorableForLong(f Facts, v ui.BackupStatusView) []Finding {
 	s := v.Snapshot
-	if isStopped(v) || !is(v.Running) || is(v.Restorable) || s == nil || s.BeganAt == nil || s.PeriodSeconds == nil {
+	if isStopped(v) || !ptr.Deref(v.Running, false) || ptr.Deref(v.Restorable, false) || s == nil || s.BeganAt == nil || s.PeriodSeconds == nil {
 		return nil
 	}
 	took, allowed := f.Now.Sub(*s.BeganAt), seconds(*s.PeriodSeconds)
@@ -210,7 +211,7 @@ func notRestorableForLong(f Facts, v ui.BackupStatusView) []Finding {
 	if took <= allowed {
 		return nil
 	}
-	found := seen(v, "nothing can be restored: its snapshot was begun %s ago, and one is to take %s", human(took), human(seconds(*s.PeriodSeconds)))
+	found := seen(v, "nothing can be restored: its snapshot was begun %s ago, and one is to take %s", phrase.Duration(took), phrase.Seconds(*s.PeriodSeconds))
 	found[0].Since = *s.BeganAt
 	return found
 }
@@ -224,7 +225,7 @@ func oldSnapshot(_ Facts, v ui.BackupStatusView) []Finding {
 	if age <= longest(period) {
 		return nil
 	}
-	return seen(v, "its last snapshot is %s old, and one is to take %s", human(age), human(period))
+	return seen(v, "its last snapshot is %s old, and one is to take %s", phrase.Duration(age), phrase.Duration(period))
 }
 
 // longest is how long a snapshot takes at most that is paced to a period.
@@ -233,7 +234,7 @@ func longest(period time.Duration) time.Duration {
 }
 
 func pausedUnasked(_ Facts, v ui.BackupStatusView) []Finding {
-	if !is(v.Paused) || v.Wanted == string(v1beta2.BackupStatePaused) || isStopped(v) {
+	if !ptr.Deref(v.Paused, false) || v.Wanted == string(v1beta2.BackupStatePaused) || isStopped(v) {
 		return nil
 	}
 	return about(v, "all agents of the database are paused, and its spec asks for %s", v.Wanted)
@@ -241,12 +242,10 @@ func pausedUnasked(_ Facts, v ui.BackupStatusView) []Finding {
 
 func leftPaused(_ Facts, v ui.BackupStatusView) []Finding {
 	point := v.LatestRestorable
-	if !is(v.Paused) || v.Wanted != string(v1beta2.BackupStatePaused) || point == nil || point.AgeSeconds == nil || seconds(*point.AgeSeconds) < longPause {
+	if !ptr.Deref(v.Paused, false) || v.Wanted != string(v1beta2.BackupStatePaused) || point == nil || point.AgeSeconds == nil || seconds(*point.AgeSeconds) < longPause {
 		return nil
 	}
-	return one(backup(v.Name), fmt.Sprintf("it is paused, and the newest point that can be restored is %s old", human(seconds(*point.AgeSeconds))), "fdb", "backup", "resume", v.Name)
+	return one(backup(v.Name), fmt.Sprintf("it is paused, and the newest point that can be restored is %s old", phrase.Seconds(*point.AgeSeconds)), "fdb", "backup", "resume", v.Name)
 }
 
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
-
-func human(d time.Duration) string { return duration.HumanDuration(d) }

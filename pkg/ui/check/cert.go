@@ -17,7 +17,7 @@ func certificates() []Rule {
 		certRule("CERT-002", Error, 0, week, "No certificate expires within a week",
 			"Whoever renews certificates has not done it yet."),
 		certRule("CERT-003", Warning, week, month, "No certificate expires within 30 days",
-			"Renew it before it is urgent; a renewed Secret reaches the pods without a restart."),
+			"Renew it before it is urgent. Running processes read a renewed Secret only after tls_cert_refresh_delay_seconds, 12 h by default; a restart makes them read it at once."),
 	}
 }
 
@@ -44,7 +44,7 @@ func certRule(code string, severity Severity, from, before time.Duration, title,
 				certificates++
 				if left := secret.Expires[key].Sub(f.Now); left >= from && left < before {
 					found = append(found, Finding{
-						Subjects: []string{"secret/" + name}, Message: fmt.Sprintf("the certificate in %s ends at %s", key, secret.Expires[key].UTC().Format(time.RFC3339)),
+						Subjects: []string{"secret/" + name}, Message: fmt.Sprintf("the certificate in %s ends at %s", key, secret.Expires[key].UTC().Format(time.RFC3339)) + certRefreshWords(f.Cluster, left),
 						Fix: []string{"describe", "secret", name},
 					})
 				}

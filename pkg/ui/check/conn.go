@@ -22,6 +22,11 @@ func connections() []Rule {
 			Why:  "New pods, and clients that mount the ConfigMap, start with its cluster file.",
 			find: configMapString,
 		},
+		{
+			Code: "CONN-003", Severity: Warning, Title: "Coordinator names resolve in less than a second",
+			Why:  "fdbserver processes resolve coordinators continuously, and their heartbeats time out after 2 s. A resolver that drops queries, or waits for a name that no longer exists, can make the database elect one cluster controller after the other and stop serving. Check the DNS servers of the Kubernetes cluster and how many queries they drop.",
+			find: coordinatorNames,
+		},
 	}
 }
 

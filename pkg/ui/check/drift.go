@@ -1,6 +1,6 @@
 package check
 
-import "fmt"
+import "github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 
 // drifts are the rules about the cluster being as its spec asks.
 func drifts() []Rule {
@@ -47,7 +47,7 @@ func someReasons(reasons []string) string {
 	if len(reasons) == 1 {
 		return reasons[0]
 	}
-	return fmt.Sprintf("%s, and %d more reasons", reasons[0], len(reasons)-1)
+	return reasons[0] + ", and " + phrase.Count(len(reasons)-1, "more reason")
 }
 
 func leftAlone(f Facts) ([]Finding, string) {

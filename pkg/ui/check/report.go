@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -96,12 +97,12 @@ type Options struct {
 	Command func(words ...string) string
 }
 
-// AsksFor reports whether any rule of these families is to be asked, so that what they
-// look at has to be read.
-func (o Options) AsksFor(families ...string) bool {
+// AsksFor reports whether any rule of these codes and families is to be asked, so that what
+// they look at has to be read.
+func (o Options) AsksFor(names ...string) bool {
 	return slices.ContainsFunc(Rules(), func(r Rule) bool {
 		_, skipped := o.skipped(r)
-		return slices.Contains(families, r.Family()) && !skipped && (len(o.Only) == 0 || named(r, o.Only))
+		return named(r, names) && !skipped && (len(o.Only) == 0 || named(r, o.Only))
 	})
 }
 
@@ -223,7 +224,7 @@ func (r Report) Words() string {
 	if len(bad) > 0 {
 		words = "found: " + strings.Join(bad, ", ")
 	}
-	words += fmt.Sprintf("; %s passed, %d failed", counted(r.Summary.Passed, "rule"), r.Summary.Failed)
+	words += fmt.Sprintf("; %s passed, %d failed", phrase.Count(r.Summary.Passed, "rule"), r.Summary.Failed)
 	if r.Summary.NotChecked > 0 {
 		words += fmt.Sprintf(", %d not checked", r.Summary.NotChecked)
 	}

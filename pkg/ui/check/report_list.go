@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -45,9 +46,9 @@ func (l ReportList) Words() string {
 		}
 	}
 	if len(words) == 0 {
-		return fmt.Sprintf("%d clusters looked at; all passed", len(l.Items))
+		return phrase.Count(len(l.Items), "cluster") + " looked at; all passed"
 	}
-	return fmt.Sprintf("%d clusters looked at, %d not passed: %s", len(l.Items), len(words), strings.Join(words, "; "))
+	return fmt.Sprintf("%s looked at, %d not passed: %s", phrase.Count(len(l.Items), "cluster"), len(words), strings.Join(words, "; "))
 }
 
 func (r Report) name() string { return r.Metadata.Namespace + "/" + r.Metadata.Cluster }

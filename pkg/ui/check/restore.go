@@ -3,6 +3,8 @@ package check
 import (
 	"slices"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -62,7 +64,7 @@ func endedWithout(_ Facts, v ui.RestoreStatusView) []Finding {
 	switch {
 	case v.NoAnswer != "" && v.RecordedState == fdb.RestoreAborted:
 		return one(restore(v.Name), "it was aborted, as was recorded", fix...)
-	case v.NoAnswer == "" && v.Over && !is(v.Done):
+	case v.NoAnswer == "" && v.Over && !ptr.Deref(v.Done, false):
 		return one(restore(v.Name), v.Summary, fix...)
 	}
 	return nil

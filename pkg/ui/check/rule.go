@@ -1,12 +1,12 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -81,6 +81,10 @@ type Facts struct {
 	Secrets map[string]Secret
 	// Backups are those of the cluster, and the restores into it.
 	Backups ui.ClusterBackups
+	// Names are lookups of the coordinators' names in a pod of the cluster. NamesUnread is why
+	// they were not measured.
+	Names       fdb.NameLookups
+	NamesUnread string
 	// Missing are the powers that a pass needs and that this user does not have. Read
 	// only when MissingRead is true.
 	Missing     []string
@@ -177,14 +181,4 @@ func (f Facts) fix(words ...string) []string {
 
 func (f Facts) listGroups(words ...string) []string {
 	return append([]string{"fdb", "get", "process-groups", f.Cluster.Name}, words...)
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	if strings.HasSuffix(what, "s") {
-		what += "e"
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

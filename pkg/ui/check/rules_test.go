@@ -61,6 +61,7 @@ type trouble struct {
 func allTroubles() map[string]trouble {
 	all := maps.Clone(troubles)
 	maps.Copy(all, backupTroubles)
+	maps.Copy(all, nameTroubles)
 	return all
 }
 
@@ -69,6 +70,12 @@ var troubles = map[string]trouble{
 	"the database was never created": {"AVAIL-001", func(f *Facts) {
 		f.Cluster.Status.Configured, f.Database = false, plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
 	}, "Not configured", "fdb plan sample"},
+	"a knob that blinds the status": {"AVAIL-009", func(f *Facts) {
+		f.Cluster.Spec.Processes[v1beta2.ProcessClassLog] = v1beta2.ProcessSettings{CustomParameters: v1beta2.FoundationDBCustomParameters{"knob_min_trace_severity=20"}}
+	}, "spec.processes[log].customParameters[0]", "edit foundationdbcluster sample"},
+	"a process with that knob": {"AVAIL-009", func(f *Facts) {
+		f.eachProcess(f.first("log"), func(p *fdb.Process) { p.CommandLine += " --knob_min_trace_severity=20" })
+	}, "processgroup/", "edit foundationdbcluster sample"},
 	"no more zone may fail": {"AVAIL-002", func(f *Facts) { f.Database.Status.Cluster.FaultTolerance.WithoutLosingData = new(0) }, "0 more zones may fail, 1 when all is well", "fdb status"},
 	"data is healing": {"AVAIL-003", func(f *Facts) {
 		f.Database.Status.Cluster.Data.State = &fdb.DataState{Name: "healing", Healthy: new(false)}
@@ -90,7 +97,7 @@ var troubles = map[string]trouble{
 	"a class that is short of groups":   {"TOPO-002", func(f *Facts) { f.Cluster.Spec.ProcessCounts.Storage = 6 }, "5 process groups, the spec asks for 6", "fdb plan"},
 	"no quorum":                         {"COORD-001", func(f *Facts) { f.Database.Status.Client.Coordinators.QuorumReachable = false }, "no quorum", "fdb status"},
 	"a coordinator is silent":           {"COORD-002", func(f *Facts) { f.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false }, "does not answer", "fdb status"},
-	"a coordinator too few":             {"COORD-003", func(f *Facts) { c := &f.Database.Status.Client.Coordinators; c.Coordinators = c.Coordinators[:2] }, "2 coordinators, want 3", "fdb plan"},
+	"a coordinator too few":             {"COORD-003", func(f *Facts) { c := &f.Database.Status.Client.Coordinators; c.Coordinators = c.Coordinators[:2] }, "2 coordinators, 3 desired", "fdb plan"},
 	"a coordinator leaves":              {"COORD-004", coordinatorLeaves, "is a coordinator and marked for removal", "fdb reconcile"},
 	"the record has another string":     {"CONN-001", func(f *Facts) { f.Cluster.Status.ConnectionString = "old:old@10.0.0.1:4501" }, "old:old@", "fdb reconcile"},
 	"the ConfigMap has another string":  {"CONN-002", func(f *Facts) { f.ConfigMap.Data["cluster-file"] = "old:old@10.0.0.1:4501" }, "old:old@", "fdb reconcile"},

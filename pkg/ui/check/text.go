@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -89,11 +88,11 @@ func (f FindingView) subjects(all bool) string {
 func (f FindingView) since(o ui.ListOptions) string {
 	switch {
 	case f.Since == nil:
-		return "-"
+		return phrase.Nothing
 	case o.Absolute:
 		return f.Since.Format(time.RFC3339)
 	default:
-		return duration.HumanDuration(max(0, o.Now.Sub(*f.Since)))
+		return phrase.Duration(o.Now.Sub(*f.Since))
 	}
 }
 

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
@@ -28,7 +29,7 @@ func fewGroups(f Facts) ([]Finding, string) {
 	var found []Finding
 	for _, c := range f.Status.ProcessGroups.Classes {
 		if c.Staying < c.Desired {
-			found = append(found, one("class/"+c.Class, fmt.Sprintf("%d process groups, the spec asks for %d", c.Staying, c.Desired), f.fix("plan")...)...)
+			found = append(found, one("class/"+c.Class, fmt.Sprintf("%s, the spec asks for %d", phrase.Count(c.Staying, "process group"), c.Desired), f.fix("plan")...)...)
 		}
 	}
 	return found, ""

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // volumes are the rules about disks.
@@ -77,7 +78,7 @@ func spaceRule(code string, severity Severity, from, below float64, title, why s
 			}
 		}
 		if untold > 0 {
-			return finding.some(), counted(untold, "process") + " with data did not tell the size of the disk"
+			return finding.some(), phrase.Count(untold, "process") + " with data did not tell the size of the disk"
 		}
 		return finding.some(), ""
 	}}

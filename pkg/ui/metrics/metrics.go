@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // namespace begins the name of every metric.
@@ -37,7 +38,10 @@ type pass struct {
 
 // refusal is a gate that a stage was refused by; the stage is empty for gates that are
 // asked before any.
-type refusal struct{ stage, gate string }
+type refusal struct {
+	stage plan.StageName
+	gate  plan.Gate
+}
 
 // New counts for the cluster of that name and namespace. Now tells the time.
 func New(cluster, clusterNamespace string, now func() time.Time) *Metrics {

@@ -64,21 +64,21 @@ func (m *Metrics) observed(c *v1beta2.FoundationDBCluster) {
 
 // checked counts a gate that said no once for each pass and stage: a stage decides
 // again after the Lease and after the lock.
-func (m *Metrics) checked(stage string, checks []plan.Check) {
+func (m *Metrics) checked(stage plan.StageName, checks []plan.Check) {
 	for _, c := range checks {
-		r := refusal{stage, string(c.Gate)}
+		r := refusal{stage, c.Gate}
 		if c.OK || c.Gate == "" || m.pass.refused[r] {
 			continue
 		}
 		m.pass.refused[r] = true
-		m.refusals.WithLabelValues(r.gate, r.stage).Inc()
+		m.refusals.WithLabelValues(string(r.gate), string(r.stage)).Inc()
 	}
 }
 
 func (m *Metrics) stageDone(e reconcile.StageDone) {
 	now := m.now()
-	m.stages.WithLabelValues(e.Stage, e.Outcome.String()).Inc()
-	m.stageSeconds.WithLabelValues(e.Stage).Observe(now.Sub(m.pass.stageStarted).Seconds())
+	m.stages.WithLabelValues(string(e.Stage), e.Outcome.String()).Inc()
+	m.stageSeconds.WithLabelValues(string(e.Stage)).Observe(now.Sub(m.pass.stageStarted).Seconds())
 	m.pass.stageStarted = now
 }
 

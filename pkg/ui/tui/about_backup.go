@@ -2,8 +2,8 @@ package tui
 
 import (
 	"fmt"
-	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -21,24 +21,24 @@ func (s sight) aboutBackup(b ui.BackupRowView) []line {
 
 func (s sight) backupFacts(b ui.BackupRowView, v ui.BackupStatusView) []line {
 	lines := []line{
-		fact("in words", v.Summary), fact("wanted", v.Wanted+", "+v.Mode), fact("tag", v.Tag), fact("goes to", orUnknown(v.URL)),
-		fact("restorable", s.restorable(v)+pointOf(v.LatestRestorable)), fact("paused", yesNo(v.Paused)),
+		fact("in words", v.Summary), fact("wanted", v.Wanted+", "+v.Mode), fact("tag", v.Tag), fact("goes to", phrase.Or(v.URL, phrase.UnknownCell)),
+		fact("restorable", s.restorable(v)+pointOf(v.LatestRestorable)), fact("paused", phrase.YesNo(v.Paused, phrase.UnknownCell)),
 	}
 	if snap := v.Snapshot; snap != nil {
-		lines = append(lines, fact("last snapshot", momentWords(snap.LastComplete)), fact("this snapshot", snapshotWords(snap)), fact("done in", secondsOr(b.SnapshotETASeconds, nothing)))
+		lines = append(lines, fact("last snapshot", momentWords(snap.LastComplete)), fact("this snapshot", snapshotWords(snap)), fact("done in", phrase.SecondsOr(b.SnapshotETASeconds, phrase.Nothing)))
 	}
 	for _, e := range v.LastErrors {
 		lines = append(lines, factIn(bad, "error", e))
 	}
 	lines = append(lines,
-		fact("written", bytesOr(v.RangeBytes, unknown)+" in snapshots, "+bytesOr(v.LogBytes, unknown)+" of log"), fact("rate", bytesRate(b.RateBytesPerSecond)),
+		fact("written", phrase.BytesOr(v.RangeBytes, phrase.UnknownCell)+" in snapshots, "+phrase.BytesOr(v.LogBytes, phrase.UnknownCell)+" of log"), fact("rate", bytesRate(b.RateBytesPerSecond)),
 		fact("agents", fmt.Sprintf("%d of %d ready", v.Agents.Ready, v.Agents.Wanted)))
 	for _, a := range v.Agents.Pods {
 		ready := "ready"
 		if !a.Ready {
 			ready = "not ready"
 		}
-		lines = append(lines, fact("", fmt.Sprintf("%s, %s, %s, on %s", a.Pod, a.Phase, ready, orUnknown(a.Node))))
+		lines = append(lines, fact("", fmt.Sprintf("%s, %s, %s, on %s", a.Pod, a.Phase, ready, phrase.Or(a.Node, phrase.UnknownCell))))
 	}
 	return lines
 }
@@ -64,7 +64,7 @@ func momentWords(m *ui.BackupMomentView) string {
 	case m.AgeSeconds == nil:
 		return fmt.Sprintf("version %d", m.Version)
 	default:
-		return fmt.Sprintf("version %d, %s before the look", m.Version, lasting(time.Duration(*m.AgeSeconds)*time.Second))
+		return fmt.Sprintf("version %d, %s before the look", m.Version, phrase.Seconds(*m.AgeSeconds))
 	}
 }
 
@@ -81,12 +81,12 @@ func (s sight) aboutRestore(r ui.RestoreRowView) []line {
 }
 
 func restoreFacts(v ui.RestoreStatusView) []line {
-	lines := []line{fact("in words", v.Summary), fact("from", orUnknown(v.URL))}
+	lines := []line{fact("in words", v.Summary), fact("from", phrase.Or(v.URL, phrase.UnknownCell))}
 	if v.Percent != nil {
-		lines = append(lines, fact("progress", fmt.Sprintf("%s, %d of %d blocks", bar(*v.Percent/100), *v.BlocksDone, *v.BlocksTotal)), fact("done in", secondsOr(v.ETASeconds, nothing)))
+		lines = append(lines, fact("progress", bar(*v.Percent/100)+", "+phrase.CountOf(*v.BlocksDone, *v.BlocksTotal, "block")), fact("done in", phrase.SecondsOr(v.ETASeconds, phrase.Nothing)))
 	}
 	if v.Version != nil {
-		lines = append(lines, fact("version", fmt.Sprint(*v.Version)), fact("written", bytesOr(v.BytesWritten, unknown)), fact("rate", bytesRate(v.RateBytesPerSecond)))
+		lines = append(lines, fact("version", fmt.Sprint(*v.Version)), fact("written", phrase.BytesOr(v.BytesWritten, phrase.UnknownCell)), fact("rate", bytesRate(v.RateBytesPerSecond)))
 	}
 	if v.LastError != "" {
 		lines = append(lines, factIn(bad, "last error", v.LastError))

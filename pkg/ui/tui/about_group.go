@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -50,30 +51,30 @@ func (s sight) aboutGroup(id string) []line {
 func (s sight) placeOf(g ui.GroupView) []line {
 	pod := g.Pod + ", " + podCell(g)
 	if g.Restarts != nil && *g.Restarts > 0 {
-		pod += ", " + counted(*g.Restarts, "restart")
+		pod += ", " + phrase.Count(*g.Restarts, "restart")
 	}
-	zone := orUnknown(g.Zone)
+	zone := phrase.Or(g.Zone, phrase.UnknownCell)
 	if g.DC != "" {
 		zone += " in " + g.DC
 	}
-	lines := []line{fact("pod", pod), fact("node", orNothing(g.Node)), fact("zone", zone)}
+	lines := []line{fact("pod", pod), fact("node", phrase.Or(g.Node, phrase.Nothing)), fact("zone", zone)}
 	if g.PVC != "" {
 		lines = append(lines, fact("volume claim", g.PVC))
 	}
 	if g.Image != "" {
 		lines = append(lines, fact("image", g.Image))
 	}
-	return append(lines, fact("addresses", orNothing(strings.Join(g.Addresses, ", "))))
+	return append(lines, fact("addresses", phrase.Or(strings.Join(g.Addresses, ", "), phrase.Nothing)))
 }
 
 // databaseOf is what the database tells of the group.
 func (s sight) databaseOf(g ui.GroupView) []line {
 	lines := []line{
-		fact("processes", numberOr(g.Processes)+" report, up "+secondsOr(g.UptimeSeconds, unknown)),
-		fact("roles", rolesCell(g.Roles)), fact("coordinator", yesNo(g.Coordinator)),
+		fact("processes", phrase.NumberOr(g.Processes, phrase.UnknownCell)+" report, up "+phrase.SecondsOr(g.UptimeSeconds, phrase.UnknownCell)),
+		fact("roles", rolesCell(g.Roles)), fact("coordinator", g.CoordinatorWords()),
 	}
 	if g.StoredBytes != nil {
-		data := ui.Bytes(*g.StoredBytes)
+		data := phrase.Bytes(*g.StoredBytes)
 		if g.LagSeconds != nil {
 			data += fmt.Sprintf(", %.1fs behind", *g.LagSeconds)
 		}

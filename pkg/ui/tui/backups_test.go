@@ -42,7 +42,7 @@ func backedUpBadly() ui.ClusterBackupsView {
 	}
 	add("behind", func(b *ui.BackupRowView) {
 		b.RateBytesPerSecond, b.Status.LatestRestorable.AgeSeconds, b.Status.Agents.Ready = new(0.0), new(int64(4000)), 1
-		b.Status.AsWanted, b.Status.Summary = new(false), "not as its resource asks: 1 of 2 agents are ready; the newest point that can be restored is 66m old, more than 10m"
+		b.Status.AsWanted, b.Status.Summary = new(false), "not as its resource asks: 1 of 2 agents ready; the newest point that can be restored is 66m old, more than 10m"
 	})
 	add("hidden", func(b *ui.BackupRowView) {
 		*b = ui.BackupRowView{Name: "hidden", Unread: "forbidden: reading Deployment hidden-backup-agents: deployments.apps is forbidden"}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -49,7 +50,7 @@ var groupingWords = [groupings]string{"", "zone", "class"}
 func (g grouping) of(v ui.GroupView) string {
 	switch g {
 	case byZone:
-		return orUnknown(v.Zone)
+		return phrase.Or(v.Zone, phrase.UnknownCell)
 	case byTheirClass:
 		return v.Class
 	default:

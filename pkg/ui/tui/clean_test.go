@@ -10,7 +10,7 @@ import (
 func TestNothingOfAClusterControlsTheTerminal(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"plain":                      {"0/4 nodes", "0/4 nodes"},
-		"a colour":                   {"\x1b[31mred\x1b[0m", "red"},
+		"a color":                    {"\x1b[31mred\x1b[0m", "red"},
 		"a screen that is erased":    {"a\x1b[2J\x1b[Hb", "ab"},
 		"a title":                    {"a\x1b]0;owned\ab", "ab"},
 		"a clipboard":                {"a\x1b]52;c;cm0gLXJm\x1b\\b", "ab"},
@@ -51,25 +51,4 @@ func FuzzCleanTextIsText(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestMentions(t *testing.T) {
-	tests := map[string]struct {
-		text, name string
-		want       bool
-	}{
-		"the name":                    {"exclude storage-1", "storage-1", true},
-		"a longer number":             {"exclude storage-10", "storage-1", false},
-		"both":                        {"storage-10 and storage-1", "storage-1", true},
-		"as a part of its pod's name": {"pod sample-storage-1", "storage-1", false},
-		"before a full stop":          {"of storage-1.", "storage-1", true},
-		"no name":                     {"anything", "", false},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := mentions(tc.text, tc.name); got != tc.want {
-				t.Errorf("%v", got)
-			}
-		})
-	}
 }

@@ -112,12 +112,12 @@ func (t theme) drawRow(l layout, columns []column, r row, width int, chosen bool
 		left -= w
 		if n < len(l.shown)-1 {
 			text, left = text+strings.Repeat(" ", min(between, left)), max(0, left-between)
-		} else if chosen && t.colour {
+		} else if chosen && t.color {
 			text += strings.Repeat(" ", left)
 		}
 		b.WriteString(t.paint(span{text, s.tone}, chosen))
 	}
-	if chosen && t.colour {
+	if chosen && t.color {
 		return b.String()
 	}
 	return strings.TrimRight(b.String(), " ")

@@ -5,11 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 func TestColumnsGiveWayWhereThereIsNoRoom(t *testing.T) {
-	columns := []column{{title: "ID", least: 4}, {title: "EXCL", usual: nothing}, {title: "WHAT", least: 5}, {title: "NODE", from: 110}, {title: "N", right: true}}
+	columns := []column{{title: "ID", least: 4}, {title: "EXCL", usual: phrase.Nothing}, {title: "WHAT", least: 5}, {title: "NODE", from: 110}, {title: "N", right: true}}
 	cells := func(texts ...string) row {
 		r := row{key: texts[0]}
 		for _, text := range texts {

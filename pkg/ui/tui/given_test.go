@@ -224,15 +224,15 @@ func lost() *ui.Frame {
 
 func planned(doc ui.Document) *ui.PlanView {
 	record := func(kind, subject, summary string, impact plan.Impact) ui.ActionRecord {
-		return ui.ActionRecord{Kind: kind, Subject: subject, Summary: summary, Impact: impact}
+		return ui.ActionRecord{Kind: kind, Subject: subject, Groups: []string{subject}, Summary: summary, Impact: impact}
 	}
-	refused := plan.Check{Question: "is the database fully fault tolerant?", Evidence: "some data has 1 of 2 replicas", Have: "1 replicas", Need: "2 replicas", Gate: plan.GateReplicas}
+	refused := plan.Check{Question: "is the database fully fault tolerant?", Evidence: "some data has 1 of 2 replicas", Have: "1 replica", Need: "2 replicas", Gate: plan.GateReplicas}
 	doc.AsOf = ago(40 * time.Second)
 	return &ui.PlanView{
 		Document: doc,
 		Items: []ui.PlanItem{
 			{Number: 1, Step: "AddPods", ActionRecord: record("CreatePod", "storage-6", "create pod sample-storage-6", plan.NoImpact), Why: "its pod is missing"},
-			{Number: 2, Step: "ExcludeInstances", ActionRecord: record("Exclude", "storage-1", "exclude storage-1", plan.DataMove), Preconditions: ui.Preconditions{Lease: true, Lock: true}, Provisional: []string{"AddPods"}},
+			{Number: 2, Step: "ExcludeInstances", ActionRecord: record("Exclude", "storage-1", "exclude storage-1", plan.DataMove), Preconditions: ui.Preconditions{Lease: true, Lock: true}, Provisional: []plan.StageName{"AddPods"}},
 		},
 		Holds: []ui.PlanHold{
 			{Step: "UpdatePods", HoldRecord: ui.HoldRecord{Reason: "stateless-2 has to be made anew; none is deleted now", RetryAfterSeconds: new(30.0)}, Refused: []plan.Check{refused}},
@@ -255,7 +255,7 @@ func blocked(doc ui.Document) *ui.WhyReport {
 			},
 			{
 				Subjects: []string{"stateless-2"}, State: ui.WhyWaiting, Wish: "has IncorrectPodSpec", Since: ago(70 * time.Second),
-				Because: []ui.WhyLink{{Step: "UpdatePods", What: "none is deleted now", Because: []ui.WhyLink{{Gate: plan.GateReplicas, Have: "1 replicas", Need: "2 replicas", What: "is the database fully fault tolerant? some data has 1 of 2 replicas"}}}},
+				Because: []ui.WhyLink{{Step: "UpdatePods", What: "none is deleted now", Because: []ui.WhyLink{{Gate: plan.GateReplicas, Have: "1 replica", Need: "2 replicas", What: "is the database fully fault tolerant? some data has 1 of 2 replicas"}}}},
 				Next:    []string{"kubectl fdb reconcile sample --wait -n fdb --context prod"},
 			},
 		},
@@ -281,7 +281,7 @@ func passLines(events ...reconcile.Event) []Entry {
 func running() []Entry {
 	newPod := plan.CreatePod{Group: "storage-6", Name: "sample-storage-6"}
 	return passLines(
-		reconcile.PassStarted{Round: 1, Stages: []string{"UpdateStatus", "AddProcessGroups", "AddPods", "ExcludeInstances", "UpdateStatus"}},
+		reconcile.PassStarted{Round: 1, Stages: []plan.StageName{"UpdateStatus", "AddProcessGroups", "AddPods", "ExcludeInstances", "UpdateStatus"}},
 		reconcile.StageDone{Stage: "UpdateStatus", Outcome: reconcile.Done},
 		reconcile.StageDecided{Stage: "AddProcessGroups"},
 		reconcile.StageDone{Stage: "AddProcessGroups", Outcome: reconcile.Waiting, Reason: "the database has to be available"},

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -98,9 +101,9 @@ func (s sight) vitals(width int) []line {
 		return nil
 	}
 	v := s.frame.Status
-	moving := line{say(faint, "moving "), say(plain, bytesOr(v.Database.MovingBytes, unknown))}
+	moving := line{say(faint, "moving "), say(plain, phrase.BytesOr(v.Database.MovingBytes, phrase.UnknownCell))}
 	if v.Database.QueuedBytes != nil && *v.Database.QueuedBytes > 0 {
-		moving = append(moving, say(plain, "+"+ui.Bytes(*v.Database.QueuedBytes)))
+		moving = append(moving, say(plain, "+"+phrase.Bytes(*v.Database.QueuedBytes)))
 	}
 	return flowed([]line{
 		{say(faint, "tolerates "), s.tolerance(v.FaultTolerance)},
@@ -120,21 +123,21 @@ func (s sight) tolerance(v ui.ToleranceView) span {
 	case *v.Zones < v.Desired:
 		t = warn
 	}
-	return say(t, fmt.Sprintf("%s/%d zones %s", numberOr(v.Zones), v.Desired, strings.TrimSpace(t.mark())))
+	return say(t, fmt.Sprintf("%s/%d zones %s", phrase.NumberOr(v.Zones, phrase.UnknownCell), v.Desired, strings.TrimSpace(t.mark())))
 }
 
 // recovery is how long ago the database recovered last, counted on since it said so.
 func (s sight) recovery(v ui.DatabaseView) span {
 	switch {
 	case v.RecoveryState == "":
-		return say(plain, unknown)
-	case !is(v.FullyRecovered):
+		return say(plain, phrase.UnknownCell)
+	case !ptr.Deref(v.FullyRecovered, false):
 		return say(bad, markBad+" at "+strings.ReplaceAll(v.RecoveryState, "_", " "))
 	case v.RecoveryAge == nil || v.AsOf == nil:
 		return say(plain, "complete")
 	}
 	age := time.Duration(*v.RecoveryAge*float64(time.Second)) + s.now.Sub(*v.AsOf)
-	return say(plain, lasting(age))
+	return say(plain, phrase.Duration(age))
 }
 
 // slow is how long an answer may take before the header tells of it.

@@ -1,5 +1,7 @@
 package tui
 
+import "github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+
 // keyWidth is the column of keys in help.
 const keyWidth = 12
 
@@ -23,8 +25,8 @@ func (m model) help() []line {
 		{markGood, "as it should be"},
 		{markWarn, "needs attention, or will go away with time"},
 		{markBad, "needs somebody"},
-		{unknown, "nobody told"},
-		{nothing, "nothing there"},
+		{phrase.UnknownCell, "nobody told"},
+		{phrase.Nothing, "nothing there"},
 		{"*", "in a plan: decided again after earlier steps"},
 	} {
 		lines = append(lines, line{say(strong, "  "+fit(sign[0], keyWidth)), say(plain, sign[1])})

@@ -34,7 +34,7 @@ type pass struct {
 
 // stage is one step of a pass.
 type stage struct {
-	name string
+	name plan.StageName
 	// round is the last one that it ran in; 0 before it did.
 	round   int
 	outcome string
@@ -50,10 +50,11 @@ type stage struct {
 
 // action is one action of a stage.
 type action struct {
-	summary string
-	started time.Time
-	ended   time.Time
-	failure string
+	kind, subject string
+	summary       string
+	started       time.Time
+	ended         time.Time
+	failure       string
 }
 
 // rest is the time between two passes.
@@ -65,21 +66,23 @@ type rest struct {
 // passLine is any line that a pass writes: ReconcileEvents, and the ReconcileResult that
 // closes a run.
 type passLine struct {
-	Event   string   `json:"event"`
-	Kind    string   `json:"kind"`
-	Pass    int      `json:"pass"`
-	Round   int      `json:"round"`
-	Preview bool     `json:"preview"`
-	Stages  []string `json:"stages"`
-	Stage   string   `json:"stage"`
-	Facets  []string `json:"facets"`
-	Why     string   `json:"why"`
-	Outcome string   `json:"outcome"`
-	Reason  string   `json:"reason"`
-	Error   string   `json:"error"`
-	Stopped string   `json:"stopped"`
-	Acted   int      `json:"acted"`
+	Event   string           `json:"event"`
+	Kind    string           `json:"kind"`
+	Pass    int              `json:"pass"`
+	Round   int              `json:"round"`
+	Preview bool             `json:"preview"`
+	Stages  []plan.StageName `json:"stages"`
+	Stage   plan.StageName   `json:"stage"`
+	Facets  []string         `json:"facets"`
+	Why     string           `json:"why"`
+	Outcome string           `json:"outcome"`
+	Reason  string           `json:"reason"`
+	Error   string           `json:"error"`
+	Stopped string           `json:"stopped"`
+	Acted   int              `json:"acted"`
 	Action  struct {
+		Kind    string `json:"kind"`
+		Subject string `json:"subject"`
 		Summary string `json:"summary"`
 	} `json:"action"`
 	Checks      []plan.Check `json:"checks"`
@@ -148,7 +151,7 @@ func (p *pass) inStage(at time.Time, l passLine) {
 		s.busy, s.since = "has the lock", at
 	case "acting":
 		s.busy, s.since = "acting", at
-		s.actions = append(s.actions, action{summary: l.Action.Summary, started: at})
+		s.actions = append(s.actions, action{kind: l.Action.Kind, subject: l.Action.Subject, summary: l.Action.Summary, started: at})
 	case "acted":
 		s.busy = ""
 		s.actions = ended(s.actions, at, l)
@@ -166,7 +169,7 @@ func (p *pass) inStage(at time.Time, l passLine) {
 
 // current is the stage of a name that a line is about: a pass can have one twice, and then
 // the second begins once the first has ended. -1 for none.
-func (p *pass) current(name string) int {
+func (p *pass) current(name plan.StageName) int {
 	found := -1
 	for i, s := range p.stages {
 		if s.name != name {
@@ -188,13 +191,13 @@ func (p pass) now() (stage, bool) {
 	return p.stages[p.running-1], true
 }
 
-// ended notes how the last action of a summary ended.
+// ended notes how the last action of a kind on a subject ended.
 func ended(actions []action, at time.Time, l passLine) []action {
 	for i := len(actions) - 1; i >= 0; i-- {
-		if actions[i].summary == l.Action.Summary && actions[i].ended.IsZero() {
+		if actions[i].kind == l.Action.Kind && actions[i].subject == l.Action.Subject && actions[i].ended.IsZero() {
 			actions[i].ended, actions[i].failure = at, l.Error
 			return actions
 		}
 	}
-	return append(actions, action{summary: l.Action.Summary, started: at, ended: at, failure: l.Error})
+	return append(actions, action{kind: l.Action.Kind, subject: l.Action.Subject, summary: l.Action.Summary, started: at, ended: at, failure: l.Error})
 }

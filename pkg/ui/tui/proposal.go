@@ -14,13 +14,13 @@ func proposalLines(p Proposal, width int) []line {
 			lines = append(lines, checkLines(c)...)
 		}
 		for _, item := range p.Plan.Items {
-			lines = append(lines, line{say(plain, "  → "+item.Step+"  "), say(plain, item.Summary)})
+			lines = append(lines, line{say(plain, "  → "+string(item.Step)+"  "), say(plain, item.Summary)})
 			if item.Impact != "none" {
 				lines = append(lines, fact("", "impact: "+string(item.Impact)))
 			}
 		}
 		for _, h := range p.Plan.Holds {
-			lines = append(lines, line{{"  " + markWarn + " ", warn}, say(plain, h.Step+"  "), say(warn, h.Reason)})
+			lines = append(lines, line{{"  " + markWarn + " ", warn}, say(plain, string(h.Step)+"  "), say(warn, h.Reason)})
 		}
 	}
 	if p.CommandLine != "" {
@@ -56,11 +56,11 @@ func (s sight) progress(since time.Time) []line {
 			} else if a.ended.IsZero() {
 				t, text = warn, a.summary+", for "+s.lastingSince(a.started)
 			}
-			lines = append(lines, line{{"  " + t.mark() + " ", t}, say(plain, st.name+"  "), say(plain, text)})
+			lines = append(lines, line{{"  " + t.mark() + " ", t}, say(plain, string(st.name)+"  "), say(plain, text)})
 		}
 		if st.reason != "" && st.outcome != "done" && st.outcome != "changed" {
 			t := toneOfOutcome(st.outcome)
-			lines = append(lines, line{{"  " + t.mark() + " ", t}, say(plain, st.name+"  "), say(t, st.outcome+": "+st.reason)})
+			lines = append(lines, line{{"  " + t.mark() + " ", t}, say(plain, string(st.name)+"  "), say(t, st.outcome+": "+st.reason)})
 		}
 	}
 	return lines

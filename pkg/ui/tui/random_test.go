@@ -104,13 +104,13 @@ func TestNothingBreaksTheScreen(t *testing.T) {
 	}
 }
 
-// controlIn is what in a screen could do more than show text and colours; empty for
+// controlIn is what in a screen could do more than show text and colors; empty for
 // nothing.
-func controlIn(screen string, colour bool) string {
+func controlIn(screen string, color bool) string {
 	for i, r := range screen {
 		switch {
 		case r == '\n':
-		case r == '\x1b' && colour && sgr.MatchString(screen[i:]):
+		case r == '\x1b' && color && sgr.MatchString(screen[i:]):
 		case r < ' ', r >= 0x7f && r < 0xa0, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
 			return fmt.Sprintf("%q", screen[i:min(len(screen), i+20)])
 		}

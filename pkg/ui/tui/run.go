@@ -40,7 +40,7 @@ type Options struct {
 	Interval time.Duration
 	// Now is the clock.
 	Now func() time.Time
-	// Color turns colours on. Without them symbols and words say the same.
+	// Color turns colors on. Without them symbols and words say the same.
 	Color bool
 }
 

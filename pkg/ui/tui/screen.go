@@ -139,7 +139,7 @@ func (m model) drawRows(p page) []string {
 	return lines
 }
 
-// markWidth is the column that shows which row is chosen, for screens without colours.
+// markWidth is the column that shows which row is chosen, for screens without colors.
 const markWidth = 1
 
 // footer is what is typed, what there is to say, or the keys to know.

@@ -45,8 +45,8 @@ func TestViewsOfAClusterThatIsWell(t *testing.T) {
 	golden.RequireEqual(t, []byte(b.String()))
 }
 
-// Colours are shown as the marks of their escape sequences.
-func TestColours(t *testing.T) {
+// Colors are shown as the marks of their escape sequences.
+func TestColors(t *testing.T) {
 	for i, v := range views() {
 		t.Run(v.name, func(t *testing.T) {
 			var b strings.Builder
@@ -59,18 +59,18 @@ func TestColours(t *testing.T) {
 	}
 }
 
-func TestColoursChangeNoWordAndNoPlace(t *testing.T) {
+func TestColorsChangeNoWordAndNoPlace(t *testing.T) {
 	for _, size := range sizes {
 		for _, keys := range [][]string{{"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"7"}, {"8"}, {"9"}, {"enter"}, {"w"}, {"?"}, {"z"}, {"/", "st"}, {":", "st"}} {
-			withoutColour := pressed(shown(t, size[0], size[1], Options{}, toldOfALoss()...), keys...).View()
-			coloured := pressed(shown(t, size[0], size[1], Options{Color: true}, toldOfALoss()...), keys...).View()
-			if strings.Contains(withoutColour, "\x1b") {
-				t.Errorf("%v: a screen without colours has escape sequences", keys)
+			withoutColor := pressed(shown(t, size[0], size[1], Options{}, toldOfALoss()...), keys...).View()
+			colored := pressed(shown(t, size[0], size[1], Options{Color: true}, toldOfALoss()...), keys...).View()
+			if strings.Contains(withoutColor, "\x1b") {
+				t.Errorf("%v: a screen without colors has escape sequences", keys)
 			}
-			if !strings.Contains(coloured, "\x1b[") {
-				t.Errorf("%v: a screen with colours has none", keys)
+			if !strings.Contains(colored, "\x1b[") {
+				t.Errorf("%v: a screen with colors has none", keys)
 			}
-			if diff := cmp.Diff(trimmedLines(withoutColour), trimmedLines(ansi.Strip(coloured))); diff != "" {
+			if diff := cmp.Diff(trimmedLines(withoutColor), trimmedLines(ansi.Strip(colored))); diff != "" {
 				t.Errorf("%v: %s", keys, diff)
 			}
 		}

@@ -3,6 +3,7 @@ package tui
 import (
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -25,20 +26,20 @@ func (s sight) look() ui.Frame {
 // age is how long ago a moment was; "?" when nobody knows.
 func (s sight) age(t *time.Time) string {
 	if t == nil {
-		return unknown
+		return phrase.UnknownCell
 	}
-	return lasting(s.now.Sub(*t))
+	return phrase.Duration(s.now.Sub(*t))
 }
 
 // until is how long there is until a moment; "due" once it is over.
 func (s sight) until(t *time.Time) string {
 	switch {
 	case t == nil:
-		return unknown
+		return phrase.UnknownCell
 	case !t.After(s.now):
 		return "due"
 	default:
-		return lasting(t.Sub(s.now))
+		return phrase.Until(*t, s.now)
 	}
 }
 
@@ -52,12 +53,12 @@ func (s sight) clock(t time.Time) string {
 }
 
 // lastingSince is for how long something runs, by the clock of the sight.
-func (s sight) lastingSince(t time.Time) string { return lasting(s.now.Sub(t)) }
+func (s sight) lastingSince(t time.Time) string { return phrase.Duration(s.now.Sub(t)) }
 
 // since is for how long something holds and since when.
 func (s sight) since(t *time.Time) string {
 	if t == nil {
-		return unknown
+		return phrase.UnknownCell
 	}
 	return s.age(t) + ", since " + s.clock(*t)
 }

@@ -6,9 +6,11 @@ import (
 
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// tone is what a piece of text means. A tone is shown by a colour, and never by a colour
+// tone is what a piece of text means. A tone is shown by a color, and never by a color
 // alone: a symbol or a word says the same.
 type tone int
 
@@ -28,7 +30,7 @@ const (
 	markGood    = "✓"
 	markWarn    = "!"
 	markBad     = "✗"
-	markUnknown = unknown
+	markUnknown = phrase.UnknownCell
 	markChosen  = "▸"
 )
 
@@ -47,23 +49,23 @@ func (t tone) mark() string {
 	}
 }
 
-// theme paints. Its colours are those of the terminal's own palette, which people have
+// theme paints. Its colors are those of the terminal's own palette, which people have
 // chosen to be readable on their background, light or dark; nothing is asked of the
 // terminal, which might not answer.
 type theme struct {
 	ordinary, chosen [tones]lipgloss.Style
-	colour           bool
+	color            bool
 }
 
-func newTheme(colour bool) theme {
+func newTheme(color bool) theme {
 	r := lipgloss.NewRenderer(io.Discard)
 	r.SetHasDarkBackground(true)
 	r.SetColorProfile(termenv.Ascii)
-	if colour {
+	if color {
 		r.SetColorProfile(termenv.ANSI)
 	}
 	base := r.NewStyle().Inline(true)
-	t := theme{colour: colour, ordinary: [tones]lipgloss.Style{
+	t := theme{color: color, ordinary: [tones]lipgloss.Style{
 		plain: base, faint: base.Faint(true), strong: base.Bold(true), good: base.Foreground(lipgloss.Color("2")),
 		unsure: base.Faint(true),
 		warn:   base.Foreground(lipgloss.Color("3")), bad: base.Foreground(lipgloss.Color("1")).Bold(true),
@@ -98,7 +100,7 @@ func (l line) text() string {
 }
 
 func (t theme) paint(s span, chosen bool) string {
-	if !t.colour || s.text == "" {
+	if !t.color || s.text == "" {
 		return s.text
 	}
 	if chosen {

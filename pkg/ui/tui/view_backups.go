@@ -3,6 +3,9 @@ package tui
 import (
 	"fmt"
 
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -59,9 +62,9 @@ func backupSays(v ui.ClusterBackupsView, rows []row) line {
 		}
 		worst = max(worst, r.tone)
 	}
-	text := counted(len(v.Backups), "backup")
+	text := phrase.Count(len(v.Backups), "backup")
 	if n := len(v.Restores); n > 0 {
-		text += ", " + counted(n, "restore")
+		text += ", " + phrase.Count(n, "restore")
 	}
 	if wrong > 0 {
 		text += fmt.Sprintf("; %d to look at", wrong)
@@ -71,16 +74,16 @@ func backupSays(v ui.ClusterBackupsView, rows []row) line {
 
 func (s sight) backupRow(b ui.BackupRowView) row {
 	t, state := backupState(b)
-	restorable, progress, agents, paused, place := unknown, nothing, unknown, unknown, unknown
+	restorable, progress, agents, paused, place := phrase.UnknownCell, phrase.Nothing, phrase.UnknownCell, phrase.UnknownCell, phrase.UnknownCell
 	if v := b.Status; v != nil {
-		restorable, progress, paused, place = s.restorable(*v), snapshotBar(v.Snapshot), yesNo(v.Paused), orUnknown(v.URL)
+		restorable, progress, paused, place = s.restorable(*v), snapshotBar(v.Snapshot), phrase.YesNo(v.Paused, phrase.UnknownCell), phrase.Or(v.URL, phrase.UnknownCell)
 		agents = fmt.Sprintf("%d/%d", v.Agents.Ready, v.Agents.Wanted)
 	}
 	key := "backup " + b.Name
 	return row{key: key, tone: t, more: func(s sight) []line { return s.aboutBackup(b) }, cells: []span{
 		{t.mark(), t},
 		say(plain, "backup"), say(plain, b.Name), say(t, state), say(plain, restorable), say(plain, progress),
-		say(plain, bytesRate(b.RateBytesPerSecond)), say(plain, secondsOr(b.SnapshotETASeconds, nothing)), say(plain, agents), say(plain, paused), say(plain, place),
+		say(plain, bytesRate(b.RateBytesPerSecond)), say(plain, phrase.SecondsOr(b.SnapshotETASeconds, phrase.Nothing)), say(plain, agents), say(plain, paused), say(plain, place),
 	}}
 }
 
@@ -89,20 +92,20 @@ func backupState(b ui.BackupRowView) (tone, string) {
 	v := b.Status
 	switch {
 	case v == nil:
-		return unsure, unknown
+		return unsure, phrase.UnknownCell
 	case v.NoAnswer != "" && v.Agents.Ready == 0 && v.Agents.Wanted > 0 && v.Wanted != "Stopped":
 		return bad, "no agents"
 	case v.Running == nil:
-		return unsure, unknown
+		return unsure, phrase.UnknownCell
 	case !*v.Running:
 		return wantedTone(v.AsWanted), stoppedWord(*v)
-	case isNot(v.Own):
+	case !ptr.Deref(v.Own, true):
 		return bad, "another's"
-	case is(v.Paused):
+	case ptr.Deref(v.Paused, false):
 		return wantedTone(v.AsWanted), "paused"
 	case v.Move != nil:
 		return warn, "moves"
-	case isNot(v.Restorable):
+	case !ptr.Deref(v.Restorable, true):
 		return warn, "begins"
 	default:
 		return wantedTone(v.AsWanted), "runs"
@@ -125,7 +128,7 @@ func stoppedWord(v ui.BackupStatusView) string {
 	switch {
 	case v.Wanted == "Stopped":
 		return "stopped"
-	case is(v.AsWanted):
+	case ptr.Deref(v.AsWanted, false):
 		return "complete"
 	default:
 		return "not running"
@@ -138,7 +141,7 @@ func (s sight) restorable(v ui.BackupStatusView) string {
 	point := v.LatestRestorable
 	switch {
 	case v.Restorable == nil:
-		return unknown
+		return phrase.UnknownCell
 	case point == nil:
 		return "no"
 	case point.AgeSeconds == nil:
@@ -148,7 +151,7 @@ func (s sight) restorable(v ui.BackupStatusView) string {
 	if v.AsOf != nil {
 		age += s.now.Sub(*v.AsOf).Seconds()
 	}
-	return secondsOr(&age, unknown) + " ago"
+	return phrase.SecondsOr(&age, phrase.UnknownCell) + " ago"
 }
 
 // shortBar is how many characters a full bar has here: there are many columns.
@@ -159,7 +162,7 @@ const shortBar = 6
 func snapshotBar(v *ui.BackupSnapshotView) string {
 	switch {
 	case v == nil || v.ExpectedPercent == nil:
-		return nothing
+		return phrase.Nothing
 	case v.IntervalSeconds != nil && *v.IntervalSeconds == 0:
 		return "the first"
 	default:
@@ -169,9 +172,9 @@ func snapshotBar(v *ui.BackupSnapshotView) string {
 
 func bytesRate(perSecond *float64) string {
 	if perSecond == nil {
-		return nothing
+		return phrase.Nothing
 	}
-	return ui.Bytes(int64(*perSecond)) + "/s"
+	return phrase.Bytes(int64(*perSecond)) + "/s"
 }
 
 // agentsPaused says whether the agents of the database are paused, all of them by one switch;
@@ -194,20 +197,20 @@ func underWay(v *ui.RestoreStatusView) bool {
 func restoreRow(r ui.RestoreRowView, paused *bool) row {
 	t, state := restoreState(r)
 	held := say(plain, "no")
-	if underWay(r.Status) && is(paused) {
+	if underWay(r.Status) && ptr.Deref(paused, false) {
 		t, held = bad, say(bad, "yes")
 	}
-	progress, rate, eta, place := nothing, nothing, nothing, unknown
+	progress, rate, eta, place := phrase.Nothing, phrase.Nothing, phrase.Nothing, phrase.UnknownCell
 	if v := r.Status; v != nil {
 		if v.Percent != nil {
 			progress = barOf(*v.Percent/100, shortBar)
 		}
-		rate, eta, place = bytesRate(v.RateBytesPerSecond), secondsOr(v.ETASeconds, nothing), orUnknown(v.URL)
+		rate, eta, place = bytesRate(v.RateBytesPerSecond), phrase.SecondsOr(v.ETASeconds, phrase.Nothing), phrase.Or(v.URL, phrase.UnknownCell)
 	}
 	return row{key: "restore " + r.Name, tone: t, more: func(s sight) []line { return s.aboutRestore(r) }, cells: []span{
 		{t.mark(), t},
-		say(plain, "restore"), say(plain, r.Name), say(t, state), say(plain, nothing), say(plain, progress),
-		say(plain, rate), say(plain, eta), say(plain, nothing), held, say(plain, place),
+		say(plain, "restore"), say(plain, r.Name), say(t, state), say(plain, phrase.Nothing), say(plain, progress),
+		say(plain, rate), say(plain, eta), say(plain, phrase.Nothing), held, say(plain, place),
 	}}
 }
 
@@ -215,8 +218,8 @@ func restoreState(r ui.RestoreRowView) (tone, string) {
 	v := r.Status
 	switch {
 	case v == nil || v.State == nil:
-		return unsure, unknown
-	case is(v.Done):
+		return unsure, phrase.UnknownCell
+	case ptr.Deref(v.Done, false):
 		return good, *v.State
 	case v.Over && *v.State == "":
 		return bad, "lost"
@@ -243,7 +246,7 @@ func backupNotes(v ui.ClusterBackupsView) []line {
 		switch {
 		case b.Status == nil:
 			add("backup", b.Name, b.Unread)
-		case !is(b.Status.AsWanted):
+		case !ptr.Deref(b.Status.AsWanted, false):
 			add("backup", b.Name, b.Status.Summary)
 		}
 	}
@@ -251,9 +254,9 @@ func backupNotes(v ui.ClusterBackupsView) []line {
 		switch {
 		case r.Status == nil:
 			add("restore", r.Name, r.Unread)
-		case !is(r.Status.Done):
+		case !ptr.Deref(r.Status.Done, false):
 			text := r.Status.Summary
-			if underWay(r.Status) && is(agentsPaused(v)) {
+			if underWay(r.Status) && ptr.Deref(agentsPaused(v), false) {
 				text = "all agents of the database are paused, so it does not go on; " + text
 			}
 			add("restore", r.Name, text)

@@ -3,6 +3,9 @@ package tui
 import (
 	"fmt"
 
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -28,7 +31,7 @@ func coordinatorsPage(s sight) page {
 	case v.Reachable != nil && *v.Reachable < len(v.Items):
 		t = warn
 	}
-	p.says = line{say(t, fmt.Sprintf("%s of %d answer, %d wanted; a quorum answers: %s", numberOr(v.Reachable), len(v.Items), v.Desired, yesNo(v.QuorumReachable)))}
+	p.says = line{say(t, fmt.Sprintf("%s of %d answer, %d wanted; a quorum answers: %s", phrase.NumberOr(v.Reachable, phrase.UnknownCell), len(v.Items), v.Desired, phrase.YesNo(v.QuorumReachable, phrase.UnknownCell)))}
 	for _, c := range v.Items {
 		p.rows = append(p.rows, coordinatorRow(c))
 	}
@@ -41,24 +44,24 @@ func coordinatorsPage(s sight) page {
 func coordinatorRow(c ui.CoordinatorDetailView) row {
 	t := good
 	switch {
-	case isNot(c.Reachable):
+	case !ptr.Deref(c.Reachable, true):
 		t = bad
-	case is(c.Leaving):
+	case ptr.Deref(c.Leaving, false):
 		t = warn
 	case c.Reachable == nil:
 		t = unsure
 	}
 	return row{key: c.Address, group: c.Group, tone: t, more: func(s sight) []line { return s.aboutCoordinator(c) }, cells: []span{
 		{t.mark(), t},
-		say(plain, c.Address), say(plain, orUnknown(c.Group)), say(plain, orUnknown(c.Zone)), say(plain, orNothing(c.DC)),
-		say(t, yesNo(c.Reachable)), say(plain, yesNo(c.Leaving)), say(plain, yesNo(&c.TLS)),
+		say(plain, c.Address), say(plain, phrase.Or(c.Group, phrase.UnknownCell)), say(plain, phrase.Or(c.Zone, phrase.UnknownCell)), say(plain, phrase.Or(c.DC, phrase.Nothing)),
+		say(t, phrase.YesNo(c.Reachable, phrase.UnknownCell)), say(plain, phrase.YesNo(c.Leaving, phrase.UnknownCell)), say(plain, phrase.YesNo(&c.TLS, phrase.UnknownCell)),
 	}}
 }
 
 func (s sight) aboutCoordinator(c ui.CoordinatorDetailView) []line {
 	lines := []line{
-		heading("Coordinator " + c.Address), fact("answers", yesNo(c.Reachable)), fact("leaving", yesNo(c.Leaving)),
-		fact("process group", orUnknown(c.Group)), fact("zone", orUnknown(c.Zone)), fact("TLS", yesNo(&c.TLS)),
+		heading("Coordinator " + c.Address), fact("answers", phrase.YesNo(c.Reachable, phrase.UnknownCell)), fact("leaving", phrase.YesNo(c.Leaving, phrase.UnknownCell)),
+		fact("process group", phrase.Or(c.Group, phrase.UnknownCell)), fact("zone", phrase.Or(c.Zone, phrase.UnknownCell)), fact("TLS", phrase.YesNo(&c.TLS, phrase.UnknownCell)),
 	}
 	lines = append(lines, s.aboutGroup(c.Group)...)
 	return append(lines, commandLines(s.o.fdb("coordinators", "list", s.cluster()), s.o.fdb("coordinators", "change", s.cluster(), "--dry-run"))...)

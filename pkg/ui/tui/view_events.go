@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -21,7 +22,7 @@ func eventsPage(s sight) page {
 		}
 		p.rows = append(p.rows, r)
 	}
-	p.says = line{say(plain, counted(len(items), "event")+", "), say(toneOfCount(warnings), counted(warnings, "warning"))}
+	p.says = line{say(plain, phrase.Count(len(items), "event")+", "), say(toneOfCount(warnings), phrase.Count(warnings, "warning"))}
 	return p
 }
 
@@ -44,14 +45,14 @@ func (s sight) eventRow(e ui.EventView) row {
 	}
 	key := fmt.Sprintf("%s %s %s %d", e.Object, e.Reason, e.Message, e.First.UnixNano())
 	return row{key: key, group: e.ProcessGroup, tone: t, more: func(s sight) []line { return s.aboutEvent(e) }, cells: []span{
-		{t.mark(), t}, say(plain, s.age(&e.Time)), say(t, e.Reason), say(plain, s.shortObject(e.Object)), say(plain, strconv.Itoa(e.Count)), say(plain, orNothing(e.Message)), say(plain, orNothing(e.From)),
+		{t.mark(), t}, say(plain, s.age(&e.Time)), say(t, e.Reason), say(plain, s.shortObject(e.Object)), say(plain, strconv.Itoa(e.Count)), say(plain, phrase.Or(e.Message, phrase.Nothing)), say(plain, phrase.Or(e.From, phrase.Nothing)),
 	}}
 }
 
 func (s sight) aboutEvent(e ui.EventView) []line {
 	return []line{
-		heading(e.Reason), fact("type", e.Type), fact("object", e.Object), fact("process group", orNothing(e.ProcessGroup)),
-		fact("seen", s.moment(e.Time)), fact("first", s.moment(e.First)), fact("times", strconv.Itoa(e.Count)), fact("from", orNothing(e.From)), fact("message", e.Message),
+		heading(e.Reason), fact("type", e.Type), fact("object", e.Object), fact("process group", phrase.Or(e.ProcessGroup, phrase.Nothing)),
+		fact("seen", s.moment(e.Time)), fact("first", s.moment(e.First)), fact("times", strconv.Itoa(e.Count)), fact("from", phrase.Or(e.From, phrase.Nothing)), fact("message", e.Message),
 	}
 }
 

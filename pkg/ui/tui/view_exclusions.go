@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -22,12 +25,12 @@ func exclusionsPage(s sight) page {
 		{title: "LEFT", right: true},
 		{title: "RATE", right: true},
 		{title: "ETA", right: true, least: 6},
-		{title: "STALL", right: true, usual: nothing},
+		{title: "STALL", right: true, usual: phrase.Nothing},
 		{title: "ROLES", least: 7},
 	}}
 	t := plain
 	switch {
-	case is(v.Safe):
+	case ptr.Deref(v.Safe, false):
 		t = good
 	case v.Safe == nil:
 		t = warn
@@ -51,8 +54,8 @@ func drainRow(i int, d ui.DrainView) row {
 	}
 	return row{key: key, group: d.ID, tone: t, more: func(s sight) []line { return s.aboutDrain(key) }, cells: []span{
 		{t.mark(), t},
-		say(toneOfID(t), orNothing(d.ID)), say(plain, orNothing(d.Process)), say(t, string(d.State)), say(t, goneBar(d)),
-		say(plain, bytesOr(d.LeftBytes, nothing)), say(plain, rateCell(d)), say(plain, etaCell(d)), say(stallTone(d), secondsOr(d.StalledSeconds, nothing)),
+		say(toneOfID(t), phrase.Or(d.ID, phrase.Nothing)), say(plain, phrase.Or(d.Process, phrase.Nothing)), say(t, string(d.State)), say(t, goneBar(d)),
+		say(plain, phrase.BytesOr(d.LeftBytes, phrase.Nothing)), say(plain, rateCell(d)), say(plain, etaCell(d)), say(stallTone(d), phrase.SecondsOr(d.StalledSeconds, phrase.Nothing)),
 		say(plain, rolesCell(d.Roles)),
 	}}
 }
@@ -85,7 +88,7 @@ func goneBar(d ui.DrainView) string {
 	case d.State == ui.ExclusionSafe:
 		return bar(1)
 	case d.LeftBytes == nil || d.MovedBytes == nil || *d.LeftBytes+*d.MovedBytes <= 0:
-		return nothing
+		return phrase.Nothing
 	default:
 		return bar(float64(*d.MovedBytes) / float64(*d.LeftBytes+*d.MovedBytes))
 	}
@@ -103,17 +106,17 @@ func barOf(share float64, width int) string {
 
 func rateCell(d ui.DrainView) string {
 	if d.RateBytesPerSecond == nil {
-		return nothing
+		return phrase.Nothing
 	}
-	return ui.Bytes(int64(*d.RateBytesPerSecond)) + "/s"
+	return phrase.Bytes(int64(*d.RateBytesPerSecond)) + "/s"
 }
 
 // etaCell is the range that the end is likely to be in; an end out of sight is "?".
 func etaCell(d ui.DrainView) string {
 	if d.ETASeconds == nil {
-		return nothing
+		return phrase.Nothing
 	}
-	soonest, latest := secondsOr(d.ETASecondsSoonest, unknown), secondsOr(d.ETASecondsLatest, unknown)
+	soonest, latest := phrase.SecondsOr(d.ETASecondsSoonest, phrase.UnknownCell), phrase.SecondsOr(d.ETASecondsLatest, phrase.UnknownCell)
 	if soonest == latest {
 		return soonest
 	}
@@ -137,11 +140,11 @@ func reasonsOf(items []ui.DrainView) []string {
 }
 
 func dataLine(d ui.DrainData) line {
-	l := sayLine(plain, fmt.Sprintf("moving %s, queued %s", bytesOr(d.InFlightBytes, unknown), bytesOr(d.QueuedBytes, unknown)))
+	l := sayLine(plain, fmt.Sprintf("moving %s, queued %s", phrase.BytesOr(d.InFlightBytes, phrase.UnknownCell), phrase.BytesOr(d.QueuedBytes, phrase.UnknownCell)))
 	for _, r := range d.MinReplicas {
-		l = append(l, say(plain, fmt.Sprintf(" · %s of %d replicas at least", numberOr(r.Remaining), d.ReplicasDesired)))
+		l = append(l, say(plain, fmt.Sprintf(" · %s of %s at least", phrase.NumberOr(r.Remaining, phrase.UnknownCell), phrase.Count(d.ReplicasDesired, "replica"))))
 	}
-	return append(l, say(plain, fmt.Sprintf(" · fullest server has %s free", bytesOr(d.LeastSpaceStorageBytes, unknown))))
+	return append(l, say(plain, fmt.Sprintf(" · fullest server has %s free", phrase.BytesOr(d.LeastSpaceStorageBytes, phrase.UnknownCell))))
 }
 
 // aboutDrain is all there is to say of a process that leaves.
@@ -152,9 +155,9 @@ func (s sight) aboutDrain(key string) []line {
 		}
 		t := gravityOfDrain(d)
 		return append([]line{
-			heading("Exclusion of " + orUnknown(d.ID+" "+d.Process)), factIn(t, "state", t.mark()+" "+string(d.State)), fact("because", orNothing(d.Reason)),
-			fact("roles", rolesCell(d.Roles)), fact("gone", goneBar(d)), fact("moved", bytesOr(d.MovedBytes, unknown)), fact("left", bytesOr(d.LeftBytes, unknown)),
-			fact("rate", rateCell(d)), fact("done in", etaCell(d)), factIn(stallTone(d), "stalled for", secondsOr(d.StalledSeconds, nothing)),
+			heading("Exclusion of " + phrase.Or(d.ID+" "+d.Process, phrase.UnknownCell)), factIn(t, "state", t.mark()+" "+string(d.State)), fact("because", phrase.Or(d.Reason, phrase.Nothing)),
+			fact("roles", rolesCell(d.Roles)), fact("gone", goneBar(d)), fact("moved", phrase.BytesOr(d.MovedBytes, phrase.UnknownCell)), fact("left", phrase.BytesOr(d.LeftBytes, phrase.UnknownCell)),
+			fact("rate", rateCell(d)), fact("done in", etaCell(d)), factIn(stallTone(d), "stalled for", phrase.SecondsOr(d.StalledSeconds, phrase.Nothing)),
 		}, commandLines(s.o.fdb("exclusion", "status", s.cluster()), s.o.fdb("exclusion", "wait", s.cluster()))...)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -19,7 +20,7 @@ func groupsPage(s sight) page {
 		{title: "ID", least: 12},
 		{title: "CLASS", least: 7},
 		{title: "CONDITIONS", least: 12},
-		{title: "EXCL", usual: nothing},
+		{title: "EXCL", usual: phrase.Nothing},
 		{title: "POD", least: 7, from: 100},
 		{title: "ZONE", least: 5},
 		{title: "NODE", least: 8, from: 110},
@@ -57,7 +58,7 @@ func (s sight) groupsSay(groups []*ranked) line {
 		tone = warn
 	}
 	l := line{
-		say(plain, fmt.Sprintf("%s of %d wanted, ", counted(len(groups), "process group"), v.Desired)),
+		say(plain, fmt.Sprintf("%s of %d wanted, ", phrase.Count(len(groups), "process group"), v.Desired)),
 		say(tone, fmt.Sprintf("%d with trouble", troubled)),
 	}
 	if unsures > 0 {
@@ -95,13 +96,13 @@ func (s sight) groupRow(r *ranked) row {
 	return row{key: g.ID, group: g.ID, node: g.Node, tone: t, more: func(s sight) []line { return s.aboutGroup(g.ID) }, cells: []span{
 		{t.mark(), t},
 		say(toneOfID(t), g.ID), say(plain, g.Class), say(t, s.conditions(*g)),
-		say(plain, exclusionCell(*g)), say(plain, podCell(*g)), say(plain, orUnknown(g.Zone)), say(plain, orNothing(g.Node)),
-		say(plain, secondsOr(g.UptimeSeconds, unknown)), say(plain, bytesOr(g.StoredBytes, nothing)),
-		say(plain, rolesCell(g.Roles)), say(plain, orNothing(strings.Join(g.Addresses, ","))),
+		say(plain, exclusionCell(*g)), say(plain, podCell(*g)), say(plain, phrase.Or(g.Zone, phrase.UnknownCell)), say(plain, phrase.Or(g.Node, phrase.Nothing)),
+		say(plain, phrase.SecondsOr(g.UptimeSeconds, phrase.UnknownCell)), say(plain, phrase.BytesOr(g.StoredBytes, phrase.Nothing)),
+		say(plain, rolesCell(g.Roles)), say(plain, phrase.Or(strings.Join(g.Addresses, ","), phrase.Nothing)),
 	}}
 }
 
-// toneOfID leaves the IDs of those that are well in the ordinary colour: a screen full of
+// toneOfID leaves the IDs of those that are well in the ordinary color: a screen full of
 // green shows nothing.
 func toneOfID(t tone) tone {
 	if t < warn {
@@ -154,7 +155,7 @@ func (s sight) conditions(g ui.GroupView) string {
 	if g.RemovalSince != nil {
 		words = append(words, "leaving "+s.age(g.RemovalSince))
 	}
-	return orNothing(strings.Join(words, ", "))
+	return phrase.Or(strings.Join(words, ", "), phrase.Nothing)
 }
 
 // worstFirst are conditions, of alike ones the oldest first.
@@ -167,9 +168,9 @@ func worstFirst(conditions []ui.ConditionView) []ui.ConditionView {
 func exclusionCell(g ui.GroupView) string {
 	switch g.Exclusion {
 	case ui.NotExcluded:
-		return nothing
+		return phrase.Nothing
 	case ui.ExclusionUnknown:
-		return unknown
+		return phrase.UnknownCell
 	default:
 		return string(g.Exclusion)
 	}
@@ -184,7 +185,7 @@ func podCell(g ui.GroupView) string {
 
 func rolesCell(roles []string) string {
 	if roles == nil {
-		return unknown
+		return phrase.UnknownCell
 	}
-	return orNothing(strings.Join(roles, ","))
+	return phrase.Or(strings.Join(roles, ","), phrase.Nothing)
 }

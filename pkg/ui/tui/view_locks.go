@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -24,13 +27,13 @@ func locksPage(s sight) page {
 	}
 	for _, u := range v.Upgrades {
 		p.rows = append(p.rows, row{key: "upgrade " + u.Version, cells: []span{
-			{" ", plain}, say(plain, "upgrade"), say(plain, u.Version), say(plain, "announced"), {nothing, plain}, {nothing, plain}, say(plain, strings.Join(u.Groups, ", ")),
+			{" ", plain}, say(plain, "upgrade"), say(plain, u.Version), say(plain, "announced"), {phrase.Nothing, plain}, {phrase.Nothing, plain}, say(plain, strings.Join(u.Groups, ", ")),
 		}})
 	}
 	for _, e := range v.Lists {
 		since := e.Since
 		p.rows = append(p.rows, row{key: fmt.Sprintf("%s %s %s", e.List, e.Instance, e.Group), group: e.Group, cells: []span{
-			{" ", plain}, say(plain, string(e.List)), say(plain, orNothing(e.Instance)), say(plain, "listed"), say(plain, s.age(&since)), {nothing, plain}, say(plain, e.Group),
+			{" ", plain}, say(plain, string(e.List)), say(plain, phrase.Or(e.Instance, phrase.Nothing)), say(plain, "listed"), say(plain, s.age(&since)), {phrase.Nothing, plain}, say(plain, e.Group),
 		}})
 	}
 	p.says = s.lockSays()
@@ -40,7 +43,7 @@ func locksPage(s sight) page {
 func (s sight) lockSays() line {
 	l := line{say(plain, "lock of the database: "), say(plain, s.lockWords())}
 	if n := len(s.look().Locks.Denied); n > 0 {
-		l = append(l, say(warn, fmt.Sprintf(" · %s on the deny list", counted(n, "owner"))))
+		l = append(l, say(warn, fmt.Sprintf(" · %s on the deny list", phrase.Count(n, "owner"))))
 	}
 	return l
 }
@@ -50,23 +53,23 @@ func (s sight) lockWords() string {
 	items := s.look().Locks.Items
 	switch {
 	case len(items) == 0:
-		return unknown
+		return phrase.UnknownCell
 	case !items[0].Used && items[0].Owner == nil:
 		return "not used"
 	case items[0].Owner == nil:
 		return "free"
 	case items[0].State == ui.LockHeld:
-		return fmt.Sprintf("%s %s", orUnknown(*items[0].Owner), s.until(items[0].Until))
+		return fmt.Sprintf("%s %s", phrase.Or(*items[0].Owner, phrase.UnknownCell), s.until(items[0].Until))
 	default:
-		return fmt.Sprintf("%s by %s", items[0].State, orUnknown(*items[0].Owner))
+		return fmt.Sprintf("%s by %s", items[0].State, phrase.Or(*items[0].Owner, phrase.UnknownCell))
 	}
 }
 
 func (s sight) lockRow(l ui.LockView) row {
-	owner, since, left, note := nothing, nothing, nothing, ""
+	owner, since, left, note := phrase.Nothing, phrase.Nothing, phrase.Nothing, ""
 	t := good
 	if l.Owner != nil {
-		owner, since, left = orUnknown(*l.Owner), s.age(l.Since), s.until(l.Until)
+		owner, since, left = phrase.Or(*l.Owner, phrase.UnknownCell), s.age(l.Since), s.until(l.Until)
 		if left == "due" {
 			left = "over"
 		}
@@ -76,9 +79,9 @@ func (s sight) lockRow(l ui.LockView) row {
 		t, note = warn, "anybody may take it over"
 	case !l.Used:
 		note = "the spec does not ask for it"
-	case is(l.Mine):
+	case ptr.Deref(l.Mine, false):
 		note = "this instance's"
-	case isNot(l.Mine):
+	case !ptr.Deref(l.Mine, true):
 		t, note = warn, "another instance's"
 	}
 	return row{key: "lock", tone: t, cells: []span{
@@ -87,17 +90,17 @@ func (s sight) lockRow(l ui.LockView) row {
 }
 
 func (s sight) leaseRow(l ui.LeaseView) row {
-	t, state, who, left, note := good, "free", nothing, nothing, "keeps runs in this Kubernetes cluster apart"
+	t, state, who, left, note := good, "free", phrase.Nothing, phrase.Nothing, "keeps runs in this Kubernetes cluster apart"
 	switch {
 	case !l.Read:
-		t, state, note = warn, unknown, "the Lease could not be read"
+		t, state, note = warn, phrase.UnknownCell, "the Lease could not be read"
 	case l.Holder != "" && l.Until != nil && l.Until.Before(s.now):
 		t, state, who, left = warn, "expired", l.Holder, "over"
 	case l.Holder != "":
 		state, who, left = "held", l.Holder, s.until(l.Until)
 	}
 	return row{key: "lease", tone: t, cells: []span{
-		{t.mark(), t}, say(plain, "lease"), say(plain, who), say(t, state), {nothing, plain}, say(plain, left), say(plain, note),
+		{t.mark(), t}, say(plain, "lease"), say(plain, who), say(t, state), {phrase.Nothing, plain}, say(plain, left), say(plain, note),
 	}}
 }
 
@@ -111,7 +114,7 @@ func deniedRow(d ui.DeniedView) row {
 		t = bad
 	}
 	return row{key: "deny " + d.ID, tone: t, cells: []span{
-		{t.mark(), t}, say(plain, "deny list"), say(plain, d.ID), say(t, state), {nothing, plain}, {nothing, plain}, say(plain, "spec: "+string(d.InSpec)+orClause(d.Drift)),
+		{t.mark(), t}, say(plain, "deny list"), say(plain, d.ID), say(t, state), {phrase.Nothing, plain}, {phrase.Nothing, plain}, say(plain, "spec: "+string(d.InSpec)+orClause(d.Drift)),
 	}}
 }
 

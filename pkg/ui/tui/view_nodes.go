@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -44,7 +47,7 @@ func nodesPage(s sight) page {
 		}
 	}
 	slices.SortStableFunc(p.rows, func(a, b row) int { return cmp.Compare(b.tone, a.tone) })
-	p.says = line{say(plain, counted(len(v.Items), "node")+", "), say(toneOfCount(troubled), fmt.Sprintf("%d with trouble", troubled))}
+	p.says = line{say(plain, phrase.Count(len(v.Items), "node")+", "), say(toneOfCount(troubled), fmt.Sprintf("%d with trouble", troubled))}
 	if unsures > 0 {
 		p.says = append(p.says, say(warn, fmt.Sprintf(", %d unknown", unsures)))
 	}
@@ -70,7 +73,7 @@ func (s sight) zonesSay() line {
 		l = append(l, say(bad, " · "+markBad+" silent: "+strings.Join(silent, ", ")))
 	}
 	if v.Database.MaintenanceZone != "" {
-		l = append(l, say(warn, " · "+markWarn+" maintenance of "+v.Database.MaintenanceZone+", "+secondsOr(v.Database.MaintenanceLeft, unknown)+" left"))
+		l = append(l, say(warn, " · "+markWarn+" maintenance of "+v.Database.MaintenanceZone+", "+phrase.SecondsOr(v.Database.MaintenanceLeft, phrase.UnknownCell)+" left"))
 	}
 	return l
 }
@@ -96,20 +99,17 @@ func (s sight) zonesOfNodes() map[string]string {
 
 func (s sight) nodeRow(n ui.NodeView, zone string) row {
 	t := gravityOfNode(n)
-	detect, replace := nothing, nothing
+	detect, replace := phrase.Nothing, phrase.Nothing
 	if len(n.MatchedRules) > 0 && len(n.ProcessGroups) > 0 {
-		detect = s.until(n.DetectAt)
-		if n.ReplaceAt != nil || n.TaintedSince == nil {
-			replace = s.until(n.ReplaceAt)
-		}
+		detect, replace = n.DetectWords(s.until), n.ReplaceWords(s.until)
 	}
-	since := nothing
+	since := phrase.Nothing
 	if n.TaintedSince != nil {
 		since = s.age(n.TaintedSince)
 	}
 	return row{key: n.Name, node: n.Name, tone: t, more: func(s sight) []line { return s.aboutNode(n.Name) }, cells: []span{
 		{t.mark(), t},
-		say(toneOfID(t), n.Name), say(plain, orUnknown(zone)), say(t, n.ReadyWord()), say(plain, yesNo(n.Unschedulable)),
+		say(toneOfID(t), n.Name), say(plain, phrase.Or(zone, phrase.UnknownCell)), say(t, n.ReadyWord()), say(plain, phrase.YesNo(n.Unschedulable, phrase.UnknownCell)),
 		say(plain, taintsCell(n)), say(plain, since), say(t, detect), say(t, replace),
 		say(plain, strconv.Itoa(len(n.ProcessGroups))), say(plain, strconv.Itoa(n.Coordinators)), say(plain, classesCell(n)),
 	}}
@@ -117,9 +117,9 @@ func (s sight) nodeRow(n ui.NodeView, zone string) row {
 
 func gravityOfNode(n ui.NodeView) tone {
 	switch {
-	case isNot(n.Exists), isNot(n.Ready), n.IsSilent():
+	case !ptr.Deref(n.Exists, true), !ptr.Deref(n.Ready, true), n.IsSilent():
 		return bad
-	case is(n.Unschedulable), len(n.Taints) > 0:
+	case ptr.Deref(n.Unschedulable, false), len(n.Taints) > 0:
 		return warn
 	case n.Ready == nil:
 		return unsure
@@ -130,9 +130,9 @@ func gravityOfNode(n ui.NodeView) tone {
 
 func taintsCell(n ui.NodeView) string {
 	if n.Taints == nil {
-		return unknown
+		return phrase.UnknownCell
 	}
-	return orNothing(strings.Join(n.Taints, ","))
+	return phrase.Or(strings.Join(n.Taints, ","), phrase.Nothing)
 }
 
 func classesCell(n ui.NodeView) string {
@@ -140,7 +140,7 @@ func classesCell(n ui.NodeView) string {
 	for _, class := range slices.Sorted(maps.Keys(n.Classes)) {
 		words = append(words, fmt.Sprintf("%s:%d", class, n.Classes[class]))
 	}
-	return orNothing(strings.Join(words, ","))
+	return phrase.Or(strings.Join(words, ","), phrase.Nothing)
 }
 
 // aboutNode is all there is to say of a node.
@@ -152,16 +152,16 @@ func (s sight) aboutNode(name string) []line {
 	}
 	n := items[i]
 	lines := []line{
-		heading("Node " + name), fact("ready", n.ReadyWord()), fact("cordoned", yesNo(n.Unschedulable)), fact("zone", orUnknown(s.zonesOfNodes()[name])),
+		heading("Node " + name), fact("ready", n.ReadyWord()), fact("cordoned", phrase.YesNo(n.Unschedulable, phrase.UnknownCell)), fact("zone", phrase.Or(s.zonesOfNodes()[name], phrase.UnknownCell)),
 	}
 	for _, taint := range n.Taints {
 		lines = append(lines, fact("taint", taint))
 	}
 	for _, r := range n.MatchedRules {
-		lines = append(lines, fact("rule", fmt.Sprintf("%s may be there for %ds", r.Key, r.Seconds)))
+		lines = append(lines, fact("rule", r.Words()))
 	}
 	if n.TaintedSince != nil {
-		lines = append(lines, fact("tainted for", s.since(n.TaintedSince)), fact("noted in", s.until(n.DetectAt)), fact("replaced in", s.until(n.ReplaceAt)))
+		lines = append(lines, fact("tainted for", s.since(n.TaintedSince)), fact("noted in", n.DetectWords(s.until)), fact("replaced in", n.ReplaceWords(s.until)))
 	}
 	if n.Note != "" {
 		lines = append(lines, fact("note", n.Note))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // passPage answers: what does the pass do right now, and how did each step end?
@@ -62,7 +64,7 @@ func under(rows []row, what string) []row {
 	if len(rows) == 0 {
 		return nil
 	}
-	return append([]row{{cells: []span{say(faint, counted(len(rows), "step")+" "+what)}}}, rows...)
+	return append([]row{{cells: []span{say(faint, phrase.Count(len(rows), "step")+" "+what)}}}, rows...)
 }
 
 // passSays is where the pass is, in one line; the header has it while it runs.
@@ -77,12 +79,12 @@ func (s sight) passSays() line {
 	}
 	if !p.ended.IsZero() {
 		t := toneOfOutcome(p.outcome)
-		l := line{{t.mark() + " ", t}, say(t, fmt.Sprintf("%s: %s", name, p.outcome)), say(plain, fmt.Sprintf(" after %s, %s done, ended %s ago", lasting(p.ended.Sub(p.started)), counted(p.acted, "action"), s.lastingSince(p.ended)))}
+		l := line{{t.mark() + " ", t}, say(t, fmt.Sprintf("%s: %s", name, p.outcome)), say(plain, fmt.Sprintf(" after %s, %s done, ended %s ago", phrase.Duration(p.ended.Sub(p.started)), phrase.Count(p.acted, "action"), s.lastingSince(p.ended)))}
 		return append(l, s.restSays()...)
 	}
 	l := line{say(strong, name+" runs for "+s.lastingSince(p.started))}
 	if st, running := p.now(); running {
-		l = append(l, say(plain, " · "+st.name), say(strong, s.doing(st)))
+		l = append(l, say(plain, " · "+string(st.name)), say(strong, s.doing(st)))
 	}
 	return l
 }
@@ -132,7 +134,7 @@ func (s sight) stageRow(i int, st stage) row {
 	case s.pass.running == i+1:
 		t, mark, outcome, reason = strong, "●", "running", strings.TrimPrefix(s.doing(st), ": ")
 	case outcome == "":
-		mark, outcome = " ", nothing
+		mark, outcome = " ", phrase.Nothing
 	case st.outcome == "done" && len(st.actions) == 0:
 		t = faint
 	}
@@ -150,7 +152,7 @@ func (s sight) stageRow(i int, st stage) row {
 		}
 	}
 	return row{key: fmt.Sprintf("%d %s", i, st.name), tone: t, more: func(s sight) []line { return s.aboutStage(i) }, cells: []span{
-		{mark, t}, say(plain, st.name), say(t, outcome), say(plain, fmt.Sprint(done)), say(plain, orNothing(reason)),
+		{mark, t}, say(plain, string(st.name)), say(t, outcome), say(plain, fmt.Sprint(done)), say(plain, phrase.Or(reason, phrase.Nothing)),
 	}}
 }
 
@@ -160,11 +162,11 @@ func (s sight) aboutStage(i int) []line {
 		return nil
 	}
 	st := s.pass.stages[i]
-	outcome := orNothing(st.outcome)
+	outcome := phrase.Or(st.outcome, phrase.Nothing)
 	if s.pass.running == i+1 {
 		outcome = "running" + s.doing(st)
 	}
-	lines := []line{heading(st.name), factIn(toneOfOutcome(st.outcome), "outcome", outcome), fact("reason", orNothing(st.reason)), fact("wants", orNothing(st.why))}
+	lines := []line{heading(string(st.name)), factIn(toneOfOutcome(st.outcome), "outcome", outcome), fact("reason", phrase.Or(st.reason, phrase.Nothing)), fact("wants", phrase.Or(st.why, phrase.Nothing))}
 	for _, c := range st.checks {
 		lines = append(lines, checkLines(c)...)
 	}
@@ -178,7 +180,7 @@ func (s sight) aboutStage(i int) []line {
 		case a.ended.IsZero():
 			lines = append(lines, line{{"  ● ", strong}, say(plain, a.summary+", for "+s.lastingSince(a.started))})
 		default:
-			lines = append(lines, line{{"  " + markGood + " ", good}, say(plain, a.summary+", took "+lasting(a.ended.Sub(a.started)))})
+			lines = append(lines, line{{"  " + markGood + " ", good}, say(plain, a.summary+", took "+phrase.Duration(a.ended.Sub(a.started)))})
 		}
 	}
 	return lines

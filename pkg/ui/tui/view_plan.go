@@ -2,9 +2,11 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -31,9 +33,9 @@ func planPage(s sight) page {
 }
 
 func (s sight) planSays(v ui.PlanView) line {
-	l := line{say(plain, counted(len(v.Items), "action")+" to do")}
+	l := line{say(plain, phrase.Count(len(v.Items), "action")+" to do")}
 	if len(v.Holds) > 0 {
-		l = append(l, say(warn, fmt.Sprintf(", %s: %s", countedHolds(len(v.Holds)), v.Holds[0].Step)))
+		l = append(l, say(warn, fmt.Sprintf(", %s: %s", phrase.Count(len(v.Holds), "step")+phrase.Either(len(v.Holds), " waits", " wait, the first"), v.MainHold().Step)))
 	}
 	if n := len(v.Refused()); n > 0 {
 		l = append(l, say(bad, ", no pass may begin"))
@@ -41,17 +43,10 @@ func (s sight) planSays(v ui.PlanView) line {
 	return append(l, say(faint, " · previewed "+s.age(v.AsOf)+" ago"))
 }
 
-func countedHolds(n int) string {
-	if n == 1 {
-		return "1 step waits"
-	}
-	return fmt.Sprintf("%d steps wait, the first", n)
-}
-
 // checkRow is a gate that refused: what there is and what is needed.
 func checkRow(step string, c plan.Check) row {
-	return row{key: step + " " + c.Question, tone: bad, more: func(sight) []line { return append([]line{heading(step)}, checkLines(c)...) }, cells: []span{
-		{markBad, bad}, say(plain, step), say(bad, c.Words()), say(bad, orNothing(c.Have)), say(plain, orNothing(c.Need)), say(bad, orNothing(string(c.Gate))), {nothing, plain},
+	return row{key: step + " " + c.Key(), tone: bad, more: func(sight) []line { return append([]line{heading(step)}, checkLines(c)...) }, cells: []span{
+		{markBad, bad}, say(plain, step), say(bad, c.Words()), say(bad, phrase.Or(c.Have, phrase.Nothing)), say(plain, phrase.Or(c.Need, phrase.Nothing)), say(bad, phrase.Or(string(c.Gate), phrase.Nothing)), {phrase.Nothing, plain},
 	}}
 }
 
@@ -62,10 +57,10 @@ func holdRows(i int, h ui.PlanHold) []row {
 		t, what = bad, "needs somebody: "+h.Reason
 	}
 	rows := []row{{key: fmt.Sprintf("hold %d %s", i, h.Step), tone: t, more: func(sight) []line { return aboutHold(h) }, cells: []span{
-		{t.mark(), t}, say(strong, h.Step), say(t, what), {nothing, plain}, {nothing, plain}, {nothing, plain}, {nothing, plain},
+		{t.mark(), t}, say(strong, string(h.Step)), say(t, what), {phrase.Nothing, plain}, {phrase.Nothing, plain}, {phrase.Nothing, plain}, {phrase.Nothing, plain},
 	}}}
 	for n, c := range h.Refused {
-		r := checkRow("└ "+h.Step, c)
+		r := checkRow("└ "+string(h.Step), c)
 		r.key = fmt.Sprintf("%s %d %d", r.key, i, n)
 		rows = append(rows, r)
 	}
@@ -77,7 +72,7 @@ func itemRow(item ui.PlanItem) row {
 	if len(item.Provisional) > 0 {
 		what = "* " + what
 	}
-	gate := nothing
+	gate := phrase.Nothing
 	if item.Preconditions.Lock {
 		gate = string(plan.GateLock)
 	}
@@ -85,15 +80,15 @@ func itemRow(item ui.PlanItem) row {
 	if item.Impact != plan.NoImpact {
 		t = warn
 	}
-	return row{key: strconv.Itoa(item.Number) + " " + item.Step, more: func(sight) []line { return aboutItem(item) }, cells: []span{
-		{"→", plain}, say(plain, item.Step), say(plain, what), {nothing, plain}, {nothing, plain}, say(plain, gate), say(t, string(item.Impact)),
+	return row{key: strconv.Itoa(item.Number) + " " + string(item.Step), more: func(sight) []line { return aboutItem(item) }, cells: []span{
+		{"→", plain}, say(plain, string(item.Step)), say(plain, what), {phrase.Nothing, plain}, {phrase.Nothing, plain}, say(plain, gate), say(t, string(item.Impact)),
 	}}
 }
 
 func aboutHold(h ui.PlanHold) []line {
-	lines := []line{heading(h.Step + " holds"), fact("because", h.Reason)}
+	lines := []line{heading(string(h.Step) + " holds"), fact("because", h.Reason)}
 	if h.RetryAfterSeconds != nil {
-		lines = append(lines, fact("tries again", "after "+secondsOr(h.RetryAfterSeconds, unknown)))
+		lines = append(lines, fact("tries again", "after "+phrase.SecondsOr(h.RetryAfterSeconds, phrase.UnknownCell)))
 	}
 	if h.Human {
 		lines = append(lines, factIn(bad, "needs", "somebody: time alone does not clear it"))
@@ -106,11 +101,11 @@ func aboutHold(h ui.PlanHold) []line {
 
 func aboutItem(item ui.PlanItem) []line {
 	lines := []line{
-		heading(fmt.Sprintf("Action %d: %s", item.Number, item.Summary)), fact("step", item.Step), fact("changes", item.Subject),
-		fact("why", orNothing(item.Why)), fact("impact", string(item.Impact)), fact("needs lock", yesNo(&item.Preconditions.Lock)),
+		heading(fmt.Sprintf("Action %d: %s", item.Number, item.Summary)), fact("step", string(item.Step)), fact("changes", item.Subject),
+		fact("why", phrase.Or(item.Why, phrase.Nothing)), fact("impact", string(item.Impact)), fact("needs lock", phrase.YesNo(&item.Preconditions.Lock, phrase.UnknownCell)),
 	}
 	if len(item.Provisional) > 0 {
-		lines = append(lines, fact("decided again", "after "+strings.Join(item.Provisional, ", ")))
+		lines = append(lines, fact("decided again", "after "+phrase.List(item.Provisional)))
 	}
 	for _, c := range item.Preconditions.Checks {
 		lines = append(lines, checkLines(c)...)
@@ -126,7 +121,7 @@ func checkLines(c plan.Check) []line {
 	}
 	lines := []line{{{"  " + t.mark() + " ", t}, say(plain, strings.TrimSpace(string(c.Gate)+" ")), say(plain, " "+c.Words())}}
 	if c.Have != "" || c.Need != "" {
-		lines = append(lines, fact("", "have "+orUnknown(c.Have)+", need "+orUnknown(c.Need)))
+		lines = append(lines, fact("", "have "+phrase.Or(c.Have, phrase.UnknownCell)+", need "+phrase.Or(c.Need, phrase.UnknownCell)))
 	}
 	return lines
 }
@@ -140,21 +135,17 @@ func (s sight) planOf(id string) []line {
 	}
 	pod := s.podOf(id)
 	found := false
-	about := func(texts ...string) bool {
-		text := strings.Join(texts, " ")
-		return mentions(text, id) || mentions(text, pod)
-	}
 	for _, item := range v.Items {
-		if about(item.Subject, item.Summary, item.Why) {
-			lines, found = append(lines, line{say(plain, "  → "+item.Step+"  "), say(plain, item.Summary)}), true
+		if slices.Contains(item.Groups, id) {
+			lines, found = append(lines, line{say(plain, "  → "+string(item.Step)+"  "), say(plain, item.Summary)}), true
 			if item.Why != "" {
 				lines = append(lines, fact("", item.Why))
 			}
 		}
 	}
 	for _, h := range v.Holds {
-		if about(h.Reason) {
-			lines, found = append(lines, line{{"  " + markWarn + " ", warn}, say(plain, h.Step+"  "), say(warn, h.Reason)}), true
+		if h.IsAbout(id) || h.IsAbout(pod) {
+			lines, found = append(lines, line{{"  " + markWarn + " ", warn}, say(plain, string(h.Step)+"  "), say(warn, h.Reason)}), true
 		}
 	}
 	if !found {

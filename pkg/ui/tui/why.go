@@ -4,8 +4,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
+
+// mostNamed is how many names a heading lists before it only counts them.
+const mostNamed = 3
 
 // chainsOf are the chains about a process group; all of them for no group.
 func (s sight) chainsOf(id string) []ui.WhyChain {
@@ -41,7 +45,7 @@ func (s sight) whyOf(id string, head line) []line {
 
 func (s sight) chainLines(c ui.WhyChain, whole bool) []line {
 	t := toneOfWhy(c.State)
-	wish := someOf(c.Subjects) + " " + c.WishWords()
+	wish := phrase.Some(c.Subjects, mostNamed) + " " + c.WishWords()
 	if c.Since != nil {
 		wish += ", for " + s.age(c.Since)
 	}
@@ -58,7 +62,7 @@ func (s sight) chainLines(c ui.WhyChain, whole bool) []line {
 func (s sight) linkLines(links []ui.WhyLink, indent string) []line {
 	var lines []line
 	for _, l := range links {
-		words := strings.Join(slices.DeleteFunc([]string{l.Step, l.Subject, string(l.Gate)}, func(w string) bool { return w == "" }), " ")
+		words := strings.Join(slices.DeleteFunc([]string{string(l.Step), l.Subject, string(l.Gate)}, func(w string) bool { return w == "" }), " ")
 		if words != "" {
 			words += ": "
 		}
@@ -67,8 +71,8 @@ func (s sight) linkLines(links []ui.WhyLink, indent string) []line {
 			what += ", for " + s.age(l.Since)
 		}
 		lines = append(lines, line{say(faint, indent+"└ "), say(plain, what)})
-		if !strings.Contains(l.What, l.Have) || !strings.Contains(l.What, l.Need) { // else it says so itself
-			lines = append(lines, line{say(faint, indent+"  "), say(plain, "have "+orUnknown(l.Have)+", need "+orUnknown(l.Need))})
+		if l.Have != "" || l.Need != "" {
+			lines = append(lines, line{say(faint, indent+"  "), say(plain, "have "+phrase.Or(l.Have, phrase.UnknownCell)+", need "+phrase.Or(l.Need, phrase.UnknownCell))})
 		}
 		lines = append(lines, s.linkLines(l.Because, indent+"   ")...)
 	}
@@ -84,13 +88,4 @@ func toneOfWhy(state ui.WhyState) tone {
 	default:
 		return bad
 	}
-}
-
-// someOf names a few of many.
-func someOf(names []string) string {
-	const few = 4
-	if len(names) <= few {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:few-1], ", ") + " and " + counted(len(names)-few+1, "other")
 }

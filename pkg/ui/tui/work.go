@@ -8,6 +8,8 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // work is one action from the key to its end.
@@ -223,7 +225,7 @@ func (m model) workText(s sight) []line {
 	lines := []line{heading(w.ask.words() + " in " + w.ask.Cluster)}
 	switch w.phase {
 	case proposing:
-		return append(lines, sayLine(plain, fmt.Sprintf("  %s working out what it would do, for %s", s.spinner(), lasting(m.now.Sub(w.since)))), sayLine(faint, "  esc ends that"))
+		return append(lines, sayLine(plain, fmt.Sprintf("  %s working out what it would do, for %s", s.spinner(), phrase.Duration(m.now.Sub(w.since)))), sayLine(faint, "  esc ends that"))
 	case deciding:
 		lines = append(lines, proposalLines(w.proposal, m.width)...)
 		if w.proposal.Refused != "" {
@@ -231,13 +233,13 @@ func (m model) workText(s sight) []line {
 		}
 		return lines
 	case carrying:
-		lines = append(lines, sayLine(strong, fmt.Sprintf("  %s runs for %s", s.spinner(), lasting(m.now.Sub(w.since)))), sayLine(faint, "  esc leaves it running, ctrl-x stops it"))
+		lines = append(lines, sayLine(strong, fmt.Sprintf("  %s runs for %s", s.spinner(), phrase.Duration(m.now.Sub(w.since)))), sayLine(faint, "  esc leaves it running, ctrl-x stops it"))
 	case finished:
 		t, text := good, markGood+" done"
 		if w.failure != "" {
 			t, text = bad, markBad+" "+w.failure
 		}
-		lines = append(lines, sayLine(t, "  "+text+", "+lasting(m.now.Sub(w.over))+" ago"))
+		lines = append(lines, sayLine(t, "  "+text+", "+phrase.Duration(m.now.Sub(w.over))+" ago"))
 	}
 	if w.proposal.CommandLine != "" {
 		lines = append(lines, fact("the same by", w.proposal.CommandLine))

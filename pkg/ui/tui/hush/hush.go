@@ -1,10 +1,10 @@
-// Package hush keeps the terminal from being asked for its colours by programs that only
+// Package hush keeps the terminal from being asked for its colors by programs that only
 // link Bubble Tea. That asks in an init function, for every command of the program, and
 // waits up to five seconds for terminals that do not answer.
 //
-// It is not asked where the environment has CI. Go initialises packages that could be next
+// It is not asked where the environment has CI. Go initializes packages that could be next
 // in the order of their paths, so this one, which needs os alone, comes before termenv and
-// Bubble Tea; Over, called when the package of the screen is initialised, comes after them.
+// Bubble Tea; Over, called when the package of the screen is initialized, comes after them.
 package hush
 
 import "os"

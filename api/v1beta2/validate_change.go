@@ -1,0 +1,119 @@
+package v1beta2
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// ValidateRegions finds regions that contradict each other, which a pass must not begin to
+// carry out. Validate accepts them, so that a cluster which has them can still be read, and
+// so does this one where they are in force already or are not configured from here.
+func (c *FoundationDBCluster) ValidateRegions() error {
+	d := c.Spec.DatabaseConfiguration
+	if !c.ConfigureDatabase() || (c.Status.Configured && d.sameRegions(c.Status.DatabaseConfiguration)) {
+		return nil
+	}
+	return join(d.checkPriorities(field.NewPath("spec", "databaseConfiguration")))
+}
+
+// mostRegions is how many regions FoundationDB can have.
+const mostRegions = 2
+
+func (d DatabaseConfiguration) checkPriorities(path *field.Path) field.ErrorList {
+	regions, serving := path.Child("regions"), d.servingDataCenters()
+	switch {
+	case len(d.Regions) == 0:
+		return nil
+	case len(d.Regions) > mostRegions:
+		return field.ErrorList{field.TooMany(regions, len(d.Regions), mostRegions)}
+	case len(serving) == 0:
+		return field.ErrorList{field.Required(regions, "a region with a priority of 0 or more: without one no region may serve")}
+	case len(serving) > 1 && d.UsableRegions <= 1:
+		return field.ErrorList{field.Invalid(path.Child("usable_regions"), d.UsableRegions, fmt.Sprintf(
+			"must be %d while data centers %s have priorities of 0 or more, otherwise one of them could become primary without a copy of the data: make both usable, or give one a negative priority",
+			len(serving), strings.Join(serving, " and ")))}
+	}
+	return nil
+}
+
+// servingDataCenters are the main data centers that may become primary.
+func (d DatabaseConfiguration) servingDataCenters() []string {
+	var serving []string
+	for _, region := range d.Regions {
+		for _, dc := range region.Datacenters {
+			if dc.Satellite == 0 && dc.Priority >= 0 {
+				serving = append(serving, dc.ID)
+			}
+		}
+	}
+	return serving
+}
+
+// sameRegions compares regions in any order.
+func (d DatabaseConfiguration) sameRegions(other DatabaseConfiguration) bool {
+	return max(d.UsableRegions, 1) == max(other.UsableRegions, 1) && reflect.DeepEqual(sortedRegions(d.Regions), sortedRegions(other.Regions))
+}
+
+func sortedRegions(regions []Region) []Region {
+	sorted := make([]Region, len(regions))
+	for i, region := range regions {
+		region.Datacenters = slices.SortedFunc(slices.Values(region.Datacenters), compareDataCenters)
+		sorted[i] = region
+	}
+	slices.SortFunc(sorted, func(a, b Region) int { return slices.CompareFunc(a.Datacenters, b.Datacenters, compareDataCenters) })
+	return sorted
+}
+
+func compareDataCenters(a, b DataCenter) int {
+	if a.Satellite != b.Satellite {
+		return a.Satellite - b.Satellite
+	}
+	return strings.Compare(a.ID, b.ID)
+}
+
+// ValidateKnobs finds custom parameters that blind the status document, which a pass must
+// not bring to the processes. Validate accepts them, so that a cluster which has them can
+// still be read.
+func (c *FoundationDBCluster) ValidateKnobs() error { return join(c.BlindingParameters()) }
+
+// BlindingParameters are the custom parameters of the spec that blind the status document.
+func (c *FoundationDBCluster) BlindingParameters() field.ErrorList {
+	var errs field.ErrorList
+	for class, settings := range c.Spec.Processes {
+		path := field.NewPath("spec", "processes").Key(string(class)).Child("customParameters")
+		for i, parameter := range settings.CustomParameters {
+			if BlindsStatus(string(parameter)) {
+				errs = append(errs, field.Invalid(path.Index(i), string(parameter), fmt.Sprintf(
+					"must be at most %d: the status document is made from trace events of that severity, and would report neither the recovery state nor the configuration; remove the parameter", statusSeverity)))
+			}
+		}
+	}
+	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
+	return errs
+}
+
+// statusSeverity is the severity of the trace events that FoundationDB makes its status
+// document from. Measured on 7.3.79: with a higher minimum the database counts as
+// unavailable for ever.
+const statusSeverity = 10
+
+// severityKnob is the parameter that sets the lowest severity of trace events, with dashes.
+const severityKnob = "knob-min-trace-severity"
+
+// BlindsStatus reports whether an argument of fdbserver, name=value with or without leading
+// dashes, keeps back the trace events that the status document is made from. A value that is
+// no number counts as one that does.
+func BlindsStatus(argument string) bool {
+	name, value, assigned := strings.Cut(argument, "=")
+	name = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(strings.TrimSpace(name), "-"), "_", "-"))
+	if !assigned || name != severityKnob {
+		return false
+	}
+	severity, err := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
+	return err != nil || severity > statusSeverity
+}

@@ -1,0 +1,32 @@
+package fdbsim
+
+import (
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/store"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/tools"
+)
+
+// What a world is made of and given.
+type (
+	// Options are the fixed circumstances of a world.
+	Options = model.Options
+	// Pace is how long the parts of a cluster take for what they do.
+	Pace = model.Pace
+	// Faults are the ways in which a database can be made difficult.
+	Faults = model.Faults
+	// Server is an fdbserver to start.
+	Server = model.Server
+	// File is one file as a process sees it.
+	File = model.File
+	// BlobStore is a store that backups can go to by blobstore:// URLs.
+	BlobStore = store.BlobStore
+	// Tool is one run of a command-line tool.
+	Tool = tools.Tool
+	// FileSystem is the files that a tool sees.
+	FileSystem = tools.FileSystem
+	// Agent is a running backup_agent.
+	Agent = tools.Agent
+)
+
+// ParseServerArgs reads the argument vector of an fdbserver, argv[0] first.
+func ParseServerArgs(argv []string) (model.ServerArgs, error) { return model.ParseServerArgs(argv) }

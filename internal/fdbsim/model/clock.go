@@ -1,0 +1,118 @@
+package model
+
+import (
+	"container/heap"
+	"context"
+	"time"
+)
+
+// timer is something due at an instant. Timers of one instant run in the order
+// in which they were set.
+type timer struct {
+	at  time.Time
+	seq uint64
+	run func()
+}
+
+type timerQueue []timer
+
+func (q timerQueue) Len() int      { return len(q) }
+func (q timerQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *timerQueue) Push(x any)   { *q = append(*q, x.(timer)) }
+
+func (q timerQueue) Less(i, j int) bool {
+	if q[i].at.Equal(q[j].at) {
+		return q[i].seq < q[j].seq
+	}
+	return q[i].at.Before(q[j].at)
+}
+
+func (q *timerQueue) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
+}
+
+// After runs f once d has passed. It needs the world's lock, as everything
+// below does.
+func (w *World) After(d time.Duration, f func()) {
+	w.timerSeq++
+	heap.Push(&w.timers, timer{at: w.Now.Add(d), seq: w.timerSeq, run: f})
+}
+
+// Advance lets d pass.
+func (w *World) Advance(d time.Duration) { w.advanceTo(w.Now.Add(d)) }
+
+// NextTimer is when the next timer runs, and false when there is none.
+func (w *World) NextTimer() (time.Time, bool) {
+	if len(w.timers) == 0 {
+		return time.Time{}, false
+	}
+	return w.timers[0].at, true
+}
+
+func (w *World) advanceTo(target time.Time) {
+	for len(w.timers) > 0 && !w.timers[0].at.After(target) {
+		next := heap.Pop(&w.timers).(timer)
+		if next.at.After(w.Now) {
+			w.Now = next.at
+		}
+		next.run()
+	}
+	if target.After(w.Now) {
+		w.Now = target
+	}
+	w.Wake()
+}
+
+// Wake tells the waiting commands to look again.
+func (w *World) Wake() {
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+// patience bounds how far a waiting command drives the clock by itself: a real
+// command without a limit would hang for ever, and so does this one, but
+// without running the clock for ever.
+const patience = time.Hour
+
+// Wait blocks until cond holds, the clock reads until (zero: never), or ctx
+// ends, and reports whether cond held. A nil cond never holds.
+func (w *World) Wait(ctx context.Context, until time.Time, cond func() bool) bool {
+	started := w.Now
+	for {
+		if cond != nil && cond() {
+			return true
+		}
+		if ctx.Err() != nil || (!until.IsZero() && !w.Now.Before(until)) {
+			return false
+		}
+		if w.Auto && w.Now.Sub(started) < patience {
+			w.advanceTo(w.nextInstant(until))
+			continue
+		}
+		w.sleepUntilChange(ctx)
+	}
+}
+
+// nextInstant is the next moment at which anything can change.
+func (w *World) nextInstant(until time.Time) time.Time {
+	next := w.Now.Add(patience)
+	if len(w.timers) > 0 && w.timers[0].at.Before(next) {
+		next = w.timers[0].at
+	}
+	if !until.IsZero() && until.Before(next) {
+		next = until
+	}
+	return next
+}
+
+func (w *World) sleepUntilChange(ctx context.Context) {
+	changed := w.changed
+	w.mu.Unlock()
+	defer w.mu.Lock()
+	select {
+	case <-changed:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,163 @@
+package model
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// clusterKey is the name under which coordinators keep a database.
+func clusterKey(c fdb.ConnectionString) string { return c.Description + ":" + c.ID }
+
+// CoordinatorAt is the process that serves a coordinator address, or nil. It
+// has to answer, and on the kind of connection the address asks for.
+func (w *World) CoordinatorAt(a fdb.Address) *Process {
+	for _, ip := range w.Lookup(a.Host) {
+		at := fdb.Address{Host: ip.String(), Port: a.Port}.HostPort()
+		if s := w.listener(at); s != nil && s.Alive() && s.serves(at, a.TLS) {
+			return s
+		}
+	}
+	return nil
+}
+
+func (s *Process) serves(hostPort string, tls bool) bool {
+	for i, a := range s.Args.Public {
+		if s.listens[i] == hostPort && a.TLS == tls {
+			return true
+		}
+	}
+	return false
+}
+
+// Lookup resolves the host of a coordinator; nothing when it cannot.
+func (w *World) Lookup(host string) []netip.Addr {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{ip}
+	}
+	if w.Resolve == nil {
+		return nil
+	}
+	ips, err := w.Resolve(host)
+	if err != nil {
+		return nil
+	}
+	return ips
+}
+
+// quorum is a majority of a connection string's coordinators: the processes that
+// answer a client of the given version.
+func (w *World) quorum(c fdb.ConnectionString, version fdb.Version) (answering []*Process, reached bool) {
+	for _, a := range c.Coordinators {
+		s := w.CoordinatorAt(a)
+		if s != nil && s.Version.ProtocolCompatible(version) {
+			answering = append(answering, s)
+		}
+	}
+	return answering, len(answering) > len(c.Coordinators)/2
+}
+
+// Contact is what coordinators say about a connection string.
+type Contact struct {
+	// Conn is the connection string to use: the one asked with, or the one the
+	// coordinators forward to.
+	Conn fdb.ConnectionString
+	// Db is the database, nil while nobody serves one under that name.
+	Db *Database
+	// Quorum says whether a majority answered.
+	Quorum bool
+}
+
+// maxForwards bounds the chain of coordinator changes that a stale cluster file
+// is led through.
+const maxForwards = 100
+
+// Find asks the coordinators which database a connection string means.
+func (w *World) Find(c fdb.ConnectionString, version fdb.Version) Contact {
+	for range maxForwards {
+		answering, reached := w.quorum(c, version)
+		next, moved := forwarded(answering, clusterKey(c))
+		if moved {
+			c = next
+			continue
+		}
+		if !reached {
+			return Contact{Conn: c}
+		}
+		return Contact{Conn: c, Db: registered(answering, clusterKey(c)), Quorum: true}
+	}
+	return Contact{Conn: c}
+}
+
+func forwarded(coordinators []*Process, key string) (fdb.ConnectionString, bool) {
+	for _, s := range coordinators {
+		if f := s.Disk.registers[key].forward; f != "" {
+			next, err := fdb.ParseConnectionString(f)
+			return next, err == nil
+		}
+	}
+	return fdb.ConnectionString{}, false
+}
+
+func registered(coordinators []*Process, key string) *Database {
+	for _, s := range coordinators {
+		if db := s.Disk.registers[key].db; db != nil {
+			return db
+		}
+	}
+	return nil
+}
+
+// joinRetry is how long a process that found no coordinators waits.
+const joinRetry = time.Second
+
+// join registers a process with the database its cluster file means, which
+// comes into being with the first process that reaches a quorum.
+func (w *World) join(s *Process) {
+	if s.ended || s.db != nil {
+		return
+	}
+	found := w.Find(s.conn, s.Version)
+	if !found.Quorum || s.Frozen {
+		w.After(joinRetry, func() { w.join(s) })
+		return
+	}
+	if found.Conn.String() != s.conn.String() {
+		s.rewriteClusterFile(found.Conn)
+	}
+	if found.Db == nil {
+		found.Db = w.createDatabase(found.Conn)
+	}
+	found.Db.admit(s)
+	w.Wake()
+}
+
+// createDatabase makes the database of a cluster key that its coordinators have
+// never heard of.
+func (w *World) createDatabase(c fdb.ConnectionString) *Database {
+	db := newDatabase(w, c)
+	w.Databases = append(w.Databases, db)
+	db.registerWith(c)
+	return db
+}
+
+// registerWith makes the coordinators of c answer for the database.
+func (db *Database) registerWith(c fdb.ConnectionString) {
+	for _, a := range c.Coordinators {
+		if s := db.World.CoordinatorAt(a); s != nil {
+			s.Disk.registers[clusterKey(c)] = register{db: db}
+		}
+	}
+}
+
+// CoordinatorServers are the coordinators that answer.
+func (db *Database) CoordinatorServers() []*Process {
+	var servers []*Process
+	for _, a := range db.Connection.Coordinators {
+		if s := db.World.CoordinatorAt(a); s != nil {
+			servers = append(servers, s)
+		}
+	}
+	return servers
+}

@@ -1,0 +1,47 @@
+package model
+
+import "slices"
+
+// Disk is a data directory: what a process finds again when it restarts.
+type Disk struct {
+	key       string
+	ProcessID string
+	// registers holds the coordination state by cluster key.
+	registers map[string]register
+	Lost      bool
+}
+
+// register is what a coordinator knows under one cluster key.
+type register struct {
+	db *Database
+	// forward is the connection string to go on with, once the coordinators
+	// have changed.
+	forward string
+}
+
+func (w *World) openDisk(key string) *Disk {
+	if d, ok := w.Disks[key]; ok {
+		return d
+	}
+	d := &Disk{key: key, ProcessID: w.Hex(32), registers: map[string]register{}}
+	w.Disks[key] = d
+	return d
+}
+
+// LoseData destroys a data directory. A process that uses it dies with it; one
+// that starts later with the same key finds nothing.
+func (w *World) LoseData(dataKey string) {
+	d, ok := w.Disks[dataKey]
+	if !ok {
+		return
+	}
+	d.Lost = true
+	delete(w.Disks, dataKey)
+	if i := slices.IndexFunc(w.servers, func(s *Process) bool { return s.Disk == d }); i >= 0 {
+		w.EndProcess(w.servers[i], ExitKilled)
+	}
+	for _, db := range w.Databases {
+		db.dataLost(d)
+	}
+	w.Wake()
+}

@@ -1,0 +1,173 @@
+package model
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// Exclusion is one target of exclude or include: an address, a whole machine or
+// a locality.
+type Exclusion struct {
+	Text     string
+	Locality bool // "locality_KEY:VALUE"
+	Machine  bool // an IP address without a port
+}
+
+const localityMark = "locality_"
+
+// ParseExclusion reads a target. It does not take ":tls".
+func ParseExclusion(text string) (Exclusion, bool) {
+	if strings.HasPrefix(text, localityMark) && strings.Contains(text, ":") {
+		return Exclusion{Text: text, Locality: true}, true
+	}
+	if ip, err := netip.ParseAddr(text); err == nil && ip.Zone() == "" {
+		return Exclusion{Text: ip.String(), Machine: true}, true
+	}
+	a, err := fdb.ParseAddress(text)
+	if err != nil || a.TLS || a.FromHostname || !a.IsIP() {
+		return Exclusion{}, false
+	}
+	return Exclusion{Text: a.HostPort()}, true
+}
+
+// Matches reports whether the target means a process.
+func (e Exclusion) Matches(s *Process) bool {
+	if e.Locality {
+		key, value, _ := strings.Cut(strings.TrimPrefix(e.Text, localityMark), ":")
+		return s.Args.matches(key, value) || (key == fdb.LocalityFDBProcessID && value == s.Disk.ProcessID)
+	}
+	return slices.ContainsFunc(s.Args.Public, func(a fdb.Address) bool {
+		return a.HostPort() == e.Text || (e.Machine && a.Host == e.Text)
+	})
+}
+
+// Where exclusions are stored.
+const (
+	excludedKeys         = confPrefix + "excluded/"
+	excludedLocalityKeys = confPrefix + "excluded_locality/"
+	failedKeys           = confPrefix + "failed/"
+	failedLocalityKeys   = confPrefix + "failed_locality/"
+)
+
+func (e Exclusion) key(failed bool) string {
+	switch {
+	case e.Locality && failed:
+		return failedLocalityKeys + e.Text
+	case e.Locality:
+		return excludedLocalityKeys + e.Text
+	case failed:
+		return failedKeys + e.Text
+	default:
+		return excludedKeys + e.Text
+	}
+}
+
+// Exclusions are the stored targets, addresses first.
+func (db *Database) Exclusions(failed bool) []Exclusion {
+	prefixes := []string{excludedKeys, excludedLocalityKeys}
+	if failed {
+		prefixes = []string{failedKeys, failedLocalityKeys}
+	}
+	var all []Exclusion
+	for _, prefix := range prefixes {
+		for _, p := range db.Keys.LatestRange(prefix, PrefixEnd(prefix)) {
+			if e, ok := ParseExclusion(strings.TrimPrefix(p.Key, prefix)); ok {
+				all = append(all, e)
+			}
+		}
+	}
+	return all
+}
+
+// PrefixEnd is the first key after every key with a prefix.
+func PrefixEnd(prefix string) string {
+	end := len(prefix)
+	for end > 0 && prefix[end-1] == 0xff {
+		end--
+	}
+	if end == 0 {
+		return "\xff"
+	}
+	return prefix[:end-1] + string([]byte{prefix[end-1] + 1})
+}
+
+// Excluded reports whether any exclusion, or failed mark, means the process.
+func (db *Database) Excluded(s *Process) bool {
+	db.system.refresh(db)
+	leaving := db.system.leaving
+	if len(leaving) == 0 {
+		return false
+	}
+	if slices.ContainsFunc(s.names, func(name string) bool { return leaving[name] }) {
+		return true
+	}
+	return leaving[fdb.LocalityExclusion(fdb.LocalityFDBProcessID, s.Disk.ProcessID)]
+}
+
+// unknownLogAddress stands for a log server that died before anybody could ask
+// it for its address.
+const unknownLogAddress = fdb.UnknownLogAddress
+
+// InProgress are the addresses from which data still has to move, or whose log
+// is still needed, because of an exclusion.
+func (db *Database) InProgress() []string {
+	found := map[string]bool{}
+	for _, ss := range db.Storage {
+		if db.Excluded(ss.Server) {
+			found[ss.Server.Address().HostPort()] = true
+		}
+	}
+	for _, g := range db.Logs {
+		for _, set := range g.Sets {
+			for _, l := range set.Logs {
+				if address, pending := db.logInProgress(l); pending {
+					found[address] = true
+				}
+			}
+		}
+	}
+	addresses := make([]string, 0, len(found))
+	for a := range found {
+		addresses = append(addresses, a)
+	}
+	slices.Sort(addresses)
+	return addresses
+}
+
+// logInProgress is the address under which a log server counts as in progress.
+// Of one that is dead nobody knows the address any more.
+func (db *Database) logInProgress(l LogServer) (string, bool) {
+	host := l.Host(db)
+	if host == nil {
+		return unknownLogAddress, len(db.Logs) > 1
+	}
+	return host.Address().HostPort(), db.Excluded(host)
+}
+
+// SetExclusions stores targets and lets the cluster act on them.
+func (db *Database) SetExclusions(targets []Exclusion, failed bool) {
+	changes := []keyspace.Mutation{{Key: confPrefix + "excluded", Value: []byte(db.World.Hex(32))}}
+	for _, e := range targets {
+		if e.Locality {
+			changes = append(changes, keyspace.Mutation{Key: confPrefix + "excluded_locality", Value: []byte(db.World.Hex(32))})
+		}
+		changes = append(changes, keyspace.Mutation{Key: e.key(failed)})
+	}
+	db.Commit(changes)
+	if failed {
+		db.RestartDistribution(db.World.Pace.Distribution)
+	}
+	db.exclusionsChanged()
+}
+
+// exclusionsChanged makes data distribution look, and recovers soon when an
+// excluded process has a role that others must take.
+func (db *Database) exclusionsChanged() {
+	db.wakeDistribution(0)
+	db.World.After(betterCheck, db.lookForBetter)
+	db.World.Wake()
+}

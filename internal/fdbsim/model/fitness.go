@@ -1,0 +1,82 @@
+package model
+
+// fitness is how well a process suits a role: lower is better.
+type fitness int
+
+const (
+	bestFit fitness = iota
+	goodFit
+	unsetFit
+	okayFit
+	worstFit
+	excludeFit
+	neverAssign
+)
+
+// Role is what a process can be recruited for.
+type Role string
+
+// The roles, as status names them.
+const (
+	RoleMaster          Role = "master"
+	RoleController      Role = "cluster_controller"
+	RoleDataDistributor Role = "data_distributor"
+	RoleRatekeeper      Role = "ratekeeper"
+	RoleConsistencyScan Role = "consistency_scan"
+	RoleCommitProxy     Role = "commit_proxy"
+	RoleGrvProxy        Role = "grv_proxy"
+	RoleResolver        Role = "resolver"
+	RoleLog             Role = "log"
+	RoleRouter          Role = "router"
+	RoleStorage         Role = "storage"
+	RoleCoordinator     Role = "coordinator"
+)
+
+// classFitness holds what is not the default of a role's family.
+var classFitness = map[Role]map[string]fitness{
+	RoleStorage: {"storage": bestFit, "unset": unsetFit, "transaction": worstFit, "log": worstFit},
+	RoleLog:     {"log": bestFit, "transaction": goodFit, "unset": unsetFit, "storage": worstFit},
+	RoleCommitProxy: {
+		"commit_proxy": bestFit, "stateless": goodFit, "unset": unsetFit, "transaction": worstFit,
+	},
+	RoleGrvProxy: {"grv_proxy": bestFit, "stateless": goodFit, "unset": unsetFit, "transaction": worstFit},
+	RoleResolver: {"resolution": bestFit, "stateless": goodFit, "unset": unsetFit, "transaction": worstFit},
+	RoleRouter:   {"router": bestFit, "stateless": goodFit, "unset": unsetFit, "transaction": worstFit},
+	RoleMaster:   {"master": bestFit, "stateless": goodFit, "unset": unsetFit, "transaction": worstFit},
+	RoleController: {
+		"cluster_controller": bestFit, "stateless": goodFit, "unset": unsetFit, "master": okayFit, "resolution": okayFit,
+		"transaction": okayFit, "commit_proxy": okayFit, "grv_proxy": okayFit, "router": okayFit,
+		"storage": worstFit, "log": worstFit,
+	},
+	RoleDataDistributor: {
+		"data_distributor": bestFit, "stateless": goodFit, "master": okayFit, "unset": unsetFit, "transaction": worstFit,
+	},
+	RoleRatekeeper: {"ratekeeper": bestFit, "stateless": goodFit, "master": okayFit, "unset": unsetFit, "transaction": worstFit},
+	RoleConsistencyScan: {
+		"consistency_scan": bestFit, "stateless": goodFit, "master": okayFit, "unset": unsetFit, "transaction": worstFit,
+	},
+}
+
+// neverWorking are the classes that take no role at all.
+var neverWorking = Set("test", "coordinator", "storage_cache", "blob_worker", "fast_restore")
+
+// fitnessFor is how well a class suits a role, exclusions not considered.
+func fitnessFor(r Role, class string) fitness {
+	if neverWorking[class] {
+		return neverAssign
+	}
+	if f, ok := classFitness[r][class]; ok {
+		return f
+	}
+	return excludeFit
+}
+
+// fitness is how well a process suits a role now: an excluded process is the
+// last resort.
+func (db *Database) fitness(r Role, s *Process) fitness {
+	f := fitnessFor(r, s.Args.Class)
+	if f < excludeFit && db.Excluded(s) {
+		return excludeFit
+	}
+	return f
+}

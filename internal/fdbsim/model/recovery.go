@@ -1,0 +1,262 @@
+package model
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
+)
+
+// Names of recovery_state.name.
+const (
+	StateReadingState     = "reading_coordinated_state"
+	StateLockingState     = "locking_coordinated_state"
+	stateNeverConfigured  = "configuration_never_created"
+	StateRecruiting       = "recruiting_transaction_servers"
+	StateAccepting        = "accepting_commits"
+	StateAllLogsRecruited = "all_logs_recruited"
+	StateFullyRecovered   = "fully_recovered"
+)
+
+// StateDescriptions explain the states of a recovery, in the words of status.
+var StateDescriptions = map[string]string{
+	StateReadingState: "Requesting information from coordination servers. Verify that a majority of coordination server processes are active.",
+	StateLockingState: "Locking coordination state. Verify that a majority of coordination server processes are active.",
+	stateNeverConfigured: "The coordinator(s) have no record of this database. Either the coordinator addresses are incorrect, " +
+		"the coordination state on those machines is missing, or no database has been created.",
+	StateRecruiting:       "Recruiting new transaction servers.",
+	StateAccepting:        "Accepting commits.",
+	StateAllLogsRecruited: "Accepting commits. All logs recruited.",
+	StateFullyRecovered:   "Recovery complete.",
+}
+
+// recovery is how far the cluster has come since transactions last stopped.
+type recovery struct {
+	State      string
+	Generation int
+	// since is when commits were accepted again; zero while they are not.
+	since time.Time
+	// serial numbers the attempts, so that what an older one had planned is
+	// dropped.
+	serial int
+	// broken is when commits were stopped.
+	broken time.Time
+	// attempting says that an attempt is scheduled.
+	attempting bool
+}
+
+func (r recovery) accepting() bool { return !r.since.IsZero() }
+
+// betterCheck is how soon the cluster controller looks whether new processes
+// would make a better crew.
+const betterCheck = 3 * time.Second
+
+// versionJump is what a recovery adds to the version, so that no transaction of
+// the last generation can commit in the next one.
+const versionJump = 100 * keyspace.VersionsPerSecond
+
+// reconsider looks whether the cluster as it is now can go on, has to recover,
+// or can do neither.
+func (db *Database) reconsider() {
+	if _, reached := db.QuorumVersion(); !reached {
+		db.stop(StateReadingState)
+		return
+	}
+	db.registerWith(db.Connection)
+	if db.Recovery.attempting {
+		return
+	}
+	switch {
+	case !db.Recovery.accepting():
+		db.AttemptAfter(db.World.Pace.Recruit)
+	case db.crewBroken():
+		db.RecoverAfter(db.World.Pace.NoticeFailure, failureGenerations(db))
+	}
+}
+
+// failureGenerations is by how much a recovery after a failure moves the
+// generation.
+func failureGenerations(db *Database) int { return 3 + db.World.random.IntN(2) }
+
+// RequestedGenerations is by how much a recovery moves the generation that a
+// change of the configuration or the coordinators asked for.
+const RequestedGenerations = 2
+
+// stop ends transactions without a way to go on yet.
+func (db *Database) stop(state string) {
+	db.Recovery.State = state
+	db.Recovery.since = time.Time{}
+	db.Recovery.serial++
+	db.Recovery.attempting = false
+	db.Crew = crew{}
+}
+
+// RecoverAfter starts a recovery: transactions stop now, and start again when
+// new roles are recruited.
+func (db *Database) RecoverAfter(d time.Duration, generations int) {
+	db.Recovery.State = StateReadingState
+	db.Recovery.since = time.Time{}
+	db.Recovery.broken = db.World.Now
+	db.Recovery.Generation += generations
+	db.Crew.dismiss()
+	db.skipped += versionJump
+	db.AttemptAfter(d)
+}
+
+// AttemptAfter schedules the next attempt to recover, in place of one scheduled before.
+func (db *Database) AttemptAfter(d time.Duration) {
+	db.Recovery.serial++
+	db.Recovery.attempting = true
+	serial := db.Recovery.serial
+	db.World.After(d, func() {
+		if db.Recovery.serial == serial {
+			db.Recovery.attempting = false
+			db.attempt()
+		}
+	})
+}
+
+// attempt goes through the stages of a recovery and stops at the first that is
+// impossible now. A change of the members or the configuration tries again.
+func (db *Database) attempt() {
+	if _, reached := db.QuorumVersion(); !reached || len(db.Live()) == 0 {
+		db.stop(StateReadingState)
+		return
+	}
+	db.electLeaders()
+	switch {
+	case !db.Configured():
+		db.Recovery.State = stateNeverConfigured
+		db.Recovery.Generation = 1
+	case !db.oldLogsReadable():
+		db.Recovery.State = StateLockingState
+	default:
+		db.recruit()
+	}
+	db.World.Wake()
+}
+
+func (db *Database) recruit() {
+	fresh := len(db.Logs) == 0
+	next, ok := db.recruitCrew()
+	if !ok || (fresh && !db.placeableIn(next.PrimaryDC)) {
+		db.Recovery.State = StateRecruiting
+		return
+	}
+	moved := next.Distributor.ID != db.Crew.Distributor.ID
+	db.Crew = next
+	if fresh {
+		db.Recovery.Generation = max(db.Recovery.Generation, 1) + 1
+	}
+	db.startGeneration(next.logSets)
+	db.Recovery.State = StateAllLogsRecruited
+	db.Recovery.since = db.World.Now
+	switch {
+	case !next.complete(db.Configuration()):
+		db.Recovery.State = StateAccepting
+	case len(db.Logs) == 1:
+		db.Recovery.State = StateFullyRecovered
+	}
+	if fresh {
+		db.created = db.World.Now
+		db.createData()
+	}
+	db.afterRecruiting(moved, fresh)
+	db.drainAfter(db.World.Pace.Drain)
+	if fresh && db.firstCrewCanImprove() {
+		db.Distribution.creating = true
+		db.RecoverAfter(0, RequestedGenerations)
+	}
+}
+
+// afterRecruiting starts data distribution anew where it is on another process
+// now, or has another configuration to follow.
+func (db *Database) afterRecruiting(moved, fresh bool) {
+	reconfigured, creating := db.Distribution.reconfigured, db.Distribution.creating || fresh
+	db.Distribution.reconfigured, db.Distribution.creating = false, false
+	if moved || creating {
+		db.Distribution.Recruited = db.World.Now
+	}
+	switch {
+	case creating:
+		db.RestartDistribution(db.World.Pace.Creation)
+	case moved:
+		db.RestartDistribution(db.World.Pace.Distribution)
+	case reconfigured:
+		db.restartDistributionIn(newConfigurationNoticed)
+	default:
+		db.wakeDistribution(0)
+	}
+}
+
+// drainAfter drops the old log generations once every storage server has made
+// them durable. One that does not answer, and is not given up, holds them back.
+func (db *Database) drainAfter(d time.Duration) {
+	serial, caughtUp := db.Recovery.serial, db.World.Now.Add(d)
+	var look func()
+	look = func() {
+		if db.Recovery.serial != serial || !db.Recovery.accepting() || len(db.Logs) == 0 {
+			return
+		}
+		if db.Recovery.State == StateAccepting || slices.ContainsFunc(db.Storage, func(ss *StorageServer) bool { return !ss.Answers() }) {
+			caughtUp = db.World.Now.Add(catchUp)
+		}
+		if db.World.Now.Before(caughtUp) {
+			db.World.After(drainCheck, look)
+			return
+		}
+		db.Logs = db.Logs[:1]
+		db.Recovery.State = StateFullyRecovered
+		db.World.Wake()
+	}
+	db.World.After(d, look)
+}
+
+const (
+	// drainCheck is how often it is looked whether everything is durable.
+	drainCheck = time.Second
+	// catchUp is how long a storage server that was away needs to read what it
+	// missed.
+	catchUp = 4 * time.Second
+)
+
+// lookForBetter recovers when the processes of now would make a better crew
+// than the one at work.
+func (db *Database) lookForBetter() {
+	if !db.Recovery.accepting() || db.Recovery.attempting {
+		return
+	}
+	next, ok := db.recruitCrew()
+	if ok && next.fitness(db) < db.Crew.fitness(db) {
+		db.electLeaders()
+		db.RecoverAfter(db.World.Pace.Recruit, RequestedGenerations)
+		return
+	}
+	db.moveSingletons()
+}
+
+// moveSingletons gives the roles that move without a recovery to processes that suit them
+// better, so that an excluded process loses them even where the crew is as good as it gets.
+func (db *Database) moveSingletons() {
+	r := recruiter{db: db, pool: db.primaryPool(db.Crew.PrimaryDC), used: map[*Process]int{}}
+	for _, a := range db.Crew.Assignments() {
+		r.used[a.Seat.Server]++
+	}
+	before := db.Crew.Distributor
+	db.Crew.Distributor = r.keep(before, RoleDataDistributor)
+	db.Crew.Ratekeeper = r.keep(db.Crew.Ratekeeper, RoleRatekeeper)
+	db.Crew.Scan = r.keep(db.Crew.Scan, RoleConsistencyScan)
+	if db.Crew.Distributor.ID != before.ID {
+		db.afterRecruiting(true, false)
+	}
+	db.World.Wake()
+}
+
+// SinceRecovered is how long commits have been accepted; negative while they
+// are not.
+func (db *Database) SinceRecovered() time.Duration {
+	if !db.Recovery.accepting() {
+		return -1
+	}
+	return db.World.Now.Sub(db.Recovery.since)
+}

@@ -1,0 +1,269 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// File is one file as a process sees it.
+type File interface {
+	Read() ([]byte, error)
+	Write(content []byte) error
+}
+
+// Server is an fdbserver to start.
+type Server struct {
+	// Args is the argument vector, argv[0] first.
+	Args []string
+	// Version is the full version of the binary, such as "7.3.79".
+	Version string
+	// DataKey identifies the data directory: a server that starts with the same
+	// key finds what the last one left there.
+	DataKey string
+	// ClusterFile is the live cluster file. The server reads it once and
+	// rewrites it when the coordinators change.
+	ClusterFile File
+	// Seed is where the live cluster file's first content comes from. Nil when
+	// the server has no --seed_cluster_file.
+	Seed File
+	// Env is the process's environment.
+	Env map[string]string
+	// RestartDelay makes the world start the process again that long after it
+	// ended by itself, as a supervisor does. Zero leaves that to the caller.
+	RestartDelay time.Duration
+}
+
+// ExitKilled is the exit code of a process that SIGKILL ended.
+const ExitKilled = 137
+
+// Process is a running process.
+type Process struct {
+	spec    Server
+	slot    *Slot
+	Args    ServerArgs
+	listens []string // its addresses with ports
+	// names are all that an exclusion can call it by; its disk's process ID is another.
+	names   []string
+	Version fdb.Version
+	Disk    *Disk
+	file    File
+	conn    fdb.ConnectionString
+	Started time.Time
+	died    time.Time
+	ended   bool
+	Frozen  bool
+	Exited  chan int
+	db      *Database // nil until it has joined
+	// classSet says that setclass overrides givenClass, the class of the command
+	// line.
+	classSet   bool
+	givenClass string
+}
+
+// Slot is where a process runs: one that is started again has the slot of the one before.
+type Slot struct{ Process *Process }
+
+// Start starts a process. It fails when the command line or the cluster file cannot be
+// used, as fdbserver would exit at once, and when another live process has the address.
+func (w *World) Start(spec Server) (*Slot, error) {
+	s, err := w.newServer(spec)
+	if err != nil {
+		return nil, fmt.Errorf("starting fdbserver: %w", err)
+	}
+	s.slot = &Slot{Process: s}
+	w.launch(s)
+	w.Wake()
+	return s.slot, nil
+}
+
+// SetFrozen stops a process from answering, or lets it go on.
+func (w *World) SetFrozen(s *Process, frozen bool) {
+	if s.ended || s.Frozen == frozen {
+		return
+	}
+	w.noteStranger(s)
+	s.Frozen = frozen
+	w.MembershipChanged(s)
+	w.Wake()
+}
+
+func (w *World) launch(s *Process) {
+	w.servers = append(w.servers, s)
+	w.After(w.Pace.Join, func() { w.join(s) })
+}
+
+// restart starts a process again that ended by itself.
+func (w *World) restart(old *Process) {
+	s, err := w.newServer(old.spec)
+	if err != nil {
+		w.After(old.spec.RestartDelay, func() { w.restart(old) })
+		return
+	}
+	s.slot = old.slot
+	s.slot.Process = s
+	w.launch(s)
+}
+
+func exclusionNames(args ServerArgs) []string {
+	var names []string
+	for _, a := range args.Public {
+		names = append(names, a.Host, a.HostPort())
+	}
+	for key, value := range args.Locality {
+		names = append(names, fdb.LocalityExclusion(key, value))
+	}
+	return names
+}
+
+func (w *World) newServer(spec Server) (*Process, error) {
+	args, err := ParseServerArgs(spec.Args)
+	if err != nil {
+		return nil, err
+	}
+	version, err := fdb.ParseVersion(spec.Version)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range args.Public {
+		if w.listener(a.HostPort()) != nil {
+			return nil, fmt.Errorf("binding %s: address in use", a.HostPort())
+		}
+	}
+	conn, err := readServerClusterFile(spec)
+	if err != nil {
+		return nil, err
+	}
+	return &Process{
+		spec: spec, Args: args, listens: hostPorts(args.Public), names: exclusionNames(args), Version: version, Disk: w.openDisk(spec.DataKey), file: spec.ClusterFile,
+		conn: conn, Started: w.Now, Exited: make(chan int, 1),
+	}, nil
+}
+
+// readServerClusterFile reads the live cluster file, made from the seed when it
+// is not there yet.
+func readServerClusterFile(spec Server) (fdb.ConnectionString, error) {
+	if content, err := spec.ClusterFile.Read(); err == nil && len(content) > 0 {
+		return fdb.ParseClusterFile(string(content))
+	}
+	if spec.Seed == nil {
+		return fdb.ConnectionString{}, fmt.Errorf("reading cluster file: there is none, and no seed")
+	}
+	content, err := spec.Seed.Read()
+	if err != nil {
+		return fdb.ConnectionString{}, fmt.Errorf("reading seed cluster file: %w", err)
+	}
+	conn, err := fdb.ParseClusterFile(string(content))
+	if err != nil {
+		return fdb.ConnectionString{}, err
+	}
+	if err := spec.ClusterFile.Write([]byte(ClusterFileText(conn))); err != nil {
+		return fdb.ConnectionString{}, fmt.Errorf("writing cluster file: %w", err)
+	}
+	return conn, nil
+}
+
+// ClusterFileText is how FoundationDB writes a cluster file.
+func ClusterFileText(c fdb.ConnectionString) string {
+	return "# DO NOT EDIT!\n# This file is auto-generated, it is not to be edited by hand\n" + c.String() + "\n"
+}
+
+// Alive reports whether the process answers.
+func (s *Process) Alive() bool { return !s.ended && !s.Frozen }
+
+// Address is the primary address: the TLS one where there is one.
+func (s *Process) Address() fdb.Address {
+	for _, a := range s.Args.Public {
+		if a.TLS {
+			return a
+		}
+	}
+	return s.Args.Public[0]
+}
+
+// ListensOn reports whether the process has an address.
+func (s *Process) ListensOn(hostPort string) bool { return slices.Contains(s.listens, hostPort) }
+
+func hostPorts(addresses []fdb.Address) []string {
+	all := make([]string, len(addresses))
+	for i, a := range addresses {
+		all[i] = a.HostPort()
+	}
+	return all
+}
+
+// Locality is the value of a locality, "" when the process has none of that name.
+func (s *Process) Locality(key string) string { return s.Args.Locality[key] }
+
+// Zone is the fault domain; a process without a zone is a zone of its own.
+func (s *Process) Zone() string {
+	if z := s.Locality(fdb.LocalityZoneID); z != "" {
+		return z
+	}
+	return s.Disk.ProcessID
+}
+
+// Machine is the machine; a process without one counts by its zone.
+func (s *Process) Machine() string {
+	if m := s.Locality(fdb.LocalityMachineID); m != "" {
+		return m
+	}
+	return s.Zone()
+}
+
+// listener is the live process that listens on an address, or nil.
+func (w *World) listener(hostPort string) *Process {
+	for _, s := range w.servers {
+		if !s.ended && s.ListensOn(hostPort) {
+			return s
+		}
+	}
+	return nil
+}
+
+// EndProcess ends a process with an exit code.
+func (w *World) EndProcess(s *Process, code int) {
+	if s.ended {
+		return
+	}
+	w.noteStranger(s)
+	s.ended, s.died = true, w.Now
+	s.Exited <- code
+	close(s.Exited)
+	w.servers = slices.DeleteFunc(w.servers, func(o *Process) bool { return o == s })
+	w.MembershipChanged(s)
+	if code != ExitKilled && s.spec.RestartDelay > 0 {
+		w.After(s.spec.RestartDelay, func() { w.restart(s) })
+	}
+}
+
+// MembershipChanged tells every database that one process less, or more,
+// answers.
+func (w *World) MembershipChanged(s *Process) {
+	if s.db != nil {
+		s.db.memberChanged(s)
+	}
+	for _, db := range w.Databases {
+		db.reconsider()
+	}
+}
+
+// rewriteClusterFile stores a new connection string where the process keeps it.
+// A file that cannot be written stays as it is, as with a read-only mount.
+func (s *Process) rewriteClusterFile(conn fdb.ConnectionString) {
+	s.conn = conn
+	if err := s.file.Write([]byte(ClusterFileText(conn))); err != nil {
+		return
+	}
+}
+
+// Describe names a process in the truth queries.
+func (s *Process) Describe() string {
+	if id := s.Locality(fdb.LocalityInstanceID); id != "" {
+		return id
+	}
+	return strings.TrimSuffix(s.Address().HostPort(), ":tls")
+}

@@ -1,0 +1,165 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// ServerArgs is what the command line of an fdbserver asks for.
+type ServerArgs struct {
+	// CommandLine is the whole line as status shows it.
+	CommandLine string
+	// ClusterFile is the live cluster file; SeedClusterFile its first content.
+	ClusterFile, SeedClusterFile string
+	// Public are the addresses of --public_address, in its order.
+	Public []fdb.Address
+	// Class is the process class; "unset" when the line names none.
+	Class string
+	// ClassGiven says whether the line names a class.
+	ClassGiven bool
+	// DataDir is --datadir.
+	DataDir string
+	// Locality holds every --locality_KEY=VALUE by its key.
+	Locality map[string]string
+	// MemoryBytes is --memory; 8 GiB when the line does not say.
+	MemoryBytes int64
+}
+
+// ProcessClasses are the classes that fdbserver knows, by the names it accepts.
+var ProcessClasses = map[string]string{
+	"storage": "storage", "transaction": "transaction", "resolution": "resolution",
+	"stateless": "stateless", "log": "log", "proxy": "commit_proxy", "commit_proxy": "commit_proxy",
+	"grv_proxy": "grv_proxy", "master": "master", "test": "test", "unset": "unset",
+	"router": "router", "cluster_controller": "cluster_controller", "data_distributor": "data_distributor",
+	"ratekeeper": "ratekeeper", "fast_restore": "fast_restore", "storage_cache": "storage_cache",
+	"coordinator": "coordinator", "backup": "backup", "consistency_scan": "consistency_scan",
+	"blob_manager": "blob_manager", "blob_worker": "blob_worker", "encrypt_key_proxy": "encrypt_key_proxy",
+}
+
+const defaultServerMemory = 8 << 30
+
+// ParseServerArgs reads the argument vector of an fdbserver, argv[0] included.
+func ParseServerArgs(argv []string) (ServerArgs, error) {
+	if len(argv) == 0 {
+		return ServerArgs{}, fmt.Errorf("parsing fdbserver arguments: none given")
+	}
+	a := ServerArgs{
+		CommandLine: strings.Join(argv, " "), Class: "unset",
+		Locality: map[string]string{}, MemoryBytes: defaultServerMemory,
+	}
+	for _, o := range longOptions(argv[1:], serverSwitches) {
+		if err := a.set(o); err != nil {
+			return ServerArgs{}, fmt.Errorf("parsing fdbserver arguments: %w", err)
+		}
+	}
+	if len(a.Public) == 0 {
+		return ServerArgs{}, fmt.Errorf("parsing fdbserver arguments: no --public_address")
+	}
+	if a.ClusterFile == "" {
+		return ServerArgs{}, fmt.Errorf("parsing fdbserver arguments: no --cluster_file")
+	}
+	return a, nil
+}
+
+func (a *ServerArgs) set(o option) error {
+	var err error
+	switch name := strings.ReplaceAll(o.name, "-", "_"); {
+	case name == "cluster_file" || name == "C":
+		a.ClusterFile = o.value
+	case name == "seed_cluster_file":
+		a.SeedClusterFile = o.value
+	case name == "public_address" || name == "p":
+		a.Public, err = fdb.ParseAddresses(o.value)
+	case name == "class" || name == "c":
+		err = a.setClass(o.value)
+	case name == "datadir" || name == "d":
+		a.DataDir = o.value
+	case name == "zoneid":
+		a.Locality[fdb.LocalityZoneID] = o.value
+	case name == "machine_id" || name == "machineid":
+		a.Locality[fdb.LocalityMachineID] = o.value
+	case name == "datacenter_id" || name == "dcid":
+		a.Locality[fdb.LocalityDCID] = o.value
+	case strings.HasPrefix(name, "locality_"):
+		a.Locality[strings.TrimPrefix(o.name[len("locality"):], o.name[len("locality"):][:1])] = o.value
+	case name == "memory":
+		a.MemoryBytes, err = parseSize(o.value)
+	case !serverOptions[name] && !strings.HasPrefix(name, "knob_"):
+		err = fmt.Errorf("unknown option --%s", o.name)
+	}
+	return err
+}
+
+func (a *ServerArgs) setClass(name string) error {
+	class, known := ProcessClasses[name]
+	if !known {
+		return fmt.Errorf("unknown machine class %q", name)
+	}
+	a.Class, a.ClassGiven = class, true
+	return nil
+}
+
+// serverOptions are the options that fdbserver takes and the model has no use
+// for.
+var serverOptions = Set("listen_address", "l", "logdir", "L", "loggroup", "log_group", "logsize", "maxlogs", "maxlogssize",
+	"trace_format", "cache_memory", "M", "m", "storage_memory", "parentpid", "newconsole", "noconsole", "knobs",
+	"tls_certificate_file", "tls_key_file", "tls_ca_file", "tls_verify_peers", "tls_password", "no_config_db",
+	"memory_vsize", "datadistributor", "io_trust_seconds", "io_trust_warn_only", "trace_format", "buggify", "metrics_cluster",
+	"tracer", "authorization_public_key_file", "config_path", "use_test_config_db", "no_config_path", "consistency_check_requests")
+
+var serverSwitches = Set("newconsole", "noconsole", "no_config_db", "io_trust_warn_only", "use_test_config_db", "version", "v")
+
+// Set is a set of names.
+func Set(names ...string) map[string]bool {
+	s := make(map[string]bool, len(names))
+	for _, n := range names {
+		s[n] = true
+	}
+	return s
+}
+
+// option is one long or short option of a command line.
+type option struct{ name, value string }
+
+// longOptions splits arguments into options. An option takes its value after
+// "=" or from the next argument, unless it is one of the switches.
+func longOptions(args []string, switches map[string]bool) []option {
+	var options []option
+	for i := 0; i < len(args); i++ {
+		name, value, inline := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		if !inline && !switches[strings.ReplaceAll(name, "-", "_")] && i+1 < len(args) {
+			i++
+			value = args[i]
+		}
+		options = append(options, option{name: name, value: value})
+	}
+	return options
+}
+
+var sizeUnits = map[string]int64{
+	"": 1, "B": 1, "KB": 1e3, "KiB": 1 << 10, "MB": 1e6, "MiB": 1 << 20, "GB": 1e9, "GiB": 1 << 30, "TB": 1e12, "TiB": 1 << 40,
+}
+
+func parseSize(text string) (int64, error) {
+	digits := strings.TrimRight(text, "BKMGTi")
+	unit, known := sizeUnits[text[len(digits):]]
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || !known {
+		return 0, fmt.Errorf("parsing size %q: want a number and a unit such as GiB", text)
+	}
+	return n * unit, nil
+}
+
+// matches reports whether the process has this locality value.
+func (a ServerArgs) matches(key, value string) bool {
+	got, has := a.Locality[key]
+	return has && got == value
+}
+
+// LocalityKeys are the names of the localities, in order.
+func (a ServerArgs) LocalityKeys() []string { return slices.Sorted(maps.Keys(a.Locality)) }

@@ -1,0 +1,37 @@
+package model
+
+import "strings"
+
+// systemView is what the system keys mean, read again only after something was
+// written: the model asks many times a second.
+type systemView struct {
+	// read says that it was read at all; asOf is the number of changes that the
+	// keys had then.
+	read bool
+	asOf uint64
+
+	configuration Configuration
+	// leaving are the targets of all exclusions and failed marks, as stored.
+	leaving map[string]bool
+}
+
+func (v *systemView) refresh(db *Database) {
+	if v.read && v.asOf == db.Keys.Changes {
+		return
+	}
+	v.read, v.asOf = true, db.Keys.Changes
+	v.configuration = ConfigurationOf(db.confValues())
+	v.leaving = db.leaving()
+}
+
+// leaving are the targets below the keys of exclusions. An address and a locality
+// never look alike, so one set holds both.
+func (db *Database) leaving() map[string]bool {
+	targets := map[string]bool{}
+	for _, prefix := range []string{excludedKeys, failedKeys, excludedLocalityKeys, failedLocalityKeys} {
+		for _, p := range db.Keys.LatestRange(prefix, PrefixEnd(prefix)) {
+			targets[strings.TrimPrefix(p.Key, prefix)] = true
+		}
+	}
+	return targets
+}

@@ -1,0 +1,210 @@
+package status
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/store"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// How long a status takes beyond reaching the database.
+const (
+	delayUsual        = 80 * time.Millisecond
+	delayNoQuorum     = 2 * time.Second
+	delayNoController = 2600 * time.Millisecond
+	delayUnreadable   = 12 * time.Second
+	delayJustDied     = 4 * time.Second
+	delayUnnoticed    = 2 * time.Second
+	delayCoordinator  = 1500 * time.Millisecond
+	delayTimeout      = 30 * time.Second
+	delayDeadline     = 10 * time.Second // an assumption: no recording has one
+)
+
+// Client is who reads a status document: a process with a cluster file.
+type Client struct {
+	World   *model.World
+	Conn    fdb.ConnectionString
+	Version fdb.Version
+	Files   store.Files
+	Path    string // of the cluster file
+}
+
+// Delay is how long a status takes now.
+func (c Client) Delay() time.Duration {
+	found := c.World.Find(c.Conn, c.Version)
+	switch db := found.Db; {
+	case !found.Quorum:
+		return delayNoQuorum
+	case db == nil || !db.Crew.Controller.Taken():
+		return delayNoController
+	case db.Faults.StatusTimeout:
+		return delayTimeout
+	case db.Faults.StatusDeadline:
+		return delayDeadline
+	case !db.Readable():
+		return delayUnreadable
+	default:
+		return delayUsual + deadDelay(db)
+	}
+}
+
+// deadDelay is how long a status waits for the dead.
+func deadDelay(db *model.Database) time.Duration {
+	d := time.Duration(0)
+	switch {
+	case slices.ContainsFunc(db.Members, func(s *model.Process) bool { return !s.Alive() }):
+		d = delayJustDied
+	case slices.ContainsFunc(db.Storage, func(ss *model.StorageServer) bool { return !ss.Answers() && !ss.DeathNoticed }):
+		d = delayUnnoticed
+	}
+	if len(db.CoordinatorServers()) < len(db.Connection.Coordinators) {
+		d += delayCoordinator
+	}
+	return d
+}
+
+// Minimal is a document in one sentence, and whether the cluster file is
+// outdated.
+func Minimal(document Object) (text string, outdated bool) {
+	client, _ := document["client"].(Object)
+	database, _ := client["database_status"].(Object)
+	file, _ := client["cluster_file"].(Object)
+	outdated = file["up_to_date"] != true
+	switch {
+	case database["available"] != true:
+		return "The database is unavailable; type `status' for more information.", outdated
+	case database["healthy"] != true:
+		return "The database is available, but has issues (type 'status' for more information).", outdated
+	default:
+		return "The database is available.", outdated
+	}
+}
+
+// Document is the whole document of `status json`.
+func (c Client) Document() Object {
+	found := c.World.Find(c.Conn, c.Version)
+	var messages []any
+	cluster := Object{"layers": Object{"_valid": false}}
+	switch db := found.Db; {
+	case !found.Quorum:
+		messages = append(messages, message("quorum_not_reachable", "Unable to reach a quorum of coordinators."))
+	case db == nil || !db.Crew.Controller.Taken():
+		messages = append(messages, message("no_cluster_controller",
+			"Unable to locate a cluster controller within 2 seconds.  Check that there are server processes running."))
+	case db.Faults.StatusTimeout:
+		messages = append(messages, message("status_incomplete_timeout", "Timed out fetching cluster status."))
+	case db.StaleStatus != nil:
+		cluster = db.StaleStatus
+	default:
+		cluster = Cluster(db)
+	}
+	file, outdated := c.fileStatus()
+	if outdated != nil {
+		messages = append(messages, outdated)
+	}
+	available := found.Quorum && isAvailable(cluster)
+	healthy := available && outdated == nil && isHealthy(cluster) && file["up_to_date"] == true
+	return Object{
+		"client": Object{
+			"cluster_file": file,
+			"coordinators": c.coordinatorStatus(found),
+			"database_status": Object{
+				"available": available, "healthy": healthy,
+			},
+			"messages":  list(messages),
+			"timestamp": c.World.Now.Unix(),
+		},
+		"cluster": cluster,
+	}
+}
+
+// list is never null, as an absent list would be.
+func list(elements []any) []any {
+	if elements == nil {
+		return []any{}
+	}
+	return elements
+}
+
+// texts is a list of a document.
+func texts(of []string) []any {
+	elements := make([]any, len(of))
+	for i, text := range of {
+		elements[i] = text
+	}
+	return elements
+}
+
+func message(name, description string) Object {
+	return Object{"name": name, "description": description}
+}
+
+func isAvailable(cluster Object) bool {
+	recovery, _ := cluster["recovery_state"].(Object)
+	name, _ := recovery["name"].(string)
+	accepting := slices.Contains([]string{model.StateAccepting, model.StateAllLogsRecruited, "storage_recovered", model.StateFullyRecovered}, name)
+	return accepting && cluster["database_available"] == true
+}
+
+// isHealthy reports whether nothing in the cluster's part is worth a look.
+func isHealthy(cluster Object) bool {
+	messages, _ := cluster["messages"].([]any)
+	data, _ := cluster["data"].(Object)
+	state, known := data["state"].(Object)
+	return len(messages) == 0 && known && state["healthy"] != false
+}
+
+// fileStatus is what the client says about its cluster file, with a message when
+// it holds an old connection string that cannot be replaced.
+func (c Client) fileStatus() (Object, any) {
+	status := Object{"path": c.Path, "up_to_date": true}
+	content, err := c.Files.ReadFile(c.Path)
+	if err != nil {
+		return status, nil
+	}
+	stored := connectionLine(string(content))
+	if stored == c.Conn.String() {
+		return status, nil
+	}
+	status["up_to_date"] = false
+	return status, message("incorrect_cluster_file_contents",
+		"Cluster file contents do not match current cluster connection string.\n"+
+			"The file contains the connection string: "+stored+"\n"+
+			"The current connection string is: "+c.Conn.String()+"\n"+
+			"Verify the cluster file and its parent directory are writable and that the cluster file has not been overwritten externally. "+
+			"To change coordinators without manual intervention, the cluster file and its containing folder must be writable by all servers "+
+			"and clients. If a majority of the coordinators referenced by the old connection string are lost, the database will stop "+
+			"working until the correct cluster file is distributed to all processes.")
+}
+
+// connectionLine is the connection string in a cluster file.
+func connectionLine(content string) string {
+	var text strings.Builder
+	for line := range strings.Lines(content) {
+		line, _, _ = strings.Cut(line, "#")
+		text.WriteString(strings.TrimSpace(line))
+	}
+	return text.String()
+}
+
+// coordinatorStatus is what the client found when it asked each coordinator.
+// The protocol is known even of one that it cannot talk to.
+func (c Client) coordinatorStatus(found model.Contact) Object {
+	var each []any
+	for _, a := range c.Conn.Coordinators {
+		status := Object{"address": a.Coordinator(), "reachable": false}
+		if s := c.World.CoordinatorAt(a); s != nil {
+			protocol := model.ProtocolText(s.Version)
+			status["protocol"] = strings.Repeat("0", max(0, 16-len(protocol))) + protocol
+			status["reachable"] = s.Version.ProtocolCompatible(c.Version)
+		}
+		each = append(each, status)
+	}
+	slices.SortStableFunc(each, func(a, b any) int {
+		return model.CompareTargets(a.(Object)["address"].(string), b.(Object)["address"].(string))
+	})
+	return Object{"coordinators": list(each), "quorum_reachable": found.Quorum}
+}

@@ -1,0 +1,145 @@
+package status
+
+import (
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+)
+
+// configurationStatus is the configuration in force, defaults filled in.
+func configurationStatus(db *model.Database, conf model.Configuration) Object {
+	status := Object{
+		"backup_worker_enabled":             0,
+		"blob_granules_enabled":             model.Number(conf.Values, "blob_granules_enabled", 0),
+		"commit_proxies":                    conf.CommitProxies,
+		"coordinators_count":                len(db.Connection.Coordinators),
+		"encryption_at_rest_mode":           "disabled",
+		"excluded_servers":                  excludedStatus(db),
+		"grv_proxies":                       conf.GrvProxies,
+		"log_engine":                        model.EngineName(model.Number(conf.Values, "log_engine", model.EngineSSD2)),
+		"log_spill":                         model.Number(conf.Values, "log_spill", 2),
+		"logs":                              conf.Logs,
+		"perpetual_storage_wiggle":          model.Number(conf.Values, "perpetual_storage_wiggle", 0),
+		"perpetual_storage_wiggle_engine":   model.EngineName(model.Number(conf.Values, "perpetual_storage_wiggle_engine", 7)),
+		"perpetual_storage_wiggle_locality": "0",
+		"proxies":                           conf.CommitProxies + conf.GrvProxies,
+		"resolvers":                         conf.Resolvers,
+		"storage_engine":                    conf.StorageEngine(),
+		"storage_migration_type":            chosen("storage_migration_type", conf.Values, "disabled"),
+		"tenant_mode":                       chosen("tenant_mode", conf.Values, "disabled"),
+		"usable_regions":                    conf.UsableRegions,
+	}
+	if locality := conf.Values["perpetual_storage_wiggle_locality"]; locality != "" {
+		status["perpetual_storage_wiggle_locality"] = locality
+	}
+	for _, name := range []string{"log_routers", "remote_logs", "repopulate_anti_quorum"} {
+		if _, set := conf.Values[name]; set {
+			status[name] = model.Number(conf.Values, name, 0)
+		}
+	}
+	if _, set := conf.Values["log_version"]; set {
+		status["log_version"] = model.Number(conf.Values, "log_version", 0)
+	}
+	if conf.Redundancy != "" {
+		status["redundancy_mode"] = conf.Redundancy
+	}
+	if len(conf.Regions) > 0 {
+		status["regions"] = regionStatus(conf.Regions)
+	}
+	return status
+}
+
+// chosen is the word for a stored choice.
+func chosen(name string, values map[string]string, byDefault string) string {
+	for word, stored := range model.Choices[name].Stored {
+		if stored == values[name] {
+			return word
+		}
+	}
+	return byDefault
+}
+
+func regionStatus(regions []model.Region) []any {
+	var each []any
+	for _, r := range regions {
+		var dcs []any
+		for _, dc := range r.DataCenters {
+			d := Object{"id": dc.ID, "priority": dc.Priority}
+			if dc.Satellite != 0 {
+				d["satellite"] = dc.Satellite
+			}
+			dcs = append(dcs, d)
+		}
+		status := Object{"datacenters": dcs}
+		if r.SatelliteMode != "" {
+			status["satellite_redundancy_mode"] = r.SatelliteMode
+		}
+		if r.SatelliteLogs != 0 {
+			status["satellite_logs"] = r.SatelliteLogs
+		}
+		each = append(each, status)
+	}
+	return each
+}
+
+func excludedStatus(db *model.Database) []any {
+	var each []any
+	for _, failed := range []bool{false, true} {
+		for _, e := range db.Exclusions(failed) {
+			if e.Locality {
+				each = append(each, Object{"locality": e.Text})
+			} else {
+				each = append(each, Object{"address": e.Text})
+			}
+		}
+	}
+	return list(each)
+}
+
+func counter(n int64) Object { return Object{"counter": n, "hz": 0, "roughness": -1} }
+
+func latencyProbe() Object {
+	return Object{
+		"batch_priority_transaction_start_seconds": 0.0006, "commit_seconds": 0.0024,
+		"immediate_priority_transaction_start_seconds": 0.00055, "read_seconds": 0.00018, "transaction_start_seconds": 0.0006,
+	}
+}
+
+func workloadStatus() Object {
+	group := func(names string) Object {
+		o := Object{}
+		for name := range strings.FieldsSeq(names) {
+			o[name] = Object{"counter": 0, "hz": 0, "roughness": 0}
+		}
+		return o
+	}
+	return Object{
+		"bytes":      group("read written"),
+		"keys":       group("read"),
+		"operations": group("location_requests low_priority_reads memory_errors read_requests reads writes"),
+		"transactions": group("committed conflicted rejected_for_queued_too_long started started_batch_priority " +
+			"started_default_priority started_immediate_priority"),
+	}
+}
+
+func qosStatus() Object {
+	calm := Object{"name": "workload", "description": "The database is not being saturated by the workload.", "reason_id": 2}
+	durable := Object{"seconds": 5.0, "versions": 5 * keyspace.VersionsPerSecond}
+	return Object{
+		"batch_performance_limited_by": calm, "performance_limited_by": calm,
+		"batch_released_transactions_per_second": 1.0, "released_transactions_per_second": 19.0,
+		"batch_transactions_per_second_limit": 600_000_000, "transactions_per_second_limit": 1_000_000_000,
+		"limiting_data_lag_storage_server":       Object{"seconds": 0, "versions": 0},
+		"limiting_durability_lag_storage_server": durable,
+		"limiting_queue_bytes_storage_server":    200,
+		"throttled_tags": Object{
+			"auto":   Object{"busy_read": 0, "busy_write": 0, "count": 0, "recommended_only": 0},
+			"manual": Object{"count": 0},
+		},
+		"worst_data_lag_storage_server":       Object{"seconds": 0, "versions": 0},
+		"worst_durability_lag_storage_server": durable,
+		"worst_queue_bytes_log_server":        100,
+		"worst_queue_bytes_storage_server":    200,
+	}
+}

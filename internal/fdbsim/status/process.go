@@ -1,0 +1,268 @@
+package status
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// Disk figures of every process.
+const (
+	diskTotalBytes int64 = 97_793_294_336
+	diskFreeBytes  int64 = 67_346_743_296
+	// diskOverhead is what a storage server occupies without any data.
+	diskOverhead int64 = 104_878_232
+)
+
+// DiskFigures are the figures of a storage role's disk.
+type DiskFigures struct{ Used, Free, Available int64 }
+
+// Disk are the figures of the disk that a storage server is on.
+func Disk(db *model.Database, ss *model.StorageServer) DiskFigures {
+	stored := db.StoredBytes(ss)
+	free := max(0, diskFreeBytes-stored)
+	return DiskFigures{Used: stored + diskOverhead, Free: free, Available: free}
+}
+
+// processStatus describes the registered processes by their own IDs.
+func processStatus(db *model.Database) Object {
+	each := Object{}
+	for _, s := range db.Members {
+		each[s.Disk.ProcessID] = oneProcess(db, s)
+	}
+	return each
+}
+
+func oneProcess(db *model.Database, s *model.Process) Object {
+	status := Object{
+		"address": s.Address().String(), "class_source": s.ClassSource(), "class_type": s.Args.Class,
+		"memory": Object{}, "messages": []any{}, "roles": rolesOf(db, s),
+	}
+	if db.Readable() {
+		status["excluded"] = db.Excluded(s)
+	}
+	if !s.Alive() {
+		return status
+	}
+	status["memory"] = Object{"limit_bytes": s.Args.MemoryBytes}
+	if !db.Faults.PartialStatus {
+		status["command_line"] = s.Args.CommandLine
+		status["version"] = s.Version.String()
+	}
+	if reports(db, s) {
+		addFigures(db, status, s)
+	}
+	return status
+}
+
+// addFigures adds what a process reports about itself.
+func addFigures(db *model.Database, status Object, s *model.Process) {
+	status["cpu"] = Object{"usage_cores": 0.007}
+	status["disk"] = Object{
+		"busy": 0.0016, "free_bytes": diskFreeBytes, "total_bytes": diskTotalBytes,
+		"reads":  Object{"counter": 1230358, "hz": 0, "sectors": 0},
+		"writes": Object{"counter": 216009, "hz": 0, "sectors": 0},
+	}
+	status["fault_domain"] = s.Zone()
+	status["locality"] = localityStatus(s)
+	status["machine_id"] = s.Machine()
+	status["memory"] = Object{
+		"available_bytes": s.Args.MemoryBytes, "limit_bytes": s.Args.MemoryBytes,
+		"rss_bytes": 77332480, "unused_allocated_memory": 0, "used_bytes": 227627008,
+	}
+	rate := Object{"hz": 0}
+	status["network"] = Object{
+		"connection_errors": rate, "connections_closed": rate, "connections_established": rate, "current_connections": 10,
+		"megabits_received": rate, "megabits_sent": rate, "tls_policy_failures": rate,
+	}
+	status["run_loop_busy"] = 0.0058
+	status["uptime_seconds"] = uptime(db, s)
+	if db.UnderMaintenance(s.Zone()) {
+		status["under_maintenance"] = true
+	}
+}
+
+// uptime moves with the reports of the process.
+func uptime(db *model.Database, s *model.Process) float64 {
+	return db.World.Now.Sub(s.Started).Truncate(firstReport).Seconds()
+}
+
+func localityStatus(s *model.Process) Object {
+	o := Object{fdb.LocalityFDBProcessID: s.Disk.ProcessID}
+	for _, key := range s.Args.LocalityKeys() {
+		o[key] = s.Args.Locality[key]
+	}
+	return o
+}
+
+// rolesOf are the roles of a process in the order of a status document.
+func rolesOf(db *model.Database, s *model.Process) []any {
+	var roles []any
+	for _, r := range []model.Role{model.RoleMaster, model.RoleController, model.RoleDataDistributor, model.RoleRatekeeper, model.RoleConsistencyScan} {
+		roles = append(roles, seatsOf(db, s, r)...)
+	}
+	if !db.Readable() {
+		return list(append(roles, seatsOf(db, s, model.RoleResolver)...))
+	}
+	roles = append(roles, seatsOf(db, s, model.RoleRouter)...)
+	for i := len(db.Logs) - 1; i > 0; i-- {
+		roles = append(roles, logRoles(db, s, db.Logs[i])...)
+	}
+	if db.IsCoordinator(s) || (!s.Alive() && wasCoordinator(db, s)) {
+		roles = append(roles, Object{"role": string(model.RoleCoordinator)})
+	}
+	roles = append(roles, seatsOf(db, s, model.RoleCommitProxy)...)
+	roles = append(roles, seatsOf(db, s, model.RoleGrvProxy)...)
+	roles = append(roles, logRoles(db, s, db.Logs[0])...)
+	if ss := db.StorageOn(s); ss != nil && serving(db, s) {
+		roles = append(roles, storageRole(db, ss))
+	} else if ss := db.Emptied(s); ss != nil {
+		roles = append(roles, storageRole(db, ss)) // by its address, without figures
+	}
+	return list(append(roles, seatsOf(db, s, model.RoleResolver)...))
+}
+
+// serving reports whether a storage role is past the start of its process.
+func serving(db *model.Database, s *model.Process) bool {
+	const loading = 3 * time.Second
+	ss := db.StorageOn(s)
+	return !s.Alive() || s.Started.Before(ss.Created) || db.World.Now.Sub(s.Started) >= loading
+}
+
+// wasCoordinator reports whether a dead process listened on a coordinator's
+// address.
+func wasCoordinator(db *model.Database, s *model.Process) bool {
+	return slices.ContainsFunc(db.Connection.Coordinators, func(a fdb.Address) bool {
+		return slices.ContainsFunc(db.World.Lookup(a.Host), func(ip netip.Addr) bool {
+			return s.ListensOn(fdb.Address{Host: ip.String(), Port: a.Port}.HostPort())
+		})
+	})
+}
+
+func seatsOf(db *model.Database, s *model.Process, r model.Role) []any {
+	var roles []any
+	for _, a := range db.Crew.Assignments() {
+		if a.Role == r && a.Seat.Server == s {
+			roles = append(roles, Object{"role": string(r), "id": a.Seat.ID})
+		}
+	}
+	return roles
+}
+
+func logRoles(db *model.Database, s *model.Process, g model.LogGeneration) []any {
+	var roles []any
+	for _, set := range g.Sets {
+		for _, l := range set.Logs {
+			if l.Host(db) == s {
+				roles = append(roles, logRole(db, l))
+			}
+		}
+	}
+	return roles
+}
+
+func logRole(db *model.Database, l model.LogServer) Object {
+	return Object{
+		"role": string(model.RoleLog), "id": l.ID, "data_version": db.VersionNow(),
+		"durable_bytes": counter(19667), "input_bytes": counter(19923),
+		"kvstore_available_bytes": diskFreeBytes, "kvstore_free_bytes": diskFreeBytes,
+		"kvstore_total_bytes": diskTotalBytes, "kvstore_used_bytes": diskOverhead,
+		"queue_disk_available_bytes": diskFreeBytes, "queue_disk_free_bytes": diskFreeBytes,
+		"queue_disk_total_bytes": diskTotalBytes, "queue_disk_used_bytes": 258048,
+	}
+}
+
+// storageRole is a storage role; of one that does not answer only what the
+// system keys say.
+func storageRole(db *model.Database, ss *model.StorageServer) Object {
+	status := Object{
+		"role": string(model.RoleStorage), "id": ss.ID, "tss": false,
+		"storage_metadata": Object{
+			"created_time_datetime":  ss.Created.UTC().Format("2006-01-02 15:04:05.000 +0000"),
+			"created_time_timestamp": float64(ss.Created.UnixMicro()) / keyspace.VersionsPerSecond,
+			"storage_engine":         ss.Engine,
+		},
+	}
+	if !ss.Answers() {
+		return status
+	}
+	figures, version := Disk(db, ss), db.VersionNow()
+	maps.Copy(status, Object{
+		"bytes_queried": counter(0), "data_lag": Object{"seconds": 0.0, "versions": 0}, "data_version": version,
+		"durability_lag": Object{"seconds": 5, "versions": 5 * keyspace.VersionsPerSecond}, "durable_bytes": counter(0),
+		"durable_version": max(0, version-5*keyspace.VersionsPerSecond), "fetched_versions": counter(version), "fetches_from_logs": counter(0),
+		"finished_queries": counter(0), "input_bytes": counter(0), "keys_queried": counter(0),
+		"kvstore_available_bytes": figures.Available, "kvstore_free_bytes": figures.Free, "kvstore_inline_keys": 0,
+		"kvstore_total_bytes": diskTotalBytes, "kvstore_total_nodes": 0, "kvstore_total_size": 0, "kvstore_used_bytes": figures.Used,
+		"local_rate": 100, "low_priority_queries": counter(0), "mutation_bytes": counter(0), "mutations": counter(0),
+		"query_queue_max": 0, "stored_bytes": db.StoredBytes(ss), "total_queries": counter(0),
+	})
+	return status
+}
+
+// machineStatus describes the machines of the processes that report.
+func machineStatus(db *model.Database) Object {
+	each := Object{}
+	for _, s := range db.Members {
+		if !reports(db, s) {
+			continue
+		}
+		if known, again := each[s.Machine()].(Object); again {
+			known["contributing_workers"] = known["contributing_workers"].(int) + 1
+			continue
+		}
+		rate := Object{"hz": 0}
+		machine := Object{
+			"address": s.Address().Host, "contributing_workers": 1, "cpu": Object{"logical_core_utilization": 0.075},
+			"excluded": false, "locality": localityStatus(s), "machine_id": s.Machine(),
+			"memory":  Object{"committed_bytes": 1094803456, "free_bytes": 24181706752, "total_bytes": 25276510208},
+			"network": Object{"megabits_received": rate, "megabits_sent": rate, "tcp_segments_retransmitted": rate},
+		}
+		if dc := s.Locality(fdb.LocalityDCID); dc != "" {
+			machine["datacenter_id"] = dc
+		}
+		each[s.Machine()] = machine
+	}
+	return each
+}
+
+// clientStatus is empty right after a recovery: the clients have to find the new
+// proxies first.
+func clientStatus(db *model.Database, version fdb.Version) Object {
+	const finding = 4500 * time.Millisecond
+	if since := db.SinceRecovered(); since >= 0 && since < finding {
+		return Object{"count": 0}
+	}
+	return clientsByVersion(db.Clients.Recent(db.World.Now), version)
+}
+
+// clientsByVersion lists the clients by the version of their library.
+func clientsByVersion(clients []model.Client, cluster fdb.Version) Object {
+	byVersion := map[string][]any{}
+	for _, s := range clients {
+		byVersion[s.Version] = append(byVersion[s.Version], Object{"address": fdb.Address{Host: s.Host, Port: s.Port}.HostPort(), "log_group": "default"})
+	}
+	var versions []any
+	for _, version := range slices.Sorted(maps.Keys(byVersion)) {
+		connected := byVersion[version]
+		v, err := fdb.ParseVersion(version)
+		if err != nil {
+			continue
+		}
+		entry := Object{
+			"client_version": version, "connected_clients": connected, "count": len(connected),
+			"protocol_version": model.ProtocolText(v), "source_version": model.SourceVersion(version),
+			"max_protocol_clients": []any{}, "max_protocol_count": 0,
+		}
+		if v.ProtocolCompatible(cluster) {
+			entry["max_protocol_clients"], entry["max_protocol_count"] = connected, len(connected)
+		}
+		versions = append(versions, entry)
+	}
+	return Object{"count": len(clients), "supported_versions": list(versions)}
+}

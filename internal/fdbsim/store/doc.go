@@ -1,0 +1,3 @@
+// Package store holds backups: containers at URLs, and the blob stores that can be
+// reached.
+package store

@@ -1,0 +1,202 @@
+package tools
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// cliOptions is what fdbcli's command line asks for.
+type cliOptions struct {
+	clusterFile string
+	exec        string
+	execGiven   bool
+	timeout     time.Duration
+	noStatus    bool
+	tls         map[string]string // certificate, key and ca file, by name
+}
+
+// Options of fdbcli that take a value, take none, or are not modeled.
+var (
+	cliValues = model.Set("C", "cluster_file", "exec", "timeout", "log_dir", "log_group", "trace_format", "api_version", "memory",
+		"tls_certificate_file", "tls_key_file", "tls_ca_file", "tls_verify_peers", "tls_password")
+	cliSwitches = model.Set("no_status", "no_hints", "log", "v", "version", "h", "help", "debug_tls", "build_flags",
+		"use_future_protocol_version", "tls_disable_plaintext_connection")
+)
+
+// parseArgs reads the command line; done means that the program ends at once.
+func (c *cli) parseArgs() (code int, done bool) {
+	c.opts.tls = map[string]string{}
+	timeout := ""
+	for i := 0; i < len(c.tool.Args); i++ {
+		name, value, inline := strings.Cut(strings.TrimLeft(c.tool.Args[i], "-"), "=")
+		name = strings.ReplaceAll(name, "-", "_")
+		knob := strings.HasPrefix(name, "knob_")
+		if !cliValues[name] && !cliSwitches[name] && !knob {
+			c.print(cliUsage(c.tool.Version))
+			return exitFailed, true
+		}
+		if (cliValues[name] || knob) && !inline {
+			i++
+			if i >= len(c.tool.Args) {
+				c.print(cliUsage(c.tool.Version))
+				return exitFailed, true
+			}
+			value = c.tool.Args[i]
+		}
+		if name == "timeout" {
+			timeout = value
+		}
+		if code, done := c.setOption(name, value); done {
+			return code, true
+		}
+	}
+	return c.setTimeout(timeout)
+}
+
+func (c *cli) setTimeout(text string) (int, bool) {
+	if text == "" {
+		return exitOK, false
+	}
+	seconds, err := strconv.Atoi(text)
+	switch {
+	case err != nil:
+		c.errorf("ERROR: invalid timeout %s", text)
+		return exitFailed, true
+	case !c.opts.execGiven:
+		c.errorf("ERROR: --timeout may only be specified with --exec")
+		return exitFailed, true
+	}
+	c.opts.timeout = time.Duration(seconds) * time.Second
+	return exitOK, false
+}
+
+func (c *cli) setOption(name, value string) (code int, done bool) {
+	switch name {
+	case "C", "cluster_file":
+		c.opts.clusterFile = value
+	case "exec":
+		c.opts.exec, c.opts.execGiven = value, true
+	case "no_status":
+		c.opts.noStatus = true
+	case "v", "version":
+		c.print(versionText("FoundationDB CLI", c.tool.Version))
+		return exitOK, true
+	case "h", "help":
+		c.print(cliUsage(c.tool.Version))
+		return exitOK, true
+	case "debug_tls", "build_flags":
+		c.errorf("ERROR: --%s is not part of the simulated fdbcli", strings.ReplaceAll(name, "_", "-"))
+		return exitFailed, true
+	case "tls_certificate_file", "tls_key_file", "tls_ca_file":
+		c.opts.tls[name] = value
+	case "api_version":
+		return c.checkAPIVersion(value)
+	default:
+		if knob, ok := strings.CutPrefix(name, "knob_"); ok && !knownKnobs[knob] {
+			c.errorf("WARNING: Invalid knob option '%s'", knob)
+		}
+	}
+	return exitOK, false
+}
+
+// knownKnobs are the knobs that the plugin and the operator set.
+var knownKnobs = model.Set("http_verbose_level", "http_request_aws_v4_header", "disable_posix_kernel_aio", "min_trace_severity",
+	"max_trace_lines", "trace_flush_interval")
+
+func (c *cli) checkAPIVersion(text string) (int, bool) {
+	newest := c.version.Major*100 + c.version.Minor*10
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 700 || n > newest {
+		c.errorf("ERROR: api version %s is not supported. (Min: 700, Max: %d)", text, newest)
+		return exitFailed, true
+	}
+	return exitOK, false
+}
+
+func cliUsage(version string) string {
+	first, _, _ := strings.Cut(versionText("FoundationDB CLI", version), "\n")
+	return first + `
+usage: fdbcli [OPTIONS]
+
+  -C CONNFILE              cluster file; by default FDB_CLUSTER_FILE, then ./fdb.cluster,
+                           then /etc/foundationdb/fdb.cluster
+  --exec CMDS              run the commands, separated by semicolons, and exit
+  --timeout SECONDS        end --exec after that many seconds
+  --no-status              no status at the start of a session
+  --tls-certificate-file, --tls-key-file, --tls-ca-file, --tls-verify-peers, --tls-password
+  --log, --log-dir PATH, --log-group GROUP, --trace-format FORMAT
+  --api-version N, --memory SIZE, --knob-NAME VALUE
+  -v, --version
+  -h, --help
+`
+}
+
+const noClusterFile = "1515 No cluster file found in current directory or default location"
+
+// readClusterFile finds and reads the cluster file.
+func (c *cli) readClusterFile() bool {
+	if c.opts.clusterFile == "" {
+		if name, ok := c.environment("FDB_CLUSTER_FILE"); ok {
+			c.opts.clusterFile = name
+		}
+	}
+	if c.opts.clusterFile == "" {
+		for _, name := range []string{"./fdb.cluster", "/etc/foundationdb/fdb.cluster"} {
+			if _, err := c.tool.Files.ReadFile(name); err == nil {
+				c.opts.clusterFile = name
+				break
+			}
+		}
+	}
+	if c.opts.clusterFile == "" {
+		c.errorf("Unable to read cluster file `./fdb.cluster' or `/etc/foundationdb/fdb.cluster' and FDB_CLUSTER_FILE unset: %s", noClusterFile)
+		return false
+	}
+	content, err := c.tool.Files.ReadFile(c.opts.clusterFile)
+	if err != nil {
+		c.errorf("Unable to read cluster file `%s': %s", c.opts.clusterFile, noClusterFile)
+		return false
+	}
+	c.conn, err = fdb.ParseClusterFile(string(content))
+	if err != nil {
+		c.errorf("Invalid cluster file `%s': 2104 Connection string invalid", c.opts.clusterFile)
+		return false
+	}
+	return true
+}
+
+// checkTLS ends the program where TLS is needed and not configured, or is
+// configured with files that are not there.
+func (c *cli) checkTLS() (code int, stopped bool) {
+	files := map[string]string{}
+	for _, o := range []string{"tls_ca_file", "tls_certificate_file", "tls_key_file"} {
+		files[o] = c.opts.tls[o]
+		if files[o] == "" {
+			files[o], _ = c.environment("FDB_" + strings.ToUpper(o))
+		}
+	}
+	titles := []struct{ option, title string }{{"tls_certificate_file", "Certificate"}, {"tls_key_file", "Key"}, {"tls_ca_file", "CA"}}
+	for _, t := range titles {
+		if files[t.option] == "" {
+			continue
+		}
+		if _, err := c.tool.Files.ReadFile(files[t.option]); err != nil {
+			fmt.Fprintf(c.err, "Warning: Error reading TLS %s [%s]: File not found\nterminate called after throwing an instance of 'Error'\n"+
+				"SIGNAL: Aborted (6)\n", t.title, files[t.option])
+			return exitAborted, true
+		}
+	}
+	configured := files["tls_ca_file"] != "" || files["tls_certificate_file"] != ""
+	plain := func(a fdb.Address) bool { return !a.TLS }
+	if !configured && !slices.ContainsFunc(c.conn.Coordinators, plain) {
+		c.errorf("ERROR: fdbcli is not configured with TLS, but all of the coordinators have TLS addresses.")
+		return exitFailed, true
+	}
+	return exitOK, false
+}

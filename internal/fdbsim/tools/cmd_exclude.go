@@ -1,0 +1,192 @@
+package tools
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+)
+
+// excludeRequest is what the words of an exclude or include command ask for.
+type excludeRequest struct {
+	force, failed, noWait, all bool
+	targets                    []model.Exclusion
+	garbage                    string
+}
+
+func parseExclude(args []string) excludeRequest {
+	var r excludeRequest
+	for _, word := range args {
+		e, ok := model.ParseExclusion(word)
+		switch {
+		case word == "FORCE":
+			r.force = true
+		case word == "failed":
+			r.failed = true
+		case word == "no_wait":
+			r.noWait = true
+		case word == "all":
+			r.all = true
+		case !ok:
+			r.garbage = cmp.Or(r.garbage, word)
+		default:
+			r.targets = append(r.targets, e)
+		}
+	}
+	return r
+}
+
+// exclude marks processes as leaving, and by default waits until they may.
+func (c *cli) exclude(args []string) error {
+	if len(args) == 0 {
+		return c.listExclusions()
+	}
+	r := parseExclude(args)
+	if r.garbage != "" {
+		c.refuseTarget(r.garbage)
+		return nil // as recorded: exit code 0
+	}
+	if len(r.targets) == 0 {
+		return c.refuse("At least one valid network endpoint address or a locality must be provided")
+	}
+	db, err := c.database((*model.Database).Writable)
+	if err != nil {
+		return err
+	}
+	if !r.force {
+		if err := c.checkExclude(db, r); err != nil {
+			return err
+		}
+	}
+	db.SetExclusions(r.targets, r.failed)
+	if c.dropping {
+		return endError{model.ExitKilled}
+	}
+	matched, unmatched := db.ResolveTargets(r.targets)
+	if !r.noWait {
+		if err := c.awaitExcluded(r.targets); err != nil {
+			return err
+		}
+	}
+	c.reportExcluded(db, matched, unmatched)
+	c.warnCoordinators(db, r.targets)
+	return nil
+}
+
+func (c *cli) refuseTarget(text string) {
+	c.errorf("ERROR: '%s' is neither a valid network endpoint address nor a locality", text)
+	if strings.HasSuffix(text, ":tls") {
+		c.print("        Do not include the `:tls' suffix when naming a process\n")
+	}
+}
+
+func (c *cli) awaitExcluded(targets []model.Exclusion) error {
+	c.print("Waiting for state to be removed from all excluded servers. This may take a while.\n" +
+		"(Interrupting this wait with CTRL+C will not cancel the data movement.)\n")
+	c.slow = slowCommand{} // as recorded: no noise about this wait
+	_, err := c.database(func(db *model.Database) bool {
+		return db.Writable() && !slices.ContainsFunc(targets, func(e model.Exclusion) bool { return db.StillNeeded(e) })
+	})
+	return err
+}
+
+// reportExcluded says about each target what has become of it.
+func (c *cli) reportExcluded(db *model.Database, matched, unmatched []model.Exclusion) {
+	pending := db.InProgress()
+	for _, e := range matched {
+		c.reportTarget(db, e, pending)
+	}
+	for _, e := range unmatched {
+		c.errorf("  %s  ---- WARNING: Currently no servers found with this locality match! Be sure that you excluded the correct locality.", e.Text)
+	}
+}
+
+// warnCoordinators says which of the targets are coordinators.
+func (c *cli) warnCoordinators(db *model.Database, targets []model.Exclusion) {
+	warned := false
+	for _, s := range db.CoordinatorServers() {
+		if slices.ContainsFunc(targets, func(e model.Exclusion) bool { return e.Matches(s) }) {
+			c.errorf("WARNING: %s is a coordinator!", s.Address())
+			warned = true
+		}
+	}
+	if warned {
+		c.print("Type `help coordinators' for information on how to change the\ncluster's coordination servers before removing them.\n")
+	}
+}
+
+func (c *cli) reportTarget(db *model.Database, e model.Exclusion, pending []string) {
+	name, kind, gap := e.Text, "process", " "
+	plural := "processes"
+	if e.Machine {
+		name, kind, plural, gap = e.Text+"(Whole machine)", "machine", "machines", ""
+	}
+	isTarget := func(s *model.Process) bool { return e.Matches(s) }
+	switch {
+	case !slices.ContainsFunc(db.Members, isTarget):
+		c.errorf("  %s  ---- WARNING: Missing from cluster!%sBe sure that you excluded the correct %s before removing them from the cluster!",
+			name, gap, plural)
+	case slices.ContainsFunc(pending, func(a string) bool { return a == e.Text || (e.Machine && model.HostOf(a) == e.Text) }):
+		c.errorf("  %s  ---- WARNING: Exclusion in progress! It is not safe to remove this %s from the cluster", name, kind)
+	default:
+		c.printf("  %s  ---- Successfully excluded. It is now safe to remove this %s from the cluster.\n", name, kind)
+	}
+}
+
+// listExclusions prints what is excluded.
+func (c *cli) listExclusions() error {
+	db, err := c.database(func(db *model.Database) bool { return db.Writable() && !db.LockedAgainst(c.options.LockAware) })
+	if err != nil {
+		return err
+	}
+	excluded, failed := db.Exclusions(false), db.Exclusions(true)
+	if len(excluded) == 0 && len(failed) == 0 {
+		c.print("There are currently no servers or localities excluded from the database.\nTo learn how to exclude a server, type `help exclude'.\n")
+		return nil
+	}
+	c.printf("There are currently %d servers or localities being excluded from the database:\n", len(excluded))
+	c.printTargets(excluded)
+	if len(excluded) > 0 {
+		c.print("To find out whether it is safe to remove one or more of these\nservers from the cluster, type `exclude <addresses>'.\n" +
+			"To return one of these servers to the cluster, type `include <addresses>'.\n")
+	}
+	c.printf("\nThere are currently %d servers or localities marked as failed in the database:\n", len(failed))
+	c.printTargets(failed)
+	if len(failed) > 0 {
+		c.print("To return one of these servers to the cluster, type `include failed <addresses>'.\n")
+	}
+	return nil
+}
+
+func (c *cli) printTargets(targets []model.Exclusion) {
+	for _, e := range targets {
+		c.printf("  %s\n", e.Text)
+	}
+}
+
+const includeUsage = "include all|[<ADDRESS...>] [locality_dcid:<excludedcid>] [locality_zoneid:<excludezoneid>] " +
+	"[locality_machineid:<excludemachineid>] [locality_processid:<excludeprocessid>] or any locality data"
+
+// include takes exclusions back.
+func (c *cli) include(args []string) error {
+	if len(args) == 0 {
+		return c.usage(includeUsage)
+	}
+	r := parseExclude(args)
+	if r.garbage != "" {
+		return c.refuse("'%s' is neither a valid network endpoint address nor a locality", r.garbage)
+	}
+	db, err := c.database((*model.Database).Writable)
+	if err != nil {
+		return err
+	}
+	if r.all {
+		r.targets = db.Exclusions(r.failed)
+	}
+	db.Include(r.targets, r.failed)
+	if c.dropping {
+		return endError{model.ExitKilled}
+	}
+	return nil
+}

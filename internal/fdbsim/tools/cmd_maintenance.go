@@ -1,0 +1,112 @@
+package tools
+
+import (
+	"strconv"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+)
+
+const (
+	maintenanceUsage = "maintenance [on|off] [ZONEID] [SECONDS]"
+	ignoredFailures  = "Maintenance mode cannot be used while data distribution is disabled for storage server failures. " +
+		"Use 'datadistribution on' to reenable data distribution."
+)
+
+// maintenance shows, sets or ends the maintenance of a zone.
+func (c *cli) maintenance(args []string) error {
+	switch {
+	case len(args) == 0:
+		return c.showMaintenance()
+	case args[0] == "on" && len(args) == 3:
+		seconds, err := strconv.ParseFloat(args[2], 64)
+		if err != nil {
+			return c.usage(maintenanceUsage)
+		}
+		return c.changeMaintenance(func(db *model.Database) { db.SetMaintenance(args[1], seconds) })
+	case args[0] == "off" && len(args) == 1:
+		return c.changeMaintenance((*model.Database).ClearMaintenance)
+	default:
+		return c.usage(maintenanceUsage)
+	}
+}
+
+func (c *cli) changeMaintenance(change func(*model.Database)) error {
+	db, err := c.database((*model.Database).Writable)
+	if err != nil {
+		return err
+	}
+	if db.FailuresIgnored() {
+		return c.refuse(ignoredFailures)
+	}
+	change(db)
+	if c.dropping {
+		return endError{model.ExitKilled}
+	}
+	return nil
+}
+
+func (c *cli) showMaintenance() error {
+	db, err := c.database((*model.Database).Writable)
+	if err != nil {
+		return err
+	}
+	zone, end := db.Maintenance()
+	switch {
+	case zone == "":
+		c.print("No ongoing maintenance.\n")
+	case model.IsSpecialZone(zone):
+		c.print("Data distribution has been disabled for all storage server failures in this cluster and thus maintenance mode is not active.\n")
+	default:
+		c.printf("Maintenance for zone %s will continue for %d seconds.\n", zone, model.WholeSecondsLeft(db.MaintenanceSeconds(end)))
+	}
+	return nil
+}
+
+const distributionUsage = "datadistribution <on|off|disable <ssfailure|rebalance|rebalance_disk|rebalance_read>|" +
+	"enable <ssfailure|rebalance|rebalance_disk|rebalance_read>>"
+
+const distributionKey = "\xff\x02/dataDistributionMode"
+
+// dataDistribution turns data distribution, or its reaction to failures, on and
+// off.
+func (c *cli) dataDistribution(args []string) error {
+	if len(args) == 0 || len(args) > 2 {
+		return c.usage(distributionUsage)
+	}
+	db, err := c.database((*model.Database).Writable)
+	if err != nil {
+		return err
+	}
+	word := args[len(args)-1]
+	switch {
+	case len(args) == 1 && (word == "on" || word == "off"):
+		return c.switchDistribution(db, word == "on")
+	case word == "ssfailure" && args[0] == "disable":
+		db.SetMaintenance(model.IgnoreFailures, 0)
+		c.print("Data distribution is disabled for storage server failures.\n")
+	case word == "ssfailure" && args[0] == "enable":
+		db.ClearMaintenance()
+		c.print("Data distribution is enabled for storage server failures.\n")
+	default:
+		return c.usage(distributionUsage)
+	}
+	return nil
+}
+
+func (c *cli) switchDistribution(db *model.Database, on bool) error {
+	db.Distribution.On = on
+	if on {
+		if db.FailuresIgnored() {
+			db.ClearMaintenance()
+		}
+		gone := keyspace.Single(distributionKey)
+		db.Commit([]keyspace.Mutation{{Clear: &gone}})
+		db.RestartDistribution(db.World.Pace.Distribution)
+		c.print("Data distribution is turned on.\n")
+		return nil
+	}
+	db.Commit([]keyspace.Mutation{{Key: distributionKey, Value: []byte("\x00\x00\x00\x00")}})
+	c.print("Data distribution is turned off.\n")
+	return nil
+}

@@ -1,0 +1,129 @@
+package tools
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+)
+
+// option switches transaction options on and off.
+func (c *cli) option(args []string) error {
+	switch {
+	case len(args) == 0:
+		return c.listOptions()
+	case len(args) < 2 || (args[0] != "on" && args[0] != "off"):
+		return c.usage("option <STATE> <OPTION> <ARG>")
+	case !slices.Contains(transactionOptions, args[1]):
+		return c.refuse("invalid option '%s'. Try `help options' for a list of available options.", args[1])
+	case args[0] == "off":
+		return c.optionOff(args[1])
+	}
+	target := &c.options
+	if c.txn != nil {
+		target = &c.txn.Options
+	}
+	if err := c.enable(target, args[1], args[2:]); err != nil {
+		return err
+	}
+	if c.txn != nil {
+		c.txn.Touched = true
+		c.print("Option enabled for current transaction\n")
+		return nil
+	}
+	if !slices.Contains(c.enabled, args[1]) {
+		c.enabled = append(c.enabled, args[1])
+	}
+	c.print("Option enabled for all transactions\n")
+	return nil
+}
+
+func (c *cli) listOptions() error {
+	if len(c.enabled) == 0 {
+		c.errorf("There are no options enabled")
+		return nil
+	}
+	c.print("\nThe following options are enabled for all transactions:\n")
+	for _, name := range slices.Sorted(slices.Values(c.enabled)) {
+		c.printf("  %s\n", name)
+	}
+	c.print("\n")
+	return nil
+}
+
+func (c *cli) optionOff(name string) error {
+	if c.txn != nil {
+		return c.refuse("Options cannot be turned off in a transaction")
+	}
+	if err := c.disable(name); err != nil {
+		return err
+	}
+	c.enabled = slices.DeleteFunc(c.enabled, func(o string) bool { return o == name })
+	c.print("Option disabled for all transactions\n")
+	return nil
+}
+
+func (c *cli) disable(name string) error {
+	if name == "TIMEOUT" {
+		c.options.Timeout = 0
+		return nil
+	}
+	if flag := optionFlag(&c.options, name); flag != nil {
+		*flag = false
+	}
+	return nil
+}
+
+// flag is the field that an option sets; nil for options that change nothing in
+// the model.
+func optionFlag(o *model.TransactionOptions, name string) *bool {
+	switch name {
+	case "READ_SYSTEM_KEYS":
+		return &o.ReadSystem
+	case "ACCESS_SYSTEM_KEYS":
+		return &o.AccessSystem
+	case "LOCK_AWARE":
+		return &o.LockAware
+	case "READ_LOCK_AWARE":
+		return &o.ReadLockAware
+	case "SPECIAL_KEY_SPACE_ENABLE_WRITES":
+		return &o.SpecialWrites
+	default:
+		return nil
+	}
+}
+
+func (c *cli) enable(o *model.TransactionOptions, name string, args []string) error {
+	if flag := optionFlag(o, name); flag != nil {
+		*flag = true
+		return nil
+	}
+	if !slices.Contains(numericOptions, name) {
+		return nil
+	}
+	if len(args) != 1 {
+		return c.refuse("option `%s' needs a value", name)
+	}
+	n, err := strconv.Atoi(args[0])
+	if err != nil {
+		text, _, _ := cutNUL(args[0])
+		return c.refuse("could not parse value `%s' as an integer", text)
+	}
+	if name == "TIMEOUT" {
+		o.Timeout = time.Duration(n) * time.Millisecond
+	}
+	return nil
+}
+
+// cutNUL is what of a text a C program prints.
+func cutNUL(s string) (before, after string, found bool) {
+	for i := range len(s) {
+		if s[i] == 0 {
+			return s[:i], s[i+1:], true
+		}
+	}
+	return s, "", false
+}
+
+var numericOptions = []string{"TIMEOUT", "RETRY_LIMIT", "SIZE_LIMIT", "MAX_RETRY_DELAY", "TRANSACTION_LOGGING_MAX_FIELD_LENGTH"}

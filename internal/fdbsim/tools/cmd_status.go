@@ -1,0 +1,50 @@
+package tools
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/status"
+)
+
+// status shows the state of the cluster.
+func (c *cli) status(args []string) error {
+	level := "normal"
+	if len(args) > 0 {
+		level = args[0]
+	}
+	if len(args) > 1 || !slices.Contains([]string{"normal", "minimal", "details", "json"}, level) {
+		return c.usage("status [minimal|details|json]")
+	}
+	document, delay := c.statusDocument(), c.statusDelay()
+	if err := c.pause(delay); err != nil {
+		return err
+	}
+	switch level {
+	case "json":
+		c.print(status.Pretty(document))
+	case "minimal":
+		text, outdated := status.Minimal(document)
+		c.print(text + "\n")
+		if outdated {
+			c.errorf("WARNING: The cluster file is not up to date. Type 'status' for more information.")
+		}
+	default:
+		c.print(status.Text(document, c.opts.clusterFile, c.w.Now, level == "details"))
+	}
+	return nil
+}
+
+// statusClient is this run as a reader of status documents.
+func (c *cli) statusClient() status.Client {
+	return status.Client{World: c.w, Conn: c.conn, Version: c.version, Files: c.tool.Files, Path: c.opts.clusterFile}
+}
+
+// statusDocument is the whole document of `status json`.
+func (c *cli) statusDocument() status.Object {
+	c.locate()
+	return c.statusClient().Document()
+}
+
+// statusDelay is how long a status takes now.
+func (c *cli) statusDelay() time.Duration { return c.statusClient().Delay() }

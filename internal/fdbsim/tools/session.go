@@ -1,0 +1,120 @@
+package tools
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/status"
+)
+
+// lineReader reads lines of any length. The last one counts even without its
+// end.
+type lineReader struct {
+	from   io.Reader
+	buffer []byte
+	ended  bool
+}
+
+// next is the next line without its end; false at the end of the input.
+func (r *lineReader) next() (string, bool) {
+	for {
+		if i := bytes.IndexByte(r.buffer, '\n'); i >= 0 {
+			line := string(r.buffer[:i])
+			r.buffer = r.buffer[i+1:]
+			return line, true
+		}
+		if r.ended {
+			line := string(r.buffer)
+			r.buffer = nil
+			return line, line != ""
+		}
+		r.fill()
+	}
+}
+
+func (r *lineReader) fill() {
+	if r.from == nil {
+		r.ended = true
+		return
+	}
+	chunk := make([]byte, StdoutBlock)
+	n, err := r.from.Read(chunk)
+	r.buffer = append(r.buffer, chunk[:n]...)
+	r.ended = err != nil
+}
+
+// readLine reads a line without the world's lock. Time the process spends
+// reading is not the model's.
+func (c *cli) readLine() (line string, ok bool) {
+	c.deliver()
+	type answer struct {
+		line string
+		ok   bool
+	}
+	read := make(chan answer, 1) // a reader that nobody waits for any more ends all the same
+	c.unlocked(func() {
+		go func() {
+			line, ok := c.in.next()
+			read <- answer{line, ok}
+		}()
+		select {
+		case got := <-read:
+			line, ok = got.line, got.ok
+		case <-c.ctx.Done():
+		}
+	})
+	return line, ok
+}
+
+// session is fdbcli without --exec: it runs the lines of stdin, whatever fails,
+// and ends with 0.
+func (c *cli) session() int {
+	c.printf("Using cluster file `%s'.\n", c.opts.clusterFile)
+	if err := c.greet(); err != nil {
+		return exitCode(err)
+	}
+	c.print("\nWelcome to the fdbcli. For help, type `help'.\n")
+	for {
+		line, ok := c.readLine()
+		if c.ctx.Err() != nil {
+			return model.ExitKilled
+		}
+		if !ok {
+			c.print("\n")
+			return exitOK
+		}
+		err := c.runLine(line)
+		var end endError
+		switch {
+		case errors.Is(err, errExit):
+			return exitOK
+		case errors.As(err, &end):
+			return end.code
+		}
+	}
+}
+
+// greet reaches the database and, unless told not to, says what it is like.
+func (c *cli) greet() error {
+	if c.opts.noStatus {
+		return nil
+	}
+	c.quiet = true
+	c.slow = slowCommand{warnAt: c.w.Now.Add(sessionPatience)}
+	if err := c.connect(); err != nil {
+		return err
+	}
+	if err := c.pause(c.statusDelay()); err != nil {
+		return err
+	}
+	c.slow = slowCommand{}
+	text, _ := status.Minimal(c.statusDocument())
+	c.printf("\n%s\n", text)
+	return nil
+}
+
+// sessionPatience is when the status at the start of a session is called slow.
+const sessionPatience = 40 * time.Second

@@ -1,0 +1,84 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+)
+
+// FileSystem is the files that a tool sees.
+type FileSystem interface {
+	ReadFile(name string) ([]byte, error)
+	WriteFile(name string, content []byte) error
+	// Writable reports whether a file can be replaced, which needs its
+	// directory to be writable.
+	Writable(name string) bool
+}
+
+// Tool is one run of a command-line tool.
+type Tool struct {
+	// Name is the tool without its directory: fdbcli, fdbserver.
+	Name string
+	// Version is the full version of the binary.
+	Version string
+	// Host is the IP that servers see the tool come from. Default 127.0.0.1.
+	Host string
+	// Args are the arguments without argv[0].
+	Args   []string
+	Env    map[string]string
+	Files  FileSystem
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+}
+
+// The exit codes of the tools.
+const (
+	exitOK       = 0
+	exitFailed   = 1
+	exitCrashed  = 139
+	exitAborted  = 134
+	exitNotFound = 127
+	ExitTimeout  = 124
+)
+
+// Run runs a tool to its end and returns its exit code. When ctx ends first
+// the tool is killed (137), and what it had buffered is lost.
+func Run(ctx context.Context, w *model.World, t Tool) (exit int) {
+	if t.Stdout == nil {
+		t.Stdout = io.Discard
+	}
+	if t.Stderr == nil {
+		t.Stderr = io.Discard
+	}
+	switch t.Name {
+	case "fdbcli":
+		return runCLI(ctx, w, t)
+	case "fdbserver":
+		return serverTool(t)
+	case "fdbbackup":
+		return runBackupTool(ctx, w, t, backupMain)
+	case "fdbrestore":
+		return runBackupTool(ctx, w, t, restoreMain)
+	case "backup_agent":
+		return runAgent(ctx, w, t)
+	case "fdbdr", "dr_agent":
+		fmt.Fprintf(t.Stderr, "ERROR: %s is not part of the simulated FoundationDB\n", t.Name)
+		return exitFailed
+	default:
+		fmt.Fprintf(t.Stderr, "ERROR: no such tool: %s\n", t.Name)
+		return exitNotFound
+	}
+}
+
+// serverTool answers what fdbserver says without becoming a server.
+func serverTool(t Tool) int {
+	if len(t.Args) == 1 && (t.Args[0] == "--version" || t.Args[0] == "-v") {
+		fmt.Fprint(t.Stdout, versionText("FoundationDB", t.Version))
+		return exitOK
+	}
+	fmt.Fprintln(t.Stderr, "ERROR: servers of the simulated FoundationDB are started by the world, not as a tool")
+	return exitFailed
+}

@@ -1,0 +1,22 @@
+package commands
+
+import (
+	"context"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
+)
+
+// lookUpNames measures how the coordinators' names resolve in a pod, where there are names and
+// a rule is about them. That it cannot be measured is a fact.
+func lookUpNames(ctx context.Context, r Reader, into *check.Facts, wanted check.Options) {
+	names, unknown := into.CoordinatorNames()
+	if len(names) == 0 || unknown != "" || !wanted.AsksFor("CONN-003") {
+		return
+	}
+	lookups, err := r.ReadNames(ctx, names)
+	if err != nil {
+		into.NamesUnread = explain(err)
+		return
+	}
+	into.Names = lookups
+}

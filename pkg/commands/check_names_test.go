@@ -1,0 +1,76 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// resolver is a session whose pods resolve names slowly, or not at all.
+type resolver struct {
+	session
+	took  time.Duration
+	err   error
+	asked *[][]string
+}
+
+func (r resolver) ReadNames(ctx context.Context, names []string) (fdb.NameLookups, error) {
+	*r.asked = append(*r.asked, names)
+	if r.err != nil {
+		return fdb.NameLookups{}, r.err
+	}
+	lookups, err := r.session.ReadNames(ctx, names)
+	for i := range lookups.Names {
+		lookups.Names[i].Slowest = max(r.took, lookups.Names[i].Slowest)
+	}
+	return lookups, err
+}
+
+func TestCoordinatorNamesAreChecked(t *testing.T) {
+	tests := map[string]struct {
+		given func(*given)
+		took  time.Duration
+		err   error
+		args  []string
+		want  int
+		asked int
+		says  string
+	}{
+		"a resolver that answers":      {want: ExitDone, asked: 1, says: "CONN-003   passed"},
+		"a slow one":                   {took: 5 * time.Second, want: ExitNo, asked: 1, says: "CONN-003   failed"},
+		"a pod without getent":         {err: errors.New("resolving names: the container has no getent"), want: ExitUnreachable, asked: 1, says: "CONN-003   not-checked   resolving names: the container has no getent"},
+		"a rule that is left out":      {took: 5 * time.Second, args: []string{"--skip", "CONN-003=known"}, want: ExitDone, says: "CONN-003   skipped"},
+		"a rule that was not asked of": {took: 5 * time.Second, args: []string{"--rules", "CONN-001"}, want: ExitDone, says: "CONN-001   passed"},
+		"addresses":                    {given: func(g *given) { g.world.Record.Spec.Routing.UseDNSInClusterFile = new(false) }, took: 5 * time.Second, want: ExitDone, says: "CONN-003   passed"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			if tc.given != nil {
+				tc.given(g)
+			}
+			if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+				t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+			}
+			var asked [][]string
+			g.connect = func() (Session, error) {
+				return resolver{session{g.world, g}, tc.took, tc.err, &asked}, nil
+			}
+			args := append([]string{"check", "sample", "--fail-on", "warning", "-o", "custom-columns=R:.rule,O:.outcome,WHY:.reason"}, tc.args...)
+			if !slices.Contains(args, "--rules") {
+				args = append(args, "--rules", "CONN-003")
+			}
+			if code := g.run(args...); code != tc.want || !strings.Contains(g.out.String(), tc.says) {
+				t.Errorf("exit code %d, want %d and %q in\n%s%s", code, tc.want, tc.says, &g.out, &g.err)
+			}
+			if len(asked) != tc.asked || (tc.asked > 0 && len(asked[0]) != 3) {
+				t.Errorf("names looked up: %v", asked)
+			}
+		})
+	}
+}

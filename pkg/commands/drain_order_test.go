@@ -1,0 +1,53 @@
+package commands
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// A drain excludes what has a volume before it evicts what has none: the recovery after an
+// eviction would make the exclusion wait for two more minutes, the coordinators for five.
+func TestADrainExcludesBeforeItEvicts(t *testing.T) {
+	for _, class := range []v1beta2.ProcessClass{v1beta2.ProcessClassStorage, v1beta2.ProcessClassLog} {
+		t.Run(string(class), func(t *testing.T) {
+			g := roomy(t)
+			node := g.nodeOf(class)
+			for _, group := range g.world.Record.Status.ProcessGroups {
+				if group.ProcessClass == v1beta2.ProcessClassStateless {
+					g.world.Pods["sample-"+string(group.ProcessGroupID)].Spec.NodeName = node
+				}
+			}
+			g.world.Tick(20 * time.Minute) // the last recovery is long ago
+			began := g.world.Now()
+			var order []string
+			var excluded time.Duration
+			g.world.Refuse = func(a plan.Action) error { // it is asked about all, and refuses none
+				switch a.(type) { //nolint:gochecksumtype // the order of these alone is tested
+				case plan.Exclude:
+					order, excluded = append(order, "exclude"), g.world.Now().Sub(began)
+				case plan.ChangeCoordinators:
+					order = append(order, "move coordinators")
+				case plan.DeletePods:
+					order = append(order, "evict")
+				}
+				return nil
+			}
+			if code := g.run("drain", node, "-c", "sample", "--yes", "--timeout", "3h"); code != ExitDone {
+				t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+			}
+			if i, j := slices.Index(order, "exclude"), slices.Index(order, "evict"); i < 0 || j < 0 || i > j {
+				t.Errorf("order %q, want the exclusion before the first eviction", order)
+			}
+			if i := slices.Index(order, "move coordinators"); i > slices.Index(order, "exclude") {
+				t.Errorf("order %q, want coordinators to move first", order)
+			}
+			if most := map[v1beta2.ProcessClass]time.Duration{v1beta2.ProcessClassStorage: time.Minute, v1beta2.ProcessClassLog: 4 * time.Minute}[class]; excluded > most {
+				t.Errorf("excluded after %s, want %s at most", excluded, most)
+			}
+		})
+	}
+}

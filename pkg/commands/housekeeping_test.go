@@ -1,0 +1,115 @@
+package commands
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// removedAfterARecovery is a cluster whose first storage group is removed, but for its
+// exclusion: the last recovery is too recent to end it.
+func removedAfterARecovery(t *testing.T) (g *given, id string) {
+	t.Helper()
+	g = up(t)
+	id = g.storage()[0]
+	if code := g.run("replace", "sample", id, "--wait", "--yes"); code != ExitDone {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	if group := g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)); group == nil || g.world.Pods["sample-"+id] != nil {
+		t.Fatalf("nothing is left to a later pass: %s", &g.out)
+	}
+	return g, id
+}
+
+const leftToALaterPass = "sample: left to a later pass: include locality_instance_id:"
+
+func TestHousekeepingKeepsNoCommandWaiting(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want int
+		says string
+	}{
+		"a pass":               {args: []string{"reconcile", "sample", "--yes"}, says: leftToALaterPass},
+		"passes":               {args: []string{"reconcile", "sample", "--yes", "--wait"}, says: leftToALaterPass},
+		"the replacement":      {args: []string{"replace", "sample", "ID", "--yes", "--wait"}, says: leftToALaterPass},
+		"a plan":               {args: []string{"plan", "sample"}, says: "later: include locality_instance_id:"},
+		"the reasons":          {args: []string{"why", "sample"}, says: "nothing is blocked"},
+		"the reasons of it":    {args: []string{"why", "sample", "ID"}, want: ExitNo, says: "its exclusion ends later"},
+		"the state":            {args: []string{"wait", "sample", "--for=reconciled"}, says: "reconciled"},
+		"the end of the group": {args: []string{"wait", "sample", "--for=pg=ID:removed", "--timeout", "1s"}, want: ExitWaiting, says: "--timeout is over"},
+		"all that is asked":    {args: []string{"reconcile", "sample", "--yes", "--wait=all", "--timeout", "1m"}, want: ExitWaiting, says: "--timeout is over after 1m0s: include locality_instance_id:"},
+	}
+	g, id := removedAfterARecovery(t)
+	for _, name := range []string{"a plan", "the reasons", "the reasons of it", "a pass", "passes", "the replacement", "the state", "the end of the group", "all that is asked"} {
+		tc := tests[name]
+		t.Run(name, func(t *testing.T) {
+			for i, word := range tc.args {
+				tc.args[i] = strings.ReplaceAll(word, "ID", id)
+			}
+			if code := g.run(tc.args...); code != tc.want || !strings.Contains(g.out.String()+g.err.String(), tc.says) {
+				t.Errorf("exit code %d, want %d and %q: %s%s", code, tc.want, tc.says, &g.out, &g.err)
+			}
+		})
+	}
+}
+
+func TestWaitForAllAlsoWaitsForHousekeeping(t *testing.T) {
+	for _, command := range []string{"reconcile", "replace"} {
+		t.Run(command, func(t *testing.T) {
+			g, id := removedAfterARecovery(t)
+			args := []string{command, "sample", "--yes", "--wait=all", "--timeout", "20m"}
+			if command == "replace" {
+				args = append(args, id)
+			}
+			if code := g.run(args...); code != ExitDone || strings.Contains(g.out.String(), leftToALaterPass) {
+				t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+			}
+			if slices.Contains(g.storage(), id) {
+				t.Errorf("%s is still in the status", id)
+			}
+		})
+	}
+}
+
+func TestHousekeepingIsDataInDocuments(t *testing.T) {
+	g, id := removedAfterARecovery(t)
+	if code := g.run("reconcile", "sample", "--yes", "-o", "json"); code != ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.err)
+	}
+	lines := strings.Split(strings.TrimSpace(g.out.String()), "\n")
+	var result ui.ReconcileResult
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &result); err != nil {
+		t.Fatal(err)
+	}
+	left := result.Last.Housekeeping
+	if len(left) != 1 || !slices.Equal(left[0].Groups, []v1beta2.ProcessGroupID{v1beta2.ProcessGroupID(id)}) ||
+		!slices.Equal(left[0].Exclusions, []string{"locality_instance_id:" + id}) || left[0].Due == nil || left[0].RetryAfterSeconds == nil {
+		t.Errorf("got %+v", left)
+	}
+}
+
+func TestValuesOfWait(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want int
+	}{
+		"as before":                      {args: []string{"reconcile", "sample", "--yes", "--wait"}},
+		"as before, by its value":        {args: []string{"reconcile", "sample", "--yes", "--wait=true"}},
+		"nothing":                        {args: []string{"drain", "node-1", "-c", "sample", "--dry-run", "--wait=false"}, want: ExitNo},
+		"of all that passes remove":      {args: []string{"replace", "sample", "--dry-run", "--wait=all", "--class", "storage"}, want: ExitNo},
+		"for what is not known":          {args: []string{"reconcile", "sample", "--yes", "--wait=everything"}, want: ExitUsage},
+		"for what the command never has": {args: []string{"restart", "sample", "--class", "storage", "--yes", "--wait=all"}, want: ExitUsage},
+	}
+	g := up(t)
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if code := g.run(tc.args...); code != tc.want {
+				t.Errorf("exit code %d, want %d: %s%s", code, tc.want, &g.out, &g.err)
+			}
+		})
+	}
+}

@@ -1,0 +1,87 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// An instance that will get no lock learns that before a group is marked, a pod is made, or
+// anything is waited for.
+func TestARefusalThatIsKnownAtTheStartComesAtTheStart(t *testing.T) {
+	nameless := func(g *given) { g.world.Record.Spec.LockOptions.DisableLocks = new(bool) }
+	denied := func(g *given) {
+		nameless(g)
+		g.world.Record.Spec.ProcessGroupIDPrefix = "dc1"
+		g.world.Shared.DenyList["dc1"] = true
+	}
+	grows := func(with func(*given)) func(*given) {
+		return func(g *given) {
+			with(g)
+			g.world.Record.Spec.ProcessCounts.Storage = 4
+			g.world.Record.Generation++
+		}
+	}
+	tests := map[string]struct {
+		given func(*given)
+		args  []string
+		want  int
+		says  string
+	}{
+		"replace without a name":             {nameless, []string{"replace", "sample", "STORAGE0", "--wait", "--yes"}, ExitRefused, "G-LOCK-OWNER"},
+		"replace without --wait":             {nameless, []string{"replace", "sample", "STORAGE0", "--yes"}, ExitRefused, "G-LOCK-OWNER"},
+		"drain without a name":               {nameless, []string{"drain", "node-1", "-c", "sample", "--yes"}, ExitRefused, "G-LOCK-OWNER"},
+		"a pass without a name":              {grows(nameless), []string{"reconcile", "sample", "--yes"}, ExitRefused, "G-LOCK-OWNER"},
+		"exclude on the deny list":           {denied, []string{"exclude", "sample", "STORAGE0", "--yes", "--wait"}, ExitConflict, "G-DENY"},
+		"restart on the deny list":           {denied, []string{"restart", "sample", "--class", "stateless", "--yes", "--wait"}, ExitConflict, "G-DENY"},
+		"a pass on the deny list":            {grows(denied), []string{"reconcile", "sample", "--yes", "--wait"}, ExitConflict, "G-DENY"},
+		"a plan shows it and what it is for": {grows(denied), []string{"plan", "sample"}, ExitNo, "a pass would refuse to start: G-DENY"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := up(t)
+			tc.given(g)
+			g.world.Acted = nil
+			ids := strings.NewReplacer("STORAGE0", g.storage()[0])
+			for i, word := range tc.args {
+				tc.args[i] = ids.Replace(word)
+			}
+			if code := g.run(tc.args...); code != tc.want || !strings.Contains(g.out.String()+g.err.String(), tc.says) {
+				t.Errorf("exit code %d, want %d and %q: %s%s", code, tc.want, tc.says, &g.out, &g.err)
+			}
+			for _, a := range g.world.Acted {
+				if !plan.Records(a) {
+					t.Errorf("it did: %s", a.Describe())
+				}
+			}
+		})
+	}
+}
+
+func TestARefusalThatIsKnownKeepsNobodyFromWhatNeedsNoLock(t *testing.T) {
+	tests := map[string]struct {
+		given func(*given)
+		args  []string
+	}{
+		"a pass with nothing to do":    {func(*given) {}, []string{"reconcile", "sample", "--yes"}},
+		"an instance is allowed again": {func(*given) {}, []string{"locks", "allow", "sample", "dc1"}},
+		"operators are paused":         {func(*given) {}, []string{"pause", "sample"}},
+		"the spec takes the instance off": {func(g *given) {
+			g.world.Record.Spec.LockOptions.DenyList = []v1beta2.LockDenyListEntry{{ID: "dc1", Allow: true}}
+			g.world.Record.Generation++
+		}, []string{"reconcile", "sample", "--yes", "--wait"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := together(t)
+			g.run("reconcile", "sample", "--yes", "--wait")
+			g.world.Shared.DenyList["dc1"] = true
+			tc.given(g)
+			if code := g.run(tc.args...); code != ExitDone {
+				t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+			}
+		})
+	}
+}

@@ -1,0 +1,67 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// specValidation are checks of a spec that matter to the passes with certain stages alone:
+// all others, and all commands that only read, work with such a spec, too.
+var specValidation = []struct {
+	stage    plan.StageName
+	validate func(*v1beta2.FoundationDBCluster) error
+}{
+	{"UpdateDatabaseConfiguration", (*v1beta2.FoundationDBCluster).ValidateRegions},
+	{"UpdateConfigMap", (*v1beta2.FoundationDBCluster).ValidateKnobs},
+}
+
+// specObserver refuses a spec that the stages of a pass must not carry out, as soon as it is
+// read: before the first action.
+type specObserver struct {
+	reconcile.Observer
+	key    types.NamespacedName
+	stages []plan.Stage
+}
+
+// Observe implements reconcile.Observer.
+func (o specObserver) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if err := o.Observer.Observe(ctx, into, facets); err != nil {
+		return err
+	}
+	if facets&plan.Record == 0 || into.Cluster == nil {
+		return nil
+	}
+	if err := validateSpec(into.Cluster, o.stages); err != nil {
+		return &reconcile.InvalidSpecError{Err: &live.InvalidRecordError{Key: o.key, Err: err}}
+	}
+	return nil
+}
+
+// mayCarryOut refuses at the start what a pass would refuse as soon as it reads the spec.
+func (e *Env) mayCarryOut(c *v1beta2.FoundationDBCluster, steps []plan.Stage) error {
+	err := validateSpec(c, steps)
+	if err == nil {
+		return nil
+	}
+	return usage(fmt.Errorf("FoundationDBCluster %s in namespace %s is not valid: %w", c.Name, c.Namespace, err),
+		e.kubectlIn(c.Namespace, "edit", "foundationdbcluster", c.Name))
+}
+
+func validateSpec(c *v1beta2.FoundationDBCluster, steps []plan.Stage) error {
+	var errs []error
+	for _, v := range specValidation {
+		if slices.ContainsFunc(steps, func(s plan.Stage) bool { return s.Name == v.stage }) {
+			errs = append(errs, v.validate(c))
+		}
+	}
+	return errors.Join(errs...)
+}

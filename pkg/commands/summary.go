@@ -1,0 +1,83 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// summary keeps how each stage ended in the newest pass that came to it, in the order of the
+// stages. A pass that is cut short keeps what earlier ones found in the stages that it did not
+// reach.
+type summary struct {
+	ends []stageEnd
+	next int // the place of the stage that ends next
+}
+
+type stageEnd struct {
+	outcome reconcile.Outcome
+	stage   plan.StageName
+	reason  string
+	follows bool
+}
+
+func (s *summary) report(e reconcile.Event) {
+	switch e := e.(type) {
+	case reconcile.PassStarted:
+		if len(s.ends) != len(e.Stages) {
+			s.ends = make([]stageEnd, len(e.Stages))
+		}
+		s.next = 0
+	case reconcile.ActionDone:
+		if e.Err == nil { // whatever the stage waited for before is over
+			s.set(stageEnd{outcome: reconcile.Changed, stage: e.Stage})
+		}
+	case reconcile.StageDone:
+		if !e.Interrupted {
+			s.set(stageEnd{e.Outcome, e.Stage, e.Reason, e.Follows})
+		}
+		s.next++
+	case reconcile.PassDone:
+		if !e.Interrupted {
+			clear(s.ends[min(s.next, len(s.ends)):]) // stages that did not run wait for nothing
+		}
+	case reconcile.Observing, reconcile.Observed, reconcile.GatesChecked, reconcile.StageDecided, reconcile.LeaseTaken,
+		reconcile.LockTaken, reconcile.ActionStarted: // no stage ends with these
+	}
+}
+
+func (s *summary) set(end stageEnd) {
+	for len(s.ends) <= s.next {
+		s.ends = append(s.ends, stageEnd{})
+	}
+	s.ends[s.next] = end
+}
+
+// worst is the stage to look at: of those that ended worst the first, and before those that
+// only follow others.
+func (s *summary) worst() stageEnd {
+	var worst stageEnd
+	for _, end := range s.ends {
+		if end.outcome > worst.outcome || (end.outcome == worst.outcome && worst.follows && !end.follows) {
+			worst = end
+		}
+	}
+	return worst
+}
+
+// words are why the pass ended as it did; empty when nothing is left to do.
+func (s *summary) words(done reconcile.PassDone) string {
+	worst := s.worst()
+	switch {
+	case done.Stopped != nil:
+		return explain(done.Stopped)
+	case worst.reason != "":
+		return fmt.Sprintf("%s: %s", worst.stage, worst.reason)
+	case len(done.Failures) > 0:
+		return explain(errors.Join(done.Failures...))
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,110 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// What cordon does, uncordon undoes without being given the taint again.
+func TestUncordonUndoesWhatCordonDid(t *testing.T) {
+	disk := corev1.Taint{Key: "example.com/disk", Value: "slow", Effect: corev1.TaintEffectPreferNoSchedule}
+	for name, words := range map[string][]string{
+		"the taint of a rule":           {"--evacuate=by-taint"},
+		"a taint that is named":         {"--evacuate=none", "--taint=example.com/other=rack:NoSchedule"},
+		"the taint of a rule, by value": {"--taint=example.com/maintenance=4711:NoSchedule"},
+		"none":                          {"--evacuate=none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := roomy(t)
+			withTaintRule(g)
+			// The taint of the disk is not about replacements.
+			g.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions[0].DurationInSeconds = nil
+			g.taint(disk)
+			node := g.nodeOf(v1beta2.ProcessClassStorage)
+			if code := g.run(append([]string{"cordon", node, "-c", "sample"}, words...)...); code != ExitDone || !g.world.Cordoned[node] {
+				t.Fatalf("cordon: exit code %d: %s%s", code, &g.out, &g.err)
+			}
+			g.out.Reset()
+			if code := g.run("uncordon", node, "-c", "sample"); code != ExitDone || g.world.Cordoned[node] {
+				t.Fatalf("uncordon: exit code %d: %s%s", code, &g.out, &g.err)
+			}
+			if diff := cmp.Diff([]corev1.Taint{disk}, g.world.Taints[node]); diff != "" {
+				t.Errorf("taints (-want +got):\n%s", diff)
+			}
+			if len(g.world.NodeAnnotations[node]) > 0 {
+				t.Errorf("annotations are left: %v", g.world.NodeAnnotations[node])
+			}
+			if said := g.out.String(); !strings.Contains(said, "new pods may come to "+node) {
+				t.Errorf("%s", said)
+			}
+		})
+	}
+}
+
+// A taint of others stays, and uncordon does not claim that the node is free of it.
+func TestUncordonReportsTaintsThatItLeaves(t *testing.T) {
+	theirs := corev1.Taint{Key: "example.com/maintenance", Value: "4711", Effect: corev1.TaintEffectNoSchedule}
+	tests := map[string]struct {
+		given func(g *given, node string)
+		taint corev1.Taint
+		says  string
+		lacks string
+		wants int // of the same with --wait
+	}{
+		"set by others": {
+			given: func(*given, string) {}, taint: theirs,
+			says: "NODE: it still has the taint example.com/maintenance=4711:NoSchedule: replaced once its rule is over, counted from the next pass: storage-", lacks: "new pods may come", wants: ExitWaiting,
+		},
+		"and seen by a pass": {
+			given: func(g *given, _ string) { g.run("reconcile", "sample", "--yes") }, taint: theirs,
+			says: "NODE: it still has the taint example.com/maintenance=4711:NoSchedule: replaced from 20", lacks: "new pods may come", wants: ExitWaiting,
+		},
+		"cordon found it there": {
+			given: func(g *given, node string) {
+				g.run("cordon", node, "-c", "sample", "--taint=example.com/maintenance:NoSchedule")
+			}, taint: theirs,
+			says: "NODE: it still has the taint example.com/maintenance=4711:NoSchedule: replaced from 20", lacks: "new pods may come", wants: ExitWaiting,
+		},
+		"changed since cordon set it": {
+			given: func(g *given, node string) {
+				g.world.Taints = nil
+				g.run("cordon", node, "-c", "sample")
+				g.world.Taints[node][0].Value = "4711"
+			}, taint: theirs,
+			says: "NODE: it still has the taint example.com/maintenance=4711:NoSchedule: replaced once", lacks: "new pods may come", wants: ExitWaiting,
+		},
+		"that no rule is about": {
+			given: func(g *given, _ string) {
+				g.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = nil
+			}, taint: theirs,
+			says: "NODE: only pods that tolerate its taints may come: example.com/maintenance=4711:NoSchedule", lacks: "new pods may come", wants: ExitDone,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := roomy(t)
+			withTaintRule(g)
+			g.taint(tc.taint)
+			node := g.nodeOf(v1beta2.ProcessClassStorage)
+			tc.given(g, node)
+			g.out.Reset()
+			code := g.run("uncordon", node, "-c", "sample")
+			said := g.out.String()
+			if code != ExitDone || !strings.Contains(said, strings.ReplaceAll(tc.says, "NODE", node)) || strings.Contains(said, tc.lacks) {
+				t.Errorf("exit code %d, want %q and not %q:\n%s%s", code, tc.says, tc.lacks, said, &g.err)
+			}
+			if g.world.Cordoned[node] || !slices.Contains(g.world.Taints[node], tc.taint) {
+				t.Errorf("cordoned %t, taints %v", g.world.Cordoned[node], g.world.Taints[node])
+			}
+			if code := g.run("uncordon", node, "-c", "sample", "--wait", "--timeout", "1m"); code != tc.wants {
+				t.Errorf("with --wait: exit code %d, want %d: %s", code, tc.wants, &g.err)
+			}
+		})
+	}
+}

@@ -1,0 +1,87 @@
+package commands
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Values of --wait. A plain --wait is waitDone.
+const (
+	waitNone = "none"
+	waitDone = "done"
+	waitAll  = "all"
+)
+
+// waitValue is --wait of a changing command. As true and false, which --wait took when it was
+// a flag without a value, it still reads done and none.
+type waitValue struct{ f *changeFlags }
+
+func (v waitValue) String() string {
+	switch {
+	case v.f == nil || !v.f.wait:
+		return waitNone
+	case v.f.waitAll:
+		return waitAll
+	default:
+		return waitDone
+	}
+}
+
+// Type implements pflag.Value.
+func (v waitValue) Type() string { return "string" }
+
+// Set implements pflag.Value.
+func (v waitValue) Set(text string) error {
+	if on, err := strconv.ParseBool(text); err == nil {
+		text = waitNone
+		if on {
+			text = waitDone
+		}
+	}
+	if !slices.Contains(v.f.waitValues(), text) {
+		return fmt.Errorf("must be %s", strings.Join(v.f.waitValues(), " or "))
+	}
+	v.f.wait, v.f.waitAll = text != waitNone, text == waitAll
+	return nil
+}
+
+// waitValues are what --wait of the command takes.
+func (f *changeFlags) waitValues() []string {
+	if f.removes {
+		return []string{waitDone, waitAll, waitNone}
+	}
+	return []string{waitDone, waitNone}
+}
+
+// addWait adds --wait; waitsFor ends the sentence "repeat passes until …".
+func (f *changeFlags) addWait(cmd *cobra.Command, waitsFor string) {
+	usage := strings.Join(f.waitValues(), ", ") + ": done repeats passes until " + waitsFor
+	if f.removes {
+		usage += "; all also waits until the exclusions of removed process groups have ended, which takes ten minutes without a recovery"
+	}
+	cmd.Flags().Var(waitValue{f}, "wait", usage)
+	cmd.Flags().Lookup("wait").NoOptDefVal = waitDone
+	complete(cmd, "wait", f.waitValues)
+}
+
+// addRemoving adds the flags of a command whose passes remove process groups.
+func (f *changeFlags) addRemoving(cmd *cobra.Command, waitsFor string) {
+	f.removes = true
+	f.add(cmd, waitsFor)
+}
+
+// waitFlag is --wait as it is given again; empty where the command does not wait.
+func (f changeFlags) waitFlag() string {
+	switch {
+	case !f.wait:
+		return ""
+	case f.waitAll:
+		return "--wait=" + waitAll
+	default:
+		return "--wait"
+	}
+}

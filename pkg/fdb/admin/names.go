@@ -1,0 +1,90 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
+const (
+	// nameLookups is about how many lookups run at the same time. fdbserver resolves coordinators
+	// continuously, and a resolver that drops queries answers a single one at once.
+	nameLookups = 40
+	// lookupLimit ends a lookup. A resolver that repeats a dropped query does so after 5 s.
+	lookupLimit = 8 * time.Second
+	// namesLimit ends all of them.
+	namesLimit = 10 * time.Second
+	// addressOnly is looked up beside the names; it asks no name server.
+	addressOnly = "127.0.0.1"
+
+	resolvingNames = "resolving names"
+)
+
+// lookupScript looks up names at the same time with the resolver that fdbserver uses. Its
+// arguments are how many times, how many seconds a lookup may take, and the names. Each lookup
+// prints a line: the name's number, when it began and ended in nanoseconds, and its exit code.
+const lookupScript = `rounds=$1
+limit=$2
+shift 2
+for program in getent timeout date; do
+  command -v "$program" >/dev/null 2>&1 || { echo "missing $program"; exit 0; }
+done
+now=$(date +%s%N)
+case $now in *[!0-9]*) now=;; esac
+[ "${#now}" -eq 19 ] || { echo "missing nanoseconds"; exit 0; }
+lookup() {
+  begin=$(date +%s%N)
+  timeout "$limit" getent ahosts "$2" </dev/null >/dev/null 2>&1
+  code=$?
+  echo "lookup $1 $begin $(date +%s%N) $code"
+}
+while [ "$rounds" -gt 0 ]; do
+  at=0
+  for name in "$@"; do
+    lookup "$at" "$name" &
+    at=$((at + 1))
+  done
+  rounds=$((rounds - 1))
+done
+wait
+echo end`
+
+// lookupName is what may be an argument of the script: connection strings come from resources.
+var lookupName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$`)
+
+// ResolveNames measures how the resolver of a container answers about 40 lookups of these names
+// at the same time. It changes nothing. Whatever is not the complete output of the script is an
+// error.
+func ResolveNames(ctx context.Context, t Transport, names []string) (fdb.NameLookups, error) {
+	if err := checkLookupNames(names); err != nil {
+		return fdb.NameLookups{}, err
+	}
+	hosts := append([]string{addressOnly}, names...)
+	rounds := max(1, nameLookups/len(hosts))
+	argv := append([]string{"sh", "-c", lookupScript, "sh", strconv.Itoa(rounds), seconds(lookupLimit)}, hosts...)
+	r, err := t.Run(ctx, Command{Argv: argv, Limit: namesLimit, Reads: true})
+	if err != nil {
+		return fdb.NameLookups{}, fmt.Errorf("%s: %w", resolvingNames, err)
+	}
+	if failed := failureOfExit(resolvingNames, r); failed != nil {
+		return fdb.NameLookups{}, failed
+	}
+	return parseLookups(string(r.Stdout), hosts, rounds)
+}
+
+func checkLookupNames(names []string) error {
+	if len(names) == 0 || len(names) >= nameLookups {
+		return &Error{Kind: KindBadInput, Doing: resolvingNames, Detail: fmt.Sprintf("%s, from 1 to %d allowed", phrase.Count(len(names), "name"), nameLookups-1)}
+	}
+	for _, name := range names {
+		if !lookupName.MatchString(name) {
+			return &Error{Kind: KindBadInput, Doing: resolvingNames, Detail: fmt.Sprintf("%q is no DNS name", name)}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package fdb
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestIncompleteDocumentsAreRecognized changes one thing at a time in recorded documents.
+func TestIncompleteDocumentsAreRecognized(t *testing.T) {
+	incomplete := func(reasons ...string) Message {
+		m := Message{Name: MessageIncomplete}
+		for _, r := range reasons {
+			m.Reasons = append(m.Reasons, Reason{Description: r})
+		}
+		return m
+	}
+	cases := map[string]struct {
+		document string
+		change   func(*Status)
+		want     bool
+	}{
+		"complete": {"05-healthy", func(*Status) {}, false},
+		"a remark about one process beside the full list": {"70-one-storage-down-t01", func(*Status) {}, false},
+		"the client timed out": {"05-healthy", func(s *Status) {
+			s.Client.Messages = append(s.Client.Messages, Message{Name: MessageIncompleteTimeout})
+		}, true},
+		"the cluster controller timed out": {"05-healthy", func(s *Status) {
+			s.Cluster.Messages = append(s.Cluster.Messages, Message{Name: MessageIncompleteTimeout})
+		}, true},
+		"the deadline was exceeded": {"05-healthy", func(s *Status) {
+			s.Cluster.Messages = append(s.Cluster.Messages, incomplete("Unknown performance state.", ReasonDeadlineExceeded))
+		}, true},
+		"the deadline was exceeded, by the client's remark": {"05-healthy", func(s *Status) {
+			s.Client.Messages = append(s.Client.Messages, incomplete(ReasonDeadlineExceeded))
+		}, true},
+		"the deadline as a reason of another remark": {"05-healthy", func(s *Status) {
+			s.Cluster.Messages = append(s.Cluster.Messages, Message{Name: "other", Reasons: []Reason{{Description: ReasonDeadlineExceeded}}})
+		}, false},
+		"the deadline was exceeded and the database is unavailable": {"63-all-logs-down", func(s *Status) {
+			s.Cluster.Messages = append(s.Cluster.Messages, incomplete(ReasonDeadlineExceeded))
+		}, true},
+		"available and without a list of processes":        {"05-healthy", func(s *Status) { s.Cluster.Processes = nil }, true},
+		"available with an empty list of processes":        {"05-healthy", func(s *Status) { s.Cluster.Processes = map[string]Process{} }, true},
+		"unavailable and without a list of processes":      {"28-quorum-lost", func(*Status) {}, false},
+		"never configured and without a list of processes": {"02-unconfigured", func(s *Status) { s.Cluster.Processes = nil }, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := recorded(t, c.document)
+			c.change(s)
+			if got := s.Incomplete(); got != c.want {
+				t.Errorf("incomplete %v, want %v", got, c.want)
+			}
+			if s.Incomplete() && s.ListsProcesses() {
+				t.Error("an incomplete document is taken for a list of all processes")
+			}
+			if s.Incomplete() && s.RolesKnown() {
+				t.Error("the roles of an incomplete document are taken for known")
+			}
+		})
+	}
+}
+
+// TestNoRecordedDocumentIsIncomplete guards against distrust of what a healthy, degraded,
+// unavailable or new database prints.
+func TestNoRecordedDocumentIsIncomplete(t *testing.T) {
+	for _, file := range recordedDocuments(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(text) == 0 {
+			continue // a run that timed out
+		}
+		s, err := ParseStatus(text)
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", filepath.Base(file), err)
+		case s.Incomplete():
+			t.Errorf("%s counts as incomplete", filepath.Base(file))
+		case s.ListsProcesses() != (s.Cluster.Processes != nil):
+			t.Errorf("%s: its list of processes is distrusted", filepath.Base(file))
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package plan
+
+// CheckID identifies a safety question, whatever it is about. Together with the check's
+// subject it identifies the check; see Check.Key.
+type CheckID string
+
+// Checks of the database as a whole.
+const (
+	CheckAvailable               CheckID = "available"                 // the database is available
+	CheckOwnDatabase             CheckID = "own-database"              // the answer is of this cluster's database
+	CheckStatusRecent            CheckID = "status-recent"             // the status document is recent
+	CheckNotLocked               CheckID = "not-locked"                // no restore and no DR has locked the database
+	CheckFewGenerations          CheckID = "few-generations"           // few active log generations
+	CheckRecoveryOver            CheckID = "recovery-over"             // the last recovery is over
+	CheckRecoveryAge             CheckID = "recovery-age"              // the last recovery is long enough ago
+	CheckDataDistributionHealthy CheckID = "data-distribution-healthy" // data distribution is healthy
+	CheckKeepsUp                 CheckID = "keeps-up"                  // lag and queues are within limits
+	CheckFaultTolerant           CheckID = "fault-tolerant"            // the database is fully fault tolerant
+	CheckToleratesLoss           CheckID = "tolerates-loss"            // the redundancy mode tolerates the loss of a fault domain
+	CheckCopyStays               CheckID = "copy-stays"                // a copy of all data remains
+	CheckLossNoticed             CheckID = "loss-noticed"              // the database shows every process that was stopped
+)
+
+// Checks of processes, process groups and their pods.
+const (
+	CheckExclusionBudget    CheckID = "exclusion-budget"      // enough processes of the class are up; the subject is the class
+	CheckReportingBudget    CheckID = "reporting-budget"      // enough are up without those that stopped reporting; the subject is the class
+	CheckDrained            CheckID = "drained"               // the process group holds no data; the subject is the group
+	CheckDrainedFirst       CheckID = "drained-first"         // the process group is drained before its pod is removed
+	CheckNothingMoved       CheckID = "nothing-moved"         // no data of the process group has been moved yet
+	CheckNoData             CheckID = "no-data"               // the process group holds no data of the database
+	CheckDataFits           CheckID = "data-fits"             // the remaining processes can hold the data
+	CheckDataHasRoom        CheckID = "data-has-room"         // other processes have space for the group's data
+	CheckKeepsVolume        CheckID = "keeps-volume"          // the process group keeps its volume
+	CheckAllUp              CheckID = "all-up"                // all processes have been up for long enough
+	CheckOthersUpLong       CheckID = "others-up-long"        // processes with data in other fault domains have been up for long enough
+	CheckOtherDomainsUp     CheckID = "other-domains-up"      // all other fault domains are up
+	CheckOneFaultDomain     CheckID = "one-fault-domain"      // the pods are in one fault domain
+	CheckOneFaultDomainDown CheckID = "one-fault-domain-down" // pods of at most one fault domain are unavailable
+	CheckPodsSettled        CheckID = "pods-settled"          // no pod is starting or terminating
+	CheckProcessesEnded     CheckID = "processes-ended"       // the processes whose exclusions would end have ended
+	CheckProcessesNamed     CheckID = "processes-named"       // every incompatible process reports what it is
+	CheckCleanBounce        CheckID = "clean-bounce"          // the database can restart all processes at once
+	CheckNodeCordoned       CheckID = "node-cordoned"         // the node takes no new pods; the subject is the node
+	CheckFewTaintedNodes    CheckID = "few-tainted-nodes"     // few enough nodes are tainted
+	CheckTaintsKnown        CheckID = "taints-known"          // the taints of all nodes are known
+)
+
+// Checks of coordinators, regions and the configuration.
+const (
+	CheckNoCoordinator       CheckID = "no-coordinator"        // the process group is no coordinator
+	CheckCoordinatorsCanMove CheckID = "coordinators-can-move" // coordinators can move to other process groups
+	CheckCoordinatorAway     CheckID = "coordinator-away"      // a coordinator that does not report is away for long enough
+	CheckSameCoordinators    CheckID = "same-coordinators"     // key and status document name the same coordinators
+	CheckConfigurationHolds  CheckID = "configuration-holds"   // the processes that report can hold the redundancy mode
+	CheckVersionAllowed      CheckID = "version-allowed"       // database and clients can use the version; the subject is the version
+	CheckClientsListed       CheckID = "clients-listed"        // the status document lists the clients
+	CheckCertificatesSet     CheckID = "certificates-set"      // processes that have to listen with TLS have certificate and key
+	CheckRegionsFull         CheckID = "regions-full"          // each region has a full copy of the data
+	CheckRegionServes        CheckID = "region-serves"         // the region with the highest priority serves
+	CheckStorageInRegions    CheckID = "storage-in-regions"    // each storage server is in one of the regions
+	CheckNoOtherMaintenance  CheckID = "no-other-maintenance"  // no other zone is under maintenance
+)
+
+// Checks of locks, operators, runs and plans.
+const (
+	CheckLockAllowed    CheckID = "lock-allowed"     // this control-plane instance can take the lock
+	CheckLockOwnerNamed CheckID = "lock-owner-named" // the lock's owner has a name
+	CheckNotDenied      CheckID = "not-denied"       // this control-plane instance is not on the deny list
+	CheckInstancesReady CheckID = "instances-ready"  // all control-plane instances are ready for a common action; the subject is the action
+	CheckNoOperator     CheckID = "no-operator"      // no live operator manages the resource
+	CheckNoOtherRun     CheckID = "no-other-run"     // no other run is active
+	CheckPlanCurrent    CheckID = "plan-current"     // the cluster state is that of the plan
+	CheckPermissions    CheckID = "permissions"      // the user may do what a pass needs
+)
+
+// Checks of backups and restores.
+const (
+	CheckOwnBackup          CheckID = "own-backup"           // the backup on the tag is this resource's; the subject is the tag
+	CheckNoOtherBackupTo    CheckID = "no-other-backup-to"   // no other resource uses the destination
+	CheckNoBackupTo         CheckID = "no-backup-to"         // no backup runs to the destination
+	CheckWroteThere         CheckID = "wrote-there"          // this resource's backup wrote to the destination
+	CheckBackupReached      CheckID = "backup-reached"       // the backup has reached the version
+	CheckStaysRestorable    CheckID = "stays-restorable"     // the backup is restorable without what expires
+	CheckBackupsAgree       CheckID = "backups-agree"        // the backups of a cluster agree whether agents pause
+	CheckNotRestoredFrom    CheckID = "not-restored-from"    // no restore reads from the destination
+	CheckNoOtherRestore     CheckID = "no-other-restore"     // no other restore into the database is active
+	CheckOwnRestore         CheckID = "own-restore"          // the active restore was not started by another resource
+	CheckRestoreTargetEmpty CheckID = "restore-target-empty" // the key ranges to restore hold no data
+	CheckRestoreAccepted    CheckID = "restore-accepted"     // the database accepts the restore
+	CheckRestoreAbortable   CheckID = "restore-abortable"    // the restore can be aborted
+	CheckRestoresKeepAgents CheckID = "restores-keep-agents" // every active restore keeps backup agents
+)
+
+// Checks of rules as such.
+const (
+	CheckAlways CheckID = "always"  // the rule always allows it
+	CheckNever  CheckID = "never"   // the rule never allows it
+	CheckAnyOf  CheckID = "any-of"  // one of several alternatives of a rule holds
+	CheckNoRule CheckID = "no-rule" // no rule covers the case
+)
+
+// Key identifies a check within a decision: "exclusion-budget/storage".
+func (c Check) Key() string {
+	if c.Subject == "" {
+		return string(c.ID)
+	}
+	return string(c.ID) + "/" + c.Subject
+}

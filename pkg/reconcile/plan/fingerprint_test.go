@@ -1,0 +1,101 @@
+package plan
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+func pod(labels map[string]string, version string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "c-storage-1", Labels: labels, ResourceVersion: version}}
+}
+
+func TestAFingerprintCountsEverythingThatIsDone(t *testing.T) {
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	ids := []v1beta2.ProcessGroupID{"storage-1"}
+	for name, pair := range map[string][2]Action{
+		"the kind": {SetExcluded{Groups: ids}, KeepGroups{Groups: ids}},
+		"an object that the JSON leaves out": {
+			CreatePod{Group: "storage-1", Name: "c-storage-1", Object: pod(map[string]string{"a": "1"}, "")},
+			CreatePod{Group: "storage-1", Name: "c-storage-1", Object: pod(map[string]string{"a": "2"}, "")},
+		},
+		"the data of a ConfigMap": {
+			ApplyConfigMap{Name: "c-config", Object: &corev1.ConfigMap{Data: map[string]string{"cluster-file": "a"}}},
+			ApplyConfigMap{Name: "c-config", Object: &corev1.ConfigMap{Data: map[string]string{"cluster-file": "b"}}},
+		},
+		"the value of a label": {
+			PatchMetadata{Kind: KindPod, Name: "c-storage-1", Labels: map[string]string{"a": "1"}},
+			PatchMetadata{Kind: KindPod, Name: "c-storage-1", Labels: map[string]string{"a": "2"}},
+		},
+		"the identity of a pod": {
+			DeletePods{Pods: []PodOfGroup{{Group: "storage-1", Name: "c-storage-1", UID: "1"}}},
+			DeletePods{Pods: []PodOfGroup{{Group: "storage-1", Name: "c-storage-1", UID: "2"}}},
+		},
+		"the identities of objects to delete": {
+			DeleteGroupObjects{Group: "storage-1", Pod: "p", UIDs: map[string]types.UID{"p": "1"}},
+			DeleteGroupObjects{Group: "storage-1", Pod: "p", UIDs: map[string]types.UID{"p": "2"}},
+		},
+		"whether a group goes undrained": {
+			DeleteGroupObjects{Group: "storage-1", Pod: "p"}, DeleteGroupObjects{Group: "storage-1", Pod: "p", Undrained: true},
+		},
+		"an address": {
+			RestartProcesses{Groups: ids, Addresses: []fdb.Address{{Host: "10.0.0.1", Port: 4501}}},
+			RestartProcesses{Groups: ids, Addresses: []fdb.Address{{Host: "10.0.0.1", Port: 4503}}},
+		},
+		"a duration that the JSON leaves out": {
+			StartMaintenance{Zone: "z", Duration: time.Minute}, StartMaintenance{Zone: "z", Duration: time.Hour},
+		},
+		"the length of a pause": {
+			SetSkip{Pause: Pause{At: noon, Until: noon.Add(time.Hour)}}, SetSkip{Pause: Pause{At: noon, Until: noon.Add(2 * time.Hour)}},
+		},
+		"the version of the tools": {
+			StartBackup{Version: fdb.Version{Major: 7, Minor: 3}}, StartBackup{Version: fdb.Version{Major: 7, Minor: 4}},
+		},
+		"that nothing could be restored afterwards": {
+			StopBackup{Tag: "default"}, StopBackup{Tag: "default", NotRestorable: "it was moved"},
+		},
+	} {
+		if Fingerprint(pair[0]) == Fingerprint(pair[1]) {
+			t.Errorf("%s makes no difference", name)
+		}
+	}
+}
+
+func TestAFingerprintLeavesOutWhatOnlyExplains(t *testing.T) {
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	ids := []v1beta2.ProcessGroupID{"storage-1"}
+	for name, pair := range map[string][2]Action{
+		"the time of a mark": {MarkForRemoval{Groups: ids, At: noon}, MarkForRemoval{Groups: ids, At: noon.Add(time.Second)}},
+		"when a pause begins": {
+			SetSkip{Pause: Pause{At: noon, Until: noon.Add(time.Hour)}}, SetSkip{Pause: Pause{At: noon.Add(time.Minute), Until: noon.Add(61 * time.Minute)}},
+		},
+		"the resource version of an object": {
+			CreatePod{Object: pod(nil, "1")}, CreatePod{Object: pod(nil, "2")},
+		},
+		"who denies an instance": {
+			UpdateDenyList{Deny: []string{"dc1"}, Note: fdb.Denial{By: "a", At: noon}}, UpdateDenyList{Deny: []string{"dc1"}},
+		},
+		"the words of a refusal": {
+			StopBackup{Tag: "default", NotRestorable: "30 of 60 s"}, StopBackup{Tag: "default", NotRestorable: "31 of 60 s"},
+		},
+		"the command as text": {Configure{Command: "configure double"}, Configure{Command: "configure  double"}},
+	} {
+		if Fingerprint(pair[0]) != Fingerprint(pair[1]) {
+			t.Errorf("%s makes a difference", name)
+		}
+	}
+}
+
+func TestAFingerprintLeavesItsActionAlone(t *testing.T) {
+	object := pod(map[string]string{"a": "1"}, "7")
+	Fingerprint(CreatePod{Object: object})
+	if object.ResourceVersion != "7" {
+		t.Error("the resource version of the action's own object is gone")
+	}
+}

@@ -1,0 +1,96 @@
+package plan
+
+// HoldCode identifies why a stage holds. Text for people is rendered from the hold.
+type HoldCode string
+
+// The reasons of holds.
+const (
+	HoldAddressesUnknown         HoldCode = "addresses-unknown"          // the database does not report the addresses of processes
+	HoldAgentsNotOwned           HoldCode = "agents-not-owned"           // a Deployment of that name belongs to something else
+	HoldAgentsStarting           HoldCode = "agents-starting"            // backup agents are not ready yet
+	HoldBackupDeletionBlocked    HoldCode = "backup-deletion-blocked"    // the resource stays because its backup may still run
+	HoldBackupEnding             HoldCode = "backup-ending"              // the backup has not ended yet
+	HoldBackupStateRefused       HoldCode = "backup-state-refused"       // the backup state cannot be changed this way
+	HoldBackupStateUnknown       HoldCode = "backup-state-unknown"       // cannot determine whether the backup runs
+	HoldCheckRefused             HoldCode = "check-refused"              // a safety check refused; see the checks of the decision
+	HoldClientsIncompatible      HoldCode = "clients-incompatible"       // clients cannot use the new version
+	HoldClientsUnknown           HoldCode = "clients-unknown"            // cannot determine which clients are connected
+	HoldClusterFileFirst         HoldCode = "cluster-file-first"         // ConfigMap and pods need the new cluster file first
+	HoldConfigMapMissing         HoldCode = "config-map-missing"         // there is no ConfigMap for pods to mount
+	HoldConfigurationUnknown     HoldCode = "configuration-unknown"      // the database does not report its configuration
+	HoldConnectionStringUnproven HoldCode = "connection-string-unproven" // no connection string is proven to be in force
+	HoldCoordinatorNames         HoldCode = "coordinator-names"          // coordinators are still known by the name of a service
+	HoldCoordinatorsFirst        HoldCode = "coordinators-first"         // coordinators move before their processes are excluded
+	HoldCoordinatorsIncomplete   HoldCode = "coordinators-incomplete"    // fewer coordinators than desired are the best choice for now
+	HoldDatabaseLost             HoldCode = "database-lost"              // the database that the status describes cannot be found
+	HoldDatabaseUnavailable      HoldCode = "database-unavailable"       // the database is unavailable or does not answer
+	HoldDeletionModeNone         HoldCode = "deletion-mode-none"         // automationOptions.deletionMode is None
+	HoldDenyListUnknown          HoldCode = "deny-list-unknown"          // the deny list could not be read
+	HoldEarlierRemoval           HoldCode = "earlier-removal"            // an earlier removal is not finished
+	HoldEvictionsRemain          HoldCode = "evictions-remain"           // pods remain on the nodes
+	HoldExclusionBudget          HoldCode = "exclusion-budget"           // no further exclusion is allowed now
+	HoldExclusionsKept           HoldCode = "exclusions-kept"            // these exclusions are kept
+	HoldImageTypeDiffers         HoldCode = "image-type-differs"         // pods are not of the image type of the spec
+	HoldIncompatibleProcesses    HoldCode = "incompatible-processes"     // incompatible processes are still trying to join
+	HoldLeftToOtherInstances     HoldCode = "left-to-other-instances"    // other control-plane instances are responsible
+	HoldListenersChanging        HoldCode = "listeners-changing"         // listeners are changing
+	HoldLockUnread               HoldCode = "lock-unread"                // the lock could not be read
+	HoldLocksDisabled            HoldCode = "locks-disabled"             // locks are not used here
+	HoldMorePodsFollow           HoldCode = "more-pods-follow"           // deleted pods are recreated by the next pass, and more follow
+	HoldNeverExcluded            HoldCode = "never-excluded"             // processes of this class are never excluded
+	HoldNoAddress                HoldCode = "no-address"                 // a process group never had an address to exclude
+	HoldNoBetterCoordinators     HoldCode = "no-better-coordinators"     // no better coordinators can be chosen
+	HoldNoChoice                 HoldCode = "no-choice"                  // no choice is possible among the process groups
+	HoldNoCoordinators           HoldCode = "no-coordinators"            // coordinators cannot be chosen yet
+	HoldNoDatabase               HoldCode = "no-database"                // there is no database yet
+	HoldNodesUnknown             HoldCode = "nodes-unknown"              // the nodes could not be read
+	HoldNotOwnBackup             HoldCode = "not-own-backup"             // the backup on the tag belongs to something else
+	HoldNotReconciled            HoldCode = "not-reconciled"             // other stages have something to do
+	HoldNotReporting             HoldCode = "not-reporting"              // processes do not report
+	HoldNotRestorableYet         HoldCode = "not-restorable-yet"         // the backup is not restorable yet
+	HoldNotesUnread              HoldCode = "notes-unread"               // the maintenance notes could not be read
+	HoldOneFaultDomainAtATime    HoldCode = "one-fault-domain-at-a-time" // one fault domain at a time
+	HoldOtherInstancesNotReady   HoldCode = "other-instances-not-ready"  // other control-plane instances are not ready
+	HoldOtherRestoreActive       HoldCode = "other-restore-active"       // another restore is active
+	HoldPodConfigStale           HoldCode = "pod-config-stale"           // pods have not loaded the configuration yet
+	HoldPodEndedEarly            HoldCode = "pod-ended-early"            // a pod ended soon after its creation
+	HoldPodsPending              HoldCode = "pods-pending"               // pods are pending
+	HoldPodsRecreated            HoldCode = "pods-recreated"             // deleted pods are recreated by the next pass
+	HoldPodsUnsettled            HoldCode = "pods-unsettled"             // pods are starting or terminating
+	HoldProcessesStarting        HoldCode = "processes-starting"         // processes are starting
+	HoldProcessesUnknown         HoldCode = "processes-unknown"          // cannot determine which processes these are
+	HoldRegionNotFull            HoldCode = "region-not-full"            // a region has no full copy yet
+	HoldRegionSteps              HoldCode = "region-steps"               // further steps between regions follow
+	HoldRemovalInSpec            HoldCode = "removal-in-spec"            // the spec lists the process groups for removal
+	HoldRemovalInterval          HoldCode = "removal-interval"           // the interval between removals is not over
+	HoldRemovalsPending          HoldCode = "removals-pending"           // removals are not finished
+	HoldReplacementBudget        HoldCode = "replacement-budget"         // the number of concurrent replacements is limited
+	HoldReplacementsRemain       HoldCode = "replacements-remain"        // further replacements follow
+	HoldRestartsKeptBack         HoldCode = "restarts-kept-back"         // process groups are kept from restarting
+	HoldRestartsPending          HoldCode = "restarts-pending"           // further restarts follow
+	HoldRestoreAborted           HoldCode = "restore-aborted"            // the restore was aborted
+	HoldRestoreLost              HoldCode = "restore-lost"               // the database does not know the restore
+	HoldRestoreRunning           HoldCode = "restore-running"            // the restore is running
+	HoldRestoreStateUnknown      HoldCode = "restore-state-unknown"      // cannot determine whether a restore runs
+	HoldRestoreTargetOccupied    HoldCode = "restore-target-occupied"    // the key ranges to restore hold data
+	HoldRestoreTargetUnknown     HoldCode = "restore-target-unknown"     // cannot determine whether the key ranges hold data
+	HoldServiceAddressMissing    HoldCode = "service-address-missing"    // a service has no address yet
+	HoldSharedListsUnread        HoldCode = "shared-lists-unread"        // the lists of control-plane instances could not be read
+	HoldSpecContradiction        HoldCode = "spec-contradiction"         // the spec contradicts itself
+	HoldSpecsFrozen              HoldCode = "specs-frozen"               // pods keep their spec for now
+	HoldStoreUnknown             HoldCode = "store-unknown"              // the store could not be read
+	HoldTLSConversionActive      HoldCode = "tls-conversion-active"      // a conversion to or from TLS is active
+	HoldTagChanged               HoldCode = "tag-changed"                // spec.tag changed, which a backup cannot follow
+	HoldTooFewPods               HoldCode = "too-few-pods"               // too few pods are running
+	HoldTooLateToKeep            HoldCode = "too-late-to-keep"           // the process groups cannot be kept any more
+	HoldUpgradeActive            HoldCode = "upgrade-active"             // an upgrade is active
+	HoldVersionNotSeen           HoldCode = "version-not-seen"           // the running version has not been read yet
+)
+
+// Text returns the reason and what it rests on as one clause.
+func (h Hold) Text() string {
+	if h.Detail == "" {
+		return h.Reason
+	}
+	return h.Reason + ": " + h.Detail
+}

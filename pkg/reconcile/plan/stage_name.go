@@ -1,0 +1,75 @@
+package plan
+
+// StageName identifies a stage in every output, in plan files, in metrics and for --only
+// and --skip. The names of a pass over a cluster are those of the operator's reconcilers in
+// release 2.x; newer names of the operator are aliases on the command line.
+type StageName string
+
+// The stages of a pass over a cluster, in their order.
+const (
+	StageUpdateStatus                StageName = "UpdateStatus"
+	StageUpdateLockConfiguration     StageName = "UpdateLockConfiguration"
+	StageUpdateConfigMap             StageName = "UpdateConfigMap"
+	StageAdoptSpecs                  StageName = "AdoptSpecs"
+	StageCheckClientCompatibility    StageName = "CheckClientCompatibility"
+	StageDeletePodsForBuggification  StageName = "DeletePodsForBuggification"
+	StageDeleteTerminalPods          StageName = "DeleteTerminalPods"
+	StageReplaceMisconfiguredPods    StageName = "ReplaceMisconfiguredPods"
+	StageReplaceFailedPods           StageName = "ReplaceFailedPods"
+	StageAddProcessGroups            StageName = "AddProcessGroups"
+	StageAddServices                 StageName = "AddServices"
+	StageAddPVCs                     StageName = "AddPVCs"
+	StageAddPods                     StageName = "AddPods"
+	StageGenerateInitialClusterFile  StageName = "GenerateInitialClusterFile"
+	StageRemoveIncompatibleProcesses StageName = "RemoveIncompatibleProcesses"
+	StageUpdateSidecarVersions       StageName = "UpdateSidecarVersions"
+	StageUpdatePodConfig             StageName = "UpdatePodConfig"
+	StageUpdateLabels                StageName = "UpdateLabels"
+	StageUpdateDatabaseConfiguration StageName = "UpdateDatabaseConfiguration"
+	StageChooseRemovals              StageName = "ChooseRemovals"
+	StageExcludeInstances            StageName = "ExcludeInstances"
+	StageChangeCoordinators          StageName = "ChangeCoordinators"
+	StageBounceProcesses             StageName = "BounceProcesses"
+	StageMaintenanceModeChecker      StageName = "MaintenanceModeChecker"
+	StageUpdatePods                  StageName = "UpdatePods"
+	StageRemoveServices              StageName = "RemoveServices"
+	StageRemovePods                  StageName = "RemovePods"
+)
+
+// The stages of a pass over a backup or a restore.
+const (
+	StageCarryOutDeletion    StageName = "CarryOutDeletion"
+	StageUpdateBackupStatus  StageName = "UpdateBackupStatus"
+	StageUpdateBackupAgents  StageName = "UpdateBackupAgents"
+	StageStartBackup         StageName = "StartBackup"
+	StageStopBackup          StageName = "StopBackup"
+	StageToggleBackupPaused  StageName = "ToggleBackupPaused"
+	StageModifyBackup        StageName = "ModifyBackup"
+	StageUpdateRestoreStatus StageName = "UpdateRestoreStatus"
+	StageStartRestore        StageName = "StartRestore"
+)
+
+// The stages that only a command has.
+const (
+	StageAbortRestore         StageName = "AbortRestore"
+	StageClearBackup          StageName = "ClearBackup"
+	StageCordonNodes          StageName = "CordonNodes"
+	StageEvictFrom            StageName = "EvictFrom"
+	StageExcludeGroups        StageName = "ExcludeGroups"
+	StageExpireBackup         StageName = "ExpireBackup"
+	StageHoldLock             StageName = "HoldLock"
+	StageIncludeTargets       StageName = "IncludeTargets"
+	StageKeepGroups           StageName = "KeepGroups"
+	StageMaintainZone         StageName = "MaintainZone"
+	StagePauseOperators       StageName = "PauseOperators"
+	StageReleaseLock          StageName = "ReleaseLock"
+	StageReplaceGroups        StageName = "ReplaceGroups"
+	StageRestartGroups        StageName = "RestartGroups"
+	StageResumeOperators      StageName = "ResumeOperators"
+	StageSetBackupState       StageName = "SetBackupState"
+	StageShutOut              StageName = "ShutOut"
+	StageSkipExclusion        StageName = "SkipExclusion"
+	StageStopMaintenance      StageName = "StopMaintenance"
+	StageSyncConnectionString StageName = "SyncConnectionString"
+	StageUncordonNodes        StageName = "UncordonNodes"
+)

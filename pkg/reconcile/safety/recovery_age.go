@@ -1,0 +1,91 @@
+package safety
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// RecoveredFor asks whether the last recovery is long enough ago. A recovery
+// stops all commits for a moment, so they must not come in a row.
+func RecoveredFor(d plan.DatabaseFacts, need time.Duration) plan.Check {
+	c := plan.Check{ID: plan.CheckRecoveryAge, Question: fmt.Sprintf("was the last recovery at least %s ago?", need), Gate: plan.GateRecovery, Need: fmt.Sprintf("at least %s", need)}
+	if d.Status == nil {
+		c.Evidence = d.Why()
+		return c
+	}
+	if version, known := versionOf(d.Status, fdb.RoleMaster); known && !version.HasRecoveryAge() {
+		return upFor(c, d.Status, version, need)
+	}
+	age, known := d.Status.RecoveryAge()
+	if !known {
+		c.Evidence = "the status document does not tell"
+		return c
+	}
+	c.OK, c.Have = age >= need, age.Round(time.Second).String()
+	c.Evidence = c.Have + " ago"
+	return c
+}
+
+// upFor answers RecoveredFor for a version that does not report the age of recoveries: no
+// process may have started within that time, since the start or end of one causes nearly
+// all recoveries. A recovery for another reason, as a change of the configuration, stays
+// unseen. An age that the document has all the same counts where it is lower.
+func upFor(c plan.Check, status *fdb.Status, version fdb.Version, need time.Duration) plan.Check {
+	youngest, ofAll := youngestOf(status)
+	if !ofAll.known {
+		c.Evidence = fmt.Sprintf("FoundationDB %s does not report the age of recoveries, and %s", version, ofAll.why)
+		return c
+	}
+	if age, reported := status.RecoveryAge(); reported {
+		youngest = min(youngest, age)
+	}
+	c.OK, c.Have = youngest >= need, youngest.Round(time.Second).String()
+	c.Evidence = fmt.Sprintf("FoundationDB %s does not report the age of recoveries; the last known start or recovery was %s ago", version, c.Have)
+	return c
+}
+
+// completeness tells whether all uptimes that count are known, and if not, which is not.
+type completeness struct {
+	known bool
+	why   string
+}
+
+// youngestOf is the uptime of the youngest process. Testers come and go, and an excluded
+// process without a role takes part in no recovery. The uptime of every other process has
+// to be known: one that just started reports none, nor does one that just ended.
+func youngestOf(status *fdb.Status) (youngest time.Duration, all completeness) {
+	if !status.ListsProcesses() {
+		return 0, completeness{why: incompleteDocument}
+	}
+	for _, p := range status.ProcessList() {
+		if v1beta2.ProcessClass(p.ClassType).IsTester() || (p.IsExcluded() && len(p.Roles) == 0) {
+			continue
+		}
+		uptime, known := p.Uptime()
+		if !known {
+			return 0, completeness{why: fmt.Sprintf("the uptime of the process at %s is unknown", p.Address.HostPort())}
+		}
+		if !all.known || uptime < youngest {
+			youngest, all.known = uptime, true
+		}
+	}
+	if !all.known {
+		all.why = "no uptime is known"
+	}
+	return youngest, all
+}
+
+// versionOf is the version of the process that has a role which one process has.
+func versionOf(status *fdb.Status, role string) (version fdb.Version, known bool) {
+	for _, p := range status.ProcessList() {
+		if p.HasRole(role) {
+			version, err := fdb.ParseVersion(p.Version)
+			return version, err == nil
+		}
+	}
+	return fdb.Version{}, false
+}

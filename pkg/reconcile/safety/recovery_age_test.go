@@ -1,0 +1,80 @@
+package safety
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// TestRecoveriesOfVersionsThatDoNotReportTheirAge starts from a database of version 7.1.20,
+// which reports -1, with processes that have been up for an hour and for two minutes.
+func TestRecoveriesOfVersionsThatDoNotReportTheirAge(t *testing.T) {
+	with := func(id string, change func(*fdb.Process)) func(*fdb.Status) {
+		return func(s *fdb.Status) {
+			p := s.Cluster.Processes[id]
+			change(&p)
+			s.Cluster.Processes[id] = p
+		}
+	}
+	const none = "FoundationDB 7.1.20 does not report the age of recoveries"
+	tests := map[string]struct {
+		given    func(*fdb.Status)
+		ok       bool
+		evidence string
+	}{
+		"the youngest process is old enough": {func(*fdb.Status) {}, true, none + "; the last known start or recovery was 2m0s ago"},
+		"a process started too recently": {
+			with("storage", func(p *fdb.Process) { p.UptimeSeconds = new(119.0) }), false, none + "; the last known start or recovery was 1m59s ago",
+		},
+		"an uptime is unknown": {
+			with("storage", func(p *fdb.Process) { p.UptimeSeconds = nil }), false, none + ", and the uptime of the process at 10.0.0.2:4501 is unknown",
+		},
+		"an uptime of a tester is unknown": {
+			with("storage", func(p *fdb.Process) { p.ClassType, p.UptimeSeconds = "test", nil }), true, none + "; the last known start or recovery was 1h0m0s ago",
+		},
+		"an excluded process without a role just started": {
+			with("storage", func(p *fdb.Process) { p.Excluded, p.UptimeSeconds = new(true), new(1.0) }), true, none + "; the last known start or recovery was 1h0m0s ago",
+		},
+		"an excluded process with a role just started": {
+			with("storage", func(p *fdb.Process) {
+				p.Excluded, p.UptimeSeconds, p.Roles = new(true), new(1.0), []fdb.Role{{Role: fdb.RoleLog}}
+			}), false, none + "; the last known start or recovery was 1s ago",
+		},
+		"a lower age is reported all the same": {
+			func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = new(7.0) }, false, none + "; the last known start or recovery was 7s ago",
+		},
+		"a higher age is reported all the same": {
+			func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = new(9999.0) }, true, none + "; the last known start or recovery was 2m0s ago",
+		},
+		"the document is late": {func(s *fdb.Status) {
+			s.Cluster.Messages = []fdb.Message{{Name: fdb.MessageIncomplete, Reasons: []fdb.Reason{{Description: fdb.ReasonDeadlineExceeded}}}}
+		}, false, none + ", and " + incompleteDocument},
+		"the version is unknown": {
+			with("master", func(p *fdb.Process) { p.Version = "" }), false, "the status document does not tell",
+		},
+		"no process is the master": {
+			with("master", func(p *fdb.Process) { p.Roles = nil }), false, "the status document does not tell",
+		},
+		"from 7.1.22 only the reported age counts": {
+			with("master", func(p *fdb.Process) { p.Version = "7.1.22" }), false, "the status document does not tell",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := calm(t)
+			d.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = new(-1.0)
+			d.Status.Cluster.Processes = map[string]fdb.Process{
+				"master": {
+					Address: fdb.Address{Host: "10.0.0.1", Port: 4501}, Version: "7.1.20", UptimeSeconds: new(3600.0), ClassType: "stateless",
+					Roles: []fdb.Role{{Role: fdb.RoleMaster}},
+				},
+				"storage": {Address: fdb.Address{Host: "10.0.0.2", Port: 4501}, Version: "7.1.20", UptimeSeconds: new(120.0), ClassType: "storage"},
+			}
+			tc.given(d.Status)
+			if c := RecoveredFor(d, 2*time.Minute); c.OK != tc.ok || c.Evidence != tc.evidence {
+				t.Errorf("%v, %s", c.OK, c.Evidence)
+			}
+		})
+	}
+}

@@ -1,0 +1,167 @@
+package stages
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// coordinatorChoice is which processes should be the coordinators.
+type coordinatorChoice struct {
+	// candidates is empty when no choice is better than what there is.
+	candidates []candidate
+	// short says what is missing for as many as the spec wants; empty for nothing.
+	short string
+}
+
+func (c coordinatorChoice) addresses() []fdb.Address {
+	addresses := make([]fdb.Address, len(c.candidates))
+	for i, chosen := range c.candidates {
+		addresses[i] = chosen.address
+	}
+	return addresses
+}
+
+// chooseCoordinators picks among the reporting processes of all data centers: as many as
+// the spec wants, or while those cannot be placed the best number on the way there.
+func chooseCoordinators(s plan.Snapshot, now safety.CoordinatorTolerance, away []v1beta2.ProcessGroupID) coordinatorChoice {
+	candidates := coordinatorCandidates(s, away)
+	chosen, err := spread(candidates, s.Cluster.DesiredCoordinators(), coordinatorRule(s.Cluster))
+	if err == nil {
+		return coordinatorChoice{candidates: chosen}
+	}
+	return coordinatorChoice{candidates: coordinatorsOnTheWay(s, now, candidates), short: coordinatorShortage(s.Cluster, candidates)}
+}
+
+// coordinatorsOnTheWay is the choice of fewer coordinators than the spec wants that
+// tolerates most: the loss of sites first, then that of fault domains. Its number is odd,
+// as all desired numbers are, since one more tolerates no more, and never below the present
+// one. It has to tolerate more than what there is: each change costs a recovery.
+func coordinatorsOnTheWay(s plan.Snapshot, now safety.CoordinatorTolerance, candidates []candidate) []candidate {
+	var best []candidate
+	least := len(s.Database.Status.Coordinators())
+	for n := s.Cluster.DesiredCoordinators() - 2; n >= max(least, 1); n -= 2 {
+		chosen, err := spread(candidates, n, coordinatorRule(s.Cluster))
+		if err != nil {
+			continue
+		}
+		tolerance := toleranceOf(s.Cluster, chosen)
+		if tolerance.StrongerThan(now) && (best == nil || compareTolerance(tolerance, toleranceOf(s.Cluster, best)) > 0) {
+			best = chosen
+		}
+	}
+	return best
+}
+
+func toleranceOf(c *v1beta2.FoundationDBCluster, chosen []candidate) safety.CoordinatorTolerance {
+	localities := make([]map[string]string, len(chosen))
+	for i, one := range chosen {
+		localities[i] = one.localities
+	}
+	return safety.ToleranceOfCoordinators(c, len(chosen), localities)
+}
+
+func compareTolerance(a, b safety.CoordinatorTolerance) int {
+	return cmp.Or(cmp.Compare(a.Sites, b.Sites), cmp.Compare(a.Zones, b.Zones))
+}
+
+// coordinatorRule spreads coordinators over fault domains, data centers and data halls.
+func coordinatorRule(c *v1beta2.FoundationDBCluster) spreadRule {
+	rule := spreadRule{fields: []string{fdb.LocalityZoneID, fdb.LocalityDCID}, most: safety.CoordinatorLimits(c), primary: primaryDataCenter(c)}
+	if _, halls := rule.most[fdb.LocalityDataHall]; halls {
+		rule.fields = append(rule.fields, fdb.LocalityDataHall)
+	}
+	return rule
+}
+
+// coordinatorShortage says how many fault domains are missing for as many coordinators as
+// the spec wants, and how many there are where.
+func coordinatorShortage(c *v1beta2.FoundationDBCluster, candidates []candidate) string {
+	desired := c.DesiredCoordinators()
+	placeable := mostCoordinators(c, candidates)
+	text := fmt.Sprintf("%d of %d can be placed; %s with a reporting process of class %s required",
+		placeable, desired, phrase.Count(desired-placeable, "more fault domain"), strings.Join(coordinatorClasses(c), ", "))
+	site := safety.CoordinatorSite(c)
+	if site == "" {
+		return text
+	}
+	var where []string
+	zones := zonesBySite(c, candidates, site)
+	for _, name := range slices.Sorted(maps.Keys(zones)) {
+		where = append(where, fmt.Sprintf("%s has %d", siteName(site, name), len(zones[name])))
+	}
+	return fmt.Sprintf("%s: %s; at most %d each count", text, strings.Join(where, ", "), safety.CoordinatorLimits(c)[site])
+}
+
+// mostCoordinators is how many can be placed, below the number that the spec wants.
+func mostCoordinators(c *v1beta2.FoundationDBCluster, candidates []candidate) int {
+	for n := c.DesiredCoordinators() - 1; n > 0; n-- {
+		if _, err := spread(candidates, n, coordinatorRule(c)); err == nil {
+			return n
+		}
+	}
+	return 0
+}
+
+// zonesBySite are the fault domains of candidates in each data center or hall; all of them
+// under "" without sites. Data centers that the spec names are there even when empty.
+func zonesBySite(c *v1beta2.FoundationDBCluster, candidates []candidate, site string) map[string]map[string]bool {
+	zones := map[string]map[string]bool{}
+	add := func(name string) map[string]bool {
+		if zones[name] == nil {
+			zones[name] = map[string]bool{}
+		}
+		return zones[name]
+	}
+	if site == fdb.LocalityDCID {
+		for dc := range safety.DataCenters(c) {
+			add(dc)
+		}
+	}
+	for _, candidate := range candidates {
+		add(candidate.localities[site])[candidate.localities[fdb.LocalityZoneID]] = true
+	}
+	return zones
+}
+
+func siteName(field, value string) string {
+	kind := map[string]string{fdb.LocalityDCID: "data center", fdb.LocalityDataHall: "data hall"}[field]
+	if value == "" {
+		return "no " + kind
+	}
+	return kind + " " + value
+}
+
+// coordinatorClasses are the process classes that may have coordinators.
+func coordinatorClasses(c *v1beta2.FoundationDBCluster) []string {
+	var classes []string
+	for _, class := range v1beta2.ProcessClasses() {
+		if _, eligible := c.CoordinatorPriority(class); eligible {
+			classes = append(classes, string(class))
+		}
+	}
+	slices.Sort(classes)
+	return classes
+}
+
+// primaryDataCenter is the main data center with the highest priority, whose
+// processes make the best coordinators; empty without regions.
+func primaryDataCenter(c *v1beta2.FoundationDBCluster) string {
+	primary, highest := "", 0
+	for _, region := range c.Spec.DatabaseConfiguration.Regions {
+		for _, dc := range region.Datacenters {
+			if dc.Satellite == 0 && (primary == "" || dc.Priority > highest) {
+				primary, highest = dc.ID, dc.Priority
+			}
+		}
+	}
+	return primary
+}

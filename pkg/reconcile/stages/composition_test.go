@@ -1,0 +1,164 @@
+package stages
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// own is a stage of the test, as a command adds one.
+var own = plan.Stage{Name: "Own", Decide: func(plan.Snapshot) plan.Decision { return plan.Decision{} }}
+
+// TestCommandsRunTheseStages compares names: commands run parts of a pass, in its order.
+func TestCommandsRunTheseStages(t *testing.T) {
+	groups := []v1beta2.ProcessGroupID{"storage-101"}
+	replacement := []plan.Stage{
+		updateConfigMap, addProcessGroups, addServices, addPVCs, addPods, updatePodConfig, updateLabels,
+		excludeInstances, changeCoordinators,
+	}
+	removal := []plan.Stage{removeServices, removePods, updateStatus}
+	for name, tc := range map[string]struct{ got, want []plan.Stage }{
+		"a replacement":              {Replacing(own), join([]plan.Stage{updateStatus, own}, replacement, removal)},
+		"a replacement without more": {Replacing(), join([]plan.Stage{updateStatus}, replacement, removal)},
+		"a drain": {Draining([]string{"node-1"}, 1), join(
+			[]plan.Stage{updateStatus, CordonNodes(nil, nil), ReplaceOn(nil, 1, false)}, replacement, []plan.Stage{EvictFrom(nil)}, removal,
+		)},
+		"marks":             {Marking(own), []plan.Stage{updateStatus, own}},
+		"marks taken back":  {Keeping(groups), []plan.Stage{updateStatus, KeepGroups(groups), updateStatus}},
+		"an exclusion":      {Excluding(groups), []plan.Stage{updateStatus, moveCoordinatorsOff(groups), ExcludeGroups(groups), updateStatus}},
+		"an inclusion":      {Including(Inclusion{Groups: groups}), []plan.Stage{updateStatus, IncludeTargets(Inclusion{}), updateStatus}},
+		"failed, on demand": {[]plan.Stage{ReplaceFailed()}, []plan.Stage{replaceFailedPods}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if len(tc.got) != len(tc.want) {
+				t.Fatalf("%d stages, want %d", len(tc.got), len(tc.want))
+			}
+			for i := range tc.want {
+				if tc.got[i].Name != tc.want[i].Name {
+					t.Errorf("stage %d is %s, want %s", i+1, tc.got[i].Name, tc.want[i].Name)
+				}
+			}
+		})
+	}
+}
+
+func join(parts ...[]plan.Stage) (all []plan.Stage) {
+	for _, part := range parts {
+		all = append(all, part...)
+	}
+	return all
+}
+
+// TestStagesOfCommandsActOnTheirGroups asks the stages of an exclusion and of an inclusion for
+// their actions, about one of five storage groups.
+func TestStagesOfCommandsActOnTheirGroups(t *testing.T) {
+	s := healthyClusterOf(t, 5)
+	g := s.Groups()[len(s.Groups())-2]
+	groups := []v1beta2.ProcessGroupID{g.ProcessGroupID}
+	want := []plan.Action{plan.Exclude{Groups: groups, Targets: []string{g.ExclusionString()}}}
+	d := Excluding(groups)[2].Decide(s)
+	if diff := cmp.Diff(want, d.Actions); diff != "" {
+		t.Errorf("held: %q, actions (-want +got):\n%s", reason(d), diff)
+	}
+	excluding(g.ExclusionString(), g.ProcessGroupID)(&s)
+	s.Coordination.ExclusionsRead, s.Coordination.Exclusions = true, []string{g.ExclusionString()}
+	if d := Including(Inclusion{Groups: groups})[1].Decide(s); len(d.Actions) != 1 {
+		t.Errorf("%v, held: %q", described(d), reason(d))
+	}
+}
+
+// TestOneFaultDomainIsOneByTheWordOfPodsAndRecord asks whether groups go down together.
+func TestOneFaultDomainIsOneByTheWordOfPodsAndRecord(t *testing.T) {
+	ofPod := func(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, zone string) {
+		s.PodFiles[g.PodName(s.Cluster)].Variables[v1beta2.EnvZoneID] = zone
+	}
+	forget := func(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) { delete(s.PodFiles, g.PodName(s.Cluster)) }
+	for name, tc := range map[string]struct {
+		given func(s *plan.Snapshot, a, b *v1beta2.ProcessGroupStatus)
+		ok    bool
+		have  string
+	}{
+		"two fault domains": {func(*plan.Snapshot, *v1beta2.ProcessGroupStatus, *v1beta2.ProcessGroupStatus) {}, false, "2"},
+		"one, by their pods": {func(s *plan.Snapshot, a, b *v1beta2.ProcessGroupStatus) {
+			ofPod(s, a, "z")
+			ofPod(s, b, "z")
+		}, true, "1"},
+		"one by the record, two by their pods": {func(_ *plan.Snapshot, a, b *v1beta2.ProcessGroupStatus) { b.FaultDomain = a.FaultDomain }, false, "2"},
+		"one by the record, for want of pods": {func(s *plan.Snapshot, a, b *v1beta2.ProcessGroupStatus) {
+			forget(s, a)
+			forget(s, b)
+			b.FaultDomain = a.FaultDomain
+		}, true, "1"},
+		"two by the record, for want of pods": {func(s *plan.Snapshot, a, b *v1beta2.ProcessGroupStatus) {
+			forget(s, a)
+			forget(s, b)
+		}, false, "2"},
+		"one is unknown": {func(s *plan.Snapshot, a, b *v1beta2.ProcessGroupStatus) {
+			forget(s, b)
+			b.FaultDomain = ""
+		}, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := healthyCluster(t)
+			a, b := s.Groups()[0], s.Groups()[1]
+			tc.given(&s, a, b)
+			for _, groups := range [][]*v1beta2.ProcessGroupStatus{{a, b}, {b, a}} {
+				if c := InOneFaultDomain(s, groups); c.OK != tc.ok || c.Have != tc.have || c.Gate != plan.GateReplicas || c.Evidence == "" {
+					t.Errorf("%+v, want %t with %q", c, tc.ok, tc.have)
+				}
+			}
+		})
+	}
+	if c := InOneFaultDomain(healthyCluster(t), nil); c.OK {
+		t.Errorf("no pods at all: %+v", c)
+	}
+}
+
+// TestAPauseOfOperators asks for a pause of a cluster that is paused already, or not.
+func TestAPauseOfOperators(t *testing.T) {
+	set := func(p plan.Pause) []plan.Action {
+		return []plan.Action{plan.SetSkip{Cluster: "sample", Skip: true, Pause: p}}
+	}
+	for name, tc := range map[string]struct {
+		paused bool
+		long   time.Duration
+		reason string
+		want   []plan.Action
+	}{
+		"without an end":                    {want: set(plan.Pause{By: "ann", At: noon})},
+		"for an hour":                       {long: time.Hour, want: set(plan.Pause{By: "ann", At: noon, Until: noon.Add(time.Hour)})},
+		"for a reason":                      {reason: "repair", want: set(plan.Pause{By: "ann", At: noon, Reason: "repair"})},
+		"again":                             {paused: true},
+		"again, for an hour":                {paused: true, long: time.Hour, want: set(plan.Pause{By: "ann", At: noon, Until: noon.Add(time.Hour)})},
+		"again, for a nanosecond":           {paused: true, long: 1, want: set(plan.Pause{By: "ann", At: noon, Until: noon.Add(1)})},
+		"again, for a reason":               {paused: true, reason: "repair", want: set(plan.Pause{By: "ann", At: noon, Reason: "repair"})},
+		"again, for an hour and for reason": {paused: true, long: time.Hour, reason: "r", want: set(plan.Pause{By: "ann", At: noon, Until: noon.Add(time.Hour), Reason: "r"})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := emptyCluster(t)
+			if tc.paused {
+				s.Cluster.Spec.Skip = true
+			}
+			d := PauseOperators("ann", tc.long, tc.reason).Decide(s)
+			if diff := cmp.Diff(tc.want, d.Actions); diff != "" || d.Hold != nil {
+				t.Errorf("held %q, actions (-want +got):\n%s", reason(d), diff)
+			}
+		})
+	}
+}
+
+func TestOperatorsActAgain(t *testing.T) {
+	s := emptyCluster(t)
+	if d := ResumeOperators.Decide(s); len(d.Actions) > 0 || d.Hold != nil {
+		t.Errorf("%v of a cluster without a pause", described(d))
+	}
+	s.Cluster.Spec.Skip = true
+	want := []plan.Action{plan.SetSkip{Cluster: "sample"}}
+	if diff := cmp.Diff(want, ResumeOperators.Decide(s).Actions); diff != "" {
+		t.Errorf("actions (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,123 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
+const (
+	// slowLookup is half of what the heartbeats of fdbserver processes wait.
+	slowLookup = time.Second
+	heartbeat  = 2 * time.Second
+)
+
+// CoordinatorNames are the host names in the connection string in force, or in that of the
+// resource while the database does not answer. Unknown is why they cannot be determined.
+func (f Facts) CoordinatorNames() (names []string, unknown string) {
+	text := f.Cluster.Status.ConnectionString
+	if f.Database.Status != nil && f.Database.Status.Cluster.ConnectionString != "" {
+		text = f.Database.Status.Cluster.ConnectionString
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil, "" // there is no database yet
+	}
+	s, err := fdb.ParseConnectionString(text)
+	if err != nil {
+		return nil, err.Error()
+	}
+	return s.HostNames(), ""
+}
+
+func coordinatorNames(f Facts) ([]Finding, string) {
+	names, unknown := f.CoordinatorNames()
+	switch {
+	case unknown != "":
+		return nil, unknown
+	case len(names) == 0:
+		return nil, ""
+	case f.NamesUnread != "":
+		return nil, f.NamesUnread
+	}
+	var found []Finding
+	var unread reasons
+	for _, name := range names {
+		n, looked := f.Names.Of(name)
+		if !looked {
+			unread.add(host(name), "was not looked up")
+			continue
+		}
+		found = append(found, f.unresolved(n)...)
+	}
+	slow, untested := f.slowNames(names)
+	unread.add("", untested)
+	return append(slow, found...), unread.String()
+}
+
+func host(name string) string { return "host/" + name }
+
+// slowNames is one finding about all slow names: they share a resolver. Programs that start
+// slowly make every lookup slow.
+func (f Facts) slowNames(names []string) ([]Finding, string) {
+	finding := Finding{Fix: f.fix("exec", "--", "cat", "/etc/resolv.conf")}
+	slowest, unanswered, unclear := time.Duration(0), 0, time.Duration(0)
+	for _, name := range names {
+		switch n, _ := f.Names.Of(name); {
+		case n.Slowest < slowLookup:
+		case n.Slowest-f.Names.Overhead < slowLookup:
+			unclear = max(unclear, n.Slowest)
+		default:
+			finding.Subjects = append(finding.Subjects, host(name))
+			slowest, unanswered = max(slowest, n.Slowest), unanswered+n.Unanswered
+		}
+	}
+	finding.Message = fmt.Sprintf("the slowest of %s at the same time took %s; heartbeats of fdbserver processes wait %s", phrase.Count(f.Names.Total(), "lookup"), brief(slowest), heartbeat)
+	if unanswered > 0 {
+		finding.Message = fmt.Sprintf("%s at the same time got no answer in %s; heartbeats of fdbserver processes wait %s", phrase.CountOf(unanswered, f.Names.Total(), "lookup"), brief(slowest), heartbeat)
+	}
+	if unclear > 0 {
+		return finding.some(), fmt.Sprintf("a lookup took %s, but one of an IP address took %s: programs start slowly in the pod", brief(unclear), brief(f.Names.Overhead))
+	}
+	return finding.some(), ""
+}
+
+// brief is a duration in milliseconds or tenths of a second.
+func brief(d time.Duration) string {
+	if d < slowLookup {
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(100 * time.Millisecond).String()
+}
+
+// unresolved is about a name that some or all lookups did not find.
+func (f Facts) unresolved(n fdb.NameLookup) []Finding {
+	lookUp := f.fix("exec", "--", "getent", "ahosts", n.Name)
+	switch {
+	case n.Failed == 0:
+		return nil
+	case n.Failed+n.Unanswered < n.Lookups:
+		return one(host(n.Name), phrase.CountOf(n.Failed, n.Lookups, "lookup")+" found no address", lookUp...)
+	}
+	if pod, lost := f.lostPodOf(n.Name); lost {
+		return one(host(n.Name), fmt.Sprintf("it does not resolve, as expected: pod %s is not running", pod), "fdb", "coordinators", "repair", f.Cluster.Name, "--dry-run")
+	}
+	return one(host(n.Name), "it does not resolve", lookUp...)
+}
+
+// lostPodOf is the pod of a process group that has this name, and whether it is missing or not
+// running. Names of other clusters are no pods of this one.
+func (f Facts) lostPodOf(name string) (pod string, lost bool) {
+	for _, g := range f.Groups() {
+		if g.DNSName(f.Cluster) != name {
+			continue
+		}
+		p := f.Pod(g)
+		return g.PodName(f.Cluster), p == nil || p.Status.Phase != corev1.PodRunning || p.DeletionTimestamp != nil
+	}
+	return "", false
+}

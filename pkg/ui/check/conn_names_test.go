@@ -1,0 +1,103 @@
+package check
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// withNames has coordinators with names, of which the first is that of a pod of the cluster, and
+// whose lookups were fast.
+func withNames(edit func(f *Facts, first *fdb.NameLookup)) func(*Facts) {
+	return func(f *Facts) {
+		names := []string{f.first("log").DNSName(f.Cluster), "other.example.com"}
+		f.Database.Status.Cluster.ConnectionString = "a:b@" + names[0] + ":4501," + names[1] + ":4501,10.0.0.1:4501"
+		f.Cluster.Status.ConnectionString = f.Database.Status.Cluster.ConnectionString
+		f.ConfigMap.Data["cluster-file"] = f.Cluster.Status.ConnectionString
+		f.Names = fdb.NameLookups{Overhead: 3 * time.Millisecond}
+		for _, name := range names {
+			f.Names.Names = append(f.Names.Names, fdb.NameLookup{Name: name, Lookups: 13, Slowest: 20 * time.Millisecond})
+		}
+		edit(f, &f.Names.Names[0])
+	}
+}
+
+var nameTroubles = map[string]trouble{
+	"a slow name": {
+		"CONN-003", withNames(func(_ *Facts, first *fdb.NameLookup) { first.Slowest = 5 * time.Second }),
+		"the slowest of 26 lookups at the same time took 5s; heartbeats of fdbserver processes wait 2s", "fdb exec sample -- cat /etc/resolv.conf",
+	},
+	"a name that takes a second": {
+		"CONN-003", withNames(func(_ *Facts, first *fdb.NameLookup) { first.Slowest = time.Second + 3*time.Millisecond }),
+		"took 1s", "fdb exec sample",
+	},
+	"a resolver that does not answer": {
+		"CONN-003", withNames(func(_ *Facts, first *fdb.NameLookup) { first.Slowest, first.Unanswered = 8*time.Second, 2 }),
+		"2 of 26 lookups at the same time got no answer in 8s", "fdb exec sample",
+	},
+	"a name that does not resolve": {
+		"CONN-003", withNames(func(_ *Facts, first *fdb.NameLookup) { first.Failed = 13 }),
+		"it does not resolve", "fdb exec sample -- getent ahosts sample-log-",
+	},
+	"a name that sometimes resolves": {
+		"CONN-003", withNames(func(_ *Facts, first *fdb.NameLookup) { first.Failed = 4 }),
+		"4 of 13 lookups found no address", "fdb exec sample -- getent ahosts sample-log-",
+	},
+	"the name of a pod that is gone": {"CONN-003", withNames(func(f *Facts, first *fdb.NameLookup) {
+		first.Failed = 13
+		delete(f.Pods, f.first("log").PodName(f.Cluster))
+	}), "as expected: pod sample-log-", "fdb coordinators repair sample --dry-run"},
+	"the name of a pod that is deleted": {"CONN-003", withNames(func(f *Facts, first *fdb.NameLookup) {
+		first.Failed = 13
+		f.Pod(f.first("log")).DeletionTimestamp = &metav1.Time{Time: noon}
+	}), "as expected: pod sample-log-", "fdb coordinators repair sample --dry-run"},
+	"the name of a pod that waits": {"CONN-003", withNames(func(f *Facts, first *fdb.NameLookup) {
+		first.Failed = 13
+		f.Pod(f.first("log")).Status.Phase = corev1.PodPending
+	}), "as expected: pod sample-log-", "fdb coordinators repair sample --dry-run"},
+}
+
+func TestHowNamesResolve(t *testing.T) {
+	tests := map[string]struct {
+		given    func(*Facts)
+		outcome  Outcome
+		findings int
+		says     string
+	}{
+		"no names":         {func(*Facts) {}, Passed, 0, ""},
+		"no names, unread": {func(f *Facts) { f.NamesUnread = "no running pod" }, Passed, 0, ""},
+		"no database yet": {func(f *Facts) {
+			f.Database.Status.Cluster.ConnectionString, f.Cluster.Status.ConnectionString = "", ""
+		}, Passed, 0, ""},
+		"fast": {withNames(func(*Facts, *fdb.NameLookup) {}), Passed, 0, ""},
+		"names of the resource, without an answer": {withNames(func(f *Facts, first *fdb.NameLookup) {
+			f.Database.Status, first.Slowest = nil, 5*time.Second
+		}), Failed, 1, ""},
+		"not measured":      {withNames(func(f *Facts, _ *fdb.NameLookup) { f.NamesUnread = "the container has no getent" }), NotChecked, 0, "the container has no getent"},
+		"nobody measured":   {withNames(func(f *Facts, _ *fdb.NameLookup) { f.Names = fdb.NameLookups{} }), NotChecked, 0, "was not looked up"},
+		"one not looked up": {withNames(func(_ *Facts, first *fdb.NameLookup) { first.Name = "else" }), NotChecked, 0, "was not looked up"},
+		"slow programs": {withNames(func(f *Facts, first *fdb.NameLookup) {
+			f.Names.Overhead, first.Slowest = 900*time.Millisecond, 1500*time.Millisecond
+		}), NotChecked, 0, "programs start slowly in the pod"},
+		"slow programs, and a slower name": {withNames(func(f *Facts, first *fdb.NameLookup) {
+			f.Names.Overhead, first.Slowest, f.Names.Names[1].Slowest = time.Second, 1500*time.Millisecond, 5*time.Second
+		}), Failed, 1, "programs start slowly in the pod"},
+		"slow and failing":     {withNames(func(_ *Facts, first *fdb.NameLookup) { first.Failed, first.Slowest = 13, 5*time.Second }), Failed, 2, ""},
+		"no connection string": {func(f *Facts) { f.Database.Status.Cluster.ConnectionString = "odd" }, NotChecked, 0, "parsing connection string"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := healthy(t)
+			tc.given(&f)
+			item := itemOf(t, reportOn(f, Options{}), "CONN-003")
+			if item.Outcome != tc.outcome || len(item.Findings) != tc.findings || !strings.Contains(item.Reason, tc.says) {
+				t.Errorf("got %+v", item)
+			}
+		})
+	}
+}

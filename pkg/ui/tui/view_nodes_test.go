@@ -1,0 +1,54 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+func TestARuleThatNeverEndsShowsNoDate(t *testing.T) {
+	far := time.Date(2343, 10, 9, 0, 0, 0, 0, time.UTC)
+	tests := map[string]struct {
+		node   func(*ui.NodeView)
+		cells  []string // noted in, replaced in
+		detail string
+	}{
+		"never": {func(n *ui.NodeView) { n.Never, n.MatchedRules[0].Never = true, true }, []string{"never", "never"}, "drain never causes a replacement"},
+		"three centuries": {func(n *ui.NodeView) {
+			n.DetectAt, n.ReplaceAt, n.MatchedRules[0].Seconds = &far, &far, 10_000_000_000
+		}, []string{"317y", "317y"}, "drain may be there for 10000000000s"},
+		"unknown": {func(*ui.NodeView) {}, []string{"?", "?"}, "drain may be there for 60s"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			n := ui.NodeView{
+				Name: "node-1", Taints: []string{"drain:NoSchedule"}, MatchedRules: []ui.TaintRuleView{{Key: "drain", Seconds: 60}},
+				TaintedSince: ago(2 * time.Hour), ProcessGroups: []string{"storage-1"},
+			}
+			tc.node(&n)
+			f := well()
+			f.Nodes.Items = []ui.NodeView{n}
+			s := sight{state: state{frame: f}, now: noon, o: &Options{}}
+			var cells []string
+			for _, cell := range s.nodeRow(n, "zone-1").cells[7:9] {
+				cells = append(cells, cell.text)
+			}
+			if !slices.Equal(cells, tc.cells) {
+				t.Errorf("noted and replaced in %q, want %q", cells, tc.cells)
+			}
+			var detail strings.Builder
+			for _, l := range s.aboutNode("node-1") {
+				for _, part := range l {
+					detail.WriteString(part.text)
+				}
+				detail.WriteString("\n")
+			}
+			if !strings.Contains(detail.String(), tc.detail) {
+				t.Errorf("the detail lacks %q:\n%s", tc.detail, detail.String())
+			}
+		})
+	}
+}

@@ -1,0 +1,36 @@
+package ui
+
+import (
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// housekeepingOf is what the plan leaves to a later pass about a group; nil for nothing.
+func (w *why) housekeepingOf(g *v1beta2.ProcessGroupStatus) *HousekeepingRecord {
+	all := w.Plan.Pass.Housekeeping
+	at := slices.IndexFunc(all, func(h HousekeepingRecord) bool { return slices.Contains(h.Groups, g.ProcessGroupID) })
+	if at < 0 {
+		return nil
+	}
+	return &all[at]
+}
+
+// onlyTidied reports whether a removed group only waits for its exclusion to end, which is in
+// nobody's way.
+func (w *why) onlyTidied(g *v1beta2.ProcessGroupStatus) bool { return w.housekeepingOf(g) != nil }
+
+// tidied is the chain of such a group, for those who ask about it.
+func (w *why) tidied(g *v1beta2.ProcessGroupStatus) WhyChain {
+	h := w.housekeepingOf(g)
+	l := WhyLink{Step: plan.StageRemovePods, What: "its exclusion ends later: " + h.Words()}
+	for _, c := range h.Requires {
+		l.Because = append(l.Because, w.refused(c, nil))
+	}
+	return WhyChain{
+		Subjects: []string{string(g.ProcessGroupID)}, Since: known(g.RemovalTimestamp.Time), State: WhyWaiting, rank: rankWaiting,
+		Wish: "is removed", Because: []WhyLink{l}, RetryAfterSeconds: h.RetryAfterSeconds,
+		Next: []string{w.FDB("reconcile", w.name, "--wait=all")},
+	}
+}

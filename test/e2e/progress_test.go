@@ -1,0 +1,41 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"time"
+)
+
+// stall bounds the time between two signs of progress, however long the whole takes: a busy
+// machine is slow, and what hangs stops.
+const stall = 5 * time.Minute
+
+// deadline ends a context when there is no progress for a while.
+type deadline struct {
+	timer *time.Timer
+}
+
+// progressing returns a context that ends once the deadline is not extended for stall.
+func progressing(parent context.Context) (context.Context, *deadline) {
+	ctx, cancel := context.WithCancelCause(parent)
+	return ctx, &deadline{time.AfterFunc(stall, func() { cancel(fmt.Errorf("no progress for %s", stall)) })}
+}
+
+func (d *deadline) extend() { d.timer.Reset(stall) }
+
+func (d *deadline) end() { d.timer.Stop() }
+
+// output keeps what a program prints, and takes every line for progress.
+type output struct {
+	bytes.Buffer
+	deadline *deadline
+}
+
+var _ io.Writer = (*output)(nil)
+
+func (o *output) Write(p []byte) (int, error) {
+	o.deadline.extend()
+	return o.Buffer.Write(p)
+}
