@@ -42,7 +42,7 @@ func (b *bounce) sort(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	upgrade := incompatibleUpgrade(s.Cluster)
 	if g.IsMarkedForRemoval() {
 		b.leaving[g.ProcessClass]++
-		if upgrade && g.IsExcluded() && !isSpared(s, g.ProcessGroupID) {
+		if upgrade && g.IsExcluded() && !isSpared(s, g.ProcessGroupID) && !missingTooLong(s, g) {
 			b.add(s, g) // nothing may be left that speaks the old protocol
 			return
 		}

@@ -225,6 +225,14 @@ func TestBounceProcessesForAnUpgrade(t *testing.T) {
 			g.MarkForRemoval(noon)
 			g.SetExcluded(noon)
 		}, does: []string{sixteen}, holds: next},
+		"does not wait for a process that leaves without exclusion and is long missing": {from: upgrading, given: func(s *plan.Snapshot) {
+			s.Cluster.Spec.ProcessCounts.Storage = 2
+			g := s.Cluster.ProcessGroup("storage-114")
+			g.MarkForRemoval(noon)
+			g.ExclusionSkipped = true
+			g.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Minute))
+			dropProcess(s, g)
+		}, does: []string{"restart 15 processes at once in version 7.4.6"}, holds: next},
 		"restarts only what is of the old version": {from: upgrading, given: func(s *plan.Snapshot) {
 			editProcess(s, s.Cluster.ProcessGroup("stateless-105"), func(p *fdb.Process) { p.Version = "7.4.6" })
 		}, does: []string{"restart 15 processes at once in version 7.4.6"}, holds: next},
