@@ -6,25 +6,25 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// FoundationDBClusterAutomationOptions say what may be done without being
-// asked, and how much of it at once.
+// FoundationDBClusterAutomationOptions define which actions are automatic,
+// and how much of each is done at once.
 type FoundationDBClusterAutomationOptions struct {
-	// ConfigureDatabase allows changing the database configuration. Default
+	// ConfigureDatabase allows changes of the database configuration. Default
 	// true.
 	// +optional
 	ConfigureDatabase *bool `json:"configureDatabase,omitempty"`
 
-	// KillProcesses allows restarting servers. Default true.
+	// KillProcesses allows restarting processes. Default true.
 	// +optional
 	KillProcesses *bool `json:"killProcesses,omitempty"`
 
 	// CacheDatabaseStatusForReconciliation makes the operator read the status
 	// document once per reconciliation. Passes of this plugin read it again
-	// whenever an action made it stale, whatever is set here.
+	// whenever an action made it stale, regardless of this setting.
 	// +optional
 	CacheDatabaseStatusForReconciliation *bool `json:"cacheDatabaseStatusForReconciliation,omitempty"`
 
-	// Replacements are about replacing failed process groups.
+	// Replacements configure the replacement of failed process groups.
 	// +optional
 	Replacements AutomaticReplacementOptions `json:"replacements"`
 
@@ -84,7 +84,7 @@ type FoundationDBClusterAutomationOptions struct {
 	// +optional
 	WaitBetweenRemovalsSeconds *int `json:"waitBetweenRemovalsSeconds,omitempty"`
 
-	// PodUpdateStrategy is how a changed pod spec gets into the pods. Default
+	// PodUpdateStrategy is how a changed pod spec is rolled out. Default
 	// ReplaceTransactionSystem.
 	// +kubebuilder:validation:Enum=Replace;ReplaceTransactionSystem;Delete
 	// +kubebuilder:default=ReplaceTransactionSystem
@@ -93,11 +93,11 @@ type FoundationDBClusterAutomationOptions struct {
 
 	// UseManagementAPI has no effect.
 	//
-	// Deprecated: databaseInteractionMode took its place.
+	// Deprecated: replaced by databaseInteractionMode.
 	// +optional
 	UseManagementAPI *bool `json:"useManagementAPI,omitempty"`
 
-	// MaintenanceModeOptions are about FoundationDB's maintenance mode during
+	// MaintenanceModeOptions configure FoundationDB's maintenance mode during
 	// pod updates.
 	// +optional
 	MaintenanceModeOptions MaintenanceModeOptions `json:"maintenanceModeOptions"`
@@ -108,8 +108,8 @@ type FoundationDBClusterAutomationOptions struct {
 	// +optional
 	IgnoreLogGroupsForUpgrade []LogGroup `json:"ignoreLogGroupsForUpgrade,omitempty"`
 
-	// SynchronizationMode says whether the instances that work on one database
-	// exclude, restart and include together. Default local.
+	// SynchronizationMode defines whether the control-plane instances of one
+	// database exclude, restart and include together. Default local.
 	// +kubebuilder:validation:Enum=local;global
 	// +kubebuilder:default=local
 	// +optional
@@ -121,7 +121,8 @@ type FoundationDBClusterAutomationOptions struct {
 	DatabaseInteractionMode *DatabaseInteractionMode `json:"databaseInteractionMode,omitempty"`
 }
 
-// AutomaticReplacementOptions are about replacing failed process groups.
+// AutomaticReplacementOptions configure the replacement of failed process
+// groups.
 type AutomaticReplacementOptions struct {
 	// Enabled allows replacing failed process groups. Default true.
 	// +optional
@@ -150,7 +151,7 @@ type AutomaticReplacementOptions struct {
 	MaxConcurrentReplacements *int `json:"maxConcurrentReplacements,omitempty"`
 
 	// TaintReplacementOptions are the node taints that lead to replacement.
-	// None turns the feature off.
+	// An empty list turns the feature off.
 	// +kubebuilder:validation:MaxItems=32
 	// +optional
 	TaintReplacementOptions []TaintReplacementOption `json:"taintReplacementOptions,omitempty"`
@@ -177,7 +178,7 @@ type TaintReplacementOption struct {
 	DurationInSeconds *int64 `json:"durationInSeconds,omitempty"`
 }
 
-// MaintenanceModeOptions are about FoundationDB's maintenance mode.
+// MaintenanceModeOptions configure FoundationDB's maintenance mode.
 type MaintenanceModeOptions struct {
 	// UseMaintenanceModeChecker sets maintenance mode before pods of a zone
 	// are updated and resets it after. Default false. The name in JSON starts
@@ -185,9 +186,9 @@ type MaintenanceModeOptions struct {
 	// +optional
 	UseMaintenanceModeChecker *bool `json:"UseMaintenanceModeChecker,omitempty"`
 
-	// ResetMaintenanceMode resets maintenance mode that somebody else set,
-	// once the storage processes of the zone restarted. Default false, but on
-	// with UseMaintenanceModeChecker.
+	// ResetMaintenanceMode resets maintenance mode that was set manually or by
+	// another tool, once the storage processes of the zone restarted. Default
+	// false, but on with UseMaintenanceModeChecker.
 	// +optional
 	ResetMaintenanceMode *bool `json:"resetMaintenanceMode,omitempty"`
 
@@ -208,7 +209,7 @@ const (
 	PodUpdateModeNone         PodUpdateMode = "None"
 )
 
-// PodUpdateStrategy is how a changed pod spec gets into the pods.
+// PodUpdateStrategy is how a changed pod spec is rolled out.
 type PodUpdateStrategy string
 
 // The pod update strategies.
@@ -222,7 +223,7 @@ const (
 	PodUpdateStrategyDelete PodUpdateStrategy = "Delete"
 )
 
-// SynchronizationMode says whether instances act together.
+// SynchronizationMode defines whether control-plane instances act together.
 type SynchronizationMode string
 
 // The synchronization modes.
@@ -231,7 +232,7 @@ const (
 	SynchronizationModeGlobal SynchronizationMode = "global"
 )
 
-// DatabaseInteractionMode is a way to talk to the database.
+// DatabaseInteractionMode is a way to access the database.
 //
 // +kubebuilder:validation:MaxLength=256
 type DatabaseInteractionMode string

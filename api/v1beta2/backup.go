@@ -32,12 +32,12 @@ func (b *FoundationDBBackup) SnapshotPeriod() time.Duration {
 // Tag is the tag of the backup in the database. Default: default.
 func (b *FoundationDBBackup) Tag() BackupTag { return ptr.Deref(b.Spec.Tag, defaultBackupTag) }
 
-// BackupType says what is backed up how. Default backup_agent.
+// BackupType is how changes are read for the backup. Default backup_agent.
 func (b *FoundationDBBackup) BackupType() BackupType {
 	return ptr.Deref(b.Spec.BackupType, BackupTypeAgent)
 }
 
-// BackupMode says when the backup ends. Default continuous.
+// BackupMode defines when the backup ends. Default continuous.
 func (b *FoundationDBBackup) BackupMode() BackupMode {
 	return ptr.Deref(b.Spec.BackupMode, BackupModeContinuous)
 }
@@ -48,9 +48,9 @@ func (b *FoundationDBBackup) DeletionPolicy() BackupDeletionPolicy {
 	return ptr.Deref(b.Spec.DeletionPolicy, BackupDeletionPolicyNoop)
 }
 
-// ImageType is the kind of image the agents run. Default split, as the API
-// server has it; the operator's own code, which never sees a resource without
-// the field, would take unified.
+// ImageType is the kind of image the agents run. Default split, as in the
+// CRD; the operator's own code, which never reads a resource without the
+// field, defaults to unified.
 func (b *FoundationDBBackup) ImageType() ImageType {
 	return ptr.Deref(b.Spec.ImageType, ImageTypeSplit)
 }
@@ -61,12 +61,12 @@ func (b *FoundationDBBackup) AllowTagOverride() bool {
 	return ptr.Deref(b.Spec.AllowTagOverride, false)
 }
 
-// IsManaged reports whether the backup itself is looked after, not only the
+// IsManaged reports whether the backup itself is managed, and not only the
 // agents.
 func (b *FoundationDBBackup) IsManaged() bool { return b.BackupType() != BackupTypeUnmanaged }
 
-// ShouldRun reports whether the backup is to be started: unless it is to be
-// stopped, or was to end after the snapshot it has.
+// ShouldRun reports whether the backup should be started: unless it should be
+// stopped, or was to end after its snapshot and has one.
 func (b *FoundationDBBackup) ShouldRun() bool {
 	restorable := b.Status.BackupDetails != nil && b.Status.BackupDetails.Restorable
 	if b.BackupMode() == BackupModeOneTime && restorable {
@@ -75,7 +75,7 @@ func (b *FoundationDBBackup) ShouldRun() bool {
 	return b.Spec.BackupState != BackupStateStopped
 }
 
-// ShouldBePaused reports whether the agents are to pause.
+// ShouldBePaused reports whether the agents should be paused.
 func (b *FoundationDBBackup) ShouldBePaused() bool { return b.Spec.BackupState == BackupStatePaused }
 
 // BucketOrDefault is the bucket. Default fdb-backups.
@@ -86,8 +86,8 @@ func (s BlobStoreConfiguration) BucketOrDefault() string {
 	return defaultBucket
 }
 
-// Validate finds what is wrong with the spec of a backup. The error names every
-// field, its value and what to do, one line each.
+// Validate returns an error unless the spec of the backup is valid. The error
+// has a line per invalid field, with its value and the fix.
 func (b *FoundationDBBackup) Validate() error {
 	spec := field.NewPath("spec")
 	errs := checkSupported(spec.Child("version"), b.Spec.Version)
@@ -116,7 +116,7 @@ func (b *FoundationDBBackup) checkChoices(spec *field.Path) field.ErrorList {
 	return append(errs, oneOf(spec.Child("imageType"), b.ImageType(), ImageTypeSplit, ImageTypeUnified)...)
 }
 
-// checkSnapshotPeriod keeps from fdbbackup what it would read as another number: it takes 32 bits.
+// checkSnapshotPeriod rejects numbers that fdbbackup would truncate to 32 bits.
 func (b *FoundationDBBackup) checkSnapshotPeriod(path *field.Path) field.ErrorList {
 	if period := b.Spec.SnapshotPeriodSeconds; period != nil && int64(*period) > math.MaxInt32 {
 		return field.ErrorList{field.Invalid(path, *period, fmt.Sprintf("must be at most %d", math.MaxInt32))}
@@ -124,8 +124,8 @@ func (b *FoundationDBBackup) checkSnapshotPeriod(path *field.Path) field.ErrorLi
 	return nil
 }
 
-// Validate finds what is wrong with the spec of a restore. The error names
-// every field, its value and what to do, one line each.
+// Validate returns an error unless the spec of the restore is valid. The
+// error has a line per invalid field, with its value and the fix.
 func (r *FoundationDBRestore) Validate() error {
 	spec := field.NewPath("spec")
 	errs := required(spec.Child("destinationClusterName"), r.Spec.DestinationClusterName, "the FoundationDBCluster to restore into")
@@ -139,8 +139,8 @@ func (r *FoundationDBRestore) Validate() error {
 	return join(errs)
 }
 
-// check is needed although the CRD calls the place optional: nothing can be
-// backed up to, or restored from, nowhere.
+// check requires a destination although the CRD calls it optional: no backup
+// or restore works without one.
 func (s *BlobStoreConfiguration) check(path *field.Path) field.ErrorList {
 	if s == nil {
 		return field.ErrorList{field.Required(path, "the blob store of the backup")}

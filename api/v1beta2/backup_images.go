@@ -7,8 +7,8 @@ import (
 )
 
 // Image is the image of one of the agents' containers. The container is the one of the
-// pod template: an image in it is the first rule. One with a tag is taken as it is where
-// the spec allows that, and is an error elsewhere.
+// pod template: an image in it is the first rule. An image with a tag is used unchanged
+// where the spec allows that, and is an error elsewhere.
 func (b *FoundationDBBackup) Image(container corev1.Container) (string, error) {
 	if hasTag(container.Image) {
 		if b.AllowTagOverride() {
@@ -23,9 +23,9 @@ func (b *FoundationDBBackup) Image(container corev1.Container) (string, error) {
 	return chooseImage(b.completed(rules, container), b.Spec.Version), nil
 }
 
-// completed adds the default rule only where the rules choose no image at all. The operator
-// does so for backups, and not as for clusters: a default that always came last would put the
-// suffix of the default sidecar on an image of the user's.
+// completed adds the default rule only where the rules choose no image at all, as the
+// operator does for backups, but not for clusters: a default that always came last would
+// append the suffix of the default sidecar to the user's image.
 func (b *FoundationDBBackup) completed(rules []ImageConfig, container corev1.Container) []ImageConfig {
 	standard := defaultImageRule(b.ImageType(), container.Name)
 	own := append([]ImageConfig{{BaseImage: container.Image}}, rules...)

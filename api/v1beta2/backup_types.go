@@ -23,11 +23,11 @@ type FoundationDBBackup struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata"`
 
-	// Spec is what the user wants.
+	// Spec is the desired state.
 	// +optional
 	Spec FoundationDBBackupSpec `json:"spec"`
 
-	// Status is what was last seen.
+	// Status is the last observed state.
 	// +optional
 	Status FoundationDBBackupStatus `json:"status"`
 }
@@ -56,7 +56,7 @@ type FoundationDBBackupSpec struct {
 	// +optional
 	DataCenter string `json:"dataCenter,omitempty"`
 
-	// BackupState is the wanted state. Default Running. A paused backup is
+	// BackupState is the desired state. Default Running. A paused backup is
 	// started too.
 	// +optional
 	BackupState BackupState `json:"backupState,omitempty"`
@@ -78,8 +78,8 @@ type FoundationDBBackupSpec struct {
 	// +optional
 	PodTemplateSpec *corev1.PodTemplateSpec `json:"podTemplateSpec,omitempty"`
 
-	// CustomParameters are further parameters of the agents. All but
-	// localities are given to the backup commands too.
+	// CustomParameters are further parameters of the agents. All but localities
+	// are passed to the backup commands too.
 	// +optional
 	CustomParameters FoundationDBCustomParameters `json:"customParameters,omitempty"`
 
@@ -101,11 +101,11 @@ type FoundationDBBackupSpec struct {
 	// +optional
 	EncryptionKeyPath string `json:"encryptionKeyPath,omitempty"`
 
-	// MainContainer holds the image rules of the agents.
+	// MainContainer has the image rules of the agents.
 	// +optional
 	MainContainer ContainerOverrides `json:"mainContainer"`
 
-	// SidecarContainer holds the image rules of the sidecar of the split image.
+	// SidecarContainer has the image rules of the sidecar of the split image.
 	// +optional
 	SidecarContainer ContainerOverrides `json:"sidecarContainer"`
 
@@ -116,7 +116,7 @@ type FoundationDBBackupSpec struct {
 	// +optional
 	ImageType *ImageType `json:"imageType,omitempty"`
 
-	// BackupType says what is backed up how. Default backup_agent.
+	// BackupType is how changes are read for the backup. Default backup_agent.
 	// +kubebuilder:default=backup_agent
 	// +optional
 	BackupType *BackupType `json:"backupType,omitempty"`
@@ -127,7 +127,7 @@ type FoundationDBBackupSpec struct {
 	// +optional
 	DeletionPolicy *BackupDeletionPolicy `json:"deletionPolicy,omitempty"`
 
-	// BackupMode says when the backup ends. Default continuous.
+	// BackupMode defines when the backup ends. Default continuous.
 	// +kubebuilder:default=continuous
 	// +optional
 	BackupMode *BackupMode `json:"backupMode,omitempty"`
@@ -138,7 +138,7 @@ type FoundationDBBackupSpec struct {
 	Tag *BackupTag `json:"tag,omitempty"`
 }
 
-// BackupState is the wanted state of a backup.
+// BackupState is the desired state of a backup.
 //
 // +kubebuilder:validation:Enum=Running;Stopped;Paused
 type BackupState string
@@ -150,7 +150,7 @@ const (
 	BackupStatePaused  BackupState = "Paused"
 )
 
-// BackupType says what is backed up how.
+// BackupType is how changes are read for the backup.
 //
 // +kubebuilder:validation:MaxLength=64
 // +kubebuilder:validation:Enum=backup_agent;partitioned_log;unmanaged
@@ -182,7 +182,7 @@ const (
 	BackupDeletionPolicyCleanup BackupDeletionPolicy = "cleanup"
 )
 
-// BackupMode says when a backup ends.
+// BackupMode defines when a backup ends.
 //
 // +kubebuilder:validation:MaxLength=64
 // +kubebuilder:validation:Enum=continuous;oneTime
@@ -190,7 +190,7 @@ type BackupMode string
 
 // The backup modes.
 const (
-	// BackupModeContinuous goes on until it is stopped.
+	// BackupModeContinuous runs until it is stopped.
 	BackupModeContinuous BackupMode = "continuous"
 	// BackupModeOneTime ends after one snapshot.
 	BackupModeOneTime BackupMode = "oneTime"
@@ -202,7 +202,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the tag of a backup cannot be changed"
 type BackupTag string
 
-// BlobStoreConfiguration is a place in a blob store.
+// BlobStoreConfiguration is a destination in a blob store.
 type BlobStoreConfiguration struct {
 	// BackupName is the path in the bucket. Default: the name of the resource.
 	// +kubebuilder:validation:MaxLength=1024
@@ -231,37 +231,37 @@ type BlobStoreConfiguration struct {
 // +kubebuilder:validation:MaxLength=1024
 type URLParameter string
 
-// FoundationDBBackupStatus is what was last seen of a backup.
+// FoundationDBBackupStatus is the last observed state of a backup.
 type FoundationDBBackupStatus struct {
 	// AgentCount is the number of agents that are ready and up to date.
 	// +optional
 	AgentCount int `json:"agentCount,omitempty"`
 
-	// DeploymentConfigured says that the deployment is as desired.
+	// DeploymentConfigured reports that the deployment matches the spec.
 	// +optional
 	DeploymentConfigured bool `json:"deploymentConfigured,omitempty"`
 
-	// BackupDetails is what the database says about the backup.
+	// BackupDetails is what the database reports about the backup.
 	// +optional
 	BackupDetails *FoundationDBBackupStatusBackupDetails `json:"backupDetails,omitempty"`
 
-	// Generations say which generation of the spec was reached.
+	// Generations are the generations of the spec that were reconciled.
 	// +optional
 	Generations BackupGenerationStatus `json:"generations"`
 }
 
-// FoundationDBBackupStatusBackupDetails is what the database says about a
+// FoundationDBBackupStatusBackupDetails is what the database reports about a
 // backup.
 type FoundationDBBackupStatusBackupDetails struct {
-	// URL is where it goes.
+	// URL is its destination.
 	// +optional
 	URL string `json:"url,omitempty"`
 
-	// Running says that it runs.
+	// Running reports that it runs.
 	// +optional
 	Running bool `json:"running,omitempty"`
 
-	// Paused says that the agents are paused.
+	// Paused reports that the agents are paused.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
 
@@ -269,7 +269,7 @@ type FoundationDBBackupStatusBackupDetails struct {
 	// +optional
 	SnapshotTime int `json:"snapshotTime,omitempty"`
 
-	// Restorable says that it can be restored from.
+	// Restorable reports that it can be restored.
 	// +optional
 	Restorable bool `json:"restorable,omitempty"`
 
@@ -278,11 +278,11 @@ type FoundationDBBackupStatusBackupDetails struct {
 	Tag string `json:"tag,omitempty"`
 }
 
-// BackupGenerationStatus says which generation of the spec was reached. Every
-// field but Reconciled is the generation that waits for something, 0 when
-// nothing waits for it.
+// BackupGenerationStatus has the generations of the spec that were
+// reconciled. Every field but Reconciled is the generation that waits for
+// something, 0 when none does.
 type BackupGenerationStatus struct {
-	// Reconciled is the last generation that was reached in every respect.
+	// Reconciled is the last generation that was reconciled.
 	// +optional
 	Reconciled int64 `json:"reconciled,omitempty"`
 

@@ -27,11 +27,12 @@ type FoundationDBCluster struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata"`
 
-	// Spec is what the user wants.
+	// Spec is the desired state.
 	// +optional
 	Spec FoundationDBClusterSpec `json:"spec"`
 
-	// Status is the memory between passes: what was last seen and decided.
+	// Status is what is kept between passes: the last observations and
+	// decisions.
 	// +optional
 	Status FoundationDBClusterStatus `json:"status"`
 }
@@ -51,8 +52,8 @@ type FoundationDBClusterList struct {
 // FoundationDBClusterSpec is the desired state of a cluster.
 type FoundationDBClusterSpec struct {
 	// Version is the FoundationDB release to run, as X.Y.Z. The CRD's pattern
-	// is not anchored, so text around the number passes it; Validate does not
-	// let it pass. The oldest supported release is 7.1.0.
+	// is not anchored, so it accepts text around the number; Validate rejects
+	// that. The oldest supported release is 7.1.0.
 	// +kubebuilder:validation:Pattern=`(\d+)\.(\d+)\.(\d+)`
 	Version string `json:"version"`
 
@@ -67,14 +68,14 @@ type FoundationDBClusterSpec struct {
 	// +optional
 	Processes map[ProcessClass]ProcessSettings `json:"processes,omitempty"`
 
-	// ProcessCounts are the numbers of process groups by class. 0 means
-	// derived from the database configuration, a negative number means none.
+	// ProcessCounts are the numbers of process groups per class. 0 means derived
+	// from the database configuration, a negative number means none.
 	// +optional
 	ProcessCounts ProcessCounts `json:"processCounts"`
 
-	// SeedConnectionString is taken as the connection string when neither the
-	// status nor the config map has one. It makes a new resource join a
-	// database that exists already.
+	// SeedConnectionString is the connection string used when neither the status
+	// nor the config map has one. It makes a new resource join an existing
+	// database.
 	// +optional
 	SeedConnectionString string `json:"seedConnectionString,omitempty"`
 
@@ -83,7 +84,7 @@ type FoundationDBClusterSpec struct {
 	// +optional
 	PartialConnectionString ConnectionString `json:"partialConnectionString"`
 
-	// FaultDomain says what a zone is: what fails together.
+	// FaultDomain defines what a zone is: what fails together.
 	// +optional
 	FaultDomain FoundationDBClusterFaultDomain `json:"faultDomain"`
 
@@ -95,7 +96,7 @@ type FoundationDBClusterSpec struct {
 	ProcessGroupsToRemove []ProcessGroupID `json:"processGroupsToRemove,omitempty"`
 
 	// ProcessGroupsToRemoveWithoutExclusion are deleted without moving their
-	// data away first. Data that has no other copy is lost.
+	// data away first. Data without another replica is lost.
 	// +kubebuilder:validation:MinItems=0
 	// +kubebuilder:validation:MaxItems=500
 	// +optional
@@ -128,13 +129,13 @@ type FoundationDBClusterSpec struct {
 	// +optional
 	SidecarVariables []string `json:"sidecarVariables,omitempty"`
 
-	// LogGroup is the trace log group of the servers. The default is the name
+	// LogGroup is the trace log group of the processes. The default is the name
 	// of the cluster.
 	// +optional
 	LogGroup string `json:"logGroup,omitempty"`
 
 	// DataCenter is the dcid locality of all processes of this resource. Empty
-	// means that processes are not told apart by data center.
+	// means that data centers are not distinguished.
 	// +optional
 	DataCenter string `json:"dataCenter,omitempty"`
 
@@ -142,8 +143,8 @@ type FoundationDBClusterSpec struct {
 	// +optional
 	DataHall string `json:"dataHall,omitempty"`
 
-	// AutomationOptions say what may be done without being asked, and how much
-	// of it at once.
+	// AutomationOptions define which actions are automatic, and how much of each
+	// is done at once.
 	// +optional
 	AutomationOptions FoundationDBClusterAutomationOptions `json:"automationOptions"`
 
@@ -155,17 +156,17 @@ type FoundationDBClusterSpec struct {
 	// +optional
 	ProcessGroupIDPrefix string `json:"processGroupIDPrefix,omitempty"`
 
-	// LockOptions are about the lock that instances working on one database
-	// share.
+	// LockOptions configure the lock that the control-plane instances of one
+	// database share.
 	// +optional
 	LockOptions LockOptions `json:"lockOptions"`
 
-	// Routing is about addresses, services and DNS names.
+	// Routing configures addresses, services and DNS names.
 	// +optional
 	Routing RoutingConfig `json:"routing"`
 
-	// IgnoreUpgradabilityChecks lets a version change happen in spite of
-	// clients that cannot follow, and lets the version go down.
+	// IgnoreUpgradabilityChecks allows a version change despite incompatible
+	// clients, and allows downgrades.
 	// +optional
 	IgnoreUpgradabilityChecks bool `json:"ignoreUpgradabilityChecks,omitempty"`
 
@@ -173,12 +174,12 @@ type FoundationDBClusterSpec struct {
 	// +optional
 	Buggify BuggifyConfig `json:"buggify"`
 
-	// StorageServersPerPod is the number of servers in a storage pod. Default
+	// StorageServersPerPod is the number of processes in a storage pod. Default
 	// 1. Changing it replaces the storage process groups.
 	// +optional
 	StorageServersPerPod int `json:"storageServersPerPod,omitempty"`
 
-	// LogServersPerPod is the number of servers in a log or transaction pod.
+	// LogServersPerPod is the number of processes in a log or transaction pod.
 	// Default 1. Changing it replaces those process groups.
 	// +optional
 	LogServersPerPod int `json:"logServersPerPod,omitempty"`
@@ -191,12 +192,12 @@ type FoundationDBClusterSpec struct {
 	MinimumUptimeSecondsForBounce int `json:"minimumUptimeSecondsForBounce,omitempty"`
 
 	// ReplaceInstancesWhenResourcesChange replaces a process group, instead of
-	// recreating its pod, when it asks for more CPU or memory. Default false.
+	// recreating its pod, when it requests more CPU or memory. Default false.
 	// +kubebuilder:default=false
 	// +optional
 	ReplaceInstancesWhenResourcesChange *bool `json:"replaceInstancesWhenResourcesChange,omitempty"`
 
-	// Skip keeps operators away from this cluster. Default false.
+	// Skip makes operators ignore this cluster. Default false.
 	// +kubebuilder:default=false
 	// +optional
 	Skip bool `json:"skip,omitempty"`
@@ -206,14 +207,14 @@ type FoundationDBClusterSpec struct {
 	// +optional
 	CoordinatorSelection []CoordinatorSelectionSetting `json:"coordinatorSelection,omitempty"`
 
-	// Labels say by which labels resources are found and which they carry.
+	// Labels define by which labels resources are selected and which they carry.
 	// +optional
 	Labels LabelConfig `json:"labels"`
 
 	// UseExplicitListenAddress passes --listen_address beside the public
 	// address. Default true.
 	//
-	// Deprecated: it stays for resources that set it.
+	// Deprecated: kept for resources that set it.
 	// +optional
 	UseExplicitListenAddress *bool `json:"useExplicitListenAddress,omitempty"`
 

@@ -5,58 +5,60 @@ import (
 	"time"
 )
 
-// ProcessGroupConditionType names something about a process group that is not
-// as desired.
+// ProcessGroupConditionType names a deviation of a process group from its
+// desired state.
 type ProcessGroupConditionType string
 
 // The conditions.
 const (
-	// ConditionIncorrectPodSpec is a pod that was made from another spec.
+	// ConditionIncorrectPodSpec is a pod that was created from another spec.
 	ConditionIncorrectPodSpec ProcessGroupConditionType = "IncorrectPodSpec"
 	// ConditionIncorrectPodMetadata is a label or annotation that differs.
 	ConditionIncorrectPodMetadata ProcessGroupConditionType = "IncorrectPodMetadata"
-	// ConditionIncorrectConfigMap is a pod that has not taken the config map.
+	// ConditionIncorrectConfigMap is a pod that has not loaded the config map.
 	ConditionIncorrectConfigMap ProcessGroupConditionType = "IncorrectConfigMap"
-	// ConditionIncorrectCommandLine is a server that runs with other arguments.
+	// ConditionIncorrectCommandLine is a process that runs with other arguments.
 	ConditionIncorrectCommandLine ProcessGroupConditionType = "IncorrectCommandLine"
 	// ConditionIncorrectSidecarImage is a sidecar of another version.
 	ConditionIncorrectSidecarImage ProcessGroupConditionType = "IncorrectSidecarImage"
-	// ConditionPodFailing is a pod that failed, is not ready, or does not end.
+	// ConditionPodFailing is a pod that failed, is not ready, or does not
+	// terminate.
 	ConditionPodFailing ProcessGroupConditionType = "PodFailing"
 	// ConditionPodPending is a pod that has not started.
 	ConditionPodPending ProcessGroupConditionType = "PodPending"
 	// ConditionMissingPod is a pod that does not exist.
 	ConditionMissingPod ProcessGroupConditionType = "MissingPod"
-	// ConditionMissingPVC is a volume claim that does not exist or has other
-	// labels or annotations.
+	// ConditionMissingPVC is a PVC that does not exist or has other labels or
+	// annotations.
 	ConditionMissingPVC ProcessGroupConditionType = "MissingPVC"
 	// ConditionMissingService is a service that does not exist.
 	ConditionMissingService ProcessGroupConditionType = "MissingService"
-	// ConditionMissingProcesses is a server the database does not know.
+	// ConditionMissingProcesses is a process that does not report to the
+	// database.
 	ConditionMissingProcesses ProcessGroupConditionType = "MissingProcesses"
 	// ConditionResourcesTerminating is a removed process group whose pod,
-	// volume or service is still there.
+	// volume or service still exists.
 	ConditionResourcesTerminating ProcessGroupConditionType = "ResourcesTerminating"
-	// ConditionSidecarUnreachable is a sidecar that does not answer.
+	// ConditionSidecarUnreachable is a sidecar that does not respond.
 	ConditionSidecarUnreachable ProcessGroupConditionType = "SidecarUnreachable"
 	// ConditionReady is the absence of all others. It is never stored.
 	ConditionReady ProcessGroupConditionType = "Ready"
-	// ConditionNodeTaintDetected is a node with a taint we look for.
+	// ConditionNodeTaintDetected is a node with a taint that has a rule.
 	ConditionNodeTaintDetected ProcessGroupConditionType = "NodeTaintDetected"
-	// ConditionNodeTaintReplacing is such a taint that is older than allowed.
+	// ConditionNodeTaintReplacing is such a taint, older than its rule allows.
 	ConditionNodeTaintReplacing ProcessGroupConditionType = "NodeTaintReplacing"
-	// ConditionProcessIsMarkedAsExcluded is an excluded server of a process
-	// group that is not being removed.
+	// ConditionProcessIsMarkedAsExcluded is an excluded process of a process
+	// group that is not marked for removal.
 	ConditionProcessIsMarkedAsExcluded ProcessGroupConditionType = "ProcessIsMarkedAsExcluded"
-	// ConditionProcessHasIOError is a server that reports an I/O error.
+	// ConditionProcessHasIOError is a process that reports an I/O error.
 	ConditionProcessHasIOError ProcessGroupConditionType = "ProcessHasIOError"
-	// ConditionProcessHasHighRunLoopBusy is a server without time to spare.
-	// It is for information and keeps no generation from being reached.
+	// ConditionProcessHasHighRunLoopBusy is an overloaded process. It is
+	// informational and does not keep a generation from being reconciled.
 	ConditionProcessHasHighRunLoopBusy ProcessGroupConditionType = "ProcessHasHighRunLoopBusy"
 )
 
-// ReplacementConditions are the conditions that, when they last, make an
-// automatic replacement due. The caller owns the slice.
+// ReplacementConditions are the conditions that lead to an automatic
+// replacement when they last. The caller owns the slice.
 func ReplacementConditions() []ProcessGroupConditionType {
 	return []ProcessGroupConditionType{
 		ConditionPodFailing, ConditionPodPending, ConditionMissingPod, ConditionMissingPVC,
@@ -66,15 +68,16 @@ func ReplacementConditions() []ProcessGroupConditionType {
 	}
 }
 
-// IsInformational reports whether a condition is there to be read only: a
-// process group that has no other is as desired. The operator calls
-// ProcessHasHighRunLoopBusy informational too, yet never calls a cluster
-// reconciled that has it.
+// IsInformational reports whether a condition is informational only: a
+// process group without any other is reconciled. The operator calls
+// ProcessHasHighRunLoopBusy informational too, yet never reports a cluster
+// with it as reconciled.
 func (t ProcessGroupConditionType) IsInformational() bool {
 	return t == ConditionProcessHasHighRunLoopBusy
 }
 
-// Condition tells since when the process group has a condition, if it has it.
+// Condition returns since when the process group has a condition, and whether
+// it has it.
 func (s *ProcessGroupStatus) Condition(t ProcessGroupConditionType) (since time.Time, ok bool) {
 	for _, c := range s.ProcessGroupConditions {
 		if c.Type == t {
@@ -90,9 +93,9 @@ func (s *ProcessGroupStatus) HasCondition(t ProcessGroupConditionType) bool {
 	return ok
 }
 
-// SetCondition adds a condition. The time of an earlier one stays. A process
-// group of which only resources are left takes ResourcesTerminating alone:
-// that its pod is missing is how it should be.
+// SetCondition adds a condition, or keeps one that is already set, with its
+// time. A removed process group accepts ResourcesTerminating only: its pod is
+// expected to be missing.
 func (s *ProcessGroupStatus) SetCondition(t ProcessGroupConditionType, now time.Time) {
 	if s.HasCondition(t) || (s.IsGone() && !s.outlivesRemoval(t)) {
 		return
@@ -100,8 +103,8 @@ func (s *ProcessGroupStatus) SetCondition(t ProcessGroupConditionType, now time.
 	s.ProcessGroupConditions = append(s.ProcessGroupConditions, &ProcessGroupCondition{Type: t, Timestamp: now.Unix()})
 }
 
-// BackdateCondition moves the beginning of a condition that holds to an earlier time:
-// it turned out to have been so before anybody looked. It never moves it to a later one.
+// BackdateCondition moves the start of a condition to an earlier time, when it turns out
+// to have held before it was observed. It never moves it to a later one.
 func (s *ProcessGroupStatus) BackdateCondition(t ProcessGroupConditionType, since time.Time) {
 	for _, c := range s.ProcessGroupConditions {
 		if c.Type == t {
@@ -110,13 +113,14 @@ func (s *ProcessGroupStatus) BackdateCondition(t ProcessGroupConditionType, sinc
 	}
 }
 
-// outlivesRemoval reports whether a condition still means something for a group of which
-// only resources are left. Of one that was not drained it matters since when it is silent.
+// outlivesRemoval reports whether a condition still matters for a group of which only
+// resources are left. For a group removed without exclusion it matters since when its
+// processes do not report.
 func (s *ProcessGroupStatus) outlivesRemoval(t ProcessGroupConditionType) bool {
 	return t == ConditionResourcesTerminating || (s.ExclusionSkipped && t == ConditionMissingProcesses)
 }
 
-// ClearCondition takes a condition away.
+// ClearCondition removes a condition.
 func (s *ProcessGroupStatus) ClearCondition(t ProcessGroupConditionType) {
 	s.ProcessGroupConditions = slices.DeleteFunc(s.ProcessGroupConditions, func(c *ProcessGroupCondition) bool {
 		return c.Type == t

@@ -45,13 +45,13 @@ type DatabaseConfiguration struct {
 	// +optional
 	StorageMigrationType *StorageMigrationType `json:"storage_migration_type,omitempty"`
 
-	// PerpetualStorageWiggle is the speed at which storage servers are
+	// PerpetualStorageWiggle is the speed at which storage processes are
 	// rewritten one after the other, 0 for not at all. Left alone when nil.
 	// +optional
 	PerpetualStorageWiggle *int `json:"perpetual_storage_wiggle,omitempty"`
 
 	// PerpetualStorageWiggleLocality limits the wiggle to servers with the
-	// locality key:value; 0 takes the limit away. Left alone when nil.
+	// locality key:value; 0 removes the limit. Left alone when nil.
 	// +kubebuilder:validation:Pattern=`^([\w.-]+:[\w.-]+|0)$`
 	// +optional
 	PerpetualStorageWiggleLocality *string `json:"perpetual_storage_wiggle_locality,omitempty"`
@@ -118,7 +118,7 @@ type VersionFlags struct {
 	LogVersion int `json:"log_version,omitempty"`
 }
 
-// Region is one region: the data center that serves it, and its satellites.
+// Region is one region: its main data center and its satellites.
 type Region struct {
 	// Datacenters are the data centers of the region, one of them main.
 	// +optional

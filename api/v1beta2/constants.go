@@ -14,16 +14,17 @@ const (
 	// LabelDeploymentName carries the name of the deployment, on backup pods.
 	LabelDeploymentName = "foundationdb.org/deployment-name"
 	// LabelNoScheduleAllowed is the node label that pods of buggify.noSchedule
-	// ask for, with the value true.
+	// require, with the value true.
 	LabelNoScheduleAllowed = "foundationdb.org/no-schedule-allowed"
 )
 
-// Annotations of pods, volume claims and backup deployments.
+// Annotations of pods, PVCs and backup deployments.
 const (
-	// AnnotationLastAppliedSpec is the hash of the spec an object was made from.
+	// AnnotationLastAppliedSpec is the hash of the spec an object was created
+	// from.
 	AnnotationLastAppliedSpec = "foundationdb.org/last-applied-spec"
 	// AnnotationLastAppliedConfigMap is the hash of the configuration a pod has
-	// taken.
+	// loaded.
 	AnnotationLastAppliedConfigMap = "foundationdb.org/last-applied-config-map"
 	// AnnotationPublicIPSource is pod or service; absent means pod.
 	AnnotationPublicIPSource = "foundationdb.org/public-ip-source"
@@ -35,8 +36,8 @@ const (
 	AnnotationCurrentNode = "foundationdb.org/current-node"
 	// AnnotationImageType is split or unified; absent means split.
 	AnnotationImageType = "foundationdb.org/image-type"
-	// AnnotationIsolateProcessGroup, set to true by a user, stops the servers
-	// and keeps pod and volume from being deleted.
+	// AnnotationIsolateProcessGroup, set to true by a user, stops the processes
+	// and protects pod and volume from deletion.
 	AnnotationIsolateProcessGroup = "foundationdb.org/isolate-process-group"
 	// AnnotationCurrentConfiguration is the configuration the unified monitor
 	// runs, in JSON. The monitor writes it.
@@ -44,8 +45,8 @@ const (
 	// AnnotationEnvironment are the variables the unified monitor substitutes,
 	// in JSON. The monitor writes it.
 	AnnotationEnvironment = "foundationdb.org/launcher-environment"
-	// AnnotationOutdatedConfigMapSeen asks a pod to read its config map again;
-	// Unix seconds.
+	// AnnotationOutdatedConfigMapSeen makes a pod reload its config map; Unix
+	// seconds.
 	AnnotationOutdatedConfigMapSeen = "foundationdb.org/outdated-config-map-seen"
 	// AnnotationDelayShutdown, set by a user, is how long the monitor waits
 	// before it ends; a Go duration.
@@ -58,7 +59,7 @@ const (
 )
 
 // FinalizerBackup keeps a FoundationDBBackup until its backup is stopped or
-// cleaned up, as its deletion policy says.
+// cleaned up, according to its deletion policy.
 const FinalizerBackup = "foundationdb.org/fdb-kubernetes-operator"
 
 // Containers of our pods.
@@ -94,6 +95,6 @@ const (
 	EnvClientThreadsPerVersion      = "FDB_NETWORK_OPTION_CLIENT_THREADS_PER_VERSION"
 )
 
-// DefaultLockKeyPrefix is where instances keep what they share when the spec
-// does not say. Its first byte is 0xff.
+// DefaultLockKeyPrefix is the key prefix of the state that control-plane
+// instances share, unless the spec sets another. Its first byte is 0xff.
 const DefaultLockKeyPrefix = "\xff\x02/org.foundationdb.kubernetes-operator"

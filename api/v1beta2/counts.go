@@ -2,14 +2,14 @@ package v1beta2
 
 import "maps"
 
-// DesiredProcessCounts are how many process groups of each class there should
-// be. Classes of which there should be none are not in it.
+// DesiredProcessCounts are the desired numbers of process groups per class,
+// without classes that have none.
 func (c *FoundationDBCluster) DesiredProcessCounts() map[ProcessClass]int {
 	counts := c.Spec.ProcessCounts.ByClass()
 	switch {
 	case c.isSatelliteOnly():
 		// The operator derives storage and stateless process groups as well when
-		// the number of logs is given. They would serve nobody in a satellite.
+		// the number of logs is given. They would be useless in a satellite.
 		deriveCount(counts, ProcessClassLog, 1+c.satelliteLogs())
 	default:
 		roles := c.RoleCounts()
@@ -22,7 +22,7 @@ func (c *FoundationDBCluster) DesiredProcessCounts() map[ProcessClass]int {
 	return counts
 }
 
-// DesiredProcessGroups is how many process groups there should be in all.
+// DesiredProcessGroups is the desired number of process groups in total.
 func (c *FoundationDBCluster) DesiredProcessGroups() int {
 	total := 0
 	for _, n := range c.DesiredProcessCounts() {
@@ -31,7 +31,8 @@ func (c *FoundationDBCluster) DesiredProcessGroups() int {
 	return total
 }
 
-// ByClass are the counts by class, as they are: 0 and negative ones too.
+// ByClass returns the counts by class as they are set: 0 and negative ones
+// too.
 func (p ProcessCounts) ByClass() map[ProcessClass]int {
 	return map[ProcessClass]int{
 		ProcessClassUnset:             p.Unset,
@@ -63,7 +64,7 @@ func deriveCount(counts map[ProcessClass]int, class ProcessClass, n int) {
 	}
 }
 
-// withSpares is the larger of two needs and, when there is any, one more for
+// withSpares is the larger of two counts and, unless that is 0, one more for
 // each zone that may fail.
 func (c *FoundationDBCluster) withSpares(a, b int) int {
 	if n := max(a, b, 0); n > 0 {
@@ -91,8 +92,8 @@ func (c *FoundationDBCluster) share(total int) int {
 	return total / zones
 }
 
-// statelessRoles is how many processes the roles need that no class of their
-// own takes.
+// statelessRoles is how many processes are needed for the roles that have no
+// class of their own.
 func (c *FoundationDBCluster) statelessRoles(roles RoleCounts) int {
 	p := c.Spec.ProcessCounts
 	proxies := unlessDedicated(roles.Proxies, p.Proxy)

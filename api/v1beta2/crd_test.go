@@ -30,7 +30,7 @@ var builtins = map[string]string{
 
 // TestCRDsHaveTheWireFormatOfTheOperator compares the generated CRDs with
 // testdata/wire-format.txt: one line for every path of the operator's own CRDs,
-// release 2.33.0, with all that its schema says about it.
+// release 2.33.0, with the schema of each field.
 func TestCRDsHaveTheWireFormatOfTheOperator(t *testing.T) {
 	want, err := os.ReadFile("testdata/wire-format.txt")
 	if err != nil {
@@ -136,8 +136,8 @@ func requirement(schema map[string]any, name string) map[string]any {
 	return nil
 }
 
-// withoutMessages drops the words of error messages, which are nobody's
-// interface.
+// withoutMessages drops the words of error messages, which are not part of
+// any interface.
 func withoutMessages(rules []any) []any {
 	var kept []any
 	for _, rule := range rules {

@@ -6,17 +6,17 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// The defaults of spec fields that have no other home. They are those of the
-// CRD and of the operator, so that a resource which never went through an API
-// server means the same.
+// The defaults of spec fields that are not listed elsewhere. They are those
+// of the CRD and of the operator, so that a resource which an API server
+// never defaulted means the same.
 const (
 	defaultFaultDomainKey  = "kubernetes.io/hostname"
 	defaultFaultDomainFrom = "spec.nodeName"
 	defaultDNSDomain       = "cluster.local"
 )
 
-// RunningVersion is the version the database runs: the one last seen, or the
-// desired one before there is a database.
+// RunningVersion is the version the database runs: the last observed one, or
+// the desired one before a database exists.
 func (c *FoundationDBCluster) RunningVersion() string {
 	if c.Status.RunningVersion != "" {
 		return c.Status.RunningVersion
@@ -24,15 +24,15 @@ func (c *FoundationDBCluster) RunningVersion() string {
 	return c.Spec.Version
 }
 
-// ImageType is the kind of image the pods are to run. Default unified.
+// ImageType is the desired kind of image of the pods. Default unified.
 func (c *FoundationDBCluster) ImageType() ImageType {
 	return ptr.Deref(c.Spec.ImageType, ImageTypeUnified)
 }
 
-// UsesUnifiedImage reports whether the pods are to run the unified image.
+// UsesUnifiedImage reports whether the pods should run the unified image.
 func (c *FoundationDBCluster) UsesUnifiedImage() bool { return c.ImageType() == ImageTypeUnified }
 
-// LogGroup is the trace log group of the servers. Default: the name of the
+// LogGroup is the trace log group of the processes. Default: the name of the
 // cluster.
 func (c *FoundationDBCluster) LogGroup() string {
 	if c.Spec.LogGroup != "" {
@@ -41,8 +41,8 @@ func (c *FoundationDBCluster) LogGroup() string {
 	return c.Name
 }
 
-// ServersPerPod is how many servers a pod of the class is to run: as many as
-// the spec says for storage, log and transaction, otherwise 1.
+// ServersPerPod is the desired number of processes in a pod of the class:
+// from the spec for storage, log and transaction, otherwise 1.
 func (c *FoundationDBCluster) ServersPerPod(class ProcessClass) int {
 	switch {
 	case class == ProcessClassStorage:
@@ -54,8 +54,8 @@ func (c *FoundationDBCluster) ServersPerPod(class ProcessClass) int {
 	}
 }
 
-// ReplaceInstancesWhenResourcesChange reports whether a process group that asks
-// for more CPU or memory is replaced. Default false.
+// ReplaceInstancesWhenResourcesChange reports whether a process group that
+// requests more CPU or memory is replaced. Default false.
 func (c *FoundationDBCluster) ReplaceInstancesWhenResourcesChange() bool {
 	return ptr.Deref(c.Spec.ReplaceInstancesWhenResourcesChange, false)
 }
@@ -70,8 +70,8 @@ func (c *FoundationDBCluster) FaultDomainKey() string {
 }
 
 // FaultDomainValueFrom is the field of the pod, or the $VARIABLE, that holds
-// the zone. Default spec.nodeName. It is of no use with the two keys that have
-// a meaning of their own.
+// the zone. Default spec.nodeName. It is ignored with the two keys that have a
+// meaning of their own.
 func (c *FoundationDBCluster) FaultDomainValueFrom() string {
 	if c.Spec.FaultDomain.ValueFrom != "" {
 		return c.Spec.FaultDomain.ValueFrom
@@ -100,13 +100,13 @@ func (c *FoundationDBCluster) ResourceLabels() map[string]string {
 	return c.labelsOrName(c.Spec.Labels.ResourceLabels)
 }
 
-// AddMatchLabels puts the match labels into a map that the caller fills for one object of
-// many: a map of their own for each would cost more than all else about its labels.
+// AddMatchLabels adds the match labels to a map that the caller fills for one of many
+// objects: allocating a separate map per object would dominate the cost of its labels.
 func (c *FoundationDBCluster) AddMatchLabels(to map[string]string) {
 	c.addLabelsOrName(to, c.Spec.Labels.MatchLabels)
 }
 
-// AddResourceLabels puts the resource labels into a map, as AddMatchLabels does.
+// AddResourceLabels adds the resource labels to a map, as AddMatchLabels does.
 func (c *FoundationDBCluster) AddResourceLabels(to map[string]string) {
 	c.addLabelsOrName(to, c.Spec.Labels.ResourceLabels)
 }
@@ -142,8 +142,8 @@ func (c *FoundationDBCluster) ProcessClassLabels() []string {
 	return []string{LabelProcessClass}
 }
 
-// FilterOnOwnerReference reports whether only resources count that the cluster
-// owns. Default false.
+// FilterOnOwnerReference reports whether resources that the cluster does not
+// own are ignored. Default false.
 func (c *FoundationDBCluster) FilterOnOwnerReference() bool {
 	return ptr.Deref(c.Spec.Labels.FilterOnOwnerReference, false)
 }
@@ -178,9 +178,9 @@ func (c *FoundationDBCluster) CoordinatorPriority(class ProcessClass) (priority 
 	return priority, len(c.Spec.CoordinatorSelection) == 0
 }
 
-// Settings are what process groups of the class look like: each field from the
-// class if it has it, otherwise from general, whole. They are the spec's own: whoever
-// wants to change one makes a copy of it.
+// Settings are the settings of process groups of the class: each field from the class
+// if it is set there, otherwise whole from general. They are shared with the spec:
+// copy before changing them.
 func (c *FoundationDBCluster) Settings(class ProcessClass) ProcessSettings {
 	merged, general := c.Spec.Processes[class], c.Spec.Processes[ProcessClassGeneral]
 	if merged.PodTemplate == nil {

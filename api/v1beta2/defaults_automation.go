@@ -10,7 +10,7 @@ import (
 )
 
 // The defaults of spec.automationOptions. Source: the operator's CRD and code;
-// its manual says that automatic replacements are off by default, which they
+// its manual documents automatic replacements as off by default, which they
 // are not.
 const (
 	defaultIgnorePendingPods       = 5 * time.Minute
@@ -33,7 +33,7 @@ func (c *FoundationDBCluster) ConfigureDatabase() bool {
 	return ptr.Deref(c.Spec.AutomationOptions.ConfigureDatabase, true)
 }
 
-// KillProcesses reports whether servers may be restarted. Default true.
+// KillProcesses reports whether processes may be restarted. Default true.
 func (c *FoundationDBCluster) KillProcesses() bool {
 	return ptr.Deref(c.Spec.AutomationOptions.KillProcesses, true)
 }
@@ -114,8 +114,8 @@ func modeOrZone(mode PodUpdateMode) PodUpdateMode {
 	return mode
 }
 
-// ReplacesPodsOf reports whether a changed pod spec of the class is brought
-// about by replacing the process group instead of recreating its pod.
+// ReplacesPodsOf reports whether a changed pod spec of the class is rolled
+// out by replacing the process group instead of recreating its pod.
 func (c *FoundationDBCluster) ReplacesPodsOf(class ProcessClass) bool {
 	switch c.PodUpdateStrategy() {
 	case PodUpdateStrategyReplace:
@@ -127,7 +127,7 @@ func (c *FoundationDBCluster) ReplacesPodsOf(class ProcessClass) bool {
 	}
 }
 
-// PodUpdateStrategy is how a changed pod spec gets into the pods. Default
+// PodUpdateStrategy is how a changed pod spec is rolled out. Default
 // ReplaceTransactionSystem.
 func (c *FoundationDBCluster) PodUpdateStrategy() PodUpdateStrategy {
 	if s := c.Spec.AutomationOptions.PodUpdateStrategy; s != "" {
@@ -142,9 +142,9 @@ func (c *FoundationDBCluster) UseNonBlockingExcludes() bool {
 	return ptr.Deref(c.Spec.AutomationOptions.UseNonBlockingExcludes, false)
 }
 
-// UseLocalitiesForExclusion reports whether process groups are to be excluded
-// by ID instead of by address. Default true. The running version has to be able
-// to, which is for the caller to see.
+// UseLocalitiesForExclusion reports whether process groups should be excluded
+// by ID instead of by address. Default true. The caller checks that the running
+// version supports it.
 func (c *FoundationDBCluster) UseLocalitiesForExclusion() bool {
 	return ptr.Deref(c.Spec.AutomationOptions.UseLocalitiesForExclusion, true)
 }
@@ -158,9 +158,9 @@ func (c *FoundationDBCluster) IgnoreLogGroupsForUpgrade() []LogGroup {
 	return []LogGroup{defaultLogGroupForUpgrade}
 }
 
-// SynchronizationMode says whether the instances that work on the database act
-// together. Default local, and always local before there is a database, which
-// is where they would meet.
+// SynchronizationMode is whether the control-plane instances of the database
+// act together. Default local, and always local before a database exists,
+// since they coordinate in it.
 func (c *FoundationDBCluster) SynchronizationMode() SynchronizationMode {
 	if !c.Status.Configured {
 		return SynchronizationModeLocal
@@ -222,10 +222,10 @@ func (c *FoundationDBCluster) MaxConcurrentAutomaticReplacements() int {
 	return ptr.Deref(c.Spec.AutomationOptions.Replacements.MaxConcurrentReplacements, defaultConcurrentReplacements)
 }
 
-// MaxFaultDomainsWithTaintedProcessGroups is up to how many tainted zones, of
-// this many in all, tainted process groups are replaced. Default 10 %, rounded
-// down, and at least 1. It returns an error when the spec is no number and no
-// percentage.
+// MaxFaultDomainsWithTaintedProcessGroups returns the number of tainted zones,
+// out of the given total, up to which tainted process groups are replaced.
+// Default 10 %, rounded down, and at least 1. It returns an error when the
+// spec is neither a number nor a percentage.
 func (c *FoundationDBCluster) MaxFaultDomainsWithTaintedProcessGroups(zones int) (int, error) {
 	share := intstr.FromString(defaultTaintedFaultDomainShare)
 	if given := c.Spec.AutomationOptions.Replacements.MaxFaultDomainsWithTaintedProcessGroups; given != nil {

@@ -20,11 +20,11 @@ func (c *FoundationDBCluster) PublicIPFromService() bool {
 	return c.PublicIPSource() == PublicIPSourceService
 }
 
-// PodIPFamily is 4 or 6 when one family of addresses is asked for, otherwise 0.
+// PodIPFamily is 4 or 6 when the spec selects an address family, otherwise 0.
 func (c *FoundationDBCluster) PodIPFamily() int { return ptr.Deref(c.Spec.Routing.PodIPFamily, 0) }
 
-// UseDNSInClusterFile reports whether coordinators are named by DNS name.
-// Default true.
+// UseDNSInClusterFile reports whether the cluster file has coordinators by
+// DNS name. Default true.
 func (c *FoundationDBCluster) UseDNSInClusterFile() bool {
 	return ptr.Deref(c.Spec.Routing.UseDNSInClusterFile, true)
 }
@@ -36,7 +36,7 @@ func (c *FoundationDBCluster) DefineDNSLocalityFields() bool {
 }
 
 // NeedsHeadlessService reports whether the headless service should exist: when
-// it is asked for, and for DNS names.
+// the spec requires it, and for DNS names.
 func (c *FoundationDBCluster) NeedsHeadlessService() bool {
 	return c.DefineDNSLocalityFields() || ptr.Deref(c.Spec.Routing.HeadlessService, false)
 }
@@ -46,16 +46,16 @@ func (c *FoundationDBCluster) DNSDomain() string {
 	return ptr.Deref(c.Spec.Routing.DNSDomain, defaultDNSDomain)
 }
 
-// NeedsExplicitListenAddress reports whether servers are told their listen
-// address: unless the spec says no, and always when the public address belongs
-// to a service, on which nobody can listen.
+// NeedsExplicitListenAddress reports whether processes get a listen address
+// argument: unless the spec turns it off, and always when the public address
+// belongs to a service, on which no process can listen.
 func (c *FoundationDBCluster) NeedsExplicitListenAddress() bool {
 	return c.PublicIPFromService() || ptr.Deref(c.Spec.UseExplicitListenAddress, true)
 }
 
-// LocksUsed reports whether actions on the database are taken under the lock
-// that instances share: as the spec says, otherwise whenever several instances
-// can be expected to work on the database.
+// LocksUsed reports whether actions on the database require the shared lock:
+// as set in the spec, otherwise whenever several control-plane instances are
+// likely to manage the database.
 func (c *FoundationDBCluster) LocksUsed() bool {
 	if disable := c.Spec.LockOptions.DisableLocks; disable != nil {
 		return !*disable
@@ -64,8 +64,8 @@ func (c *FoundationDBCluster) LocksUsed() bool {
 	return c.Spec.FaultDomain.ZoneCount > 1 || len(d.Regions) > 1 || d.RedundancyMode == RedundancyModeThreeDataHall
 }
 
-// LockKeyPrefix is where in the database instances keep what they share.
-// Default DefaultLockKeyPrefix.
+// LockKeyPrefix is the key prefix of the state that control-plane instances
+// share. Default DefaultLockKeyPrefix.
 func (c *FoundationDBCluster) LockKeyPrefix() string {
 	if c.Spec.LockOptions.LockKeyPrefix != "" {
 		return c.Spec.LockOptions.LockKeyPrefix
@@ -78,6 +78,7 @@ func (c *FoundationDBCluster) LockDuration() time.Duration {
 	return Minutes(int64(ptr.Deref(c.Spec.LockOptions.LockDurationMinutes, defaultLockDuration)))
 }
 
-// LockOwner is the name under which this resource takes the lock. It is empty
-// when the spec has no prefix, and then shared with all that have none.
+// LockOwner is the owner ID with which this resource takes the lock. It is
+// empty when the spec has no prefix, and then shared with all resources
+// without one.
 func (c *FoundationDBCluster) LockOwner() string { return c.Spec.ProcessGroupIDPrefix }

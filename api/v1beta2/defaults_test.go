@@ -154,7 +154,7 @@ func TestWhatIsGivenCounts(t *testing.T) {
 		"half of nine zones, rounded down":    {tainted, 4},
 		"nanoseconds":                         {c.IgnorePendingPodsFor(), time.Second},
 		"no DNS, no headless service":         {c.NeedsHeadlessService(), false},
-		"nobody can listen on a service":      {c.NeedsExplicitListenAddress(), true},
+		"no process can listen on a service":  {c.NeedsExplicitListenAddress(), true},
 		"the running version is the one seen": {c.RunningVersion(), "7.3.70"},
 		"storage servers":                     {c.ServersPerPod(ProcessClassStorage), 2},
 		"transaction pods are log pods":       {c.ServersPerPod(ProcessClassTransaction), 3},

@@ -9,16 +9,16 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// Gaps are what lies between a cluster and its spec.
+// Gaps are the differences between a cluster and its spec.
 type Gaps struct {
-	// Generations is what belongs into the status: Reconciled has advanced when
+	// Generations is what the status should have: Reconciled has advanced when
 	// there is no gap.
 	Generations ClusterGenerationStatus
-	// DesiredProcessGroups is how many process groups there should be.
+	// DesiredProcessGroups is the desired number of process groups.
 	DesiredProcessGroups int
-	// ReconciledProcessGroups is how many are as desired.
+	// ReconciledProcessGroups is how many are reconciled.
 	ReconciledProcessGroups int
-	// Reasons are the gaps in words, for people. None means reconciled.
+	// Reasons are the gaps as text for users. None means reconciled.
 	Reasons []string
 
 	generation int64
@@ -26,10 +26,10 @@ type Gaps struct {
 
 // ReconciliationGaps compares a cluster, whose status was just computed, with
 // its spec. desired is the database configuration in the same normal form as
-// the one in the status. Others are gaps that the record does not show.
+// the one in the status. Others are gaps that the status does not show.
 //
-// It says nothing about the health of the database beyond its availability:
-// data that is still moving keeps no generation from being reached.
+// It does not consider the health of the database beyond its availability:
+// data movement does not keep a generation from being reconciled.
 func (c *FoundationDBCluster) ReconciliationGaps(desired DatabaseConfiguration, others ...string) Gaps {
 	if !c.Status.Configured {
 		return c.unconfiguredGaps()
@@ -56,7 +56,8 @@ func (c *FoundationDBCluster) ReconciliationGaps(desired DatabaseConfiguration, 
 	return g
 }
 
-// unconfiguredGaps leaves all as it is but the one thing to wait for.
+// unconfiguredGaps keeps all generations and adds the configuration to wait
+// for.
 func (c *FoundationDBCluster) unconfiguredGaps() Gaps {
 	g := Gaps{
 		Generations:             c.Status.Generations,
@@ -71,7 +72,7 @@ func (c *FoundationDBCluster) unconfiguredGaps() Gaps {
 // Reconciled reports whether there is no gap.
 func (g Gaps) Reconciled() bool { return len(g.Reasons) == 0 }
 
-// ApplyTo puts the outcome into a status.
+// ApplyTo writes the gaps into a status.
 func (g Gaps) ApplyTo(s *FoundationDBClusterStatus) {
 	s.Generations = g.Generations
 	s.DesiredProcessGroups = g.DesiredProcessGroups
@@ -122,7 +123,7 @@ func classesOf(a, b map[ProcessClass]int) []ProcessClass {
 func (g *Gaps) judgeGroup(group *ProcessGroupStatus) {
 	switch {
 	case group.IsMarkedForRemoval() && group.HasCondition(ConditionResourcesTerminating):
-		g.Generations.HasPendingRemoval = g.generation // what terminates needs nobody any more
+		g.Generations.HasPendingRemoval = g.generation // terminating resources require no further action
 	case group.IsMarkedForRemoval():
 		g.missing(&g.Generations.NeedsShrink, "process group %s is to be removed", group.ProcessGroupID)
 	default:
@@ -143,7 +144,7 @@ func (g *Gaps) judgeConditions(group *ProcessGroupStatus) {
 			g.Generations.NeedsBounce = g.generation
 		case ConditionIncorrectPodSpec:
 			g.Generations.NeedsPodDeletion = g.generation
-		default: // hasUnhealthyProcess says it all
+		default: // covered by hasUnhealthyProcess
 		}
 	}
 	if healthy {
@@ -153,13 +154,13 @@ func (g *Gaps) judgeConditions(group *ProcessGroupStatus) {
 
 func (g *Gaps) compareDatabase(c *FoundationDBCluster, desired DatabaseConfiguration) {
 	if !c.Status.Health.Available {
-		g.missing(&g.Generations.MissingDatabaseStatus, "the database is not known to be available")
+		g.missing(&g.Generations.MissingDatabaseStatus, "the availability of the database is unknown")
 	}
 	if !equality.Semantic.DeepEqual(c.Status.DatabaseConfiguration, desired) {
 		g.missing(&g.Generations.NeedsConfigurationChange, "the database is configured differently")
 	}
 	if c.Status.NeedsNewCoordinators {
-		g.missing(&g.Generations.NeedsCoordinatorChange, "the coordinators are to be changed")
+		g.missing(&g.Generations.NeedsCoordinatorChange, "the coordinators must be changed")
 	}
 	wanted := RequiredAddressSet{TLS: c.Spec.MainContainer.EnableTLS, NonTLS: !c.Spec.MainContainer.EnableTLS}
 	if c.Status.RequiredAddresses != wanted {
@@ -172,16 +173,16 @@ func (g *Gaps) compareDatabase(c *FoundationDBCluster, desired DatabaseConfigura
 
 func (g *Gaps) compareObjects(c *FoundationDBCluster) {
 	if c.Status.HasIncorrectConfigMap {
-		g.missing(&g.Generations.NeedsMonitorConfUpdate, "the config map is to be updated")
+		g.missing(&g.Generations.NeedsMonitorConfUpdate, "the config map must be updated")
 	}
 	if c.Status.HasIncorrectServiceConfig {
-		g.missing(&g.Generations.NeedsServiceUpdate, "the headless service is to be created or removed")
+		g.missing(&g.Generations.NeedsServiceUpdate, "the headless service must be created or removed")
 	}
 }
 
-// denyListDifference is the first instance for which the deny list in the
-// database is not as the spec says. Those that the spec does not name may be
-// there or not.
+// denyListDifference returns the first owner ID for which the deny list in
+// the database differs from the spec. IDs that the spec does not list may be
+// on it or not.
 func (c *FoundationDBCluster) denyListDifference() (id string, differs bool) {
 	for _, entry := range c.Spec.LockOptions.DenyList {
 		if denied := slices.Contains(c.Status.Locks.LockDenyList, entry.ID); denied == entry.Allow {

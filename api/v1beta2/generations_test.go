@@ -109,18 +109,18 @@ func TestGaps(t *testing.T) {
 		"TLS and plain at once": {
 			func(c *FoundationDBCluster) { c.Status.RequiredAddresses.TLS = true }, generations{Reconciled: 2, HasExtraListeners: 3}, 3,
 		},
-		"somebody still to be denied": {
+		"an ID still to be denied": {
 			func(c *FoundationDBCluster) { c.Spec.LockOptions.DenyList = []LockDenyListEntry{{ID: "west"}} },
 			generations{Reconciled: 2, NeedsLockConfigurationChanges: 3},
 			3,
 		},
-		"somebody still to be allowed": {
+		"an ID still to be allowed": {
 			func(c *FoundationDBCluster) {
 				c.Spec.LockOptions.DenyList = []LockDenyListEntry{{ID: "west", Allow: true}}
 				c.Status.Locks.LockDenyList = []string{"west"}
 			}, generations{Reconciled: 2, NeedsLockConfigurationChanges: 3}, 3,
 		},
-		"a deny list as it should be, and one more that nobody names": {
+		"a deny list that matches the spec, with one more ID": {
 			func(c *FoundationDBCluster) {
 				c.Spec.LockOptions.DenyList = []LockDenyListEntry{{ID: "west"}, {ID: "north", Allow: true}}
 				c.Status.Locks.LockDenyList = []string{"west", "south"}

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The images that are used when no rule names another. Source: the operator.
+// The images used when no rule sets another. Source: the operator.
 const (
 	defaultUnifiedImage = "foundationdb/fdb-kubernetes-monitor"
 	defaultMainImage    = "foundationdb/foundationdb"
@@ -19,9 +19,9 @@ const (
 )
 
 // ImageVersion is the version of the images in pods: the running one, so that
-// an upgrade does not recreate pods before the database changed over. Only when
-// versions can talk to each other it is the desired one at once. The sidecar
-// image of a pod is compared to the desired version instead.
+// an upgrade does not recreate pods before the processes run the new version.
+// It is the desired one at once only if the versions are protocol compatible.
+// The sidecar image of a pod is compared to the desired version instead.
 func (c *FoundationDBCluster) ImageVersion() string {
 	if c.IsBeingUpgraded() && c.versionsCompatible() {
 		return c.Spec.Version
@@ -29,9 +29,10 @@ func (c *FoundationDBCluster) ImageVersion() string {
 	return c.RunningVersion()
 }
 
-// Image is the image of one of our containers, for a version. The container is
-// the one of the pod template: an image in it is the first rule. It returns an
-// error when that image has a tag, which no rule could then choose.
+// Image returns the image of one of our containers, for a version. The
+// container is the one of the pod template: an image in it is the first rule.
+// It returns an error when that image has a tag, which would override every
+// rule.
 func (c *FoundationDBCluster) Image(container corev1.Container, version string) (string, error) {
 	if hasTag(container.Image) {
 		return "", taggedImageError{container}
@@ -70,7 +71,7 @@ func withRule(rules []ImageConfig, rule ImageConfig) []ImageConfig {
 }
 
 // chooseImage takes each part of the image from the first rule for the version
-// that has it.
+// that sets it.
 func chooseImage(rules []ImageConfig, version string) string {
 	var chosen ImageConfig
 	for _, rule := range rules {
@@ -87,7 +88,7 @@ func chooseImage(rules []ImageConfig, version string) string {
 	return chosen.BaseImage + ":" + chosen.Tag
 }
 
-// isFor reports whether a rule is about the images of a version: it names that one, or none.
+// isFor reports whether a rule applies to a version: it has that one, or none.
 func (r ImageConfig) isFor(version string) bool { return r.Version == "" || r.Version == version }
 
 func orText(text *string, value string) {
@@ -97,15 +98,16 @@ func orText(text *string, value string) {
 }
 
 // hasTag reports whether an image names a tag or a digest. A colon before the
-// last slash is the port of a registry, which the operator takes for a tag.
+// last slash is the port of a registry, which the operator mistakes for a
+// tag.
 func hasTag(image string) bool {
 	name := image[strings.LastIndex(image, "/")+1:]
 	return strings.ContainsAny(name, ":@")
 }
 
-// taggedImageError says that a pod template fixes the version of an image.
+// taggedImageError reports a pod template that pins the version of an image.
 type taggedImageError struct{ container corev1.Container }
 
 func (e taggedImageError) Error() string {
-	return fmt.Sprintf("the image %q of container %s has a tag: leave it out, or choose the tag with imageConfigs", e.container.Image, e.container.Name)
+	return fmt.Sprintf("the image %q of container %s must not have a tag: remove it, or set the tag with imageConfigs", e.container.Image, e.container.Name)
 }

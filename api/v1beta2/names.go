@@ -4,10 +4,10 @@ import "strings"
 
 // PodName is the name of the pod of the process group, and of its service.
 //
-// It is the process group ID with dashes for underscores, from the first place
-// where the class stands. A prefix that contains the class therefore becomes
+// It is the process group ID with dashes for underscores, from the first
+// occurrence of the class. A prefix that contains the class therefore becomes
 // part of the name: storage-west-storage-3 has the pod c-storage-west-storage-3.
-// The operator finds its pods by this name, so it cannot be made better without
+// The operator finds its pods by this name, so it cannot be improved without
 // recreating them.
 func (s *ProcessGroupStatus) PodName(c *FoundationDBCluster) string {
 	id := strings.ReplaceAll(string(s.ProcessGroupID), "_", "-")
@@ -17,15 +17,15 @@ func (s *ProcessGroupStatus) PodName(c *FoundationDBCluster) string {
 	return c.Name + "-" + id
 }
 
-// PVCName is the name of the volume claim of the process group. Only stateful
-// classes have one.
+// PVCName is the name of the PVC of the process group. Only stateful classes
+// have one.
 func (s *ProcessGroupStatus) PVCName(c *FoundationDBCluster) string { return s.PodName(c) + "-data" }
 
 // ServiceName is the name of the service of the process group, which exists
 // when public addresses come from services.
 func (s *ProcessGroupStatus) ServiceName(c *FoundationDBCluster) string { return s.PodName(c) }
 
-// DNSName is the name under which other pods find the pod of the process group.
+// DNSName is the DNS name of the pod of the process group.
 func (s *ProcessGroupStatus) DNSName(c *FoundationDBCluster) string {
 	return strings.Join([]string{s.PodName(c), c.HeadlessServiceName(), c.Namespace, "svc", c.DNSDomain()}, ".")
 }

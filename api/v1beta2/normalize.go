@@ -9,8 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// The resources that our containers ask for when the pod template does not say.
-// Source: the operator; they are part of the hash by which it knows its pods.
+// The resources that our containers request when the pod template sets none.
+// Source: the operator; they are part of the hash by which it recognizes its
+// pods.
 const (
 	defaultMainCPU       = "1"
 	defaultMainMemory    = "8Gi"
@@ -18,11 +19,11 @@ const (
 	defaultSidecarMemory = "256Mi"
 )
 
-// Normalized is a copy of the cluster in which everything that pods are made
-// from is spelled out: every pod template has our containers with resources,
-// image rules end with the default, and deprecated fields have moved. It is
-// never written back. It returns the error of Validate when the spec is not
-// valid.
+// Normalized returns a copy of the cluster in which everything that pods are
+// created from is explicit: every pod template has our containers with
+// resources, image rules end with the default, and deprecated fields have
+// moved. It is never written back. It returns the error of Validate when the
+// spec is not valid.
 func (c *FoundationDBCluster) Normalized() (*FoundationDBCluster, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("checking cluster %s: %w", c.Name, err)
@@ -45,14 +46,14 @@ func (c *FoundationDBCluster) spellOutTemplates() {
 	c.Spec.Processes[ProcessClassGeneral] = general
 	for _, settings := range c.Spec.Processes {
 		if settings.PodTemplate != nil {
-			c.spellOutContainers(&settings.PodTemplate.Spec)
+			c.addContainers(&settings.PodTemplate.Spec)
 		}
 	}
 }
 
-// spellOutContainers puts our containers where they are missing: the main one
+// addContainers adds our containers where they are missing: the main one
 // first, the others last.
-func (c *FoundationDBCluster) spellOutContainers(pod *corev1.PodSpec) {
+func (c *FoundationDBCluster) addContainers(pod *corev1.PodSpec) {
 	if findContainer(pod.Containers, ContainerMain) == nil {
 		pod.Containers = slices.Insert(pod.Containers, 0, corev1.Container{Name: ContainerMain})
 	}
@@ -122,8 +123,8 @@ func (b *BuggifyConfig) moveCrashLoop() {
 	b.CrashLoop = nil
 }
 
-// CrashLoops reports whether a container of the process group is to crash, for
-// the deprecated list too.
+// CrashLoops reports whether a container of the process group should crash,
+// considering the deprecated list too.
 func (b BuggifyConfig) CrashLoops(container string, id ProcessGroupID) bool {
 	if container == ContainerMain && targets(b.CrashLoop, id) {
 		return true

@@ -16,14 +16,14 @@ func normalized(t *testing.T, c *FoundationDBCluster) *FoundationDBCluster {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, c); diff != "" {
-		t.Errorf("normalising changed the original (-before +after):\n%s", diff)
+		t.Errorf("normalizing changed the original (-before +after):\n%s", diff)
 	}
 	twice, err := n.Normalized()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(n, twice); diff != "" {
-		t.Errorf("normalising twice is not the same as once (-once +twice):\n%s", diff)
+		t.Errorf("normalizing twice is not the same as once (-once +twice):\n%s", diff)
 	}
 	return n
 }

@@ -1,6 +1,7 @@
 package v1beta2
 
-// LockOptions are about the lock in the database that instances share.
+// LockOptions configure the lock in the database that control-plane instances
+// share.
 type LockOptions struct {
 	// DisableLocks never takes the lock when true, always when false. Unset,
 	// the lock is used with several zones of Kubernetes clusters, several
@@ -8,8 +9,8 @@ type LockOptions struct {
 	// +optional
 	DisableLocks *bool `json:"disableLocks,omitempty"`
 
-	// LockKeyPrefix is where in the database the lock and everything else that
-	// instances share is kept. Default DefaultLockKeyPrefix.
+	// LockKeyPrefix is the key prefix of the lock and of all other state that
+	// control-plane instances share. Default DefaultLockKeyPrefix.
 	// +optional
 	LockKeyPrefix string `json:"lockKeyPrefix,omitempty"`
 
@@ -18,31 +19,34 @@ type LockOptions struct {
 	// +optional
 	LockDurationMinutes *int `json:"lockDurationMinutes,omitempty"`
 
-	// DenyList are instances that may not take the lock, or may again.
+	// DenyList adds control-plane instances to the lock deny list, or removes
+	// them.
 	// +optional
 	DenyList []LockDenyListEntry `json:"denyList,omitempty"`
 }
 
-// LockDenyListEntry is about one instance and the lock.
+// LockDenyListEntry adds one control-plane instance to the lock deny list, or
+// removes it.
 type LockDenyListEntry struct {
-	// ID is the owner ID of the instance: its process group ID prefix.
+	// ID is the owner ID of the control-plane instance: its process group ID
+	// prefix.
 	// +optional
 	ID string `json:"id,omitempty"`
 
-	// Allow takes the instance off the list; otherwise it is put there.
+	// Allow removes the ID from the list; otherwise it is added.
 	// +optional
 	Allow bool `json:"allow,omitempty"`
 }
 
-// RoutingConfig is about addresses, services and DNS names.
+// RoutingConfig configures addresses, services and DNS names.
 type RoutingConfig struct {
 	// HeadlessService creates a headless service with the name of the cluster.
 	// It also exists whenever DNS localities are on. Default false.
 	// +optional
 	HeadlessService *bool `json:"headlessService,omitempty"`
 
-	// PublicIPSource says where public addresses come from. Default pod.
-	// Changing it replaces the process groups.
+	// PublicIPSource is where public addresses come from. Default pod. Changing
+	// it replaces the process groups.
 	// +optional
 	PublicIPSource *PublicIPSource `json:"publicIPSource,omitempty"`
 
@@ -80,7 +84,7 @@ const (
 
 // BuggifyConfig injects faults.
 type BuggifyConfig struct {
-	// NoSchedule are process groups whose pods can be scheduled nowhere.
+	// NoSchedule are process groups whose pods cannot be scheduled.
 	// +optional
 	NoSchedule []ProcessGroupID `json:"noSchedule,omitempty"`
 
@@ -96,7 +100,7 @@ type BuggifyConfig struct {
 	// +optional
 	CrashLoopContainers []CrashLoopContainerObject `json:"crashLoopContainers,omitempty"`
 
-	// EmptyMonitorConf runs no server. The monitor of the unified image does
+	// EmptyMonitorConf runs no process. The monitor of the unified image does
 	// not honor it. Default false.
 	// +optional
 	EmptyMonitorConf bool `json:"emptyMonitorConf,omitempty"`
@@ -127,14 +131,15 @@ type CrashLoopContainerObject struct {
 	Targets []ProcessGroupID `json:"targets,omitempty"`
 }
 
-// LabelConfig says by which labels resources are found and which they carry.
+// LabelConfig defines by which labels resources are selected and which they
+// carry.
 type LabelConfig struct {
 	// MatchLabels select the resources of the cluster and are put on them.
 	// Default: LabelClusterName with the name of the cluster.
 	// +optional
 	MatchLabels map[string]string `json:"matchLabels,omitempty"`
 
-	// ResourceLabels are put on resources besides. Default: LabelClusterName
+	// ResourceLabels are added to resources as well. Default: LabelClusterName
 	// with the name of the cluster.
 	// +optional
 	ResourceLabels map[string]string `json:"resourceLabels,omitempty"`
@@ -151,7 +156,7 @@ type LabelConfig struct {
 	// +optional
 	ProcessClassLabels []string `json:"processClassLabels,omitempty"`
 
-	// FilterOnOwnerReference only takes resources that the cluster owns.
+	// FilterOnOwnerReference ignores resources that the cluster does not own.
 	// Default false.
 	//
 	// Deprecated: labels are enough.

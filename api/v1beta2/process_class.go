@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// ProcessClass is what a server is meant for. Classes keep their underscores
-// everywhere but in the names of Kubernetes objects.
+// ProcessClass is the kind of roles a process is meant for. Classes keep
+// their underscores everywhere but in the names of Kubernetes objects.
 type ProcessClass string
 
-// The process classes. ProcessClassGeneral is no class of a process: it is the
-// key of the settings that apply to all.
+// The process classes. ProcessClassGeneral is not a class of processes: it is
+// the key of the settings that apply to all.
 const (
 	ProcessClassUnset             ProcessClass = "unset"
 	ProcessClassStorage           ProcessClass = "storage"
@@ -68,20 +68,20 @@ func (p ProcessClass) IsTransactionSystem() bool {
 	return p != ProcessClassStorage && p != ProcessClassGeneral
 }
 
-// IsTester reports whether processes of the class take no part in serving
-// data: they are neither excluded nor restarted nor waited for. The deprecated
-// class tester is not among them.
+// IsTester reports whether processes of the class do not serve data: they are
+// neither excluded nor restarted nor waited for. The deprecated class tester
+// is not among them.
 func (p ProcessClass) IsTester() bool { return p == ProcessClassTest }
 
-// IsAffectedByMaintenance reports whether the database's maintenance mode is
-// about processes of the class.
+// IsAffectedByMaintenance reports whether the database's maintenance mode
+// affects processes of the class.
 func (p ProcessClass) IsAffectedByMaintenance() bool { return p == ProcessClassStorage }
 
-// ForNames is the class as names of Kubernetes objects have it.
+// ForNames returns the class as it is in names of Kubernetes objects.
 func (p ProcessClass) ForNames() string { return strings.ReplaceAll(string(p), "_", "-") }
 
-// ServersPerPodVariable is the environment variable that tells a pod how many
-// servers of the class it runs.
+// ServersPerPodVariable is the environment variable with the number of
+// processes that a pod of the class runs.
 func (p ProcessClass) ServersPerPodVariable() string {
 	return strings.ToUpper(string(p)) + "_SERVERS_PER_POD"
 }

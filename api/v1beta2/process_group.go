@@ -11,11 +11,12 @@ import (
 
 // stuckPendingAfter is how long a pod without an address must have been
 // pending before its process group may be removed without proof of exclusion:
-// what never had an address never held data. Source: the operator's removal.
+// a pod that never had an address never held data. Source: the operator's
+// removal.
 const stuckPendingAfter = time.Hour
 
-// ProcessGroup is the record of the process group with this ID, nil when there
-// is none.
+// ProcessGroup returns the status of the process group with this ID, nil when
+// there is none.
 func (c *FoundationDBCluster) ProcessGroup(id ProcessGroupID) *ProcessGroupStatus {
 	i := slices.IndexFunc(c.Status.ProcessGroups, func(g *ProcessGroupStatus) bool { return g.ProcessGroupID == id })
 	if i < 0 {
@@ -24,46 +25,46 @@ func (c *FoundationDBCluster) ProcessGroup(id ProcessGroupID) *ProcessGroupStatu
 	return c.Status.ProcessGroups[i]
 }
 
-// SortProcessGroups puts records in the order in which they are stored, by ID.
-// Another order on every write would make every write a change.
+// SortProcessGroups sorts process groups in the order in which they are
+// stored, by ID. A stable order avoids writes that change nothing else.
 func SortProcessGroups(groups []*ProcessGroupStatus) {
 	slices.SortFunc(groups, func(a, b *ProcessGroupStatus) int {
 		return strings.Compare(string(a.ProcessGroupID), string(b.ProcessGroupID))
 	})
 }
 
-// IsMarkedForRemoval reports whether the process group is on its way out.
+// IsMarkedForRemoval reports whether the process group is marked for removal.
 func (s *ProcessGroupStatus) IsMarkedForRemoval() bool { return s.RemovalTimestamp != nil }
 
-// MayBeExcluded reports whether an exclusion can concern the group: it leaves, or its
-// processes were seen to be excluded.
+// MayBeExcluded reports whether an exclusion can concern the group: it is marked for
+// removal, or its processes were observed to be excluded.
 func (s *ProcessGroupStatus) MayBeExcluded() bool {
 	return s.IsMarkedForRemoval() || s.HasCondition(ConditionProcessIsMarkedAsExcluded)
 }
 
-// MarkForRemoval marks the process group. The time of an earlier mark stays,
-// and no pass takes a mark back.
+// MarkForRemoval marks the process group. An earlier mark keeps its time, and
+// no pass reverts a mark.
 func (s *ProcessGroupStatus) MarkForRemoval(now time.Time) {
 	if s.RemovalTimestamp == nil {
 		s.RemovalTimestamp = timestamp(now)
 	}
 }
 
-// Keep takes the mark back.
+// Keep reverts the mark.
 func (s *ProcessGroupStatus) Keep() { s.RemovalTimestamp = nil }
 
-// IsExcluded reports whether the exclusion is over, or is not to happen.
+// IsExcluded reports whether the exclusion is complete or skipped.
 func (s *ProcessGroupStatus) IsExcluded() bool {
 	return s.ExclusionTimestamp != nil || s.ExclusionSkipped
 }
 
-// IsGone reports whether the process group is marked for removal and needs no
-// exclusion any more: only its resources are left.
+// IsGone reports whether the process group is marked for removal and requires
+// no more exclusion: only its resources are left.
 func (s *ProcessGroupStatus) IsGone() bool { return s.IsMarkedForRemoval() && s.IsExcluded() }
 
-// SetExcluded notes that the exclusion was seen to be over. The time of an
-// earlier note stays. Nothing but terminating resources matters from here on,
-// so all other conditions go.
+// SetExcluded records that the exclusion was observed to be complete, or
+// keeps an earlier time. Only terminating resources matter from here on, so
+// all other conditions are removed.
 func (s *ProcessGroupStatus) SetExcluded(now time.Time) {
 	if s.ExclusionTimestamp != nil {
 		return
@@ -84,8 +85,8 @@ func timestamp(at time.Time) *metav1.Time {
 // group when localities are used.
 func (s *ProcessGroupStatus) ExclusionString() string { return s.ProcessGroupID.ExclusionString() }
 
-// MergeAddresses takes over the addresses that were seen now. An empty list
-// changes nothing: a pod without an address yet has not lost its former one.
+// MergeAddresses merges the observed addresses. An empty list changes
+// nothing: a pod without an address yet has not lost its former one.
 func (s *ProcessGroupStatus) MergeAddresses(seen []string, merge AddressMerge) {
 	seen = distinct(seen)
 	if len(seen) == 0 {
@@ -97,18 +98,18 @@ func (s *ProcessGroupStatus) MergeAddresses(seen []string, merge AddressMerge) {
 	s.Addresses = seen
 }
 
-// AddressMerge says what happens to addresses that are not seen any more.
+// AddressMerge defines what happens to addresses that are no longer observed.
 type AddressMerge int
 
 const (
-	// DropFormerAddresses forgets them, unless the process group is marked for
+	// DropFormerAddresses drops them, unless the process group is marked for
 	// removal: every address it ever had must be excluded and included.
 	DropFormerAddresses AddressMerge = iota
 	// KeepFormerAddresses keeps them: the database is unavailable.
 	KeepFormerAddresses
 )
 
-// distinct drops empty and repeated texts and keeps the order.
+// distinct drops empty and repeated strings and keeps the order.
 func distinct(texts []string) []string {
 	var kept []string
 	for _, text := range texts {
@@ -119,14 +120,14 @@ func distinct(texts []string) []string {
 	return kept
 }
 
-// AllAddressesExcluded reports whether every trace of the process group in
-// remaining is clear. remaining maps excluded addresses and exclusion strings
-// to whether data still depends on them.
+// AllAddressesExcluded reports whether no address of the process group in
+// remaining holds data. remaining maps excluded addresses and exclusion
+// strings to whether data still depends on them.
 //
-// It returns an error when the record has nothing that could be looked up, so
-// that nobody can tell. Unlike the operator, which takes the word of the
-// exclusion string alone, an address that still holds data counts as well: a
-// log server that the cluster controller cannot see is only found by address.
+// It returns an error when the status has no address or ID to check, so that
+// the answer is unknown. Unlike the operator, which trusts the exclusion
+// string alone, it considers an address that still holds data as well: a log
+// that the cluster controller cannot reach is only found by address.
 func (s *ProcessGroupStatus) AllAddressesExcluded(remaining map[string]bool, now time.Time) (bool, error) {
 	if s.IsExcluded() {
 		return true, nil
@@ -152,5 +153,5 @@ func (s *ProcessGroupStatus) withoutAddress(now time.Time) (bool, error) {
 	if since, ok := s.Condition(ConditionPodPending); ok && now.Sub(since) > stuckPendingAfter {
 		return true, nil
 	}
-	return false, fmt.Errorf("process group %s has no address, so its exclusion cannot be looked up", s.ProcessGroupID)
+	return false, fmt.Errorf("process group %s has no address, so its exclusion is unknown", s.ProcessGroupID)
 }

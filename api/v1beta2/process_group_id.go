@@ -7,7 +7,7 @@ import (
 )
 
 // ProcessGroupID names a process group: [<prefix>-]<class>-<number>. In lists
-// of the spec that say so, * stands for all.
+// of the spec that allow it, * stands for all.
 //
 // +kubebuilder:validation:MaxLength=63
 // +kubebuilder:validation:Pattern=`^(([\w-]+)-(\d+)|\*)$`
@@ -20,7 +20,7 @@ const AllProcessGroups ProcessGroupID = "*"
 // are drawn from 1 to this one. Source: the operator's naming.
 const MaxProcessGroupNumber = 99999
 
-// maxProcessGroupIDLength is how long the API server lets an ID be.
+// maxProcessGroupIDLength is the longest ID that the API server accepts.
 const maxProcessGroupIDLength = 63
 
 // ExclusionLocalityPrefix is the locality by which process groups are excluded.
@@ -35,7 +35,7 @@ func (c *FoundationDBCluster) ProcessGroupIDFor(class ProcessClass, number int) 
 	return ProcessGroupID(id)
 }
 
-// Split takes an ID apart. Whatever stands before the class is the prefix.
+// Split splits an ID. Whatever precedes the class is the prefix.
 func (id ProcessGroupID) Split() (prefix string, class ProcessClass, number int, err error) {
 	if err := id.check(); err != nil {
 		return "", "", 0, err
@@ -49,9 +49,8 @@ func (id ProcessGroupID) Split() (prefix string, class ProcessClass, number int,
 	return prefix, ProcessClass(last), number, nil
 }
 
-// HasPrefix reports whether the ID starts with the prefix that the spec wants.
-// The ID of a process group made under another prefix does not: it is to be
-// replaced.
+// HasPrefix reports whether the ID starts with the desired prefix. The ID of a
+// process group created under another prefix does not: it must be replaced.
 func (id ProcessGroupID) HasPrefix(prefix string, class ProcessClass) bool {
 	if prefix != "" {
 		prefix += "-"
@@ -65,8 +64,8 @@ func (id ProcessGroupID) ExclusionString() string {
 	return ExclusionLocalityPrefix + ":" + string(id)
 }
 
-// ProcessID is the process_id locality of a server of the process group, counted
-// from 1.
+// ProcessID returns the process_id locality of a process of the process group,
+// counted from 1.
 func (id ProcessGroupID) ProcessID(server int) string { return fmt.Sprintf("%s-%d", id, server) }
 
 func (id ProcessGroupID) check() error {
@@ -74,25 +73,25 @@ func (id ProcessGroupID) check() error {
 	case len(id) > maxProcessGroupIDLength:
 		return fmt.Errorf("process group ID %q has %d characters, at most %d are allowed", id, len(id), maxProcessGroupIDLength)
 	case !id.wellFormed():
-		return fmt.Errorf("%q is no process group ID: want [<prefix>-]<class>-<number>", id)
+		return fmt.Errorf("%q is not a process group ID: must be [<prefix>-]<class>-<number>", id)
 	}
 	return nil
 }
 
-// wellFormed reports whether the ID matches ^[\w-]+-\d+$. It is asked of every process
-// group several times in a pass, which a regular expression makes felt.
+// wellFormed reports whether the ID matches ^[\w-]+-\d+$. It is called for every
+// process group several times per pass, for which a regular expression is too slow.
 func (id ProcessGroupID) wellFormed() bool {
 	before, digits := cutLast(string(id), "-")
 	return before != "" && digits != "" && strings.Trim(before, idLetters) == "" && strings.Trim(digits, idDigits) == ""
 }
 
-// The characters of IDs, as \d and \w are.
+// The characters of IDs, as in \d and \w.
 const (
 	idDigits  = "0123456789"
 	idLetters = idDigits + "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
 )
 
-// cutLast cuts text around the last separator; without one all of it is after.
+// cutLast splits text at the last separator; without one all of it is after.
 func cutLast(text, separator string) (before, after string) {
 	i := strings.LastIndex(text, separator)
 	if i < 0 {

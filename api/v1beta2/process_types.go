@@ -2,7 +2,7 @@ package v1beta2
 
 import corev1 "k8s.io/api/core/v1"
 
-// ProcessSettings are what the process groups of one class look like.
+// ProcessSettings are the settings of the process groups of one class.
 type ProcessSettings struct {
 	// PodTemplate is the pod. An image in it must come without a tag; tags are
 	// chosen by image rules. Default: a template that only has our containers.
@@ -43,7 +43,7 @@ type ProcessCounts struct {
 	// Transaction is the number of transaction process groups.
 	// +optional
 	Transaction int `json:"transaction,omitempty"`
-	// Resolution is the number of resolvers on their own. More than 0 takes
+	// Resolution is the number of dedicated resolvers. More than 0 takes
 	// resolvers out of the stateless count.
 	// +optional
 	Resolution int `json:"resolution,omitempty"`
@@ -55,20 +55,20 @@ type ProcessCounts struct {
 	// Test is the number of testers.
 	// +optional
 	Test int `json:"test,omitempty"`
-	// Proxy is the number of combined proxies on their own. More than 0 takes
-	// them out of the stateless count.
+	// Proxy is the number of dedicated combined proxies. More than 0 takes them
+	// out of the stateless count.
 	// +optional
 	Proxy int `json:"proxy,omitempty"`
-	// CommitProxy is the number of commit proxies on their own. More than 0
-	// takes them out of the stateless count.
-	// +optional
-	CommitProxy int `json:"commit_proxy,omitempty"`
-	// GrvProxy is the number of GRV proxies on their own. More than 0 takes
+	// CommitProxy is the number of dedicated commit proxies. More than 0 takes
 	// them out of the stateless count.
 	// +optional
+	CommitProxy int `json:"commit_proxy,omitempty"`
+	// GrvProxy is the number of dedicated GRV proxies. More than 0 takes them
+	// out of the stateless count.
+	// +optional
 	GrvProxy int `json:"grv_proxy,omitempty"`
-	// Master is the number of masters on their own. More than 0 takes the
-	// master out of the stateless count.
+	// Master is the number of dedicated masters. More than 0 takes the master
+	// out of the stateless count.
 	// +optional
 	Master int `json:"master,omitempty"`
 	// Stateless is the number of process groups for every role that keeps
@@ -78,26 +78,25 @@ type ProcessCounts struct {
 	// Log is the number of log process groups, derived when 0.
 	// +optional
 	Log int `json:"log,omitempty"`
-	// ClusterController is the number of cluster controllers on their own.
-	// More than 0 takes it out of the stateless count.
+	// ClusterController is the number of dedicated cluster controllers. More
+	// than 0 takes it out of the stateless count.
 	// +optional
 	ClusterController int `json:"cluster_controller,omitempty"`
-	// Router is the number of log routers on their own.
+	// Router is the number of dedicated log routers.
 	// +optional
 	Router int `json:"router,omitempty"`
 	// FastRestore is the number of fast restore workers.
 	// +optional
 	FastRestore int `json:"fast_restore,omitempty"`
-	// DataDistributor is the number of data distributors on their own. More
-	// than 0 takes it out of the stateless count.
+	// DataDistributor is the number of dedicated data distributors. More than 0
+	// takes it out of the stateless count.
 	// +optional
 	DataDistributor int `json:"data_distributor,omitempty"`
-	// Coordinator is the number of process groups that only coordinate. They
-	// have a volume.
+	// Coordinator is the number of dedicated coordinators. They have a volume.
 	// +optional
 	Coordinator int `json:"coordinator,omitempty"`
-	// Ratekeeper is the number of ratekeepers on their own. More than 0 takes
-	// it out of the stateless count.
+	// Ratekeeper is the number of dedicated ratekeepers. More than 0 takes it
+	// out of the stateless count.
 	// +optional
 	Ratekeeper int `json:"ratekeeper,omitempty"`
 	// StorageCache is the number of storage caches.
@@ -108,7 +107,7 @@ type ProcessCounts struct {
 	Backup int `json:"backup,omitempty"`
 }
 
-// FoundationDBClusterFaultDomain says what a zone is.
+// FoundationDBClusterFaultDomain defines what a zone is.
 type FoundationDBClusterFaultDomain struct {
 	// Key is the topology key pods are spread over. Default
 	// kubernetes.io/hostname. FaultDomainKeyNone makes every pod a zone,
@@ -131,8 +130,9 @@ type FoundationDBClusterFaultDomain struct {
 	// +optional
 	ZoneCount int `json:"zoneCount,omitempty"`
 
-	// ZoneIndex is the place of this resource among them, from 0. It decides
-	// who gets the remainder of a count. Negative derives no process at all.
+	// ZoneIndex is the index of this resource among them, from 0. It decides
+	// which resource gets the remainder of a count. With a negative one no count
+	// is derived.
 	// +optional
 	ZoneIndex int `json:"zoneIndex,omitempty"`
 }
@@ -154,11 +154,11 @@ type ContainerOverrides struct {
 	// EnableReadinessProbe probes the sidecar of the split image. Default
 	// false.
 	//
-	// Deprecated: readiness of the sidecar says nothing about the database.
+	// Deprecated: readiness of the sidecar is unrelated to the database.
 	// +optional
 	EnableReadinessProbe *bool `json:"enableReadinessProbe,omitempty"`
 
-	// EnableTLS makes the servers listen with TLS in the main container, and
+	// EnableTLS makes the processes listen with TLS in the main container, and
 	// the sidecar's own API in the sidecar. Default false.
 	// +optional
 	EnableTLS bool `json:"enableTls,omitempty"`
@@ -217,7 +217,7 @@ type CoordinatorSelectionSetting struct {
 	// +optional
 	ProcessClass ProcessClass `json:"processClass,omitempty"`
 
-	// Priority says which classes are preferred: higher first.
+	// Priority is the preference among classes: higher first.
 	// +optional
 	Priority int `json:"priority,omitempty"`
 }

@@ -7,7 +7,7 @@ import "github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 func (m RedundancyMode) FaultTolerance() int { return fdb.FaultTolerance(string(m)) }
 
 // MinimumFaultDomains is how many zones the data must be in to be fully
-// replicated. An unset mode is double; one that is unknown has one.
+// replicated. An unset mode is double; an unknown one needs one.
 func (m RedundancyMode) MinimumFaultDomains() int {
 	n, known := fdb.MinimumFaultDomains(string(m))
 	if !known {
@@ -27,7 +27,7 @@ func (c *FoundationDBCluster) MinimumFaultDomains() int {
 	return c.Spec.DatabaseConfiguration.RedundancyMode.MinimumFaultDomains()
 }
 
-// DesiredCoordinators is how many coordinators the database should have.
+// DesiredCoordinators is the desired number of coordinators.
 func (c *FoundationDBCluster) DesiredCoordinators() int {
 	d := c.Spec.DatabaseConfiguration
 	return fdb.DesiredCoordinators(string(d.RedundancyMode), d.UsableRegions)
@@ -58,8 +58,8 @@ func defaultLogs(m RedundancyMode) int {
 	return 3
 }
 
-// SeparateProxies reports whether commit and GRV proxies are asked for, which
-// leaves no combined ones.
+// SeparateProxies reports whether commit or GRV proxies are configured, which
+// excludes combined ones.
 func (r RoleCounts) SeparateProxies() bool { return r.CommitProxies > 0 || r.GrvProxies > 0 }
 
 func (r *RoleCounts) proxyDefaults() {

@@ -16,11 +16,11 @@ type FoundationDBRestore struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata"`
 
-	// Spec is what the user wants.
+	// Spec is the desired state.
 	// +optional
 	Spec FoundationDBRestoreSpec `json:"spec"`
 
-	// Status is what was last seen.
+	// Status is the last observed state.
 	// +optional
 	Status FoundationDBRestoreStatus `json:"status"`
 }
@@ -81,23 +81,24 @@ type FoundationDBKeyRange struct {
 	End string `json:"end"`
 }
 
-// FoundationDBRestoreStatus is what was last seen of a restore.
+// FoundationDBRestoreStatus is the last observed state of a restore.
 type FoundationDBRestoreStatus struct {
-	// Running says that the restore was started. It is never set back.
+	// Running reports that the restore was started. It is never reset.
 	// +optional
 	Running bool `json:"running,omitempty"`
 
-	// State is the word fdbrestore uses for the state.
+	// State is the state as fdbrestore prints it.
 	// +optional
 	State FoundationDBRestoreState `json:"state,omitempty"`
 }
 
-// FoundationDBRestoreState is the state of a restore, as fdbrestore words it.
+// FoundationDBRestoreState is the state of a restore, as fdbrestore prints
+// it.
 //
 // +kubebuilder:validation:MaxLength=50
 type FoundationDBRestoreState string
 
-// The restore states that are known. Unknown alone is capitalised.
+// The restore states that are known. Only Unknown is capitalized.
 const (
 	RestoreStateUninitialized FoundationDBRestoreState = "uninitialized"
 	RestoreStateQueued        FoundationDBRestoreState = "queued"

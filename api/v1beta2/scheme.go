@@ -11,7 +11,7 @@ var GroupVersion = schema.GroupVersion{Group: "apps.foundationdb.org", Version: 
 
 var schemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
 
-// AddToScheme teaches a scheme the three kinds and their lists.
+// AddToScheme registers the three kinds and their lists in a scheme.
 var AddToScheme = schemeBuilder.AddToScheme
 
 func addKnownTypes(s *runtime.Scheme) error {

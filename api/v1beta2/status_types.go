@@ -2,15 +2,15 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// FoundationDBClusterStatus is the memory between passes.
+// FoundationDBClusterStatus is what is kept between passes.
 type FoundationDBClusterStatus struct {
-	// DatabaseConfiguration is the live configuration, normalised. It is only
-	// renewed while the database is available.
+	// DatabaseConfiguration is the live configuration, normalized. It is only
+	// updated while the database is available.
 	// +optional
 	DatabaseConfiguration DatabaseConfiguration `json:"databaseConfiguration"`
 
-	// Generations say which generation of the spec was reached, and what the
-	// current one waits for.
+	// Generations are the generations of the spec that were reconciled, and what
+	// the current one waits for.
 	// +optional
 	Generations ClusterGenerationStatus `json:"generations"`
 
@@ -18,26 +18,26 @@ type FoundationDBClusterStatus struct {
 	// +optional
 	Health ClusterHealth `json:"health"`
 
-	// RequiredAddresses are the kinds of listeners the servers need now: both
+	// RequiredAddresses are the kinds of listeners the processes need now: both
 	// while TLS is being turned on or off.
 	// +optional
 	RequiredAddresses RequiredAddressSet `json:"requiredAddresses"`
 
-	// HasIncorrectConfigMap says that the config map is not as desired.
+	// HasIncorrectConfigMap reports that the config map does not match the spec.
 	// +optional
 	HasIncorrectConfigMap bool `json:"hasIncorrectConfigMap,omitempty"`
 
-	// HasIncorrectServiceConfig says that the headless service exists though
-	// it should not, or the reverse.
+	// HasIncorrectServiceConfig reports that the headless service exists
+	// although it should not, or the reverse.
 	// +optional
 	HasIncorrectServiceConfig bool `json:"hasIncorrectServiceConfig,omitempty"`
 
-	// NeedsNewCoordinators says that the coordinators must be chosen anew.
+	// NeedsNewCoordinators reports that the coordinators must be changed.
 	// +optional
 	NeedsNewCoordinators bool `json:"needsNewCoordinators,omitempty"`
 
-	// RunningVersion is the version that most processes run, the newer one
-	// when two are even.
+	// RunningVersion is the version that most processes run, the newer one on a
+	// tie.
 	// +optional
 	RunningVersion string `json:"runningVersion,omitempty"`
 
@@ -45,28 +45,28 @@ type FoundationDBClusterStatus struct {
 	// +optional
 	ConnectionString string `json:"connectionString,omitempty"`
 
-	// Configured says that the database was configured once. It never goes
-	// back to false.
+	// Configured reports that the database was configured once. It never becomes
+	// false again.
 	// +optional
 	Configured bool `json:"configured,omitempty"`
 
-	// HasListenIPsForAllPods says that every live pod knows its own address.
+	// HasListenIPsForAllPods reports that every live pod has its own address.
 	// +optional
 	HasListenIPsForAllPods bool `json:"hasListenIPsForAllPods,omitempty"`
 
-	// StorageServersPerDisk are the numbers of servers per storage pod in use,
-	// sorted. More than one means that a change is under way.
+	// StorageServersPerDisk are the numbers of processes per storage pod in use,
+	// sorted. More than one means that a change is in progress.
 	// +kubebuilder:validation:MaxItems=5
 	// +optional
 	StorageServersPerDisk []int `json:"storageServersPerDisk,omitempty"`
 
-	// LogServersPerDisk are the numbers of servers per log pod in use, sorted.
+	// LogServersPerDisk are the numbers of processes per log pod in use, sorted.
 	// +kubebuilder:validation:MaxItems=5
 	// +optional
 	LogServersPerDisk []int `json:"logServersPerDisk,omitempty"`
 
-	// ImageTypes are the image types in use, sorted. More than one means that
-	// a change is under way.
+	// ImageTypes are the image types in use, sorted. More than one means that a
+	// change is in progress.
 	// +kubebuilder:validation:MaxItems=10
 	// +optional
 	ImageTypes []ImageType `json:"imageTypes,omitempty"`
@@ -75,7 +75,7 @@ type FoundationDBClusterStatus struct {
 	// +optional
 	ProcessGroups []*ProcessGroupStatus `json:"processGroups,omitempty"`
 
-	// Locks is what is known about the lock in the database.
+	// Locks is the observed state of the lock in the database.
 	// +optional
 	Locks LockSystemStatus `json:"locks"`
 
@@ -85,20 +85,20 @@ type FoundationDBClusterStatus struct {
 	// +optional
 	MaintenanceModeInfo MaintenanceModeInfo `json:"maintenanceModeInfo"`
 
-	// DesiredProcessGroups is how many process groups the spec wants.
+	// DesiredProcessGroups is the desired number of process groups.
 	// +optional
 	DesiredProcessGroups int `json:"desiredProcessGroups,omitempty"`
 
-	// ReconciledProcessGroups is how many process groups are as desired.
+	// ReconciledProcessGroups is how many process groups are reconciled.
 	// +optional
 	ReconciledProcessGroups int `json:"reconciledProcessGroups,omitempty"`
 }
 
-// ClusterGenerationStatus says which generation of the spec was reached. Every
-// field but Reconciled is the generation that waits for something, 0 when
-// nothing waits for it.
+// ClusterGenerationStatus has the generations of the spec that were
+// reconciled. Every field but Reconciled is the generation that waits for
+// something, 0 when none does.
 type ClusterGenerationStatus struct {
-	// Reconciled is the last generation that was reached in every respect.
+	// Reconciled is the last generation that was reconciled.
 	// +optional
 	Reconciled int64 `json:"reconciled,omitempty"`
 
@@ -111,7 +111,7 @@ type ClusterGenerationStatus struct {
 	// +optional
 	NeedsCoordinatorChange int64 `json:"needsCoordinatorChange,omitempty"`
 
-	// NeedsBounce waits for servers to be restarted.
+	// NeedsBounce waits for processes to be restarted.
 	// +optional
 	NeedsBounce int64 `json:"needsBounce,omitempty"`
 
@@ -135,7 +135,7 @@ type ClusterGenerationStatus struct {
 	// +optional
 	MissingDatabaseStatus int64 `json:"missingDatabaseStatus,omitempty"`
 
-	// HasExtraListeners waits for servers to listen with, or without, TLS
+	// HasExtraListeners waits for processes to listen with, or without, TLS
 	// only.
 	// +optional
 	HasExtraListeners int64 `json:"hasExtraListeners,omitempty"`
@@ -144,12 +144,12 @@ type ClusterGenerationStatus struct {
 	// +optional
 	NeedsServiceUpdate int64 `json:"needsServiceUpdate,omitempty"`
 
-	// HasPendingRemoval has removed process groups whose resources still
-	// terminate. It does not keep a generation from being reached.
+	// HasPendingRemoval waits for the resources of removed process groups to
+	// terminate. It does not keep a generation from being reconciled.
 	// +optional
 	HasPendingRemoval int64 `json:"hasPendingRemoval,omitempty"`
 
-	// HasUnhealthyProcess has a process group with a condition.
+	// HasUnhealthyProcess waits for a process group with a condition.
 	// +optional
 	HasUnhealthyProcess int64 `json:"hasUnhealthyProcess,omitempty"`
 
@@ -160,15 +160,15 @@ type ClusterGenerationStatus struct {
 
 // ClusterHealth is the health of the database.
 type ClusterHealth struct {
-	// Available says that the database serves reads and writes.
+	// Available reports that the database serves reads and writes.
 	// +optional
 	Available bool `json:"available,omitempty"`
 
-	// Healthy is what the database calls itself.
+	// Healthy is what the database reports about its health.
 	// +optional
 	Healthy bool `json:"healthy,omitempty"`
 
-	// FullReplication says that all data has all its copies.
+	// FullReplication reports that all data has all its replicas.
 	// +optional
 	FullReplication bool `json:"fullReplication,omitempty"`
 
@@ -189,13 +189,13 @@ type RequiredAddressSet struct {
 }
 
 // ProcessGroupStatus is one process group: a pod with its volume and service,
-// and the servers in it.
+// and the processes in it.
 type ProcessGroupStatus struct {
 	// ProcessGroupID is its ID.
 	// +optional
 	ProcessGroupID ProcessGroupID `json:"processGroupID,omitempty"`
 
-	// ProcessClass is the class of its servers.
+	// ProcessClass is the class of its processes.
 	// +optional
 	ProcessClass ProcessClass `json:"processClass,omitempty"`
 
@@ -208,30 +208,30 @@ type ProcessGroupStatus struct {
 	// +optional
 	RemovalTimestamp *metav1.Time `json:"removalTimestamp,omitempty"`
 
-	// ExclusionTimestamp is when its exclusion was seen to be finished.
+	// ExclusionTimestamp is when its exclusion was observed to be complete.
 	// +optional
 	ExclusionTimestamp *metav1.Time `json:"exclusionTimestamp,omitempty"`
 
-	// ExclusionSkipped says that it is removed without being excluded.
+	// ExclusionSkipped reports that it is removed without exclusion.
 	// +optional
 	ExclusionSkipped bool `json:"exclusionSkipped,omitempty"`
 
-	// ProcessGroupConditions are what is not as desired.
+	// ProcessGroupConditions are the deviations from the desired state.
 	// +optional
 	ProcessGroupConditions []*ProcessGroupCondition `json:"processGroupConditions,omitempty"`
 
-	// FaultDomain is the zone it was last seen in.
+	// FaultDomain is the zone it was last observed in.
 	// +optional
 	FaultDomain FaultDomain `json:"faultDomain,omitempty"`
 }
 
-// ProcessGroupCondition is one thing that is not as desired.
+// ProcessGroupCondition is one deviation from the desired state.
 type ProcessGroupCondition struct {
-	// Type is what.
+	// Type is the kind of deviation.
 	// +optional
 	Type ProcessGroupConditionType `json:"type,omitempty"`
 
-	// Timestamp is since when, in Unix seconds.
+	// Timestamp is when it began, in Unix seconds.
 	// +optional
 	Timestamp int64 `json:"timestamp,omitempty"`
 }
@@ -241,7 +241,7 @@ type ProcessGroupCondition struct {
 // +kubebuilder:validation:MaxLength=512
 type FaultDomain string
 
-// LockSystemStatus is what is known about the lock in the database.
+// LockSystemStatus is the observed state of the lock in the database.
 type LockSystemStatus struct {
 	// LockDenyList are the owner IDs that may not take the lock. It is only
 	// read when the spec has a deny list.
@@ -249,7 +249,7 @@ type LockSystemStatus struct {
 	LockDenyList []string `json:"lockDenyList,omitempty"`
 }
 
-// MaintenanceModeInfo is not used; it stays for resources that have it.
+// MaintenanceModeInfo is not used; it is kept for resources that have it.
 type MaintenanceModeInfo struct {
 	// StartTimestamp is not used.
 	// +optional

@@ -2,13 +2,13 @@ package v1beta2
 
 import "k8s.io/utils/ptr"
 
-// AnyTaint is the key of a rule about all taints that no other rule names.
+// AnyTaint is the key of a rule for all taints that no other rule names.
 const AnyTaint = "*"
 
-// TaintPatience is for how long, in seconds, each rule about a taint lets it be before
-// process groups are to leave; none where no rule is about it. A rule that names the key
-// keeps the rule about all others away, even when it is switched off: when it has no
-// time, or a negative one. The largest 64-bit number means never.
+// TaintPatience returns how many seconds each rule for a taint tolerates it before
+// process groups are replaced; empty if no rule applies. A rule that names the key takes
+// precedence over the rule for all keys, even if it is disabled by a missing or negative
+// duration. The largest 64-bit number means never.
 func (c *FoundationDBCluster) TaintPatience(key string) []int64 {
 	rules := c.Spec.AutomationOptions.Replacements.TaintReplacementOptions
 	applying := taintRulesFor(key, rules)

@@ -13,11 +13,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// Validate finds what is wrong with the spec of a cluster. The error names
-// every field, its value and what to do, one line each.
+// Validate returns an error unless the spec of the cluster is valid. The
+// error has a line per invalid field, with its value and the fix.
 //
-// It checks what the CRD cannot, and what a file that never went through an
-// API server can get wrong.
+// It checks what the CRD cannot, and what is invalid in a file that no API
+// server has validated.
 func (c *FoundationDBCluster) Validate() error {
 	spec := field.NewPath("spec")
 	var errs field.ErrorList
@@ -31,7 +31,7 @@ func (c *FoundationDBCluster) Validate() error {
 	return join(errs)
 }
 
-// join makes one error of many, nil of none.
+// join returns one error for all, nil for none.
 func join(list field.ErrorList) error {
 	errs := make([]error, len(list))
 	for i, err := range list {
@@ -56,7 +56,7 @@ func checkSupported(path *field.Path, text string) field.ErrorList {
 	return nil
 }
 
-// oneOf accepts the given values. Empty is accepted when it is among them.
+// oneOf accepts the given values; the empty string only if it is one of them.
 func oneOf[T ~string](path *field.Path, value T, values ...T) field.ErrorList {
 	if slices.Contains(values, value) {
 		return nil
@@ -64,7 +64,7 @@ func oneOf[T ~string](path *field.Path, value T, values ...T) field.ErrorList {
 	return field.ErrorList{field.NotSupported(path, value, values)}
 }
 
-// named are the values of a type of text with the given names.
+// named returns the names as values of a string type.
 func named[T ~string](names []string) []T {
 	values := make([]T, len(names))
 	for i, name := range names {
@@ -128,12 +128,12 @@ func (c *FoundationDBCluster) checkFaultDomain(spec *field.Path) field.ErrorList
 	domain, path := c.Spec.FaultDomain, spec.Child("faultDomain")
 	if domain.Key == FaultDomainKeyKubernetesCluster && domain.Value == "" {
 		return field.ErrorList{field.Required(path.Child("value"),
-			"the zone of this Kubernetes cluster: name it, so that it differs from the others")}
+			"must be the zone of this Kubernetes cluster, different from the others")}
 	}
 	return nil
 }
 
-// checkTexts looks at texts that end up in arguments and files of the pods.
+// checkTexts checks strings that become arguments and files of the pods.
 func (c *FoundationDBCluster) checkTexts(spec *field.Path) field.ErrorList {
 	domain := spec.Child("faultDomain")
 	var errs field.ErrorList
@@ -174,7 +174,7 @@ func (c *FoundationDBCluster) checkConnectionStrings(spec *field.Path) field.Err
 	return errs
 }
 
-// checkDenyList refuses lists that can never be applied.
+// checkDenyList rejects lists that cannot be applied.
 func (c *FoundationDBCluster) checkDenyList(spec *field.Path) field.ErrorList {
 	path := spec.Child("lockOptions", "denyList")
 	var errs field.ErrorList
@@ -184,7 +184,7 @@ func (c *FoundationDBCluster) checkDenyList(spec *field.Path) field.ErrorList {
 		before, listed := allowed[entry.ID]
 		switch {
 		case entry.ID == "":
-			errs = append(errs, field.Required(id, "the process group ID prefix of the instance"))
+			errs = append(errs, field.Required(id, "must be a process group ID prefix"))
 		case listed && before != entry.Allow:
 			errs = append(errs, field.Invalid(id, entry.ID, "is both denied and allowed: keep one entry"))
 		}

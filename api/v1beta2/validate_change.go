@@ -10,9 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidateRegions finds regions that contradict each other, which a pass must not begin to
-// carry out. Validate accepts them, so that a cluster which has them can still be read, and
-// so does this one where they are in force already or are not configured from here.
+// ValidateRegions returns an error for regions that contradict each other, which a pass
+// must not begin to configure. Validate accepts them, so that a cluster which has them can
+// still be read; so does ValidateRegions if they are already configured or not configured
+// by this resource.
 func (c *FoundationDBCluster) ValidateRegions() error {
 	d := c.Spec.DatabaseConfiguration
 	if !c.ConfigureDatabase() || (c.Status.Configured && d.sameRegions(c.Status.DatabaseConfiguration)) {
@@ -21,7 +22,7 @@ func (c *FoundationDBCluster) ValidateRegions() error {
 	return join(d.checkPriorities(field.NewPath("spec", "databaseConfiguration")))
 }
 
-// mostRegions is how many regions FoundationDB can have.
+// mostRegions is the maximum number of regions of FoundationDB.
 const mostRegions = 2
 
 func (d DatabaseConfiguration) checkPriorities(path *field.Path) field.ErrorList {
@@ -32,7 +33,7 @@ func (d DatabaseConfiguration) checkPriorities(path *field.Path) field.ErrorList
 	case len(d.Regions) > mostRegions:
 		return field.ErrorList{field.TooMany(regions, len(d.Regions), mostRegions)}
 	case len(serving) == 0:
-		return field.ErrorList{field.Required(regions, "a region with a priority of 0 or more: without one no region may serve")}
+		return field.ErrorList{field.Required(regions, "requires a region with a priority of 0 or more: without one no region may serve")}
 	case len(serving) > 1 && d.UsableRegions <= 1:
 		return field.ErrorList{field.Invalid(path.Child("usable_regions"), d.UsableRegions, fmt.Sprintf(
 			"must be %d while data centers %s have priorities of 0 or more, otherwise one of them could become primary without a copy of the data: make both usable, or give one a negative priority",
@@ -76,12 +77,13 @@ func compareDataCenters(a, b DataCenter) int {
 	return strings.Compare(a.ID, b.ID)
 }
 
-// ValidateKnobs finds custom parameters that blind the status document, which a pass must
-// not bring to the processes. Validate accepts them, so that a cluster which has them can
-// still be read.
+// ValidateKnobs returns an error for custom parameters that blind the status document,
+// which a pass must not roll out. Validate accepts them, so that a cluster which has them
+// can still be read.
 func (c *FoundationDBCluster) ValidateKnobs() error { return join(c.BlindingParameters()) }
 
-// BlindingParameters are the custom parameters of the spec that blind the status document.
+// BlindingParameters returns an error per custom parameter of the spec that blinds the
+// status document.
 func (c *FoundationDBCluster) BlindingParameters() field.ErrorList {
 	var errs field.ErrorList
 	for class, settings := range c.Spec.Processes {
@@ -98,16 +100,16 @@ func (c *FoundationDBCluster) BlindingParameters() field.ErrorList {
 }
 
 // statusSeverity is the severity of the trace events that FoundationDB makes its status
-// document from. Measured on 7.3.79: with a higher minimum the database counts as
-// unavailable for ever.
+// document from. Measured on 7.3.79: with a higher minimum the database is reported
+// unavailable forever.
 const statusSeverity = 10
 
 // severityKnob is the parameter that sets the lowest severity of trace events, with dashes.
 const severityKnob = "knob-min-trace-severity"
 
 // BlindsStatus reports whether an argument of fdbserver, name=value with or without leading
-// dashes, keeps back the trace events that the status document is made from. A value that is
-// no number counts as one that does.
+// dashes, suppresses the trace events that the status document is made from. A value that is
+// not a number counts as one that does.
 func BlindsStatus(argument string) bool {
 	name, value, assigned := strings.Cut(argument, "=")
 	name = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(strings.TrimSpace(name), "-"), "_", "-"))

@@ -11,14 +11,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// storageEngines are the engines of the CRD: those of FoundationDB by the names that it takes,
-// and two that only the CRD lists.
+// storageEngines returns the engines of the CRD: those that FoundationDB accepts by name, and
+// two that only the CRD lists.
 func storageEngines() []StorageEngine {
 	engines := slices.DeleteFunc(fdb.StorageEngines(), func(name string) bool { return name == fdb.EngineMemoryRadixTree })
 	return append(named[StorageEngine](engines), StorageEngineRocksDBExperimental, StorageEngineCustom)
 }
 
-// dataCenterPattern leaves out what ends a command or a JSON text.
+// dataCenterPattern excludes characters that end a command or a JSON string.
 var dataCenterPattern = regexp.MustCompile(`^[^\s\pC;'"\\]+$`)
 
 func (c *FoundationDBCluster) checkDatabase(spec *field.Path) field.ErrorList {
@@ -36,7 +36,7 @@ func (c *FoundationDBCluster) checkEngine(path *field.Path, engine StorageEngine
 	since, known := fdb.StorageEngineSince(string(engine))
 	if v, err := fdb.ParseExactVersion(c.Spec.Version); known && err == nil && since != fdb.MinimumVersion && !v.AtLeast(since) {
 		errs = append(errs, field.Invalid(path, engine, fmt.Sprintf(
-			"needs FoundationDB %s or newer, spec.version is %s: choose another engine or version", since, c.Spec.Version)))
+			"requires FoundationDB %s or newer, spec.version is %s: choose another engine or version", since, c.Spec.Version)))
 	}
 	return errs
 }
@@ -61,8 +61,8 @@ func (c *FoundationDBCluster) checkMigration(path *field.Path) field.ErrorList {
 }
 
 // checkRegions is strict because FoundationDB is not: recorded on 7.3.79, it
-// takes regions that it cannot read, or whose satellite mode it does not know,
-// for no regions at all, and drops those there are.
+// treats regions that it cannot parse, or whose satellite mode is unknown to
+// it, as no regions at all, and drops the existing ones.
 func (d DatabaseConfiguration) checkRegions(path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if d.UsableRegions > max(1, len(d.Regions)) {
@@ -103,7 +103,7 @@ func (r Region) checkDataCenters(path *field.Path) field.ErrorList {
 		at := path.Index(i)
 		switch {
 		case !dataCenterPattern.MatchString(dc.ID):
-			errs = append(errs, field.Invalid(at.Child("id"), dc.ID, "must not be empty, nor have blanks, quotes, backslashes or semicolons"))
+			errs = append(errs, field.Invalid(at.Child("id"), dc.ID, "must not be empty or have spaces, quotes, backslashes or semicolons"))
 		case seen[dc.ID]:
 			errs = append(errs, field.Duplicate(at.Child("id"), dc.ID))
 		}

@@ -17,8 +17,8 @@ const (
 	maxCustomParameterLength = 100
 )
 
-// monitorParameters are settings of fdbmonitor. As a parameter of a server they
-// would not do what they say.
+// monitorParameters are settings of fdbmonitor. As a parameter of a process
+// they would have no such effect.
 var monitorParameters = []string{
 	"cluster-file", "delete-envvars", "kill-on-configuration-change", "disable-lifecycle-logging", "restart-delay",
 	"initial-restart-delay", "restart-backoff", "restart-delay-reset-interval", "user", "group",
@@ -55,8 +55,8 @@ func (s ProcessSettings) checkImages(path *field.Path) field.ErrorList {
 	return errs
 }
 
-// check refuses parameters that we set ourselves, and what is no parameter.
-// Dashes and underscores are the same to a server.
+// check rejects parameters that are set elsewhere, and values that are not
+// parameters. fdbserver treats dashes and underscores the same.
 func (p FoundationDBCustomParameters) check(path *field.Path, reserved ...string) field.ErrorList {
 	var errs field.ErrorList
 	if len(p) > maxCustomParameters {
@@ -79,7 +79,7 @@ func (p FoundationDBCustomParameters) check(path *field.Path, reserved ...string
 	return errs
 }
 
-// flaw is the name of the parameter, with dashes, and what is wrong with it.
+// flaw returns the name of the parameter, with dashes, and why it is invalid.
 func (p FoundationDBCustomParameter) flaw() (name, wrong string) {
 	name, _, assigned := strings.Cut(string(p), "=")
 	name = strings.ReplaceAll(strings.TrimSpace(name), "_", "-")
@@ -96,8 +96,8 @@ func (p FoundationDBCustomParameter) flaw() (name, wrong string) {
 	return name, wrong
 }
 
-// checkIDs looks at lists of process groups. The pattern of the CRD lets * pass
-// in all of them, though it stands for all only where containers crash.
+// checkIDs checks lists of process groups. The pattern of the CRD accepts * in
+// all of them, although it stands for all only where containers crash.
 func (c *FoundationDBCluster) checkIDs(spec *field.Path) field.ErrorList {
 	buggify := spec.Child("buggify")
 	var errs field.ErrorList
@@ -110,7 +110,7 @@ func (c *FoundationDBCluster) checkIDs(spec *field.Path) field.ErrorList {
 	for i, object := range c.Spec.Buggify.CrashLoopContainers {
 		path := buggify.Child("crashLoopContainers").Index(i)
 		if object.ContainerName == "" {
-			errs = append(errs, field.Required(path.Child("containerName"), "the container that is to crash"))
+			errs = append(errs, field.Required(path.Child("containerName"), "must be the container to crash"))
 		}
 		errs = append(errs, checkIDs(path.Child("targets"), withoutWildcard(object.Targets))...)
 	}
@@ -126,7 +126,7 @@ func checkIDs(path *field.Path, ids []ProcessGroupID) field.ErrorList {
 	for _, id := range ids {
 		switch err := id.check(); {
 		case id == AllProcessGroups:
-			errs = append(errs, field.Invalid(path, id, "does not stand for all here: name the process groups"))
+			errs = append(errs, field.Invalid(path, id, "must not be *: list the process groups"))
 		case err != nil:
 			errs = append(errs, field.Invalid(path, id, err.Error()))
 		}
@@ -134,14 +134,15 @@ func checkIDs(path *field.Path, ids []ProcessGroupID) field.ErrorList {
 	return errs
 }
 
-// prefixPattern is stricter than the CRD's, which lets dots pass. No process
+// prefixPattern is stricter than the CRD's, which accepts dots. No process
 // group ID can have a dot, so no status with one could be written.
 var prefixPattern = regexp.MustCompile(`^[a-zA-Z0-9][\w-]*[a-zA-Z0-9]$`)
 
-// maxLabelLength is how long host names, services and label values may be.
+// maxLabelLength is the maximum length of host names, services and label
+// values.
 const maxLabelLength = 63
 
-// checkNames makes sure that every process group that is wanted can be named.
+// checkNames checks that every desired process group can be named.
 func (c *FoundationDBCluster) checkNames(spec *field.Path) field.ErrorList {
 	path, prefix := spec.Child("processGroupIDPrefix"), c.Spec.ProcessGroupIDPrefix
 	if prefix != "" && !prefixPattern.MatchString(prefix) {

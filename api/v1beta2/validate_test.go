@@ -38,7 +38,7 @@ func TestValidate(t *testing.T) {
 	main, satellite := DataCenter{ID: "a"}, DataCenter{ID: "b", Satellite: 1}
 	tests := map[string]struct {
 		given change
-		want  []string // what the error says; nothing for a valid spec
+		want  []string // the text of the error; empty for a valid spec
 	}{
 		"a plain spec":                {func(*FoundationDBCluster) {}, nil},
 		"the oldest version":          {version("7.1.0"), nil},
@@ -50,10 +50,10 @@ func TestValidate(t *testing.T) {
 		"an unknown redundancy":       {redundancy("double "), []string{`redundancy_mode`, `"double "`}},
 		"an unknown engine":           {engine("7.3.79", "ssd-3"), []string{`storage_engine`, `"ssd-3"`}},
 		"redwood on 7.3":              {engine("7.3.0", StorageEngineRedwood), nil},
-		"redwood on 7.1":              {engine("7.1.67", StorageEngineRedwood), []string{`storage_engine`, `needs FoundationDB 7.3.0`, `7.1.67`}},
-		"redwood on 6.3":              {engine("6.3.25", StorageEngineRedwood), []string{`at least 7.1.0`, `needs FoundationDB 7.3.0`}},
+		"redwood on 7.1":              {engine("7.1.67", StorageEngineRedwood), []string{`storage_engine`, `requires FoundationDB 7.3.0`, `7.1.67`}},
+		"redwood on 6.3":              {engine("6.3.25", StorageEngineRedwood), []string{`at least 7.1.0`, `requires FoundationDB 7.3.0`}},
 		"the reported radix tree":     {engine("7.3.79", fdb.EngineMemoryRadixTree), []string{`storage_engine`, `"memory-radixtree"`}},
-		"sharded RocksDB on 7.1":      {engine("7.1.67", StorageEngineShardedRocksDB), []string{`needs FoundationDB 7.2.0`}},
+		"sharded RocksDB on 7.1":      {engine("7.1.67", StorageEngineShardedRocksDB), []string{`requires FoundationDB 7.2.0`}},
 		"a wiggle to redwood on 7.1": {func(c *FoundationDBCluster) {
 			version("7.1.67")(c)
 			c.Spec.DatabaseConfiguration.PerpetualStorageWiggleEngine = new(StorageEngineRedwood)
@@ -144,7 +144,7 @@ func TestValidate(t *testing.T) {
 		"denied and allowed": {func(c *FoundationDBCluster) {
 			c.Spec.LockOptions.DenyList = []LockDenyListEntry{{ID: "a"}, {ID: "a", Allow: true}}
 		}, []string{`denyList[1].id`, `keep one`}},
-		"nobody denied": {func(c *FoundationDBCluster) { c.Spec.LockOptions.DenyList = []LockDenyListEntry{{}} }, []string{`denyList[0].id`}},
+		"an empty ID denied": {func(c *FoundationDBCluster) { c.Spec.LockOptions.DenyList = []LockDenyListEntry{{}} }, []string{`denyList[0].id`}},
 		"several mistakes, all named": {func(c *FoundationDBCluster) {
 			c.Spec.Version = "x"
 			c.Spec.Routing.PodIPFamily = new(5)
@@ -160,7 +160,7 @@ func checkError(t *testing.T, err error, want []string) {
 	t.Helper()
 	if err == nil {
 		if len(want) > 0 {
-			t.Errorf("got no error, want one that says %q", want)
+			t.Errorf("got no error, want one with %q", want)
 		}
 		return
 	}

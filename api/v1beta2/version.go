@@ -7,8 +7,8 @@ import "github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 func (c *FoundationDBCluster) IsBeingUpgraded() bool { return c.RunningVersion() != c.Spec.Version }
 
 // IsBeingUpgradedIncompatibly reports whether the database runs a version whose
-// processes cannot talk to those of the desired one. All of them have to be
-// restarted at once then.
+// processes cannot communicate with those of the desired one. All of them have
+// to be restarted at once then.
 func (c *FoundationDBCluster) IsBeingUpgradedIncompatibly() bool {
 	return c.IsBeingUpgraded() && !c.versionsCompatible()
 }
