@@ -126,7 +126,7 @@ func (l *laboratory) try(ctx context.Context, m mutation) (specimen, error) {
 	return specimen{mutation: m, verdict: survived}, nil
 }
 
-// suitesFor returns the packages whose tests are asked about a mutant.
+// suitesFor returns the packages whose tests run for a mutant.
 func (l *laboratory) suitesFor(m mutation) []string {
 	first := slices.Index(suites, m.pkg)
 	if l.own {
@@ -188,7 +188,8 @@ func (l *laboratory) pass(ctx context.Context, suite, binary string, limit time.
 	return succeeded(ctx, cmd)
 }
 
-// succeeded tells a program that failed from one that could not be run.
+// succeeded distinguishes a program that failed from one that could not be
+// run.
 func succeeded(ctx context.Context, cmd *exec.Cmd) (bool, error) {
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output

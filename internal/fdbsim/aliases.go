@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/tools"
 )
 
-// What a world is made of and given.
+// The parts and options of a World.
 type (
-	// Options are the fixed circumstances of a world.
+	// Options are the fixed properties of a World.
 	Options = model.Options
 	// Pace is how long the parts of a cluster take for what they do.
 	Pace = model.Pace

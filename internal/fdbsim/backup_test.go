@@ -124,12 +124,12 @@ func TestABlobStoreAnswersThoseItKnows(t *testing.T) {
 		url     string
 		answers bool
 	}{
-		"the right key":            {"blobstore://key:secret@store:9000/b?bucket=fdb-backups&region=us", true},
-		"a key from a file":        {"blobstore://key@store:9000/b?bucket=fdb-backups&region=us", true},
-		"a wrong key":              {"blobstore://key:wrong@store:9000/b?bucket=fdb-backups&region=us", false},
-		"an account it has not":    {"blobstore://other@store:9000/b?bucket=fdb-backups&region=us", false},
-		"a bucket it has not":      {"blobstore://key@store:9000/b?bucket=none&region=us", false},
-		"a host that nobody knows": {"blobstore://key@other:9000/b?bucket=fdb-backups&region=us", false},
+		"the right key":         {"blobstore://key:secret@store:9000/b?bucket=fdb-backups&region=us", true},
+		"a key from a file":     {"blobstore://key@store:9000/b?bucket=fdb-backups&region=us", true},
+		"a wrong key":           {"blobstore://key:wrong@store:9000/b?bucket=fdb-backups&region=us", false},
+		"an account it has not": {"blobstore://other@store:9000/b?bucket=fdb-backups&region=us", false},
+		"a bucket it has not":   {"blobstore://key@store:9000/b?bucket=none&region=us", false},
+		"an unknown host":       {"blobstore://key@other:9000/b?bucket=fdb-backups&region=us", false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

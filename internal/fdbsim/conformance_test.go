@@ -155,8 +155,8 @@ type replay struct {
 	// nested runs another step while a session is in the middle: session step,
 	// then the event before which it happens, then the step that runs.
 	nested map[int][2]int
-	// noStatus leaves out what the server's status says: the recorded cluster
-	// was used for something else.
+	// noStatus omits the process's status: the recorded cluster was used for
+	// something else.
 	noStatus bool
 }
 

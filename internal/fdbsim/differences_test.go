@@ -11,7 +11,7 @@ import (
 
 // knownDifferences are the steps whose output differs, and why. The comparison
 // fails for a difference that is not here, and for an entry that has become
-// wrong. docs/fdbsim.md tells of each.
+// wrong. docs/fdbsim.md describes each.
 var knownDifferences = map[string]string{
 	"01b-small-unconfigured/1":       "the recorded availability line arrived in the same instant as the limit",
 	"02a-session-lock-protocol/3":    "the help texts are our own",
@@ -19,7 +19,7 @@ var knownDifferences = map[string]string{
 	"05-coordinators/22":             "recorded while storage servers lagged; the model's never do",
 	"05-coordinators/37":             "the recorded availability line won a race of some milliseconds",
 	"07c-regions-malformed/9":        "recorded while processes were registering again; the model refuses for good reason only",
-	"09-degraded-states/10":          "status for people is as far along as the document, which differs as well",
+	"09-degraded-states/10":          "text status is as far along as the document, which differs as well",
 	"10-cluster-file-errors/26":      "the model writes no trace files",
 	"10-cluster-file-errors/27":      "the model has no external client libraries",
 	"10-cluster-file-errors/6":       "a cluster file without a description is refused, as everywhere in this project",
@@ -41,12 +41,12 @@ var knownDifferences = map[string]string{
 	"39-restore-and-foreign-lock/30": "a range that begins at a special key has its end filled in otherwise",
 	"39-restore-and-foreign-lock/90": "the help texts of the backup tools are our own",
 	"39-restore-and-foreign-lock/91": "the help texts of the backup tools are our own",
-	"32-regions/64":                  "status for people is as far along as the document, which differs as well",
-	"32-regions/65":                  "status for people is as far along as the document, which differs as well",
+	"32-regions/64":                  "text status is as far along as the document, which differs as well",
+	"32-regions/65":                  "text status is as far along as the document, which differs as well",
 	"32-regions/93":                  "recorded while data was still leaving another data center",
 	"33-three-data-hall/13":          "which processes `coordinators auto` picks is chance",
 	"33-three-data-hall/19":          "which processes `coordinators auto` picks is chance",
-	"33-three-data-hall/25":          "status for people is as far along as the document, which differs as well",
+	"33-three-data-hall/25":          "text status is as far along as the document, which differs as well",
 	"36-regions-new-and-dc-loss/1":   "the recorded creation happened to take longer",
 	"36-regions-new-and-dc-loss/11":  "the fail-over was recorded in other stages",
 	"36-regions-new-and-dc-loss/15":  "the recorded database had other keys in it",
@@ -58,13 +58,13 @@ var differentDocuments = map[string]struct {
 	why    string
 	fields []string
 }{
-	"01-unconfigured-and-configure-new/19": {"new proxies hear of their clients a little later", []string{
+	"01-unconfigured-and-configure-new/19": {"new proxies report their clients a little later", []string{
 		"lacks .cluster.clients.supported_versions",
 	}},
-	"01-unconfigured-and-configure-new/20": {"new proxies hear of their clients a little later", []string{
+	"01-unconfigured-and-configure-new/20": {"new proxies report their clients a little later", []string{
 		"lacks .cluster.clients.supported_versions",
 	}},
-	"01b-small-unconfigured/8": {"new proxies hear of their clients a little later", []string{
+	"01b-small-unconfigured/8": {"new proxies report their clients a little later", []string{
 		"lacks .cluster.clients.supported_versions",
 	}},
 	"03a-exclude-basic/43": {"a second recovery was recorded in between", []string{
@@ -408,10 +408,10 @@ var differentDocuments = map[string]struct {
 		"data initializing, recorded ",
 		"database {true true}, recorded {true false}",
 	}},
-	"32-regions/45": {"new proxies hear of their clients at another moment", []string{
+	"32-regions/45": {"new proxies report their clients at another moment", []string{
 		"has .cluster.clients.supported_versions",
 	}},
-	"32-regions/50": {"new proxies hear of their clients at another moment", []string{
+	"32-regions/50": {"new proxies report their clients at another moment", []string{
 		"lacks .cluster.clients.supported_versions",
 	}},
 	"32-regions/57": {"recorded in the first moments of a recovery", []string{
@@ -428,7 +428,7 @@ var differentDocuments = map[string]struct {
 		"data initializing, recorded healthy",
 		"replicas 0, recorded 2",
 	}},
-	"32-regions/58": {"new proxies hear of their clients at another moment", []string{
+	"32-regions/58": {"new proxies report their clients at another moment", []string{
 		"has .cluster.clients.supported_versions",
 	}},
 	"32-regions/63": {"recorded in the first moments of a recovery", []string{
@@ -462,7 +462,7 @@ var differentDocuments = map[string]struct {
 		"processes 127.0.3.11:4501 storage, 127.0.3.12:4501 storage, 127.0.3.21:4501 storage, 127.0.3.22:4501 storage, 127.0.3.31:4501 log, 127.0.3.32:4501 log, recorded 127.0.3.12:4501 storage, 127.0.3.21:4501 storage, 127.0.3.22:4501 storage, 127.0.3.31:4501 log, 127.0.3.32:4501 log",
 		"recovery all_logs_recruited, recorded accepting_commits",
 	}},
-	"32-regions/82": {"new proxies hear of their clients at another moment", []string{
+	"32-regions/82": {"new proxies report their clients at another moment", []string{
 		"has .cluster.clients.supported_versions",
 	}},
 	"32-regions/94": {"recorded while data was still leaving another data center", []string{
@@ -480,7 +480,7 @@ var differentDocuments = map[string]struct {
 		"database {true true}, recorded {true false}",
 		"log generations 3, recorded 2",
 	}},
-	"33-three-data-hall/2": {"new proxies hear of their clients at another moment", []string{
+	"33-three-data-hall/2": {"new proxies report their clients at another moment", []string{
 		"has .cluster.clients.supported_versions",
 	}},
 	"33-three-data-hall/20": {"which processes are logs and coordinators is chance", []string{

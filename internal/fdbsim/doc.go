@@ -3,15 +3,15 @@
 // them, on an explicit clock and from a seed.
 //
 // What a tool prints, and when, follows what FoundationDB 7.3.79 was recorded
-// to print. The truth about the data (see [Database.Replicas]) is kept apart
-// from what status says about it, because the two differ for a while after
-// every failure.
+// to print. The truth about the data (see [Database.Replicas]) is kept
+// separate from what status reports about it, because the two differ for a
+// while after every failure.
 //
 // The model never reads the machine's clock, never sleeps and never touches
 // the network or the file system: time passes in [World.Advance], files are
 // handed in, and host names are resolved by [Options.Resolve].
 //
 // This package is the way in for everything outside of it. Its methods and the tools take
-// the lock of a world; the model expects it to be held. The packages below are, from top to
-// bottom: tools, status, model, store, keyspace and syntax.
+// the lock of a [World]; the model expects it to be held. The packages below are, from top
+// to bottom: tools, status, model, store, keyspace and syntax.
 package fdbsim

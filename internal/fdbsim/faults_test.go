@@ -57,7 +57,7 @@ func TestStatusCanBeStaleOrPartial(t *testing.T) {
 	}
 	for _, p := range d.Cluster.Processes {
 		if p.CommandLine != "" || p.Locality != nil || p.UptimeSeconds != nil {
-			t.Errorf("partial status says too much: %+v", p)
+			t.Errorf("partial status reports too much: %+v", p)
 		}
 	}
 	db.SetFaults(Faults{StatusTimeout: true})

@@ -52,8 +52,8 @@ func TestOneActiveGenerationCanStillHaveOldLogs(t *testing.T) {
 	}
 }
 
-// Roles that are recruited one at a time leave an excluded process even where nobody has to
-// recover for it.
+// Roles that are recruited one at a time are moved off an excluded process even where no
+// recovery is required.
 func TestAnExcludedProcessLosesItsSingletonsWithoutARecovery(t *testing.T) {
 	c := configured(t)
 	c.start("stateless-9", "stateless", "127.0.2.29:4501", "z9")

@@ -137,7 +137,7 @@ func TestAnExcludedStorageProcessDrains(t *testing.T) {
 			"(Interrupting this wait with CTRL+C will not cancel the data movement.)\n"+
 			"  127.0.2.5:4501  ---- Successfully excluded. It is now safe to remove this process from the cluster.\n")
 	if db.NeedsData("storage-5") {
-		t.Error("the database still needs what it said it does not")
+		t.Error("the database still needs what it reported as unneeded")
 	}
 	if !db.EveryKeyOnAtLeast(2) {
 		t.Errorf("replicas: %v", db.Replicas())

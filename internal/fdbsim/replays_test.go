@@ -376,7 +376,7 @@ func afterLocking(t *testing.T) *cluster {
 
 func configuredThird(t *testing.T) *cluster { t.Helper(); return thirdCluster(t) }
 
-// withLogVersion is the third cluster after somebody set a raw key.
+// withLogVersion is the third cluster after a raw key was set.
 func withLogVersion(t *testing.T, more ...string) *cluster {
 	t.Helper()
 	c := thirdCluster(t, more...)

@@ -10,7 +10,7 @@ import (
 )
 
 // Database is a handle on one database for those who arrange and judge a
-// simulation. What it answers is the truth, not what status says.
+// simulation. It returns the truth, not what status reports.
 type Database struct {
 	w  *model.World
 	db *model.Database
@@ -28,7 +28,7 @@ func (w *World) Database(name string) (*Database, bool) {
 	return nil, false
 }
 
-// Databases are all databases of the world, oldest first.
+// Databases returns all databases of the [World], oldest first.
 func (w *World) Databases() []*Database {
 	w.inner.Lock()
 	defer w.inner.Unlock()
@@ -130,7 +130,7 @@ func (d *Database) Promised() int {
 // shard has all its replicas on servers that answer, in zones as the policy asks, and
 // every log server answers. What is in the zone named but counts as up; "" for none. So do
 // storage servers of processes that unseen names, for as long as data distribution has not
-// noticed that they died: no status tells of them until then.
+// noticed that they died: no status reports them until then.
 func (d *Database) Complete(but string, unseen func(process string) bool) bool {
 	d.w.Lock()
 	defer d.w.Unlock()

@@ -15,8 +15,9 @@ type BackupTruth struct {
 	// URL is where it goes, and Active whether it goes on.
 	URL    string
 	Active bool
-	// Restorable says whether its latest version can be restored from there, whatever the
-	// database says: a snapshot is there that began after the last move, with its log.
+	// Restorable is whether its latest version can be restored from there, regardless of
+	// what the database reports: a snapshot is there that began after the last move, with
+	// its log.
 	Restorable bool
 }
 

@@ -29,7 +29,7 @@ func (w *World) Advance(d time.Duration) {
 }
 
 // NextEvent is when the next thing happens by itself, and false when nothing is
-// due. Until then the world stays as it is unless a caller changes it.
+// due. Until then it does not change unless a caller changes it.
 func (w *World) NextEvent() (time.Time, bool) {
 	w.inner.Lock()
 	defer w.inner.Unlock()

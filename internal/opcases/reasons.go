@@ -20,7 +20,7 @@ var Reasons = map[string]string{
 	"unknown-is-no": "a status document that does not tell whether a clean bounce is possible allows none; the operator takes it for yes",
 	"proof-of-drained": "a process group counts as drained only in a fully recovered database with one generation of logs; the " +
 		"operator takes one active generation",
-	"proof-asked-again":            "a process group that was proven drained is asked for again as long as it has objects, by RemovePods; the operator asks while its process is missing",
+	"proof-asked-again":            "a process group that was proven drained is checked again as long as it has objects, by RemovePods; the operator asks while its process is missing",
 	"log-excluded-by-locality":     "a log is excluded by its locality alone; that nothing depends on it shows in the generations and the replication of logs",
 	"recovery-counts-always":       "the age of the last recovery counts for every version that reports it; the operator has a flag that turns this off",
 	"process-without-command-line": "a coordinator whose process does not report its command line is missing; the operator also calls its address wrong",

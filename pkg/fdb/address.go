@@ -14,8 +14,8 @@ const (
 )
 
 // UnknownLogAddress is what FoundationDB lists among exclusions in progress for a
-// log server whose address it no longer knows. It may be anybody's, so it counts
-// as in progress for everybody.
+// log whose address it no longer has. It may be that of any process, so it counts
+// as in progress for every process.
 const UnknownLogAddress = "0.0.0.0:0"
 
 // Address is where a FoundationDB process listens.
@@ -26,13 +26,14 @@ type Address struct {
 	Port int
 	// TLS is FoundationDB's ":tls" flag.
 	TLS bool
-	// FromHostname says that the status document resolved a host name to this address.
+	// FromHostname is true if the status document resolved a host name to this
+	// address.
 	FromHostname bool
 }
 
 var hostnamePattern = regexp.MustCompile(`^([A-Za-z0-9_-]+\.?)+$`)
 
-// ParseAddress reads "ip:port", "[ip]:port" or "host:port", each with an optional
+// ParseAddress parses "ip:port", "[ip]:port" or "host:port", each with an optional
 // ":tls" and "(fromHostname)". Brackets are allowed around IPv4 too, as the unified
 // image's command lines have them.
 func ParseAddress(text string) (Address, error) {
@@ -40,7 +41,7 @@ func ParseAddress(text string) (Address, error) {
 	rest, tls := strings.CutSuffix(rest, tlsSuffix)
 	colon := strings.LastIndexByte(rest, ':')
 	if colon < 0 {
-		return Address{}, fmt.Errorf("parsing address %q: no port", text)
+		return Address{}, fmt.Errorf("parsing address %q: missing port", text)
 	}
 	host, err := parseHost(rest[:colon])
 	if err != nil {
@@ -58,12 +59,12 @@ func parseHost(text string) (string, error) {
 	if bracketed {
 		var closed bool
 		if inner, closed = strings.CutSuffix(inner, "]"); !closed {
-			return "", fmt.Errorf("host %q has an opening bracket only", text)
+			return "", fmt.Errorf("host %q has no closing bracket", text)
 		}
 	}
 	if ip, err := netip.ParseAddr(inner); err == nil && ip.Zone() == "" {
 		if ip.Is6() && !bracketed {
-			return "", fmt.Errorf("IPv6 host %q needs brackets", text)
+			return "", fmt.Errorf("IPv6 host %q requires brackets", text)
 		}
 		return ip.String(), nil
 	}
@@ -74,12 +75,13 @@ func parseHost(text string) (string, error) {
 }
 
 // looksLikeIPv4 catches mistyped addresses such as 10.1.2.300, which would
-// otherwise pass as host names.
+// otherwise be valid host names.
 func looksLikeIPv4(host string) bool {
 	return strings.Trim(host, "0123456789.") == ""
 }
 
-// ParseAddresses reads a comma-separated list such as the value of --public_address.
+// ParseAddresses parses a comma-separated list such as the value of
+// --public_address.
 func ParseAddresses(list string) ([]Address, error) {
 	var addresses []Address
 	for text := range strings.SplitSeq(list, ",") {
@@ -92,8 +94,8 @@ func ParseAddresses(list string) ([]Address, error) {
 	return addresses, nil
 }
 
-// PublicAddresses are the addresses a command line publishes with
-// --public_address, in its order.
+// PublicAddresses returns the addresses of --public_address in a command
+// line, in its order.
 func PublicAddresses(commandLine string) ([]Address, error) {
 	const flag = "--public_address="
 	for word := range strings.FieldsSeq(commandLine) {
@@ -101,19 +103,19 @@ func PublicAddresses(commandLine string) ([]Address, error) {
 			return ParseAddresses(list)
 		}
 	}
-	return nil, fmt.Errorf("reading public address: command line %q has none", commandLine)
+	return nil, fmt.Errorf("reading public address: not found in command line %q", commandLine)
 }
 
 // IsZero reports whether the address is absent.
 func (a Address) IsZero() bool { return a == Address{} }
 
-// IsIP reports whether the host is an IP address and not a name.
+// IsIP reports whether the host is an IP address rather than a name.
 func (a Address) IsIP() bool {
 	_, err := netip.ParseAddr(a.Host)
 	return err == nil
 }
 
-// HostPort is the address without flags: what exclude and kill want.
+// HostPort returns the address without flags, as exclude and kill require it.
 func (a Address) HostPort() string {
 	return a.bracketedHost() + ":" + strconv.Itoa(a.Port)
 }
@@ -125,8 +127,8 @@ func (a Address) bracketedHost() string {
 	return a.Host
 }
 
-// Coordinator is the address as a connection string holds it: with ":tls", without
-// the mark that it came from a host name.
+// Coordinator returns the address as in a connection string: with ":tls", without
+// "(fromHostname)".
 func (a Address) Coordinator() string {
 	if a.TLS {
 		return a.HostPort() + tlsSuffix
@@ -134,8 +136,8 @@ func (a Address) Coordinator() string {
 	return a.HostPort()
 }
 
-// String is the address with all flags, as the status document has it; empty for
-// the zero value.
+// String returns the address with all flags, as in the status document; empty
+// for the zero value.
 func (a Address) String() string {
 	switch {
 	case a.IsZero():
@@ -147,10 +149,10 @@ func (a Address) String() string {
 	}
 }
 
-// MarshalText is String.
+// MarshalText returns String.
 func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalText reads String's form; empty text is the zero address.
+// UnmarshalText parses the output of String; empty text is the zero address.
 func (a *Address) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*a = Address{}
@@ -164,8 +166,8 @@ func (a *Address) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// SameHost reports whether two hosts are the same: IP addresses by what they mean, since
-// one of IPv6 can be written in many ways, and names by their text.
+// SameHost reports whether two hosts are the same: IP addresses by value, since IPv6 has
+// several notations, and names by their text.
 func SameHost(a, b string) bool {
 	first, err := netip.ParseAddr(a)
 	if err != nil {

@@ -9,21 +9,23 @@ import (
 // BackupClusterFile is the cluster file in a pod of backup agents.
 const BackupClusterFile = "/var/dynamic-conf/fdb.cluster"
 
-// BackupStart is what a backup is started with.
+// BackupStart has the parameters of a backup to start.
 type BackupStart struct {
 	URL string
 	Tag string
-	// Continuous backups go on after their first snapshot, and make one every Period.
+	// Continuous backups keep running after their first snapshot, and take one every
+	// Period.
 	Continuous bool
 	Period     time.Duration
 	// EncryptionKeyFile is empty for no encryption.
 	EncryptionKeyFile string
-	// PartitionedLog has backup workers read changes from the logs.
+	// PartitionedLog makes backup workers read changes from the logs.
 	PartitionedLog bool
 }
 
-// Command is the command line, without the program's directory, for tools of a version.
-// A version that cannot encrypt is not asked to: its caller has to have refused.
+// Command returns the command line, without the program's directory, for tools of a
+// version. The encryption key is omitted for versions that cannot encrypt: the caller
+// must have rejected it.
 func (b BackupStart) Command(v Version) []string {
 	argv := []string{"fdbbackup", "start", "-d", b.URL, "-t", b.Tag}
 	if b.Continuous {
@@ -45,14 +47,14 @@ func (b BackupStart) Command(v Version) []string {
 type BackupChange struct {
 	Tag    string
 	Period time.Duration
-	// URL is empty to leave the backup where it is.
+	// URL is empty to keep the destination.
 	URL string
-	// EncryptionKeyFile goes with a new URL; without one the tools do not use it.
+	// EncryptionKeyFile is for a new URL; without one the tools ignore it.
 	EncryptionKeyFile string
 }
 
-// Command is the command line. The place is named only where it changes: naming it makes
-// the tools ask the store, and the key with it.
+// Command returns the command line. It has the destination and key only if the
+// destination changes, since they make the tools access the store.
 func (b BackupChange) Command() []string {
 	argv := []string{"fdbbackup", "modify", "-t", b.Tag, "-s", wholeSeconds(b.Period)}
 	if b.URL == "" {
@@ -65,18 +67,18 @@ func (b BackupChange) Command() []string {
 	return argv
 }
 
-// RestoreStart is what a restore is started with.
+// RestoreStart has the parameters of a restore to start.
 type RestoreStart struct {
 	URL string
-	// Version is what is restored; nil for the latest that can be.
+	// Version is the version to restore; nil for the latest restorable one.
 	Version *uint64
-	// Ranges are what is restored; none for everything.
+	// Ranges are the key ranges to restore; none for everything.
 	Ranges [][2]string
 	// EncryptionKeyFile is empty for no encryption.
 	EncryptionKeyFile string
 }
 
-// Command is the command line.
+// Command returns the command line.
 func (r RestoreStart) Command() []string {
 	argv := []string{"fdbrestore", "start", "--dest_cluster_file", BackupClusterFile, "-r", r.URL}
 	if r.EncryptionKeyFile != "" {
@@ -95,8 +97,8 @@ func (r RestoreStart) Command() []string {
 	return argv
 }
 
-// WithKnobs adds parameters to a command line, as far as its tools take them: those of
-// localities are for agents only.
+// WithKnobs appends parameters to a command line, except localities, which only agents
+// accept.
 func WithKnobs(argv, parameters []string) []string {
 	for _, p := range parameters {
 		if !strings.HasPrefix(p, "locality_") && !strings.HasPrefix(p, "locality-") {

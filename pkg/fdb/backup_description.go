@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// BackupDescription is what `fdbbackup describe --json` finds at a place.
+// BackupDescription is the output of `fdbbackup describe --json` for a
+// destination.
 type BackupDescription struct {
 	// URL can hold credentials: see WithoutSecrets.
 	URL        string `json:"URL"`
@@ -16,8 +17,8 @@ type BackupDescription struct {
 	Encrypted     *bool               `json:"FileLevelEncryption"`
 	Snapshots     []DescribedSnapshot `json:"Snapshots"`
 	SnapshotBytes int64               `json:"TotalSnapshotBytes"`
-	// All versions are nil where there is none of the kind. Before ExpiredEnd everything was
-	// deleted; the log is without a gap from MinLogBegin to ContiguousLogEnd.
+	// Versions are nil if absent. Everything before ExpiredEnd was deleted; the log has no
+	// gap from MinLogBegin to ContiguousLogEnd.
 	ExpiredEnd       *DescribedVersion `json:"ExpiredEnd"`
 	MinLogBegin      *DescribedVersion `json:"MinLogBegin"`
 	ContiguousLogEnd *DescribedVersion `json:"ContiguousLogEnd"`
@@ -26,12 +27,12 @@ type BackupDescription struct {
 	MaxRestorable    *DescribedVersion `json:"MaxRestorablePoint"`
 }
 
-// DescribedVersion is a version, and nothing of when it was: of that there are estimates.
+// DescribedVersion is a version without its time, of which the tools only have estimates.
 type DescribedVersion struct {
 	Version int64 `json:"Version"`
 }
 
-// DescribedSnapshot is one snapshot at a place.
+// DescribedSnapshot is one snapshot at a destination.
 type DescribedSnapshot struct {
 	Start             DescribedVersion `json:"Start"`
 	End               DescribedVersion `json:"End"`
@@ -40,8 +41,8 @@ type DescribedSnapshot struct {
 	PercentageExpired float64          `json:"PercentageExpired"`
 }
 
-// ParseBackupDescription reads the document. One that was cut short, is of another version
-// or lacks what every version has is an error.
+// ParseBackupDescription parses the document. A truncated document, another schema version
+// or a missing mandatory field is an error.
 func ParseBackupDescription(text []byte) (*BackupDescription, error) {
 	const doing = "reading the description of a backup: %w"
 	var shape struct {
@@ -54,10 +55,10 @@ func ParseBackupDescription(text []byte) (*BackupDescription, error) {
 		return nil, fmt.Errorf(doing, err)
 	}
 	if shape.SchemaVersion == nil || shape.URL == nil || shape.Restorable == nil || shape.Snapshots == nil {
-		return nil, fmt.Errorf(doing, errors.New("it lacks its version, its URL, its snapshots, or whether it can be restored"))
+		return nil, fmt.Errorf(doing, errors.New("SchemaVersion, URL, Snapshots or Restorable is missing"))
 	}
 	if *shape.SchemaVersion != "1.0.0" {
-		return nil, fmt.Errorf(doing, fmt.Errorf("its version is %q, not 1.0.0", *shape.SchemaVersion))
+		return nil, fmt.Errorf(doing, fmt.Errorf("SchemaVersion must be 1.0.0, is %q", *shape.SchemaVersion))
 	}
 	d := &BackupDescription{}
 	if err := json.Unmarshal(text, d); err != nil {
@@ -66,20 +67,20 @@ func ParseBackupDescription(text []byte) (*BackupDescription, error) {
 	return d, nil
 }
 
-// versionsPerSecond is how fast versions go up.
+// versionsPerSecond is the rate at which versions increase.
 const versionsPerSecond = 1_000_000
 
-// VersionsIn is about how many versions there are in a time.
+// VersionsIn returns approximately how many versions there are in a duration.
 func VersionsIn(d time.Duration) int64 { return int64(d.Seconds() * versionsPerSecond) }
 
-// TimeOf is about how long some versions take.
+// TimeOf returns the approximate duration of a number of versions.
 func TimeOf(versions int64) time.Duration {
 	return time.Duration(versions) * (time.Second / versionsPerSecond)
 }
 
-// KeepsRestorable is the first version that could be restored once everything before a
-// version is deleted; false where none could: a restore needs a whole snapshot, with the
-// log from its begin on.
+// KeepsRestorable returns the first restorable version once everything before a version
+// is deleted, and false if there is none: a restore requires a complete snapshot, with
+// the log from its begin.
 func (d *BackupDescription) KeepsRestorable(before int64) (from int64, ok bool) {
 	for _, s := range d.Snapshots {
 		if s.Restorable && s.Start.Version >= before && (!ok || s.End.Version < from) {
@@ -89,7 +90,8 @@ func (d *BackupDescription) KeepsRestorable(before int64) (from int64, ok bool) 
 	return from, ok
 }
 
-// Before are the snapshots that begin before a version: they go with what is deleted.
+// Before returns the snapshots that begin before a version, which are deleted with
+// it.
 func (d *BackupDescription) Before(version int64) []DescribedSnapshot {
 	var all []DescribedSnapshot
 	for _, s := range d.Snapshots {
@@ -100,7 +102,7 @@ func (d *BackupDescription) Before(version int64) []DescribedSnapshot {
 	return all
 }
 
-// Newest is the newest version of anything that is there; 0 where nothing has one.
+// Newest returns the newest version of any part; 0 if there is none.
 func (d *BackupDescription) Newest() (newest int64) {
 	for _, end := range []*DescribedVersion{d.ContiguousLogEnd, d.MaxLogEnd} {
 		if end != nil {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// errorAge is how long ago an error was, in front of it.
+// errorAge matches the age in front of an error.
 var errorAge = regexp.MustCompile(`^\S+ \S+ ago : `)
 
-// ParseBackupErrors are what agents met lately, as `fdbbackup status` tells people of it: the
-// status as JSON has no errors, whatever happens. Each error is there once, without its age.
+// ParseBackupErrors returns the recent errors of agents from the text of `fdbbackup status`,
+// since its JSON never has any. Each error is returned once, without its age.
 func ParseBackupErrors(text []byte) []string {
 	_, after, found := strings.Cut(string(text), "\nRecent Errors (")
 	if !found {

@@ -7,12 +7,11 @@ import (
 	"strconv"
 )
 
-// Configuration is what a database is configured to be. The same struct holds what
-// the status document reports and what is desired; a zero role count means that the
-// document does not have it, or that the count is not asked for.
+// Configuration is the configuration of a database, reported or desired. A zero
+// role count is not reported, or not set.
 type Configuration struct {
-	// RedundancyMode is absent from the status document of a database that was
-	// given custom replication policies.
+	// RedundancyMode is absent from the status document of a database with
+	// custom replication policies.
 	RedundancyMode string `json:"redundancy_mode,omitempty"`
 	StorageEngine  string `json:"storage_engine,omitempty"`
 	UsableRegions  int    `json:"usable_regions,omitempty"`
@@ -37,11 +36,11 @@ type Configuration struct {
 	PerpetualStorageWiggleLocality *string `json:"perpetual_storage_wiggle_locality,omitempty"`
 	PerpetualStorageWiggleEngine   *string `json:"perpetual_storage_wiggle_engine,omitempty"`
 
-	// What follows is reported and never configured from here.
+	// The following fields are reported and never configured from here.
 
 	ExcludedServers []ExcludedServer `json:"excluded_servers,omitempty"`
-	// StorageReplicas and LogReplicas are there only when the policies are custom ones,
-	// which have no mode.
+	// StorageReplicas and LogReplicas are reported only for custom policies, which have
+	// no mode.
 	StorageReplicas int `json:"storage_replicas,omitempty"`
 	LogReplicas     int `json:"log_replicas,omitempty"`
 	// CoordinatorsCount is nil when not reported.
@@ -57,7 +56,7 @@ type Region struct {
 
 // DataCenter is one data center of a region.
 type DataCenter struct {
-	// ID equals the dcid locality of the data centre's processes.
+	// ID equals the dcid locality of the data center's processes.
 	ID string `json:"id,omitempty"`
 	// Priority decides which main data center becomes primary: the higher one;
 	// never a negative one.
@@ -72,7 +71,7 @@ type ExcludedServer struct {
 	Locality string `json:"locality,omitempty"`
 }
 
-// Target is the exclusion as the exclude command names it.
+// Target returns the exclusion as an argument of the exclude command.
 func (e ExcludedServer) Target() string {
 	if e.Locality != "" {
 		return e.Locality
@@ -80,8 +79,8 @@ func (e ExcludedServer) Target() string {
 	return e.Address
 }
 
-// Tokens are the words of the configure command, unescaped. It refuses a
-// configuration that fails Check.
+// Tokens returns the arguments of the configure command, unescaped. It
+// returns an error for a configuration that fails Check.
 func (c Configuration) Tokens() ([]string, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("checking configuration: %w", err)
@@ -137,10 +136,11 @@ func (c Configuration) migrationTokens() []string {
 
 func number(key string, n int) string { return key + strconv.Itoa(n) }
 
-// SeparateProxies reports whether commit and GRV proxies are counted apart.
+// SeparateProxies reports whether commit and GRV proxies are counted
+// separately.
 func (c Configuration) SeparateProxies() bool { return c.CommitProxies > 0 || c.GrvProxies > 0 }
 
-// regionsJSON is the value of regions=; "[]" for none.
+// regionsJSON returns the value of regions=; "[]" for none.
 func regionsJSON(regions []Region) (string, error) {
 	if len(regions) == 0 {
 		return "[]", nil

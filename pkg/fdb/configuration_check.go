@@ -18,12 +18,12 @@ const (
 	EngineShardedRocksDB = "ssd-sharded-rocksdb"
 )
 
-// EngineMemoryRadixTree is the name by which the database reports the engine that resources
-// call memory-radixtree-beta.
+// EngineMemoryRadixTree is the name that the database reports for the engine
+// memory-radixtree-beta of resources.
 const EngineMemoryRadixTree = "memory-radixtree"
 
-// storageEngines are the names that some supported version takes. "custom" is not
-// one of them: it can be reported but not asked for.
+// storageEngines are the names that some supported version accepts. "custom" is
+// not one of them: it can be reported but not configured.
 var storageEngines = []string{
 	"ssd", "ssd-1", EngineSSD,
 	"memory", "memory-1", EngineMemory,
@@ -32,12 +32,12 @@ var storageEngines = []string{
 	EngineMemoryRadixTree, "memory-radixtree-beta",
 }
 
-// redundancyModes are the modes that a configuration may ask for.
+// redundancyModes are the modes that can be configured.
 var redundancyModes = []string{
 	RedundancySingle, RedundancyDouble, RedundancyTriple, RedundancyThreeDataHall,
 }
 
-// satelliteModes are the satellite modes FoundationDB knows. It accepts any other
+// satelliteModes are the satellite modes of FoundationDB. It accepts any other
 // text and then silently drops all regions.
 var satelliteModes = []string{
 	"one_satellite_single", "one_satellite_double", "one_satellite_triple",
@@ -47,28 +47,29 @@ var satelliteModes = []string{
 var migrationTypes = []string{"disabled", "aggressive", "gradual"}
 
 // wiggleLocalityPattern is the form of perpetual_storage_wiggle_locality; 0 means
-// everywhere.
+// no limit.
 var wiggleLocalityPattern = regexp.MustCompile(`^([\w.-]+:[\w.-]+|0)$`)
 
-// StorageEngines are the engines that some supported version takes.
+// StorageEngines returns the engines that some supported version accepts.
 func StorageEngines() []string { return slices.Clone(storageEngines) }
 
-// RedundancyModes are the modes that a configuration may ask for.
+// RedundancyModes returns the modes that can be configured.
 func RedundancyModes() []string { return slices.Clone(redundancyModes) }
 
-// SatelliteModes are the redundancy modes of satellite logs.
+// SatelliteModes returns the redundancy modes of satellite logs.
 func SatelliteModes() []string { return slices.Clone(satelliteModes) }
 
-// MigrationTypes are the ways in which storage servers get another engine.
+// MigrationTypes returns the ways to migrate storage servers to another
+// engine.
 func MigrationTypes() []string { return slices.Clone(migrationTypes) }
 
 // ValidWiggleLocality reports whether the perpetual wiggle can be limited to the locality.
 func ValidWiggleLocality(text string) bool { return wiggleLocalityPattern.MatchString(text) }
 
-// Check reports everything that must not be sent to a database, because it would be
-// refused, or worse, accepted: FoundationDB takes broken regions and unknown modes
-// for "no regions". It sees the configuration only; whether there are enough zones
-// or halls is for somebody who sees the processes.
+// Check returns an error for everything that must not be sent to a database,
+// because it would be rejected, or worse, accepted: FoundationDB treats invalid
+// regions and unknown modes as "no regions". It considers the configuration only;
+// whether there are enough zones or halls depends on the processes.
 func (c Configuration) Check() error {
 	errs := []error{
 		oneOf("redundancy mode", c.RedundancyMode, redundancyModes),
@@ -84,7 +85,7 @@ func (c Configuration) checkCounts() error {
 	var errs []error
 	atLeast := func(what string, n, least int) {
 		if n < least {
-			errs = append(errs, fmt.Errorf("%s %d: want at least %d", what, n, least))
+			errs = append(errs, fmt.Errorf("%s %d: must be at least %d", what, n, least))
 		}
 	}
 	atLeast("usable_regions", c.UsableRegions, 1)
@@ -109,10 +110,10 @@ func (c Configuration) checkMigration() error {
 		errs = append(errs, oneOf("storage migration type", *c.StorageMigrationType, migrationTypes))
 	}
 	if w := c.PerpetualStorageWiggle; w != nil && *w != 0 && *w != 1 {
-		errs = append(errs, fmt.Errorf("perpetual storage wiggle %d: want 0 or 1", *w))
+		errs = append(errs, fmt.Errorf("perpetual storage wiggle %d: must be 0 or 1", *w))
 	}
 	if l := c.PerpetualStorageWiggleLocality; l != nil && !ValidWiggleLocality(*l) {
-		errs = append(errs, fmt.Errorf("perpetual storage wiggle locality %q: want key:value or 0", *l))
+		errs = append(errs, fmt.Errorf("perpetual storage wiggle locality %q: must be key:value or 0", *l))
 	}
 	if e := c.PerpetualStorageWiggleEngine; e != nil {
 		errs = append(errs, oneOf("perpetual storage wiggle engine", *e, append([]string{"none"}, storageEngines...)))
@@ -129,7 +130,7 @@ func (c Configuration) checkRegions() error {
 		return fmt.Errorf("usable_regions %d: there %s %s", c.UsableRegions, phrase.Is(len(c.Regions)), phrase.Count(len(c.Regions), "region"))
 	}
 	if len(c.Regions) > mostRegions {
-		return fmt.Errorf("%s: want at most %d", phrase.Count(len(c.Regions), "region"), mostRegions)
+		return fmt.Errorf("%s: must be at most %d", phrase.Count(len(c.Regions), "region"), mostRegions)
 	}
 	var errs []error
 	if len(c.Regions) > 0 && !slices.ContainsFunc(c.Regions, Region.MayServe) {
@@ -143,7 +144,7 @@ func (c Configuration) checkRegions() error {
 		}
 		main, _ := r.Main()
 		if mains[main.ID] {
-			errs = append(errs, fmt.Errorf("region %d: data center %q is the main one of another region", i, main.ID))
+			errs = append(errs, fmt.Errorf("region %d: data center %q is the main data center of another region", i, main.ID))
 		}
 		mains[main.ID] = true
 	}
@@ -158,25 +159,25 @@ func (r Region) check() error {
 			errs = append(errs, err)
 		}
 		if dc.Satellite != 0 && dc.Satellite != 1 {
-			errs = append(errs, fmt.Errorf("satellite %d of data center %q: want 0 or 1", dc.Satellite, dc.ID))
+			errs = append(errs, fmt.Errorf("satellite %d of data center %q: must be 0 or 1", dc.Satellite, dc.ID))
 		}
 		if dc.Satellite == 0 {
 			mains++
 		}
 	}
 	if mains != 1 {
-		errs = append(errs, fmt.Errorf("%s: want 1", phrase.Count(mains, "main data center")))
+		errs = append(errs, fmt.Errorf("%s: must be 1", phrase.Count(mains, "main data center")))
 	}
 	if r.SatelliteRedundancyMode != "" {
 		errs = append(errs, oneOf("satellite redundancy mode", r.SatelliteRedundancyMode, satelliteModes))
 	}
 	if r.SatelliteLogs < -1 {
-		errs = append(errs, fmt.Errorf("satellite_logs %d: want -1 or more", r.SatelliteLogs))
+		errs = append(errs, fmt.Errorf("satellite_logs %d: must be at least -1", r.SatelliteLogs))
 	}
 	return errors.Join(errs...)
 }
 
-// Main is the region's main data center.
+// Main returns the region's main data center.
 func (r Region) Main() (DataCenter, bool) {
 	i := slices.IndexFunc(r.DataCenters, func(dc DataCenter) bool { return dc.Satellite == 0 })
 	if i < 0 {
@@ -185,21 +186,21 @@ func (r Region) Main() (DataCenter, bool) {
 	return r.DataCenters[i], true
 }
 
-// MayServe reports whether the region may be the primary one: a negative priority
-// keeps it from that.
+// MayServe reports whether the region may be primary, which a negative priority
+// prevents.
 func (r Region) MayServe() bool {
 	main, ok := r.Main()
 	return ok && main.Priority >= 0
 }
 
-// checkWord refuses text that could end a command or a JSON string. The encoder
-// would carry it safely; nobody means it.
+// checkWord rejects text that could end a command or a JSON string. The encoder
+// would escape it, but it is never intended.
 func checkWord(what, text string) error {
 	if text == "" {
-		return fmt.Errorf("%s without a name", what)
+		return fmt.Errorf("%s must have a name", what)
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`;"'\`, r) }) {
-		return fmt.Errorf("%s %q: control, quote, backslash, semicolon or non-ASCII characters", what, text)
+		return fmt.Errorf("%s %q: must not have control, quote, backslash, semicolon or non-ASCII characters", what, text)
 	}
 	return nil
 }
@@ -208,5 +209,5 @@ func oneOf(what, text string, known []string) error {
 	if slices.Contains(known, text) {
 		return nil
 	}
-	return fmt.Errorf("%s %q: want one of %s", what, text, strings.Join(known, ", "))
+	return fmt.Errorf("%s %q: must be one of %s", what, text, strings.Join(known, ", "))
 }

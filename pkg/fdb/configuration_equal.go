@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// unset is how FoundationDB reports a count that was left to itself.
+// unset is how FoundationDB reports a count that is not configured.
 const unset = -1
 
-// ResolvedStorageEngine is the name that a database of this version reports after
-// it was configured with engine. For the zero version only aliases that mean the
-// same everywhere are resolved.
+// ResolvedStorageEngine returns the name that a database of this version reports
+// after it was configured with engine. For the zero version only aliases with the
+// same meaning in all versions are resolved.
 func ResolvedStorageEngine(engine string, v Version) string {
 	switch engine {
 	case "", "ssd":
@@ -31,10 +31,10 @@ func ResolvedStorageEngine(engine string, v Version) string {
 	return engine
 }
 
-// Normalized fills in defaults, sorts regions, resolves engine names and drops what
-// is only reported and what wanted does not ask for, so that two configurations can
-// be compared. Normalise the wanted configuration with itself. Settings that wanted
-// does not mention are therefore never reset.
+// Normalized fills in defaults, sorts regions, resolves engine names and drops
+// settings that are only reported or not set in the desired configuration, so that
+// the two can be compared. Normalize the desired configuration with itself.
+// Settings that it does not set are therefore never reset.
 func (c Configuration) Normalized(wanted Configuration, v Version) Configuration {
 	n := Configuration{
 		RedundancyMode: cmp.Or(c.RedundancyMode, RedundancyDouble),
@@ -104,23 +104,23 @@ func mainThenPriority(a, b DataCenter) int {
 	)
 }
 
-// Equal reports whether a database in configuration c is what wanted asks for.
+// Equal reports whether a database in configuration c matches the desired one.
 func (c Configuration) Equal(wanted Configuration, v Version) bool {
 	return len(c.Differences(wanted, v)) == 0
 }
 
-// Difference is one setting that is not as wanted. Values are as they would be
-// written, "unset" for an absent one.
+// Difference is one setting that differs from the desired one. Values are as
+// in the configure command, "unset" for an absent one.
 type Difference struct {
 	Setting, Current, Wanted string
 }
 
 func (d Difference) String() string {
-	return fmt.Sprintf("%s: %s, want %s", d.Setting, d.Current, d.Wanted)
+	return fmt.Sprintf("%s: %s, desired %s", d.Setting, d.Current, d.Wanted)
 }
 
-// Differences are the settings in which c is not what wanted asks for, in the order
-// of the configure command.
+// Differences returns the settings in which c differs from the desired
+// configuration, in the order of the configure command.
 func (c Configuration) Differences(wanted Configuration, v Version) []Difference {
 	have, want := c.Settings(wanted, v), wanted.Settings(wanted, v)
 	var different []Difference
@@ -132,12 +132,12 @@ func (c Configuration) Differences(wanted Configuration, v Version) []Difference
 	return different
 }
 
-// Setting is one comparable setting. Its value is as it would be written, "unset" for an
-// absent one.
+// Setting is one comparable setting. Its value is as in the configure command, "unset"
+// for an absent one.
 type Setting struct{ Name, Value string }
 
-// Settings are all settings that can be compared with those of wanted, always the same
-// ones in the order of the configure command.
+// Settings returns all settings that can be compared with the desired ones, always the
+// same ones in the order of the configure command.
 func (c Configuration) Settings(wanted Configuration, v Version) []Setting {
 	return c.Normalized(wanted, v).settings()
 }

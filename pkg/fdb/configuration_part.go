@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Part names what of a configuration one configure command sets. Regions change by
-// themselves, so that a command carries nothing that was only read back: a redundancy
-// mode without a name, say, or proxies that the database counted for itself.
+// Part names the settings of a configuration that one configure command sets. Regions
+// are changed separately, so that a command has no values that were only read back,
+// such as a redundancy mode without a name or proxy counts that the database chose.
 type Part string
 
 // The parts of a configuration. A setting's name is the name of its part.
@@ -16,12 +16,12 @@ const (
 	Whole Part = ""
 	// OnlyRegions are the regions with their priorities and satellites.
 	OnlyRegions Part = "regions"
-	// OnlyUsableRegions is how many regions hold a full copy.
+	// OnlyUsableRegions is the number of regions with a full copy.
 	OnlyUsableRegions Part = "usable_regions"
 )
 
-// TokensOf are the words of the configure command that sets one part, unescaped. It
-// refuses what fails Check as far as the part is concerned.
+// TokensOf returns the arguments of the configure command that sets one part,
+// unescaped. It returns an error for a part that fails Check.
 func (c Configuration) TokensOf(p Part) ([]string, error) {
 	if p == Whole {
 		return c.Tokens()
@@ -39,8 +39,8 @@ func (c Configuration) TokensOf(p Part) ([]string, error) {
 	return []string{"regions=" + regions}, nil
 }
 
-// EqualIn reports whether a database in configuration c is what wanted asks for, as
-// far as one part is concerned.
+// EqualIn reports whether one part of a database in configuration c matches the
+// desired one.
 func (c Configuration) EqualIn(p Part, wanted Configuration, v Version) bool {
 	return !slices.ContainsFunc(c.Differences(wanted, v), func(d Difference) bool {
 		return p == Whole || d.Setting == string(p)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ConnectionString names a database and its coordinators: the content of a cluster
-// file. The zero value means that there is none.
+// ConnectionString identifies a database and its coordinators: the content of a
+// cluster file. The zero value means none.
 type ConnectionString struct {
 	// Description is the human-readable half of the name: letters, digits, "_".
 	Description string
@@ -23,16 +23,16 @@ var (
 	idPattern          = regexp.MustCompile(`^[A-Za-z0-9]+$`)
 )
 
-// ParseConnectionString reads "description:id@coordinator,…". Both halves of the
-// name have to be there, and no coordinator may appear twice.
+// ParseConnectionString parses "description:id@coordinator,…". Description and
+// ID are mandatory, and coordinators must be unique.
 func ParseConnectionString(text string) (ConnectionString, error) {
 	name, list, found := strings.Cut(strings.TrimSpace(text), "@")
 	if !found {
-		return ConnectionString{}, fmt.Errorf("parsing connection string %q: no @", text)
+		return ConnectionString{}, fmt.Errorf("parsing connection string %q: missing @", text)
 	}
 	description, id, found := strings.Cut(name, ":")
 	if !found {
-		return ConnectionString{}, fmt.Errorf("parsing connection string %q: no : in its name", text)
+		return ConnectionString{}, fmt.Errorf("parsing connection string %q: missing : in its name", text)
 	}
 	coordinators, err := ParseAddresses(list)
 	if err != nil {
@@ -45,8 +45,8 @@ func ParseConnectionString(text string) (ConnectionString, error) {
 	return s, nil
 }
 
-// ParseClusterFile reads a cluster file: a connection string between blank lines
-// and lines that start with "#".
+// ParseClusterFile parses a cluster file: a connection string between blank
+// lines and lines that start with "#".
 func ParseClusterFile(content string) (ConnectionString, error) {
 	var text strings.Builder
 	for line := range strings.Lines(content) {
@@ -56,16 +56,16 @@ func ParseClusterFile(content string) (ConnectionString, error) {
 	return ParseConnectionString(text.String())
 }
 
-// DescriptionFor turns a name into a description, which cannot hold a "-".
+// DescriptionFor returns the description for a name, which cannot have a "-".
 func DescriptionFor(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
-// Check reports what makes the connection string unusable.
+// Check returns an error unless the connection string is valid.
 func (s ConnectionString) Check() error {
 	if !descriptionPattern.MatchString(s.Description) {
-		return fmt.Errorf("description %q: want letters, digits and _", s.Description)
+		return fmt.Errorf("description %q: must be letters, digits and _", s.Description)
 	}
 	if !idPattern.MatchString(s.ID) {
-		return fmt.Errorf("id %q: want letters and digits", s.ID)
+		return fmt.Errorf("id %q: must be letters and digits", s.ID)
 	}
 	return checkCoordinators(s.Coordinators)
 }
@@ -77,22 +77,22 @@ func checkCoordinators(coordinators []Address) error {
 	seen := make(map[string]bool, len(coordinators))
 	for _, c := range coordinators {
 		if c.Port == 0 || c.FromHostname {
-			return fmt.Errorf("coordinator %s: want host:port, or host:port:tls", c)
+			return fmt.Errorf("coordinator %s: must be host:port or host:port:tls", c)
 		}
 		if seen[c.HostPort()] {
-			return fmt.Errorf("coordinator %s appears twice", c.HostPort())
+			return fmt.Errorf("coordinator %s: duplicate", c.HostPort())
 		}
 		seen[c.HostPort()] = true
 	}
 	return nil
 }
 
-// IsZero reports whether there is no connection string.
+// IsZero reports whether the connection string is absent.
 func (s ConnectionString) IsZero() bool {
 	return s.Description == "" && s.ID == "" && len(s.Coordinators) == 0
 }
 
-// String is the text of a cluster file; empty for the zero value.
+// String returns the content of a cluster file; empty for the zero value.
 func (s ConnectionString) String() string {
 	if s.IsZero() {
 		return ""
@@ -104,7 +104,7 @@ func (s ConnectionString) String() string {
 	return s.Description + ":" + s.ID + "@" + strings.Join(coordinators, ",")
 }
 
-// SameCoordinators reports whether both name the same set of coordinators.
+// SameCoordinators reports whether both have the same set of coordinators.
 // FoundationDB lists them in different orders in different places.
 func (s ConnectionString) SameCoordinators(coordinators []Address) bool {
 	return slices.Equal(coordinatorTexts(s.Coordinators), coordinatorTexts(coordinators))

@@ -6,38 +6,39 @@ import (
 	"time"
 )
 
-// Denial is who put an instance on the deny list, when and why. The list itself has no
-// room for it, since the operator takes an entry's value for the instance.
+// Denial is the user who added a control-plane instance to the deny list, with time
+// and reason. The list itself cannot store it, since the operator reads an entry's
+// value as the owner ID.
 type Denial struct {
-	// By is a person, "user@host", or whose spec it was.
+	// By is a user, "user@host", or the resource whose spec has the entry.
 	By string `json:"by"`
-	// At is when, by the clock of whoever did it.
+	// At is the time, by the clock of the writer.
 	At time.Time `json:"at"`
-	// Reason is empty where nobody gave one.
+	// Reason is empty if none was given.
 	Reason string `json:"reason,omitempty"`
 }
 
-// DenialNote is the key that has the Denial of an owner. It is beside the deny list, where
-// the operator does not look.
+// DenialNote returns the key of the Denial of an owner. It is outside of the deny list,
+// where the operator does not read.
 func (k LockKeys) DenialNote(owner string) []byte {
 	begin, _ := k.DenialNotes()
 	return append(begin, owner...)
 }
 
-// DenialNotes is the range of all notes about who is on the deny list; end is exclusive.
+// DenialNotes returns the range of all Denials; end is exclusive.
 func (k LockKeys) DenialNotes() (begin, end []byte) { return k.within("kubectl-fdb", "denied") }
 
-// Encode is the value of a note.
+// Encode returns the value of a Denial.
 func (d Denial) Encode() ([]byte, error) {
 	d.At = d.At.UTC().Truncate(time.Second)
 	value, err := json.Marshal(d)
 	if err != nil {
-		return nil, fmt.Errorf("encoding who is denied: %w", err)
+		return nil, fmt.Errorf("encoding denial: %w", err)
 	}
 	return value, nil
 }
 
-// DecodeDenial reads the value of a note; ok is false for what is none.
+// DecodeDenial decodes a Denial; ok is false for an invalid value.
 func DecodeDenial(value []byte) (d Denial, ok bool) {
 	err := json.Unmarshal(value, &d)
 	return d, err == nil && d.By != "" && !d.At.IsZero()

@@ -2,19 +2,19 @@ package fdb
 
 import "slices"
 
-// MinimumVersion is the oldest FoundationDB that is supported at all. Its own
-// release candidates are not. Source: the operator, release 2.33.0.
+// MinimumVersion is the oldest supported FoundationDB version. Its own
+// release candidates are not supported. Source: the operator, release 2.33.0.
 var MinimumVersion = Version{Major: 7, Minor: 1}
 
-// Supported reports whether clusters of this version are handled.
+// Supported reports whether clusters of this version are supported.
 func (v Version) Supported() bool { return v.AtLeast(MinimumVersion) }
 
-// HasSidecarIsPresent reports whether the split image's sidecar answers
-// /is_present; older ones know only /check_hash. From 7.1.4.
+// HasSidecarIsPresent reports whether the split image's sidecar serves
+// /is_present; older ones only serve /check_hash. From 7.1.4.
 func (v Version) HasSidecarIsPresent() bool { return v.AtLeast(Version{Major: 7, Minor: 1, Patch: 4}) }
 
-// HasRecoveryAge reports whether the status document tells reliably how long ago
-// the last recovery was. From 7.1.22.
+// HasRecoveryAge reports whether the status document reports reliably how long
+// ago the last recovery was. From 7.1.22.
 func (v Version) HasRecoveryAge() bool { return v.AtLeast(Version{Major: 7, Minor: 1, Patch: 22}) }
 
 // SupportsLocalityExclusion reports whether processes can be excluded by locality
@@ -26,8 +26,9 @@ func (v Version) SupportsLocalityExclusion() bool {
 	return v.AtLeast(Version{Major: 7, Minor: 3, Patch: 26})
 }
 
-// ForgetsDeadTesters reports whether dead tester processes vanish from the status
-// document by themselves: from 7.3.35 within 7.3, otherwise from 7.1.55.
+// ForgetsDeadTesters reports whether dead tester processes disappear from the
+// status document without an action: from 7.3.35 within 7.3, otherwise from
+// 7.1.55.
 func (v Version) ForgetsDeadTesters() bool {
 	if v.Major == 7 && v.Minor == 3 {
 		return v.AtLeast(Version{Major: 7, Minor: 3, Patch: 35})
@@ -35,7 +36,7 @@ func (v Version) ForgetsDeadTesters() bool {
 	return v.AtLeast(Version{Major: 7, Minor: 1, Patch: 55})
 }
 
-// SupportsBackupEncryption reports whether fdbbackup and fdbrestore take an
+// SupportsBackupEncryption reports whether fdbbackup and fdbrestore accept an
 // encryption key: from 7.3.73 within 7.3, otherwise from 7.4.6.
 func (v Version) SupportsBackupEncryption() bool {
 	if v.Major == 7 && v.Minor == 3 {
@@ -44,7 +45,7 @@ func (v Version) SupportsBackupEncryption() bool {
 	return v.AtLeast(Version{Major: 7, Minor: 4, Patch: 6})
 }
 
-// HasMutationLogType reports whether fdbbackup knows --mutation-log-type in place
+// HasMutationLogType reports whether fdbbackup has --mutation-log-type in place
 // of --partitioned-log-experimental. From 7.4.7.
 func (v Version) HasMutationLogType() bool { return v.AtLeast(Version{Major: 7, Minor: 4, Patch: 7}) }
 
@@ -55,8 +56,8 @@ var engineSince = map[string]Version{
 	EngineRedwood:        {Major: 7, Minor: 3},
 }
 
-// StorageEngineSince is the first supported version with the engine; known is false for an
-// engine that a cluster may not ask for.
+// StorageEngineSince returns the first supported version with the engine; known is false
+// for an engine that cannot be configured.
 func StorageEngineSince(engine string) (since Version, known bool) {
 	if since, later := engineSince[engine]; later {
 		return since, true
@@ -64,8 +65,9 @@ func StorageEngineSince(engine string) (since Version, known bool) {
 	return MinimumVersion, slices.Contains(storageEngines, engine)
 }
 
-// SupportsStorageEngine reports whether a cluster of this version may ask for the
-// engine: sharded RocksDB from 7.2.0, released Redwood from 7.3.0.
+// SupportsStorageEngine reports whether the engine can be configured for a
+// cluster of this version: sharded RocksDB from 7.2.0, released Redwood from
+// 7.3.0.
 func (v Version) SupportsStorageEngine(engine string) bool {
 	since, known := StorageEngineSince(engine)
 	return known && v.AtLeast(since)

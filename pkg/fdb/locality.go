@@ -5,7 +5,7 @@ const (
 	// LocalityInstanceID is the process group's ID.
 	LocalityInstanceID = "instance_id"
 	// LocalityProcessID is "<process group ID>-<n>"; only set when a pod can run
-	// several servers.
+	// several processes.
 	LocalityProcessID = "process_id"
 	// LocalityZoneID is the fault domain that replicas are spread over.
 	LocalityZoneID = "zoneid"
@@ -21,6 +21,6 @@ const (
 	LocalityFDBProcessID = "processid"
 )
 
-// LocalityExclusion is the exclude target for every process whose locality key has
-// this value, whether it is running or not.
+// LocalityExclusion returns the exclude target for every process whose locality
+// key has this value, running or not.
 func LocalityExclusion(key, value string) string { return "locality_" + key + ":" + value }

@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// DefaultLockPrefix is where the records shared by all instances live unless
-// spec.lockOptions.lockKeyPrefix says otherwise.
+// DefaultLockPrefix is the key prefix of the state that control-plane
+// instances share, unless spec.lockOptions.lockKeyPrefix is set.
 const DefaultLockPrefix = "\xff\x02/org.foundationdb.kubernetes-operator"
 
-// DefaultLockDuration is how long a lock is held before others may take it over.
-// spec.lockOptions.lockDurationMinutes.
+// DefaultLockDuration is how long a lock is held before others may take it over,
+// unless spec.lockOptions.lockDurationMinutes is set.
 const DefaultLockDuration = 10 * time.Minute
 
 // LockKeys are the keys of the lock and of its deny list.
@@ -31,34 +31,35 @@ func (k LockKeys) join(parts ...string) []byte {
 	return []byte(path.Join(append([]string{prefix}, parts...)...))
 }
 
-// Lock is the key of the lock record.
+// Lock returns the key of the lock.
 func (k LockKeys) Lock() []byte { return k.join("global") }
 
-// Denied is the key that puts owner on the deny list; its value is the owner.
+// Denied returns the key of an owner's deny list entry; its value is the
+// owner.
 func (k LockKeys) Denied(owner string) []byte {
 	return append(append(k.join("denyList"), '/'), owner...)
 }
 
-// DenyList is the range of all deny list entries; end is exclusive.
+// DenyList returns the range of all deny list entries; end is exclusive.
 func (k LockKeys) DenyList() (begin, end []byte) {
 	list := k.join("denyList")
 	return append(slices.Clone(list), '/'), append(list, '/'+1)
 }
 
-// Lock is the record that says which instance may change the database. Times are
-// whole seconds.
+// Lock identifies the control-plane instance that may change the database. Times
+// are whole seconds.
 type Lock struct {
 	// Owner is the holder's spec.processGroupIDPrefix.
 	Owner string    `json:"owner"`
 	Start time.Time `json:"start"`
 	End   time.Time `json:"end"`
-	// Nonce tells one attempt to write the record from another. The operator
-	// ignores it and drops it when it writes.
+	// Nonce identifies one attempt to write the lock. The operator ignores it
+	// and drops it on write.
 	Nonce string `json:"nonce,omitempty"`
 }
 
-// Encode is the record's value: a tuple of owner, start, end and, if there is one,
-// the nonce.
+// Encode returns the lock's value: a tuple of owner, start, end and, if set, the
+// nonce.
 func (l Lock) Encode() []byte {
 	t := Tuple{l.Owner, l.Start.Unix(), l.End.Unix()}
 	if l.Nonce != "" {
@@ -67,13 +68,12 @@ func (l Lock) Encode() []byte {
 	return t.Pack()
 }
 
-// DecodeLock reads a record. Elements after the third that it does not understand
-// are somebody else's business.
+// DecodeLock decodes a lock. Unknown elements after the third are ignored.
 func DecodeLock(value []byte) (Lock, error) {
 	t, err := UnpackTuple(value)
 	if len(t) < 3 {
 		if err == nil {
-			err = fmt.Errorf("%s, want at least 3", phrase.Count(len(t), "element"))
+			err = fmt.Errorf("%s, must be at least 3", phrase.Count(len(t), "element"))
 		}
 		return Lock{}, fmt.Errorf("decoding lock: %w", err)
 	}
@@ -90,32 +90,34 @@ func DecodeLock(value []byte) (Lock, error) {
 	return l, nil
 }
 
-// ExpiredAt reports whether anybody may take the lock over.
+// ExpiredAt reports whether the lock has expired, so that any owner may take
+// it over.
 func (l Lock) ExpiredAt(now time.Time) bool { return l.End.Unix() < now.Unix() }
 
-// MayBeTakenOver reports whether any instance may have the lock, whoever wrote the record.
+// MayBeTakenOver reports whether another owner may take the lock: it has expired, or its
+// owner is denied.
 func (l Lock) MayBeTakenOver(denied []string, now time.Time) bool {
 	return l.ExpiredAt(now) || slices.Contains(denied, l.Owner)
 }
 
-// HeldBy reports whether this very attempt of owner wrote the record. Only then may it
-// be released: the operator, or another run under the same name, may have rewritten it.
+// HeldBy reports whether this attempt of owner wrote the lock. Only then may it be
+// released: the operator, or another run with the same owner ID, may have rewritten it.
 func (l Lock) HeldBy(owner, nonce string) bool { return l.Owner == owner && l.Nonce == nonce }
 
-// LockRequest asks for the lock.
+// LockRequest is a request for the lock.
 type LockRequest struct {
 	Owner    string
 	Now      time.Time
 	Duration time.Duration
 	Nonce    string
-	// Person is who asks, "user@host", to keep the lock by hand; empty for an instance at work.
+	// Person is the user, "user@host", who requests to hold the lock manually; empty for a run.
 	Person string
-	// AllowEmptyOwner accepts an owner without a name. All of those share one
-	// lock, so two of them do not keep each other out.
+	// AllowEmptyOwner accepts an empty owner ID. All of those share one lock, so
+	// they do not exclude each other.
 	AllowEmptyOwner bool
 }
 
-// LockOutcome is what becomes of a request for the lock.
+// LockOutcome is the outcome of a request for the lock.
 type LockOutcome string
 
 // Outcomes of a LockRequest.
@@ -133,20 +135,20 @@ func (o LockOutcome) Granted() bool {
 	return o == LockTaken || o == LockExtended || o == LockTakenOver
 }
 
-// LockDecision is the answer to a LockRequest.
+// LockDecision is the decision on a LockRequest.
 type LockDecision struct {
 	Outcome LockOutcome
-	// Write is the record to commit; nil unless the outcome is granted.
+	// Write is the lock to commit; nil unless the outcome is granted.
 	Write *Lock
-	// Holder is the record found; nil when there was none.
+	// Holder is the existing lock; nil for none.
 	Holder *Lock
 }
 
-// QuietUntil is until when other instances have to be kept away for what an earlier run of
-// this one may have taken down; zero when there was none. Such a run leaves its lock for as
-// long as the database may not show a death, or was killed with all of it. Whatever it took
-// down, it did so before now; and a lock that is extended again and again ends where it would
-// have ended.
+// QuietUntil returns until when other control-plane instances must be kept out because an
+// earlier run with this owner ID may have taken processes down; zero without an earlier run.
+// Such a run keeps its lock for as long as the database may not report a dead process, or was
+// killed while holding it. Whatever it took down, it did so before now; and a lock that is
+// extended repeatedly ends when it would have ended.
 func (d LockDecision) QuietUntil(now time.Time) time.Time {
 	if d.Outcome != LockExtended {
 		return time.Time{}
@@ -157,11 +159,10 @@ func (d LockDecision) QuietUntil(now time.Time) time.Time {
 	return d.Holder.End
 }
 
-// DecideLock answers a request in view of the record found (nil for none) and of
-// the deny list. The deny list counts even when nobody holds the lock, which the
-// operator does not look at then. A take-over keeps the start of the old record. What a
-// person keeps by hand nobody else gets before its time is over, the instance at its own
-// work neither.
+// DecideLock decides on a request, given the existing lock (nil for none) and the deny
+// list. The deny list applies even to a free lock, unlike in the operator. A takeover
+// keeps the start of the old lock. A lock held manually is not granted to another user
+// or to a run before it expires, not even with the same owner ID.
 func DecideLock(found *Lock, denied []string, r LockRequest) LockDecision {
 	refuse := func(o LockOutcome) LockDecision { return LockDecision{Outcome: o, Holder: found} }
 	grant := func(o LockOutcome, start time.Time) LockDecision {
@@ -174,7 +175,7 @@ func DecideLock(found *Lock, denied []string, r LockRequest) LockDecision {
 		return refuse(LockDenied)
 	case found == nil:
 		return grant(LockTaken, r.Now)
-	case found.Owner == r.Owner && found.keptFrom(r.Person, r.Now):
+	case found.Owner == r.Owner && found.heldManuallyFrom(r.Person, r.Now):
 		return refuse(LockHeld)
 	case found.Owner == r.Owner:
 		return grant(LockExtended, found.Start)
@@ -185,7 +186,7 @@ func DecideLock(found *Lock, denied []string, r LockRequest) LockDecision {
 	}
 }
 
-// WrittenNonce is the nonce of the record that a granted request writes.
+// WrittenNonce returns the nonce of the lock that a granted request writes.
 func (r LockRequest) WrittenNonce() string {
 	if r.Person == "" {
 		return r.Nonce

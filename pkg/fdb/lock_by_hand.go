@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// byHand begins the nonce of a record that a person had written. The operator does not
-// look at nonces: to it the record is one of the instance's own.
-const byHand = "by hand: "
+// manualNonce is the prefix of the nonce of a lock that a user holds manually. It is
+// stored in databases and must not change. The operator ignores nonces and treats the
+// lock as one of the owner.
+const manualNonce = "by hand: "
 
-// NonceByHand is the nonce of a record by which a person, "user@host", keeps the lock.
+// NonceByHand returns the nonce of a lock that a user, "user@host", holds manually.
 func NonceByHand(person, nonce string) string {
 	printable := strings.Map(func(r rune) rune {
 		if r < ' ' || r == ';' {
@@ -17,12 +18,12 @@ func NonceByHand(person, nonce string) string {
 		}
 		return r
 	}, person)
-	return byHand + printable + "; " + nonce
+	return manualNonce + printable + "; " + nonce
 }
 
-// Person is who keeps the lock by hand; empty where an instance has it for its own work.
+// Person returns the user who holds the lock manually; empty if a run holds it.
 func (l Lock) Person() string {
-	rest, found := strings.CutPrefix(l.Nonce, byHand)
+	rest, found := strings.CutPrefix(l.Nonce, manualNonce)
 	if !found {
 		return ""
 	}
@@ -30,56 +31,59 @@ func (l Lock) Person() string {
 	return person
 }
 
-// Holder names who has the lock, for people.
+// Holder describes the holder of the lock for users.
 func (l Lock) Holder() string {
 	if person := l.Person(); person != "" {
-		return l.Owner + ", by hand of " + person
+		return l.Owner + ", held manually by " + person
 	}
 	return l.Owner
 }
 
-// keptFrom reports whether a person keeps the lock from whoever asks, although both act
-// for the same instance.
-func (l Lock) keptFrom(person string, now time.Time) bool {
+// heldManuallyFrom reports whether a user other than person holds the lock manually,
+// with the same owner ID.
+func (l Lock) heldManuallyFrom(person string, now time.Time) bool {
 	return l.Person() != "" && l.Person() != person && !l.ExpiredAt(now)
 }
 
-// Same reports whether two records are one and the same.
+// Same reports whether two locks are identical.
 func (l Lock) Same(o Lock) bool {
 	return l.HeldBy(o.Owner, o.Nonce) && l.Start.Equal(o.Start) && l.End.Equal(o.End)
 }
 
-// ReleaseRequest asks to clear a record that somebody looked at before.
+// ReleaseRequest is a request to clear a lock that was read before.
 type ReleaseRequest struct {
-	// Seen is the record as it was shown. Any other is left alone.
+	// Seen is the lock as it was printed. Any other is not released.
 	Seen Lock
-	// Owner is the instance that asks, and Person who asks for it.
+	// Owner is the owner ID of the request, and Person its user.
 	Owner, Person string
 	Now           time.Time
-	// Force also clears what another instance may not use any more, and what another person
-	// keeps for this instance. It never clears what another instance can rely on.
+	// Force also clears an expired or denied lock of another owner, and a lock that another
+	// user holds manually with this owner ID. It never clears a lock on which another
+	// control-plane instance may rely.
 	Force bool
 }
 
-// ReleaseOutcome is what becomes of a request to clear the lock.
+// ReleaseOutcome is the outcome of a request to clear the lock.
 type ReleaseOutcome string
 
 // Outcomes of a ReleaseRequest.
 const (
 	ReleaseGranted ReleaseOutcome = "released"
-	// ReleaseFree has nothing to clear.
+	// ReleaseFree means that there is no lock to clear.
 	ReleaseFree ReleaseOutcome = "free"
-	// ReleaseChanged finds another record than the one that was looked at.
+	// ReleaseChanged means that the lock is not the one that was read.
 	ReleaseChanged ReleaseOutcome = "changed meanwhile"
-	// ReleaseOthers is another's, and can be forced.
+	// ReleaseOthers means that another holds the lock, and that release can be
+	// forced.
 	ReleaseOthers ReleaseOutcome = "another's"
-	// ReleaseHeld is another instance's, which relies on it.
+	// ReleaseHeld means that another control-plane instance holds the lock and
+	// relies on it.
 	ReleaseHeld ReleaseOutcome = "held by another"
 )
 
-// DecideRelease answers a request in view of the record found (nil for none) and of the
-// deny list. Instances without a name all have the same one: of theirs, a record is one's own
-// only if one keeps it by hand.
+// DecideRelease decides on a request, given the existing lock (nil for none) and the deny
+// list. Control-plane instances without an owner ID cannot be distinguished: their lock
+// belongs to the requester only if the same user holds it manually.
 func DecideRelease(found *Lock, denied []string, r ReleaseRequest) ReleaseOutcome {
 	forced := func() ReleaseOutcome {
 		if r.Force {
@@ -93,7 +97,7 @@ func DecideRelease(found *Lock, denied []string, r ReleaseRequest) ReleaseOutcom
 	case !found.Same(r.Seen):
 		return ReleaseChanged
 	case found.Owner == r.Owner && (r.Owner != "" || r.Person != "" && found.Person() == r.Person):
-		if found.keptFrom(r.Person, r.Now) {
+		if found.heldManuallyFrom(r.Person, r.Now) {
 			return forced()
 		}
 		return ReleaseGranted

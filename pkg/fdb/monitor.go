@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ArgumentType says how the monitor makes the text of an argument.
+// ArgumentType defines how the monitor generates an argument.
 type ArgumentType string
 
 // Argument types. An empty type means ArgumentLiteral.
@@ -44,12 +44,12 @@ type Argument struct {
 	Multiplier int `json:"multiplier,omitempty"`
 	// Offset is added to the multiplied process number.
 	Offset int `json:"offset,omitempty"`
-	// IPFamily is 4 or 6: which address of an IPList to take.
+	// IPFamily is 4 or 6: which address of an IPList to use.
 	IPFamily int `json:"ipFamily,omitempty"`
 }
 
-// ParseMonitorConfiguration reads a config.json. A field it does not know is an
-// error, because the command line would come out wrong without it.
+// ParseMonitorConfiguration parses a config.json. An unknown field is an error,
+// because the command line would be wrong without it.
 func ParseMonitorConfiguration(content []byte) (MonitorConfiguration, error) {
 	var m MonitorConfiguration
 	decoder := json.NewDecoder(bytes.NewReader(content))
@@ -66,8 +66,8 @@ func ParseMonitorConfiguration(content []byte) (MonitorConfiguration, error) {
 // ServersRun reports whether the monitor starts fdbserver.
 func (m MonitorConfiguration) ServersRun() bool { return m.RunServers == nil || *m.RunServers }
 
-// CommandLine is the command line of server processNumber, from 1: the binary and
-// one word per argument.
+// CommandLine returns the command line of process processNumber, from 1: the
+// binary and one word per argument.
 func (m MonitorConfiguration) CommandLine(binary string, processNumber int, env map[string]string) ([]string, error) {
 	words := make([]string, 1, 1+len(m.Arguments))
 	words[0] = binary
@@ -81,7 +81,7 @@ func (m MonitorConfiguration) CommandLine(binary string, processNumber int, env 
 	return words, nil
 }
 
-// Generate is the argument's text for server processNumber, from 1.
+// Generate returns the argument's text for process processNumber, from 1.
 func (a Argument) Generate(processNumber int, env map[string]string) (string, error) {
 	switch a.Type {
 	case ArgumentLiteral, "":
@@ -100,7 +100,7 @@ func (a Argument) Generate(processNumber int, env map[string]string) (string, er
 }
 
 func (a Argument) concatenate(processNumber int, env map[string]string) (string, error) {
-	var room [16]string // enough for every argument that is made here
+	var room [16]string // enough for every argument that is generated here
 	parts := room[:0]
 	for i := range a.Values {
 		part, err := a.Values[i].Generate(processNumber, env)
@@ -121,7 +121,7 @@ func (a Argument) number(processNumber int) int {
 
 func (a Argument) pickIP(env map[string]string) (string, error) {
 	if a.IPFamily != 4 && a.IPFamily != 6 {
-		return "", fmt.Errorf("IP family %d: want 4 or 6", a.IPFamily)
+		return "", fmt.Errorf("IP family %d: must be 4 or 6", a.IPFamily)
 	}
 	list, err := lookUp(a.Source, env)
 	if err != nil {
@@ -140,7 +140,7 @@ func (a Argument) pickIP(env map[string]string) (string, error) {
 func lookUp(name string, env map[string]string) (string, error) {
 	value, found := env[name]
 	if !found {
-		return "", fmt.Errorf("environment variable %q is not known", name)
+		return "", fmt.Errorf("environment variable %q is not set", name)
 	}
 	return value, nil
 }

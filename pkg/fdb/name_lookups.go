@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// NameLookups is how a container's resolver answered when all names were looked up several
-// times at the same time.
+// NameLookups are the results of a container's resolver when all names were looked up
+// several times concurrently.
 type NameLookups struct {
 	Names []NameLookup
-	// Overhead is the slowest lookup of an IP address among them, which needs no resolver: what
-	// starting programs in the container takes.
+	// Overhead is the slowest lookup of an IP address among them, which requires no resolver:
+	// the time to start programs in the container.
 	Overhead time.Duration
 }
 
-// NameLookup is how the lookups of one name ended.
+// NameLookup are the results for one name.
 type NameLookup struct {
 	Name    string
 	Lookups int
-	// Failed found no address.
+	// Failed is how many found no address.
 	Failed int
-	// Unanswered were ended at their time limit.
+	// Unanswered is how many timed out.
 	Unanswered int
-	// Slowest is the longest of all, ended ones included.
+	// Slowest is the longest of all, including timeouts.
 	Slowest time.Duration
 }
 
@@ -35,7 +35,7 @@ func (l NameLookups) Of(name string) (NameLookup, bool) {
 	return l.Names[i], l.Names[i].Lookups > 0
 }
 
-// Total is how many lookups of names there were.
+// Total returns the number of lookups.
 func (l NameLookups) Total() int {
 	total := 0
 	for _, n := range l.Names {
@@ -44,7 +44,7 @@ func (l NameLookups) Total() int {
 	return total
 }
 
-// HostNames are the coordinators' hosts that have to be resolved, each once.
+// HostNames returns the coordinators' hosts that must be resolved, each once.
 func (s ConnectionString) HostNames() []string {
 	var names []string
 	for _, c := range s.Coordinators {

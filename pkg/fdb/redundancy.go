@@ -1,6 +1,6 @@
 package fdb
 
-// Redundancy modes that a cluster may ask for.
+// Redundancy modes that can be configured.
 const (
 	RedundancySingle        = "single"
 	RedundancyDouble        = "double"
@@ -12,8 +12,9 @@ const (
 // data center or data hall together with one more zone.
 const coordinatorsOfManyFailureDomains = 9
 
-// FaultTolerance is how many fault domains may fail at once in this mode without
-// loss of data. An empty mode means double; an unknown one tolerates nothing.
+// FaultTolerance returns how many fault domains may fail at once in this mode
+// without loss of data. An empty mode means double; an unknown one tolerates
+// nothing.
 func FaultTolerance(mode string) int {
 	domains, known := MinimumFaultDomains(mode)
 	if !known {
@@ -22,9 +23,9 @@ func FaultTolerance(mode string) int {
 	return domains - 1
 }
 
-// MinimumFaultDomains is how many fault domains hold a copy of each piece of data. An empty
-// mode means double. Of one that a cluster cannot ask for, such as three_data_hall_fallback,
-// it is not known.
+// MinimumFaultDomains returns how many fault domains hold a replica of each piece of data.
+// An empty mode means double. It is unknown for modes that cannot be configured, such as
+// three_data_hall_fallback.
 func MinimumFaultDomains(mode string) (n int, known bool) {
 	switch mode {
 	case RedundancySingle:
@@ -38,9 +39,9 @@ func MinimumFaultDomains(mode string) (n int, known bool) {
 	}
 }
 
-// Replicas is how many copies of all data a configuration keeps: what it says itself, else
-// what its mode means. It is not known of a mode that a cluster cannot ask for, nor without
-// either.
+// Replicas returns how many replicas of all data a configuration keeps: the reported
+// number, otherwise that of its mode. It is unknown without either, and for a mode that
+// cannot be configured.
 func (c Configuration) Replicas() (n int, known bool) {
 	switch {
 	case c.StorageReplicas > 0:
@@ -52,7 +53,7 @@ func (c Configuration) Replicas() (n int, known bool) {
 	}
 }
 
-// DesiredCoordinators is how many coordinators a database should have.
+// DesiredCoordinators returns how many coordinators a database should have.
 func DesiredCoordinators(mode string, usableRegions int) int {
 	if usableRegions > 1 || mode == RedundancyThreeDataHall {
 		return coordinatorsOfManyFailureDomains

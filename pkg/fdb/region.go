@@ -9,16 +9,17 @@ import (
 // unusedPriority is the priority of a region that may not serve.
 const unusedPriority = -1
 
-// Primary is the region that should serve: the one with the highest priority. It is
-// false without regions.
+// Primary returns the region that should serve: the one with the highest priority,
+// and false without regions.
 func (c Configuration) Primary() (Region, bool) {
 	return best(c.Regions), len(c.Regions) > 0
 }
 
-// ServingRegions is how many regions may be the primary one.
+// ServingRegions returns how many regions may be primary.
 func (c Configuration) ServingRegions() int { return len(serving(c.Regions)) }
 
-// best is the region with the highest priority, by ID among equals; zero for none.
+// best returns the region with the highest priority, by ID among equals; zero for
+// none.
 func best(regions []Region) Region {
 	sorted := normalizedRegions(regions)
 	if len(sorted) == 0 {
@@ -27,7 +28,7 @@ func best(regions []Region) Region {
 	return sorted[0]
 }
 
-// serving are the regions that may be primary.
+// serving returns the regions that may be primary.
 func serving(regions []Region) []Region {
 	return slices.DeleteFunc(slices.Clone(regions), func(r Region) bool { return !r.MayServe() })
 }
@@ -44,8 +45,8 @@ func without(regions []Region, gone Region) []Region {
 	return slices.DeleteFunc(slices.Clone(regions), func(r Region) bool { return r.id() == gone.id() })
 }
 
-// joined adds wanted regions that are missing, the most important first, without the
-// right to serve, as long as there is room.
+// joined adds missing desired regions by descending priority, with a priority that
+// does not allow them to serve, up to the maximum number of regions.
 func joined(regions, wanted []Region) []Region {
 	for _, w := range normalizedRegions(wanted) {
 		if _, there := regionOf(regions, w.id()); !there && len(regions) < mostRegions {
@@ -61,7 +62,7 @@ func regionsAlike(a, b []Region) bool {
 	})
 }
 
-// id names a region by its main data center.
+// id returns the ID of a region's main data center.
 func (r Region) id() string {
 	main, _ := r.Main()
 	return main.ID
@@ -72,7 +73,7 @@ func (r Region) priority() int {
 	return main.Priority
 }
 
-// ranked is the region with another priority of its main data center.
+// ranked returns the region with another priority of its main data center.
 func (r Region) ranked(priority int) Region {
 	r.DataCenters = slices.Clone(r.DataCenters)
 	for i := range r.DataCenters {
@@ -83,7 +84,7 @@ func (r Region) ranked(priority int) Region {
 	return r
 }
 
-// rankings are the regions with their priorities, in words.
+// rankings describes the regions with their priorities.
 func rankings(regions []Region) string {
 	var words []string
 	for _, r := range normalizedRegions(regions) {

@@ -11,19 +11,20 @@ import (
 // them are usable.
 type regionMove struct {
 	regions []Region
-	// usable is 0 when it stays.
+	// usable is 0 if it does not change.
 	usable int
 	does   string
 }
 
-// regionChange is where a database is and where it should get to.
+// regionChange is the current and the desired state of regions.
 type regionChange struct {
 	have, want         []Region
 	usable, wantUsable int
 	home               string
 }
 
-// next is the first move that is due, and false when the regions are as wanted.
+// next returns the first move that is due, and false when the regions match the
+// desired ones.
 func (c regionChange) next() (regionMove, bool) {
 	for _, rule := range []func() (regionMove, bool){c.begin, c.shape, c.retire, c.handOver, c.settle} {
 		if move, due := rule(); due {
@@ -33,8 +34,9 @@ func (c regionChange) next() (regionMove, bool) {
 	return regionMove{}, false
 }
 
-// begin gives regions to a database that has none. The data center that serves now
-// stays the primary one, whatever is wanted: no other has the data.
+// begin configures regions for a database that has none. The data center that
+// serves now stays primary regardless of the desired regions: no other has the
+// data.
 func (c regionChange) begin() (regionMove, bool) {
 	if len(c.have) > 0 || len(c.want) == 0 {
 		return regionMove{}, false
@@ -48,11 +50,12 @@ func (c regionChange) begin() (regionMove, bool) {
 		first = Region{DataCenters: []DataCenter{{ID: home, Priority: 1}}}
 	}
 	regions := joined([]Region{first.ranked(max(first.priority(), 0))}, c.want)
-	return regionMove{regions: regions, does: "begin with " + rankings(regions)}, true
+	return regionMove{regions: regions, does: "start with " + rankings(regions)}, true
 }
 
-// shape gives kept regions the wanted satellites, and adds a wanted region where
-// there is room. A new one may not serve yet: it has no data.
+// shape sets the desired satellites of existing regions, and adds a desired
+// region if the maximum allows it. A new region may not serve yet: it has no
+// data.
 func (c regionChange) shape() (regionMove, bool) {
 	if len(c.have) == 0 || len(c.want) == 0 {
 		return regionMove{}, false
@@ -68,14 +71,14 @@ func (c regionChange) shape() (regionMove, bool) {
 	case len(regions) > len(c.have):
 		return regionMove{regions: regions, does: fmt.Sprintf("add region %s with priority %d", regions[len(regions)-1].id(), unusedPriority)}, true
 	case !regionsAlike(regions, c.have):
-		return regionMove{regions: regions, does: "give the regions the wanted satellites"}, true
+		return regionMove{regions: regions, does: "set the desired satellites"}, true
 	}
 	return regionMove{}, false
 }
 
-// retire takes a region out that is neither wanted nor primary: first it may not
-// serve any more, then it gets no more data, then it goes. Without wanted regions the
-// primary one goes too, last and with all that is left.
+// retire removes a region that is neither desired nor primary: first it may no longer
+// serve, then it gets no more data, then it is dropped. Without desired regions the
+// primary one is dropped too, last and with the rest.
 func (c regionChange) retire() (regionMove, bool) {
 	primary := c.primary()
 	for _, r := range c.have {
@@ -85,7 +88,7 @@ func (c regionChange) retire() (regionMove, bool) {
 		case r.MayServe():
 			return c.lowered(r), true
 		case c.usable > 1:
-			return regionMove{usable: 1, does: "make one region usable, so that " + r.id() + " gives its data up"}, true
+			return regionMove{usable: 1, does: "make one region usable, so that " + r.id() + " drops its data"}, true
 		case len(c.want) > 0:
 			return regionMove{regions: without(c.have, r), does: "drop region " + r.id()}, true
 		}
@@ -96,8 +99,8 @@ func (c regionChange) retire() (regionMove, bool) {
 	return regionMove{}, false
 }
 
-// handOver makes the other region primary when the one that is should not be. The
-// other gets a full copy first, then may serve, then does.
+// handOver makes the other region primary when the current one should not be. The
+// other region gets a full copy first, then may serve, then becomes primary.
 func (c regionChange) handOver() (regionMove, bool) {
 	primary := c.primary()
 	if len(c.have) < mostRegions || c.mayStayPrimary(primary) {
@@ -121,10 +124,9 @@ func (c regionChange) mayStayPrimary(primary Region) bool {
 	return ok && wanted.priority() == best(c.want).priority()
 }
 
-// settle is for regions that are the wanted ones with the right primary: only numbers
-// are left.
+// settle is for the desired regions with the right primary: only numbers remain.
 func (c regionChange) settle() (regionMove, bool) {
-	numbers := regionMove{regions: c.want, does: "set the wanted priorities: " + rankings(c.want)}
+	numbers := regionMove{regions: c.want, does: "set the desired priorities: " + rankings(c.want)}
 	differ := !regionsAlike(c.have, c.want)
 	switch {
 	case c.usable < c.wantUsable:
@@ -146,7 +148,7 @@ func (c regionChange) filled(other Region) regionMove {
 	return regionMove{usable: mostRegions, does: fmt.Sprintf("make %s usable, so that %s gets a copy of the data", phrase.Count(mostRegions, "region"), other.id())}
 }
 
-// lowered keeps a region from serving.
+// lowered gives a region a negative priority.
 func (c regionChange) lowered(r Region) regionMove {
 	regions := slices.Clone(c.have)
 	for i := range regions {
@@ -157,7 +159,8 @@ func (c regionChange) lowered(r Region) regionMove {
 	return regionMove{regions: regions, does: fmt.Sprintf("keep region %s from serving: %s", r.id(), rankings(regions))}
 }
 
-// primary is the region with the highest priority; of equals, the one that serves.
+// primary returns the region with the highest priority; among equals, the one that
+// serves.
 func (c regionChange) primary() Region {
 	if home, ok := regionOf(c.have, c.home); ok && home.priority() == best(c.have).priority() {
 		return home

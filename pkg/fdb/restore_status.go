@@ -7,25 +7,26 @@ import (
 	"strings"
 )
 
-// RestoreStatus is one restore, as `fdbrestore status` shows it. It stays listed when it
-// is over.
+// RestoreStatus is one restore, as `fdbrestore status` prints it. It stays listed after
+// its end.
 type RestoreStatus struct {
 	Tag string
 	UID string
 	// State is one word; see the constants.
 	State string
-	// BlocksDone and BlocksTotal are both 0 before agents have looked at the backup.
+	// BlocksDone and BlocksTotal are both 0 before agents have read the backup.
 	BlocksDone, BlocksTotal int64
 	BytesWritten            int64
 	// LastError is empty for none.
 	LastError string
-	// URL is where the backup is. It can hold credentials: see WithoutSecrets.
+	// URL is the destination of the backup. It can contain credentials: see
+	// WithoutSecrets.
 	URL string
-	// Version is what is restored.
+	// Version is the version to restore.
 	Version int64
 }
 
-// The states of restores. The first is misspelled where it comes from.
+// The states of restores. The first is misspelled in FoundationDB.
 const (
 	RestoreUnknownTag = "unitialized"
 	RestoreQueued     = "queued"
@@ -35,22 +36,22 @@ const (
 	RestoreAborted    = "aborted"
 )
 
-// Active reports whether the restore has yet to end. The database is locked until then.
-// A state that nobody knows counts as active.
+// Active reports whether the restore has not ended yet. The database is locked until
+// then. An unknown state counts as active.
 func (r RestoreStatus) Active() bool {
 	return r.State != RestoreCompleted && r.State != RestoreAborted && r.State != RestoreUnknownTag
 }
 
-// restoreLine is a restore, line break in its error and all.
+// restoreLine matches a restore, including line breaks in its error.
 var restoreLine = regexp.MustCompile(`(?s)^Tag: (.*?)  UID: ([0-9a-f]{32})  State: (\w+)  Blocks: (\d+)/(\d+)  BlocksInProgress: \d+  ` +
 	`Files: \d+  BytesWritten: (\d+)  CurrentVersion: -?\d+ FirstConsistentVersion: -?\d+  ApplyVersionLag: -?\d+  ` +
 	`LastError: (.*?)\s*  URL: (.*?)  Range: .*  Version: (-?\d+)\s*$`)
 
-// restoreStart is where the next restore begins.
+// restoreStart matches the beginning of a restore.
 var restoreStart = regexp.MustCompile(`(?m)^Tag: `)
 
-// ParseRestoreStatus reads the list of restores: none for a database that never had one.
-// A text that is not understood is an error, never "no restore".
+// ParseRestoreStatus parses the list of restores: none for a database that never had
+// one. Unexpected output is an error, never "no restore".
 func ParseRestoreStatus(text []byte) ([]RestoreStatus, error) {
 	whole := string(text)
 	if blank := strings.TrimSpace(whole); blank == "" && strings.HasSuffix(whole, "\n") || blank == "No restores found." {
@@ -58,7 +59,7 @@ func ParseRestoreStatus(text []byte) ([]RestoreStatus, error) {
 	}
 	starts := restoreStart.FindAllStringIndex(whole, -1)
 	if len(starts) == 0 || strings.TrimSpace(whole[:starts[0][0]]) != "" {
-		return nil, fmt.Errorf("reading the status of restores: not understood: %.100q", WithoutSecrets(whole))
+		return nil, fmt.Errorf("reading the status of restores: unexpected output: %.100q", WithoutSecrets(whole))
 	}
 	var all []RestoreStatus
 	for i, start := range starts {
@@ -80,7 +81,7 @@ func ParseRestoreStatus(text []byte) ([]RestoreStatus, error) {
 func parseRestore(text string) (RestoreStatus, error) {
 	parts := restoreLine.FindStringSubmatch(text)
 	if parts == nil || !strings.HasSuffix(text, "\n") {
-		return RestoreStatus{}, fmt.Errorf("reading the status of a restore: not understood: %.100q", WithoutSecrets(text))
+		return RestoreStatus{}, fmt.Errorf("reading the status of a restore: unexpected output: %.100q", WithoutSecrets(text))
 	}
 	r := RestoreStatus{Tag: parts[1], UID: parts[2], State: parts[3], LastError: parts[7], URL: parts[8]}
 	if r.LastError == "None" {

@@ -9,12 +9,13 @@ import (
 	"time"
 )
 
-// SharedList names one of the lists by which instances that share a database exclude,
-// restart and include process groups in one common action. An entry says since when.
+// SharedList names one of the lists by which the control-plane instances of a
+// database exclude, restart and include process groups in one common action. The
+// value of an entry is since when.
 type SharedList string
 
-// The shared lists. What is pending needs the action; what is ready may have it now, by
-// the word of the instance that it belongs to.
+// The shared lists. Pending process groups require the action; ready ones may have it
+// now, as decided by their control-plane instance.
 const (
 	PendingForRemoval   SharedList = "pendingForRemoval"
 	PendingForExclusion SharedList = "pendingForExclusion"
@@ -25,10 +26,10 @@ const (
 	ReadyForRestart     SharedList = "readyForRestart"
 )
 
-// processAddresses is where the addresses of listed process groups are kept.
+// processAddresses is the path of the addresses of listed process groups.
 const processAddresses = "processAddresses"
 
-// SharedLists are all of them, in the order of their names.
+// SharedLists returns all shared lists, ordered by name.
 func SharedLists() []SharedList {
 	return []SharedList{
 		PendingForExclusion, PendingForInclusion, PendingForRemoval, PendingForRestart,
@@ -36,15 +37,16 @@ func SharedLists() []SharedList {
 	}
 }
 
-// Member is a process group of one of the instances that share a database.
+// Member is a process group of one of the control-plane instances of a
+// database.
 type Member struct {
-	// Instance is the spec.processGroupIDPrefix of the group's instance; may be empty.
+	// Instance is the spec.processGroupIDPrefix of the group's cluster; may be empty.
 	Instance string `json:"instance,omitempty"`
 	// Group is the process group's ID.
 	Group string `json:"group"`
 }
 
-// Compare orders members by instance and group.
+// Compare orders members by prefix and group.
 func (m Member) Compare(other Member) int {
 	if order := strings.Compare(m.Instance, other.Instance); order != 0 {
 		return order
@@ -52,42 +54,45 @@ func (m Member) Compare(other Member) int {
 	return strings.Compare(m.Group, other.Group)
 }
 
-// IsNamedForIt reports whether the group's ID has the prefix of the instance, so that it is
-// no group of an instance with another one.
+// IsNamedForIt reports whether the group's ID has the member's prefix, so that it cannot
+// belong to a control-plane instance with another one.
 func (m Member) IsNamedForIt() bool {
 	return m.Instance != "" && strings.HasPrefix(m.Group, m.Instance+"-")
 }
 
-// String is the group's ID, which begins with the name of its instance.
+// String returns the group's ID, which begins with its prefix.
 func (m Member) String() string { return m.Group }
 
-// List is the range of the entries that all instances have in a list; end is exclusive.
+// List returns the range of all entries of a list; end is exclusive.
 func (k LockKeys) List(list SharedList) (begin, end []byte) { return k.within(string(list)) }
 
-// ListOf is the range of the entries of one instance. For an instance without a name
+// ListOf returns the range of the entries of one owner ID. For an empty owner ID
 // that is the whole list, of which only keys without another part are its own.
 func (k LockKeys) ListOf(list SharedList, instance string) (begin, end []byte) {
 	return k.within(string(list), instance)
 }
 
-// AddressesOf is the range of the addresses of one instance's groups, as ListOf.
+// AddressesOf returns the range of the addresses of one owner ID's groups, as
+// ListOf.
 func (k LockKeys) AddressesOf(instance string) (begin, end []byte) {
 	return k.within(processAddresses, instance)
 }
 
-// Listed is the key of a group's entry; see EncodeListed for its value. An instance
-// without a name has its groups directly below the list.
+// Listed returns the key of a group's entry; see EncodeListed for its value. Groups
+// without an owner ID are directly below the list.
 func (k LockKeys) Listed(list SharedList, m Member) []byte {
 	return append(append(k.join(string(list), m.Instance), '/'), m.Group...)
 }
 
-// AllAddresses is the range of the addresses of all instances' groups; end is exclusive.
+// AllAddresses returns the range of the addresses of all groups; end is exclusive.
 func (k LockKeys) AllAddresses() (begin, end []byte) { return k.within(processAddresses) }
 
-// Addresses is the key of a group's addresses; see EncodeAddresses for its value.
+// Addresses returns the key of a group's addresses; see EncodeAddresses for its
+// value.
 func (k LockKeys) Addresses(m Member) []byte { return k.Listed(processAddresses, m) }
 
-// MemberAt is the process group that a key of one of the ranges belongs to.
+// MemberAt returns the process group that a key of one of the ranges belongs
+// to.
 func (k LockKeys) MemberAt(begin, key []byte) (Member, error) {
 	below, found := strings.CutPrefix(string(key), string(begin))
 	instance, group := path.Split(below)
@@ -97,17 +102,18 @@ func (k LockKeys) MemberAt(begin, key []byte) (Member, error) {
 	return Member{Instance: strings.TrimSuffix(instance, "/"), Group: group}, nil
 }
 
-// EncodeListed is the value of an entry: a tuple of the time in Unix seconds.
+// EncodeListed returns the value of an entry: a tuple of the time in Unix
+// seconds.
 func EncodeListed(since time.Time) []byte { return Tuple{since.Unix()}.Pack() }
 
-// DecodeListed reads the value of an entry.
+// DecodeListed decodes the value of an entry.
 func DecodeListed(value []byte) (time.Time, error) {
 	t, err := UnpackTuple(value)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("decoding list entry: %w", err)
 	}
 	if len(t) == 0 {
-		return time.Time{}, errors.New("decoding list entry: it is empty")
+		return time.Time{}, errors.New("decoding list entry: empty tuple")
 	}
 	seconds, ok := t[0].(int64)
 	if !ok {
@@ -116,7 +122,8 @@ func DecodeListed(value []byte) (time.Time, error) {
 	return time.Unix(seconds, 0).UTC(), nil
 }
 
-// EncodeAddresses is the value of a group's addresses: a JSON array of bare IPs.
+// EncodeAddresses returns the value of a group's addresses: a JSON array of bare
+// IPs.
 func EncodeAddresses(addresses []string) []byte {
 	value, err := json.Marshal(addresses)
 	if err != nil {
@@ -125,7 +132,7 @@ func EncodeAddresses(addresses []string) []byte {
 	return value
 }
 
-// DecodeAddresses reads the value of a group's addresses.
+// DecodeAddresses decodes the value of a group's addresses.
 func DecodeAddresses(value []byte) ([]string, error) {
 	var addresses []string
 	if err := json.Unmarshal(value, &addresses); err != nil {

@@ -7,17 +7,17 @@ import (
 	"fmt"
 )
 
-// Status is the status document, as far as it is used. Any part of it may be
-// missing at any time, so an optional value is a pointer, an empty string or an
-// empty list, and absent never means zero. Fields that are not listed here are
+// Status is the used part of the status document. Any part of it may be missing
+// at any time, so an optional value is a pointer, an empty string or an empty
+// list, and absent never means zero. Fields that are not listed here are
 // ignored; the package's tests name them.
 type Status struct {
 	Client  ClientStatus  `json:"client"`
 	Cluster ClusterStatus `json:"cluster"`
 }
 
-// ClientStatus is what the tool that fetched the document saw by itself. It is
-// there even when no server answers.
+// ClientStatus is what the tool that fetched the document observed itself. It
+// is present even when no process responds.
 type ClientStatus struct {
 	ClusterFile    ClusterFileStatus  `json:"cluster_file"`
 	Coordinators   CoordinatorsStatus `json:"coordinators"`
@@ -27,7 +27,7 @@ type ClientStatus struct {
 	Timestamp int64 `json:"timestamp"`
 }
 
-// ClusterFileStatus is about the cluster file that the tool used.
+// ClusterFileStatus is the state of the tool's cluster file.
 type ClusterFileStatus struct {
 	Path     string `json:"path"`
 	UpToDate *bool  `json:"up_to_date,omitempty"`
@@ -44,17 +44,17 @@ type CoordinatorStatus struct {
 	Address   Address `json:"address"`
 	Reachable bool    `json:"reachable"`
 	// Protocol is filled even when the versions are incompatible; empty when the
-	// coordinator does not answer.
+	// coordinator does not respond.
 	Protocol string `json:"protocol,omitempty"`
 }
 
-// DatabaseStatus sums the document up.
+// DatabaseStatus summarizes the document.
 type DatabaseStatus struct {
 	Available bool `json:"available"`
 	Healthy   bool `json:"healthy"`
 }
 
-// Message is a remark that the client, the cluster or a process makes.
+// Message is a message of the client, the cluster or a process.
 type Message struct {
 	Name                 string               `json:"name"`
 	Description          string               `json:"description,omitempty"`
@@ -65,7 +65,7 @@ type Message struct {
 	Reasons              []Reason             `json:"reasons,omitempty"`
 }
 
-// UnreachableProcess is one process that a message is about.
+// UnreachableProcess is one process of a message.
 type UnreachableProcess struct {
 	Address string `json:"address"`
 }
@@ -77,9 +77,9 @@ type Reason struct {
 
 var errNoStatus = errors.New("no JSON document")
 
-// ParseStatus reads a status document. Text around the document, which fdbcli
-// prints when it is slow or runs several commands, is skipped; a document that is
-// cut short is an error.
+// ParseStatus parses a status document. Text around the document, which fdbcli
+// prints when it is slow or runs several commands, is skipped; a truncated
+// document is an error.
 func ParseStatus(text []byte) (*Status, error) {
 	start := bytes.IndexByte(text, '{')
 	if start < 0 {
@@ -103,9 +103,9 @@ func ParseStatus(text []byte) (*Status, error) {
 	return s, nil
 }
 
-// decodeFirst reads the document that text begins with. A Decoder finds its end whatever
-// follows, but copies all of the text to do so, megabytes for a large cluster; nothing
-// with a brace in it follows as a rule, and then the document ends at the last one.
+// decodeFirst decodes the document that text begins with. A Decoder finds its end
+// regardless of what follows, but copies all of the text, megabytes for a large cluster;
+// usually nothing with a brace follows, and then the document ends at the last one.
 func decodeFirst(text []byte, into any) error {
 	if end := bytes.LastIndexByte(text, '}'); json.Unmarshal(text[:end+1], into) == nil {
 		return nil

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// Available reports whether the database takes transactions.
+// Available reports whether the database accepts transactions.
 func (s *Status) Available() bool { return s.Client.DatabaseStatus.Available }
 
-// Healthy reports whether the tool found nothing to remark. It stays true for about
-// a minute after a storage process died.
+// Healthy reports whether the tool reports the database as healthy. It stays true
+// for about a minute after a storage process died.
 func (s *Status) Healthy() bool { return s.Client.DatabaseStatus.Healthy }
 
-// RecoveryName is the name of the recovery state; empty when not reported.
+// RecoveryName returns the name of the recovery state; empty when not
+// reported.
 func (s *Status) RecoveryName() string {
 	if s.Cluster.RecoveryState == nil {
 		return ""
@@ -23,18 +24,18 @@ func (s *Status) RecoveryName() string {
 }
 
 // NeverConfigured reports whether no database was ever created here. Only the name
-// of the recovery state tells: the layers' error configurationMissing is also shown
-// by a configured database that is unavailable.
+// of the recovery state is reliable: a configured database that is unavailable also
+// reports the layers' error configurationMissing.
 func (s *Status) NeverConfigured() bool { return s.RecoveryName() == RecoveryNeverCreated }
 
 // FullyRecovered reports whether roles can be trusted: the last recovery is complete
 // and only the current generation of logs is left. The number of active generations
-// does not tell, it is 1 while an old generation is still needed.
+// is not sufficient, it is 1 while an old generation is still needed.
 func (s *Status) FullyRecovered() bool {
 	return s.RecoveryName() == RecoveryFullyRecovered && len(s.Cluster.Logs) == 1 && s.Cluster.Logs[0].Current
 }
 
-// ActiveGenerations is how many log generations the recovery counts.
+// ActiveGenerations returns how many log generations the recovery counts.
 func (s *Status) ActiveGenerations() (n int, ok bool) {
 	if s.Cluster.RecoveryState == nil || s.Cluster.RecoveryState.ActiveGenerations == nil {
 		return 0, false
@@ -42,8 +43,8 @@ func (s *Status) ActiveGenerations() (n int, ok bool) {
 	return *s.Cluster.RecoveryState.ActiveGenerations, true
 }
 
-// RecoveryAge is how long ago the last recovery ended; ok is false when unknown.
-// Reliable from FoundationDB 7.1.22; see Version.HasRecoveryAge.
+// RecoveryAge returns how long ago the last recovery ended; ok is false when
+// unknown. Reliable from FoundationDB 7.1.22; see Version.HasRecoveryAge.
 func (s *Status) RecoveryAge() (age time.Duration, ok bool) {
 	if s.Cluster.RecoveryState == nil {
 		return 0, false
@@ -51,17 +52,17 @@ func (s *Status) RecoveryAge() (age time.Duration, ok bool) {
 	return seconds(s.Cluster.RecoveryState.SecondsSinceLastRecovered)
 }
 
-// StartOf is when a process started, by the clock of the cluster controller: no other clock
-// runs as the database's uptimes do. An uptime moves in steps of 5 s, so the process may
-// have started so much earlier. ok is false when the document does not tell.
+// StartOf returns when a process started, by the clock of the cluster controller, on which
+// the database's uptimes are based. An uptime advances in steps of 5 s, so the process may
+// have started that much earlier. ok is false when not reported.
 func (s *Status) StartOf(p Process) (start time.Time, ok bool) {
 	now, told := s.Time()
 	uptime, known := p.Uptime()
 	return now.Add(-uptime), told && known
 }
 
-// Time is when the document was made, by the clock of the cluster controller; ok is false
-// when the document does not tell.
+// Time returns when the document was created, by the clock of the cluster controller; ok
+// is false when not reported.
 func (s *Status) Time() (now time.Time, ok bool) {
 	if s.Cluster.ClusterControllerTimestamp == nil {
 		return time.Time{}, false
@@ -69,28 +70,30 @@ func (s *Status) Time() (now time.Time, ok bool) {
 	return time.Unix(*s.Cluster.ClusterControllerTimestamp, 0).UTC(), true
 }
 
-// ListsProcesses reports whether the document has a list of processes, and a complete one.
-// While no quorum of coordinators or no cluster controller answers it has none, which does
-// not mean that nothing runs; nor does a process that an incomplete document lacks.
+// ListsProcesses reports whether the document has a complete list of processes. It has
+// none without a quorum of coordinators or a cluster controller, which does not mean that
+// no process runs; neither does a process missing from an incomplete document.
 func (s *Status) ListsProcesses() bool {
 	return s != nil && s.Cluster.Processes != nil && !s.Incomplete()
 }
 
-// ProcessList is all processes, ordered by process group, process and ID.
+// ProcessList returns all processes, ordered by process group, process and
+// ID.
 func (s *Status) ProcessList() []Process {
 	return s.processesThat(func(Process) bool { return true }, len(s.Cluster.Processes))
 }
 
-// ProcessesThat are those that match, in the order of ProcessList.
+// ProcessesThat returns the processes that match, in the order of
+// ProcessList.
 func (s *Status) ProcessesThat(match func(Process) bool) []Process {
 	return s.processesThat(match, 1)
 }
 
-// processesThat is about so many processes of the list. What is not asked for is not
-// sorted: of a thousand groups each asks for its own.
+// processesThat returns the processes that match, approximately about of them.
+// Others are not sorted, since it is called for each of a thousand groups.
 func (s *Status) processesThat(match func(Process) bool, about int) []Process {
 	// The keys are sorted rather than the processes, which are large: a pass over a
-	// thousand of them asks for this list several times.
+	// thousand of them calls this several times.
 	type key struct{ instance, process, id string }
 	keys := make([]key, 0, about)
 	for id, p := range s.Cluster.Processes {
@@ -111,8 +114,8 @@ func (s *Status) processesThat(match func(Process) bool, about int) []Process {
 	return processes
 }
 
-// ProcessesOf are the processes of one process group. A process that has not
-// reported its localities yet, or died some seconds ago, belongs to nobody.
+// ProcessesOf returns the processes of one process group. A process that has
+// not reported its localities yet, or died some seconds ago, belongs to none.
 func (s *Status) ProcessesOf(instanceID string) []Process {
 	if instanceID == "" {
 		return nil
@@ -120,8 +123,8 @@ func (s *Status) ProcessesOf(instanceID string) []Process {
 	return s.processesThat(func(p Process) bool { return p.InstanceID() == instanceID }, 1)
 }
 
-// Coordinators are the coordinators as a connection string would list them: the
-// mark that one came from a host name is gone.
+// Coordinators returns the coordinators as in a connection string, without
+// "(fromHostname)".
 func (s *Status) Coordinators() []Address {
 	coordinators := make([]Address, len(s.Client.Coordinators.Coordinators))
 	for i, c := range s.Client.Coordinators.Coordinators {
@@ -132,7 +135,7 @@ func (s *Status) Coordinators() []Address {
 }
 
 // IsCoordinator reports whether the process listens on a coordinator's address or
-// plays the role.
+// has the role.
 func (s *Status) IsCoordinator(p Process) bool {
 	if p.HasRole(RoleCoordinator) {
 		return true
@@ -140,15 +143,16 @@ func (s *Status) IsCoordinator(p Process) bool {
 	return slices.ContainsFunc(s.Coordinators(), p.ListensAt)
 }
 
-// CoordinatorsReachable reports whether every coordinator, and so a quorum, answers.
+// CoordinatorsReachable reports whether every coordinator, and so a quorum, is
+// reachable.
 func (s *Status) CoordinatorsReachable() bool {
 	all := s.Client.Coordinators.Coordinators
 	return s.Client.Coordinators.QuorumReachable && len(all) > 0 &&
 		!slices.ContainsFunc(all, func(c CoordinatorStatus) bool { return !c.Reachable })
 }
 
-// CoordinatorProtocol is the protocol that the coordinators speak, known even when
-// the tool speaks another one; ok is false when none answers or they disagree.
+// CoordinatorProtocol returns the protocol of the coordinators, known even when
+// the tool uses another one; ok is false when none responds or they differ.
 func (s *Status) CoordinatorProtocol() (protocol Protocol, ok bool) {
 	for _, c := range s.Client.Coordinators.Coordinators {
 		if c.Protocol == "" {
@@ -163,7 +167,7 @@ func (s *Status) CoordinatorProtocol() (protocol Protocol, ok bool) {
 	return protocol, ok
 }
 
-// ExcludedTargets are the exclusions in force, failed ones included.
+// ExcludedTargets returns the exclusions in force, including failed ones.
 func (s *Status) ExcludedTargets() []string {
 	if s.Cluster.Configuration == nil {
 		return nil
@@ -175,8 +179,8 @@ func (s *Status) ExcludedTargets() []string {
 	return targets
 }
 
-// Locked reports whether a restore, disaster recovery or a person locked the
-// database, and with which UID; known is false when the document does not say.
+// Locked reports whether a restore, disaster recovery or a user locked the
+// database, and with which UID; known is false when not reported.
 func (s *Status) Locked() (locked bool, uid string, known bool) {
 	if s.Cluster.DatabaseLockState == nil {
 		return false, "", false
@@ -184,18 +188,19 @@ func (s *Status) Locked() (locked bool, uid string, known bool) {
 	return s.Cluster.DatabaseLockState.Locked, s.Cluster.DatabaseLockState.LockUID, true
 }
 
-// Maintenance is the zone under maintenance as the document has it.
+// Maintenance returns the reported zone under maintenance.
 func (s *Status) Maintenance() Maintenance {
 	remaining, _ := seconds(s.Cluster.MaintenanceSecondsRemaining)
 	return Maintenance{Zone: s.Cluster.MaintenanceZone, Remaining: remaining}
 }
 
-// HasMessage reports whether the cluster makes any of the named remarks.
+// HasMessage reports whether the cluster has any of the named messages.
 func (s *Status) HasMessage(names ...string) bool {
 	return slices.ContainsFunc(s.Cluster.Messages, func(m Message) bool { return slices.Contains(names, m.Name) })
 }
 
-// HasClientMessage reports whether the tool makes any of the named remarks.
+// HasClientMessage reports whether the client section has any of the named
+// messages.
 func (s *Status) HasClientMessage(names ...string) bool {
 	return slices.ContainsFunc(s.Client.Messages, func(m Message) bool { return slices.Contains(names, m.Name) })
 }
@@ -205,7 +210,7 @@ type Maintenance struct {
 	// Zone is empty when no zone is under maintenance.
 	Zone      string
 	Remaining time.Duration
-	// Disabled says that data distribution for storage failures is off, so that
+	// Disabled is true if data distribution for storage failures is off, so that
 	// maintenance mode cannot be used.
 	Disabled bool
 }
@@ -213,10 +218,10 @@ type Maintenance struct {
 // Active reports whether a zone is under maintenance.
 func (m Maintenance) Active() bool { return m.Zone != "" }
 
-// availability is where a status document says whether the database is available. Parsing all
-// of it takes its time.
+// availability matches a status document of an available database. Parsing all of it is
+// expensive.
 var availability = regexp.MustCompile(`"database_status"\s*:\s*\{[^{}]*"available"\s*:\s*true\b`)
 
-// SaysAvailable reports whether a status document, as the tool printed it, calls the database
-// available.
+// SaysAvailable reports whether a status document, as the tool printed it, reports the
+// database as available.
 func SaysAvailable(document []byte) bool { return availability.Match(document) }

@@ -28,7 +28,7 @@ type ClusterStatus struct {
 
 	ActivePrimaryDC   string `json:"active_primary_dc,omitempty"`
 	DegradedProcesses *int   `json:"degraded_processes,omitempty"`
-	// IncompatibleConnections are addresses of peers that speak another protocol.
+	// IncompatibleConnections are addresses of peers with another protocol.
 	IncompatibleConnections []string `json:"incompatible_connections,omitempty"`
 
 	// The maintenance fields are present only while a zone is under maintenance.
@@ -43,13 +43,13 @@ type ClusterStatus struct {
 	Processes map[string]Process `json:"processes,omitempty"`
 }
 
-// LockState tells whether the database refuses ordinary transactions.
+// LockState is whether the database rejects ordinary transactions.
 type LockState struct {
 	Locked  bool   `json:"locked"`
 	LockUID string `json:"lock_uid,omitempty"`
 }
 
-// Recovery states that decide something.
+// Recovery states that decisions depend on.
 const (
 	RecoveryNeverCreated     = "configuration_never_created"
 	RecoveryAcceptingCommits = "accepting_commits"
@@ -58,14 +58,14 @@ const (
 	RecoveryFullyRecovered   = "fully_recovered"
 )
 
-// RecoveryState is how far the last recovery has come.
+// RecoveryState is the progress of the last recovery.
 type RecoveryState struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	// SecondsSinceLastRecovered is -1 when unknown.
 	SecondsSinceLastRecovered *float64 `json:"seconds_since_last_recovered,omitempty"`
-	// ActiveGenerations counts old log generations, but is never below 1: it says
-	// nothing about there being none.
+	// ActiveGenerations counts old log generations, but is never below 1: it does
+	// not show whether there are none.
 	ActiveGenerations *int `json:"active_generations,omitempty"`
 	// MissingLogs are IDs of logs that the recovery waits for.
 	MissingLogs string `json:"missing_logs,omitempty"`
@@ -96,7 +96,7 @@ type DataState struct {
 	MinReplicasRemaining *int  `json:"min_replicas_remaining,omitempty"`
 }
 
-// TeamTracker watches the storage teams of one region.
+// TeamTracker is the state of the storage teams of one region.
 type TeamTracker struct {
 	Primary          bool      `json:"primary"`
 	InFlightBytes    *int64    `json:"in_flight_bytes,omitempty"`
@@ -132,10 +132,10 @@ type LogGeneration struct {
 	SatelliteFaultTolerance    *int `json:"satellite_log_fault_tolerance,omitempty"`
 }
 
-// LogInterface is one log server of a generation.
+// LogInterface is one log of a generation.
 type LogInterface struct {
 	ID string `json:"id"`
-	// Address is zero when nobody knows any more where the log server was.
+	// Address is zero when the address of the log is lost.
 	Address Address `json:"address,omitzero"`
 	Healthy *bool   `json:"healthy,omitempty"`
 }
@@ -146,7 +146,7 @@ type ZoneTolerance struct {
 	WithoutLosingAvailability *int `json:"max_zone_failures_without_losing_availability,omitempty"`
 }
 
-// BounceImpact tells whether all processes can be restarted at once.
+// BounceImpact is whether all processes can be restarted at once.
 type BounceImpact struct {
 	CanCleanBounce *bool  `json:"can_clean_bounce,omitempty"`
 	Reason         string `json:"reason,omitempty"`

@@ -2,22 +2,22 @@ package fdb
 
 import "slices"
 
-// Remarks with which the collection of a status document ends early.
+// Messages of an incomplete status document.
 const (
-	// MessageIncompleteTimeout is the remark of a client that got no answer in time.
+	// MessageIncompleteTimeout is the message of a client that timed out.
 	MessageIncompleteTimeout = "status_incomplete_timeout"
-	// MessageIncomplete lists what the cluster controller could not collect. It stands
-	// beside a complete list of processes as well, so it proves nothing without its reasons.
+	// MessageIncomplete lists what the cluster controller could not collect. It also occurs
+	// with a complete list of processes, so it is inconclusive without its reasons.
 	MessageIncomplete = "status_incomplete"
 	// ReasonDeadlineExceeded is the reason of MessageIncomplete when the collection as a
 	// whole was late, from 7.3.78 and 7.4.7. Any part of the document can be absent then.
 	ReasonDeadlineExceeded = "Status collection deadline exceeded."
 )
 
-// Incomplete reports whether the collection of the document ended early, so that nothing
-// follows from what is absent. An available database always has processes; a document
-// without them is incomplete even where no remark explains it. One that is unavailable
-// or was never configured can lack them for other reasons.
+// Incomplete reports whether the document is incomplete, so that absence proves nothing.
+// An available database always has processes; a document without them is incomplete even
+// without a message. An unavailable or never configured database can lack them for other
+// reasons.
 func (s *Status) Incomplete() bool {
 	return s.HasMessage(MessageIncompleteTimeout) || s.HasClientMessage(MessageIncompleteTimeout) ||
 		s.deadlineExceeded() || (s.Available() && len(s.Cluster.Processes) == 0)

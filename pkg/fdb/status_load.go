@@ -1,6 +1,6 @@
 package fdb
 
-// QoS is how hard the database works.
+// QoS is the load of the database.
 type QoS struct {
 	WorstDataLagStorageServer       *Lag   `json:"worst_data_lag_storage_server,omitempty"`
 	WorstDurabilityLagStorageServer *Lag   `json:"worst_durability_lag_storage_server,omitempty"`
@@ -15,7 +15,7 @@ type QoS struct {
 	BatchTransactionsPerSecondLimit *float64 `json:"batch_transactions_per_second_limit,omitempty"`
 }
 
-// Limit names what holds the database back.
+// Limit is the limiting factor of the database.
 type Limit struct {
 	Name           string `json:"name"`
 	Description    string `json:"description,omitempty"`
@@ -23,7 +23,7 @@ type Limit struct {
 	ReasonServerID string `json:"reason_server_id,omitempty"`
 }
 
-// Lag is how far something is behind.
+// Lag is how far a role is behind.
 type Lag struct {
 	Seconds  *float64 `json:"seconds,omitempty"`
 	Versions *int64   `json:"versions,omitempty"`
@@ -37,7 +37,7 @@ type LatencyProbe struct {
 	CommitSeconds           *float64 `json:"commit_seconds,omitempty"`
 }
 
-// Workload counts what clients do.
+// Workload counts the operations of clients.
 type Workload struct {
 	Operations   WorkloadOperations   `json:"operations"`
 	Transactions WorkloadTransactions `json:"transactions"`
@@ -85,7 +85,7 @@ type WiggleMetrics struct {
 	FinishedWiggle *int64 `json:"finished_wiggle,omitempty"`
 }
 
-// ClientsStatus is about connected clients.
+// ClientsStatus describes connected clients.
 type ClientsStatus struct {
 	Count *int `json:"count,omitempty"`
 	// SupportedVersions hold samples of clients, not all of them.
@@ -114,7 +114,7 @@ type ConnectedClient struct {
 // Layers is what layers above the database report through it.
 type Layers struct {
 	Valid *bool `json:"_valid,omitempty"`
-	// Error says nothing about whether the database was ever configured, whatever
+	// Error does not show whether the database was ever configured, regardless of
 	// its text; see NeverConfigured.
 	Error  string       `json:"_error,omitempty"`
 	Backup *BackupLayer `json:"backup,omitempty"`

@@ -63,7 +63,7 @@ type ProcessNetwork struct {
 	MegabitsSent       *Rate  `json:"megabits_sent,omitempty"`
 }
 
-// Roles that decide something.
+// Roles that decisions depend on.
 const (
 	RoleCoordinator       = "coordinator"
 	RoleClusterController = "cluster_controller"
@@ -92,14 +92,15 @@ type Role struct {
 	TSS                   *bool            `json:"tss,omitempty"`
 }
 
-// StorageMetadata is what a storage server was made with, known from 7.3. During a
-// migration it tells the truth while the configuration already names the new engine.
+// StorageMetadata is what a storage server was created with, reported from 7.3.
+// During a migration it has the actual engine while the configuration already has
+// the new one.
 type StorageMetadata struct {
 	StorageEngine   string `json:"storage_engine,omitempty"`
 	CreatedTimeText string `json:"created_time_datetime,omitempty"`
 }
 
-// InstanceID is the process group's ID.
+// InstanceID returns the process group's ID.
 func (p Process) InstanceID() string { return p.Locality[LocalityInstanceID] }
 
 // ListensAt reports whether a coordinator's address, as a connection string has it, is the
@@ -111,40 +112,42 @@ func (p Process) ListensAt(c Address) bool {
 	return c.Host == p.Locality[LocalityDNSName] && c.Port == p.Address.Port
 }
 
-// Zone is the fault domain; empty when not reported.
+// Zone returns the fault domain; empty when not reported.
 func (p Process) Zone() string { return p.Locality[LocalityZoneID] }
 
-// DC is the data center; empty when not reported or not set.
+// DC returns the data center; empty when not reported or not set.
 func (p Process) DC() string { return p.Locality[LocalityDCID] }
 
-// Reporting reports whether the entry is complete enough to be judged. An
+// Reporting reports whether the entry is complete enough for decisions. An
 // incomplete one belongs to a process that just started or just died.
 func (p Process) Reporting() bool {
 	return p.CommandLine != "" && p.Version != "" && len(p.Locality) > 0
 }
 
 // IsExcluded reports whether an exclusion matches the process. An entry that does
-// not say is not excluded.
+// not report it is not excluded.
 func (p Process) IsExcluded() bool { return p.Excluded != nil && *p.Excluded }
 
 // IsUnderMaintenance reports whether the process' zone is under maintenance.
 func (p Process) IsUnderMaintenance() bool { return p.UnderMaintenance != nil && *p.UnderMaintenance }
 
-// IsDegraded reports whether the cluster controller found the process slow.
+// IsDegraded reports whether the cluster controller reports the process as
+// slow.
 func (p Process) IsDegraded() bool { return p.Degraded != nil && *p.Degraded }
 
-// HasRole reports whether the process plays the role.
+// HasRole reports whether the process has the role.
 func (p Process) HasRole(role string) bool {
 	return slices.ContainsFunc(p.Roles, func(r Role) bool { return r.Role == role })
 }
 
-// Uptime is how long the process has been running; ok is false when it does not say.
+// Uptime returns how long the process has been running; ok is false when not
+// reported.
 func (p Process) Uptime() (uptime time.Duration, ok bool) {
 	return seconds(p.UptimeSeconds)
 }
 
-// seconds is a reported duration; a negative one means unknown. What is longer than a
-// Duration, as maintenance can be, is as long as one.
+// seconds returns a reported duration; a negative one means unknown. It is limited to
+// the maximum Duration, which maintenance can exceed.
 func seconds(n *float64) (d time.Duration, ok bool) {
 	if n == nil || *n < 0 {
 		return 0, false

@@ -2,7 +2,7 @@ package fdb
 
 import "slices"
 
-// Remarks that make parts of the document untrustworthy.
+// Messages that make parts of the document unreliable.
 const (
 	MessageUnreadableConfiguration = "unreadable_configuration"
 	MessageFullReplicationTimeout  = "full_replication_timeout"
@@ -11,21 +11,21 @@ const (
 	MessageUnreachableProcesses    = "unreachable_processes"
 )
 
-// RolesKnown reports whether the roles of processes are complete. That they are
-// current needs FullyRecovered too.
+// RolesKnown reports whether the roles of processes are complete. Whether they
+// are current requires FullyRecovered too.
 func (s *Status) RolesKnown() bool {
 	return !s.Incomplete() && !s.HasMessage(MessageUnreadableConfiguration, MessageFullReplicationTimeout,
 		MessageStorageServersError, MessageLogServersError)
 }
 
-// DataHealthy reports whether the primary's data is healthy. While data distribution
-// starts it does not say, which counts as no.
+// DataHealthy reports whether the primary's data is healthy. It is not reported
+// while data distribution starts, which counts as unhealthy.
 func (s *Status) DataHealthy() bool {
 	state, ok := s.DataState()
 	return ok && state.Healthy != nil && *state.Healthy
 }
 
-// DataState is the state of the primary's data.
+// DataState returns the state of the primary's data.
 func (s *Status) DataState() (state DataState, ok bool) {
 	if s.Cluster.Data == nil || s.Cluster.Data.State == nil {
 		return DataState{}, false
@@ -33,9 +33,9 @@ func (s *Status) DataState() (state DataState, ok bool) {
 	return *s.Cluster.Data.State, true
 }
 
-// MinReplicasRemaining is the fewest copies that any piece of data has in any
-// region; ok is false unless every team tracker tells. It keeps its full value for
-// about a minute after a storage process died.
+// MinReplicasRemaining returns the fewest replicas that any piece of data has in
+// any region; ok is false unless every team tracker reports. It keeps its full
+// value for about a minute after a storage process died.
 func (s *Status) MinReplicasRemaining() (least int, ok bool) {
 	if s.Cluster.Data == nil {
 		return 0, false
@@ -52,8 +52,8 @@ func (s *Status) MinReplicasRemaining() (least int, ok bool) {
 	return least, ok
 }
 
-// LogReplicas is the fewest copies that any set of logs of any generation keeps; ok is
-// false unless every generation tells.
+// LogReplicas returns the fewest replicas that any set of logs of any generation
+// keeps; ok is false unless every generation reports.
 func (s *Status) LogReplicas() (least int, ok bool) {
 	for _, l := range s.Cluster.Logs {
 		if l.ReplicationFactor == nil {
@@ -69,7 +69,7 @@ func (s *Status) LogReplicas() (least int, ok bool) {
 }
 
 // LogsFullyReplicated reports whether every log set of every generation can lose as
-// many servers as its replication allows.
+// many logs as its replication allows.
 func (s *Status) LogsFullyReplicated() bool {
 	return len(s.Cluster.Logs) > 0 &&
 		!slices.ContainsFunc(s.Cluster.Logs, func(l LogGeneration) bool { return !l.FullyReplicated() })
@@ -85,7 +85,7 @@ func (l LogGeneration) FullyReplicated() bool {
 }
 
 // complete reports whether a log set with this replication, absent or 0 for no such
-// set, tolerates one failure less than it has copies.
+// set, tolerates one failure less than it has replicas.
 func complete(replication, tolerance *int) bool {
 	if replication == nil || *replication == 0 {
 		return true
@@ -93,12 +93,12 @@ func complete(replication, tolerance *int) bool {
 	return tolerance != nil && *tolerance+1 == *replication
 }
 
-// ReasonNotFullyRecovered is the reason of a bounce impact while the last recovery is not
-// over, and the only one that FoundationDB has.
+// ReasonNotFullyRecovered is the reason of a bounce impact until the last recovery is
+// complete, and the only one that FoundationDB has.
 const ReasonNotFullyRecovered = "cluster hasn't fully recovered yet"
 
 // CanCleanBounce reports whether all processes can be restarted at once; known is
-// false when the document does not say.
+// false when not reported.
 func (s *Status) CanCleanBounce() (can, known bool) {
 	if s.Cluster.BounceImpact == nil || s.Cluster.BounceImpact.CanCleanBounce == nil {
 		return false, false
@@ -106,8 +106,8 @@ func (s *Status) CanCleanBounce() (can, known bool) {
 	return *s.Cluster.BounceImpact.CanCleanBounce, true
 }
 
-// LogAddressesKnown reports whether the address of every log server of every
-// generation is known. One without an address may be anybody's.
+// LogAddressesKnown reports whether the address of every log of every
+// generation is known. A log without an address may be on any process.
 func (s *Status) LogAddressesKnown() bool {
 	for _, generation := range s.Cluster.Logs {
 		if slices.ContainsFunc(generation.LogInterfaces, func(l LogInterface) bool { return l.Address.IsZero() }) {
@@ -117,13 +117,13 @@ func (s *Status) LogAddressesKnown() bool {
 	return true
 }
 
-// StorageEngines counts storage servers by the engine they really run on. Those
-// that do not say, as before 7.3, count under "".
+// StorageEngines counts storage servers by their actual engine. Those that do
+// not report it, as before 7.3, count under "".
 func (s *Status) StorageEngines() map[string]int {
 	engines := map[string]int{}
 	for _, p := range s.Cluster.Processes {
 		for _, r := range p.Roles {
-			if r.Role != RoleStorage || (r.TSS != nil && *r.TSS) { // testers try out an engine of their own
+			if r.Role != RoleStorage || (r.TSS != nil && *r.TSS) { // testing storage servers have an engine of their own
 				continue
 			}
 			engine := ""

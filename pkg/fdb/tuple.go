@@ -8,7 +8,7 @@ import (
 	"math"
 )
 
-// Type codes of the tuple encoding that records of the database use.
+// Type codes of the tuple encoding that values in the database use.
 const (
 	tupleNil    = 0x00
 	tupleBytes  = 0x01
@@ -71,7 +71,7 @@ func appendTupleInteger(out []byte, n int64) []byte {
 	return append(append(out, byte(code)), wide[tupleIntegerBytes-size:]...)
 }
 
-// magnitudeOf is |n|, also for the smallest integer.
+// magnitudeOf returns |n|, even for the smallest integer.
 func magnitudeOf(n int64) uint64 {
 	if n < 0 {
 		return uint64(-(n + 1)) + 1 // #nosec G115 -- -(n+1) is never negative
@@ -127,7 +127,8 @@ func unpackBytes(packed []byte) (content, rest []byte, err error) {
 	}
 }
 
-// unpackInteger reads an integer of |size| bytes that is negative when size is.
+// unpackInteger decodes an integer of |size| bytes that is negative when size
+// is.
 func unpackInteger(size int, packed []byte) (element any, rest []byte, err error) {
 	negative := size < 0
 	if negative {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Version is a FoundationDB version. The zero value means that no version is known.
+// Version is a FoundationDB version. The zero value means unknown.
 type Version struct {
 	Major, Minor, Patch int
 	// ReleaseCandidate is the number after "-rc"; 0 for a release.
@@ -16,8 +16,8 @@ type Version struct {
 
 var versionPattern = regexp.MustCompile(`(\d+)\.(\d+)\.(\d+)(?:-rc(\d+))?`)
 
-// ParseVersion reads the first version found in text, so that "7.3.79",
-// "FoundationDB CLI 7.3 (v7.3.79)" and "7.3.79-PRERELEASE" are all understood.
+// ParseVersion parses the first version found in text, so that "7.3.79",
+// "FoundationDB CLI 7.3 (v7.3.79)" and "7.3.79-PRERELEASE" are all accepted.
 func ParseVersion(text string) (Version, error) {
 	return parseVersion(versionPattern, text)
 }
@@ -25,14 +25,14 @@ func ParseVersion(text string) (Version, error) {
 // exactVersionPattern is a version with nothing before or after it.
 var exactVersionPattern = regexp.MustCompile(`^(\d{1,6})\.(\d{1,6})\.(\d{1,6})(?:-rc(\d{1,6}))?$`)
 
-// ParseExactVersion reads a text that is a version and nothing else, as the spec of a
-// resource must have it.
+// ParseExactVersion parses text that is exactly a version, as the spec of a resource
+// requires it.
 func ParseExactVersion(text string) (Version, error) { return parseVersion(exactVersionPattern, text) }
 
 func parseVersion(pattern *regexp.Regexp, text string) (Version, error) {
 	parts := pattern.FindStringSubmatch(text)
 	if parts == nil {
-		return Version{}, fmt.Errorf("parsing version %q: want MAJOR.MINOR.PATCH", text)
+		return Version{}, fmt.Errorf("parsing version %q: must be MAJOR.MINOR.PATCH", text)
 	}
 	var v Version
 	for i, into := range []*int{&v.Major, &v.Minor, &v.Patch, &v.ReleaseCandidate} {
@@ -48,7 +48,8 @@ func parseVersion(pattern *regexp.Regexp, text string) (Version, error) {
 	return v, nil
 }
 
-// String is the version as FoundationDB writes it; empty for the zero value.
+// String returns the version as FoundationDB prints it; empty for the zero
+// value.
 func (v Version) String() string {
 	if v.IsZero() {
 		return ""
@@ -59,7 +60,7 @@ func (v Version) String() string {
 	return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch)
 }
 
-// IsZero reports whether no version is known.
+// IsZero reports whether the version is unknown.
 func (v Version) IsZero() bool { return v == Version{} }
 
 // Compare orders versions; a release candidate comes before its release.
@@ -72,7 +73,8 @@ func (v Version) Compare(other Version) int {
 	)
 }
 
-// candidateRank makes a release sort after all of its candidates.
+// candidateRank returns a number by which a release sorts after all of its
+// candidates.
 func (v Version) candidateRank() int {
 	if v.ReleaseCandidate == 0 {
 		return int(^uint(0) >> 1)
@@ -84,19 +86,19 @@ func (v Version) candidateRank() int {
 func (v Version) AtLeast(other Version) bool { return v.Compare(other) >= 0 }
 
 // ProtocolCompatible reports whether processes and clients of both versions can
-// talk to each other: the same major and minor, and the same release candidate.
+// communicate: the same major and minor, and the same release candidate.
 func (v Version) ProtocolCompatible(other Version) bool {
 	return v.Major == other.Major && v.Minor == other.Minor && v.ReleaseCandidate == other.ReleaseCandidate
 }
 
-// CanChangeTo reports whether a running cluster may be taken to target:
+// CanChangeTo reports whether a running cluster may change to target:
 // protocol compatible in either direction, or not lower.
 func (v Version) CanChangeTo(target Version) bool {
 	return v.ProtocolCompatible(target) || target.AtLeast(v)
 }
 
-// Protocol is the wire protocol of the version's line, as the status document
-// reports it; ok is false for a line that is not known.
+// Protocol returns the wire protocol of the version's line, as in the status
+// document; ok is false for an unknown line.
 func (v Version) Protocol() (protocol Protocol, ok bool) {
 	protocol, ok = protocols[[2]int{v.Major, v.Minor}]
 	return protocol, ok
@@ -113,8 +115,8 @@ var protocols = map[[2]int]Protocol{
 // Protocol is a FoundationDB wire protocol version.
 type Protocol uint64
 
-// ParseProtocol reads hexadecimal digits. Coordinators report 16 of them and the
-// cluster 15, without the leading zero; both mean the same.
+// ParseProtocol parses hexadecimal digits. Coordinators report 16 of them and
+// the cluster 15, without the leading zero; both mean the same.
 func ParseProtocol(text string) (Protocol, error) {
 	n, err := strconv.ParseUint(text, 16, 64)
 	if err != nil {
@@ -123,5 +125,5 @@ func ParseProtocol(text string) (Protocol, error) {
 	return Protocol(n), nil
 }
 
-// String is the protocol as 16 hexadecimal digits.
+// String returns the protocol as 16 hexadecimal digits.
 func (p Protocol) String() string { return fmt.Sprintf("%016x", uint64(p)) }

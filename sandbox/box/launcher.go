@@ -50,7 +50,7 @@ type Box struct {
 	processes map[int]*Process
 }
 
-// ErrGone says that a box has ended.
+// ErrGone means that a box has ended.
 var ErrGone = errors.New("the container is gone")
 
 // Start makes a box with the view spec describes.

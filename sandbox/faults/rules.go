@@ -37,7 +37,7 @@ func (r Rule) Check() error {
 	return nil
 }
 
-// matches says whether the rule applies to a request.
+// matches reports whether the rule applies to a request.
 func (r Rule) matches(q *http.Request) bool {
 	words := strings.Split(strings.Trim(q.URL.Path, "/"), "/")
 	return (r.Verb == "" || strings.EqualFold(r.Verb, q.Method)) &&

@@ -78,7 +78,7 @@ func (b *Bridge) run(ctx context.Context, p *program) int {
 	})
 }
 
-// asksAboutItself says whether a command line asks for a version or for help.
+// asksAboutItself reports whether a command line asks for a version or for help.
 func asksAboutItself(args []string) bool {
 	for _, a := range args {
 		switch a {
@@ -204,7 +204,7 @@ func (p *program) WriteFile(name string, content []byte) error {
 	return err
 }
 
-// Writable says whether the program could replace a file.
+// Writable reports whether the program could replace a file.
 func (p *program) Writable(name string) bool {
 	a, err := p.ask(wire.FileQuestion{Do: wire.Writable, Name: name})
 	return err == nil && a.Yes

@@ -48,7 +48,7 @@ func Parse(name string) Image {
 	return Image{Kind: kind, Version: version.FindString(tag)}
 }
 
-// Idle is the program that does nothing until it is told to end.
+// Idle is the program that does nothing until it is signaled to end.
 const Idle = "fdb-sandbox-idle"
 
 // entrypoints are what a container runs that names no command.

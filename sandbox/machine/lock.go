@@ -18,7 +18,7 @@ type Identity struct {
 	Boot  string `json:"boot"`  // this run of the machine
 }
 
-// ErrRunning says that a sandbox already runs in the directory.
+// ErrRunning means that a sandbox already runs in the directory.
 var ErrRunning = errors.New("a sandbox already runs in this directory")
 
 // identify is the identity of a process that exists.
@@ -39,7 +39,7 @@ func identify(pid int) (Identity, error) {
 	return Identity{PID: pid, Start: string(fields[startTime]), Boot: string(bytes.TrimSpace(boot))}, nil
 }
 
-// Alive says whether that very process still runs.
+// Alive reports whether that very process still runs.
 func (i Identity) Alive() bool {
 	now, err := identify(i.PID)
 	return err == nil && now == i && !zombie(i.PID)

@@ -71,7 +71,7 @@ func waitingToStart(r *runner) string {
 	return "ContainerCreating"
 }
 
-// isInit says whether the container must end before the next one starts.
+// isInit reports whether the container must end before the next one starts.
 func (c *container) isInit() bool {
 	for _, i := range c.runner.pod.Spec.InitContainers {
 		if i.Name == c.spec.Name {
@@ -81,7 +81,7 @@ func (c *container) isInit() bool {
 	return false
 }
 
-// done says whether an init container lets the next one start.
+// done reports whether an init container lets the next one start.
 func (c *container) done() bool {
 	if !c.isInit() {
 		return c.process != nil
@@ -102,7 +102,7 @@ func (c *container) follow(spec corev1.Container) {
 	c.retryAt, c.backOff = time.Time{}, 0
 }
 
-// keep starts the container if it should run and does not, and says when to look again.
+// keep starts the container if it should run and does not, and returns when to check again.
 func (c *container) keep(ctx context.Context) time.Duration {
 	c.notice()
 	if c.process != nil {
@@ -242,7 +242,7 @@ func (c *container) mounts() ([]box.Mount, error) {
 	return all, nil
 }
 
-// projected says whether a volume is written by the agent alone.
+// projected reports whether a volume is written by the agent alone.
 func (r *runner) projected(name string) bool {
 	for _, v := range r.pod.Spec.Volumes {
 		if v.Name == name {

@@ -29,7 +29,7 @@ func (h *Hosts) Resolve(name string) ([]netip.Addr, error) {
 	return nil, fmt.Errorf("lookup %s: no such host", name)
 }
 
-// set replaces the table and says whether it changed.
+// set replaces the table and reports whether it changed.
 func (h *Hosts) set(table map[string][]netip.Addr) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -209,7 +209,7 @@ func (l *limitedLines) copy(f io.Reader) error {
 	return l.write(lines[:len(lines)-1])
 }
 
-// full says whether the byte limit is reached.
+// full reports whether the byte limit is reached.
 func (l *limitedLines) full() bool { return l.left == 0 }
 
 func (l *limitedLines) write(lines []string) error {

@@ -136,7 +136,7 @@ func (r *runner) end() {
 	}
 }
 
-// step does what can be done now and says when to look again.
+// step does what can be done now and returns when to check again.
 func (r *runner) step(ctx context.Context) (next time.Duration, gone bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -235,7 +235,7 @@ func (r *runner) mount(ctx context.Context) error {
 	return err
 }
 
-// hold keeps the containers from running and says why.
+// hold keeps the containers from running and returns why.
 func (r *runner) hold(reason, message string) {
 	r.killAll()
 	for _, c := range r.containers {
@@ -282,7 +282,7 @@ func (r *runner) terminate(ctx context.Context, fault faults.Pod) time.Duration 
 	return retryInterval
 }
 
-// collect notices containers that have ended and says whether any still runs.
+// collect notices containers that have ended and reports whether any still runs.
 func (r *runner) collect() bool {
 	running := false
 	for _, c := range r.containers {

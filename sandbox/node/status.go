@@ -50,7 +50,7 @@ func status(pod *corev1.Pod, f facts) corev1.PodStatus {
 	return s
 }
 
-// initsDone says whether every init container has done its work: one that
+// initsDone reports whether every init container has done its work: one that
 // always restarts has when it started.
 func initsDone(pod *corev1.Pod, inits []corev1.ContainerStatus) bool {
 	for i, s := range inits {
@@ -67,7 +67,7 @@ func initsDone(pod *corev1.Pod, inits []corev1.ContainerStatus) bool {
 	return len(inits) == len(pod.Spec.InitContainers)
 }
 
-// restartable says whether an init container is a sidecar.
+// restartable reports whether an init container is a sidecar.
 func restartable(c corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }

@@ -15,8 +15,8 @@ type backups struct {
 	Paused bool
 	// Tags is the last backup of each tag that ever had one.
 	Tags map[string]*Backup
-	// nextLook is when the agents look for work again; zero for when somebody
-	// tells them.
+	// nextLook is when the agents look for work again; zero for when they are
+	// notified.
 	nextLook time.Time
 }
 

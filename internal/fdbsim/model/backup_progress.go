@@ -40,7 +40,7 @@ func (db *Database) wakeBackups() {
 	})
 }
 
-// busyBackups reports whether there is work, and somebody to do it.
+// busyBackups reports whether there is work, and an agent to do it.
 func (db *Database) busyBackups() bool {
 	if len(db.Agents()) == 0 {
 		return false
@@ -94,7 +94,7 @@ func (db *Database) workOn(b *Backup) {
 	db.writeLog(b)
 }
 
-// reachFromAgents tells whether some agent gets through to a store.
+// reachFromAgents reports whether some agent reaches a store.
 func (db *Database) reachFromAgents(u store.URL) error {
 	err := store.ErrSilent
 	for _, a := range db.Agents() {

@@ -13,7 +13,7 @@ func (db *Database) SetClass(s *Process, class string) {
 	db.exclusionsChanged()
 }
 
-// ClassSource is where a process got its class from, as status says it.
+// ClassSource is where a process got its class from, as in status.
 func (s *Process) ClassSource() string {
 	switch {
 	case s.classSet:

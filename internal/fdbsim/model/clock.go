@@ -33,8 +33,8 @@ func (q *timerQueue) Pop() any {
 	return last
 }
 
-// After runs f once d has passed. It needs the world's lock, as everything
-// below does.
+// After runs f once d has passed. It requires the [World]'s lock, as
+// everything below does.
 func (w *World) After(d time.Duration, f func()) {
 	w.timerSeq++
 	heap.Push(&w.timers, timer{at: w.Now.Add(d), seq: w.timerSeq, run: f})
@@ -72,7 +72,7 @@ func (w *World) Wake() {
 }
 
 // patience bounds how far a waiting command drives the clock by itself: a real
-// command without a limit would hang for ever, and so does this one, but
+// command without a limit would hang forever, and so does this one, but
 // without running the clock for ever.
 const patience = time.Hour
 

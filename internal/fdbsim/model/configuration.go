@@ -103,7 +103,8 @@ const (
 	defaultResolvers     = 1
 )
 
-// Configuration is the one in force. Nobody may change its lists and maps.
+// Configuration returns the configuration in force. Callers must not change
+// its lists and maps.
 func (db *Database) Configuration() Configuration {
 	db.system.refresh(db)
 	return db.system.configuration

@@ -63,7 +63,7 @@ type Contact struct {
 	// Conn is the connection string to use: the one asked with, or the one the
 	// coordinators forward to.
 	Conn fdb.ConnectionString
-	// Db is the database, nil while nobody serves one under that name.
+	// Db is the database, nil while no process serves one under that name.
 	Db *Database
 	// Quorum says whether a majority answered.
 	Quorum bool
@@ -133,8 +133,8 @@ func (w *World) join(s *Process) {
 	w.Wake()
 }
 
-// createDatabase makes the database of a cluster key that its coordinators have
-// never heard of.
+// createDatabase makes the database of a cluster key that is unknown to its
+// coordinators.
 func (w *World) createDatabase(c fdb.ConnectionString) *Database {
 	db := newDatabase(w, c)
 	w.Databases = append(w.Databases, db)

@@ -27,7 +27,7 @@ type crew struct {
 	PrimaryDC string
 }
 
-// logKind says which part of the log a set of log servers is.
+// logKind is the part of the log that a set of log servers is.
 type logKind string
 
 // The kinds of log sets, as status names them.

@@ -35,8 +35,8 @@ type Database struct {
 	Forced       string // data center that a forced recovery chose
 	Faults       Faults
 	Clients      clientList
-	// strangers are when peers of another protocol were last heard of that try to join
-	// no more, by address.
+	// strangers are when peers of another protocol that no longer try to join last
+	// connected, by address.
 	strangers map[string]time.Time
 	LastDeath time.Time
 	// StaleStatus is the cluster's part of a status document that is shown instead of the
@@ -158,7 +158,7 @@ func (db *Database) VersionNow() int64 {
 	return db.last
 }
 
-// CommitVersion is a version nobody has seen yet.
+// CommitVersion returns a new version.
 func (db *Database) CommitVersion() int64 {
 	v := max(db.VersionNow(), db.last+1)
 	db.last = v

@@ -14,17 +14,17 @@ type distribution struct {
 	Recruited time.Time
 	// On is false after `datadistribution off`.
 	On bool
-	// ticking says that a tick is scheduled.
+	// ticking is whether a tick is scheduled.
 	ticking bool
-	// reconfigured says that the next recovery comes from a change of the
+	// reconfigured is whether the next recovery comes from a change of the
 	// configuration, after which initializing takes longer.
 	reconfigured bool
-	// creating says that the next recovery still belongs to the creation of
-	// the database.
+	// creating is whether the next recovery still belongs to the creation of the
+	// database.
 	creating bool
 	// Groups are the groups of replicas that it knows: those of when it started.
 	Groups []DataGroup
-	// restarting says that it is about to notice a new configuration.
+	// restarting is whether it is about to notice a new configuration.
 	restarting bool
 	Migration  migration
 	// Moved counts the bytes written since the last recovery.
@@ -54,7 +54,7 @@ const (
 	parallelMoves = 10
 )
 
-// RestartDistribution makes data distribution initialize anew.
+// RestartDistribution makes data distribution initialize again.
 func (db *Database) RestartDistribution(d time.Duration) {
 	db.Distribution.readyAt = db.World.Now.Add(d)
 	db.Distribution.Migration = migration{round: db.Distribution.Migration.round + 1}
@@ -66,7 +66,7 @@ func (db *Database) RestartDistribution(d time.Duration) {
 }
 
 // How long data distribution takes to notice a new configuration, or that the
-// old one was set again. Until then it says what it said before.
+// old one was set again. Until then it reports the old value.
 const (
 	newConfigurationNoticed  = 100 * time.Millisecond
 	sameConfigurationNoticed = time.Second
@@ -83,7 +83,7 @@ func (db *Database) restartDistributionIn(d time.Duration) {
 	})
 }
 
-// Distributing reports whether data distribution is past its initialisation.
+// Distributing reports whether data distribution is past its initialization.
 func (db *Database) Distributing() bool {
 	return db.Readable() && !db.World.Now.Before(db.Distribution.readyAt)
 }

@@ -108,8 +108,8 @@ func (db *Database) Excluded(s *Process) bool {
 	return leaving[fdb.LocalityExclusion(fdb.LocalityFDBProcessID, s.Disk.ProcessID)]
 }
 
-// unknownLogAddress stands for a log server that died before anybody could ask
-// it for its address.
+// unknownLogAddress stands for a log server that died before its address was
+// read.
 const unknownLogAddress = fdb.UnknownLogAddress
 
 // InProgress are the addresses from which data still has to move, or whose log
@@ -139,7 +139,7 @@ func (db *Database) InProgress() []string {
 }
 
 // logInProgress is the address under which a log server counts as in progress.
-// Of one that is dead nobody knows the address any more.
+// The address of a dead one is unknown.
 func (db *Database) logInProgress(l LogServer) (string, bool) {
 	host := l.Host(db)
 	if host == nil {

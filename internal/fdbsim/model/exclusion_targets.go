@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// StillNeeded reports whether data or a log that somebody needs is known to be
+// StillNeeded reports whether required data or a required log is known to be
 // on a process that the target means.
 func (db *Database) StillNeeded(e Exclusion) bool {
 	pending := db.InProgress()
@@ -25,7 +25,7 @@ func (db *Database) StillNeeded(e Exclusion) bool {
 }
 
 // ResolveTargets turns localities into the addresses of the processes that have
-// them, dead storage servers included. Localities that nobody has stay.
+// them, dead storage servers included. Localities without a process stay.
 func (db *Database) ResolveTargets(targets []Exclusion) (matched, unmatched []Exclusion) {
 	known := slices.Clone(db.Members)
 	for _, ss := range db.Storage {

@@ -6,7 +6,7 @@ import "time"
 // is a database that behaves.
 type Faults struct {
 	// MoveBytesPerSecond overrides the pace of each stream of data movement.
-	// Zero keeps the world's pace.
+	// Zero keeps the [World]'s pace.
 	MoveBytesPerSecond int64
 	// StaleStatus makes status show the cluster as it was when the fault was
 	// set.
@@ -25,7 +25,7 @@ type Faults struct {
 	// Delay is what every command takes in addition.
 	Delay time.Duration
 	// UnknownCommits is how many of the next commits end with an unknown
-	// result; ApplyUnknown says whether those are applied.
+	// result; ApplyUnknown is whether those are applied.
 	UnknownCommits int
 	ApplyUnknown   bool
 	// DropCommands is how many of the next commands that change something are

@@ -8,13 +8,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// incompatibleMemory is how long a cluster controller lists a peer of another protocol
-// after it last heard of it. Source: FoundationDB's knob INCOMPATIBLE_PEERS_LOGGING_INTERVAL.
+// incompatibleMemory is how long a cluster controller lists a peer of another protocol after
+// its last connection. Source: FoundationDB's knob INCOMPATIBLE_PEERS_LOGGING_INTERVAL.
 const incompatibleMemory = 600 * time.Second
 
 // Incompatible are the processes that try to join with another protocol, and those that
-// did until a while ago: where they ended, or came back in another version, nobody takes
-// their addresses off the list. A new cluster controller has a list of its own.
+// did until a while ago: where they ended, or came back in another version, their
+// addresses stay on the list. A new cluster controller has a list of its own.
 func (db *Database) Incompatible(version fdb.Version) []string {
 	listed := map[string]bool{}
 	for _, s := range db.World.servers {

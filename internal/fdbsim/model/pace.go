@@ -6,7 +6,7 @@ import "time"
 type Pace struct {
 	// Join is from the start of a process to its registration.
 	Join time.Duration
-	// Recruit is how long a recovery takes that somebody asked for.
+	// Recruit is how long a requested recovery takes.
 	Recruit time.Duration
 	// NoticeFailure is from the death of a transaction process to the
 	// recovery it causes.

@@ -41,7 +41,7 @@ type recovery struct {
 	serial int
 	// broken is when commits were stopped.
 	broken time.Time
-	// attempting says that an attempt is scheduled.
+	// attempting is whether an attempt is scheduled.
 	attempting bool
 }
 
@@ -169,7 +169,7 @@ func (db *Database) recruit() {
 	}
 }
 
-// afterRecruiting starts data distribution anew where it is on another process
+// afterRecruiting restarts data distribution where it is on another process
 // now, or has another configuration to follow.
 func (db *Database) afterRecruiting(moved, fresh bool) {
 	reconfigured, creating := db.Distribution.reconfigured, db.Distribution.creating || fresh

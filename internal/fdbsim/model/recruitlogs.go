@@ -121,7 +121,7 @@ func (db *Database) primaryCandidates(conf Configuration) []string {
 	return ids
 }
 
-// failOver is how long a data center has to be gone before another one takes
+// failOver is how long a data center must be down before another one takes
 // over.
 const failOver = 20 * time.Second
 
@@ -145,7 +145,7 @@ func (db *Database) startGeneration(sets []LogSet) {
 }
 
 // oldLogsReadable reports whether what the last generation holds can be taken
-// over: not more of its local logs are gone than replication allows.
+// over: not more of its local logs are lost than replication allows.
 func (db *Database) oldLogsReadable() bool {
 	if len(db.Logs) == 0 {
 		return true

@@ -119,7 +119,7 @@ func (db *Database) workOnRestore(r *Restore) {
 	}
 }
 
-// prepare finds what is to be written. A store that is gone keeps the restore
+// prepare finds what is to be written. An unreachable store stops the restore
 // where it is.
 func (db *Database) prepare(r *Restore) {
 	c := db.World.Stores.At(r.URL)

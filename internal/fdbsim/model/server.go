@@ -32,7 +32,7 @@ type Server struct {
 	Seed File
 	// Env is the process's environment.
 	Env map[string]string
-	// RestartDelay makes the world start the process again that long after it
+	// RestartDelay makes the [World] start the process again that long after it
 	// ended by itself, as a supervisor does. Zero leaves that to the caller.
 	RestartDelay time.Duration
 }
@@ -58,8 +58,8 @@ type Process struct {
 	Frozen  bool
 	Exited  chan int
 	db      *Database // nil until it has joined
-	// classSet says that setclass overrides givenClass, the class of the command
-	// line.
+	// classSet is whether setclass overrides givenClass, the class of the
+	// command line.
 	classSet   bool
 	givenClass string
 }
@@ -240,7 +240,7 @@ func (w *World) EndProcess(s *Process, code int) {
 	}
 }
 
-// MembershipChanged tells every database that one process less, or more,
+// MembershipChanged notifies every database that one process less, or more,
 // answers.
 func (w *World) MembershipChanged(s *Process) {
 	if s.db != nil {

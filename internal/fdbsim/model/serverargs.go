@@ -20,7 +20,7 @@ type ServerArgs struct {
 	Public []fdb.Address
 	// Class is the process class; "unset" when the line names none.
 	Class string
-	// ClassGiven says whether the line names a class.
+	// ClassGiven is whether the line names a class.
 	ClassGiven bool
 	// DataDir is --datadir.
 	DataDir string

@@ -13,7 +13,7 @@ type StorageServer struct {
 	Server  *Process // the process that serves it now, or served it last
 	Created time.Time
 	Engine  string
-	// DeathNoticed says that data distribution counts its replicas as lost.
+	// DeathNoticed is whether data distribution counts its replicas as lost.
 	DeathNoticed bool
 }
 
@@ -127,7 +127,7 @@ func (db *Database) noticeStorageDeath(ss *StorageServer, dead *Process) {
 }
 
 // dataLost makes the storage roles of a destroyed directory useless at once;
-// that they are gone is noticed later, as for any dead process.
+// that they are lost is noticed later, as for any dead process.
 func (db *Database) dataLost(d *Disk) {
 	for _, sh := range db.Shards {
 		if sh.Move != nil && slices.ContainsFunc(sh.Move.target, func(ss *StorageServer) bool { return ss.Disk == d }) {

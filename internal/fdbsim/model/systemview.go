@@ -5,7 +5,7 @@ import "strings"
 // systemView is what the system keys mean, read again only after something was
 // written: the model asks many times a second.
 type systemView struct {
-	// read says that it was read at all; asOf is the number of changes that the
+	// read is whether it was read at all; asOf is the number of changes that the
 	// keys had then.
 	read bool
 	asOf uint64

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/store"
 )
 
-// Options are the fixed circumstances of a world.
+// Options are the fixed properties of a World.
 type Options struct {
 	// Seed decides every choice that real processes would make by chance.
 	Seed uint64
@@ -23,8 +23,8 @@ type Options struct {
 	Pace Pace
 }
 
-// World holds every process and every database of one sandbox. Methods of the world and of
-// what it holds need its lock.
+// World holds every process and every database of one sandbox. Its methods, and those of
+// its parts, require its lock.
 type World struct {
 	mu        sync.Mutex
 	Now       time.Time
@@ -61,10 +61,10 @@ func NewWorld(opts Options) *World {
 	return w
 }
 
-// Lock takes the world's lock.
+// Lock takes the [World]'s lock.
 func (w *World) Lock() { w.mu.Lock() }
 
-// Unlock releases the world's lock.
+// Unlock releases the [World]'s lock.
 func (w *World) Unlock() { w.mu.Unlock() }
 
 // Hex returns n random hexadecimal digits.

@@ -4,8 +4,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 )
 
-// dataStatus is what data distribution says. It says nothing when it has just
-// been recruited, and little while it initializes.
+// dataStatus is what data distribution reports. It reports nothing when it
+// has just been recruited, and little while it initializes.
 func dataStatus(db *model.Database) Object {
 	if justRecruited(db) {
 		return Object{"team_trackers": []any{}}

@@ -149,7 +149,7 @@ func isAvailable(cluster Object) bool {
 	return accepting && cluster["database_available"] == true
 }
 
-// isHealthy reports whether nothing in the cluster's part is worth a look.
+// isHealthy reports whether the cluster's part has no problem.
 func isHealthy(cluster Object) bool {
 	messages, _ := cluster["messages"].([]any)
 	data, _ := cluster["data"].(Object)
@@ -157,8 +157,8 @@ func isHealthy(cluster Object) bool {
 	return len(messages) == 0 && known && state["healthy"] != false
 }
 
-// fileStatus is what the client says about its cluster file, with a message when
-// it holds an old connection string that cannot be replaced.
+// fileStatus is what the client reports about its cluster file, with a message
+// when it holds an old connection string that cannot be replaced.
 func (c Client) fileStatus() (Object, any) {
 	status := Object{"path": c.Path, "up_to_date": true}
 	content, err := c.Files.ReadFile(c.Path)

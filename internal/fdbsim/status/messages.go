@@ -69,13 +69,13 @@ func Unreachable(db *model.Database) []string {
 	return gone
 }
 
-// processesIncomplete reports whether some process has not said anything about
-// itself.
+// processesIncomplete reports whether some process has not reported anything
+// yet.
 func processesIncomplete(db *model.Database) bool {
 	return db.Faults.PartialStatus || slices.ContainsFunc(db.Members, func(s *model.Process) bool { return !reports(db, s) })
 }
 
-// cachesUnknown reports whether a storage or log process says nothing about its
+// cachesUnknown reports whether a storage or log process does not report its
 // cache.
 func cachesUnknown(db *model.Database) bool {
 	return slices.ContainsFunc(db.Members, func(s *model.Process) bool {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// Text is the text of `status` for people.
+// Text returns the text of `status`.
 func Text(document Object, clusterFile string, now time.Time, details bool) string {
 	t := &statusText{now: now, document: document, cluster: document["cluster"].(Object)}
 	t.printf("Using cluster file `%s'.\n", clusterFile)
@@ -39,7 +39,7 @@ func Text(document Object, clusterFile string, now time.Time, details bool) stri
 	return t.b.String()
 }
 
-// statusText writes a document for people.
+// statusText writes a document as text.
 type statusText struct {
 	now      time.Time
 	document Object

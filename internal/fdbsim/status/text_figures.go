@@ -33,7 +33,7 @@ func (t *statusText) size() {
 	t.line("Server time", t.clock())
 }
 
-// losingLogs warns of old logs that are gone.
+// losingLogs warns of lost old logs.
 func (t *statusText) losingLogs() {
 	for _, g := range anyList(t.cluster["logs"]) {
 		g := g.(Object)

@@ -10,13 +10,13 @@ import (
 )
 
 // BlobStore is a store that backups can go to by blobstore:// URLs. Stores that
-// a world does not know are unreachable, and so are buckets that a store does
-// not have: the tools wait for them without a word.
+// are not in a World are unreachable, and so are buckets that a store does not
+// have: the tools wait for them without a word.
 type BlobStore struct {
 	// Host is the store as URLs name it, host:port.
 	Host string
-	// Secrets are the secret keys of accounts. Nil lets everybody in. Whoever
-	// has no right key is not answered.
+	// Secrets are the secret keys of accounts. Nil accepts any key. Requests
+	// without a valid key get no response.
 	Secrets map[string]string
 	// Buckets are the buckets there are.
 	Buckets []string

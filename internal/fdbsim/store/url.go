@@ -112,7 +112,7 @@ type Files interface {
 	ReadFile(name string) ([]byte, error)
 }
 
-// Reach tells whether a tool gets through to the store of a URL.
+// Reach reports whether a tool reaches the store of a URL.
 func (s *Stores) Reach(u URL, files Files, env map[string]string) error {
 	if u.File {
 		if _, err := files.ReadFile(path.Clean(u.path)); err == nil {

@@ -8,7 +8,7 @@ import (
 // Line is a line of input, split into commands of tokens.
 type Line struct {
 	Commands [][]string
-	// Flaw says what is wrong with the last command: "" when nothing is.
+	// Flaw is what is wrong with the last command: "" when nothing is.
 	Flaw string
 }
 

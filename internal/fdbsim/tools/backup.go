@@ -15,7 +15,7 @@ import (
 type backupCommand struct {
 	options options
 	run     func(*backupTool) int
-	// asks says that the command needs the database.
+	// asks is whether the command requires the database.
 	asks bool
 }
 

@@ -16,7 +16,7 @@ const respondPatience = 5 * time.Second
 // defaultSnapshotInterval is ten days, in seconds.
 const defaultSnapshotInterval = 864000
 
-// badURL says what is wrong with a URL.
+// badURL returns what is wrong with a URL.
 func (c *backupTool) badURL(url string, err error) {
 	detail := ""
 	if err.Error() != "" {
@@ -67,8 +67,8 @@ func (c *backupTool) said(err error, format string) int {
 	return exitOK
 }
 
-// createContainer goes to the store. One that never answers keeps the tool for
-// ever.
+// createContainer goes to the store. One that never responds keeps the tool
+// waiting forever.
 func (c *backupTool) createContainer(u store.URL) (exit int, failed bool) {
 	if key := c.values["encryption_key_file"]; key != "" {
 		if _, err := c.tool.Files.ReadFile(key); err != nil {

@@ -81,7 +81,7 @@ func progressJSON(db *model.Database, b *model.Backup) string {
 // dispatch at once.
 const initialShards = 5
 
-// backupText is the status of a tag for people.
+// backupText returns the status of a tag as text.
 func backupText(db *model.Database, b *model.Backup) string {
 	text := "No previous backups found.\n"
 	if b != nil {

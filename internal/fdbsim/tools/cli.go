@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// cli is one run of fdbcli. Its commands run with the world's lock held, except
-// while they wait and while what they printed is delivered.
+// cli is one run of fdbcli. Its commands run with the [World]'s lock held,
+// except while they wait and while what they printed is delivered.
 type cli struct {
 	w       *model.World
 	ctx     context.Context //nolint:containedctx // it is the life of the simulated process
@@ -33,14 +33,14 @@ type cli struct {
 	txn       *model.Transaction
 	targets   []string // addresses that the last kill, suspend, … listed
 	quiet     bool     // the running command is status
-	// dropping says that the running command takes effect and is then cut off.
+	// dropping is whether the running command takes effect and is then cut off.
 	dropping bool
 	port     int // of the client, once the cluster has seen it
 }
 
 // Ends of a command other than success. A thrown clientError is the third.
 var (
-	// errFailed means that the command said what was wrong itself.
+	// errFailed means that the command printed its error itself.
 	errFailed = errors.New("command failed")
 	// errExit ends the session.
 	errExit = errors.New("exit")
@@ -72,8 +72,8 @@ func runCLI(ctx context.Context, w *model.World, t Tool) int {
 	return code
 }
 
-// finish delivers what is left. A reader that is gone is no concern of a
-// process that ends.
+// finish delivers what is left. A closed reader does not concern a process
+// that ends.
 func (c *cli) finish() {
 	if err := c.err.deliver(); err != nil {
 		return
@@ -132,7 +132,7 @@ func (c *cli) usage(text string) error {
 	return errFailed
 }
 
-// unlocked runs f without the world's lock.
+// unlocked runs f without the [World]'s lock.
 func (c *cli) unlocked(f func()) {
 	c.w.Unlock()
 	defer c.w.Lock()

@@ -21,14 +21,14 @@ const (
 	longStatus = 7 * time.Second
 )
 
-// slowCommand is what fdbcli says, unasked, about a line of commands that takes
-// long: first that it does, then what the database is like.
+// slowCommand is what fdbcli prints by itself about a line of commands that
+// takes long: first that it does, then what the database is like.
 type slowCommand struct {
 	warnAt, answerAt time.Time
 	answer           string
 }
 
-// next is when something is to be said; zero for never.
+// next is when to print something; zero for never.
 func (s slowCommand) next() time.Time { return earliest(s.warnAt, s.answerAt) }
 
 // earliest is the first of the times that are not zero.
@@ -175,7 +175,7 @@ func (c *cli) echo(words []string) {
 	c.printf(">>> %s\n", strings.Join(escaped, " "))
 }
 
-// runCommand runs one command and says what it threw.
+// runCommand runs one command and returns what it threw.
 func (c *cli) runCommand(words []string) error {
 	command, known := commands[words[0]]
 	if !known {

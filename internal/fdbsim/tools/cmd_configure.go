@@ -120,7 +120,7 @@ func (c *cli) lateRefusal() error {
 const failOverAtOnce = 29 * time.Second
 
 // configurable waits until the configuration can be read, or with force only
-// until somebody takes a new one.
+// until a new one is read.
 func (c *cli) configurable(force bool) (*model.Database, error) {
 	if force {
 		return c.database(func(db *model.Database) bool { return db.Crew.Controller.Taken() && db.Configured() })
@@ -137,7 +137,7 @@ func (c *cli) configurable(force bool) (*model.Database, error) {
 	return db, err
 }
 
-// configured says that a change is in force.
+// configured prints that a change is in force.
 func (c *cli) configured(next model.Configuration) error {
 	gradual := next.Values["storage_migration_type"] == model.Choices["storage_migration_type"].Stored["gradual"]
 	if gradual && next.Values["perpetual_storage_wiggle"] != "1" {

@@ -101,7 +101,8 @@ func (c *cli) parseCoordinators(args []string) (coordinatorsRequest, bool) {
 	return r, true
 }
 
-// changeCoordinators does what was asked for and returns what to say about it.
+// changeCoordinators carries out the request and returns what to print about
+// it.
 func (c *cli) changeCoordinators(db *model.Database, r coordinatorsRequest) (string, error) {
 	next := db.Connection
 	if r.described {

@@ -87,7 +87,7 @@ func (c *cli) read(key string) ([]byte, bool, error) {
 	return t.Get(key)
 }
 
-// mayRead tells without the database whether a key can be read at all.
+// mayRead reports without the database whether a key can be read at all.
 func (c *cli) mayRead(key string) bool {
 	t, _ := c.transaction(nil)
 	t.Touched = true
@@ -199,7 +199,7 @@ func (c *cli) write(change func(*model.Transaction) error) error {
 	return c.finishTxn(t)
 }
 
-// finishTxn commits a transaction and says what became of it.
+// finishTxn commits a transaction and prints its outcome.
 func (c *cli) finishTxn(t *model.Transaction) error {
 	if len(t.Writes) == 0 && len(t.Special) == 0 {
 		c.print("Nothing to commit\n")

@@ -91,7 +91,7 @@ func (c *cli) awaitExcluded(targets []model.Exclusion) error {
 	return err
 }
 
-// reportExcluded says about each target what has become of it.
+// reportExcluded prints the result of each target.
 func (c *cli) reportExcluded(db *model.Database, matched, unmatched []model.Exclusion) {
 	pending := db.InProgress()
 	for _, e := range matched {
@@ -102,7 +102,7 @@ func (c *cli) reportExcluded(db *model.Database, matched, unmatched []model.Excl
 	}
 }
 
-// warnCoordinators says which of the targets are coordinators.
+// warnCoordinators prints which of the targets are coordinators.
 func (c *cli) warnCoordinators(db *model.Database, targets []model.Exclusion) {
 	warned := false
 	for _, s := range db.CoordinatorServers() {

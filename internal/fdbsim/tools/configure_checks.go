@@ -61,7 +61,7 @@ func regionNamed(c model.Configuration, dc string) (model.Region, bool) {
 	return c.Regions[i], true
 }
 
-// lostOrChanged reports whether a region of before is gone or has another
+// lostOrChanged reports whether a region of before is missing or has another
 // priority.
 func lostOrChanged(c model.Configuration, next model.Configuration) bool {
 	for _, r := range c.Regions {

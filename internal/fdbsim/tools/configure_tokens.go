@@ -18,11 +18,11 @@ type configureRequest struct {
 	locked bool
 	// values are the settings to write, by their name below \xff/conf/.
 	values map[string]string
-	// said is what parsing has to say on stdout.
+	// notes is what parsing prints on stdout.
 	said string
 }
 
-// configureProblem says what is wrong with the words.
+// configureProblem is what is wrong with the words.
 type configureProblem int
 
 const (

@@ -43,7 +43,7 @@ SNAPSHOT_RYW_DISABLE SNAPSHOT_RYW_ENABLE SPAN_PARENT SPECIAL_KEY_SPACE_ENABLE_WR
 TRANSACTION_LOGGING_MAX_FIELD_LENGTH USED_DURING_COMMIT_PROTECTION_DISABLE USE_GRV_CACHE USE_PROVISIONAL_PROXIES
 `)
 
-// optionMeaning says what an option does here.
+// optionMeaning describes what an option does here.
 func optionMeaning(name string) string {
 	if m, ok := optionMeanings[name]; ok {
 		return m

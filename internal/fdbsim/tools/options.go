@@ -65,7 +65,7 @@ var shortOptions = map[string]string{
 // agentOptions are what backup_agent takes besides localities and knobs.
 var agentOptions = options{"cluster_file": true}
 
-// parse reads the options of a command. It says what is wrong with them.
+// parse reads the options of a command. It returns what is wrong with them.
 func (c *backupTool) parse(known options) (exit int, done bool) {
 	args := c.tool.Args
 	for len(args) > 0 {
@@ -151,7 +151,7 @@ func (c *backupTool) tag() string {
 	return "default"
 }
 
-// badUsage says what is wrong with the command line.
+// badUsage prints what is wrong with the command line.
 func (c *backupTool) badUsage(format string, args ...any) int {
 	c.errorf("ERROR: "+format, args...)
 	c.hint()
@@ -166,7 +166,7 @@ func (c *backupTool) fatal(reason string) int {
 	return exitFailed
 }
 
-// errorOut is how commands end whose error nobody handled.
+// errorOut ends commands with an unhandled error.
 func (c *backupTool) errorOut(reason string) int {
 	c.errorf("ERROR: %s", reason)
 	return c.fatal(reason)

@@ -6,8 +6,8 @@ import "io"
 const StdoutBlock = 4096
 
 // blockWriter is stdout of a tool on a pipe: whole blocks go out as they fill,
-// the rest when the tool ends. A command that holds the world's lock only fills
-// it; delivery happens without the lock.
+// the rest when the tool ends. A command that holds the [World]'s lock only
+// fills it; delivery happens without the lock.
 type blockWriter struct {
 	to      io.Writer
 	pending []byte
@@ -43,7 +43,7 @@ func (b *blockWriter) send(n int) error {
 }
 
 // directWriter is stderr of a tool: it is not buffered, except that a command
-// that holds the world's lock cannot write yet.
+// that holds the [World]'s lock cannot write yet.
 type directWriter struct {
 	to      io.Writer
 	pending []byte

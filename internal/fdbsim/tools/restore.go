@@ -145,7 +145,7 @@ func (c *backupTool) sourceIsSane() bool {
 	return err == nil
 }
 
-// chooseVersion finds the version to restore, and says what there is.
+// chooseVersion finds the version to restore, and prints the available ones.
 func (c *backupTool) chooseVersion(found *store.Container, r *model.Restore) (exit int, done bool) {
 	_, latest, ok := found.Restorable()
 	if version, err := strconv.ParseInt(c.values["target_version"], 10, 64); err == nil {
@@ -177,8 +177,8 @@ const (
 	notEmpty         = "Attempted to restore into a non-empty destination database"
 )
 
-// queueRestore submits a restore. A database that somebody else has locked keeps
-// it waiting for ever.
+// queueRestore submits a restore. A database with another lock keeps it waiting
+// forever.
 func (c *backupTool) queueRestore(r *model.Restore) int {
 	db, err := c.reachDatabase()
 	if err != nil {
@@ -206,7 +206,7 @@ func (c *backupTool) queueRestore(r *model.Restore) int {
 	return exitOK
 }
 
-// refuseRestore says why a restore is not started, "" where it is.
+// refuseRestore returns why a restore is not started, "" if it is.
 func refuseRestore(db *model.Database, r *model.Restore) string {
 	if db.RestoreOf(r.Tag).Runnable() {
 		return duplicateRestore
@@ -238,7 +238,7 @@ func statusLine(db *model.Database, r *model.Restore) string {
 	return line.String() + fmt.Sprintf("  AddPrefix: '%s'  RemovePrefix: '%s'  Version: %d", syntax.Printable(shown.AddPrefix), syntax.Printable(shown.RemovePrefix), shown.Version)
 }
 
-// progressLine is a restore in one line, without what was asked for.
+// progressLine is a restore in one line, without the request.
 func progressLine(db *model.Database, r *model.Restore) string {
 	if r == nil {
 		r = &model.Restore{State: model.RestoreUnknown, UID: strings.Repeat("0", 2*model.UIDBytes)}

@@ -46,7 +46,7 @@ func (r *lineReader) fill() {
 	r.ended = err != nil
 }
 
-// readLine reads a line without the world's lock. Time the process spends
+// readLine reads a line without the [World]'s lock. Time the process spends
 // reading is not the model's.
 func (c *cli) readLine() (line string, ok bool) {
 	c.deliver()
@@ -54,7 +54,7 @@ func (c *cli) readLine() (line string, ok bool) {
 		line string
 		ok   bool
 	}
-	read := make(chan answer, 1) // a reader that nobody waits for any more ends all the same
+	read := make(chan answer, 1) // an abandoned reader ends as well
 	c.unlocked(func() {
 		go func() {
 			line, ok := c.in.next()
@@ -97,7 +97,7 @@ func (c *cli) session() int {
 	}
 }
 
-// greet reaches the database and, unless told not to, says what it is like.
+// greet connects to the database and, unless turned off, prints its state.
 func (c *cli) greet() error {
 	if c.opts.noStatus {
 		return nil

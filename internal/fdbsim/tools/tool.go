@@ -73,7 +73,7 @@ func Run(ctx context.Context, w *model.World, t Tool) (exit int) {
 	}
 }
 
-// serverTool answers what fdbserver says without becoming a server.
+// serverTool prints what fdbserver prints without becoming a server.
 func serverTool(t Tool) int {
 	if len(t.Args) == 1 && (t.Args[0] == "--version" || t.Args[0] == "-v") {
 		fmt.Fprint(t.Stdout, versionText("FoundationDB", t.Version))

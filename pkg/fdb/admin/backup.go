@@ -11,25 +11,27 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// Backups is what FoundationDB's backup tools do. They have to run in a pod of backup
-// agents: only there are the credentials of the store, in files that the tools read.
+// Backups runs FoundationDB's backup tools. They must run in a pod of backup agents:
+// only there are the files with the credentials of the store.
 type Backups struct {
 	transport  Transport
 	parameters []string
 }
 
-// NewBackups runs the backup tools through t, with these parameters of the agents.
+// NewBackups returns Backups that run the tools through t, with these parameters
+// of the agents.
 func NewBackups(t Transport, parameters []string) *Backups { return &Backups{t, parameters} }
 
-// Limits of the backup tools, which have none of their own: they wait for a store or a
-// database that does not answer for ever and without a word. A start takes 5 s where no
-// agent answers. What deletes is given its limit: that depends on how much there is.
+// Limits of the backup tools, which have none of their own: they wait forever, without
+// any output, for a store or a database that does not respond. A start takes 5 s if no
+// agent responds. Deletions get their limit as an argument: it depends on the amount of
+// data.
 const (
 	backupReadLimit   = 20 * time.Second
 	backupChangeLimit = 45 * time.Second
 )
 
-// toolDirectory is where the tools are in every image.
+// toolDirectory is the directory of the tools in every image.
 const toolDirectory = "/usr/bin/"
 
 // run runs one of the tools.
@@ -37,15 +39,15 @@ func (b *Backups) run(ctx context.Context, doing string, argv []string, limit ti
 	return b.send(ctx, doing, Command{Argv: argv, Limit: limit})
 }
 
-// read is run for what changes nothing. Nobody else is asked meanwhile: a store that is slow
-// would be asked twice.
+// read is run for commands that change nothing. No second pod runs the command meanwhile: a
+// slow store would be queried twice.
 func (b *Backups) read(ctx context.Context, doing string, argv []string, limit time.Duration) (Result, error) {
 	return b.send(ctx, doing, Command{Argv: argv, Limit: limit, Reads: true})
 }
 
-// send sends the command of a tool to where the agents are. A secret in an argument is
-// refused before it leaves this process, and what comes back is shown without those of
-// others.
+// send runs the command of a tool in a pod of agents. A secret in an argument is
+// rejected before it leaves this process, and secrets of others are removed from the
+// output.
 func (b *Backups) send(ctx context.Context, doing string, c Command) (Result, error) {
 	for _, argument := range c.Argv {
 		if fdb.WithoutSecrets(argument) != argument {
@@ -66,13 +68,13 @@ func (b *Backups) send(ctx context.Context, doing string, c Command) (Result, er
 	return r, nil
 }
 
-// backupFailure is what a run of a backup tool says went wrong; nil when it says
-// nothing. That is no proof of success.
+// backupFailure returns the error in the output of a backup tool; nil if there
+// is none, which is no proof of success.
 func backupFailure(doing string, r Result) *Error {
 	detail := advised(fdb.WithoutSecrets(backupErrors(r.Stderr)))
 	switch {
 	case r.ExitCode == exitTimedOut || r.ExitCode == exitKilled:
-		return &Error{Kind: KindTimeout, Doing: doing, Detail: "no answer in time, neither from the database nor from the store"}
+		return &Error{Kind: KindTimeout, Doing: doing, Detail: "timed out without a response from the database or the store"}
 	case r.ExitCode == exitCannotRun || r.ExitCode == exitNotFound:
 		return &Error{Kind: KindBinaryMissing, Doing: doing, Detail: firstLine(string(r.Stderr))}
 	case strings.Contains(detail, unreadableFile), strings.Contains(detail, invalidFile):
@@ -89,9 +91,9 @@ func backupFailure(doing string, r Result) *Error {
 	return nil
 }
 
-// refusals are the texts with which the tools say that they changed nothing. All other
-// failures may come after a change: a connection that was lost, a store that did not
-// answer, a transaction that was tried twice and so met its own first try.
+// refusals are the messages of the tools for commands that changed nothing. All other
+// failures may occur after a change: a lost connection, a store that did not respond,
+// a retried transaction that conflicts with its own first attempt.
 var refusals = []string{
 	"A backup is already running on tag", "A backup was not running on tag", "A backup in not running on tag",
 	"is already discontinued", "No backup exists on tag", "Cannot modify aborted backup", "is not runnable",
@@ -99,15 +101,15 @@ var refusals = []string{
 	NotEmpty, "Invalid restore version", "is not restorable to any version", "Invalid key range", "URL invalid",
 }
 
-// NotEmpty is a part of what fdbrestore says of a database that has data.
+// NotEmpty is a part of fdbrestore's message for a database that has data.
 const NotEmpty = "non-empty destination database"
 
 func isRefusal(detail string) bool {
 	return slices.ContainsFunc(refusals, func(text string) bool { return strings.Contains(detail, text) })
 }
 
-// backupErrors are the errors on stderr in one line. The tools say some twice, and give
-// hints and warnings that are not for us.
+// backupErrors are the errors on stderr in one line. The tools print some twice, and
+// hints and warnings that are not relevant here.
 func backupErrors(stderr []byte) string {
 	var lines []string
 	for line := range bytes.Lines(stderr) {
@@ -121,7 +123,7 @@ func backupErrors(stderr []byte) string {
 	return strings.Join(lines, "; ")
 }
 
-// Status is what the database knows of a tag's backup.
+// Status returns the status of a tag's backup.
 func (b *Backups) Status(ctx context.Context, tag string) (*fdb.BackupStatus, error) {
 	const doing = "reading the status of the backup"
 	r, err := b.read(ctx, doing, []string{"fdbbackup", "status", "--json", "-t", tag}, backupReadLimit)
@@ -130,7 +132,7 @@ func (b *Backups) Status(ctx context.Context, tag string) (*fdb.BackupStatus, er
 	}
 	status, err := fdb.ParseBackupStatus(r.Stdout)
 	if err == nil && status.Tag != tag {
-		err = errors.New("it is the status of another tag")
+		err = errors.New("the output is the status of another tag")
 	}
 	if err != nil {
 		return nil, &Error{Kind: KindUnparsed, Doing: doing, Err: err}
@@ -138,7 +140,7 @@ func (b *Backups) Status(ctx context.Context, tag string) (*fdb.BackupStatus, er
 	return status, nil
 }
 
-// Errors are what agents met lately on a tag.
+// Errors returns the recent errors of agents on a tag.
 func (b *Backups) Errors(ctx context.Context, tag string) ([]string, error) {
 	r, err := b.read(ctx, "reading the errors of the backup", []string{"fdbbackup", "status", "-t", tag}, backupReadLimit)
 	if err != nil {
@@ -147,8 +149,8 @@ func (b *Backups) Errors(ctx context.Context, tag string) ([]string, error) {
 	return fdb.ParseBackupErrors(r.Stdout), nil
 }
 
-// Start starts a backup. It refuses where one runs on the tag. One that is new there, and goes
-// elsewhere, is somebody else's.
+// Start starts a backup. It fails if one runs on the tag. A new one with another destination
+// was started by another user.
 func (b *Backups) Start(ctx context.Context, start fdb.BackupStart, v fdb.Version) error {
 	doing := "starting a backup on tag " + start.Tag
 	before, err := b.Status(ctx, start.Tag)
@@ -156,46 +158,48 @@ func (b *Backups) Start(ctx context.Context, start fdb.BackupStart, v fdb.Versio
 		return err
 	}
 	if before.State.Running {
-		return &Error{Kind: KindRefused, Doing: doing, Detail: "one runs on this tag"}
+		return &Error{Kind: KindRefused, Doing: doing, Detail: "a backup is already running on this tag"}
 	}
 	return b.change(ctx, start.Command(v), start.Tag, mutation{
-		doing: doing, store: start.URL, succeeded: says("was successfully submitted"),
+		doing: doing, store: start.URL, succeeded: printed("was successfully submitted"),
 	}, func(s *fdb.BackupStatus) bool {
 		return s.Known() && s.UID != before.UID && fdb.SameBackupURL(s.URL, start.URL)
 	})
 }
 
-// Discontinue has a backup end once it is restorable.
+// Discontinue ends a backup once it is restorable.
 func (b *Backups) Discontinue(ctx context.Context, tag string) error {
 	return b.change(ctx, []string{"fdbbackup", "discontinue", "-t", tag}, tag, mutation{
-		doing: "ending the backup on tag " + tag, succeeded: says("was successfully discontinued"),
+		doing: "ending the backup on tag " + tag, succeeded: printed("was successfully discontinued"),
 	}, func(s *fdb.BackupStatus) bool {
 		return !s.State.Running || s.StopAfterSnapshot != nil && *s.StopAfterSnapshot
 	})
 }
 
-// Abort ends a backup as it is, restorable or not.
+// Abort ends a backup immediately, restorable or not.
 func (b *Backups) Abort(ctx context.Context, tag string) error {
 	return b.change(ctx, []string{"fdbbackup", "abort", "-t", tag}, tag, mutation{
-		doing: "aborting the backup on tag " + tag, succeeded: says("was successfully aborted"),
+		doing: "aborting the backup on tag " + tag, succeeded: printed("was successfully aborted"),
 	}, func(s *fdb.BackupStatus) bool { return !s.State.Running })
 }
 
-// SetPaused has all agents of the database pause, or go on. The tag is only for looking.
+// SetPaused pauses or resumes all agents of the database. The tag is only used to read
+// the status.
 func (b *Backups) SetPaused(ctx context.Context, paused bool, tag string) error {
-	command, doing := "resume", "having the backup agents go on"
+	command, doing := "resume", "resuming the backup agents"
 	if paused {
 		command, doing = "pause", "pausing the backup agents"
 	}
 	return b.change(ctx, []string{"fdbbackup", command}, tag, mutation{
-		doing: doing, succeeded: says("All backup agents have been " + strings.TrimSuffix(command, "e") + "ed."),
+		doing: doing, succeeded: printed("All backup agents have been " + strings.TrimSuffix(command, "e") + "ed."),
 	}, func(s *fdb.BackupStatus) bool { return s.AgentsPaused == paused })
 }
 
-// errPeriodUntold means that no agent has taken a backup up yet.
-var errPeriodUntold = errors.New("the database does not tell the snapshot period yet")
+// errPeriodUnknown means that no agent has started a backup yet.
+var errPeriodUnknown = errors.New("the database does not report the snapshot period yet")
 
-// Modify changes a running backup. A period that the database does not tell is no proof.
+// Modify changes a running backup. A period that the database does not report is no
+// proof.
 func (b *Backups) Modify(ctx context.Context, change fdb.BackupChange) error {
 	m := mutation{doing: "changing the backup on tag " + change.Tag, store: change.URL}
 	m.inForce = func(ctx context.Context) (bool, error) {
@@ -205,14 +209,14 @@ func (b *Backups) Modify(ctx context.Context, change fdb.BackupChange) error {
 		}
 		period, told := s.SnapshotPeriod()
 		if !told {
-			return false, errPeriodUntold
+			return false, errPeriodUnknown
 		}
 		return period == change.Period && (change.URL == "" || fdb.SameBackupURL(s.URL, change.URL)), nil
 	}
 	return b.runMutation(ctx, change.Command(), m)
 }
 
-// change runs a mutation and looks at the tag after it.
+// change runs a mutation and reads the tag after it.
 func (b *Backups) change(ctx context.Context, argv []string, tag string, m mutation, inForce func(*fdb.BackupStatus) bool) error {
 	m.inForce = func(ctx context.Context) (bool, error) {
 		s, err := b.Status(ctx, tag)
@@ -227,6 +231,6 @@ func (b *Backups) runMutation(ctx context.Context, argv []string, m mutation) er
 	return m.conclude(ctx, r, err)
 }
 
-func says(words string) func(Result) bool {
-	return func(r Result) bool { return strings.Contains(string(r.Stdout), words) }
+func printed(text string) func(Result) bool {
+	return func(r Result) bool { return strings.Contains(string(r.Stdout), text) }
 }

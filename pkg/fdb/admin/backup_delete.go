@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// DeleteData deletes all that a backup wrote to a place, for the limit at most. It reports
-// whether nothing is there any more: the tools say that of a place alone that has nothing.
+// DeleteData deletes all data of a backup at a destination, within the limit. It reports
+// whether the destination is empty, which the tools only report for one without any data.
 func (b *Backups) DeleteData(ctx context.Context, url string, limit time.Duration) (gone bool, err error) {
 	const doing = "deleting the data of the backup"
 	_, err = b.send(ctx, doing, Command{Argv: []string{"fdbbackup", "delete", "-d", url}, Limit: limit, Tied: true})
@@ -24,16 +24,16 @@ func (b *Backups) DeleteData(ctx context.Context, url string, limit time.Duratio
 	}
 }
 
-// Expire deletes what a backup has of before a version, for the limit at most. The tools
-// refuse where nothing could be restored after it, unless they are forced. They note that
-// all of it is gone once it is.
+// Expire deletes a backup's data before a version, within the limit. Unless forced, the
+// tools refuse if nothing would be restorable afterwards. They record the deletion once
+// it is complete.
 func (b *Backups) Expire(ctx context.Context, url string, before int64, force bool, limit time.Duration) error {
 	argv := []string{"fdbbackup", "expire", "-d", url, "--expire-before-version", strconv.FormatInt(before, 10)}
 	if force {
 		argv = append(argv, "--force")
 	}
 	m := mutation{
-		doing: "expiring the backup", succeeded: says("has been deleted."), mustRead: true,
+		doing: "expiring the backup", succeeded: printed("has been deleted."), mustRead: true,
 		inForce: func(ctx context.Context) (bool, error) {
 			d, err := b.Describe(ctx, url)
 			return err == nil && d != nil && d.ExpiredEnd != nil && d.ExpiredEnd.Version >= before, err
@@ -47,7 +47,7 @@ func (b *Backups) Expire(ctx context.Context, url string, before int64, force bo
 	return err
 }
 
-// wasCutOff reports whether a tool may have begun, and certainly was not let finish.
+// wasCutOff reports whether a tool may have started, and certainly did not finish.
 func wasCutOff(err error) bool {
 	switch KindOf(err) {
 	case KindTimeout:
@@ -59,8 +59,8 @@ func wasCutOff(err error) bool {
 	}
 }
 
-// unfinished is a deletion that was cut off. It is none of the errors that cut it off: the
-// store did answer, and what was done so far stays done.
+// unfinished returns the error of an interrupted deletion. It does not wrap the cause: the
+// store did respond, and what was deleted so far stays deleted.
 func unfinished(ctx context.Context, doing string, limit time.Duration, err error) *Error {
 	why := err.Error()
 	switch {
@@ -70,20 +70,20 @@ func unfinished(ctx context.Context, doing string, limit time.Duration, err erro
 		why = fmt.Sprintf("it takes longer than %s", limit)
 	}
 	return &Error{Kind: KindUnfinished, Doing: doing, Detail: "not finished (" + why +
-		"): part of it may be deleted; run the same command again, it goes on with what is left"}
+		"): part of it may be deleted; run the same command again to delete the rest"}
 }
 
-// StoreAnswers is why a store does not answer; nil when it does, whatever it says. The tools
-// say nothing of a store that is silent, so who deletes for long asks first.
+// StoreAnswers returns an error if a store does not respond; nil if it does, with any
+// response. The tools do not report an unresponsive store, so long deletions check it first.
 func (b *Backups) StoreAnswers(ctx context.Context, url string) error {
 	base, err := fdb.BackupBase(url)
 	if err != nil {
-		return nil //nolint:nilerr // the tools have their own words for such a place
+		return nil //nolint:nilerr // the tools report such a destination themselves
 	}
-	const doing = "asking the store before data is deleted"
+	const doing = "checking the store before data is deleted"
 	_, err = b.read(ctx, doing, []string{"fdbbackup", "list", "-b", base}, backupChangeLimit)
 	if KindOf(err) == KindTimeout && ctx.Err() == nil {
-		return silentStore(mutation{doing: doing, store: url}, backupChangeLimit)
+		return storeTimeout(mutation{doing: doing, store: url}, backupChangeLimit)
 	}
 	return nil
 }

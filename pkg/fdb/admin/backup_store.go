@@ -10,25 +10,25 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// describeLimit is for what goes through all files of a backup.
+// describeLimit is for commands that read all files of a backup.
 const describeLimit = 90 * time.Second
 
-// missingBackup is how the tools say that nothing is at a place.
+// missingBackup is the tools' message for a destination without a backup.
 const missingBackup = "Backup does not exist"
 
-// Describe is what is at a place; nil when nothing is.
+// Describe returns the backup at a destination; nil if there is none.
 func (b *Backups) Describe(ctx context.Context, url string) (*fdb.BackupDescription, error) {
 	const doing = "describing the backup"
 	r, err := b.read(ctx, doing, []string{"fdbbackup", "describe", "-d", url, "--json"}, describeLimit)
 	if isMissing(err) {
-		return nil, nil //nolint:nilnil // that nothing is there is an answer
+		return nil, nil //nolint:nilnil // no backup is a valid result
 	}
 	if err != nil {
 		return nil, err
 	}
 	d, err := fdb.ParseBackupDescription(r.Stdout)
 	if err == nil && !fdb.SharesBackupPlace(d.URL, url) {
-		err = errors.New("it is the description of another place")
+		err = errors.New("the output is the description of another destination")
 	}
 	if err != nil {
 		return nil, &Error{Kind: KindUnparsed, Doing: doing, Err: err}
@@ -41,10 +41,10 @@ func isMissing(err error) bool {
 	return ok && failure.Kind == KindRefused && strings.HasPrefix(failure.Detail, missingBackup)
 }
 
-// Found are the places of backups below a base URL, without secrets: the tools print those
-// that the files of an agent have.
+// Found returns the URLs of backups below a base URL, without secrets: the tools print
+// those in the files of an agent.
 func (b *Backups) Found(ctx context.Context, base string) ([]string, error) {
-	r, err := b.read(ctx, "listing what is in the store", []string{"fdbbackup", "list", "-b", base}, describeLimit)
+	r, err := b.read(ctx, "listing the backups in the store", []string{"fdbbackup", "list", "-b", base}, describeLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (b *Backups) Found(ctx context.Context, base string) ([]string, error) {
 	return all, nil
 }
 
-// Tags are those that ever had a backup.
+// Tags returns the tags that ever had a backup.
 func (b *Backups) Tags(ctx context.Context) ([]string, error) {
 	r, err := b.read(ctx, "listing the tags of backups", []string{"fdbbackup", "tags"}, backupReadLimit)
 	if err != nil {

@@ -11,24 +11,25 @@ type mutation struct {
 	doing  string
 	script string
 	limit  time.Duration
-	// succeeded looks for the expected text; nil for a silent command.
+	// succeeded finds the expected text; nil for a command without output.
 	succeeded func(Result) bool
 	// inForce reads back whether the change is in force.
 	inForce func(context.Context) (bool, error)
-	// store is where the change goes to, besides the database; empty where it goes nowhere.
+	// store is the store that the change accesses besides the database; empty for none.
 	store string
-	// mustRead has a refusal count only when the read-back worked as well.
+	// mustRead accepts a refusal only if the read-back worked as well.
 	mustRead bool
 }
 
-// change runs a mutation and reads back what came of it, after an error too: an
+// change runs a mutation and reads back its effect, after an error too: an
 // error does not mean that nothing was changed.
 func (c *FDBCLI) change(ctx context.Context, m mutation) error {
 	r, err := c.run(ctx, m.doing, m.script, m.limit)
 	return m.conclude(ctx, r, err)
 }
 
-// conclude tells what came of a mutation, from what its run left and the read-back.
+// conclude returns the outcome of a mutation, from the result of its run and the
+// read-back.
 func (m mutation) conclude(ctx context.Context, r Result, err error) error {
 	if CertainlyNotRun(err) {
 		return err
@@ -43,7 +44,7 @@ func (m mutation) conclude(ctx context.Context, r Result, err error) error {
 	case decided(err) && (readErr == nil || !m.mustRead):
 		return err
 	case m.store != "" && KindOf(err) == KindTimeout && readErr == nil:
-		return silentStore(m, m.limit)
+		return storeTimeout(m, m.limit)
 	case err == nil && readErr == nil:
 		return &Error{Kind: KindNotInForce, Doing: m.doing, Detail: "accepted, but not in force afterwards"}
 	default:
@@ -70,7 +71,7 @@ func CertainlyNotRun(err error) bool {
 	}
 }
 
-// decided reports whether the database itself said that it did not do it.
+// decided reports whether the database itself refused the mutation.
 func decided(err error) bool {
 	switch KindOf(err) {
 	case KindRefused, KindNotYet, KindLocked, KindConflict:

@@ -15,14 +15,14 @@ var (
 	changedTexts = []string{"Configuration changed", "Configuration changed, with warnings"}
 )
 
-// A new database takes a moment to show its configuration.
+// A new database takes a moment to report its configuration.
 const (
 	configurationReads = 4
 	configurationPause = 2 * time.Second
 )
 
-// Configure creates or changes the configuration and reads it back. What FoundationDB
-// accepts is no proof that it is in force, and an error is none that it is not.
+// Configure creates or changes the configuration and reads it back. An accepted
+// command is no proof that it is in force, and an error is no proof that it is not.
 func (c *FDBCLI) Configure(ctx context.Context, wanted fdb.Configuration, kind ConfigureKind) error {
 	doing := "configuring the database"
 	words, texts := []string{"configure"}, changedTexts
@@ -45,8 +45,8 @@ func (c *FDBCLI) Configure(ctx context.Context, wanted fdb.Configuration, kind C
 	})
 }
 
-// ConfigureLine is the command that brings a database to a configuration, so that it can
-// be typed into fdbcli: other ways to write regions are accepted there and mean none.
+// ConfigureLine returns the command that sets a configuration, as it can be typed into
+// fdbcli, which accepts other notations of regions but reads them as none.
 func ConfigureLine(wanted fdb.Configuration) (string, error) {
 	tokens, err := wanted.Tokens()
 	if err != nil {
@@ -68,10 +68,11 @@ func (c *FDBCLI) configurationInForce(ctx context.Context, wanted fdb.Configurat
 			return false, err
 		}
 	}
-	return false, fmt.Errorf("the status document shows no configuration")
+	return false, fmt.Errorf("the status document has no configuration")
 }
 
-// satisfies compares, resolving engine names as the version does when they differ.
+// satisfies compares configurations, resolving engine names by version if they
+// differ.
 func (c *FDBCLI) satisfies(ctx context.Context, current, wanted fdb.Configuration, part fdb.Part) (bool, error) {
 	if current.EqualIn(part, wanted, fdb.Version{}) {
 		return true, nil

@@ -15,8 +15,8 @@ var coordinatorTexts = []string{
 	"No change (existing configuration satisfies request)",
 }
 
-// ChangeCoordinators moves the coordinators. How many and which ones make sense is
-// the caller's business: FoundationDB accepts a single one for any redundancy.
+// ChangeCoordinators changes the coordinators. The caller is responsible for their
+// number and choice: FoundationDB accepts a single one for any redundancy.
 func (c *FDBCLI) ChangeCoordinators(ctx context.Context, coordinators []fdb.Address) (fdb.ConnectionString, error) {
 	const doing = "changing coordinators"
 	words := []string{"coordinators"}
@@ -47,7 +47,7 @@ func (c *FDBCLI) ChangeCoordinators(ctx context.Context, coordinators []fdb.Addr
 	return now, nil
 }
 
-// ConnectionString is the one in force.
+// ConnectionString returns the connection string in force.
 func (c *FDBCLI) ConnectionString(ctx context.Context) (fdb.ConnectionString, error) {
 	const doing = "reading the connection string"
 	value, found, err := c.get(ctx, doing, connectionStringKey)
@@ -64,7 +64,7 @@ func (c *FDBCLI) ConnectionString(ctx context.Context) (fdb.ConnectionString, er
 	return s, nil
 }
 
-// get reads one key that needs no option.
+// get reads one key that requires no option.
 func (c *FDBCLI) get(ctx context.Context, doing string, key []byte) (value []byte, found bool, err error) {
 	r, err := c.read(ctx, doing, command("get", string(key)), readLimit)
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 
 const lowerHex = "0123456789abcdef"
 
-// encodeToken writes any bytes as one word of an fdbcli command. It uses only what
-// all versions' lexers agree on: harmless characters as they are, all others as \xHH.
+// encodeToken encodes any bytes as one word of an fdbcli command. It uses only what
+// the lexers of all versions have in common: harmless characters unchanged, all
+// others as \xHH.
 func encodeToken(token string) string {
 	if token == "" {
 		return `""`
@@ -33,7 +34,7 @@ func harmless(b byte) bool {
 		strings.IndexByte("_./:,=@+-", b) >= 0
 }
 
-// command is an fdbcli command of these words.
+// command returns an fdbcli command of these words.
 func command(words ...string) string {
 	encoded := make([]string, len(words))
 	for i, w := range words {
@@ -42,7 +43,7 @@ func command(words ...string) string {
 	return strings.Join(encoded, " ")
 }
 
-// printable writes bytes as fdbcli prints them.
+// printable encodes bytes as fdbcli prints them.
 func printable(content []byte) string {
 	var out strings.Builder
 	for _, b := range content {
@@ -58,7 +59,7 @@ func printable(content []byte) string {
 	return out.String()
 }
 
-// unprintable reads what printable, and so fdbcli, wrote.
+// unprintable decodes the output of printable, and so of fdbcli.
 func unprintable(text string) ([]byte, error) {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Kind says what went wrong, for code that reacts to it.
+// Kind is the kind of an error, for code that depends on it.
 type Kind string
 
 // Kinds of errors.
 const (
-	// KindTransport: the tool could not be run at all. Another pod may do.
+	// KindTransport: the tool could not be run at all. Another pod may work.
 	KindTransport Kind = "Transport"
-	// KindBinaryMissing: there is no fdbcli where it was looked for.
+	// KindBinaryMissing: fdbcli was not found.
 	KindBinaryMissing Kind = "BinaryMissing"
 	// KindBadClusterFile: the cluster file is missing or unreadable.
 	KindBadClusterFile Kind = "BadClusterFile"
@@ -21,49 +21,50 @@ const (
 	KindTLS Kind = "TLS"
 	// KindTimeout: a read took too long.
 	KindTimeout Kind = "Timeout"
-	// KindUnavailable: the database says so itself.
+	// KindUnavailable: the database reports itself as unavailable.
 	KindUnavailable Kind = "Unavailable"
-	// KindWrongProtocol: the servers speak another protocol than this client.
+	// KindWrongProtocol: the processes use another protocol than this client.
 	KindWrongProtocol Kind = "WrongProtocol"
-	// KindConflict: a transaction was not committed and may be tried again.
+	// KindConflict: a transaction was not committed and may be retried.
 	KindConflict Kind = "Conflict"
 	// KindUnknownResult: a mutation may or may not have happened, or may still happen.
 	KindUnknownResult Kind = "UnknownResult"
-	// KindStoreSilent: the database answers, and the store that a backup tool needs does
-	// not. Nobody can tell whether anything was begun.
+	// KindStoreSilent: the database responds, and the store that a backup tool requires
+	// does not. It is unknown whether anything was started.
 	KindStoreSilent Kind = "StoreSilent"
-	// KindLocked: a restore, disaster recovery or a person locked the database.
+	// KindLocked: a restore, disaster recovery or a user locked the database.
 	KindLocked Kind = "Locked"
-	// KindRefused: the database, or a check before it, said no. Nothing was changed.
+	// KindRefused: the database, or a check before it, refused. Nothing was changed.
 	KindRefused Kind = "Refused"
-	// KindNotYet: the database said no because of something that passes by itself. Nothing
-	// was changed; the same command may be run again later.
+	// KindNotYet: the database refused for a temporary reason. Nothing was changed; the
+	// same command may be run again later.
 	KindNotYet Kind = "NotYet"
-	// KindNotInForce: the database said yes and the read-back disagrees.
+	// KindNotInForce: the database accepted the change, but the read-back does
+	// not confirm it.
 	KindNotInForce Kind = "NotInForce"
 	// KindPartial: some targets were not reached; the others were.
 	KindPartial Kind = "Partial"
-	// KindUnfinished: a deletion was cut off. Part of it may be done; the same command goes
-	// on with what is left.
+	// KindUnfinished: a deletion was interrupted. Part of it may be done; the same command
+	// deletes the rest.
 	KindUnfinished Kind = "Unfinished"
-	// KindBadInput: the arguments make no sense.
+	// KindBadInput: the arguments are invalid.
 	KindBadInput Kind = "BadInput"
-	// KindUnparsed: the answer was not understood, so nothing is known.
+	// KindUnparsed: the output was unexpected, so the result is unknown.
 	KindUnparsed Kind = "Unparsed"
 )
 
-// Error is what all of this package's operations fail with.
+// Error is the error of all operations of this package.
 type Error struct {
 	Kind Kind
-	// Doing is what was being done, as a gerund with its object.
+	// Doing is the operation, as a gerund with its object.
 	Doing string
-	// Detail is the reason in the database's words, without its hints.
+	// Detail is the database's message, without its hints.
 	Detail string
-	// Code is FoundationDB's error code; 0 when it gave none.
+	// Code is FoundationDB's error code; 0 for none.
 	Code int
 	// Targets are those that a KindPartial did not reach.
 	Targets []string
-	// Err is the cause, if another error was.
+	// Err is the cause, if any.
 	Err error
 }
 
@@ -87,7 +88,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf is the kind of the first *Error in err's chain; empty when there is none.
+// KindOf returns the kind of the first *Error in err's chain; empty for none.
 func KindOf(err error) Kind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind

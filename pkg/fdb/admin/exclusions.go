@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// Prefixes of the special keys that list exclusions. Failed ones are exclusions too.
+// Prefixes of the special keys that list exclusions, including failed ones.
 const (
 	excludedPrefix         = "\xff\xff/management/excluded/"
 	excludedLocalityPrefix = "\xff\xff/management/excluded_locality/"
@@ -22,14 +22,14 @@ const (
 	inProgressPrefix       = "\xff\xff/management/in_progress_exclusion/"
 )
 
-// maxRows is how many exclusions are listed at most; more are an error.
+// maxRows is the maximum number of exclusions; more are an error.
 const maxRows = 100_000
 
 var localityPattern = regexp.MustCompile(`^locality_[A-Za-z0-9_]+:[^\s;"'\\]+$`)
 
-// Exclude starts exclusions without waiting for them. Whether the remark about each
-// target is good news or bad is not looked at: "successfully excluded" is also said
-// of a running cluster controller, and a dead process is only ever "missing".
+// Exclude starts exclusions without waiting for them. The printed result of each
+// target is ignored: "successfully excluded" is also printed for a running cluster
+// controller, and a dead process is always "missing".
 func (c *FDBCLI) Exclude(ctx context.Context, targets []string) error {
 	doing := "excluding " + strings.Join(targets, ", ")
 	if err := checkTargets(doing, targets); err != nil {
@@ -39,7 +39,7 @@ func (c *FDBCLI) Exclude(ctx context.Context, targets []string) error {
 		doing:     doing,
 		script:    command(append([]string{"exclude", "no_wait"}, targets...)...),
 		limit:     changeLimit,
-		succeeded: func(Result) bool { return true }, // no text means success; the list does
+		succeeded: func(Result) bool { return true }, // no text proves success; the list does
 		inForce: func(ctx context.Context) (bool, error) {
 			excluded, err := c.Exclusions(ctx)
 			return err == nil && containsAll(excluded, targets), err
@@ -72,7 +72,7 @@ func containsAny(excluded, targets []string) bool {
 	return slices.ContainsFunc(targets, func(t string) bool { return slices.Contains(excluded, t) })
 }
 
-// checkTargets refuses what exclude would take for something else, or skip with exit
+// checkTargets rejects targets that exclude would misinterpret, or skip with exit
 // code 0.
 func checkTargets(doing string, targets []string) error {
 	if len(targets) == 0 {
@@ -80,15 +80,15 @@ func checkTargets(doing string, targets []string) error {
 	}
 	for _, t := range targets {
 		if !IsTarget(t) {
-			detail := fmt.Sprintf("%q is neither an IP, nor ip:port without flags, nor a locality", t)
+			detail := fmt.Sprintf("%q must be an IP, ip:port without flags, or a locality", t)
 			return &Error{Kind: KindBadInput, Doing: doing, Detail: detail}
 		}
 	}
 	return nil
 }
 
-// IsTarget reports whether exclude and include take a text for what it is: an IP, an
-// ip:port without flags, or a locality.
+// IsTarget reports whether exclude and include accept a text: an IP, an ip:port
+// without flags, or a locality.
 func IsTarget(text string) bool {
 	if localityPattern.MatchString(text) {
 		return true
@@ -100,24 +100,27 @@ func IsTarget(text string) bool {
 	return err == nil && a.IsIP() && a.Port != 0 && a.HostPort() == text
 }
 
-// Exclusions are all exclusions in force, sorted.
+// Exclusions returns all exclusions in force, sorted.
 func (c *FDBCLI) Exclusions(ctx context.Context) ([]string, error) {
 	return c.keysUnder(ctx, "listing exclusions",
 		excludedPrefix, excludedLocalityPrefix, failedPrefix, failedLocalityPrefix)
 }
 
-// InProgressExclusions are the addresses that still hold data or logs, sorted.
+// InProgressExclusions returns the addresses that still hold data or logs,
+// sorted.
 func (c *FDBCLI) InProgressExclusions(ctx context.Context) ([]string, error) {
 	return c.keysUnder(ctx, "listing exclusions in progress", inProgressPrefix)
 }
 
-// ExclusionLists are what the database says of exclusions, each list sorted.
+// ExclusionLists are the exclusions that the database reports, each list
+// sorted.
 type ExclusionLists struct {
-	// InForce are the targets excluded now, failed ones included.
+	// InForce are the targets excluded now, including failed ones.
 	InForce []string
-	// Failed are those of InForce that were excluded as failed: nobody waits for their data.
+	// Failed are those of InForce that were excluded as failed: the database does not move
+	// their data.
 	Failed []string
-	// InProgress are addresses, without flags, that still hold something.
+	// InProgress are addresses, without flags, that still hold data or logs.
 	InProgress []string
 }
 
@@ -136,7 +139,7 @@ func (c *FDBCLI) ExclusionLists(ctx context.Context) (ExclusionLists, error) {
 	}, nil
 }
 
-// keysUnder lists what follows the prefixes in the keys that have them.
+// keysUnder returns the keys with these prefixes, without the prefix.
 func (c *FDBCLI) keysUnder(ctx context.Context, doing string, prefixes ...string) ([]string, error) {
 	found, err := c.rangesUnder(ctx, doing, prefixes...)
 	return sorted(slices.Collect(maps.Values(found))...), err
@@ -148,7 +151,7 @@ func sorted(lists ...[]string) []string {
 	return slices.Compact(all)
 }
 
-// rangesUnder lists, by prefix, what follows it in the keys that have it.
+// rangesUnder returns, by prefix, the keys with it, without the prefix.
 func (c *FDBCLI) rangesUnder(ctx context.Context, doing string, prefixes ...string) (map[string][]string, error) {
 	commands := make([]string, len(prefixes))
 	for i, prefix := range prefixes {
@@ -183,5 +186,6 @@ func (c *FDBCLI) rangesUnder(ctx context.Context, doing string, prefixes ...stri
 	return found, nil
 }
 
-// endOf is the end of the range of all keys that start with a prefix ending in "/".
+// endOf returns the end of the range of all keys that start with a prefix ending in
+// "/".
 func endOf(prefix string) string { return strings.TrimSuffix(prefix, "/") + "0" }

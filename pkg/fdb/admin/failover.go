@@ -12,11 +12,11 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// podTries is how many places a command is sent to at most.
+// podTries is the maximum number of pods that run a command.
 const podTries = 3
 
-// Failover sends commands to the first of several places that can be reached. One that may
-// have run is sent to the next one only where it changes nothing.
+// Failover runs commands in the first of several pods that can be reached. A command that
+// may have run is sent to the next pod only if it changes nothing.
 type Failover struct {
 	places []Transport
 
@@ -24,15 +24,15 @@ type Failover struct {
 	first int
 }
 
-// NewFailover prefers places in their order, at most three of them, and from then on the
-// one that answered last.
+// NewFailover returns a Failover that prefers pods in their order, at most three of
+// them, and from then on the one that responded last.
 func NewFailover(places ...Transport) *Failover {
 	return &Failover{places: places[:min(len(places), podTries)]}
 }
 
 var errNowhere = errors.New("no pod can run it")
 
-// Run runs a tool to its end in the first place that can be reached.
+// Run runs a tool to its end in the first pod that can be reached.
 func (f *Failover) Run(ctx context.Context, c Command) (Result, error) {
 	if c.Reads {
 		return f.read(ctx, c)
@@ -46,7 +46,7 @@ func (f *Failover) Run(ctx context.Context, c Command) (Result, error) {
 	return r, err
 }
 
-// Open starts a tool in the first place that can be reached.
+// Open starts a tool in the first pod that can be reached.
 func (f *Failover) Open(ctx context.Context, c Command) (*Session, error) {
 	var s *Session
 	err := f.try(func(t Transport) error {
@@ -70,7 +70,7 @@ func (f *Failover) try(use func(Transport) error) error {
 	return nowhere(errs)
 }
 
-// order are the places, the preferred one first.
+// order returns the indexes of the pods, the preferred one first.
 func (f *Failover) order() []int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -87,20 +87,20 @@ func (f *Failover) prefer(at int) {
 	f.first = at
 }
 
-// nowhere is the error of a command that no place ran to its end.
+// nowhere returns the error of a command that no pod ran to its end.
 func nowhere(errs []error) error {
 	switch {
 	case len(errs) == 0:
 		return &TransportError{Where: "the cluster", Err: errNowhere}
 	case len(errs) == 1, !slices.ContainsFunc(errs, func(err error) bool { return !apierrors.IsForbidden(err) }):
-		return errs[0] // what may not be done in one pod may be done in none
+		return errs[0] // what is forbidden in one pod is forbidden in all
 	}
 	started := slices.ContainsFunc(errs, func(err error) bool { return !neverRan(err) })
-	return &TransportError{Started: started, Where: "any of the pods", Err: inOneLine(errs)}
+	return &TransportError{Started: started, Where: "any of the pods", Err: onOneLine(errs)}
 }
 
-// inOneLine joins errors for a sentence.
-func inOneLine(errs []error) error {
+// onOneLine joins errors on one line.
+func onOneLine(errs []error) error {
 	joined := errs[0]
 	for _, err := range errs[1:] {
 		joined = fmt.Errorf("%w; %w", joined, err)
@@ -108,74 +108,74 @@ func inOneLine(errs []error) error {
 	return joined
 }
 
-// read runs what changes nothing: where it is lost, or one is silent for longer than its
-// Patience, the next place runs it as well. The first that succeeds is the answer.
+// read runs a command that changes nothing: if it is lost, or a pod does not respond
+// within its Patience, the next pod runs it as well. The first success is the result.
 func (f *Failover) read(ctx context.Context, c Command) (Result, error) {
 	ctx, leave := context.WithCancel(ctx)
-	defer leave() // those that are still at it
+	defer leave() // those that are still running
 	order := f.order()
-	asked := &inquiry{places: f.places, next: order, command: c, answers: make(chan answer, len(order))}
-	for asked.goesOn(ctx) {
-		if a, heard := asked.hear(ctx); heard && asked.settledBy(a) {
+	q := &inquiry{places: f.places, next: order, command: c, answers: make(chan answer, len(order))}
+	for q.awaits(ctx) {
+		if a, ok := q.receive(ctx); ok && q.settledBy(a) {
 			f.prefer(a.at)
 			return a.result, nil
 		}
 	}
-	if asked.failed != nil {
-		return asked.failed.result, nil
+	if q.failed != nil {
+		return q.failed.result, nil
 	}
-	return Result{}, nowhere(asked.errs)
+	return Result{}, nowhere(q.errs)
 }
 
-// inquiry is a command that several places may run at the same time.
+// inquiry is a command that several pods may run concurrently.
 type inquiry struct {
 	places  []Transport
 	command Command
-	// next are the places that were not asked yet.
+	// next are the pods that have not run it yet.
 	next []int
-	// asked is how many places are at it.
-	asked   int
+	// running is how many pods run it.
+	running int
 	answers chan answer
 	errs    []error
-	// failed is a run that ended and settles nothing: another place may still do better.
+	// failed is a run that ended inconclusively: another pod may still succeed.
 	failed *answer
 }
 
-// answer is what became of a command in one place.
+// answer is the result of a command in one pod.
 type answer struct {
 	at     int
 	result Result
 	err    error
 }
 
-// goesOn reports whether an answer is to be waited for. It asks the next place when nobody is
-// at it.
-func (q *inquiry) goesOn(ctx context.Context) bool {
-	if q.asked > 0 {
+// awaits reports whether there is an answer to wait for. It starts the command in the next
+// pod if none runs it.
+func (q *inquiry) awaits(ctx context.Context) bool {
+	if q.running > 0 {
 		return true
 	}
 	begun := len(q.errs) > 0
 	if q.failed != nil || len(q.next) == 0 || (begun && ctx.Err() != nil) {
 		return false
 	}
-	q.ask(ctx)
+	q.startNext(ctx)
 	return true
 }
 
-// ask has the next place run it.
-func (q *inquiry) ask(ctx context.Context) {
+// startNext runs the command in the next pod.
+func (q *inquiry) startNext(ctx context.Context) {
 	at := q.next[0]
 	q.next = q.next[1:]
-	q.asked++
+	q.running++
 	go func() {
 		result, err := q.places[at].Run(ctx, q.command)
 		q.answers <- answer{at, result, err}
 	}()
 }
 
-// hear waits for the next answer. A silence that is longer than the command's patience has the
-// next place asked instead.
-func (q *inquiry) hear(ctx context.Context) (a answer, heard bool) {
+// receive waits for the next answer. If none arrives within the command's patience, it starts
+// the command in the next pod instead.
+func (q *inquiry) receive(ctx context.Context) (a answer, ok bool) {
 	var silent <-chan time.Time
 	if patience := q.patience(); patience > 0 {
 		timer := clock.RealClock{}.NewTimer(patience) // that of the tools
@@ -184,23 +184,23 @@ func (q *inquiry) hear(ctx context.Context) (a answer, heard bool) {
 	}
 	select {
 	case a := <-q.answers:
-		q.asked--
+		q.running--
 		return a, true
 	case <-silent:
 		if q.failed != nil {
-			q.asked = 0 // nobody is waited for any more
+			q.running = 0 // no more answers are awaited
 		} else {
-			q.ask(ctx)
+			q.startNext(ctx)
 		}
 		return answer{}, false
 	}
 }
 
-// doubtPatience is how long others may still have a better answer than one that settles
-// nothing. A database that is down makes all of them slow.
+// doubtPatience is how long to wait for a better answer than an inconclusive one. An
+// unavailable database makes all of them slow.
 const doubtPatience = 3 * time.Second
 
-// patience is how long to wait for the next answer; 0 for as long as it takes.
+// patience returns how long to wait for the next answer; 0 for no limit.
 func (q *inquiry) patience() time.Duration {
 	switch {
 	case q.failed != nil:
@@ -212,7 +212,7 @@ func (q *inquiry) patience() time.Duration {
 	}
 }
 
-// settledBy reports whether nobody else needs to be heard after this answer.
+// settledBy reports whether this answer is final.
 func (q *inquiry) settledBy(a answer) bool {
 	switch {
 	case a.err != nil:

@@ -14,17 +14,17 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// Where things are in a pod of a cluster.
+// Paths in a pod of a cluster.
 const (
 	// MainBinary is the main container's own fdbcli.
 	MainBinary = "/usr/bin/fdbcli"
 	// LiveClusterFile is kept current by fdbserver.
 	LiveClusterFile = "/var/fdb/data/fdb.cluster"
-	// SeedClusterFile may be stale, and read-only; it is there from the start.
+	// SeedClusterFile may be stale, and read-only; it exists from the start.
 	SeedClusterFile = "/var/dynamic-conf/fdb.cluster"
 )
 
-// BinariesFor are the places where an fdbcli of these versions can be: the main
+// BinariesFor returns the paths at which an fdbcli of these versions can be: the main
 // container's own, and the copies made for an upgrade by the unified image and by the
 // split one. An unknown version has none.
 func BinariesFor(versions ...fdb.Version) []string {
@@ -39,22 +39,23 @@ func BinariesFor(versions ...fdb.Version) []string {
 	return binaries
 }
 
-// FDBCLIOptions say where things are. The zero value suits a pod of a cluster.
+// FDBCLIOptions are the options of FDBCLI. The zero value suits a pod of a
+// cluster.
 type FDBCLIOptions struct {
-	// Binaries are tried in order until one is there. Default MainBinary.
+	// Binaries are tried in order until one exists. Default MainBinary.
 	Binaries []string
 	// ClusterFiles are tried in order until one can be read. Default LiveClusterFile,
 	// then SeedClusterFile.
 	ClusterFiles []string
 	// Clock is the real one by default. It paces retries and read-backs.
 	Clock clock.Clock
-	// Jitter varies a pause so that rivals do not stay in step. Default: up to twice
-	// as long.
+	// Jitter varies a pause so that concurrent runs do not stay in step. Default: up
+	// to twice as long.
 	Jitter func(time.Duration) time.Duration
 }
 
 // FDBCLI is Admin and KV through fdbcli's text protocol, recorded on FoundationDB
-// 7.3.79 and read in the sources of 7.1.67 and 7.4.6.
+// 7.3.79 and checked in the sources of 7.1.67 and 7.4.6.
 type FDBCLI struct {
 	transport    Transport
 	binaries     []string
@@ -72,7 +73,7 @@ var (
 	_ KV    = (*FDBCLI)(nil)
 )
 
-// NewFDBCLI runs fdbcli through t.
+// NewFDBCLI returns an FDBCLI that runs fdbcli through t.
 func NewFDBCLI(t Transport, o FDBCLIOptions) *FDBCLI {
 	c := &FDBCLI{transport: t, binaries: o.Binaries, clusterFiles: o.ClusterFiles, clock: o.Clock, jitter: o.Jitter}
 	if len(c.binaries) == 0 {
@@ -90,7 +91,7 @@ func NewFDBCLI(t Transport, o FDBCLIOptions) *FDBCLI {
 	return c
 }
 
-// Limits after which fdbcli gives up by itself. An unconfigured or unavailable
+// Limits after which fdbcli itself times out. An unconfigured or unavailable
 // database takes up to 19 s for a status, a coordinator change up to 18 s, and
 // creating a database up to 75 s.
 const (
@@ -102,9 +103,9 @@ const (
 )
 
 const (
-	// wrapperGrace is how much later than fdbcli itself the wrapper ends it.
+	// wrapperGrace is how long after fdbcli's own limit the wrapper kills it.
 	wrapperGrace = 10 * time.Second
-	// clientGrace is how much later than fdbcli we stop to listen.
+	// clientGrace is how long after fdbcli's own limit the client stops waiting.
 	clientGrace = 20 * time.Second
 )
 
@@ -119,7 +120,7 @@ const (
 // place is one combination of a binary and a cluster file.
 type place struct{ binary, clusterFile string }
 
-// places are all combinations to try, the one that worked last before the others.
+// places returns all combinations to try, the one that worked last first.
 func (c *FDBCLI) places() []place {
 	var all []place
 	for _, file := range c.clusterFiles {
@@ -143,7 +144,7 @@ func (c *FDBCLI) remember(p place) {
 	c.works = &p
 }
 
-// Binary is the fdbcli that worked last; empty before any did.
+// Binary returns the fdbcli that worked last; empty before any did.
 func (c *FDBCLI) Binary() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,8 +154,8 @@ func (c *FDBCLI) Binary() string {
 	return c.works.binary
 }
 
-// tryPlaces calls try for one place after the other while it fails in a way that is
-// the place's fault, which also means that nothing was sent to the database.
+// tryPlaces calls try for one place after the other while it fails because of the
+// place, which also means that nothing was sent to the database.
 func (c *FDBCLI) tryPlaces(try func(place) error) error {
 	var first error
 	for _, p := range c.places() {
@@ -170,8 +171,8 @@ func (c *FDBCLI) tryPlaces(try func(place) error) error {
 	return first
 }
 
-// run runs one script of fdbcli commands and returns its output when nothing in it
-// says that it failed. That alone is no proof of success.
+// run runs one script of fdbcli commands and returns its output if it has no
+// error. That alone is no proof of success.
 func (c *FDBCLI) run(ctx context.Context, doing, script string, limit time.Duration) (Result, error) {
 	return c.runAs(ctx, doing, script, Command{Limit: limit})
 }
@@ -194,7 +195,7 @@ func (c *FDBCLI) runAs(ctx context.Context, doing, script string, like Command) 
 		if len(script) > maxInlineScript {
 			cmd.Argv = append([]string{"sh", "-c", `exec "$0" "$@" --exec "$(cat)"`}, argv[:5]...)
 			cmd.Stdin = strings.NewReader(script)
-			cmd.Reads = false // it can be read once
+			cmd.Reads = false // stdin can be read only once
 		}
 		var err error
 		r, err = c.start(ctx, doing, cmd)
@@ -203,9 +204,9 @@ func (c *FDBCLI) runAs(ctx context.Context, doing, script string, like Command) 
 	return r, err
 }
 
-// readPatience is how long a pod may be silent before another one is asked as well. A
-// database that is well answers sooner; the node of a pod that is gone takes the API server
-// half a minute to give up on.
+// readPatience is how long a pod may take to respond before another one runs the command as
+// well. A healthy database responds sooner; for a pod on a dead node the API server takes
+// half a minute to time out.
 const readPatience = 6 * time.Second
 
 func (c *FDBCLI) start(ctx context.Context, doing string, cmd Command) (Result, error) {
@@ -221,7 +222,7 @@ func (c *FDBCLI) start(ctx context.Context, doing string, cmd Command) (Result, 
 	return r, nil
 }
 
-// transportError turns a transport's error into one with a kind.
+// transportError returns a transport's error with a kind.
 func transportError(doing string, err error) *Error {
 	kind := KindTransport
 	if !neverRan(err) && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {

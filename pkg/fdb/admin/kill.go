@@ -18,16 +18,16 @@ var (
 	killedPattern     = regexp.MustCompile(`^Attempted to kill (\d+) processes$`)
 )
 
-const nobodyToKill = "No addresses can be killed."
+const noneKillable = "No addresses can be killed."
 
-// A killed process needs a moment to be back, or to be missed.
+// A killed process takes a moment to restart, or to be reported missing.
 const (
 	restartReads = 5
 	restartPause = 3 * time.Second
 )
 
-// Kill restarts processes. FoundationDB kills all or nobody, and only processes it
-// can reach, so unreachable ones are left out and reported.
+// Kill restarts processes. FoundationDB kills all or none, and only processes it
+// can reach, so unreachable ones are omitted and reported.
 func (c *FDBCLI) Kill(ctx context.Context, addresses []fdb.Address) error {
 	wanted := hostPorts(addresses)
 	doing := "killing " + strings.Join(wanted, ", ")
@@ -51,10 +51,10 @@ func (c *FDBCLI) Kill(ctx context.Context, addresses []fdb.Address) error {
 	return nil
 }
 
-// KillForUpgrade restarts all processes at these addresses, which then speak another
-// protocol than this client. It kills nobody unless all can be reached: servers of two
-// protocols cannot work together. Success is that the coordinators speak another
-// protocol afterwards; the other processes show in the next status, through the new
+// KillForUpgrade restarts all processes at these addresses, which then use another
+// protocol than this client. It kills none unless all can be reached: processes of two
+// protocols cannot work together. Success means that the coordinators use another
+// protocol afterwards; the other processes are in the next status, read with the new
 // version's client.
 func (c *FDBCLI) KillForUpgrade(ctx context.Context, addresses []fdb.Address) error {
 	wanted := hostPorts(addresses)
@@ -67,7 +67,7 @@ func (c *FDBCLI) KillForUpgrade(ctx context.Context, addresses []fdb.Address) er
 		return err
 	}
 	if missed := without(wanted, reachable); len(missed) > 0 {
-		return &Error{Kind: KindRefused, Doing: doing, Detail: "nobody is restarted, because some cannot be reached", Targets: missed}
+		return &Error{Kind: KindRefused, Doing: doing, Detail: "none is restarted, because some cannot be reached", Targets: missed}
 	}
 	// The second kill is for processes that the first one missed. By then most
 	// processes may be of the other version, so that it may fail; the read-back counts.
@@ -81,7 +81,7 @@ func (c *FDBCLI) KillForUpgrade(ctx context.Context, addresses []fdb.Address) er
 	})
 }
 
-// protocolChanged polls until the coordinators speak another protocol than this client.
+// protocolChanged polls until the coordinators use another protocol than this client.
 func (c *FDBCLI) protocolChanged(ctx context.Context) (bool, error) {
 	for try := range restartReads {
 		if try > 0 {
@@ -101,7 +101,7 @@ func (c *FDBCLI) protocolChanged(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// killedIn reports whether the answer says that so many processes were sent the kill.
+// killedIn reports whether n processes were sent the kill.
 func killedIn(r Result, n int) bool {
 	return slices.ContainsFunc(answerLines(r.Stdout), func(line string) bool {
 		parts := killedPattern.FindStringSubmatch(line)
@@ -122,7 +122,7 @@ func without(all, some []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(a string) bool { return slices.Contains(some, a) })
 }
 
-// killable lists the addresses, without flags, that can be killed now.
+// killable returns the addresses, without flags, that can be killed now.
 func (c *FDBCLI) killable(ctx context.Context) ([]string, error) {
 	const doing = "listing processes that can be killed"
 	r, err := c.read(ctx, doing, "kill", changeLimit)
@@ -136,9 +136,9 @@ func (c *FDBCLI) killable(ctx context.Context) ([]string, error) {
 	return addresses, nil
 }
 
-// parseKillable reads a list of as many addresses as its header announces.
+// parseKillable parses a list of as many addresses as its header announces.
 func parseKillable(lines []string) (addresses []string, ok bool) {
-	if slices.Equal(lines, []string{nobodyToKill}) {
+	if slices.Equal(lines, []string{noneKillable}) {
 		return nil, true
 	}
 	if len(lines) == 0 {
@@ -159,7 +159,7 @@ func parseKillable(lines []string) (addresses []string, ok bool) {
 }
 
 // kill sends one kill to all present addresses. The list in the same script fills
-// fdbcli's table of processes; the sleep gives the requests time to leave.
+// fdbcli's table of processes; the sleep gives the requests time to be sent.
 func (c *FDBCLI) kill(ctx context.Context, doing string, present []string) error {
 	before, err := c.Status(ctx)
 	if err != nil {
@@ -198,7 +198,7 @@ func (c *FDBCLI) restarted(ctx context.Context, before map[string]time.Duration,
 }
 
 // allYounger reports whether no address still has the process it had before, elapsed
-// ago. Processes that do not say how old they are have just started.
+// ago. Processes without a reported uptime have just started.
 func allYounger(before, now map[string]time.Duration, addresses []string, elapsed time.Duration) bool {
 	return !slices.ContainsFunc(addresses, func(a string) bool {
 		uptime, running := now[a]
@@ -206,7 +206,7 @@ func allYounger(before, now map[string]time.Duration, addresses []string, elapse
 	})
 }
 
-// uptimes are the ages of the processes that tell theirs, by address without flags.
+// uptimes returns the reported uptimes of processes, by address without flags.
 func uptimes(s *fdb.Status) map[string]time.Duration {
 	ages := map[string]time.Duration{}
 	for _, p := range s.Cluster.Processes {

@@ -5,8 +5,9 @@ import (
 	"errors"
 )
 
-// DatabaseLockedKey has a value while a restore, disaster recovery or a person has
-// the database locked. Reading it in a transaction keeps that from slipping in.
+// DatabaseLockedKey has a value while a restore, disaster recovery or a user has
+// locked the database. Reading it in a transaction detects a lock that is set
+// concurrently.
 var DatabaseLockedKey = []byte("\xff/dbLocked")
 
 // Limits of the database for keys that fdbcli can write, and for values.
@@ -35,10 +36,11 @@ type View struct {
 	pairs []Pair
 }
 
-// NewView is a view of these pairs; for implementations of KV.
+// NewView returns a view of these pairs; for implementations of KV.
 func NewView(pairs []Pair) View { return View{pairs: pairs} }
 
-// Value is a key's value; found is false when the key is absent or was not read.
+// Value returns a key's value; found is false when the key is absent or was not
+// read.
 func (v View) Value(key []byte) (value []byte, found bool) {
 	for _, p := range v.pairs {
 		if bytes.Equal(p.Key, key) {
@@ -48,7 +50,8 @@ func (v View) Value(key []byte) (value []byte, found bool) {
 	return nil, false
 }
 
-// Within are the pairs from begin up to, but without, end, in the order of keys.
+// Within returns the pairs from begin up to, but without, end, in the order of
+// keys.
 func (v View) Within(begin, end []byte) []Pair {
 	var pairs []Pair
 	for _, p := range v.pairs {
@@ -86,8 +89,8 @@ var (
 	errInvertedRange = errors.New("range ends before it begins")
 )
 
-// check refuses a mutation that FoundationDB would, because in a session it must not
-// be found out half way.
+// check rejects a mutation that FoundationDB would reject, since in a session that
+// would happen halfway.
 func (m Mutation) check() error {
 	switch {
 	case len(m.Key) == 0:
@@ -103,7 +106,7 @@ func (m Mutation) check() error {
 	}
 }
 
-// command is the mutation as an fdbcli command.
+// command returns the mutation as an fdbcli command.
 func (m Mutation) command() string {
 	switch {
 	case m.Value != nil:

@@ -32,7 +32,7 @@ func (LocalExec) Run(ctx context.Context, c Command) (Result, error) {
 	return Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), ExitCode: exitCode}, nil
 }
 
-// Open starts a tool that is talked to.
+// Open starts an interactive tool.
 func (LocalExec) Open(ctx context.Context, c Command) (*Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Limit)
 	cmd := localCommand(ctx, c)
@@ -55,7 +55,7 @@ func (LocalExec) Open(ctx context.Context, c Command) (*Session, error) {
 	}, nil
 }
 
-// endedSession is the session of a tool that could not be started.
+// endedSession returns the session of a tool that could not be started.
 func endedSession(exitCode int, err error) (*Session, error) {
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func endedSession(exitCode int, err error) (*Session, error) {
 	}, nil
 }
 
-// localCommand is c with a clean environment.
+// localCommand returns c with a clean environment.
 func localCommand(ctx context.Context, c Command) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...) // #nosec G204 -- running fdbcli is the purpose
 	cmd.WaitDelay = killGrace
@@ -79,7 +79,7 @@ func localCommand(ctx context.Context, c Command) *exec.Cmd {
 	return cmd
 }
 
-// localExit turns the error of a run into an exit code where there is one.
+// localExit returns the exit code in the error of a run, if there is one.
 func localExit(ctx context.Context, err error) (exitCode int, _ error) {
 	exit, ended := errors.AsType[*exec.ExitError](err)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// LockHeldError says who has the lock, or why it cannot be had.
+// LockHeldError reports the holder of the lock, or why it cannot be taken.
 type LockHeldError struct {
 	Decision fdb.LockDecision
 }
@@ -18,19 +18,18 @@ func (e *LockHeldError) Error() string {
 	if e.Decision.Outcome == fdb.LockHeld && e.Decision.Holder != nil {
 		return fmt.Sprintf("the lock is held by %q until %s", e.Decision.Holder.Holder(), e.Decision.Holder.End.Format("15:04:05 MST"))
 	}
-	return fmt.Sprintf("the lock is refused: %s", e.Decision.Outcome)
+	return fmt.Sprintf("the lock is denied: %s", e.Decision.Outcome)
 }
 
-// settleTries is how often a transaction with an unknown result is looked after.
+// settleTries is how often a transaction with an unknown result is retried.
 const settleTries = 3
 
-// TakeLock takes, extends or takes over the lock in one transaction. It returns the
-// decision that is in force, and *LockHeldError when the lock cannot be had; it does not
-// wait. Its Write is the record that is there now, its Holder the one that was found. The request's nonce must be new for each call: it tells whether a commit with
-// an unknown result happened. A database that is locked itself is KindLocked.
+// TakeLock takes, extends or takes over the lock in one transaction. It returns the decision in force, and *LockHeldError if the lock cannot be taken; it does not
+// wait. Write in the decision is the lock that is stored now, Holder the one that was found. The request's nonce must be new for each call: it shows whether a
+// commit with an unknown result happened. A database that is locked itself is KindLocked.
 func TakeLock(ctx context.Context, kv KV, keys fdb.LockKeys, r fdb.LockRequest) (fdb.LockDecision, error) {
 	if r.Nonce == "" {
-		return fdb.LockDecision{}, &Error{Kind: KindBadInput, Doing: "taking the lock", Detail: "no nonce"}
+		return fdb.LockDecision{}, &Error{Kind: KindBadInput, Doing: "taking the lock", Detail: "requires a nonce"}
 	}
 	begin, end := keys.DenyList()
 	reads := []Read{ReadKey(keys.Lock()), ReadKey(DatabaseLockedKey), ReadRange(begin, end)}
@@ -60,8 +59,8 @@ func TakeLock(ctx context.Context, kv KV, keys fdb.LockKeys, r fdb.LockRequest) 
 	return taken, nil
 }
 
-// ReleaseLock clears the record if it is the one that lock says we wrote. A record
-// that is gone, ran out or is another's is left alone, which is no error.
+// ReleaseLock clears the lock if it is the one that this run wrote. An absent or
+// expired lock, or one of another holder, is not changed, which is not an error.
 func ReleaseLock(ctx context.Context, kv KV, keys fdb.LockKeys, lock fdb.Lock) error {
 	reads := []Read{ReadKey(keys.Lock())}
 	err := settled(ctx, kv, reads, func(v View) ([]Mutation, error) {
@@ -80,9 +79,9 @@ func ReleaseLock(ctx context.Context, kv KV, keys fdb.LockKeys, lock fdb.Lock) e
 	return nil
 }
 
-// ReleaseLockByHand clears the record that a person looked at, in one transaction that reads
-// it again, and says what became of it and which record is there otherwise. That it is free
-// by now is no error.
+// ReleaseLockByHand clears the lock that a user read before, in one transaction that reads
+// it again, and returns the outcome and the lock that is stored otherwise. A lock that is
+// already free is not an error.
 func ReleaseLockByHand(ctx context.Context, kv KV, keys fdb.LockKeys, r fdb.ReleaseRequest) (fdb.ReleaseOutcome, *fdb.Lock, error) {
 	begin, end := keys.DenyList()
 	var (
@@ -100,14 +99,14 @@ func ReleaseLockByHand(ctx context.Context, kv KV, keys fdb.LockKeys, r fdb.Rele
 		return []Mutation{Clear(keys.Lock())}, nil
 	})
 	if err != nil {
-		return "", nil, fmt.Errorf("releasing the lock by hand: %w", err)
+		return "", nil, fmt.Errorf("releasing the lock manually: %w", err)
 	}
 	return outcome, found, nil
 }
 
-// KeepLockUntil lets the record run out at a time, if it is the one that lock says we
-// wrote, instead of clearing it now. A record that is gone or is another's is left alone,
-// which is no error.
+// KeepLockUntil lets the lock expire at a time, if it is the one that this run wrote,
+// instead of clearing it now. An absent lock, or one of another holder, is not changed,
+// which is not an error.
 func KeepLockUntil(ctx context.Context, kv KV, keys fdb.LockKeys, lock fdb.Lock, end time.Time) error {
 	reads := []Read{ReadKey(keys.Lock())}
 	err := settled(ctx, kv, reads, func(v View) ([]Mutation, error) {
@@ -122,12 +121,13 @@ func KeepLockUntil(ctx context.Context, kv KV, keys fdb.LockKeys, lock fdb.Lock,
 		return []Mutation{Set(keys.Lock(), found.Encode())}, nil
 	})
 	if err != nil {
-		return fmt.Errorf("letting the lock run out: %w", err)
+		return fmt.Errorf("setting the expiry of the lock: %w", err)
 	}
 	return nil
 }
 
-// ReadLock is the record in force, nil for none, and the owners on the deny list.
+// ReadLock returns the lock in force, nil for none, and the owners on the deny
+// list.
 func ReadLock(ctx context.Context, kv KV, keys fdb.LockKeys) (lock *fdb.Lock, denied []string, err error) {
 	begin, end := keys.DenyList()
 	reads := []Read{ReadKey(keys.Lock()), ReadRange(begin, end)}
@@ -143,9 +143,8 @@ func ReadLock(ctx context.Context, kv KV, keys fdb.LockKeys) (lock *fdb.Lock, de
 	return lock, denied, nil
 }
 
-// UpdateDenyList puts owners on the deny list or takes them off it; owners that are
-// not named stay as they are. Who is put on it gets a note beside it, which goes with the
-// entry.
+// UpdateDenyList adds owners to the deny list or removes them; other owners are not
+// changed. An added entry gets a Denial, which is removed with the entry.
 func UpdateDenyList(ctx context.Context, kv KV, keys fdb.LockKeys, denied map[string]bool, by fdb.Denial) error {
 	note, err := by.Encode()
 	if err != nil {
@@ -159,7 +158,7 @@ func UpdateDenyList(ctx context.Context, kv KV, keys fdb.LockKeys, denied map[st
 			_, listed := v.Value(key)
 			switch {
 			case owner == "":
-				return nil, &Error{Kind: KindBadInput, Doing: "updating the deny list", Detail: "an owner without a name"}
+				return nil, &Error{Kind: KindBadInput, Doing: "updating the deny list", Detail: "the owner must have an ID"}
 			case deny && !listed:
 				mutations = append(mutations, Set(key, []byte(owner)), Set(keys.DenialNote(owner), note))
 			case !deny && listed:
@@ -174,9 +173,9 @@ func UpdateDenyList(ctx context.Context, kv KV, keys fdb.LockKeys, denied map[st
 	return nil
 }
 
-// settled runs a transaction whose decide recognizes its own earlier work, again while
-// the result is unknown. Running it again reads what was committed, and if that was
-// nothing, writes the same keys, so that an earlier attempt that is still on its way
+// settled runs a transaction whose decide recognizes its own earlier work, and retries
+// while the result is unknown. A retry reads what was committed, and if that was
+// nothing, writes the same keys, so that an earlier attempt that is still in flight
 // conflicts with it.
 func settled(ctx context.Context, kv KV, reads []Read, decide func(View) ([]Mutation, error)) error {
 	var err error
@@ -188,7 +187,7 @@ func settled(ctx context.Context, kv KV, reads []Read, decide func(View) ([]Muta
 	return err
 }
 
-// lockIn is the lock record; nil when there is none. An empty value is none.
+// lockIn returns the lock; nil for none. An empty value is none.
 func lockIn(v View, keys fdb.LockKeys) (*fdb.Lock, error) {
 	value, found := v.Value(keys.Lock())
 	if !found || len(value) == 0 {

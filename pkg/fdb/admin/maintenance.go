@@ -20,7 +20,7 @@ const (
 
 var maintenancePattern = regexp.MustCompile(`^Maintenance for zone (.+) will continue for (\d+) seconds\.$`)
 
-// Maintenance is the zone under maintenance, if any.
+// Maintenance returns the zone under maintenance, if any.
 func (c *FDBCLI) Maintenance(ctx context.Context) (fdb.Maintenance, error) {
 	const doing = "reading the maintenance mode"
 	r, err := c.read(ctx, doing, "maintenance", readLimit)
@@ -51,8 +51,8 @@ func parseMaintenance(lines []string) (m fdb.Maintenance, ok bool) {
 	return fdb.Maintenance{Zone: parts[1], Remaining: secondsOf(parts[2])}, true
 }
 
-// secondsOf reads digits as seconds. FoundationDB takes any time, and whoever cannot read a
-// long one cannot end it either: what is longer than a Duration is as long as one.
+// secondsOf parses digits as seconds, up to the longest Duration. FoundationDB accepts any
+// time, and one that cannot be parsed could not be ended either.
 func secondsOf(digits string) time.Duration {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if longest := int64(math.MaxInt64 / time.Second); err != nil || n > longest {
@@ -61,12 +61,12 @@ func secondsOf(digits string) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// MaintenanceOn puts a zone under maintenance for d, at least a second. It refuses
-// while another zone is: the database would forget that one without a word.
+// MaintenanceOn puts a zone under maintenance for d, at least a second. It fails
+// while another zone is: the database would drop that one silently.
 func (c *FDBCLI) MaintenanceOn(ctx context.Context, zone string, d time.Duration) error {
 	doing := fmt.Sprintf("putting zone %q under maintenance", zone)
 	if zone == "" || strings.ContainsFunc(zone, func(r rune) bool { return r <= ' ' || r > '~' }) || d < time.Second {
-		return &Error{Kind: KindBadInput, Doing: doing, Detail: fmt.Sprintf("want a zone's name and at least 1s, got %s", d)}
+		return &Error{Kind: KindBadInput, Doing: doing, Detail: fmt.Sprintf("requires a zone and at least 1s, got %s", d)}
 	}
 	now, err := c.Maintenance(ctx)
 	if err != nil {
@@ -86,7 +86,7 @@ func (c *FDBCLI) MaintenanceOn(ctx context.Context, zone string, d time.Duration
 	})
 }
 
-// MaintenanceOff ends maintenance of whatever zone.
+// MaintenanceOff ends maintenance of any zone.
 func (c *FDBCLI) MaintenanceOff(ctx context.Context) error {
 	return c.change(ctx, mutation{
 		doing:  "ending maintenance",

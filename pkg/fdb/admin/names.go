@@ -12,20 +12,21 @@ import (
 )
 
 const (
-	// nameLookups is about how many lookups run at the same time. fdbserver resolves coordinators
-	// continuously, and a resolver that drops queries answers a single one at once.
+	// nameLookups is approximately how many lookups run concurrently. fdbserver resolves
+	// coordinators continuously, and a resolver that drops queries under load still answers a
+	// single one at once.
 	nameLookups = 40
 	// lookupLimit ends a lookup. A resolver that repeats a dropped query does so after 5 s.
 	lookupLimit = 8 * time.Second
 	// namesLimit ends all of them.
 	namesLimit = 10 * time.Second
-	// addressOnly is looked up beside the names; it asks no name server.
+	// addressOnly is looked up with the names; it queries no name server.
 	addressOnly = "127.0.0.1"
 
 	resolvingNames = "resolving names"
 )
 
-// lookupScript looks up names at the same time with the resolver that fdbserver uses. Its
+// lookupScript looks up names concurrently with the resolver that fdbserver uses. Its
 // arguments are how many times, how many seconds a lookup may take, and the names. Each lookup
 // prints a line: the name's number, when it began and ended in nanoseconds, and its exit code.
 const lookupScript = `rounds=$1
@@ -57,9 +58,8 @@ echo end`
 // lookupName is what may be an argument of the script: connection strings come from resources.
 var lookupName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$`)
 
-// ResolveNames measures how the resolver of a container answers about 40 lookups of these names
-// at the same time. It changes nothing. Whatever is not the complete output of the script is an
-// error.
+// ResolveNames measures how the resolver of a container handles about 40 concurrent lookups of
+// these names. It changes nothing. Incomplete output of the script is an error.
 func ResolveNames(ctx context.Context, t Transport, names []string) (fdb.NameLookups, error) {
 	if err := checkLookupNames(names); err != nil {
 		return fdb.NameLookups{}, err
@@ -83,7 +83,7 @@ func checkLookupNames(names []string) error {
 	}
 	for _, name := range names {
 		if !lookupName.MatchString(name) {
-			return &Error{Kind: KindBadInput, Doing: resolvingNames, Detail: fmt.Sprintf("%q is no DNS name", name)}
+			return &Error{Kind: KindBadInput, Doing: resolvingNames, Detail: fmt.Sprintf("%q is not a DNS name", name)}
 		}
 	}
 	return nil

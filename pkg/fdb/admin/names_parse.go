@@ -23,8 +23,8 @@ const (
 	lookupNotFound = 2
 )
 
-// parseLookups reads the script's output: every lookup of every host once, and its end. The
-// first host is an IP address.
+// parseLookups parses the script's output: every lookup of every host once, and its end.
+// The first host is an IP address.
 func parseLookups(stdout string, hosts []string, rounds int) (fdb.NameLookups, error) {
 	if missing := missingLine.FindStringSubmatch(stdout); missing != nil {
 		return fdb.NameLookups{}, &Error{Kind: KindBinaryMissing, Doing: resolvingNames, Detail: missingWords(missing[1])}

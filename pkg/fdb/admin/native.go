@@ -19,12 +19,12 @@ import (
 // versions are accepted.
 const nativeAPIVersion = 710
 
-// statusKey holds the status document, also of a database that is down.
+// statusKey has the status document, even of an unavailable database.
 var statusKey = []byte("\xff\xff/status/json")
 
-// Native reads and writes through FoundationDB's own client library, which has to be
-// able to reach the servers. It is for runs inside the cluster's network. What it does
-// not do, FDBCLI does: see NativeAdmin.
+// Native reads and writes through FoundationDB's own client library, which must reach
+// the processes. It is for runs inside the cluster's network. FDBCLI does everything
+// else: see NativeAdmin.
 type Native struct {
 	db    bindings.Database
 	clock clock.Clock
@@ -32,7 +32,8 @@ type Native struct {
 
 var _ KV = (*Native)(nil)
 
-// OpenNative connects by a cluster file. The library can be started once per process.
+// OpenNative connects with a cluster file. The library can be started once per
+// process.
 func OpenNative(clusterFile string) (*Native, error) {
 	if !bindings.IsAPIVersionSelected() {
 		if err := bindings.APIVersion(nativeAPIVersion); err != nil {
@@ -58,10 +59,10 @@ var (
 	_ KV    = NativeAdmin{}
 )
 
-// Status reads the document by the client library.
+// Status reads the document with the client library.
 func (n NativeAdmin) Status(ctx context.Context) (*fdb.Status, error) { return n.Native.Status(ctx) }
 
-// Status is the status document.
+// Status returns the status document.
 func (n *Native) Status(ctx context.Context) (*fdb.Status, error) {
 	const doing = "reading status"
 	var document []byte

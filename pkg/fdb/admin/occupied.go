@@ -8,19 +8,19 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// wholeKeySpace is everything that clients write: keys from \xff on belong to the database.
+// wholeKeySpace is the key space of clients: keys from \xff on belong to the database.
 var wholeKeySpace = [2]string{`""`, `\xff`}
 
 // rangeKey matches the keys that the ranges of a restore may have. fdbcli and fdbrestore
-// read them, escapes included, in the same way, so both get them as they are.
+// parse them, including escapes, in the same way, so they are passed unchanged.
 var rangeKey = regexp.MustCompile(`^[A-Za-z0-9/\\-]+$`)
 
 // oneKey is enough to prove that a range holds data.
 const oneKey = "1"
 
-// Occupied returns those of the ranges that hold at least one key, and without ranges the
-// whole key space of clients where that holds one. It is what fdbrestore looks at before it
-// starts a restore. It does not read a locked database.
+// Occupied returns the ranges that have at least one key; without ranges the whole key
+// space of clients if it has one. fdbrestore checks the same before it starts a restore. It
+// does not read a locked database.
 func (b *Backups) Occupied(ctx context.Context, ranges [][2]string) ([][2]string, error) {
 	const doing = "reading whether the database holds data"
 	script, err := firstKeys(doing, ranges)
@@ -46,8 +46,8 @@ func orWhole(ranges [][2]string) [][2]string {
 	return ranges
 }
 
-// firstKeys is the script that reads one key of every range. Named ranges may lie in the
-// system key space, which fdbrestore writes as well when told to.
+// firstKeys returns the script that reads one key of every range. Ranges may be in the
+// system key space, which fdbrestore also writes if they are given.
 func firstKeys(doing string, ranges [][2]string) (string, error) {
 	var commands []string
 	if len(ranges) > 0 {
@@ -66,8 +66,8 @@ func firstKeys(doing string, ranges [][2]string) (string, error) {
 
 const optionEnabled = "Option enabled for all transactions"
 
-// parseFirstKeys reads the answer for every range: a header, and a key where there is one.
-// It returns false for an answer that is incomplete or not understood.
+// parseFirstKeys parses the output for every range: a header, and a key if there is one.
+// It returns false for incomplete or unexpected output.
 func parseFirstKeys(ranges [][2]string, stdout []byte) (occupied [][2]string, whole bool) {
 	lines := answerLines(stdout)
 	if len(lines) > 0 && lines[0] == optionEnabled {

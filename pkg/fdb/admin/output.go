@@ -17,8 +17,7 @@ var availabilityLines = []string{
 }
 
 // answerLines are the lines of stdout without blank ones, echoed commands, and
-// injected remarks on availability. A last line without its end was cut short and is
-// not among them.
+// injected messages about availability. A truncated last line is omitted.
 func answerLines(stdout []byte) []string {
 	var lines []string
 	for line := range strings.Lines(string(stdout)) {
@@ -31,8 +30,8 @@ func answerLines(stdout []byte) []string {
 	return lines
 }
 
-// errorLines are the errors on stderr, without "ERROR: ". Warnings and the hints in
-// which fdbcli recommends FORCE are not among them.
+// errorLines returns the errors on stderr, without "ERROR: ", warnings and fdbcli's
+// hints to use FORCE.
 func errorLines(stderr []byte) []string {
 	var lines []string
 	for line := range strings.Lines(string(stderr)) {
@@ -46,7 +45,7 @@ func errorLines(stderr []byte) []string {
 
 var codePattern = regexp.MustCompile(`^(.*) \((\d+)\)$`)
 
-// splitCode takes FoundationDB's error code off an error line; 0 for none.
+// splitCode splits FoundationDB's error code off an error line; 0 for none.
 func splitCode(line string) (text string, code int) {
 	parts := codePattern.FindStringSubmatch(line)
 	if parts == nil {
@@ -81,7 +80,7 @@ const (
 	redundantText   = "passed redundant coordinators"
 )
 
-// codeKinds are the FoundationDB error codes that decide something.
+// codeKinds are the FoundationDB error codes that decisions depend on.
 var codeKinds = map[int]Kind{
 	1007: KindConflict, // transaction_too_old
 	1009: KindConflict, // future_version
@@ -101,8 +100,8 @@ var codeKinds = map[int]Kind{
 	2103: KindBadInput, // value_too_large
 }
 
-// failureOf is what a run's output says went wrong; nil when it says nothing. That it
-// says nothing is no proof of success.
+// failureOf returns the error in a run's output; nil for none, which is no proof of
+// success.
 func failureOf(doing string, r Result) *Error {
 	stderr := string(r.Stderr)
 	fail := func(k Kind, detail string) *Error { return &Error{Kind: k, Doing: doing, Detail: detail} }
@@ -112,7 +111,7 @@ func failureOf(doing string, r Result) *Error {
 	case strings.Contains(stderr, tlsNotice), strings.Contains(stderr, unreadableTLS):
 		return fail(KindTLS, firstLine(stderr))
 	case strings.Contains(stderr, timeoutNotice):
-		return fail(KindTimeout, "no answer in time")
+		return fail(KindTimeout, "timed out")
 	}
 	if e := failureOfErrors(doing, errorLines(r.Stderr)); e != nil {
 		return e
@@ -123,7 +122,7 @@ func failureOf(doing string, r Result) *Error {
 	return failureOfExit(doing, r)
 }
 
-// failureOfErrors judges by the first error, which is the cause of the others.
+// failureOfErrors returns the first error, which is the cause of the others.
 func failureOfErrors(doing string, lines []string) *Error {
 	if len(lines) == 0 {
 		return nil
@@ -133,27 +132,28 @@ func failureOfErrors(doing string, lines []string) *Error {
 	if !known {
 		kind = kindOfText(text)
 	}
-	switch kind { //nolint:exhaustive // all others are told by the first error alone
+	switch kind { //nolint:exhaustive // the first error alone is sufficient for all others
 	case KindRefused:
 		text = strings.Join(lines, "; ")
 		code = 0
 	case KindNotYet:
-		text += " (" + passing[text] + "; try again later)"
+		text += " (" + temporary[text] + "; try again later)"
 	}
 	return &Error{Kind: kind, Doing: doing, Detail: text, Code: code}
 }
 
-// passing are refusals whose cause passes by itself, and what that is.
-var passing = map[string]string{
+// temporary are refusals with a temporary cause, and that cause.
+var temporary = map[string]string{
 	// Recorded: refused right after usable_regions=1, accepted 35 s later.
-	"All storage servers must be in one of the known regions": "the servers of a region that gave its data up leave within about a minute",
-	// A server that has just started has no name everywhere yet, and may not listen yet.
-	"One of the specified coordinators is unreachable":                                                                   "a server that has just started is reached a little later",
+	"All storage servers must be in one of the known regions": "processes of a region that dropped its data are removed within about a minute",
+	// The name of a process that has just started is not resolvable everywhere yet, and
+	// it may not listen yet.
+	"One of the specified coordinators is unreachable":                                                                   "a process that has just started is reachable a little later",
 	"When usable_regions > 1, all regions with priority >= 0 must be fully replicated before changing the configuration": "a region is still being filled",
 }
 
 func kindOfText(text string) Kind {
-	if _, passes := passing[text]; passes {
+	if _, passes := temporary[text]; passes {
 		return KindNotYet
 	}
 	switch {
@@ -185,8 +185,8 @@ func failureOfExit(doing string, r Result) *Error {
 	}
 }
 
-// usageOf is what fdbcli prints on stdout instead of an error when it does not
-// understand a command: sometimes a reason, then how the command is used.
+// usageOf returns what fdbcli prints on stdout instead of an error for an
+// invalid command: sometimes a reason, then the usage of the command.
 func usageOf(stdout []byte) string {
 	const enough = 120
 	lines := answerLines(stdout)
@@ -207,7 +207,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// unparsed is the error for an answer that was not understood.
+// unparsed returns the error for unexpected output.
 func unparsed(doing string, r Result) *Error {
 	const enough = 500
 	text := strings.TrimSpace(string(r.Stdout)) + " | " + strings.TrimSpace(string(r.Stderr))

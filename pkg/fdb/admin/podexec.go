@@ -25,8 +25,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// PodExec runs tools in a container of a pod: by WebSocket, and by SPDY where the API
-// server, or a proxy before it, does not know better.
+// PodExec runs tools in a container of a pod: by WebSocket, or by SPDY if the API
+// server, or a proxy before it, does not support that.
 type PodExec struct {
 	config    *rest.Config
 	base      corev1.PodExecOptions
@@ -35,12 +35,12 @@ type PodExec struct {
 	pod       string
 }
 
-// NewPodExec runs tools in this container. Its connections do not count against the
-// QPS of config.
+// NewPodExec returns a PodExec for this container. Its connections do not count
+// against the QPS of config.
 func NewPodExec(config *rest.Config, namespace, pod, container string) (*PodExec, error) {
 	client, err := corev1client.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client for pod %s/%s: %w", namespace, pod, err)
+		return nil, fmt.Errorf("creating a client for pod %s/%s: %w", namespace, pod, err)
 	}
 	return &PodExec{
 		config:    config,
@@ -61,7 +61,7 @@ func (p *PodExec) Run(ctx context.Context, c Command) (Result, error) {
 	if c.Tied {
 		open, end := io.Pipe()
 		defer closePipes(end)
-		go beat(end)
+		go sendHeartbeats(end)
 		c.Stdin = open
 	}
 	var stdout, stderr bytes.Buffer
@@ -73,9 +73,10 @@ func (p *PodExec) Run(ctx context.Context, c Command) (Result, error) {
 	return Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), ExitCode: exitCode}, nil
 }
 
-// beat says again and again that somebody waits, until nobody reads it any more.
-func beat(w io.Writer) {
-	waiting := clock.RealClock{} // the tool that hears it runs by that one
+// sendHeartbeats writes a byte at intervals to show that the client still waits,
+// until the reader closes.
+func sendHeartbeats(w io.Writer) {
+	waiting := clock.RealClock{} // the tool that reads them uses that clock
 	for {
 		if _, err := w.Write([]byte("x")); err != nil {
 			return
@@ -84,7 +85,7 @@ func beat(w io.Writer) {
 	}
 }
 
-// Open starts a tool that is talked to. It returns once the container is reached.
+// Open starts an interactive tool. It returns once the container is reached.
 func (p *PodExec) Open(ctx context.Context, c Command) (*Session, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	stdinReader, stdinWriter := io.Pipe()
@@ -133,7 +134,7 @@ func (p *PodExec) stream(ctx context.Context, c Command, o remotecommand.StreamO
 	options.Command = wrapped(c)
 	options.Stdin = c.Stdin != nil
 	forbidden := newSignal()
-	err = p.connect(quiet(ctx), p.request(options), o, connected, forbidden)
+	err = p.connect(withoutLog(ctx), p.request(options), o, connected, forbidden)
 	if forbidden.isGiven() && !connected.isGiven() {
 		err = notAllowed(err)
 	}
@@ -148,8 +149,8 @@ func (p *PodExec) stream(ctx context.Context, c Command, o remotecommand.StreamO
 	}
 }
 
-// notAllowed has the API server's words, as the kind of error that they are: client-go makes
-// a mere text of them.
+// notAllowed returns a forbidden error with the API server's message, which client-go
+// reduces to text.
 func notAllowed(err error) error {
 	words := strings.TrimPrefix(err.Error(), "unable to upgrade connection: ")
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
@@ -157,11 +158,11 @@ func notAllowed(err error) error {
 	}}
 }
 
-// quiet keeps client-go from logging to stderr what it cannot copy any more after a
-// session was left; what matters is returned.
-func quiet(ctx context.Context) context.Context { return klog.NewContext(ctx, logr.Discard()) }
+// withoutLog keeps client-go from logging to stderr what it cannot copy after a
+// session was closed; relevant errors are returned.
+func withoutLog(ctx context.Context) context.Context { return klog.NewContext(ctx, logr.Discard()) }
 
-// connect streams by WebSocket, and by SPDY when that cannot be had.
+// connect streams by WebSocket, or by SPDY if that is not supported.
 func (p *PodExec) connect(ctx context.Context, target *url.URL, o remotecommand.StreamOptions, connected, forbidden *signal) error {
 	config := rest.CopyConfig(p.config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -194,7 +195,7 @@ func (p *PodExec) connect(ctx context.Context, target *url.URL, o remotecommand.
 	return either.StreamWithContext(ctx, o)
 }
 
-// signal is something that happens once.
+// signal is an event that happens once.
 type signal struct {
 	once  sync.Once
 	given chan struct{}

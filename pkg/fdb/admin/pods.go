@@ -13,32 +13,31 @@ type PodCandidate struct {
 	Running bool
 	// Terminating: the pod has a deletion timestamp.
 	Terminating bool
-	// Isolated: the pod's fdbserver is stopped on purpose.
+	// Isolated: the pod's fdbserver is stopped intentionally.
 	Isolated bool
 	// Excluded: the process group is marked for removal or excluded.
 	Excluded bool
-	// Unready: somebody says that the pod is not ready although its main container is, as of
-	// one whose node is not heard of any more.
+	// Unready: the pod is reported as not ready although its main container is, such as on a
+	// node that stopped reporting.
 	Unready bool
-	// Silent: its servers do not report. They may have missed a change of coordinators, and
-	// then the pod's cluster file leads nowhere.
+	// Silent: its processes do not report. They may have missed a change of coordinators,
+	// and then the pod's cluster file is stale.
 	Silent bool
-	// Answered: a tool that ran in it succeeded last. Whoever has found that a node is gone
-	// shall not find it anew with every command.
+	// Answered: the last tool that ran in it succeeded. A dead node should not delay every
+	// command again.
 	Answered bool
 	// Coordinator: one of its processes is a reachable coordinator.
 	Coordinator bool
-	// Since is when the pod became ready: older ones are more likely to stay.
+	// Since is when the pod became ready: older ones are more likely to remain.
 	Since time.Time
-	// Node is where it runs. What is gone takes everything on its node along.
+	// Node is where it runs. A dead node makes all of its pods unreachable.
 	Node string
 }
 
-// ChoosePods orders the pods that can be used, the best first: the one that answered last,
-// reachable coordinators, then pods that are here to stay, then older ones, and of alike ones each on another node
-// than those before. Excluded pods come after these, then silent ones, and those that are
-// not ready last: they are better than none. Pods that do not run, are going away or are
-// isolated are left out.
+// ChoosePods orders the usable pods, the best first: the one that responded last, reachable coordinators, then
+// older ones, and equal ones alternating between nodes. Excluded pods come after these, then those whose processes
+// do not report, and those that are not ready last: they are better than none. Pods that do not run, are
+// terminating or isolated are omitted.
 func ChoosePods(candidates []PodCandidate) []PodCandidate {
 	usable := slices.DeleteFunc(slices.Clone(candidates), func(p PodCandidate) bool {
 		return !p.Running || p.Terminating || p.Isolated
@@ -55,13 +54,13 @@ func ChoosePods(candidates []PodCandidate) []PodCandidate {
 	return spread(usable)
 }
 
-// compareFaults puts the pod in front against which less speaks.
+// compareFaults orders the pod with fewer drawbacks first.
 func compareFaults(a, b PodCandidate) int {
 	return cmp.Or(compareBool(a.Unready, b.Unready), compareBool(a.Silent, b.Silent), compareBool(a.Excluded, b.Excluded))
 }
 
-// spread puts the first of each node before the second of any, among those against which
-// the same speaks.
+// spread orders the first pod of each node before the second of any, among those with
+// the same drawbacks.
 func spread(pods []PodCandidate) []PodCandidate {
 	type ranked struct {
 		PodCandidate
@@ -86,7 +85,7 @@ func spread(pods []PodCandidate) []PodCandidate {
 	return pods
 }
 
-// compareBool puts false before true.
+// compareBool orders false before true.
 func compareBool(a, b bool) int {
 	switch {
 	case a == b:

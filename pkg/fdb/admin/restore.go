@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// Restores are all restores that the database knows, of all tags. Those that are over
-// stay.
+// Restores returns all restores that the database lists, of all tags, including
+// completed ones.
 func (b *Backups) Restores(ctx context.Context) ([]fdb.RestoreStatus, error) {
 	const doing = "reading the status of restores"
 	r, err := b.read(ctx, doing, []string{"fdbrestore", "status", "--dest_cluster_file", fdb.BackupClusterFile}, backupReadLimit)
@@ -22,9 +22,9 @@ func (b *Backups) Restores(ctx context.Context) ([]fdb.RestoreStatus, error) {
 	return all, nil
 }
 
-// StartRestore starts a restore into the database, which has to be empty. It refuses
-// while another one runs: the tools would wait for it for ever, or mix the two. It calls note
-// once it has looked, right before anything is sent; an error of it is the end.
+// StartRestore starts a restore into the database, which must be empty. It fails while
+// another one runs: the tools would wait for it forever, or mix the two. It calls note after
+// these checks, right before anything is sent, and stops if note fails.
 func (b *Backups) StartRestore(ctx context.Context, start fdb.RestoreStart, note func() error) error {
 	const doing = "starting a restore"
 	before, err := b.Restores(ctx)
@@ -38,7 +38,7 @@ func (b *Backups) StartRestore(ctx context.Context, start fdb.RestoreStart, note
 		return err
 	}
 	m := mutation{
-		doing: doing, store: start.URL, succeeded: says("Restoring backup to version: "),
+		doing: doing, store: start.URL, succeeded: printed("Restoring backup to version: "),
 		inForce: func(ctx context.Context) (bool, error) {
 			after, err := b.Restores(ctx)
 			return slices.ContainsFunc(after, func(r fdb.RestoreStatus) bool { return isNew(r, before) && comesOf(start, r) }), err
@@ -50,8 +50,8 @@ func (b *Backups) StartRestore(ctx context.Context, start fdb.RestoreStart, note
 // startTag is the tag of restores that are started without one.
 const startTag = "default"
 
-// comesOf reports whether a restore is what a start asks for: somebody else may have
-// started one in between.
+// comesOf reports whether a restore matches a start: another user may have started
+// one in between.
 func comesOf(start fdb.RestoreStart, r fdb.RestoreStatus) bool {
 	return r.Tag == startTag && fdb.SameBackupURL(r.URL, start.URL) &&
 		(start.Version == nil || uint64(r.Version) == *start.Version) //nolint:gosec // versions are not negative
@@ -61,8 +61,8 @@ func isNew(r fdb.RestoreStatus, before []fdb.RestoreStatus) bool {
 	return !slices.ContainsFunc(before, func(o fdb.RestoreStatus) bool { return o.UID == r.UID })
 }
 
-// AbortRestore ends a restore that is not done, and no other one on its tag. One that was
-// aborted already is no error; one that is done is.
+// AbortRestore ends a running restore, and no other one on its tag. An aborted restore is
+// not an error; a completed one is.
 func (b *Backups) AbortRestore(ctx context.Context, tag, uid string) error {
 	doing := "aborting the restore of tag " + tag
 	before, err := b.Restores(ctx)
@@ -71,14 +71,14 @@ func (b *Backups) AbortRestore(ctx context.Context, tag, uid string) error {
 	}
 	switch own := restoreWith(before, uid); {
 	case own == nil || own.Tag != tag:
-		return &Error{Kind: KindRefused, Doing: doing, Detail: "the database does not know of the restore " + uid + " any more"}
+		return &Error{Kind: KindRefused, Doing: doing, Detail: "the database no longer lists the restore " + uid + ""}
 	case own.State == fdb.RestoreAborted:
 		return nil
 	case !own.Active():
-		return &Error{Kind: KindRefused, Doing: doing, Detail: "it is " + own.State + " by now"}
+		return &Error{Kind: KindRefused, Doing: doing, Detail: "the restore is " + own.State}
 	}
 	m := mutation{
-		doing: doing, succeeded: says("RESTORE_ABORT Tag: " + tag + "  State: "),
+		doing: doing, succeeded: printed("RESTORE_ABORT Tag: " + tag + "  State: "),
 		inForce: func(ctx context.Context) (bool, error) {
 			after, err := b.Restores(ctx)
 			own := restoreWith(after, uid)
@@ -95,7 +95,8 @@ func restoreWith(all []fdb.RestoreStatus, uid string) *fdb.RestoreStatus {
 	return nil
 }
 
-// Database is the status document of the database, asked in a pod of agents.
+// Database returns the status document of the database, read in a pod of
+// agents.
 func (b *Backups) Database(ctx context.Context) (*fdb.Status, error) {
 	return NewFDBCLI(b.transport, FDBCLIOptions{ClusterFiles: []string{fdb.BackupClusterFile}}).Status(ctx)
 }

@@ -15,14 +15,14 @@ type Pair struct {
 
 const rowMiddle = "' is `"
 
-// parseRow reads a line of getrange: `KEY' is `VALUE'. A key or value that contains
-// the middle part itself makes the line ambiguous, which is an error.
+// parseRow parses a line of getrange: `KEY' is `VALUE'. A key or value that
+// contains the middle part itself makes the line ambiguous, which is an error.
 func parseRow(line string) (Pair, error) {
 	inner, opened := strings.CutPrefix(line, "`")
 	inner, closed := strings.CutSuffix(inner, "'")
 	parts := strings.Split(inner, rowMiddle)
 	if !opened || !closed || len(parts) != 2 {
-		return Pair{}, fmt.Errorf("parsing row %q: want one key and one value", line)
+		return Pair{}, fmt.Errorf("parsing row %q: must be one key and one value", line)
 	}
 	key, err := unprintable(parts[0])
 	if err != nil {
@@ -35,7 +35,7 @@ func parseRow(line string) (Pair, error) {
 	return Pair{Key: key, Value: value}, nil
 }
 
-// parseValue reads the answer to get for a known key, so that nothing is ambiguous.
+// parseValue parses the output of get for a known key, so that it is not ambiguous.
 func parseValue(key []byte, line string) (value []byte, found bool, err error) {
 	name := "`" + printable(key)
 	if line == name+"': not found" {
@@ -50,18 +50,18 @@ func parseValue(key []byte, line string) (value []byte, found bool, err error) {
 	return value, err == nil, err
 }
 
-// rangeHeader is the line that fdbcli prints before the rows of a range.
+// rangeHeader returns the line that fdbcli prints before the rows of a range.
 func rangeHeader(limit int) string { return fmt.Sprintf("Range limited to %d keys", limit) }
 
 // rangeEnds reports whether stdout ends as ranges do, with a blank line after the last
 // row. Without it rows may be missing.
 func rangeEnds(stdout []byte) bool { return bytes.HasSuffix(stdout, []byte("\n\n")) }
 
-// parseRange reads the header and rows of one getrange from the start of lines and
-// returns the lines after it.
+// parseRange parses the header and rows of one getrange from the start of lines
+// and returns the lines after it.
 func parseRange(limit int, lines []string) (rows []Pair, rest []string, err error) {
 	if len(lines) == 0 || lines[0] != rangeHeader(limit) {
-		return nil, nil, fmt.Errorf("parsing range: no line %q", rangeHeader(limit))
+		return nil, nil, fmt.Errorf("parsing range: missing line %q", rangeHeader(limit))
 	}
 	lines = lines[1:]
 	for len(lines) > 0 && isRow(lines[0]) {
@@ -72,7 +72,7 @@ func parseRange(limit int, lines []string) (rows []Pair, rest []string, err erro
 		rows, lines = append(rows, row), lines[1:]
 	}
 	if len(rows) >= limit {
-		return nil, nil, fmt.Errorf("parsing range: %s or more, there may be others", phrase.Count(limit, "row"))
+		return nil, nil, fmt.Errorf("parsing range: %s or more, incomplete", phrase.Count(limit, "row"))
 	}
 	if !ascending(rows) {
 		return nil, nil, fmt.Errorf("parsing range: rows are not in the order of their keys")

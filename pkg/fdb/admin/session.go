@@ -12,10 +12,10 @@ import (
 )
 
 // dialog is a session with fdbcli. fdbcli's stdout arrives in blocks of 4096 bytes,
-// so an answer may stay behind until enough follows it; its stderr arrives at once.
+// so output may be delayed until enough follows it; its stderr arrives at once.
 type dialog struct {
 	session *Session
-	news    chan struct{} // one pending notice that something was heard
+	news    chan struct{} // one pending notice of new output
 
 	mu     sync.Mutex
 	stdout []byte
@@ -25,8 +25,8 @@ type dialog struct {
 
 var errEnded = errors.New("fdbcli ended")
 
-// newDialogue starts to listen, also while nobody waits: fdbcli stops reading when
-// nobody takes what it prints. Close it.
+// newDialogue starts to read all output continuously: fdbcli blocks if its output
+// is not read. Close it.
 func newDialogue(s *Session) *dialog {
 	d := &dialog{session: s, news: make(chan struct{}, 1), open: 2}
 	go d.listen(s.Stdout, &d.stdout)
@@ -58,73 +58,76 @@ func (d *dialog) listen(from io.Reader, into *[]byte) {
 	}
 }
 
-// heard is everything so far.
-func (d *dialog) heard() (said transcript, ended bool) {
+// received returns all output so far.
+func (d *dialog) received() (output transcript, ended bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return transcript{stdout: slices.Clone(d.stdout), stderr: slices.Clone(d.stderr)}, d.open == 0
 }
 
-// say writes lines, each with its end: fdbcli runs a last line that was cut short.
-func (d *dialog) say(lines ...string) error {
+// send writes lines, each with its end: fdbcli runs a truncated last line.
+func (d *dialog) send(lines ...string) error {
 	_, err := io.WriteString(d.session.Stdin, strings.Join(lines, "\n")+"\n")
 	return err
 }
 
-// until listens until enough was heard. It returns errEnded when fdbcli ended first.
+// until reads until the output is enough. It returns errEnded when fdbcli ended
+// first.
 func (d *dialog) until(ctx context.Context, enough func(transcript) bool) (transcript, error) {
 	for {
-		said, ended := d.heard()
+		output, ended := d.received()
 		switch {
-		case enough(said):
-			return said, nil
+		case enough(output):
+			return output, nil
 		case ended:
-			return said, errEnded
+			return output, errEnded
 		}
 		select {
 		case <-d.news:
 		case <-ctx.Done():
-			return said, ctx.Err()
+			return output, ctx.Err()
 		}
 	}
 }
 
-// untilEnd listens until fdbcli has ended.
+// untilEnd reads until fdbcli has ended.
 func (d *dialog) untilEnd(ctx context.Context) (transcript, error) {
-	said, err := d.until(ctx, func(transcript) bool { return false })
+	output, err := d.until(ctx, func(transcript) bool { return false })
 	if errors.Is(err, errEnded) {
 		err = nil
 	}
-	return said, err
+	return output, err
 }
 
 // transcript is what fdbcli printed in a session.
 type transcript struct{ stdout, stderr []byte }
 
 // optionsHeader starts the text of "help options", which is long enough to push out
-// everything that fdbcli printed before it. No value can imitate it, because the ends
-// of lines in values are escaped.
+// everything that fdbcli printed before it. No value can contain it, because line
+// breaks in values are escaped.
 const optionsHeader = "\nThe following options are available to be set using the `option' command:"
 
-// flushed reports whether all answers to what was said before "help options" are here.
+// flushed reports whether the output of everything sent before "help options" has
+// arrived.
 func (t transcript) flushed() bool { return bytes.Contains(t.stdout, []byte(optionsHeader)) }
 
-// answers are the lines printed before the text of "help options".
+// answers returns the lines printed before the text of "help options".
 func (t transcript) answers() []string {
 	before, _, _ := bytes.Cut(t.stdout, []byte(optionsHeader))
 	return answerLines(before)
 }
 
-// marker is a word that fdbcli does not know, so that it complains on stderr once it
-// has run everything before it.
+// marker returns an unknown command, for which fdbcli prints an error on stderr once
+// it has run everything before it.
 func marker(n int) string { return fmt.Sprintf("sync_%d", n) }
 
-// reached reports whether fdbcli has come to marker n.
+// reached reports whether fdbcli has reached marker n.
 func (t transcript) reached(n int) bool {
 	return bytes.Contains(t.stderr, markerComplaint(n))
 }
 
-// errorsBefore are the errors that fdbcli reported between marker n-1 and marker n.
+// errorsBefore returns the errors that fdbcli reported between marker n-1 and
+// marker n.
 func (t transcript) errorsBefore(n int) []string {
 	before, _, _ := bytes.Cut(t.stderr, markerComplaint(n))
 	if _, after, found := bytes.Cut(before, markerComplaint(n-1)); found {

@@ -8,41 +8,41 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// Shared is what the instances that use one database tell each other through it.
+// Shared is the state that the control-plane instances of one database share in
+// it.
 type Shared struct {
-	// Lock is the record in force; nil for none.
+	// Lock is the lock in force; nil for none.
 	Lock *fdb.Lock
 	// Denied are the owners on the deny list.
 	Denied []string
-	// Denials are notes about those on the deny list, as far as there are any. Nil unless
-	// asked for.
+	// Denials are the existing Denials of the deny list. Nil unless requested.
 	Denials map[string]fdb.Denial
 	// Announced are the process groups that can start in a version, by version. Nil unless
-	// asked for.
+	// requested.
 	Announced map[string][]string
-	// Maintenance says since when each process group is about to restart during
+	// Maintenance is since when each process group is about to restart during
 	// maintenance.
 	Maintenance map[string]time.Time
-	// Lists are the process groups of all instances on each of the shared lists, and
-	// since when. Nil unless asked for; a list without entries is there and empty.
+	// Lists are all process groups on each of the shared lists, and since when. Nil
+	// unless requested; a list without entries is present and empty.
 	Lists map[fdb.SharedList]map[fdb.Member]time.Time
-	// Addresses are the bare IPs of listed process groups. Nil unless asked for.
+	// Addresses are the bare IPs of listed process groups. Nil unless requested.
 	Addresses map[fdb.Member][]string
 }
 
-// SharedRequest says what to read besides the lock and the deny list.
+// SharedRequest selects what to read besides the lock and the deny list.
 type SharedRequest struct {
-	// Denials has the notes about the deny list read.
+	// Denials reads the Denials.
 	Denials bool
-	// Upgrades has the announcements for all versions read.
+	// Upgrades reads the announcements for all versions.
 	Upgrades bool
-	// Maintenance has the maintenance notes read.
+	// Maintenance reads the maintenance entries.
 	Maintenance bool
-	// Lists has the shared lists and the addresses of listed process groups read.
+	// Lists reads the shared lists and the addresses of listed process groups.
 	Lists bool
 }
 
-// ReadShared reads all that was asked for in one transaction, so that it belongs together.
+// ReadShared reads everything requested in one transaction, so that it is consistent.
 func ReadShared(ctx context.Context, kv KV, keys fdb.LockKeys, r SharedRequest) (Shared, error) {
 	begin, end := keys.DenyList()
 	reads := []Read{ReadKey(keys.Lock()), ReadRange(begin, end)}
@@ -65,7 +65,7 @@ func ReadShared(ctx context.Context, kv KV, keys fdb.LockKeys, r SharedRequest) 
 		return nil, err
 	})
 	if err != nil {
-		return Shared{}, fmt.Errorf("reading what instances share: %w", err)
+		return Shared{}, fmt.Errorf("reading the shared state: %w", err)
 	}
 	return shared, nil
 }
@@ -89,7 +89,7 @@ func sharedIn(v View, keys fdb.LockKeys, r SharedRequest) (Shared, error) {
 	for _, p := range v.Within(keys.Maintenance()) {
 		at, err := fdb.DecodeMaintenance(p.Value)
 		if err != nil {
-			return Shared{}, &Error{Kind: KindUnparsed, Doing: "reading maintenance notes", Err: err}
+			return Shared{}, &Error{Kind: KindUnparsed, Doing: "reading maintenance entries", Err: err}
 		}
 		shared.Maintenance[fdb.LastPart(p.Key)] = at
 	}
@@ -101,7 +101,7 @@ func sharedIn(v View, keys fdb.LockKeys, r SharedRequest) (Shared, error) {
 	return shared, nil
 }
 
-// denialsIn are the notes that can be read. Nothing rests on them.
+// denialsIn returns the Denials that can be decoded. They are informational.
 func denialsIn(v View, keys fdb.LockKeys) map[string]fdb.Denial {
 	denials := map[string]fdb.Denial{}
 	for _, p := range v.Within(keys.DenialNotes()) {
@@ -112,8 +112,8 @@ func denialsIn(v View, keys fdb.LockKeys) map[string]fdb.Denial {
 	return denials
 }
 
-// AnnounceUpgrade notes that process groups can start in a version. Notes of others, and
-// of other versions, stay.
+// AnnounceUpgrade announces that process groups can start in a version. Announcements of
+// others, and of other versions, are not changed.
 func AnnounceUpgrade(ctx context.Context, kv KV, keys fdb.LockKeys, version string, groups []string) error {
 	if version == "" {
 		return &Error{Kind: KindBadInput, Doing: "announcing an upgrade", Detail: "no version"}
@@ -134,7 +134,7 @@ func AnnounceUpgrade(ctx context.Context, kv KV, keys fdb.LockKeys, version stri
 	return nil
 }
 
-// WithdrawUpgrade takes back what was announced of process groups for a version.
+// WithdrawUpgrade removes the announcements of process groups for a version.
 func WithdrawUpgrade(ctx context.Context, kv KV, keys fdb.LockKeys, version string, groups []string) error {
 	err := settled(ctx, kv, []Read{ReadRange(keys.Upgrades(version))}, func(v View) ([]Mutation, error) {
 		var mutations []Mutation
@@ -147,12 +147,12 @@ func WithdrawUpgrade(ctx context.Context, kv KV, keys fdb.LockKeys, version stri
 		return mutations, nil
 	})
 	if err != nil {
-		return fmt.Errorf("taking back what was announced for %s: %w", version, err)
+		return fmt.Errorf("withdrawing the upgrade to %s: %w", version, err)
 	}
 	return nil
 }
 
-// ClearUpgrades removes what all instances announced, for any version.
+// ClearUpgrades removes all announcements, for any version.
 func ClearUpgrades(ctx context.Context, kv KV, keys fdb.LockKeys) error {
 	begin, end := keys.AllUpgrades()
 	err := settled(ctx, kv, []Read{ReadRange(begin, end)}, func(v View) ([]Mutation, error) {
@@ -167,7 +167,8 @@ func ClearUpgrades(ctx context.Context, kv KV, keys fdb.LockKeys) error {
 	return nil
 }
 
-// NoteMaintenance notes since when process groups are about to restart during maintenance.
+// NoteMaintenance writes since when process groups are about to restart during
+// maintenance.
 func NoteMaintenance(ctx context.Context, kv KV, keys fdb.LockKeys, groups []string, at time.Time) error {
 	return changeMaintenance(ctx, kv, keys, groups, func(key []byte, _ bool) *Mutation {
 		m := Set(key, fdb.EncodeMaintenance(at))
@@ -175,7 +176,7 @@ func NoteMaintenance(ctx context.Context, kv KV, keys fdb.LockKeys, groups []str
 	})
 }
 
-// ForgetMaintenance removes the notes of process groups.
+// ForgetMaintenance removes the maintenance entries of process groups.
 func ForgetMaintenance(ctx context.Context, kv KV, keys fdb.LockKeys, groups []string) error {
 	return changeMaintenance(ctx, kv, keys, groups, func(key []byte, there bool) *Mutation {
 		if !there {
@@ -199,7 +200,7 @@ func changeMaintenance(ctx context.Context, kv KV, keys fdb.LockKeys, groups []s
 		return mutations, nil
 	})
 	if err != nil {
-		return fmt.Errorf("changing maintenance notes: %w", err)
+		return fmt.Errorf("changing maintenance entries: %w", err)
 	}
 	return nil
 }

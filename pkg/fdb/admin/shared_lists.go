@@ -19,8 +19,8 @@ func listReads(keys fdb.LockKeys) []Read {
 	return reads
 }
 
-// readLists reads every entry or nothing: who misses an entry could act on a process
-// group too early.
+// readLists reads every entry or fails: without one of them a run could act on a
+// process group too early.
 func (s *Shared) readLists(v View, keys fdb.LockKeys) error {
 	s.Lists = map[fdb.SharedList]map[fdb.Member]time.Time{}
 	for _, list := range fdb.SharedLists() {
@@ -52,20 +52,20 @@ func (s *Shared) readAddresses(v View, keys fdb.LockKeys) error {
 	return nil
 }
 
-// ListChange is what one instance changes of its own entries in the shared lists.
+// ListChange is a change of one owner's entries in the shared lists.
 type ListChange struct {
-	// Instance is the spec.processGroupIDPrefix of the instance; may be empty.
+	// Instance is the owner's spec.processGroupIDPrefix; may be empty.
 	Instance string
-	// At is since when added entries are there. Those that are there keep their time.
+	// At is the time of added entries. Existing ones keep their time.
 	At time.Time
 	// Add and Remove are process group IDs by list.
 	Add, Remove map[fdb.SharedList][]string
-	// Addresses are the bare IPs of process groups; none removes what is there.
+	// Addresses are the bare IPs of process groups; none removes existing ones.
 	Addresses map[string][]string
 }
 
-// ChangeLists changes an instance's own entries in one transaction. Entries of other
-// instances are neither looked at nor changed.
+// ChangeLists changes an owner's own entries in one transaction. Entries of other
+// owners are neither read nor changed.
 func ChangeLists(ctx context.Context, kv KV, keys fdb.LockKeys, c ListChange) error {
 	if err := c.check(); err != nil {
 		return err
@@ -77,7 +77,7 @@ func ChangeLists(ctx context.Context, kv KV, keys fdb.LockKeys, c ListChange) er
 	return nil
 }
 
-// check refuses to put a group on a list and to take it off again at once.
+// check rejects a change that adds a group to a list and removes it at once.
 func (c ListChange) check() error {
 	for list, groups := range c.Add {
 		for _, group := range groups {
@@ -102,7 +102,7 @@ func (c ListChange) reads(keys fdb.LockKeys) []Read {
 	return reads
 }
 
-// mutations are what is left to do; none when all of it was done before.
+// mutations returns the remaining mutations; none if all were made before.
 func (c ListChange) mutations(v View, keys fdb.LockKeys) []Mutation {
 	var mutations []Mutation
 	for _, list := range fdb.SharedLists() {
@@ -136,8 +136,8 @@ func clearWhereThere(v View, key []byte) []Mutation {
 	return []Mutation{Clear(key)}
 }
 
-// ClearRestarts removes the restart entries of process groups of any instance, because
-// they are about to restart. Entries of other groups stay.
+// ClearRestarts removes the restart entries of process groups of any owner, because
+// they are about to restart. Entries of other groups are not changed.
 func ClearRestarts(ctx context.Context, kv KV, keys fdb.LockKeys, members []fdb.Member) error {
 	reads := []Read{ReadRange(keys.List(fdb.PendingForRestart)), ReadRange(keys.List(fdb.ReadyForRestart))}
 	err := settled(ctx, kv, reads, func(v View) ([]Mutation, error) {

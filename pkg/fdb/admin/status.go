@@ -7,10 +7,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// Status is the status document. When the servers speak another protocol than this
-// client, the document would be that of a dead database: then the pod's fdbcli of
-// another version is asked, as long as an upgrade has left one there, and later commands
-// go through the one that works. Without any it is KindWrongProtocol.
+// Status returns the status document. If the processes use another protocol than this
+// client, the document would be that of an unavailable database: then it uses the pod's
+// fdbcli of another version, if an upgrade has left one there, for later commands too.
+// Without any it is KindWrongProtocol.
 func (c *FDBCLI) Status(ctx context.Context) (*fdb.Status, error) {
 	s, err := c.status(ctx)
 	if KindOf(err) != KindWrongProtocol {
@@ -27,8 +27,8 @@ func (c *FDBCLI) Status(ctx context.Context) (*fdb.Status, error) {
 	return nil, err
 }
 
-// statusThrough asks through a certain fdbcli, and keeps to it when that speaks the
-// servers' protocol.
+// statusThrough reads the status with a given fdbcli, and keeps using it if it has
+// the processes' protocol.
 func (c *FDBCLI) statusThrough(ctx context.Context, binary string) (*fdb.Status, bool) {
 	other := &FDBCLI{transport: c.transport, binaries: []string{binary}, clusterFiles: c.clusterFiles, clock: c.clock, jitter: c.jitter}
 	s, err := other.status(ctx)
@@ -43,7 +43,7 @@ func (c *FDBCLI) statusThrough(ctx context.Context, binary string) (*fdb.Status,
 
 func (c *FDBCLI) status(ctx context.Context) (*fdb.Status, error) {
 	const doing = "reading status"
-	r, err := c.runAs(ctx, doing, "status json", Command{Limit: statusLimit, Reads: true, Patience: readPatience, Settles: saysAvailable})
+	r, err := c.runAs(ctx, doing, "status json", Command{Limit: statusLimit, Reads: true, Patience: readPatience, Settles: reportsAvailable})
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +59,9 @@ func (c *FDBCLI) status(ctx context.Context) (*fdb.Status, error) {
 	return s, nil
 }
 
-// saysAvailable reports whether a status document calls the database available. A pod that is
-// cut off from the others says that it is not, and so do all when it is not.
-func saysAvailable(r Result) bool { return fdb.SaysAvailable(r.Stdout) }
+// reportsAvailable reports whether a status document reports the database as available. An
+// isolated pod reports it as unavailable, and so do all pods if it is.
+func reportsAvailable(r Result) bool { return fdb.SaysAvailable(r.Stdout) }
 
 func (c *FDBCLI) checkProtocol(ctx context.Context, doing string, s *fdb.Status) error {
 	running, ok := s.CoordinatorProtocol()
@@ -78,11 +78,11 @@ func (c *FDBCLI) checkProtocol(ctx context.Context, doing string, s *fdb.Status)
 	}
 	return &Error{
 		Kind: KindWrongProtocol, Doing: doing,
-		Detail: fmt.Sprintf("coordinators speak protocol %s, fdbcli %s speaks %s", running, client, own),
+		Detail: fmt.Sprintf("coordinators use protocol %s, fdbcli %s uses %s", running, client, own),
 	}
 }
 
-// Version asks the client for its own version, once.
+// Version returns the client's own version, which it reads once.
 func (c *FDBCLI) Version(ctx context.Context) (fdb.Version, error) {
 	c.mu.Lock()
 	known := c.version
@@ -90,7 +90,7 @@ func (c *FDBCLI) Version(ctx context.Context) (fdb.Version, error) {
 	if !known.IsZero() {
 		return known, nil
 	}
-	const doing = "asking fdbcli for its version"
+	const doing = "reading the version of fdbcli"
 	var v fdb.Version
 	err := c.tryPlaces(func(p place) error {
 		r, err := c.start(ctx, doing, Command{Argv: []string{p.binary, "--version"}, Limit: readLimit + wrapperGrace, Reads: true, Patience: readPatience})

@@ -27,15 +27,15 @@ const (
 
 const transacting = "running a transaction"
 
-// Txn runs a transaction in one interactive session, because nothing else lets fdbcli
-// decide between reading and writing.
+// Txn runs a transaction in one interactive session, the only way to decide between
+// reads and writes with fdbcli.
 func (c *FDBCLI) Txn(ctx context.Context, reads []Read, decide func(View) ([]Mutation, error)) (int64, error) {
 	pause := func(d time.Duration) error { return c.pause(ctx, c.jitter(d)) }
 	return retryConflicts(pause, func() (int64, error) { return c.attempt(ctx, reads, decide) })
 }
 
-// retryConflicts attempts a transaction again while it conflicts with others, after
-// ever longer pauses.
+// retryConflicts retries a transaction while it conflicts with others, after
+// increasing pauses.
 func retryConflicts(pause func(time.Duration) error, attempt func() (int64, error)) (int64, error) {
 	next := txnPause
 	for try := 1; ; try++ {
@@ -60,8 +60,8 @@ func (c *FDBCLI) attempt(ctx context.Context, reads []Read, decide func(View) ([
 	return version, err
 }
 
-// keysFirst orders reads so that the answer for a key is never taken for a row of the
-// range before it.
+// keysFirst orders reads so that the output for a key is never mistaken for a row of
+// the range before it.
 func keysFirst(reads []Read) []Read {
 	var keys, ranges []Read
 	for _, r := range reads {
@@ -121,15 +121,15 @@ func (t *transaction) read(ctx context.Context) (View, error) {
 		lines = append(lines, r.command())
 	}
 	lines = append(lines, marker(1), "help options")
-	sayErr := t.d.say(lines...)
-	said, err := t.d.until(ctx, func(said transcript) bool { return said.flushed() && said.reached(1) })
+	sendErr := t.d.send(lines...)
+	output, err := t.d.until(ctx, func(output transcript) bool { return output.flushed() && output.reached(1) })
 	if err != nil {
-		return View{}, t.lost(ctx, said, errors.Join(sayErr, err))
+		return View{}, t.lost(ctx, output, errors.Join(sendErr, err))
 	}
-	if e := failureOfErrors(transacting, said.errorsBefore(1)); e != nil {
+	if e := failureOfErrors(transacting, output.errorsBefore(1)); e != nil {
 		return View{}, e
 	}
-	view, err := parseReads(t.reads, said.answers())
+	view, err := parseReads(t.reads, output.answers())
 	if err != nil {
 		return View{}, &Error{Kind: KindUnparsed, Doing: transacting, Err: err}
 	}
@@ -143,8 +143,8 @@ func (r Read) command() string {
 	return command("get", string(r.Begin))
 }
 
-// lost is the error of a session that ended before it was asked to write anything.
-func (t *transaction) lost(ctx context.Context, said transcript, err error) error {
+// lost returns the error of a session that ended before any write was sent.
+func (t *transaction) lost(ctx context.Context, output transcript, err error) error {
 	if ctx.Err() != nil {
 		return &Error{Kind: KindTimeout, Doing: transacting, Err: ctx.Err()}
 	}
@@ -152,13 +152,13 @@ func (t *transaction) lost(ctx context.Context, said transcript, err error) erro
 	if waitErr != nil {
 		return transportError(transacting, waitErr)
 	}
-	if e := failureOf(transacting, Result{Stdout: said.stdout, Stderr: said.stderr, ExitCode: exitCode}); e != nil {
+	if e := failureOf(transacting, Result{Stdout: output.stdout, Stderr: output.stderr, ExitCode: exitCode}); e != nil {
 		return e
 	}
 	return &Error{Kind: KindTransport, Doing: transacting, Err: err}
 }
 
-// parseReads reads the answers to a transaction's beginning and its reads.
+// parseReads parses the output of a transaction's beginning and its reads.
 func parseReads(reads []Read, lines []string) (View, error) {
 	start := slices.Index(lines, "Transaction started")
 	if start < 0 {
@@ -193,9 +193,9 @@ func (r Read) parse(lines []string) (pairs []Pair, rest []string, err error) {
 	return pairs, lines[1:], err
 }
 
-// commitScript is all mutations and the commit on one line. fdbcli stops a line at the
-// first command that fails, so that a mutation that fails is never followed by one
-// outside of the transaction, and a line that is cut short has lost its commit first.
+// commitScript returns all mutations and the commit on one line. fdbcli stops a line
+// at the first command that fails, so that a mutation that fails is never followed by
+// one outside of the transaction, and a truncated line has lost its commit first.
 func commitScript(mutations []Mutation) (string, error) {
 	commands := make([]string, 0, len(mutations)+1)
 	for _, m := range mutations {
@@ -213,28 +213,28 @@ func commitScript(mutations []Mutation) (string, error) {
 
 var committedPattern = regexp.MustCompile(`^Committed \((-?\d+)\)$`)
 
-// commit writes and commits. From here on, whatever is not understood may have been
-// committed.
+// commit writes and commits. From here on, unexpected output means that it may have
+// been committed.
 func (t *transaction) commit(ctx context.Context, script string) (int64, error) {
-	sayErr := t.d.say(script, marker(2), "exit")
-	said, err := t.d.untilEnd(ctx)
-	for _, line := range answerLines(said.stdout) {
+	sendErr := t.d.send(script, marker(2), "exit")
+	output, err := t.d.untilEnd(ctx)
+	for _, line := range answerLines(output.stdout) {
 		if parts := committedPattern.FindStringSubmatch(line); parts != nil {
 			return strconv.ParseInt(parts[1], 10, 64)
 		}
 	}
-	failure := failureOfErrors(transacting, said.errorsBefore(2))
+	failure := failureOfErrors(transacting, output.errorsBefore(2))
 	switch {
-	case failure != nil && said.reached(2) && definitelyNotCommitted(failure.Kind):
+	case failure != nil && output.reached(2) && definitelyNotCommitted(failure.Kind):
 		return 0, failure
 	case failure != nil:
 		return 0, &Error{Kind: KindUnknownResult, Doing: transacting, Detail: failure.Detail, Code: failure.Code}
 	default:
-		return 0, &Error{Kind: KindUnknownResult, Doing: transacting, Detail: "the session was lost", Err: errors.Join(sayErr, err)}
+		return 0, &Error{Kind: KindUnknownResult, Doing: transacting, Detail: "the session was lost", Err: errors.Join(sendErr, err)}
 	}
 }
 
-// definitelyNotCommitted reports whether the error excludes that anything was written.
+// definitelyNotCommitted reports whether the error proves that nothing was written.
 func definitelyNotCommitted(kind Kind) bool {
 	return kind == KindConflict || kind == KindLocked || kind == KindBadInput
 }

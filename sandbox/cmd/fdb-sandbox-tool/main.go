@@ -43,7 +43,7 @@ func run(name string) (int, error) {
 	return simulated(name)
 }
 
-// idle waits until it is told to end.
+// idle waits until it is signaled to end.
 func idle() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()

@@ -48,7 +48,7 @@ func unifiedMonitor(args []string) (int, error) {
 	return 2, fmt.Errorf("unknown mode %q", o.Mode)
 }
 
-// launcher runs the container's servers until it is told to end.
+// launcher runs the container's servers until it is signaled to end.
 func launcher(ctx context.Context, o unified.Options, out io.Writer) (int, error) {
 	pod, err := wire.WatchPod(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// errRestart says that somebody asked the sidecar to end and be started again.
+// errRestart means that somebody asked the sidecar to end and be started again.
 var errRestart = errors.New("asked to restart")
 
 // server is the sidecar's HTTP API.

@@ -194,14 +194,14 @@ func (s Sidecar) CopyPrograms() error {
 	return copying.Binaries(s.CopyBinaries, s.BinaryDir, s.OutputDir, s.Version, s.MainContainerVersion)
 }
 
-// atLeast says whether the image is of at least that version.
+// atLeast reports whether the image is of at least that version.
 func (s Sidecar) atLeast(major, minor, patch int) bool {
 	v, err := fdb.ParseVersion(s.Version)
 	want, wantErr := fdb.ParseVersion(fmt.Sprintf("%d.%d.%d", major, minor, patch))
 	return err == nil && wantErr == nil && v.AtLeast(want)
 }
 
-// inside joins a name to a directory and says whether it stays below it.
+// inside joins a name to a directory and reports whether it stays below it.
 func inside(root, name string) (string, bool) {
 	full := path.Join(root, name)
 	return full, full != path.Clean(root) && strings.HasPrefix(full, path.Clean(root)+"/") && !slices.Contains(strings.Split(name, "/"), "..")

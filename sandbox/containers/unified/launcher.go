@@ -163,7 +163,7 @@ func (m *monitor) annotate(ctx context.Context) {
 	clear(m.pending)
 }
 
-// wanted says whether processes should run.
+// wanted reports whether processes should run.
 func (m *monitor) wanted() bool {
 	return m.active != nil && m.active.ServersRun() && m.facts.Annotations[AnnotationIsolate] != "true"
 }

@@ -17,7 +17,7 @@ type Mode string
 
 // The modes.
 const (
-	Launcher Mode = "launcher" // runs processes until it is told to end
+	Launcher Mode = "launcher" // runs processes until it is signaled to end
 	Init     Mode = "init"     // copies and ends
 	Sidecar  Mode = "sidecar"  // copies and stays
 )

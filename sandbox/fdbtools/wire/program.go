@@ -119,7 +119,7 @@ func replaceFile(name string, content []byte) error {
 	return os.Rename(next, name)
 }
 
-// writable says whether a file could be replaced.
+// writable reports whether a file could be replaced.
 func writable(name string) bool {
 	if unix.Access(filepath.Dir(name), unix.W_OK) != nil {
 		return false

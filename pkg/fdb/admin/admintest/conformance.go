@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 )
 
-// Places in the keys and localities of a database that nobody else uses.
+// Keys and localities of a database that no other process uses.
 const (
 	conformancePrefix = "\xff\x02/kubectl-fdb-conformance"
 	nobodysLocality   = "locality_instance_id:kubectl-fdb-conformance"
@@ -21,7 +21,7 @@ const (
 )
 
 // Conformance checks an implementation against a configured, available database that
-// nobody else uses. It leaves the database as it was, but for a recovery or two.
+// has no other user. It leaves the database unchanged, except for a recovery or two.
 func Conformance(t *testing.T, open func(t *testing.T) (admin.Admin, admin.KV)) {
 	t.Helper()
 	for _, c := range []struct {
@@ -31,20 +31,20 @@ func Conformance(t *testing.T, open func(t *testing.T) (admin.Admin, admin.KV)) 
 		{"the status document is that of an available database", statusConforms},
 		{"connection string and status name the same coordinators", connectionStringConforms},
 		{"an exclusion is listed until it is included", exclusionConforms},
-		{"targets that make no sense change nothing", badTargetsConform},
+		{"invalid targets change nothing", badTargetsConform},
 		{"maintenance has one zone at a time", maintenanceConforms},
 		{"a configuration in force can be configured again", configurationConforms},
 		{"an existing database is never created again", creationConforms},
-		{"the coordinators in force can be asked for again", coordinatorsConform},
-		{"nobody is killed when nobody can be reached", killConforms},
+		{"the coordinators in force can be configured again", coordinatorsConform},
+		{"no process is killed when none can be reached", killConforms},
 		{"bytes of all values come back", bytesConform},
 		{"a transaction without mutations leaves no trace", readOnlyConforms},
 		{"a key written after it was read is a conflict", conflictConforms},
 		{"a key added to a range after it was read is a conflict", rangeConflictConforms},
 		{"mutations are committed together", atomicityConforms},
 		{"the lock has one holder", lockConforms},
-		{"what instances share is read as it was written", sharedConforms},
-		{"the shared lists of one instance are no other's", listsConform},
+		{"shared values are read as they were written", sharedConforms},
+		{"the shared lists of one owner are separate from others", listsConform},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, kv := open(t)
@@ -112,7 +112,7 @@ func exclusionConforms(t *testing.T, a admin.Admin, _ admin.KV) {
 	}
 	for _, address := range must(a.InProgressExclusions(t.Context()))(t) {
 		if strings.HasPrefix(address, nobodysAddress) {
-			t.Errorf("nobody's address is in progress: %s", address)
+			t.Errorf("the address of no process is in progress: %s", address)
 		}
 	}
 	if err := a.Include(t.Context(), targets); err != nil {
@@ -191,7 +191,8 @@ func configurationConforms(t *testing.T, a admin.Admin, _ admin.KV) {
 	}
 }
 
-// configurable is a reported configuration without what is only reported.
+// configurable returns a reported configuration without settings that are
+// only reported.
 func configurable(c fdb.Configuration) fdb.Configuration {
 	c.ExcludedServers = nil
 	c.LogSpill, c.LogVersion = 0, 0

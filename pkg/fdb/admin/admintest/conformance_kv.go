@@ -70,9 +70,9 @@ func bytesConform(t *testing.T, _ admin.Admin, kv admin.KV) {
 func readOnlyConforms(t *testing.T, _ admin.Admin, kv admin.KV) {
 	t.Helper()
 	calls := 0
-	version, err := kv.Txn(t.Context(), []admin.Read{admin.ReadKey(key("nobody"))}, func(v admin.View) ([]admin.Mutation, error) {
+	version, err := kv.Txn(t.Context(), []admin.Read{admin.ReadKey(key("nowhere"))}, func(v admin.View) ([]admin.Mutation, error) {
 		calls++
-		if value, found := v.Value(key("nobody")); found {
+		if value, found := v.Value(key("nowhere")); found {
 			t.Errorf("got %q", value)
 		}
 		return nil, nil
@@ -188,12 +188,12 @@ func lockConforms(t *testing.T, _ admin.Admin, kv admin.KV) {
 		t.Fatal(err)
 	}
 	if lock, _, err := admin.ReadLock(t.Context(), kv, keys); err != nil || lock == nil || !lock.End.Equal(late) || !lock.Start.Equal(mine.Start) {
-		t.Errorf("kept until %s, and got %+v (%v)", late, lock, err)
+		t.Errorf("held until %s, and got %+v (%v)", late, lock, err)
 	}
 
 	theirs := *must(admin.TakeLock(t.Context(), kv, keys, request("dc2", "n2", now.Add(time.Hour))))(t).Write
 	if !theirs.Start.Equal(mine.Start) {
-		t.Errorf("a take-over keeps the start %s, got %s", mine.Start, theirs.Start)
+		t.Errorf("a takeover keeps the start %s, got %s", mine.Start, theirs.Start)
 	}
 	if err := admin.ReleaseLock(t.Context(), kv, keys, mine); err != nil {
 		t.Fatal(err)
@@ -227,7 +227,7 @@ func sharedConforms(t *testing.T, _ admin.Admin, kv admin.KV) {
 	do(admin.AnnounceUpgrade(t.Context(), kv, keys, "7.4.6", []string{"storage-2", "log-1"}))
 	do(admin.AnnounceUpgrade(t.Context(), kv, keys, "7.4.60", []string{"storage-9"}))
 	do(admin.NoteMaintenance(t.Context(), kv, keys, []string{"storage-1", "storage-2"}, at))
-	do(admin.ForgetMaintenance(t.Context(), kv, keys, []string{"storage-2", "nobody"}))
+	do(admin.ForgetMaintenance(t.Context(), kv, keys, []string{"storage-2", "nowhere"}))
 
 	want := admin.Shared{
 		Announced:   map[string][]string{"7.4.6": {"log-1", "storage-1", "storage-2"}, "7.4.60": {"storage-9"}},

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 )
 
-// listsConform has two instances, one of which has a name that begins as the other's
-// does, and one without a name write what they share.
+// listsConform writes the lists of two owners, one of whose IDs is a prefix of the
+// other, and of one without an ID.
 func listsConform(t *testing.T, _ admin.Admin, kv admin.KV) {
 	t.Helper()
 	keys := fdb.LockKeys{Prefix: conformancePrefix + "/lists"}
@@ -32,7 +32,7 @@ func listsConform(t *testing.T, _ admin.Admin, kv admin.KV) {
 		return groups
 	}
 	change(admin.ListChange{Instance: "dc1", At: at, Add: one("dc1-log-1", fdb.PendingForRestart, fdb.ReadyForRestart, fdb.PendingForRemoval)})
-	change(admin.ListChange{Instance: "dc10", At: at, Add: one("dc10-log-1", fdb.PendingForRestart), Addresses: map[string][]string{"dc10-log-1": {"10.1.0.1", "10.1.0.2"}, "nobody": nil}})
+	change(admin.ListChange{Instance: "dc10", At: at, Add: one("dc10-log-1", fdb.PendingForRestart), Addresses: map[string][]string{"dc10-log-1": {"10.1.0.1", "10.1.0.2"}, "nowhere": nil}})
 	change(admin.ListChange{Instance: "", At: at, Add: one("log-1", fdb.PendingForRestart), Addresses: map[string][]string{"log-1": {"10.1.0.3"}}})
 	change(admin.ListChange{Instance: "dc1", At: later, Add: one("dc1-log-1", fdb.PendingForRestart, fdb.PendingForInclusion), Remove: one("dc1-log-1", fdb.PendingForRemoval, fdb.ReadyForInclusion)})
 	change(admin.ListChange{Instance: "", Remove: one("dc1-log-1", fdb.PendingForRestart), Addresses: map[string][]string{"log-1": nil}})
@@ -61,7 +61,7 @@ func listsConform(t *testing.T, _ admin.Admin, kv admin.KV) {
 	wantLists(t, kv, keys, admin.Shared{Lists: listsOf(nil), Addresses: map[fdb.Member][]string{}})
 }
 
-// listsOf adds the lists without entries.
+// listsOf adds empty lists for those without entries.
 func listsOf(lists map[fdb.SharedList]map[fdb.Member]time.Time) map[fdb.SharedList]map[fdb.Member]time.Time {
 	all := map[fdb.SharedList]map[fdb.Member]time.Time{}
 	for _, list := range fdb.SharedLists() {

@@ -1,4 +1,4 @@
-// Package admintest helps to test what talks to a database: a transport that plays a
+// Package admintest helps to test access to a database: a transport that plays a
 // transcript of fdbcli, and the conformance suite that every implementation of
 // admin.Admin and admin.KV has to pass. It is imported by tests only.
 package admintest
@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 )
 
-// Step is one expected run of fdbcli and what comes of it.
+// Step is one expected run of fdbcli and its result.
 type Step struct {
 	// Script is the --exec text, or "--version".
 	Script   string
@@ -27,8 +27,8 @@ type Step struct {
 	Err error
 }
 
-// Line is one expected line of a session and what fdbcli prints in answer. What goes
-// to stdout is only seen after "help options" or at the end, as with the real one.
+// Line is one expected line of a session and what fdbcli prints in reply. Its stdout
+// is only received after "help options" or at the end, as with the real one.
 type Line struct {
 	// Expect is the whole line; a line ending in "…" matches by what precedes that.
 	Expect string
@@ -39,7 +39,7 @@ type Line struct {
 }
 
 // Transcript is a transport that plays runs and sessions in order. It fails the test
-// when others are asked for, or when some are left.
+// on unexpected runs, and if some are left.
 type Transcript struct {
 	tb       testing.TB
 	mu       sync.Mutex
@@ -50,7 +50,7 @@ type Transcript struct {
 
 var _ admin.Transport = (*Transcript)(nil)
 
-// NewTranscript plays these runs.
+// NewTranscript returns a Transcript of these runs.
 func NewTranscript(tb testing.TB, steps ...Step) *Transcript {
 	tb.Helper()
 	transcript := &Transcript{tb: tb, steps: steps}
@@ -64,7 +64,7 @@ func (p *Transcript) Session(lines ...Line) *Transcript {
 	return p
 }
 
-// Argv are the command lines asked for so far.
+// Argv returns the command lines requested so far.
 func (p *Transcript) Argv() [][]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,7 +167,7 @@ func (l Line) matches(line string) bool {
 	return line == l.Expect
 }
 
-// OptionsHelp begins as fdbcli's answer to "help options" does.
+// OptionsHelp is the beginning of fdbcli's output of "help options".
 const OptionsHelp = "\nThe following options are available to be set using the `option' command:\n\n" +
 	"ACCESS_SYSTEM_KEYS - Allows this transaction to read and modify system keys\n"
 
