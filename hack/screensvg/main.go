@@ -52,7 +52,7 @@ func draw(in io.Reader, out io.Writer) error {
 	return err
 }
 
-// run is text of one look.
+// run is text of one style.
 type run struct {
 	look
 	text string

@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/tools"
 )
 
-// The parts and options of a World.
+// Parts and options of [World].
 type (
-	// Options are the fixed properties of a World.
+	// Options are the fixed properties of [World].
 	Options = model.Options
 	// Pace is how long the parts of a cluster take for what they do.
 	Pace = model.Pace

@@ -75,7 +75,7 @@ func TestAnExcludedProcessLosesItsSingletonsWithoutARecovery(t *testing.T) {
 	}
 }
 
-// Fewer logs than are asked for are put up with, an excluded one is not.
+// Fewer logs than configured are accepted, an excluded one is not.
 func TestAnExcludedLogLeavesAlsoWhereNoSpareIs(t *testing.T) {
 	c := configured(t)
 	c.stop("log-4")

@@ -19,7 +19,7 @@ func byPlan(path string, command ...string) []string {
 	return append(slices.Clone(command), "--yes", "--confirm", "nightly", "--plan", path, "--reason", "moved")
 }
 
-const isUnfinished = "part of it may be deleted; run the same command again, it goes on with what is left"
+const isUnfinished = "part of it may be deleted; run the same command again to delete the rest"
 
 // Who ends a deletion is not kept waiting for it, and is told what it leaves.
 func TestADeletionEndsWithWhoEndsIt(t *testing.T) {

@@ -45,7 +45,7 @@ func (v *vault) runs() {
 // FoundationDB's tools say nothing of a store: they try for ever. What is told instead names
 // what was done, where, and what to look at.
 func TestABackupThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
-	silent := "starting a backup on tag default: no answer from the store within 45s, while the database answers; "
+	silent := "starting a backup on tag default: no response from the store within 45s, while the database responds; "
 	tests := map[string]struct {
 		given func(*vault)
 		// first ends the run that created the agents, again the one after it.
@@ -55,7 +55,7 @@ func TestABackupThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 		"an unreachable store": {
 			func(v *vault) { v.place(func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key@nowhere" }) },
 			ExitUnreachable, ExitUnreachable,
-			[]string{silent + "blobstore://key@nowhere:443/nightly", "look at spec.blobStoreConfiguration"},
+			[]string{silent + "blobstore://key@nowhere:443/nightly", "check spec.blobStoreConfiguration"},
 		},
 		"wrong credentials": {wrongCredentials, ExitUnreachable, ExitUnreachable, []string{silent + "blobstore://key@store:443/nightly", "the files that FDB_BLOB_CREDENTIALS names in the pods of agents"}},
 		"a missing bucket": {
@@ -66,14 +66,14 @@ func TestABackupThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 		"no region": {
 			func(v *vault) { v.place(func(b *v1beta2.BlobStoreConfiguration) { b.URLParameters = nil }) },
 			ExitPartly, ExitRefused,
-			[]string{"Failed to get region", "name it in spec.blobStoreConfiguration.urlParameters, as region=NAME"},
+			[]string{"Failed to get region", "set it in spec.blobStoreConfiguration.urlParameters, as region=NAME"},
 		},
 		"an unknown parameter": {
 			func(v *vault) {
 				v.place(func(b *v1beta2.BlobStoreConfiguration) { b.URLParameters = append(b.URLParameters, "nosuch=1") })
 			},
 			ExitPartly, ExitRefused,
-			[]string{"Unknown URL parameter: 'nosuch'", "has a name that this version does not know"},
+			[]string{"Unknown URL parameter: 'nosuch'", "has a name that this version does not support"},
 		},
 	}
 	for name, tc := range tests {
@@ -97,7 +97,7 @@ func TestABackupThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 func TestABackupStartsOnceItsStoreAnswers(t *testing.T) {
 	v := newVault(t)
 	wrongCredentials(v)
-	v.must(ExitUnreachable, "no answer from the store", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
+	v.must(ExitUnreachable, "no response from the store", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
 	v.files["/credentials"] = `{"accounts":{"key@store":{"secret":"` + storeSecret + `"}}}`
 	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
 }
@@ -115,7 +115,7 @@ func TestABackupThatLosesItsStoreSaysWhatAgentsMeet(t *testing.T) {
 }
 
 func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
-	silent := "starting a restore: no answer from the store within 45s, while the database answers; "
+	silent := "starting a restore: no response from the store within 45s, while the database responds; "
 	place := func(change func(*v1beta2.BlobStoreConfiguration)) func(*vault) {
 		return func(v *vault) {
 			v.editRestore(func(r *v1beta2.FoundationDBRestore) { change(r.Spec.BlobStoreConfiguration) })
@@ -134,7 +134,7 @@ func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 		"a missing bucket":     {place(func(b *v1beta2.BlobStoreConfiguration) { b.Bucket = "missing" }), ExitUnreachable, []string{silent, "bucket=missing"}, true},
 		"a place with nothing in it": {
 			place(func(b *v1beta2.BlobStoreConfiguration) { b.BackupName = "nothing" }), ExitRefused,
-			[]string{"/nothing?", "Backup does not exist: nothing was backed up to this place: look at accountName, bucket and backupName"},
+			[]string{"/nothing?", "Backup does not exist: no backup at this destination: check accountName, bucket and backupName"},
 			false,
 		},
 		"a version not restorable": {

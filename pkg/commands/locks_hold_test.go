@@ -29,12 +29,12 @@ func TestLocksTakeAndRelease(t *testing.T) {
 		// holder is who has the lock afterwards; empty for nobody.
 		holder string
 	}{
-		"take":                              {args: []string{"take", "sample"}, says: "undo: kubectl fdb locks release sample -n fdb --context test", holder: "dc1, by hand of me@here"},
-		"take says until when":              {args: []string{"take", "sample", "--for", "1h"}, says: "sample: the lock is kept by hand until 2026-", holder: "dc1, by hand of me@here"},
+		"take":                              {args: []string{"take", "sample"}, says: "undo: kubectl fdb locks release sample -n fdb --context test", holder: "dc1, held manually by me@here"},
+		"take says until when":              {args: []string{"take", "sample", "--for", "1h"}, says: "sample: the lock is kept by hand until 2026-", holder: "dc1, held manually by me@here"},
 		"a dry run takes none":              {args: []string{"take", "sample", "--dry-run"}, want: ExitNo, says: "HoldLock"},
 		"take what another has":             {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"take", "sample"}, want: ExitConflict, says: "the database lock is held by dc2 until", holder: "dc2"},
-		"take waits for it":                 {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"take", "sample", "--wait"}, says: "is kept by hand", holder: "dc1, by hand of me@here"},
-		"take what a colleague keeps":       {given: []func(*given){lockOf("dc1", "bob@b", time.Minute)}, args: []string{"take", "sample"}, want: ExitConflict, says: "dc1, by hand of bob@b", holder: "dc1, by hand of bob@b"},
+		"take waits for it":                 {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"take", "sample", "--wait"}, says: "is kept by hand", holder: "dc1, held manually by me@here"},
+		"take what a colleague keeps":       {given: []func(*given){lockOf("dc1", "bob@b", time.Minute)}, args: []string{"take", "sample"}, want: ExitConflict, says: "dc1, held manually by bob@b", holder: "dc1, held manually by bob@b"},
 		"take while denied":                 {given: []func(*given){func(g *given) { g.world.Shared.DenyList["dc1"] = true }}, args: []string{"take", "sample"}, want: ExitConflict, says: "dc1 is on the deny list"},
 		"take where no locks are used":      {given: []func(*given){func(g *given) { g.world.Record.Spec.LockOptions.DisableLocks = new(true) }}, args: []string{"take", "sample"}, want: ExitRefused, says: "set spec.lockOptions.disableLocks to false"},
 		"take for no time":                  {args: []string{"take", "sample", "--for", "5s"}, want: ExitUsage, says: "from 1m to 24h"},
@@ -51,9 +51,9 @@ func TestLocksTakeAndRelease(t *testing.T) {
 		"force asks":                        {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample", "--force"}, want: ExitUnconfirmed, says: "add --yes", holder: "dc2"},
 		"force shows whose it was":          {given: []func(*given){lockOf("dc2", "", -time.Minute), answers("n\n")}, args: []string{"release", "sample", "--force"}, want: ExitUnconfirmed, says: "dc2 had it until 1m0s ago", holder: "dc2"},
 		"force on a terminal":               {given: []func(*given){lockOf("dc2", "", -time.Minute), answers("y\n")}, args: []string{"release", "sample", "--force"}, says: "nobody has the lock"},
-		"release what a colleague keeps":    {given: []func(*given){lockOf("dc1", "bob@b", time.Hour)}, args: []string{"release", "sample"}, want: ExitConflict, says: "by hand of bob@b", holder: "dc1, by hand of bob@b"},
+		"release what a colleague keeps":    {given: []func(*given){lockOf("dc1", "bob@b", time.Hour)}, args: []string{"release", "sample"}, want: ExitConflict, says: "held manually by bob@b", holder: "dc1, held manually by bob@b"},
 		"release that by force":             {given: []func(*given){lockOf("dc1", "bob@b", time.Hour)}, args: []string{"release", "sample", "--force", "--yes"}, says: "nobody has the lock"},
-		"a pass waits for the one it is by": {given: []func(*given){lockOf("dc1", "me@here", time.Hour), func(g *given) { g.world.Record.Spec.DatabaseConfiguration.Logs = 4 }}, args: nil, want: ExitConflict, says: "the database lock is held by dc1, by hand of me@here until", holder: "dc1, by hand of me@here"},
+		"a pass waits for the one it is by": {given: []func(*given){lockOf("dc1", "me@here", time.Hour), func(g *given) { g.world.Record.Spec.DatabaseConfiguration.Logs = 4 }}, args: nil, want: ExitConflict, says: "the database lock is held by dc1, held manually by me@here until", holder: "dc1, held manually by me@here"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

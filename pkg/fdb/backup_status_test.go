@@ -64,7 +64,7 @@ func TestRecordedBackupStatusesAreRead(t *testing.T) {
 			t.Errorf("%s: %s: %+v", name, stdout, s)
 		}
 		if _, told := s.SnapshotPeriod(); told != (s.State.Name == BackupRunning || s.State.Name == BackupDifferential) {
-			t.Errorf("%s: %s: period told %t", name, stdout, told)
+			t.Errorf("%s: %s: period reported %t", name, stdout, told)
 		}
 	})
 	for _, want := range []string{"", BackupSubmitted, BackupRunning} {

@@ -186,8 +186,7 @@ func TestSharesBackupPlace(t *testing.T) {
 	}
 }
 
-// Tools name a place as they were told to, and people leave out the port that is meant
-// anyway.
+// Tools name a place as they are given, and users omit the default port.
 func TestAPlaceIsTheSameWithItsDefaultPort(t *testing.T) {
 	tests := map[string]struct {
 		named, plain string

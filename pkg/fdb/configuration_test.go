@@ -100,7 +100,7 @@ func TestConfigurationsThatAreNeverSent(t *testing.T) {
 		}, "main one of another region"},
 		"three regions": {func(c *Configuration) {
 			c.Regions = append(twoRegions(), Region{DataCenters: []DataCenter{{ID: "dc4"}}})
-		}, "3 regions: want at most 2"},
+		}, "3 regions: must be at most 2"},
 		"regions of which none may serve": {func(c *Configuration) {
 			c.Regions = []Region{{DataCenters: []DataCenter{{ID: "dc1", Priority: -1}}}}
 		}, "none may serve"},
@@ -124,7 +124,7 @@ func TestConfigurationsThatAreNeverSent(t *testing.T) {
 			c.given(&configuration)
 			tokens, err := configuration.Tokens()
 			if err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("got %v and error %v, want an error that says %q", tokens, err, c.says)
+				t.Errorf("got %v and error %v, want an error with %q", tokens, err, c.says)
 			}
 		})
 	}
@@ -136,7 +136,7 @@ func TestWhatCountsAsADifference(t *testing.T) {
 		version         string
 		want            []Difference
 	}{
-		"the recorded database reports more than was asked": {
+		"the recorded database reports more than was configured": {
 			current: func(c *Configuration) { *c = *recorded(t, "05-healthy").Cluster.Configuration },
 		},
 		"a role count": {
@@ -160,10 +160,10 @@ func TestWhatCountsAsADifference(t *testing.T) {
 		"absent counts of remote logs and routers": {
 			current: func(c *Configuration) { c.LogRouters, c.RemoteLogs = 0, 0 },
 		},
-		"a wiggle that nobody asked for": {
+		"a wiggle that is not configured": {
 			current: func(c *Configuration) { c.PerpetualStorageWiggle, c.LogSpill = new(1), 2 },
 		},
-		"a wiggle that is asked for and not reported": {
+		"a wiggle that is configured and not reported": {
 			wanted: func(c *Configuration) { c.PerpetualStorageWiggle = new(0) },
 			want:   []Difference{{"perpetual_storage_wiggle", "unset", "0"}},
 		},
@@ -257,7 +257,7 @@ func TestHowManyCopiesAConfigurationKeeps(t *testing.T) {
 	}{
 		"by its mode":                      {`{"redundancy_mode": "triple"}`, 3, true},
 		"custom policies tell the number":  {`{"storage_replicas": 4, "log_replicas": 3}`, 4, true},
-		"a mode that nobody can ask for":   {`{"redundancy_mode": "three_datacenter"}`, 0, false},
+		"a mode that cannot be configured": {`{"redundancy_mode": "three_datacenter"}`, 0, false},
 		"a number counts more than a mode": {`{"redundancy_mode": "three_datacenter", "storage_replicas": 6}`, 6, true},
 		"neither of them":                  {`{}`, 0, false},
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// kept is a lock that a person keeps for dc1.
+// kept is a lock that a user holds manually as dc1.
 func kept(person string, end time.Time) *Lock {
 	return &Lock{Owner: "dc1", Start: noon.Add(-time.Minute), End: end, Nonce: NonceByHand(person, "n1")}
 }
@@ -18,13 +18,13 @@ func TestWhatAPersonKeepsNobodyElseGets(t *testing.T) {
 		person string
 		want   LockOutcome
 	}{
-		"the instance's own work waits":           {found: kept("ann@a", later), want: LockHeld},
-		"another person waits":                    {found: kept("ann@a", later), person: "bob@b", want: LockHeld},
+		"a run waits":                             {found: kept("ann@a", later), want: LockHeld},
+		"another user waits":                      {found: kept("ann@a", later), person: "bob@b", want: LockHeld},
 		"whoever keeps it may keep it longer":     {found: kept("ann@a", later), person: "ann@a", want: LockExtended},
 		"its time ends":                           {found: kept("ann@a", over), want: LockExtended},
-		"a person gets what the instance has":     {found: &Lock{Owner: "dc1", End: later}, person: "ann@a", want: LockExtended},
-		"a person gets nothing from another":      {found: &Lock{Owner: "dc2", End: later}, person: "ann@a", want: LockHeld},
-		"a person of a denied instance gets none": {denied: []string{"dc1"}, person: "ann@a", want: LockDenied},
+		"a user gets what a run has":              {found: &Lock{Owner: "dc1", End: later}, person: "ann@a", want: LockExtended},
+		"a user gets nothing from another":        {found: &Lock{Owner: "dc2", End: later}, person: "ann@a", want: LockHeld},
+		"a user with a denied owner ID gets none": {denied: []string{"dc1"}, person: "ann@a", want: LockDenied},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -42,8 +42,8 @@ func TestWhatAPersonKeepsNobodyElseGets(t *testing.T) {
 func TestARecordSaysWhoKeepsIt(t *testing.T) {
 	l := kept("ann; root@a\n", noon)
 	read, err := DecodeLock(l.Encode())
-	if err != nil || read.Person() != "ann root@a" || read.Holder() != "dc1, by hand of ann root@a" || !read.Same(*l) {
-		t.Errorf("%+v, person %q: %v", read, read.Person(), err)
+	if err != nil || read.Person() != "ann root@a" || read.Holder() != "dc1, held manually by ann root@a" || !read.Same(*l) {
+		t.Errorf("%+v, user %q: %v", read, read.Person(), err)
 	}
 	if l := (Lock{Owner: "dc1", Nonce: "XYZ"}); l.Person() != "" || l.Holder() != "dc1" {
 		t.Errorf("a run's lock is of %q", l.Holder())
@@ -61,18 +61,18 @@ func TestWhichLocksAreReleasedByHand(t *testing.T) {
 		plain  ReleaseOutcome
 		forced ReleaseOutcome
 	}{
-		"one's own":                             {found: kept("ann@a", later), plain: ReleaseGranted, forced: ReleaseGranted},
-		"one that a run of the instance left":   {found: &Lock{Owner: "dc1", End: later, Nonce: "n"}, plain: ReleaseGranted, forced: ReleaseGranted},
-		"what another person keeps, by force":   {found: kept("bob@b", later), plain: ReleaseOthers, forced: ReleaseGranted},
-		"what another person kept":              {found: kept("bob@b", over), plain: ReleaseGranted, forced: ReleaseGranted},
-		"another's that ran out, by force":      {found: &Lock{Owner: "dc2", End: over}, plain: ReleaseOthers, forced: ReleaseGranted},
-		"a denied one's, by force":              {found: other, denied: []string{"dc2"}, plain: ReleaseOthers, forced: ReleaseGranted},
-		"never one that another relies on":      {found: other, plain: ReleaseHeld, forced: ReleaseHeld},
-		"never one that changed since":          {found: kept("ann@a", later), seen: kept("ann@a", over), plain: ReleaseChanged, forced: ReleaseChanged},
-		"never one that another run wrote anew": {found: &Lock{Owner: "dc1", End: later, Nonce: "n2"}, seen: &Lock{Owner: "dc1", End: later, Nonce: "n1"}, plain: ReleaseChanged, forced: ReleaseChanged},
-		"none":                                  {plain: ReleaseFree, forced: ReleaseFree, seen: other},
-		"what one keeps oneself without a name": {found: &Lock{End: later, Nonce: NonceByHand("ann@a", "n")}, owner: "-", plain: ReleaseGranted, forced: ReleaseGranted},
-		"never one of instances without a name": {found: &Lock{End: later}, owner: "-", plain: ReleaseHeld, forced: ReleaseHeld},
+		"one's own":                              {found: kept("ann@a", later), plain: ReleaseGranted, forced: ReleaseGranted},
+		"one that a run left":                    {found: &Lock{Owner: "dc1", End: later, Nonce: "n"}, plain: ReleaseGranted, forced: ReleaseGranted},
+		"what another user holds, by force":      {found: kept("bob@b", later), plain: ReleaseOthers, forced: ReleaseGranted},
+		"what another user held":                 {found: kept("bob@b", over), plain: ReleaseGranted, forced: ReleaseGranted},
+		"another's that ran out, by force":       {found: &Lock{Owner: "dc2", End: over}, plain: ReleaseOthers, forced: ReleaseGranted},
+		"a denied one's, by force":               {found: other, denied: []string{"dc2"}, plain: ReleaseOthers, forced: ReleaseGranted},
+		"never one that another relies on":       {found: other, plain: ReleaseHeld, forced: ReleaseHeld},
+		"never one that changed since":           {found: kept("ann@a", later), seen: kept("ann@a", over), plain: ReleaseChanged, forced: ReleaseChanged},
+		"never one that another run wrote again": {found: &Lock{Owner: "dc1", End: later, Nonce: "n2"}, seen: &Lock{Owner: "dc1", End: later, Nonce: "n1"}, plain: ReleaseChanged, forced: ReleaseChanged},
+		"none":                                   {plain: ReleaseFree, forced: ReleaseFree, seen: other},
+		"what one keeps oneself without a name":  {found: &Lock{End: later, Nonce: NonceByHand("ann@a", "n")}, owner: "-", plain: ReleaseGranted, forced: ReleaseGranted},
+		"never one without an owner ID":          {found: &Lock{End: later}, owner: "-", plain: ReleaseHeld, forced: ReleaseHeld},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,7 @@ func TestWhoGetsTheLock(t *testing.T) {
 		request func(*LockRequest)
 		want    LockDecision
 	}{
-		"nobody has it": {
+		"it is free": {
 			want: LockDecision{Outcome: LockTaken, Write: write(noon)},
 		},
 		"we have it, so the start is kept": {
@@ -50,7 +50,7 @@ func TestWhoGetsTheLock(t *testing.T) {
 			found: &mine, denied: []string{"dc1"},
 			want: LockDecision{Outcome: LockDenied, Holder: &mine},
 		},
-		"we are denied and nobody holds it": {
+		"we are denied and it is free": {
 			denied: []string{"dc1"},
 			want:   LockDecision{Outcome: LockDenied},
 		},
@@ -118,12 +118,12 @@ func TestLockKeys(t *testing.T) {
 
 func TestValuesThatAreNoLocks(t *testing.T) {
 	for name, value := range map[string]string{
-		"nothing":             "",
-		"two elements":        "\x02dc1\x00\x15\x01",
-		"owner is a number":   "\x15\x01\x15\x01\x15\x01",
-		"start is a string":   "\x02a\x00\x02a\x00\x15\x01",
-		"cut inside the end":  "\x02dc1\x00\x18\x68\x90\x7e\x60\x18\x68",
-		"somebody's raw text": "locked",
+		"nothing":            "",
+		"two elements":       "\x02dc1\x00\x15\x01",
+		"owner is a number":  "\x15\x01\x15\x01\x15\x01",
+		"start is a string":  "\x02a\x00\x02a\x00\x15\x01",
+		"cut inside the end": "\x02dc1\x00\x18\x68\x90\x7e\x60\x18\x68",
+		"some raw text":      "locked",
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := DecodeLock([]byte(value)); err == nil {

@@ -50,11 +50,11 @@ func TestArgumentsThatCannotBeGenerated(t *testing.T) {
 	env := map[string]string{"IPS": "10.1.2.3"}
 	for name, a := range map[string]Argument{
 		"unknown type":              {Type: "Sum"},
-		"unknown variable":          {Type: ArgumentEnvironment, Source: "NOBODY"},
-		"unknown variable inside":   {Type: ArgumentConcatenate, Values: []Argument{{Type: ArgumentEnvironment, Source: "NOBODY"}}},
+		"unknown variable":          {Type: ArgumentEnvironment, Source: "UNSET"},
+		"unknown variable inside":   {Type: ArgumentConcatenate, Values: []Argument{{Type: ArgumentEnvironment, Source: "UNSET"}}},
 		"no address of the family":  {Type: ArgumentIPList, Source: "IPS", IPFamily: 6},
 		"no such family":            {Type: ArgumentIPList, Source: "IPS"},
-		"list in unknown variable":  {Type: ArgumentIPList, Source: "NOBODY", IPFamily: 4},
+		"list in unknown variable":  {Type: ArgumentIPList, Source: "UNSET", IPFamily: 4},
 		"family of another century": {Type: ArgumentIPList, Source: "IPS", IPFamily: 5},
 	} {
 		t.Run(name, func(t *testing.T) {

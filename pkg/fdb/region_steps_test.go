@@ -184,7 +184,7 @@ func TestAPartIsReadBackByItself(t *testing.T) {
 	now, then := regioned(2, "dc1 1, dc2 0"), regioned(2, "dc2 1, dc1 0")
 	now.Logs = 9
 	if !now.EqualIn(OnlyUsableRegions, then, Version{}) || now.EqualIn(OnlyRegions, then, Version{}) || now.EqualIn(Whole, now.with(regionMove{usable: 1}).Configuration, Version{}) {
-		t.Error("parts are not told apart")
+		t.Error("parts are not distinguished")
 	}
 }
 
@@ -200,8 +200,8 @@ func TestMoreRegionsThanThereCanBeAreNotTouched(t *testing.T) {
 	}
 }
 
-// Whatever the regions are and whatever is wanted: every chain ends there, in changes
-// that FoundationDB takes, and none leaves the data without a home on the way.
+// For any current and desired regions: every chain ends there, in changes that
+// FoundationDB takes, and none leaves the data without a home on the way.
 func TestEveryChainOfRegionStepsIsSafeAndEnds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	longest := 0
@@ -210,7 +210,7 @@ func TestEveryChainOfRegionStepsIsSafeAndEnds(t *testing.T) {
 		steps, err := from.RegionSteps(to, home)
 		if to.UsableRegions == 1 && len(serving(to.Regions)) > 1 {
 			if err == nil && len(steps) > 0 {
-				t.Fatalf("%s to %s: nobody objects", shown(from), shown(to))
+				t.Fatalf("%s to %s: no error", shown(from), shown(to))
 			}
 			continue
 		}
@@ -249,7 +249,8 @@ func anyRegions(random *rand.Rand) Configuration {
 	return c
 }
 
-// unsafeStep says what is wrong with a step from one configuration to the next.
+// unsafeStep returns what is wrong with a step from one configuration to the
+// next.
 func unsafeStep(before Configuration, s RegionStep) string {
 	after := s.Configuration
 	regionsChange, usableChanges := !regionsAlike(before.Regions, after.Regions), before.UsableRegions != after.UsableRegions
@@ -261,7 +262,7 @@ func unsafeStep(before Configuration, s RegionStep) string {
 	case regionsChange == usableChanges:
 		return "not exactly one of regions and usable_regions changes"
 	case regionsChange != (s.Part == OnlyRegions):
-		return "it is said to change something else"
+		return "it is described as changing something else"
 	case usableChanges && len(serving(after.Regions)) != 1:
 		return "usable_regions changes while not exactly one region may serve"
 	case len(after.Regions) > 0 && len(serving(after.Regions)) == 0:

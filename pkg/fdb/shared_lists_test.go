@@ -28,16 +28,16 @@ func TestKeysOfSharedListsAreThoseOfTheOperator(t *testing.T) {
 		"ready for inclusion":                      {keys.Listed(ReadyForInclusion, named), "\xff\x02/org.foundationdb.kubernetes-operator/readyForInclusion/dc1/dc1-storage-1"},
 		"ready for restart":                        {keys.Listed(ReadyForRestart, named), "\xff\x02/org.foundationdb.kubernetes-operator/readyForRestart/dc1/dc1-storage-1"},
 		"addresses":                                {keys.Addresses(named), "\xff\x02/org.foundationdb.kubernetes-operator/processAddresses/dc1/dc1-storage-1"},
-		"an instance without a name":               {keys.Listed(ReadyForRestart, nameless), "\xff\x02/org.foundationdb.kubernetes-operator/readyForRestart/storage-1"},
+		"an empty owner ID":                        {keys.Listed(ReadyForRestart, nameless), "\xff\x02/org.foundationdb.kubernetes-operator/readyForRestart/storage-1"},
 		"a prefix of the spec":                     {LockKeys{Prefix: "\xff\x02/mine"}.Listed(ReadyForRestart, named), "\xff\x02/mine/readyForRestart/dc1/dc1-storage-1"},
 		"all that are pending, from":               {begin, "\xff\x02/org.foundationdb.kubernetes-operator/pendingForRestart/"},
 		"all that are pending, up to":              {end, "\xff\x02/org.foundationdb.kubernetes-operator/pendingForRestart0"},
-		"pending ones of an instance, from":        {ofOneBegin, "\xff\x02/org.foundationdb.kubernetes-operator/pendingForRestart/dc1/"},
-		"pending ones of an instance, up to":       {ofOneEnd, "\xff\x02/org.foundationdb.kubernetes-operator/pendingForRestart/dc10"},
+		"pending ones of an owner, from":           {ofOneBegin, "\xff\x02/org.foundationdb.kubernetes-operator/pendingForRestart/dc1/"},
+		"pending ones of an owner, up to":          {ofOneEnd, "\xff\x02/org.foundationdb.kubernetes-operator/pendingForRestart/dc10"},
 		"pending ones of one without a name, from": {ofNobodyBegin, "\xff\x02/org.foundationdb.kubernetes-operator/pendingForRestart/"},
-		"addresses of an instance, from":           {addressesOfOne, "\xff\x02/org.foundationdb.kubernetes-operator/processAddresses/dc1/"},
-		"addresses of all instances, from":         {addressesBegin, "\xff\x02/org.foundationdb.kubernetes-operator/processAddresses/"},
-		"addresses of all instances, to":           {addressesEnd, "\xff\x02/org.foundationdb.kubernetes-operator/processAddresses0"},
+		"addresses of an owner, from":              {addressesOfOne, "\xff\x02/org.foundationdb.kubernetes-operator/processAddresses/dc1/"},
+		"addresses of all owners, from":            {addressesBegin, "\xff\x02/org.foundationdb.kubernetes-operator/processAddresses/"},
+		"addresses of all owners, to":              {addressesEnd, "\xff\x02/org.foundationdb.kubernetes-operator/processAddresses0"},
 	} {
 		if string(tc.got) != tc.want {
 			t.Errorf("%s: %q, want %q", name, tc.got, tc.want)
@@ -48,8 +48,8 @@ func TestKeysOfSharedListsAreThoseOfTheOperator(t *testing.T) {
 	}
 }
 
-// The instance is part of what a key is read as: "dc1" and "dc10" are two instances, and
-// the groups of one without a name are nobody else's.
+// The owner ID is part of a decoded key: "dc1" and "dc10" are two owners, and the groups
+// without an owner ID belong to no other.
 func TestAKeyIsReadAsTheGroupThatItWasWrittenFor(t *testing.T) {
 	keys := LockKeys{}
 	for _, want := range []Member{{Instance: "dc1", Group: "dc1-log-1"}, {Instance: "dc10", Group: "dc10-log-1"}, {Group: "log-1"}} {

@@ -60,7 +60,7 @@ func TestPredicatesOfRecordedDocuments(t *testing.T) {
 		want     verdict
 	}{
 		"healthy": {"05-healthy", healthy},
-		"no server at all tells nothing": {
+		"no process at all": {
 			"00-no-server-at-all",
 			verdict{LogAddressesKnown: true, MinReplicas: -1},
 		},
@@ -306,7 +306,7 @@ func TestDocumentsOfOtherVersions(t *testing.T) {
 				t.Errorf("available %v, engines %s", s.Available(), diff)
 			}
 			if _, ok := s.RecoveryAge(); ok {
-				t.Error("nobody told the recovery's age")
+				t.Error("the recovery's age is not reported")
 			}
 		})
 	}

@@ -51,11 +51,11 @@ func TestTupleBytes(t *testing.T) {
 
 func TestBrokenTuples(t *testing.T) {
 	for name, packed := range map[string]string{
-		"string without end":          "\x02dc1",
-		"integer cut short":           "\x18\x68",
-		"integer too large to sign":   "\x1c\xff\xff\xff\xff\xff\xff\xff\xff",
-		"integer too small to sign":   "\x0c\x00\x00\x00\x00\x00\x00\x00\x00",
-		"a type that nobody uses yet": "\x21\x00\x00\x00\x00\x00\x00\x00\x00",
+		"string without end":        "\x02dc1",
+		"integer cut short":         "\x18\x68",
+		"integer too large to sign": "\x1c\xff\xff\xff\xff\xff\xff\xff\xff",
+		"integer too small to sign": "\x0c\x00\x00\x00\x00\x00\x00\x00\x00",
+		"an unused type":            "\x21\x00\x00\x00\x00\x00\x00\x00\x00",
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := UnpackTuple([]byte(packed)); err == nil {

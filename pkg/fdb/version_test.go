@@ -95,7 +95,7 @@ func TestVersionGates(t *testing.T) {
 			[]string{"7.2.0"},
 			[]string{"7.1.67"},
 		},
-		"engine that nobody knows": {
+		"unknown engine": {
 			func(v Version) bool { return v.SupportsStorageEngine("custom") }, nil, []string{"7.3.79"},
 		},
 	}

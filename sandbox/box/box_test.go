@@ -97,7 +97,7 @@ func TestCommandSeesTheContainersFiles(t *testing.T) {
 		"the hostname is the pod's":                {script: "echo $(cat /etc/hostname), too: $(uname -n)", want: "storage-1, too: storage-1\n"},
 		"the end of standard input arrives":        {script: "cat", stdin: "hello", want: "hello"},
 		"an exit code arrives":                     {script: "exit 7", exit: Exit{Code: 7}},
-		"a signal is told from an exit code":       {script: "kill -9 $$", exit: Exit{Code: 137, Signal: syscall.SIGKILL}},
+		"a signal differs from an exit code":       {script: "kill -9 $$", exit: Exit{Code: 137, Signal: syscall.SIGKILL}},
 		"the machine's own directories are hidden": {script: "ls /var/fdb /home", want: "/home:\n\n/var/fdb:\ndata\nversion\n"},
 		"the machine's programs cannot be changed": {script: "touch /usr/lib/x 2>/dev/null || echo refused", want: "refused\n"},
 	}

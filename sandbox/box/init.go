@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// helperSocket is the descriptor on which the helper is told what to do.
+// helperSocket is the descriptor on which the helper receives its requests.
 const helperSocket = 3
 
 // helper is the init process of a box.
@@ -24,8 +24,8 @@ type helper struct {
 	ids map[int]int // process ID in the box to request ID
 }
 
-// Main is the helper program. It returns when its host is gone, and everything
-// in the box ends when it returns to its caller and exits.
+// Main is the helper program. It returns when its host has ended, and
+// everything in the box ends when it returns to its caller and exits.
 func Main() error {
 	file := os.NewFile(helperSocket, "box")
 	conn, err := net.FileConn(file)

@@ -42,7 +42,7 @@ func (l *Launcher) startOnOneThread() {
 type Box struct {
 	helper *exec.Cmd
 	conn   *net.UnixConn
-	ended  chan struct{} // closed when the helper is gone
+	ended  chan struct{} // closed when the helper has ended
 
 	mu        sync.Mutex
 	last      int
@@ -51,7 +51,7 @@ type Box struct {
 }
 
 // ErrGone means that a box has ended.
-var ErrGone = errors.New("the container is gone")
+var ErrGone = errors.New("the container has ended")
 
 // Start makes a box with the view spec describes.
 func (l *Launcher) Start(spec Spec) (*Box, error) {
@@ -117,7 +117,7 @@ func socketPair() (*net.UnixConn, *os.File, error) {
 	return conn.(*net.UnixConn), theirs, nil
 }
 
-// receive hands out replies until the helper is gone.
+// receive dispatches replies until the helper has ended.
 func (b *Box) receive() {
 	buffer := make([]byte, maxMessage)
 	for {
@@ -153,7 +153,7 @@ func (b *Box) deliver(r reply) {
 	}
 }
 
-// bury ends everything that waited for a helper that is gone.
+// bury ends everything that waited for a helper that has ended.
 func (b *Box) bury() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -215,11 +215,11 @@ func (b *Box) send(r request, descriptors []int) error {
 	return nil
 }
 
-// Kill ends the box and every process in it, and waits until they are gone.
+// Kill ends the box and every process in it, and waits until they have ended.
 func (b *Box) Kill() {
 	b.helper.Process.Kill() //nolint:errcheck // it may be gone
 	<-b.ended
 }
 
-// Ended is closed when the box is gone.
+// Ended is closed when the box has ended.
 func (b *Box) Ended() <-chan struct{} { return b.ended }

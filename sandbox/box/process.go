@@ -30,7 +30,8 @@ type Process struct {
 	exit  Exit
 }
 
-// CannotStartError says that a program could not be started, such as when it does not exist.
+// CannotStartError means that a program could not be started, such as when it does not
+// exist.
 type CannotStartError struct{ Reason string }
 
 // Error is the container runtime's wording.
@@ -78,7 +79,7 @@ func (p *Process) end(e Exit) {
 // Ended is closed when the process has ended.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
-// Exit says how the process ended; it waits until it has.
+// Exit returns how the process ended; it waits until it has.
 func (p *Process) Exit() Exit {
 	<-p.ended
 	return p.exit

@@ -108,7 +108,7 @@ func (a *apiServer) restConfig(pki PKI) *rest.Config {
 // apiReadyLimit bounds the wait for the API server, which takes about 2 s on an idle machine.
 const apiReadyLimit = 3 * time.Minute
 
-// apiReadyPoll is how often readiness is asked for.
+// apiReadyPoll is the interval between readiness checks.
 const apiReadyPoll = 20 * time.Millisecond
 
 func (a *apiServer) waitReady(ctx context.Context, config *rest.Config) error {

@@ -40,7 +40,7 @@ type controllers struct {
 	mapper   *restmapper.DeferredDiscoveryRESTMapper
 	shared   informers.SharedInformerFactory
 	objects  metadatainformer.SharedInformerFactory
-	grace    time.Duration // how long a node may be silent
+	grace    time.Duration // how long a node may not report
 	rootCA   []byte
 }
 

@@ -108,7 +108,7 @@ func (c *ControlPlane) Failed() <-chan error {
 
 func orUnexpected(err error) error {
 	if err == nil {
-		return errors.New("nobody asked it to")
+		return errors.New("it was not stopped")
 	}
 	return err
 }

@@ -1,6 +1,6 @@
 // Package faults makes things go wrong on purpose: pods that do not run,
 // commands that are refused, slow or cut short, and API requests that fail.
-// Every fault is asked for by name and ends when it is cleared; none is random.
+// Every fault is set by name and ends when it is cleared; none is random.
 package faults
 
 import (
@@ -18,7 +18,7 @@ type Pod struct {
 	Pending          bool // its containers are not made
 	ImagePullBackOff bool // its images cannot be pulled
 	CrashLoop        bool // its containers end as soon as they start
-	NotReady         bool // it runs and says it is not ready
+	NotReady         bool // it runs and reports that it is not ready
 	StuckTerminating bool // deleted, it stops and stays
 	ExecRefused      bool // no command can be run in it
 	ExecDelay        time.Duration

@@ -104,8 +104,8 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// vouch tells the API server who the client is by its certificate. A client
-// with a token speaks for itself.
+// vouch authenticates the client to the API server by its certificate. A
+// client with a token speaks for itself.
 func vouch(in *http.Request, out http.Header) {
 	for name := range out {
 		if strings.HasPrefix(name, "X-Remote-") {

@@ -24,7 +24,7 @@ type Rule struct {
 	Remaining int           `json:"remaining,omitempty"` // requests left; 0 is all until cleared
 }
 
-// Check says what is wrong with a rule.
+// Check returns an error for an invalid rule.
 func (r Rule) Check() error {
 	switch {
 	case r.Status == 0 && r.Delay == 0:
@@ -120,7 +120,7 @@ func waited(q *http.Request, d time.Duration) bool {
 	}
 }
 
-// reasons are what Kubernetes says for a status.
+// reasons are Kubernetes' reasons for a status.
 var reasons = map[int]metav1.StatusReason{
 	http.StatusUnauthorized: metav1.StatusReasonUnauthorized, http.StatusForbidden: metav1.StatusReasonForbidden,
 	http.StatusNotFound: metav1.StatusReasonNotFound, http.StatusConflict: metav1.StatusReasonConflict,

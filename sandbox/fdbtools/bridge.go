@@ -1,6 +1,6 @@
 // Package fdbtools stands between the programs in containers and the simulated
-// FoundationDB: fdbserver, fdbcli and the others say what they were asked to
-// do, and the model does it, with the files of the program's own container.
+// FoundationDB: fdbserver, fdbcli and the others send their command lines, and
+// the model carries them out, with the files of the program's own container.
 package fdbtools
 
 import (
@@ -46,8 +46,8 @@ type Bridge struct {
 	data    map[string]bool // every data directory a server ever had
 }
 
-// New returns a bridge with a world that has nothing but a blob store. Its time does not
-// pass until Run.
+// New returns a bridge with a [fdbsim.World] that only has a blob store. Its time does
+// not pass until Run.
 func New(o Options) *Bridge {
 	b := &Bridge{
 		Options: o, speed: o.Speed, servers: map[*fdbsim.ServerHandle]Server{}, data: map[string]bool{},
@@ -129,14 +129,14 @@ func (b *Bridge) serve(ctx context.Context, conn *wire.Conn, c node.Container) {
 	case first.Watch:
 		b.watchPod(ctx, cancel, conn, c)
 	default:
-		b.Log.Error("a program in a container says nothing known", "pod", c.Pod, "container", c.Name)
+		b.Log.Error("a program in a container sent an unknown message", "pod", c.Pod, "container", c.Name)
 	}
 }
 
 // annotationInterval is how often annotations are compared.
 const annotationInterval = 100 * time.Millisecond
 
-// watchPod tells a program its pod's annotations and sets those it asks for.
+// watchPod sends a program its pod's annotations and sets those it asks for.
 func (b *Bridge) watchPod(ctx context.Context, cancel context.CancelFunc, conn *wire.Conn, c node.Container) {
 	go func() {
 		defer cancel()
@@ -161,7 +161,7 @@ func (b *Bridge) watchPod(ctx context.Context, cancel context.CancelFunc, conn *
 	}
 }
 
-// annotateAsAsked sets the annotations a program asks for until it is gone.
+// annotateAsAsked sets the annotations a program asks for until it has ended.
 func (b *Bridge) annotateAsAsked(ctx context.Context, conn *wire.Conn, c node.Container) {
 	for {
 		var m wire.FromProgram

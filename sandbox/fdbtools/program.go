@@ -36,7 +36,7 @@ func newProgram(conn *wire.Conn, run wire.Run, c node.Container) *program {
 	}
 }
 
-// receive takes what the program says until it has ended.
+// receive receives the program's messages until it has ended.
 func (p *program) receive(ended context.CancelFunc) {
 	defer ended()
 	defer close(p.gone)
@@ -66,7 +66,7 @@ func (p *program) answered(a wire.FileAnswer) {
 	}
 }
 
-// run does what the program was asked to do.
+// run carries out the program's command.
 func (b *Bridge) run(ctx context.Context, p *program) int {
 	name := path.Base(p.run.Argv[0])
 	if name == "fdbserver" && !asksAboutItself(p.run.Argv[1:]) {

@@ -86,8 +86,8 @@ func (b *Bridge) Thaw(address string) error {
 	return nil
 }
 
-// Lose destroys every data directory in a directory of the machine, and says
-// how many there were. Servers that use one die.
+// Lose destroys every data directory in a directory of the machine, and
+// returns how many there were. Servers that use one die.
 func (b *Bridge) Lose(dir string) int {
 	b.mu.Lock()
 	var lost []string

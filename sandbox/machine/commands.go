@@ -14,7 +14,7 @@ import (
 
 // startControl takes commands until the sandbox stops.
 func (m *Machine) startControl(ctx context.Context, short string) error {
-	if err := os.RemoveAll(m.Paths.ControlSocket()); err != nil { // a sandbox that was killed left it; the lock says it is gone
+	if err := os.RemoveAll(m.Paths.ControlSocket()); err != nil { // a sandbox that was killed left it; the lock shows that it has ended
 		return fmt.Errorf("removing an old socket: %w", err)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", filepath.Join(short, filepath.Base(m.Paths.ControlSocket())))

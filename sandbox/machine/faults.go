@@ -101,7 +101,7 @@ func changeFaults(now string, r PodRequest) (string, error) {
 // VolumeRequest destroys what a claim's volume holds.
 type VolumeRequest struct{ Namespace, Claim string }
 
-// VolumeAnswer says what was lost.
+// VolumeAnswer is what was lost.
 type VolumeAnswer struct {
 	Volume string
 	Lost   int // simulated data directories
@@ -155,7 +155,7 @@ type DatabaseRequest struct {
 	LoadBytes int64          `json:",omitempty"` // of user data to store
 }
 
-// DatabaseAnswer is the truth about a database, whatever its status says.
+// DatabaseAnswer is the truth about a database, regardless of its status.
 type DatabaseAnswer struct {
 	ConnectionString string   `json:"connectionString"`
 	Available        bool     `json:"available"`

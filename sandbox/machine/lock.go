@@ -11,7 +11,8 @@ import (
 	"syscall"
 )
 
-// Identity is one process of this machine, told from a later one with the same number.
+// Identity is one process of this machine, distinguished from a later one with the
+// same number.
 type Identity struct {
 	PID   int    `json:"pid"`
 	Start string `json:"start"` // clock ticks after the machine's start, from /proc

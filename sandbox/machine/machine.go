@@ -202,7 +202,7 @@ func (m *Machine) startProxy(ctx context.Context, s *state) error {
 	}
 	listener, err := listen(ctx, port)
 	if err != nil && m.Port == 0 {
-		listener, err = listen(ctx, 0) // somebody took the last one's port
+		listener, err = listen(ctx, 0) // another process took the last one's port
 	}
 	if err != nil {
 		return fmt.Errorf("listening for the API: %w", err)

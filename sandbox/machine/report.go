@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/sandbox/fdbtools"
 )
 
-// Report is what a sandbox says about itself.
+// Report is the state of a sandbox.
 type Report struct {
 	Nodes     map[string]string `json:"nodes"` // name to health
 	Speed     float64           `json:"speed"`
@@ -22,7 +22,7 @@ type Report struct {
 	APIFaults []faults.Rule     `json:"apiFaults"`
 }
 
-// Write prints the report for people.
+// Write prints the report as text.
 func (r Report) Write(w io.Writer) {
 	for _, name := range slices.Sorted(maps.Keys(r.Nodes)) {
 		fmt.Fprintf(w, "node %s %s\n", name, r.Nodes[name])

@@ -44,7 +44,8 @@ func (s state) write(file string) error {
 }
 
 // claimNetwork takes a pod network no other sandbox of this machine uses: the
-// one wanted, or the first free one. It is given back when the listener closes.
+// requested one, or the first free one. It is released when the listener
+// closes.
 func claimNetwork(wanted string) (string, net.Listener, error) {
 	if wanted != "" {
 		l, err := claim(wanted)

@@ -38,7 +38,7 @@ const KubernetesVersion = "v1.36.3"
 // requestLimit bounds one request to the API server.
 const requestLimit = 20 * time.Second
 
-// Clock tells the time.
+// Clock is the clock.
 type Clock = clock.PassiveClock
 
 // Container is one running container, as the programs in it see it.
@@ -123,7 +123,7 @@ func NewAgent(o Options) (*Agent, error) {
 }
 
 // Start registers the nodes and runs pods until ctx ends. It calls
-// startInformers when it has said what it wants to know.
+// startInformers after it has registered its handlers.
 func (a *Agent) Start(ctx context.Context, nodes []Spec, startInformers func()) error {
 	a.server = &http.Server{Handler: a.handler(), ReadHeaderTimeout: requestLimit}
 	for _, spec := range nodes {
@@ -238,7 +238,7 @@ func (a *Agent) configMapChanged(o any) {
 	})
 }
 
-// forget is called by a runner whose pod is gone.
+// forget is called by a runner whose pod is deleted.
 func (a *Agent) forget(uid types.UID) {
 	a.addresses.free(uid)
 	a.mu.Lock()
@@ -310,7 +310,7 @@ func (a *Agent) Healths() map[string]Health {
 }
 
 // PodFacts are what the programs of a pod may know of it; ok is false when it
-// is gone, and while its node is cut off.
+// is deleted, and while its node is cut off.
 func (a *Agent) PodFacts(namespace, name string) (annotations, nodeLabels map[string]string, ok bool) {
 	pod, err := a.pods.Pods(namespace).Get(name)
 	if err != nil {

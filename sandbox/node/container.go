@@ -208,7 +208,7 @@ func (c *container) open(ctx context.Context, mounts []box.Mount, address string
 		r.agent.dropPlaces(c.places)
 		return err
 	}
-	served, cancel := context.WithCancel(context.WithoutCancel(ctx)) // until the box is gone
+	served, cancel := context.WithCancel(context.WithoutCancel(ctx)) // until the box has ended
 	c.cancel = func() { cancel(); listener.Close() }
 	go r.agent.Tools.Serve(served, listener, Container{
 		Namespace: r.namespace, Pod: r.name, UID: r.uid, Name: c.spec.Name, Image: image, Mounts: mounts,

@@ -38,7 +38,7 @@ func (e environment) expand(words []string) []string {
 	return all
 }
 
-// podIPVariable tells a container's programs the address of their pod. Elsewhere the
+// podIPVariable has the address of the pod for a container's programs. Elsewhere the
 // network does: whoever a program talks to sees it.
 const podIPVariable = "FDB_SANDBOX_POD_IP"
 

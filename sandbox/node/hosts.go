@@ -19,7 +19,7 @@ type Hosts struct {
 	table map[string][]netip.Addr
 }
 
-// Resolve returns the addresses of a name. It returns an error for a name nobody has.
+// Resolve returns the addresses of a name. It returns an error for an unknown name.
 func (h *Hosts) Resolve(name string) ([]netip.Addr, error) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()

@@ -177,7 +177,7 @@ func (l logRequest) send(ctx context.Context, w http.ResponseWriter, file string
 	}
 }
 
-// limitedLines writes log lines as they were asked for.
+// limitedLines writes log lines as requested.
 type limitedLines struct {
 	w       io.Writer
 	left    int64 // bytes; -1 is no limit

@@ -33,7 +33,7 @@ type Health int
 // The healths of a node.
 const (
 	Working Health = iota
-	Cut            // its pods live on, the API server hears nothing of it
+	Cut            // its pods live on, it does not report to the API server
 	Stopped        // its pods have died with it
 )
 
@@ -53,7 +53,7 @@ type node struct {
 	listener net.Listener
 }
 
-// LeaseInterval is how often a node says that it lives.
+// LeaseInterval is the interval at which a node renews its Lease.
 const LeaseInterval = 2 * time.Second
 
 // leaseSeconds is how long a lease counts, by its own statement.
@@ -79,7 +79,7 @@ func (n *node) listen(ctx context.Context, config *tls.Config, server *http.Serv
 	return nil
 }
 
-// register makes the node exist and says what it offers.
+// register creates the node with its capacity.
 func (n *node) register(ctx context.Context) error {
 	_, err := n.client.CoreV1().Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.spec.Name, Labels: n.labels()}, Spec: corev1.NodeSpec{Taints: n.spec.Taints}}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
@@ -176,7 +176,7 @@ func (n *node) heartbeat(ctx context.Context, complain func(error)) {
 }
 
 // statusEvery is after how many leases the status is written as well, which
-// repairs what the node controller wrote while the node was silent.
+// repairs what the node controller wrote while the node did not report.
 const statusEvery = 2
 
 func (n *node) beat(ctx context.Context, beats int) error {

@@ -114,8 +114,8 @@ func (p *probes) set(answer *bool, to bool, t target) {
 	}
 }
 
-// watch asks one probe again and again and reports each time a threshold is
-// reached, until report says to stop.
+// watch runs one probe continuously and reports each time a threshold is
+// reached, until report returns that it should stop.
 func watch(ctx context.Context, t target, probe *corev1.Probe, report func(healthy bool) (goOn bool)) {
 	if pause(ctx, time.Duration(probe.InitialDelaySeconds)*time.Second) != nil {
 		return

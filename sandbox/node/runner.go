@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/sandbox/faults"
 )
 
-// runner makes one pod so. One goroutine runs it; it looks at everything anew
-// whenever it is stirred, and at least every idleInterval.
+// runner makes one pod so. One goroutine runs it; it checks everything again
+// whenever it is notified, and at least every idleInterval.
 type runner struct {
 	agent           *Agent
 	node            *node
@@ -30,16 +30,16 @@ type runner struct {
 	news inbox
 
 	mu         sync.Mutex  // guards what follows; held while the pod is made so
-	pod        *corev1.Pod // as the API server has it; nil when it is gone
+	pod        *corev1.Pod // as the API server has it; nil when it is deleted
 	stale      bool        // a projected volume may have changed
 	volumes    map[string]string
 	containers map[string]*container
 	started    metav1.Time
-	killAt     time.Time // when a deleted pod's grace ends; zero until it was asked to end
+	killAt     time.Time // when a deleted pod's grace ends; zero until it was deleted
 	complaint  string    // the last problem reported as an event
 }
 
-// idleInterval is when a runner looks although nobody stirred it.
+// idleInterval is when a runner checks without a notification.
 const idleInterval = 5 * time.Second
 
 // retryInterval is when a runner looks again at what could not be done.
@@ -71,14 +71,15 @@ func (r *runner) stir() {
 	}
 }
 
-// inbox is what a runner is told while it is busy. Its lock is never held for long.
+// inbox is what a runner receives while it is busy. Its lock is never held for
+// long.
 type inbox struct {
 	mu    sync.Mutex
 	pod   *corev1.Pod
 	stale bool
 }
 
-// observe takes the pod as the API server has it; nil when it is gone.
+// observe takes the pod as the API server has it; nil when it is deleted.
 func (r *runner) observe(pod *corev1.Pod) {
 	r.news.mu.Lock()
 	r.news.pod = pod
@@ -93,7 +94,7 @@ func (r *runner) refreshVolumes() {
 	r.stir()
 }
 
-// read takes over what the runner was told.
+// read takes over what the runner received.
 func (r *runner) read() {
 	r.news.mu.Lock()
 	defer r.news.mu.Unlock()
@@ -102,7 +103,8 @@ func (r *runner) read() {
 	r.news.stale = false
 }
 
-// run keeps the pod so until it is gone or ctx ends, and leaves no process behind.
+// run keeps the pod so until it is deleted or ctx ends, and leaves no process
+// behind.
 func (r *runner) run(ctx context.Context) {
 	defer r.end()
 	timer := time.NewTimer(idleInterval)
@@ -122,7 +124,7 @@ func (r *runner) run(ctx context.Context) {
 	}
 }
 
-// end stops everything; the files go only when the pod is gone.
+// end stops everything; the files are removed only when the pod is deleted.
 func (r *runner) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -345,7 +347,7 @@ func (r *runner) patch(ctx context.Context, next corev1.PodStatus) error {
 	}
 	_, err = r.agent.Client.CoreV1().Pods(r.namespace).Patch(ctx, r.name, types.StrategicMergePatchType, change, metav1.PatchOptions{}, "status")
 	if apierrors.IsNotFound(err) {
-		return nil // it is gone, or another pod has the name
+		return nil // it is deleted, or another pod has the name
 	}
 	return err
 }

@@ -28,7 +28,7 @@ const (
 	drainLimit       = 2 * time.Second  // for output of a command that ended and left others behind
 )
 
-// handler serves the API server and nobody else.
+// handler serves the API server only.
 func (a *Agent) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/exec/{namespace}/{pod}/{container}", a.serveExec)
@@ -43,7 +43,7 @@ func (a *Agent) handler() http.Handler {
 	})
 }
 
-// reachable ends a request for a node that nobody reaches, without an answer.
+// reachable ends a request for an unreachable node without a response.
 func (a *Agent) reachable(namespace, pod string) {
 	if r, err := a.runner(namespace, pod); err == nil && r.node.is() != Working {
 		panic(http.ErrAbortHandler)
@@ -119,7 +119,7 @@ func (r *runner) applyExecFaults(ctx context.Context, e *execution) (cut <-chan 
 	pod := r.pod
 	r.mu.Unlock()
 	if pod == nil {
-		return nil, errors.New("the pod is gone")
+		return nil, errors.New("the pod is deleted")
 	}
 	fault, err := faults.ParsePod(pod.Annotations[faults.PodAnnotation])
 	if err != nil {
@@ -286,7 +286,7 @@ func (s *streams) closeRemote() {
 }
 
 // drain waits for what the command printed. A child it left behind may hold
-// the pipe open for ever, so the wait is short.
+// the pipe open forever, so the wait is short.
 func (s *streams) drain() {
 	for _, p := range s.printed {
 		waitFor(p, drainLimit)
@@ -309,7 +309,8 @@ func waitFor(done <-chan struct{}, limit time.Duration) {
 	}
 }
 
-// cannotStart is what a container runtime says of a program that cannot be started.
+// cannotStart is a container runtime's message for a program that cannot be
+// started.
 func cannotStart(err error) error {
 	var refused box.CannotStartError
 	if !errors.As(err, &refused) {

@@ -322,7 +322,7 @@ func claimGoes(t *testing.T, s *sandbox) {
 	if err := s.client.CoreV1().Pods("default").Delete(ctx, "s1", metav1.DeleteOptions{GracePeriodSeconds: &grace}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the volume is gone", func() bool {
+	eventually(t, "the volume is removed", func() bool {
 		left, err := s.client.CoreV1().PersistentVolumes().List(ctx, metav1.ListOptions{})
 		files, _ := filepath.Glob(s.dir + "/volumes/*")
 		return err == nil && len(left.Items) == 0 && len(files) == 0

@@ -265,7 +265,8 @@ func (b *Binder) grow(ctx context.Context, c *corev1.PersistentVolumeClaim) erro
 	return err
 }
 
-// reclaim deletes a volume, or releases one that is to be kept, once its claim is gone.
+// reclaim deletes a volume, or releases one that is to be kept, once its claim is
+// deleted.
 func (b *Binder) reclaim(ctx context.Context, v *corev1.PersistentVolume) error {
 	if v.Annotations[provisionedBy] != Provisioner || v.Spec.ClaimRef == nil {
 		return nil

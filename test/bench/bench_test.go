@@ -15,9 +15,9 @@ const (
 )
 
 // ready is a sandbox with a cluster of so many groups in which nothing is to be done.
-func ready(tb testing.TB, groups int) (*box, *quietCluster) {
+func ready(tb testing.TB, groups int) (*box, *benchCluster) {
 	tb.Helper()
-	b, c := newBox(tb), quiet(tb, namespace, groups, realNode)
+	b, c := newBox(tb), stableCluster(tb, namespace, groups, realNode)
 	b.furnish(tb, c)
 	const tries = 5
 	for range tries {
@@ -64,8 +64,8 @@ func sortedNames(all contestants) []string {
 	return names
 }
 
-// statusRead is one status document that is asked for through the same pod.
-func statusRead(c *quietCluster) []string {
+// statusRead is one status document that is read through the same pod.
+func statusRead(c *benchCluster) []string {
 	return []string{"kubectl", "exec", "-n", namespace, c.asked.Name, "-c", "foundationdb", "--", "fdbcli", "--exec", "status json"}
 }
 
@@ -84,8 +84,8 @@ func BenchmarkQuietPassOf1000(b *testing.B) {
 	}
 }
 
-// A look at 500 pods, beside a plain list of them and one status read; and what the tab key
-// costs.
+// Reading 500 pods, compared with a plain list of them and one status read; and the time of
+// shell completion.
 func BenchmarkStatusOf500(b *testing.B) {
 	sandbox, c := ready(b, 500)
 	tab := []string{"kubectl-fdb", "__complete", "status", "-n", namespace, ""}
@@ -112,9 +112,9 @@ func BenchmarkStatusOf500(b *testing.B) {
 	}
 }
 
-// firstLook is after how long a person sees what Kubernetes knows, up to the last section,
+// firstLook is after how long the data of Kubernetes is printed, up to the last section,
 // when the database does not answer.
-func (b *box) firstLook(tb testing.TB, c *quietCluster) time.Duration {
+func (b *box) firstLook(tb testing.TB, c *benchCluster) time.Duration {
 	tb.Helper()
 	b.replaceProgram(tb, "fdbcli", "#!/bin/sh\nexec sleep 60\n")
 	defer b.replaceProgram(tb, "fdbcli", fakeCLI)

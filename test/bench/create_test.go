@@ -85,7 +85,8 @@ func (b *box) copiesOf(tb testing.TB, elsewhere string) []client.Object {
 	return all
 }
 
-// createAll creates objects as many at a time as a pass does, and says how long it took.
+// createAll creates objects as many at a time as a pass does, and returns how long it
+// took.
 func (b *box) createAll(tb testing.TB, all []client.Object) time.Duration {
 	tb.Helper()
 	const atATime = 8

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// furnish puts a quiet cluster into the sandbox.
-func (b *box) furnish(tb testing.TB, c *quietCluster) {
+// furnish puts a stable cluster into the sandbox.
+func (b *box) furnish(tb testing.TB, c *benchCluster) {
 	tb.Helper()
 	ctx := tb.Context()
 	must := func(err error) {
@@ -71,9 +71,9 @@ func (b *box) adopt(o client.Object, owner types.UID) {
 	o.SetOwnerReferences(references)
 }
 
-// start has the sandbox run the pod that is asked, and takes over the address that it got.
-// It is older than all others by a second, so that nobody asks another one.
-func (b *box) start(tb testing.TB, c *quietCluster, own func(client.Object)) {
+// start makes the sandbox run the pod that serves the status, and takes over its address.
+// It is older than all others by a second, so that no other pod is chosen.
+func (b *box) start(tb testing.TB, c *benchCluster, own func(client.Object)) {
 	tb.Helper()
 	pod := c.asked.DeepCopy()
 	own(pod)

@@ -39,35 +39,36 @@ func claimOfClass(class string) *corev1.PersistentVolumeClaim {
 	return &corev1.PersistentVolumeClaim{Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: &class}}
 }
 
-// quietCluster is all there is of a cluster that is as its spec asks, and of which one pod
-// can really be asked: a thousand pods that run would need a machine for themselves, and
-// nothing that is measured here depends on what the others do.
-type quietCluster struct {
+// benchCluster is all there is of a reconciled cluster, of which one pod really runs
+// commands: a thousand pods that run would need a machine for themselves, and nothing that
+// is measured here depends on what the others do.
+type benchCluster struct {
 	*sim.World
-	// asked is the pod through which the database is asked: of a coordinator, which
-	// people ask first.
+	// asked is the pod through which the database is read: that of a coordinator,
+	// which is chosen first.
 	asked *corev1.Pod
 	group *v1beta2.ProcessGroupStatus
 	// status is the status document.
 	status string
 }
 
-// quiet brings a simulated cluster up, and puts the pod that is asked onto a real node.
-func quiet(tb testing.TB, namespace string, groups int, node string) *quietCluster {
+// stableCluster starts a simulated cluster, with the pod that serves the status on a
+// real node.
+func stableCluster(tb testing.TB, namespace string, groups int, node string) *benchCluster {
 	tb.Helper()
 	w, err := sim.New(record(namespace, groups), 1)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	for i := range w.Nodes {
-		w.Nodes[i] = "quiet-" + w.Nodes[i] // no agent of the sandbox runs what is there
+		w.Nodes[i] = "stable-" + w.Nodes[i] // no agent of the sandbox runs what is there
 	}
 	settle(tb, w)
 	status, err := w.Type("status json")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	c := &quietCluster{World: w, status: status}
+	c := &benchCluster{World: w, status: status}
 	for _, g := range w.Record.Status.ProcessGroups {
 		if strings.Contains(w.Record.Status.ConnectionString, "@"+g.PodName(w.Record)+".") {
 			c.group, c.asked = g, w.Pods[g.PodName(w.Record)]
@@ -100,7 +101,7 @@ func settle(tb testing.TB, w *sim.World) {
 
 // move has the asked pod say something else of itself, in its object, in the record and in
 // the status document: its node, or its address.
-func (c *quietCluster) move(tb testing.TB, from, to string) {
+func (c *benchCluster) move(tb testing.TB, from, to string) {
 	tb.Helper()
 	text, err := json.Marshal(c.asked)
 	if err != nil {

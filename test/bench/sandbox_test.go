@@ -1,5 +1,6 @@
 // Package bench measures the built plugin against a real API server, side by side with what
-// a plain kubectl takes for the same objects, so that a ratio says the same on any machine.
+// a plain kubectl takes for the same objects, so that a ratio is comparable across
+// machines.
 package bench
 
 import (
@@ -124,7 +125,8 @@ func (b *box) command(ctx context.Context, program string, args ...string) *exec
 	return cmd
 }
 
-// replaceProgram writes a program of the pod that runs, or the document beside them, anew.
+// replaceProgram writes a program of the pod that runs, or the document beside them,
+// again.
 func (b *box) replaceProgram(tb testing.TB, program, text string) {
 	tb.Helper()
 	if err := os.WriteFile(filepath.Join(b.programs(), program), []byte(text), 0o755); err != nil { // containers run it

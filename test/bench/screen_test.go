@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// idleShare is what a screen that nobody touches may take of one processor.
+	// idleShare is the share of one processor that an idle dashboard may use.
 	idleShare = 0.02
-	// settling is how long a screen takes until it only looks again and again.
+	// settling is how long a screen takes until it only polls.
 	settling = 10 * time.Second
-	// idling is how long it is measured then: in that time each source is asked.
+	// idling is how long it is measured then: in that time each source is read.
 	idling = 60 * time.Second
 )
 
@@ -47,7 +47,7 @@ func (b *box) idle(tb testing.TB) time.Duration {
 	defer terminal.Close()
 	seen := make(chan int64, 1)
 	go func() {
-		n, _ := io.Copy(io.Discard, terminal) // ends with an error once nobody has the terminal
+		n, _ := io.Copy(io.Discard, terminal) // ends with an error once the terminal is closed
 		seen <- n
 	}()
 	time.Sleep(settling)
@@ -58,11 +58,11 @@ func (b *box) idle(tb testing.TB) time.Duration {
 		tb.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
-		tb.Fatalf("the screen: %v", err)
+		tb.Fatalf("the dashboard: %v", err)
 	}
 	terminal.Close()
 	if <-seen == 0 {
-		tb.Fatal("the screen showed nothing")
+		tb.Fatal("the dashboard showed nothing")
 	}
 	return took
 }

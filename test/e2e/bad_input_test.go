@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// says fails the test unless stderr names everything that a person needs.
-func says(t *testing.T, r result, words ...string) {
+// prints fails the test unless stderr has all of the texts.
+func prints(t *testing.T, r result, words ...string) {
 	t.Helper()
 	for _, word := range words {
 		if !strings.Contains(r.stderr, word) {
@@ -45,7 +45,7 @@ func TestBadInputIsOneClearErrorAndWritesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := fdb(t, tc.args...)
 			want(t, r, tc.code)
-			says(t, r, tc.says...)
+			prints(t, r, tc.says...)
 			if strings.Count(r.stderr, "rror: ") > 1 {
 				t.Errorf("more than one error:\n%s", r.stderr)
 			}
@@ -79,7 +79,7 @@ func TestAReaderIsToldWhichRightIsMissing(t *testing.T) {
 	before := versions(t, ns)
 	r := fdb(t, "reconcile", "c", "-n", ns, "--yes", "--as", "alice")
 	want(t, r, 5)
-	says(t, r, "create", "pods", ns)
+	prints(t, r, "create", "pods", ns)
 	if after := versions(t, ns); after != before {
 		t.Errorf("a reader wrote something:\n%s\n%s", before, after)
 	}
@@ -103,7 +103,7 @@ func TestNothingHangsOnAnAPIServerThatNeverAnswers(t *testing.T) {
 	start := time.Now()
 	r := run(t, "kubectl-fdb", "status", "c", "--server", "http://"+silent.Addr().String(), "--request-timeout", "2s")
 	want(t, r, 8)
-	says(t, r, silent.Addr().String())
+	prints(t, r, silent.Addr().String())
 	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("took %s to give up", took)
 	}
@@ -114,13 +114,13 @@ func TestWithoutAKubeconfigTheErrorSaysSo(t *testing.T) {
 	if r.code != 2 && r.code != 8 {
 		t.Errorf("exit code %d, want 2 or 8", r.code)
 	}
-	says(t, r, "kubeconfig")
+	prints(t, r, "kubeconfig")
 	if strings.Contains(r.stderr, "localhost:8080") {
-		t.Errorf("falls back on a server that nobody named:\n%s", r.stderr)
+		t.Errorf("falls back on an unspecified server:\n%s", r.stderr)
 	}
 }
 
-// Two runs at once: one acts, and the other says who does.
+// Two runs at once: one acts, and the other reports which one.
 func TestOfTwoRunsOneActs(t *testing.T) {
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))

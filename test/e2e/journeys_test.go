@@ -22,12 +22,12 @@ type journey struct {
 	// codes are the exit codes of a command, one for each time that the page has it;
 	// 0 for all that are not here.
 	codes map[string][]int
-	// rests are how long a person waits before a command, as the page says.
+	// rests are how long to wait before a command, as documented on the page.
 	rests map[string]time.Duration
 	// leaveOut are commands that are not run, and why.
 	leaveOut map[string]string
-	// instead are pairs of what the page says and what is run, where a test cannot do
-	// as a person does.
+	// instead are pairs of a documented command and what is run, where a test cannot
+	// do what a user does.
 	instead []string
 }
 
@@ -221,7 +221,7 @@ func TestThePagesCanBeFollowed(t *testing.T) {
 	}
 }
 
-// A page that tells commands is one that somebody will follow.
+// Users will follow any page with commands.
 func TestEveryPageWithCommandsIsFollowed(t *testing.T) {
 	names, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(names) == 0 {
@@ -234,7 +234,7 @@ func TestEveryPageWithCommandsIsFollowed(t *testing.T) {
 		}
 		known := strings.TrimPrefix(name, "../../")
 		if _, followed := journeys[known]; !followed && len(commandsOf(string(text))) > 0 {
-			t.Errorf("nobody follows %s, and it tells commands: %q", known, commandsOf(string(text)))
+			t.Errorf("no test follows %s, which has commands: %q", known, commandsOf(string(text)))
 		}
 	}
 }
@@ -250,7 +250,7 @@ func TestCommandsOfAPage(t *testing.T) {
 
 const bringUp = "kubectl fdb reconcile %s --wait --yes"
 
-// allAtOnce makes all pods anew at once. One by one takes a minute for each here, because a
+// allAtOnce recreates all pods at once. One by one takes a minute for each here, because a
 // database's time, and so the age of its processes, runs faster than that of their pods.
 // TestStoragePodsAreMadeAnewZoneByZone has that patience.
 const allAtOnce = "automationOptions: {podUpdateStrategy: Delete, deletionMode: All}\n"
@@ -289,7 +289,7 @@ databaseConfiguration: {usable_regions: 1, regions: [{datacenters: [{id: dc1, pr
 }
 
 // onANodeToBeEmptied makes a cluster that leaves tainted nodes at once, on one that the page
-// will taint. Nodes are shared by all tests, so the taint keeps nobody's pods away.
+// will taint. Nodes are shared by all tests, so the taint evicts no pods.
 func onANodeToBeEmptied(t *testing.T, p *walk) {
 	t.Helper()
 	up(counts+`
@@ -313,7 +313,7 @@ func oneOfSeveral(t *testing.T, p *walk) {
 }
 
 // onANodeOfItsOwn makes a cluster of which the page drains a node. Nodes are shared by all
-// tests, and while one is cordoned, the others are enough for everybody's pods.
+// tests, and while one is cordoned, the others are enough for all pods.
 func onANodeOfItsOwn(t *testing.T, p *walk) {
 	t.Helper()
 	up(counts)(t, p)

@@ -104,9 +104,9 @@ func TestClustersOfEveryKindComeUp(t *testing.T) {
 	}
 }
 
-// The plugin is killed right after its first action, again and again, until nothing is
-// left to do: so it is killed at every point of a reconcile, and the same command
-// always goes on.
+// The plugin is killed right after its first action, repeatedly, until nothing is left
+// to do: so it is killed at every point of a reconcile, and the same command always
+// goes on.
 func TestKilledAfterEveryActionTheSameCommandFinishes(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -133,7 +133,7 @@ func TestKilledAfterEveryActionTheSameCommandFinishes(t *testing.T) {
 		time.Sleep(time.Second)
 	}
 	// Creations run several at a time, and a dying run may get one more action done, so
-	// the number varies; the simulated world kills before every single action.
+	// the number varies; the simulation kills before every single action.
 	const fewest = 8
 	if kills < fewest {
 		t.Errorf("killed %d times, want %d at least", kills, fewest)

@@ -52,8 +52,8 @@ var seeCommands = map[string]seeCommand{
 }
 
 // A Role that `auth role` prints for a command is all that the command needs. Whoever may
-// only get and list is shown what Kubernetes knows, and told which verb keeps the rest from
-// them; whoever may do nothing at all is told at once which verb is missing.
+// only get and list gets the data of Kubernetes, and which verb is missing for the rest;
+// whoever may do nothing at all gets the missing verb immediately.
 func TestWhoMayOnlyLookSeesEverything(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -133,7 +133,7 @@ func (c seeCommand) in(here *strings.Replacer) []string {
 	return args
 }
 
-// giveRole does what `auth role` says: it applies what is printed, and binds it.
+// giveRole applies the output of `auth role`, and binds the role.
 func giveRole(t *testing.T, ns, name, user string, commands []string, more ...string) {
 	t.Helper()
 	r := fdb(t, append([]string{"auth", "role", "-n", ns, "--name", name, "--for", strings.Join(commands, ",")}, more...)...)
@@ -147,7 +147,7 @@ func giveRole(t *testing.T, ns, name, user string, commands []string, more ...st
 		}
 	}
 	if hints == 0 {
-		t.Fatalf("does not say how the Role is given to somebody:\n%s", r.stderr)
+		t.Fatalf("does not print how to bind the Role:\n%s", r.stderr)
 	}
 }
 
@@ -157,7 +157,7 @@ var notTried = map[string]string{
 	"connection-string sync": "changes something, and has to be allowed more",
 }
 
-// A command that looks and is in the help is one that people with a read-only Role will try.
+// A command that looks and is in the help is one that users with a read-only Role will try.
 func TestEverySeeCommandIsTriedByAReader(t *testing.T) {
 	for _, name := range seeCommandsOf(t) {
 		if _, tried := seeCommands[name]; !tried && notTried[name] == "" {

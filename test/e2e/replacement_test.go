@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The spec asks for a storage group to go: a new one comes up, data moves, and the old
-// one goes with its volume, its exclusion and its record.
+// The spec removes a storage group: a new one starts, data moves, and the old one goes
+// with its volume, its exclusion and its record.
 func TestAProcessGroupIsReplaced(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -27,7 +27,7 @@ func TestAProcessGroupIsReplaced(t *testing.T) {
 		t.Errorf("storage groups %v, before %v: want %s replaced", after, before, before[0])
 	}
 	if claims := kubectl(t, "get", "pvc", "-n", ns, "-o", "name"); strings.Contains(claims, "c-"+before[0]+"-data") {
-		t.Errorf("the volume claim of %s is still there:\n%s", before[0], claims)
+		t.Errorf("the PVC of %s still exists:\n%s", before[0], claims)
 	}
 	if excluded := kubectl(t, "exec", "-n", ns, "c-"+after[0], "-c", "foundationdb", "--", "fdbcli", "--exec", "exclude"); !strings.Contains(excluded, "no servers or localities excluded") {
 		t.Errorf("an exclusion is left:\n%s", excluded)

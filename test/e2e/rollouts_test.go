@@ -15,7 +15,7 @@ func patch(t *testing.T, ns, spec string) {
 	kubectl(t, "patch", "fdb", "c", "-n", ns, "--type", "merge", "-p", `{"spec":`+spec+`}`)
 }
 
-// reconciled runs passes until the cluster is as its spec asks, and returns what was done.
+// reconciled runs passes until the cluster is reconciled, and returns the actions.
 func reconciled(t *testing.T, ns string) result {
 	t.Helper()
 	r := fdb(t, "reconcile", "c", "-n", ns, "--wait=all", "--yes", "--interval", "2s")
@@ -89,7 +89,7 @@ func TestStoragePodsAreMadeAnewZoneByZone(t *testing.T) {
 	r := reconciled(t, ns)
 	for _, group := range storageGroups(t, ns) {
 		if !strings.Contains(r.stdout, fmt.Sprintf("did      delete, to be made anew: c-%s\n", group)) {
-			t.Errorf("%s was not made anew on its own:\n%s", group, r.stdout)
+			t.Errorf("%s was not recreated alone:\n%s", group, r.stdout)
 		}
 	}
 	if got := kubectl(t, "get", "pods", "-n", ns, "-l", "foundationdb.org/fdb-process-class=storage",
@@ -97,7 +97,7 @@ func TestStoragePodsAreMadeAnewZoneByZone(t *testing.T) {
 		t.Errorf("the pods' variables are %q", got)
 	}
 	if diff := cmp.Diff(before, volumes(t, ns)); diff != "" {
-		t.Errorf("volume claims changed (-before +after):\n%s", diff)
+		t.Errorf("PVCs changed (-before +after):\n%s", diff)
 	}
 	writesNothing(t, ns, "c")
 }
@@ -107,7 +107,7 @@ func volumes(t *testing.T, ns string) string {
 	return kubectl(t, "get", "pvc", "-n", ns, "-o", `jsonpath={range .items[*]}{.metadata.name} {.metadata.uid}{"\n"}{end}`)
 }
 
-// Whoever made a cluster with other hashes, it changes hands without a pod made anew.
+// Whoever made a cluster with other hashes, it is adopted without recreating a pod.
 func TestAClusterIsTakenOverWithoutAPodMadeAnew(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -120,14 +120,14 @@ func TestAClusterIsTakenOverWithoutAPodMadeAnew(t *testing.T) {
 	r := fdb(t, "plan", "c", "-n", ns, "--adopt")
 	want(t, r, 1)
 	if !strings.Contains(r.stdout, "15: pod/c-") || strings.Contains(r.stdout, "although it differs") || strings.Contains(r.stdout, "MarkForRemoval") {
-		t.Errorf("does not adopt 9 pods and 6 claims, all of them as wanted, and nothing else:\n%s", r.stdout)
+		t.Errorf("does not adopt 9 pods and 6 claims, all of them matching the spec, and nothing else:\n%s", r.stdout)
 	}
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--adopt", "--wait", "--yes"), 0)
 	kubectl(t, "patch", "fdb", "c", "-n", ns, "--type", "merge", "-p", `{"spec":{"skip":false}}`)
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes"), 0) // notes the new generation
 	want(t, fdb(t, "plan", "c", "-n", ns), 0)
 	if diff := cmp.Diff(before, uids(t, ns)); diff != "" {
-		t.Errorf("pods or claims were made anew (-before +after):\n%s", diff)
+		t.Errorf("pods or claims were recreated (-before +after):\n%s", diff)
 	}
 }
 
@@ -136,7 +136,7 @@ func uids(t *testing.T, ns string) string {
 	return kubectl(t, "get", "pods,pvc", "-n", ns, "-o", `jsonpath={range .items[*]}{.metadata.name} {.metadata.uid}{"\n"}{end}`)
 }
 
-// A patch upgrade mixes versions for a while: storage pods are made anew over their
+// A patch upgrade mixes versions for a while: storage pods are recreated with their
 // volumes, the others are replaced. All go at once here: one fault domain at a time takes
 // minutes, and processes that age ten times as fast look older than their pods.
 func TestAPatchUpgradeReachesEveryProcess(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// speed is how much faster than the world's the simulated databases' time runs. A
-// database that was never configured takes 15 s of its time for one status document.
+// speed is how much faster than real time the simulated databases run. A database
+// that was never configured takes 15 s of its time for one status document.
 const speed = "10"
 
 // The programs under test, as `make build build-sandbox` builds them.

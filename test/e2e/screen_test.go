@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal is a terminal that a person sits at, and a program that runs in it.
+// terminal is a user's terminal, with a program that runs in it.
 type terminal struct {
 	t      *testing.T
 	screen vt10x.Terminal
@@ -81,7 +81,7 @@ func (s *terminal) settings() unix.Termios {
 	return *settings
 }
 
-// text is what a person sees, without the blanks at the ends of lines.
+// text is the visible text, without the blanks at the ends of lines.
 func (s *terminal) text() string {
 	lines := strings.Split(s.screen.String(), "\n")
 	for i := range lines {
@@ -109,7 +109,7 @@ func (s *terminal) escape(words string) {
 	s.gone(words)
 }
 
-// gone waits until words are not on the screen any more.
+// gone waits until the terminal no longer shows words.
 func (s *terminal) gone(words string) {
 	s.t.Helper()
 	for end := time.Now().Add(soonEnough); strings.Contains(s.text(), words); time.Sleep(50 * time.Millisecond) {
@@ -119,7 +119,7 @@ func (s *terminal) gone(words string) {
 	}
 }
 
-// see waits until any of the words is on the screen, and returns which.
+// see waits until the terminal shows any of the words, and returns which.
 func (s *terminal) see(atMost time.Duration, words ...string) string {
 	s.t.Helper()
 	for end := time.Now().Add(atMost); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -153,7 +153,7 @@ func (s *terminal) leave() {
 		s.t.Fatalf("q does not end it:\n%s", s.text())
 	}
 	// Other tests run beside this one, so that a process has to wait for its turn: the
-	// screen alone leaves within 200 ms.
+	// dashboard alone exits within 200 ms.
 	if took := time.Since(began); took > time.Second {
 		s.t.Errorf("leaving took %s", took)
 	} else {
@@ -164,7 +164,7 @@ func (s *terminal) leave() {
 	}
 	s.see(time.Second*5, "what was on the terminal before")
 	if s.screen.Mode()&vt10x.ModeAltScreen != 0 || !s.screen.CursorVisible() {
-		s.t.Error("the screen was not left, or the cursor stays hidden")
+		s.t.Error("the alternate screen was not left, or the cursor stays hidden")
 	}
 }
 
@@ -212,7 +212,7 @@ func TestAScreenIsWalkedAndReplacesAProcessGroup(t *testing.T) {
 	s.replays(recording, old)
 }
 
-// agreeUntil says yes to whatever is asked, until the words show.
+// agreeUntil confirms every prompt, until the words show.
 func (s *terminal) agreeUntil(words string) {
 	s.t.Helper()
 	for s.see(longEnough, "Go ahead?", "✓ "+words, "✗ "+words) == "Go ahead?" {
@@ -221,13 +221,13 @@ func (s *terminal) agreeUntil(words string) {
 	}
 }
 
-// recorded waits until a recording has the words: an operation ends before the screen reads
-// what came of it.
+// recorded waits until a recording has the words: an operation ends before the dashboard
+// reads its outcome.
 func (s *terminal) recorded(recording, words string) {
 	s.t.Helper()
 	for end := time.Now().Add(stall); !strings.Contains(s.replay(recording).stdout, words); time.Sleep(time.Second) {
 		if time.Now().After(end) {
-			s.t.Fatalf("the recording lacks %q after %s; the screen shows\n%s", words, stall, s.text())
+			s.t.Fatalf("the recording lacks %q after %s; the terminal shows\n%s", words, stall, s.text())
 		}
 	}
 }
@@ -239,7 +239,7 @@ func (s *terminal) replay(recording string) result {
 	return runWith(s.t, nowhere, "kubectl-fdb", "watch", "--replay", recording, "--plain")
 }
 
-// replays makes sure that a recording tells the same, without a cluster.
+// replays checks that a recording shows the same, without a cluster.
 func (s *terminal) replays(recording, old string) {
 	s.t.Helper()
 	r := s.replay(recording)

@@ -7,7 +7,7 @@ import (
 
 // Three data halls in one resource: the hall of a process is a label of its node. Three
 // coordinators start the database and nine take over, under the database's own lock,
-// which a resource without a prefix takes only when told why.
+// which a resource without a prefix takes only with a reason.
 func TestThreeDataHallsComeUp(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)

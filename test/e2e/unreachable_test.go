@@ -33,11 +33,11 @@ func TestADatabaseThatCannotBeAskedIsSaidSo(t *testing.T) {
 		}
 	}
 
-	// One that takes its time keeps nobody waiting for the rest.
+	// A slow one does not delay the rest.
 	kubectl(t, "annotate", "-n", ns, "--overwrite", "pods", "--all", "sandbox.kubectl-fdb/fault=ExecSlow=7s")
 	r := fdb(t, "status", "c", "-n", ns)
 	want(t, r, 0)
-	says(t, r, "no answer from the database yet, still asking", "Locks")
+	prints(t, r, "no answer from the database yet, still asking", "Locks")
 
 	kubectl(t, "annotate", "-n", ns, "pods", "--all", "sandbox.kubectl-fdb/fault-")
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait"), 0)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// walk is a page of the documentation as somebody follows it: in a shell of their own, in
-// a directory of their own, and with a kubeconfig whose context names their namespace.
+// walk is a page of the documentation as a user follows it: in a shell of their own, in a
+// directory of their own, and with a kubeconfig whose context names their namespace.
 type walk struct {
 	journey
 
@@ -50,7 +50,7 @@ func open(t *testing.T, name string, j journey) *walk {
 	return p
 }
 
-// shell runs a line as a person types it.
+// shell runs a line as a user types it.
 func (p *walk) shell(t *testing.T, line string) result {
 	t.Helper()
 	return runWith(t, func(c *exec.Cmd) {
@@ -91,7 +91,7 @@ func (p *walk) follow(t *testing.T) {
 	p.complainAboutOthers(t)
 }
 
-// rest waits as the page says before a command.
+// rest waits before a command as documented on the page.
 func (p *walk) rest(t *testing.T, command string) {
 	t.Helper()
 	select {
@@ -112,8 +112,8 @@ func (p *walk) wantedCode(command string) int {
 	return 0
 }
 
-// complainAboutOthers fails the test for what the table says of commands that the page
-// does not have: it would go unnoticed when a command changes.
+// complainAboutOthers fails the test for entries of the table for commands that the
+// page does not have: it would go unnoticed when a command changes.
 func (p *walk) complainAboutOthers(t *testing.T) {
 	t.Helper()
 	for command, codes := range p.codes {

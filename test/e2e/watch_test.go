@@ -96,7 +96,7 @@ func (w *watch) readErrors(stderr io.Reader) {
 	}
 }
 
-// until reads lines until one is as wanted, and returns it.
+// until reads lines until one matches, and returns it.
 func (w *watch) until(what string, wanted func(watchLine) bool) watchLine {
 	w.t.Helper()
 	var last watchLine

@@ -14,12 +14,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// compareReadyForAll compares when all instances act on everything that is pending.
+// compareReadyForAll compares when all control-plane instances act on everything
+// that is pending.
 func compareReadyForAll(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	return compareSynchronized(c, safety.CommonRestart())
 }
 
-// compareReadyForExclusion compares when all instances exclude, and what.
+// compareReadyForExclusion compares when all control-plane instances exclude,
+// and what.
 func compareReadyForExclusion(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	return compareSynchronized(c, safety.CommonExclusion())
 }
@@ -78,7 +80,7 @@ func compareCoordinatorValidity(c opcases.Case) (operator, ours opcases.Outcome,
 		return nil, nil, err
 	}
 	status := in.Status.WithVersions()
-	if out.Err != "" { // it could not be told which coordinators there are
+	if out.Err != "" { // the coordinators could not be determined
 		status.Client.Coordinators = fdb.CoordinatorsStatus{}
 		verdict := safety.JudgeCoordinators(in.snapshot(status))
 		return opcases.Verdict(out.Valid), opcases.Verdict(verdict.Valid()), nil

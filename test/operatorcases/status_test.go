@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// statusInput is what most questions about a status document are asked with.
+// statusInput is the input of most functions of a status document.
 type statusInput struct {
 	Now     opcases.Seconds             `json:"now"`
 	Cluster v1beta2.FoundationDBCluster `json:"cluster"`
@@ -55,7 +55,7 @@ func compareFaultTolerance(c opcases.Case) (operator, ours opcases.Outcome, err 
 }
 
 // compareBounce compares when processes may restart. The operator is given the uptime that
-// it computed before; here the document tells it.
+// it computed before; here the document has it.
 func compareBounce(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in struct {
 		statusInput
@@ -75,8 +75,8 @@ func compareBounce(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	return out.outcome(), opcases.Verdict(safety.Met(checks)), nil
 }
 
-// compareDefaultChecks compares what is asked before everything. Before it believes that an
-// exclusion is over the operator allows one generation, which is our FullyRecovered.
+// compareDefaultChecks compares the checks before everything else. Before it believes that
+// an exclusion is over the operator allows one generation, which is our FullyRecovered.
 func compareDefaultChecks(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in struct {
 		statusInput
@@ -157,7 +157,7 @@ func compareCoordinatorsOf(c opcases.Case) (operator, ours opcases.Outcome, err 
 	return opcases.Outcome{"groups": fmt.Sprint(slices.Sorted(maps.Keys(out.R0)))}, opcases.Outcome{"groups": fmt.Sprint(ids)}, nil
 }
 
-// compareExclusions compares what a document says is excluded.
+// compareExclusions compares the exclusions that a document reports.
 func compareExclusions(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in statusInput
 	var out struct {

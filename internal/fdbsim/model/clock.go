@@ -65,7 +65,7 @@ func (w *World) advanceTo(target time.Time) {
 	w.Wake()
 }
 
-// Wake tells the waiting commands to look again.
+// Wake makes the waiting commands check again.
 func (w *World) Wake() {
 	close(w.changed)
 	w.changed = make(chan struct{})
@@ -73,7 +73,7 @@ func (w *World) Wake() {
 
 // patience bounds how far a waiting command drives the clock by itself: a real
 // command without a limit would hang forever, and so does this one, but
-// without running the clock for ever.
+// without running the clock forever.
 const patience = time.Hour
 
 // Wait blocks until cond holds, the clock reads until (zero: never), or ctx

@@ -65,7 +65,7 @@ type Contact struct {
 	Conn fdb.ConnectionString
 	// Db is the database, nil while no process serves one under that name.
 	Db *Database
-	// Quorum says whether a majority answered.
+	// Quorum is whether a majority responded.
 	Quorum bool
 }
 

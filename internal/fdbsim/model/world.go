@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/store"
 )
 
-// Options are the fixed properties of a World.
+// Options are the fixed properties of [World].
 type Options struct {
 	// Seed decides every choice that real processes would make by chance.
 	Seed uint64

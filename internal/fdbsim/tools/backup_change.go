@@ -50,7 +50,7 @@ func (c *backupTool) startBackup() int {
 		return c.fatal("Backup error")
 	}
 	if c.given("dryrun") {
-		return c.said(c.pause(respondPatience/10), "The backup on tag `%s' was successfully submitted. (DRY RUN)\n")
+		return c.conclude(c.pause(respondPatience/10), "The backup on tag `%s' was successfully submitted. (DRY RUN)\n")
 	}
 	if exit, failed := c.createContainer(u); failed {
 		return exit
@@ -58,8 +58,8 @@ func (c *backupTool) startBackup() int {
 	return c.submit(db, url, ranges)
 }
 
-// said prints a sentence about the tag, unless something was wrong.
-func (c *backupTool) said(err error, format string) int {
+// conclude prints a sentence about the tag, unless there was an error.
+func (c *backupTool) conclude(err error, format string) int {
 	if err != nil {
 		return exitCode(err)
 	}
@@ -115,9 +115,9 @@ func (c *backupTool) submit(db *model.Database, url string, ranges []keyspace.Ra
 	}
 	responding, err := c.wait(c.w.Now.Add(respondPatience*9/10), func() bool { return len(db.Agents()) > 0 })
 	if !responding {
-		return c.said(err, "The backup on tag `%s' was successfully submitted but no backup agents are responding.\n")
+		return c.conclude(err, "The backup on tag `%s' was successfully submitted but no backup agents are responding.\n")
 	}
-	return c.said(err, "The backup on tag `%s' was successfully submitted.\n")
+	return c.conclude(err, "The backup on tag `%s' was successfully submitted.\n")
 }
 
 // snapshotInterval is the option in seconds; it was checked to be a number.
@@ -215,7 +215,7 @@ func (c *backupTool) endBackup(none, done string, end func(*model.Database, *mod
 		c.errorf("ERROR: The backup on tag `%s' is already discontinued", c.tag())
 		return c.fatal("Backup duplicate request")
 	}
-	return c.said(c.change(db, func() { end(db, b) }), done)
+	return c.conclude(c.change(db, func() { end(db, b) }), done)
 }
 
 func (c *backupTool) waitForBackup() int {

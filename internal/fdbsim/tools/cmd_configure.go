@@ -24,7 +24,7 @@ const configUnreadable = 60 * time.Second
 // configure creates the database or changes its configuration.
 func (c *cli) configure(args []string) error {
 	r, problem := parseConfigure(args)
-	c.print(r.said)
+	c.print(r.notes)
 	switch problem {
 	case wordsFine:
 		return c.applyConfigure(r)

@@ -19,7 +19,7 @@ type configureRequest struct {
 	// values are the settings to write, by their name below \xff/conf/.
 	values map[string]string
 	// notes is what parsing prints on stdout.
-	said string
+	notes string
 }
 
 // configureProblem is what is wrong with the words.
@@ -171,7 +171,7 @@ func (r *configureRequest) choice(name, value string) (map[string]string, config
 	if c, ok := model.Choices[name]; ok {
 		stored, valid := c.Stored[value]
 		if !valid {
-			r.said += choiceError(name, c.Valid)
+			r.notes += choiceError(name, c.Valid)
 			return nil, wordsUsage
 		}
 		return map[string]string{name: stored}, wordsFine
@@ -181,7 +181,7 @@ func (r *configureRequest) choice(name, value string) (map[string]string, config
 		return wiggleEngine(value)
 	case "perpetual_storage_wiggle_locality":
 		if value != "0" && !strings.Contains(value, ":") {
-			r.said += "Error: perpetual_storage_wiggle_locality should be in <locality_key>:<locality_value> format or enter 0 to disable the locality match for wiggling.\n"
+			r.notes += "Error: perpetual_storage_wiggle_locality should be in <locality_key>:<locality_value> format or enter 0 to disable the locality match for wiggling.\n"
 			return nil, wordsUsage
 		}
 		return map[string]string{name: value}, wordsFine
@@ -215,7 +215,7 @@ func (r *configureRequest) proxies(value string) (map[string]string, configurePr
 		return nil, wordsUsage
 	}
 	grv := max(1, min(4, n/4))
-	r.said += fmt.Sprintf("Warning: Proxy role is being split into GRV Proxy and Commit Proxy, now prefer configuring 'grv_proxies' and "+
+	r.notes += fmt.Sprintf("Warning: Proxy role is being split into GRV Proxy and Commit Proxy, now prefer configuring 'grv_proxies' and "+
 		"'commit_proxies' separately. Generally we should follow that 'commit_proxies' is three times of 'grv_proxies' count and "+
 		"'grv_proxies' should be not more than 4.\n"+
 		"%d proxies are automatically converted into %d GRV proxies and %d Commit proxies.\n", n, grv, n-grv)

@@ -79,6 +79,6 @@ func serverTool(t Tool) int {
 		fmt.Fprint(t.Stdout, versionText("FoundationDB", t.Version))
 		return exitOK
 	}
-	fmt.Fprintln(t.Stderr, "ERROR: servers of the simulated FoundationDB are started by the world, not as a tool")
+	fmt.Fprintln(t.Stderr, "ERROR: servers of the simulated FoundationDB are started by World, not as a tool")
 	return exitFailed
 }

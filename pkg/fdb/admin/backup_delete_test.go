@@ -16,13 +16,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 )
 
-// answering answers commands as a test says.
+// answering is a transport that returns the results of a test.
 type answering func(ctx context.Context, c admin.Command) (admin.Result, error)
 
 func (a answering) Run(ctx context.Context, c admin.Command) (admin.Result, error) { return a(ctx, c) }
 
 func (answering) Open(context.Context, admin.Command) (*admin.Session, error) {
-	return nil, errors.New("nobody talks to backup tools")
+	return nil, errors.New("backup tools have no session")
 }
 
 func (a answering) delete(ctx context.Context) error {
@@ -49,7 +49,7 @@ func TestADeletionThatIsCutOffIsUnfinished(t *testing.T) {
 		"its limit was over":            {result: admin.Result{ExitCode: 124}, want: admin.KindUnfinished, says: "not finished (it takes longer than 56m0s): part of it may be deleted; run the same command again, it goes on"},
 		"it did not end at its limit":   {result: admin.Result{ExitCode: 137}, want: admin.KindUnfinished, says: "it takes longer than 56m0s"},
 		"the connection was lost":       {err: lost, want: admin.KindUnfinished, says: "losing the command in pod fdb/agent: broken pipe): part of it may be deleted"},
-		"somebody ended the command":    {ended: errors.New("Ctrl-C"), want: admin.KindUnfinished, says: "not finished (Ctrl-C): part of it may be deleted"},
+		"a user ended the command":      {ended: errors.New("Ctrl-C"), want: admin.KindUnfinished, says: "not finished (Ctrl-C): part of it may be deleted"},
 		"it was never begun":            {err: unreached, want: admin.KindTransport, says: "no such pod"},
 		"the tools say what went wrong": {result: fails("ERROR: URL invalid"), want: admin.KindRefused, says: "URL invalid"},
 	}
@@ -101,7 +101,7 @@ func TestADeletionHasItsLimitAndIsTied(t *testing.T) {
 				t.Errorf("ran %+v", c)
 			}
 		} else if c.Tied {
-			t.Errorf("a look needs no shell: %+v", c)
+			t.Errorf("a read needs no shell: %+v", c)
 		}
 		return fails("ERROR: URL invalid"), nil
 	})
@@ -112,7 +112,7 @@ func TestADeletionHasItsLimitAndIsTied(t *testing.T) {
 	}
 }
 
-// A store that is silent is found out before an hour is spent on it.
+// An unresponsive store is detected before an hour is spent on it.
 func TestASilentStoreIsFoundOutBeforeADeletion(t *testing.T) {
 	for name, tt := range map[string]struct {
 		result admin.Result
@@ -146,7 +146,7 @@ func tied(t *testing.T, script string) (cmd *exec.Cmd, input io.Closer) {
 }
 
 func TestATiedToolEndsWithWhoWaitsForIt(t *testing.T) {
-	told := filepath.Join(t.TempDir(), "told")
+	told := filepath.Join(t.TempDir(), "terminated")
 	begun := filepath.Join(t.TempDir(), "begun")
 	cmd, input := tied(t, `trap 'echo ended > `+told+`; exit 0' TERM; echo > `+begun+`; while :; do sleep 0.1; done`)
 	if err := cmd.Start(); err != nil {
@@ -157,10 +157,11 @@ func TestATiedToolEndsWithWhoWaitsForIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, told)
-	_ = cmd.Wait() // whoever it is told to is gone
+	_ = cmd.Wait() // its client has disconnected
 }
 
-// A connection can be gone without an end: a laptop that sleeps says nothing.
+// A connection can be gone without an end: a laptop that sleeps sends
+// nothing.
 func TestATiedToolEndsWhenNobodySaysThatHeWaits(t *testing.T) {
 	argv := admin.Wrapped(admin.Command{Argv: []string{"sh", "-c", "while :; do sleep 0.1; done"}, Limit: time.Minute, Tied: true})
 	at := slices.Index(argv, "30")
@@ -185,14 +186,14 @@ func TestATiedToolEndsWhenNobodySaysThatHeWaits(t *testing.T) {
 		}
 		select {
 		case err := <-ended:
-			t.Fatalf("it ended while somebody waited: %v", err)
+			t.Fatalf("it ended while a client waited: %v", err)
 		case <-time.After(250 * time.Millisecond):
 		}
 	}
 	select {
 	case <-ended:
 	case <-time.After(20 * time.Second):
-		t.Error("it goes on though nobody waits")
+		t.Error("it goes on without a client")
 	}
 }
 
@@ -237,7 +238,7 @@ func TestATiedToolInAPod(t *testing.T) {
 				<-begun
 				select {
 				case <-ended:
-					t.Error("its input ended before anybody was gone")
+					t.Error("its input ended before the client disconnected")
 				case <-time.After(200 * time.Millisecond):
 				}
 			}()

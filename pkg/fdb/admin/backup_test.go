@@ -108,7 +108,7 @@ func TestABackupFromItsStartToItsEnd(t *testing.T) {
 	}
 }
 
-// unnoted is for starts that nobody keeps a note of.
+// unnoted is for starts that are not recorded.
 func unnoted() error { return nil }
 
 func TestARestoreOfWhatWasDeleted(t *testing.T) {
@@ -200,7 +200,7 @@ func TestDataOfABackupIsDeletedUntilNothingIsThere(t *testing.T) {
 	}
 }
 
-// A command that is cut off may have worked. The read-back tells.
+// A command that is cut off may have worked. The read-back decides.
 func TestABackupThatWasStartedOutOfSightIsNotAnError(t *testing.T) {
 	for name, applied := range map[string]bool{"it was": true, "it was not": false} {
 		t.Run(name, func(t *testing.T) {
@@ -227,7 +227,7 @@ func (s *scripted) Run(context.Context, admin.Command) (admin.Result, error) {
 }
 
 func (s *scripted) Open(context.Context, admin.Command) (*admin.Session, error) {
-	return nil, errors.New("nobody talks to backup tools")
+	return nil, errors.New("backup tools have no session")
 }
 
 func fails(text string) admin.Result { return admin.Result{ExitCode: 1, Stderr: []byte(text)} }
@@ -241,10 +241,10 @@ func TestOnlyAKnownRefusalThatWasLookedAtCounts(t *testing.T) {
 		answers []admin.Result
 		want    admin.Kind
 	}{
-		"a refusal":                     {[]admin.Result{none, fails(refusal), none}, admin.KindRefused},
-		"a refusal and nobody can look": {[]admin.Result{none, fails(refusal), fails("ERROR: timed out")}, admin.KindUnknownResult},
-		"words that nobody knows":       {[]admin.Result{none, fails("ERROR: connection_failed"), none}, admin.KindUnknownResult},
-		"its own first try":             {[]admin.Result{none, fails("Fatal Error: Restore duplicate request"), none}, admin.KindUnknownResult},
+		"a refusal":                  {[]admin.Result{none, fails(refusal), none}, admin.KindRefused},
+		"a refusal and no read-back": {[]admin.Result{none, fails(refusal), fails("ERROR: timed out")}, admin.KindUnknownResult},
+		"unknown output":             {[]admin.Result{none, fails("ERROR: connection_failed"), none}, admin.KindUnknownResult},
+		"its own first try":          {[]admin.Result{none, fails("Fatal Error: Restore duplicate request"), none}, admin.KindUnknownResult},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -256,7 +256,7 @@ func TestOnlyAKnownRefusalThatWasLookedAtCounts(t *testing.T) {
 	}
 }
 
-// What somebody else starts while a start is lost is not what was to be started.
+// What another user starts while a start is lost is not what was to be started.
 func TestAStartIsNotProvenByTheStartOfAnother(t *testing.T) {
 	const uid = "b6322a78ff117ca3896cd069545eb293"
 	listed := func(tag, url, version string) admin.Result {
@@ -296,7 +296,7 @@ func TestAStartIsNotProvenByTheStartOfAnother(t *testing.T) {
 	}
 }
 
-// Before an agent has taken the backup up, nothing tells its period.
+// Before an agent has started the backup, its period is not reported.
 func TestAChangeThatNobodyCanSeeIsUnknown(t *testing.T) {
 	untold := `{"SchemaVersion":"1.0.0","BackupAgentsPaused":false,"Tag":"default","UID":"1","Status":{"Name":"Submitted","Running":true},"DestinationURL":"` + nightly + `"}`
 	b := admin.NewBackups(&scripted{[]admin.Result{{}, {Stdout: []byte(untold)}}}, nil)
@@ -358,12 +358,12 @@ func TestWhatBecameOfAnAbortIsReadBack(t *testing.T) {
 		answers []admin.Result
 		want    admin.Kind
 	}{
-		"it worked":                 {[]admin.Result{line("running"), cutOff, line("aborted")}, ""},
-		"it did not":                {[]admin.Result{line("running"), cutOff, line("running")}, admin.KindUnknownResult},
-		"nobody can tell":           {[]admin.Result{line("running"), cutOff, fails("ERROR: timed out")}, admin.KindUnknownResult},
-		"it was done before":        {[]admin.Result{line("completed")}, admin.KindRefused},
-		"it was done meanwhile":     {[]admin.Result{line("running"), {Stdout: []byte("RESTORE_ABORT Tag: default  State: completed\n")}, line("completed")}, ""},
-		"nobody answers beforehand": {[]admin.Result{fails("ERROR: timed out")}, admin.KindUnparsed},
+		"it worked":              {[]admin.Result{line("running"), cutOff, line("aborted")}, ""},
+		"it did not":             {[]admin.Result{line("running"), cutOff, line("running")}, admin.KindUnknownResult},
+		"the result is unknown":  {[]admin.Result{line("running"), cutOff, fails("ERROR: timed out")}, admin.KindUnknownResult},
+		"it was done before":     {[]admin.Result{line("completed")}, admin.KindRefused},
+		"it was done meanwhile":  {[]admin.Result{line("running"), {Stdout: []byte("RESTORE_ABORT Tag: default  State: completed\n")}, line("completed")}, ""},
+		"no response beforehand": {[]admin.Result{fails("ERROR: timed out")}, admin.KindUnparsed},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ type pod struct {
 	after  time.Duration
 	result admin.Result
 	err    error
-	// silent stays so until nobody waits any more.
+	// silent does not respond until the client stops waiting.
 	silent bool
 	asked  int
 }
@@ -25,7 +25,7 @@ func (p *pod) Run(ctx context.Context, _ admin.Command) (admin.Result, error) {
 	p.asked++
 	if p.silent {
 		<-ctx.Done()
-		return admin.Result{}, &admin.TransportError{Started: true, Where: "a silent pod", Err: ctx.Err()}
+		return admin.Result{}, &admin.TransportError{Started: true, Where: "an unresponsive pod", Err: ctx.Err()}
 	}
 	select {
 	case <-time.After(p.after):
@@ -50,7 +50,7 @@ func lostIn(where string) *pod {
 }
 
 // What changes nothing may run as often as it takes. The node of a pod that was the best one can
-// be gone for most of a minute before Kubernetes says so.
+// be down for most of a minute before Kubernetes reports it.
 func TestWhatOnlyReadsIsAskedElsewhere(t *testing.T) {
 	const patience = 6 * time.Second
 	failing := func(code int) *pod { return &pod{result: admin.Result{ExitCode: code}} }
@@ -63,22 +63,22 @@ func TestWhatOnlyReadsIsAskedElsewhere(t *testing.T) {
 		took  time.Duration
 		fails string
 	}{
-		"the first one answers":                                    {places: []*pod{says("a"), says("b")}, want: "a", asked: 1, took: time.Second},
-		"it is lost in the first one":                              {places: []*pod{lostIn("a"), says("b")}, want: "b", asked: 2, took: time.Second},
-		"it is lost in two":                                        {places: []*pod{lostIn("a"), lostIn("b"), says("c")}, want: "c", asked: 3, took: time.Second},
-		"the first one is silent":                                  {places: []*pod{{silent: true}, says("b")}, want: "b", asked: 2, took: patience + time.Second},
-		"two are silent":                                           {places: []*pod{{silent: true}, {silent: true}, says("c")}, want: "c", asked: 3, took: 2*patience + time.Second},
-		"the first one is slow, and faster all the same":           {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, {silent: true}}, want: "a", asked: 2, took: 8 * time.Second},
-		"the second one fails while the first is slow":             {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, failing(1)}, want: "a", asked: 2, took: 8 * time.Second},
-		"what settles nothing waits a little for a better answer":  {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, says("doubt")}, want: "a", asked: 2, took: 8 * time.Second},
-		"and not for long":                                         {places: []*pod{{silent: true}, says("doubt")}, want: "doubt", asked: 2, took: patience + 4*time.Second},
-		"what settles nothing is taken where nobody else is asked": {places: []*pod{says("doubt"), says("b")}, want: "doubt", asked: 1, took: time.Second},
-		"a tool that fails has answered":                           {places: []*pod{failing(1), says("b")}, want: "", asked: 1},
-		"everybody loses it": {
+		"the first one answers":                                   {places: []*pod{says("a"), says("b")}, want: "a", asked: 1, took: time.Second},
+		"it is lost in the first one":                             {places: []*pod{lostIn("a"), says("b")}, want: "b", asked: 2, took: time.Second},
+		"it is lost in two":                                       {places: []*pod{lostIn("a"), lostIn("b"), says("c")}, want: "c", asked: 3, took: time.Second},
+		"the first one does not respond":                          {places: []*pod{{silent: true}, says("b")}, want: "b", asked: 2, took: patience + time.Second},
+		"two do not respond":                                      {places: []*pod{{silent: true}, {silent: true}, says("c")}, want: "c", asked: 3, took: 2*patience + time.Second},
+		"the first one is slow, and faster all the same":          {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, {silent: true}}, want: "a", asked: 2, took: 8 * time.Second},
+		"the second one fails while the first is slow":            {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, failing(1)}, want: "a", asked: 2, took: 8 * time.Second},
+		"what settles nothing waits a little for a better answer": {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, says("doubt")}, want: "a", asked: 2, took: 8 * time.Second},
+		"and not for long":                                        {places: []*pod{{silent: true}, says("doubt")}, want: "doubt", asked: 2, took: patience + 4*time.Second},
+		"an inconclusive result is used without another pod":      {places: []*pod{says("doubt"), says("b")}, want: "doubt", asked: 1, took: time.Second},
+		"a tool that fails has answered":                          {places: []*pod{failing(1), says("b")}, want: "", asked: 1},
+		"all lose it": {
 			places: []*pod{lostIn("a"), lostIn("b")}, asked: 2,
 			fails: "losing the command in any of the pods: losing the command in a: broken pipe; losing the command in b: broken pipe",
 		},
-		"everybody is silent until the time is over": {places: []*pod{{silent: true}, {silent: true}}, asked: 2, took: time.Minute, fails: "context deadline exceeded"},
+		"none responds until the time is over": {places: []*pod{{silent: true}, {silent: true}}, asked: 2, took: time.Minute, fails: "context deadline exceeded"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestWhatOnlyReadsIsAskedElsewhere(t *testing.T) {
 					t.Errorf("took %s, want %s", took, tc.took)
 				}
 				if n := askedOf(tc.places); n != tc.asked {
-					t.Errorf("%d were asked, want %d", n, tc.asked)
+					t.Errorf("%d pods ran it, want %d", n, tc.asked)
 				}
 			})
 		})
@@ -127,16 +127,17 @@ func TestWhatMayChangeSomethingIsNotAskedElsewhere(t *testing.T) {
 		all := []*pod{slow, says("b")}
 		r, err := admin.NewFailover(places(all)...).Run(t.Context(), admin.Command{})
 		if string(r.Stdout) != "a" || err != nil || askedOf(all) != 1 {
-			t.Errorf("%q and %v after %d were asked", r.Stdout, err, askedOf(all))
+			t.Errorf("%q and %v after %d pods", r.Stdout, err, askedOf(all))
 		}
 		all = []*pod{lostIn("a"), says("b")}
 		if _, err := admin.NewFailover(places(all)...).Run(t.Context(), admin.Command{}); err == nil || askedOf(all) != 1 {
-			t.Errorf("%v after %d were asked", err, askedOf(all))
+			t.Errorf("%v after %d pods", err, askedOf(all))
 		}
 	})
 }
 
-// Who has found that a pod does not answer does not find it anew with every command.
+// Who has found that a pod does not answer does not wait for it again with every
+// command.
 func TestThePlaceThatAnsweredComesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := &pod{silent: true}
@@ -147,12 +148,13 @@ func TestThePlaceThatAnsweredComesFirst(t *testing.T) {
 			}
 		}
 		if gone.asked != 1 {
-			t.Errorf("it was asked %d times", gone.asked)
+			t.Errorf("it ran %d commands", gone.asked)
 		}
 	})
 }
 
-// A pod that is cut off from the others calls the database unavailable. Nobody goes back to it.
+// A pod that is cut off from the others calls the database unavailable. It is not preferred
+// later.
 func TestWhoSettlesNothingIsNotPreferred(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &pod{after: 7 * time.Second, result: admin.Result{Stdout: []byte("a")}}
@@ -164,7 +166,7 @@ func TestWhoSettlesNothingIsNotPreferred(t *testing.T) {
 			}
 		}
 		if slow.asked != 3 {
-			t.Errorf("it was asked %d times", slow.asked)
+			t.Errorf("it ran %d commands", slow.asked)
 		}
 	})
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin/admintest"
 )
 
-// impatient is a clock on which nobody has to wait.
+// impatient is a clock without waiting.
 type impatient struct{ *clocktesting.FakeClock }
 
 func (c impatient) NewTimer(d time.Duration) clock.Timer {
@@ -260,7 +260,7 @@ func TestIncludeIsSilent(t *testing.T) {
 	}{
 		"gone":                   {"", nil, ""},
 		"still there":            {"", []string{"10.1.0.1"}, admin.KindNotInForce},
-		"something was said":     {"Well.\n", []string{"10.1.0.1"}, admin.KindUnknownResult},
+		"something was printed":  {"Well.\n", []string{"10.1.0.1"}, admin.KindUnknownResult},
 		"slow, which is no word": {"\nThe database is available.\n\n", nil, ""},
 	}
 	for name, c := range cases {
@@ -457,8 +457,8 @@ func TestCoordinatorChanges(t *testing.T) {
 		})
 	}
 	for name, bad := range map[string][]fdb.Address{
-		"nobody": nil,
-		"twice":  {coordinators[0], coordinators[0]},
+		"no targets": nil,
+		"twice":      {coordinators[0], coordinators[0]},
 	} {
 		if _, err := newCLI(admintest.NewTranscript(t)).ChangeCoordinators(t.Context(), bad); admin.KindOf(err) != admin.KindBadInput {
 			t.Errorf("%s: got %v", name, err)
@@ -501,7 +501,7 @@ func TestKill(t *testing.T) {
 		"one cannot be reached":                         {[]fdb.Address{five, gone}, []admintest.Step{list, old, killed, uptime("")}, admin.KindPartial},
 		"none can be reached":                           {[]fdb.Address{gone}, []admintest.Step{list}, admin.KindRefused},
 		"attempted is not killed":                       {[]fdb.Address{five}, []admintest.Step{list, old, killed, old, old, old, old, old}, admin.KindNotInForce},
-		"nobody":                                        {nil, nil, admin.KindBadInput},
+		"no targets":                                    {nil, nil, admin.KindBadInput},
 		"refused as a whole": {
 			[]fdb.Address{five},
 			[]admintest.Step{
@@ -570,7 +570,7 @@ func TestStatus(t *testing.T) {
 			t.Errorf("got %v (%v)", s, err)
 		}
 	})
-	t.Run("another protocol is told from a dead database", func(t *testing.T) {
+	t.Run("another protocol differs from a dead database", func(t *testing.T) {
 		other := statusStep(t, "28-quorum-lost")
 		other.Stdout = strings.ReplaceAll(other.Stdout, "0fdb00b073000000", "0fdb00b071010000")
 		cli := newCLI(admintest.NewTranscript(t, other, admintest.Step{Script: "--version", Stdout: versionText}))

@@ -76,14 +76,14 @@ func TestLocalExecEnds(t *testing.T) {
 }
 
 func TestLocalExecTalks(t *testing.T) {
-	s, err := admin.LocalExec{}.Open(t.Context(), shell(`read word; echo "heard $word"; cat >/dev/null; exit 4`))
+	s, err := admin.LocalExec{}.Open(t.Context(), shell(`read word; echo "read $word"; cat >/dev/null; exit 4`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	fmt.Fprintln(s.Stdin, "hello")
-	heard := make([]byte, len("heard hello\n"))
-	if _, err := io.ReadFull(s.Stdout, heard); err != nil || string(heard) != "heard hello\n" {
+	heard := make([]byte, len("read hello\n"))
+	if _, err := io.ReadFull(s.Stdout, heard); err != nil || string(heard) != "read hello\n" {
 		t.Errorf("got %q (%v)", heard, err)
 	}
 	if err := s.Stdin.Close(); err != nil {

@@ -33,7 +33,7 @@ func TestWhatOutputMeans(t *testing.T) {
 		"commit unknown":                  {Result{Stderr: []byte("ERROR: Transaction may or may not have committed (1021)\n"), ExitCode: 1}, KindUnknownResult},
 		"locked":                          {Result{Stderr: []byte("ERROR: Database is locked (1038)\n"), ExitCode: 1}, KindLocked},
 		"a configuration that is refused": {Result{Stderr: []byte("ERROR: These changes would make the configuration invalid\n"), ExitCode: 1}, KindRefused},
-		"the database is gone":            {Result{Stderr: []byte("ERROR: The database is unavailable\nType `configure FORCE <TOKEN...>' to configure without this check\n"), ExitCode: 1}, KindUnavailable},
+		"the database is lost":            {Result{Stderr: []byte("ERROR: The database is unavailable\nType `configure FORCE <TOKEN...>' to configure without this check\n"), ExitCode: 1}, KindUnavailable},
 		"a crash":                         {Result{Stderr: []byte("SIGNAL: Segmentation fault (11)\n"), ExitCode: 139}, KindUnparsed},
 		"an unknown word":                 {Result{Stderr: []byte("ERROR: Unknown command `frobnicate'. Try `help'?\n"), ExitCode: 1}, KindBadInput},
 	}
@@ -93,7 +93,7 @@ func TestRanges(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"no header":                  {"`a' is `1'"},
 		"nothing":                    nil,
-		"as many as were asked for":  {"Range limited to 3 keys", "`a' is `1'", "`b' is `1'", "`c' is `1'"},
+		"as many as requested":       {"Range limited to 3 keys", "`a' is `1'", "`b' is `1'", "`c' is `1'"},
 		"in another order than keys": {"Range limited to 3 keys", "`b' is `1'", "`a' is `1'"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestMaintenanceTexts(t *testing.T) {
 		"disabled":       {maintenanceDisabled, "", true},
 		"something else": {"Maintenance is complicated.", "", false},
 		"for a century":  {"Maintenance for zone z will continue for 3599996399 seconds.", "z", true},
-		"for ever":       {"Maintenance for zone z will continue for 99999999999999999999 seconds.", "z", true},
+		"forever":        {"Maintenance for zone z will continue for 99999999999999999999 seconds.", "z", true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -133,13 +133,13 @@ func TestKillLists(t *testing.T) {
 		want  []string
 		ok    bool
 	}{
-		"nobody":       {[]string{"No addresses can be killed."}, nil, true},
-		"one":          {[]string{"The following address can be killed:", "10.1.0.1:4501"}, []string{"10.1.0.1:4501"}, true},
-		"two":          {[]string{"The following 2 addresses can be killed:", "10.1.0.1:4501", "[fd00::1]:4501"}, []string{"10.1.0.1:4501", "[fd00::1]:4501"}, true},
-		"a text":       {[]string{"The following 2 addresses can be killed:", "the end"}, nil, false},
-		"no header":    {[]string{"10.1.0.1:4501"}, nil, false},
-		"nothing said": {nil, nil, false},
-		"cut short":    {[]string{"The following 2 addresses can be killed:", "10.1.0.1:4501"}, nil, false},
+		"none":      {[]string{"No addresses can be killed."}, nil, true},
+		"one":       {[]string{"The following address can be killed:", "10.1.0.1:4501"}, []string{"10.1.0.1:4501"}, true},
+		"two":       {[]string{"The following 2 addresses can be killed:", "10.1.0.1:4501", "[fd00::1]:4501"}, []string{"10.1.0.1:4501", "[fd00::1]:4501"}, true},
+		"a text":    {[]string{"The following 2 addresses can be killed:", "the end"}, nil, false},
+		"no header": {[]string{"10.1.0.1:4501"}, nil, false},
+		"no output": {nil, nil, false},
+		"cut short": {[]string{"The following 2 addresses can be killed:", "10.1.0.1:4501"}, nil, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

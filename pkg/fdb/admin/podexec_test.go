@@ -124,7 +124,8 @@ const (
 	noNode   = -3 // the pod's node does not answer the API server, which has answered the WebSocket
 )
 
-// nodeGone is how Go says that a node does not answer, with all of the request.
+// nodeGone is Go's error for a node that does not respond, with all of the
+// request.
 const nodeGone = `Post "https://10.0.0.5:10250/exec/ns/a/foundationdb?command=env&command=x": dial tcp 10.0.0.5:10250: connect: connection refused`
 
 // connection is the key of a request's connection.
@@ -221,11 +222,11 @@ func TestPodExecTellsWhetherTheCommandCanHaveRun(t *testing.T) {
 	cases := map[string]struct {
 		transport *admin.PodExec
 		started   bool
-		// opens says that a session is there before anybody knows.
+		// opens is whether a session is open before its outcome is known.
 		opens bool
 	}{
 		"the API server cannot be reached": {unreachable, false, false},
-		"the pod is gone":                  {podExec(t, &execServer{webSocket: true, run: lost}, "gone"), false, false},
+		"the pod is deleted":               {podExec(t, &execServer{webSocket: true, run: lost}, "gone"), false, false},
 		"the node cannot be reached":       {podExec(t, &execServer{webSocket: true, run: absent}, "a"), false, true},
 		"the connection is lost":           {podExec(t, &execServer{webSocket: true, run: lost}, "a"), true, true},
 	}
@@ -272,7 +273,7 @@ func TestALostConnectionCanLookLikeSuccess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := podExec(t, s, "a").Run(t.Context(), admin.Command{Argv: []string{"x"}, Limit: time.Second})
 			if err != nil || got.ExitCode != 0 || !strings.HasPrefix("half", string(got.Stdout)) {
-				t.Errorf("got %+v (%v): it can be told now, so say so in Transport", got, err)
+				t.Errorf("got %+v (%v): this can be determined now, so document it in Transport", got, err)
 			}
 		})
 	}
@@ -292,9 +293,9 @@ func TestFailoverGoesOnOnlyWhenTheCommandCannotHaveRun(t *testing.T) {
 		fails   bool
 		started bool
 	}{
-		"the first is gone":            {[]admin.Transport{gone, good}, 1, false, false},
+		"the first is deleted":         {[]admin.Transport{gone, good}, 1, false, false},
 		"the first is lost on the way": {[]admin.Transport{bad, good}, 1, true, true},
-		"three are gone":               {[]admin.Transport{gone, gone, gone, good}, 0, true, false},
+		"three are deleted":            {[]admin.Transport{gone, gone, gone, good}, 0, true, false},
 		"there is none":                {nil, 0, true, false},
 	}
 	for name, c := range cases {
@@ -309,7 +310,8 @@ func TestFailoverGoesOnOnlyWhenTheCommandCannotHaveRun(t *testing.T) {
 	}
 }
 
-// Whoever may not run anything in pods is told so once, in one line, and not as an outage.
+// A missing permission to run commands in pods is reported once, in one line, and not as
+// an outage.
 func TestWhatIsForbiddenInPodsIsSaidOnce(t *testing.T) {
 	forbidden := podExec(t, &execServer{webSocket: true}, "forbidden")
 	gone := podExec(t, &execServer{webSocket: true}, "gone")
@@ -318,9 +320,9 @@ func TestWhatIsForbiddenInPodsIsSaidOnce(t *testing.T) {
 		forbidden bool
 		says      string
 	}{
-		"in all pods":         {[]admin.Transport{forbidden, forbidden, forbidden}, true, `reaching pod ns/forbidden: pods "forbidden" is forbidden: User "ro" cannot create resource "pods/exec"`},
-		"in one, one is gone": {[]admin.Transport{gone, forbidden}, true, `reaching any of the pods: reaching pod ns/gone: `},
-		"gone":                {[]admin.Transport{gone, gone}, false, `reaching any of the pods: reaching pod ns/gone: `},
+		"in all pods":            {[]admin.Transport{forbidden, forbidden, forbidden}, true, `reaching pod ns/forbidden: pods "forbidden" is forbidden: User "ro" cannot create resource "pods/exec"`},
+		"in one, one is deleted": {[]admin.Transport{gone, forbidden}, true, `reaching any of the pods: reaching pod ns/gone: `},
+		"gone":                   {[]admin.Transport{gone, gone}, false, `reaching any of the pods: reaching pod ns/gone: `},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

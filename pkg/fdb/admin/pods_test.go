@@ -22,7 +22,7 @@ func TestWhichPodsAreUsed(t *testing.T) {
 		pod("pending", func(p *admin.PodCandidate) { p.Running = false }),
 		pod("terminating", func(p *admin.PodCandidate) { p.Terminating = true }),
 		pod("isolated", func(p *admin.PodCandidate) { p.Isolated = true }),
-		pod("silent coordinator", func(p *admin.PodCandidate) { p.Silent, p.Coordinator = true, true }),
+		pod("coordinator not reporting", func(p *admin.PodCandidate) { p.Silent, p.Coordinator = true, true }),
 		pod("leaving coordinator", func(p *admin.PodCandidate) { p.Excluded, p.Coordinator = true, true }),
 		pod("young", func(p *admin.PodCandidate) { p.Since = late }),
 		pod("unready coordinator", func(p *admin.PodCandidate) { p.Unready, p.Coordinator = true, true }),
@@ -34,7 +34,7 @@ func TestWhichPodsAreUsed(t *testing.T) {
 	for _, p := range admin.ChoosePods(candidates) {
 		got = append(got, p.Name)
 	}
-	want := []string{"young coordinator", "a", "b", "young", "leaving coordinator", "silent coordinator", "unready coordinator"}
+	want := []string{"young coordinator", "a", "b", "young", "leaving coordinator", "coordinator not reporting", "unready coordinator"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -23,7 +23,8 @@ type recordedRun struct {
 	Exit       *int            `json:"exit"`
 }
 
-// notAsked are answers that are not understood, with the reason why nobody minds.
+// notAsked are answers that are not understood, with the reason why that is
+// acceptable.
 var notAsked = map[string]string{
 	"02c-exec-lexer-and-errors.json step 64": "two --exec, of which the last counts",
 	"02c-exec-lexer-and-errors.json step 74": "an integer option as 7.1 wants it fails without a word",

@@ -53,7 +53,7 @@ func TestListChangesWithUnknownCommitsAreSettled(t *testing.T) {
 	}
 }
 
-// An entry that nobody can read may be anybody's, so then nothing is known.
+// An unreadable entry may belong to any owner, so then all are unknown.
 func TestListsWithAnEntryThatCannotBeReadAreNotRead(t *testing.T) {
 	keys := fdb.LockKeys{}
 	begin, _ := keys.List(fdb.ReadyForRestart)

@@ -170,7 +170,7 @@ func TestMutationsThatAreNeverSent(t *testing.T) {
 type fakeKV struct {
 	values map[string]string
 	// outcomes are of the commits to come: "" commits, "lost" does not commit and
-	// says unknown, "found" commits and says unknown.
+	// reports unknown, "found" commits and reports unknown.
 	outcomes []string
 }
 
@@ -306,7 +306,7 @@ func TestTheLock(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("a record nobody understands", func(t *testing.T) {
+	t.Run("an unknown record", func(t *testing.T) {
 		kv := &fakeKV{values: map[string]string{string(keys.Lock()): "mine!"}}
 		if _, err := admin.TakeLock(t.Context(), kv, keys, request); admin.KindOf(err) != admin.KindUnparsed {
 			t.Errorf("got %v", err)

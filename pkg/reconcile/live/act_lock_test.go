@@ -29,7 +29,7 @@ func TestALockByHandOutlastsTheRunThatTookIt(t *testing.T) {
 	}
 	f.begin()
 	held, ok := errors.AsType[*reconcile.HeldError](f.world.Lock(t.Context()))
-	if !ok || held.Holder != "dc1, by hand of ann@a" {
+	if !ok || held.Holder != "dc1, held manually by ann@a" {
 		t.Errorf("a run met %v", held)
 	}
 	if err := f.world.Act(t.Context(), plan.ReleaseLock{Seen: *lock, Person: "ann@a"}); err != nil {

@@ -216,8 +216,8 @@ func TestStartBackup(t *testing.T) {
 		}), does: []string{once}, holds: "not restorable"},
 		"never makes a URL with a header": {given: changed(neverRan, spec(func(b *v1beta2.FoundationDBBackupSpec) {
 			b.BlobStoreConfiguration.URLParameters = []v1beta2.URLParameter{"header=Authorization:Bearer-hunter2"}
-		})), holds: "the account holds a secret, or a parameter asks for a header", human: true},
-		"never makes a URL with a secret":         {given: changed(neverRan, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.AccountName = "key:hunter2@store" })), holds: "the account holds a secret", human: true},
+		})), holds: "the account must not have a secret, and parameters must not set a header", human: true},
+		"never makes a URL with a secret":         {given: changed(neverRan, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.AccountName = "key:hunter2@store" })), holds: "the account must not have a secret", human: true},
 		"does not make an encrypted backup plain": {given: changed(neverRan, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.Version, b.EncryptionKeyPath = "7.3.60", "/key" })), holds: "cannot encrypt backups", human: true},
 	})
 }

@@ -179,7 +179,7 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 		"the primary changes to a region that may serve, and keeps the right to": {
 			from: both(2, 0), given: and(filled, func(s *plan.Snapshot) { wantRegions(s, 2, dc("dc2", 1), dc("dc1", -1)) }),
 			does:  []string{`run configure regions=[{"datacenters":[{"id":"dc2","priority":1}]},{"datacenters":[{"id":"dc1","priority":0}]}]`},
-			holds: "set the wanted priorities: dc2 1, dc1 -1",
+			holds: "set the desired priorities: dc2 1, dc1 -1",
 		},
 		"a region without data is never to serve": {
 			from: both(1, -1), given: func(s *plan.Snapshot) { wantRegions(s, 1, dc("dc1", 1), dc("dc2", 0)) },

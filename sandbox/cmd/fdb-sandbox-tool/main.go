@@ -1,7 +1,7 @@
 // Command fdb-sandbox-tool is what runs inside a sandbox's containers. Its name
 // decides what it is: the init process of a container, one of the images' own
 // programs, or a FoundationDB program, which the sandbox simulates. It is not
-// meant to be started by hand.
+// meant to be started manually.
 package main
 
 import (

@@ -65,7 +65,7 @@ func launcher(ctx context.Context, o unified.Options, out io.Writer) (int, error
 	return 0, unified.RunLauncher(ctx, o, ownPod{pod, facts}, process.Starter(os.Environ(), os.Stdout, os.Stderr), clock.RealClock{}, out)
 }
 
-// ownPod is the container's pod as the sandbox tells of it.
+// ownPod is the container's pod as the sandbox reports it.
 type ownPod struct {
 	*wire.Pod
 	facts <-chan unified.Facts

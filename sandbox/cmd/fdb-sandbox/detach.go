@@ -16,7 +16,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/sandbox/machine"
 )
 
-// readyVariable tells a detached sandbox that somebody waits for readyLine.
+// readyVariable informs a detached sandbox that a process waits for
+// readyLine.
 const readyVariable = "FDB_SANDBOX_DETACHED"
 
 // readyLine is the last line a detached sandbox writes to who started it.
@@ -31,8 +32,8 @@ func announceReady(out io.Writer) {
 // detachLimit bounds the wait for a detached sandbox to be ready.
 const detachLimit = 5 * time.Minute
 
-// detach starts this program again in a session of its own and passes on what
-// it says until it is ready.
+// detach starts this program again in a session of its own and forwards its
+// output until it is ready.
 func detach(ctx context.Context, dir string, args []string, out io.Writer) error {
 	dir, err := checkDir(dir)
 	if err != nil {

@@ -71,8 +71,8 @@ func newNode() *cobra.Command {
 	return group("node", "Stop nodes, cut them off, taint them",
 		health("stop", "Stop a node: its pods die with it", node.Stopped),
 		health("start", "Start a stopped node", node.Working),
-		health("cut", "Cut a node off: its pods live on, the API server hears nothing", node.Cut),
-		health("heal", "Let a node that was cut off be heard again", node.Working),
+		health("cut", "Cut a node off: its pods live on, it does not report to the API server", node.Cut),
+		health("heal", "Reconnect a node that was cut off", node.Working),
 		steering{
 			use: "taint NODE KEY[=VALUE]:EFFECT", short: "Taint a node", args: cobra.ExactArgs(2), handler: "node",
 			request: func(args []string) (any, error) {

@@ -1,5 +1,5 @@
 // Package copying puts binaries and files where other containers of a pod find
-// them, each replaced at once so that nobody runs half a program.
+// them, each replaced atomically so that no container runs half a program.
 package copying
 
 import (

@@ -95,8 +95,9 @@ func (f *fdbmonitor) look() {
 	f.apply(conf)
 }
 
-// apply starts what is new, ends what is gone and has the rest use its new
-// settings at its next start, or at once when it is to be killed on a change.
+// apply starts new processes, ends removed ones and gives the others their
+// new settings at their next start, or at once when it is to be killed on a
+// change.
 func (f *fdbmonitor) apply(conf MonitorConf) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -134,7 +135,7 @@ func (f *fdbmonitor) applyOne(c ServerConf) {
 	}
 }
 
-// keep runs a process again and again until it is taken out of the configuration.
+// keep restarts a process until it is taken out of the configuration.
 func (f *fdbmonitor) keep(s *slot) {
 	delay := time.Duration(-1)
 	for {

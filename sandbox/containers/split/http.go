@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// errRestart means that somebody asked the sidecar to end and be started again.
+// errRestart means that a request made the sidecar end and be started again.
 var errRestart = errors.New("asked to restart")
 
 // server is the sidecar's HTTP API.
@@ -25,8 +25,8 @@ type server struct {
 	restart chan struct{}
 }
 
-// Serve answers until ctx ends. It returns an error when it was asked to
-// restart, so that its container is started again.
+// Serve answers until ctx ends. It returns an error on a request to restart,
+// so that its container is started again.
 func (s Sidecar) Serve(ctx context.Context) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(s.Address, s.Port))
 	if err != nil {
@@ -65,7 +65,7 @@ func (h *server) routes() http.Handler {
 	for name, do := range map[string]func() error{
 		"copy_files": h.sidecar.CopyConfigFiles, "copy_binaries": h.sidecar.CopyPrograms, "copy_monitor_conf": h.sidecar.CopyMonitorConf,
 		"copy_libraries": func() error { return nil }, // there are none to copy, by Sidecar.check
-		"refresh_certs":  func() error { return nil }, // every connection reads them anew
+		"refresh_certs":  func() error { return nil }, // every connection reads them again
 		"restart":        h.askToRestart,
 	} {
 		mux.HandleFunc("POST /"+name, func(w http.ResponseWriter, _ *http.Request) { finish(w, do()) })
@@ -76,7 +76,7 @@ func (h *server) routes() http.Handler {
 func (h *server) askToRestart() error {
 	select {
 	case h.restart <- struct{}{}:
-	default: // it was asked already
+	default: // a restart is already requested
 	}
 	return nil
 }
@@ -99,7 +99,8 @@ func (h *server) substitutions(w http.ResponseWriter, _ *http.Request) {
 	json.NewEncoder(w).Encode(values) //nolint:errcheck // a caller that is gone needs no answer
 }
 
-// read is a file of the output directory, or the status that says why not.
+// read is a file of the output directory, or the status with the reason why
+// not.
 func (h *server) read(name string) ([]byte, int) {
 	full, ok := inside(h.sidecar.OutputDir, name)
 	if !ok && h.sidecar.atLeast(7, 1, 67) {

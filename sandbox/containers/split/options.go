@@ -1,7 +1,7 @@
 // Package split is the programs of the split images: a sidecar that fills in
 // and hands on the configuration and answers over HTTP, and fdbmonitor, which
-// runs fdbserver processes as a configuration file says. Both run inside a
-// container and see nothing but the container.
+// runs fdbserver processes according to a configuration file. Both run inside
+// a container and see nothing but the container.
 package split
 
 import (
@@ -118,8 +118,8 @@ func first(values ...string) string {
 	return ""
 }
 
-// address picks the address of the wanted family from a list; the pod's own
-// when the list is empty. An IPv6 address comes in brackets.
+// address picks the address of the requested family from a list; the pod's
+// own when the list is empty. An IPv6 address comes in brackets.
 func (s Sidecar) address(variable string) (string, error) {
 	list := first(s.Env[variable], s.Address)
 	for text := range strings.SplitSeq(list, ",") {

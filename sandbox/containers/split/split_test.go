@@ -260,22 +260,22 @@ func TestRestartEndsTheSidecar(t *testing.T) {
 	}
 }
 
-// quiet is a process that runs until it is killed.
-type quiet struct{ end chan struct{} }
+// sleeper is a process that runs until it is killed.
+type sleeper struct{ end chan struct{} }
 
-func (q quiet) PID() int  { return 7 }
-func (q quiet) Wait() int { <-q.end; return 137 }
-func (q quiet) Kill()     { close(q.end) }
+func (q sleeper) PID() int  { return 7 }
+func (q sleeper) Wait() int { <-q.end; return 137 }
+func (q sleeper) Kill()     { close(q.end) }
 
 func TestMonitorFollowsItsConf(t *testing.T) {
 	dir := t.TempDir()
 	m := Monitor{ConfFile: filepath.Join(dir, "fdbmonitor.conf"), LockFile: filepath.Join(dir, "lock")}
-	started := make(chan quiet, 10)
+	started := make(chan sleeper, 10)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
 		ended <- m.Run(ctx, func([]string) (process.Process, error) {
-			q := quiet{make(chan struct{})}
+			q := sleeper{make(chan struct{})}
 			started <- q
 			return q, nil
 		}, clock.RealClock{}, io.Discard)

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/sandbox/containers/process"
 )
 
-// Facts are what the outside tells a monitor.
+// Facts are the inputs of a monitor.
 type Facts struct {
 	Annotations map[string]string
 	NodeLabels  map[string]string
@@ -131,7 +131,7 @@ func (m *monitor) readConfiguration() {
 	m.pending[AnnotationConfiguration], m.pending[AnnotationEnvironment] = a.raw, environment
 }
 
-// refuse says once why a configuration is not used.
+// refuse logs once why a configuration is not used.
 func (m *monitor) refuse(raw string, err error) {
 	if why := raw + err.Error(); m.refused != why {
 		m.refused = why
@@ -151,7 +151,7 @@ func (m *monitor) readClusterFile() {
 	m.cluster = string(content)
 }
 
-// annotate sets what is to be set; what fails is tried again at the next look.
+// annotate sets what is to be set; what fails is retried at the next check.
 func (m *monitor) annotate(ctx context.Context) {
 	if len(m.pending) == 0 {
 		return
@@ -194,7 +194,7 @@ func (m *monitor) end(s *slot) {
 	}
 }
 
-// keep runs a process again and again until its slot is stopped.
+// keep restarts a process until its slot is stopped.
 func (m *monitor) keep(s *slot, stop <-chan struct{}) {
 	defer func() {
 		m.mu.Lock()

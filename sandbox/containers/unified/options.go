@@ -1,6 +1,6 @@
 // Package unified is the program of the unified image: a monitor that runs
-// fdbserver processes as a JSON configuration says and reports what it does in
-// annotations of its pod, and a sidecar that hands on the binaries of its
+// fdbserver processes according to a JSON configuration and reports its state
+// in annotations of its pod, and a sidecar that hands on the binaries of its
 // version. It runs inside a container and sees nothing but the container.
 package unified
 

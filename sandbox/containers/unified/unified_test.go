@@ -153,7 +153,7 @@ func (p *fakePod) annotation(name string) string {
 	return p.set[name]
 }
 
-// fakeProcess ends when it is told to.
+// fakeProcess ends on a signal.
 type fakeProcess struct {
 	argv   []string
 	once   sync.Once

@@ -47,7 +47,7 @@ func (p *Pod) receive() {
 	}
 }
 
-// replace makes f the next facts to be read; facts nobody read are out of date.
+// replace makes f the next facts to be read; unread facts are out of date.
 func (p *Pod) replace(f PodFacts) {
 	select {
 	case <-p.facts:
@@ -57,7 +57,7 @@ func (p *Pod) replace(f PodFacts) {
 }
 
 // Facts delivers the pod's facts now and whenever they change, until the
-// sandbox is gone.
+// sandbox has ended.
 func (p *Pod) Facts() <-chan PodFacts { return p.facts }
 
 // annotateLimit bounds the wait for annotations to be set.
@@ -77,7 +77,7 @@ func (p *Pod) Annotate(ctx context.Context, set map[string]string) error {
 		}
 		return nil
 	case <-p.lost:
-		return errors.New("the sandbox is gone")
+		return errors.New("the sandbox has ended")
 	case <-ctx.Done():
 		return fmt.Errorf("setting annotations: %w", ctx.Err())
 	}

@@ -53,7 +53,7 @@ func RunOver(c *Conn, run Run, s Streams) (int, error) {
 	for {
 		var m ToProgram
 		if err := c.Receive(&m); err != nil {
-			return 0, fmt.Errorf("the sandbox is gone: %w", err)
+			return 0, fmt.Errorf("the sandbox has ended: %w", err)
 		}
 		var err error
 		switch {

@@ -15,7 +15,8 @@ import (
 // Socket is where programs in a container find the sandbox.
 const Socket = box.RunDir + "/tools.sock"
 
-// FromProgram is what a program says. The first message carries Run or Watch.
+// FromProgram is a message of a program. The first message carries Run or
+// Watch.
 type FromProgram struct {
 	Run      *Run              `json:",omitempty"` // run a FoundationDB program in its place
 	Watch    bool              `json:",omitempty"` // tell the pod's facts now and when they change
@@ -25,7 +26,7 @@ type FromProgram struct {
 	File     *FileAnswer       `json:",omitempty"`
 }
 
-// ToProgram is what the sandbox says.
+// ToProgram is a message of the sandbox.
 type ToProgram struct {
 	Stdout    []byte        `json:",omitempty"`
 	Stderr    []byte        `json:",omitempty"`
@@ -69,7 +70,8 @@ const (
 	Writable FileVerb = "writable"
 )
 
-// FileAnswer answers a question. NotFound tells a missing file from other errors.
+// FileAnswer answers a question. NotFound distinguishes a missing file from other
+// errors.
 type FileAnswer struct {
 	ID       int
 	Content  []byte `json:",omitempty"`
