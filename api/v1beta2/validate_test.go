@@ -117,7 +117,7 @@ func TestValidate(t *testing.T) {
 		"an image with a tag":                 {image(ContainerMain, "a/b:1"), []string{`processes[log].podTemplate.spec.containers[0].image`, `"a/b:1"`, `imageConfigs`}},
 		"a container of their own with a tag": {image("theirs", "a/b:1"), nil},
 		"a removal":                           {func(c *FoundationDBCluster) { c.Spec.ProcessGroupsToRemove = []ProcessGroupID{"storage-1"} }, nil},
-		"a removal of all":                    {func(c *FoundationDBCluster) { c.Spec.ProcessGroupsToRemove = []ProcessGroupID{"*"} }, []string{`spec.processGroupsToRemove`, `name the process groups`}},
+		"a removal of all":                    {func(c *FoundationDBCluster) { c.Spec.ProcessGroupsToRemove = []ProcessGroupID{"*"} }, []string{`spec.processGroupsToRemove`, `list the process groups`}},
 		"a removal of nothing we know": {func(c *FoundationDBCluster) {
 			c.Spec.ProcessGroupsToRemoveWithoutExclusion = []ProcessGroupID{"storage"}
 		}, []string{`spec.processGroupsToRemoveWithoutExclusion`, `"storage"`}},

@@ -97,7 +97,7 @@ func TestConfigurationsThatAreNeverSent(t *testing.T) {
 		}, "0 main data centers"},
 		"two regions of one data center": {func(c *Configuration) {
 			c.Regions = []Region{twoRegions()[1], twoRegions()[1]}
-		}, "main one of another region"},
+		}, "main data center of another region"},
 		"three regions": {func(c *Configuration) {
 			c.Regions = append(twoRegions(), Region{DataCenters: []DataCenter{{ID: "dc4"}}})
 		}, "3 regions: must be at most 2"},
@@ -109,7 +109,7 @@ func TestConfigurationsThatAreNeverSent(t *testing.T) {
 		}, "quote"},
 		"a data center without a name": {func(c *Configuration) {
 			c.Regions = []Region{{DataCenters: []DataCenter{{}}}}
-		}, "without a name"},
+		}, "must have a name"},
 		"an unknown migration": {func(c *Configuration) { c.StorageMigrationType = new("fast") }, "migration type"},
 		"a wiggle locality with a blank": {
 			func(c *Configuration) { c.PerpetualStorageWiggleLocality = new("zoneid:a b") }, "wiggle locality",

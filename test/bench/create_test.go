@@ -18,7 +18,7 @@ import (
 func unplaced(groups int) *v1beta2.FoundationDBCluster {
 	c := record(namespace, groups)
 	c.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {
-		VolumeClaimTemplate: claimOfClass("of-nobody"),
+		VolumeClaimTemplate: claimOfClass("unused"),
 		PodTemplate: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			NodeSelector: map[string]string{"no-node": "has-this"}, Containers: []corev1.Container{{Name: v1beta2.ContainerMain}},
 		}},

@@ -28,7 +28,7 @@ func record(namespace string, groups int) *v1beta2.FoundationDBCluster {
 			Version:       "7.3.79",
 			ProcessCounts: v1beta2.ProcessCounts{Storage: groups - others},
 			Processes: map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
-				v1beta2.ProcessClassStorage: {VolumeClaimTemplate: claimOfClass("of-nobody")},
+				v1beta2.ProcessClassStorage: {VolumeClaimTemplate: claimOfClass("unused")},
 				v1beta2.ProcessClassLog:     {VolumeClaimTemplate: claimOfClass("standard")},
 			},
 		},

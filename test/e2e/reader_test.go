@@ -78,7 +78,7 @@ func TestWhoMayOnlyLookSeesEverything(t *testing.T) {
 			if r.code > 1 && !strings.Contains(r.stdout+r.stderr, keptFrom(name)) && name != "version" {
 				t.Errorf("exit code %d without optional rights, and they are not named:\n%s%s", r.code, r.stdout, r.stderr)
 			}
-			r = run(t, "kubectl-fdb", append(args, "--as", "nobody")...)
+			r = run(t, "kubectl-fdb", append(args, "--as", "reader-without-role")...)
 			want(t, r, 5)
 			if !missingVerb.MatchString(r.stderr) {
 				t.Errorf("does not name the missing verb:\n%s", r.stderr)

@@ -180,7 +180,7 @@ func TestAWatchFollowsAClusterUntilItIsEnded(t *testing.T) {
 	if took := time.Since(changed); !woken.Changed || took > resync/2 {
 		t.Errorf("the change was seen after %s: %+v", took, woken)
 	}
-	again := w.until("a cluster that is as it should be again", settled)
+	again := w.until("a reconciled cluster again", settled)
 	if again.Pass <= up.Pass {
 		t.Errorf("settled in pass %d and again in %d", up.Pass, again.Pass)
 	}

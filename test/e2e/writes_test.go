@@ -63,8 +63,8 @@ func writtenBy(t *testing.T, ns, manager string) map[string]string {
 // A test that looks for writes has to see one.
 func TestWritesAreFoundByTheirFieldManager(t *testing.T) {
 	ns := namespace(t)
-	kubectl(t, "create", "configmap", "seen", "-n", ns, "--from-literal=a=b", "--field-manager", "somebody")
-	if found := writtenBy(t, ns, "somebody"); len(found) != 1 || found["ConfigMap/seen"] == "" {
+	kubectl(t, "create", "configmap", "seen", "-n", ns, "--from-literal=a=b", "--field-manager", "other-manager")
+	if found := writtenBy(t, ns, "other-manager"); len(found) != 1 || found["ConfigMap/seen"] == "" {
 		t.Errorf("found %v", found)
 	}
 	if found := writtenBy(t, ns, "one-more-pass"); len(found) != 0 {

@@ -46,7 +46,7 @@ func TestADeletionThatIsCutOffIsUnfinished(t *testing.T) {
 		want   admin.Kind
 		says   string
 	}{
-		"its limit was over":            {result: admin.Result{ExitCode: 124}, want: admin.KindUnfinished, says: "not finished (it takes longer than 56m0s): part of it may be deleted; run the same command again, it goes on"},
+		"its limit was over":            {result: admin.Result{ExitCode: 124}, want: admin.KindUnfinished, says: "not finished (it takes longer than 56m0s): part of it may be deleted; run the same command again to delete the rest"},
 		"it did not end at its limit":   {result: admin.Result{ExitCode: 137}, want: admin.KindUnfinished, says: "it takes longer than 56m0s"},
 		"the connection was lost":       {err: lost, want: admin.KindUnfinished, says: "losing the command in pod fdb/agent: broken pipe): part of it may be deleted"},
 		"a user ended the command":      {ended: errors.New("Ctrl-C"), want: admin.KindUnfinished, says: "not finished (Ctrl-C): part of it may be deleted"},

@@ -142,11 +142,11 @@ func TestWhatBackupToolsRefuseIsOneClearError(t *testing.T) {
 		kind admin.Kind
 		text string
 	}{
-		"a store that never answers": {strings.Replace(nightly, "@store:", "@nowhere:", 1), admin.KindStoreSilent, "no answer from the store within 45s, while the database answers; blobstore://"},
-		"a bucket that is not there": {strings.Replace(nightly, "fdb-backups", "none", 1), admin.KindStoreSilent, "no answer from the store within 45s, while the database answers; blobstore://"},
-		"a wrong key":                {strings.Replace(nightly, "key@", "other@", 1), admin.KindStoreSilent, "no answer from the store within 45s, while the database answers; blobstore://"},
+		"a store that never answers": {strings.Replace(nightly, "@store:", "@nowhere:", 1), admin.KindStoreSilent, "no response from the store within 45s, while the database responds; blobstore://"},
+		"a bucket that is not there": {strings.Replace(nightly, "fdb-backups", "none", 1), admin.KindStoreSilent, "no response from the store within 45s, while the database responds; blobstore://"},
+		"a wrong key":                {strings.Replace(nightly, "key@", "other@", 1), admin.KindStoreSilent, "no response from the store within 45s, while the database responds; blobstore://"},
 		"no region":                  {strings.Replace(nightly, "&region=eu", "", 1), admin.KindRefused, "as region=NAME"},
-		"a secret in the URL":        {strings.Replace(nightly, "key@", "key:hunter2@", 1), admin.KindBadInput, "the account holds a secret"},
+		"a secret in the URL":        {strings.Replace(nightly, "key@", "key:hunter2@", 1), admin.KindBadInput, "the account must not have a secret"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -301,7 +301,7 @@ func TestAChangeThatNobodyCanSeeIsUnknown(t *testing.T) {
 	untold := `{"SchemaVersion":"1.0.0","BackupAgentsPaused":false,"Tag":"default","UID":"1","Status":{"Name":"Submitted","Running":true},"DestinationURL":"` + nightly + `"}`
 	b := admin.NewBackups(&scripted{[]admin.Result{{}, {Stdout: []byte(untold)}}}, nil)
 	err := b.Modify(t.Context(), fdb.BackupChange{Tag: "default", Period: time.Hour})
-	if admin.KindOf(err) != admin.KindUnknownResult || !strings.Contains(err.Error(), "does not tell the snapshot period") {
+	if admin.KindOf(err) != admin.KindUnknownResult || !strings.Contains(err.Error(), "does not report the snapshot period") {
 		t.Errorf("got %s: %v", admin.KindOf(err), err)
 	}
 }
