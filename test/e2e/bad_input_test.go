@@ -58,7 +58,7 @@ func TestBadInputIsOneClearErrorAndWritesNothing(t *testing.T) {
 
 func TestAnErrorIsAnObjectForThoseWhoWantJSON(t *testing.T) {
 	ns := namespace(t)
-	r := fdb(t, "status", "nobody", "-n", ns, "-o", "json")
+	r := fdb(t, "status", "missing", "-n", ns, "-o", "json")
 	want(t, r, 2)
 	var e struct{ Kind string }
 	if err := json.Unmarshal([]byte(r.stderr), &e); err != nil || e.Kind != "Error" {
