@@ -60,5 +60,5 @@ var Readers = map[string]string{
 	"pkg_fdbstatus/fdbstatus.getRemainingAndExcludedFromStatus.jsonl.gz":           Exported,
 }
 
-// Unread says of files why no test compares them. There is none.
+// Unread maps files to the reason why no test compares them. There is none.
 var Unread = map[string]string{}

@@ -141,7 +141,7 @@ func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 			func(v *vault) {
 				v.editRestore(func(r *v1beta2.FoundationDBRestore) { r.Spec.BackupVersion = new(uint64(7)) })
 			}, ExitRefused,
-			[]string{"Restore version 7 is not possible from blobstore://key@store:443/nightly", "spec.backupVersion has to be a version that the backup holds"},
+			[]string{"Restore version 7 is not possible from blobstore://key@store:443/nightly", "spec.backupVersion must be a version in the backup"},
 			false,
 		},
 	}

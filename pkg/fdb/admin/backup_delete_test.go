@@ -79,7 +79,8 @@ func TestADeletionThatIsCutOffIsUnfinished(t *testing.T) {
 	}
 }
 
-// The tools note that all is gone once it is: what was cut off after that is done.
+// The tools record the deletion once it is complete: what was cut off after that
+// is done.
 func TestAnExpiryThatIsNotedIsFinished(t *testing.T) {
 	err := answering(func(_ context.Context, c admin.Command) (admin.Result, error) {
 		if c.Argv[1] == "describe" {
@@ -160,7 +161,7 @@ func TestATiedToolEndsWithWhoWaitsForIt(t *testing.T) {
 	_ = cmd.Wait() // its client has disconnected
 }
 
-// A connection can be gone without an end: a laptop that sleeps sends
+// A connection can be lost without an end: a laptop that sleeps sends
 // nothing.
 func TestATiedToolEndsWhenNobodySaysThatHeWaits(t *testing.T) {
 	argv := admin.Wrapped(admin.Command{Argv: []string{"sh", "-c", "while :; do sleep 0.1; done"}, Limit: time.Minute, Tied: true})
