@@ -547,7 +547,7 @@ func TestABackupThatIsEndingIsNotAsItShouldBe(t *testing.T) {
 		t.Errorf("of one that is as it should be: %q", got)
 	}
 	toldToEnd(&s)
-	if got := OutstandingOfBackup(s); len(got) != 1 || got[0] != endsUnaskedWords {
+	if got := OutstandingOfBackup(s); len(got) != 1 || got[0] != endsUnrequestedReason {
 		t.Errorf("got %q", got)
 	}
 	checkDecision(t, updateBackupStatus, s, backupRow{does: []string{"record what was observed: what the spec waits for"}})

@@ -33,7 +33,7 @@ func forgetDeadTesters(s plan.Snapshot) plan.Decision {
 			Reason: fmt.Sprintf("%s, but not yet", what), Detail: uptime.Words(), RetryAfter: max(missing, leastBounceRetry),
 		}}
 	}
-	d, ok := calmForRestart(s, what)
+	d, ok := checkRestart(s, what)
 	if !ok {
 		return d
 	}

@@ -38,7 +38,7 @@ func inTwoRegions(places string, coordinators int) func(*plan.Snapshot) {
 			i++
 			if place == "-" {
 				dropProcess(s, g)
-				g.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-10*startPatience))
+				g.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-10*startGracePeriod))
 				continue
 			}
 			editProcess(s, g, func(p *fdb.Process) { p.Locality[fdb.LocalityDCID] = place })
@@ -111,7 +111,7 @@ func TestTheBestReachableCoordinatorsAreChosen(t *testing.T) {
 			given: inTwoRegions("aaaabbb", 5), chosen: 7, holds: "7 of 9 can be placed",
 		},
 		"none yet while processes are starting": {
-			given: all(inTwoRegions("aaaabbb", 1), func(s *plan.Snapshot) { silentFor(s, s.Groups()[len(s.Groups())-1], startPatience-time.Second) }),
+			given: all(inTwoRegions("aaaabbb", 1), func(s *plan.Snapshot) { silentFor(s, s.Groups()[len(s.Groups())-1], startGracePeriod-time.Second) }),
 			holds: "the change waits for processes that are starting: 6 of 9 can be placed",
 		},
 		"without regions, three of five for one": {

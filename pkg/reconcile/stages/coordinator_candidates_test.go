@@ -70,14 +70,14 @@ func TestWhoseReportIsAwaited(t *testing.T) {
 		want   bool
 	}{
 		"silent, and nobody has seen it":  {class: v1beta2.ProcessClassStorage, silent: -1, want: true},
-		"silent for less than 5 min":      {class: v1beta2.ProcessClassStorage, silent: startPatience - time.Second, want: true},
-		"silent for 5 min":                {class: v1beta2.ProcessClassStorage, silent: startPatience},
+		"silent for less than 5 min":      {class: v1beta2.ProcessClassStorage, silent: startGracePeriod - time.Second, want: true},
+		"silent for 5 min":                {class: v1beta2.ProcessClassStorage, silent: startGracePeriod},
 		"of a class without coordinators": {class: v1beta2.ProcessClassStateless, silent: -1},
 		"marked for removal":              {class: v1beta2.ProcessClassStorage, silent: -1, given: func(g *v1beta2.ProcessGroupStatus) { g.MarkForRemoval(noon) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := healthyCluster(t)
-			if someMayReport(s) {
+			if processesMayStart(s) {
 				t.Fatal("a process of a healthy cluster is awaited")
 			}
 			g := firstOf(s, tc.class)
@@ -88,7 +88,7 @@ func TestWhoseReportIsAwaited(t *testing.T) {
 			if tc.given != nil {
 				tc.given(g)
 			}
-			if got := someMayReport(s); got != tc.want {
+			if got := processesMayStart(s); got != tc.want {
 				t.Errorf("%t, want %t", got, tc.want)
 			}
 		})

@@ -90,7 +90,7 @@ func TestEvictFrom(t *testing.T) {
 		}, holds: "timed out"},
 		"waits until a group beside it is excluded": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
-			s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon.Add(-exclusionPatience + time.Second))
+			s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon.Add(-exclusionGracePeriod + time.Second))
 		}, holds: "stateless-106: storage-114 is excluded first"},
 		"evicts once that is excluded": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
@@ -100,7 +100,7 @@ func TestEvictFrom(t *testing.T) {
 		}, does: []string{first}, holds: "stateless-107: one pod at a time"},
 		"evicts once that has not been excluded for long": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
-			s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon.Add(-exclusionPatience))
+			s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon.Add(-exclusionGracePeriod))
 		}, does: []string{first}, holds: "stateless-107: one pod at a time"},
 		"waits until coordinators have moved": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)

@@ -158,7 +158,7 @@ func TestUpdateStatusInGlobalMode(t *testing.T) {
 	}
 	for name, tc := range tests {
 		// The record is taken as it is, so that a row can break one thing in it.
-		tells := plan.Stage{Decide: func(s plan.Snapshot) plan.Decision { return tellInstances(s, s.Cluster.Status, plan.Decision{}) }}
+		tells := plan.Stage{Decide: func(s plan.Snapshot) plan.Decision { return publishSharedLists(s, s.Cluster.Status, plan.Decision{}) }}
 		t.Run(name, func(t *testing.T) { tc.check(t, tells) })
 	}
 }

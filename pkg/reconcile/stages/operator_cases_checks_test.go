@@ -34,7 +34,7 @@ func compareRecoveryChecks(c opcases.Case, ask func(plan.Snapshot) (checks []pla
 // compareExcludeChecks compares when processes may be excluded.
 func compareExcludeChecks(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	return compareRecoveryChecks(c, func(s plan.Snapshot) ([]plan.Check, time.Duration, time.Duration) {
-		d, _ := newExclusions(s).calm()
+		d, _ := newExclusions(s).checkStable()
 		return append(d.Checks, safety.Available(s.Database)), minRecoveryAgeToExclude, minRecoveryAgeToExclude
 	})
 }

@@ -72,7 +72,7 @@ func compareNextRemovals(c opcases.Case) (operator, ours opcases.Outcome, err er
 	}
 	ours["next"] = sizes(nil)
 	if len(r.leaving) > 0 { // without any, nothing is asked
-		ours["next"] = sizes(r.nextToGo())
+		ours["next"] = sizes(r.nextToDelete())
 	}
 	return operator, ours, nil
 }
@@ -113,7 +113,7 @@ func compareZonedRemovals(c opcases.Case) (operator, ours opcases.Outcome, err e
 			most = max(most, len(groups))
 		}
 	}
-	last := s.Now.Add(r.restBetweenRemovals() - s.Cluster.WaitBetweenRemovals())
+	last := s.Now.Add(r.waitBetweenRemovals() - s.Cluster.WaitBetweenRemovals())
 	return opcases.Outcome{"last": fmt.Sprint(out.R1.Time().UTC()), "biggest": fmt.Sprint(most)},
 		opcases.Outcome{"last": fmt.Sprint(last.UTC()), "biggest": fmt.Sprint(len(r.biggestDomain()))}, nil
 }
@@ -137,7 +137,7 @@ func compareRestBetweenRemovals(c opcases.Case) (operator, ours opcases.Outcome,
 	cluster.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{{ProcessGroupID: "log-1", ProcessClass: v1beta2.ProcessClassLog}}
 	cluster.Status.ProcessGroups[0].SetCondition(v1beta2.ConditionResourcesTerminating, time.Unix(in.Last, 0))
 	r := removal{s: plan.Snapshot{Now: in.Current.Time(), Cluster: cluster}}
-	rest := r.restBetweenRemovals()
+	rest := r.waitBetweenRemovals()
 	return opcases.Outcome{"left": fmt.Sprint(out.Left), "allowed": fmt.Sprint(out.Allowed)},
 		opcases.Outcome{"left": fmt.Sprint(int64(max(0, rest) / time.Second)), "allowed": fmt.Sprint(rest <= 0)}, nil
 }

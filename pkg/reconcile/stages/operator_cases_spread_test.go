@@ -149,7 +149,7 @@ func compareNotes(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 		}
 		s.Coordination.Maintenance[id] = s.Now.Add(-age)
 	}
-	judged := sortNotes(s)
+	judged := classifyNotes(s)
 	over := slices.Concat(out.Finished, out.Stale)
 	slices.Sort(over)
 	slices.Sort(out.Awaited)

@@ -128,13 +128,13 @@ func TestNoServerIsSilentInAPartialDocument(t *testing.T) {
 	s := healthyCluster(t)
 	g := firstOf(s, "storage")
 	dropProcess(&s, g)
-	if !reportingServers(s.Database.Status).misses(g, s.Pod(g)) {
+	if !reportingProcesses(s.Database.Status).misses(g, s.Pod(g)) {
 		t.Fatal("a server that a complete document lacks is not silent")
 	}
 	for what, cut := range partial {
 		s := healthyCluster(t)
 		cut(s.Database.Status)
-		if reportingServers(s.Database.Status).misses(g, s.Pod(g)) {
+		if reportingProcesses(s.Database.Status).misses(g, s.Pod(g)) {
 			t.Errorf("silent while %s", what)
 		}
 	}

@@ -49,7 +49,7 @@ func TestWhereAVariableIsSet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := healthyCluster(t)
 			tc.given(&s)
-			if got := toldOf(s, s.Cluster.ProcessGroup(oneGroup), variable); got != tc.want {
+			if got := isConfigured(s, s.Cluster.ProcessGroup(oneGroup), variable); got != tc.want {
 				t.Errorf("%t, want %t", got, tc.want)
 			}
 		})
@@ -122,7 +122,7 @@ func TestThePodOfARemovedGroupFailsUnlessItEnds(t *testing.T) {
 
 // TestAServiceIsGivenWhatItLacks changes a service in one respect, and looks at the new object.
 func TestAServiceIsGivenWhatItLacks(t *testing.T) {
-	want := wantedService{Service: &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: corev1.ServiceSpec{
+	want := desiredService{Service: &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: corev1.ServiceSpec{
 		Selector: map[string]string{"a": "b"}, Ports: []corev1.ServicePort{{Name: "tls", Port: 4500}}, IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol},
 	}}}
 	for name, tc := range map[string]struct {
