@@ -63,14 +63,14 @@ func TestAddPods(t *testing.T) {
 			ends := noonTime()
 			s.Pod(firstOf(*s, "storage")).DeletionTimestamp = &ends
 		}},
-		"waits for the ConfigMap that pods mount":           {given: all(losePod, func(s *plan.Snapshot) { s.ConfigMap = nil }), holds: "there is none"},
-		"waits for the service that gives the address":      {given: all(losePod, publicIPFromService), holds: "storage-114 has no address yet"},
-		"waits for the service to get its address":          {given: all(losePod, publicIPFromService, serviceOf("")), holds: "no address yet"},
-		"takes no headless service for one with an address": {given: all(losePod, publicIPFromService, serviceOf("None")), holds: "no address yet"},
+		"waits for the ConfigMap that pods mount":           {given: all(losePod, func(s *plan.Snapshot) { s.ConfigMap = nil }), holds: "ConfigMap does not exist"},
+		"waits for the service that gives the address":      {given: all(losePod, publicIPFromService), holds: "the pod of storage-114 cannot be created"},
+		"waits for the service to get its address":          {given: all(losePod, publicIPFromService, serviceOf("")), holds: "no cluster IP yet"},
+		"takes no headless service for one with an address": {given: all(losePod, publicIPFromService, serviceOf("None")), holds: "no cluster IP yet"},
 		"creates the pod once its service has an address":   {given: all(losePod, publicIPFromService, serviceOf("10.96.0.9")), does: create},
 		"needs a human where the spec cannot become a pod": {given: all(losePod, func(s *plan.Snapshot) {
 			s.Cluster.Spec.Processes = nil // as if nobody had normalised it
-		}), holds: "the spec cannot be carried out", human: true},
+		}), holds: "invalid spec", human: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -204,13 +204,13 @@ func TestStartBackup(t *testing.T) {
 		"does not start one that is stopped":              {given: changed(neverRan, state(v1beta2.BackupStateStopped))},
 		"starts one snapshot once":                        {given: changed(neverRan, oneTime), does: []string{once}, holds: "not restorable"},
 		"does not repeat one snapshot":                    {given: changed(hasFinished, oneTime)},
-		"does not know of what nobody can tell":           {given: unasked, holds: "nobody can tell whether the backup runs: no agent runs"},
+		"does not know of what nobody can tell":           {given: unasked, holds: "cannot determine whether the backup runs: no agent runs"},
 		"leaves an unmanaged backup alone":                {given: changed(neverRan, unmanaged)},
 		"leaves a record alone that is deleted":           {given: changed(neverRan, deleting)},
-		"waits for the end of one that was told to end":   {given: toldToEnd, holds: "another one begins once it has ended"},
+		"waits for the end of one that was told to end":   {given: toldToEnd, holds: "another one starts after that"},
 		"does not wait for the end of one that is paused": {given: changed(toldToEnd, state(v1beta2.BackupStatePaused))},
 		"leaves one snapshot to its end":                  {given: changed(toldToEnd, notRestorable, oneTime)},
-		"waits while the tag is another's":                {given: toAnotherPlace, holds: "neither asks for nor has seen", human: true},
+		"waits while the tag is another's":                {given: toAnotherPlace, holds: "neither in the spec nor in the status", human: true},
 		"takes no snapshot of another for its own": {given: changed(hasFinished, oneTime, toAnotherPlace, func(s *plan.Snapshot) {
 			s.Backup.Status.BackupDetails = nil
 		}), does: []string{once}, holds: "not restorable"},
@@ -237,11 +237,11 @@ func TestStopBackup(t *testing.T) {
 		"ends one whose move is over":                {given: changed(stopped, moveIsOver), does: []string{"end the backup on tag default once it is restorable"}},
 		"waits for the only snapshot after a move":   {given: changed(oneTime, wasMoved, func(s *plan.Snapshot) { s.Backup.Status.BackupDetails.Restorable = false })},
 		"ends a move that has the snapshot it is to": {given: changed(oneTime, moveIsOver), does: []string{"end the backup on tag default once it is restorable"}},
-		"never ends the backup of another record":    {given: changed(stopped, toAnotherPlace), holds: "neither asks for nor has seen", human: true},
+		"never ends the backup of another record":    {given: changed(stopped, toAnotherPlace), holds: "neither in the spec nor in the status", human: true},
 		"ends one at its last place": {given: changed(stopped, toAnotherPlace, func(s *plan.Snapshot) {
 			s.Backup.Status.BackupDetails.URL = s.BackupStatus.Status.URL
 		}), does: []string{"end the backup on tag default once it is restorable"}},
-		"does not know of what nobody can tell": {given: changed(stopped, unasked), holds: "nobody can tell", human: false},
+		"does not know of what nobody can tell": {given: changed(stopped, unasked), holds: "cannot determine whether the backup runs"},
 	})
 }
 
@@ -272,9 +272,9 @@ func TestBackupsOfOneClusterAgreeOnAPause(t *testing.T) {
 	toPause, goOn := []string{"pause all backup agents of the database"}, []string{"have all backup agents of the database go on"}
 	asksToPause := state(v1beta2.BackupStatePaused)
 	checkBackup(t, toggleBackupPaused, map[string]backupRow{
-		"no pause while another is to run":    {given: changed(asksToPause, other(v1beta2.BackupStateRunning)), holds: "FoundationDBBackup other asks for Running", human: true},
-		"nor where another says nothing":      {given: changed(asksToPause, other("")), holds: "give both the same spec.backupState", human: true},
-		"no end of another's pause":           {given: changed(paused, other(v1beta2.BackupStatePaused)), holds: "FoundationDBBackup other asks for Paused", human: true},
+		"no pause while another is to run":    {given: changed(asksToPause, other(v1beta2.BackupStateRunning)), holds: "FoundationDBBackup other is Running", human: true},
+		"nor where another says nothing":      {given: changed(asksToPause, other("")), holds: "set both to the same state", human: true},
+		"no end of another's pause":           {given: changed(paused, other(v1beta2.BackupStatePaused)), holds: "FoundationDBBackup other is Paused", human: true},
 		"one that stopped leaves it as it is": {given: changed(paused, state(v1beta2.BackupStateStopped), other(v1beta2.BackupStatePaused))},
 		"a pause that both ask for":           {given: changed(asksToPause, other(v1beta2.BackupStatePaused)), does: toPause},
 		"one that stopped does not matter":    {given: changed(asksToPause, other(v1beta2.BackupStateStopped)), does: toPause},
@@ -282,7 +282,7 @@ func TestBackupsOfOneClusterAgreeOnAPause(t *testing.T) {
 		"nor one that goes":                   {given: changed(paused, other(v1beta2.BackupStatePaused, func(b *v1beta2.FoundationDBBackup) { b.DeletionTimestamp = &metav1.Time{Time: noon} })), does: goOn},
 		"nothing where others are not known": {given: changed(asksToPause, func(s *plan.Snapshot) {
 			s.OtherBackups = plan.OtherBackupFacts{NotRead: "forbidden"}
-		}), holds: "nobody can tell: forbidden", human: true},
+		}), holds: "unknown: forbidden", human: true},
 	})
 }
 
@@ -294,18 +294,18 @@ func TestModifyBackup(t *testing.T) {
 	checkBackup(t, modifyBackup, map[string]backupRow{
 		"leaves a backup alone that is as wanted":  {given: same},
 		"changes the period":                       {given: hourly, does: []string{"change the backup on tag default: a snapshot every 1h0m0s"}},
-		"moves it":                                 {given: moved, does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to " + there + ", not encrypted; from there nothing can be restored before the next whole snapshot is complete"}, holds: "a whole snapshot is complete that began after the move"},
+		"moves it":                                 {given: moved, does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to " + there + ", not encrypted; from there nothing can be restored before the next whole snapshot is complete"}, holds: "a complete snapshot that began after the move"},
 		"leaves one snapshot alone":                {given: changed(hourly, oneTime)},
 		"leaves one alone that ended":              {given: changed(moved, hasFinished)},
 		"waits until an agent has taken it up":     {given: changed(hourly, func(s *plan.Snapshot) { s.BackupStatus.Status.SnapshotSeconds = nil })},
-		"never moves the backup of another record": {given: toAnotherPlace, holds: "neither asks for nor has seen", human: true},
+		"never moves the backup of another record": {given: toAnotherPlace, holds: "neither in the spec nor in the status", human: true},
 		"keeps a backup with an empty key where the operator started it": {given: changed(emptyKey, func(s *plan.Snapshot) {
 			s.BackupStatus.Status.URL = "blobstore://@store:443/nightly?bucket=fdb-backups"
 		})},
 		"signs what an empty key left unsigned": {given: changed(emptyKey, func(s *plan.Snapshot) {
 			s.BackupStatus.Status.URL = "blobstore://store:443/nightly?bucket=fdb-backups"
 			s.Backup.Status.BackupDetails.URL = s.BackupStatus.Status.URL
-		}), does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to blobstore://@store:443/nightly?bucket=fdb-backups, not encrypted; from there nothing can be restored before the next whole snapshot is complete"}, holds: "a whole snapshot is complete that began after the move"},
+		}), does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to blobstore://@store:443/nightly?bucket=fdb-backups, not encrypted; from there nothing can be restored before the next whole snapshot is complete"}, holds: "a complete snapshot that began after the move"},
 		"does not care for the order of parameters": {given: changed(spec(func(b *v1beta2.FoundationDBBackupSpec) {
 			b.BlobStoreConfiguration.URLParameters = []v1beta2.URLParameter{"region=eu"}
 		}), func(s *plan.Snapshot) {
@@ -332,12 +332,12 @@ func TestNoBackupGoesWhereAnotherRecordsDoes(t *testing.T) {
 		b.Status.BackupDetails = &v1beta2.FoundationDBBackupStatusBackupDetails{URL: nightlyURL, Running: true}
 	}
 	start := []string{"start a backup on tag default to " + nightlyURL + ": continuous, a snapshot every 240h0m0s, not encrypted"}
-	const taken, restorable = "FoundationDBBackup other does, or may; give one of the two another place", "not restorable"
+	const taken, restorable = "FoundationDBBackup other does, or may; set another destination", "not restorable"
 	t.Run("start", func(t *testing.T) {
 		checkBackup(t, startBackup, map[string]backupRow{
 			"waits where another's is to run":        {given: changed(neverRan, other("")), holds: taken, human: true},
 			"waits where another's still runs":       {given: changed(neverRan, other("", stopped, ending)), holds: taken, human: true},
-			"waits while others cannot be read":      {given: changed(neverRan, othersUnread), holds: "nobody can tell: forbidden", human: true},
+			"waits while others cannot be read":      {given: changed(neverRan, othersUnread), holds: "unknown: forbidden", human: true},
 			"takes the place of one that is stopped": {given: changed(neverRan, other("", stopped)), does: start, holds: restorable},
 			"takes the place of one that is deleted": {given: changed(neverRan, other("", gone)), does: start, holds: restorable},
 			"does not care for other buckets":        {given: changed(neverRan, other("b2")), does: start, holds: restorable},
@@ -346,7 +346,7 @@ func TestNoBackupGoesWhereAnotherRecordsDoes(t *testing.T) {
 	t.Run("move", func(t *testing.T) {
 		checkBackup(t, modifyBackup, map[string]backupRow{
 			"waits where another's is to run":   {given: changed(moved, other("archive")), holds: taken, human: true},
-			"waits while others cannot be read": {given: changed(moved, othersUnread), holds: "nobody can tell: forbidden", human: true},
+			"waits while others cannot be read": {given: changed(moved, othersUnread), holds: "unknown: forbidden", human: true},
 			"changes the period all the same":   {given: changed(hourly, other(""), othersUnread), does: []string{"change the backup on tag default: a snapshot every 1h0m0s"}},
 		})
 	})
@@ -369,20 +369,20 @@ func TestCarryOutDeletion(t *testing.T) {
 		"forgets what has ended":                   {given: changed(stop, deleting, hasFinished), does: []string{remove}},
 		"asks for agents where none are wanted": {
 			given: changed(cleanup, deleting, unasked, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.AgentCount = new(0) })),
-			holds: "spec.agentCount is 0, so that nobody can be asked; set it to 1", human: true,
+			holds: "spec.agentCount is 0; set it to 1", human: true,
 		},
 		"deletes nothing after a change of the tag": {
-			given: changed(cleanup, deleting, toAnotherTag), holds: "last seen on tag default, where it may still run", human: true,
+			given: changed(cleanup, deleting, toAnotherTag), holds: "last observed on tag default, where it may still run", human: true,
 		},
 		"keeps the record after a change of the tag": {
-			given: changed(stop, deleting, toAnotherTag), holds: "set spec.tag back to default", human: true,
+			given: changed(stop, deleting, toAnotherTag), holds: "set spec.tag to default", human: true,
 		},
 		"forgets what never ran":               {given: changed(stop, deleting, neverRan), does: []string{remove}},
 		"deletes the data of what has ended":   {given: changed(cleanup, deleting, hasFinished), does: []string{"delete all data of the backup at " + nightlyURL + ", then take the finalizer off FoundationDBBackup nightly"}},
-		"deletes nothing where it never wrote": {given: changed(cleanup, deleting, neverRan), holds: "no backup of this record was ever seen", human: true},
+		"deletes nothing where it never wrote": {given: changed(cleanup, deleting, neverRan), holds: "no backup of this resource was ever observed", human: true},
 		"deletes nothing at a place that was edited": {given: changed(cleanup, deleting, hasFinished, spec(func(b *v1beta2.FoundationDBBackupSpec) {
 			b.BlobStoreConfiguration.BackupName = "prod"
-		})), holds: "it was last seen to go to " + nightlyURL, human: true},
+		})), holds: "its last observed destination is " + nightlyURL, human: true},
 		"deletes nothing at a place that another record names": {given: changed(cleanup, deleting, hasFinished, besides(func(b *v1beta2.FoundationDBBackup) {
 			b.Spec.BlobStoreConfiguration.BackupName = "nightly"
 		})), holds: "FoundationDBBackup other does", human: true},
@@ -391,10 +391,10 @@ func TestCarryOutDeletion(t *testing.T) {
 		})), holds: "FoundationDBBackup other does", human: true},
 		"deletes nothing while others cannot be read": {given: changed(cleanup, deleting, hasFinished, func(s *plan.Snapshot) {
 			s.OtherBackups = plan.OtherBackupFacts{NotRead: "forbidden"}
-		}), holds: "nobody can tell: forbidden", human: true},
+		}), holds: "unknown: forbidden", human: true},
 		"deletes data beside records of other places":    {given: changed(cleanup, deleting, hasFinished, besides(func(*v1beta2.FoundationDBBackup) {})), does: []string{"delete all data of the backup at " + nightlyURL + ", then take the finalizer off FoundationDBBackup nightly"}},
-		"deletes nothing while nobody can tell":          {given: changed(cleanup, deleting, unasked), holds: "until it is known that its backup does not run"},
-		"never aborts the backup of another record":      {given: changed(cleanup, deleting, toAnotherPlace), holds: "neither asks for nor has seen", human: true},
+		"deletes nothing while nobody can tell":          {given: changed(cleanup, deleting, unasked), holds: "cannot determine whether its backup runs"},
+		"never aborts the backup of another record":      {given: changed(cleanup, deleting, toAnotherPlace), holds: "neither in the spec nor in the status", human: true},
 		"lets go of a backup that is to be left running": {given: deleting, does: []string{remove}},
 	})
 }
@@ -420,22 +420,22 @@ func TestADeletedBackupWaitsForWhoUsesIt(t *testing.T) {
 	gone := func(b *v1beta2.FoundationDBBackup) { b.DeletionTimestamp = &metav1.Time{Time: noon} }
 	none := func(b *v1beta2.FoundationDBBackup) { b.Status.AgentCount = 0 }
 	checkBackup(t, carryOutDeletion, map[string]backupRow{
-		"deletes nothing that a restore reads":         {given: changed(cleanup, ended, agents("sample"), restoringFrom(nightlyURL)), holds: "the restore of tag default is running"},
+		"deletes nothing that a restore reads":         {given: changed(cleanup, ended, agents("sample"), restoringFrom(nightlyURL)), holds: "the restore on tag default is running"},
 		"deletes nothing that another tag writes":      {given: changed(cleanup, ended, writing), holds: "the backup on tag by-hand does"},
-		"deletes nothing while uses are not known":     {given: changed(cleanup, ended, agents("sample"), useUnread), holds: "nobody can tell: timed out"},
+		"deletes nothing while uses are not known":     {given: changed(cleanup, ended, agents("sample"), useUnread), holds: "unknown: timed out"},
 		"deletes data beside a restore from elsewhere": {given: changed(cleanup, ended, agents("sample"), restoringFrom(place)), does: []string{wipe}},
-		"keeps the last agents with cleanup":           {given: changed(cleanup, ended, restoringFrom(place)), holds: "and its agents with it"},
-		"keeps the last agents with stop":              {given: changed(stop, ended, restoringFrom(place)), holds: "and its agents with it"},
-		"keeps agents while nobody knows of restores":  {given: changed(stop, ended, useUnread), holds: "nobody can tell whether one runs: timed out"},
+		"keeps the last agents with cleanup":           {given: changed(cleanup, ended, restoringFrom(place)), holds: "the resource and its agents stay"},
+		"keeps the last agents with stop":              {given: changed(stop, ended, restoringFrom(place)), holds: "the resource and its agents stay"},
+		"keeps agents while nobody knows of restores":  {given: changed(stop, ended, useUnread), holds: "cannot determine whether a restore runs: timed out"},
 		"deletes nothing where nobody will ever tell":  {given: changed(cleanup, ended, agents("sample"), tooManyTags), holds: "there are too many tags", human: true},
 		"names a restore from there before its many tags": {
-			given: changed(cleanup, ended, agents("sample"), restoringFrom(nightlyURL), tooManyTags), holds: "the restore of tag default is running", human: true,
+			given: changed(cleanup, ended, agents("sample"), restoringFrom(nightlyURL), tooManyTags), holds: "the restore on tag default is running", human: true,
 		},
 		"lets a record go without asking its many tags":  {given: changed(stop, ended, tooManyTags), does: []string{remove}},
-		"keeps the last agents beside many tags":         {given: changed(stop, ended, restoringFrom(place), tooManyTags), holds: "those of other namespaces are not known"},
-		"counts no agents of another cluster":            {given: changed(stop, ended, agents("c2"), restoringFrom(place)), holds: "and its agents with it"},
-		"counts no agents of a record that goes":         {given: changed(stop, ended, agents("sample", gone), restoringFrom(place)), holds: "and its agents with it"},
-		"counts no agents that are not ready":            {given: changed(stop, ended, agents("sample", none), restoringFrom(place)), holds: "and its agents with it"},
+		"keeps the last agents beside many tags":         {given: changed(stop, ended, restoringFrom(place), tooManyTags), holds: "those of other namespaces are unknown"},
+		"counts no agents of another cluster":            {given: changed(stop, ended, agents("c2"), restoringFrom(place)), holds: "the resource and its agents stay"},
+		"counts no agents of a record that goes":         {given: changed(stop, ended, agents("sample", gone), restoringFrom(place)), holds: "the resource and its agents stay"},
+		"counts no agents that are not ready":            {given: changed(stop, ended, agents("sample", none), restoringFrom(place)), holds: "the resource and its agents stay"},
 		"lets the record go where others have agents":    {given: changed(stop, ended, agents("sample"), restoringFrom(place)), does: []string{remove}},
 		"asks nobody about a record that is not deleted": {given: changed(stop, useUnread), does: []string{"add the finalizer to FoundationDBBackup nightly"}},
 	})
@@ -444,35 +444,35 @@ func TestADeletedBackupWaitsForWhoUsesIt(t *testing.T) {
 func TestUpdateBackupStatus(t *testing.T) {
 	checkBackup(t, updateBackupStatus, map[string]backupRow{
 		"writes nothing twice":                               {given: same},
-		"records what runs":                                  {given: func(s *plan.Snapshot) { s.Backup.Status.BackupDetails = nil }, does: []string{"record what was observed: running: true; restorable: true; a snapshot every 864000 s; it goes to " + nightlyURL}},
+		"records what runs":                                  {given: func(s *plan.Snapshot) { s.Backup.Status.BackupDetails = nil }, does: []string{"record what was observed: running: true; restorable: true; a snapshot every 864000 s; destination: " + nightlyURL}},
 		"records that it ended":                              {given: changed(hasFinished, state(v1beta2.BackupStateStopped)), does: []string{"record what was observed: running: false; a snapshot every 0 s"}},
 		"records agents":                                     {given: func(s *plan.Snapshot) { s.Agents.Deployment.Status.ReadyReplicas = 1 }, does: []string{"record what was observed: 1 agent ready"}},
-		"records a new generation":                           {given: func(s *plan.Snapshot) { s.Backup.Generation = 4 }, does: []string{"record what was observed: generation 4 reached"}},
+		"records a new generation":                           {given: func(s *plan.Snapshot) { s.Backup.Generation = 4 }, does: []string{"record what was observed: generation 4 reconciled"}},
 		"reaches no generation while it waits for something": {given: changed(func(s *plan.Snapshot) { s.Backup.Generation = 4 }, state(v1beta2.BackupStateStopped)), does: []string{"record what was observed: what the spec waits for"}},
-		"keeps what the database last said":                  {given: unasked, holds: "what the database last said"},
+		"keeps the last known state of the backup":                  {given: unasked, holds: "the last known state of the backup"},
 		"records no secret": {given: func(s *plan.Snapshot) {
 			s.BackupStatus.Status.URL = strings.Replace(nightlyURL, "key@", "key:hunter2@", 1)
-		}, does: []string{"record what was observed: it goes to " + strings.Replace(nightlyURL, "key@", "key:…@", 1)}},
+		}, does: []string{"record what was observed: destination: " + strings.Replace(nightlyURL, "key@", "key:…@", 1)}},
 		"ends the pass when the tag changed": {given: spec(func(b *v1beta2.FoundationDBBackupSpec) { b.Tag = new(v1beta2.BackupTag("other")) }), holds: "a tag cannot be changed", human: true},
 		"never records what is another's": {given: changed(toAnotherPlace, func(s *plan.Snapshot) {
 			s.Backup.Status.BackupDetails, s.Backup.Status.Generations = nil, v1beta2.BackupGenerationStatus{Reconciled: 2, NeedsBackupStart: 3, NeedsBackupModification: 3}
-		}), holds: "neither asks for nor has seen", human: true},
-		"keeps its own place beside another's": {given: toAnotherPlace, does: []string{"record what was observed: running: false; a snapshot every 0 s"}, holds: "neither asks for", human: true},
+		}), holds: "neither in the spec nor in the status", human: true},
+		"keeps its own place beside another's": {given: toAnotherPlace, does: []string{"record what was observed: running: false; a snapshot every 0 s"}, holds: "neither in the spec", human: true},
 		"waits for the first snapshot":         {given: beginning, does: []string{"record what was observed: restorable: false"}, holds: "before its first snapshot is written"},
 		"says what keeps it from being written": {given: changed(beginning, func(s *plan.Snapshot) {
 			s.BackupStatus.Errors = []string{"'Platform error'"}
-		}), does: []string{"record what was observed: restorable: false"}, holds: "agents meet errors: 'Platform error'"},
+		}), does: []string{"record what was observed: restorable: false"}, holds: "errors of agents: 'Platform error'"},
 		"waits for the only snapshot":       {given: changed(beginning, oneTime), does: []string{"record what was observed: restorable: false"}, holds: "before its first snapshot is written"},
 		"waits for a snapshot after a move": {given: wasMoved, does: []string{"record what was observed: restorable: false"}, holds: "none was seen to begin yet"},
 		"notes how far a move is": {given: changed(wasMoved, func(s *plan.Snapshot) {
 			s.BackupStatus.Status.Snapshot.Begin.Version = 2_001
-		}), does: []string{"record what was observed: restorable: false; how far its move is"}, holds: "that one is being made"},
+		}), does: []string{"record what was observed: restorable: false; progress of its move"}, holds: "that one is being made"},
 		"notes a move that nobody noted": {given: changed(wasMoved, func(s *plan.Snapshot) {
 			s.Backup.Annotations, s.Backup.Status.BackupDetails.URL = nil, "blobstore://key@store:443/former?bucket=b"
-		}), does: []string{"record what was observed: restorable: false; it goes to " + nightlyURL + "; how far its move is"}, holds: "what came before the move is at blobstore://key@store:443/former"},
+		}), does: []string{"record what was observed: restorable: false; destination: " + nightlyURL + "; progress of its move"}, holds: "what came before the move is at blobstore://key@store:443/former"},
 		"forgets a move that is over":           {given: moveIsOver, does: []string{"record what was observed: its move is over"}},
-		"forgets no move on nobody's word":      {given: changed(wasMoved, unasked), holds: "what the database last said"},
-		"forgets no move beside another's":      {given: changed(wasMoved, toAnotherPlace, func(s *plan.Snapshot) { s.BackupStatus.Status.UID = "2" }), does: []string{"record what was observed: running: false; a snapshot every 0 s"}, holds: "neither asks for", human: true},
+		"forgets no move on nobody's word":      {given: changed(wasMoved, unasked), holds: "the last known state of the backup"},
+		"forgets no move beside another's":      {given: changed(wasMoved, toAnotherPlace, func(s *plan.Snapshot) { s.BackupStatus.Status.UID = "2" }), does: []string{"record what was observed: running: false; a snapshot every 0 s"}, holds: "neither in the spec", human: true},
 		"waits for no snapshot while it pauses": {given: changed(beginning, state(v1beta2.BackupStatePaused)), does: []string{"record what was observed: restorable: false"}},
 		"waits for no snapshot of an unmanaged": {given: changed(beginning, unmanaged), does: []string{"record what was observed: restorable: false"}},
 		"leaves a record alone that goes":       {given: changed(deleting, func(s *plan.Snapshot) { s.Backup.Status = v1beta2.FoundationDBBackupStatus{} })},

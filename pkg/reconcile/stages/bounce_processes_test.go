@@ -53,7 +53,7 @@ func TestBounceProcesses(t *testing.T) {
 		"waits for a process that is just missing": {from: newKnobs, given: func(s *plan.Snapshot) {
 			have("storage-114", v1beta2.ConditionMissingProcesses, 29*time.Second)(s)
 			dropProcess(s, s.Cluster.ProcessGroup("storage-114"))
-		}, holds: "does not tell the addresses of storage-114"},
+		}, holds: "the database does not report their addresses"},
 		"does not wait for a pod that cannot start":      {from: newKnobs, given: have("storage-114", v1beta2.ConditionPodPending, 6*time.Minute), does: []string{two}},
 		"leaves a pod to be made anew first":             {from: newKnobs, given: have("storage-114", v1beta2.ConditionIncorrectPodSpec, time.Hour), does: []string{two}},
 		"leaves a pod out whose sidecar does not answer": {from: newKnobs, given: have("storage-114", v1beta2.ConditionSidecarUnreachable, time.Hour), does: []string{two}},
@@ -135,7 +135,7 @@ func editMain(pod *corev1.Pod, edit func(*corev1.Container)) {
 func TestServersAreTakenToTLSOnlyWithCertificates(t *testing.T) {
 	const (
 		all    = "restart 3 processes at once, of storage-114, storage-115, storage-116"
-		untold = "no server is restarted to listen with TLS: neither variables of the container foundationdb (FDB_TLS_CERTIFICATE_FILE, FDB_TLS_KEY_FILE) nor custom parameters name them in storage-115"
+		untold = "processes are not restarted with a TLS listener: neither variables of container foundationdb (FDB_TLS_CERTIFICATE_FILE, FDB_TLS_KEY_FILE) nor custom parameters configure them for storage-115"
 	)
 	without := func(name string) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) {
@@ -202,7 +202,7 @@ func TestBounceProcessesForAnUpgrade(t *testing.T) {
 			s.Coordination.ReadyForUpgrade = append(s.Coordination.ReadyForUpgrade, g.ProcessGroupID)
 		}
 	}
-	next := "the next pass sees which version runs"
+	next := "the next pass reads their version"
 	tests := map[string]removalCase{
 		"restarts all at once when all can start": {from: upgrading, does: []string{sixteen}, holds: next},
 		"waits while one sidecar has the old image": {from: upgrading, given: func(s *plan.Snapshot) {
@@ -250,12 +250,12 @@ func TestBounceProcessesForAnUpgrade(t *testing.T) {
 			g.SetExcluded(noon)
 			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114"}
 		}, does: []string{"restart 15 processes at once in version 7.4.6"}, holds: next},
-		"waits after a recovery": {from: upgrading, given: recoveredAgo(300), holds: "16 of 16 processes can start in 7.4.6, but not yet"},
+		"waits after a recovery": {from: upgrading, given: recoveredAgo(300), holds: "16 of 16 processes can start in 7.4.6 and have to restart together"},
 		"asks a person when processes of others would be cut off": {
 			from: together, given: func(s *plan.Snapshot) { yes := true; s.Cluster.Spec.LockOptions.DisableLocks = &yes },
 			holds: "would be cut off in the old version: dc2-storage-1",
 		},
-		"announces, and waits for the other instance": {from: together, does: []string{announce}, holds: "have not announced that they can start in 7.4.6: dc2-storage-1"},
+		"announces, and waits for the other instance": {from: together, does: []string{announce}, holds: "not announced by their control-plane instances as able to start in 7.4.6: dc2-storage-1"},
 		"announces only once":                         {from: together, given: ready, holds: "dc2-storage-1"},
 		"restarts those of all instances when all have announced": {from: together, given: func(s *plan.Snapshot) {
 			ready(s)

@@ -68,7 +68,7 @@ func TestChangeCoordinators(t *testing.T) {
 		},
 		"replaces one at once while one more loss would take the quorum": {given: both(silent(time.Second), atRisk), does: []string{withoutFirst}},
 		"waits for one whose pod was deleted to be made anew, even then": {
-			given: both(silent(time.Hour), atRisk, podless(119*time.Second)), holds: "log-101 lost its pod 1m59s ago",
+			given: both(silent(time.Hour), atRisk, podless(119*time.Second)), holds: "log-101 has lost its pod 1m59s ago",
 		},
 		"waits for one whose pod was deleted by this very pass": {
 			given: both(atRisk, func(s *plan.Snapshot) {
@@ -122,7 +122,7 @@ func TestChangeCoordinators(t *testing.T) {
 				for _, g := range s.Groups() {
 					editProcess(s, g, func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = "node-1" })
 				}
-			}, holds: "no better ones can be chosen", human: true,
+			}, holds: "no better coordinators are available", human: true,
 		},
 		"needs none while one that may serve as another is starting": {
 			given: func(s *plan.Snapshot) {
@@ -131,7 +131,7 @@ func TestChangeCoordinators(t *testing.T) {
 				}
 				last := string(s.Groups()[len(s.Groups())-1].ProcessGroupID)
 				maps.DeleteFunc(s.Database.Status.Cluster.Processes, func(_ string, p fdb.Process) bool { return p.InstanceID() == last })
-			}, holds: "no better ones can be chosen",
+			}, holds: "no better coordinators are available",
 		},
 		"waits while the database is locked by a restore": {
 			given: both(excludedOne, func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }), holds: "locked",
@@ -200,17 +200,17 @@ func TestMoveCoordinators(t *testing.T) {
 	}{
 		"moves them away from a group":            {removalCase{from: healthyCluster, does: []string{withoutFirst}}, "log-101"},
 		"does nothing about a group that is none": {removalCase{from: healthyCluster}, "log-104"},
-		"waits five minutes, as a pass does":      {removalCase{from: healthyCluster, given: recoveredAgo(299), holds: "is to be none any more; the change has to wait"}, "log-101"},
+		"waits five minutes, as a pass does":      {removalCase{from: healthyCluster, given: recoveredAgo(299), holds: "is to be none any more)"}, "log-101"},
 		"never to one that is marked for removal": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			for _, g := range s.Groups() {
 				if g.ProcessGroupID != "log-101" && g.ProcessGroupID != "log-102" && g.ProcessGroupID != "log-103" {
 					g.MarkForRemoval(noon)
 				}
 			}
-		}, holds: "no better ones can be chosen"}, "log-101"},
+		}, holds: "no better coordinators are available"}, "log-101"},
 		"not while the database is unavailable": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			s.Database.Status.Client.DatabaseStatus.Available = false
-		}, holds: "coordinators cannot be judged"}, "log-101"},
+		}, holds: "cannot determine whether the coordinators are valid"}, "log-101"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, MoveCoordinators(tc.away)) })

@@ -55,7 +55,7 @@ func TestCheckClientCompatibility(t *testing.T) {
 		"lets an upgrade go on that no client minds":     {given: changingTo("7.4.6", "7.4.6", app)},
 		"accepts clients that are newer than the target": {given: changingTo("7.4.6", "8.0.0", app)},
 		"refuses a downgrade to another protocol": {
-			given: changingTo("7.1.67", "7.3.79", app), holds: "cannot go from 7.3.79 down to 7.1.67", human: true, then: plan.EndPass,
+			given: changingTo("7.1.67", "7.3.79", app), holds: "cannot be downgraded from 7.3.79 to 7.1.67", human: true, then: plan.EndPass,
 		},
 		"names a client that is too old": {
 			given: changingTo("7.4.6", "7.3.79", app), holds: "192.0.2.7:33656 (version 7.3.79, log group app)", human: true, then: plan.EndPass,
@@ -96,7 +96,7 @@ func TestCheckClientCompatibility(t *testing.T) {
 			given: combined(changingTo("7.4.6", "7.4.6"), silent), holds: "timed out", then: plan.EndPass,
 		},
 		"ends the pass while the database is unavailable": {
-			given: combined(changingTo("7.4.6", "7.4.6"), unavailable), holds: "spec.version 7.3.79, or ignoreUpgradabilityChecks", then: plan.EndPass,
+			given: combined(changingTo("7.4.6", "7.4.6"), unavailable), holds: "set spec.version to 7.3.79 or set spec.ignoreUpgradabilityChecks", then: plan.EndPass,
 		},
 		"ends the pass while clients may still be finding the database again": {
 			given: combined(changingTo("7.4.6", "7.4.6"), func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = new(29.0) }),
@@ -119,7 +119,7 @@ func TestCheckClientCompatibility(t *testing.T) {
 		"asks nothing before the first database exists": {given: combined(changingTo("7.1.67", "7.3.79", app), never)},
 		"does not take a lost record's word that there is no database": {
 			given: combined(changingTo("7.1.67", "7.3.79", app), silent, func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }),
-			holds: "cannot go from 7.3.79 down", human: true, then: plan.EndPass,
+			holds: "cannot be downgraded from 7.3.79", human: true, then: plan.EndPass,
 		},
 	})
 }

@@ -290,8 +290,8 @@ func TestWhoseTaintsAreNotKnownIsSaid(t *testing.T) {
 	}{
 		"nobody asks without rules":           {func(*plan.Snapshot) {}, false, false, ""},
 		"all nodes were read":                 {rule("drain", 60), true, true, "16 nodes read"},
-		"nodes are hidden":                    {all(rule("drain", 60), func(s *plan.Snapshot) { s.Nodes, s.NodesHidden = nil, "listing nodes is forbidden" }), true, false, "listing nodes is forbidden; what is recorded"},
-		"a node is gone":                      {all(rule("drain", 60), func(s *plan.Snapshot) { delete(s.Nodes, "node-14") }), true, false, "no such node: storage-114 on node-14"},
+		"nodes are hidden":                    {all(rule("drain", 60), func(s *plan.Snapshot) { s.Nodes, s.NodesHidden = nil, "listing nodes is forbidden" }), true, false, "listing nodes is forbidden; recorded taints"},
+		"a node is gone":                      {all(rule("drain", 60), func(s *plan.Snapshot) { delete(s.Nodes, "node-14") }), true, false, "node not found: storage-114 on node-14"},
 		"a pod without a node misses nothing": {all(rule("drain", 60), podWith(func(p *corev1.Pod) { p.Spec.NodeName = "" })), true, true, "nodes read"},
 	}
 	for name, tc := range tests {

@@ -31,7 +31,7 @@ func remade(s *plan.Snapshot) {
 func withoutFaults(s *plan.Snapshot) { s.Cluster.Spec.Buggify = v1beta2.BuggifyConfig{} }
 
 func TestDeletePodsForBuggification(t *testing.T) {
-	const anew = "made anew in the next pass"
+	const anew = "recreated by the next pass"
 	noSchedule := func(s *plan.Snapshot) { s.Cluster.Spec.Buggify.NoSchedule = []v1beta2.ProcessGroupID{oneGroup} }
 	crash, crashSidecar := crashing(v1beta2.ContainerMain, oneGroup), crashing(v1beta2.ContainerSidecar, oneGroup)
 	deletes := func(given ...func(*plan.Snapshot)) decision {

@@ -24,7 +24,7 @@ func TestDeleteTerminalPods(t *testing.T) {
 		"deletes a pod that succeeded":          {given: ended(corev1.PodSucceeded, time.Hour), does: []string{deleteOne}},
 		"leaves a pending pod alone":            {given: ended(corev1.PodPending, time.Hour)},
 		"deletes it after half a minute":        {given: ended(corev1.PodFailed, 30*time.Second), does: []string{deleteOne}},
-		"waits half a minute after it was made": {given: ended(corev1.PodFailed, 29*time.Second), holds: "sample-log-101 ended sooner than 30s"},
+		"waits half a minute after it was made": {given: ended(corev1.PodFailed, 29*time.Second), holds: "sample-log-101 ended less than 30s"},
 		"deletes one of a group that has yet to be drained": {
 			given: combined(ended(corev1.PodFailed, time.Hour), func(s *plan.Snapshot) { s.Cluster.ProcessGroup(oneGroup).MarkForRemoval(noon) }),
 			does:  []string{deleteOne},

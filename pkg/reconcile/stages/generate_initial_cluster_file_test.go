@@ -96,13 +96,13 @@ func TestGenerateInitialClusterFile(t *testing.T) {
 		"waits while all are in two fault domains": {
 			given: zones(func(n int) string { return nodeName(n % 2) }), holds: "only 2 of 3 candidates can be chosen",
 		},
-		"waits for enough running pods": {given: onlyRunning(2, lost), holds: "needs 3 running pods that can be coordinators, there are 2"},
+		"waits for enough running pods": {given: onlyRunning(2, lost), holds: "2 of 3 pods for the first coordinators are running"},
 		"does not count pods that terminate": {given: onlyRunning(2, func(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 			ends := noonTime()
 			s.Pod(g).DeletionTimestamp = &ends
-		}), holds: "there are 2"},
-		"does not count groups that are leaving":         {given: onlyRunning(2, func(_ *plan.Snapshot, g *v1beta2.ProcessGroupStatus) { g.MarkForRemoval(noon) }), holds: "there are 2"},
-		"waits for pods that just started to be pending": {given: onlyRunning(3, pendingFor(time.Minute)), holds: "4 more pods are still pending"},
+		}), holds: "2 of 3 pods"},
+		"does not count groups that are leaving":         {given: onlyRunning(2, func(_ *plan.Snapshot, g *v1beta2.ProcessGroupStatus) { g.MarkForRemoval(noon) }), holds: "2 of 3 pods"},
+		"waits for pods that just started to be pending": {given: onlyRunning(3, pendingFor(time.Minute)), holds: "4 pods pending"},
 		"does not wait for pods that have been pending for long": {
 			given: onlyRunning(3, pendingFor(5*time.Minute)), hosts: first3, holds: "need the new cluster file first",
 		},
@@ -110,10 +110,10 @@ func TestGenerateInitialClusterFile(t *testing.T) {
 			g := s.Groups()[len(s.Groups())-1]
 			g.ClearCondition(v1beta2.ConditionPodPending)
 			g.SetCondition(v1beta2.ConditionPodPending, noon.Add(-4*time.Minute))
-		}), holds: "still pending"},
+		}), holds: "pending"},
 		"waits as long as the spec says": {given: all(onlyRunning(3, pendingFor(6*time.Minute)), func(s *plan.Snapshot) {
 			s.Cluster.Spec.AutomationOptions.IgnorePendingPodsDuration = 7 * time.Minute
-		}), holds: "still pending"},
+		}), holds: "pending"},
 		"does not wait for pending pods that can be no coordinators": {given: func(s *plan.Snapshot) {
 			for _, g := range s.Groups() {
 				if g.ProcessClass == v1beta2.ProcessClassStateless {
@@ -154,7 +154,7 @@ func TestGenerateInitialClusterFile(t *testing.T) {
 func TestThreeDataHallStartsWithThreeCoordinators(t *testing.T) {
 	s := beforeTheClusterFile(t)
 	s.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeThreeDataHall
-	if d := generateInitialClusterFile.Decide(s); len(d.Actions) > 0 || !strings.Contains(reason(d), "needs 9 running pods") {
+	if d := generateInitialClusterFile.Decide(s); len(d.Actions) > 0 || !strings.Contains(reason(d), "7 of 9 pods") {
 		t.Errorf("with 7 pods: wants %v, holds with %q", described(d), reason(d))
 	}
 	for i := range 4 {

@@ -213,7 +213,7 @@ func TestExcludeInstancesInGlobalMode(t *testing.T) {
 				for _, id := range []v1beta2.ProcessGroupID{"storage-115", "storage-116"} {
 					s.Cluster.ProcessGroup(id).MarkForRemoval(noon)
 				}
-			}), does: []string{"exclude storage-115, storage-116 (locality_instance_id:storage-115 locality_instance_id:storage-116)"}, holds: "1 more process group has to wait",
+			}), does: []string{"exclude storage-115, storage-116 (locality_instance_id:storage-115 locality_instance_id:storage-116)"}, holds: "1 more process group waits",
 		},
 		"takes back what the redundancy allows no longer": {
 			from: inGlobalMode(leavingStorage), given: all(own, theirs, func(s *plan.Snapshot) {
@@ -228,7 +228,7 @@ func TestExcludeInstancesInGlobalMode(t *testing.T) {
 		"leaves another instance's coordinator to that": {
 			from: inGlobalMode(leavingStorage), given: all(own, theirs, address, func(s *plan.Snapshot) {
 				s.Database.Status.Client.Coordinators.Coordinators[0].Address.Host = "10.2.0.1"
-			}), does: []string{ours}, holds: "left to their own instances, being coordinators or without an address: dc2-storage-1",
+			}), does: []string{ours}, holds: "left to other control-plane instances, since they are coordinators or have no address: dc2-storage-1",
 		},
 		"does not take another instance's word for its own groups": {
 			from: inGlobalMode(leavingStorage), given: all(own, listed("dc2", time.Minute, exclusion, "storage-115")), does: []string{ours},
@@ -271,7 +271,7 @@ func TestBounceProcessesInGlobalMode(t *testing.T) {
 		"restarts its own when no other has to":           {from: inGlobalMode(newKnobs), given: all(own, otherReports), does: []string{ours}},
 		"waits for the quiet time":                        {from: inGlobalMode(newKnobs), given: all(own, listed("dc2", 29*time.Second, restart, "dc2-storage-1")), holds: "dc2-storage-1 was listed 29s ago"},
 		"never restarts without those that are pending":   {from: inGlobalMode(newKnobs), given: all(own, theirs, listed("dc2", 24*time.Hour, lists(fdb.PendingForRestart), "dc2-log-1")), holds: "not both pending and ready: dc2-log-1"},
-		"waits for the addresses of another instance":     {from: inGlobalMode(newKnobs), given: all(own, listed("dc2", time.Minute, restart, "dc2-storage-1")), holds: "does not tell the addresses of dc2-storage-1"},
+		"waits for the addresses of another instance":     {from: inGlobalMode(newKnobs), given: all(own, listed("dc2", time.Minute, restart, "dc2-storage-1")), holds: "restart of dc2-storage-1, and the database does not report their addresses"},
 		"does not announce before the database is calm":   {from: inGlobalMode(newKnobs), given: recoveredAgo(599), holds: "for 9m59s"},
 		"waits after a recovery, whoever is ready":        {from: inGlobalMode(newKnobs), given: all(own, theirs, recoveredAgo(599)), holds: "for 9m59s"},
 		"does nothing for others alone":                   {from: inGlobalMode(healthyCluster), given: theirs},
@@ -384,7 +384,7 @@ func TestChangeCoordinatorsInGlobalMode(t *testing.T) {
 	const another = "change coordinators to 10.2.0.1:4501 10.1.0.15:4501 10.1.0.16:4501 and store the new connection string"
 	tests := map[string]removalCase{
 		"chooses a process of another instance":      {from: needsAnother, given: listed("dc2", time.Hour, lists(fdb.PendingForRestart), "dc2-storage-1"), does: []string{another}},
-		"chooses none that another instance removes": {from: needsAnother, given: listed("dc2", time.Hour, lists(fdb.PendingForRemoval), "dc2-storage-1"), holds: "no better ones can be chosen"},
+		"chooses none that another instance removes": {from: needsAnother, given: listed("dc2", time.Hour, lists(fdb.PendingForRemoval), "dc2-storage-1"), holds: "no better coordinators are available"},
 		"waits while the lists cannot be read":       {from: needsAnother, given: unread, holds: "could not be read"},
 	}
 	for name, tc := range tests {

@@ -67,7 +67,7 @@ func TestReleaseLock(t *testing.T) {
 	}{
 		"what was taken by hand":                             {removalCase{from: lockedTogether, given: mine}, true},
 		"what a run left that was killed":                    {removalCase{from: lockedTogether, given: lockOf("dc1", "", 10*time.Minute)}, true},
-		"not what a pass leaves until a death shows":         {removalCase{from: lockedTogether, given: lockOf("dc1", "", 80*time.Second), holds: "a pass may have left the lock for its last 1m20s"}, false},
+		"not what a pass leaves until a death shows":         {removalCase{from: lockedTogether, given: lockOf("dc1", "", 80*time.Second), holds: "a pass may hold the lock for 1m20s more"}, false},
 		"not while the database misses copies":               {removalCase{from: lockedTogether, given: both(mine, lostReplica), holds: "some data has 1 of"}, false},
 		"not while a pod is on its way down":                 {removalCase{from: lockedTogether, given: both(mine, terminating), holds: "terminating"}, false},
 		"not while the database does not answer":             {removalCase{from: lockedTogether, given: both(mine, func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }), holds: "timed out"}, false},
@@ -76,7 +76,7 @@ func TestReleaseLock(t *testing.T) {
 		"nothing where nobody has it":                        {removalCase{from: lockedTogether}, false},
 		"another's is decided in the transaction":            {removalCase{from: lockedTogether, given: lockOf("dc2", "", time.Minute)}, true},
 		"a lock that could not be read is nobody's to clear": {removalCase{from: lockedTogether, given: func(s *plan.Snapshot) { s.Coordination = plan.CoordinationFacts{} }, holds: "could not be read"}, false},
-		"none where no locks are used":                       {removalCase{from: healthyCluster, holds: "no locks are used here"}, false},
+		"none where no locks are used":                       {removalCase{from: healthyCluster, holds: "locks are not used here"}, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -46,24 +46,24 @@ func TestIncludeTargets(t *testing.T) {
 		"has nothing to do about one that is not there": {removalCase{from: healthyCluster}, named("10.9.9.9")},
 		"leaves an exclusion of many to whoever names it": {removalCase{
 			from: healthyCluster, given: excluding("locality_zoneid:node-14", "storage-114"),
-			holds: "locality_zoneid:node-14, which is not about storage-114 alone; name it with --target",
+			holds: "locality_zoneid:node-14, which covers more than storage-114; name it with --target",
 		}, group},
 		"leaves a process alone that another instance may remove": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			excluding("locality_instance_id:other-storage-1")(s)
 			s.Database.Status.Cluster.Processes["other"] = fdb.Process{Address: fdb.Address{Host: "10.9.9.9", Port: 4501}, Locality: map[string]string{fdb.LocalityInstanceID: "other-storage-1"}}
-		}, holds: "because the process at 10.9.9.9:4501 is of other-storage-1, which is not in the record of sample"}, named("locality_instance_id:other-storage-1")},
+		}, holds: "because the process at 10.9.9.9:4501 belongs to other-storage-1, which is not in the status of sample"}, named("locality_instance_id:other-storage-1")},
 		"leaves a group alone that another instance removes": {removalCase{from: inGlobalMode(healthyCluster), given: all(
 			excluding("locality_instance_id:dc2-storage-1"), listed("dc2", 0, lists(fdb.PendingForRemoval), "dc2-storage-1"),
-		), holds: "because another instance removes dc2-storage-1"}, named("locality_instance_id:dc2-storage-1")},
+		), holds: "because another control-plane instance removes dc2-storage-1"}, named("locality_instance_id:dc2-storage-1")},
 		"waits while it is not known what others remove": {removalCase{
 			from: inGlobalMode(healthyCluster), given: excluded(func(s *plan.Snapshot) { s.Coordination.Lists.Read = false }),
-			holds: "nothing is included while it is not known what other instances remove",
+			holds: "cannot determine what other control-plane instances remove",
 		}, group},
 		"waits after a recovery":                        {removalCase{from: healthyCluster, given: excluded(recoveredAgo(599)), holds: "9m59s ago"}, group},
 		"waits until a recovery is over":                {removalCase{from: healthyCluster, given: excluded(func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAcceptingCommits }), holds: "is the last recovery over?"}, group},
 		"waits while a restore has the database locked": {removalCase{from: healthyCluster, given: excluded(func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }), holds: "locked"}, group},
 		"waits while the database is unavailable":       {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"}, group},
-		"waits while exclusions are not known":          {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration = nil }, holds: "which exclusions there are is not known"}, group},
+		"waits while exclusions are not known":          {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration = nil }, holds: "cannot determine which exclusions exist"}, group},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, IncludeTargets(tc.of)) })

@@ -44,7 +44,7 @@ func TestMaintenanceModeChecker(t *testing.T) {
 			yes := true
 			s.Cluster.Spec.AutomationOptions.MaintenanceModeOptions = v1beta2.MaintenanceModeOptions{ResetMaintenanceMode: &yes}
 		}, does: []string{end, forget}},
-		"waits for a process that has not restarted": {from: maintained, given: func(s *plan.Snapshot) { uptime(s, "storage-114", time.Hour) }, holds: "until these have restarted: storage-114"},
+		"waits for a process that has not restarted": {from: maintained, given: func(s *plan.Snapshot) { uptime(s, "storage-114", time.Hour) }, holds: "until these process groups have restarted: storage-114"},
 		"waits for a process that does not tell its age": {from: maintained, given: func(s *plan.Snapshot) {
 			editProcess(s, s.Cluster.ProcessGroup("storage-114"), func(p *fdb.Process) { p.UptimeSeconds = nil })
 		}, holds: "storage-114"},

@@ -75,16 +75,16 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 		"nothing of a cluster that is as its spec asks": {given: func(*plan.Snapshot) {}},
 
 		// 1. volume claims
-		"a group whose volume claim should have another size": {given: volumeSize("64G"), why: "the spec of the volume claim differs (" + allStorage + ")"},
-		"not while its pod is missing":                        {given: all(volumeSize("64G"), losePod), why: "the spec of the volume claim differs (storage-115, storage-116)"},
-		"not while the volume claim is missing":               {given: all(volumeSize("64G"), loseClaim), why: "the spec of the volume claim differs (storage-115, storage-116)"},
+		"a group whose volume claim should have another size": {given: volumeSize("64G"), why: "the spec of the PVC differs (" + allStorage + ")"},
+		"not while its pod is missing":                        {given: all(volumeSize("64G"), losePod), why: "the spec of the PVC differs (storage-115, storage-116)"},
+		"not while the volume claim is missing":               {given: all(volumeSize("64G"), loseClaim), why: "the spec of the PVC differs (storage-115, storage-116)"},
 		"a group whose volume claim has another name": {
 			given: func(s *plan.Snapshot) {
 				name := firstOf(*s, "storage").PVCName(s.Cluster)
 				s.Volumes["elder"] = s.Volumes[name]
 				s.Volumes["elder"].Name = "elder"
 				delete(s.Volumes, name)
-			}, why: "the volume claim has another name (storage-114)",
+			}, why: "the PVC has another name (storage-114)",
 		},
 		"not for a second volume claim beside the right one": {
 			given: func(s *plan.Snapshot) {
@@ -103,10 +103,10 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 				claim.OwnerReferences = nil
 			}
 		})},
-		"for one that is owned where ownership counts": {given: all(volumeSize("64G"), ownedOnly), why: "the spec of the volume claim differs (" + allStorage + ")"},
+		"for one that is owned where ownership counts": {given: all(volumeSize("64G"), ownedOnly), why: "the spec of the PVC differs (" + allStorage + ")"},
 		"not for a volume claim that does not say what it was made from": {
 			given: claimWith(func(c *corev1.PersistentVolumeClaim) { delete(c.Annotations, v1beta2.AnnotationLastAppliedSpec) }),
-			holds: "storage-114: volume claim sample-storage-114-data does not say what it was made from",
+			holds: "storage-114: PVC sample-storage-114-data has no annotation with the hash of its spec",
 		},
 		"not for a volume claim of a class that has none": {given: func(s *plan.Snapshot) {
 			s.Volumes["stray"] = s.Volumes[firstOf(*s, "storage").PVCName(s.Cluster)].DeepCopy()
@@ -116,7 +116,7 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 		"not for labels of a volume claim": {given: claimWith(func(c *corev1.PersistentVolumeClaim) { c.Labels["theirs"] = "1" })},
 
 		// 2. pods that are missing
-		"no group without a pod": {given: all(strategy(v1beta2.PodUpdateStrategyReplace), podOf("storage", anyChange), losePod), why: "the pod spec differs, and podUpdateStrategy is Replace (storage-115, storage-116)"},
+		"no group without a pod": {given: all(strategy(v1beta2.PodUpdateStrategyReplace), podOf("storage", anyChange), losePod), why: "the pod spec differs, and spec.automationOptions.podUpdateStrategy is Replace (storage-115, storage-116)"},
 
 		// 3. IDs
 		"every group when the prefix changes": {given: func(s *plan.Snapshot) {
@@ -150,11 +150,11 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 		// 6. resources
 		"pods that should have more CPU, where the spec says so": {
 			given: all(replaceWhenResourcesChange, podOf("storage", func(p *corev1.PodSpec) { requests(p, main, "2", "1Gi") })),
-			why:   "the pod asks for less CPU or memory than it should (" + allStorage + ")",
+			why:   "the pod requests less CPU or memory than the spec (" + allStorage + ")",
 		},
 		"pods that should have more memory, where the spec says so": {
 			given: all(replaceWhenResourcesChange, podOf("storage", func(p *corev1.PodSpec) { requests(p, sidecar, "100m", "9Gi") })),
-			why:   "the pod asks for less CPU or memory than it should (" + allStorage + ")",
+			why:   "the pod requests less CPU or memory than the spec (" + allStorage + ")",
 		},
 		"not those that should have more where the spec does not say so": {given: podOf("storage", func(p *corev1.PodSpec) { requests(p, main, "2", "9Gi") })},
 		"not those that should have less": {given: all(replaceWhenResourcesChange, podOf("storage", func(p *corev1.PodSpec) {
@@ -173,7 +173,7 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 		"pods whose init containers should have more, where the spec says so": {
 			given: all(replaceWhenResourcesChange, podOf("storage", func(p *corev1.PodSpec) {
 				p.InitContainers = append(p.InitContainers, corev1.Container{Name: "own", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}})
-			})), why: "the pod asks for less CPU or memory than it should (" + allStorage + ")",
+			})), why: "the pod requests less CPU or memory than the spec (" + allStorage + ")",
 		},
 
 		// 7. equal hashes
@@ -184,7 +184,7 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 		}))},
 		"not a pod that does not say what it was made from": {
 			given: all(strategy(v1beta2.PodUpdateStrategyReplace), podWith(func(p *corev1.Pod) { delete(p.Annotations, v1beta2.AnnotationLastAppliedSpec) })),
-			holds: "storage-114: pod sample-storage-114 does not say what it was made from: name the process group in processGroupsToRemove",
+			holds: "storage-114: pod sample-storage-114 has no annotation with the hash of its spec: add the process group to spec.processGroupsToRemove",
 		},
 		"nothing where the current spec makes no pod": {
 			given: podOf("storage", func(p *corev1.PodSpec) { p.Containers = nil }), holds: "storage-114: building pod",
@@ -219,9 +219,9 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 		}), holds: "none of 0, 4, 6"},
 
 		// 11. strategy
-		"log pods with another spec, by default":           {given: podOf("log", anyChange), why: "the pod spec differs, and podUpdateStrategy is ReplaceTransactionSystem (log-101, log-102, log-103, log-104)"},
+		"log pods with another spec, by default":           {given: podOf("log", anyChange), why: "the pod spec differs, and spec.automationOptions.podUpdateStrategy is ReplaceTransactionSystem (log-101, log-102, log-103, log-104)"},
 		"not storage pods with another spec, by default":   {given: podOf("storage", anyChange)},
-		"storage pods with another spec where all count":   {given: all(strategy(v1beta2.PodUpdateStrategyReplace), podOf("storage", anyChange)), why: "the pod spec differs, and podUpdateStrategy is Replace (" + allStorage + ")"},
+		"storage pods with another spec where all count":   {given: all(strategy(v1beta2.PodUpdateStrategyReplace), podOf("storage", anyChange)), why: "the pod spec differs, and spec.automationOptions.podUpdateStrategy is Replace (" + allStorage + ")"},
 		"not log pods with another spec where none counts": {given: all(strategy(v1beta2.PodUpdateStrategyDelete), podOf("log", anyChange))},
 		"not those for their labels or annotations":        {given: all(strategy(v1beta2.PodUpdateStrategyReplace), wants("storage", func(p *v1beta2.ProcessSettings) { p.PodTemplate.Labels = map[string]string{"a": "b"} }))},
 

@@ -111,7 +111,7 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 		human bool
 	}{
 		"a region joins without the right to serve": {
-			from: regionsHave(1, dc("dc1", 1)), given: second, does: []string{add}, holds: "2 steps away from what the spec asks for then",
+			from: regionsHave(1, dc("dc1", 1)), given: second, does: []string{add}, holds: "then 2 steps away from the spec",
 		},
 		"a database without regions begins with the data center that has the data": {
 			from: regionsHave(1), given: second, does: []string{add}, holds: "2 steps away",
@@ -145,7 +145,7 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 			holds: "the data is not fully replicated",
 		},
 		"a region may serve once it has a full copy": {
-			from: both(2, -1), given: and(second, filled), does: []string{let}, holds: "has to be seen to be full",
+			from: both(2, -1), given: and(second, filled), does: []string{let}, holds: "must report a full copy",
 		},
 		"a step waits after a recovery like any change": {
 			from: both(2, -1), given: and(second, filled, func(s *plan.Snapshot) {
@@ -174,7 +174,7 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 		},
 		"an empty region goes": {from: both(1, -1), given: only, does: []string{drop}},
 		"the last step is not the end when other settings differ": {
-			from: both(1, -1), given: and(only, func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration.Logs = 7 }), does: []string{drop}, holds: "the other settings are next",
+			from: both(1, -1), given: and(only, func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration.Logs = 7 }), does: []string{drop}, holds: "the other settings follow",
 		},
 		"the primary changes to a region that may serve, and keeps the right to": {
 			from: both(2, 0), given: and(filled, func(s *plan.Snapshot) { wantRegions(s, 2, dc("dc2", 1), dc("dc1", -1)) }),
@@ -200,7 +200,7 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 		"regions that are as wanted are watched until they are full": {
 			from: both(2, 0), given: and(second, func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Configuration.LogRouters, s.Database.Status.Cluster.Configuration.RemoteLogs = 3, 3
-			}), holds: "not both can be relied on yet: data distribution does not show the second region",
+			}), holds: "not all hold a full copy yet: data distribution does not show the second region",
 		},
 		"regions that are as wanted and full need nothing": {
 			from: both(2, 0), given: and(second, filled, func(s *plan.Snapshot) {

@@ -132,7 +132,7 @@ func TestExcludeInstances(t *testing.T) {
 					}
 				}
 			}, // four up, one tolerated, three wanted: two may go
-			does: []string{"exclude storage-114, storage-115 (locality_instance_id:storage-114 locality_instance_id:storage-115)"}, holds: "1 more process group has to wait",
+			does: []string{"exclude storage-114, storage-115 (locality_instance_id:storage-114 locality_instance_id:storage-115)"}, holds: "1 more process group waits",
 		},
 		"excludes by ID what never had an address": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
@@ -158,7 +158,7 @@ func TestExcludeInstances(t *testing.T) {
 				s.Cluster.Spec.ProcessCounts.Stateless = 12
 				firstOf(*s, v1beta2.ProcessClassStateless).MarkForRemoval(noon)
 				silentFor(s, firstOf(*s, v1beta2.ProcessClassStorage), 5*time.Minute)
-			}, does: []string{byLocality}, holds: "1 more process group has to wait",
+			}, does: []string{byLocality}, holds: "1 more process group waits",
 		},
 		"waits for others even with one that nobody counts on": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
@@ -247,7 +247,7 @@ func TestRemovePods(t *testing.T) {
 				other.ExclusionSkipped = true
 				other.SetExcluded(noon)
 				other.SetCondition(v1beta2.ConditionResourcesTerminating, noon.Add(-30*time.Second))
-			}, does: []string{recorded}, holds: "the next follows in 30s",
+			}, does: []string{recorded}, holds: "the next removal follows in 30s",
 		},
 		"deletes nothing because a lost record says that there is no database": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
@@ -292,7 +292,7 @@ func TestRemovePods(t *testing.T) {
 				g.ExclusionSkipped = true
 				g.SetExcluded(noon)
 				s.Database.Status.Cluster.MaintenanceZone = nodeName(15)
-			}, holds: "a group that was not drained goes only while no zone is under maintenance, and node-15 is",
+			}, holds: "a group that was not drained is removed only while no zone is under maintenance; zone node-15 is",
 		},
 		"deletes nothing without a proof while another pod was just deleted, whatever the status document says": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
@@ -300,7 +300,7 @@ func TestRemovePods(t *testing.T) {
 				g.ExclusionSkipped = true
 				g.SetExcluded(noon)
 				delete(s.Pods, "sample-log-101")
-			}, holds: "a group that was not drained goes only while all others are settled: log-101 has lost its pod a moment ago",
+			}, holds: "a group that was not drained is removed only while all others are settled: log-101 lost its pod a moment ago",
 		},
 		"deletes nothing without a proof while a process of another group has just started": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
@@ -320,7 +320,7 @@ func TestRemovePods(t *testing.T) {
 				g.ExclusionSkipped = true
 				g.SetExcluded(noon)
 				silentFor(s, s.Groups()[14], 72*time.Hour)
-			}, holds: "a group that was not drained goes only while all others with data report: storage-115",
+			}, holds: "a group that was not drained is removed only while all others with data report: storage-115",
 		},
 		"deletes what is drained beside a group that has to wait without a proof": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
@@ -330,7 +330,7 @@ func TestRemovePods(t *testing.T) {
 				undrained.ExclusionSkipped = true
 				undrained.SetExcluded(noon)
 				silentFor(s, s.Groups()[15], 72*time.Hour)
-			}, does: []string{deleted}, holds: "a group that was not drained goes only while all others with data report: storage-116",
+			}, does: []string{deleted}, holds: "a group that was not drained is removed only while all others with data report: storage-116",
 		},
 		"waits while objects terminate": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
@@ -359,7 +359,7 @@ func TestRemovePods(t *testing.T) {
 		"never deletes what is another group's by its labels": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
 				s.Pods["sample-storage-114"].Labels[v1beta2.LabelProcessGroupID] = "east-storage-114"
-			}, holds: "sample-storage-114 is not of storage-114 by its labels",
+			}, holds: "sample-storage-114 does not belong to storage-114 by its labels",
 		},
 		"deletes nothing on an old status document": {
 			from: drainedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(-61 * time.Second) },
@@ -656,13 +656,13 @@ func TestReplaceFailedPods(t *testing.T) {
 		"leaves a healthy cluster alone":  {from: healthyCluster},
 		"waits two hours":                 {from: healthyCluster, given: failed(13, 2*time.Hour)},
 		"replaces what failed for longer": {from: healthyCluster, given: failed(13, 2*time.Hour+time.Second), does: []string{"mark for removal: storage-114"}},
-		"replaces one at a time":          {from: healthyCluster, given: both(failed(13, 3*time.Hour), failed(14, 3*time.Hour)), does: []string{"mark for removal: storage-114"}, holds: "storage-115 have to wait"},
+		"replaces one at a time":          {from: healthyCluster, given: both(failed(13, 3*time.Hour), failed(14, 3*time.Hour)), does: []string{"mark for removal: storage-114"}, holds: "replacement of storage-115 waits"},
 		"replaces as many at a time as allowed": {
 			from: healthyCluster, given: both(failed(13, 3*time.Hour), failed(14, 3*time.Hour), func(s *plan.Snapshot) {
 				s.Cluster.Spec.AutomationOptions.Replacements.MaxConcurrentReplacements = &two
 			}), does: []string{"mark for removal: storage-114, storage-115"},
 		},
-		"counts removals that others asked for": {from: leavingStorage, given: failed(14, 3*time.Hour), holds: "storage-115 have to wait"},
+		"counts removals that others asked for": {from: leavingStorage, given: failed(14, 3*time.Hour), holds: "replacement of storage-115 waits"},
 		"waits while the database is unavailable": {
 			from: healthyCluster, given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }), holds: "none is replaced",
 		},
@@ -689,7 +689,7 @@ func TestReplaceFailedPods(t *testing.T) {
 		},
 		"replaces nothing while the database goes to another protocol, which a replacement speaks already": {
 			from: healthyCluster, given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" }),
-			holds: "none is replaced while the database goes from version 7.3.79 to 7.4.6",
+			holds: "none is replaced during the upgrade from version 7.3.79 to 7.4.6",
 		},
 		"replaces no group without a trace while something is missing": {
 			from: healthyCluster, given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) {
@@ -731,7 +731,7 @@ func TestChooseRemovals(t *testing.T) {
 				s.Cluster.Spec.ProcessCounts.Storage = 2
 				dropProcess(s, s.Groups()[13])
 				dropProcess(s, s.Groups()[14])
-			}, holds: "choosing which storage groups stay",
+			}, holds: "cannot choose which storage process groups stay",
 		},
 		"waits while the database is unavailable": {
 			from: healthyCluster, given: func(s *plan.Snapshot) {

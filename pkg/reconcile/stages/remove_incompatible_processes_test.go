@@ -43,7 +43,7 @@ func TestRemoveIncompatibleProcesses(t *testing.T) {
 		"deletes a pod whose server is shut out":       {given: shutOut, does: []string{deleteOne}},
 		"leaves a server alone that reports":           {given: knocking("10.1.0.1:4501", "10.1.0.2:33656")},
 		"leaves strangers alone":                       {given: combined(knocking("192.0.2.7:4501"), missingFor(time.Hour))},
-		"waits until the server is silent for a while": {given: shutOutFor(29 * time.Second), holds: "not silent for 30s yet"},
+		"waits until the server is silent for a while": {given: shutOutFor(29 * time.Second), holds: "not missing for 30s yet"},
 		"does nothing during an incompatible upgrade":  {given: combined(shutOut, func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" })},
 		"deletes one during an upgrade whose versions understand each other": {
 			given: combined(shutOut, func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.3.80" }), does: []string{deleteOne},
@@ -74,7 +74,7 @@ func TestRemoveIncompatibleProcesses(t *testing.T) {
 			}), does: []string{deleteOne},
 		},
 		"waits while the database is unavailable": {
-			given: combined(shutOut, func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }), holds: "cannot be told",
+			given: combined(shutOut, func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }), holds: "cannot determine which processes try to join",
 		},
 		"waits while the status document is incomplete": {
 			given: combined(shutOut, func(s *plan.Snapshot) {
@@ -84,7 +84,7 @@ func TestRemoveIncompatibleProcesses(t *testing.T) {
 		"waits while a listed process has not said what it is": {
 			given: combined(shutOut, func(s *plan.Snapshot) {
 				editProcess(s, s.Groups()[1], func(p *fdb.Process) { p.CommandLine = "" })
-			}), holds: "have not said yet",
+			}), holds: "have not reported it yet",
 		},
 	})
 }

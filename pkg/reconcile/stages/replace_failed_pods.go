@@ -41,7 +41,7 @@ var replaceFailedPods = plan.Stage{
 		if incompatibleUpgrade(c) {
 			d := taints.decision()
 			d.Hold = &plan.Hold{Code: plan.HoldUpgradeActive, RetryAfter: podDelay, Reason: fmt.Sprintf(
-				"%s have failed for too long; none is replaced during the upgrade from version %s to %s, since replacements join only when all processes restart; "+
+				"%s failed for too long; none is replaced during the upgrade from version %s to %s, since replacements join only when all processes restart; "+
 					"if one of them blocks the upgrade, replace it manually or revert spec.version", someOf(idsOf(failed)), c.RunningVersion(), c.Spec.Version)}
 			return d
 		}
@@ -54,7 +54,7 @@ var replaceFailedPods = plan.Stage{
 		if len(later) > 0 {
 			d.Hold = &plan.Hold{
 				Code:     plan.HoldReplacementBudget,
-				Subjects: phrase.Strings(later), Reason: fmt.Sprintf("%s wait for other replacements: spec.automationOptions.replacements.maxConcurrentReplacements is %d", someOf(later), c.MaxConcurrentAutomaticReplacements()),
+				Subjects: phrase.Strings(later), Reason: fmt.Sprintf("replacement of %s waits for others: spec.automationOptions.replacements.maxConcurrentReplacements is %d", someOf(later), c.MaxConcurrentAutomaticReplacements()),
 				RetryAfter: replacementRetry, Follows: c.MaxConcurrentAutomaticReplacements() > 0,
 			}
 		}

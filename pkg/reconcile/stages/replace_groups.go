@@ -64,7 +64,7 @@ func (r Replacement) mark(s plan.Snapshot, d plan.Decision, due []*v1beta2.Proce
 			"%s never had an address to exclude; add it to spec.processGroupsToRemoveWithoutExclusion if it never ran", someOf(nameless))}
 	case len(later) > 0:
 		d.Hold = &plan.Hold{Code: plan.HoldReplacementBudget, RetryAfter: podUpdateRetry, Follows: true, Subjects: phrase.Strings(later), Reason: fmt.Sprintf(
-			"%s wait until others are drained: %s at once", someOf(later), r.pace())}
+			"replacement of %s waits until others are drained: %s at once", someOf(later), r.pace())}
 	}
 	return d
 }

@@ -17,10 +17,10 @@ func TestReplaceGroups(t *testing.T) {
 		removalCase
 		of Replacement
 	}{
-		"marks one at a time":                                {removalCase{from: healthyCluster, does: []string{"mark for removal: storage-115"}, holds: "storage-116 have to wait until others are drained: 1 process group at once"}, two},
+		"marks one at a time":                                {removalCase{from: healthyCluster, does: []string{"mark for removal: storage-115"}, holds: "replacement of storage-116 waits until others are drained: 1 process group at once"}, two},
 		"marks as many as may go":                            {removalCase{from: healthyCluster, does: []string{"mark for removal: storage-115, storage-116"}}, both},
-		"counts those that others want replaced":             {removalCase{from: leavingStorage, holds: "storage-115; storage-116 have to wait"}, two},
-		"goes on once the others are drained":                {removalCase{from: leavingStorage, given: func(s *plan.Snapshot) { firstOf(*s, v1beta2.ProcessClassStorage).SetExcluded(noon) }, does: []string{"mark for removal: storage-115"}, holds: "storage-116 have to wait"}, two},
+		"counts those that others want replaced":             {removalCase{from: leavingStorage, holds: "replacement of storage-115; storage-116 waits"}, two},
+		"goes on once the others are drained":                {removalCase{from: leavingStorage, given: func(s *plan.Snapshot) { firstOf(*s, v1beta2.ProcessClassStorage).SetExcluded(noon) }, does: []string{"mark for removal: storage-115"}, holds: "replacement of storage-116 waits"}, two},
 		"marks all of one fault domain, by zone":             {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { shareZone(s, "storage-116", nodeName(15)) }, does: []string{"mark for removal: storage-115, storage-116"}}, byZone},
 		"does nothing about those that are marked":           {removalCase{from: leavingStorage}, Replacement{Groups: []v1beta2.ProcessGroupID{"storage-114"}, Most: 1}},
 		"does nothing about those that are gone":             {removalCase{from: healthyCluster}, Replacement{Groups: []v1beta2.ProcessGroupID{"storage-1"}, Most: 1}},

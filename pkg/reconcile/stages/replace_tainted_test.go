@@ -51,7 +51,7 @@ func TestReplaceTaintedPods(t *testing.T) {
 				s.Groups()[13].SetCondition(v1beta2.ConditionNodeTaintDetected, noon.Add(-100*time.Hour))
 			},
 		},
-		"replaces one at a time": {given: all(dueSince(time.Hour, 13, 14), sameDomain(13, 14)), does: mark("storage-114"), holds: "storage-115 have to wait"},
+		"replaces one at a time": {given: all(dueSince(time.Hour, 13, 14), sameDomain(13, 14)), does: mark("storage-114"), holds: "replacement of storage-115 waits"},
 		"replaces none of two fault domains of sixteen": {
 			given: dueSince(time.Hour, 13, 14), holds: "2 process groups stay on tainted nodes: 2 of 16 fault domains are tainted, at most 1 allowed",
 		},
@@ -80,13 +80,13 @@ func TestReplaceTaintedPods(t *testing.T) {
 		},
 		"replaces all groups of one fault domain where fault domains count": {given: all(dueSince(time.Hour, 13, 14), sameDomain(13, 14), byDomain), does: mark("storage-114, storage-115")},
 		"replaces one fault domain at a time where fault domains count": {
-			given: all(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromInt32(2)), byDomain), does: mark("storage-114"), holds: "storage-115 have to wait",
+			given: all(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromInt32(2)), byDomain), does: mark("storage-114"), holds: "replacement of storage-115 waits",
 		},
 		"goes on with the fault domain that is being replaced": {
 			given: all(dueSince(time.Hour, 14), sameDomain(13, 14), marked(13), byDomain), does: mark("storage-115"),
 		},
-		"waits for another fault domain that is being replaced": {given: all(dueSince(time.Hour, 14), marked(13), byDomain), holds: "storage-115 have to wait"},
-		"waits for other replacements":                          {given: all(dueSince(time.Hour, 14), marked(13)), holds: "storage-115 have to wait"},
+		"waits for another fault domain that is being replaced": {given: all(dueSince(time.Hour, 14), marked(13), byDomain), holds: "replacement of storage-115 waits"},
+		"waits for other replacements":                          {given: all(dueSince(time.Hour, 14), marked(13)), holds: "replacement of storage-115 waits"},
 		"leaves a zone under maintenance alone":                 {given: all(dueSince(time.Hour, 13), underMaintenance("node-14"))},
 		"does nothing when switched off":                        {given: all(dueSince(time.Hour, 13), replacements(func(o *v1beta2.AutomaticReplacementOptions) { o.Enabled = new(bool) }))},
 		"does nothing when none may be replaced":                {given: all(dueSince(time.Hour, 13), atMost(0))},

@@ -93,7 +93,7 @@ func restartForbidden(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) *plan.
 
 func (r Restart) restart(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) plan.Decision {
 	wave := r.Strategy.next(s, due)
-	d, ok := checkRestart(s, fmt.Sprintf("%s to restart, next %s", phrase.Count(len(due), "process group"), someOf(idsOf(wave))))
+	d, ok := checkRestart(s, fmt.Sprintf("%s to restart, %s next", phrase.Count(len(due), "process group"), someOf(idsOf(wave))))
 	if !ok {
 		return d
 	}

@@ -60,12 +60,12 @@ func TestRestartGroups(t *testing.T) {
 		"restarts all at once":                         {removalCase{from: agedCluster, does: []string{"restart 3 processes at once, of storage-114, storage-115, storage-116"}}, asked(RestartAllAtOnce, storage...)},
 		"has nothing to do once all have restarted":    {removalCase{from: agedCluster, given: restartedAgo(time.Second, storage...)}, asked(RestartByWave, storage...)},
 		"has nothing to do about a group that is gone": {removalCase{from: agedCluster}, asked(RestartByWave, "storage-1")},
-		"waits until a restarted process is back":      {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { dropProcess(s, s.Cluster.ProcessGroup("storage-114")) }, holds: "not all processes of storage-114 report"}, byWave},
+		"waits until a restarted process is back":      {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { dropProcess(s, s.Cluster.ProcessGroup("storage-114")) }, holds: "until all processes of storage-114 report"}, byWave},
 		"takes a process that does not tell its age for none that is old": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
 			editProcess(s, s.Cluster.ProcessGroup("storage-114"), func(p *fdb.Process) { p.UptimeSeconds = nil })
-		}, holds: "not all processes of storage-114 report"}, byWave},
-		"waits while the database does not tell the time": {removalCase{from: healthyCluster, holds: "tell their age"}, byWave},
-		"waits until processes have been up long enough":  {removalCase{from: agedCluster, given: restartedAgo(599*time.Second, "storage-114"), holds: "storage-115 next, but not yet: have all processes been up for 10m0s?"}, byWave},
+		}, holds: "until all processes of storage-114 report"}, byWave},
+		"waits while the database does not tell the time": {removalCase{from: healthyCluster, holds: "report with their uptime"}, byWave},
+		"waits until processes have been up long enough":  {removalCase{from: agedCluster, given: restartedAgo(599*time.Second, "storage-114"), holds: "storage-115 next: have all processes been up for 10m0s?"}, byWave},
 		"waits after a recovery":                          {removalCase{from: agedCluster, given: recoveredAgo(599), holds: "the last recovery is the youngest"}, byWave},
 		"waits while the database is not fully fault tolerant": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = new(1)
@@ -91,11 +91,11 @@ func TestRestartGroups(t *testing.T) {
 		"restarts the zone that is under maintenance": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = nodeName(14) }, does: []string{first}, holds: "7 more"}, byWave},
 		"leaves a cluster alone that is being upgraded to another protocol": {removalCase{
 			from: agedCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" },
-			holds: "an upgrade from 7.3.79 to 7.4.6 is under way",
+			holds: "an upgrade from 7.3.79 to 7.4.6 is in progress",
 		}, byWave},
 		"leaves a cluster alone that goes to TLS": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
 			s.Cluster.Status.RequiredAddresses = v1beta2.RequiredAddressSet{TLS: true, NonTLS: true}
-		}, holds: "on its way to TLS or back"}, byWave},
+		}, holds: "conversion to or from TLS"}, byWave},
 		"leaves groups alone that the spec keeps from restarting": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-115"}
 		}, holds: "storage-115 are kept from restarting"}, byWave},

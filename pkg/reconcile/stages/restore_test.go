@@ -114,7 +114,7 @@ func TestStartRestore(t *testing.T) {
 		"never starts twice":                         {given: changed(shown(fdb.RestoreCompleted), recorded(v1beta2.RestoreStateCompleted, false))},
 		"never starts again what was ended":          {given: changed(shown(fdb.RestoreAborted), recorded(v1beta2.RestoreStateAborted, false))},
 		"never starts again what nobody knows of":    {given: recorded("", true)},
-		"starts nothing while nobody can tell":       {given: nobodyAnswers, holds: "nobody can tell whether a restore runs: timed out"},
+		"starts nothing while nobody can tell":       {given: nobodyAnswers, holds: "cannot determine whether a restore runs: timed out"},
 		"waits for a database":                       {given: func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }, holds: "has no database yet"},
 		"restores ranges as of a version": {given: restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) {
 			r.BackupVersion, r.KeyRanges = new(uint64(42)), []v1beta2.FoundationDBKeyRange{{Start: "a", End: "b"}}
@@ -122,13 +122,13 @@ func TestStartRestore(t *testing.T) {
 		"says that it cannot read encrypted data": {given: changed(func(s *plan.Snapshot) { s.Cluster.Status.RunningVersion = "7.1.67" },
 			restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.EncryptionKeyPath = "/key" })), holds: "cannot encrypt backups", human: true},
 		"never makes a URL with a secret":        {given: restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BlobStoreConfiguration.AccountName = "key:hunter2@store" }), holds: "the account holds a secret", human: true},
-		"waits for the first snapshot":           {given: fromABeginning, holds: "FoundationDBBackup nightly writes to the place"},
+		"waits for the first snapshot":           {given: fromABeginning, holds: "FoundationDBBackup nightly writes to the destination"},
 		"restores a version that somebody knows": {given: changed(fromABeginning, restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BackupVersion = new(uint64(42)) })), does: []string{strings.Replace(start, "the latest version there is", "version 42", 1)}},
 		"restores what was there before":         {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.There = &fdb.BackupDescription{Restorable: true} }), does: []string{start}},
 		"waits while there is only a part":       {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.There = &fdb.BackupDescription{} }), holds: "first snapshot"},
 		"waits for the first snapshot after a move": {given: changed(fromABeginning, func(s *plan.Snapshot) {
 			s.RestoreSource.Status.Restorable, s.RestoreSource.Restorable.Why = new(true), "it was moved"
-		}), holds: "FoundationDBBackup nightly writes to the place to restore from: it was moved"},
+		}), holds: "FoundationDBBackup nightly writes to the destination to restore from: it was moved"},
 		"waits for no backup that is restorable":       {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Restorable.OK = true }), does: []string{start}},
 		"waits for no backup that has ended":           {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Status.State.Running = false }), does: []string{start}},
 		"waits for no backup to another place":         {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Status.URL = "blobstore://key@store:443/other?bucket=b" }), does: []string{start}},
@@ -148,11 +148,11 @@ func TestUpdateRestoreStatus(t *testing.T) {
 		"says that it is done":                         {given: changed(started, shown(fdb.RestoreCompleted)), does: []string{"record what was observed: the restore is completed"}},
 		"writes nothing twice":                         {given: changed(recorded(v1beta2.RestoreStateCompleted, false), shown(fdb.RestoreCompleted))},
 		"is no longer running when it is done":         {given: changed(recorded(v1beta2.RestoreStateCompleted, true), shown(fdb.RestoreCompleted)), does: []string{"record what was observed: the restore is completed"}},
-		"says what an end leaves behind":               {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"record what was observed: the restore is aborted"}, holds: "with whatever was written so far in it", human: true},
-		"does not take another's restore for its own":  {given: changed(started, shown(fdb.RestoreCompleted), anotherSource), does: []string{"record what was observed: the restore is Unknown"}, holds: "the database does not know of it", human: true},
+		"says what an end leaves behind":               {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"record what was observed: the restore is aborted"}, holds: "with partially restored data", human: true},
+		"does not take another's restore for its own":  {given: changed(started, shown(fdb.RestoreCompleted), anotherSource), does: []string{"record what was observed: the restore is Unknown"}, holds: "the database does not list it", human: true},
 		"remembers what was ended":                     {given: changed(recorded(v1beta2.RestoreStateAborted, false), shown(fdb.RestoreRunning)), holds: "never started again", human: true},
 		"remembers what was done":                      {given: changed(recorded(v1beta2.RestoreStateCompleted, false), shown(fdb.RestoreRunning), anotherSource)},
-		"keeps what the database last said":            {given: changed(started, nobodyAnswers), holds: "nobody can tell how far the restore is"},
+		"keeps what the database last said":            {given: changed(started, nobodyAnswers), holds: "cannot determine the state of the restore"},
 		"tells its last error": {
 			given: changed(recorded(v1beta2.RestoreStateRunning, true), shown(fdb.RestoreRunning), func(s *plan.Snapshot) { s.RestoreStatus.All[0].LastError = "'File not found'" }),
 			holds: "'File not found'",
@@ -213,23 +213,23 @@ func beside(edit func(*v1beta2.FoundationDBRestore)) change {
 }
 
 func TestAbortRestore(t *testing.T) {
-	const abort = "abort the restore 1 of tag default, as of version 42 from " + nightlyURL + ": sample is unlocked half restored, with whatever was written so far in it"
+	const abort = "abort the restore 1 of tag default, as of version 42 from " + nightlyURL + ": sample is unlocked half restored, with partially restored data"
 	runs := changed(started, shown(fdb.RestoreRunning))
 	checkRestore(t, abortRestore, map[string]backupRow{
 		"aborts what runs":                       {given: runs, does: []string{abort}},
 		"aborts what is queued":                  {given: changed(started, shown(fdb.RestoreQueued)), does: []string{abort}},
 		"aborts what is in an unknown state":     {given: changed(started, shown("paused")), does: []string{abort}},
-		"never aborts while nobody can tell":     {given: changed(started, nobodyAnswers), holds: "nobody can tell whether the restore runs"},
-		"never aborts what was never started":    {given: shown(fdb.RestoreRunning), holds: "never started", human: true},
-		"never aborts what another place is in":  {given: changed(runs, anotherSource), holds: "does not know of the restore", human: true},
+		"never aborts while nobody can tell":     {given: changed(started, nobodyAnswers), holds: "cannot determine whether the restore runs"},
+		"never aborts what was never started":    {given: shown(fdb.RestoreRunning), holds: "has not started its restore", human: true},
+		"never aborts what another place is in":  {given: changed(runs, anotherSource), holds: "does not list the restore", human: true},
 		"never aborts what is done":              {given: changed(started, shown(fdb.RestoreCompleted)), holds: "the restore is completed", human: true},
 		"aborts nothing twice":                   {given: changed(started, shown(fdb.RestoreAborted))},
-		"never aborts for a record that is over": {given: changed(runs, recorded(v1beta2.RestoreStateCompleted, false)), holds: "does not know of the restore", human: true},
+		"never aborts for a record that is over": {given: changed(runs, recorded(v1beta2.RestoreStateCompleted, false)), holds: "does not list the restore", human: true},
 		"never aborts what another record may have started": {
-			given: changed(runs, beside(func(*v1beta2.FoundationDBRestore) {})), holds: "FoundationDBRestore other may have started it as well", human: true,
+			given: changed(runs, beside(func(*v1beta2.FoundationDBRestore) {})), holds: "FoundationDBRestore other may have started it", human: true,
 		},
 		"never aborts while others cannot be read": {
-			given: changed(runs, func(s *plan.Snapshot) { s.OtherRestores = plan.OtherRestoreFacts{NotRead: "forbidden"} }), holds: "nobody can tell: forbidden", human: true,
+			given: changed(runs, func(s *plan.Snapshot) { s.OtherRestores = plan.OtherRestoreFacts{NotRead: "forbidden"} }), holds: "unknown: forbidden", human: true,
 		},
 		"aborts beside a record whose restore is over": {
 			given: changed(runs, beside(func(r *v1beta2.FoundationDBRestore) { r.Status.State = v1beta2.RestoreStateAborted })), does: []string{abort},
@@ -246,7 +246,7 @@ func TestAbortRestore(t *testing.T) {
 func TestRecordAborted(t *testing.T) {
 	checkRestore(t, recordAborted, map[string]backupRow{
 		"records the end, and asks nobody to help": {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"record what was observed: the restore is aborted"}},
-		"says that it was done before":             {given: changed(started, shown(fdb.RestoreCompleted)), holds: "was not aborted", human: true},
+		"says that it was done before":             {given: changed(started, shown(fdb.RestoreCompleted)), holds: "not aborted", human: true},
 		"leaves the rest to passes":                {given: changed(started, shown(fdb.RestoreRunning))},
 		"says nothing while nobody can tell":       {given: changed(started, shown(fdb.RestoreAborted), nobodyAnswers)},
 	})

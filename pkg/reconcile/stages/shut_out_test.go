@@ -27,7 +27,7 @@ func TestShutOut(t *testing.T) {
 		"allows it again":                                {removalCase{from: lockedTogether, does: []string{"allow it again to dc3"}}, "dc3", false},
 		"does nothing about who is denied":               {removalCase{from: lockedTogether}, "dc3", true},
 		"does nothing about who is allowed":              {removalCase{from: lockedTogether}, "dc2", false},
-		"not where no locks are used":                    {removalCase{from: healthyCluster, holds: "no locks are used here"}, "dc2", true},
+		"not where no locks are used":                    {removalCase{from: healthyCluster, holds: "locks are not used here"}, "dc2", true},
 		"waits while the list in the database is unread": {removalCase{from: lockedTogether, given: func(s *plan.Snapshot) { s.Coordination = plan.CoordinationFacts{} }, holds: "could not be read"}, "dc2", true},
 	}
 	for name, tc := range tests {

@@ -34,7 +34,7 @@ func SkipExclusion(groups []v1beta2.ProcessGroupID) plan.Stage {
 			d.Why = requestedByUser
 			d.Actions = []plan.Action{plan.MarkForRemoval{Groups: idsOf(now), At: s.Now, WithoutExclusion: true}}
 			if len(later) > 0 {
-				d.Hold = &plan.Hold{Code: plan.HoldOneFaultDomainAtATime, RetryAfter: toleranceRetry, Subjects: phrase.Strings(idsOf(later)), Reason: fmt.Sprintf("%s wait: one fault domain at a time", someOf(idsOf(later)))}
+				d.Hold = &plan.Hold{Code: plan.HoldOneFaultDomainAtATime, RetryAfter: toleranceRetry, Subjects: phrase.Strings(idsOf(later)), Reason: fmt.Sprintf("removal of %s waits: one fault domain at a time", someOf(idsOf(later)))}
 			}
 			return d
 		},

@@ -30,14 +30,14 @@ func TestNothingGoesUndrainedUnlessAnotherCopyStays(t *testing.T) {
 			from: healthyClusterOf4, given: func(s *plan.Snapshot) { shareZone(s, "log-101", nodeName(14)) },
 			does: []string{marks + ", log-101"},
 		}, ids{"storage-114", "log-101"}},
-		"those of two fault domains go one after the other": {removalCase{from: healthyClusterOf4, does: []string{marks}, holds: "storage-115 have to wait: one fault domain at a time"}, ids{"storage-114", "storage-115"}},
+		"those of two fault domains go one after the other": {removalCase{from: healthyClusterOf4, does: []string{marks}, holds: "removal of storage-115 waits: one fault domain at a time"}, ids{"storage-114", "storage-115"}},
 		"one without a fault domain goes alone": {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-114").FaultDomain = ""
 			s.Cluster.ProcessGroup("storage-115").FaultDomain = ""
-		}, does: []string{marks}, holds: "storage-115 have to wait"}, ids{"storage-114", "storage-115"}},
+		}, does: []string{marks}, holds: "removal of storage-115 waits"}, ids{"storage-114", "storage-115"}},
 		"not while another is on its way": {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) {
 			*s = plan.MarkForRemoval{Groups: ids{"storage-115"}, At: noon, WithoutExclusion: true}.Apply(*s)
-		}, holds: "storage-114 may go once storage-115 is gone"}, one},
+		}, holds: "removal of storage-114 waits until storage-115 is removed"}, one},
 		"not the last copy":                                    {removalCase{from: healthyClusterOf4, given: copies(1), holds: "1 copy of the data now, 0 afterwards"}, one},
 		"not while copies are missing":                         {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration.RedundancyMode = "triple" }, holds: "some data has 2 of 3 replicas"}, one},
 		"not while nobody knows the copies":                    {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Data.TeamTrackers = nil }, holds: "the number of copies of the data is unknown"}, one},
@@ -51,7 +51,7 @@ func TestNothingGoesUndrainedUnlessAnotherCopyStays(t *testing.T) {
 		"not while recoveries pile up":                         {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.ActiveGenerations = new(11) }, holds: "11 active generations"}, one},
 		"not while a process of another fault domain is young": {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { uptime(s, "storage-115", 12*time.Second) }, holds: "storage-115 started 12s ago, 1m30s required"}, one},
 		"not right after a recovery":                           {removalCase{from: healthyClusterOf4, given: recoveredAgo(30), holds: "was the last recovery at least 2m0s ago?"}, one},
-		"not what the configuration cannot do without":         {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { dropStorage(s, "storage-115") }, holds: "cannot go without their data being moved"}, one},
+		"not what the configuration cannot do without":         {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { dropStorage(s, "storage-115") }, holds: "cannot be removed without draining"}, one},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, SkipExclusion(tc.of)) })

@@ -58,13 +58,13 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 	}
 	want := map[plan.StageName]outcome{
 		"UpdateStatus":                {does: []string{"WriteStatus"}},
-		"UpdateLockConfiguration":     {holds: "what instances share was not read"},
+		"UpdateLockConfiguration":     {holds: "it could not be read from the database"},
 		"UpdateConfigMap":             {does: []string{"ApplyConfigMap"}},
 		"AdoptSpecs":                  {does: []string{"AdoptSpec"}},
 		"CheckClientCompatibility":    {}, // nothing to check without an upgrade
 		"ReplaceMisconfiguredPods":    {does: []string{"MarkForRemoval"}},
 		"ReplaceFailedPods":           {holds: "none is replaced while the database is unavailable"},
-		"DeletePodsForBuggification":  {does: []string{"DeletePods"}, holds: "made anew in the next pass", then: plan.EndPass},
+		"DeletePodsForBuggification":  {does: []string{"DeletePods"}, holds: "recreated by the next pass", then: plan.EndPass},
 		"DeleteTerminalPods":          {does: []string{"DeletePods"}},
 		"AddProcessGroups":            {does: []string{"AddGroups"}},
 		"AddServices":                 {does: []string{"ApplyService"}},
@@ -76,11 +76,11 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 		"UpdatePodConfig":             {does: []string{"PatchMetadata"}},
 		"UpdateLabels":                {does: []string{"PatchMetadata"}},
 		"UpdateDatabaseConfiguration": {holds: "the database"},
-		"ChooseRemovals":              {holds: "which groups can best go is not known"},
+		"ChooseRemovals":              {holds: "cannot determine which process groups to remove"},
 		"ExcludeInstances":            {holds: "nothing can be excluded"},
-		"ChangeCoordinators":          {holds: "coordinators cannot be judged"},
+		"ChangeCoordinators":          {holds: "cannot determine whether the coordinators are valid"},
 		"BounceProcesses":             {holds: "the processes of 1 process group have to restart"},
-		"MaintenanceModeChecker":      {holds: "whether maintenance is over is not known"},
+		"MaintenanceModeChecker":      {holds: "cannot determine whether maintenance is over"},
 		"UpdatePods":                  {holds: "none is deleted now: is the database available?"},
 		"RemoveServices":              {}, // the spec needs it
 		"RemovePods":                  {holds: "storage-114: "},

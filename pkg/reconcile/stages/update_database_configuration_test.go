@@ -39,13 +39,13 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 		"creates a database that was never configured": {from: unconfigured, does: []string{create}},
 		"never creates one on a record that says configured": {
 			from: unconfigured, given: func(s *plan.Snapshot) { s.Cluster.Status.Configured = true },
-			holds: "the record says that the database was configured", human: true,
+			holds: "the status records a configured database", human: true,
 		},
 		"never creates one because the layers say configurationMissing": {
 			from: unconfigured, given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.RecoveryState.Name = "recruiting_transaction_servers"
 			},
-			holds: "does not tell its configuration",
+			holds: "does not report its configuration",
 		},
 		"never creates one while nobody answers": {
 			from: unconfigured, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} },

@@ -35,11 +35,11 @@ func TestUpdateLockConfiguration(t *testing.T) {
 		},
 		"waits while what instances share is unread": {
 			given: combined(denying(nil, deny), func(s *plan.Snapshot) { s.Coordination = plan.CoordinationFacts{} }),
-			holds: "was not read",
+			holds: "could not be read",
 		},
 		"says that a list without locks shuts nobody out": {
 			given: combined(denying(nil, deny), func(s *plan.Snapshot) { s.Cluster.Spec.LockOptions.DisableLocks = new(true) }),
-			holds: "shuts nobody out", human: true,
+			holds: "spec.lockOptions.denyList has no effect", human: true,
 		},
 		"has nothing to do before there is a database": {
 			given: combined(denying(nil, deny), func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }),

@@ -83,7 +83,7 @@ func TestUpdatePodConfigOfUnifiedPods(t *testing.T) {
 		"confirms no configuration that stops its servers": {given: accepted(t, func(c *fdb.MonitorConfiguration) { c.RunServers = new(bool) }), does: nudge, holds: lags},
 		"confirms nothing that it cannot read":             {given: report(func(r *plan.PodReport) { r.Configuration = "{" }), does: nudge, holds: lags},
 		"confirms nothing of a pod that has said nothing":  {given: report(func(r *plan.PodReport) { *r = plan.PodReport{} }), does: nudge, holds: lags},
-		"confirms nothing of a pod that cannot be asked":   {given: report(func(r *plan.PodReport) { r.Unreachable = "timed out" }), does: nudge, holds: "storage-114 cannot be asked: timed out"},
+		"confirms nothing of a pod that cannot be asked":   {given: report(func(r *plan.PodReport) { r.Unreachable = "timed out" }), does: nudge, holds: "storage-114 is unreachable: timed out"},
 		"waits for the ConfigMap":                          {given: func(s *plan.Snapshot) { s.ConfigMap = nil }, holds: "storage-114 waits for the ConfigMap"},
 		"waits for a pod to run":                           {given: func(s *plan.Snapshot) { firstPod(s).Status.Phase = corev1.PodPending }, holds: "storage-114 does not run yet"},
 		"leaves a pod alone that goes away":                {given: func(s *plan.Snapshot) { firstPod(s).DeletionTimestamp = new(noonTime()) }},
@@ -210,7 +210,7 @@ func TestUpdatePodConfigOfSplitPods(t *testing.T) {
 		"copies both":                                 {given: all(hash(monitorConfFile, ""), hash(clusterFile, "")), does: []string{sync("fdb.cluster, fdbmonitor.conf"), nudge}, holds: "has not loaded fdb.cluster and fdbmonitor.conf"},
 		"copies at every look, and nudges every 15 s": {given: all(hash(clusterFile, "01"), nudged(time.Second)), does: []string{sync("fdb.cluster")}, holds: "has not loaded fdb.cluster"},
 		"does not ask a sidecar that cannot be reached to copy": {
-			given: report(func(r *plan.PodReport) { *r = plan.PodReport{Unreachable: "timed out"} }), does: []string{nudge}, holds: "cannot be asked: timed out",
+			given: report(func(r *plan.PodReport) { *r = plan.PodReport{Unreachable: "timed out"} }), does: []string{nudge}, holds: "is unreachable: timed out",
 		},
 		"compares nothing before the sidecar has told its values": {
 			given: report(func(r *plan.PodReport) { r.Variables = nil }), does: []string{sync("fdbmonitor.conf"), nudge}, holds: "has not loaded fdbmonitor.conf",

@@ -65,17 +65,17 @@ func TestUpdatePods(t *testing.T) {
 	}
 	tests := map[string]removalCase{
 		"leaves pods alone that are as they should be":        {from: healthyCluster},
-		"makes the pods of one fault domain anew":             {from: outdatedStorage, does: []string{oneZone}, holds: "1 more follow"},
-		"makes one pod anew where the spec wants it that way": {from: outdatedStorage, given: mode(v1beta2.PodUpdateModeProcessGroup), does: []string{onePod}, holds: "2 more follow"},
+		"makes the pods of one fault domain anew":             {from: outdatedStorage, does: []string{oneZone}, holds: "1 remaining"},
+		"makes one pod anew where the spec wants it that way": {from: outdatedStorage, given: mode(v1beta2.PodUpdateModeProcessGroup), does: []string{onePod}, holds: "2 remaining"},
 		"makes all anew at once where the spec wants it that way": {
 			from: outdatedStorage, given: mode(v1beta2.PodUpdateModeAll),
-			does: []string{"delete, to be made anew: sample-storage-114, sample-storage-115, sample-storage-116"}, holds: "0 more follow",
+			does: []string{"delete, to be made anew: sample-storage-114, sample-storage-115, sample-storage-116"}, holds: "0 remaining",
 		},
-		"asks a person to delete them where the spec wants it that way": {from: outdatedStorage, given: mode(v1beta2.PodUpdateModeNone), holds: "delete these pods yourself"},
+		"asks a person to delete them where the spec wants it that way": {from: outdatedStorage, given: mode(v1beta2.PodUpdateModeNone), holds: "delete these pods manually"},
 		"leaves logs to be replaced, and recreates them where the spec wants that": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
-			}, does: []string{"delete, to be made anew: sample-log-101"}, holds: "3 more follow",
+			}, does: []string{"delete, to be made anew: sample-log-101"}, holds: "3 remaining",
 		},
 		"leaves all to be replaced where the spec wants that": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
@@ -86,29 +86,29 @@ func TestUpdatePods(t *testing.T) {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				storage(s, "storage-114").MarkForRemoval(noon)
 				storage(s, "storage-115").MarkForRemoval(noon)
-			}, does: []string{theOther}, holds: "0 more follow",
+			}, does: []string{theOther}, holds: "0 remaining",
 		},
 		"waits while a pod vanished a moment ago, although all still looks complete": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				delete(s.Pods, "sample-storage-116")
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingPod, noon.Add(-89*time.Second))
-			}, holds: "storage-116 has lost its pod a moment ago",
+			}, holds: "storage-116 lost its pod a moment ago",
 		},
 		"waits while a pod terminates": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) { s.Pods["sample-storage-116"].DeletionTimestamp = new(noonTime()) },
-			holds: "storage-116 has a pod that is terminating",
+			holds: "storage-116 has a terminating pod",
 		},
 		"waits for a pod that was made in this very pass, whatever the clock says": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingPod, noon.Add(-time.Hour))
 				dropProcess(s, storage(s, "storage-116"))
-			}, holds: "storage-116 has a pod that was made in this very pass",
+			}, holds: "storage-116 has a pod that this pass created",
 		},
 		"waits for the pod of a group that leaves and still holds data": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				storage(s, "storage-116").MarkForRemoval(noon)
 				s.Pods["sample-storage-116"].DeletionTimestamp = new(noonTime())
-			}, holds: "storage-116 has a pod that is terminating",
+			}, holds: "storage-116 has a terminating pod",
 		},
 		"waits while a group that leaves and still holds data died a moment ago": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
@@ -156,13 +156,13 @@ func TestUpdatePods(t *testing.T) {
 				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = wantedHash(t, *s, "storage-116")
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Hour))
 				dropProcess(s, storage(s, "storage-116"))
-			}, does: []string{oneZone}, holds: "0 more follow",
+			}, does: []string{oneZone}, holds: "0 remaining",
 		},
 		"begins with the fault domain that is down already": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Hour))
 				dropProcess(s, storage(s, "storage-116"))
-			}, does: []string{theOther}, holds: "2 more follow",
+			}, does: []string{theOther}, holds: "2 remaining",
 		},
 		"waits while a storage process of another fault domain has just started": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
@@ -175,7 +175,7 @@ func TestUpdatePods(t *testing.T) {
 			holds: "log-101 started 1m29s ago, 1m30s required",
 		},
 		"goes on beside a process that has been up for as long as a death takes to show": {
-			from: outdatedStorage, given: func(s *plan.Snapshot) { uptime(s, "log-101", 90*time.Second) }, does: []string{oneZone}, holds: "1 more follow",
+			from: outdatedStorage, given: func(s *plan.Snapshot) { uptime(s, "log-101", 90*time.Second) }, does: []string{oneZone}, holds: "1 remaining",
 		},
 		"takes a process of unknown age for one that has just started": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
@@ -183,39 +183,39 @@ func TestUpdatePods(t *testing.T) {
 			}, holds: "log-101 started at an unknown time, 1m30s required",
 		},
 		"recreates the pod of a process that crashes in a loop": {
-			from: outdatedStorage, given: func(s *plan.Snapshot) { uptime(s, "storage-116", 12*time.Second) }, does: []string{theOther}, holds: "2 more follow",
+			from: outdatedStorage, given: func(s *plan.Snapshot) { uptime(s, "storage-116", 12*time.Second) }, does: []string{theOther}, holds: "2 remaining",
 		},
 		"recreates all at once beside a process that has just started": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				mode(v1beta2.PodUpdateModeAll)(s)
 				uptime(s, "storage-116", 12*time.Second)
-			}, does: []string{"delete, to be made anew: sample-storage-114, sample-storage-115, sample-storage-116"}, holds: "0 more follow",
+			}, does: []string{"delete, to be made anew: sample-storage-114, sample-storage-115, sample-storage-116"}, holds: "0 remaining",
 		},
 		"recreates what keeps nothing beside a process that has just started": {
 			from: healthyCluster, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
 				s.Pod(firstOf(*s, v1beta2.ProcessClassStateless)).Annotations[v1beta2.AnnotationLastAppliedSpec] = "another"
 				uptime(s, "storage-116", 12*time.Second)
-			}, does: []string{"delete, to be made anew: sample-stateless-105"}, holds: "0 more follow",
+			}, does: []string{"delete, to be made anew: sample-stateless-105"}, holds: "0 remaining",
 		},
 		"deletes nothing on an old status document":     {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(-2 * time.Minute) }, holds: "is the status document recent?"},
 		"deletes nothing after the clock was set back":  {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(time.Minute) }, holds: "is the status document recent?"},
 		"waits while a restore has the database locked": {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked"},
 		"waits while the database is unavailable":       {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
-		"leaves a pod out that does not tell its zone":  {from: outdatedStorage, given: func(s *plan.Snapshot) { delete(s.PodFiles, "sample-storage-114") }, does: []string{"delete, to be made anew: sample-storage-115"}, holds: "1 more follow"},
+		"leaves a pod out that does not tell its zone":  {from: outdatedStorage, given: func(s *plan.Snapshot) { delete(s.PodFiles, "sample-storage-114") }, does: []string{"delete, to be made anew: sample-storage-115"}, holds: "1 remaining"},
 		"leaves a pod out that cannot start": {from: outdatedStorage, given: func(s *plan.Snapshot) {
 			storage(s, "storage-116").SetCondition(v1beta2.ConditionPodPending, noon.Add(-time.Hour))
-		}, does: []string{oneZone}, holds: "0 more follow"},
+		}, does: []string{oneZone}, holds: "0 remaining"},
 		"waits for the end of an incompatible upgrade": {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" }, holds: "until all processes run 7.4.6"},
-		"waits for the end of a change to or from TLS": {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Cluster.Status.RequiredAddresses.TLS = true }, holds: "until the change to or from TLS is over"},
+		"waits for the end of a change to or from TLS": {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Cluster.Status.RequiredAddresses.TLS = true }, holds: "until the conversion to or from TLS is over"},
 		"leaves a pod to the replacement of its group": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				s.Pods["sample-storage-114"].Spec.NodeSelector = map[string]string{"disk": "slow"}
-			}, does: []string{"delete, to be made anew: sample-storage-115"}, holds: "1 more follow",
+			}, does: []string{"delete, to be made anew: sample-storage-115"}, holds: "1 remaining",
 		},
-		"announces maintenance before the zone goes down": {from: outdatedStorage, given: withMaintenance, does: []string{maintenance, oneZone}, holds: "1 more follow"},
+		"announces maintenance before the zone goes down": {from: outdatedStorage, given: withMaintenance, does: []string{maintenance, oneZone}, holds: "1 remaining"},
 		"goes on in the zone that is under maintenance": {
-			from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "node-16" }, does: []string{theOther}, holds: "2 more follow",
+			from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "node-16" }, does: []string{theOther}, holds: "2 remaining",
 		},
 		"waits while another zone is under maintenance": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "node-1" }, holds: "zone node-1 is under maintenance",
@@ -233,13 +233,13 @@ func TestUpdatePods(t *testing.T) {
 				g := firstOf(*s, v1beta2.ProcessClassStateless)
 				s.Pod(g).Annotations[v1beta2.AnnotationLastAppliedSpec] = "another"
 				s.Database.Status.Cluster.MaintenanceZone = "node-14"
-			}, does: []string{"delete, to be made anew: sample-stateless-105"}, holds: "0 more follow",
+			}, does: []string{"delete, to be made anew: sample-stateless-105"}, holds: "0 remaining",
 		},
 		"takes no second zone down beside one that is unavailable": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.MaxZonesWithUnavailablePods = new(1)
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-time.Hour))
-			}, does: []string{theOther}, holds: "2 more follow",
+			}, does: []string{theOther}, holds: "2 remaining",
 		},
 		"takes nothing down where too many zones are unavailable": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {

@@ -323,7 +323,7 @@ func TestTheLastStageSaysWhatIsLeft(t *testing.T) {
 		"a silent process":                {given: silent, holds: "storage-114"},
 		"an unreachable database": {given: all(func(s *plan.Snapshot) {
 			s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
-		}, losePod), holds: "nothing is known from the database: timed out"},
+		}, losePod), holds: "the state of the database is unknown: timed out"},
 		"a cluster of which nothing exists": {given: func(s *plan.Snapshot) { *s = emptyCluster(t) }, holds: "there is no cluster file yet"},
 	}
 	for name, tc := range tests {

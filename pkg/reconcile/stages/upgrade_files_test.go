@@ -46,7 +46,7 @@ func TestDuringAnUpgradeAPodIsReadyWhenItsFilesAreInPlace(t *testing.T) {
 		"the binary is not there":          {given: report(func(r *plan.PodReport) { r.Present = map[string]bool{"bin/7.4.6/fdbserver": false} }), does: copies, holds: binary, lagging: true},
 		"nobody asked for the binary":      {given: report(func(r *plan.PodReport) { r.Present = nil }), does: copies, holds: binary, lagging: true},
 		"only another version's is there":  {given: report(func(r *plan.PodReport) { r.Present = map[string]bool{"bin/7.4.5/fdbserver": true} }), does: copies, holds: binary, lagging: true},
-		"the sidecar could not be reached": {given: report(func(r *plan.PodReport) { *r = plan.PodReport{Unreachable: "timed out"} }), does: copies[1:], holds: "cannot be asked: timed out", lagging: true},
+		"the sidecar could not be reached": {given: report(func(r *plan.PodReport) { *r = plan.PodReport{Unreachable: "timed out"} }), does: copies[1:], holds: "is unreachable: timed out", lagging: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
