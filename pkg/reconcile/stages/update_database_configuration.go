@@ -40,7 +40,7 @@ var updateDatabaseConfiguration = plan.Stage{
 		status := s.Database.Status
 		switch {
 		case status == nil && !s.Cluster.Status.Configured:
-			return plan.Wait(podDelay, plan.HoldNoDatabase, fmt.Sprintf("no database answers yet (%s); its configuration will be: %s", s.Database.Why(), configureCommand(plan.Configure{New: true, Configuration: first})))
+			return plan.Wait(podDelay, plan.HoldNoDatabase, fmt.Sprintf("no database answers yet (%s); it will be created with: %s", s.Database.Why(), configureCommand(plan.Configure{New: true, Configuration: first})))
 		case status == nil:
 			return plan.Wait(podDelay, plan.HoldDatabaseUnavailable, "cannot determine whether the configuration matches the spec: the database does not answer: "+s.Database.Why())
 		case status.NeverConfigured() && s.Cluster.Status.Configured:
