@@ -131,11 +131,11 @@ func coordinatorCandidates(s plan.Snapshot, away []v1beta2.ProcessGroupID) []can
 			continue
 		}
 		if s.Cluster.UseDNSInClusterFile() && p.Locality[fdb.LocalityDNSName] == "" {
-			continue // it has no listener of the desired kind yet
+			continue
 		}
 		address, err := safety.CoordinatorAddress(s.Cluster, p)
 		if err != nil {
-			continue // it has no listener of the wanted kind yet
+			continue // it has no listener of the desired kind yet
 		}
 		candidates = append(candidates, candidate{group: id, priority: lastResort(s, p, priority), localities: p.Locality, address: address})
 	}

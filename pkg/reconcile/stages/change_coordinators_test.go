@@ -27,7 +27,7 @@ func TestChangeCoordinators(t *testing.T) {
 			}
 		}
 	}
-	// The first is the group of a coordinator: so long silent, and its pod so old.
+	// The first is the group of a coordinator: how long it has not reported, and the age of its pod.
 	silent := func(d time.Duration) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) { silentFor(s, s.Groups()[0], d) }
 	}
@@ -67,8 +67,8 @@ func TestChangeCoordinators(t *testing.T) {
 			given: func(s *plan.Snapshot) { dropProcess(s, s.Groups()[0]) }, holds: "since when log-101 is missing no pass has seen yet",
 		},
 		"replaces one at once while one more loss would take the quorum": {given: both(silent(time.Second), atRisk), does: []string{withoutFirst}},
-		"waits for one whose pod was deleted to be made anew, even then": {
-			given: both(silent(time.Hour), atRisk, podless(119*time.Second)), holds: "log-101 has lost its pod 1m59s ago",
+		"waits for one whose pod was deleted to be recreated, even then": {
+			given: both(silent(time.Hour), atRisk, podless(119*time.Second)), holds: "log-101 lost its pod 1m59s ago",
 		},
 		"waits for one whose pod was deleted by this very pass": {
 			given: both(atRisk, func(s *plan.Snapshot) {
@@ -81,9 +81,9 @@ func TestChangeCoordinators(t *testing.T) {
 				s.Pods["sample-log-101"].DeletionTimestamp = new(metav1.NewTime(noon.Add(-119 * time.Second)))
 			}), holds: "the pod of log-101 was to be gone 1m59s ago",
 		},
-		"waits for one whose pod was just made anew":      {given: both(silent(time.Hour), atRisk, made(119*time.Second)), holds: "the pod of log-101 was made 1m59s ago"},
+		"waits for one whose pod was just recreated":      {given: both(silent(time.Hour), atRisk, made(119*time.Second)), holds: "the pod of log-101 was made 1m59s ago"},
 		"replaces one whose pod was made and brings none": {given: both(silent(time.Hour), made(120*time.Second)), does: []string{withoutFirst}},
-		"replaces one whose pod nobody makes":             {given: both(silent(time.Hour), podless(120*time.Second)), does: []string{withoutFirst}},
+		"replaces one whose pod is not created":           {given: both(silent(time.Hour), podless(120*time.Second)), does: []string{withoutFirst}},
 		"replaces one whose pod has another address by now": {
 			given: both(silent(time.Second), made(10*time.Second), onePod(func(p *corev1.Pod) {
 				p.Status.PodIP, p.Status.PodIPs = "10.1.9.9", []corev1.PodIP{{IP: "10.1.9.9"}}
@@ -191,7 +191,7 @@ func TestCoordinatorsNamedByDNSAreFound(t *testing.T) {
 	}
 }
 
-// Whoever has groups give up being coordinators gets the same checks and waits as a pass.
+// A user who moves coordinators off groups gets the same checks and waits as a pass.
 func TestMoveCoordinators(t *testing.T) {
 	const withoutFirst = "change coordinators to 10.1.0.2:4501 10.1.0.3:4501 10.1.0.4:4501 and store the new connection string"
 	tests := map[string]struct {

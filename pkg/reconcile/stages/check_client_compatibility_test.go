@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// changingTo asks for another version than the 7.3.79 that runs, and has clients that know
-// no newer version than the one given.
+// changingTo sets another version than the running 7.3.79, and has clients that know no newer
+// version than the given one.
 func changingTo(to, clients string, samples ...fdb.ConnectedClient) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		s.Cluster.Spec.Version = to
@@ -26,7 +26,7 @@ func withNewSidecar(s *plan.Snapshot) {
 	g := s.Groups()[0]
 	image, err := objects.SidecarImage(s.Cluster, g.ProcessClass)
 	if err != nil {
-		panic(err) // a normalised sample
+		panic(err) // a normalized sample
 	}
 	containers := s.Pod(g).Spec.Containers
 	for i := range containers {
@@ -82,7 +82,7 @@ func TestCheckClientCompatibility(t *testing.T) {
 		"takes a client whose address cannot be read for a stranger": {
 			given: changingTo("7.4.6", "7.3.79", fdb.ConnectedClient{Address: "?", LogGroup: "default"}), holds: "? (version 7.3.79", human: true, then: plan.EndPass,
 		},
-		"ignores clients that have not said yet what they speak": {
+		"ignores clients that have not reported their protocol": {
 			given: combined(changingTo("7.4.6", "Unknown", app), clients(func(v *fdb.SupportedVersion) { v.ProtocolVersion = "Unknown" })),
 		},
 		"counts a version that cannot be read as too old": {
@@ -106,7 +106,7 @@ func TestCheckClientCompatibility(t *testing.T) {
 			given: combined(changingTo("7.4.6", "7.4.6"), func(s *plan.Snapshot) { s.Database.Status.Cluster.Clients = nil }),
 			holds: "it does not", then: plan.EndPass,
 		},
-		"goes on with a silent database once the upgrade has begun": {given: combined(changingTo("7.4.6", "7.4.6"), silent, withNewSidecar)},
+		"continues without an answer of the database once the upgrade has begun": {given: combined(changingTo("7.4.6", "7.4.6"), silent, withNewSidecar)},
 		"judges clients of an upgrade that has begun again": {
 			given: combined(changingTo("7.4.6", "7.3.79", app), withNewSidecar), holds: "192.0.2.7", human: true, then: plan.EndPass,
 		},
@@ -124,7 +124,7 @@ func TestCheckClientCompatibility(t *testing.T) {
 	})
 }
 
-func TestOldClientsAreLookedForAgainAfterAMinute(t *testing.T) {
+func TestOldClientsAreCheckedAgainAfterAMinute(t *testing.T) {
 	s := healthyCluster(t)
 	changingTo("7.4.6", "7.3.79", fdb.ConnectedClient{Address: "192.0.2.7:1"})(&s)
 	d := checkClientCompatibility.Decide(s)

@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// inTwoRegions puts the eligible processes into data centers, one letter each, the four of
-// class log first, then the three of class storage; a dash means that one does not report.
-// The first of them, as many as given, are the coordinators.
+// inTwoRegions puts the eligible processes into data centers, one letter each, first the four of
+// class log, then the three of class storage; a dash is one that does not report. The first ones,
+// as many as given, are the coordinators.
 func inTwoRegions(places string, coordinators int) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		s.Cluster.Spec.DatabaseConfiguration.UsableRegions = 2
@@ -46,8 +46,8 @@ func inTwoRegions(places string, coordinators int) func(*plan.Snapshot) {
 	}
 }
 
-// Where as many coordinators as the spec wants find no place, the best number on the way
-// is taken, and what is missing is reported.
+// Where the desired number of coordinators cannot be placed, the best smaller number is chosen, and
+// what is missing is reported.
 func TestTheBestReachableCoordinatorsAreChosen(t *testing.T) {
 	all := func(edits ...func(*plan.Snapshot)) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) {
@@ -149,7 +149,7 @@ func TestTheBestReachableCoordinatorsAreChosen(t *testing.T) {
 	}
 }
 
-// chosenProcesses are those that a decision makes coordinators.
+// chosenProcesses returns those that a decision makes coordinators.
 func chosenProcesses(s plan.Snapshot, d plan.Decision) []fdb.Process {
 	var chosen []fdb.Process
 	for _, action := range d.Actions {
@@ -166,8 +166,8 @@ func chosenProcesses(s plan.Snapshot, d plan.Decision) []fdb.Process {
 	return chosen
 }
 
-// However the processes are spread, a change tolerates more than what there was, has no
-// fewer coordinators, an odd number of them, and is followed by no other change.
+// However the processes are spread, a change tolerates more than before, has no fewer coordinators,
+// an odd number of them, and is followed by no other change.
 func TestCoordinatorsOnTheWayOnlyGetStronger(t *testing.T) {
 	changes := 0
 	for seed := range uint64(300) {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// ended has the first group's pod end so long after it was made.
+// ended ends the first group's pod a time after its creation.
 func ended(phase corev1.PodPhase, age time.Duration) func(*plan.Snapshot) {
 	return onePod(func(p *corev1.Pod) {
 		p.Status.Phase, p.CreationTimestamp = phase, metav1.NewTime(noon.Add(-age))
@@ -32,10 +32,10 @@ func TestDeleteTerminalPods(t *testing.T) {
 	})
 }
 
-func TestAYoungTerminalPodIsLookedAtAgainInTime(t *testing.T) {
+func TestAYoungTerminalPodIsCheckedAgainInTime(t *testing.T) {
 	s := healthyCluster(t)
 	ended(corev1.PodFailed, 22*time.Second)(&s)
 	if d := deleteTerminalPods.Decide(s); d.Hold == nil || d.Hold.RetryAfter != 8*time.Second {
-		t.Errorf("holds with %+v, want a look in 8s", d.Hold)
+		t.Errorf("holds with %+v, want a retry after 8s", d.Hold)
 	}
 }

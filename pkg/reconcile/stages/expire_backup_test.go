@@ -61,7 +61,7 @@ func TestExpireBackup(t *testing.T) {
 			"keeps what it takes to restore all of that time": {given: stored, does: words(20, 2, 10, 21)},
 			"does nothing twice":                              {given: changed(stored, expired(20))},
 			"goes on where it ended before":                   {given: changed(stored, expired(10)), does: words(20, 2, 10, 21)},
-			"knows nothing while nobody can tell":             {given: changed(stored, storeUnread), holds: "cannot determine the content of the store: timed out"},
+			"waits while the store is unknown":                {given: changed(stored, storeUnread), holds: "cannot determine the content of the store: timed out"},
 			"finds nothing":                                   {given: changed(stored, func(s *plan.Snapshot) { s.BackupStore.There = nil }), holds: "no backup at", human: true},
 			"deletes nothing of what cannot be restored":      {given: changed(stored, func(s *plan.Snapshot) { s.BackupStore.There.MaxRestorable = nil })},
 			"deletes nothing where it never wrote":            {given: changed(stored, neverSeen), holds: "no backup of this resource was ever observed", human: true},
@@ -97,9 +97,9 @@ func TestClearBackup(t *testing.T) {
 	checkBackup(t, ClearBackup, map[string]backupRow{
 		"deletes what was stopped":                  {given: over, does: []string{all}},
 		"never deletes what runs":                   {given: stored, holds: "a backup runs on tag default", human: true},
-		"never deletes what a pass would start":     {given: changed(over, state(v1beta2.BackupStateRunning)), holds: "the next pass would start one", human: true},
-		"never deletes while nobody can tell":       {given: changed(over, unasked), holds: "cannot determine whether the backup runs"},
-		"never deletes what nobody could look at":   {given: changed(over, storeUnread), holds: "cannot determine the content of the store"},
+		"never deletes what a pass would start":     {given: changed(over, state(v1beta2.BackupStateRunning)), holds: "which the next pass would start", human: true},
+		"never deletes while the state is unknown":  {given: changed(over, unasked), holds: "cannot determine whether the backup runs"},
+		"never deletes while the store is unknown":  {given: changed(over, storeUnread), holds: "cannot determine the content of the store"},
 		"never deletes where it never wrote":        {given: changed(over, neverSeen), holds: "no backup of this resource was ever observed", human: true},
 		"never deletes at a place that was edited":  {given: changed(over, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.BackupName = "theirs" })), holds: "its last observed destination is", human: true},
 		"never deletes what another record has":     {given: changed(over, besides(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "nightly" })), holds: "FoundationDBBackup other does", human: true},
@@ -107,7 +107,7 @@ func TestClearBackup(t *testing.T) {
 		"never deletes where another tag goes":      {given: changed(over, goesThere), holds: "the backup on tag byhand does", human: true},
 		"never deletes what is being restored":      {given: changed(over, restoringFrom(nightlyURL)), holds: "the restore on tag default is running", human: true},
 		"never deletes while uses cannot be seen":   {given: changed(over, useUnread), holds: "unknown: timed out", human: true},
-		"leaves a record to its policy":             {given: changed(over, deleting), holds: "spec.deletionPolicy says", human: true},
+		"leaves a record to its policy":             {given: changed(over, deleting), holds: "spec.deletionPolicy decides", human: true},
 		"has nothing to do where nothing is":        {given: changed(over, func(s *plan.Snapshot) { s.BackupStore.There = nil })},
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// compareBlockedRemovals compares which process groups stay on purpose. All are drained and
-// have no objects left, so the others are gone.
+// compareBlockedRemovals compares which process groups stay on purpose. All are drained and have no
+// objects left, so the others are removed.
 func compareBlockedRemovals(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in struct {
 		recordedInput
@@ -71,7 +71,7 @@ func compareNextRemovals(c opcases.Case) (operator, ours opcases.Outcome, err er
 		}
 	}
 	ours["next"] = sizes(nil)
-	if len(r.leaving) > 0 { // without any, nothing is asked
+	if len(r.leaving) > 0 { // without any, nothing is checked
 		ours["next"] = sizes(r.nextToDelete())
 	}
 	return operator, ours, nil
@@ -118,7 +118,7 @@ func compareZonedRemovals(c opcases.Case) (operator, ours opcases.Outcome, err e
 		opcases.Outcome{"last": fmt.Sprint(last.UTC()), "biggest": fmt.Sprint(len(r.biggestDomain()))}, nil
 }
 
-// compareRestBetweenRemovals compares how long the next removal has to wait.
+// compareRestBetweenRemovals compares how long the next removal waits.
 func compareRestBetweenRemovals(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in struct {
 		Last    int64           `json:"lastDeletion"`
@@ -142,8 +142,8 @@ func compareRestBetweenRemovals(c opcases.Case) (operator, ours opcases.Outcome,
 		opcases.Outcome{"left": fmt.Sprint(int64(max(0, rest) / time.Second)), "allowed": fmt.Sprint(rest <= 0)}, nil
 }
 
-// compareRemovalTargets compares by what the process groups that leave are excluded, of
-// those that are not known to be drained.
+// compareRemovalTargets compares the exclusions of process groups that are marked for removal and not
+// known to be drained.
 func compareRemovalTargets(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in recordedInput
 	var out struct {

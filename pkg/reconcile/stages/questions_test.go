@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// questionCase is a question about a healthy cluster with one thing wrong; refused is
-// part of the first refusal, empty when all is well.
+// questionCase is a check of a healthy cluster with one thing wrong; refused is part of the first
+// refusal, empty when all checks pass.
 type questionCase struct {
 	given   func(*plan.Snapshot)
 	ids     []v1beta2.ProcessGroupID
@@ -36,11 +36,11 @@ func (tc questionCase) check(t *testing.T, s plan.Snapshot, ask func(plan.Snapsh
 func TestPodsMayGoDown(t *testing.T) {
 	one := []v1beta2.ProcessGroupID{"storage-114"}
 	tests := map[string]questionCase{
-		"one pod of a healthy cluster":     {ids: one},
-		"several of one fault domain":      {ids: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}, given: func(s *plan.Snapshot) { shareZone(s, "storage-115", nodeName(14)) }},
-		"two fault domains":                {ids: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}, refused: "are the pods in one fault domain? they are in node-14, node-15"},
-		"a fault domain that nobody knows": {ids: one, given: func(s *plan.Snapshot) { shareZone(s, "storage-114", "") }, refused: "the fault domain of storage-114 is unknown"},
-		"the database does not answer":     {ids: one, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, refused: "is the database available? timed out"},
+		"one pod of a healthy cluster": {ids: one},
+		"several of one fault domain":  {ids: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}, given: func(s *plan.Snapshot) { shareZone(s, "storage-115", nodeName(14)) }},
+		"two fault domains":            {ids: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}, refused: "are the pods in one fault domain? they are in node-14, node-15"},
+		"an unknown fault domain":      {ids: one, given: func(s *plan.Snapshot) { shareZone(s, "storage-114", "") }, refused: "the fault domain of storage-114 is unknown"},
+		"the database does not answer": {ids: one, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, refused: "is the database available? timed out"},
 		"a restore has locked the database": {ids: one, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.DatabaseLockState = &fdb.LockState{Locked: true, LockUID: "00ff"}
 		}, refused: "locked with UID 00ff"},
@@ -79,7 +79,7 @@ func TestPodsMayGoDown(t *testing.T) {
 		"what keeps nothing, beside a process that has just started": {ids: []v1beta2.ProcessGroupID{"stateless-105"}, given: func(s *plan.Snapshot) {
 			uptime(s, "storage-116", 12*time.Second)
 		}},
-		"pods would be made anew in a version that speaks another protocol": {ids: one, given: func(s *plan.Snapshot) {
+		"pods would be recreated in a version with another protocol": {ids: one, given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.Version = "7.4.6"
 		}, refused: "no pod may be recreated until all processes run 7.4.6"},
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// leavingStorage is a healthy cluster of four storage groups where three are wanted:
-// storage-114 is marked for removal and its replacement reports.
+// leavingStorage returns a healthy cluster of four storage groups with three desired: storage-114 is
+// marked for removal and its replacement reports.
 func leavingStorage(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := healthyCluster(tb)
@@ -30,7 +30,7 @@ func leavingStorage(tb testing.TB) plan.Snapshot {
 	return s
 }
 
-// drainedStorage is the same after the database has moved everything away.
+// drainedStorage returns the same after the database has moved everything away.
 func drainedStorage(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := leavingStorage(tb)
@@ -47,7 +47,7 @@ type removalCase struct {
 	given func(*plan.Snapshot)
 	does  []string
 	holds string
-	// later is what is left to a later pass, and what is not waited for.
+	// later is what is left to a later pass, and not waited for.
 	later string
 }
 
@@ -81,7 +81,7 @@ func recoveredAgo(seconds float64) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = &seconds }
 }
 
-// silentFor has a group's server be gone for so long.
+// silentFor stops the reports of a group's process for a time.
 func silentFor(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, d time.Duration) {
 	dropProcess(s, g)
 	g.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-d))
@@ -97,7 +97,7 @@ func TestExcludeInstances(t *testing.T) {
 			from: leavingStorage, given: func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.UseLocalitiesForExclusion = new(bool) },
 			does: []string{"exclude storage-114 (10.1.0.14)"},
 		},
-		"excludes a group whose class nobody noted": {
+		"excludes a group whose class is empty": {
 			from: leavingStorage, given: func(s *plan.Snapshot) { firstOf(*s, v1beta2.ProcessClassStorage).ProcessClass = "" }, does: []string{byLocality},
 		},
 		"waits after a recovery": {from: leavingStorage, given: recoveredAgo(119), holds: "1m59s ago"},
@@ -131,7 +131,7 @@ func TestExcludeInstances(t *testing.T) {
 						g.MarkForRemoval(noon)
 					}
 				}
-			}, // four up, one tolerated, three wanted: two may go
+			}, // four up, one tolerated, three desired: two may be excluded
 			does: []string{"exclude storage-114, storage-115 (locality_instance_id:storage-114 locality_instance_id:storage-115)"}, holds: "1 more process group waits",
 		},
 		"excludes by ID what never had an address": {
@@ -140,27 +140,27 @@ func TestExcludeInstances(t *testing.T) {
 				firstOf(*s, v1beta2.ProcessClassStorage).Addresses = nil
 			}, does: []string{byLocality},
 		},
-		"asks a person about what no exclusion can name": {
+		"needs a user for a group that cannot be excluded": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Status.RunningVersion = "7.1.25"
 				firstOf(*s, v1beta2.ProcessClassStorage).Addresses = nil
 			}, holds: "storage-114 never had an address to exclude",
 		},
-		"does not count on groups that somebody excluded by hand": {
+		"does not count on groups that were excluded manually": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				for _, g := range s.Groups()[14:16] {
 					g.SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, noon.Add(-time.Minute))
 				}
 			}, holds: "2 up + 1 tolerated − 3 wanted",
 		},
-		"excludes one that nobody counts on without any room in the budget": {
+		"excludes one that has nothing to lose without any budget": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.ProcessCounts.Stateless = 12
 				firstOf(*s, v1beta2.ProcessClassStateless).MarkForRemoval(noon)
 				silentFor(s, firstOf(*s, v1beta2.ProcessClassStorage), 5*time.Minute)
 			}, does: []string{byLocality}, holds: "1 more process group waits",
 		},
-		"waits for others even with one that nobody counts on": {
+		"waits for others even with one that has nothing to lose": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				for _, g := range s.Groups()[14:16] {
 					g.SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, noon.Add(-time.Minute))
@@ -168,7 +168,7 @@ func TestExcludeInstances(t *testing.T) {
 				silentFor(s, firstOf(*s, v1beta2.ProcessClassStorage), time.Hour)
 			}, holds: "1 up + 1 tolerated − 3 wanted",
 		},
-		"counts nobody as lost by a status document that is incomplete": {
+		"counts no group as lost by an incomplete status document": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.ProcessCounts.Stateless = 12
 				firstOf(*s, v1beta2.ProcessClassStateless).MarkForRemoval(noon)
@@ -203,7 +203,7 @@ func goneStorage(tb testing.TB) plan.Snapshot {
 	return s
 }
 
-// loseObjects takes the objects of a drained group away.
+// loseObjects deletes the objects of a drained group.
 func loseObjects(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	delete(s.Pods, g.PodName(s.Cluster))
 	delete(s.Volumes, g.PVCName(s.Cluster))
@@ -211,8 +211,8 @@ func loseObjects(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	g.SetExcluded(noon.Add(-time.Hour))
 }
 
-// reuseAddress gives the pod of a group an address that another group had; its process has
-// not reported from there yet.
+// reuseAddress gives the pod of a group a former address of another group; its process has not
+// reported from there yet.
 func reuseAddress(s *plan.Snapshot, id v1beta2.ProcessGroupID, ip string) {
 	pod := s.Pod(s.Cluster.ProcessGroup(id))
 	pod.Status.PodIP, pod.Status.PodIPs = ip, []corev1.PodIP{{IP: ip}}
@@ -249,7 +249,7 @@ func TestRemovePods(t *testing.T) {
 				other.SetCondition(v1beta2.ConditionResourcesTerminating, noon.Add(-30*time.Second))
 			}, does: []string{recorded}, holds: "the next removal follows in 30s",
 		},
-		"deletes nothing because a lost record says that there is no database": {
+		"deletes nothing because a lost status has no database": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Status.Configured = false
 				s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
@@ -269,7 +269,7 @@ func TestRemovePods(t *testing.T) {
 				s.Database.Status.Client.Coordinators.Coordinators[0].Address.Host = "10.1.0.14"
 			}, holds: "storage-114 is a coordinator",
 		},
-		"never deletes what a person isolated": {
+		"never deletes a pod that a user isolated": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
 				s.Pods["sample-storage-114"].Annotations[v1beta2.AnnotationIsolateProcessGroup] = "true"
 			}, does: []string{recorded}, holds: "is isolated",
@@ -294,7 +294,7 @@ func TestRemovePods(t *testing.T) {
 				s.Database.Status.Cluster.MaintenanceZone = nodeName(15)
 			}, holds: "a group that was not drained is removed only while no zone is under maintenance; zone node-15 is",
 		},
-		"deletes nothing without a proof while another pod was just deleted, whatever the status document says": {
+		"deletes nothing without a proof while another pod was just deleted, whatever the status document shows": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				g := firstOf(*s, v1beta2.ProcessClassStorage)
 				g.ExclusionSkipped = true
@@ -314,7 +314,7 @@ func TestRemovePods(t *testing.T) {
 			from: drainedStorage, given: func(s *plan.Snapshot) { uptime(s, "log-101", 12*time.Second) },
 			does: []string{recorded, deleted}, holds: "until all objects are deleted",
 		},
-		"deletes nothing without a proof while another group is silent, for however long the record says": {
+		"deletes nothing without a proof while another group does not report, for however long": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				g := firstOf(*s, v1beta2.ProcessClassStorage)
 				g.ExclusionSkipped = true
@@ -365,11 +365,11 @@ func TestRemovePods(t *testing.T) {
 			from: drainedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(-61 * time.Second) },
 			does: []string{recorded}, holds: "an old status document: it is of 1m1s ago",
 		},
-		"ends the exclusion of a group that is gone, and forgets it": {
+		"ends the exclusion of a removed group, and forgets it": {
 			from: drainedStorage, given: gone,
 			does: []string{"include locality_instance_id:storage-114 and drop the records of storage-114"},
 		},
-		"ends all exclusions of all groups that are gone at once, and nobody else's": {
+		"ends all exclusions of all removed groups at once, and no others": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				log := firstOf(*s, v1beta2.ProcessClassLog)
 				log.MarkForRemoval(noon.Add(-2 * time.Hour))
@@ -383,7 +383,7 @@ func TestRemovePods(t *testing.T) {
 			},
 			does: []string{"include locality_instance_id:log-101 10.1.0.1 locality_instance_id:storage-114 and drop the records of log-101, storage-114"},
 		},
-		"ends no exclusion while a volume claim is left": {
+		"ends no exclusion while a PVC is left": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				g := firstOf(*s, v1beta2.ProcessClassStorage)
 				s.Volumes[g.PVCName(s.Cluster)] = drainedStorage(t).Volumes[g.PVCName(s.Cluster)]
@@ -394,7 +394,7 @@ func TestRemovePods(t *testing.T) {
 				s.Database.Status.Cluster.Processes["zombie"] = drainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
 			}, holds: "its server still runs at 10.1.0.14:4501 on node-14; end it there",
 		},
-		"ends no exclusion while something at the group's address has not said yet what it is": {
+		"ends no exclusion while a process at the group's address has not reported yet what it is": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
 			}, holds: "whether a process of storage-114 still runs is unknown: the process at 10.1.0.14:4501 does not report its process group yet; the exclusion stays",
@@ -592,8 +592,8 @@ func TestOnlyOneFaultDomainIsRemovedAtATime(t *testing.T) {
 	}
 }
 
-// Two groups that nobody drained may hold the only copies of something between them,
-// and the database takes more than a minute to notice that one of them is gone.
+// Two groups that were not drained may hold the only copies of some data between them, and the
+// database takes more than a minute to notice the removal of one of them.
 func TestGroupsThatWereNotDrainedGoOneFaultDomainAtATime(t *testing.T) {
 	for _, mode := range []v1beta2.PodUpdateMode{v1beta2.PodUpdateModeZone, v1beta2.PodUpdateModeAll, v1beta2.PodUpdateModeProcessGroup} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -635,7 +635,7 @@ func TestGroupsThatWereNotDrainedGoOneFaultDomainAtATime(t *testing.T) {
 	}
 }
 
-// deathNoticed is how long FoundationDB 7.3.79 took at most to show a death, as recorded.
+// deathNoticed is the longest time that FoundationDB 7.3.79 took to report a death, as recorded.
 const deathNoticed = 70 * time.Second
 
 func TestReplaceFailedPods(t *testing.T) {
@@ -711,7 +711,7 @@ func TestChooseRemovals(t *testing.T) {
 			from: healthyCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Storage = 2 },
 			does: []string{"mark for removal: storage-116"},
 		},
-		"marks a silent group first": {
+		"marks a group first that does not report": {
 			from: healthyCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Storage = 2; dropProcess(s, s.Groups()[13]) },
 			does: []string{"mark for removal: storage-114"},
 		},
@@ -721,7 +721,7 @@ func TestChooseRemovals(t *testing.T) {
 				editProcess(s, s.Groups()[14], func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = "node-14" })
 			}, does: []string{"mark for removal: storage-115"},
 		},
-		"marks no silent group of a class that does not shrink": {
+		"marks no group of a class that does not shrink, reporting or not": {
 			from: healthyCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Storage = 2; dropProcess(s, s.Groups()[0]) },
 			does: []string{"mark for removal: storage-116"},
 		},

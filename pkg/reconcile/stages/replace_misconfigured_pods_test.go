@@ -27,7 +27,7 @@ func TestReplaceMisconfiguredPods(t *testing.T) {
 		"replaces none when none may be":             {given: all(volumeSize("64G"), atMost(0)), holds: "maxConcurrentReplacements is 0"},
 		"holds nothing when none may be and none is": {given: atMost(0)},
 		"marks no group twice":                       {given: all(volumeSize("64G"), markFirst), does: mark("storage-115, storage-116")},
-		"replaces the others when nobody can tell about one": {
+		"replaces the others when one cannot be compared": {
 			given: all(volumeSize("64G"), claimWith(func(c *corev1.PersistentVolumeClaim) { delete(c.Annotations, v1beta2.AnnotationLastAppliedSpec) })),
 			does:  mark("storage-115, storage-116"), holds: "cannot determine whether to replace: storage-114",
 		},
@@ -63,9 +63,8 @@ func TestStandingBackTakesAsLittleAsFiveSeconds(t *testing.T) {
 	}
 }
 
-// A spec that allows no replacement waits for a person; a budget that is used up only
-// for time.
-func TestOnlyABudgetOfNothingNeedsAPerson(t *testing.T) {
+// A spec that allows no replacement needs a user; a budget that is used up needs only time.
+func TestOnlyABudgetOfZeroNeedsAUser(t *testing.T) {
 	for most, human := range map[int]bool{0: true, 1: false} {
 		s := healthyCluster(t)
 		volumeSize("64G")(&s)
@@ -76,7 +75,7 @@ func TestOnlyABudgetOfNothingNeedsAPerson(t *testing.T) {
 	}
 }
 
-// Whoever takes a cluster over from an operator gets pods and claims with its hashes.
+// A cluster taken over from an operator has pods and PVCs with the operator's hashes.
 func TestAdoptedPodsAreNotReplaced(t *testing.T) {
 	s := healthyCluster(t)
 	for _, pod := range s.Pods {

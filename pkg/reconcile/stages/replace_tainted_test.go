@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// dueSince has process groups, by their place in the record, wait since then on nodes
-// whose taints have outlasted their rules.
+// dueSince marks process groups, by their index in the status, as due for a time on nodes whose taints
+// have outlasted their rules.
 func dueSince(ago time.Duration, places ...int) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		for _, n := range places {
@@ -66,12 +66,12 @@ func TestReplaceTaintedPods(t *testing.T) {
 		},
 		"replaces two fault domains where the spec allows two":    {given: all(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromInt32(2)), atMost(9)), does: mark("storage-114, storage-115")},
 		"replaces two of sixteen where the spec allows an eighth": {given: all(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromString("13%")), atMost(9)), does: mark("storage-114, storage-115")},
-		"rounds a share down": {given: all(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromString("12%")), atMost(9)), holds: "at most 1 allowed"},
-		"replaces none where nobody can tell how many are allowed": {given: all(dueSince(time.Hour, 13), allowTainted(intstr.FromString("some"))), holds: "reading maxFaultDomainsWithTaintedProcessGroups"},
+		"rounds a share down":                        {given: all(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromString("12%")), atMost(9)), holds: "at most 1 allowed"},
+		"replaces none where the maximum is invalid": {given: all(dueSince(time.Hour, 13), allowTainted(intstr.FromString("some"))), holds: "reading maxFaultDomainsWithTaintedProcessGroups"},
 		"nor a group without a fault domain then": {
 			given: all(dueSince(time.Hour, 13), allowTainted(intstr.FromString("some")), func(s *plan.Snapshot) { s.Groups()[13].FaultDomain = "" }), holds: "reading maxFaultDomainsWithTaintedProcessGroups",
 		},
-		"says nothing of too many before any is due": {given: dueSince(time.Second, 13, 14)},
+		"reports nothing of too many before any is due": {given: dueSince(time.Second, 13, 14)},
 		"replaces what failed however many fault domains are tainted": {
 			given: all(dueSince(time.Hour, 13, 14), func(s *plan.Snapshot) {
 				s.Groups()[12].SetCondition(v1beta2.ConditionPodFailing, noon.Add(-3*time.Hour))
@@ -100,7 +100,7 @@ func TestReplaceTaintedPods(t *testing.T) {
 	}
 }
 
-// Whoever reads the plan sees which of the two timers ran out.
+// The plan shows which of the two timers expired.
 func TestAReplacementSaysWhichTimerRanOut(t *testing.T) {
 	s := healthyCluster(t)
 	dueSince(time.Hour, 13)(&s)

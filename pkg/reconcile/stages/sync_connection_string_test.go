@@ -12,13 +12,13 @@ import (
 
 const staleConnectionString = "sample:old@10.1.0.1:4501,10.1.0.8:4501,10.1.0.9:4501"
 
-// drifted is a healthy cluster whose record and ConfigMap have an old connection string.
+// drifted returns a healthy cluster whose status and ConfigMap have an old connection string.
 func drifted(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := healthyCluster(tb)
 	s.Database.Status.Cluster.ConnectionString = sampleConnectionString
 	s.Cluster.Status.ConnectionString = staleConnectionString
-	s.ConfigMap = &corev1.ConfigMap{Data: map[string]string{objects.KeyClusterFile: staleConnectionString, "somebody": "else's"}}
+	s.ConfigMap = &corev1.ConfigMap{Data: map[string]string{objects.KeyClusterFile: staleConnectionString, "foreign": "1"}}
 	s.ConfigMap.Name = "sample-config"
 	return s
 }
@@ -63,12 +63,12 @@ func TestSyncConnectionString(t *testing.T) {
 	}
 }
 
-// A ConfigMap has more than the connection string, and none of that is this step's business.
+// A ConfigMap has other keys than the connection string, which this stage must not change.
 func TestOnlyTheClusterFileOfAConfigMapIsSynced(t *testing.T) {
 	inForce, _ := fdb.ParseConnectionString(sampleConnectionString)
 	s := drifted(t)
 	for _, a := range SyncConnectionString(inForce).Decide(s).Actions {
-		if a, ok := a.(plan.ApplyConfigMap); ok && (a.Object.Data["somebody"] != "else's" || a.Object.Data[objects.KeyClusterFile] != sampleConnectionString || len(a.Object.Data) != 2) {
+		if a, ok := a.(plan.ApplyConfigMap); ok && (a.Object.Data["foreign"] != "1" || a.Object.Data[objects.KeyClusterFile] != sampleConnectionString || len(a.Object.Data) != 2) {
 			t.Errorf("it becomes %v", a.Object.Data)
 		}
 	}

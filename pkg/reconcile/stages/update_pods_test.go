@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// outdatedStorage is a healthy cluster whose three storage pods, and one log pod, were
-// made from another spec; storage-114 and storage-115 share a fault domain.
+// outdatedStorage returns a healthy cluster whose three storage pods, and one log pod, were created
+// from another spec; storage-114 and storage-115 share a fault domain.
 func outdatedStorage(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := healthyCluster(tb)
@@ -35,7 +35,7 @@ func shareZone(s *plan.Snapshot, id v1beta2.ProcessGroupID, zone string) {
 	s.PodFiles[g.PodName(s.Cluster)].Variables[v1beta2.EnvZoneID] = zone
 }
 
-// wantedHash is the hash of the spec that a group's pod should have.
+// wantedHash returns the hash of the current spec of a group's pod.
 func wantedHash(tb testing.TB, s plan.Snapshot, id v1beta2.ProcessGroupID) string {
 	tb.Helper()
 	hash, err := objects.NewSpecHashes(s.Cluster).Of(s.Cluster.ProcessGroup(id))
@@ -64,14 +64,14 @@ func TestUpdatePods(t *testing.T) {
 		return func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.DeletionMode = mode }
 	}
 	tests := map[string]removalCase{
-		"leaves pods alone that are as they should be":        {from: healthyCluster},
-		"makes the pods of one fault domain anew":             {from: outdatedStorage, does: []string{oneZone}, holds: "1 remaining"},
-		"makes one pod anew where the spec wants it that way": {from: outdatedStorage, given: mode(v1beta2.PodUpdateModeProcessGroup), does: []string{onePod}, holds: "2 remaining"},
-		"makes all anew at once where the spec wants it that way": {
+		"leaves pods alone that match the spec":              {from: healthyCluster},
+		"recreates the pods of one fault domain":             {from: outdatedStorage, does: []string{oneZone}, holds: "1 remaining"},
+		"recreates one pod where the spec wants it that way": {from: outdatedStorage, given: mode(v1beta2.PodUpdateModeProcessGroup), does: []string{onePod}, holds: "2 remaining"},
+		"recreates all at once where the spec wants it that way": {
 			from: outdatedStorage, given: mode(v1beta2.PodUpdateModeAll),
 			does: []string{"delete, to be made anew: sample-storage-114, sample-storage-115, sample-storage-116"}, holds: "0 remaining",
 		},
-		"asks a person to delete them where the spec wants it that way": {from: outdatedStorage, given: mode(v1beta2.PodUpdateModeNone), holds: "delete these pods manually"},
+		"needs a user to delete them where the spec wants it that way": {from: outdatedStorage, given: mode(v1beta2.PodUpdateModeNone), holds: "delete these pods manually"},
 		"leaves logs to be replaced, and recreates them where the spec wants that": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
@@ -98,7 +98,7 @@ func TestUpdatePods(t *testing.T) {
 			from: outdatedStorage, given: func(s *plan.Snapshot) { s.Pods["sample-storage-116"].DeletionTimestamp = new(noonTime()) },
 			holds: "storage-116 has a terminating pod",
 		},
-		"waits for a pod that was made in this very pass, whatever the clock says": {
+		"waits for a pod that this pass created, whatever the clock shows": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingPod, noon.Add(-time.Hour))
 				dropProcess(s, storage(s, "storage-116"))
@@ -143,7 +143,7 @@ func TestUpdatePods(t *testing.T) {
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Minute))
 			}, holds: "storage-116 stopped reporting 1m0s ago",
 		},
-		"stops at a pod that has the wanted spec and does not come back": {
+		"stops at a pod that has the current spec and does not report again": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = wantedHash(t, *s, "storage-116")
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Hour))
@@ -202,7 +202,7 @@ func TestUpdatePods(t *testing.T) {
 		"deletes nothing after the clock was set back":  {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(time.Minute) }, holds: "is the status document recent?"},
 		"waits while a restore has the database locked": {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked"},
 		"waits while the database is unavailable":       {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
-		"leaves a pod out that does not tell its zone":  {from: outdatedStorage, given: func(s *plan.Snapshot) { delete(s.PodFiles, "sample-storage-114") }, does: []string{"delete, to be made anew: sample-storage-115"}, holds: "1 remaining"},
+		"omits a pod that does not report its zone":     {from: outdatedStorage, given: func(s *plan.Snapshot) { delete(s.PodFiles, "sample-storage-114") }, does: []string{"delete, to be made anew: sample-storage-115"}, holds: "1 remaining"},
 		"leaves a pod out that cannot start": {from: outdatedStorage, given: func(s *plan.Snapshot) {
 			storage(s, "storage-116").SetCondition(v1beta2.ConditionPodPending, noon.Add(-time.Hour))
 		}, does: []string{oneZone}, holds: "0 remaining"},
@@ -254,7 +254,7 @@ func TestUpdatePods(t *testing.T) {
 	}
 }
 
-// Without the lock two instances could each take a fault domain down at the same time.
+// Without the lock two control-plane instances could each take a fault domain down at the same time.
 func TestPodsGoDownUnderTheLockUnlessAllGo(t *testing.T) {
 	for mode, want := range map[v1beta2.PodUpdateMode]bool{v1beta2.PodUpdateModeZone: true, v1beta2.PodUpdateModeProcessGroup: true, v1beta2.PodUpdateModeAll: false} {
 		s := outdatedStorage(t)
@@ -266,7 +266,7 @@ func TestPodsGoDownUnderTheLockUnlessAllGo(t *testing.T) {
 	}
 }
 
-// Whatever pods are outdated, one decision never reaches into two fault domains.
+// Whatever pods are outdated, one decision never affects two fault domains.
 func TestOneDecisionTakesDownOneFaultDomain(t *testing.T) {
 	seeds := 200
 	if testing.Short() {
@@ -297,13 +297,13 @@ func TestAProcessThatIsYoungerThanItsPodIsBack(t *testing.T) {
 	s := outdatedStorage(t)
 	s.Pods["sample-storage-116"].CreationTimestamp = metav1.NewTime(noon.Add(-30 * time.Second))
 	editProcess(&s, s.Cluster.ProcessGroup("storage-116"), func(p *fdb.Process) { p.UptimeSeconds = new(10.0) })
-	// only its own fault domain may go down beside it
+	// only its own fault domain may go down with it
 	if diff := cmp.Diff([]string{"delete, to be made anew: sample-storage-116"}, described(updatePods(Options{}).Decide(s))); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// A pass that is told when to come back does so once, not every few seconds.
+// A pass with a retry time waits once, instead of checking every few seconds.
 func TestAnUpdateComesBackWhenAProcessIsOldEnough(t *testing.T) {
 	s := outdatedStorage(t)
 	uptime(&s, "log-101", 12*time.Second)
