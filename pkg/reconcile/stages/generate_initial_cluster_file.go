@@ -31,7 +31,7 @@ var generateInitialClusterFile = plan.Stage{
 		need := s.Cluster.DesiredCoordinators()
 		running, pending := coordinatorPods(s)
 		if len(running) < need {
-			return plan.Wait(podDelay, plan.HoldTooFewPods, fmt.Sprintf("%d of %d pods for the first coordinators are running", len(running), need))
+			return plan.Wait(podDelay, plan.HoldTooFewPods, fmt.Sprintf("%s for the first coordinators %s running", phrase.CountOf(len(running), need, "pod"), phrase.EitherOf(len(running), need, "is", "are")))
 		}
 		if wait := s.Cluster.IgnorePendingPodsFor() - youngest(s.Now, pending); len(pending) > 0 && wait > 0 {
 			return plan.Wait(min(wait, podDelay), plan.HoldPodsPending, fmt.Sprintf("%s pending; the first coordinators are chosen among all", phrase.Count(len(pending), "pod")))
