@@ -133,26 +133,26 @@ func TestWhatOfABackupIsNotDeleted(t *testing.T) {
 		want  int
 		says  string
 	}{
-		"of a backup that runs":              {given: backedUp, args: []string{"delete"}, want: ExitRefused, says: "a backup runs on tag default: it has to be stopped first"},
+		"of a backup that runs":              {given: backedUp, args: []string{"delete"}, want: ExitRefused, says: "a backup runs on tag default; stop it first"},
 		"of one that is about to":            {given: stopped, and: func(v *vault) { v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = "" }) }, args: []string{"delete"}, want: ExitRefused, says: "the next pass would start one"},
 		"where another record writes":        {given: stopped, and: shared, args: []string{"delete"}, want: ExitRefused, says: "FoundationDBBackup other does, or may"},
-		"where this record never wrote":      {given: stopped, and: moved, args: []string{"delete"}, want: ExitRefused, says: "it was last seen to go to"},
+		"where this record never wrote":      {given: stopped, and: moved, args: []string{"delete"}, want: ExitRefused, says: "its last observed destination is"},
 		"where a backup goes of another tag": {given: stopped, and: byHand, args: []string{"delete"}, want: ExitRefused, says: "the backup on tag byhand does"},
-		"where a restore reads":              {given: stopped, and: restoring, args: []string{"delete"}, want: ExitRefused, says: "the restore of tag default is queued"},
+		"where a restore reads":              {given: stopped, and: restoring, args: []string{"delete"}, want: ExitRefused, says: "the restore on tag default is queued"},
 		"where nobody asks so many tags": {given: stopped, and: manyTags, args: []string{"delete"}, want: ExitRefused, says: "to see them all: " +
 			"kubectl exec deployment/nightly-backup-agents -c foundationdb -n fdb --context test -- sh -c 'for tag in $(fdbbackup tags); do fdbbackup status -t \"$tag\"; done'; " +
 			"if none of them goes there, and nothing restores from there, into this database or another, this deletes everything there: kubectl exec deployment/nightly-backup-agents -c foundationdb -n fdb --context test -- " +
 			"fdbbackup delete -d 'blobstore://key@store:443/nightly?bucket=fdb-backups&region=eu'"},
-		"without agents":                          {given: newVault, args: []string{"delete"}, want: ExitWaiting, says: "nobody can tell whether the backup runs"},
+		"without agents":                          {given: newVault, args: []string{"delete"}, want: ExitWaiting, says: "cannot determine whether the backup runs"},
 		"old data, where another record writes":   {given: backedUp, and: shared, args: []string{"expire", "--older-than", "5m"}, want: ExitRefused, says: "FoundationDBBackup other does, or may"},
-		"old data, where this record never wrote": {given: stopped, and: moved, args: []string{"expire", "--before-version", "5"}, want: ExitRefused, says: "it was last seen to go to"},
-		"old data, where a restore reads":         {given: stopped, and: restoring, args: []string{"expire", "--older-than", "5m"}, want: ExitRefused, says: "the restore of tag default is queued"},
+		"old data, where this record never wrote": {given: stopped, and: moved, args: []string{"expire", "--before-version", "5"}, want: ExitRefused, says: "its last observed destination is"},
+		"old data, where a restore reads":         {given: stopped, and: restoring, args: []string{"expire", "--older-than", "5m"}, want: ExitRefused, says: "the restore on tag default is queued"},
 		"old data, which a restore needs":         {given: backedUp, args: []string{"expire", "--before-version", "LAST"}, want: ExitRefused, says: "no complete snapshot begins at or after that version"},
-		"what is yet to come":                     {given: backedUp, args: []string{"expire", "--before-version", "999999999999999", "--force"}, want: ExitRefused, says: "its log goes up to version"},
+		"what is yet to come":                     {given: backedUp, args: []string{"expire", "--before-version", "999999999999999", "--force"}, want: ExitRefused, says: "its log ends at version"},
 		"nothing, where nothing is that old":      {given: backedUp, args: []string{"expire", "--older-than", "720h"}, says: "nothing more is to be deleted"},
 		"old data of nothing": {given: backedUp, and: func(v *vault) {
 			v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "none" })
-		}, args: []string{"expire", "--older-than", "1h"}, want: ExitRefused, says: "there is no backup at"},
+		}, args: []string{"expire", "--older-than", "1h"}, want: ExitRefused, says: "no backup at"},
 		"without saying what is old": {given: newVault, args: []string{"expire"}, want: ExitUsage, says: "Choose one of --older-than and --before-version"},
 		"by both":                    {given: newVault, args: []string{"expire", "--older-than", "1h", "--before-version", "5"}, want: ExitUsage, says: "Choose one"},
 		"by time with force":         {given: newVault, args: []string{"expire", "--older-than", "1h", "--force"}, want: ExitUsage, says: "--force is for --before-version"},

@@ -88,14 +88,14 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 				runs(v)
 				v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "weekly" })
 			},
-			want: ExitNo, says: "it goes elsewhere than the spec says",
+			want: ExitNo, says: "its destination differs from the spec",
 		},
 		"a period that was changed and not yet carried out": {
 			given: func(v *vault) {
 				runs(v)
 				v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.SnapshotPeriodSeconds = new(3600) })
 			},
-			want: ExitNo, says: "the snapshot period differs from the spec's",
+			want: ExitNo, says: "its snapshot period differs from the spec",
 		},
 		"a backup of somebody else on the tag": {
 			given: func(v *vault) {
@@ -247,7 +247,7 @@ func TestABackupOfAStrangerIsNeverWhatWasAskedFor(t *testing.T) {
 			v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default")
 			v.tool(v.t.Context(), "fdbbackup", "start", "-z", "-t", "default", "-d", "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu")
 			v.world.FDB.Advance(time.Minute)
-			text := v.must(ExitRefused, "is the backup on tag default this record's own?", "backup", verb, "nightly", "--yes")
+			text := v.must(ExitRefused, "does the backup on tag default belong to this resource?", "backup", verb, "nightly", "--yes")
 			if strings.Contains(text, "it runs, and can be restored") {
 				t.Errorf("got %s", text)
 			}

@@ -50,7 +50,7 @@ func TestCoordinatorsRepair(t *testing.T) {
 	}{
 		"good ones stay":                                {byName: true, want: ExitDone, says: []string{"the coordinators match the spec"}},
 		"one that is lost is replaced":                  {byName: true, lost: 1, args: []string{"--wait"}, want: ExitDone, says: []string{"ChangeCoordinators", "the coordinators match the spec", "connection-string drift sample"}},
-		"a dry run says that one may come back":         {byName: true, lost: 1, args: []string{"--dry-run"}, want: ExitNo, says: []string{"the change has to wait", "lost its pod 0s ago"}},
+		"a dry run says that one may come back":         {byName: true, lost: 1, args: []string{"--dry-run"}, want: ExitNo, says: []string{"the coordinator change waits", "lost its pod 0s ago"}},
 		"without a quorum nobody chooses others":        {byName: true, lost: 2, want: ExitRefused, says: []string{"down", "3 are at their addresses or come back there", "these have to come back: sample-", "wait sample --for available"}},
 		"nor with --wait":                               {byName: true, lost: 2, args: []string{"--wait"}, want: ExitRefused, says: []string{"G-COORD: no quorum of coordinators answers"}},
 		"what is known by IP address moves with a pod":  {lost: 2, want: ExitRefused, says: []string{"moved", "it will have another address", "leave all volume claims as they are"}},

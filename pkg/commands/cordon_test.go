@@ -108,7 +108,7 @@ func TestCordonExitCodes(t *testing.T) {
 		"a bad way to leave":           {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=soon"}, want: ExitUsage},
 		"nothing to wait for":          {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--wait"}, want: ExitUsage},
 		"rights on nodes are missing":  {given: func(g *given) { g.denied = []string{"patch nodes"} }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: ExitForbidden, says: "patch nodes"},
-		"nodes are hidden":             {given: func(g *given) { g.world.NodesHidden = "forbidden" }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: ExitRefused, says: "the nodes are not known"},
+		"nodes are hidden":             {given: func(g *given) { g.world.NodesHidden = "forbidden" }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: ExitRefused, says: "nodes are unknown"},
 		"a live operator":              {given: func(g *given) { g.gates = operatorLives }, args: []string{"drain", "NODE", "-c", "sample", "--yes"}, want: ExitRefused},
 		"drain asks first":             {args: []string{"drain", "NODE", "-c", "sample"}, want: ExitUnconfirmed},
 		"drain shows what it would do": {args: []string{"drain", "NODE", "-c", "sample", "--dry-run"}, want: ExitNo, says: "CordonNode"},

@@ -41,7 +41,7 @@ func TestLocksTakeAndRelease(t *testing.T) {
 		"take for ever":                     {args: []string{"take", "sample", "--for", "240h"}, want: ExitUsage, says: "from 1m to 24h"},
 		"release one's own":                 {given: []func(*given){lockOf("dc1", "me@here", time.Hour)}, args: []string{"release", "sample"}, says: "nobody has the lock; the database says so"},
 		"release what a run left":           {given: []func(*given){lockOf("dc1", "", 9*time.Minute)}, args: []string{"release", "sample"}, says: "nobody has the lock"},
-		"release what a pass keeps":         {given: []func(*given){lockOf("dc1", "", time.Minute)}, args: []string{"release", "sample"}, want: ExitWaiting, says: "it runs out by itself at", holder: "dc1"},
+		"release what a pass keeps":         {given: []func(*given){lockOf("dc1", "", time.Minute)}, args: []string{"release", "sample"}, want: ExitWaiting, says: "it expires at", holder: "dc1"},
 		"release none":                      {args: []string{"release", "sample"}, says: "nobody has the lock"},
 		"release another's":                 {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"release", "sample"}, want: ExitConflict, says: "held by dc2 until", holder: "dc2"},
 		"nor by force":                      {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"release", "sample", "--force", "--yes"}, want: ExitConflict, says: "held by dc2 until", holder: "dc2"},

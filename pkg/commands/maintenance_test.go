@@ -38,7 +38,7 @@ func TestMaintenance(t *testing.T) {
 		"the time is set anew":               {lines: [][]string{{"on", "sample", "ZONE0"}, {"on", "sample", "ZONE0", "--for", "1h"}}, says: "for 1h0m0s", tells: "59m"},
 		"never while another zone is": {
 			lines: [][]string{{"on", "sample", "ZONE0"}, {"on", "sample", "ZONE1"}}, want: ExitWaiting,
-			says: "zone ZONE0 is, and the database would forget that without a word", tells: "ZONE0",
+			says: "zone ZONE0 is, and its maintenance would end silently", tells: "ZONE0",
 		},
 		"with --wait the next zone's begins when it is over": {lines: [][]string{{"on", "sample", "ZONE0", "--for", "40s"}, {"on", "sample", "ZONE1", "--wait"}}, tells: "ZONE1"},
 		"it is ended":                                 {lines: [][]string{{"on", "sample", "ZONE0"}, {"off", "sample"}}, says: "no zone is under maintenance", tells: "no zone"},

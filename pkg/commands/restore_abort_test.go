@@ -143,13 +143,13 @@ func TestWhichRestoresAreNotAborted(t *testing.T) {
 			v.tool(v.t.Context(), "fdbbackup", "resume")
 			v.world.FDB.Advance(time.Minute)
 			return v
-		}, want: ExitRefused, says: "the restore is completed: there is nothing to abort"},
+		}, want: ExitRefused, says: "nothing to abort: the restore is completed"},
 		"one that another record may have started": {given: func(t *testing.T) *vault {
 			t.Helper()
 			v := restoring(t)
 			v.besides("other", v1beta2.FoundationDBRestoreStatus{Running: true, State: v1beta2.RestoreStateQueued})
 			return v
-		}, want: ExitRefused, says: "FoundationDBRestore other may have started it as well"},
+		}, want: ExitRefused, says: "FoundationDBRestore other may have started it"},
 		"one of a record whose own is over": {given: func(t *testing.T) *vault {
 			t.Helper()
 			v := restoring(t)
@@ -159,7 +159,7 @@ func TestWhichRestoresAreNotAborted(t *testing.T) {
 				t.Fatal(err)
 			}
 			return v
-		}, want: ExitRefused, says: "the database does not know of the restore that the record started"},
+		}, want: ExitRefused, says: "the database does not list the restore of this resource"},
 		"what may not be looked at": {given: func(t *testing.T) *vault {
 			t.Helper()
 			v := restoring(t)

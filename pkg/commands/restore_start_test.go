@@ -82,7 +82,7 @@ func TestARestoreThatNeverBeganIsNotCalledDone(t *testing.T) {
 	wrongCredentials(v)
 	v.must(ExitUnreachable, "no response from the store", "restore", "start", "again", "--yes")
 	v.must(ExitNo, "the database does not know of it", "restore", "status", "again")
-	v.must(ExitRefused, "look at the data", "restore", "start", "again", "--yes", "--wait")
+	v.must(ExitRefused, "inspect the data", "restore", "start", "again", "--yes", "--wait")
 }
 
 // makeRestoreAnew deletes the record and creates it again.

@@ -16,7 +16,7 @@ func TestHiddenNodesAreSaidAndKeepNothingFromWorking(t *testing.T) {
 		if code := g.run(command...); code != ExitDone {
 			t.Errorf("%v: exit code %d: %s", command, code, &g.err)
 		}
-		if said := g.out.String() + g.err.String(); !strings.Contains(said, "listing nodes is forbidden; what is recorded of taints stays as it is") {
+		if said := g.out.String() + g.err.String(); !strings.Contains(said, "listing nodes is forbidden; recorded taints stay unchanged") {
 			t.Errorf("%v does not say that taints are not known:\n%s", command, said)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// losePod takes the pod of the first storage group away, and loseClaim its claim.
+// losePod deletes the pod of the first storage group, and loseClaim its PVC.
 func losePod(s *plan.Snapshot)   { delete(s.Pods, firstOf(*s, "storage").PodName(s.Cluster)) }
 func loseClaim(s *plan.Snapshot) { delete(s.Volumes, firstOf(*s, "storage").PVCName(s.Cluster)) }
 
@@ -63,14 +63,14 @@ func TestAddPods(t *testing.T) {
 			ends := noonTime()
 			s.Pod(firstOf(*s, "storage")).DeletionTimestamp = &ends
 		}},
-		"waits for the ConfigMap that pods mount":           {given: all(losePod, func(s *plan.Snapshot) { s.ConfigMap = nil }), holds: "there is none"},
-		"waits for the service that gives the address":      {given: all(losePod, publicIPFromService), holds: "storage-114 has no address yet"},
-		"waits for the service to get its address":          {given: all(losePod, publicIPFromService, serviceOf("")), holds: "no address yet"},
-		"takes no headless service for one with an address": {given: all(losePod, publicIPFromService, serviceOf("None")), holds: "no address yet"},
+		"waits for the ConfigMap that pods mount":           {given: all(losePod, func(s *plan.Snapshot) { s.ConfigMap = nil }), holds: "ConfigMap does not exist"},
+		"waits for the service that gives the address":      {given: all(losePod, publicIPFromService), holds: "the pod of storage-114 cannot be created"},
+		"waits for the service to get its address":          {given: all(losePod, publicIPFromService, serviceOf("")), holds: "no cluster IP yet"},
+		"takes no headless service for one with an address": {given: all(losePod, publicIPFromService, serviceOf("None")), holds: "no cluster IP yet"},
 		"creates the pod once its service has an address":   {given: all(losePod, publicIPFromService, serviceOf("10.96.0.9")), does: create},
-		"needs a human where the spec cannot become a pod": {given: all(losePod, func(s *plan.Snapshot) {
-			s.Cluster.Spec.Processes = nil // as if nobody had normalised it
-		}), holds: "the spec cannot be carried out", human: true},
+		"needs a user where the spec cannot become a pod": {given: all(losePod, func(s *plan.Snapshot) {
+			s.Cluster.Spec.Processes = nil // as if the cluster had not been normalized
+		}), holds: "invalid spec", human: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +91,7 @@ func check(t *testing.T, d plan.Decision, does []string, holds string, human boo
 		t.Errorf("holds with %q, want %q", got, holds)
 	}
 	if d.Hold != nil && d.Hold.Human != human {
-		t.Errorf("needs a human: %t, want %t", d.Hold.Human, human)
+		t.Errorf("needs a user: %t, want %t", d.Hold.Human, human)
 	}
 	if (len(d.Actions) > 0) != (d.Why != "") {
 		t.Errorf("wants %d actions because of %q", len(d.Actions), d.Why)
@@ -188,9 +188,9 @@ func TestAddServices(t *testing.T) {
 		given func(*plan.Snapshot)
 		does  []string
 	}{
-		"creates no service that nobody asks for": {given: func(s *plan.Snapshot) { s.Services = nil; s.Cluster.Spec.Routing.HeadlessService = nil }},
-		"creates the headless service":            {given: all(withHeadless, func(s *plan.Snapshot) { s.Services = nil }), does: []string{"create service sample"}},
-		"leaves services alone that are right":    {given: allServices},
+		"creates no service that the spec does not require": {given: func(s *plan.Snapshot) { s.Services = nil; s.Cluster.Spec.Routing.HeadlessService = nil }},
+		"creates the headless service":                      {given: all(withHeadless, func(s *plan.Snapshot) { s.Services = nil }), does: []string{"create service sample"}},
+		"leaves services alone that are right":              {given: allServices},
 		"leaves alone what the API server filled in": {given: all(allServices, func(s *plan.Snapshot) {
 			service := headless(s)
 			service.Spec.SessionAffinity = corev1.ServiceAffinityNone

@@ -10,9 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// addPods creates the pod of every process group that has none. A group that is
-// marked for removal but not yet excluded gets its pod back: without a process
-// its data could never move away.
+// addPods creates the pod of every process group without one, also of a group that is
+// marked for removal but not yet excluded: without a process its data cannot be moved.
 var addPods = plan.Stage{
 	Name:  plan.StageAddPods,
 	Reads: plan.Record | plan.Pods | plan.ConfigMap | plan.Services,
@@ -22,18 +21,18 @@ var addPods = plan.Stage{
 			return plan.Decision{}
 		}
 		if s.ConfigMap == nil {
-			return plan.Wait(podDelay, plan.HoldConfigMapMissing, "the pods mount the ConfigMap, and there is none")
+			return plan.Wait(podDelay, plan.HoldConfigMapMissing, "pods cannot be created: their ConfigMap does not exist yet")
 		}
 		var d plan.Decision
 		for _, g := range groups {
 			pod, err := newPod(s, g)
 			if err != nil {
-				return contradiction(err)
+				return invalidSpec(err)
 			}
 			if pod == nil {
 				d.Hold = &plan.Hold{
 					Code:       plan.HoldServiceAddressMissing,
-					Reason:     fmt.Sprintf("the service of %s has no address yet, and its pod takes its public address from there", g.ProcessGroupID),
+					Reason:     fmt.Sprintf("the pod of %s cannot be created: its public IP comes from its service, which has no cluster IP yet", g.ProcessGroupID),
 					RetryAfter: podDelay,
 				}
 				continue
@@ -41,7 +40,7 @@ var addPods = plan.Stage{
 			d.Actions = append(d.Actions, plan.CreatePod{Group: g.ProcessGroupID, Name: pod.Name, Object: pod})
 		}
 		if len(d.Actions) > 0 {
-			d.Why = "these process groups have no pod"
+			d.Why = "process groups without a pod"
 		}
 		return d
 	},
@@ -57,8 +56,8 @@ func withoutPod(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
 	return groups
 }
 
-// newPod builds a group's pod. It returns nil while the group's service has no
-// cluster IP, which the pod has to announce as its public address.
+// newPod returns a group's pod, or nil while the group's service has no cluster IP, which
+// the pod has to announce as its public address.
 func newPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) (*corev1.Pod, error) {
 	pod, err := objects.Pod(s.Cluster, g)
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// addProcessGroups records as many new process groups as each class lacks. Groups
-// that are marked for removal do not count: their replacement comes first.
+// addProcessGroups adds as many new process groups to the status as each class lacks. Groups
+// that are marked for removal do not count: their replacements are added first.
 //
-// New groups are added even while the database cannot be asked, since a database may
-// be down for lack of them. Which IDs it excludes is not known then; a group that
-// gets one of those shows it as soon as the database answers.
+// New groups are added even while the database does not answer, since it may be down for
+// lack of them. Which IDs it excludes is unknown then; a group that gets such an ID is
+// reported as excluded once the database answers.
 var addProcessGroups = plan.Stage{
 	Name:  plan.StageAddProcessGroups,
 	Reads: plan.Record | plan.Database | plan.ConfigMap | plan.Pods | plan.Volumes | plan.Services,
@@ -63,11 +63,11 @@ func shortfall(missing map[v1beta2.ProcessClass]int) string {
 	for _, class := range slices.Sorted(maps.Keys(missing)) {
 		words = append(words, fmt.Sprintf("%d %s", missing[class], class))
 	}
-	return "missing by the spec's counts: " + strings.Join(words, ", ")
+	return "fewer than the desired process counts: " + strings.Join(words, ", ")
 }
 
-// newGroups draws a random unused ID for every missing group. Random numbers keep
-// a group from being taken for an older one that had the same number.
+// newGroups returns a group with a random unused ID for every missing one. Random numbers
+// avoid confusion with an older group that had the same number.
 func newGroups(s plan.Snapshot, missing map[v1beta2.ProcessClass]int) []plan.NewGroup {
 	used, names := usedIDs(s), usedNames(s)
 	var groups []plan.NewGroup
@@ -85,8 +85,8 @@ func newGroups(s plan.Snapshot, missing map[v1beta2.ProcessClass]int) []plan.New
 	return groups
 }
 
-// usedNames holds the names of all pods that there are or should be. Names of pods
-// leave out the prefix of an ID, so that two IDs can come to share a pod and its volume.
+// usedNames returns the names of all existing and desired pods. Pod names omit the prefix
+// of an ID, so two IDs can have the same pod name and PVC.
 func usedNames(s plan.Snapshot) map[string]bool {
 	used := map[string]bool{}
 	for _, g := range s.Groups() {
@@ -103,8 +103,8 @@ func podNameOf(s plan.Snapshot, id v1beta2.ProcessGroupID, class v1beta2.Process
 	return g.PodName(s.Cluster)
 }
 
-// usedIDs holds every ID that a new group may not get: those of the record, those
-// that the spec removes, and those that the database still excludes.
+// usedIDs returns every ID that a new group must not get: those in the status, those that
+// the spec removes, and those that the database still excludes.
 func usedIDs(s plan.Snapshot) map[v1beta2.ProcessGroupID]bool {
 	used := map[v1beta2.ProcessGroupID]bool{}
 	for _, g := range s.Groups() {

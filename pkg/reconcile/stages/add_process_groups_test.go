@@ -118,7 +118,7 @@ func TestTheSamePassDrawsTheSameIDs(t *testing.T) {
 	}
 }
 
-// An ID that is known for any reason would make a new group heir to an old one.
+// A new group with a known ID would be confused with the old one.
 func TestAKnownIDIsNeverDrawn(t *testing.T) {
 	known := map[string]func(*plan.Snapshot, v1beta2.ProcessGroupID){
 		"because the record has it": func(s *plan.Snapshot, id v1beta2.ProcessGroupID) {

@@ -5,9 +5,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// addPVCs creates the volume claim of every stateful process group that has none.
-// A group that is marked for removal but not yet excluded gets its claim back:
-// without a process its data could never move away.
+// addPVCs creates the PVC of every stateful process group without one, also of a group that
+// is marked for removal but not yet excluded: without a process its data cannot be moved.
 var addPVCs = plan.Stage{
 	Name:  plan.StageAddPVCs,
 	Reads: plan.Record | plan.Volumes,
@@ -19,12 +18,12 @@ var addPVCs = plan.Stage{
 			}
 			want, err := objects.PersistentVolumeClaim(s.Cluster, g)
 			if err != nil {
-				return contradiction(err)
+				return invalidSpec(err)
 			}
 			d.Actions = append(d.Actions, plan.CreatePVC{Group: g.ProcessGroupID, Name: want.Name, Object: want})
 		}
 		if len(d.Actions) > 0 {
-			d.Why = "stateful process groups keep their data on them"
+			d.Why = "stateful process groups without a PVC"
 		}
 		return d
 	},

@@ -11,50 +11,50 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// addServices creates the headless service that gives pods their DNS names, and
-// one service per process group where the spec takes public addresses from services.
+// addServices creates the headless service that gives pods their DNS names, and one service
+// per process group where the spec takes public addresses from services.
 var addServices = plan.Stage{
 	Name:  plan.StageAddServices,
 	Reads: plan.Record | plan.Services,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var d plan.Decision
-		for _, want := range wantedServices(s) {
+		for _, want := range desiredServices(s) {
 			if a, needed := serviceAction(s.Services[want.Name], want); needed {
 				d.Actions = append(d.Actions, a)
 			}
 		}
 		if len(d.Actions) > 0 {
-			d.Why = "pods are reached through them"
+			d.Why = "services are missing or differ from the spec"
 		}
 		return d
 	},
 }
 
-// wantedService is a service that should be there; group is empty for the headless one.
-type wantedService struct {
+// desiredService is a service that the spec requires; group is empty for the headless one.
+type desiredService struct {
 	group v1beta2.ProcessGroupID
 	*corev1.Service
 }
 
-func wantedServices(s plan.Snapshot) []wantedService {
-	var wanted []wantedService
+func desiredServices(s plan.Snapshot) []desiredService {
+	var desired []desiredService
 	if headless := objects.HeadlessService(s.Cluster); headless != nil {
-		wanted = append(wanted, wantedService{"", headless})
+		desired = append(desired, desiredService{"", headless})
 	}
 	for _, g := range s.Groups() {
 		if g.IsGone() {
 			continue
 		}
 		if service := objects.GroupService(s.Cluster, g); service != nil {
-			wanted = append(wanted, wantedService{g.ProcessGroupID, service})
+			desired = append(desired, desiredService{g.ProcessGroupID, service})
 		}
 	}
-	return wanted
+	return desired
 }
 
-// serviceAction brings a service to what it should be. An IP family never
-// changes in place, so a service of the wrong family is replaced.
-func serviceAction(have *corev1.Service, want wantedService) (plan.Action, bool) {
+// serviceAction returns the action that reconciles a service. An IP family is immutable, so
+// a service of another family is replaced.
+func serviceAction(have *corev1.Service, want desiredService) (plan.Action, bool) {
 	if have == nil {
 		return plan.ApplyService{Group: want.group, Name: want.Name, Object: want.Service, Verb: plan.CreateService}, true
 	}
@@ -74,7 +74,7 @@ func serviceAction(have *corev1.Service, want wantedService) (plan.Action, bool)
 	return plan.ApplyService{Group: want.group, Name: want.Name, Object: merged, Verb: plan.UpdateService}, changed
 }
 
-// samePorts compares what we set of a port; the API server fills in the rest.
+// samePorts compares only the fields that this tool sets; the API server defaults the others.
 func samePorts(have, want []corev1.ServicePort) bool {
 	return slices.EqualFunc(have, want, func(a, b corev1.ServicePort) bool {
 		return a.Name == b.Name && a.Port == b.Port

@@ -8,13 +8,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// adoptSpecs takes pods and volume claims over as they are: it records the spec that
-// they would be made from now as the one that they were made from, so that nothing is
-// made anew or replaced. Where an object really differs from that spec it says where:
-// what is adopted is not rolled out, until the spec changes again.
+// adoptSpecs adopts pods and PVCs as they are: it records the current spec as the one they
+// were created from, so that nothing is recreated or replaced. It reports where an object
+// differs from that spec: such a difference is not rolled out until the spec changes again.
 //
-// It is part of a pass only when a person asks for it, for a cluster that somebody else
-// made, or made with another version of Kubernetes' types.
+// It is part of a pass only when a user requests it, for a cluster that another tool, or
+// another version of the Kubernetes types, created.
 var adoptSpecs = plan.Stage{
 	Name:  plan.StageAdoptSpecs,
 	Reads: plan.Record | plan.Pods | plan.Volumes,
@@ -24,12 +23,12 @@ var adoptSpecs = plan.Stage{
 		for _, g := range s.Staying() {
 			actions, err := adopt(s, g, hashes)
 			if err != nil {
-				return contradiction(err)
+				return invalidSpec(err)
 			}
 			d.Actions = append(d.Actions, actions...)
 		}
 		if len(d.Actions) > 0 {
-			d.Why = "a person asked to take these over as they are"
+			d.Why = "a user requested to adopt these objects as they are"
 		}
 		return d
 	},
@@ -79,7 +78,7 @@ func adoptClaim(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) ([]plan.Action, 
 func adopted(id v1beta2.ProcessGroupID, kind plan.ObjectKind, name, hash string, want, have any) ([]plan.Action, error) {
 	differences, err := objects.SpecDifferences(want, have)
 	if err != nil {
-		return nil, fmt.Errorf("adopting %s %s: %w", kind, name, err)
+		return nil, fmt.Errorf("adopt %s %s: %w", kind, name, err)
 	}
 	return []plan.Action{plan.AdoptSpec{Group: id, Kind: kind, Name: name, Hash: hash, Differences: differences}}, nil
 }

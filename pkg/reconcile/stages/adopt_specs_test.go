@@ -10,8 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// foreign is a healthy cluster whose storage-114 was made by somebody who computes
-// other hashes.
+// foreign returns a healthy cluster whose storage-114 was created by a tool with other hashes.
 func foreign(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := healthyCluster(tb)
@@ -31,13 +30,13 @@ func TestAdoptSpecs(t *testing.T) {
 		"takes a pod and its claim over":         {from: foreign, does: []string{pod, claim}},
 		"leaves a group alone that leaves":       {from: foreign, given: func(s *plan.Snapshot) { firstOf(*s, v1beta2.ProcessClassStorage).MarkForRemoval(noon) }},
 		"leaves a pod alone that is terminating": {from: foreign, given: func(s *plan.Snapshot) { s.Pods["sample-storage-114"].DeletionTimestamp = new(noonTime()) }, does: []string{claim}},
-		"says where a pod differs": {
+		"reports where a pod differs": {
 			from: foreign, given: func(s *plan.Snapshot) {
 				s.Pods["sample-storage-114"].Spec.Containers[0].Image = "foundationdb/fdb-kubernetes-monitor:7.3.77"
 			},
 			does: []string{"adopt pod/sample-storage-114 as it is, although it differs: containers[foundationdb].image: foundationdb/fdb-kubernetes-monitor:7.3.77, want foundationdb/fdb-kubernetes-monitor:7.3.79", claim},
 		},
-		"says where a claim differs": {
+		"reports where a PVC differs": {
 			from: foreign, given: func(s *plan.Snapshot) {
 				s.Volumes["sample-storage-114-data"].Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("16G")}
 			}, does: []string{pod, "adopt persistentvolumeclaim/sample-storage-114-data as it is, although it differs: resources.requests.storage: 16G, want 128G"},
@@ -48,8 +47,8 @@ func TestAdoptSpecs(t *testing.T) {
 	}
 }
 
-// What adopting is for: nothing is replaced or made anew afterwards.
-func TestAnAdoptedPodIsNotMadeAnew(t *testing.T) {
+// Adoption prevents that an object is replaced or recreated afterwards.
+func TestAnAdoptedPodIsNotRecreated(t *testing.T) {
 	s := foreign(t)
 	changes := func() []string {
 		return append(described(replaceMisconfiguredPods(Options{}).Decide(s)), described(updatePods(Options{}).Decide(s))...)

@@ -10,9 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Backup lists the stages of a backup's pass in the order they run. The status comes
-// first, for what is known is worth having whatever the rest waits for, and once more at
-// the end.
+// Backup returns the stages of a backup's pass in the order they run. The status is updated
+// first, since it is useful whatever the other stages wait for, and again at the end.
 func Backup() []plan.Stage {
 	return []plan.Stage{
 		carryOutDeletion,
@@ -26,17 +25,17 @@ func Backup() []plan.Stage {
 	}
 }
 
-// backupDelay is how long agents need at least to start, and a backup to become
+// backupDelay is the minimum time that agents need to start, and a backup to become
 // restorable.
 const backupDelay = 10 * time.Second
 
-// moveDelay is how long to wait for the next look at a backup that was moved: snapshots take
-// hours or days.
+// moveDelay is how long to wait before a moved backup is read again: snapshots take hours
+// or days.
 const moveDelay = time.Minute
 
-// managed is a stage for backups that are looked after, on an answer of the database:
-// without one nothing is known, so nothing is done. Records that are being deleted are
-// left to carryOutDeletion.
+// managed returns a stage for managed backups. It needs the database's answer: without one
+// the state is unknown, and nothing is done. Resources that are being deleted are left to
+// carryOutDeletion.
 func managed(name plan.StageName, decide func(plan.Snapshot) plan.Decision) plan.Stage {
 	return plan.Stage{
 		Name:  name,
@@ -46,16 +45,16 @@ func managed(name plan.StageName, decide func(plan.Snapshot) plan.Decision) plan
 				return plan.Decision{}
 			}
 			if why := s.BackupStatus.Why(); why != "" {
-				return plan.Wait(backupDelay, plan.HoldBackupStateUnknown, "nobody can tell whether the backup runs: "+why)
+				return plan.Wait(backupDelay, plan.HoldBackupStateUnknown, "cannot determine whether the backup runs: "+why)
 			}
 			return decide(s)
 		},
 	}
 }
 
-// shouldRun reports whether the backup is to be running: unless it is to be stopped, or
-// was to end after the snapshot that it has. What the database says now counts, and not
-// only what was recorded of it. Another's snapshot on the tag is none of the record's own.
+// shouldRun reports whether the backup is desired to run: not if the spec stops it, or if it
+// is a one-time backup that is already restorable. The state in the database counts, not only
+// the status of the resource. A foreign snapshot on the tag does not count.
 func shouldRun(s plan.Snapshot) bool {
 	b := s.Backup
 	if b.BackupMode() == v1beta2.BackupModeOneTime && restorable(s).OK && !isForeign(s) {
@@ -64,30 +63,30 @@ func shouldRun(s plan.Snapshot) bool {
 	return b.ShouldRun()
 }
 
-// restorable says whether the backup can be restored from where it goes.
+// restorable returns whether the backup can be restored from its destination.
 func restorable(s plan.Snapshot) plan.Restorability {
 	return plan.CanBeRestored(s.Backup, s.BackupStatus.Status)
 }
 
 func isRunning(s plan.Snapshot) bool { return s.BackupStatus.Status.State.Running }
 
-// OwnBackup asks whether the backup that the database knows on the tag is the record's own.
-// Two records with one tag, or a backup that somebody started by hand, would otherwise be
-// ended or moved elsewhere.
+// OwnBackup checks whether the backup that the database lists on the tag belongs to this
+// resource. Otherwise two resources with one tag would stop or move each other's backup, or
+// one that a user started manually.
 func OwnBackup(s plan.Snapshot) plan.Check {
 	live := s.BackupStatus.Status
-	c := plan.Check{ID: plan.CheckOwnBackup, Subject: live.Tag, Question: "is the backup on tag " + live.Tag + " this record's own?", Gate: plan.GateBackup}
-	c.Evidence = "it goes to " + fdb.WithoutSecrets(live.URL)
-	c.OK = goesWhereItShould(s.Backup, live.URL)
+	c := plan.Check{ID: plan.CheckOwnBackup, Subject: live.Tag, Question: "does the backup on tag " + live.Tag + " belong to this resource?", Gate: plan.GateBackup}
+	c.Evidence = "its destination is " + fdb.WithoutSecrets(live.URL)
+	c.OK = hasOwnDestination(s.Backup, live.URL)
 	if !c.OK {
-		c.Evidence += ", which this record neither asks for nor has seen before"
+		c.Evidence += ", which is neither in the spec nor in the status of this resource"
 	}
 	return c
 }
 
-// goesWhereItShould reports whether a place is the one that the spec names, or the one
-// where the record's own backup was last seen to go.
-func goesWhereItShould(b *v1beta2.FoundationDBBackup, url string) bool {
+// hasOwnDestination reports whether a URL is the destination in the spec, or the one where
+// the resource's own backup was last observed.
+func hasOwnDestination(b *v1beta2.FoundationDBBackup, url string) bool {
 	if wanted, err := objects.BackupURL(b); err == nil && fdb.SameBackupURL(url, wanted) {
 		return true
 	}
@@ -95,42 +94,42 @@ func goesWhereItShould(b *v1beta2.FoundationDBBackup, url string) bool {
 	return seen != nil && seen.URL != "" && fdb.SameBackupURL(url, seen.URL)
 }
 
-// isForeign reports whether what the database knows on the tag is another's. A tag that
-// never had a backup has nobody's.
+// isForeign reports whether the backup that the database lists on the tag belongs to
+// something else. A tag that never had a backup is not foreign.
 func isForeign(s plan.Snapshot) bool {
 	live := s.BackupStatus.Status
-	return live.Known() && !goesWhereItShould(s.Backup, live.URL)
+	return live.Known() && !hasOwnDestination(s.Backup, live.URL)
 }
 
-// notOurs is the decision about a backup that is not the record's own.
-func notOurs(c plan.Check) plan.Decision {
+// foreignBackup returns the decision about a backup that does not belong to this resource.
+func foreignBackup(c plan.Check) plan.Decision {
 	return plan.Decision{Checks: []plan.Check{c}, Hold: &plan.Hold{
 		Code:   plan.HoldNotOwnBackup,
-		Reason: c.Words() + "; give one of the two another tag, or end the one that is not wanted", Human: true,
+		Reason: c.Words() + "; set another spec.tag in one of the two resources, or stop the backup that is not desired", Human: true,
 	}}
 }
 
-// OutstandingOfBackup says in words in what the record's own backup, which runs, is not yet
-// what its spec asks for. Nothing is said of one that nobody can tell about.
+// OutstandingOfBackup describes where the resource's own running backup differs from its
+// spec. It returns nothing if the state is unknown.
 func OutstandingOfBackup(s plan.Snapshot) []string {
 	if s.BackupStatus.Why() != "" || !s.Backup.IsManaged() || isForeign(s) {
 		return nil
 	}
 	var words []string
-	if endsUnasked(s) {
-		words = append(words, endsUnaskedWords)
+	if endsUnrequested(s) {
+		words = append(words, endsUnrequestedReason)
 	}
 	if needsModification(s) {
-		words = append(words, differsWords(s))
+		words = append(words, describeDifference(s))
 	}
 	return words
 }
 
-// encryptionKey is the key file for the tools. A version that cannot encrypt is an error:
-// the operator leaves the key out then, and the backup is readable by anybody.
+// encryptionKey returns the key file for the tools. A version without encryption is an
+// error: the operator then omits the key, and the backup is readable without it.
 func encryptionKey(path string, v fdb.Version) (string, error) {
 	if path != "" && !v.SupportsBackupEncryption() {
-		return "", fmt.Errorf("spec.encryptionKeyPath is set, and FoundationDB %s cannot encrypt backups: that needs 7.3.73, or 7.4.6", v)
+		return "", fmt.Errorf("spec.encryptionKeyPath requires FoundationDB 7.3.73 or 7.4.6: %s cannot encrypt backups", v)
 	}
 	return path, nil
 }

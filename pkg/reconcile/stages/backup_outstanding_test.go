@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// TestWhatIsOutstandingOfABackup counts what the record's own backup is not yet.
+// TestWhatIsOutstandingOfABackup counts the differences between a resource's backup and its spec.
 func TestWhatIsOutstandingOfABackup(t *testing.T) {
 	period := func(s *plan.Snapshot) { s.Backup.Spec.SnapshotPeriodSeconds = new(7) }
 	for name, tc := range map[string]struct {
@@ -17,7 +17,7 @@ func TestWhatIsOutstandingOfABackup(t *testing.T) {
 	}{
 		"nothing":                        {same, 0},
 		"another period":                 {period, 1},
-		"it was told to end":             {toldToEnd, 1},
+		"it was stopped":                 {toldToEnd, 1},
 		"both":                           {changed(period, toldToEnd), 2},
 		"another backup has the tag":     {changed(period, toldToEnd, toAnotherPlace), 0},
 		"the backup is unmanaged":        {changed(period, toldToEnd, unmanaged), 0},
@@ -34,7 +34,7 @@ func TestWhatIsOutstandingOfABackup(t *testing.T) {
 	}
 }
 
-// TestAgentsOfAnotherBackupCountWhereTheyRunAndStay asks for another record with agents.
+// TestAgentsOfAnotherBackupCountWhereTheyRunAndStay looks for another resource with agents.
 func TestAgentsOfAnotherBackupCountWhereTheyRunAndStay(t *testing.T) {
 	other := func(edit func(*v1beta2.FoundationDBBackup)) change {
 		return func(s *plan.Snapshot) {
@@ -65,7 +65,7 @@ func TestAgentsOfAnotherBackupCountWhereTheyRunAndStay(t *testing.T) {
 	}
 }
 
-// TestAKeyIsKeptWhereTheVersionCanEncrypt asks with and without a key, of both kinds of version.
+// TestAKeyIsKeptWhereTheVersionCanEncrypt tries both kinds of version with and without a key.
 func TestAKeyIsKeptWhereTheVersionCanEncrypt(t *testing.T) {
 	version := func(text string) fdb.Version {
 		v, err := fdb.ParseVersion(text)

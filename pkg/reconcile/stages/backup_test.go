@@ -18,7 +18,7 @@ import (
 
 const nightlyURL = "blobstore://key@store:443/nightly?bucket=fdb-backups"
 
-// runningBackup is a continuous backup that is as its record wants it.
+// runningBackup returns a continuous backup that matches its resource.
 func runningBackup(t *testing.T) plan.Snapshot {
 	t.Helper()
 	b := &v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: "ns", UID: "backup-uid", Generation: 3}}
@@ -38,7 +38,7 @@ func runningBackup(t *testing.T) plan.Snapshot {
 	return s
 }
 
-// deployed is the deployment of a backup with all agents ready.
+// deployed returns the Deployment of a backup with all agents ready.
 func deployed(t *testing.T, b *v1beta2.FoundationDBBackup) *appsv1.Deployment {
 	t.Helper()
 	d, err := objects.AgentDeployment(b)
@@ -87,8 +87,8 @@ func toAnotherPlace(s *plan.Snapshot) {
 	s.BackupStatus.Status.URL = "blobstore://key@store:443/other?bucket=b"
 }
 
-// wasMoved is a backup after its move to where its record asks for, of which the database
-// says what it said before.
+// wasMoved is a backup after its move to the destination of its spec; the database reports the
+// same as before.
 func wasMoved(s *plan.Snapshot) {
 	const former = "blobstore://key@store:443/former?bucket=b"
 	live := s.BackupStatus.Status
@@ -110,7 +110,7 @@ func moveIsOver(s *plan.Snapshot) {
 	live.LatestSnapshotEnd.Version, live.Snapshot.Begin.Version, live.LatestRestorable.Version = 3_000, 3_001, 3_600
 }
 
-// toAnotherTag is what the database says of a tag that has no backup, which the spec names now.
+// toAnotherTag is the state of a tag without a backup, which the spec now has.
 func toAnotherTag(s *plan.Snapshot) {
 	s.Backup.Spec.Tag = new(v1beta2.BackupTag("weekly"))
 	s.BackupStatus.Status = &fdb.BackupStatus{Tag: "weekly"}
@@ -131,12 +131,12 @@ func deleting(s *plan.Snapshot) {
 	s.Backup.Finalizers = []string{v1beta2.FinalizerBackup}
 }
 
-// tooManyTags is what is known where nobody asks every tag: restores alone.
+// tooManyTags is the state where not every tag is read: only restores are known.
 func tooManyTags(s *plan.Snapshot) {
 	s.BackupUse.Read, s.BackupUse.RestoresRead, s.BackupUse.Lasting, s.BackupUse.NotRead = false, true, true, "there are too many tags"
 }
 
-// besides adds another record of the namespace.
+// besides adds another resource of the namespace.
 func besides(edit func(*v1beta2.FoundationDBBackup)) change {
 	return func(s *plan.Snapshot) {
 		other := v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Name: "other", Namespace: "ns"}}
@@ -146,7 +146,7 @@ func besides(edit func(*v1beta2.FoundationDBBackup)) change {
 	}
 }
 
-// backupRow is what one stage should make of one change of a running backup.
+// backupRow is the expected decision of one stage about a changed running backup.
 type backupRow struct {
 	given change
 	does  []string
@@ -204,13 +204,13 @@ func TestStartBackup(t *testing.T) {
 		"does not start one that is stopped":              {given: changed(neverRan, state(v1beta2.BackupStateStopped))},
 		"starts one snapshot once":                        {given: changed(neverRan, oneTime), does: []string{once}, holds: "not restorable"},
 		"does not repeat one snapshot":                    {given: changed(hasFinished, oneTime)},
-		"does not know of what nobody can tell":           {given: unasked, holds: "nobody can tell whether the backup runs: no agent runs"},
+		"waits while the state is unknown":                {given: unasked, holds: "cannot determine whether the backup runs: no agent runs"},
 		"leaves an unmanaged backup alone":                {given: changed(neverRan, unmanaged)},
 		"leaves a record alone that is deleted":           {given: changed(neverRan, deleting)},
-		"waits for the end of one that was told to end":   {given: toldToEnd, holds: "another one begins once it has ended"},
+		"waits for the end of one that was stopped":       {given: toldToEnd, holds: "another one starts after that"},
 		"does not wait for the end of one that is paused": {given: changed(toldToEnd, state(v1beta2.BackupStatePaused))},
 		"leaves one snapshot to its end":                  {given: changed(toldToEnd, notRestorable, oneTime)},
-		"waits while the tag is another's":                {given: toAnotherPlace, holds: "neither asks for nor has seen", human: true},
+		"waits while the tag is another's":                {given: toAnotherPlace, holds: "neither in the spec nor in the status", human: true},
 		"takes no snapshot of another for its own": {given: changed(hasFinished, oneTime, toAnotherPlace, func(s *plan.Snapshot) {
 			s.Backup.Status.BackupDetails = nil
 		}), does: []string{once}, holds: "not restorable"},
@@ -228,8 +228,8 @@ func TestStopBackup(t *testing.T) {
 		"leaves a backup alone that should run": {given: same},
 		"ends one that should not":              {given: stopped, does: []string{"end the backup on tag default once it is restorable"}},
 		"does nothing once it has ended":        {given: changed(stopped, hasFinished)},
-		"says nothing twice":                    {given: changed(stopped, func(s *plan.Snapshot) { s.BackupStatus.Status.StopAfterSnapshot = new(true) }), holds: "ends once it is restorable"},
-		"says that nothing can be restored after a move": {given: changed(stopped, wasMoved), does: []string{
+		"does nothing twice":                    {given: changed(stopped, func(s *plan.Snapshot) { s.BackupStatus.Status.StopAfterSnapshot = new(true) }), holds: "ends once it is restorable"},
+		"warns that nothing can be restored after a move": {given: changed(stopped, wasMoved), does: []string{
 			"end the backup on tag default before anything can be restored from where it goes: it was moved to " + nightlyURL +
 				", and nothing can be restored from there before a whole snapshot is complete that began after the move, whatever the database says; " +
 				"none was seen to begin yet; what came before the move is at blobstore://key@store:443/former?bucket=b",
@@ -237,11 +237,11 @@ func TestStopBackup(t *testing.T) {
 		"ends one whose move is over":                {given: changed(stopped, moveIsOver), does: []string{"end the backup on tag default once it is restorable"}},
 		"waits for the only snapshot after a move":   {given: changed(oneTime, wasMoved, func(s *plan.Snapshot) { s.Backup.Status.BackupDetails.Restorable = false })},
 		"ends a move that has the snapshot it is to": {given: changed(oneTime, moveIsOver), does: []string{"end the backup on tag default once it is restorable"}},
-		"never ends the backup of another record":    {given: changed(stopped, toAnotherPlace), holds: "neither asks for nor has seen", human: true},
+		"never ends the backup of another record":    {given: changed(stopped, toAnotherPlace), holds: "neither in the spec nor in the status", human: true},
 		"ends one at its last place": {given: changed(stopped, toAnotherPlace, func(s *plan.Snapshot) {
 			s.Backup.Status.BackupDetails.URL = s.BackupStatus.Status.URL
 		}), does: []string{"end the backup on tag default once it is restorable"}},
-		"does not know of what nobody can tell": {given: changed(stopped, unasked), holds: "nobody can tell", human: false},
+		"waits while the state is unknown": {given: changed(stopped, unasked), holds: "cannot determine whether the backup runs"},
 	})
 }
 
@@ -257,8 +257,8 @@ func TestToggleBackupPaused(t *testing.T) {
 	})
 }
 
-// One switch is for all agents of a database: two records that want it otherwise would turn
-// it back and forth, and the one that is to run would lose its point in time.
+// One switch is for all agents of a database: two resources with different states would toggle
+// it continuously, and the running one would fall behind.
 func TestBackupsOfOneClusterAgreeOnAPause(t *testing.T) {
 	paused := func(s *plan.Snapshot) { s.BackupStatus.Status.AgentsPaused = true }
 	other := func(state v1beta2.BackupState, edits ...func(*v1beta2.FoundationDBBackup)) change {
@@ -272,17 +272,17 @@ func TestBackupsOfOneClusterAgreeOnAPause(t *testing.T) {
 	toPause, goOn := []string{"pause all backup agents of the database"}, []string{"have all backup agents of the database go on"}
 	asksToPause := state(v1beta2.BackupStatePaused)
 	checkBackup(t, toggleBackupPaused, map[string]backupRow{
-		"no pause while another is to run":    {given: changed(asksToPause, other(v1beta2.BackupStateRunning)), holds: "FoundationDBBackup other asks for Running", human: true},
-		"nor where another says nothing":      {given: changed(asksToPause, other("")), holds: "give both the same spec.backupState", human: true},
-		"no end of another's pause":           {given: changed(paused, other(v1beta2.BackupStatePaused)), holds: "FoundationDBBackup other asks for Paused", human: true},
+		"no pause while another is to run":    {given: changed(asksToPause, other(v1beta2.BackupStateRunning)), holds: "FoundationDBBackup other is Running", human: true},
+		"nor where another has no state":      {given: changed(asksToPause, other("")), holds: "set both to the same state", human: true},
+		"no end of another's pause":           {given: changed(paused, other(v1beta2.BackupStatePaused)), holds: "FoundationDBBackup other is Paused", human: true},
 		"one that stopped leaves it as it is": {given: changed(paused, state(v1beta2.BackupStateStopped), other(v1beta2.BackupStatePaused))},
 		"a pause that both ask for":           {given: changed(asksToPause, other(v1beta2.BackupStatePaused)), does: toPause},
 		"one that stopped does not matter":    {given: changed(asksToPause, other(v1beta2.BackupStateStopped)), does: toPause},
 		"nor one of another cluster":          {given: changed(asksToPause, other(v1beta2.BackupStateRunning, func(b *v1beta2.FoundationDBBackup) { b.Spec.ClusterName = "c2" })), does: toPause},
 		"nor one that goes":                   {given: changed(paused, other(v1beta2.BackupStatePaused, func(b *v1beta2.FoundationDBBackup) { b.DeletionTimestamp = &metav1.Time{Time: noon} })), does: goOn},
-		"nothing where others are not known": {given: changed(asksToPause, func(s *plan.Snapshot) {
+		"nothing while others are unknown": {given: changed(asksToPause, func(s *plan.Snapshot) {
 			s.OtherBackups = plan.OtherBackupFacts{NotRead: "forbidden"}
-		}), holds: "nobody can tell: forbidden", human: true},
+		}), holds: "unknown: forbidden", human: true},
 	})
 }
 
@@ -292,20 +292,20 @@ func TestModifyBackup(t *testing.T) {
 	emptyKey := spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.AccountName = "@store" })
 	const there = "blobstore://key@store:443/nightly?bucket=archive"
 	checkBackup(t, modifyBackup, map[string]backupRow{
-		"leaves a backup alone that is as wanted":  {given: same},
-		"changes the period":                       {given: hourly, does: []string{"change the backup on tag default: a snapshot every 1h0m0s"}},
-		"moves it":                                 {given: moved, does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to " + there + ", not encrypted; from there nothing can be restored before the next whole snapshot is complete"}, holds: "a whole snapshot is complete that began after the move"},
-		"leaves one snapshot alone":                {given: changed(hourly, oneTime)},
-		"leaves one alone that ended":              {given: changed(moved, hasFinished)},
-		"waits until an agent has taken it up":     {given: changed(hourly, func(s *plan.Snapshot) { s.BackupStatus.Status.SnapshotSeconds = nil })},
-		"never moves the backup of another record": {given: toAnotherPlace, holds: "neither asks for nor has seen", human: true},
+		"leaves a backup alone that matches the spec": {given: same},
+		"changes the period":                          {given: hourly, does: []string{"change the backup on tag default: a snapshot every 1h0m0s"}},
+		"moves it":                                    {given: moved, does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to " + there + ", not encrypted; from there nothing can be restored before the next whole snapshot is complete"}, holds: "a complete snapshot that began after the move"},
+		"leaves one snapshot alone":                   {given: changed(hourly, oneTime)},
+		"leaves one alone that ended":                 {given: changed(moved, hasFinished)},
+		"waits until an agent has taken it up":        {given: changed(hourly, func(s *plan.Snapshot) { s.BackupStatus.Status.SnapshotSeconds = nil })},
+		"never moves the backup of another record":    {given: toAnotherPlace, holds: "neither in the spec nor in the status", human: true},
 		"keeps a backup with an empty key where the operator started it": {given: changed(emptyKey, func(s *plan.Snapshot) {
 			s.BackupStatus.Status.URL = "blobstore://@store:443/nightly?bucket=fdb-backups"
 		})},
 		"signs what an empty key left unsigned": {given: changed(emptyKey, func(s *plan.Snapshot) {
 			s.BackupStatus.Status.URL = "blobstore://store:443/nightly?bucket=fdb-backups"
 			s.Backup.Status.BackupDetails.URL = s.BackupStatus.Status.URL
-		}), does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to blobstore://@store:443/nightly?bucket=fdb-backups, not encrypted; from there nothing can be restored before the next whole snapshot is complete"}, holds: "a whole snapshot is complete that began after the move"},
+		}), does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to blobstore://@store:443/nightly?bucket=fdb-backups, not encrypted; from there nothing can be restored before the next whole snapshot is complete"}, holds: "a complete snapshot that began after the move"},
 		"does not care for the order of parameters": {given: changed(spec(func(b *v1beta2.FoundationDBBackupSpec) {
 			b.BlobStoreConfiguration.URLParameters = []v1beta2.URLParameter{"region=eu"}
 		}), func(s *plan.Snapshot) {
@@ -314,7 +314,7 @@ func TestModifyBackup(t *testing.T) {
 	})
 }
 
-// Two backups in one place cannot be told apart when one of them is to be restored.
+// Two backups in one destination cannot be distinguished when one of them is restored.
 func TestNoBackupGoesWhereAnotherRecordsDoes(t *testing.T) {
 	moved := spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.Bucket = "archive" })
 	hourly := spec(func(b *v1beta2.FoundationDBBackupSpec) { b.SnapshotPeriodSeconds = new(3600) })
@@ -332,12 +332,12 @@ func TestNoBackupGoesWhereAnotherRecordsDoes(t *testing.T) {
 		b.Status.BackupDetails = &v1beta2.FoundationDBBackupStatusBackupDetails{URL: nightlyURL, Running: true}
 	}
 	start := []string{"start a backup on tag default to " + nightlyURL + ": continuous, a snapshot every 240h0m0s, not encrypted"}
-	const taken, restorable = "FoundationDBBackup other does, or may; give one of the two another place", "not restorable"
+	const taken, restorable = "FoundationDBBackup other does, or may; set another destination", "not restorable"
 	t.Run("start", func(t *testing.T) {
 		checkBackup(t, startBackup, map[string]backupRow{
 			"waits where another's is to run":        {given: changed(neverRan, other("")), holds: taken, human: true},
 			"waits where another's still runs":       {given: changed(neverRan, other("", stopped, ending)), holds: taken, human: true},
-			"waits while others cannot be read":      {given: changed(neverRan, othersUnread), holds: "nobody can tell: forbidden", human: true},
+			"waits while others cannot be read":      {given: changed(neverRan, othersUnread), holds: "unknown: forbidden", human: true},
 			"takes the place of one that is stopped": {given: changed(neverRan, other("", stopped)), does: start, holds: restorable},
 			"takes the place of one that is deleted": {given: changed(neverRan, other("", gone)), does: start, holds: restorable},
 			"does not care for other buckets":        {given: changed(neverRan, other("b2")), does: start, holds: restorable},
@@ -346,7 +346,7 @@ func TestNoBackupGoesWhereAnotherRecordsDoes(t *testing.T) {
 	t.Run("move", func(t *testing.T) {
 		checkBackup(t, modifyBackup, map[string]backupRow{
 			"waits where another's is to run":   {given: changed(moved, other("archive")), holds: taken, human: true},
-			"waits while others cannot be read": {given: changed(moved, othersUnread), holds: "nobody can tell: forbidden", human: true},
+			"waits while others cannot be read": {given: changed(moved, othersUnread), holds: "unknown: forbidden", human: true},
 			"changes the period all the same":   {given: changed(hourly, other(""), othersUnread), does: []string{"change the backup on tag default: a snapshot every 1h0m0s"}},
 		})
 	})
@@ -367,22 +367,22 @@ func TestCarryOutDeletion(t *testing.T) {
 		"aborts before it forgets":                 {given: changed(stop, deleting), does: []string{abort}, holds: "until its backup has ended"},
 		"aborts before it deletes data":            {given: changed(cleanup, deleting), does: []string{abort}, holds: "until its backup has ended"},
 		"forgets what has ended":                   {given: changed(stop, deleting, hasFinished), does: []string{remove}},
-		"asks for agents where none are wanted": {
+		"requires agents where the spec has none": {
 			given: changed(cleanup, deleting, unasked, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.AgentCount = new(0) })),
-			holds: "spec.agentCount is 0, so that nobody can be asked; set it to 1", human: true,
+			holds: "spec.agentCount is 0; set it to 1", human: true,
 		},
 		"deletes nothing after a change of the tag": {
-			given: changed(cleanup, deleting, toAnotherTag), holds: "last seen on tag default, where it may still run", human: true,
+			given: changed(cleanup, deleting, toAnotherTag), holds: "last observed on tag default, where it may still run", human: true,
 		},
 		"keeps the record after a change of the tag": {
-			given: changed(stop, deleting, toAnotherTag), holds: "set spec.tag back to default", human: true,
+			given: changed(stop, deleting, toAnotherTag), holds: "set spec.tag to default", human: true,
 		},
 		"forgets what never ran":               {given: changed(stop, deleting, neverRan), does: []string{remove}},
 		"deletes the data of what has ended":   {given: changed(cleanup, deleting, hasFinished), does: []string{"delete all data of the backup at " + nightlyURL + ", then take the finalizer off FoundationDBBackup nightly"}},
-		"deletes nothing where it never wrote": {given: changed(cleanup, deleting, neverRan), holds: "no backup of this record was ever seen", human: true},
+		"deletes nothing where it never wrote": {given: changed(cleanup, deleting, neverRan), holds: "no backup of this resource was ever observed", human: true},
 		"deletes nothing at a place that was edited": {given: changed(cleanup, deleting, hasFinished, spec(func(b *v1beta2.FoundationDBBackupSpec) {
 			b.BlobStoreConfiguration.BackupName = "prod"
-		})), holds: "it was last seen to go to " + nightlyURL, human: true},
+		})), holds: "its last observed destination is " + nightlyURL, human: true},
 		"deletes nothing at a place that another record names": {given: changed(cleanup, deleting, hasFinished, besides(func(b *v1beta2.FoundationDBBackup) {
 			b.Spec.BlobStoreConfiguration.BackupName = "nightly"
 		})), holds: "FoundationDBBackup other does", human: true},
@@ -391,17 +391,17 @@ func TestCarryOutDeletion(t *testing.T) {
 		})), holds: "FoundationDBBackup other does", human: true},
 		"deletes nothing while others cannot be read": {given: changed(cleanup, deleting, hasFinished, func(s *plan.Snapshot) {
 			s.OtherBackups = plan.OtherBackupFacts{NotRead: "forbidden"}
-		}), holds: "nobody can tell: forbidden", human: true},
+		}), holds: "unknown: forbidden", human: true},
 		"deletes data beside records of other places":    {given: changed(cleanup, deleting, hasFinished, besides(func(*v1beta2.FoundationDBBackup) {})), does: []string{"delete all data of the backup at " + nightlyURL + ", then take the finalizer off FoundationDBBackup nightly"}},
-		"deletes nothing while nobody can tell":          {given: changed(cleanup, deleting, unasked), holds: "until it is known that its backup does not run"},
-		"never aborts the backup of another record":      {given: changed(cleanup, deleting, toAnotherPlace), holds: "neither asks for nor has seen", human: true},
+		"deletes nothing while the state is unknown":     {given: changed(cleanup, deleting, unasked), holds: "cannot determine whether its backup runs"},
+		"never aborts the backup of another record":      {given: changed(cleanup, deleting, toAnotherPlace), holds: "neither in the spec nor in the status", human: true},
 		"lets go of a backup that is to be left running": {given: deleting, does: []string{remove}},
 	})
 }
 
-// What ends with a record is not taken from under what still needs it: the data of a restore
-// that reads it, and the agents of one that has no others.
-func TestADeletedBackupWaitsForWhoUsesIt(t *testing.T) {
+// The deletion of a resource keeps what is still in use: the data of a restore that reads it,
+// and the agents of one that has no others.
+func TestADeletedBackupWaitsForItsUsers(t *testing.T) {
 	const remove, place = "take the finalizer off FoundationDBBackup nightly", "blobstore://key@store:443/elsewhere?bucket=b"
 	stop, cleanup := policy(v1beta2.BackupDeletionPolicyStop), policy(v1beta2.BackupDeletionPolicyCleanup)
 	wipe := "delete all data of the backup at " + nightlyURL + ", then " + remove
@@ -420,59 +420,59 @@ func TestADeletedBackupWaitsForWhoUsesIt(t *testing.T) {
 	gone := func(b *v1beta2.FoundationDBBackup) { b.DeletionTimestamp = &metav1.Time{Time: noon} }
 	none := func(b *v1beta2.FoundationDBBackup) { b.Status.AgentCount = 0 }
 	checkBackup(t, carryOutDeletion, map[string]backupRow{
-		"deletes nothing that a restore reads":         {given: changed(cleanup, ended, agents("sample"), restoringFrom(nightlyURL)), holds: "the restore of tag default is running"},
+		"deletes nothing that a restore reads":         {given: changed(cleanup, ended, agents("sample"), restoringFrom(nightlyURL)), holds: "the restore on tag default is running"},
 		"deletes nothing that another tag writes":      {given: changed(cleanup, ended, writing), holds: "the backup on tag by-hand does"},
-		"deletes nothing while uses are not known":     {given: changed(cleanup, ended, agents("sample"), useUnread), holds: "nobody can tell: timed out"},
+		"deletes nothing while uses are unknown":       {given: changed(cleanup, ended, agents("sample"), useUnread), holds: "unknown: timed out"},
 		"deletes data beside a restore from elsewhere": {given: changed(cleanup, ended, agents("sample"), restoringFrom(place)), does: []string{wipe}},
-		"keeps the last agents with cleanup":           {given: changed(cleanup, ended, restoringFrom(place)), holds: "and its agents with it"},
-		"keeps the last agents with stop":              {given: changed(stop, ended, restoringFrom(place)), holds: "and its agents with it"},
-		"keeps agents while nobody knows of restores":  {given: changed(stop, ended, useUnread), holds: "nobody can tell whether one runs: timed out"},
-		"deletes nothing where nobody will ever tell":  {given: changed(cleanup, ended, agents("sample"), tooManyTags), holds: "there are too many tags", human: true},
+		"keeps the last agents with cleanup":           {given: changed(cleanup, ended, restoringFrom(place)), holds: "the resource and its agents stay"},
+		"keeps the last agents with stop":              {given: changed(stop, ended, restoringFrom(place)), holds: "the resource and its agents stay"},
+		"keeps agents while restores are unknown":      {given: changed(stop, ended, useUnread), holds: "cannot determine whether a restore runs: timed out"},
+		"deletes nothing where uses stay unknown":      {given: changed(cleanup, ended, agents("sample"), tooManyTags), holds: "there are too many tags", human: true},
 		"names a restore from there before its many tags": {
-			given: changed(cleanup, ended, agents("sample"), restoringFrom(nightlyURL), tooManyTags), holds: "the restore of tag default is running", human: true,
+			given: changed(cleanup, ended, agents("sample"), restoringFrom(nightlyURL), tooManyTags), holds: "the restore on tag default is running", human: true,
 		},
-		"lets a record go without asking its many tags":  {given: changed(stop, ended, tooManyTags), does: []string{remove}},
-		"keeps the last agents beside many tags":         {given: changed(stop, ended, restoringFrom(place), tooManyTags), holds: "those of other namespaces are not known"},
-		"counts no agents of another cluster":            {given: changed(stop, ended, agents("c2"), restoringFrom(place)), holds: "and its agents with it"},
-		"counts no agents of a record that goes":         {given: changed(stop, ended, agents("sample", gone), restoringFrom(place)), holds: "and its agents with it"},
-		"counts no agents that are not ready":            {given: changed(stop, ended, agents("sample", none), restoringFrom(place)), holds: "and its agents with it"},
-		"lets the record go where others have agents":    {given: changed(stop, ended, agents("sample"), restoringFrom(place)), does: []string{remove}},
-		"asks nobody about a record that is not deleted": {given: changed(stop, useUnread), does: []string{"add the finalizer to FoundationDBBackup nightly"}},
+		"lets a record go without asking its many tags":   {given: changed(stop, ended, tooManyTags), does: []string{remove}},
+		"keeps the last agents beside many tags":          {given: changed(stop, ended, restoringFrom(place), tooManyTags), holds: "those of other namespaces are unknown"},
+		"counts no agents of another cluster":             {given: changed(stop, ended, agents("c2"), restoringFrom(place)), holds: "the resource and its agents stay"},
+		"counts no agents of a record that goes":          {given: changed(stop, ended, agents("sample", gone), restoringFrom(place)), holds: "the resource and its agents stay"},
+		"counts no agents that are not ready":             {given: changed(stop, ended, agents("sample", none), restoringFrom(place)), holds: "the resource and its agents stay"},
+		"lets the record go where others have agents":     {given: changed(stop, ended, agents("sample"), restoringFrom(place)), does: []string{remove}},
+		"reads no uses of a resource that is not deleted": {given: changed(stop, useUnread), does: []string{"add the finalizer to FoundationDBBackup nightly"}},
 	})
 }
 
 func TestUpdateBackupStatus(t *testing.T) {
 	checkBackup(t, updateBackupStatus, map[string]backupRow{
 		"writes nothing twice":                               {given: same},
-		"records what runs":                                  {given: func(s *plan.Snapshot) { s.Backup.Status.BackupDetails = nil }, does: []string{"record what was observed: running: true; restorable: true; a snapshot every 864000 s; it goes to " + nightlyURL}},
+		"records what runs":                                  {given: func(s *plan.Snapshot) { s.Backup.Status.BackupDetails = nil }, does: []string{"record what was observed: running: true; restorable: true; a snapshot every 864000 s; destination: " + nightlyURL}},
 		"records that it ended":                              {given: changed(hasFinished, state(v1beta2.BackupStateStopped)), does: []string{"record what was observed: running: false; a snapshot every 0 s"}},
 		"records agents":                                     {given: func(s *plan.Snapshot) { s.Agents.Deployment.Status.ReadyReplicas = 1 }, does: []string{"record what was observed: 1 agent ready"}},
-		"records a new generation":                           {given: func(s *plan.Snapshot) { s.Backup.Generation = 4 }, does: []string{"record what was observed: generation 4 reached"}},
+		"records a new generation":                           {given: func(s *plan.Snapshot) { s.Backup.Generation = 4 }, does: []string{"record what was observed: generation 4 reconciled"}},
 		"reaches no generation while it waits for something": {given: changed(func(s *plan.Snapshot) { s.Backup.Generation = 4 }, state(v1beta2.BackupStateStopped)), does: []string{"record what was observed: what the spec waits for"}},
-		"keeps what the database last said":                  {given: unasked, holds: "what the database last said"},
+		"keeps the last known state of the backup":           {given: unasked, holds: "the last known state of the backup"},
 		"records no secret": {given: func(s *plan.Snapshot) {
 			s.BackupStatus.Status.URL = strings.Replace(nightlyURL, "key@", "key:hunter2@", 1)
-		}, does: []string{"record what was observed: it goes to " + strings.Replace(nightlyURL, "key@", "key:…@", 1)}},
+		}, does: []string{"record what was observed: destination: " + strings.Replace(nightlyURL, "key@", "key:…@", 1)}},
 		"ends the pass when the tag changed": {given: spec(func(b *v1beta2.FoundationDBBackupSpec) { b.Tag = new(v1beta2.BackupTag("other")) }), holds: "a tag cannot be changed", human: true},
 		"never records what is another's": {given: changed(toAnotherPlace, func(s *plan.Snapshot) {
 			s.Backup.Status.BackupDetails, s.Backup.Status.Generations = nil, v1beta2.BackupGenerationStatus{Reconciled: 2, NeedsBackupStart: 3, NeedsBackupModification: 3}
-		}), holds: "neither asks for nor has seen", human: true},
-		"keeps its own place beside another's": {given: toAnotherPlace, does: []string{"record what was observed: running: false; a snapshot every 0 s"}, holds: "neither asks for", human: true},
+		}), holds: "neither in the spec nor in the status", human: true},
+		"keeps its own place beside another's": {given: toAnotherPlace, does: []string{"record what was observed: running: false; a snapshot every 0 s"}, holds: "neither in the spec", human: true},
 		"waits for the first snapshot":         {given: beginning, does: []string{"record what was observed: restorable: false"}, holds: "before its first snapshot is written"},
-		"says what keeps it from being written": {given: changed(beginning, func(s *plan.Snapshot) {
+		"reports what prevents it": {given: changed(beginning, func(s *plan.Snapshot) {
 			s.BackupStatus.Errors = []string{"'Platform error'"}
-		}), does: []string{"record what was observed: restorable: false"}, holds: "agents meet errors: 'Platform error'"},
+		}), does: []string{"record what was observed: restorable: false"}, holds: "errors of agents: 'Platform error'"},
 		"waits for the only snapshot":       {given: changed(beginning, oneTime), does: []string{"record what was observed: restorable: false"}, holds: "before its first snapshot is written"},
 		"waits for a snapshot after a move": {given: wasMoved, does: []string{"record what was observed: restorable: false"}, holds: "none was seen to begin yet"},
 		"notes how far a move is": {given: changed(wasMoved, func(s *plan.Snapshot) {
 			s.BackupStatus.Status.Snapshot.Begin.Version = 2_001
-		}), does: []string{"record what was observed: restorable: false; how far its move is"}, holds: "that one is being made"},
-		"notes a move that nobody noted": {given: changed(wasMoved, func(s *plan.Snapshot) {
+		}), does: []string{"record what was observed: restorable: false; progress of its move"}, holds: "that one is being made"},
+		"notes a move without a note": {given: changed(wasMoved, func(s *plan.Snapshot) {
 			s.Backup.Annotations, s.Backup.Status.BackupDetails.URL = nil, "blobstore://key@store:443/former?bucket=b"
-		}), does: []string{"record what was observed: restorable: false; it goes to " + nightlyURL + "; how far its move is"}, holds: "what came before the move is at blobstore://key@store:443/former"},
+		}), does: []string{"record what was observed: restorable: false; destination: " + nightlyURL + "; progress of its move"}, holds: "what came before the move is at blobstore://key@store:443/former"},
 		"forgets a move that is over":           {given: moveIsOver, does: []string{"record what was observed: its move is over"}},
-		"forgets no move on nobody's word":      {given: changed(wasMoved, unasked), holds: "what the database last said"},
-		"forgets no move beside another's":      {given: changed(wasMoved, toAnotherPlace, func(s *plan.Snapshot) { s.BackupStatus.Status.UID = "2" }), does: []string{"record what was observed: running: false; a snapshot every 0 s"}, holds: "neither asks for", human: true},
+		"forgets no move without an answer":     {given: changed(wasMoved, unasked), holds: "the last known state of the backup"},
+		"forgets no move beside another's":      {given: changed(wasMoved, toAnotherPlace, func(s *plan.Snapshot) { s.BackupStatus.Status.UID = "2" }), does: []string{"record what was observed: running: false; a snapshot every 0 s"}, holds: "neither in the spec", human: true},
 		"waits for no snapshot while it pauses": {given: changed(beginning, state(v1beta2.BackupStatePaused)), does: []string{"record what was observed: restorable: false"}},
 		"waits for no snapshot of an unmanaged": {given: changed(beginning, unmanaged), does: []string{"record what was observed: restorable: false"}},
 		"leaves a record alone that goes":       {given: changed(deleting, func(s *plan.Snapshot) { s.Backup.Status = v1beta2.FoundationDBBackupStatus{} })},
@@ -492,22 +492,22 @@ func TestUpdateBackupAgents(t *testing.T) {
 		}
 	}
 	checkBackup(t, updateBackupAgents, map[string]backupRow{
-		"leaves agents alone that are as wanted":              {given: same},
-		"creates them":                                        {given: none, does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
-		"creates none where none are wanted":                  {given: changed(none, noneWanted)},
-		"deletes them where none are wanted":                  {given: noneWanted, does: []string{"delete Deployment nightly-backup-agents: no agents are wanted"}},
-		"scales them":                                         {given: more, does: []string{"update Deployment nightly-backup-agents with 5 agents"}, holds: "the agents restart"},
-		"sets back what somebody scaled":                      {given: func(s *plan.Snapshot) { s.Agents.Deployment.Spec.Replicas = new(int32(9)) }, does: []string{"update Deployment nightly-backup-agents with 2 agents"}, holds: "the agents restart"},
-		"leaves labels of others alone":                       {given: func(s *plan.Snapshot) { s.Agents.Deployment.Labels["other"] = "x" }},
-		"leaves those of a deleted record as they are":        {given: changed(deleting, more)},
-		"creates those that carry out a deletion":             {given: changed(deleting, none), does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
-		"creates none for a deleted record that nobody keeps": {given: changed(deleting, none, func(s *plan.Snapshot) { s.Backup.Finalizers = nil })},
-		"waits for agents":                                    {given: func(s *plan.Snapshot) { s.Agents.Deployment.Status.ReadyReplicas = 1 }, holds: "1 of 2 agents ready"},
-		"deletes a pod that has ended":                        {given: failed(time.Minute), does: []string{"delete pod agent, which has ended"}, holds: "1 of 2"},
-		"leaves a pod that just ended":                        {given: failed(time.Second), holds: "1 of 2"},
-		"never takes the deployment of others":                {given: func(s *plan.Snapshot) { s.Agents.Deployment.OwnerReferences = nil }, holds: "does not belong to this backup", human: true},
-		"keeps agents while the record goes":                  {given: changed(noneWanted, deleting)},
-		"looks after unmanaged agents too":                    {given: changed(none, unmanaged), does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
+		"leaves agents alone that match the spec": {given: same},
+		"creates them":                                            {given: none, does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
+		"creates none where the spec has none":                    {given: changed(none, noneWanted)},
+		"deletes them where the spec has none":                    {given: noneWanted, does: []string{"delete Deployment nightly-backup-agents: no agents are wanted"}},
+		"scales them":                                             {given: more, does: []string{"update Deployment nightly-backup-agents with 5 agents"}, holds: "the agents restart"},
+		"reverts a manual change of the scale":                    {given: func(s *plan.Snapshot) { s.Agents.Deployment.Spec.Replicas = new(int32(9)) }, does: []string{"update Deployment nightly-backup-agents with 2 agents"}, holds: "the agents restart"},
+		"leaves labels of others alone":                           {given: func(s *plan.Snapshot) { s.Agents.Deployment.Labels["other"] = "x" }},
+		"leaves those of a deleted record as they are":            {given: changed(deleting, more)},
+		"creates those that carry out a deletion":                 {given: changed(deleting, none), does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
+		"creates none for a deleted resource without a finalizer": {given: changed(deleting, none, func(s *plan.Snapshot) { s.Backup.Finalizers = nil })},
+		"waits for agents":                                        {given: func(s *plan.Snapshot) { s.Agents.Deployment.Status.ReadyReplicas = 1 }, holds: "1 of 2 agents ready"},
+		"deletes a pod that has ended":                            {given: failed(time.Minute), does: []string{"delete pod agent, which has ended"}, holds: "1 of 2"},
+		"leaves a pod that just ended":                            {given: failed(time.Second), holds: "1 of 2"},
+		"never takes the deployment of others":                    {given: func(s *plan.Snapshot) { s.Agents.Deployment.OwnerReferences = nil }, holds: "does not belong to this backup", human: true},
+		"keeps agents while the record goes":                      {given: changed(noneWanted, deleting)},
+		"looks after unmanaged agents too":                        {given: changed(none, unmanaged), does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
 	})
 }
 
@@ -540,18 +540,18 @@ func TestBackupStagesArePureAndHonest(t *testing.T) {
 	}
 }
 
-// What is told to end goes on until then: whoever asked for it again has none afterwards.
-func TestABackupThatIsEndingIsNotAsItShouldBe(t *testing.T) {
+// A stopped backup runs until its end: a backup requested again must be started after that.
+func TestABackupThatIsEndingIsNotReconciled(t *testing.T) {
 	s := runningBackup(t)
 	if got := OutstandingOfBackup(s); len(got) > 0 {
-		t.Errorf("of one that is as it should be: %q", got)
+		t.Errorf("of one that matches the spec: %q", got)
 	}
 	toldToEnd(&s)
-	if got := OutstandingOfBackup(s); len(got) != 1 || got[0] != endsUnaskedWords {
+	if got := OutstandingOfBackup(s); len(got) != 1 || got[0] != endsUnrequestedReason {
 		t.Errorf("got %q", got)
 	}
 	checkDecision(t, updateBackupStatus, s, backupRow{does: []string{"record what was observed: what the spec waits for"}})
 	if d := updateBackupStatus.Decide(s); d.Actions[0].(plan.WriteBackupStatus).Status.Generations.NeedsBackupStart != s.Backup.Generation {
-		t.Errorf("the record does not say that a start is waited for: %+v", d.Actions[0])
+		t.Errorf("the status does not record that it waits for a start: %+v", d.Actions[0])
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// clusterOf is a reconciled cluster of so many process groups.
+// clusterOf returns a reconciled cluster with a number of process groups.
 func clusterOf(tb testing.TB, groups int) plan.Snapshot {
 	tb.Helper()
 	const others = 13 // of the classes log and stateless
 	return healthyClusterOf(tb, groups-others)
 }
 
-// decideAll asks every stage, as a pass with nothing to do does.
+// decideAll runs every stage, as a pass without changes does.
 func decideAll(tb testing.TB, s plan.Snapshot) {
 	tb.Helper()
 	for _, stage := range Cluster() {
@@ -26,7 +26,7 @@ func decideAll(tb testing.TB, s plan.Snapshot) {
 	}
 }
 
-// longestDecisions is how long the decisions of a pass over 1000 groups may take.
+// longestDecisions is the maximum time of a pass' decisions about 1000 groups.
 const longestDecisions = 100 * time.Millisecond
 
 func BenchmarkDecisions(b *testing.B) {
@@ -55,7 +55,7 @@ func BenchmarkStage(b *testing.B) {
 	}
 }
 
-// cost is what one pass's decisions take.
+// cost returns the time and memory of one pass' decisions.
 func cost(tb testing.TB, s plan.Snapshot, rounds int) (time.Duration, uint64) {
 	tb.Helper()
 	decideAll(tb, s) // warm
@@ -72,8 +72,8 @@ func cost(tb testing.TB, s plan.Snapshot, rounds int) (time.Duration, uint64) {
 	return best, (after.TotalAlloc - before.TotalAlloc) / uint64(rounds)
 }
 
-// Ten times the process groups should cost about ten times as much: a ratio within
-// one run says so on any machine.
+// Ten times the process groups should cost about ten times as much: a ratio within one run shows
+// that on any machine.
 func BenchmarkDecisionsGrow(b *testing.B) {
 	small, large := clusterOf(b, 100), clusterOf(b, 1000)
 	for b.Loop() {
@@ -85,7 +85,7 @@ func BenchmarkDecisionsGrow(b *testing.B) {
 	}
 }
 
-// mostGrowth is how many times as much memory ten times the process groups may take.
+// mostGrowth is the maximum factor of memory for ten times the process groups.
 const mostGrowth = 15
 
 func TestDecisionsGrowAboutLinearly(t *testing.T) {

@@ -9,21 +9,21 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// bounce is what is known about the process groups whose servers have to restart.
+// bounce lists the process groups whose processes have to restart.
 type bounce struct {
 	groups    []v1beta2.ProcessGroupID
 	addresses []fdb.Address
-	// lagging have not loaded the configuration that they would start with.
-	lagging []string
-	// silent should restart, and the database does not tell where they are.
-	silent []string
-	// spared should restart, and the spec keeps them from it.
+	// outdated groups have not loaded the configuration that they would start with.
+	outdated []string
+	// notReporting groups have to restart, and the database does not report their addresses.
+	notReporting []string
+	// spared groups have to restart, and the spec prevents it.
 	spared []v1beta2.ProcessGroupID
-	// missing counts groups by class that cannot be waited for.
+	// missing counts the groups of each class that are not waited for.
 	missing map[v1beta2.ProcessClass]int
-	// leaving counts groups by class that are marked for removal.
+	// leaving counts the groups of each class that are marked for removal.
 	leaving map[v1beta2.ProcessClass]int
-	// staying counts groups by class that the spec keeps from restarting.
+	// staying counts the groups of each class that the spec keeps from restarting.
 	staying map[v1beta2.ProcessClass]int
 }
 
@@ -33,17 +33,17 @@ func collectBounce(s plan.Snapshot) bounce {
 		if g.ProcessClass.IsTester() || g.HasCondition(v1beta2.ConditionResourcesTerminating) {
 			continue
 		}
-		b.sort(s, g)
+		b.classify(s, g)
 	}
 	return b
 }
 
-func (b *bounce) sort(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
+func (b *bounce) classify(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	upgrade := incompatibleUpgrade(s.Cluster)
 	if g.IsMarkedForRemoval() {
 		b.leaving[g.ProcessClass]++
 		if upgrade && g.IsExcluded() && !isSpared(s, g.ProcessGroupID) && !missingTooLong(s, g) {
-			b.add(s, g) // nothing may be left that speaks the old protocol
+			b.add(s, g) // no process may remain that uses the old protocol
 			return
 		}
 	}
@@ -56,12 +56,12 @@ func (b *bounce) sort(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 			b.spared = append(b.spared, g.ProcessGroupID)
 		}
 	case g.HasCondition(v1beta2.ConditionIncorrectConfigMap) && keepsItsConfig(s.Cluster, g):
-		// it is drained with the arguments that it has
+		// it is drained with its current arguments
 	case g.HasCondition(v1beta2.ConditionIncorrectConfigMap):
-		b.lagging = append(b.lagging, string(g.ProcessGroupID))
+		b.outdated = append(b.outdated, string(g.ProcessGroupID))
 	case !mustRestart(s, g):
 	case s.Database.Status != nil && len(addressesOf(s.Database.Status, g.ProcessGroupID)) == 0:
-		b.silent = append(b.silent, string(g.ProcessGroupID))
+		b.notReporting = append(b.notReporting, string(g.ProcessGroupID))
 		b.groups = append(b.groups, g.ProcessGroupID)
 	default:
 		b.add(s, g)
@@ -75,7 +75,7 @@ func (b *bounce) add(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	}
 }
 
-// isSpared reports whether the spec keeps a group of this instance from restarting.
+// isSpared reports whether the spec keeps a process group of this cluster from restarting.
 func isSpared(s plan.Snapshot, id v1beta2.ProcessGroupID) bool {
 	return slices.Contains(s.Cluster.Spec.Buggify.IgnoreDuringRestart, id)
 }
@@ -85,9 +85,9 @@ func missingTooLong(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return missing && s.Now.Sub(since) > s.Cluster.IgnoreMissingProcessesFor()
 }
 
-// mustRestart reports whether a group's servers would start otherwise than they run, and
-// nothing else has to happen to their pod first. While listeners change, pods wait for
-// the restart and so the restart must not wait for the pods.
+// mustRestart reports whether a group's processes would start with other arguments than they
+// run with, and their pod needs no other change first. While listeners change, pods wait for
+// the restart, so the restart must not wait for the pods.
 func mustRestart(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	if !g.HasCondition(v1beta2.ConditionIncorrectCommandLine) {
 		return false
@@ -102,19 +102,19 @@ func mustRestart(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return !slices.ContainsFunc(first, g.HasCondition)
 }
 
-// keptFromRestarting names those that the spec spares, with the field that does it.
+// keptFromRestarting describes the spared groups, with the field that spares them.
 func (b *bounce) keptFromRestarting() string {
 	return "kept from restarting by spec.buggify.ignoreDuringRestart: " + someOf(b.spared)
 }
 
-// notReady says why nobody restarts yet: a restart that reaches only some of those that
-// need it has to come again, and costs another recovery.
+// notReady describes why no process restarts yet: a restart of only some of the processes
+// has to be repeated, and costs another recovery.
 func (b *bounce) notReady() string {
 	switch {
-	case len(b.silent) > 0:
-		return fmt.Sprintf("the database does not tell the addresses of %s, whose processes have to restart", someOf(b.silent))
-	case len(b.lagging) > 0:
-		return fmt.Sprintf("processes restart together, and these have not loaded the current configuration: %s", someOf(b.lagging))
+	case len(b.notReporting) > 0:
+		return fmt.Sprintf("the processes of %s have to restart, and the database does not report their addresses", someOf(b.notReporting))
+	case len(b.outdated) > 0:
+		return fmt.Sprintf("all processes restart together, and these process groups have not loaded the current configuration: %s", someOf(b.outdated))
 	default:
 		return ""
 	}

@@ -12,41 +12,41 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// certificatesNamed asks, before servers get their first listener with TLS, whether they
-// are told where their certificate and key are. A server that has to listen with TLS and
-// has none ends at once. All of them would end together, and nothing of the spec is
-// looked at again before a database that is gone comes back.
+// certificatesConfigured checks, before processes get their first TLS listener, whether the
+// paths of their certificate and key are configured. A process with a TLS listener and
+// without these exits at once. All would exit together, and a correction of the spec is not
+// applied until the database is available again.
 //
-// A file at FoundationDB's default path does not count: nobody can see it from outside.
-// The operator does not ask.
-func certificatesNamed(s plan.Snapshot, groups []v1beta2.ProcessGroupID) plan.Check {
-	c := plan.Check{ID: plan.CheckCertificatesSet, Question: "are all servers that have to listen with TLS told where their certificate and key are?", Gate: plan.GateConfig}
-	var untold []string
+// A file at FoundationDB's default path does not count: it cannot be observed from outside.
+// The operator does not check this.
+func certificatesConfigured(s plan.Snapshot, groups []v1beta2.ProcessGroupID) plan.Check {
+	c := plan.Check{ID: plan.CheckCertificatesSet, Question: "do all processes with a TLS listener have a certificate and key configured?", Gate: plan.GateConfig}
+	var lacking []string
 	for _, id := range groups {
-		if g := s.Cluster.ProcessGroup(id); g != nil && !toldOfCertificate(s, g) {
-			untold = append(untold, string(id))
+		if g := s.Cluster.ProcessGroup(id); g != nil && !hasCertificate(s, g) {
+			lacking = append(lacking, string(id))
 		}
 	}
-	c.OK, c.Evidence = len(untold) == 0, phrase.CountOf(len(groups), len(groups), "process group")+" "+phrase.Is(len(groups))
+	c.OK, c.Evidence = len(lacking) == 0, phrase.CountOf(len(groups), len(groups), "process group")+" "+phrase.Has(len(groups))
 	if !c.OK {
-		c.Evidence = fmt.Sprintf("neither variables of the container %s (%s, %s) nor custom parameters name them in %s",
-			v1beta2.ContainerMain, v1beta2.EnvTLSCertificateFile, v1beta2.EnvTLSKeyFile, someOf(untold))
+		c.Evidence = fmt.Sprintf("neither variables of container %s (%s, %s) nor custom parameters configure them for %s",
+			v1beta2.ContainerMain, v1beta2.EnvTLSCertificateFile, v1beta2.EnvTLSKeyFile, someOf(lacking))
 	}
 	return c
 }
 
-// firstTLS reports whether servers that listen without TLS are to listen with it, too.
+// firstTLS reports whether a TLS listener is added to processes that have none.
 func firstTLS(c *v1beta2.FoundationDBCluster) bool {
 	return tlsConversion(c) && c.Spec.MainContainer.EnableTLS
 }
 
-func toldOfCertificate(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
-	return toldOf(s, g, v1beta2.EnvTLSCertificateFile) && toldOf(s, g, v1beta2.EnvTLSKeyFile)
+func hasCertificate(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	return isConfigured(s, g, v1beta2.EnvTLSCertificateFile) && isConfigured(s, g, v1beta2.EnvTLSKeyFile)
 }
 
-// toldOf reports whether a variable of the pod that runs, or the parameter of the same
+// isConfigured reports whether a variable of the running pod, or the parameter of the same
 // name, is set. FoundationDB takes FDB_X from the environment and --x from its arguments.
-func toldOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, variable string) bool {
+func isConfigured(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, variable string) bool {
 	option := strings.ToLower(strings.TrimPrefix(variable, "FDB_"))
 	for _, parameter := range s.Cluster.Settings(g.ProcessClass).CustomParameters {
 		name, _, _ := strings.Cut(string(parameter), "=")

@@ -1,7 +1,6 @@
 package stages
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -11,29 +10,29 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// minUptimeForTesters is how long nothing may have restarted before the cluster
-// controller is restarted for the sake of processes that are gone. Default 1 h; source:
-// the operator's flag minimum-required-uptime-for-cc-bounce.
+// minUptimeForTesters is the minimum uptime of all processes before the cluster controller
+// is restarted because of removed testers. Default 1 h; source: the operator's flag
+// minimum-required-uptime-for-cc-bounce.
 const minUptimeForTesters = time.Hour
 
-// forgetDeadTesters restarts the cluster controller where it keeps asking testers that
-// are gone: before 7.1.55 and 7.3.35 it never forgets them, and every status document
-// stays incomplete. It restarts alone, and only when nothing else has to.
+// forgetDeadTesters restarts the cluster controller where it still contacts removed
+// testers: before 7.1.55 and 7.3.35 it never forgets them, and every status document stays
+// incomplete. It restarts alone, and only when no other process has to.
 func forgetDeadTesters(s plan.Snapshot) plan.Decision {
 	dead := deadTesters(s)
 	controller, found := clusterController(s.Database.Status)
 	if len(dead) == 0 || !found {
 		return plan.Decision{}
 	}
-	what := "the cluster controller has to forget testers that are gone: " + someOf(dead)
+	what := "the cluster controller has to restart to forget removed testers: " + someOf(dead)
 	uptime, missing := safety.UpLongEnough(s, minUptimeForTesters)
 	if !uptime.OK {
 		return plan.Decision{Checks: []plan.Check{uptime}, Hold: &plan.Hold{
 			Code:   plan.HoldCheckRefused,
-			Reason: fmt.Sprintf("%s, but not yet", what), Detail: uptime.Words(), RetryAfter: max(missing, leastBounceRetry),
+			Reason: what, Detail: uptime.Words(), RetryAfter: max(missing, leastBounceRetry),
 		}}
 	}
-	d, ok := calmForRestart(s, what)
+	d, ok := checkRestart(s, what)
 	if !ok {
 		return d
 	}
@@ -44,8 +43,8 @@ func forgetDeadTesters(s plan.Snapshot) plan.Decision {
 	return d
 }
 
-// deadTesters are the addresses of unreachable testers; none in versions that forget
-// them, or in one that cannot be read.
+// deadTesters returns the addresses of unreachable testers; none in versions that forget
+// them, or in an invalid one.
 func deadTesters(s plan.Snapshot) []string {
 	version, err := fdb.ParseVersion(s.Cluster.RunningVersion())
 	if err != nil || version.ForgetsDeadTesters() || s.Database.Status == nil {
@@ -66,7 +65,7 @@ func deadTesters(s plan.Snapshot) []string {
 }
 
 // isTester reports whether a tester listens at an address, by its entry in the status
-// document, of which the class is left when it is gone, or by the record.
+// document, which keeps the class of a removed one, or by the status.
 func isTester(s plan.Snapshot, address fdb.Address) bool {
 	return slices.ContainsFunc(s.Database.Status.ProcessList(), func(p fdb.Process) bool {
 		return p.Address.HostPort() == address.HostPort() && v1beta2.ProcessClass(p.ClassType).IsTester()
@@ -75,7 +74,7 @@ func isTester(s plan.Snapshot, address fdb.Address) bool {
 	})
 }
 
-// clusterController is the process that is it, where exactly one says so.
+// clusterController returns the cluster controller, if exactly one process reports that role.
 func clusterController(status *fdb.Status) (controller fdb.Process, found bool) {
 	if status == nil {
 		return fdb.Process{}, false

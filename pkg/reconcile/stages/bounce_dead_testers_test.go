@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// testerGone is a healthy cluster of a version that never forgets testers, one of which
-// is gone.
+// testerGone returns a healthy cluster of a version that never forgets testers, one of which was
+// removed.
 func testerGone(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := healthyCluster(tb)
@@ -27,7 +27,7 @@ func testerGone(tb testing.TB) plan.Snapshot {
 	return s
 }
 
-func TestTheClusterControllerForgetsTestersThatAreGone(t *testing.T) {
+func TestTheClusterControllerForgetsRemovedTesters(t *testing.T) {
 	const restart = "restart 1 process at once, of stateless-105"
 	tests := map[string]removalCase{
 		"it is restarted in a version that never does": {from: testerGone, does: []string{restart}},
@@ -40,7 +40,7 @@ func TestTheClusterControllerForgetsTestersThatAreGone(t *testing.T) {
 				ProcessGroupID: "test-1", ProcessClass: v1beta2.ProcessClassTest, Addresses: []string{"10.9.9.9"},
 			})
 		}, does: []string{restart}},
-		"not for another process that is gone": {from: testerGone, given: func(s *plan.Snapshot) {
+		"not for another removed process": {from: testerGone, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Messages[0].UnreachableProcesses[0].Address = podIP(1) + ":4501"
 		}},
 		"not for a remark about something else": {from: testerGone, given: func(s *plan.Snapshot) {
@@ -53,7 +53,7 @@ func TestTheClusterControllerForgetsTestersThatAreGone(t *testing.T) {
 		"not while a restore has the database locked": {from: testerGone, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.DatabaseLockState.Locked = true
 		}, holds: "locked"},
-		"not while nobody says who it is": {from: testerGone, given: func(s *plan.Snapshot) {
+		"not while no process reports the role": {from: testerGone, given: func(s *plan.Snapshot) {
 			editProcess(s, s.Cluster.ProcessGroup("stateless-105"), func(p *fdb.Process) { p.Roles = nil })
 		}},
 		"not where the spec wants no restarts": {from: testerGone, given: func(s *plan.Snapshot) {

@@ -11,16 +11,16 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// bounceProcesses restarts servers that run with other arguments, or in another
-// version, than they would start with now: all at once, since each restart costs a
-// recovery. Servers of groups that are marked for removal are restarted too, once they have
-// loaded the configuration: they still have work. Nothing waits for them to load it.
+// bounceProcesses restarts processes that run with other arguments, or in another version,
+// than they would start with now: all at once, since each restart costs a recovery.
+// Processes of groups that are marked for removal restart too, once they have loaded the
+// configuration: they still hold data or roles. Nothing waits for them to load it.
 //
-// In global synchronization mode the processes of all instances restart at once; see
-// restartTogether.
+// In global synchronization mode the processes of all control-plane instances restart at
+// once; see restartTogether.
 //
-// The operator ends its pass while it waits for the minimum uptime; here later stages
-// go on, since none of them relies on what a restart would change.
+// The operator ends its pass while it waits for the minimum uptime; here later stages run,
+// since none of them relies on what a restart would change.
 var bounceProcesses = plan.Stage{
 	Name:  plan.StageBounceProcesses,
 	Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
@@ -45,15 +45,15 @@ var bounceProcesses = plan.Stage{
 			return plan.Wait(podDelay, plan.HoldPodsUnsettled, why)
 		}
 		if firstTLS(s.Cluster) {
-			if named := certificatesNamed(s, b.groups); !named.OK {
-				return plan.Decision{Checks: []plan.Check{named}, Hold: &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: fmt.Sprintf(
-					"no server is restarted to listen with TLS: %s; set mainContainer.enableTls back, give the pods certificates, then set it again", named.Evidence)}}
+			if configured := certificatesConfigured(s, b.groups); !configured.OK {
+				return plan.Decision{Checks: []plan.Check{configured}, Hold: &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: fmt.Sprintf(
+					"processes are not restarted with a TLS listener: %s; revert spec.mainContainer.enableTls, add certificates to the pods, then set it again", configured.Evidence)}}
 			}
 		}
 		if incompatibleUpgrade(s.Cluster) {
 			return restartForUpgrade(s, b)
 		}
-		d, ok := calmForRestart(s, fmt.Sprintf("the processes of %s have to restart", someOf(b.groups)))
+		d, ok := checkRestart(s, fmt.Sprintf("the processes of %s have to restart", someOf(b.groups)))
 		if !ok {
 			return d
 		}
@@ -66,24 +66,23 @@ var bounceProcesses = plan.Stage{
 	},
 }
 
-// leastBounceRetry is when to look again at the earliest after a restart was not safe.
+// leastBounceRetry is the minimum time before a refused restart is checked again.
 const leastBounceRetry = 15 * time.Second
 
-// calmForRestart asks what has to hold before servers end on purpose; ok is false when
-// something does not.
-func calmForRestart(s plan.Snapshot, what string) (d plan.Decision, ok bool) {
+// checkRestart makes the checks of an intended restart; ok is false when one of them fails.
+func checkRestart(s plan.Snapshot, what string) (d plan.Decision, ok bool) {
 	uptime, missing := safety.UpLongEnough(s, s.Cluster.MinimumUptimeForBounce())
 	d.Checks = []plan.Check{
 		safety.Available(s.Database), safety.Unlocked(s.Database), safety.FewGenerations(s.Database), safety.CleanBounce(s.Database), uptime,
 	}
 	if refused, found := d.Refused(); found {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s, but not yet", what), Detail: refused.Words(), RetryAfter: max(missing, leastBounceRetry)}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: what, Detail: refused.Words(), RetryAfter: max(missing, leastBounceRetry)}
 		return d, false
 	}
 	return d, true
 }
 
-// addressesOf are where a group's processes listen, by the status document.
+// addressesOf returns the addresses of a group's processes in the status document.
 func addressesOf(status *fdb.Status, id v1beta2.ProcessGroupID) []fdb.Address {
 	var addresses []fdb.Address
 	for _, p := range status.ProcessesOf(string(id)) {

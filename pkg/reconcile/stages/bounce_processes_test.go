@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// newKnobs is a healthy cluster whose storage processes run with other arguments than
-// they would start with now.
+// newKnobs returns a healthy cluster whose storage processes run with other arguments than they
+// would start with now.
 func newKnobs(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := healthyCluster(tb)
@@ -35,11 +35,11 @@ func TestBounceProcesses(t *testing.T) {
 	}
 	const two = "restart 2 processes at once, of storage-115, storage-116"
 	tests := map[string]removalCase{
-		"leaves processes alone that are as they should be": {from: healthyCluster},
-		"restarts all at once that have to restart":         {from: newKnobs, does: []string{all}},
-		"does nothing where the spec does not want it":      {from: newKnobs, given: func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.KillProcesses = new(bool) }},
-		"restarts processes that leave as well":             {from: newKnobs, given: func(s *plan.Snapshot) { s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon) }, does: []string{all}},
-		"waits until all have loaded the configuration":     {from: newKnobs, given: have("log-101", v1beta2.ConditionIncorrectConfigMap, time.Minute), holds: "have not loaded the current configuration: log-101"},
+		"leaves processes alone that match the spec":    {from: healthyCluster},
+		"restarts all at once that have to restart":     {from: newKnobs, does: []string{all}},
+		"does nothing where the spec does not want it":  {from: newKnobs, given: func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.KillProcesses = new(bool) }},
+		"restarts processes that leave as well":         {from: newKnobs, given: func(s *plan.Snapshot) { s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon) }, does: []string{all}},
+		"waits until all have loaded the configuration": {from: newKnobs, given: have("log-101", v1beta2.ConditionIncorrectConfigMap, time.Minute), holds: "have not loaded the current configuration: log-101"},
 		"leaves a marked group out that has not loaded the configuration": {from: newKnobs, given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon)
 			have("storage-114", v1beta2.ConditionIncorrectConfigMap, time.Minute)(s)
@@ -53,9 +53,9 @@ func TestBounceProcesses(t *testing.T) {
 		"waits for a process that is just missing": {from: newKnobs, given: func(s *plan.Snapshot) {
 			have("storage-114", v1beta2.ConditionMissingProcesses, 29*time.Second)(s)
 			dropProcess(s, s.Cluster.ProcessGroup("storage-114"))
-		}, holds: "does not tell the addresses of storage-114"},
+		}, holds: "the database does not report their addresses"},
 		"does not wait for a pod that cannot start":      {from: newKnobs, given: have("storage-114", v1beta2.ConditionPodPending, 6*time.Minute), does: []string{two}},
-		"leaves a pod to be made anew first":             {from: newKnobs, given: have("storage-114", v1beta2.ConditionIncorrectPodSpec, time.Hour), does: []string{two}},
+		"leaves a pod to be recreated first":             {from: newKnobs, given: have("storage-114", v1beta2.ConditionIncorrectPodSpec, time.Hour), does: []string{two}},
 		"leaves a pod out whose sidecar does not answer": {from: newKnobs, given: have("storage-114", v1beta2.ConditionSidecarUnreachable, time.Hour), does: []string{two}},
 		"restarts before pods change while listeners do": {from: newKnobs, given: func(s *plan.Snapshot) {
 			have("storage-114", v1beta2.ConditionIncorrectPodSpec, time.Hour)(s)
@@ -64,7 +64,7 @@ func TestBounceProcesses(t *testing.T) {
 		"spares processes that are not to restart": {from: newKnobs, given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114"}
 		}, does: []string{two}},
-		"says that all are spared that have to restart": {from: newKnobs, given: func(s *plan.Snapshot) {
+		"reports that all are spared that have to restart": {from: newKnobs, given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114", "storage-115", "storage-116"}
 		}, holds: "kept from restarting by spec.buggify.ignoreDuringRestart: storage-114; storage-115; storage-116"},
 		"does not wait for the configuration of a process that is not to restart": {from: newKnobs, given: func(s *plan.Snapshot) {
@@ -82,21 +82,21 @@ func TestBounceProcesses(t *testing.T) {
 			yes := true
 			editProcess(s, s.Cluster.ProcessGroup("log-101"), func(p *fdb.Process) { p.UptimeSeconds, p.Excluded = new(5.0), &yes })
 		}, does: []string{all}},
-		"waits as long as the spec says": {from: newKnobs, given: func(s *plan.Snapshot) {
+		"waits as long as the spec requires": {from: newKnobs, given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.MinimumUptimeSecondsForBounce = 60
 			recoveredAgo(59)(s)
 		}, holds: "have all processes been up for 1m0s?"},
-		"waits while the database says that it cannot": {from: newKnobs, given: func(s *plan.Snapshot) {
+		"waits while the database refuses": {from: newKnobs, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.BounceImpact = &fdb.BounceImpact{CanCleanBounce: new(bool), Reason: "another reason"}
 		}, holds: "it says no: another reason"},
-		"waits while the database says that it has not recovered": {from: newKnobs, given: func(s *plan.Snapshot) {
+		"waits while the database has not recovered": {from: newKnobs, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAllLogsRecruited
 			s.Database.Status.Cluster.BounceImpact = &fdb.BounceImpact{CanCleanBounce: new(bool), Reason: fdb.ReasonNotFullyRecovered}
 		}, holds: "it says no: cluster hasn't fully recovered yet"},
 		"ignores a refusal that its recovery state contradicts": {from: newKnobs, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.BounceImpact = &fdb.BounceImpact{CanCleanBounce: new(bool), Reason: fdb.ReasonNotFullyRecovered}
 		}, does: []string{all}},
-		"waits while nobody can tell whether it can":    {from: newKnobs, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.BounceImpact = nil }, holds: "does not tell"},
+		"waits while that is unknown":                   {from: newKnobs, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.BounceImpact = nil }, holds: "does not tell"},
 		"waits while recoveries pile up":                {from: newKnobs, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.ActiveGenerations = new(11) }, holds: "11 active generations"},
 		"waits while a restore has the database locked": {from: newKnobs, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked"},
 		"waits while the database is unavailable":       {from: newKnobs, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
@@ -106,8 +106,8 @@ func TestBounceProcesses(t *testing.T) {
 	}
 }
 
-// goingToTLS is a cluster whose storage processes are to listen with TLS as well, in pods
-// that are told of their certificates.
+// goingToTLS returns a cluster whose storage processes get a TLS listener, in pods with configured
+// certificates.
 func goingToTLS(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := newKnobs(tb)
@@ -121,7 +121,7 @@ func goingToTLS(tb testing.TB) plan.Snapshot {
 	return s
 }
 
-// editMain changes the container that runs a pod's servers.
+// editMain changes the container of a pod's processes.
 func editMain(pod *corev1.Pod, edit func(*corev1.Container)) {
 	for i := range pod.Spec.Containers {
 		if pod.Spec.Containers[i].Name == v1beta2.ContainerMain {
@@ -130,12 +130,12 @@ func editMain(pod *corev1.Pod, edit func(*corev1.Container)) {
 	}
 }
 
-// A server that has to listen with TLS and has no certificate ends at once, and so would
-// all of them together.
+// A process with a TLS listener and without a certificate exits at once; all of them would exit
+// together.
 func TestServersAreTakenToTLSOnlyWithCertificates(t *testing.T) {
 	const (
 		all    = "restart 3 processes at once, of storage-114, storage-115, storage-116"
-		untold = "no server is restarted to listen with TLS: neither variables of the container foundationdb (FDB_TLS_CERTIFICATE_FILE, FDB_TLS_KEY_FILE) nor custom parameters name them in storage-115"
+		untold = "processes are not restarted with a TLS listener: neither variables of container foundationdb (FDB_TLS_CERTIFICATE_FILE, FDB_TLS_KEY_FILE) nor custom parameters configure them for storage-115"
 	)
 	without := func(name string) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) {
@@ -145,10 +145,10 @@ func TestServersAreTakenToTLSOnlyWithCertificates(t *testing.T) {
 		}
 	}
 	tests := map[string]removalCase{
-		"restarts them when all are told of both":   {from: goingToTLS, does: []string{all}},
-		"asks a person when one has no certificate": {from: goingToTLS, given: without(v1beta2.EnvTLSCertificateFile), holds: untold},
-		"asks a person when one has no key":         {from: goingToTLS, given: without(v1beta2.EnvTLSKeyFile), holds: untold},
-		"asks a person when the pod of one is gone": {from: goingToTLS, given: func(s *plan.Snapshot) { delete(s.Pods, s.Cluster.ProcessGroup("storage-115").PodName(s.Cluster)) }, holds: untold},
+		"restarts them when all have both":            {from: goingToTLS, does: []string{all}},
+		"needs a user when one has no certificate":    {from: goingToTLS, given: without(v1beta2.EnvTLSCertificateFile), holds: untold},
+		"needs a user when one has no key":            {from: goingToTLS, given: without(v1beta2.EnvTLSKeyFile), holds: untold},
+		"needs a user when the pod of one is missing": {from: goingToTLS, given: func(s *plan.Snapshot) { delete(s.Pods, s.Cluster.ProcessGroup("storage-115").PodName(s.Cluster)) }, holds: untold},
 		"takes custom parameters for it": {from: goingToTLS, given: combined(without(v1beta2.EnvTLSCertificateFile), without(v1beta2.EnvTLSKeyFile), func(s *plan.Snapshot) {
 			s.Cluster.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassStorage: {
 				CustomParameters: v1beta2.FoundationDBCustomParameters{"tls_certificate_file=/certs/tls.crt", "tls-key-file=/certs/tls.key"},
@@ -166,7 +166,7 @@ func TestServersAreTakenToTLSOnlyWithCertificates(t *testing.T) {
 	}
 }
 
-// upgrading is a cluster of which every process can start in 7.4.6 and still runs 7.3.79.
+// upgrading returns a cluster in which every process can start in 7.4.6 and still runs 7.3.79.
 func upgrading(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := healthyCluster(tb)
@@ -177,7 +177,7 @@ func upgrading(tb testing.TB) plan.Snapshot {
 	return s
 }
 
-// together is the same with a second instance, dc2, that shares the database.
+// together returns the same with a second control-plane instance, dc2, on the database.
 func together(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := upgrading(tb)
@@ -202,7 +202,7 @@ func TestBounceProcessesForAnUpgrade(t *testing.T) {
 			s.Coordination.ReadyForUpgrade = append(s.Coordination.ReadyForUpgrade, g.ProcessGroupID)
 		}
 	}
-	next := "the next pass sees which version runs"
+	next := "the next pass reads their version"
 	tests := map[string]removalCase{
 		"restarts all at once when all can start": {from: upgrading, does: []string{sixteen}, holds: next},
 		"waits while one sidecar has the old image": {from: upgrading, given: func(s *plan.Snapshot) {
@@ -250,14 +250,14 @@ func TestBounceProcessesForAnUpgrade(t *testing.T) {
 			g.SetExcluded(noon)
 			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114"}
 		}, does: []string{"restart 15 processes at once in version 7.4.6"}, holds: next},
-		"waits after a recovery": {from: upgrading, given: recoveredAgo(300), holds: "16 of 16 processes can start in 7.4.6, but not yet"},
-		"asks a person when processes of others would be cut off": {
+		"waits after a recovery": {from: upgrading, given: recoveredAgo(300), holds: "16 of 16 processes can start in 7.4.6 and have to restart together"},
+		"needs a user when processes of others would be cut off": {
 			from: together, given: func(s *plan.Snapshot) { yes := true; s.Cluster.Spec.LockOptions.DisableLocks = &yes },
 			holds: "would be cut off in the old version: dc2-storage-1",
 		},
-		"announces, and waits for the other instance": {from: together, does: []string{announce}, holds: "have not announced that they can start in 7.4.6: dc2-storage-1"},
-		"announces only once":                         {from: together, given: ready, holds: "dc2-storage-1"},
-		"restarts those of all instances when all have announced": {from: together, given: func(s *plan.Snapshot) {
+		"announces, and waits for the other control-plane instance": {from: together, does: []string{announce}, holds: "not announced by their control-plane instances as able to start in 7.4.6: dc2-storage-1"},
+		"announces only once": {from: together, given: ready, holds: "dc2-storage-1"},
+		"restarts all processes when all have announced": {from: together, given: func(s *plan.Snapshot) {
 			ready(s)
 			s.Coordination.ReadyForUpgrade = append(s.Coordination.ReadyForUpgrade, "dc2-storage-1")
 		}, does: []string{seventeen}, holds: next},
@@ -278,11 +278,11 @@ func TestAnUpgradeNamesWhatItLeavesInTheOldVersion(t *testing.T) {
 	s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114"}
 	d := bounceProcesses.Decide(s)
 	if want := "kept from restarting by spec.buggify.ignoreDuringRestart: storage-114"; !strings.Contains(d.Why, want) {
-		t.Errorf("says %q, want %q in it", d.Why, want)
+		t.Errorf("why is %q, want %q in it", d.Why, want)
 	}
 }
 
-// Whoever is not ready, an upgrade's restart reaches all old processes or none.
+// An upgrade's restart reaches all old processes or none, whichever of them are not ready.
 func TestAnUpgradeRestartsAllOldProcessesOrNone(t *testing.T) {
 	conditions := []v1beta2.ProcessGroupConditionType{
 		v1beta2.ConditionIncorrectConfigMap, v1beta2.ConditionIncorrectSidecarImage, v1beta2.ConditionMissingProcesses, v1beta2.ConditionPodPending,

@@ -11,15 +11,15 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// restartTogether restarts servers of all instances at once, so that a change of all of
-// them costs one recovery. Every instance announces its own process groups; who has the
-// lock when all that are pending are ready restarts them.
+// restartTogether restarts the processes of all control-plane instances at once, so that a
+// change of all of them costs one recovery. Every control-plane instance announces its own
+// process groups; the one that holds the lock when all pending ones are ready restarts them.
 //
-// The operator removes what is announced of all instances before every restart, in local
-// mode too. Here only what restarts is used up, and nothing in local mode.
+// The operator removes the announcements of all control-plane instances before every restart,
+// in local mode too. Here only those of restarted groups are removed, and none in local mode.
 func restartTogether(s plan.Snapshot, b bounce, d plan.Decision) plan.Decision {
 	if !s.Coordination.Lists.Read {
-		d.Hold = &plan.Hold{Code: plan.HoldSharedListsUnread, Reason: "nothing can restart together with other instances: " + listsUnread, RetryAfter: podDelay}
+		d.Hold = &plan.Hold{Code: plan.HoldSharedListsUnread, Reason: "processes cannot restart together with those of other control-plane instances: " + listsUnread, RetryAfter: podDelay}
 		return d
 	}
 	own := restartable(s, b)
@@ -32,19 +32,19 @@ func restartTogether(s plan.Snapshot, b bounce, d plan.Decision) plan.Decision {
 		d.Hold = notTogether(check, missing)
 		return d
 	}
-	action, silent := commonRestart(s, b, members)
-	if len(silent) > 0 {
-		d.Hold = &plan.Hold{Code: plan.HoldAddressesUnknown, Reason: fmt.Sprintf("the database does not tell the addresses of %s, whose instances announced their restart", someOf(silent)), RetryAfter: podDelay}
+	action, notReporting := commonRestart(s, b, members)
+	if len(notReporting) > 0 {
+		d.Hold = &plan.Hold{Code: plan.HoldAddressesUnknown, Reason: fmt.Sprintf("other control-plane instances announced the restart of %s, and the database does not report their addresses", someOf(notReporting)), RetryAfter: podDelay}
 		return d
 	}
-	d.Why = fmt.Sprintf("the processes of %s of all instances run with other arguments than they would start with now", phrase.Count(len(action.Groups), "process group"))
+	d.Why = fmt.Sprintf("the processes of %s of all control-plane instances run with other arguments than they would start with now", phrase.Count(len(action.Groups), "process group"))
 	d.Actions = []plan.Action{action}
 	return d
 }
 
-// restartable are the groups of this instance that can restart together with others':
-// all that have to, once all of them can. None during an upgrade to another protocol,
-// which has announcements of its own.
+// restartable returns the own groups that can restart together with others': all that have
+// to, once all of them can. It returns none during an upgrade to another protocol, which has
+// announcements of its own.
 func restartable(s plan.Snapshot, b bounce) []v1beta2.ProcessGroupID {
 	if b.notReady() != "" || s.Cluster.IsBeingUpgradedIncompatibly() {
 		return nil
@@ -60,16 +60,16 @@ func readyToRestart(s plan.Snapshot, own []v1beta2.ProcessGroupID) plan.ChangeLi
 	return e.change
 }
 
-// commonRestart restarts this instance's processes and those that the others announced.
-// Silent are groups of others of which no process reports.
-func commonRestart(s plan.Snapshot, b bounce, members []fdb.Member) (a plan.RestartProcesses, silent []string) {
+// commonRestart returns a restart of the own processes and those that the others announced.
+// notReporting are groups of others of which no process reports.
+func commonRestart(s plan.Snapshot, b bounce, members []fdb.Member) (a plan.RestartProcesses, notReporting []string) {
 	a = plan.RestartProcesses{Groups: restartable(s, b), Addresses: slices.Clone(b.addresses), Announced: members}
 	for _, g := range safety.Others(s, members) {
 		addresses := addressesOf(s.Database.Status, g.ProcessGroupID)
 		if len(addresses) == 0 {
-			silent = append(silent, string(g.ProcessGroupID))
+			notReporting = append(notReporting, string(g.ProcessGroupID))
 		}
 		a.Groups, a.Addresses = append(a.Groups, g.ProcessGroupID), append(a.Addresses, addresses...)
 	}
-	return a, silent
+	return a, notReporting
 }

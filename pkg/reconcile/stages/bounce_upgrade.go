@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// restartForUpgrade restarts every process of the database at once in a version that
-// speaks another protocol. Until all of them can start in it nobody may: servers of two
-// protocols cannot work together. Every instance announces its own process groups; who
-// has the lock when all have announced restarts those of all instances.
+// restartForUpgrade restarts every process of the database at once in a version with another
+// protocol. No process may restart before all can start in it: processes of two protocols
+// cannot work together. Every control-plane instance announces its own process groups; the
+// one that holds the lock when all have announced restarts all of them.
 func restartForUpgrade(s plan.Snapshot, b bounce) plan.Decision {
 	if why := b.tooFew(s); why != "" {
 		return plan.Wait(podDelay, plan.HoldPodsUnsettled, why)
@@ -21,7 +21,7 @@ func restartForUpgrade(s plan.Snapshot, b bounce) plan.Decision {
 	own := groupIDs(s)
 	d := plan.Decision{}
 	if announced := unannounced(s, own); len(announced) > 0 {
-		d.Why = "all process groups of this instance can start in " + s.Cluster.Spec.Version
+		d.Why = "all process groups of this control-plane instance can start in " + s.Cluster.Spec.Version
 		d.Actions = append(d.Actions, plan.AnnounceUpgrade{Version: s.Cluster.Spec.Version, Groups: announced})
 	}
 	old := oldProcesses(s)
@@ -29,22 +29,22 @@ func restartForUpgrade(s plan.Snapshot, b bounce) plan.Decision {
 		d.Hold = &plan.Hold{Code: plan.HoldOtherInstancesNotReady, RetryAfter: podDelay, Human: !s.Cluster.LocksUsed(), Reason: notAnnounced(s, others)}
 		return d
 	}
-	calm, ok := calmForRestart(s, fmt.Sprintf("%s can start in %s", phrase.CountOf(len(old), len(old), "process"), s.Cluster.Spec.Version))
-	d.Checks = calm.Checks
+	checked, ok := checkRestart(s, fmt.Sprintf("%s can start in %s and have to restart together", phrase.CountOf(len(old), len(old), "process"), s.Cluster.Spec.Version))
+	d.Checks = checked.Checks
 	if !ok {
-		d.Hold = calm.Hold
+		d.Hold = checked.Hold
 		return d
 	}
-	d.Why = fmt.Sprintf("all processes of all instances can start in %s, which does not understand %s", s.Cluster.Spec.Version, s.Cluster.RunningVersion())
+	d.Why = fmt.Sprintf("all processes of all control-plane instances can start in %s, which is incompatible with %s", s.Cluster.Spec.Version, s.Cluster.RunningVersion())
 	if len(b.spared) > 0 {
 		d.Why += "; " + b.keptFromRestarting()
 	}
 	d.Actions = append(d.Actions, restartOf(s, old))
-	d.Hold = &plan.Hold{Code: plan.HoldVersionNotSeen, Reason: "the next pass sees which version runs", RetryAfter: podDelay}
+	d.Hold = &plan.Hold{Code: plan.HoldVersionNotSeen, Reason: "processes restart; the next pass reads their version", RetryAfter: podDelay}
 	return d
 }
 
-// tooFew says that some of the process groups that there should be cannot restart yet.
+// tooFew describes how many of the desired processes can restart; empty if all can.
 func (b *bounce) tooFew(s plan.Snapshot) string {
 	want := 0
 	for class, n := range s.Cluster.DesiredProcessCounts() {
@@ -55,10 +55,10 @@ func (b *bounce) tooFew(s plan.Snapshot) string {
 	if len(b.addresses) >= want {
 		return ""
 	}
-	return fmt.Sprintf("%s can start in %s; all restart at once", phrase.CountOf(len(b.addresses), want, "process"), s.Cluster.Spec.Version)
+	return fmt.Sprintf("%s can start in %s; all must restart together", phrase.CountOf(len(b.addresses), want, "process"), s.Cluster.Spec.Version)
 }
 
-// groupIDs are the process groups of this instance, those that leave included.
+// groupIDs returns the process groups of this cluster, including those marked for removal.
 func groupIDs(s plan.Snapshot) []v1beta2.ProcessGroupID {
 	var own []v1beta2.ProcessGroupID
 	for _, g := range s.Groups() {
@@ -69,8 +69,8 @@ func groupIDs(s plan.Snapshot) []v1beta2.ProcessGroupID {
 	return own
 }
 
-// unannounced are those that the other instances do not know of yet; none where
-// instances do not meet in the database.
+// unannounced returns the groups that are not yet announced to the other control-plane
+// instances; none where these do not share lists in the database.
 func unannounced(s plan.Snapshot, own []v1beta2.ProcessGroupID) []v1beta2.ProcessGroupID {
 	if !s.Cluster.LocksUsed() {
 		return nil
@@ -80,8 +80,8 @@ func unannounced(s plan.Snapshot, own []v1beta2.ProcessGroupID) []v1beta2.Proces
 	})
 }
 
-// oldProcesses are all processes of all instances that run another version than the
-// wanted one, those aside that the spec spares. One that has not told its version yet counts.
+// oldProcesses returns all processes of all control-plane instances that run another version
+// than the desired one, except spared ones. One that has not reported its version yet counts.
 func oldProcesses(s plan.Snapshot) []fdb.Process {
 	return slices.DeleteFunc(s.Database.Status.ProcessList(), func(p fdb.Process) bool {
 		id := v1beta2.ProcessGroupID(p.InstanceID())
@@ -89,7 +89,7 @@ func oldProcesses(s plan.Snapshot) []fdb.Process {
 	})
 }
 
-// unready names processes that nobody has said can start in the new version.
+// unready names the processes that are not announced as able to start in the new version.
 func unready(s plan.Snapshot, old []fdb.Process, own []v1beta2.ProcessGroupID) []string {
 	var names []string
 	for _, p := range old {
@@ -111,10 +111,10 @@ func orNameless(id string) string {
 
 func notAnnounced(s plan.Snapshot, others []string) string {
 	if s.Cluster.LocksUsed() {
-		return fmt.Sprintf("the instances of these have not announced that they can start in %s: %s", s.Cluster.Spec.Version, someOf(others))
+		return fmt.Sprintf("not announced by their control-plane instances as able to start in %s: %s", s.Cluster.Spec.Version, someOf(others))
 	}
-	return fmt.Sprintf("these processes are not of this cluster and would be cut off in the old version: %s; "+
-		"set spec.lockOptions.disableLocks to false in all resources that share the database, so that they restart together", someOf(others))
+	return fmt.Sprintf("these processes are not part of this cluster and would be cut off in the old version: %s; "+
+		"set spec.lockOptions.disableLocks to false in all resources that share the database, so that all restart together", someOf(others))
 }
 
 func restartOf(s plan.Snapshot, old []fdb.Process) plan.Action {

@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// carryOutDeletion keeps the finalizer that a deletion policy needs, and carries the
-// policy out once the record is being deleted: the backup is aborted, then with cleanup
-// its data is deleted, then the record may go. While the database cannot be asked the
-// record stays: a backup may still run.
+// carryOutDeletion keeps the finalizer that a deletion policy needs, and carries out the
+// policy while the resource is being deleted: the backup is aborted, then with cleanup its
+// data is deleted, then the finalizer is removed. While the database does not answer the
+// resource stays: a backup may still run.
 var carryOutDeletion = plan.Stage{
 	Name:    plan.StageCarryOutDeletion,
 	Reads:   plan.Backup | plan.BackupStatus,
@@ -23,18 +23,18 @@ var carryOutDeletion = plan.Stage{
 		needed := b.IsManaged() && b.DeletionPolicy() != v1beta2.BackupDeletionPolicyNoop
 		switch {
 		case kept && !needed:
-			return finalizer(b, false, "its deletion leaves the backup alone")
+			return finalizer(b, false, "spec.deletionPolicy keeps the backup")
 		case !kept && needed && b.DeletionTimestamp == nil:
 			return finalizer(b, true, "spec.deletionPolicy is "+string(b.DeletionPolicy()))
 		case kept && b.DeletionTimestamp != nil:
-			return endAndForget(s)
+			return finishDeletion(s)
 		}
 		return plan.Decision{}
 	},
 }
 
-// usesMatter has the database asked who uses stores only where a backup is about to go with
-// its agents or its data: that asks for every tag.
+// usesMatter reports whether the users of stores have to be read: only before a backup's
+// agents or data are deleted, since that takes a request for every tag.
 func usesMatter(s plan.Snapshot) bool {
 	kept := slices.Contains(s.Backup.Finalizers, v1beta2.FinalizerBackup)
 	return kept && s.Backup.DeletionTimestamp != nil && s.BackupStatus.Why() == "" && !isRunning(s)
@@ -44,64 +44,64 @@ func finalizer(b *v1beta2.FoundationDBBackup, present bool, why string) plan.Dec
 	return plan.Decision{Why: why, Actions: []plan.Action{plan.SetBackupFinalizer{Backup: b.Name, Present: present}}}
 }
 
-func endAndForget(s plan.Snapshot) plan.Decision {
+func finishDeletion(s plan.Snapshot) plan.Decision {
 	b := s.Backup
-	if old := formerTag(b); old != "" { // what the database said is about the other one
+	if old := formerTag(b); old != "" { // the database was queried about the other tag
 		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldBackupDeletionBlocked, Human: true, Reason: fmt.Sprintf(
-			"spec.tag is %s, and this backup was last seen on tag %s, where it may still run; set spec.tag back to %s to have it ended and the record go", b.Tag(), old, old)}}
+			"spec.tag is %s, and this backup was last observed on tag %s, where it may still run; set spec.tag to %s to stop it and delete the resource", b.Tag(), old, old)}}
 	}
 	why := s.BackupStatus.Why()
 	if why != "" && b.AgentCount() == 0 {
-		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldBackupDeletionBlocked, Human: true, Reason: "the record stays until it is known that its backup does not run, " +
-			"and spec.agentCount is 0, so that nobody can be asked; set it to 1"}}
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldBackupDeletionBlocked, Human: true, Reason: "the resource stays: cannot determine whether its backup runs, " +
+			"since spec.agentCount is 0; set it to 1"}}
 	}
 	if why != "" {
-		return plan.Wait(backupDelay, plan.HoldBackupStateUnknown, "the record stays until it is known that its backup does not run: "+why)
+		return plan.Wait(backupDelay, plan.HoldBackupStateUnknown, "the resource stays: cannot determine whether its backup runs: "+why)
 	}
 	if isRunning(s) {
 		own := OwnBackup(s)
 		if !own.OK {
-			return notOurs(own)
+			return foreignBackup(own)
 		}
 		return plan.Decision{
-			Why: "the record is being deleted, and spec.deletionPolicy is " + string(b.DeletionPolicy()), Checks: []plan.Check{own},
+			Why: "the resource is being deleted, and spec.deletionPolicy is " + string(b.DeletionPolicy()), Checks: []plan.Check{own},
 			Actions: []plan.Action{plan.StopBackup{Tag: string(b.Tag()), Abort: true}},
-			Hold:    &plan.Hold{Code: plan.HoldBackupEnding, Reason: "the record stays until its backup has ended", RetryAfter: backupDelay / 10},
+			Hold:    &plan.Hold{Code: plan.HoldBackupEnding, Reason: "the resource stays until its backup has ended", RetryAfter: backupDelay / 10},
 		}
 	}
-	if c := leavesAgents(s); !c.OK {
-		d := plan.Wait(backupDelay, plan.HoldCheckRefused, "the record stays, and its agents with it: "+c.Words())
+	if c := checkRestoresKeepAgents(s); !c.OK {
+		d := plan.Wait(backupDelay, plan.HoldCheckRefused, "the resource and its agents stay: "+c.Words())
 		d.Checks = []plan.Check{c}
 		return d
 	}
 	if b.DeletionPolicy() == v1beta2.BackupDeletionPolicyStop {
-		return finalizer(b, false, "no backup runs on its tag any more")
+		return finalizer(b, false, "no backup runs on its tag")
 	}
 	return deleteData(s)
 }
 
-// leavesAgents asks whether no restore is left without agents when those of the record go:
-// agents restore as well, and without any a restore stands still with its database locked.
-func leavesAgents(s plan.Snapshot) plan.Check {
-	c := plan.Check{ID: plan.CheckRestoresKeepAgents, Question: "does every restore that runs keep agents?", Gate: plan.GateRestore}
+// checkRestoresKeepAgents checks whether every running restore still has agents without
+// those of the resource: a restore without agents stops, with its database locked.
+func checkRestoresKeepAgents(s plan.Snapshot) plan.Check {
+	c := plan.Check{ID: plan.CheckRestoresKeepAgents, Question: "does every running restore keep agents?", Gate: plan.GateRestore}
 	if other, some := otherAgents(s); some {
-		c.OK, c.Evidence = true, "FoundationDBBackup "+other+" of the same cluster has some"
+		c.OK, c.Evidence = true, "FoundationDBBackup "+other+" of the same cluster has agents"
 		return c
 	}
 	use := s.BackupUse
 	switch {
 	case !use.KnowsRestores():
-		c.Evidence = "nobody can tell whether one runs: " + orUnread(use.NotRead)
+		c.Evidence = "cannot determine whether a restore runs: " + orUnread(use.NotRead)
 	case len(use.Restores) > 0:
-		c.Evidence = fmt.Sprintf("the restore of tag %s is %s, and no other record of the cluster in this namespace is known to have agents; those of other namespaces are not known", use.Restores[0].Tag, use.Restores[0].State)
+		c.Evidence = fmt.Sprintf("the restore on tag %s is %s, and no other FoundationDBBackup of the cluster in this namespace is known to have agents; those of other namespaces are unknown", use.Restores[0].Tag, use.Restores[0].State)
 	default:
-		c.OK, c.Evidence = true, "none runs"
+		c.OK, c.Evidence = true, "no restore runs"
 	}
 	return c
 }
 
-// otherAgents names another record of the namespace that keeps agents for the same cluster;
-// false for none that is known. Agents elsewhere are not known, and so never count.
+// otherAgents returns the name of another resource of the namespace with agents for the same
+// cluster, and whether there is one. Agents elsewhere are unknown, and so never count.
 func otherAgents(s plan.Snapshot) (name string, some bool) {
 	for i := range s.OtherBackups.All {
 		b := &s.OtherBackups.All[i]

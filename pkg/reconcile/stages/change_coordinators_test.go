@@ -27,7 +27,7 @@ func TestChangeCoordinators(t *testing.T) {
 			}
 		}
 	}
-	// The first is the group of a coordinator: so long silent, and its pod so old.
+	// The first is the group of a coordinator: how long it has not reported, and the age of its pod.
 	silent := func(d time.Duration) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) { silentFor(s, s.Groups()[0], d) }
 	}
@@ -67,7 +67,7 @@ func TestChangeCoordinators(t *testing.T) {
 			given: func(s *plan.Snapshot) { dropProcess(s, s.Groups()[0]) }, holds: "since when log-101 is missing no pass has seen yet",
 		},
 		"replaces one at once while one more loss would take the quorum": {given: both(silent(time.Second), atRisk), does: []string{withoutFirst}},
-		"waits for one whose pod was deleted to be made anew, even then": {
+		"waits for one whose pod was deleted to be recreated, even then": {
 			given: both(silent(time.Hour), atRisk, podless(119*time.Second)), holds: "log-101 lost its pod 1m59s ago",
 		},
 		"waits for one whose pod was deleted by this very pass": {
@@ -81,9 +81,9 @@ func TestChangeCoordinators(t *testing.T) {
 				s.Pods["sample-log-101"].DeletionTimestamp = new(metav1.NewTime(noon.Add(-119 * time.Second)))
 			}), holds: "the pod of log-101 was to be gone 1m59s ago",
 		},
-		"waits for one whose pod was just made anew":      {given: both(silent(time.Hour), atRisk, made(119*time.Second)), holds: "the pod of log-101 was made 1m59s ago"},
+		"waits for one whose pod was just recreated":      {given: both(silent(time.Hour), atRisk, made(119*time.Second)), holds: "the pod of log-101 was made 1m59s ago"},
 		"replaces one whose pod was made and brings none": {given: both(silent(time.Hour), made(120*time.Second)), does: []string{withoutFirst}},
-		"replaces one whose pod nobody makes":             {given: both(silent(time.Hour), podless(120*time.Second)), does: []string{withoutFirst}},
+		"replaces one whose pod is not created":           {given: both(silent(time.Hour), podless(120*time.Second)), does: []string{withoutFirst}},
 		"replaces one whose pod has another address by now": {
 			given: both(silent(time.Second), made(10*time.Second), onePod(func(p *corev1.Pod) {
 				p.Status.PodIP, p.Status.PodIPs = "10.1.9.9", []corev1.PodIP{{IP: "10.1.9.9"}}
@@ -122,7 +122,7 @@ func TestChangeCoordinators(t *testing.T) {
 				for _, g := range s.Groups() {
 					editProcess(s, g, func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = "node-1" })
 				}
-			}, holds: "no better ones can be chosen", human: true,
+			}, holds: "no better coordinators are available", human: true,
 		},
 		"needs none while one that may serve as another is starting": {
 			given: func(s *plan.Snapshot) {
@@ -131,7 +131,7 @@ func TestChangeCoordinators(t *testing.T) {
 				}
 				last := string(s.Groups()[len(s.Groups())-1].ProcessGroupID)
 				maps.DeleteFunc(s.Database.Status.Cluster.Processes, func(_ string, p fdb.Process) bool { return p.InstanceID() == last })
-			}, holds: "no better ones can be chosen",
+			}, holds: "no better coordinators are available",
 		},
 		"waits while the database is locked by a restore": {
 			given: both(excludedOne, func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }), holds: "locked",
@@ -191,7 +191,7 @@ func TestCoordinatorsNamedByDNSAreFound(t *testing.T) {
 	}
 }
 
-// Whoever has groups give up being coordinators gets the same checks and waits as a pass.
+// A user who moves coordinators off groups gets the same checks and waits as a pass.
 func TestMoveCoordinators(t *testing.T) {
 	const withoutFirst = "change coordinators to 10.1.0.2:4501 10.1.0.3:4501 10.1.0.4:4501 and store the new connection string"
 	tests := map[string]struct {
@@ -200,17 +200,17 @@ func TestMoveCoordinators(t *testing.T) {
 	}{
 		"moves them away from a group":            {removalCase{from: healthyCluster, does: []string{withoutFirst}}, "log-101"},
 		"does nothing about a group that is none": {removalCase{from: healthyCluster}, "log-104"},
-		"waits five minutes, as a pass does":      {removalCase{from: healthyCluster, given: recoveredAgo(299), holds: "is to be none any more; the change has to wait"}, "log-101"},
+		"waits five minutes, as a pass does":      {removalCase{from: healthyCluster, given: recoveredAgo(299), holds: "is to be none any more)"}, "log-101"},
 		"never to one that is marked for removal": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			for _, g := range s.Groups() {
 				if g.ProcessGroupID != "log-101" && g.ProcessGroupID != "log-102" && g.ProcessGroupID != "log-103" {
 					g.MarkForRemoval(noon)
 				}
 			}
-		}, holds: "no better ones can be chosen"}, "log-101"},
+		}, holds: "no better coordinators are available"}, "log-101"},
 		"not while the database is unavailable": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			s.Database.Status.Client.DatabaseStatus.Available = false
-		}, holds: "coordinators cannot be judged"}, "log-101"},
+		}, holds: "cannot determine whether the coordinators are valid"}, "log-101"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, MoveCoordinators(tc.away)) })

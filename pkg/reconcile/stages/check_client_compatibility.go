@@ -11,13 +11,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// checkClientCompatibility ends a pass that would take the database to a version which
-// it cannot go to, or which some of its clients cannot talk to. Nothing else runs then:
-// whatever a pass creates or restarts could start in the new version already.
+// checkClientCompatibility ends a pass that would upgrade the database to a version which it
+// cannot change to, or which some of its clients are incompatible with. No other stage runs
+// then: whatever a pass creates or restarts could start in the new version already.
 //
-// The operator asks the same of a cluster without a database, so that a mistyped version
-// cannot be corrected downwards before the first database exists. There are no data and
-// no clients then, and nothing is asked here.
+// The operator checks the same for a cluster without a database, so that a mistyped version
+// cannot be corrected downwards before the first database exists. There is no data and no
+// client then, and nothing is checked here.
 var checkClientCompatibility = plan.Stage{
 	Name:  plan.StageCheckClientCompatibility,
 	Reads: plan.Record | plan.Pods | plan.Database,
@@ -28,11 +28,11 @@ var checkClientCompatibility = plan.Stage{
 		}
 		running, target, err := versionChange(c)
 		if err != nil {
-			return endPass(contradiction(err), 0)
+			return endPass(invalidSpec(err), 0)
 		}
 		if !running.CanChangeTo(target) {
-			return endPass(contradiction(fmt.Errorf(
-				"FoundationDB cannot go from %s down to %s; set spec.version back, or ignoreUpgradabilityChecks to insist", running, target)), 0)
+			return endPass(invalidSpec(fmt.Errorf(
+				"FoundationDB cannot be downgraded from %s to %s; revert spec.version, or set spec.ignoreUpgradabilityChecks", running, target)), 0)
 		}
 		if running.ProtocolCompatible(target) {
 			return plan.Decision{}
@@ -41,15 +41,14 @@ var checkClientCompatibility = plan.Stage{
 	},
 }
 
-// clientRetry is when to look again whether clients have been upgraded.
+// clientRetry is when clients are checked again.
 // Source: the operator waits as long.
 const clientRetry = time.Minute
 
-// judgeClients looks for clients that would lose the database. While it cannot tell, the
-// pass ends, but not once the upgrade has begun: then clients were judged before, and a
-// database that is down on the way may need the very pods that later stages create. Its
-// servers are restarted on purpose only when it is available, and so after another look
-// at the clients.
+// judgeClients looks for clients that would lose the database. While these are unknown the
+// pass ends, unless the upgrade has begun: then clients were checked before, and a database
+// that is down on the way may need the very pods that later stages create. Its processes are
+// restarted only while it is available, and so after another check of the clients.
 func judgeClients(s plan.Snapshot, target fdb.Version) plan.Decision {
 	d := plan.Decision{Checks: clientsAreKnown(s.Database)}
 	if unknown, is := d.Refused(); is {
@@ -57,25 +56,25 @@ func judgeClients(s plan.Snapshot, target fdb.Version) plan.Decision {
 			return d
 		}
 		d.Hold = &plan.Hold{Code: plan.HoldClientsUnknown, Reason: fmt.Sprintf(
-			"nobody can tell whether all clients can talk to %s (%s); spec.version %s, or ignoreUpgradabilityChecks, lets passes go on before",
+			"cannot determine whether all clients are compatible with %s (%s); to continue before, set spec.version to %s or set spec.ignoreUpgradabilityChecks",
 			target, unknown.Words(), s.Cluster.RunningVersion())}
 		return endPass(d, podDelay)
 	}
 	if old := oldClients(s, target); len(old) > 0 {
 		d.Hold = &plan.Hold{Code: plan.HoldClientsIncompatible, Human: true, Reason: fmt.Sprintf(
-			"clients that cannot talk to %s: %s; upgrade them, or have their log groups ignored (automationOptions.ignoreLogGroupsForUpgrade)",
+			"clients incompatible with %s: %s; upgrade them, or ignore their log groups (spec.automationOptions.ignoreLogGroupsForUpgrade)",
 			target, someOf(old))}
 		return endPass(d, clientRetry)
 	}
 	return d
 }
 
-// clientsReconnect is how long clients may need after a recovery to find the database
-// again; until then it counts none. The model of FoundationDB 7.3.79 needs 4.5 s.
+// clientsReconnect is how long clients may need after a recovery to find the database again;
+// until then the database counts none. The model of FoundationDB 7.3.79 needs 4.5 s.
 const clientsReconnect = 30 * time.Second
 
-// clientsAreKnown asks what it takes to believe the document's list of clients. Of an
-// unavailable database nothing else has to be asked.
+// clientsAreKnown returns the checks that must pass before the status document's list of
+// clients is valid. An unavailable database needs no other check.
 func clientsAreKnown(d plan.DatabaseFacts) []plan.Check {
 	available := safety.Available(d)
 	if !available.OK {
@@ -88,14 +87,14 @@ func clientsAreKnown(d plan.DatabaseFacts) []plan.Check {
 	return []plan.Check{available, safety.RecoveredFor(d, clientsReconnect), listed}
 }
 
-// endPass has no later stage run.
+// endPass ends the pass after this stage.
 func endPass(d plan.Decision, retryAfter time.Duration) plan.Decision {
 	d.Hold.Then, d.Hold.RetryAfter = plan.EndPass, retryAfter
 	return d
 }
 
-// noDatabaseYet reports whether a database was surely never created. A record that says
-// so is not enough, since it may have been lost.
+// noDatabaseYet reports whether a database certainly was never created. The status of the
+// resource alone is no proof, since it may have been lost.
 func noDatabaseYet(s plan.Snapshot) bool {
 	if s.Configured() {
 		return false
@@ -105,16 +104,16 @@ func noDatabaseYet(s plan.Snapshot) bool {
 
 func versionChange(c *v1beta2.FoundationDBCluster) (running, target fdb.Version, err error) {
 	if running, err = fdb.ParseVersion(c.RunningVersion()); err != nil {
-		return running, target, fmt.Errorf("the running version: %w", err)
+		return running, target, fmt.Errorf("parse the running version: %w", err)
 	}
 	target, err = fdb.ParseVersion(c.Spec.Version)
 	return running, target, err
 }
 
-// upgradeHasBegun reports whether a pod has the sidecar of the new version. Sidecars get
-// it in place, in a pass that has found all clients fine, and long before any server
-// restarts; pods that are made meanwhile do not have it. An image that does not tell
-// versions apart proves nothing.
+// upgradeHasBegun reports whether a pod has the sidecar of the new version. Sidecars get it
+// in place, in a pass that has accepted all clients, and long before any process restarts;
+// pods that are created meanwhile do not have it. An image that does not differ between the
+// versions proves nothing.
 func upgradeHasBegun(s plan.Snapshot) bool {
 	before := s.Cluster.DeepCopy()
 	before.Spec.Version = s.Cluster.RunningVersion()

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// changingTo asks for another version than the 7.3.79 that runs, and has clients that know
-// no newer version than the one given.
+// changingTo sets another version than the running 7.3.79, and has clients that know no newer
+// version than the given one.
 func changingTo(to, clients string, samples ...fdb.ConnectedClient) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		s.Cluster.Spec.Version = to
@@ -26,7 +26,7 @@ func withNewSidecar(s *plan.Snapshot) {
 	g := s.Groups()[0]
 	image, err := objects.SidecarImage(s.Cluster, g.ProcessClass)
 	if err != nil {
-		panic(err) // a normalised sample
+		panic(err) // a normalized sample
 	}
 	containers := s.Pod(g).Spec.Containers
 	for i := range containers {
@@ -55,7 +55,7 @@ func TestCheckClientCompatibility(t *testing.T) {
 		"lets an upgrade go on that no client minds":     {given: changingTo("7.4.6", "7.4.6", app)},
 		"accepts clients that are newer than the target": {given: changingTo("7.4.6", "8.0.0", app)},
 		"refuses a downgrade to another protocol": {
-			given: changingTo("7.1.67", "7.3.79", app), holds: "cannot go from 7.3.79 down to 7.1.67", human: true, then: plan.EndPass,
+			given: changingTo("7.1.67", "7.3.79", app), holds: "cannot be downgraded from 7.3.79 to 7.1.67", human: true, then: plan.EndPass,
 		},
 		"names a client that is too old": {
 			given: changingTo("7.4.6", "7.3.79", app), holds: "192.0.2.7:33656 (version 7.3.79, log group app)", human: true, then: plan.EndPass,
@@ -82,7 +82,7 @@ func TestCheckClientCompatibility(t *testing.T) {
 		"takes a client whose address cannot be read for a stranger": {
 			given: changingTo("7.4.6", "7.3.79", fdb.ConnectedClient{Address: "?", LogGroup: "default"}), holds: "? (version 7.3.79", human: true, then: plan.EndPass,
 		},
-		"ignores clients that have not said yet what they speak": {
+		"ignores clients that have not reported their protocol": {
 			given: combined(changingTo("7.4.6", "Unknown", app), clients(func(v *fdb.SupportedVersion) { v.ProtocolVersion = "Unknown" })),
 		},
 		"counts a version that cannot be read as too old": {
@@ -96,7 +96,7 @@ func TestCheckClientCompatibility(t *testing.T) {
 			given: combined(changingTo("7.4.6", "7.4.6"), silent), holds: "timed out", then: plan.EndPass,
 		},
 		"ends the pass while the database is unavailable": {
-			given: combined(changingTo("7.4.6", "7.4.6"), unavailable), holds: "spec.version 7.3.79, or ignoreUpgradabilityChecks", then: plan.EndPass,
+			given: combined(changingTo("7.4.6", "7.4.6"), unavailable), holds: "set spec.version to 7.3.79 or set spec.ignoreUpgradabilityChecks", then: plan.EndPass,
 		},
 		"ends the pass while clients may still be finding the database again": {
 			given: combined(changingTo("7.4.6", "7.4.6"), func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = new(29.0) }),
@@ -106,7 +106,7 @@ func TestCheckClientCompatibility(t *testing.T) {
 			given: combined(changingTo("7.4.6", "7.4.6"), func(s *plan.Snapshot) { s.Database.Status.Cluster.Clients = nil }),
 			holds: "it does not", then: plan.EndPass,
 		},
-		"goes on with a silent database once the upgrade has begun": {given: combined(changingTo("7.4.6", "7.4.6"), silent, withNewSidecar)},
+		"continues without an answer of the database once the upgrade has begun": {given: combined(changingTo("7.4.6", "7.4.6"), silent, withNewSidecar)},
 		"judges clients of an upgrade that has begun again": {
 			given: combined(changingTo("7.4.6", "7.3.79", app), withNewSidecar), holds: "192.0.2.7", human: true, then: plan.EndPass,
 		},
@@ -119,12 +119,12 @@ func TestCheckClientCompatibility(t *testing.T) {
 		"asks nothing before the first database exists": {given: combined(changingTo("7.1.67", "7.3.79", app), never)},
 		"does not take a lost record's word that there is no database": {
 			given: combined(changingTo("7.1.67", "7.3.79", app), silent, func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }),
-			holds: "cannot go from 7.3.79 down", human: true, then: plan.EndPass,
+			holds: "cannot be downgraded from 7.3.79", human: true, then: plan.EndPass,
 		},
 	})
 }
 
-func TestOldClientsAreLookedForAgainAfterAMinute(t *testing.T) {
+func TestOldClientsAreCheckedAgainAfterAMinute(t *testing.T) {
 	s := healthyCluster(t)
 	changingTo("7.4.6", "7.3.79", fdb.ConnectedClient{Address: "192.0.2.7:1"})(&s)
 	d := checkClientCompatibility.Decide(s)

@@ -14,11 +14,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// coordinatorChoice is which processes should be the coordinators.
+// coordinatorChoice lists the processes that should be coordinators.
 type coordinatorChoice struct {
-	// candidates is empty when no choice is better than what there is.
+	// candidates is empty when no choice is better than the present coordinators.
 	candidates []candidate
-	// short says what is missing for as many as the spec wants; empty for nothing.
+	// short describes what is missing for the desired number; empty for nothing.
 	short string
 }
 
@@ -30,22 +30,22 @@ func (c coordinatorChoice) addresses() []fdb.Address {
 	return addresses
 }
 
-// chooseCoordinators picks among the reporting processes of all data centers: as many as
-// the spec wants, or while those cannot be placed the best number on the way there.
+// chooseCoordinators chooses among the reporting processes of all data centers: the desired
+// number, or while these cannot be placed the best smaller number.
 func chooseCoordinators(s plan.Snapshot, now safety.CoordinatorTolerance, away []v1beta2.ProcessGroupID) coordinatorChoice {
 	candidates := coordinatorCandidates(s, away)
 	chosen, err := spread(candidates, s.Cluster.DesiredCoordinators(), coordinatorRule(s.Cluster))
 	if err == nil {
 		return coordinatorChoice{candidates: chosen}
 	}
-	return coordinatorChoice{candidates: coordinatorsOnTheWay(s, now, candidates), short: coordinatorShortage(s.Cluster, candidates)}
+	return coordinatorChoice{candidates: fewerCoordinators(s, now, candidates), short: coordinatorShortage(s.Cluster, candidates)}
 }
 
-// coordinatorsOnTheWay is the choice of fewer coordinators than the spec wants that
-// tolerates most: the loss of sites first, then that of fault domains. Its number is odd,
-// as all desired numbers are, since one more tolerates no more, and never below the present
-// one. It has to tolerate more than what there is: each change costs a recovery.
-func coordinatorsOnTheWay(s plan.Snapshot, now safety.CoordinatorTolerance, candidates []candidate) []candidate {
+// fewerCoordinators returns the choice of fewer coordinators than desired that tolerates
+// most: the loss of sites first, then that of fault domains. Its number is odd, as all desired
+// numbers are, since one more tolerates no more, and never below the present one. It has to
+// tolerate more than the present coordinators: each change costs a recovery.
+func fewerCoordinators(s plan.Snapshot, now safety.CoordinatorTolerance, candidates []candidate) []candidate {
 	var best []candidate
 	least := len(s.Database.Status.Coordinators())
 	for n := s.Cluster.DesiredCoordinators() - 2; n >= max(least, 1); n -= 2 {
@@ -73,7 +73,7 @@ func compareTolerance(a, b safety.CoordinatorTolerance) int {
 	return cmp.Or(cmp.Compare(a.Sites, b.Sites), cmp.Compare(a.Zones, b.Zones))
 }
 
-// coordinatorRule spreads coordinators over fault domains, data centers and data halls.
+// coordinatorRule returns how coordinators spread over fault domains, data centers and halls.
 func coordinatorRule(c *v1beta2.FoundationDBCluster) spreadRule {
 	rule := spreadRule{fields: []string{fdb.LocalityZoneID, fdb.LocalityDCID}, most: safety.CoordinatorLimits(c), primary: primaryDataCenter(c)}
 	if _, halls := rule.most[fdb.LocalityDataHall]; halls {
@@ -82,8 +82,8 @@ func coordinatorRule(c *v1beta2.FoundationDBCluster) spreadRule {
 	return rule
 }
 
-// coordinatorShortage says how many fault domains are missing for as many coordinators as
-// the spec wants, and how many there are where.
+// coordinatorShortage describes how many fault domains are missing for the desired number of
+// coordinators, and how many each site has.
 func coordinatorShortage(c *v1beta2.FoundationDBCluster, candidates []candidate) string {
 	desired := c.DesiredCoordinators()
 	placeable := mostCoordinators(c, candidates)
@@ -101,7 +101,7 @@ func coordinatorShortage(c *v1beta2.FoundationDBCluster, candidates []candidate)
 	return fmt.Sprintf("%s: %s; at most %d each count", text, strings.Join(where, ", "), safety.CoordinatorLimits(c)[site])
 }
 
-// mostCoordinators is how many can be placed, below the number that the spec wants.
+// mostCoordinators returns how many can be placed, below the desired number.
 func mostCoordinators(c *v1beta2.FoundationDBCluster, candidates []candidate) int {
 	for n := c.DesiredCoordinators() - 1; n > 0; n-- {
 		if _, err := spread(candidates, n, coordinatorRule(c)); err == nil {
@@ -111,8 +111,8 @@ func mostCoordinators(c *v1beta2.FoundationDBCluster, candidates []candidate) in
 	return 0
 }
 
-// zonesBySite are the fault domains of candidates in each data center or hall; all of them
-// under "" without sites. Data centers that the spec names are there even when empty.
+// zonesBySite returns the fault domains of candidates in each data center or hall; all of
+// them under "" without sites. Data centers of the spec are included even when empty.
 func zonesBySite(c *v1beta2.FoundationDBCluster, candidates []candidate, site string) map[string]map[string]bool {
 	zones := map[string]map[string]bool{}
 	add := func(name string) map[string]bool {
@@ -140,7 +140,7 @@ func siteName(field, value string) string {
 	return kind + " " + value
 }
 
-// coordinatorClasses are the process classes that may have coordinators.
+// coordinatorClasses returns the process classes that are eligible for coordinators.
 func coordinatorClasses(c *v1beta2.FoundationDBCluster) []string {
 	var classes []string
 	for _, class := range v1beta2.ProcessClasses() {
@@ -152,8 +152,8 @@ func coordinatorClasses(c *v1beta2.FoundationDBCluster) []string {
 	return classes
 }
 
-// primaryDataCenter is the main data center with the highest priority, whose
-// processes make the best coordinators; empty without regions.
+// primaryDataCenter returns the main data center with the highest priority, whose processes
+// are preferred as coordinators; empty without regions.
 func primaryDataCenter(c *v1beta2.FoundationDBCluster) string {
 	primary, highest := "", 0
 	for _, region := range c.Spec.DatabaseConfiguration.Regions {

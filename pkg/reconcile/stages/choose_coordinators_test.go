@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// inTwoRegions puts the eligible processes into data centers, one letter each, the four of
-// class log first, then the three of class storage; a dash means that one does not report.
-// The first of them, as many as given, are the coordinators.
+// inTwoRegions puts the eligible processes into data centers, one letter each, first the four of
+// class log, then the three of class storage; a dash is one that does not report. The first ones,
+// as many as given, are the coordinators.
 func inTwoRegions(places string, coordinators int) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		s.Cluster.Spec.DatabaseConfiguration.UsableRegions = 2
@@ -38,7 +38,7 @@ func inTwoRegions(places string, coordinators int) func(*plan.Snapshot) {
 			i++
 			if place == "-" {
 				dropProcess(s, g)
-				g.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-10*startPatience))
+				g.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-10*startGracePeriod))
 				continue
 			}
 			editProcess(s, g, func(p *fdb.Process) { p.Locality[fdb.LocalityDCID] = place })
@@ -46,8 +46,8 @@ func inTwoRegions(places string, coordinators int) func(*plan.Snapshot) {
 	}
 }
 
-// Where as many coordinators as the spec wants find no place, the best number on the way
-// is taken, and what is missing is reported.
+// Where the desired number of coordinators cannot be placed, the best smaller number is chosen, and
+// what is missing is reported.
 func TestTheBestReachableCoordinatorsAreChosen(t *testing.T) {
 	all := func(edits ...func(*plan.Snapshot)) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) {
@@ -81,7 +81,7 @@ func TestTheBestReachableCoordinatorsAreChosen(t *testing.T) {
 	}{
 		"seven of nine": {
 			given: inTwoRegions("aaaabbb", 1), chosen: 7, in: map[string]int{"a": 4, "b": 3},
-			holds: "7 coordinators are the best number for now: 7 of 9 can be placed; 2 more fault domains with a reporting process of class coordinator, log, storage, transaction required: data center a has 4, data center b has 3; at most 5 each count",
+			holds: "7 coordinators are the best choice for now: 7 of 9 can be placed; 2 more fault domains with a reporting process of class coordinator, log, storage, transaction required: data center a has 4, data center b has 3; at most 5 each count",
 		},
 		"five of nine where six could be placed": {
 			given: inTwoRegions("aaaabb-", 1), chosen: 5, in: map[string]int{"a": 3, "b": 2}, holds: "6 of 9 can be placed; 3 more",
@@ -96,10 +96,10 @@ func TestTheBestReachableCoordinatorsAreChosen(t *testing.T) {
 			given: all(inTwoRegions("aabbc--", 1), satellites), chosen: 5, in: map[string]int{"a": 2, "b": 2, "c": 1}, holds: "5 of 9 can be placed",
 		},
 		"never fewer than there are": {
-			given: all(inTwoRegions("aaabc--", 5), satellites, excluded(0)), holds: "no better ones can be chosen: 4 of 9 can be placed", human: true,
+			given: all(inTwoRegions("aaabc--", 5), satellites, excluded(0)), holds: "no better coordinators are available: 4 of 9 can be placed", human: true,
 		},
 		"no others that tolerate as much": {
-			given: inTwoRegions("aabbbba", 7), holds: "7 coordinators, 9 desired, and no better ones can be chosen: 7 of 9 can be placed; 2 more fault domains", human: true,
+			given: inTwoRegions("aabbbba", 7), holds: "7 coordinators, 9 desired, and no better coordinators are available: 7 of 9 can be placed; 2 more fault domains", human: true,
 		},
 		"as many as now in place of one that is excluded": {
 			given: all(inTwoRegions("aaabbb-", 5), excluded(0)), chosen: 5, holds: "5 of 9 can be placed",
@@ -111,8 +111,8 @@ func TestTheBestReachableCoordinatorsAreChosen(t *testing.T) {
 			given: inTwoRegions("aaaabbb", 5), chosen: 7, holds: "7 of 9 can be placed",
 		},
 		"none yet while processes are starting": {
-			given: all(inTwoRegions("aaaabbb", 1), func(s *plan.Snapshot) { silentFor(s, s.Groups()[len(s.Groups())-1], startPatience-time.Second) }),
-			holds: "the change waits for processes that are starting: 6 of 9 can be placed",
+			given: all(inTwoRegions("aaaabbb", 1), func(s *plan.Snapshot) { silentFor(s, s.Groups()[len(s.Groups())-1], startGracePeriod-time.Second) }),
+			holds: "the coordinator change waits for starting processes: 6 of 9 can be placed",
 		},
 		"without regions, three of five for one": {
 			given: all(triple, func(s *plan.Snapshot) {
@@ -120,7 +120,7 @@ func TestTheBestReachableCoordinatorsAreChosen(t *testing.T) {
 			}), chosen: 3, holds: "4 of 5 can be placed; 1 more fault domain with a reporting process of class coordinator, log, storage, transaction required",
 		},
 		"without regions, three of five stay": {
-			given: triple, holds: "3 coordinators, 5 desired, and no better ones can be chosen: 4 of 5 can be placed", human: true,
+			given: triple, holds: "3 coordinators, 5 desired, and no better coordinators are available: 4 of 5 can be placed", human: true,
 		},
 	}
 	for name, tc := range tests {
@@ -149,7 +149,7 @@ func TestTheBestReachableCoordinatorsAreChosen(t *testing.T) {
 	}
 }
 
-// chosenProcesses are those that a decision makes coordinators.
+// chosenProcesses returns those that a decision makes coordinators.
 func chosenProcesses(s plan.Snapshot, d plan.Decision) []fdb.Process {
 	var chosen []fdb.Process
 	for _, action := range d.Actions {
@@ -166,8 +166,8 @@ func chosenProcesses(s plan.Snapshot, d plan.Decision) []fdb.Process {
 	return chosen
 }
 
-// However the processes are spread, a change tolerates more than what there was, has no
-// fewer coordinators, an odd number of them, and is followed by no other change.
+// However the processes are spread, a change tolerates more than before, has no fewer coordinators,
+// an odd number of them, and is followed by no other change.
 func TestCoordinatorsOnTheWayOnlyGetStronger(t *testing.T) {
 	changes := 0
 	for seed := range uint64(300) {

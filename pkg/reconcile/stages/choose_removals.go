@@ -12,12 +12,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// chooseRemovals marks process groups of classes that have more than the spec wants,
-// so that those which stay are spread over fault domains as evenly as can be. Groups
-// that do not report go first.
+// chooseRemovals marks surplus process groups for removal, so that the remaining ones are
+// spread over fault domains as evenly as possible. Groups that do not report are removed
+// first.
 //
-// When one class shrinks, the operator also marks silent groups of all others; here
-// only the class that shrinks is looked at.
+// When one class shrinks, the operator also marks groups of all other classes that do not
+// report; here only the class that shrinks is affected.
 var chooseRemovals = plan.Stage{
 	Name:  plan.StageChooseRemovals,
 	Reads: plan.Record | plan.Database,
@@ -27,35 +27,35 @@ var chooseRemovals = plan.Stage{
 			return plan.Decision{}
 		}
 		if available := safety.Available(s.Database); !available.OK {
-			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "which groups can best go is not known", Detail: available.Evidence, RetryAfter: podDelay}}
+			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "cannot determine which process groups to remove", Detail: available.Evidence, RetryAfter: podDelay}}
 		}
 		var leaving []v1beta2.ProcessGroupID
 		var words []string
 		for _, class := range slices.Sorted(maps.Keys(surplus)) {
 			chosen, err := chooseLeaving(s, class, surplus[class])
 			if err != nil {
-				return plan.Wait(podDelay, plan.HoldNoChoice, fmt.Sprintf("choosing which %s groups stay: %v", class, err))
+				return plan.Wait(podDelay, plan.HoldNoChoice, fmt.Sprintf("cannot choose which %s process groups stay: %v", class, err))
 			}
 			leaving = append(leaving, chosen...)
 			words = append(words, fmt.Sprintf("%d %s", surplus[class], class))
 		}
 		return plan.Decision{
-			Why:     "more than the spec's counts: " + strings.Join(words, ", "),
+			Why:     "more than the desired process counts: " + strings.Join(words, ", "),
 			Actions: []plan.Action{plan.MarkForRemoval{Groups: leaving, At: s.Now}},
 		}
 	},
 }
 
-// surplusGroups returns how many groups each class has too many. Classes that the spec
-// does not want at all are among them.
+// surplusGroups returns how many groups each class has too many, including classes that the
+// spec does not contain.
 func surplusGroups(s plan.Snapshot) map[v1beta2.ProcessClass]int {
-	wanted := s.Cluster.DesiredProcessCounts()
+	desired := s.Cluster.DesiredProcessCounts()
 	surplus := map[v1beta2.ProcessClass]int{}
 	for _, g := range s.Staying() {
 		surplus[g.ProcessClass]++
 	}
 	for class, n := range surplus {
-		if n -= max(wanted[class], 0); n > 0 {
+		if n -= max(desired[class], 0); n > 0 {
 			surplus[class] = n
 		} else {
 			delete(surplus, class)
@@ -64,8 +64,8 @@ func surplusGroups(s plan.Snapshot) map[v1beta2.ProcessClass]int {
 	return surplus
 }
 
-// chooseLeaving picks the groups of a class that leave: all but the best spread
-// choice of those that stay.
+// chooseLeaving returns the groups of a class to remove: all but the best spread choice of
+// those that stay.
 func chooseLeaving(s plan.Snapshot, class v1beta2.ProcessClass, surplus int) ([]v1beta2.ProcessGroupID, error) {
 	var all []v1beta2.ProcessGroupID
 	var candidates []candidate

@@ -6,31 +6,31 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// ClearBackup deletes all that the backup of a record wrote, and leaves the record. Nothing
-// may run that writes there or reads from there, and nothing may be about to: a record that
-// asks for a backup gets one at its next pass.
+// ClearBackup deletes all data that the backup of a resource wrote, and keeps the resource.
+// Nothing may run, or be about to start, that writes there or reads from there: a resource
+// that desires a running backup gets one in its next pass.
 var ClearBackup = plan.Stage{
 	Name:  plan.StageClearBackup,
 	Reads: plan.Backup | plan.BackupStatus | plan.BackupStore | plan.BackupUse,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		url, err := objects.BackupURL(s.Backup)
 		if err != nil {
-			return contradiction(err)
+			return invalidSpec(err)
 		}
 		if s.Backup.DeletionTimestamp != nil {
-			return held("the record is being deleted, and spec.deletionPolicy says what becomes of its data")
+			return held("the resource is being deleted, and spec.deletionPolicy decides about its data")
 		}
 		if why := s.BackupStatus.Why(); why != "" {
-			return plan.Wait(backupDelay, plan.HoldBackupStateUnknown, "nobody can tell whether the backup runs: "+why)
+			return plan.Wait(backupDelay, plan.HoldBackupStateUnknown, "cannot determine whether the backup runs: "+why)
 		}
 		switch {
 		case isRunning(s):
-			return held("a backup runs on tag " + string(s.Backup.Tag()) + ": it has to be stopped first")
+			return held("a backup runs on tag " + string(s.Backup.Tag()) + "; stop it first")
 		case s.Backup.IsManaged() && shouldRun(s):
-			return held("the record asks for a backup that runs, and the next pass would start one: it has to be stopped first")
+			return held("spec.backupState requires a running backup, which the next pass would start; stop it first")
 		}
 		if why := s.BackupStore.Why(); why != "" {
-			return plan.Wait(backupDelay, plan.HoldStoreUnknown, "nobody can tell what is in the store: "+why)
+			return plan.Wait(backupDelay, plan.HoldStoreUnknown, "cannot determine the content of the store: "+why)
 		}
 		if s.BackupStore.There == nil {
 			return plan.Decision{}
@@ -41,11 +41,11 @@ var ClearBackup = plan.Stage{
 
 func clearData(s plan.Snapshot, url string) plan.Decision {
 	d := plan.Decision{
-		Why:    "a person asks for it",
-		Checks: []plan.Check{wroteThere(s.Backup, url), nobodyElseThere(s.OtherBackups, url), nobodyRestores(s.BackupUse, url), nobodyWrites(s.BackupUse, url)},
+		Why:    requestedByUser,
+		Checks: []plan.Check{wroteThere(s.Backup, url), checkDestinationUnshared(s.OtherBackups, url), checkNoRestoreFrom(s.BackupUse, url), checkNoBackupTo(s.BackupUse, url)},
 	}
 	if c, refused := d.Refused(); refused {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: "nothing is deleted", Detail: c.Words()}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: "no data is deleted", Detail: c.Words()}
 		return d
 	}
 	there := s.BackupStore.There
@@ -57,11 +57,11 @@ func clearData(s plan.Snapshot, url string) plan.Decision {
 	return d
 }
 
-// nobodyWrites asks whether a backup of the database, of any tag, goes to a place.
-func nobodyWrites(use plan.UseFacts, url string) plan.Check {
-	c := plan.Check{ID: plan.CheckNoBackupTo, Subject: fdb.WithoutSecrets(url), Question: "does no backup go to " + fdb.WithoutSecrets(url) + "?", Gate: plan.GateBackup}
+// checkNoBackupTo checks whether no backup of the database, on any tag, writes to a destination.
+func checkNoBackupTo(use plan.UseFacts, url string) plan.Check {
+	c := plan.Check{ID: plan.CheckNoBackupTo, Subject: fdb.WithoutSecrets(url), Question: "does no backup write to " + fdb.WithoutSecrets(url) + "?", Gate: plan.GateBackup}
 	if !use.Read {
-		c.Evidence = "nobody can tell: " + orUnread(use.NotRead)
+		c.Evidence = "unknown: " + orUnread(use.NotRead)
 		return c
 	}
 	for _, b := range use.Backups {
@@ -70,6 +70,6 @@ func nobodyWrites(use plan.UseFacts, url string) plan.Check {
 			return c
 		}
 	}
-	c.OK, c.Evidence = true, "none of this database that runs"
+	c.OK, c.Evidence = true, "no running backup of this database does"
 	return c
 }

@@ -28,7 +28,7 @@ func TestCommandsRunTheseStages(t *testing.T) {
 			[]plan.Stage{updateStatus, CordonNodes(nil, nil), ReplaceOn(nil, 1, false)}, replacement, []plan.Stage{EvictFrom(nil)}, removal,
 		)},
 		"marks":             {Marking(own), []plan.Stage{updateStatus, own}},
-		"marks taken back":  {Keeping(groups), []plan.Stage{updateStatus, KeepGroups(groups), updateStatus}},
+		"marks reverted":    {Keeping(groups), []plan.Stage{updateStatus, KeepGroups(groups), updateStatus}},
 		"an exclusion":      {Excluding(groups), []plan.Stage{updateStatus, moveCoordinatorsOff(groups), ExcludeGroups(groups), updateStatus}},
 		"an inclusion":      {Including(Inclusion{Groups: groups}), []plan.Stage{updateStatus, IncludeTargets(Inclusion{}), updateStatus}},
 		"failed, on demand": {[]plan.Stage{ReplaceFailed()}, []plan.Stage{replaceFailedPods}},
@@ -53,8 +53,8 @@ func join(parts ...[]plan.Stage) (all []plan.Stage) {
 	return all
 }
 
-// TestStagesOfCommandsActOnTheirGroups asks the stages of an exclusion and of an inclusion for
-// their actions, about one of five storage groups.
+// TestStagesOfCommandsActOnTheirGroups compares the actions of the stages of an exclusion and of an
+// inclusion, for one of five storage groups.
 func TestStagesOfCommandsActOnTheirGroups(t *testing.T) {
 	s := healthyClusterOf(t, 5)
 	g := s.Groups()[len(s.Groups())-2]
@@ -71,8 +71,8 @@ func TestStagesOfCommandsActOnTheirGroups(t *testing.T) {
 	}
 }
 
-// TestOneFaultDomainIsOneByTheWordOfPodsAndRecord asks whether groups go down together.
-func TestOneFaultDomainIsOneByTheWordOfPodsAndRecord(t *testing.T) {
+// TestOneFaultDomainIsOneByPodsAndStatus checks whether groups go down together.
+func TestOneFaultDomainIsOneByPodsAndStatus(t *testing.T) {
 	ofPod := func(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, zone string) {
 		s.PodFiles[g.PodName(s.Cluster)].Variables[v1beta2.EnvZoneID] = zone
 	}
@@ -118,7 +118,7 @@ func TestOneFaultDomainIsOneByTheWordOfPodsAndRecord(t *testing.T) {
 	}
 }
 
-// TestAPauseOfOperators asks for a pause of a cluster that is paused already, or not.
+// TestAPauseOfOperators pauses a cluster that is paused already, or not.
 func TestAPauseOfOperators(t *testing.T) {
 	set := func(p plan.Pause) []plan.Action {
 		return []plan.Action{plan.SetSkip{Cluster: "sample", Skip: true, Pause: p}}

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// incorrectCommandLine: a process runs with other arguments, or in another
-// version, than it would after a restart.
+// incorrectCommandLine: a process runs with other arguments, or in another version, than it
+// would start with.
 var incorrectCommandLine = condition{v1beta2.ConditionIncorrectCommandLine, func(f groupFacts) (verdict, error) {
 	if f.pod == nil || f.pod.DeletionTimestamp != nil {
 		return gone, nil
@@ -35,7 +35,7 @@ var incorrectCommandLine = condition{v1beta2.ConditionIncorrectCommandLine, func
 			return keep, fmt.Errorf("%s: %w: shorten the custom parameters", f.group.ProcessGroupID, err)
 		}
 		if err != nil {
-			return keep, nil // the pod has not told all it substitutes: nothing can be compared yet
+			return keep, nil // the pod has not reported all variables: the command line cannot be compared yet
 		}
 		if p.CommandLine != want || !f.rightVersion(p) {
 			return holds, nil
@@ -44,8 +44,8 @@ var incorrectCommandLine = condition{v1beta2.ConditionIncorrectCommandLine, func
 	return gone, nil
 }}
 
-// monitorConfigurations remembers those of a decision: there are many pods, and few
-// ways to start their servers.
+// monitorConfigurations caches those of one decision: there are many pods, and few ways to
+// start their processes.
 type monitorConfigurations map[objects.Launch]fdb.MonitorConfiguration
 
 func (m monitorConfigurations) of(s plan.Snapshot, l objects.Launch) (fdb.MonitorConfiguration, error) {
@@ -59,10 +59,10 @@ func (m monitorConfigurations) of(s plan.Snapshot, l objects.Launch) (fdb.Monito
 	return configuration, err
 }
 
-// rightVersion is not asked during a patch upgrade: versions are mixed then.
+// rightVersion always returns true during a patch upgrade: versions are mixed then.
 func (f groupFacts) rightVersion(p fdb.Process) bool {
 	return f.versionsMixed || released(p) == f.s.Cluster.Spec.Version
 }
 
-// released is a process' version without the mark of builds that are not releases.
+// released returns a process' version without the suffix of builds that are not releases.
 func released(p fdb.Process) string { return strings.TrimSuffix(p.Version, "-PRERELEASE") }

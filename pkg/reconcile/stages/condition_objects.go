@@ -7,13 +7,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
-// incorrectPodSpec: the pod was made from another spec than it would be made from now.
+// incorrectPodSpec: the pod was created from another spec than the current one.
 var incorrectPodSpec = condition{v1beta2.ConditionIncorrectPodSpec, func(f groupFacts) (verdict, error) {
 	want, err := f.specs.Of(f.group)
 	if err != nil {
 		return keep, err
 	}
-	return isSo(want != f.pod.Annotations[v1beta2.AnnotationLastAppliedSpec]), nil
+	return verdictOf(want != f.pod.Annotations[v1beta2.AnnotationLastAppliedSpec]), nil
 }}
 
 // incorrectSidecarImage: the sidecar runs another image than the spec's version needs.
@@ -23,18 +23,18 @@ var incorrectSidecarImage = condition{v1beta2.ConditionIncorrectSidecarImage, fu
 		return keep, err
 	}
 	have := sidecarImage(f.pod)
-	return isSo(have != "" && have != want), nil
+	return verdictOf(have != "" && have != want), nil
 }}
 
 // incorrectPodMetadata: a label or annotation is missing or differs.
 var incorrectPodMetadata = condition{v1beta2.ConditionIncorrectPodMetadata, func(f groupFacts) (verdict, error) {
 	labels, annotations := objects.MissingPodMetadata(f.s.Cluster, f.group, f.pod)
-	return isSo(len(labels)+len(annotations) > 0), nil
+	return verdictOf(len(labels)+len(annotations) > 0), nil
 }}
 
-// incorrectConfigMap: the pod has not confirmed the configuration that it should use.
-// During an upgrade to another protocol a pod's word of before does not count: its files,
-// the new binary among them, have to be in place.
+// incorrectConfigMap: the pod has not confirmed the desired configuration. During an upgrade
+// to another protocol an earlier confirmation does not count: the files, including the new
+// binary, have to be in place.
 var incorrectConfigMap = condition{v1beta2.ConditionIncorrectConfigMap, func(f groupFacts) (verdict, error) {
 	if incompatibleUpgrade(f.s.Cluster) && !f.group.IsMarkedForRemoval() {
 		outdated, err := outdatedFiles(f.s, f.group, f.pod)
@@ -46,10 +46,10 @@ var incorrectConfigMap = condition{v1beta2.ConditionIncorrectConfigMap, func(f g
 	if err != nil {
 		return keep, err
 	}
-	return isSo(f.pod.Annotations[v1beta2.AnnotationLastAppliedConfigMap] != want), nil
+	return verdictOf(f.pod.Annotations[v1beta2.AnnotationLastAppliedConfigMap] != want), nil
 }}
 
-// missingPVC: a stateful group has no volume claim, or one with other metadata.
+// missingPVC: a stateful group has no PVC, or one with other metadata.
 var missingPVC = condition{v1beta2.ConditionMissingPVC, func(f groupFacts) (verdict, error) {
 	if !f.group.ProcessClass.IsStateful() {
 		return gone, nil
@@ -59,19 +59,19 @@ var missingPVC = condition{v1beta2.ConditionMissingPVC, func(f groupFacts) (verd
 		return holds, nil
 	}
 	labels, annotations := objects.MissingMetadata(have.ObjectMeta, objects.ClaimMetadata(f.s.Cluster, f.group))
-	return isSo(len(labels)+len(annotations) > 0), nil
+	return verdictOf(len(labels)+len(annotations) > 0), nil
 }}
 
-// sidecarUnreachable: the sidecar could not be asked for its files.
+// sidecarUnreachable: the files of the sidecar could not be read.
 var sidecarUnreachable = condition{v1beta2.ConditionSidecarUnreachable, func(f groupFacts) (verdict, error) {
 	files, asked := f.s.PodFiles[f.pod.Name]
 	if !asked {
 		return keep, nil
 	}
-	return isSo(files.Unreachable != ""), nil
+	return verdictOf(files.Unreachable != ""), nil
 }}
 
-// sidecarImage is the image of a pod's sidecar; empty when it has none.
+// sidecarImage returns the image of a pod's sidecar; empty without a sidecar.
 func sidecarImage(pod *corev1.Pod) string {
 	for _, container := range pod.Spec.Containers {
 		if container.Name == v1beta2.ContainerSidecar {

@@ -9,11 +9,11 @@ import (
 // missingPod: the group has no pod. SetCondition ignores that for a group that no longer
 // needs one.
 var missingPod = condition{v1beta2.ConditionMissingPod, func(f groupFacts) (verdict, error) {
-	return isSo(f.pod == nil), nil
+	return verdictOf(f.pod == nil), nil
 }}
 
-// resourcesTerminating: the group is excluded and its pod is gone or going. It is
-// never cleared; the record is dropped instead.
+// resourcesTerminating: the group is excluded and its pod is deleted or terminating. It is
+// never cleared; the group is removed from the status instead.
 var resourcesTerminating = condition{v1beta2.ConditionResourcesTerminating, func(f groupFacts) (verdict, error) {
 	if f.group.IsGone() && (f.pod == nil || f.pod.DeletionTimestamp != nil) {
 		return holds, nil
@@ -23,12 +23,12 @@ var resourcesTerminating = condition{v1beta2.ConditionResourcesTerminating, func
 
 // podPending: the pod has not started.
 var podPending = condition{v1beta2.ConditionPodPending, func(f groupFacts) (verdict, error) {
-	return isSo(f.isPending()), nil
+	return verdictOf(f.isPending()), nil
 }}
 
 func (f groupFacts) isPending() bool { return f.pod.Status.Phase == corev1.PodPending }
 
-// podFailing: the pod failed, one of its containers is not ready, or it does not end.
+// podFailing: the pod failed, one of its containers is not ready, or it does not terminate.
 var podFailing = condition{v1beta2.ConditionPodFailing, func(f groupFacts) (verdict, error) {
 	if f.pod.DeletionTimestamp != nil && f.group.IsGone() {
 		return keep, nil
@@ -44,8 +44,8 @@ var podFailing = condition{v1beta2.ConditionPodFailing, func(f groupFacts) (verd
 	return gone, nil
 }}
 
-// endsTooSlowly reports whether the pod has been terminating for longer than the
-// spec allows, so that it has to count as failed.
+// endsTooSlowly reports whether the pod has been terminating for longer than the spec
+// allows, so that it counts as failed.
 func (f groupFacts) endsTooSlowly() bool {
 	ends := f.pod.DeletionTimestamp
 	return ends != nil && f.s.Now.Sub(ends.Time) > f.s.Cluster.FailedPodDuration()

@@ -9,9 +9,9 @@ import (
 // missingProcesses: a process of the group does not report to the database.
 var missingProcesses = condition{v1beta2.ConditionMissingProcesses, func(f groupFacts) (verdict, error) {
 	if !f.databaseAnswers {
-		return keep, nil // a view without any process says nothing about one
+		return keep, nil // a snapshot without any process proves nothing about one
 	}
-	return isSo(len(f.processes) < f.servers), nil
+	return verdictOf(len(f.processes) < f.servers), nil
 }}
 
 // markedAsExcluded: a process of a group that should stay is excluded.
@@ -27,7 +27,7 @@ var markedAsExcluded = condition{v1beta2.ConditionProcessIsMarkedAsExcluded, fun
 	return gone, nil
 }}
 
-// ioError: a process says that its disk failed or hung.
+// ioError: a process reports that its disk failed or hung.
 var ioError = condition{v1beta2.ConditionProcessHasIOError, func(f groupFacts) (verdict, error) {
 	if !f.allReport() {
 		return keep, nil
@@ -42,10 +42,10 @@ var ioError = condition{v1beta2.ConditionProcessHasIOError, func(f groupFacts) (
 	return gone, nil
 }}
 
-// highRunLoopBusy: never so. How busy is too busy is a flag of the operator's process,
-// by default "never", and nothing here sets another threshold. What an operator with
-// such a flag left in the record goes as soon as all processes report, as it goes when
-// an operator without the flag takes over: left alone, it would make a replacement due.
+// highRunLoopBusy: never set. The threshold is a flag of the operator, by default "never",
+// and nothing here sets another one. A condition that an operator with such a flag left in
+// the status is cleared as soon as all processes report, as when an operator without the flag
+// takes over: otherwise it would cause a replacement.
 var highRunLoopBusy = condition{v1beta2.ConditionProcessHasHighRunLoopBusy, func(f groupFacts) (verdict, error) {
 	if !f.allReport() {
 		return keep, nil

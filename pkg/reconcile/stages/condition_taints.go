@@ -8,30 +8,30 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// nodeTaintDetected: the pod's node has a taint that a rule of the spec is about.
+// nodeTaintDetected: the pod's node has a taint that a rule of the spec matches.
 var nodeTaintDetected = condition{v1beta2.ConditionNodeTaintDetected, func(f groupFacts) (verdict, error) {
 	clocks, known := f.taintClocks()
 	if !known {
 		return keep, nil
 	}
-	return isSo(len(clocks) > 0), nil
+	return verdictOf(len(clocks) > 0), nil
 }}
 
-// nodeTaintReplacing: such a taint has been there for longer than its rule allows.
+// nodeTaintReplacing: such a taint has existed for longer than its rule allows.
 //
-// The operator takes this back only when no taint of the node has a rule any more;
-// here also when the rules came to allow the taint for longer. The operator counts all taints
-// of a node from the one time of NodeTaintDetected; here each has an age of its own.
+// The operator clears this only when no taint of the node matches a rule any more; here also
+// when the rules now allow the taint for longer. The operator counts all taints of a node from
+// the time of NodeTaintDetected; here each taint has its own age.
 var nodeTaintReplacing = condition{v1beta2.ConditionNodeTaintReplacing, func(f groupFacts) (verdict, error) {
 	clocks, known := f.taintClocks()
 	if !known {
 		return keep, nil
 	}
-	return isSo(slices.ContainsFunc(clocks, func(t safety.TaintClock) bool { return t.Outlasts(f.s.Now) })), nil
+	return verdictOf(slices.ContainsFunc(clocks, func(t safety.TaintClock) bool { return t.Outlasts(f.s.Now) })), nil
 }}
 
-// taintClocks are the ages of all taints of the pod's node that a rule is about. They are not
-// known for a pod that has no node yet or is not running there, and for a node that cannot be
+// taintClocks returns the ages of all taints of the pod's node that a rule matches. They are
+// unknown for a pod that has no node yet or does not run there, and for a node that cannot be
 // read. Without rules in the spec nothing has to be read.
 func (f groupFacts) taintClocks() (clocks []safety.TaintClock, known bool) {
 	if len(f.s.Cluster.Spec.AutomationOptions.Replacements.TaintReplacementOptions) == 0 {
@@ -48,9 +48,9 @@ func (f groupFacts) taintClocks() (clocks []safety.TaintClock, known bool) {
 	return safety.TaintClocks(f.s.Cluster, node, f.pod, detected), true
 }
 
-// taintedSince is since when the node has a taint that a rule is about: since it was
-// first seen, or since Kubernetes says that it was added, whichever is earlier.
-// Kubernetes notes that only for some taints.
+// taintedSince returns since when the node has a taint that a rule matches: since its first
+// observation, or the time in the taint, whichever is earlier. Kubernetes records that time
+// only for some taints.
 func (f groupFacts) taintedSince() time.Time {
 	since, seen := f.group.Condition(v1beta2.ConditionNodeTaintDetected)
 	if !seen {

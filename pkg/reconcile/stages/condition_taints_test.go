@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// withRule gives the spec one more rule about taints. All nodes can be read.
+// withRule adds a rule about taints to the spec. All nodes can be read.
 func withRule(key *string, seconds *int64) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		options := &s.Cluster.Spec.AutomationOptions.Replacements
@@ -27,7 +27,7 @@ func withRule(key *string, seconds *int64) func(*plan.Snapshot) {
 
 func rule(key string, seconds int64) func(*plan.Snapshot) { return withRule(&key, &seconds) }
 
-// readNodes has the snapshot hold all nodes that pods are on, those that are there as they are.
+// readNodes adds all nodes of pods to the snapshot, and keeps existing ones.
 func readNodes(s *plan.Snapshot) {
 	if s.Nodes == nil {
 		s.Nodes = map[string]*corev1.Node{}
@@ -39,8 +39,8 @@ func readNodes(s *plan.Snapshot) {
 	}
 }
 
-// tainted taints the node of the first storage group. Kubernetes notes when a taint was
-// added unless ago is sometime.
+// tainted taints the node of the first storage group. The taint has the time of its addition unless
+// ago is sometime.
 func tainted(key string, ago time.Duration) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		pod := firstPod(s)
@@ -57,18 +57,18 @@ func tainted(key string, ago time.Duration) func(*plan.Snapshot) {
 	}
 }
 
-// sometime is of a taint that Kubernetes does not tell the age of.
+// sometime is for a taint without a time.
 const sometime time.Duration = math.MinInt64
 
-// seen has the record say since when the first storage group's node is tainted.
+// seen records in the status since when the first storage group's node is tainted.
 func seen(ago time.Duration) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		firstOf(*s, "storage").SetCondition(v1beta2.ConditionNodeTaintDetected, noon.Add(-ago))
 	}
 }
 
-// sawTaints has the first storage group's pod record which keys passes saw on its node, each
-// with how long ago they first did.
+// sawTaints records on the first storage group's pod which keys passes observed on its node, each
+// with the time since its first observation.
 func sawTaints(pairs ...any) func(*plan.Snapshot) {
 	return podWith(func(p *corev1.Pod) {
 		recorded := plan.RecordTaints{Pod: p.Name, Seen: map[string]int64{}}
@@ -91,13 +91,13 @@ func TestNodeTaints(t *testing.T) {
 		given func(*plan.Snapshot)
 		has   []string
 	}{
-		"a clean node is not tainted":                           {rule("drain", 60), nil},
-		"a taint that a rule names is detected":                 {all(rule("drain", 60), tainted("drain", sometime)), []string{detected}},
-		"a taint without a rule is not":                         {all(rule("drain", 60), tainted("other", time.Hour)), nil},
-		"a taint as old as its rule allows stays":               {all(rule("drain", 60), tainted("drain", sometime), seen(time.Minute)), []string{detected}},
-		"a taint that is older leads to a replacement":          {all(rule("drain", 60), tainted("drain", sometime), seen(time.Minute+time.Second)), []string{detected, replacing}},
-		"a taint counts from when Kubernetes says it was added": {all(rule("drain", 60), tainted("drain", 2*time.Minute)), []string{detected, replacing}},
-		"a taint added later has an age of its own":             {all(rule("drain", 60), tainted("drain", time.Second), seen(2*time.Minute)), []string{detected}},
+		"a clean node is not tainted":                  {rule("drain", 60), nil},
+		"a taint that a rule names is detected":        {all(rule("drain", 60), tainted("drain", sometime)), []string{detected}},
+		"a taint without a rule is not":                {all(rule("drain", 60), tainted("other", time.Hour)), nil},
+		"a taint as old as its rule allows stays":      {all(rule("drain", 60), tainted("drain", sometime), seen(time.Minute)), []string{detected}},
+		"a taint that is older leads to a replacement": {all(rule("drain", 60), tainted("drain", sometime), seen(time.Minute+time.Second)), []string{detected, replacing}},
+		"a taint counts from the time in the taint":    {all(rule("drain", 60), tainted("drain", 2*time.Minute)), []string{detected, replacing}},
+		"a taint added later has an age of its own":    {all(rule("drain", 60), tainted("drain", time.Second), seen(2*time.Minute)), []string{detected}},
 		"a taint beside an exempt one has an age of its own": {
 			all(rule("*", 60), rule("keep", math.MaxInt64), tainted("keep", 2*time.Hour), tainted("drain", time.Second), seen(2*time.Hour)), []string{detected},
 		},
@@ -136,13 +136,13 @@ func TestNodeTaints(t *testing.T) {
 		"a rule without a key is about nothing":                  {all(withRule(nil, new(int64(0))), rule("", 0), tainted("drain", time.Hour), tainted("", time.Hour)), nil},
 		"a rule about all that is switched off is about nothing": {all(withRule(new("*"), nil), tainted("drain", time.Hour)), nil},
 		"a rule with the largest time of all never fires":        {all(rule("drain", math.MaxInt64), tainted("drain", 1e6*time.Hour)), []string{detected}},
-		"a rule with time 0 fires at the next look":              {all(rule("drain", 0), tainted("drain", sometime), seen(time.Second)), []string{detected, replacing}},
+		"a rule with time 0 applies at the next pass":            {all(rule("drain", 0), tainted("drain", sometime), seen(time.Second)), []string{detected, replacing}},
 		"a rule with time 0 does not fire in the same second":    {all(rule("drain", 0), tainted("drain", sometime)), []string{detected}},
 		"the most impatient rule decides once its own taint is old enough": {
 			all(rule("a", 7200), rule("b", 60), tainted("a", time.Hour), tainted("b", sometime), seen(time.Hour), sawTaints("a", time.Hour, "b", 2*time.Minute)), []string{detected, replacing},
 		},
 		"an older taint makes no impatient rule start earlier": {all(rule("a", 7200), rule("b", 60), tainted("a", time.Hour), tainted("b", sometime)), []string{detected}},
-		"both clear when the taint is gone":                    {all(rule("drain", 60), hadBoth), nil},
+		"both clear when the taint is removed":                 {all(rule("drain", 60), hadBoth), nil},
 		"both clear when only taints without a rule are left":  {all(rule("drain", 60), hadBoth, tainted("other", time.Hour)), nil},
 		"both clear without rules, whatever the node":          {all(hadBoth, tainted("drain", time.Hour)), nil},
 		"both clear without rules and without a pod":           {all(hadBoth, losePod), []string{string(v1beta2.ConditionMissingPod)}},
@@ -155,7 +155,7 @@ func TestNodeTaints(t *testing.T) {
 		"nothing comes from a node that cannot be read": {
 			all(rule("*", 0), func(s *plan.Snapshot) { s.Nodes, s.NodesHidden = nil, "forbidden" }), nil,
 		},
-		"both stay as they were while nobody may read nodes": {
+		"both stay as they were while nodes are forbidden": {
 			all(rule("drain", 60), hadBoth, func(s *plan.Snapshot) { s.Nodes, s.NodesHidden = nil, "forbidden" }), []string{detected, replacing},
 		},
 		"both stay as they were while the pod is pending": {
@@ -250,8 +250,8 @@ func TestTaintsOfANodeAreRecordedOnItsPods(t *testing.T) {
 	}
 }
 
-// A pass that runs again right after records nothing more, and the next one sees the ages that
-// this one recorded.
+// A pass that runs again right after records nothing more, and the next one reads the ages that this
+// one recorded.
 func TestATaintAddedBesideAnExemptOneGetsItsWholeTime(t *testing.T) {
 	s := healthyCluster(t)
 	all(rule("*", 600), rule("keep", math.MaxInt64), tainted("keep", sometime))(&s)
@@ -277,21 +277,21 @@ func TestATaintAddedBesideAnExemptOneGetsItsWholeTime(t *testing.T) {
 		}
 	}
 	if again := updateStatus.Decide(s).Actions; len(again) > 0 {
-		t.Errorf("a second look at the same writes again: %v", again)
+		t.Errorf("a second decision on the same snapshot writes again: %v", again)
 	}
 }
 
-func TestWhoseTaintsAreNotKnownIsSaid(t *testing.T) {
+func TestUnknownTaintsAreReported(t *testing.T) {
 	tests := map[string]struct {
 		given    func(*plan.Snapshot)
 		asked    bool
 		ok       bool
 		evidence string
 	}{
-		"nobody asks without rules":           {func(*plan.Snapshot) {}, false, false, ""},
+		"there is no check without rules":     {func(*plan.Snapshot) {}, false, false, ""},
 		"all nodes were read":                 {rule("drain", 60), true, true, "16 nodes read"},
-		"nodes are hidden":                    {all(rule("drain", 60), func(s *plan.Snapshot) { s.Nodes, s.NodesHidden = nil, "listing nodes is forbidden" }), true, false, "listing nodes is forbidden; what is recorded"},
-		"a node is gone":                      {all(rule("drain", 60), func(s *plan.Snapshot) { delete(s.Nodes, "node-14") }), true, false, "no such node: storage-114 on node-14"},
+		"nodes are hidden":                    {all(rule("drain", 60), func(s *plan.Snapshot) { s.Nodes, s.NodesHidden = nil, "listing nodes is forbidden" }), true, false, "listing nodes is forbidden; recorded taints"},
+		"a node was deleted":                  {all(rule("drain", 60), func(s *plan.Snapshot) { delete(s.Nodes, "node-14") }), true, false, "node not found: storage-114 on node-14"},
 		"a pod without a node misses nothing": {all(rule("drain", 60), podWith(func(p *corev1.Pod) { p.Spec.NodeName = "" })), true, true, "nodes read"},
 	}
 	for name, tc := range tests {
@@ -309,7 +309,7 @@ func TestWhoseTaintsAreNotKnownIsSaid(t *testing.T) {
 				t.Errorf("%t because %q, want %t because %q", c.OK, c.Evidence, tc.ok, tc.evidence)
 			}
 			if d.Hold != nil {
-				t.Errorf("holds with %q: taints keep nobody waiting", d.Hold.Text())
+				t.Errorf("holds with %q: taints never hold", d.Hold.Text())
 			}
 		})
 	}
@@ -321,9 +321,9 @@ func TestABusyRunLoopIsNotJudgedHere(t *testing.T) {
 		given func(*plan.Snapshot)
 		has   []string
 	}{
-		"what an operator recorded goes when all report":       {had(v1beta2.ConditionProcessHasHighRunLoopBusy), nil},
-		"what an operator recorded stays while one is silent":  {all(had(v1beta2.ConditionProcessHasHighRunLoopBusy), silent), []string{string(v1beta2.ConditionMissingProcesses), busy}},
-		"however busy a process is, nothing is recorded of it": {processWith(func(p *fdb.Process) { p.RunLoopBusy = new(0.99) }), nil},
+		"what an operator recorded goes when all report":            {had(v1beta2.ConditionProcessHasHighRunLoopBusy), nil},
+		"what an operator recorded stays while one does not report": {all(had(v1beta2.ConditionProcessHasHighRunLoopBusy), silent), []string{string(v1beta2.ConditionMissingProcesses), busy}},
+		"however busy a process is, nothing is recorded of it":      {processWith(func(p *fdb.Process) { p.RunLoopBusy = new(0.99) }), nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

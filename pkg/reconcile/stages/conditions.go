@@ -7,33 +7,33 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// verdict is what the facts say about one condition of one process group.
+// verdict is what the facts prove about one condition of one process group.
 type verdict int
 
 const (
-	keep  verdict = iota // the facts do not tell: it stays as it was
-	holds                // it is so
-	gone                 // it is not so
+	keep  verdict = iota // unknown: the condition stays as it was
+	holds                // the condition is true
+	gone                 // the condition is false
 )
 
-func isSo(is bool) verdict {
+func verdictOf(is bool) verdict {
 	if is {
 		return holds
 	}
 	return gone
 }
 
-// condition is one question about a process group.
+// condition determines one condition of a process group.
 type condition struct {
 	name  v1beta2.ProcessGroupConditionType
 	judge func(groupFacts) (verdict, error)
 }
 
-// judgeGroup asks every question that the state of the pod lets anyone answer.
-// What cannot be answered now keeps its old answer.
+// judgeGroup updates every condition that the state of the pod allows to determine. An
+// unknown condition stays as it was.
 func judgeGroup(f groupFacts) error {
 	resetExclusion(f)
-	for _, c := range questionsFor(f) {
+	for _, c := range conditionsFor(f) {
 		v, err := c.judge(f)
 		if err != nil {
 			return err
@@ -50,7 +50,7 @@ func judgeGroup(f groupFacts) error {
 	return nil
 }
 
-// began is since when a condition holds that holds now, where the facts tell that.
+// began returns since when a condition that is true now has been true, as far as known.
 func (f groupFacts) began(name v1beta2.ProcessGroupConditionType) time.Time {
 	if name == v1beta2.ConditionNodeTaintDetected {
 		return f.taintedSince()
@@ -58,7 +58,7 @@ func (f groupFacts) began(name v1beta2.ProcessGroupConditionType) time.Time {
 	return f.s.Now
 }
 
-// The questions by what is left of a group.
+// The conditions to determine, by what is left of a group.
 var (
 	whenGone       = []condition{missingPod, resourcesTerminating, incorrectCommandLine, nodeTaintDetected, nodeTaintReplacing}
 	whenEnding     = []condition{missingPod, resourcesTerminating, podFailing, incorrectCommandLine, nodeTaintDetected, nodeTaintReplacing}
@@ -68,11 +68,11 @@ var (
 	whenRunning    = slices.Concat(whenPending, []condition{podFailing})
 )
 
-// questionsFor picks the questions by what is left of the group.
-func questionsFor(f groupFacts) []condition {
+// conditionsFor returns the conditions to determine, by what is left of the group.
+func conditionsFor(f groupFacts) []condition {
 	switch {
 	case f.underMaintenance():
-		return nil // planned restarts must not look like failures
+		return nil // planned restarts are no failures
 	case f.pod == nil:
 		return f.andProcesses(whenGone)
 	case f.pod.DeletionTimestamp != nil && (f.group.IsGone() || f.endsTooSlowly()):
@@ -84,17 +84,17 @@ func questionsFor(f groupFacts) []condition {
 	}
 }
 
-// andProcesses adds the question about processes for a group that leaves without having
-// been drained: nothing else tells when its servers are gone.
-func (f groupFacts) andProcesses(questions []condition) []condition {
+// andProcesses adds the condition of processes for a group that is removed without having
+// been drained: nothing else shows when its processes have ended.
+func (f groupFacts) andProcesses(conditions []condition) []condition {
 	if !f.group.IsGone() || !f.group.ExclusionSkipped {
-		return questions
+		return conditions
 	}
-	return slices.Concat(questions, []condition{missingProcesses})
+	return slices.Concat(conditions, []condition{missingProcesses})
 }
 
-// underMaintenance reports whether the database expects the group's processes to
-// be away for a while.
+// underMaintenance reports whether the group's storage processes are in the zone under
+// maintenance, and so may be down for a while.
 func (f groupFacts) underMaintenance() bool {
 	if f.s.Database.Status == nil || !f.group.ProcessClass.IsAffectedByMaintenance() {
 		return false
@@ -103,10 +103,10 @@ func (f groupFacts) underMaintenance() bool {
 	return zone != "" && zone == string(f.group.FaultDomain)
 }
 
-// resetExclusion takes back the note that a group is excluded when someone included it
-// again: its data may be back, and a group that is noted would never be excluded again.
+// resetExclusion clears the time of a group's exclusion when the group was included again:
+// data may be back, and a group with that time would never be excluded again.
 func resetExclusion(f groupFacts) {
-	if f.group.ExclusionSkipped || f.group.ExclusionTimestamp == nil || !f.hasRemains() {
+	if f.group.ExclusionSkipped || f.group.ExclusionTimestamp == nil || !f.hasObjects() {
 		return
 	}
 	for _, p := range f.processes {
@@ -120,14 +120,14 @@ func resetExclusion(f groupFacts) {
 	f.group.ExclusionTimestamp = nil
 }
 
-// hasRemains reports whether the group's pod or volume is still there. The exclusion of a
-// group that is gone ends with its record, and a run may have died between the two.
-func (f groupFacts) hasRemains() bool {
+// hasObjects reports whether the group's pod or PVC still exists. The exclusion of a removed
+// group ends before its entry in the status, and a run may have ended between the two.
+func (f groupFacts) hasObjects() bool {
 	return f.pod != nil || f.s.Volumes[f.group.PVCName(f.s.Cluster)] != nil
 }
 
 // listsNoExclusionOf reports whether the database lists its exclusions, and none of them
-// is the group's. It is all that can be known of processes that do not report.
+// applies to the group. Nothing more is known about processes that do not report.
 func listsNoExclusionOf(f groupFacts) bool {
 	status := f.s.Database.Status
 	if status == nil || !status.Available() || status.Cluster.Configuration == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// judged is the record of the first storage group after the facts were judged.
+// judged returns the status of the first storage group after the facts were judged.
 func judged(t *testing.T, s plan.Snapshot) *v1beta2.ProcessGroupStatus {
 	t.Helper()
 	id := firstOf(s, "storage").ProcessGroupID
@@ -28,7 +28,7 @@ func judged(t *testing.T, s plan.Snapshot) *v1beta2.ProcessGroupStatus {
 			return g
 		}
 	}
-	t.Fatalf("%s is gone", id)
+	t.Fatalf("%s was removed", id)
 	return nil
 }
 
@@ -97,7 +97,7 @@ func TestConditions(t *testing.T) {
 			"holds without a pod":                           {losePod, []string{missingPod}},
 			"clears with one":                               {had(v1beta2.ConditionMissingPod), nil},
 			"does not come to a group whose data has moved": {all(excludeFirst, excluded, losePod), []string{terminating}},
-			"leaves what only a pod can tell as it was":     {all(had(v1beta2.ConditionIncorrectPodSpec, v1beta2.ConditionMissingProcesses), losePod), []string{podSpec, missingPod, missingProcesses}},
+			"leaves conditions of the pod as they were":     {all(had(v1beta2.ConditionIncorrectPodSpec, v1beta2.ConditionMissingProcesses), losePod), []string{podSpec, missingPod, missingProcesses}},
 		},
 		"ResourcesTerminating": {
 			"holds while an excluded group's pod ends":      {all(excludeFirst, excluded, endsSince(time.Second)), []string{terminating}},
@@ -130,13 +130,13 @@ func TestConditions(t *testing.T) {
 			}, nil},
 		},
 		"MissingProcesses": {
-			"holds when the process is silent":                  {silent, []string{missingProcesses}},
-			"holds when its entry has no command line":          {processWith(func(p *fdb.Process) { p.CommandLine = "" }), []string{missingProcesses}},
-			"holds when its entry has no version":               {processWith(func(p *fdb.Process) { p.Version = "" }), []string{missingProcesses}},
-			"clears when it reports":                            {had(v1beta2.ConditionMissingProcesses), nil},
-			"stays as it was when nobody reports":               {allSilent, nil},
-			"stays as it was when nobody reports, if it was so": {all(had(v1beta2.ConditionMissingProcesses), allSilent), []string{missingProcesses}},
-			"keeps its first time":                              {all(silent, had(v1beta2.ConditionMissingProcesses)), []string{missingProcesses}},
+			"holds when the process does not report":                  {silent, []string{missingProcesses}},
+			"holds when its entry has no command line":                {processWith(func(p *fdb.Process) { p.CommandLine = "" }), []string{missingProcesses}},
+			"holds when its entry has no version":                     {processWith(func(p *fdb.Process) { p.Version = "" }), []string{missingProcesses}},
+			"clears when it reports":                                  {had(v1beta2.ConditionMissingProcesses), nil},
+			"stays as it was when no process reports":                 {allSilent, nil},
+			"stays as it was when no process reports, if it was true": {all(had(v1beta2.ConditionMissingProcesses), allSilent), []string{missingProcesses}},
+			"keeps its first time":                                    {all(silent, had(v1beta2.ConditionMissingProcesses)), []string{missingProcesses}},
 			"does not count a process of another data center": {all(processWith(func(p *fdb.Process) { p.Locality[fdb.LocalityDCID] = "dc2" }), func(s *plan.Snapshot) {
 				s.Cluster.Spec.DataCenter = "dc1"
 				for id, p := range s.Database.Status.Cluster.Processes {
@@ -148,14 +148,14 @@ func TestConditions(t *testing.T) {
 			}), []string{configMap, missingProcesses}},
 		},
 		"IncorrectCommandLine": {
-			"holds with another argument":                 {processWith(func(p *fdb.Process) { p.CommandLine += " --knob_x=1" }), []string{commandLine}},
-			"holds with another version":                  {processWith(func(p *fdb.Process) { p.Version = "7.1.67" }), []string{commandLine}},
-			"takes a prerelease for its version":          {processWith(func(p *fdb.Process) { p.Version += "-PRERELEASE" }), nil},
-			"clears when both are right":                  {had(v1beta2.ConditionIncorrectCommandLine), nil},
-			"stays as it was while the process is silent": {all(had(v1beta2.ConditionIncorrectCommandLine), silent), []string{commandLine, missingProcesses}},
-			"stays as it was while the pod says nothing":  {all(had(v1beta2.ConditionIncorrectCommandLine), report(func(r *plan.PodReport) { r.Variables = nil })), []string{commandLine}},
-			"clears when there is no pod":                 {all(had(v1beta2.ConditionIncorrectCommandLine), losePod), []string{missingPod}},
-			"clears when the pod ends":                    {all(had(v1beta2.ConditionIncorrectCommandLine), endsSince(time.Second)), nil},
+			"holds with another argument":                       {processWith(func(p *fdb.Process) { p.CommandLine += " --knob_x=1" }), []string{commandLine}},
+			"holds with another version":                        {processWith(func(p *fdb.Process) { p.Version = "7.1.67" }), []string{commandLine}},
+			"takes a prerelease for its version":                {processWith(func(p *fdb.Process) { p.Version += "-PRERELEASE" }), nil},
+			"clears when both are right":                        {had(v1beta2.ConditionIncorrectCommandLine), nil},
+			"stays as it was while the process does not report": {all(had(v1beta2.ConditionIncorrectCommandLine), silent), []string{commandLine, missingProcesses}},
+			"stays as it was while the pod reports nothing":     {all(had(v1beta2.ConditionIncorrectCommandLine), report(func(r *plan.PodReport) { r.Variables = nil })), []string{commandLine}},
+			"clears when there is no pod":                       {all(had(v1beta2.ConditionIncorrectCommandLine), losePod), []string{missingPod}},
+			"clears when the pod ends":                          {all(had(v1beta2.ConditionIncorrectCommandLine), endsSince(time.Second)), nil},
 		},
 		"IncorrectPodSpec": {
 			"holds when it was made from another spec": {podWith(func(p *corev1.Pod) { p.Annotations[v1beta2.AnnotationLastAppliedSpec] = "other" }), []string{podSpec}},
@@ -181,14 +181,14 @@ func TestConditions(t *testing.T) {
 			"clears when there is none": {had(v1beta2.ConditionIncorrectSidecarImage), nil},
 		},
 		"SidecarUnreachable": {
-			"holds when it could not be asked":  {report(func(r *plan.PodReport) { r.Unreachable = "timed out" }), []string{unreachable}},
-			"clears when it answered":           {had(v1beta2.ConditionSidecarUnreachable), nil},
-			"stays as it was when nobody asked": {all(had(v1beta2.ConditionSidecarUnreachable), func(s *plan.Snapshot) { delete(s.PodFiles, firstPod(s).Name) }), []string{unreachable}},
+			"holds when it could not be asked":              {report(func(r *plan.PodReport) { r.Unreachable = "timed out" }), []string{unreachable}},
+			"clears when it answered":                       {had(v1beta2.ConditionSidecarUnreachable), nil},
+			"stays as it was when the sidecar was not read": {all(had(v1beta2.ConditionSidecarUnreachable), func(s *plan.Snapshot) { delete(s.PodFiles, firstPod(s).Name) }), []string{unreachable}},
 		},
 		"ProcessIsMarkedAsExcluded": {
-			"holds when the process is excluded":          {excluded, []string{marked}},
-			"clears when it is not":                       {had(v1beta2.ConditionProcessIsMarkedAsExcluded), nil},
-			"stays as it was while the process is silent": {all(had(v1beta2.ConditionProcessIsMarkedAsExcluded), silent), []string{missingProcesses, marked}},
+			"holds when the process is excluded":                {excluded, []string{marked}},
+			"clears when it is not":                             {had(v1beta2.ConditionProcessIsMarkedAsExcluded), nil},
+			"stays as it was while the process does not report": {all(had(v1beta2.ConditionProcessIsMarkedAsExcluded), silent), []string{missingProcesses, marked}},
 		},
 		"ProcessHasIOError": {
 			"holds after an error":    {processWith(func(p *fdb.Process) { p.Messages = []fdb.Message{{Name: "io_error"}} }), []string{ioErrors}},
@@ -231,7 +231,7 @@ func TestMaintenanceDoesNotFreezeStatelessGroups(t *testing.T) {
 	}
 	for _, got := range status.ProcessGroups {
 		if got.ProcessGroupID == g.ProcessGroupID && !got.HasCondition(v1beta2.ConditionMissingProcesses) {
-			t.Error("a log process that is silent is not missing")
+			t.Error("a log process that does not report is not missing")
 		}
 	}
 }
@@ -254,16 +254,16 @@ func TestAnExclusionThatSomeoneTookBackIsForgotten(t *testing.T) {
 		given     func(*plan.Snapshot)
 		forgotten bool
 	}{
-		"when all processes report and none is excluded":           {func(*plan.Snapshot) {}, true},
-		"but not while one is excluded":                            {excluded, false},
-		"when one is silent and no exclusion is listed":            {silent, true},
-		"when only its volume is left and no exclusion is listed":  {losePod, true},
-		"but not while one is silent and its locality is excluded": {all(silent, listExclusion), false},
-		"but not while one is silent and an address of it is excluded": {func(s *plan.Snapshot) {
+		"when all processes report and none is excluded":                 {func(*plan.Snapshot) {}, true},
+		"but not while one is excluded":                                  {excluded, false},
+		"when one does not report and no exclusion is listed":            {silent, true},
+		"when only its volume is left and no exclusion is listed":        {losePod, true},
+		"but not while one does not report and its locality is excluded": {all(silent, listExclusion), false},
+		"but not while one does not report and an address of it is excluded": {func(s *plan.Snapshot) {
 			silent(s)
 			s.Database.Status.Cluster.Configuration.ExcludedServers = []fdb.ExcludedServer{{Address: firstOf(*s, "storage").Addresses[0]}}
 		}, false},
-		"but not while one is silent and the exclusions are not known": {func(s *plan.Snapshot) {
+		"but not while one does not report and the exclusions are unknown": {func(s *plan.Snapshot) {
 			silent(s)
 			s.Database.Status.Cluster.Configuration = nil
 		}, false},

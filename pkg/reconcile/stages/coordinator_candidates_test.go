@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// TestWhoMayBecomeACoordinator asks of the process of storage-114.
+// TestWhoMayBecomeACoordinator tries the process of storage-114.
 func TestWhoMayBecomeACoordinator(t *testing.T) {
 	const id = v1beta2.ProcessGroupID("storage-114")
 	process := func(edit func(*fdb.Process)) func(*plan.Snapshot) {
@@ -23,19 +23,19 @@ func TestWhoMayBecomeACoordinator(t *testing.T) {
 		away  []v1beta2.ProcessGroupID
 		want  bool
 	}{
-		"one that reports":                 {given: func(*plan.Snapshot) {}, want: true},
-		"one that does not report":         {given: process(func(p *fdb.Process) { p.Version = "" })},
-		"one that is excluded":             {given: process(func(p *fdb.Process) { p.Excluded = new(true) })},
-		"one under maintenance":            {given: process(func(p *fdb.Process) { p.UnderMaintenance = new(true) })},
-		"one of another class":             {given: process(func(p *fdb.Process) { p.ClassType = "stateless" })},
-		"one that is marked for removal":   {given: func(s *plan.Snapshot) { s.Cluster.ProcessGroup(id).MarkForRemoval(noon) }},
-		"one that coordinators leave":      {given: func(*plan.Snapshot) {}, away: []v1beta2.ProcessGroupID{id}},
-		"without a DNS name, by names":     {given: byName},
-		"with a DNS name, by names":        {given: combined(byName, named), want: true},
-		"with a DNS name, by IP":           {given: named, want: true},
-		"without a listener of that kind":  {given: func(s *plan.Snapshot) { s.Cluster.Spec.MainContainer.EnableTLS = true }},
-		"with an unreadable command line":  {given: process(func(p *fdb.Process) { p.CommandLine = "fdbserver --public_address=?" })},
-		"one of another instance, leaving": {given: listedForRemoval("west-1", id)},
+		"one that reports":                               {given: func(*plan.Snapshot) {}, want: true},
+		"one that does not report":                       {given: process(func(p *fdb.Process) { p.Version = "" })},
+		"one that is excluded":                           {given: process(func(p *fdb.Process) { p.Excluded = new(true) })},
+		"one under maintenance":                          {given: process(func(p *fdb.Process) { p.UnderMaintenance = new(true) })},
+		"one of another class":                           {given: process(func(p *fdb.Process) { p.ClassType = "stateless" })},
+		"one that is marked for removal":                 {given: func(s *plan.Snapshot) { s.Cluster.ProcessGroup(id).MarkForRemoval(noon) }},
+		"one that coordinators leave":                    {given: func(*plan.Snapshot) {}, away: []v1beta2.ProcessGroupID{id}},
+		"without a DNS name, by names":                   {given: byName},
+		"with a DNS name, by names":                      {given: combined(byName, named), want: true},
+		"with a DNS name, by IP":                         {given: named, want: true},
+		"without a listener of that kind":                {given: func(s *plan.Snapshot) { s.Cluster.Spec.MainContainer.EnableTLS = true }},
+		"with an unreadable command line":                {given: process(func(p *fdb.Process) { p.CommandLine = "fdbserver --public_address=?" })},
+		"one of another control-plane instance, leaving": {given: listedForRemoval("west-1", id)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := healthyCluster(t)
@@ -51,7 +51,7 @@ func TestWhoMayBecomeACoordinator(t *testing.T) {
 	}
 }
 
-// listedForRemoval makes the process of a group that of another instance, which lists it.
+// listedForRemoval assigns the process of a group to that of another control-plane instance, which lists it.
 func listedForRemoval(other string, id v1beta2.ProcessGroupID) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		editProcess(s, s.Cluster.ProcessGroup(id), func(p *fdb.Process) { p.Locality[fdb.LocalityInstanceID] = other })
@@ -61,23 +61,23 @@ func listedForRemoval(other string, id v1beta2.ProcessGroupID) func(*plan.Snapsh
 	}
 }
 
-// TestWhoseReportIsAwaited asks whether a silent process group may yet become a coordinator.
+// TestWhoseReportIsAwaited checks whether a group that does not report may yet become a coordinator.
 func TestWhoseReportIsAwaited(t *testing.T) {
 	for name, tc := range map[string]struct {
 		class  v1beta2.ProcessClass
-		silent time.Duration // negative: the record does not have the condition
+		silent time.Duration // negative: the status does not have the condition
 		given  func(*v1beta2.ProcessGroupStatus)
 		want   bool
 	}{
-		"silent, and nobody has seen it":  {class: v1beta2.ProcessClassStorage, silent: -1, want: true},
-		"silent for less than 5 min":      {class: v1beta2.ProcessClassStorage, silent: startPatience - time.Second, want: true},
-		"silent for 5 min":                {class: v1beta2.ProcessClassStorage, silent: startPatience},
-		"of a class without coordinators": {class: v1beta2.ProcessClassStateless, silent: -1},
-		"marked for removal":              {class: v1beta2.ProcessClassStorage, silent: -1, given: func(g *v1beta2.ProcessGroupStatus) { g.MarkForRemoval(noon) }},
+		"never reported":                    {class: v1beta2.ProcessClassStorage, silent: -1, want: true},
+		"not reporting for less than 5 min": {class: v1beta2.ProcessClassStorage, silent: startGracePeriod - time.Second, want: true},
+		"not reporting for 5 min":           {class: v1beta2.ProcessClassStorage, silent: startGracePeriod},
+		"of a class without coordinators":   {class: v1beta2.ProcessClassStateless, silent: -1},
+		"marked for removal":                {class: v1beta2.ProcessClassStorage, silent: -1, given: func(g *v1beta2.ProcessGroupStatus) { g.MarkForRemoval(noon) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := healthyCluster(t)
-			if someMayReport(s) {
+			if processesMayStart(s) {
 				t.Fatal("a process of a healthy cluster is awaited")
 			}
 			g := firstOf(s, tc.class)
@@ -88,7 +88,7 @@ func TestWhoseReportIsAwaited(t *testing.T) {
 			if tc.given != nil {
 				tc.given(g)
 			}
-			if got := someMayReport(s); got != tc.want {
+			if got := processesMayStart(s); got != tc.want {
 				t.Errorf("%t, want %t", got, tc.want)
 			}
 		})

@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// decision is what a stage should make of a healthy cluster with something changed.
+// decision is the expected decision of a stage about a changed healthy cluster.
 type decision struct {
 	given func(*plan.Snapshot)
-	// does are the actions in words.
+	// does are the descriptions of the actions.
 	does []string
 	// holds is part of the reason; empty for a stage that does not hold.
 	holds string
@@ -64,12 +64,12 @@ func onePod(edit func(*corev1.Pod)) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) { edit(s.Pod(s.Cluster.ProcessGroup(oneGroup))) }
 }
 
-// onItsWayOut is a drained group that is to be removed.
+// onItsWayOut is a drained group that is marked for removal.
 func onItsWayOut(s *plan.Snapshot) {
 	g := s.Cluster.ProcessGroup(oneGroup)
 	g.MarkForRemoval(noon)
 	g.SetExcluded(noon)
 }
 
-// isolated is a pod that a person wants to look into.
+// isolated is a pod that a user isolated for debugging.
 var isolated = onePod(func(p *corev1.Pod) { p.Annotations[v1beta2.AnnotationIsolateProcessGroup] = "true" })

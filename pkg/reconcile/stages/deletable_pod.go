@@ -7,10 +7,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// deletablePod is a group's pod if it may be deleted to be made anew; nil otherwise. It
-// may not when the group is on its way out, since nobody would make it anew; when it
-// terminates already; when a person isolated it to look into it; and when its labels say
-// that it is another group's.
+// deletablePod returns a group's pod if it may be deleted and recreated; nil otherwise. It
+// may not when the group is being removed, since it would not be recreated; when it already
+// terminates; when a user isolated it for debugging; and when its labels name another group.
 func deletablePod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) *corev1.Pod {
 	pod := s.Pod(g)
 	switch {

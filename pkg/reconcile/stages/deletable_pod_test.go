@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestAPodIsDeletedOnlyToBeMadeAnew(t *testing.T) {
+func TestAPodIsDeletedOnlyToBeRecreated(t *testing.T) {
 	deleting := map[string]struct {
 		stage plan.Stage
 		given func(*plan.Snapshot)
@@ -23,12 +23,12 @@ func TestAPodIsDeletedOnlyToBeMadeAnew(t *testing.T) {
 		given   func(*plan.Snapshot)
 		deleted bool
 	}{
-		"is deleted":                               {given: func(*plan.Snapshot) {}, deleted: true},
-		"is left alone when it terminates":         {given: onePod(func(p *corev1.Pod) { p.DeletionTimestamp = new(noonTime()) })},
-		"is left alone when a person isolated it":  {given: isolated},
-		"is left alone when it is another group's": {given: onePod(func(p *corev1.Pod) { p.Labels[v1beta2.LabelProcessGroupID] = "dc2-log-101" })},
-		"is left alone when nobody makes it anew":  {given: onItsWayOut},
-		"is not missed when there is none":         {given: func(s *plan.Snapshot) { delete(s.Pods, "sample-log-101") }},
+		"is deleted":                                   {given: func(*plan.Snapshot) {}, deleted: true},
+		"is left alone when it terminates":             {given: onePod(func(p *corev1.Pod) { p.DeletionTimestamp = new(noonTime()) })},
+		"is left alone when a user isolated it":        {given: isolated},
+		"is left alone when it is another group's":     {given: onePod(func(p *corev1.Pod) { p.Labels[v1beta2.LabelProcessGroupID] = "dc2-log-101" })},
+		"is left alone when it would not be recreated": {given: onItsWayOut},
+		"is not missed when there is none":             {given: func(s *plan.Snapshot) { delete(s.Pods, "sample-log-101") }},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

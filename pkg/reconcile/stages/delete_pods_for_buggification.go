@@ -10,13 +10,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// deletePodsForBuggification deletes pods that were made with other faults than the spec
-// asks for by now: containers that crash on purpose, and pods that no node takes. Such
-// pods are deleted without asking what the database can bear, because to disturb it is
-// what the faults are for.
+// deletePodsForBuggification deletes pods that were created with other faults than the spec
+// has now: containers that crash on purpose, and pods that cannot be scheduled. No check of
+// the database is made before, since disturbing it is the purpose of the faults.
 //
-// The operator asks per pod whether anything in it crashes, and so keeps a pod whose
-// fault moves from one container to another; here each container is compared.
+// The operator checks per pod whether any container crashes, and so keeps a pod whose fault
+// moves from one container to another; here each container is compared.
 var deletePodsForBuggification = plan.Stage{
 	Name:  plan.StageDeletePodsForBuggification,
 	Reads: plan.Record | plan.Pods,
@@ -31,16 +30,15 @@ var deletePodsForBuggification = plan.Stage{
 			return plan.Decision{}
 		}
 		return plan.Decision{
-			Why:     "they were made with other faults than spec.buggify asks for",
+			Why:     "created with other faults than spec.buggify has now",
 			Actions: []plan.Action{plan.DeletePods{Pods: pods}},
-			Hold:    &plan.Hold{Code: plan.HoldPodsRecreated, Reason: "the deleted pods are made anew in the next pass", RetryAfter: podDelay, Then: plan.EndPass},
+			Hold:    &plan.Hold{Code: plan.HoldPodsRecreated, Reason: "deleted pods are recreated by the next pass", RetryAfter: podDelay, Then: plan.EndPass},
 		}
 	},
 }
 
-// hasOtherFaults compares the faults that a pod was made with to those of the one that
-// would be made in its place. A fault that comes from the pod template is in both, so that
-// no pod is deleted over and over.
+// hasOtherFaults compares the faults of a pod with those of the one that would replace it. A
+// fault that comes from the pod template is in both, so that no pod is deleted repeatedly.
 func hasOtherFaults(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) bool {
 	have := objects.Faults(&pod.Spec)
 	asked := crashesOnPurpose(c, g) || allCrashOnPurpose(c) || slices.Contains(c.Spec.Buggify.NoSchedule, g.ProcessGroupID)

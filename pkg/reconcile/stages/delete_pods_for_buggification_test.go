@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// crashing has the spec ask for a crashing container.
+// crashing adds a crashing container to the spec.
 func crashing(container string, targets ...v1beta2.ProcessGroupID) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		s.Cluster.Spec.Buggify.CrashLoopContainers = append(s.Cluster.Spec.Buggify.CrashLoopContainers,
@@ -17,21 +17,21 @@ func crashing(container string, targets ...v1beta2.ProcessGroupID) func(*plan.Sn
 	}
 }
 
-// remade makes the pod of the first group anew, as the spec asks for it.
+// remade recreates the pod of the first group by the spec.
 func remade(s *plan.Snapshot) {
 	g := s.Cluster.ProcessGroup(oneGroup)
 	spec, err := objects.PodSpec(s.Cluster, g)
 	if err != nil {
-		panic(err) // a normalised sample
+		panic(err) // a normalized sample
 	}
 	s.Pod(g).Spec = *spec
 }
 
-// withoutFaults has the spec ask for no fault any more.
+// withoutFaults removes the faults from the spec.
 func withoutFaults(s *plan.Snapshot) { s.Cluster.Spec.Buggify = v1beta2.BuggifyConfig{} }
 
 func TestDeletePodsForBuggification(t *testing.T) {
-	const anew = "made anew in the next pass"
+	const anew = "recreated by the next pass"
 	noSchedule := func(s *plan.Snapshot) { s.Cluster.Spec.Buggify.NoSchedule = []v1beta2.ProcessGroupID{oneGroup} }
 	crash, crashSidecar := crashing(v1beta2.ContainerMain, oneGroup), crashing(v1beta2.ContainerSidecar, oneGroup)
 	deletes := func(given ...func(*plan.Snapshot)) decision {
@@ -51,7 +51,7 @@ func TestDeletePodsForBuggification(t *testing.T) {
 	})
 }
 
-// templateWantsIt has the pod template of the class ask for what a fault would do.
+// templateWantsIt gives the pod template of the class what a fault would set.
 func templateWantsIt(s *plan.Snapshot) {
 	affinity := s.Pod(s.Cluster.ProcessGroup(oneGroup)).Spec.Affinity.DeepCopy()
 	settings := s.Cluster.Spec.Processes[v1beta2.ProcessClassGeneral]
@@ -69,8 +69,8 @@ func TestAllPodsCrashAtOnceWhenTheSpecSaysSo(t *testing.T) {
 	}
 }
 
-// Hours of crashing on purpose are no reason to replace the group once the spec takes the
-// fault back.
+// Hours of crashing on purpose are no reason to replace the group once the fault is removed from the
+// spec.
 func TestFailuresOnPurposeCountFromTheirEnd(t *testing.T) {
 	s := healthyCluster(t)
 	crashing(v1beta2.ContainerMain, oneGroup)(&s)

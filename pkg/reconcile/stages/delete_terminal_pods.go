@@ -9,10 +9,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// deleteTerminalPods deletes pods that have ended and never start again, as those do that
-// a node evicts, so that they are made anew. Nothing runs in them that could be lost. A
-// pod that ends right after it was made gets a moment, or it would be made and deleted
-// over and over.
+// deleteTerminalPods deletes pods that have ended and never restart, such as evicted ones, so
+// that they are recreated. No process of theirs could be lost. A pod that ends right after
+// its creation is kept for a moment, or it would be created and deleted continuously.
 var deleteTerminalPods = plan.Stage{
 	Name:  plan.StageDeleteTerminalPods,
 	Reads: plan.Record | plan.Pods,
@@ -34,17 +33,17 @@ var deleteTerminalPods = plan.Stage{
 		}
 		var d plan.Decision
 		if len(ended) > 0 {
-			d.Why = "they have ended and never start again"
+			d.Why = "pods that have ended never restart"
 			d.Actions = []plan.Action{plan.DeletePods{Pods: ended}}
 		}
 		if len(young) > 0 {
-			d.Hold = &plan.Hold{Code: plan.HoldPodEndedEarly, Reason: fmt.Sprintf("%s ended sooner than %s after it was made", someOf(young), minTerminalPodAge), RetryAfter: wait}
+			d.Hold = &plan.Hold{Code: plan.HoldPodEndedEarly, Reason: fmt.Sprintf("%s ended less than %s after creation", someOf(young), minTerminalPodAge), RetryAfter: wait}
 		}
 		return d
 	},
 }
 
-// minTerminalPodAge is how old a pod that has ended has to be before it is deleted.
+// minTerminalPodAge is the minimum age of an ended pod before it is deleted.
 // Default 30 s; source: the operator's flag minimum-age-for-terminal-pod-deletion.
 const minTerminalPodAge = 30 * time.Second
 

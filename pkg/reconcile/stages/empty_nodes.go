@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// CordonNodes keeps new pods from nodes, and taints them where a taint is given. No new pod
-// comes to a node that is gone; one that comes back under its name is cordoned then.
+// CordonNodes returns a stage that cordons nodes, and taints them where a taint is given. A
+// deleted node needs none of that; a new one of the same name is cordoned when it exists.
 func CordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
-	return nodeStage(plan.StageCordonNodes, "a person wants no new pods there", nodes, func(name string, n *corev1.Node) (plan.Action, error) {
+	return nodeStage(plan.StageCordonNodes, "a user requested no new pods there", nodes, func(name string, n *corev1.Node) (plan.Action, error) {
 		if a := (plan.CordonNode{Node: name, Taint: taint}); n != nil && !a.Done(n) {
 			return a, nil
 		}
@@ -23,12 +23,12 @@ func CordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
 	})
 }
 
-// UncordonNodes lets new pods onto nodes again, and takes the taints away that CordonNodes set,
-// and the one that is given.
+// UncordonNodes returns a stage that uncordons nodes, and removes the taints that CordonNodes
+// set and the given one.
 func UncordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
-	return nodeStage(plan.StageUncordonNodes, "a person lets new pods there again", nodes, func(name string, n *corev1.Node) (plan.Action, error) {
+	return nodeStage(plan.StageUncordonNodes, "a user requested to allow new pods there", nodes, func(name string, n *corev1.Node) (plan.Action, error) {
 		if n == nil {
-			return nil, fmt.Errorf("there is no node %s", name)
+			return nil, fmt.Errorf("node %s not found", name)
 		}
 		if a := (plan.UncordonNode{Node: name, Taint: taint, OfCordon: plan.TaintsOfCordon(n)}); !a.Done(n) {
 			return a, nil
@@ -37,14 +37,14 @@ func UncordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
 	})
 }
 
-// nodeStage asks of each node, nil where it is gone, what is still to be done about it; nil
-// is nothing, and the error is why nobody can.
+// nodeStage returns a stage with the action that todo returns for each node (nil if it does
+// not exist); a nil action is nothing, and an error ends the pass.
 func nodeStage(name plan.StageName, why string, nodes []string, todo func(string, *corev1.Node) (plan.Action, error)) plan.Stage {
 	return plan.Stage{
 		Name: name, Reads: plan.Record | plan.Nodes,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if s.NodesHidden != "" || s.Nodes == nil {
-				return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNodesUnknown, Human: true, Reason: "the nodes are not known: " + nodesUnknown(s), Then: plan.EndPass}}
+				return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNodesUnknown, Human: true, Reason: "nodes are unknown: " + nodesUnknown(s), Then: plan.EndPass}}
 			}
 			var d plan.Decision
 			for _, node := range nodes {
@@ -61,16 +61,16 @@ func nodeStage(name plan.StageName, why string, nodes []string, todo func(string
 	}
 }
 
-// nodesUnknown is why nobody knows the nodes. What was never read is not gone.
+// nodesUnknown returns why the nodes are unknown. Nodes that were not read are not deleted.
 func nodesUnknown(s plan.Snapshot) string {
 	if s.NodesHidden != "" {
 		return s.NodesHidden
 	}
-	return "nobody has read them"
+	return "they were not read"
 }
 
-// EvictFrom deletes pods without a volume from nodes, one in a pass, as the eviction rules
-// allow it. AddPods makes them anew on another node, so these have to be cordoned.
+// EvictFrom returns a stage that deletes pods without a volume from nodes, one per pass, as
+// the eviction rules allow. AddPods recreates them on another node, so these must be cordoned.
 func EvictFrom(nodes []string) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageEvictFrom,
@@ -81,18 +81,18 @@ func EvictFrom(nodes []string) plan.Stage {
 			first := excludedFirst(s, nodes)
 			for _, g := range groupsOn(s, nodes) {
 				if !evictable(s, g) {
-					continue // what has a volume is replaced: the volume may be bound to the node
+					continue // a group with a volume is replaced: the volume may be bound to the node
 				}
 				if deletablePod(s, g) == nil {
-					left.add(g.ProcessGroupID, "%s: somebody isolated its pod, or it is not its own by its labels", g.ProcessGroupID)
+					left.add(g.ProcessGroupID, "%s: a user isolated its pod, or the pod's labels name another process group", g.ProcessGroupID)
 					continue
 				}
 				if first != "" {
 					left.add(g.ProcessGroupID, "%s: %s", g.ProcessGroupID, first)
 					continue
 				}
-				if away := onTheWay(s, g.ProcessClass); away != "" {
-					left.add(g.ProcessGroupID, "%s: %s of its class is not back yet", g.ProcessGroupID, away)
+				if away := recreating(s, g.ProcessClass); away != "" {
+					left.add(g.ProcessGroupID, "%s: %s of its class does not report yet", g.ProcessGroupID, away)
 					continue
 				}
 				checks := cordonedFirst(s, g, safety.MayEvict(s, g))
@@ -104,26 +104,26 @@ func EvictFrom(nodes []string) plan.Stage {
 				case len(d.Actions) > 0:
 					left.add(g.ProcessGroupID, "%s: one pod at a time", g.ProcessGroupID)
 				default:
-					d.Why, d.Checks, d.Actions = "their node is to be emptied", append(d.Checks, checks...), []plan.Action{evictionOf(s, g)}
+					d.Why, d.Checks, d.Actions = "their node is drained", append(d.Checks, checks...), []plan.Action{evictionOf(s, g)}
 				}
 			}
-			d.Hold = left.hold(plan.HoldEvictionsRemain, "pods have to leave their node: ", podUpdateRetry)
+			d.Hold = left.hold(plan.HoldEvictionsRemain, "pods remain on the drained nodes: ", podUpdateRetry)
 			return d
 		},
 	}
 }
 
-// exclusionPatience is how long evictions wait for the exclusion of a marked group on the
-// same nodes. Our own: a replacement that finds no place must not keep all other pods there.
-const exclusionPatience = 10 * time.Minute
+// exclusionGracePeriod is how long evictions wait for the exclusion of a marked group on the
+// same nodes. Chosen here: a replacement that is blocked must not keep all other pods there.
+const exclusionGracePeriod = 10 * time.Minute
 
-// excludedFirst names a group on the nodes that has to be excluded, or to give its coordinator
-// away, before pods are evicted; empty for none. An eviction can cause a recovery, after which
-// both wait for minutes.
+// excludedFirst describes a group on the nodes that has to be excluded, or to lose its
+// coordinator, before pods are evicted; empty for none. An eviction can cause a recovery,
+// after which both wait for minutes.
 func excludedFirst(s plan.Snapshot, nodes []string) string {
 	for _, g := range s.Groups() {
 		pod := s.Pod(g)
-		if !g.IsMarkedForRemoval() || pod == nil || !slices.Contains(nodes, pod.Spec.NodeName) || s.Now.Sub(g.RemovalTimestamp.Time) >= exclusionPatience {
+		if !g.IsMarkedForRemoval() || pod == nil || !slices.Contains(nodes, pod.Spec.NodeName) || s.Now.Sub(g.RemovalTimestamp.Time) >= exclusionGracePeriod {
 			continue
 		}
 		switch {
@@ -136,15 +136,15 @@ func excludedFirst(s plan.Snapshot, nodes []string) string {
 	return ""
 }
 
-// evictable reports whether a pod may be made anew elsewhere because it holds nothing.
-// A class that nobody knows, or none, may hold data.
+// evictable reports whether a pod may be recreated elsewhere because its group holds no data.
+// An unknown or empty class may hold data.
 func evictable(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return !g.ProcessClass.IsStateful() && safety.HoldsNothing(s, g)
 }
 
-// onTheWay is a group of a class that stays and has no pod, or none that reports: whoever
-// was evicted before has to be back first.
-func onTheWay(s plan.Snapshot, class v1beta2.ProcessClass) string {
+// recreating returns a group of a class that stays and has no pod, or none that reports: the
+// pods evicted before have to report first.
+func recreating(s plan.Snapshot, class v1beta2.ProcessClass) string {
 	for _, g := range s.Staying() {
 		if g.ProcessClass == class && (g.HasCondition(v1beta2.ConditionMissingPod) || g.HasCondition(v1beta2.ConditionPodPending) || g.HasCondition(v1beta2.ConditionMissingProcesses)) {
 			return string(g.ProcessGroupID)
@@ -153,18 +153,18 @@ func onTheWay(s plan.Snapshot, class v1beta2.ProcessClass) string {
 	return ""
 }
 
-// cordonedFirst refuses to evict from a node that would take the pod back.
+// cordonedFirst adds the check that the pod cannot be scheduled to its node again.
 func cordonedFirst(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, checks []plan.Check) []plan.Check {
 	name := s.Pod(g).Spec.NodeName
-	c := plan.Check{ID: plan.CheckNodeCordoned, Subject: name, Question: fmt.Sprintf("does node %s take no new pods?", name), Gate: plan.GateConfig, OK: true, Evidence: "it is cordoned"}
+	c := plan.Check{ID: plan.CheckNodeCordoned, Subject: name, Question: fmt.Sprintf("is node %s closed to new pods?", name), Gate: plan.GateConfig, OK: true, Evidence: "it is cordoned"}
 	node := s.Nodes[name]
 	switch {
 	case s.NodesHidden != "", s.Nodes == nil:
-		c.OK, c.Evidence = false, "nobody can tell: "+nodesUnknown(s)
+		c.OK, c.Evidence = false, "unknown: "+nodesUnknown(s)
 	case node == nil:
-		c.Evidence = "it is gone"
+		c.Evidence = "it does not exist any more"
 	case !node.Spec.Unschedulable:
-		c.OK, c.Evidence = false, "it is not cordoned, so the pod could come back to it"
+		c.OK, c.Evidence = false, "it is not cordoned, so the pod could be scheduled there again"
 	}
 	return append([]plan.Check{c}, checks...)
 }
@@ -174,7 +174,7 @@ func evictionOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Action {
 	return plan.DeletePods{Shared: true, Pods: []plan.PodOfGroup{{Group: g.ProcessGroupID, Name: pod.Name, UID: pod.UID}}}
 }
 
-// groupsOn are the groups that stay, and whose pods run on one of the nodes.
+// groupsOn returns the groups that stay, and whose pods run on one of the nodes.
 func groupsOn(s plan.Snapshot, nodes []string) []*v1beta2.ProcessGroupStatus {
 	var groups []*v1beta2.ProcessGroupStatus
 	for _, g := range s.Staying() {
@@ -185,9 +185,9 @@ func groupsOn(s plan.Snapshot, nodes []string) []*v1beta2.ProcessGroupStatus {
 	return groups
 }
 
-// ReplaceOn marks the process groups on nodes that have a volume, as ReplaceGroups does,
-// where the eviction rules allow it. A group that is silent already has nothing to ask
-// for. With all, groups without a volume are marked as well.
+// ReplaceOn returns a stage that marks the process groups on nodes that have a volume, as
+// ReplaceGroups does, where the eviction rules allow it. These are not applied to a group that
+// does not report. With all, groups without a volume are marked as well.
 func ReplaceOn(nodes []string, most int, all bool) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageReplaceGroups,
@@ -211,7 +211,7 @@ func ReplaceOn(nodes []string, most int, all bool) plan.Stage {
 			d := ReplaceGroups(Replacement{Groups: may, Most: most}).Decide(s)
 			d.Checks = append(d.Checks, refusals...)
 			if d.Hold == nil {
-				d.Hold = left.hold(plan.HoldReplacementsRemain, "these cannot be replaced now: ", podUpdateRetry)
+				d.Hold = left.hold(plan.HoldReplacementsRemain, "not replaceable now: ", podUpdateRetry)
 			}
 			return d
 		},

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// onNodes is a healthy cluster with its nodes: node-6 and node-7 have one stateless pod
-// each, node-14 has storage-114.
+// onNodes returns a healthy cluster with its nodes: node-6 and node-7 have one stateless pod each,
+// node-14 has storage-114.
 func onNodes(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := healthyCluster(tb)
@@ -49,17 +49,17 @@ func TestCordonAndUncordonNodes(t *testing.T) {
 		removalCase
 		stage plan.Stage
 	}{
-		"cordons":                             {removalCase{from: onNodes, does: []string{"cordon node node-14", "cordon node node-15"}}, CordonNodes(two, nil)},
-		"cordons and taints":                  {removalCase{from: onNodes, does: []string{"cordon node node-14 and taint it example.com/maintenance:NoSchedule"}}, CordonNodes(two[:1], taint)},
-		"leaves a cordoned node alone":        {removalCase{from: onNodes, given: cordoned(two...)}, CordonNodes(two, nil)},
-		"taints a node that is cordoned":      {removalCase{from: onNodes, given: cordoned(two...), does: []string{"cordon node node-14 and taint it example.com/maintenance:NoSchedule"}}, CordonNodes(two[:1], taint)},
-		"uncordons":                           {removalCase{from: onNodes, given: cordoned(two...), does: []string{"uncordon node node-14", "uncordon node node-15"}}, UncordonNodes(two, nil)},
-		"leaves an open node alone":           {removalCase{from: onNodes}, UncordonNodes(two, taint)},
-		"no pod comes to a node that is gone": {removalCase{from: onNodes, does: []string{"cordon node node-14"}}, CordonNodes([]string{nodeName(14), "n9"}, nil)},
-		"uncordons none if one is gone":       {removalCase{from: onNodes, given: cordoned(two...), holds: "there is no node n9"}, UncordonNodes([]string{nodeName(14), "n9"}, nil)},
-		"what nobody has read is not gone":    {removalCase{from: onNodes, given: func(s *plan.Snapshot) { s.Nodes = nil }, holds: "nobody has read them"}, CordonNodes(two, nil)},
-		"says so when nodes are hidden":       {removalCase{from: onNodes, given: hidden, holds: "listing nodes is forbidden"}, CordonNodes(two, nil)},
-		"says so of uncordoning as well":      {removalCase{from: onNodes, given: hidden, holds: "listing nodes is forbidden"}, UncordonNodes(two, nil)},
+		"cordons":                           {removalCase{from: onNodes, does: []string{"cordon node node-14", "cordon node node-15"}}, CordonNodes(two, nil)},
+		"cordons and taints":                {removalCase{from: onNodes, does: []string{"cordon node node-14 and taint it example.com/maintenance:NoSchedule"}}, CordonNodes(two[:1], taint)},
+		"leaves a cordoned node alone":      {removalCase{from: onNodes, given: cordoned(two...)}, CordonNodes(two, nil)},
+		"taints a node that is cordoned":    {removalCase{from: onNodes, given: cordoned(two...), does: []string{"cordon node node-14 and taint it example.com/maintenance:NoSchedule"}}, CordonNodes(two[:1], taint)},
+		"uncordons":                         {removalCase{from: onNodes, given: cordoned(two...), does: []string{"uncordon node node-14", "uncordon node node-15"}}, UncordonNodes(two, nil)},
+		"leaves an open node alone":         {removalCase{from: onNodes}, UncordonNodes(two, taint)},
+		"a deleted node needs no cordon":    {removalCase{from: onNodes, does: []string{"cordon node node-14"}}, CordonNodes([]string{nodeName(14), "n9"}, nil)},
+		"uncordons none if one was deleted": {removalCase{from: onNodes, given: cordoned(two...), holds: "node n9 not found"}, UncordonNodes([]string{nodeName(14), "n9"}, nil)},
+		"unread nodes are not deleted":      {removalCase{from: onNodes, given: func(s *plan.Snapshot) { s.Nodes = nil }, holds: "they were not read"}, CordonNodes(two, nil)},
+		"waits when nodes are hidden":       {removalCase{from: onNodes, given: hidden, holds: "listing nodes is forbidden"}, CordonNodes(two, nil)},
+		"waits with uncordoning as well":    {removalCase{from: onNodes, given: hidden, holds: "listing nodes is forbidden"}, UncordonNodes(two, nil)},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, tc.stage) })
@@ -71,15 +71,15 @@ func TestEvictFrom(t *testing.T) {
 	two := []string{nodeName(6), nodeName(7), nodeName(14)}
 	tests := map[string]removalCase{
 		"evicts one pod without a volume at a time":               {from: onNodes, given: cordoned(two...), does: []string{first}, holds: "stateless-107: one pod at a time"},
-		"evicts nothing from a node that would take the pod back": {from: onNodes, given: cordoned(nodeName(14)), holds: "it is not cordoned, so the pod could come back to it"},
-		"evicts from a node that is gone": {from: onNodes, given: func(s *plan.Snapshot) {
+		"evicts nothing from a node that would take the pod back": {from: onNodes, given: cordoned(nodeName(14)), holds: "it is not cordoned, so the pod could be scheduled there again"},
+		"evicts from a deleted node": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
 			delete(s.Nodes, nodeName(6))
 		}, does: []string{first}, holds: "stateless-107: one pod at a time"},
-		"evicts nothing while nobody has read the nodes": {from: onNodes, given: func(s *plan.Snapshot) { s.Nodes = nil }, holds: "nobody can tell: nobody has read them"},
+		"evicts nothing while the nodes are unread": {from: onNodes, given: func(s *plan.Snapshot) { s.Nodes = nil }, holds: "unknown: they were not read"},
 		"evicts nothing while nodes are hidden": {from: onNodes, given: func(s *plan.Snapshot) {
 			s.Nodes, s.NodesHidden = nil, "listing nodes is forbidden"
-		}, holds: "nobody can tell: listing nodes is forbidden"},
+		}, holds: "unknown: listing nodes is forbidden"},
 		"waits after a recovery": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
 			recoveredAgo(30)(s)
@@ -90,7 +90,7 @@ func TestEvictFrom(t *testing.T) {
 		}, holds: "timed out"},
 		"waits until a group beside it is excluded": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
-			s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon.Add(-exclusionPatience + time.Second))
+			s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon.Add(-exclusionGracePeriod + time.Second))
 		}, holds: "stateless-106: storage-114 is excluded first"},
 		"evicts once that is excluded": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
@@ -100,7 +100,7 @@ func TestEvictFrom(t *testing.T) {
 		}, does: []string{first}, holds: "stateless-107: one pod at a time"},
 		"evicts once that has not been excluded for long": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
-			s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon.Add(-exclusionPatience))
+			s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon.Add(-exclusionGracePeriod))
 		}, does: []string{first}, holds: "stateless-107: one pod at a time"},
 		"waits until coordinators have moved": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
@@ -113,15 +113,15 @@ func TestEvictFrom(t *testing.T) {
 			cordoned(two...)(s)
 			s.Cluster.ProcessGroup("storage-115").MarkForRemoval(noon)
 		}, does: []string{first}, holds: "stateless-107: one pod at a time"},
-		"leaves a pod alone that somebody isolated": {from: onNodes, given: func(s *plan.Snapshot) {
+		"leaves a pod alone that a user isolated": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
 			s.Pods["sample-stateless-106"].Annotations[v1beta2.AnnotationIsolateProcessGroup] = "true"
-		}, does: []string{"delete, to be made anew: sample-stateless-107"}, holds: "stateless-106: somebody isolated its pod"},
+		}, does: []string{"delete, to be made anew: sample-stateless-107"}, holds: "stateless-106: a user isolated its pod"},
 		"waits until the one before is back": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
 			s.Cluster.ProcessGroup("stateless-108").SetCondition(v1beta2.ConditionPodPending, noon.Add(-time.Hour))
-		}, holds: "stateless-106: stateless-108 of its class is not back yet"},
-		"leaves a pod to be replaced whose class nobody noted": {from: onNodes, given: func(s *plan.Snapshot) {
+		}, holds: "stateless-106: stateless-108 of its class does not report yet"},
+		"leaves a pod to be replaced whose class is empty": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
 			s.Pods["sample-stateless-107"].Spec.NodeName = nodeName(1)
 			s.Cluster.ProcessGroup("stateless-106").ProcessClass = v1beta2.ProcessClassUnset
@@ -144,20 +144,20 @@ func TestReplaceOn(t *testing.T) {
 		most int
 		all  bool
 	}{
-		"replaces what has a volume, one at a time": {removalCase{from: onNodes, does: []string{"mark for removal: storage-114"}, holds: "storage-115 have to wait"}, 1, false},
-		"replaces everything where that is wanted":  {removalCase{from: onNodes, does: []string{"mark for removal: stateless-106, storage-114, storage-115"}}, 3, true},
+		"replaces what has a volume, one at a time":   {removalCase{from: onNodes, does: []string{"mark for removal: storage-114"}, holds: "replacement of storage-115 waits"}, 1, false},
+		"replaces everything where that is requested": {removalCase{from: onNodes, does: []string{"mark for removal: stateless-106, storage-114, storage-115"}}, 3, true},
 		"waits while too few of a class are up": {removalCase{from: onNodes, given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-116").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Minute))
-		}, holds: "these cannot be replaced now: storage-114: are enough storage processes up"}, 2, false},
-		"replaces what is silent already": {removalCase{from: onNodes, given: func(s *plan.Snapshot) {
+		}, holds: "not replaceable now: storage-114: are enough storage processes up"}, 2, false},
+		"replaces a group that does not report": {removalCase{from: onNodes, given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-114").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Hour))
 			dropProcess(s, s.Cluster.ProcessGroup("storage-114"))
 		}, does: []string{"mark for removal: storage-114"}, holds: "storage-115"}, 1, false},
-		"replaces a group whose class nobody noted": {removalCase{from: onNodes, given: func(s *plan.Snapshot) {
+		"replaces a group whose class is empty": {removalCase{from: onNodes, given: func(s *plan.Snapshot) {
 			g := s.Cluster.ProcessGroup("stateless-106")
 			g.ProcessClass = v1beta2.ProcessClassUnset
 			g.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Hour))
-		}, does: []string{"mark for removal: stateless-106"}, holds: "storage-114; storage-115 have to wait"}, 1, false},
+		}, does: []string{"mark for removal: stateless-106"}, holds: "replacement of storage-114; storage-115 waits"}, 1, false},
 		"has nothing to do for an empty node": {removalCase{from: onNodes, given: func(s *plan.Snapshot) {
 			for _, id := range []string{"sample-storage-114", "sample-storage-115"} {
 				s.Pods[id].Spec.NodeName = nodeName(1)

@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// ExcludeGroups excludes process groups that a person named, and that may stay: nobody adds
-// others for them. It asks what ExcludeInstances asks, and besides whether what is left can
-// hold the data, since FoundationDB itself refuses nothing. A group that is excluded is left
-// alone: saying it again would start data distribution anew.
+// ExcludeGroups returns a stage that excludes process groups that a user named, and that may
+// stay: no replacements are added. It makes the checks of ExcludeInstances, and also checks
+// whether the remaining processes can hold the data, since FoundationDB itself refuses nothing.
+// An excluded group is left alone: a repeated exclusion would restart data distribution.
 func ExcludeGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageExcludeGroups,
@@ -28,12 +28,12 @@ func ExcludeGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
 			if available := safety.Available(s.Database); !available.OK {
 				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing can be excluded", Detail: available.Evidence, RetryAfter: podDelay}}
 			}
-			return wish{exclusions: exclusionsWith(s, due), now: s}.decide()
+			return requestedExclusion{exclusions: exclusionsWith(s, due), now: s}.decide()
 		},
 	}
 }
 
-// notExcluded are the groups of which no exclusion is in force, and none was.
+// notExcluded returns the groups with no exclusion in force, and none recorded before.
 func notExcluded(s plan.Snapshot, groups []v1beta2.ProcessGroupID) []v1beta2.ProcessGroupID {
 	return slices.DeleteFunc(slices.Clone(groups), func(id v1beta2.ProcessGroupID) bool {
 		g := s.Cluster.ProcessGroup(id)
@@ -41,8 +41,8 @@ func notExcluded(s plan.Snapshot, groups []v1beta2.ProcessGroupID) []v1beta2.Pro
 	})
 }
 
-// exclusionsWith counts as though the groups were leaving already: those that a person has
-// excluded before count as draining, whatever the record knows of them.
+// exclusionsWith classifies as though the groups were already marked for removal: those that a
+// user has excluded before count as draining, whatever the status records.
 func exclusionsWith(s plan.Snapshot, due []v1beta2.ProcessGroupID) *exclusions {
 	e := newExclusions(asLeaving(s, due))
 	for _, g := range e.s.Groups() {
@@ -51,14 +51,14 @@ func exclusionsWith(s plan.Snapshot, due []v1beta2.ProcessGroupID) *exclusions {
 		case safety.Excluded(s, g) && g.IsMarkedForRemoval():
 			e.ongoing[g.ProcessClass]++
 		case slices.Contains(due, g.ProcessGroupID):
-			e.sort(g)
+			e.classify(g)
 		}
 	}
 	return e
 }
 
-// asLeaving is the record as it would be if the groups were marked for removal, and had every
-// other group that is excluded the condition which says so. Nobody writes it.
+// asLeaving returns the snapshot as if the groups were marked for removal, and every other
+// excluded group had the condition for that. It is never written.
 func asLeaving(s plan.Snapshot, due []v1beta2.ProcessGroupID) plan.Snapshot {
 	excluded := func(g *v1beta2.ProcessGroupStatus) bool { return safety.Excluded(s, g) }
 	s.Cluster = s.Cluster.DeepCopy()
@@ -74,24 +74,24 @@ func asLeaving(s plan.Snapshot, due []v1beta2.ProcessGroupID) plan.Snapshot {
 	return s
 }
 
-// wish is what a person wants excluded, sorted.
-type wish struct {
+// requestedExclusion is what a user requested to exclude, classified.
+type requestedExclusion struct {
 	*exclusions
-	// now are the facts as they are.
+	// now are the unchanged facts.
 	now plan.Snapshot
 }
 
-func (w wish) decide() plan.Decision {
+func (w requestedExclusion) decide() plan.Decision {
 	switch {
 	case len(w.unreachable) > 0:
 		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNoAddress, Human: true, Subjects: w.unreachable, Reason: fmt.Sprintf("%s never had an address to exclude", someOf(w.unreachable))}}
 	case len(w.candidates) == 0 && len(w.coordinators) == 0:
-		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNeverExcluded, Human: true, Reason: "processes of class test hold nothing, and are never excluded"}}
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNeverExcluded, Human: true, Reason: "processes of class test hold no data or roles, and are never excluded"}}
 	case len(w.candidates) == 0:
 		return plan.Decision{Hold: coordinatorsFirst(w.coordinators)}
 	}
-	d, calm := w.calm()
-	if !calm {
+	d, stable := w.checkStable()
+	if !stable {
 		return d
 	}
 	allowed, checks := w.allowed()
@@ -106,7 +106,7 @@ func (w wish) decide() plan.Decision {
 		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Subjects: phrase.Strings(idsOf(allowed)), Reason: fmt.Sprintf("without %s", someOf(idsOf(allowed))), Detail: left.Words()}
 		return d
 	}
-	d.Why = "a person wants them excluded"
+	d.Why = requestedByUser
 	d.Actions = []plan.Action{w.exclusion(allowed)}
 	if refused, found := d.Refused(); found || len(allowed) < len(w.candidates) {
 		d.Hold = w.noRoom(refused)
@@ -124,35 +124,35 @@ func coordinatorsFirst(groups []string) *plan.Hold {
 	}
 }
 
-// noRoom holds for want of processes that could take over. Time helps where some of the
-// class may come back, or are being replaced; otherwise a person has to.
-func (w wish) noRoom(refused plan.Check) *plan.Hold {
-	const advice = "a replacement brings a new one first"
+// noRoom holds because too few processes could take over. It waits while some of the class
+// may report again, or are being replaced; otherwise a user has to intervene.
+func (w requestedExclusion) noRoom(refused plan.Check) *plan.Hold {
+	const advice = "replace the process groups instead: replacements are added first"
 	if refused.ID == "" {
-		return &plan.Hold{Code: plan.HoldExclusionBudget, Human: true, Reason: "no more of the class may be excluded at the same time; " + advice}
+		return &plan.Hold{Code: plan.HoldExclusionBudget, Human: true, Reason: "no more process groups of the class may be excluded at the same time; " + advice}
 	}
 	waits := slices.ContainsFunc(w.now.Groups(), func(g *v1beta2.ProcessGroupStatus) bool {
-		return w.wants(g.ProcessClass) && (g.IsMarkedForRemoval() || g.HasCondition(v1beta2.ConditionMissingProcesses) || g.HasCondition(v1beta2.ConditionMissingPod))
+		return w.includes(g.ProcessClass) && (g.IsMarkedForRemoval() || g.HasCondition(v1beta2.ConditionMissingProcesses) || g.HasCondition(v1beta2.ConditionMissingPod))
 	})
 	if waits {
-		return &plan.Hold{Code: plan.HoldExclusionBudget, Reason: "nothing more may be excluded yet", Detail: refused.Words(), RetryAfter: exclusionRetry}
+		return &plan.Hold{Code: plan.HoldExclusionBudget, Reason: exclusionWaits, Detail: refused.Words(), RetryAfter: exclusionRetry}
 	}
-	return &plan.Hold{Code: plan.HoldExclusionBudget, Human: true, Reason: fmt.Sprintf("nothing more may be excluded (%s); %s", refused.Words(), advice)}
+	return &plan.Hold{Code: plan.HoldExclusionBudget, Human: true, Reason: fmt.Sprintf("no further exclusion is allowed (%s); %s", refused.Words(), advice)}
 }
 
-func (w wish) wants(class v1beta2.ProcessClass) bool {
+func (w requestedExclusion) includes(class v1beta2.ProcessClass) bool {
 	return slices.ContainsFunc(w.candidates, func(g *v1beta2.ProcessGroupStatus) bool { return g.ProcessClass == class })
 }
 
-// canHoldWithout asks whether the processes that are left can carry the configuration in
-// force. That is asked for those that keep data or logs; others can be fewer.
+// canHoldWithout checks whether the remaining processes can hold the data under the current
+// configuration. Only groups that hold data or logs count; others can be fewer.
 func canHoldWithout(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) plan.Check {
 	keeping := slices.DeleteFunc(slices.Clone(groups), func(g *v1beta2.ProcessGroupStatus) bool { return !g.ProcessClass.IsStateful() })
 	if len(keeping) == 0 {
-		return plan.Check{ID: plan.CheckDataFits, Question: "can the processes that are left hold the data?", OK: true, Evidence: "none of those that go keeps any", Gate: plan.GateConfig}
+		return plan.Check{ID: plan.CheckDataFits, Question: "can the remaining processes hold the data?", OK: true, Evidence: "none of the excluded ones holds any", Gate: plan.GateConfig}
 	}
 	if s.Database.Status.Cluster.Configuration == nil {
-		return plan.Check{ID: plan.CheckDataFits, Question: "can the processes that are left hold the data?", Evidence: "the status document does not tell the configuration", Gate: plan.GateConfig}
+		return plan.Check{ID: plan.CheckDataFits, Question: "can the remaining processes hold the data?", Evidence: "unknown: the status document does not report the configuration", Gate: plan.GateConfig}
 	}
 	status := *s.Database.Status
 	status.Cluster.Processes = maps.Clone(status.Cluster.Processes)
@@ -162,8 +162,8 @@ func canHoldWithout(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) plan.
 	return safety.CanHold(plan.DatabaseFacts{Status: &status, AsOf: s.Database.AsOf}, *status.Cluster.Configuration)
 }
 
-// moveCoordinatorsOff changes coordinators where one of the groups is one that is yet to be
-// excluded, as it would if the group were leaving.
+// moveCoordinatorsOff returns a stage that changes coordinators if one of the groups to exclude
+// is one, as if the group were marked for removal.
 func moveCoordinatorsOff(groups []v1beta2.ProcessGroupID) plan.Stage {
 	return plan.Stage{
 		Name:  changeCoordinators.Name,
@@ -181,7 +181,7 @@ func moveCoordinatorsOff(groups []v1beta2.ProcessGroupID) plan.Stage {
 				d.Why = why
 			}
 			if refused, found := d.Refused(); d.Hold != nil && found {
-				d.Hold.Reason, d.Hold.Detail = why+"; that has to wait", refused.Words()
+				d.Hold.Reason, d.Hold.Detail = why+"; the coordinator change waits", refused.Words()
 			}
 			return d
 		},

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// excluding has the database exclude something; the processes concerned say so.
+// excluding adds an exclusion, which the processes concerned report.
 func excluding(target string, groups ...v1beta2.ProcessGroupID) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		excluded := fdb.ExcludedServer{Address: target}
@@ -36,10 +36,10 @@ func TestExcludeGroups(t *testing.T) {
 		"excludes by address where localities are not to be used": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.AutomationOptions.UseLocalitiesForExclusion = new(bool)
 		}, does: []string{"exclude storage-114 (10.1.0.14)"}}, one},
-		"excludes no more of a class than the redundancy allows": {removalCase{from: healthyCluster, does: []string{storage}, holds: "a replacement brings a new one first"}, two},
-		"counts a group that a person excluded before, whatever the record says": {removalCase{
+		"excludes no more of a class than the redundancy allows": {removalCase{from: healthyCluster, does: []string{storage}, holds: "replacements are added first"}, two},
+		"counts a group that a user excluded before, whatever the status records": {removalCase{
 			from: healthyCluster, given: excluding("locality_instance_id:storage-115", "storage-115"),
-			holds: "nothing more may be excluded (are enough storage processes up to let one go? 2 up + 1 tolerated − 3 wanted − 0 draining = 0)",
+			holds: "no further exclusion is allowed (are enough storage processes up to let one go? 2 up + 1 tolerated − 3 wanted − 0 draining = 0)",
 		}, one},
 		"counts an exclusion that the status document does not show yet": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			s.Coordination.ExclusionsRead, s.Coordination.Exclusions = true, []string{"locality_instance_id:storage-115"}
@@ -47,27 +47,27 @@ func TestExcludeGroups(t *testing.T) {
 		"counts a group that leaves and drains": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-115").MarkForRemoval(noon)
 			excluding("locality_instance_id:storage-115", "storage-115")(s)
-		}, holds: "nothing more may be excluded yet: are enough storage processes up to let one go? 3 up + 1 tolerated − 3 wanted − 1 draining = 0"}, one},
-		"says nothing twice":                 {removalCase{from: healthyCluster, given: excluding("locality_instance_id:storage-114", "storage-114")}, one},
-		"says nothing twice by another name": {removalCase{from: healthyCluster, given: excluding("10.1.0.14", "storage-114")}, one},
-		"says nothing twice that the status document does not show yet": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
+		}, holds: "exclusion waits: are enough storage processes up to let one go? 3 up + 1 tolerated − 3 wanted − 1 draining = 0"}, one},
+		"does nothing twice":                 {removalCase{from: healthyCluster, given: excluding("locality_instance_id:storage-114", "storage-114")}, one},
+		"does nothing twice by another name": {removalCase{from: healthyCluster, given: excluding("10.1.0.14", "storage-114")}, one},
+		"does nothing twice that the status document does not show yet": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			s.Coordination.ExclusionsRead, s.Coordination.Exclusions = true, []string{"locality_instance_id:storage-114"}
 		}}, one},
-		"has nothing to do about a group that is gone": {removalCase{from: healthyCluster}, []v1beta2.ProcessGroupID{"storage-1"}},
+		"has nothing to do about a removed group": {removalCase{from: healthyCluster}, []v1beta2.ProcessGroupID{"storage-1"}},
 		"leaves enough fault domains for the data": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			for _, id := range []v1beta2.ProcessGroupID{"storage-115", "storage-116"} {
 				editProcess(s, s.Cluster.ProcessGroup(id), func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = "the same" })
 			}
 		}, holds: "storage processes report from 1 fault domains, need 2"}, one},
-		"does not exclude data while the configuration is not known": {removalCase{
+		"does not exclude data while the configuration is unknown": {removalCase{
 			from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration = nil },
-			holds: "does not tell the configuration",
+			holds: "does not report the configuration",
 		}, one},
 		"never excludes a coordinator": {removalCase{from: healthyCluster, given: coordinatesAt("storage-114"), holds: "storage-114 are coordinators; coordinators move first"}, one},
 		"waits while another of the class is missing": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-115").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Minute))
-		}, holds: "nothing more may be excluded yet: are enough storage processes up to let one go? storage-115 has been missing for 1m0s only"}, one},
-		"leaves a group to a person that could be excluded under no name": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
+		}, holds: "exclusion waits: are enough storage processes up to let one go? storage-115 has been missing for 1m0s only"}, one},
+		"needs a user for a group that cannot be excluded": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.AutomationOptions.UseLocalitiesForExclusion = new(bool)
 			s.Cluster.Spec.Version, s.Cluster.Status.RunningVersion = "7.1.20", "7.1.20"
 			s.Cluster.ProcessGroup("storage-114").Addresses = nil
@@ -87,8 +87,8 @@ func TestCoordinatorsMoveBeforeTheyAreExcluded(t *testing.T) {
 	tests := map[string]removalCase{
 		"nothing moves for a group that is none": {from: healthyCluster},
 		"they move to processes that stay":       {from: healthyCluster, given: coordinatesAt("storage-114"), does: []string{"change coordinators to 10.1.0.1:4501 10.1.0.2:4501 10.1.0.3:4501 and store the new connection string"}},
-		"not right after a recovery":             {from: healthyCluster, given: func(s *plan.Snapshot) { coordinatesAt("storage-114")(s); recoveredAgo(60)(s) }, holds: "storage-114 are coordinators, and coordinators move before their processes are excluded; that has to wait"},
-		"not for a group that has been excluded by somebody": {from: healthyCluster, given: func(s *plan.Snapshot) {
+		"not right after a recovery":             {from: healthyCluster, given: func(s *plan.Snapshot) { coordinatesAt("storage-114")(s); recoveredAgo(60)(s) }, holds: "storage-114 are coordinators, and coordinators move before their processes are excluded; the coordinator change waits"},
+		"not for a group that is excluded already": {from: healthyCluster, given: func(s *plan.Snapshot) {
 			coordinatesAt("storage-114")(s)
 			excluding("locality_instance_id:storage-114")(s)
 		}},

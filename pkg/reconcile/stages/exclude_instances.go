@@ -12,11 +12,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// excludeInstances starts moving data and roles off process groups that are marked for
-// removal, as many at a time as the redundancy allows.
+// excludeInstances excludes process groups that are marked for removal, as many at a time as
+// the redundancy allows.
 //
-// In global synchronization mode groups of all instances are excluded at once; see
-// together.
+// In global synchronization mode groups of all control-plane instances are excluded at once;
+// see together.
 //
 // The operator excludes a coordinator and changes coordinators afterwards; here a
 // coordinator's group waits until the coordinators have moved.
@@ -33,24 +33,27 @@ var excludeInstances = plan.Stage{
 		}
 		e := newExclusions(s)
 		for _, g := range leaving {
-			e.sort(g)
+			e.classify(g)
 		}
 		if safety.ActsTogether(s.Cluster) {
 			return e.together()
 		}
 		if len(e.candidates) == 0 {
-			return e.onlyWaiting()
+			return e.nothingToExclude()
 		}
 		return e.decide()
 	},
 }
 
-// minRecoveryAgeToExclude is how long ago the last recovery has to be: an exclusion can
-// cause one. Default 120 s; source: the operator's flag minimum-recovery-time-for-exclusion.
+// minRecoveryAgeToExclude is the minimum time since the last recovery: an exclusion can cause
+// one. Default 120 s; source: the operator's flag minimum-recovery-time-for-exclusion.
 const minRecoveryAgeToExclude = 2 * time.Minute
 
-// exclusionRetry is when to look again after an exclusion was not safe.
+// exclusionRetry is when a refused exclusion is checked again.
 const exclusionRetry = 10 * time.Second
+
+// exclusionWaits is the reason of a hold until exclusions are allowed.
+const exclusionWaits = "exclusion waits"
 
 func notDrained(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
 	return slices.DeleteFunc(slices.Clone(s.Groups()), func(g *v1beta2.ProcessGroupStatus) bool {
@@ -58,22 +61,22 @@ func notDrained(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
 	})
 }
 
-// exclusions sorts the groups that leave into those that can be excluded, those that
-// already are, and those that have to wait.
+// exclusions classifies the groups to remove into those that can be excluded, those that are
+// excluded already, and those that have to wait.
 type exclusions struct {
 	s            plan.Snapshot
 	candidates   []*v1beta2.ProcessGroupStatus
 	targets      map[v1beta2.ProcessGroupID][]string
 	ongoing      map[v1beta2.ProcessClass]int
 	coordinators []string
-	unreachable  []string // by any exclusion: neither an address nor a version that knows localities
+	unreachable  []string // they have no address, and the version does not know localities
 }
 
 func newExclusions(s plan.Snapshot) *exclusions {
 	return &exclusions{s: s, targets: map[v1beta2.ProcessGroupID][]string{}, ongoing: map[v1beta2.ProcessClass]int{}}
 }
 
-func (e *exclusions) sort(g *v1beta2.ProcessGroupStatus) {
+func (e *exclusions) classify(g *v1beta2.ProcessGroupStatus) {
 	targets := slices.DeleteFunc(e.targetsOf(g), func(t string) bool {
 		return slices.Contains(e.s.Database.Status.ExcludedTargets(), t)
 	})
@@ -90,8 +93,8 @@ func (e *exclusions) sort(g *v1beta2.ProcessGroupStatus) {
 	}
 }
 
-// targetsOf is what a group is excluded by. One that never had an address is excluded
-// by its ID even where addresses are preferred, or it could never leave.
+// targetsOf returns what a group is excluded by. One that never had an address is excluded by
+// its ID even where addresses are preferred, or it could never be removed.
 func (e *exclusions) targetsOf(g *v1beta2.ProcessGroupStatus) []string {
 	if safety.ByLocality(e.s.Cluster) || (len(g.Addresses) == 0 && safety.CanExcludeLocalities(e.s.Cluster)) {
 		return []string{g.ExclusionString()}
@@ -99,7 +102,7 @@ func (e *exclusions) targetsOf(g *v1beta2.ProcessGroupStatus) []string {
 	return slices.Clone(g.Addresses)
 }
 
-func (e *exclusions) onlyWaiting() plan.Decision {
+func (e *exclusions) nothingToExclude() plan.Decision {
 	if len(e.coordinators) == 0 {
 		if len(e.unreachable) > 0 {
 			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNoAddress, Human: true, Subjects: e.unreachable, Reason: fmt.Sprintf("%s never had an address to exclude; list it in spec.processGroupsToRemoveWithoutExclusion if it never ran", someOf(e.unreachable))}}
@@ -110,8 +113,8 @@ func (e *exclusions) onlyWaiting() plan.Decision {
 }
 
 func (e *exclusions) decide() plan.Decision {
-	d, calm := e.calm()
-	if !calm {
+	d, stable := e.checkStable()
+	if !stable {
 		return d
 	}
 	allowed, checks := e.allowed()
@@ -120,22 +123,22 @@ func (e *exclusions) decide() plan.Decision {
 		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: refused.Evidence, RetryAfter: exclusionRetry}
 		return d
 	}
-	d.Why = "marked for removal, and enough others are up"
+	d.Why = "marked for removal, and enough other processes report"
 	d.Actions = []plan.Action{e.exclusion(allowed)}
-	d.Hold = e.rest(len(allowed))
+	d.Hold = e.remaining(len(allowed))
 	return d
 }
 
-// calm asks what has to hold of the database before anything is excluded; ok is false
-// when something does not.
-func (e *exclusions) calm() (d plan.Decision, ok bool) {
+// checkStable makes the checks of the database that precede any exclusion; ok is false when
+// one of them fails.
+func (e *exclusions) checkStable() (d plan.Decision, ok bool) {
 	d.Checks = []plan.Check{
 		safety.Unlocked(e.s.Database),
 		safety.FewGenerations(e.s.Database),
 		safety.RecoveredFor(e.s.Database, minRecoveryAgeToExclude),
 	}
 	if refused, found := d.Refused(); found {
-		d.Hold = &plan.Hold{Code: plan.HoldExclusionBudget, Reason: "nothing more may be excluded yet", Detail: refused.Words(), RetryAfter: exclusionRetry}
+		d.Hold = &plan.Hold{Code: plan.HoldExclusionBudget, Reason: exclusionWaits, Detail: refused.Words(), RetryAfter: exclusionRetry}
 		return d, false
 	}
 	return d, true
@@ -150,24 +153,24 @@ func (e *exclusions) exclusion(groups []*v1beta2.ProcessGroupStatus) plan.Exclud
 	return action
 }
 
-// rest says who has to wait when so many are excluded; nil when nobody does.
-func (e *exclusions) rest(excluded int) *plan.Hold {
+// remaining returns the hold for the groups that are not excluded yet; nil when none is left.
+func (e *exclusions) remaining(excluded int) *plan.Hold {
 	left := len(e.candidates) - excluded + len(e.coordinators)
 	if left == 0 {
 		return nil
 	}
-	return &plan.Hold{Code: plan.HoldExclusionBudget, Reason: fmt.Sprintf("%s %s to wait until others are drained, or coordinators moved", phrase.Count(left, "more process group"), phrase.Has(left)), RetryAfter: exclusionRetry}
+	return &plan.Hold{Code: plan.HoldExclusionBudget, Reason: fmt.Sprintf("%s %s until others are drained, or coordinators have moved", phrase.Count(left, "more process group"), phrase.Either(left, "waits", "wait")), RetryAfter: exclusionRetry}
 }
 
-// allowed takes from each class as many groups as its budget has. When a class of the
-// transaction system has none left, nothing at all is excluded: its roles would move
-// onto the processes that are about to go.
+// allowed returns as many groups of each class as its budget allows. When a class of the
+// transaction system has no budget left, nothing is excluded: its roles would move onto
+// processes that are excluded next.
 func (e *exclusions) allowed() ([]*v1beta2.ProcessGroupStatus, []plan.Check) {
-	silent, live := e.byClass()
-	lost, checks := e.allowedOfSilent(silent)
+	notReporting, reporting := e.byClass()
+	lost, checks := e.allowedNotReporting(notReporting)
 	allowed, blocked := lost, false
-	for _, class := range slices.Sorted(maps.Keys(live)) { // one that nobody knows, or none, among them
-		groups := live[class]
+	for _, class := range slices.Sorted(maps.Keys(reporting)) { // including unknown and empty classes
+		groups := reporting[class]
 		budget, check := safety.ExclusionBudget(e.s, class, e.ongoing[class])
 		checks = append(checks, check)
 		blocked = blocked || (budget == 0 && class.IsTransactionSystem())
@@ -179,35 +182,36 @@ func (e *exclusions) allowed() ([]*v1beta2.ProcessGroupStatus, []plan.Check) {
 	return allowed, checks
 }
 
-// byClass tells those that nobody counts on any more from those that give data or roles away.
-func (e *exclusions) byClass() (silent, live map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus) {
-	silent, live = map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus{}, map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus{}
+// byClass splits the candidates into groups that have nothing to lose, since they do not
+// report, and groups that still hold data or roles.
+func (e *exclusions) byClass() (notReporting, reporting map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus) {
+	notReporting, reporting = map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus{}, map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus{}
 	for _, g := range e.candidates {
-		kind := live
+		kind := reporting
 		if safety.NothingToLose(e.s, g) {
-			kind = silent
+			kind = notReporting
 		}
 		kind[g.ProcessClass] = append(kind[g.ProcessClass], g)
 	}
-	return silent, live
+	return notReporting, reporting
 }
 
-// allowedOfSilent takes all of a class where the others are enough, also while a class of the
-// transaction system has none left: no role moves off them. The operator lets them wait for
-// room in the budget. There may never be any: for what is broken besides is only replaced
-// once these are gone.
-func (e *exclusions) allowedOfSilent(silent map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus) (allowed []*v1beta2.ProcessGroupStatus, checks []plan.Check) {
-	if len(silent) == 0 {
+// allowedNotReporting returns all of a class where the others are enough, also while a class of
+// the transaction system has no budget left: no role moves off them. The operator lets them
+// wait for the budget. It may never suffice: other failed groups are only replaced once these
+// are removed.
+func (e *exclusions) allowedNotReporting(groups map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus) (allowed []*v1beta2.ProcessGroupStatus, checks []plan.Check) {
+	if len(groups) == 0 {
 		return nil, nil
 	}
-	if known := whoReportsIsKnown(e.s.Database); !known.OK {
+	if known := reportingKnown(e.s.Database); !known.OK {
 		return nil, []plan.Check{known}
 	}
-	for _, class := range slices.Sorted(maps.Keys(silent)) {
+	for _, class := range slices.Sorted(maps.Keys(groups)) {
 		check := safety.SilentExclusion(e.s, class, e.ongoing[class])
 		checks = append(checks, check)
 		if check.OK {
-			allowed = append(allowed, silent[class]...)
+			allowed = append(allowed, groups[class]...)
 		}
 	}
 	return allowed, checks

@@ -11,19 +11,19 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// together excludes process groups of all instances in one command, which costs one
-// recovery instead of one each. First every instance announces as many of its own as its
-// budgets allow, and takes back what they do not allow any more; whoever has the lock when
-// all are ready excludes what all have announced.
+// together excludes process groups of all control-plane instances in one command, which costs
+// one recovery instead of one each. First every control-plane instance announces as many of
+// its own as its budgets allow, and withdraws others; the one that holds the lock when all are
+// ready excludes what all have announced.
 func (e *exclusions) together() plan.Decision {
 	if !e.s.Coordination.Lists.Read {
-		return plan.Wait(exclusionRetry, plan.HoldSharedListsUnread, "nothing can be excluded together with other instances: "+listsUnread)
+		return plan.Wait(exclusionRetry, plan.HoldSharedListsUnread, "process groups cannot be excluded together with those of other control-plane instances: "+listsUnread)
 	}
 	if len(e.candidates) == 0 {
-		return withdrawing(e.onlyWaiting(), e.announcement(nil))
+		return withdrawing(e.nothingToExclude(), e.announcement(nil))
 	}
-	d, calm := e.calm()
-	if !calm {
+	d, stable := e.checkStable()
+	if !stable {
 		return d
 	}
 	e.announcedFirst()
@@ -44,17 +44,17 @@ func (e *exclusions) together() plan.Decision {
 	}
 	others := newExclusions(e.s)
 	for _, g := range safety.Others(e.s, members) {
-		others.sort(g)
+		others.classify(g)
 	}
 	action, theirs := e.exclusion(allowed), others.exclusion(others.candidates)
 	action.Groups, action.Targets = append(action.Groups, theirs.Groups...), append(action.Targets, theirs.Targets...)
-	d.Why = "marked for removal in all instances, and each has enough others up"
+	d.Why = "marked for removal in all control-plane instances, and enough other processes of each report"
 	d.Actions = []plan.Action{action}
-	d.Hold = cmp.Or(e.rest(len(allowed)), others.leftOut())
+	d.Hold = cmp.Or(e.remaining(len(allowed)), others.leftOut())
 	return d
 }
 
-// announcedFirst has groups keep the place in their class's budget that was announced.
+// announcedFirst sorts announced groups first, so that they keep their part of the budget.
 func (e *exclusions) announcedFirst() {
 	rank := func(g *v1beta2.ProcessGroupStatus) int {
 		if e.s.Coordination.Lists.Has(fdb.ReadyForExclusion, memberOf(e.s, g.ProcessGroupID)) {
@@ -65,7 +65,7 @@ func (e *exclusions) announcedFirst() {
 	slices.SortStableFunc(e.candidates, func(a, b *v1beta2.ProcessGroupStatus) int { return rank(a) - rank(b) })
 }
 
-// announcement lists those that may be excluded as ready, and no others.
+// announcement lists the groups that may be excluded as ready, and no others.
 func (e *exclusions) announcement(allowed []*v1beta2.ProcessGroupStatus) plan.ChangeLists {
 	editor := listEditor{s: e.s, change: plan.ChangeLists{At: e.s.Now}}
 	for _, g := range allowed {
@@ -79,13 +79,13 @@ func (e *exclusions) announcement(allowed []*v1beta2.ProcessGroupStatus) plan.Ch
 	return editor.change
 }
 
-// leftOut names groups of other instances that are not excluded, though their instances
-// announced them: a coordinator moves before it is excluded, and one whose address its
-// instance does not tell cannot be.
+// leftOut names groups that other control-plane instances announced and that are not excluded:
+// coordinators move before they are excluded, and a group whose address its control-plane
+// instance does not report cannot be excluded.
 func (e *exclusions) leftOut() *plan.Hold {
 	left := append(slices.Clone(e.coordinators), e.unreachable...)
 	if len(left) == 0 {
 		return nil
 	}
-	return &plan.Hold{Code: plan.HoldLeftToOtherInstances, Reason: fmt.Sprintf("left to their own instances, being coordinators or without an address: %s", someOf(left)), RetryAfter: exclusionRetry}
+	return &plan.Hold{Code: plan.HoldLeftToOtherInstances, Reason: fmt.Sprintf("left to other control-plane instances, since they are coordinators or have no address: %s", someOf(left)), RetryAfter: exclusionRetry}
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Expiry is what of a backup is to be deleted.
+// Expiry is which part of a backup to delete.
 type Expiry struct {
-	// Before is the first version that stays; nil for what OlderThan says.
+	// Before is the first version to keep; nil to use OlderThan.
 	Before *int64
-	// OlderThan keeps all that it takes to restore any version of this last time.
+	// OlderThan keeps all that is needed to restore any version of this last time.
 	OlderThan time.Duration
-	// Force deletes though nothing could be restored afterwards.
+	// Force deletes even if nothing can be restored afterwards.
 	Force bool
 }
 
-// ExpireBackup deletes what is old of a backup, where it is proven to be that backup's and
-// nobody else's. What is left can be restored, unless a person forces it.
+// ExpireBackup returns a stage that deletes old data of a backup, if it is proven to be that
+// backup's alone. The remaining data can be restored, unless a user forces the deletion.
 func ExpireBackup(e Expiry) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageExpireBackup,
@@ -28,14 +28,14 @@ func ExpireBackup(e Expiry) plan.Stage {
 		Decide: func(s plan.Snapshot) plan.Decision {
 			url, err := objects.BackupURL(s.Backup)
 			if err != nil {
-				return contradiction(err)
+				return invalidSpec(err)
 			}
 			if why := s.BackupStore.Why(); why != "" {
-				return plan.Wait(backupDelay, plan.HoldStoreUnknown, "nobody can tell what is in the store: "+why)
+				return plan.Wait(backupDelay, plan.HoldStoreUnknown, "cannot determine the content of the store: "+why)
 			}
 			there := s.BackupStore.There
 			if there == nil || there.MaxLogEnd == nil {
-				return held("there is no backup at " + fdb.WithoutSecrets(url) + " yet")
+				return held("no backup at " + fdb.WithoutSecrets(url) + " yet")
 			}
 			before, some := e.before(there)
 			if !some || there.ExpiredEnd != nil && there.ExpiredEnd.Version >= before {
@@ -46,8 +46,8 @@ func ExpireBackup(e Expiry) plan.Stage {
 	}
 }
 
-// before is the first version that stays; false where nothing is to go. By time it is the
-// begin of the newest snapshot that all of that time can be restored from.
+// before returns the first version to keep; false if nothing is deleted. By time it is the
+// beginning of the newest snapshot that all of that time can be restored from.
 func (e Expiry) before(there *fdb.BackupDescription) (version int64, some bool) {
 	if e.Before != nil {
 		return *e.Before, *e.Before > 0
@@ -64,7 +64,7 @@ func (e Expiry) before(there *fdb.BackupDescription) (version int64, some bool) 
 	return version, some && hasOlder(there, version)
 }
 
-// hasOlder reports whether there is anything from before a version.
+// hasOlder reports whether the backup has data from before a version.
 func hasOlder(there *fdb.BackupDescription, version int64) bool {
 	return len(there.Before(version)) > 0 || there.MinLogBegin != nil && there.MinLogBegin.Version < version
 }
@@ -72,13 +72,13 @@ func hasOlder(there *fdb.BackupDescription, version int64) bool {
 func (e Expiry) decide(s plan.Snapshot, url string, before int64) plan.Decision {
 	there := s.BackupStore.There
 	from, restorable := there.KeepsRestorable(before)
-	checks := []plan.Check{wroteThere(s.Backup, url), nobodyElseThere(s.OtherBackups, url), nobodyRestores(s.BackupUse, url), isWritten(there, before)}
+	checks := []plan.Check{wroteThere(s.Backup, url), checkDestinationUnshared(s.OtherBackups, url), checkNoRestoreFrom(s.BackupUse, url), isWritten(there, before)}
 	if !e.Force {
 		checks = append(checks, staysRestorable(before, from, restorable))
 	}
-	d := plan.Decision{Checks: checks, Why: "a person asks for it"}
+	d := plan.Decision{Checks: checks, Why: requestedByUser}
 	if c, refused := d.Refused(); refused {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: "nothing is deleted", Detail: c.Words()}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: "no data is deleted", Detail: c.Words()}
 		return d
 	}
 	gone := there.Before(before)
@@ -97,44 +97,44 @@ func bytesOf(snapshots []fdb.DescribedSnapshot) (bytes int64) {
 	return bytes
 }
 
-// isWritten asks whether a version is one that the backup has reached.
+// isWritten checks whether the backup has reached a version.
 func isWritten(there *fdb.BackupDescription, before int64) plan.Check {
 	return plan.Check{
 		ID:       plan.CheckBackupReached,
-		Question: fmt.Sprintf("has the backup got to version %d?", before), Gate: plan.GateBackup,
-		OK: before <= there.MaxLogEnd.Version, Evidence: fmt.Sprintf("its log goes up to version %d", there.MaxLogEnd.Version),
+		Question: fmt.Sprintf("has the backup reached version %d?", before), Gate: plan.GateBackup,
+		OK: before <= there.MaxLogEnd.Version, Evidence: fmt.Sprintf("its log ends at version %d", there.MaxLogEnd.Version),
 	}
 }
 
 func staysRestorable(before, from int64, restorable bool) plan.Check {
-	c := plan.Check{ID: plan.CheckStaysRestorable, Question: fmt.Sprintf("can the backup be restored without what is older than version %d?", before), Gate: plan.GateBackup, OK: restorable}
-	c.Evidence = "no complete snapshot begins at or after that version, and each restore needs one"
+	c := plan.Check{ID: plan.CheckStaysRestorable, Question: fmt.Sprintf("can the backup be restored without the data before version %d?", before), Gate: plan.GateBackup, OK: restorable}
+	c.Evidence = "no complete snapshot begins at or after that version, and every restore needs one"
 	if restorable {
-		c.Evidence = fmt.Sprintf("yes, from version %d on", from)
+		c.Evidence = fmt.Sprintf("from version %d on", from)
 	}
 	return c
 }
 
-// nobodyRestores asks whether the database is being restored from a place.
-func nobodyRestores(use plan.UseFacts, url string) plan.Check {
-	c := plan.Check{ID: plan.CheckNotRestoredFrom, Subject: fdb.WithoutSecrets(url), Question: "is nothing being restored from " + fdb.WithoutSecrets(url) + "?", Gate: plan.GateRestore}
+// checkNoRestoreFrom checks whether the database is not being restored from a destination.
+func checkNoRestoreFrom(use plan.UseFacts, url string) plan.Check {
+	c := plan.Check{ID: plan.CheckNotRestoredFrom, Subject: fdb.WithoutSecrets(url), Question: "does no restore read from " + fdb.WithoutSecrets(url) + "?", Gate: plan.GateRestore}
 	if !use.KnowsRestores() {
-		c.Evidence = "nobody can tell: " + orUnread(use.NotRead)
+		c.Evidence = "unknown: " + orUnread(use.NotRead)
 		return c
 	}
 	for _, r := range use.Restores {
 		if fdb.SharesBackupPlace(r.URL, url) {
-			c.Evidence = "the restore of tag " + r.Tag + " is " + r.State
+			c.Evidence = "the restore on tag " + r.Tag + " is " + r.State
 			return c
 		}
 	}
-	c.OK, c.Evidence = true, "not into this database"
+	c.OK, c.Evidence = true, "no restore into this database"
 	return c
 }
 
 func orUnread(why string) string {
 	if why == "" {
-		return "the database was not asked"
+		return "the database was not queried"
 	}
 	return why
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// explained asserts that a user can see why a decision is what it is: actions and holds have a
-// reason, and each check has a question and evidence.
+// explained asserts that a decision is explained: actions and holds have a reason, and each check
+// has a question and evidence.
 func explained(t *testing.T, d plan.Decision) {
 	t.Helper()
 	if len(d.Actions) > 0 && d.Why == "" {

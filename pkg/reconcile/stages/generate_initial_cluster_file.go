@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// generateInitialClusterFile chooses the first coordinators of a new database
-// from its running pods, spread over fault domains. Once the connection string
-// is stored the pass starts over: the ConfigMap and the pods have to get it.
+// generateInitialClusterFile chooses the first coordinators of a new database from its
+// running pods, spread over fault domains. Once the connection string is stored the pass
+// starts over: the ConfigMap and the pods need it.
 var generateInitialClusterFile = plan.Stage{
 	Name:  plan.StageGenerateInitialClusterFile,
 	Reads: plan.Record | plan.Pods | plan.PodFiles | plan.ConfigMap | plan.Volumes | plan.Services,
@@ -31,10 +31,10 @@ var generateInitialClusterFile = plan.Stage{
 		need := s.Cluster.DesiredCoordinators()
 		running, pending := coordinatorPods(s)
 		if len(running) < need {
-			return plan.Wait(podDelay, plan.HoldTooFewPods, fmt.Sprintf("the first cluster file needs %d running pods that can be coordinators, there are %d", need, len(running)))
+			return plan.Wait(podDelay, plan.HoldTooFewPods, fmt.Sprintf("%s for the first coordinators %s running", phrase.CountOf(len(running), need, "pod"), phrase.EitherOf(len(running), need, "is", "are")))
 		}
 		if wait := s.Cluster.IgnorePendingPodsFor() - youngest(s.Now, pending); len(pending) > 0 && wait > 0 {
-			return plan.Wait(min(wait, podDelay), plan.HoldPodsPending, fmt.Sprintf("%s %s still pending; coordinators spread better over all of them", phrase.Count(len(pending), "more pod"), phrase.Is(len(pending))))
+			return plan.Wait(min(wait, podDelay), plan.HoldPodsPending, fmt.Sprintf("%s pending; the first coordinators are chosen among all", phrase.Count(len(pending), "pod")))
 		}
 		candidates := firstCandidates(s, running)
 		chosen, err := spread(candidates, firstCoordinators(s.Cluster), firstCoordinatorRule)
@@ -49,10 +49,9 @@ var generateInitialClusterFile = plan.Stage{
 	},
 }
 
-// firstCoordinators is how many coordinators the first cluster file names. Under
-// three_data_hall the nine that are wanted have to be spread over data halls,
-// which no pod can tell before its process runs: three start the database, and
-// ChangeCoordinators moves on to nine.
+// firstCoordinators returns how many coordinators the first cluster file names. Under
+// three_data_hall the desired nine are spread over data halls, which are unknown before the
+// processes run: three start the database, and ChangeCoordinators changes to nine.
 func firstCoordinators(c *v1beta2.FoundationDBCluster) int {
 	if c.Spec.DatabaseConfiguration.RedundancyMode == v1beta2.RedundancyModeThreeDataHall {
 		return 3
@@ -60,14 +59,14 @@ func firstCoordinators(c *v1beta2.FoundationDBCluster) int {
 	return c.DesiredCoordinators()
 }
 
-// firstCoordinatorRule keeps the first coordinators in fault domains of their own.
+// firstCoordinatorRule puts each of the first coordinators in its own fault domain.
 var firstCoordinatorRule = spreadRule{
 	fields: []string{fdb.LocalityZoneID},
 	most:   map[string]int{fdb.LocalityZoneID: 1},
 }
 
-// coordinatorPods returns the pods that may become coordinators: those that run,
-// and those that are still pending.
+// coordinatorPods returns the pods that are eligible for coordinators: the running and the
+// pending ones.
 func coordinatorPods(s plan.Snapshot) (running, pending []*v1beta2.ProcessGroupStatus) {
 	for _, g := range s.Staying() {
 		pod := s.Pod(g)
@@ -79,7 +78,7 @@ func coordinatorPods(s plan.Snapshot) (running, pending []*v1beta2.ProcessGroupS
 			running = append(running, g)
 		case corev1.PodPending:
 			pending = append(pending, g)
-		case corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown: // neither will be a coordinator
+		case corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown: // not eligible
 		}
 	}
 	return running, pending
@@ -102,8 +101,8 @@ func youngest(now time.Time, groups []*v1beta2.ProcessGroupStatus) time.Duration
 	return age
 }
 
-// firstCandidates leaves out pods whose monitor or sidecar has not said yet which
-// values it substitutes: the zone is one of them.
+// firstCandidates omits pods whose monitor or sidecar has not yet reported the variables that
+// it substitutes: the zone is one of them.
 func firstCandidates(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []candidate {
 	var candidates []candidate
 	for _, g := range groups {
@@ -141,8 +140,8 @@ func connectionString(s plan.Snapshot, chosen []candidate) fdb.ConnectionString 
 	return c
 }
 
-// generationIDLength is how many characters the ID part of a connection string
-// has. Source: what FoundationDB itself writes when coordinators change.
+// generationIDLength is the length of the ID part of a connection string. Source: what
+// FoundationDB itself writes when coordinators change.
 const generationIDLength = 32
 
 func randomID(seed uint64) string {

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// beforeTheClusterFile is a cluster whose pods all run and that has no connection string yet.
+// beforeTheClusterFile returns a cluster with running pods and without a connection string.
 func beforeTheClusterFile(t *testing.T) plan.Snapshot {
 	t.Helper()
 	s := healthyCluster(t)
@@ -49,7 +49,7 @@ func zones(zone func(n int) string) func(*plan.Snapshot) {
 	}
 }
 
-// onlyRunning leaves n pods that can be coordinators running; the others are as given.
+// onlyRunning leaves n eligible pods running; the others are as given.
 func onlyRunning(n int, others func(*plan.Snapshot, *v1beta2.ProcessGroupStatus)) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		for _, g := range s.Groups() {
@@ -96,13 +96,13 @@ func TestGenerateInitialClusterFile(t *testing.T) {
 		"waits while all are in two fault domains": {
 			given: zones(func(n int) string { return nodeName(n % 2) }), holds: "only 2 of 3 candidates can be chosen",
 		},
-		"waits for enough running pods": {given: onlyRunning(2, lost), holds: "needs 3 running pods that can be coordinators, there are 2"},
+		"waits for enough running pods": {given: onlyRunning(2, lost), holds: "2 of 3 pods for the first coordinators are running"},
 		"does not count pods that terminate": {given: onlyRunning(2, func(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 			ends := noonTime()
 			s.Pod(g).DeletionTimestamp = &ends
-		}), holds: "there are 2"},
-		"does not count groups that are leaving":         {given: onlyRunning(2, func(_ *plan.Snapshot, g *v1beta2.ProcessGroupStatus) { g.MarkForRemoval(noon) }), holds: "there are 2"},
-		"waits for pods that just started to be pending": {given: onlyRunning(3, pendingFor(time.Minute)), holds: "4 more pods are still pending"},
+		}), holds: "2 of 3 pods"},
+		"does not count groups that are leaving":         {given: onlyRunning(2, func(_ *plan.Snapshot, g *v1beta2.ProcessGroupStatus) { g.MarkForRemoval(noon) }), holds: "2 of 3 pods"},
+		"waits for pods that just started to be pending": {given: onlyRunning(3, pendingFor(time.Minute)), holds: "4 pods pending"},
 		"does not wait for pods that have been pending for long": {
 			given: onlyRunning(3, pendingFor(5*time.Minute)), hosts: first3, holds: "need the new cluster file first",
 		},
@@ -110,10 +110,10 @@ func TestGenerateInitialClusterFile(t *testing.T) {
 			g := s.Groups()[len(s.Groups())-1]
 			g.ClearCondition(v1beta2.ConditionPodPending)
 			g.SetCondition(v1beta2.ConditionPodPending, noon.Add(-4*time.Minute))
-		}), holds: "still pending"},
-		"waits as long as the spec says": {given: all(onlyRunning(3, pendingFor(6*time.Minute)), func(s *plan.Snapshot) {
+		}), holds: "pending"},
+		"waits as long as the spec requires": {given: all(onlyRunning(3, pendingFor(6*time.Minute)), func(s *plan.Snapshot) {
 			s.Cluster.Spec.AutomationOptions.IgnorePendingPodsDuration = 7 * time.Minute
-		}), holds: "still pending"},
+		}), holds: "pending"},
 		"does not wait for pending pods that can be no coordinators": {given: func(s *plan.Snapshot) {
 			for _, g := range s.Groups() {
 				if g.ProcessClass == v1beta2.ProcessClassStateless {
@@ -121,10 +121,10 @@ func TestGenerateInitialClusterFile(t *testing.T) {
 				}
 			}
 		}, hosts: first3, holds: "need the new cluster file first"},
-		"leaves out pods that have not told their fault domain": {given: func(s *plan.Snapshot) {
+		"omits pods that have not reported their fault domain": {given: func(s *plan.Snapshot) {
 			s.PodFiles[s.Groups()[0].PodName(s.Cluster)] = plan.PodReport{Unreachable: "timed out"}
 		}, hosts: []string{"10.1.0.2:4501", "10.1.0.3:4501", "10.1.0.4:4501"}, holds: "need the new cluster file first"},
-		"waits while too few have told their fault domain": {given: func(s *plan.Snapshot) { s.PodFiles = nil }, holds: "only 0 of 3"},
+		"waits while too few have reported their fault domain": {given: func(s *plan.Snapshot) { s.PodFiles = nil }, holds: "only 0 of 3"},
 		"leaves out pods without an address": {given: func(s *plan.Snapshot) {
 			s.Pod(s.Groups()[1]).Status.PodIP = ""
 		}, hosts: []string{"10.1.0.1:4501", "10.1.0.3:4501", "10.1.0.4:4501"}, holds: "need the new cluster file first"},
@@ -150,11 +150,11 @@ func TestGenerateInitialClusterFile(t *testing.T) {
 	}
 }
 
-// Nine coordinators are wanted, but no pod can tell its data hall before it runs.
+// Nine coordinators are desired, but the data hall of a pod is unknown before its process runs.
 func TestThreeDataHallStartsWithThreeCoordinators(t *testing.T) {
 	s := beforeTheClusterFile(t)
 	s.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeThreeDataHall
-	if d := generateInitialClusterFile.Decide(s); len(d.Actions) > 0 || !strings.Contains(reason(d), "needs 9 running pods") {
+	if d := generateInitialClusterFile.Decide(s); len(d.Actions) > 0 || !strings.Contains(reason(d), "7 of 9 pods") {
 		t.Errorf("with 7 pods: wants %v, holds with %q", described(d), reason(d))
 	}
 	for i := range 4 {

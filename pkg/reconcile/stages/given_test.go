@@ -17,7 +17,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// emptyCluster is a double cluster of which nothing exists yet.
+// emptyCluster returns a double cluster without any objects.
 func emptyCluster(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	c := &v1beta2.FoundationDBCluster{
@@ -36,15 +36,14 @@ func emptyCluster(tb testing.TB) plan.Snapshot {
 
 const sampleConnectionString = "sample:abc@10.1.0.1:4501,10.1.0.2:4501,10.1.0.3:4501"
 
-// healthyCluster is the same cluster a while after it was reconciled: every pod
-// runs, every process reports, the database is calm.
+// healthyCluster returns the same cluster a while after it was reconciled: every pod runs, every
+// process reports, the database is stable.
 func healthyCluster(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	return healthyClusterOf(tb, 0)
 }
 
-// healthyClusterOf is one of so many storage process groups; 0 leaves their number to
-// the defaults, which is 3.
+// healthyClusterOf returns one with a number of storage process groups; 0 is the default of 3.
 func healthyClusterOf(tb testing.TB, storage int) plan.Snapshot {
 	tb.Helper()
 	s := emptyCluster(tb)
@@ -93,7 +92,7 @@ func podIP(n int) string { return fmt.Sprintf("10.1.%d.%d", n/250, n%250) }
 
 func nodeName(n int) string { return fmt.Sprintf("node-%d", n) }
 
-// givePod adds the group's pod and volume claim, running and up to date.
+// givePod adds the group's pod and PVC, running and up to date.
 func givePod(tb testing.TB, s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, n int) {
 	tb.Helper()
 	pod, err := objects.Pod(s.Cluster, g)
@@ -134,7 +133,7 @@ func givePod(tb testing.TB, s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, n i
 	}
 }
 
-// healthyStatus is the status document of a calm database without its processes.
+// healthyStatus returns the status document of a stable database without its processes.
 func healthyStatus(c *v1beta2.FoundationDBCluster) *fdb.Status {
 	status, err := fdb.ParseStatus([]byte(`{
 		"client": {
@@ -160,7 +159,7 @@ func healthyStatus(c *v1beta2.FoundationDBCluster) *fdb.Status {
 	return status
 }
 
-// addProcess has the group's first process report what its pod would have it report.
+// addProcess adds the first process of a group as its pod configures it.
 func addProcess(tb testing.TB, status *fdb.Status, s plan.Snapshot, g *v1beta2.ProcessGroupStatus, n int) {
 	tb.Helper()
 	line, err := objects.CommandLine(s.Cluster, objects.DesiredLaunch(s.Cluster, g.ProcessClass), 1, s.PodFiles[g.PodName(s.Cluster)].Variables)

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// inGlobalMode is a cluster of instance dc1 that acts together with others. Its lists are
-// read and empty.
+// inGlobalMode returns a cluster of control-plane instance dc1 that acts together with others. Its
+// lists are read and empty.
 func inGlobalMode(from func(testing.TB) plan.Snapshot) func(testing.TB) plan.Snapshot {
 	return func(tb testing.TB) plan.Snapshot {
 		tb.Helper()
@@ -26,7 +26,7 @@ func inGlobalMode(from func(testing.TB) plan.Snapshot) func(testing.TB) plan.Sna
 	}
 }
 
-// listed has groups of an instance on lists since a while ago.
+// listed adds groups of a control-plane instance to lists, a while ago.
 func listed(instance string, ago time.Duration, lists []fdb.SharedList, groups ...string) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		for _, list := range lists {
@@ -60,13 +60,13 @@ func TestUpdateStatusInGlobalMode(t *testing.T) {
 	}
 	known := addresses("dc1", "storage-114", "10.1.0.14")
 	tests := map[string]removalCase{
-		"lists nothing of a cluster that is as it should be": {from: inGlobalMode(healthyCluster)},
-		"lists nothing in local mode":                        {from: newKnobs},
+		"lists nothing of a reconciled cluster": {from: inGlobalMode(healthyCluster)},
+		"lists nothing in local mode":           {from: newKnobs},
 		"lists who has to restart": {
 			from: inGlobalMode(newKnobs), does: []string{"announce: pendingForRestart storage-114, storage-115, storage-116"},
 		},
 		"leaves entries alone that are right": {from: inGlobalMode(newKnobs), given: restarting},
-		"takes off who is as it should be": {
+		"removes reconciled groups from the lists": {
 			from: inGlobalMode(healthyCluster), given: restarting,
 			does: []string{"withdraw: pendingForRestart storage-114, storage-115, storage-116, readyForRestart storage-114, storage-115, storage-116"},
 		},
@@ -89,18 +89,18 @@ func TestUpdateStatusInGlobalMode(t *testing.T) {
 				s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114"}
 			}), does: []string{"withdraw: pendingForRestart storage-114, readyForRestart storage-114"},
 		},
-		"lists nobody where the spec wants no restarts": {
+		"lists no group where the spec wants no restarts": {
 			from: inGlobalMode(newKnobs), given: func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.KillProcesses = new(bool) },
 		},
-		"takes back that groups are ready when one of them is no longer": {
+		"withdraws ready groups when one of them is not ready any more": {
 			from: inGlobalMode(newKnobs), given: all(restarting, condition("log-101", v1beta2.ConditionIncorrectConfigMap, time.Minute)),
 			does: []string{"withdraw: readyForRestart storage-114, storage-115, storage-116"},
 		},
-		"takes back that a group is ready whose pod has to be made anew": {
+		"withdraws a ready group whose pod has to be recreated": {
 			from: inGlobalMode(newKnobs), given: all(restarting, condition("storage-114", v1beta2.ConditionIncorrectPodSpec, time.Minute)),
 			does: []string{"withdraw: readyForRestart storage-114"},
 		},
-		"takes back that groups are ready during an upgrade": {
+		"withdraws ready groups during an upgrade": {
 			from: inGlobalMode(newKnobs), given: all(restarting, func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" }),
 			does: []string{"withdraw: readyForRestart storage-114, storage-115, storage-116"},
 		},
@@ -121,7 +121,7 @@ func TestUpdateStatusInGlobalMode(t *testing.T) {
 		"does not call a group ready for inclusion whose pod terminates": {
 			from: inGlobalMode(drainedStorage), given: all(known, leaving, condition("storage-114", v1beta2.ConditionResourcesTerminating, time.Minute), edit("storage-114", func(g *v1beta2.ProcessGroupStatus) { g.SetExcluded(noon) })),
 		},
-		"does not list who is gone as to be restarted": {
+		"does not list removed groups for a restart": {
 			from: inGlobalMode(newKnobs), given: all(restarting, known, leaving, listed("dc1", time.Hour, lists(fdb.PendingForExclusion), "storage-114"), edit("storage-114", func(g *v1beta2.ProcessGroupStatus) {
 				g.MarkForRemoval(noon)
 				g.SetCondition(v1beta2.ConditionResourcesTerminating, noon)
@@ -135,13 +135,13 @@ func TestUpdateStatusInGlobalMode(t *testing.T) {
 			from: inGlobalMode(healthyCluster), given: all(listed("dc1", time.Hour, lists(fdb.PendingForRemoval, fdb.ReadyForInclusion), "storage-1"), addresses("dc1", "storage-1", "10.9.9.9")),
 			does: []string{"withdraw: pendingForRemoval storage-1, readyForInclusion storage-1; drop the addresses of storage-1"},
 		},
-		"leaves entries of other instances alone": {
+		"leaves entries of other control-plane instances alone": {
 			from: inGlobalMode(healthyCluster), given: all(
 				listed("dc10", time.Hour, fdb.SharedLists(), "dc10-storage-1", "storage-114"), listed("", time.Hour, fdb.SharedLists(), "storage-1", "storage-114"),
 				addresses("dc10", "dc10-storage-1", "10.9.9.9"), addresses("", "storage-114", "10.9.9.8"),
 			),
 		},
-		"leaves entries of other instances alone without a name of its own": {
+		"leaves entries of other control-plane instances alone without a name of its own": {
 			from: inGlobalMode(healthyCluster), given: all(
 				func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupIDPrefix = "" },
 				listed("dc2", time.Hour, fdb.SharedLists(), "dc2-storage-1"), addresses("dc2", "dc2-storage-1", "10.9.9.9"),
@@ -157,14 +157,14 @@ func TestUpdateStatusInGlobalMode(t *testing.T) {
 		"waits while the database is unavailable": {from: inGlobalMode(newKnobs), given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }},
 	}
 	for name, tc := range tests {
-		// The record is taken as it is, so that a row can break one thing in it.
-		tells := plan.Stage{Decide: func(s plan.Snapshot) plan.Decision { return tellInstances(s, s.Cluster.Status, plan.Decision{}) }}
+		// The status is taken as it is, so that a row can break one thing in it.
+		tells := plan.Stage{Decide: func(s plan.Snapshot) plan.Decision { return publishSharedLists(s, s.Cluster.Status, plan.Decision{}) }}
 		t.Run(name, func(t *testing.T) { tc.check(t, tells) })
 	}
 }
 
-// Other instances are told of the status that is written, not of the one before it.
-func TestOtherInstancesAreToldOfTheStatusThatIsWritten(t *testing.T) {
+// The shared lists describe the status that is written, not the one before it.
+func TestSharedListsDescribeTheStatusThatIsWritten(t *testing.T) {
 	s := inGlobalMode(healthyCluster)(t)
 	s.Cluster.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{"storage-114"}
 	for _, stage := range []plan.Stage{updateStatus, reportStatus} {
@@ -192,15 +192,15 @@ func TestExcludeInstancesInGlobalMode(t *testing.T) {
 		s.Coordination.Lists.Addresses[fdb.Member{Instance: "dc2", Group: "dc2-storage-1"}] = []string{"10.2.0.1", "10.2.0.2"}
 	}
 	tests := map[string]removalCase{
-		"announces before it excludes":                {from: inGlobalMode(leavingStorage), given: theirs, does: []string{announce}, holds: "the common exclusion follows"},
-		"excludes those of all instances at once":     {from: inGlobalMode(leavingStorage), given: all(own, theirs), does: []string{both}},
-		"excludes its own when no other has any":      {from: inGlobalMode(leavingStorage), given: own, does: []string{ours}},
-		"waits for the quiet time":                    {from: inGlobalMode(leavingStorage), given: all(own, listed("dc2", 20*time.Second, exclusion, "dc2-storage-1")), holds: "dc2-storage-1 was listed 20s ago"},
-		"waits for a group of another instance":       {from: inGlobalMode(leavingStorage), given: all(own, theirs, theirPending(time.Minute)), holds: "not both pending and ready: dc2-storage-2"},
-		"goes on without those that do not get ready": {from: inGlobalMode(leavingStorage), given: all(listed("dc1", time.Hour, exclusion, "storage-114"), theirPending(5*time.Minute)), does: []string{ours}},
-		"leaves out who is ready and not pending":     {from: inGlobalMode(leavingStorage), given: all(listed("dc1", time.Hour, exclusion, "storage-114"), listed("dc2", time.Hour, lists(fdb.ReadyForExclusion), "dc2-storage-2")), does: []string{ours}},
-		"excludes by the addresses that others tell":  {from: inGlobalMode(leavingStorage), given: all(own, theirs, byAddress, address), does: []string{"exclude storage-114, dc2-storage-1 (10.1.0.14 10.2.0.1 10.2.0.2)"}},
-		"excludes by ID who has told no address":      {from: inGlobalMode(leavingStorage), given: all(own, theirs, byAddress), does: []string{"exclude storage-114, dc2-storage-1 (10.1.0.14 locality_instance_id:dc2-storage-1)"}},
+		"announces before it excludes":                          {from: inGlobalMode(leavingStorage), given: theirs, does: []string{announce}, holds: "the common exclusion follows"},
+		"excludes those of all control-plane instances at once": {from: inGlobalMode(leavingStorage), given: all(own, theirs), does: []string{both}},
+		"excludes its own when no other has any":                {from: inGlobalMode(leavingStorage), given: own, does: []string{ours}},
+		"waits for the stable time":                             {from: inGlobalMode(leavingStorage), given: all(own, listed("dc2", 20*time.Second, exclusion, "dc2-storage-1")), holds: "dc2-storage-1 was listed 20s ago"},
+		"waits for a group of another control-plane instance":   {from: inGlobalMode(leavingStorage), given: all(own, theirs, theirPending(time.Minute)), holds: "not both pending and ready: dc2-storage-2"},
+		"goes on without those that do not get ready":           {from: inGlobalMode(leavingStorage), given: all(listed("dc1", time.Hour, exclusion, "storage-114"), theirPending(5*time.Minute)), does: []string{ours}},
+		"leaves out who is ready and not pending":               {from: inGlobalMode(leavingStorage), given: all(listed("dc1", time.Hour, exclusion, "storage-114"), listed("dc2", time.Hour, lists(fdb.ReadyForExclusion), "dc2-storage-2")), does: []string{ours}},
+		"excludes by the addresses that others tell":            {from: inGlobalMode(leavingStorage), given: all(own, theirs, byAddress, address), does: []string{"exclude storage-114, dc2-storage-1 (10.1.0.14 10.2.0.1 10.2.0.2)"}},
+		"excludes by ID a group without an address":             {from: inGlobalMode(leavingStorage), given: all(own, theirs, byAddress), does: []string{"exclude storage-114, dc2-storage-1 (10.1.0.14 locality_instance_id:dc2-storage-1)"}},
 		"announces no more than the redundancy allows": {
 			from: inGlobalMode(leavingStorage), given: func(s *plan.Snapshot) {
 				for _, id := range []v1beta2.ProcessGroupID{"storage-115", "storage-116"} {
@@ -213,24 +213,24 @@ func TestExcludeInstancesInGlobalMode(t *testing.T) {
 				for _, id := range []v1beta2.ProcessGroupID{"storage-115", "storage-116"} {
 					s.Cluster.ProcessGroup(id).MarkForRemoval(noon)
 				}
-			}), does: []string{"exclude storage-115, storage-116 (locality_instance_id:storage-115 locality_instance_id:storage-116)"}, holds: "1 more process group has to wait",
+			}), does: []string{"exclude storage-115, storage-116 (locality_instance_id:storage-115 locality_instance_id:storage-116)"}, holds: "1 more process group waits",
 		},
-		"takes back what the redundancy allows no longer": {
+		"withdraws what the redundancy does not allow any more": {
 			from: inGlobalMode(leavingStorage), given: all(own, theirs, func(s *plan.Snapshot) {
 				s.Groups()[len(s.Groups())-1].SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Minute))
 			}), does: []string{"withdraw: readyForExclusion storage-114"}, holds: "follows",
 		},
-		"takes back that a coordinator is ready": {
+		"withdraws a ready coordinator": {
 			from: inGlobalMode(leavingStorage), given: all(own, theirs, func(s *plan.Snapshot) {
 				s.Database.Status.Client.Coordinators.Coordinators[0].Address.Host = "10.1.0.14"
 			}), does: []string{"withdraw: readyForExclusion storage-114"}, holds: "coordinators move first",
 		},
-		"leaves another instance's coordinator to that": {
+		"leaves another control-plane instance's coordinator to that": {
 			from: inGlobalMode(leavingStorage), given: all(own, theirs, address, func(s *plan.Snapshot) {
 				s.Database.Status.Client.Coordinators.Coordinators[0].Address.Host = "10.2.0.1"
-			}), does: []string{ours}, holds: "left to their own instances, being coordinators or without an address: dc2-storage-1",
+			}), does: []string{ours}, holds: "left to other control-plane instances, since they are coordinators or have no address: dc2-storage-1",
 		},
-		"does not take another instance's word for its own groups": {
+		"does not believe another control-plane instance about its own groups": {
 			from: inGlobalMode(leavingStorage), given: all(own, listed("dc2", time.Minute, exclusion, "storage-115")), does: []string{ours},
 		},
 		"does nothing for others alone":        {from: inGlobalMode(healthyCluster), given: theirs},
@@ -246,7 +246,7 @@ func TestExcludeInstancesInGlobalMode(t *testing.T) {
 	}
 }
 
-// otherReports has a process of another instance in the status document.
+// otherReports adds a process of another control-plane instance to the status document.
 func otherReports(s *plan.Snapshot) {
 	up := 3600.0
 	s.Database.Status.Cluster.Processes["other"] = fdb.Process{
@@ -266,16 +266,16 @@ func TestBounceProcessesInGlobalMode(t *testing.T) {
 	own := listed("dc1", time.Minute, restart, "storage-114", "storage-115", "storage-116")
 	theirs := all(otherReports, listed("dc2", time.Minute, restart, "dc2-storage-1"))
 	tests := map[string]removalCase{
-		"announces before it restarts":                    {from: inGlobalMode(newKnobs), given: theirs, does: []string{announce}, holds: "the common restart follows"},
-		"restarts those of all instances at once":         {from: inGlobalMode(newKnobs), given: all(own, theirs), does: []string{everyone}},
-		"restarts its own when no other has to":           {from: inGlobalMode(newKnobs), given: all(own, otherReports), does: []string{ours}},
-		"waits for the quiet time":                        {from: inGlobalMode(newKnobs), given: all(own, listed("dc2", 29*time.Second, restart, "dc2-storage-1")), holds: "dc2-storage-1 was listed 29s ago"},
-		"never restarts without those that are pending":   {from: inGlobalMode(newKnobs), given: all(own, theirs, listed("dc2", 24*time.Hour, lists(fdb.PendingForRestart), "dc2-log-1")), holds: "not both pending and ready: dc2-log-1"},
-		"waits for the addresses of another instance":     {from: inGlobalMode(newKnobs), given: all(own, listed("dc2", time.Minute, restart, "dc2-storage-1")), holds: "does not tell the addresses of dc2-storage-1"},
-		"does not announce before the database is calm":   {from: inGlobalMode(newKnobs), given: recoveredAgo(599), holds: "for 9m59s"},
-		"waits after a recovery, whoever is ready":        {from: inGlobalMode(newKnobs), given: all(own, theirs, recoveredAgo(599)), holds: "for 9m59s"},
-		"does nothing for others alone":                   {from: inGlobalMode(healthyCluster), given: theirs},
-		"does not take another's word for its own groups": {from: inGlobalMode(newKnobs), given: all(own, listed("dc2", time.Minute, restart, "log-101")), does: []string{ours}},
+		"announces before it restarts":                              {from: inGlobalMode(newKnobs), given: theirs, does: []string{announce}, holds: "the common restart follows"},
+		"restarts those of all control-plane instances at once":     {from: inGlobalMode(newKnobs), given: all(own, theirs), does: []string{everyone}},
+		"restarts its own when no other has to":                     {from: inGlobalMode(newKnobs), given: all(own, otherReports), does: []string{ours}},
+		"waits for the stable time":                                 {from: inGlobalMode(newKnobs), given: all(own, listed("dc2", 29*time.Second, restart, "dc2-storage-1")), holds: "dc2-storage-1 was listed 29s ago"},
+		"never restarts without those that are pending":             {from: inGlobalMode(newKnobs), given: all(own, theirs, listed("dc2", 24*time.Hour, lists(fdb.PendingForRestart), "dc2-log-1")), holds: "not both pending and ready: dc2-log-1"},
+		"waits for the addresses of another control-plane instance": {from: inGlobalMode(newKnobs), given: all(own, listed("dc2", time.Minute, restart, "dc2-storage-1")), holds: "restart of dc2-storage-1, and the database does not report their addresses"},
+		"does not announce before the database is stable":           {from: inGlobalMode(newKnobs), given: recoveredAgo(599), holds: "for 9m59s"},
+		"waits after a recovery, whoever is ready":                  {from: inGlobalMode(newKnobs), given: all(own, theirs, recoveredAgo(599)), holds: "for 9m59s"},
+		"does nothing for others alone":                             {from: inGlobalMode(healthyCluster), given: theirs},
+		"does not take another's word for its own groups":           {from: inGlobalMode(newKnobs), given: all(own, listed("dc2", time.Minute, restart, "log-101")), does: []string{ours}},
 		"neither announces nor restarts what is to be spared": {from: inGlobalMode(newKnobs), given: all(listed("dc1", time.Minute, restart, "storage-115", "storage-116"), func(s *plan.Snapshot) {
 			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114"}
 		}), does: []string{"restart 2 processes at once, of storage-115, storage-116"}},
@@ -289,8 +289,8 @@ func TestBounceProcessesInGlobalMode(t *testing.T) {
 	}
 }
 
-// What was announced for a common restart is used up by it: that of every group that
-// restarts, and of no other. In local mode nothing is.
+// A common restart removes the announcements of every group that restarts, and of no other. In local
+// mode none is removed.
 func TestACommonRestartUsesUpWhatWasAnnounced(t *testing.T) {
 	restart := lists(fdb.PendingForRestart, fdb.ReadyForRestart)
 	s := inGlobalMode(newKnobs)(t)
@@ -341,14 +341,14 @@ func TestRemovePodsInGlobalMode(t *testing.T) {
 		c.ExcludedServers = append(c.ExcludedServers, fdb.ExcludedServer{Locality: "locality_instance_id:dc2-storage-1"}, fdb.ExcludedServer{Address: "10.2.0.1"})
 	})
 	tests := map[string]removalCase{
-		"announces what is gone before it is included": {from: goneGlobally, given: theirs, does: []string{announce}, holds: "the common inclusion follows"},
-		"includes those of all instances at once":      {from: goneGlobally, given: all(own, theirs), does: []string{both, off}},
-		"includes its own when no other has any":       {from: goneGlobally, given: own, does: []string{ours, off}},
-		"waits for the quiet time":                     {from: goneGlobally, given: all(listed("dc1", 29*time.Second, inclusion, "storage-114"), theirs), holds: "storage-114 was listed 29s ago"},
-		"waits for a group of another instance":        {from: goneGlobally, given: all(own, theirs, listed("dc2", 24*time.Hour, lists(fdb.PendingForInclusion), "dc2-log-1")), holds: "not both pending and ready: dc2-log-1"},
-		"waits for a process that still runs":          {from: goneGlobally, given: all(own, theirs, otherReports), holds: "dc2-storage-1 still reports"},
-		"announces nothing of which something is left": {from: inGlobalMode(leavingStorage), given: theirs, holds: "is not excluded"},
-		"leaves it to a later pass after a recovery":   {from: goneGlobally, given: all(own, theirs, recoveredAgo(599)), later: both},
+		"announces removed groups before they are included":     {from: goneGlobally, given: theirs, does: []string{announce}, holds: "the common inclusion follows"},
+		"includes those of all control-plane instances at once": {from: goneGlobally, given: all(own, theirs), does: []string{both, off}},
+		"includes its own when no other has any":                {from: goneGlobally, given: own, does: []string{ours, off}},
+		"waits for the stable time":                             {from: goneGlobally, given: all(listed("dc1", 29*time.Second, inclusion, "storage-114"), theirs), holds: "storage-114 was listed 29s ago"},
+		"waits for a group of another control-plane instance":   {from: goneGlobally, given: all(own, theirs, listed("dc2", 24*time.Hour, lists(fdb.PendingForInclusion), "dc2-log-1")), holds: "not both pending and ready: dc2-log-1"},
+		"waits for a process that still runs":                   {from: goneGlobally, given: all(own, theirs, otherReports), holds: "dc2-storage-1 still reports"},
+		"announces nothing of which something is left":          {from: inGlobalMode(leavingStorage), given: theirs, holds: "is not excluded"},
+		"leaves it to a later pass after a recovery":            {from: goneGlobally, given: all(own, theirs, recoveredAgo(599)), later: both},
 		"announces nothing whose server still runs": {from: goneGlobally, given: all(theirs, func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Processes["zombie"] = drainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
 		}), holds: "its server still runs at 10.1.0.14:4501"},
@@ -356,7 +356,7 @@ func TestRemovePodsInGlobalMode(t *testing.T) {
 			c := s.Database.Status.Cluster.Configuration
 			c.ExcludedServers = append(c.ExcludedServers, fdb.ExcludedServer{Locality: "locality_instance_id:storage-115"})
 		}), does: []string{ours, off}},
-		"forgets a group whose exclusion another instance ended": {from: goneGlobally, given: all(own, func(s *plan.Snapshot) {
+		"forgets a group whose exclusion another control-plane instance ended": {from: goneGlobally, given: all(own, func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Configuration.ExcludedServers = nil
 		}), does: []string{"drop the records of storage-114", off}},
 		"waits while the lists cannot be read": {from: goneGlobally, given: unread, holds: "could not be read"},
@@ -367,8 +367,8 @@ func TestRemovePodsInGlobalMode(t *testing.T) {
 }
 
 func TestChangeCoordinatorsInGlobalMode(t *testing.T) {
-	// Of the three storage groups that may hold coordinators one does not report; the
-	// third place is left to a process of another instance.
+	// Of the three storage groups that are eligible one does not report; the third place is left to a
+	// process of another control-plane instance.
 	needsAnother := inGlobalMode(func(tb testing.TB) plan.Snapshot {
 		tb.Helper()
 		s := healthyCluster(tb)
@@ -383,9 +383,9 @@ func TestChangeCoordinatorsInGlobalMode(t *testing.T) {
 	})
 	const another = "change coordinators to 10.2.0.1:4501 10.1.0.15:4501 10.1.0.16:4501 and store the new connection string"
 	tests := map[string]removalCase{
-		"chooses a process of another instance":      {from: needsAnother, given: listed("dc2", time.Hour, lists(fdb.PendingForRestart), "dc2-storage-1"), does: []string{another}},
-		"chooses none that another instance removes": {from: needsAnother, given: listed("dc2", time.Hour, lists(fdb.PendingForRemoval), "dc2-storage-1"), holds: "no better ones can be chosen"},
-		"waits while the lists cannot be read":       {from: needsAnother, given: unread, holds: "could not be read"},
+		"chooses a process of another control-plane instance":      {from: needsAnother, given: listed("dc2", time.Hour, lists(fdb.PendingForRestart), "dc2-storage-1"), does: []string{another}},
+		"chooses none that another control-plane instance removes": {from: needsAnother, given: listed("dc2", time.Hour, lists(fdb.PendingForRemoval), "dc2-storage-1"), holds: "no better coordinators are available"},
+		"waits while the lists cannot be read":                     {from: needsAnother, given: unread, holds: "could not be read"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, changeCoordinators) })

@@ -9,13 +9,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// lockSlack is how far the time that is left of a lock may be from the one asked for
-// without being set anew.
+// lockSlack is the difference between remaining and requested time of a lock within which it
+// is not set again.
 const lockSlack = 30 * time.Second
 
-// HoldLock has a person keep the database's lock for a time, under the name of the cluster's
-// instance. Who may have it is decided when it is taken, in the same transaction.
-func HoldLock(person string, d time.Duration) plan.Stage {
+// HoldLock returns a stage that holds the database lock for a user for a time, under the ID of
+// the cluster's control-plane instance. Whether that is allowed is decided when the lock is
+// taken, in the same transaction.
+func HoldLock(user string, d time.Duration) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageHoldLock,
 		Reads: plan.Record | plan.Coordination,
@@ -24,23 +25,23 @@ func HoldLock(person string, d time.Duration) plan.Stage {
 				return plan.Decision{Hold: hold}
 			}
 			found := s.Coordination.Lock
-			if safety.HeldByHand(s, person) && (found.End.Sub(s.Now)-d).Abs() <= lockSlack {
+			if safety.HeldByHand(s, user) && (found.End.Sub(s.Now)-d).Abs() <= lockSlack {
 				return plan.Decision{}
 			}
-			free, _ := safety.LockFreeFor(s, person)
+			free, _ := safety.LockFreeFor(s, user)
 			return plan.Decision{
-				Why: "a person asks for it", Checks: []plan.Check{free},
-				Actions: []plan.Action{plan.HoldLock{Owner: s.Cluster.LockOwner(), Person: person, For: d}},
+				Why: requestedByUser, Checks: []plan.Check{free},
+				Actions: []plan.Action{plan.HoldLock{Owner: s.Cluster.LockOwner(), Person: user, For: d}},
 			}
 		},
 	}
 }
 
-// lockUnusable says why there is no lock that anybody could take or give back; nil when there is.
+// lockUnusable returns why the lock cannot be taken or released; nil if it can.
 func lockUnusable(s plan.Snapshot) *plan.Hold {
 	switch {
 	case !s.Cluster.LocksUsed():
-		return &plan.Hold{Code: plan.HoldLocksDisabled, Human: true, Reason: "no locks are used here, so one keeps nobody away; set spec.lockOptions.disableLocks to false, and spec.processGroupIDPrefix, where several instances share the database"}
+		return &plan.Hold{Code: plan.HoldLocksDisabled, Human: true, Reason: "locks are not used here; set spec.lockOptions.disableLocks to false, and spec.processGroupIDPrefix, where several control-plane instances share the database"}
 	case !s.Cluster.Status.Configured:
 		return &plan.Hold{Code: plan.HoldNoDatabase, Human: true, Reason: "there is no database yet, and so no lock"}
 	case !s.Coordination.Read:
@@ -50,11 +51,11 @@ func lockUnusable(s plan.Snapshot) *plan.Hold {
 	}
 }
 
-// ReleaseLock clears the lock for a person, if it is still the one that was looked at. Of
-// this instance's own, others are let in only once the database shows whatever this one took
-// down: until then they would see a complete database. Force also clears what another
-// instance may not use any more, and what another person keeps for this instance.
-func ReleaseLock(person string, force bool) plan.Stage {
+// ReleaseLock returns a stage that clears the lock for a user, if it is still the observed one.
+// This cluster's own lock is released only once the status document shows everything that a
+// run took down: until then other runs would read a healthy database. Force also clears a lock
+// that has expired or is denied, and one that another user holds for this cluster.
+func ReleaseLock(user string, force bool) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageReleaseLock,
 		Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
@@ -70,45 +71,45 @@ func ReleaseLock(person string, force bool) plan.Stage {
 			if refused, ok := d.Refused(); ok {
 				d.Hold = &plan.Hold{
 					Code:       plan.HoldCheckRefused,
-					Reason:     fmt.Sprintf("the lock is kept: %s; it runs out by itself at %s", refused.Words(), found.End.UTC().Format(time.RFC3339)),
+					Reason:     fmt.Sprintf("the lock is held: %s; it expires at %s", refused.Words(), found.End.UTC().Format(time.RFC3339)),
 					RetryAfter: podUpdateRetry,
 				}
 				return d
 			}
-			d.Why = "a person asks for it; " + lockLeft(s, *found)
-			d.Actions = []plan.Action{plan.ReleaseLock{Seen: *found, Person: person, Force: force}}
+			d.Why = requestedByUser + "; " + lockLeft(s, *found)
+			d.Actions = []plan.Action{plan.ReleaseLock{Seen: *found, Person: user, Force: force}}
 			return d
 		},
 	}
 }
 
-// lockLeft says for how long a lock still keeps others away, and why if it does not.
+// lockLeft describes for how long a lock is still in force, and why if it is not.
 func lockLeft(s plan.Snapshot, l fdb.Lock) string {
 	left := l.End.Sub(s.Now).Round(time.Second)
 	switch {
 	case l.ExpiredAt(s.Now):
-		return fmt.Sprintf("%s had it until %s ago", l.Holder(), -left)
+		return fmt.Sprintf("the lock of %s expired %s ago", l.Holder(), -left)
 	case l.MayBeTakenOver(s.Coordination.DenyList, s.Now):
-		return fmt.Sprintf("%s has it for %s more, and is on the deny list", l.Holder(), left)
+		return fmt.Sprintf("%s holds the lock for %s more, and is on the deny list", l.Holder(), left)
 	default:
-		return fmt.Sprintf("%s has it for %s more", l.Holder(), left)
+		return fmt.Sprintf("%s holds the lock for %s more", l.Holder(), left)
 	}
 }
 
-// releaseChecks are asked before others are let in. A lock that anybody may have already
-// protects nothing, and of another's nothing is let go that it relies on.
+// releaseChecks returns the checks before a release. A lock that may be taken over protects
+// nothing, and the lock of another control-plane instance protects nothing of this cluster.
 func releaseChecks(s plan.Snapshot, found fdb.Lock) []plan.Check {
 	if found.MayBeTakenOver(s.Coordination.DenyList, s.Now) || found.Owner != s.Cluster.LockOwner() {
 		return nil
 	}
-	shown := plan.Check{ID: plan.CheckLossNoticed, Question: "does the database show all that was taken down?", Gate: plan.GateReplicas, OK: true, Evidence: "no pod of a stateful class is on its way up or down"}
+	shown := plan.Check{ID: plan.CheckLossNoticed, Question: "does the database report all that was taken down?", Gate: plan.GateReplicas, OK: true, Evidence: "no pod of a stateful class is starting or terminating"}
 	left := found.End.Sub(s.Now).Round(time.Second)
 	switch reasons := unsettledPods(s); {
 	case len(reasons) > 0:
 		shown.OK, shown.Evidence = false, someOf(reasons)
 	case found.Person() == "" && left <= fdb.DeathNoticedAfter:
-		// A pass that took pods down leaves its lock like this.
-		shown.OK, shown.Evidence = false, fmt.Sprintf("a pass may have left the lock for its last %s, until what it took down shows", left)
+		// A pass that deleted pods leaves its lock like this.
+		shown.OK, shown.Evidence = false, fmt.Sprintf("a pass may hold the lock for %s more, until the database reports what it took down", left)
 	}
 	return []plan.Check{safety.FullFaultTolerance(s), safety.RecentProof(s), shown}
 }

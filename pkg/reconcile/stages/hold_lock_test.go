@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// lockOf has an owner hold the lock for a time, by hand of a person if one is named.
+// lockOf sets the owner of the lock for a time, held manually by a user if one is given.
 func lockOf(owner, person string, left time.Duration) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		l := fdb.Lock{Owner: owner, Start: s.Now.Add(-time.Hour), End: s.Now.Add(left), Nonce: "run"}
@@ -28,7 +28,7 @@ func TestHoldLock(t *testing.T) {
 	tests := map[string]removalCase{
 		"takes a lock that is free":              {from: lockedTogether, does: []string{hold}},
 		"does nothing about one that is kept":    {from: lockedTogether, given: lockOf("dc1", "ann@a", 30*time.Minute-5*time.Second)},
-		"sets the time anew":                     {from: lockedTogether, given: lockOf("dc1", "ann@a", time.Minute), does: []string{hold}},
+		"sets the time again":                    {from: lockedTogether, given: lockOf("dc1", "ann@a", time.Minute), does: []string{hold}},
 		"asks the database who may have it":      {from: lockedTogether, given: lockOf("dc2", "", time.Minute), does: []string{hold}},
 		"not where no locks are used":            {from: healthyCluster, holds: "set spec.lockOptions.disableLocks to false"},
 		"not where there is no database":         {from: lockedTogether, given: func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }, holds: "no database yet"},
@@ -39,7 +39,7 @@ func TestHoldLock(t *testing.T) {
 	}
 }
 
-func TestWhoHasTheLockIsShownBeforeItIsHeld(t *testing.T) {
+func TestTheLockHolderIsShownBeforeItIsHeld(t *testing.T) {
 	s := lockedTogether(t)
 	lockOf("dc2", "", time.Minute)(&s)
 	d := HoldLock("ann@a", time.Hour).Decide(s)
@@ -65,18 +65,18 @@ func TestReleaseLock(t *testing.T) {
 		removalCase
 		releases bool
 	}{
-		"what was taken by hand":                             {removalCase{from: lockedTogether, given: mine}, true},
-		"what a run left that was killed":                    {removalCase{from: lockedTogether, given: lockOf("dc1", "", 10*time.Minute)}, true},
-		"not what a pass leaves until a death shows":         {removalCase{from: lockedTogether, given: lockOf("dc1", "", 80*time.Second), holds: "a pass may have left the lock for its last 1m20s"}, false},
-		"not while the database misses copies":               {removalCase{from: lockedTogether, given: both(mine, lostReplica), holds: "some data has 1 of"}, false},
-		"not while a pod is on its way down":                 {removalCase{from: lockedTogether, given: both(mine, terminating), holds: "terminating"}, false},
-		"not while the database does not answer":             {removalCase{from: lockedTogether, given: both(mine, func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }), holds: "timed out"}, false},
-		"not on an old status document":                      {removalCase{from: lockedTogether, given: both(mine, func(s *plan.Snapshot) { s.Now = s.Now.Add(2 * time.Minute) }), holds: "the next pass reads a new one"}, false},
-		"what anybody may have, however the database is":     {removalCase{from: lockedTogether, given: both(lockOf("dc1", "ann@a", -time.Minute), lostReplica)}, true},
-		"nothing where nobody has it":                        {removalCase{from: lockedTogether}, false},
-		"another's is decided in the transaction":            {removalCase{from: lockedTogether, given: lockOf("dc2", "", time.Minute)}, true},
-		"a lock that could not be read is nobody's to clear": {removalCase{from: lockedTogether, given: func(s *plan.Snapshot) { s.Coordination = plan.CoordinationFacts{} }, holds: "could not be read"}, false},
-		"none where no locks are used":                       {removalCase{from: healthyCluster, holds: "no locks are used here"}, false},
+		"a lock that was taken manually":                         {removalCase{from: lockedTogether, given: mine}, true},
+		"what a run left that was killed":                        {removalCase{from: lockedTogether, given: lockOf("dc1", "", 10*time.Minute)}, true},
+		"not what a pass leaves until a death shows":             {removalCase{from: lockedTogether, given: lockOf("dc1", "", 80*time.Second), holds: "a pass may hold the lock for 1m20s more"}, false},
+		"not while the database misses copies":                   {removalCase{from: lockedTogether, given: both(mine, lostReplica), holds: "some data has 1 of"}, false},
+		"not while a pod is on its way down":                     {removalCase{from: lockedTogether, given: both(mine, terminating), holds: "terminating"}, false},
+		"not while the database does not answer":                 {removalCase{from: lockedTogether, given: both(mine, func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }), holds: "timed out"}, false},
+		"not on an old status document":                          {removalCase{from: lockedTogether, given: both(mine, func(s *plan.Snapshot) { s.Now = s.Now.Add(2 * time.Minute) }), holds: "the next pass reads a new one"}, false},
+		"a lock that may be taken over, however the database is": {removalCase{from: lockedTogether, given: both(lockOf("dc1", "ann@a", -time.Minute), lostReplica)}, true},
+		"nothing where it is free":                               {removalCase{from: lockedTogether}, false},
+		"another's is decided in the transaction":                {removalCase{from: lockedTogether, given: lockOf("dc2", "", time.Minute)}, true},
+		"a lock that could not be read is not cleared":           {removalCase{from: lockedTogether, given: func(s *plan.Snapshot) { s.Coordination = plan.CoordinationFacts{} }, holds: "could not be read"}, false},
+		"none where no locks are used":                           {removalCase{from: healthyCluster, holds: "locks are not used here"}, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

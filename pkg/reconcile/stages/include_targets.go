@@ -11,17 +11,17 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// Inclusion is what a person wants included again.
+// Inclusion is what a user requests to include again.
 type Inclusion struct {
 	Groups []v1beta2.ProcessGroupID
-	// Targets are exclusions by their own names: localities and addresses.
+	// Targets are exclusions by locality or address.
 	Targets []string
 }
 
-// IncludeTargets ends exclusions that no removal needs. One that a group needs which is on
-// its way out is kept: data would come back to a volume that is about to be deleted. So is
-// one of a process that reports and that the record does not know, because what another
-// instance intends with it is not known here.
+// IncludeTargets returns a stage that ends exclusions that no removal needs. An exclusion of a
+// group that is marked for removal is kept: data would move back to a volume that is deleted
+// next. So is one of a reporting process that is not in the status, because the intention of
+// its control-plane instance is unknown here.
 func IncludeTargets(i Inclusion) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageIncludeTargets,
@@ -31,12 +31,12 @@ func IncludeTargets(i Inclusion) plan.Stage {
 				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing can be included", Detail: available.Evidence, RetryAfter: podDelay}}
 			}
 			if s.Database.Status.Cluster.Configuration == nil {
-				return plan.Wait(podDelay, plan.HoldConfigurationUnknown, "which exclusions there are is not known: the status document does not tell the configuration")
+				return plan.Wait(podDelay, plan.HoldConfigurationUnknown, "cannot determine which exclusions exist: the status document does not report the configuration")
 			}
 			if safety.ActsTogether(s.Cluster) && !s.Coordination.Lists.Read {
-				return plan.Wait(exclusionRetry, plan.HoldSharedListsUnread, "nothing is included while it is not known what other instances remove: "+listsUnread)
+				return plan.Wait(exclusionRetry, plan.HoldSharedListsUnread, "cannot determine what other control-plane instances remove: "+listsUnread)
 			}
-			targets, kept := i.sort(s)
+			targets, kept := i.classify(s)
 			return include(s, plan.Include{Groups: i.Groups, Targets: targets}, kept)
 		},
 	}
@@ -44,36 +44,36 @@ func IncludeTargets(i Inclusion) plan.Stage {
 
 func include(s plan.Snapshot, a plan.Include, kept []string) (d plan.Decision) {
 	if len(kept) > 0 {
-		d.Hold = &plan.Hold{Code: plan.HoldExclusionsKept, Human: true, Reason: "these exclusions stay: " + someOf(kept)}
+		d.Hold = &plan.Hold{Code: plan.HoldExclusionsKept, Human: true, Reason: "exclusions kept: " + someOf(kept)}
 	}
 	if len(a.Targets) == 0 {
 		return d
 	}
 	d.Checks = includeChecks(s)
 	if refused, found := d.Refused(); found {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s are to be included, but not yet", someOf(a.Targets)), Detail: refused.Words(), RetryAfter: removalRetry}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("inclusion of %s waits", someOf(a.Targets)), Detail: refused.Words(), RetryAfter: removalRetry}
 		return d
 	}
-	d.Why, d.Actions = "a person wants them back", []plan.Action{a}
+	d.Why, d.Actions = requestedByUser, []plan.Action{a}
 	return d
 }
 
-// sort tells the exclusions that may end from those that stay, and why.
-func (i Inclusion) sort(s plan.Snapshot) (targets, kept []string) {
-	wanted := slices.Clone(i.Targets)
+// classify splits the exclusions into those that may end and those that stay, with the reason.
+func (i Inclusion) classify(s plan.Snapshot) (targets, kept []string) {
+	requested := slices.Clone(i.Targets)
 	for _, id := range i.Groups {
 		g := s.Cluster.ProcessGroup(id)
 		if g == nil {
 			continue
 		}
 		own := exclusionsNaming(s, g)
-		wanted = append(wanted, own...)
+		requested = append(requested, own...)
 		if other := excludedWith(s, g); len(own) == 0 && other != "" {
-			kept = append(kept, fmt.Sprintf("%s, which is not about %s alone; name it with --target", other, id))
+			kept = append(kept, fmt.Sprintf("%s, which covers more than %s; name it with --target", other, id))
 		}
 	}
-	slices.Sort(wanted)
-	for _, target := range slices.Compact(wanted) {
+	slices.Sort(requested)
+	for _, target := range slices.Compact(requested) {
 		switch why := mustStay(s, target); {
 		case !slices.Contains(exclusionsInForce(s), target):
 		case why != "":
@@ -85,21 +85,21 @@ func (i Inclusion) sort(s plan.Snapshot) (targets, kept []string) {
 	return targets, kept
 }
 
-// exclusionsInForce are those of the status document, which can lag, and those that were
+// exclusionsInForce returns those of the status document, which can lag, and those that were
 // read in a transaction.
 func exclusionsInForce(s plan.Snapshot) []string {
 	return append(s.Database.Status.ExcludedTargets(), s.Coordination.Exclusions...)
 }
 
-// exclusionsNaming are the exclusions in force that are a group's alone: by its ID, and by
-// an address that it has or had, with or without a port.
+// exclusionsNaming returns the exclusions in force of one group only: by its ID, and by an
+// address that it has or had, with or without a port.
 func exclusionsNaming(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []string {
 	return slices.DeleteFunc(exclusionsInForce(s), func(target string) bool {
 		return target != g.ExclusionString() && !slices.Contains(g.Addresses, hostIn(target))
 	})
 }
 
-// excludedWith is an exclusion in force that covers a group together with others.
+// excludedWith returns an exclusion in force that covers a group together with others.
 func excludedWith(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	for _, target := range exclusionsInForce(s) {
 		if concerns(s, target, g) {
@@ -109,10 +109,10 @@ func excludedWith(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	return ""
 }
 
-// mustStay says why an exclusion may not end; empty when nothing is known to need it.
+// mustStay returns why an exclusion may not end; empty when nothing is known to need it.
 func mustStay(s plan.Snapshot, target string) string {
 	if slices.Contains(s.Coordination.FailedExclusions, target) {
-		return "because it was excluded as failed, which only fdbcli's include failed ends"
+		return "because it was excluded as failed, which only `include failed` of fdbcli ends"
 	}
 	for _, g := range s.Groups() {
 		if g.IsMarkedForRemoval() && concerns(s, target, g) {
@@ -122,28 +122,28 @@ func mustStay(s plan.Snapshot, target string) string {
 	for _, p := range s.Database.Status.ProcessList() {
 		id := v1beta2.ProcessGroupID(p.InstanceID())
 		if id != "" && s.Cluster.ProcessGroup(id) == nil && matches(target, p) {
-			return fmt.Sprintf("because the process at %s is of %s, which is not in the record of %s", p.Address.HostPort(), id, s.Cluster.Name)
+			return fmt.Sprintf("because the process at %s belongs to %s, which is not in the status of %s", p.Address.HostPort(), id, s.Cluster.Name)
 		}
 	}
 	for _, m := range s.Coordination.Lists.Members(fdb.PendingForRemoval) {
 		if target == localityPrefix+fdb.LocalityInstanceID+":"+m.Group || slices.Contains(s.Coordination.Lists.Addresses[m], hostIn(target)) {
-			return fmt.Sprintf("because another instance removes %s", m.Group)
+			return fmt.Sprintf("because another control-plane instance removes %s", m.Group)
 		}
 	}
 	return ""
 }
 
-// concerns reports whether an exclusion keeps a group out, or kept it out when it reported.
+// concerns reports whether an exclusion covers a group, or covered it when it last reported.
 func concerns(s plan.Snapshot, target string, g *v1beta2.ProcessGroupStatus) bool {
 	return target == g.ExclusionString() || slices.Contains(g.Addresses, hostIn(target)) ||
 		target == localityPrefix+fdb.LocalityZoneID+":"+string(g.FaultDomain) ||
 		slices.ContainsFunc(s.Database.Status.ProcessesOf(string(g.ProcessGroupID)), func(p fdb.Process) bool { return matches(target, p) })
 }
 
-// localityPrefix begins exclusions by locality.
+// localityPrefix is the prefix of exclusions by locality.
 const localityPrefix = "locality_"
 
-// matches reports whether an exclusion is of a process.
+// matches reports whether an exclusion covers a process.
 func matches(target string, p fdb.Process) bool {
 	if locality, is := strings.CutPrefix(target, localityPrefix); is {
 		key, value, _ := strings.Cut(locality, ":")
@@ -152,7 +152,7 @@ func matches(target string, p fdb.Process) bool {
 	return target == p.Address.Host || target == p.Address.HostPort()
 }
 
-// hostIn is the address of an exclusion without its port; empty for a locality.
+// hostIn returns the address of an exclusion without its port; empty for a locality.
 func hostIn(target string) string {
 	if strings.HasPrefix(target, localityPrefix) {
 		return ""

@@ -20,9 +20,9 @@ func TestIncludeTargets(t *testing.T) {
 		removalCase
 		of Inclusion
 	}{
-		"includes a group by its ID":                 {removalCase{from: healthyCluster, given: excluded(), does: []string{"include " + own}}, group},
-		"includes a group by all of its names":       {removalCase{from: healthyCluster, given: excluded(excluding("10.1.0.14"), excluding("10.1.0.14:4501"), excluding("10.1.0.15")), does: []string{"include 10.1.0.14 10.1.0.14:4501 " + own}}, group},
-		"has nothing to do where nobody is excluded": {removalCase{from: healthyCluster}, group},
+		"includes a group by its ID":                  {removalCase{from: healthyCluster, given: excluded(), does: []string{"include " + own}}, group},
+		"includes a group by all of its names":        {removalCase{from: healthyCluster, given: excluded(excluding("10.1.0.14"), excluding("10.1.0.14:4501"), excluding("10.1.0.15")), does: []string{"include 10.1.0.14 10.1.0.14:4501 " + own}}, group},
+		"has nothing to do where nothing is excluded": {removalCase{from: healthyCluster}, group},
 		"includes what the status document does not show yet": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			s.Coordination.ExclusionsRead, s.Coordination.Exclusions = true, []string{own}
 		}, does: []string{"include " + own}}, group},
@@ -30,7 +30,7 @@ func TestIncludeTargets(t *testing.T) {
 		"nor does it by the name of the exclusion":          {removalCase{from: healthyCluster, given: excluded(marked), holds: "because storage-114 is marked for removal"}, named(own)},
 		"nor by an address that such a group had":           {removalCase{from: healthyCluster, given: excluded(marked, excluding("10.1.0.14")), holds: "10.1.0.14, because storage-114 is marked for removal"}, named("10.1.0.14")},
 		"nor by its fault domain":                           {removalCase{from: healthyCluster, given: excluded(marked, excluding("locality_zoneid:node-14")), holds: "because storage-114 is marked for removal"}, named("locality_zoneid:node-14")},
-		"nor by the fault domain of one that is silent": {removalCase{from: healthyCluster, given: excluded(marked, excluding("locality_zoneid:node-14"), func(s *plan.Snapshot) {
+		"nor by the fault domain of one that does not report": {removalCase{from: healthyCluster, given: excluded(marked, excluding("locality_zoneid:node-14"), func(s *plan.Snapshot) {
 			dropProcess(s, s.Cluster.ProcessGroup("storage-114"))
 		}), holds: "because storage-114 is marked for removal"}, named("locality_zoneid:node-14")},
 		"nor by any locality of its processes": {removalCase{from: healthyCluster, given: excluded(marked, excluding("locality_process_id:storage-114-1")), holds: "because storage-114 is marked for removal"}, named("locality_process_id:storage-114-1")},
@@ -38,7 +38,7 @@ func TestIncludeTargets(t *testing.T) {
 			excluding("locality_instance_id:storage-115", "storage-115")(s)
 			s.Coordination.FailedExclusions = []string{"locality_instance_id:storage-115"}
 		}, holds: "because it was excluded as failed"}, Inclusion{Groups: []v1beta2.ProcessGroupID{"storage-115"}}},
-		"includes those that stay and says which ones do not": {removalCase{
+		"includes those that stay and reports the others": {removalCase{
 			from: healthyCluster, given: excluded(marked, excluding("locality_instance_id:storage-115", "storage-115")),
 			does: []string{"include locality_instance_id:storage-115"}, holds: "because storage-114 is marked for removal",
 		}, Inclusion{Groups: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}}},
@@ -46,24 +46,24 @@ func TestIncludeTargets(t *testing.T) {
 		"has nothing to do about one that is not there": {removalCase{from: healthyCluster}, named("10.9.9.9")},
 		"leaves an exclusion of many to whoever names it": {removalCase{
 			from: healthyCluster, given: excluding("locality_zoneid:node-14", "storage-114"),
-			holds: "locality_zoneid:node-14, which is not about storage-114 alone; name it with --target",
+			holds: "locality_zoneid:node-14, which covers more than storage-114; name it with --target",
 		}, group},
-		"leaves a process alone that another instance may remove": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
+		"leaves a process alone that another control-plane instance may remove": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			excluding("locality_instance_id:other-storage-1")(s)
 			s.Database.Status.Cluster.Processes["other"] = fdb.Process{Address: fdb.Address{Host: "10.9.9.9", Port: 4501}, Locality: map[string]string{fdb.LocalityInstanceID: "other-storage-1"}}
-		}, holds: "because the process at 10.9.9.9:4501 is of other-storage-1, which is not in the record of sample"}, named("locality_instance_id:other-storage-1")},
-		"leaves a group alone that another instance removes": {removalCase{from: inGlobalMode(healthyCluster), given: all(
+		}, holds: "because the process at 10.9.9.9:4501 belongs to other-storage-1, which is not in the status of sample"}, named("locality_instance_id:other-storage-1")},
+		"leaves a group alone that another control-plane instance removes": {removalCase{from: inGlobalMode(healthyCluster), given: all(
 			excluding("locality_instance_id:dc2-storage-1"), listed("dc2", 0, lists(fdb.PendingForRemoval), "dc2-storage-1"),
-		), holds: "because another instance removes dc2-storage-1"}, named("locality_instance_id:dc2-storage-1")},
-		"waits while it is not known what others remove": {removalCase{
+		), holds: "because another control-plane instance removes dc2-storage-1"}, named("locality_instance_id:dc2-storage-1")},
+		"waits while the removals of others are unknown": {removalCase{
 			from: inGlobalMode(healthyCluster), given: excluded(func(s *plan.Snapshot) { s.Coordination.Lists.Read = false }),
-			holds: "nothing is included while it is not known what other instances remove",
+			holds: "cannot determine what other control-plane instances remove",
 		}, group},
 		"waits after a recovery":                        {removalCase{from: healthyCluster, given: excluded(recoveredAgo(599)), holds: "9m59s ago"}, group},
 		"waits until a recovery is over":                {removalCase{from: healthyCluster, given: excluded(func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAcceptingCommits }), holds: "is the last recovery over?"}, group},
 		"waits while a restore has the database locked": {removalCase{from: healthyCluster, given: excluded(func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }), holds: "locked"}, group},
 		"waits while the database is unavailable":       {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"}, group},
-		"waits while exclusions are not known":          {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration = nil }, holds: "which exclusions there are is not known"}, group},
+		"waits while exclusions are unknown":            {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration = nil }, holds: "cannot determine which exclusions exist"}, group},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, IncludeTargets(tc.of)) })

@@ -8,14 +8,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// lostDatabase says that there is, or may be, a database that the record does not know
-// of: nothing may go on as if the cluster were new, since what follows is a second
-// database over the volumes of the first. It returns nil for a record that has a
-// cluster file and for a cluster that really is new.
+// lostDatabase returns a hold if there is, or may be, a database that the status does not
+// describe: no pass may treat the cluster as new then, since it would create a second database
+// over the volumes of the first. It returns nil for a status with a cluster file and for a
+// cluster that is proven to be new.
 //
-// The ConfigMap or the spec's seed can hold the cluster file: the record takes it over
-// first. Where nothing holds one and there are volumes that the record does not know,
-// only a person can tell which database they are of.
+// The ConfigMap or the spec's seed can hold the cluster file: it is copied to the status first.
+// Where none has it and there are volumes that the status does not list, only a user can
+// decide which database they belong to.
 func lostDatabase(s plan.Snapshot) *plan.Hold {
 	if s.Cluster.Status.ConnectionString != "" {
 		return nil
@@ -23,7 +23,7 @@ func lostDatabase(s plan.Snapshot) *plan.Hold {
 	if rememberedClusterFile(s) != "" {
 		return &plan.Hold{
 			Code:       plan.HoldDatabaseLost,
-			Reason:     "the record has no cluster file, but the ConfigMap or spec.seedConnectionString has; UpdateStatus takes it over first",
+			Reason:     "status.connectionString is empty, but the ConfigMap or spec.seedConnectionString has a connection string; UpdateStatus restores it first",
 			RetryAfter: podDelay, Then: plan.EndPass,
 		}
 	}
@@ -39,13 +39,13 @@ func lostDatabase(s plan.Snapshot) *plan.Hold {
 	slices.Sort(left)
 	return &plan.Hold{
 		Code: plan.HoldDatabaseLost,
-		Reason: fmt.Sprintf("pods or volume claims of %s may hold a database, and neither the record nor the ConfigMap nor the spec has its cluster file; "+
+		Reason: fmt.Sprintf("pods or PVCs of %s may hold a database, and no connection string is in the status, the ConfigMap or the spec; "+
 			"set spec.seedConnectionString to it, or delete them if their data is not needed", someOf(left)),
 		Human: true, Then: plan.EndPass,
 	}
 }
 
-// rememberedClusterFile is the cluster file that a record without one falls back on.
+// rememberedClusterFile returns the cluster file that replaces a missing one in the status.
 func rememberedClusterFile(s plan.Snapshot) string {
 	if s.ConfigMap != nil && s.ConfigMap.Data[objects.KeyClusterFile] != "" {
 		return s.ConfigMap.Data[objects.KeyClusterFile]

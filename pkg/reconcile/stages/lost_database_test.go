@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// lostRecord is a healthy cluster whose status somebody lost.
+// lostRecord returns a healthy cluster whose status was lost.
 func lostRecord(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := healthyCluster(tb)
@@ -20,7 +20,7 @@ func lostRecord(tb testing.TB) plan.Snapshot {
 	return s
 }
 
-// stagesOfANewCluster are those that would make a second database beside a lost one.
+// stagesOfANewCluster are those that would create a second database beside a lost one.
 func stagesOfANewCluster() []plan.Stage {
 	return []plan.Stage{updateConfigMap, addProcessGroups, generateInitialClusterFile}
 }
@@ -38,7 +38,7 @@ func TestTheLastCopyOfTheClusterFileIsNeverOverwritten(t *testing.T) {
 	}
 }
 
-func TestVolumesWithoutAClusterFileAreNobodysNewDatabase(t *testing.T) {
+func TestVolumesWithoutAClusterFileAreNoNewDatabase(t *testing.T) {
 	tests := map[string]func(*plan.Snapshot){
 		"with pods":    func(*plan.Snapshot) {},
 		"volumes only": func(s *plan.Snapshot) { s.Pods = map[string]*corev1.Pod{} },
@@ -63,8 +63,8 @@ func TestVolumesWithoutAClusterFileAreNobodysNewDatabase(t *testing.T) {
 	}
 }
 
-// Before the first pass has written anything, a ConfigMap and terminating objects of an
-// earlier cluster of the same name are no reason to stop.
+// Before the first pass has written anything, a ConfigMap and terminating objects of an earlier
+// cluster of the same name are no reason to stop.
 func TestANewClusterIsNoLostOne(t *testing.T) {
 	s := lostRecord(t)
 	s.ConfigMap.Data[objects.KeyClusterFile] = ""
@@ -79,8 +79,8 @@ func TestANewClusterIsNoLostOne(t *testing.T) {
 	}
 }
 
-// Names of pods leave out the prefix of an ID: a new ID whose pod has a name that is
-// taken would share the other group's pod and volume, and lose them for it.
+// Names of pods omit the prefix of an ID: a new ID with the pod name of another group would share
+// its pod and volume, and lose them.
 func TestNewGroupsNeverShareAPodName(t *testing.T) {
 	s := healthyCluster(t)
 	s.Cluster.Spec.ProcessGroupIDPrefix = "east"

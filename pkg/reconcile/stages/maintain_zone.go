@@ -11,14 +11,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// maintenanceSlack is how far the time that is left of maintenance may be from the one
-// asked for without being set anew.
+// maintenanceSlack is the difference between remaining and requested time of maintenance within
+// which it is not set again.
 const maintenanceSlack = 30 * time.Second
 
-// MaintainZone puts a zone under maintenance for a person: for so long the database waits
-// for storage processes of the zone that are down, instead of copying their data. Of a
-// zone that is under maintenance it sets the time anew. The rules are those by which pods
-// are updated.
+// MaintainZone returns a stage that puts a zone under maintenance for a user: for that time the
+// database does not copy the data of the zone's storage processes that are down. For a zone
+// under maintenance it sets the time again. The checks are those for updates of pods.
 func MaintainZone(zone string, d time.Duration) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageMaintainZone,
@@ -29,28 +28,27 @@ func MaintainZone(zone string, d time.Duration) plan.Stage {
 				return plan.Decision{}
 			}
 			if under == zone && s.Cluster.ResetMaintenanceMode() && !s.Coordination.Read {
-				return plan.Wait(podDelay, plan.HoldNotesUnread, "who has restarted during this maintenance is not known: the notes could not be read")
+				return plan.Wait(podDelay, plan.HoldNotesUnread, "cannot determine which processes have restarted during this maintenance: its notes could not be read")
 			}
 			decision := plan.Decision{Checks: maintenanceChecks(s, zone)}
 			if refused, ok := decision.Refused(); ok {
-				decision.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("zone %s is not put under maintenance now", zone), Detail: refused.Words(), RetryAfter: podUpdateRetry}
+				decision.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("zone %s cannot be put under maintenance now", zone), Detail: refused.Words(), RetryAfter: podUpdateRetry}
 				return decision
 			}
-			decision.Why = "a person asks for it"
+			decision.Why = requestedByUser
 			decision.Actions = []plan.Action{plan.StartMaintenance{Zone: zone, Duration: d, Groups: toNote(s, zone), At: s.Now}}
 			return decision
 		},
 	}
 }
 
-// maintenanceChecks are asked before the database is told to put up with a zone that is
-// down. A zone that is under maintenance already may be down by now: then setting its time
-// anew keeps things as they are.
+// maintenanceChecks returns the checks before a zone is put under maintenance. A zone that is
+// under maintenance already may be down: to set its time again changes nothing else.
 func maintenanceChecks(s plan.Snapshot, zone string) []plan.Check {
 	none := plan.Check{ID: plan.CheckNoOtherMaintenance, Question: "is no other zone under maintenance?", Gate: plan.GateMaintain, OK: true, Evidence: "none is"}
 	under := maintenanceZone(s)
 	if under != "" && under != zone {
-		none.OK, none.Evidence = false, fmt.Sprintf("zone %s is, and the database would forget that without a word", under)
+		none.OK, none.Evidence = false, fmt.Sprintf("zone %s is, and its maintenance would end silently", under)
 	}
 	checks := []plan.Check{safety.Available(s.Database), safety.Unlocked(s.Database), none}
 	if under == zone {
@@ -60,11 +58,10 @@ func maintenanceChecks(s plan.Snapshot, zone string) []plan.Check {
 	return append(checks, safety.FullFaultTolerance(s), settled)
 }
 
-// toNote are the storage processes of a zone, where the spec has maintenance ended by
-// notes: once all that are noted have restarted, a pass ends it. Elsewhere nobody would
-// ever remove the notes. Of maintenance that is only to last longer the notes stay as they
-// are: one that was written anew would have everybody wait for a restart that has been, and
-// of a process without one the note has gone because it restarted.
+// toNote returns the storage processes of a zone, where the spec lets notes end maintenance:
+// once all noted processes have restarted, a pass ends it. Otherwise the notes would never be
+// removed. When maintenance is only extended the notes stay as they are: a new note would wait
+// for a restart that has already happened, and a process without one has restarted.
 func toNote(s plan.Snapshot, zone string) []v1beta2.ProcessGroupID {
 	if !s.Cluster.ResetMaintenanceMode() {
 		return nil
@@ -83,20 +80,20 @@ func toNote(s plan.Snapshot, zone string) []v1beta2.ProcessGroupID {
 	return ids
 }
 
-// StopMaintenance ends the maintenance of whatever zone, and removes the notes of what was
-// to restart during it: those of processes of the zone, and of processes that are away.
+// StopMaintenance ends the maintenance of any zone, and removes the notes for it: those of
+// processes in the zone, and of processes that do not report.
 var StopMaintenance = plan.Stage{
 	Name:  plan.StageStopMaintenance,
 	Reads: plan.Record | plan.Database | plan.Coordination,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		d := plan.Decision{Checks: []plan.Check{safety.Available(s.Database), safety.Unlocked(s.Database)}}
 		if refused, ok := d.Refused(); ok {
-			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: "maintenance is not ended now", Detail: refused.Words(), RetryAfter: podDelay}
+			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: "maintenance cannot be ended now", Detail: refused.Words(), RetryAfter: podDelay}
 			return d
 		}
 		zone := maintenanceZone(s)
 		notes := notesOf(s, zone)
-		d.Why = "a person asks for it"
+		d.Why = requestedByUser
 		if zone != "" {
 			d.Actions = append(d.Actions, plan.EndMaintenance{Zone: zone})
 		}
@@ -107,8 +104,8 @@ var StopMaintenance = plan.Stage{
 	},
 }
 
-// notesOf are the notes that mean nothing once the maintenance of a zone has ended. Those
-// of another zone may have been written for the maintenance that comes next.
+// notesOf returns the notes that are obsolete once the maintenance of a zone has ended. Those
+// of another zone may have been written for the next maintenance.
 func notesOf(s plan.Snapshot, zone string) []v1beta2.ProcessGroupID {
 	var groups []v1beta2.ProcessGroupID
 	for _, id := range slices.Sorted(maps.Keys(s.Coordination.Maintenance)) {

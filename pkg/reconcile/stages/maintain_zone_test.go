@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// maintaining has a zone under maintenance for a time.
+// maintaining puts a zone under maintenance for a time.
 func maintaining(zone string, left time.Duration) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		s.Database.Status.Cluster.MaintenanceZone = zone
@@ -17,7 +17,7 @@ func maintaining(zone string, left time.Duration) func(*plan.Snapshot) {
 	}
 }
 
-// lostReplica is a database that misses copies of some data.
+// lostReplica is a database with missing copies of some data.
 func lostReplica(s *plan.Snapshot) {
 	s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = new(1)
 }
@@ -26,7 +26,7 @@ func withNotes(s *plan.Snapshot) { s.Coordination.Read = true }
 
 func withoutNotes(s *plan.Snapshot) { s.Coordination.Read = false }
 
-// noted has a process group noted to restart during maintenance.
+// noted adds the note of a process group that restarts during maintenance.
 func noted(id v1beta2.ProcessGroupID) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		s.Coordination.Maintenance = map[v1beta2.ProcessGroupID]time.Time{id: noon.Add(-time.Minute)}
@@ -45,19 +45,19 @@ func TestMaintainZone(t *testing.T) {
 	tests := map[string]removalCase{
 		"puts a zone under maintenance":                         {from: healthyCluster, does: []string{on}},
 		"notes what restarts where the spec has it ended":       {from: healthyCluster, given: withMaintenance, does: []string{on + ", for storage-114"}},
-		"not while another zone is":                             {from: healthyCluster, given: maintaining("node-15", time.Minute), holds: "zone node-15 is, and the database would forget that"},
+		"not while another zone is":                             {from: healthyCluster, given: maintaining("node-15", time.Minute), holds: "zone node-15 is, and its maintenance would end silently"},
 		"does nothing about a zone that is":                     {from: healthyCluster, given: maintaining("node-14", 10*time.Minute-5*time.Second)},
-		"sets the time of such a zone anew":                     {from: healthyCluster, given: maintaining("node-14", time.Minute), does: []string{on}},
+		"sets the time of such a zone again":                    {from: healthyCluster, given: maintaining("node-14", time.Minute), does: []string{on}},
 		"leaves notes as they are when it only lasts longer":    {from: healthyCluster, given: both(withMaintenance, withNotes, noted("storage-114"), maintaining("node-14", time.Minute)), does: []string{on}},
 		"notes of another zone are none of this one":            {from: healthyCluster, given: both(withMaintenance, withNotes, noted("storage-115"), maintaining("node-14", time.Minute)), does: []string{on + ", for storage-114"}},
-		"does not last longer while nobody knows the notes":     {from: healthyCluster, given: both(withMaintenance, withoutNotes, maintaining("node-14", time.Minute)), holds: "the notes could not be read"},
-		"sets it anew while the zone is down":                   {from: healthyCluster, given: both(maintaining("node-14", time.Minute), lostReplica), does: []string{on}},
+		"does not last longer while the notes are unknown":      {from: healthyCluster, given: both(withMaintenance, withoutNotes, maintaining("node-14", time.Minute)), holds: "notes could not be read"},
+		"sets it again while the zone is down":                  {from: healthyCluster, given: both(maintaining("node-14", time.Minute), lostReplica), does: []string{on}},
 		"not while the database misses copies":                  {from: healthyCluster, given: lostReplica, holds: "some data has 1 of"},
 		"not while a process of another zone has just gone":     {from: healthyCluster, given: func(s *plan.Snapshot) { dropProcess(s, s.Cluster.ProcessGroup("storage-115")) }, holds: "storage-115 does not report"},
 		"not while a process of another zone has just started":  {from: healthyCluster, given: func(s *plan.Snapshot) { uptime(s, "storage-115", 12*time.Second) }, holds: "storage-115 started 12s ago, 1m30s required"},
 		"not while the database is locked by a restore":         {from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked with UID"},
 		"not while the database does not answer":                {from: healthyCluster, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
-		"not while the database is unavailable by its own word": {from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, holds: "it says it is not"},
+		"not while the database reports that it is unavailable": {from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, holds: "it says it is not"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, MaintainZone("node-14", 10*time.Minute)) })
@@ -71,7 +71,7 @@ func TestStopMaintenance(t *testing.T) {
 	)
 	tests := map[string]removalCase{
 		"ends it and removes the notes":          {from: maintained, does: []string{end, forget}},
-		"ends what nobody noted":                 {from: healthyCluster, given: maintaining("node-14", time.Minute), does: []string{end}},
+		"ends maintenance without notes":         {from: healthyCluster, given: maintaining("node-14", time.Minute), does: []string{end}},
 		"removes notes that time left behind":    {from: maintained, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "" }, does: []string{forget}},
 		"does nothing without maintenance":       {from: healthyCluster},
 		"leaves notes for the next zone":         {from: maintained, given: func(s *plan.Snapshot) { s.Coordination.Maintenance["storage-115"] = noon }, does: []string{end, forget}},
@@ -83,7 +83,7 @@ func TestStopMaintenance(t *testing.T) {
 	}
 }
 
-// A process of a zone that reports nothing of itself yet is noted all the same.
+// A process of a zone that does not report its own part yet is noted all the same.
 func TestEveryStorageProcessOfTheZoneIsNoted(t *testing.T) {
 	s := healthyCluster(t)
 	withMaintenance(&s)

@@ -12,14 +12,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// maintenanceModeChecker ends the maintenance of a zone once every storage process that
-// was noted to restart during it has done so, whichever instance noted it.
+// maintenanceModeChecker ends the maintenance of a zone once every storage process that was
+// noted to restart during it has done so, whichever control-plane instance noted it.
 //
-// The operator ends any maintenance that no note is left of, one that a person began
-// included, and takes every note for its own where its IDs have no prefix. Here only
-// maintenance is ended that a note was written for; notes of other zones just go. The notes
-// go after the maintenance: a run that dies in between leaves notes that the next one
-// removes, not a zone that nobody watches.
+// The operator ends any maintenance without remaining notes, including one that a user began,
+// and takes every note for its own where its IDs have no prefix. Here only maintenance with a
+// note written for it is ended; notes of other zones are just removed. Notes are removed after
+// the maintenance ends: a run that dies in between leaves notes that the next one removes, not
+// a zone that stays under maintenance.
 var maintenanceModeChecker = plan.Stage{
 	Name:  plan.StageMaintenanceModeChecker,
 	Reads: plan.Record | plan.Database | plan.Coordination,
@@ -28,33 +28,32 @@ var maintenanceModeChecker = plan.Stage{
 			return plan.Decision{}
 		}
 		if available := safety.Available(s.Database); !available.OK {
-			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "whether maintenance is over is not known", Detail: available.Evidence, RetryAfter: podDelay}}
+			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "cannot determine whether maintenance is over", Detail: available.Evidence, RetryAfter: podDelay}}
 		}
 		if !s.Coordination.Read {
-			return plan.Wait(podDelay, plan.HoldNotesUnread, "the notes of what restarts during maintenance could not be read")
+			return plan.Wait(podDelay, plan.HoldNotesUnread, "the notes of restarts during maintenance could not be read")
 		}
-		return endOfMaintenance(s, sortNotes(s))
+		return endOfMaintenance(s, classifyNotes(s))
 	},
 }
 
-// How long notes mean something. A process of another zone than the one under
-// maintenance may have been noted for a zone that comes next; a process that never
-// comes back is not waited for. Source: the operator's flags
-// maintenance-list-wait-duration and maintenance-list-stale-duration.
+// How long notes are valid. A process of another zone than the one under maintenance may have
+// been noted for the next zone; a process that never reports again is not waited for. Source:
+// the operator's flags maintenance-list-wait-duration and maintenance-list-stale-duration.
 const (
 	noteOfNextZoneFor = 5 * time.Minute
 	noteStaleAfter    = 4 * time.Hour
 )
 
-// notes are what is left of the restarts that were noted.
+// notes are the noted restarts, classified.
 type notes struct {
-	over    []v1beta2.ProcessGroupID // restarted, or never coming back
-	pending []string                 // still to restart, in words
-	// ofZone is whether any that is over was written for the zone under maintenance.
+	over    []v1beta2.ProcessGroupID // restarted, or removed
+	pending []string                 // still to restart
+	// ofZone is whether any of over was written for the zone under maintenance.
 	ofZone bool
 }
 
-func sortNotes(s plan.Snapshot) notes {
+func classifyNotes(s plan.Snapshot) notes {
 	var n notes
 	for _, id := range slices.Sorted(maps.Keys(s.Coordination.Maintenance)) {
 		since := s.Coordination.Maintenance[id]
@@ -70,20 +69,20 @@ func sortNotes(s plan.Snapshot) notes {
 	return n
 }
 
-// fate is what became of a process group that was to restart.
-type fate int
+// noteState is the state of a process group that was noted to restart.
+type noteState int
 
 const (
-	restarted fate = iota // or never coming back
+	restarted noteState = iota // or never reporting again
 	awaited
-	elsewhere // in another zone, and nothing to wait for
+	elsewhere // in another zone, and not waited for
 )
 
-func judgeNote(s plan.Snapshot, id v1beta2.ProcessGroupID, since time.Time) fate {
+func judgeNote(s plan.Snapshot, id v1beta2.ProcessGroupID, since time.Time) noteState {
 	age := s.Now.Sub(since)
 	processes := reportingStorage(s.Database.Status, id)
 	switch {
-	case len(processes) == 0 && (age > noteStaleAfter || isOursAndGone(s, id)):
+	case len(processes) == 0 && (age > noteStaleAfter || isOwnAndRemoved(s, id)):
 		return restarted
 	case len(processes) == 0:
 		return awaited
@@ -98,13 +97,13 @@ func judgeNote(s plan.Snapshot, id v1beta2.ProcessGroupID, since time.Time) fate
 	}
 }
 
-// noteSlack is how far apart a note and the begin of its maintenance may be: the note is
-// written first, and the database counts the time that is left by its own versions.
+// noteSlack is the maximum difference between a note and the beginning of its maintenance: the
+// note is written first, and the database measures the remaining time by its own versions.
 const noteSlack = time.Minute
 
-// isForMaintenance reports whether a note was written for the maintenance there is now: its
-// process is in the zone, or came back in another one after maintenance of the spec's length
-// began with the note. A note that tells neither may be left from another zone's.
+// isForMaintenance reports whether a note was written for the present maintenance: its process
+// is in the zone, or reports from another one after maintenance of the spec's length began with
+// the note. Any other note may be left from another zone's maintenance.
 func isForMaintenance(s plan.Snapshot, id v1beta2.ProcessGroupID, since time.Time) bool {
 	current := s.Database.Status.Maintenance()
 	if zoneOfNote(s, id) == current.Zone {
@@ -114,8 +113,7 @@ func isForMaintenance(s plan.Snapshot, id v1beta2.ProcessGroupID, since time.Tim
 	return current.Remaining > 0 && begun.Sub(since).Abs() <= noteSlack
 }
 
-// zoneOfNote is where a process reports from, or did when it was last seen; empty when
-// nobody knows.
+// zoneOfNote returns the zone that a process reports, or last reported; empty if unknown.
 func zoneOfNote(s plan.Snapshot, id v1beta2.ProcessGroupID) string {
 	if processes := reportingStorage(s.Database.Status, id); len(processes) > 0 {
 		return processes[0].Zone()
@@ -132,15 +130,16 @@ func reportingStorage(status *fdb.Status, id v1beta2.ProcessGroupID) []fdb.Proce
 	})
 }
 
-// startedAfter reports whether a process is younger than a note. One that does not tell
-// its age counts as old.
+// startedAfter reports whether a process is younger than a note. One that does not report its
+// age counts as old.
 func startedAfter(s plan.Snapshot, p fdb.Process, since time.Time) bool {
 	uptime, known := p.Uptime()
 	return known && s.Database.AsOf.Add(-uptime).After(since)
 }
 
-// isOursAndGone reports whether a process group is ours by its ID and exists no more.
-func isOursAndGone(s plan.Snapshot, id v1beta2.ProcessGroupID) bool {
+// isOwnAndRemoved reports whether a process group is of this cluster by its ID and not in the
+// status any more.
+func isOwnAndRemoved(s plan.Snapshot, id v1beta2.ProcessGroupID) bool {
 	prefix, _, _, err := id.Split()
 	return err == nil && prefix == s.Cluster.Spec.ProcessGroupIDPrefix && s.Cluster.ProcessGroup(id) == nil
 }
@@ -151,20 +150,20 @@ func endOfMaintenance(s plan.Snapshot, n notes) plan.Decision {
 	case zone == "" && len(n.over) == 0:
 		return plan.Decision{}
 	case zone == "":
-		return plan.Decision{Why: "no zone is under maintenance any more", Actions: []plan.Action{plan.ForgetMaintenance{Groups: n.over}}}
+		return plan.Decision{Why: "no zone is under maintenance", Actions: []plan.Action{plan.ForgetMaintenance{Groups: n.over}}}
 	case len(n.pending) > 0:
-		return plan.Wait(podDelay, plan.HoldRestartsPending, fmt.Sprintf("zone %s stays under maintenance until these have restarted: %s", zone, someOf(n.pending)))
+		return plan.Wait(podDelay, plan.HoldRestartsPending, fmt.Sprintf("zone %s stays under maintenance until these process groups have restarted: %s", zone, someOf(n.pending)))
 	case len(n.over) == 0:
-		return plan.Decision{} // somebody else's maintenance
+		return plan.Decision{} // maintenance that no note is for
 	case !n.ofZone:
-		return plan.Decision{Why: "they were written for other maintenance than that of zone " + zone, Actions: []plan.Action{plan.ForgetMaintenance{Groups: n.over}}}
+		return plan.Decision{Why: "the notes are not for the maintenance of zone " + zone, Actions: []plan.Action{plan.ForgetMaintenance{Groups: n.over}}}
 	}
 	d := plan.Decision{Checks: []plan.Check{safety.Unlocked(s.Database), safety.FewGenerations(s.Database), safety.LoadWithinLimits(s.Database)}}
 	if refused, ok := d.Refused(); ok {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("all processes of zone %s have restarted, but its maintenance does not end yet", zone), Detail: refused.Words(), RetryAfter: podDelay}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("all processes of zone %s have restarted; the end of its maintenance waits", zone), Detail: refused.Words(), RetryAfter: podDelay}
 		return d
 	}
-	d.Why = "all storage processes that were to restart during it have done so"
+	d.Why = "all storage processes noted to restart during it have restarted"
 	d.Actions = []plan.Action{plan.EndMaintenance{Zone: zone}, plan.ForgetMaintenance{Groups: n.over}}
 	return d
 }

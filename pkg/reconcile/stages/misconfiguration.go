@@ -14,14 +14,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// inspection looks at the process groups of one cluster, one after the other.
+// inspection compares the process groups of one cluster with the spec, one after the other.
 type inspection struct {
 	s       plan.Snapshot
 	options Options
 	specs   *objects.SpecHashes
-	// claims are the volume claims by the ID that they carry.
+	// claims are the PVCs by the ID in their labels.
 	claims map[v1beta2.ProcessGroupID]*corev1.PersistentVolumeClaim
-	// claimHashes are of the specs that the classes' claims would be made from now.
+	// claimHashes are the hashes of the PVC spec that each class has now.
 	claimHashes map[v1beta2.ProcessClass]string
 }
 
@@ -29,8 +29,8 @@ func newInspection(s plan.Snapshot, o Options) inspection {
 	return inspection{s: s, options: o, specs: objects.NewSpecHashes(s.Cluster), claims: claimsByGroup(s), claimHashes: map[v1beta2.ProcessClass]string{}}
 }
 
-// claimsByGroup are the cluster's own volume claims by the ID that they carry, the
-// first by name where there are several.
+// claimsByGroup returns the cluster's own PVCs by the ID in their labels, the first by name
+// where there are several.
 func claimsByGroup(s plan.Snapshot) map[v1beta2.ProcessGroupID]*corev1.PersistentVolumeClaim {
 	claims := map[v1beta2.ProcessGroupID]*corev1.PersistentVolumeClaim{}
 	for _, name := range slices.Sorted(maps.Keys(s.Volumes)) {
@@ -46,8 +46,8 @@ func idOf(c *v1beta2.FoundationDBCluster, claim *corev1.PersistentVolumeClaim) v
 	return v1beta2.ProcessGroupID(claim.Labels[c.ProcessGroupIDLabels()[0]])
 }
 
-// claim is the volume claim with the group's name, if its labels say that it is the
-// group's, and else one that carries the group's ID.
+// claim returns the PVC with the group's name, if its labels name the group, and otherwise one
+// whose labels do.
 func (i inspection) claim(g *v1beta2.ProcessGroupStatus) *corev1.PersistentVolumeClaim {
 	named := i.s.Volumes[g.PVCName(i.s.Cluster)]
 	if named != nil && idOf(i.s.Cluster, named) == g.ProcessGroupID && belongs(i.s.Cluster, &named.ObjectMeta) {
@@ -56,12 +56,12 @@ func (i inspection) claim(g *v1beta2.ProcessGroupStatus) *corev1.PersistentVolum
 	return i.claims[g.ProcessGroupID]
 }
 
-// trigger is one reason to replace a process group: what is wrong, in words that the
-// group's ID can follow, or nothing. It returns an error when nobody can tell.
+// trigger is one reason to replace a process group: it describes what differs, in words that
+// the group's ID can follow, or nothing. It returns an error when that is unknown.
 type trigger func(inspection, *v1beta2.ProcessGroupStatus, *corev1.Pod) (wrong string, err error)
 
-// triggers are asked in this order; the first that finds something decides. Those of
-// the second list are asked only about pods that were made from another spec.
+// triggers are evaluated in this order; the first that finds something decides. Those of the
+// second list are evaluated only for pods that were created from another spec.
 var (
 	triggers = []trigger{
 		claimDiffers, idDiffers, addressSourceDiffers, serversDiffer, requestsMore,
@@ -71,8 +71,8 @@ var (
 	}
 )
 
-// group is why a process group has to be replaced; empty when it has not. Without its
-// pod nobody knows how a group was made: it gets a pod by the current spec first.
+// group returns why a process group has to be replaced; empty when it has not. How a group
+// without a pod was created is unknown: it gets a pod by the current spec first.
 func (i inspection) group(g *v1beta2.ProcessGroupStatus) (reason string, err error) {
 	pod := i.s.Pod(g)
 	if pod == nil {
@@ -89,18 +89,17 @@ func (i inspection) group(g *v1beta2.ProcessGroupStatus) (reason string, err err
 }
 
 func (i inspection) first(triggers []trigger, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
-	for _, asks := range triggers {
-		if wrong, err := asks(i, g, pod); wrong != "" || err != nil {
+	for _, trigger := range triggers {
+		if wrong, err := trigger(i, g, pod); wrong != "" || err != nil {
 			return wrong, err
 		}
 	}
 	return "", nil
 }
 
-var errNoHash = errors.New("does not say what it was made from: name the process group in processGroupsToRemove to have it replaced")
+var errNoHash = errors.New("has no annotation with the hash of its spec: add the process group to spec.processGroupsToRemove to replace it")
 
-// podChanged reports whether the pod was made from another spec than it would be made
-// from now.
+// podChanged reports whether the pod was created from another spec than the current one.
 func (i inspection) podChanged(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (bool, error) {
 	want, err := i.specs.Of(g)
 	if err != nil {
@@ -113,8 +112,8 @@ func (i inspection) podChanged(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (
 	return have != want, nil
 }
 
-// claimDiffers: the volume claim was made from another spec, or under another name. A
-// claim is never changed, and its data moves to a new one.
+// claimDiffers: the PVC was created from another spec, or under another name. A PVC is never
+// changed; its data moves to a new one.
 func claimDiffers(i inspection, g *v1beta2.ProcessGroupStatus, _ *corev1.Pod) (string, error) {
 	have := i.claim(g)
 	if have == nil || !g.ProcessClass.IsStateful() {
@@ -127,17 +126,18 @@ func claimDiffers(i inspection, g *v1beta2.ProcessGroupStatus, _ *corev1.Pod) (s
 	hash := have.Annotations[v1beta2.AnnotationLastAppliedSpec]
 	switch {
 	case have.Name != g.PVCName(i.s.Cluster):
-		return "the volume claim has another name", nil
+		return "the PVC has another name", nil
 	case hash == "":
-		return "", fmt.Errorf("volume claim %s %w", have.Name, errNoHash)
+		return "", fmt.Errorf("PVC %s %w", have.Name, errNoHash)
 	case hash != want:
-		return "the spec of the volume claim differs", nil
+		return "the spec of the PVC differs", nil
 	default:
 		return "", nil
 	}
 }
 
-// claimHash is made once per class: there are many claims, and few specs.
+// claimHash returns the hash of a class' PVC spec, computed once: there are many PVCs, and few
+// specs.
 func (i inspection) claimHash(class v1beta2.ProcessClass) (string, error) {
 	if hash, known := i.claimHashes[class]; known {
 		return hash, nil
@@ -149,8 +149,8 @@ func (i inspection) claimHash(class v1beta2.ProcessClass) (string, error) {
 	return hash, err
 }
 
-// idDiffers: the ID is not the one that the spec's prefix gives to a group of this
-// class and number.
+// idDiffers: the ID is not the one that the spec's prefix gives to a group of this class and
+// number.
 func idDiffers(i inspection, g *v1beta2.ProcessGroupStatus, _ *corev1.Pod) (string, error) {
 	_, _, number, err := g.ProcessGroupID.Split()
 	if err != nil {
@@ -162,7 +162,7 @@ func idDiffers(i inspection, g *v1beta2.ProcessGroupStatus, _ *corev1.Pod) (stri
 	return "", nil
 }
 
-// addressSourceDiffers: the pod's public address comes from elsewhere than it should.
+// addressSourceDiffers: the pod's public address has another source than the spec sets.
 func addressSourceDiffers(i inspection, _ *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
 	if have, want := objects.PublicIPSourceOf(pod), i.s.Cluster.PublicIPSource(); have != want {
 		return fmt.Sprintf("the public IP comes from the %s and not from the %s", have, want), nil
@@ -170,7 +170,7 @@ func addressSourceDiffers(i inspection, _ *v1beta2.ProcessGroupStatus, pod *core
 	return "", nil
 }
 
-// serversDiffer: the pod was made for another number of servers.
+// serversDiffer: the pod was created for another number of processes.
 func serversDiffer(i inspection, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
 	have, err := objects.ServersPerPodOf(pod, g.ProcessClass)
 	if err != nil {
@@ -182,8 +182,8 @@ func serversDiffer(i inspection, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod)
 	return "", nil
 }
 
-// requestsMore: the spec now asks for more CPU or memory than the pod has, and says
-// that such a pod is to be replaced. Less is never a reason.
+// requestsMore: the spec now requests more CPU or memory than the pod has, and such a pod is to
+// be replaced by the spec. A smaller request is never a reason.
 func requestsMore(i inspection, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
 	if !i.s.Cluster.ReplaceInstancesWhenResourcesChange() {
 		return "", nil
@@ -193,7 +193,7 @@ func requestsMore(i inspection, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) 
 		return "", err
 	}
 	if anyGrew(pod.Spec.Containers, want.Containers) || anyGrew(pod.Spec.InitContainers, want.InitContainers) {
-		return "the pod asks for less CPU or memory than it should", nil
+		return "the pod requests less CPU or memory than the spec", nil
 	}
 	return "", nil
 }

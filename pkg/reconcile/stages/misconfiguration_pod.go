@@ -13,10 +13,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
-// anyGrew reports whether containers together ask for more CPU or memory now.
+// anyGrew reports whether containers together request more CPU or memory now.
 func anyGrew(have, want []corev1.Container) bool {
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		if asked, now := requested(have, name), requested(want, name); now.Cmp(asked) > 0 {
+		if before, now := requested(have, name), requested(want, name); now.Cmp(before) > 0 {
 			return true
 		}
 	}
@@ -43,8 +43,8 @@ func nodeSelectorDiffers(i inspection, g *v1beta2.ProcessGroupStatus, pod *corev
 	return "", nil
 }
 
-// imageTypeDiffers: with one storage server per pod the two image types lay out the
-// data directory in different ways. It is asked of every class.
+// imageTypeDiffers: with one storage process per pod the two image types lay out the data
+// directory in different ways. It applies to every class.
 func imageTypeDiffers(i inspection, _ *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
 	have, want := objects.ImageTypeOf(pod), i.s.Cluster.ImageType()
 	if have != want && i.s.Cluster.ServersPerPod(v1beta2.ProcessClassStorage) == 1 {
@@ -53,7 +53,7 @@ func imageTypeDiffers(i inspection, _ *v1beta2.ProcessGroupStatus, pod *corev1.P
 	return "", nil
 }
 
-// ipFamilyDiffers: the pod was told to use addresses of another family.
+// ipFamilyDiffers: the pod uses addresses of another family.
 func ipFamilyDiffers(i inspection, _ *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
 	have, err := objects.IPFamilyOf(pod)
 	if err != nil {
@@ -65,17 +65,17 @@ func ipFamilyDiffers(i inspection, _ *v1beta2.ProcessGroupStatus, pod *corev1.Po
 	return "", nil
 }
 
-// strategyReplaces: the spec says that pods of this class are replaced, and not made
-// anew, whatever in their spec differs.
+// strategyReplaces: the spec replaces pods of this class, instead of recreating them, whatever
+// differs in their spec.
 func strategyReplaces(i inspection, g *v1beta2.ProcessGroupStatus, _ *corev1.Pod) (string, error) {
 	if i.s.Cluster.ReplacesPodsOf(g.ProcessClass) {
-		return fmt.Sprintf("the pod spec differs, and podUpdateStrategy is %s", i.s.Cluster.PodUpdateStrategy()), nil
+		return fmt.Sprintf("the pod spec differs, and spec.automationOptions.podUpdateStrategy is %s", i.s.Cluster.PodUpdateStrategy()), nil
 	}
 	return "", nil
 }
 
-// securityContextDiffers: the files on the volume may belong to another user or group
-// than the servers will run as. Asked only where the options say so.
+// securityContextDiffers: the files on the volume may belong to another user or group than the
+// processes will run as. Only with the option for it.
 func securityContextDiffers(i inspection, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
 	if !i.options.ReplaceOnSecurityContextChange {
 		return "", nil
@@ -90,15 +90,15 @@ func securityContextDiffers(i inspection, g *v1beta2.ProcessGroupStatus, pod *co
 	return "", nil
 }
 
-// fileGroupDiffers compares what decides who owns the files of a volume. A group that
-// is not given is another one than group 0.
+// fileGroupDiffers compares the fields that decide about the owner of a volume's files. A
+// missing group differs from group 0.
 func fileGroupDiffers(have, want *corev1.PodSecurityContext) bool {
 	a, b := ptr.Deref(have, corev1.PodSecurityContext{}), ptr.Deref(want, corev1.PodSecurityContext{})
 	return !ptr.Equal(a.FSGroup, b.FSGroup) || !ptr.Equal(a.FSGroupChangePolicy, b.FSGroupChangePolicy)
 }
 
-// userDiffers compares the users and groups that the containers run as, of those that
-// both specs have.
+// userDiffers compares the users and groups that the containers run as, of those that both
+// specs have.
 func userDiffers(have, want *corev1.PodSpec) bool {
 	return slices.ContainsFunc(have.Containers, func(c corev1.Container) bool {
 		n := slices.IndexFunc(want.Containers, func(other corev1.Container) bool { return other.Name == c.Name })
@@ -110,18 +110,18 @@ func userDiffers(have, want *corev1.PodSpec) bool {
 	})
 }
 
-// identity is who a container runs as; nil where nothing says so.
+// identity is the user and group of a container; nil where neither it nor its pod sets them.
 type identity struct{ user, group *int64 }
 
-// runsAs is what the container says, or else its pod.
+// runsAs returns the identity in the container, or else in its pod.
 func runsAs(spec *corev1.PodSpec, c corev1.Container) identity {
 	pod, own := ptr.Deref(spec.SecurityContext, corev1.PodSecurityContext{}), ptr.Deref(c.SecurityContext, corev1.SecurityContext{})
-	who := identity{own.RunAsUser, own.RunAsGroup}
-	if who.user == nil {
-		who.user = pod.RunAsUser
+	id := identity{own.RunAsUser, own.RunAsGroup}
+	if id.user == nil {
+		id.user = pod.RunAsUser
 	}
-	if who.group == nil {
-		who.group = pod.RunAsGroup
+	if id.group == nil {
+		id.group = pod.RunAsGroup
 	}
-	return who
+	return id
 }

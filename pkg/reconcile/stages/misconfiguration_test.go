@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// wants changes what the spec wants of the process groups of a class; general is all
-// classes that have no settings of their own.
+// wants changes the spec of the process groups of a class; general is all classes without settings of
+// their own.
 func wants(class v1beta2.ProcessClass, edit func(*v1beta2.ProcessSettings)) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		settings := s.Cluster.Settings(class)
@@ -23,7 +23,7 @@ func wants(class v1beta2.ProcessClass, edit func(*v1beta2.ProcessSettings)) func
 	}
 }
 
-// podOf changes what the template of a class's pods says.
+// podOf changes the pod template of a class.
 func podOf(class v1beta2.ProcessClass, edit func(*corev1.PodSpec)) func(*plan.Snapshot) {
 	return wants(class, func(p *v1beta2.ProcessSettings) { edit(&p.PodTemplate.Spec) })
 }
@@ -68,62 +68,62 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 	const main, sidecar = v1beta2.ContainerMain, v1beta2.ContainerSidecar
 	tests := map[string]struct {
 		given func(*plan.Snapshot)
-		// why begins with the reason and goes on with the groups.
+		// why begins with the reason, followed by the groups.
 		why   string
 		holds string
 	}{
-		"nothing of a cluster that is as its spec asks": {given: func(*plan.Snapshot) {}},
+		"nothing of a cluster that matches its spec": {given: func(*plan.Snapshot) {}},
 
-		// 1. volume claims
-		"a group whose volume claim should have another size": {given: volumeSize("64G"), why: "the spec of the volume claim differs (" + allStorage + ")"},
-		"not while its pod is missing":                        {given: all(volumeSize("64G"), losePod), why: "the spec of the volume claim differs (storage-115, storage-116)"},
-		"not while the volume claim is missing":               {given: all(volumeSize("64G"), loseClaim), why: "the spec of the volume claim differs (storage-115, storage-116)"},
-		"a group whose volume claim has another name": {
+		// 1. PVCs
+		"a group whose PVC should have another size": {given: volumeSize("64G"), why: "the spec of the PVC differs (" + allStorage + ")"},
+		"not while its pod is missing":               {given: all(volumeSize("64G"), losePod), why: "the spec of the PVC differs (storage-115, storage-116)"},
+		"not while the PVC is missing":               {given: all(volumeSize("64G"), loseClaim), why: "the spec of the PVC differs (storage-115, storage-116)"},
+		"a group whose PVC has another name": {
 			given: func(s *plan.Snapshot) {
 				name := firstOf(*s, "storage").PVCName(s.Cluster)
 				s.Volumes["elder"] = s.Volumes[name]
 				s.Volumes["elder"].Name = "elder"
 				delete(s.Volumes, name)
-			}, why: "the volume claim has another name (storage-114)",
+			}, why: "the PVC has another name (storage-114)",
 		},
-		"not for a second volume claim beside the right one": {
+		"not for a second PVC beside the right one": {
 			given: func(s *plan.Snapshot) {
 				s.Volumes["elder"] = s.Volumes[firstOf(*s, "storage").PVCName(s.Cluster)].DeepCopy()
 				s.Volumes["elder"].Name = "elder"
 			},
 		},
-		"not for a volume claim that is another group's by its labels": {
+		"not for a PVC that is another group's by its labels": {
 			given: claimWith(func(c *corev1.PersistentVolumeClaim) {
 				c.Labels[v1beta2.LabelProcessGroupID] = "dc2-storage-114"
 				c.Annotations[v1beta2.AnnotationLastAppliedSpec] = "other"
 			}),
 		},
-		"not for a volume claim that is not owned where ownership counts": {given: all(volumeSize("64G"), ownedOnly, func(s *plan.Snapshot) {
+		"not for a PVC that is not owned where ownership counts": {given: all(volumeSize("64G"), ownedOnly, func(s *plan.Snapshot) {
 			for _, claim := range s.Volumes {
 				claim.OwnerReferences = nil
 			}
 		})},
-		"for one that is owned where ownership counts": {given: all(volumeSize("64G"), ownedOnly), why: "the spec of the volume claim differs (" + allStorage + ")"},
-		"not for a volume claim that does not say what it was made from": {
+		"for one that is owned where ownership counts": {given: all(volumeSize("64G"), ownedOnly), why: "the spec of the PVC differs (" + allStorage + ")"},
+		"not for a PVC without the hash of its spec": {
 			given: claimWith(func(c *corev1.PersistentVolumeClaim) { delete(c.Annotations, v1beta2.AnnotationLastAppliedSpec) }),
-			holds: "storage-114: volume claim sample-storage-114-data does not say what it was made from",
+			holds: "storage-114: PVC sample-storage-114-data has no annotation with the hash of its spec",
 		},
-		"not for a volume claim of a class that has none": {given: func(s *plan.Snapshot) {
+		"not for a PVC of a class that has none": {given: func(s *plan.Snapshot) {
 			s.Volumes["stray"] = s.Volumes[firstOf(*s, "storage").PVCName(s.Cluster)].DeepCopy()
 			s.Volumes["stray"].Name = "stray"
 			s.Volumes["stray"].Labels[v1beta2.LabelProcessGroupID] = string(firstOf(*s, "stateless").ProcessGroupID)
 		}},
-		"not for labels of a volume claim": {given: claimWith(func(c *corev1.PersistentVolumeClaim) { c.Labels["theirs"] = "1" })},
+		"not for labels of a PVC": {given: claimWith(func(c *corev1.PersistentVolumeClaim) { c.Labels["theirs"] = "1" })},
 
 		// 2. pods that are missing
-		"no group without a pod": {given: all(strategy(v1beta2.PodUpdateStrategyReplace), podOf("storage", anyChange), losePod), why: "the pod spec differs, and podUpdateStrategy is Replace (storage-115, storage-116)"},
+		"no group without a pod": {given: all(strategy(v1beta2.PodUpdateStrategyReplace), podOf("storage", anyChange), losePod), why: "the pod spec differs, and spec.automationOptions.podUpdateStrategy is Replace (storage-115, storage-116)"},
 
 		// 3. IDs
 		"every group when the prefix changes": {given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.ProcessGroupIDPrefix = "dc1"
 			s.Cluster.Status.ProcessGroups = s.Cluster.Status.ProcessGroups[13:]
 		}, why: "the prefix of process group IDs differs (" + allStorage + ")"},
-		"not what has an ID that nobody can read": {given: func(s *plan.Snapshot) {
+		"not a group with an invalid ID": {given: func(s *plan.Snapshot) {
 			g := firstOf(*s, "storage")
 			pod := s.Pod(g)
 			g.ProcessGroupID = "storage_114"
@@ -143,18 +143,18 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 
 		// 5. servers per pod
 		"storage pods that should run two servers": {given: func(s *plan.Snapshot) { s.Cluster.Spec.StorageServersPerPod = 2 }, why: "the pod runs 1 fdbserver process and not 2 (" + allStorage + ")"},
-		"not what has a number nobody can read": {given: podWith(func(p *corev1.Pod) {
+		"not a pod with an invalid number": {given: podWith(func(p *corev1.Pod) {
 			p.Spec.Containers[0].Env = append(p.Spec.Containers[0].Env, corev1.EnvVar{Name: "STORAGE_SERVERS_PER_POD", Value: "two"})
 		}), holds: `"two" is no number of servers`},
 
 		// 6. resources
-		"pods that should have more CPU, where the spec says so": {
+		"pods that should have more CPU, where the spec replaces them": {
 			given: all(replaceWhenResourcesChange, podOf("storage", func(p *corev1.PodSpec) { requests(p, main, "2", "1Gi") })),
-			why:   "the pod asks for less CPU or memory than it should (" + allStorage + ")",
+			why:   "the pod requests less CPU or memory than the spec (" + allStorage + ")",
 		},
-		"pods that should have more memory, where the spec says so": {
+		"pods that should have more memory, where the spec replaces them": {
 			given: all(replaceWhenResourcesChange, podOf("storage", func(p *corev1.PodSpec) { requests(p, sidecar, "100m", "9Gi") })),
-			why:   "the pod asks for less CPU or memory than it should (" + allStorage + ")",
+			why:   "the pod requests less CPU or memory than the spec (" + allStorage + ")",
 		},
 		"not those that should have more where the spec does not say so": {given: podOf("storage", func(p *corev1.PodSpec) { requests(p, main, "2", "9Gi") })},
 		"not those that should have less": {given: all(replaceWhenResourcesChange, podOf("storage", func(p *corev1.PodSpec) {
@@ -170,10 +170,10 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 			requests(p, main, "1500m", "3Gi")
 			requests(p, sidecar, "500m", "1Gi")
 		}))},
-		"pods whose init containers should have more, where the spec says so": {
+		"pods whose init containers should have more, where the spec replaces them": {
 			given: all(replaceWhenResourcesChange, podOf("storage", func(p *corev1.PodSpec) {
 				p.InitContainers = append(p.InitContainers, corev1.Container{Name: "own", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}})
-			})), why: "the pod asks for less CPU or memory than it should (" + allStorage + ")",
+			})), why: "the pod requests less CPU or memory than the spec (" + allStorage + ")",
 		},
 
 		// 7. equal hashes
@@ -182,17 +182,17 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 			p.Annotations[v1beta2.AnnotationImageType] = "split"
 			p.Annotations[v1beta2.AnnotationIPFamily] = "6"
 		}))},
-		"not a pod that does not say what it was made from": {
+		"not a pod without the hash of its spec": {
 			given: all(strategy(v1beta2.PodUpdateStrategyReplace), podWith(func(p *corev1.Pod) { delete(p.Annotations, v1beta2.AnnotationLastAppliedSpec) })),
-			holds: "storage-114: pod sample-storage-114 does not say what it was made from: name the process group in processGroupsToRemove",
+			holds: "storage-114: pod sample-storage-114 has no annotation with the hash of its spec: add the process group to spec.processGroupsToRemove",
 		},
 		"nothing where the current spec makes no pod": {
 			given: podOf("storage", func(p *corev1.PodSpec) { p.Containers = nil }), holds: "storage-114: building pod",
 		},
 
 		// 8. node selector
-		"pods that should run on other nodes":                    {given: podOf("storage", func(p *corev1.PodSpec) { p.NodeSelector = map[string]string{"disk": "fast"} }), why: "the node selector differs (" + allStorage + ")"},
-		"not for a node selector that is there and says nothing": {given: podOf("storage", func(p *corev1.PodSpec) { p.NodeSelector = map[string]string{}; anyChange(p) })},
+		"pods that should run on other nodes": {given: podOf("storage", func(p *corev1.PodSpec) { p.NodeSelector = map[string]string{"disk": "fast"} }), why: "the node selector differs (" + allStorage + ")"},
+		"not for an empty node selector":      {given: podOf("storage", func(p *corev1.PodSpec) { p.NodeSelector = map[string]string{}; anyChange(p) })},
 
 		// 9. image type
 		"pods of every class with another image type": {given: func(s *plan.Snapshot) {
@@ -214,14 +214,14 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 			s.Cluster.Spec.Routing.PodIPFamily = new(6)
 			s.Cluster.Status.ProcessGroups = s.Cluster.Status.ProcessGroups[13:14]
 		}, why: "the IP family differs (storage-114)"},
-		"not a pod with a family nobody can read": {given: podWith(func(p *corev1.Pod) {
+		"not a pod with an invalid family": {given: podWith(func(p *corev1.Pod) {
 			p.Annotations[v1beta2.AnnotationIPFamily], p.Annotations[v1beta2.AnnotationLastAppliedSpec] = "5", "other"
 		}), holds: "none of 0, 4, 6"},
 
 		// 11. strategy
-		"log pods with another spec, by default":           {given: podOf("log", anyChange), why: "the pod spec differs, and podUpdateStrategy is ReplaceTransactionSystem (log-101, log-102, log-103, log-104)"},
+		"log pods with another spec, by default":           {given: podOf("log", anyChange), why: "the pod spec differs, and spec.automationOptions.podUpdateStrategy is ReplaceTransactionSystem (log-101, log-102, log-103, log-104)"},
 		"not storage pods with another spec, by default":   {given: podOf("storage", anyChange)},
-		"storage pods with another spec where all count":   {given: all(strategy(v1beta2.PodUpdateStrategyReplace), podOf("storage", anyChange)), why: "the pod spec differs, and podUpdateStrategy is Replace (" + allStorage + ")"},
+		"storage pods with another spec where all count":   {given: all(strategy(v1beta2.PodUpdateStrategyReplace), podOf("storage", anyChange)), why: "the pod spec differs, and spec.automationOptions.podUpdateStrategy is Replace (" + allStorage + ")"},
 		"not log pods with another spec where none counts": {given: all(strategy(v1beta2.PodUpdateStrategyDelete), podOf("log", anyChange))},
 		"not those for their labels or annotations":        {given: all(strategy(v1beta2.PodUpdateStrategyReplace), wants("storage", func(p *v1beta2.ProcessSettings) { p.PodTemplate.Labels = map[string]string{"a": "b"} }))},
 
@@ -240,7 +240,7 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 				t.Errorf("holds with %q, want %q", got, tc.holds)
 			}
 			if d.Hold != nil && !d.Hold.Human {
-				t.Error("what nobody can tell is not for a person to settle")
+				t.Error("an unknown difference does not need a user")
 			}
 		})
 	}
@@ -283,7 +283,7 @@ func TestTheSecurityContextCountsWhereAskedFor(t *testing.T) {
 		"another group of a container":               {inMain(func(c *corev1.SecurityContext) { c.RunAsGroup = new(int64(1)) }), true},
 		"not another change of the security context": {inPod(func(c *corev1.PodSecurityContext) { c.RunAsNonRoot = new(true) }), false},
 		"not another change of the pod":              {podOf("storage", anyChange), false},
-		"not a context that says nothing":            {inPod(func(*corev1.PodSecurityContext) {}), false},
+		"not an empty context":                       {inPod(func(*corev1.PodSecurityContext) {}), false},
 		"a user that is not given any more":          {all(runsAsOne, podOf("storage", anyChange)), true},
 		"not one that is given at the pod as before": {all(runsAsOne, inPod(func(c *corev1.PodSecurityContext) { c.RunAsUser, c.RunAsGroup = new(int64(1)), new(int64(1)) })), false},
 		"not a container that only the spec has": {podOf("storage", func(p *corev1.PodSpec) {

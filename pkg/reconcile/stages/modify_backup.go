@@ -7,64 +7,64 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// modifyBackup changes the snapshot period or the place of a running, continuous backup.
-// What it wrote so far stays where it is, and the new place is restorable only after the
-// next whole snapshot.
+// modifyBackup changes the snapshot period or the destination of a running, continuous backup.
+// Data that it wrote before stays where it is, and the new destination is restorable only after
+// the next complete snapshot.
 var modifyBackup = managed(plan.StageModifyBackup, func(s plan.Snapshot) plan.Decision {
 	if !needsModification(s) {
 		return plan.Decision{}
 	}
 	own := OwnBackup(s)
 	if !own.OK {
-		return notOurs(own)
+		return foreignBackup(own)
 	}
 	start, _, err := backupStart(s.Backup)
 	if err != nil {
-		return contradiction(err)
+		return invalidSpec(err)
 	}
 	change := fdb.BackupChange{Tag: start.Tag, Period: start.Period}
 	var move *plan.BackupMove
-	d := plan.Decision{Why: differsWords(s), Checks: []plan.Check{own}}
+	d := plan.Decision{Why: describeDifference(s), Checks: []plan.Check{own}}
 	if !fdb.SameBackupURL(s.BackupStatus.Status.URL, start.URL) {
 		change.URL, change.EncryptionKeyFile = start.URL, start.EncryptionKeyFile
-		free := nobodyElseRunsThere(s.OtherBackups, start.URL)
+		free := checkNoOtherBackupTo(s.OtherBackups, start.URL)
 		if !free.OK {
-			return notFree(free)
+			return destinationInUse(free)
 		}
 		d.Checks = append(d.Checks, free)
-		d.Hold = &plan.Hold{Code: plan.HoldNotRestorableYet, Reason: movedWords, RetryAfter: moveDelay}
+		d.Hold = &plan.Hold{Code: plan.HoldNotRestorableYet, Reason: movedWarning, RetryAfter: moveDelay}
 		move = new(plan.MoveTo(s.Backup, s.BackupStatus.Status, start.URL))
 	}
 	d.Actions = []plan.Action{plan.ModifyBackup{Change: change, Move: move}}
 	return d
 })
 
-// movedWords say what the database does not: after a move it goes on telling the newest
-// restorable point of the former place.
-const movedWords = "nothing can be restored from the new place before a whole snapshot is complete that began after the move, whatever the database says"
+// movedWarning is what the database does not report: after a move it still reports the newest
+// restorable point of the former destination.
+const movedWarning = "the new destination is not restorable until a complete snapshot that began after the move has ended, even if the database reports a restorable point"
 
-// needsModification is false while no agent has taken the backup up: the database does
-// not tell its period then.
+// needsModification returns false while no agent has started the backup: the database does not
+// report its period then.
 func needsModification(s plan.Snapshot) bool {
 	live, b := s.BackupStatus.Status, s.Backup
 	if !shouldRun(s) || !isRunning(s) || b.BackupMode() != v1beta2.BackupModeContinuous {
 		return false
 	}
-	if period, told := live.SnapshotPeriod(); told && period != b.SnapshotPeriod() {
+	if period, known := live.SnapshotPeriod(); known && period != b.SnapshotPeriod() {
 		return true
 	}
-	return goesElsewhere(s)
+	return hasOtherDestination(s)
 }
 
-func goesElsewhere(s plan.Snapshot) bool {
-	wanted, err := objects.BackupURL(s.Backup)
-	return err == nil && !fdb.SameBackupURL(s.BackupStatus.Status.URL, wanted)
+func hasOtherDestination(s plan.Snapshot) bool {
+	desired, err := objects.BackupURL(s.Backup)
+	return err == nil && !fdb.SameBackupURL(s.BackupStatus.Status.URL, desired)
 }
 
-// differsWords say what needs modification.
-func differsWords(s plan.Snapshot) string {
-	if goesElsewhere(s) {
-		return "it goes elsewhere than the spec says"
+// describeDifference returns what needs modification.
+func describeDifference(s plan.Snapshot) string {
+	if hasOtherDestination(s) {
+		return "its destination differs from the spec"
 	}
-	return "the snapshot period differs from the spec's"
+	return "its snapshot period differs from the spec"
 }

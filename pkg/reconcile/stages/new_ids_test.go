@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// TestAnIDThatIsInUseIsNotDrawn draws IDs, puts them to use in one place, and draws again with
-// the same seed.
+// TestAnIDThatIsInUseIsNotDrawn draws IDs, uses them in one place, and draws again with the same
+// seed.
 func TestAnIDThatIsInUseIsNotDrawn(t *testing.T) {
 	for name, use := range map[string]func(*plan.Snapshot, v1beta2.ProcessGroupID){
 		"in the record": func(s *plan.Snapshot, id v1beta2.ProcessGroupID) {
@@ -58,8 +58,8 @@ func TestAnIDThatIsInUseIsNotDrawn(t *testing.T) {
 	}
 }
 
-// TestNoIDIsDrawnTwice draws so many that two equal numbers among them are certain, for all
-// that counts: the chance of none is below 1 in 10^15.
+// TestNoIDIsDrawnTwice draws so many that two equal numbers among them are practically certain: the
+// chance of none is below 1 in 10^15.
 func TestNoIDIsDrawnTwice(t *testing.T) {
 	seen := map[v1beta2.ProcessGroupID]bool{}
 	for _, g := range newGroups(healthyCluster(t), map[v1beta2.ProcessClass]int{v1beta2.ProcessClassStorage: 3000}) {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// oldClients are the clients that know no version which can talk to target, in words.
-// The document names samples of clients; those that it only counts are old as well.
+// oldClients returns the clients that have no version compatible with target. The status
+// document names only a sample of clients; those that it only counts are old as well.
 func oldClients(s plan.Snapshot, target fdb.Version) []string {
 	machines := safety.MachinesOfServers(s)
 	var old []string
@@ -23,7 +23,7 @@ func oldClients(s plan.Snapshot, target fdb.Version) []string {
 			}
 		}
 		if unnamed := safety.UnnamedClients(v); unnamed > 0 {
-			old = append(old, fmt.Sprintf("%d more of version %s that the status document does not name", unnamed, v.ClientVersion))
+			old = append(old, fmt.Sprintf("%d more of version %s, not named in the status document", unnamed, v.ClientVersion))
 		}
 	}
 	return old

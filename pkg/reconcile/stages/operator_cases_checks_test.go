@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// compareRecoveryChecks compares the answer to all questions before an action. The operator is given
-// the least age of the last recovery; here it is a constant, so the recorded age moves to
-// the same side of it.
+// compareRecoveryChecks compares the results of all checks before an action. The operator is given the
+// minimum age of the last recovery; here it is a constant, so the recorded age moves to the same
+// side of it.
 func compareRecoveryChecks(c opcases.Case, ask func(plan.Snapshot) (checks []plan.Check, recorded, least time.Duration)) (operator, ours opcases.Outcome, err error) {
 	var in recordedInput
 	var out recordedVerdict
@@ -34,7 +34,7 @@ func compareRecoveryChecks(c opcases.Case, ask func(plan.Snapshot) (checks []pla
 // compareExcludeChecks compares when processes may be excluded.
 func compareExcludeChecks(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	return compareRecoveryChecks(c, func(s plan.Snapshot) ([]plan.Check, time.Duration, time.Duration) {
-		d, _ := newExclusions(s).calm()
+		d, _ := newExclusions(s).checkStable()
 		return append(d.Checks, safety.Available(s.Database)), minRecoveryAgeToExclude, minRecoveryAgeToExclude
 	})
 }
@@ -46,8 +46,8 @@ func compareIncludeChecks(c opcases.Case) (operator, ours opcases.Outcome, err e
 	})
 }
 
-// compareConfigureChecks compares when the configuration may change. Whether the processes
-// can carry it is asked by this program only.
+// compareConfigureChecks compares when the configuration may change. Only this program checks whether
+// the processes can hold the data.
 func compareConfigureChecks(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	return compareRecoveryChecks(c, func(s plan.Snapshot) ([]plan.Check, time.Duration, time.Duration) {
 		checks := configureChecks(s, fdb.Configuration{})

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// compareBlockedRemovals compares which process groups stay on purpose. All are drained and
-// have no objects left, so the others are gone.
+// compareBlockedRemovals compares which process groups stay on purpose. All are drained and have no
+// objects left, so the others are removed.
 func compareBlockedRemovals(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in struct {
 		recordedInput
@@ -71,8 +71,8 @@ func compareNextRemovals(c opcases.Case) (operator, ours opcases.Outcome, err er
 		}
 	}
 	ours["next"] = sizes(nil)
-	if len(r.leaving) > 0 { // without any, nothing is asked
-		ours["next"] = sizes(r.nextToGo())
+	if len(r.leaving) > 0 { // without any, nothing is checked
+		ours["next"] = sizes(r.nextToDelete())
 	}
 	return operator, ours, nil
 }
@@ -113,12 +113,12 @@ func compareZonedRemovals(c opcases.Case) (operator, ours opcases.Outcome, err e
 			most = max(most, len(groups))
 		}
 	}
-	last := s.Now.Add(r.restBetweenRemovals() - s.Cluster.WaitBetweenRemovals())
+	last := s.Now.Add(r.waitBetweenRemovals() - s.Cluster.WaitBetweenRemovals())
 	return opcases.Outcome{"last": fmt.Sprint(out.R1.Time().UTC()), "biggest": fmt.Sprint(most)},
 		opcases.Outcome{"last": fmt.Sprint(last.UTC()), "biggest": fmt.Sprint(len(r.biggestDomain()))}, nil
 }
 
-// compareRestBetweenRemovals compares how long the next removal has to wait.
+// compareRestBetweenRemovals compares how long the next removal waits.
 func compareRestBetweenRemovals(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in struct {
 		Last    int64           `json:"lastDeletion"`
@@ -137,13 +137,13 @@ func compareRestBetweenRemovals(c opcases.Case) (operator, ours opcases.Outcome,
 	cluster.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{{ProcessGroupID: "log-1", ProcessClass: v1beta2.ProcessClassLog}}
 	cluster.Status.ProcessGroups[0].SetCondition(v1beta2.ConditionResourcesTerminating, time.Unix(in.Last, 0))
 	r := removal{s: plan.Snapshot{Now: in.Current.Time(), Cluster: cluster}}
-	rest := r.restBetweenRemovals()
+	rest := r.waitBetweenRemovals()
 	return opcases.Outcome{"left": fmt.Sprint(out.Left), "allowed": fmt.Sprint(out.Allowed)},
 		opcases.Outcome{"left": fmt.Sprint(int64(max(0, rest) / time.Second)), "allowed": fmt.Sprint(rest <= 0)}, nil
 }
 
-// compareRemovalTargets compares by what the process groups that leave are excluded, of
-// those that are not known to be drained.
+// compareRemovalTargets compares the exclusions of process groups that are marked for removal and not
+// known to be drained.
 func compareRemovalTargets(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in recordedInput
 	var out struct {

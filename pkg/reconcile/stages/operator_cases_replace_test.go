@@ -14,7 +14,7 @@ import (
 )
 
 // compareBackupGenerations compares what a backup waits for before its generation counts as
-// reconciled. The database reports what the recorded status says.
+// reconciled. The database reports the state in the recorded status.
 func compareBackupGenerations(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in struct {
 		Self v1beta2.FoundationDBBackup `json:"self"`
@@ -77,7 +77,7 @@ func compareReplaceFailed(c opcases.Case) (operator, ours opcases.Outcome, err e
 			recorded = append(recorded, g.ProcessGroupID)
 		}
 	}
-	in.Cluster.Status.Configured = true // the operator asks before it calls the function
+	in.Cluster.Status.Configured = true // the operator checks it before it calls the function
 	for _, action := range ReplaceFailed().Decide(in.snapshot(&in.Status.Status)).Actions {
 		if mark, ok := action.(plan.MarkForRemoval); ok {
 			marked = append(marked, mark.Groups...)

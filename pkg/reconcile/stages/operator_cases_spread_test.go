@@ -120,8 +120,8 @@ func groupsOf[T any](all []T, id func(T) v1beta2.ProcessGroupID) []v1beta2.Proce
 	return groups
 }
 
-// compareNotes compares what becomes of the notes of maintenance. The operator is given its
-// two limits; here they are constants, so ages move to the same side of them.
+// compareNotes compares how notes of maintenance are judged. The operator is given its two limits;
+// here they are constants, so ages move to the same side of them.
 func compareNotes(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in struct {
 		recordedInput
@@ -149,7 +149,7 @@ func compareNotes(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 		}
 		s.Coordination.Maintenance[id] = s.Now.Add(-age)
 	}
-	judged := sortNotes(s)
+	judged := classifyNotes(s)
 	over := slices.Concat(out.Finished, out.Stale)
 	slices.Sort(over)
 	slices.Sort(out.Awaited)
@@ -168,8 +168,8 @@ func compareMissingTooLong(c opcases.Case) (operator, ours opcases.Outcome, err 
 	return out.outcome(), opcases.Verdict(missingTooLong(s, in.ProcessGroup) || pendingTooLong(s, in.ProcessGroup)), nil
 }
 
-// compareMustRestart compares which conditions a process group has to have, and may not
-// have, to be restarted: every set of those that either side looks at is tried.
+// compareMustRestart compares which conditions a process group must have, and must not have, to be
+// restarted: every set of those that either side reads is tried.
 func compareMustRestart(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in recordedInput
 	var out struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// TestStagesDecideAsTheOperatorsRelease compares what stages decide inside, which nothing
-// outside can ask for by itself, with the operator's recorded decisions.
+// TestStagesDecideAsTheOperatorsRelease compares internal decisions of stages, which cannot be tested
+// from outside, with the operator's recorded decisions.
 func TestStagesDecideAsTheOperatorsRelease(t *testing.T) {
 	opcases.Suite{Package: opcases.Stages, Comparisons: map[string]opcases.Comparison{
 		"api_v1beta2/v1beta2.FoundationDBBackup.CheckReconciliation.jsonl.gz":            compareBackupGenerations,

@@ -7,22 +7,22 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// A pass does in one go what would else take several, as long as each stage finds what
-// it relies on done.
+// A pass does in one go what would otherwise take several, as long as each stage finds done what it
+// relies on.
 func TestStagesComeAfterWhatTheyRelyOn(t *testing.T) {
 	order := map[plan.StageName]int{}
 	for i, stage := range ClusterWith(Options{Adopt: true}) {
 		order[stage.Name] = i // the later one of two
 	}
 	for why, pair := range map[string][2]plan.StageName{
-		"who is shut out is known before anybody takes the lock":    {"UpdateLockConfiguration", "UpdateDatabaseConfiguration"},
+		"the deny list is applied before the lock is taken":         {"UpdateLockConfiguration", "UpdateDatabaseConfiguration"},
 		"pods mount the ConfigMap":                                  {"UpdateConfigMap", "AddPods"},
 		"what is adopted is not replaced":                           {"AdoptSpecs", "ReplaceMisconfiguredPods"},
 		"nothing of a new version is made that clients cannot use":  {"CheckClientCompatibility", "UpdateSidecarVersions"},
 		"what is misconfigured gets its successor in the same pass": {"ReplaceMisconfiguredPods", "AddProcessGroups"},
 		"what failed does, too":                                     {"ReplaceFailedPods", "AddProcessGroups"},
-		"a pod that ended is made anew in the same pass":            {"DeleteTerminalPods", "AddPods"},
-		"a group that is marked is not made to crash and made anew": {"ReplaceMisconfiguredPods", "DeletePodsForBuggification"},
+		"a pod that ended is recreated in the same pass":            {"DeleteTerminalPods", "AddPods"},
+		"a marked group does not crash and is not recreated":        {"ReplaceMisconfiguredPods", "DeletePodsForBuggification"},
 		"objects are made for groups that are recorded":             {"AddProcessGroups", "AddServices"},
 		"a pod's address can come from its service":                 {"AddServices", "AddPods"},
 		"a pod mounts its volume":                                   {"AddPVCs", "AddPods"},
@@ -30,13 +30,13 @@ func TestStagesComeAfterWhatTheyRelyOn(t *testing.T) {
 		"servers that are shut out go before the rest is judged":    {"RemoveIncompatibleProcesses", "UpdatePodConfig"},
 		"files are loaded before labels follow":                     {"UpdatePodConfig", "UpdateLabels"},
 		"a database is created before anything of it is changed":    {"UpdateDatabaseConfiguration", "ExcludeInstances"},
-		"who is too many is marked before anybody is excluded":      {"ChooseRemovals", "ExcludeInstances"},
+		"surplus groups are marked before groups are excluded":      {"ChooseRemovals", "ExcludeInstances"},
 		"what is excluded loses its coordinators in the same pass":  {"ExcludeInstances", "ChangeCoordinators"},
 		"coordinators are named before servers restart":             {"ChangeCoordinators", "BounceProcesses"},
-		"servers restart before pods are made anew":                 {"BounceProcesses", "UpdatePods"},
+		"processes restart before pods are recreated":               {"BounceProcesses", "UpdatePods"},
 		"a zone's maintenance ends before the next one goes down":   {"MaintenanceModeChecker", "UpdatePods"},
-		"pods are made anew before groups are removed":              {"UpdatePods", "RemovePods"},
-		"what is left is said at the end":                           {"RemovePods", "UpdateStatus"},
+		"pods are recreated before groups are removed":              {"UpdatePods", "RemovePods"},
+		"what is left is reported at the end":                       {"RemovePods", "UpdateStatus"},
 	} {
 		first, has := order[pair[0]]
 		second, both := order[pair[1]]

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// partial are the ways in which a document arrives without its processes and still calls
-// the database available.
+// partial are the ways in which a document arrives without its processes and still reports an
+// available database.
 var partial = map[string]func(*fdb.Status){
 	"its document timed out": func(s *fdb.Status) {
 		s.Cluster.Processes = nil
@@ -27,8 +27,8 @@ var partial = map[string]func(*fdb.Status){
 	"its document lists no process and gives no reason": func(s *fdb.Status) { s.Cluster.Processes = nil },
 }
 
-// TestNoStageRestsOnAPartialDocument compares each stage's decision on a partial document
-// with its decision on none: everything it does with the first it also does with the second.
+// TestNoStageRestsOnAPartialDocument compares each stage's decision on a partial document with its
+// decision on none: every action with the first is also taken with the second.
 func TestNoStageRestsOnAPartialDocument(t *testing.T) {
 	given := map[string]func(testing.TB) plan.Snapshot{
 		"a drained group": drainedStorage, "a group without objects": goneStorage, "a group to exclude": leavingStorage,
@@ -38,7 +38,7 @@ func TestNoStageRestsOnAPartialDocument(t *testing.T) {
 			silentFor(&s, firstOf(s, "storage"), fdb.DeathNoticedAfter*10)
 			return s
 		},
-		"groups of other instances without objects": inGlobalMode(goneStorage),
+		"groups of other control-plane instances without objects": inGlobalMode(goneStorage),
 		"new knobs": newKnobs, "dead testers": testerGone, "an upgrade": upgrading, "new pods": outdatedStorage,
 		"another engine": anotherEngine, "an excluded coordinator": excludedCoordinator, "a maintenance": maintained,
 		"everything": func(tb testing.TB) plan.Snapshot {
@@ -91,7 +91,7 @@ func restsOnNothing(t *testing.T, what string, s plan.Snapshot) {
 	}
 }
 
-// written are a decision's actions in full.
+// written returns a decision's actions in full.
 func written(t *testing.T, d plan.Decision) []string {
 	t.Helper()
 	var all []string
@@ -105,9 +105,9 @@ func written(t *testing.T, d plan.Decision) []string {
 	return all
 }
 
-// TestServersOfOtherInstancesAreNotGoneFromAPartialDocument asks the check alone: other
-// checks refuse such a document as well.
-func TestServersOfOtherInstancesAreNotGoneFromAPartialDocument(t *testing.T) {
+// TestOthersProcessesHaveNotEndedByAPartialDocument tests the check alone: other checks refuse
+// such a document as well.
+func TestOthersProcessesHaveNotEndedByAPartialDocument(t *testing.T) {
 	s := inGlobalMode(goneStorage)(t)
 	members := []fdb.Member{{Instance: "dc2", Group: "dc2-storage-1"}}
 	if check := (&removal{s: s}).othersGone(members); !check.OK {
@@ -122,19 +122,19 @@ func TestServersOfOtherInstancesAreNotGoneFromAPartialDocument(t *testing.T) {
 	}
 }
 
-// TestNoServerIsSilentInAPartialDocument matters to UpdatePods, which stops at a pod with
-// the desired spec whose servers are silent, and begins with zones that are down already.
-func TestNoServerIsSilentInAPartialDocument(t *testing.T) {
+// TestNoProcessIsMissingInAPartialDocument matters to UpdatePods, which stops at a pod with the desired
+// spec whose processes do not report, and begins with zones that are down already.
+func TestNoProcessIsMissingInAPartialDocument(t *testing.T) {
 	s := healthyCluster(t)
 	g := firstOf(s, "storage")
 	dropProcess(&s, g)
-	if !reportingServers(s.Database.Status).misses(g, s.Pod(g)) {
+	if !reportingProcesses(s.Database.Status).misses(g, s.Pod(g)) {
 		t.Fatal("a server that a complete document lacks is not silent")
 	}
 	for what, cut := range partial {
 		s := healthyCluster(t)
 		cut(s.Database.Status)
-		if reportingServers(s.Database.Status).misses(g, s.Pod(g)) {
+		if reportingProcesses(s.Database.Status).misses(g, s.Pod(g)) {
 			t.Errorf("silent while %s", what)
 		}
 	}

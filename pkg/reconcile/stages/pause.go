@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// PauseOperators has operators leave a cluster alone, and notes who wants that, for how
-// long and why. Zero is without a limit. What is noted already stays, unless something
-// else is wanted now.
+// PauseOperators returns a stage that pauses operators for a cluster, and records the user, the
+// time and the reason. Zero is without a limit. A recorded pause stays, unless the new one has a
+// limit or a reason.
 func PauseOperators(by string, long time.Duration, reason string) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StagePauseOperators,
@@ -22,12 +22,12 @@ func PauseOperators(by string, long time.Duration, reason string) plan.Stage {
 			if long > 0 {
 				p.Until = s.Now.Add(long)
 			}
-			return plan.Decision{Why: "a person asks for it", Actions: []plan.Action{plan.SetSkip{Cluster: s.Cluster.Name, Skip: true, Pause: p}}}
+			return plan.Decision{Why: requestedByUser, Actions: []plan.Action{plan.SetSkip{Cluster: s.Cluster.Name, Skip: true, Pause: p}}}
 		},
 	}
 }
 
-// ResumeOperators lets operators act again.
+// ResumeOperators ends the pause of operators.
 var ResumeOperators = plan.Stage{
 	Name:  plan.StageResumeOperators,
 	Reads: plan.Record,
@@ -35,6 +35,6 @@ var ResumeOperators = plan.Stage{
 		if !s.Cluster.Spec.Skip {
 			return plan.Decision{}
 		}
-		return plan.Decision{Why: "a person asks for it", Actions: []plan.Action{plan.SetSkip{Cluster: s.Cluster.Name}}}
+		return plan.Decision{Why: requestedByUser, Actions: []plan.Action{plan.SetSkip{Cluster: s.Cluster.Name}}}
 	},
 }

@@ -20,12 +20,12 @@ const (
 	monitorConfFile = "fdbmonitor.conf"
 )
 
-// configHashes remembers the hashes of a decision: there are many pods, and few ways
-// in which they are launched.
+// configHashes caches the hashes of one decision: there are many pods, and few ways in which
+// they are launched.
 type configHashes map[objects.Launch]string
 
-// of is the hash of the configuration that a pod should use, as that very pod is
-// built: its image type and number of servers may not be the wanted ones.
+// of returns the hash of the configuration for that very pod: its image type and number of
+// processes may not be the desired ones.
 func (h configHashes) of(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
 	launch, err := objects.LaunchOf(pod, g.ProcessClass)
 	if err != nil {
@@ -41,8 +41,8 @@ func (h configHashes) of(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *co
 	return hash, err
 }
 
-// outdatedFiles names what a pod has not taken over from the ConfigMap yet. For a
-// pod that says nothing, that is everything.
+// outdatedFiles returns what a pod has not loaded from the ConfigMap yet: everything, for a pod
+// that reports nothing.
 func outdatedFiles(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) ([]string, error) {
 	launch, err := objects.LaunchOf(pod, g.ProcessClass)
 	if err != nil {
@@ -54,8 +54,8 @@ func outdatedFiles(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.P
 	return outdatedCopies(s, pod, launch)
 }
 
-// outdatedConfiguration compares what a unified pod's monitor has accepted. The
-// monitor takes the cluster file from the mounted ConfigMap by itself.
+// outdatedConfiguration compares what a unified pod's monitor has accepted. The monitor reads
+// the cluster file from the mounted ConfigMap itself.
 func outdatedConfiguration(s plan.Snapshot, pod *corev1.Pod, launch objects.Launch) ([]string, error) {
 	want, err := objects.MonitorConfiguration(s.Cluster, launch)
 	if err != nil {
@@ -65,7 +65,7 @@ func outdatedConfiguration(s plan.Snapshot, pod *corev1.Pod, launch objects.Laun
 	if err == nil && equality.Semantic.DeepEqual(accepted, want) {
 		return nil, nil
 	}
-	return []string{"its monitor configuration"}, nil // what cannot be read was not accepted either
+	return []string{"its monitor configuration"}, nil // an unreadable one was not accepted either
 }
 
 // outdatedCopies compares what a split pod's sidecar has copied.
@@ -93,8 +93,8 @@ func sum(text string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// zoneOf is the fault domain that a pod's processes announce, from the values that
-// the pod substitutes; known is false while the pod has not told them.
+// zoneOf returns the fault domain that a pod's processes announce, from the variables that the
+// pod substitutes; known is false while the pod has not reported them.
 func zoneOf(c *v1beta2.FoundationDBCluster, variables map[string]string) (zone string, known bool) {
 	name := v1beta2.EnvZoneID
 	if from := c.FaultDomainValueFrom(); len(from) > 1 && from[0] == '$' {
@@ -104,8 +104,8 @@ func zoneOf(c *v1beta2.FoundationDBCluster, variables map[string]string) (zone s
 	return zone, known && zone != ""
 }
 
-// firstAddress is how the first cluster file names a pod: by DNS name where the
-// spec wants that, with the port of the pod's first process.
+// firstAddress returns how the first cluster file names a pod: by DNS name where the spec sets
+// that, with the port of the pod's first process.
 func firstAddress(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (fdb.Address, error) {
 	address := fdb.Address{Port: objects.FirstPort(c.Spec.MainContainer.EnableTLS), TLS: c.Spec.MainContainer.EnableTLS}
 	if c.UseDNSInClusterFile() {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// questionCase is a question about a healthy cluster with one thing wrong; refused is
-// part of the first refusal, empty when all is well.
+// questionCase is a check of a healthy cluster with one thing wrong; refused is part of the first
+// refusal, empty when all checks pass.
 type questionCase struct {
 	given   func(*plan.Snapshot)
 	ids     []v1beta2.ProcessGroupID
@@ -36,11 +36,11 @@ func (tc questionCase) check(t *testing.T, s plan.Snapshot, ask func(plan.Snapsh
 func TestPodsMayGoDown(t *testing.T) {
 	one := []v1beta2.ProcessGroupID{"storage-114"}
 	tests := map[string]questionCase{
-		"one pod of a healthy cluster":     {ids: one},
-		"several of one fault domain":      {ids: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}, given: func(s *plan.Snapshot) { shareZone(s, "storage-115", nodeName(14)) }},
-		"two fault domains":                {ids: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}, refused: "are the pods in one fault domain? they are in node-14, node-15"},
-		"a fault domain that nobody knows": {ids: one, given: func(s *plan.Snapshot) { shareZone(s, "storage-114", "") }, refused: "the fault domain of storage-114 is not known"},
-		"the database does not answer":     {ids: one, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, refused: "is the database available? timed out"},
+		"one pod of a healthy cluster": {ids: one},
+		"several of one fault domain":  {ids: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}, given: func(s *plan.Snapshot) { shareZone(s, "storage-115", nodeName(14)) }},
+		"two fault domains":            {ids: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}, refused: "are the pods in one fault domain? they are in node-14, node-15"},
+		"an unknown fault domain":      {ids: one, given: func(s *plan.Snapshot) { shareZone(s, "storage-114", "") }, refused: "the fault domain of storage-114 is unknown"},
+		"the database does not answer": {ids: one, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, refused: "is the database available? timed out"},
 		"a restore has locked the database": {ids: one, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.DatabaseLockState = &fdb.LockState{Locked: true, LockUID: "00ff"}
 		}, refused: "locked with UID 00ff"},
@@ -51,7 +51,7 @@ func TestPodsMayGoDown(t *testing.T) {
 		}, refused: "some data has 1 of 2 replicas"},
 		"a redundancy that tolerates nothing": {ids: one, given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle
-		}, refused: "does the database go on without a fault domain?"},
+		}, refused: "does the database stay available without a fault domain?"},
 		"another zone is under maintenance": {ids: one, given: func(s *plan.Snapshot) {
 			left := 600.0
 			s.Database.Status.Cluster.MaintenanceZone, s.Database.Status.Cluster.MaintenanceSecondsRemaining = "node-16", &left
@@ -79,9 +79,9 @@ func TestPodsMayGoDown(t *testing.T) {
 		"what keeps nothing, beside a process that has just started": {ids: []v1beta2.ProcessGroupID{"stateless-105"}, given: func(s *plan.Snapshot) {
 			uptime(s, "storage-116", 12*time.Second)
 		}},
-		"pods would be made anew in a version that speaks another protocol": {ids: one, given: func(s *plan.Snapshot) {
+		"pods would be recreated in a version with another protocol": {ids: one, given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.Version = "7.4.6"
-		}, refused: "no pod may be made anew until all processes run 7.4.6"},
+		}, refused: "no pod may be recreated until all processes run 7.4.6"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, healthyCluster(t), PodsMayGoDown) })
@@ -126,7 +126,7 @@ func TestRestartsAndUpgradesAreAskedAboutAsPassesAsk(t *testing.T) {
 		}, refused: "have all processes been up for 10m0s?"}, restart},
 		"a patch release":        {ask: to("7.3.80")},
 		"the same version":       {ask: to("7.3.79")},
-		"an older minor version": {questionCase{refused: "cannot go from 7.3.79 down to 7.1.0"}, to("7.1.0")},
+		"an older minor version": {questionCase{refused: "cannot be downgraded from 7.3.79 to 7.1.0"}, to("7.1.0")},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, healthyCluster(t), tc.ask) })

@@ -19,8 +19,8 @@ type rank struct {
 	priority int
 }
 
-// regionsHave is a healthy cluster of dc1 whose database has these regions, and whose
-// spec asks for others. Processes of dc2 report as well, and dc1 serves.
+// regionsHave returns a healthy cluster of dc1 whose database has these regions, and whose spec has
+// others. Processes of dc2 report as well, and dc1 serves.
 func regionsHave(usable int, have ...rank) func(testing.TB) plan.Snapshot {
 	return func(tb testing.TB) plan.Snapshot {
 		tb.Helper()
@@ -37,7 +37,7 @@ func regionsHave(usable int, have ...rank) func(testing.TB) plan.Snapshot {
 	}
 }
 
-// inDataCenter is the process as it would report there; dc1 has the data.
+// inDataCenter returns the process as it would report there; dc1 has the data.
 func inDataCenter(p fdb.Process, dc string) fdb.Process {
 	p.Locality = maps.Clone(p.Locality)
 	p.Locality[fdb.LocalityDCID] = dc
@@ -66,7 +66,7 @@ func wantRegions(s *plan.Snapshot, usable int, want ...rank) {
 	}
 }
 
-// remoteTracker has data distribution show the second region.
+// remoteTracker makes data distribution report the second region.
 func remoteTracker(s *plan.Snapshot, state string, replicas int) {
 	data := s.Database.Status.Cluster.Data
 	data.TeamTrackers = append(slices.Clone(data.TeamTrackers),
@@ -111,7 +111,7 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 		human bool
 	}{
 		"a region joins without the right to serve": {
-			from: regionsHave(1, dc("dc1", 1)), given: second, does: []string{add}, holds: "2 steps away from what the spec asks for then",
+			from: regionsHave(1, dc("dc1", 1)), given: second, does: []string{add}, holds: "then 2 steps away from the spec",
 		},
 		"a database without regions begins with the data center that has the data": {
 			from: regionsHave(1), given: second, does: []string{add}, holds: "2 steps away",
@@ -145,7 +145,7 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 			holds: "the data is not fully replicated",
 		},
 		"a region may serve once it has a full copy": {
-			from: both(2, -1), given: and(second, filled), does: []string{let}, holds: "has to be seen to be full",
+			from: both(2, -1), given: and(second, filled), does: []string{let}, holds: "must report a full copy",
 		},
 		"a step waits after a recovery like any change": {
 			from: both(2, -1), given: and(second, filled, func(s *plan.Snapshot) {
@@ -167,14 +167,14 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 				eachOf(s, "dc2", func(p *fdb.Process) { p.Roles = []fdb.Role{{Role: fdb.RoleStorage}} })
 			}), holds: "is each storage server in one of the regions? 16 are elsewhere: dc2-",
 		},
-		"a region does not go while the roles are not known": {
+		"a region is not removed while the roles are unknown": {
 			from: both(1, -1), given: and(only, func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Messages = []fdb.Message{{Name: fdb.MessageStorageServersError}}
 			}), holds: "does not tell all roles",
 		},
 		"an empty region goes": {from: both(1, -1), given: only, does: []string{drop}},
 		"the last step is not the end when other settings differ": {
-			from: both(1, -1), given: and(only, func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration.Logs = 7 }), does: []string{drop}, holds: "the other settings are next",
+			from: both(1, -1), given: and(only, func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration.Logs = 7 }), does: []string{drop}, holds: "the other settings follow",
 		},
 		"the primary changes to a region that may serve, and keeps the right to": {
 			from: both(2, 0), given: and(filled, func(s *plan.Snapshot) { wantRegions(s, 2, dc("dc2", 1), dc("dc1", -1)) }),
@@ -193,16 +193,16 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 				region.SatelliteRedundancyMode = v1beta2.SatelliteModeOneDouble
 			}, holds: "satellites of region dc1: log processes report from 0 fault domains, need 2",
 		},
-		"other settings change once the regions are as wanted": {
+		"other settings change once the regions match": {
 			from: both(2, 0), given: and(second, filled),
 			does: []string{`run configure double ssd-2 usable_regions=2 logs=3 resolvers=1 log_routers=3 remote_logs=3 proxies=3 ` + strings.TrimPrefix(let, "run configure ")},
 		},
-		"regions that are as wanted are watched until they are full": {
+		"regions that match are watched until they are full": {
 			from: both(2, 0), given: and(second, func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Configuration.LogRouters, s.Database.Status.Cluster.Configuration.RemoteLogs = 3, 3
-			}), holds: "not both can be relied on yet: data distribution does not show the second region",
+			}), holds: "not all hold a full copy yet: data distribution does not show the second region",
 		},
-		"regions that are as wanted and full need nothing": {
+		"regions that match and are full need nothing": {
 			from: both(2, 0), given: and(second, filled, func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Configuration.LogRouters, s.Database.Status.Cluster.Configuration.RemoteLogs = 3, 3
 			}),

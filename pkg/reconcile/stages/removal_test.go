@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// leavingStorage is a healthy cluster of four storage groups where three are wanted:
-// storage-114 is marked for removal and its replacement reports.
+// leavingStorage returns a healthy cluster of four storage groups with three desired: storage-114 is
+// marked for removal and its replacement reports.
 func leavingStorage(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := healthyCluster(tb)
@@ -30,7 +30,7 @@ func leavingStorage(tb testing.TB) plan.Snapshot {
 	return s
 }
 
-// drainedStorage is the same after the database has moved everything away.
+// drainedStorage returns the same after the database has moved everything away.
 func drainedStorage(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := leavingStorage(tb)
@@ -47,7 +47,7 @@ type removalCase struct {
 	given func(*plan.Snapshot)
 	does  []string
 	holds string
-	// later is what is left to a later pass, and what is not waited for.
+	// later is what is left to a later pass, and not waited for.
 	later string
 }
 
@@ -81,7 +81,7 @@ func recoveredAgo(seconds float64) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = &seconds }
 }
 
-// silentFor has a group's server be gone for so long.
+// silentFor stops the reports of a group's process for a time.
 func silentFor(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, d time.Duration) {
 	dropProcess(s, g)
 	g.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-d))
@@ -97,7 +97,7 @@ func TestExcludeInstances(t *testing.T) {
 			from: leavingStorage, given: func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.UseLocalitiesForExclusion = new(bool) },
 			does: []string{"exclude storage-114 (10.1.0.14)"},
 		},
-		"excludes a group whose class nobody noted": {
+		"excludes a group whose class is empty": {
 			from: leavingStorage, given: func(s *plan.Snapshot) { firstOf(*s, v1beta2.ProcessClassStorage).ProcessClass = "" }, does: []string{byLocality},
 		},
 		"waits after a recovery": {from: leavingStorage, given: recoveredAgo(119), holds: "1m59s ago"},
@@ -131,8 +131,8 @@ func TestExcludeInstances(t *testing.T) {
 						g.MarkForRemoval(noon)
 					}
 				}
-			}, // four up, one tolerated, three wanted: two may go
-			does: []string{"exclude storage-114, storage-115 (locality_instance_id:storage-114 locality_instance_id:storage-115)"}, holds: "1 more process group has to wait",
+			}, // four up, one tolerated, three desired: two may be excluded
+			does: []string{"exclude storage-114, storage-115 (locality_instance_id:storage-114 locality_instance_id:storage-115)"}, holds: "1 more process group waits",
 		},
 		"excludes by ID what never had an address": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
@@ -140,27 +140,27 @@ func TestExcludeInstances(t *testing.T) {
 				firstOf(*s, v1beta2.ProcessClassStorage).Addresses = nil
 			}, does: []string{byLocality},
 		},
-		"asks a person about what no exclusion can name": {
+		"needs a user for a group that cannot be excluded": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Status.RunningVersion = "7.1.25"
 				firstOf(*s, v1beta2.ProcessClassStorage).Addresses = nil
 			}, holds: "storage-114 never had an address to exclude",
 		},
-		"does not count on groups that somebody excluded by hand": {
+		"does not count on groups that were excluded manually": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				for _, g := range s.Groups()[14:16] {
 					g.SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, noon.Add(-time.Minute))
 				}
 			}, holds: "2 up + 1 tolerated − 3 wanted",
 		},
-		"excludes one that nobody counts on without any room in the budget": {
+		"excludes one that has nothing to lose without any budget": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.ProcessCounts.Stateless = 12
 				firstOf(*s, v1beta2.ProcessClassStateless).MarkForRemoval(noon)
 				silentFor(s, firstOf(*s, v1beta2.ProcessClassStorage), 5*time.Minute)
-			}, does: []string{byLocality}, holds: "1 more process group has to wait",
+			}, does: []string{byLocality}, holds: "1 more process group waits",
 		},
-		"waits for others even with one that nobody counts on": {
+		"waits for others even with one that has nothing to lose": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				for _, g := range s.Groups()[14:16] {
 					g.SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, noon.Add(-time.Minute))
@@ -168,7 +168,7 @@ func TestExcludeInstances(t *testing.T) {
 				silentFor(s, firstOf(*s, v1beta2.ProcessClassStorage), time.Hour)
 			}, holds: "1 up + 1 tolerated − 3 wanted",
 		},
-		"counts nobody as lost by a status document that is incomplete": {
+		"counts no group as lost by an incomplete status document": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.ProcessCounts.Stateless = 12
 				firstOf(*s, v1beta2.ProcessClassStateless).MarkForRemoval(noon)
@@ -203,7 +203,7 @@ func goneStorage(tb testing.TB) plan.Snapshot {
 	return s
 }
 
-// loseObjects takes the objects of a drained group away.
+// loseObjects deletes the objects of a drained group.
 func loseObjects(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	delete(s.Pods, g.PodName(s.Cluster))
 	delete(s.Volumes, g.PVCName(s.Cluster))
@@ -211,8 +211,8 @@ func loseObjects(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	g.SetExcluded(noon.Add(-time.Hour))
 }
 
-// reuseAddress gives the pod of a group an address that another group had; its process has
-// not reported from there yet.
+// reuseAddress gives the pod of a group a former address of another group; its process has not
+// reported from there yet.
 func reuseAddress(s *plan.Snapshot, id v1beta2.ProcessGroupID, ip string) {
 	pod := s.Pod(s.Cluster.ProcessGroup(id))
 	pod.Status.PodIP, pod.Status.PodIPs = ip, []corev1.PodIP{{IP: ip}}
@@ -247,9 +247,9 @@ func TestRemovePods(t *testing.T) {
 				other.ExclusionSkipped = true
 				other.SetExcluded(noon)
 				other.SetCondition(v1beta2.ConditionResourcesTerminating, noon.Add(-30*time.Second))
-			}, does: []string{recorded}, holds: "the next follows in 30s",
+			}, does: []string{recorded}, holds: "the next removal follows in 30s",
 		},
-		"deletes nothing because a lost record says that there is no database": {
+		"deletes nothing because a lost status has no database": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Status.Configured = false
 				s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
@@ -269,7 +269,7 @@ func TestRemovePods(t *testing.T) {
 				s.Database.Status.Client.Coordinators.Coordinators[0].Address.Host = "10.1.0.14"
 			}, holds: "storage-114 is a coordinator",
 		},
-		"never deletes what a person isolated": {
+		"never deletes a pod that a user isolated": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
 				s.Pods["sample-storage-114"].Annotations[v1beta2.AnnotationIsolateProcessGroup] = "true"
 			}, does: []string{recorded}, holds: "is isolated",
@@ -292,15 +292,15 @@ func TestRemovePods(t *testing.T) {
 				g.ExclusionSkipped = true
 				g.SetExcluded(noon)
 				s.Database.Status.Cluster.MaintenanceZone = nodeName(15)
-			}, holds: "a group that was not drained goes only while no zone is under maintenance, and node-15 is",
+			}, holds: "a group that was not drained is removed only while no zone is under maintenance; zone node-15 is",
 		},
-		"deletes nothing without a proof while another pod was just deleted, whatever the status document says": {
+		"deletes nothing without a proof while another pod was just deleted, whatever the status document shows": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				g := firstOf(*s, v1beta2.ProcessClassStorage)
 				g.ExclusionSkipped = true
 				g.SetExcluded(noon)
 				delete(s.Pods, "sample-log-101")
-			}, holds: "a group that was not drained goes only while all others are settled: log-101 has lost its pod a moment ago",
+			}, holds: "a group that was not drained is removed only while all others are settled: log-101 lost its pod a moment ago",
 		},
 		"deletes nothing without a proof while a process of another group has just started": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
@@ -314,13 +314,13 @@ func TestRemovePods(t *testing.T) {
 			from: drainedStorage, given: func(s *plan.Snapshot) { uptime(s, "log-101", 12*time.Second) },
 			does: []string{recorded, deleted}, holds: "until all objects are deleted",
 		},
-		"deletes nothing without a proof while another group is silent, for however long the record says": {
+		"deletes nothing without a proof while another group does not report, for however long": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				g := firstOf(*s, v1beta2.ProcessClassStorage)
 				g.ExclusionSkipped = true
 				g.SetExcluded(noon)
 				silentFor(s, s.Groups()[14], 72*time.Hour)
-			}, holds: "a group that was not drained goes only while all others with data report: storage-115",
+			}, holds: "a group that was not drained is removed only while all others with data report: storage-115",
 		},
 		"deletes what is drained beside a group that has to wait without a proof": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
@@ -330,7 +330,7 @@ func TestRemovePods(t *testing.T) {
 				undrained.ExclusionSkipped = true
 				undrained.SetExcluded(noon)
 				silentFor(s, s.Groups()[15], 72*time.Hour)
-			}, does: []string{deleted}, holds: "a group that was not drained goes only while all others with data report: storage-116",
+			}, does: []string{deleted}, holds: "a group that was not drained is removed only while all others with data report: storage-116",
 		},
 		"waits while objects terminate": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
@@ -359,17 +359,17 @@ func TestRemovePods(t *testing.T) {
 		"never deletes what is another group's by its labels": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
 				s.Pods["sample-storage-114"].Labels[v1beta2.LabelProcessGroupID] = "east-storage-114"
-			}, holds: "sample-storage-114 is not of storage-114 by its labels",
+			}, holds: "sample-storage-114 does not belong to storage-114 by its labels",
 		},
 		"deletes nothing on an old status document": {
 			from: drainedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(-61 * time.Second) },
 			does: []string{recorded}, holds: "an old status document: it is of 1m1s ago",
 		},
-		"ends the exclusion of a group that is gone, and forgets it": {
+		"ends the exclusion of a removed group, and forgets it": {
 			from: drainedStorage, given: gone,
 			does: []string{"include locality_instance_id:storage-114 and drop the records of storage-114"},
 		},
-		"ends all exclusions of all groups that are gone at once, and nobody else's": {
+		"ends all exclusions of all removed groups at once, and no others": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				log := firstOf(*s, v1beta2.ProcessClassLog)
 				log.MarkForRemoval(noon.Add(-2 * time.Hour))
@@ -383,7 +383,7 @@ func TestRemovePods(t *testing.T) {
 			},
 			does: []string{"include locality_instance_id:log-101 10.1.0.1 locality_instance_id:storage-114 and drop the records of log-101, storage-114"},
 		},
-		"ends no exclusion while a volume claim is left": {
+		"ends no exclusion while a PVC is left": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				g := firstOf(*s, v1beta2.ProcessClassStorage)
 				s.Volumes[g.PVCName(s.Cluster)] = drainedStorage(t).Volumes[g.PVCName(s.Cluster)]
@@ -394,7 +394,7 @@ func TestRemovePods(t *testing.T) {
 				s.Database.Status.Cluster.Processes["zombie"] = drainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
 			}, holds: "its server still runs at 10.1.0.14:4501 on node-14; end it there",
 		},
-		"ends no exclusion while something at the group's address has not said yet what it is": {
+		"ends no exclusion while a process at the group's address has not reported yet what it is": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
 			}, holds: "whether a process of storage-114 still runs is unknown: the process at 10.1.0.14:4501 does not report its process group yet; the exclusion stays",
@@ -592,8 +592,8 @@ func TestOnlyOneFaultDomainIsRemovedAtATime(t *testing.T) {
 	}
 }
 
-// Two groups that nobody drained may hold the only copies of something between them,
-// and the database takes more than a minute to notice that one of them is gone.
+// Two groups that were not drained may hold the only copies of some data between them, and the
+// database takes more than a minute to notice the removal of one of them.
 func TestGroupsThatWereNotDrainedGoOneFaultDomainAtATime(t *testing.T) {
 	for _, mode := range []v1beta2.PodUpdateMode{v1beta2.PodUpdateModeZone, v1beta2.PodUpdateModeAll, v1beta2.PodUpdateModeProcessGroup} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -635,7 +635,7 @@ func TestGroupsThatWereNotDrainedGoOneFaultDomainAtATime(t *testing.T) {
 	}
 }
 
-// deathNoticed is how long FoundationDB 7.3.79 took at most to show a death, as recorded.
+// deathNoticed is the longest time that FoundationDB 7.3.79 took to report a death, as recorded.
 const deathNoticed = 70 * time.Second
 
 func TestReplaceFailedPods(t *testing.T) {
@@ -656,13 +656,13 @@ func TestReplaceFailedPods(t *testing.T) {
 		"leaves a healthy cluster alone":  {from: healthyCluster},
 		"waits two hours":                 {from: healthyCluster, given: failed(13, 2*time.Hour)},
 		"replaces what failed for longer": {from: healthyCluster, given: failed(13, 2*time.Hour+time.Second), does: []string{"mark for removal: storage-114"}},
-		"replaces one at a time":          {from: healthyCluster, given: both(failed(13, 3*time.Hour), failed(14, 3*time.Hour)), does: []string{"mark for removal: storage-114"}, holds: "storage-115 have to wait"},
+		"replaces one at a time":          {from: healthyCluster, given: both(failed(13, 3*time.Hour), failed(14, 3*time.Hour)), does: []string{"mark for removal: storage-114"}, holds: "replacement of storage-115 waits"},
 		"replaces as many at a time as allowed": {
 			from: healthyCluster, given: both(failed(13, 3*time.Hour), failed(14, 3*time.Hour), func(s *plan.Snapshot) {
 				s.Cluster.Spec.AutomationOptions.Replacements.MaxConcurrentReplacements = &two
 			}), does: []string{"mark for removal: storage-114, storage-115"},
 		},
-		"counts removals that others asked for": {from: leavingStorage, given: failed(14, 3*time.Hour), holds: "storage-115 have to wait"},
+		"counts removals that others asked for": {from: leavingStorage, given: failed(14, 3*time.Hour), holds: "replacement of storage-115 waits"},
 		"waits while the database is unavailable": {
 			from: healthyCluster, given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }), holds: "none is replaced",
 		},
@@ -689,7 +689,7 @@ func TestReplaceFailedPods(t *testing.T) {
 		},
 		"replaces nothing while the database goes to another protocol, which a replacement speaks already": {
 			from: healthyCluster, given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" }),
-			holds: "none is replaced while the database goes from version 7.3.79 to 7.4.6",
+			holds: "none is replaced during the upgrade from version 7.3.79 to 7.4.6",
 		},
 		"replaces no group without a trace while something is missing": {
 			from: healthyCluster, given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) {
@@ -711,7 +711,7 @@ func TestChooseRemovals(t *testing.T) {
 			from: healthyCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Storage = 2 },
 			does: []string{"mark for removal: storage-116"},
 		},
-		"marks a silent group first": {
+		"marks a group first that does not report": {
 			from: healthyCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Storage = 2; dropProcess(s, s.Groups()[13]) },
 			does: []string{"mark for removal: storage-114"},
 		},
@@ -721,7 +721,7 @@ func TestChooseRemovals(t *testing.T) {
 				editProcess(s, s.Groups()[14], func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = "node-14" })
 			}, does: []string{"mark for removal: storage-115"},
 		},
-		"marks no silent group of a class that does not shrink": {
+		"marks no group of a class that does not shrink, reporting or not": {
 			from: healthyCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Storage = 2; dropProcess(s, s.Groups()[0]) },
 			does: []string{"mark for removal: storage-116"},
 		},
@@ -731,7 +731,7 @@ func TestChooseRemovals(t *testing.T) {
 				s.Cluster.Spec.ProcessCounts.Storage = 2
 				dropProcess(s, s.Groups()[13])
 				dropProcess(s, s.Groups()[14])
-			}, holds: "choosing which storage groups stay",
+			}, holds: "cannot choose which storage process groups stay",
 		},
 		"waits while the database is unavailable": {
 			from: healthyCluster, given: func(s *plan.Snapshot) {

@@ -17,7 +17,7 @@ func knocking(addresses ...string) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) { s.Database.Status.Cluster.IncompatibleConnections = addresses }
 }
 
-// missingFor has the first group's server be silent for so long.
+// missingFor stops the reports of the first group's process for a time.
 func missingFor(d time.Duration) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		g := s.Cluster.ProcessGroup(oneGroup)
@@ -26,12 +26,12 @@ func missingFor(d time.Duration) func(*plan.Snapshot) {
 	}
 }
 
-// madeAgo has the first group's pod be so old.
+// madeAgo sets the age of the first group's pod.
 func madeAgo(d time.Duration) func(*plan.Snapshot) {
 	return onePod(func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(noon.Add(-d)) })
 }
 
-// shutOutFor has the first group's server be silent because it speaks another protocol.
+// shutOutFor stops the reports of the first group's process because of its protocol.
 func shutOutFor(d time.Duration) func(*plan.Snapshot) {
 	return combined(knocking("10.1.0.1:4501"), missingFor(d))
 }
@@ -39,12 +39,12 @@ func shutOutFor(d time.Duration) func(*plan.Snapshot) {
 func TestRemoveIncompatibleProcesses(t *testing.T) {
 	shutOut := shutOutFor(30 * time.Second)
 	decides(t, removeIncompatibleProcesses, map[string]decision{
-		"does nothing while nobody knocks":             {given: missingFor(time.Hour)},
-		"deletes a pod whose server is shut out":       {given: shutOut, does: []string{deleteOne}},
-		"leaves a server alone that reports":           {given: knocking("10.1.0.1:4501", "10.1.0.2:33656")},
-		"leaves strangers alone":                       {given: combined(knocking("192.0.2.7:4501"), missingFor(time.Hour))},
-		"waits until the server is silent for a while": {given: shutOutFor(29 * time.Second), holds: "not silent for 30s yet"},
-		"does nothing during an incompatible upgrade":  {given: combined(shutOut, func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" })},
+		"does nothing without incompatible connections":        {given: missingFor(time.Hour)},
+		"deletes a pod whose server is shut out":               {given: shutOut, does: []string{deleteOne}},
+		"leaves a server alone that reports":                   {given: knocking("10.1.0.1:4501", "10.1.0.2:33656")},
+		"leaves strangers alone":                               {given: combined(knocking("192.0.2.7:4501"), missingFor(time.Hour))},
+		"waits until the process has not reported for a while": {given: shutOutFor(29 * time.Second), holds: "not missing for 30s yet"},
+		"does nothing during an incompatible upgrade":          {given: combined(shutOut, func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" })},
 		"deletes one during an upgrade whose versions understand each other": {
 			given: combined(shutOut, func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.3.80" }), does: []string{deleteOne},
 		},
@@ -57,7 +57,7 @@ func TestRemoveIncompatibleProcesses(t *testing.T) {
 		"deletes no pod that was made while its address may still be listed for another": {
 			given: combined(shutOut, madeAgo(10*time.Minute-time.Second)), holds: "the pod of log-101 is 9m59s old",
 		},
-		"deletes a pod that has had its address for as long as anybody remembers": {
+		"deletes a pod that has had its address for as long as the list goes back": {
 			given: combined(shutOut, madeAgo(10*time.Minute)), does: []string{deleteOne},
 		},
 		"deletes no pod for an address that its group had before": {
@@ -74,17 +74,17 @@ func TestRemoveIncompatibleProcesses(t *testing.T) {
 			}), does: []string{deleteOne},
 		},
 		"waits while the database is unavailable": {
-			given: combined(shutOut, func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }), holds: "cannot be told",
+			given: combined(shutOut, func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }), holds: "cannot determine which processes try to join",
 		},
 		"waits while the status document is incomplete": {
 			given: combined(shutOut, func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Messages = append(s.Database.Status.Cluster.Messages, fdb.Message{Name: "status_incomplete_timeout"})
 			}), holds: "the status document is incomplete",
 		},
-		"waits while a listed process has not said what it is": {
+		"waits while a listed process has not reported what it is": {
 			given: combined(shutOut, func(s *plan.Snapshot) {
 				editProcess(s, s.Groups()[1], func(p *fdb.Process) { p.CommandLine = "" })
-			}), holds: "have not said yet",
+			}), holds: "have not reported it yet",
 		},
 	})
 }

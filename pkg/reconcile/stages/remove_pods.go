@@ -15,16 +15,16 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// removePods deletes what is left of process groups that are proven to be drained, one
-// fault domain at a time, and then ends their exclusions and drops their records. A
-// group that is stuck never holds another.
+// removePods deletes the objects of process groups that are proven to be drained, one fault
+// domain at a time, then ends their exclusions and removes them from the status. A group that
+// is stuck never blocks another.
 //
-// In global synchronization mode the exclusions of all instances' groups that are gone
-// end at once; see together.
+// In global synchronization mode the exclusions of the removed groups of all control-plane
+// instances end at once; see together.
 //
-// The operator proves a silent group drained by repeating the exclusion; that command
-// says "safe" for processes that still have work and nothing for dead ones. The proof
-// here is what the database shows: see safety.Drained.
+// The operator proves that a group without reporting processes is drained by repeating the
+// exclusion; that command reports "safe" for processes that still hold data or roles, and
+// nothing for dead ones. The proof here is the status document: see safety.Drained.
 var removePods = plan.Stage{
 	Name:  plan.StageRemovePods,
 	Reads: plan.Record | plan.Pods | plan.Volumes | plan.Services | plan.Database | plan.Coordination,
@@ -45,23 +45,23 @@ var removePods = plan.Stage{
 	},
 }
 
-// When to look again: for data that moves, and for fault tolerance that comes back.
+// When to check again: for data that moves, and for fault tolerance that is restored.
 const (
 	removalRetry   = 15 * time.Second
 	toleranceRetry = 30 * time.Second
 )
 
-// minRecoveryAgeToInclude is how long ago the last recovery has to be before
-// exclusions end, which changes the configuration of every process. Default 600 s;
-// source: the operator's flag minimum-recovery-time-for-inclusion.
+// minRecoveryAgeToInclude is the minimum time since the last recovery before exclusions end,
+// which changes the configuration of every process. Default 600 s; source: the operator's flag
+// minimum-recovery-time-for-inclusion.
 const minRecoveryAgeToInclude = 10 * time.Minute
 
-// removal sorts the groups that leave.
+// removal classifies the groups that are marked for removal.
 type removal struct {
 	s       plan.Snapshot
-	proven  []v1beta2.ProcessGroupID      // drained, and the record does not know it yet
+	proven  []v1beta2.ProcessGroupID      // drained, and not yet recorded in the status
 	leaving []*v1beta2.ProcessGroupStatus // drained, with objects left
-	gone    []*v1beta2.ProcessGroupStatus // drained, with nothing left
+	gone    []*v1beta2.ProcessGroupStatus // drained, without objects
 	checks  []plan.Check
 	waiting waits
 }
@@ -71,13 +71,13 @@ func (r *removal) judge(g *v1beta2.ProcessGroupStatus) {
 		r.waiting.add(g.ProcessGroupID, "%s is kept by spec.buggify.blockRemoval", g.ProcessGroupID)
 		return
 	}
-	if other := r.objects(g).strange(r.s.Cluster, g); other != "" {
-		r.waiting.add(g.ProcessGroupID, "%s is not of %s by its labels and is kept", other, g.ProcessGroupID)
+	if other := r.objects(g).foreign(r.s.Cluster, g); other != "" {
+		r.waiting.add(g.ProcessGroupID, "%s does not belong to %s by its labels and is kept", other, g.ProcessGroupID)
 		return
 	}
-	if g.IsExcluded() && r.objects(g) == (remains{}) {
-		// It was proven drained and nothing is left to delete. Its exclusion may have
-		// ended already, by a run that died before it dropped the record.
+	if g.IsExcluded() && r.objects(g) == (leftoverObjects{}) {
+		// It was proven drained and has no objects. Its exclusion may have ended already, by a
+		// run that died before it removed the group from the status.
 		if why := safety.UnnoticedLoss(r.s, g); why != "" {
 			r.waiting.add(g.ProcessGroupID, "%s", why)
 			return
@@ -104,15 +104,15 @@ func (r *removal) judge(g *v1beta2.ProcessGroupStatus) {
 	if !g.IsExcluded() {
 		r.proven = append(r.proven, g.ProcessGroupID)
 	}
-	r.sortLeaving(g)
+	r.classifyDrained(g)
 }
 
-// sortLeaving keeps what nothing can be done about away from the choice of what to
-// delete next, so that it never takes another group's turn.
-func (r *removal) sortLeaving(g *v1beta2.ProcessGroupStatus) {
+// classifyDrained keeps groups that cannot be deleted now out of the choice of the next
+// deletion, so that they never take another group's turn.
+func (r *removal) classifyDrained(g *v1beta2.ProcessGroupStatus) {
 	o := r.objects(g)
 	switch {
-	case o == remains{}:
+	case o == leftoverObjects{}:
 	case o.pod != nil && o.pod.Annotations[v1beta2.AnnotationIsolateProcessGroup] == "true":
 		r.waiting.add(g.ProcessGroupID, "pod %s is isolated by its annotation and kept", o.pod.Name)
 	case o.ending():
@@ -122,17 +122,17 @@ func (r *removal) sortLeaving(g *v1beta2.ProcessGroupStatus) {
 	}
 }
 
-// record writes down what was proven, before anything relies on it.
+// record records what was proven, before anything relies on it.
 func (r *removal) record() plan.Decision {
 	d := plan.Decision{Checks: r.checks}
 	if len(r.proven) > 0 {
-		d.Why = "nothing of the database depends on them any more"
+		d.Why = "the database does not depend on them any more"
 		d.Actions = append(d.Actions, plan.SetExcluded{Groups: r.proven, At: r.s.Now})
 	}
 	return d
 }
 
-// forget ends the exclusions of groups that are gone and drops their records.
+// forget ends the exclusions of groups without objects and removes the groups from the status.
 func (r *removal) forget(d *plan.Decision) {
 	if len(r.gone) == 0 {
 		return
@@ -152,15 +152,15 @@ func (r *removal) forget(d *plan.Decision) {
 	if len(a.Targets) > 0 && !r.mayInclude(d, a) {
 		return
 	}
-	d.Why = "their objects are gone"
+	d.Why = "their objects are deleted"
 	d.Actions = append(d.Actions, a)
 	if change := withdrawal(r.s, a.Groups); !change.IsEmpty() {
 		d.Actions = append(d.Actions, change)
 	}
 }
 
-// mayInclude asks whether exclusions may end now. Where the database only has to be stable for
-// longer, the rest is housekeeping, and nothing that a pass or a command waits for.
+// mayInclude checks whether exclusions may end now. Where the database only has to be stable
+// for longer, the rest is housekeeping, which no pass or command waits for.
 func (r *removal) mayInclude(d *plan.Decision, a plan.IncludeAndForget) bool {
 	checks := includeChecks(r.s)
 	for i, check := range checks {
@@ -173,14 +173,14 @@ func (r *removal) mayInclude(d *plan.Decision, a plan.IncludeAndForget) bool {
 			return false
 		}
 		d.Checks = append(d.Checks, checks[:i+1]...)
-		r.waiting.addAll(r.gone, "%s: gone, but the exclusions stay for now (%s)", a.Subject(), check.Words())
+		r.waiting.addAll(r.gone, "%s: removed, exclusions kept for now (%s)", a.Subject(), check.Words())
 		return false
 	}
 	d.Checks = append(d.Checks, checks...)
 	return true
 }
 
-// includeChecks ask what has to hold before exclusions end.
+// includeChecks returns the checks before exclusions end.
 func includeChecks(s plan.Snapshot) []plan.Check {
 	return []plan.Check{
 		safety.Available(s.Database), safety.Unlocked(s.Database), safety.FewGenerations(s.Database),
@@ -188,14 +188,14 @@ func includeChecks(s plan.Snapshot) []plan.Check {
 	}
 }
 
-// exclusionsKnown reports whether it is known what the database excludes. A record that
-// is dropped while its exclusion stays leaves that behind for ever.
+// exclusionsKnown reports whether the database's exclusions are known. A group that is removed
+// from the status before its exclusion leaves that behind forever.
 func exclusionsKnown(s plan.Snapshot) bool {
 	return safety.NoDatabaseYet(s) || (s.Database.Available() && s.Database.Status.Cluster.Configuration != nil)
 }
 
-// exclusionsOf are the exclusions in force that are a group's: its locality, and every
-// address that it has or had.
+// exclusionsOf returns the exclusions in force of a group: its locality, and every address that
+// it has or had.
 func exclusionsOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []string {
 	if g.ProcessClass.IsTester() || s.Database.Status == nil {
 		return nil
@@ -205,7 +205,7 @@ func exclusionsOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []string {
 	})
 }
 
-// keepUndrained has the groups that may still hold data wait, for one reason.
+// keepUndrained lets the groups that may still hold data wait, for one reason.
 func (r *removal) keepUndrained(why string) {
 	mayHoldData := func(g *v1beta2.ProcessGroupStatus) bool { return safety.MayHoldData(r.s, g) }
 	for _, g := range r.leaving {
@@ -225,13 +225,13 @@ func (r *removal) delete(d *plan.Decision) {
 	if !safety.NoDatabaseYet(r.s) {
 		if recent := safety.RecentProof(r.s); r.s.Database.Status != nil && !recent.OK {
 			d.Checks = append(d.Checks, recent)
-			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: "nothing is deleted on an old status document", Detail: recent.Evidence, RetryAfter: time.Second}
+			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: "no object is deleted by an old status document", Detail: recent.Evidence, RetryAfter: time.Second}
 			return
 		}
 		tolerance := safety.FullFaultTolerance(r.s)
 		d.Checks = append(d.Checks, tolerance)
 		if !tolerance.OK {
-			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: "nothing is deleted while the database is not fully fault tolerant", Detail: tolerance.Evidence, RetryAfter: toleranceRetry}
+			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: "no object is deleted while the database is not fully fault tolerant", Detail: tolerance.Evidence, RetryAfter: toleranceRetry}
 			return
 		}
 		if why, checks := r.undrainedWait(); why != "" {
@@ -242,11 +242,11 @@ func (r *removal) delete(d *plan.Decision) {
 			}
 		}
 	}
-	if rest := r.restBetweenRemovals(); rest > 0 {
-		d.Hold = &plan.Hold{Code: plan.HoldRemovalInterval, Reason: fmt.Sprintf("the last removal was a moment ago; the next follows in %s (automationOptions.waitBetweenRemovalsSeconds)", rest.Round(time.Second)), RetryAfter: rest}
+	if wait := r.waitBetweenRemovals(); wait > 0 {
+		d.Hold = &plan.Hold{Code: plan.HoldRemovalInterval, Reason: fmt.Sprintf("the next removal follows in %s (spec.automationOptions.waitBetweenRemovalsSeconds)", wait.Round(time.Second)), RetryAfter: wait}
 		return
 	}
-	for _, g := range r.nextToGo() {
+	for _, g := range r.nextToDelete() {
 		d.Actions = append(d.Actions, r.deletion(g))
 	}
 	r.waiting.addAll(r.leaving, "%s %s in the status until all objects are deleted and all exclusions have ended", phrase.Count(len(r.leaving), "process group"), phrase.Either(len(r.leaving), "stays", "stay"))
@@ -255,34 +255,34 @@ func (r *removal) delete(d *plan.Decision) {
 	}
 }
 
-// mayHoldData reports whether one of the groups goes without a proof.
+// mayHoldData reports whether one of the groups is removed without proof that it is drained.
 func (r *removal) mayHoldData() bool {
 	return slices.ContainsFunc(r.leaving, func(g *v1beta2.ProcessGroupStatus) bool { return safety.MayHoldData(r.s, g) })
 }
 
-// undrainedWait says why groups that go without a proof have to wait; empty when none does.
-// Those that are drained go on meanwhile.
+// undrainedWait returns why groups that are removed without proof have to wait; empty when none
+// does. Drained groups do not wait for that.
 func (r *removal) undrainedWait() (why string, checks []plan.Check) {
 	if !r.mayHoldData() {
 		return "", nil
 	}
 	if under := maintenanceZone(r.s); under != "" {
-		return fmt.Sprintf("a group that was not drained goes only while no zone is under maintenance, and %s is", under), nil
+		return fmt.Sprintf("a group that was not drained is removed only while no zone is under maintenance; zone %s is", under), nil
 	}
 	if unsettled := unsettledPods(r.s); len(unsettled) > 0 {
-		return "a group that was not drained goes only while all others are settled: " + someOf(unsettled), nil
+		return "a group that was not drained is removed only while all others are settled: " + someOf(unsettled), nil
 	}
 	if up := r.othersUp(); !up.OK {
-		return "a group that was not drained goes only while all others with data report: " + up.Evidence, []plan.Check{up}
+		return "a group that was not drained is removed only while all others with data report: " + up.Evidence, []plan.Check{up}
 	}
 	if settled := r.othersSettled(); !settled.OK {
-		return "a group that was not drained goes only while the processes of all others have been up for a while: " + settled.Evidence, []plan.Check{settled}
+		return "a group that was not drained is removed only after the processes of all others have been up for a while: " + settled.Evidence, []plan.Check{settled}
 	}
 	return "", nil
 }
 
-// othersSettled asks of each group that goes without a proof whether every process that keeps
-// data in another fault domain has been up for as long as a death takes to show.
+// othersSettled checks for each group that is removed without proof whether every process that
+// holds data in another fault domain has been up for as long as a death takes to be reported.
 func (r *removal) othersSettled() plan.Check {
 	starts := safety.JustStarted(r.s)
 	for _, g := range r.leaving {
@@ -296,9 +296,9 @@ func (r *removal) othersSettled() plan.Check {
 	return plan.Check{OK: true}
 }
 
-// othersUp asks of each group that goes without a proof whether all others with data report.
-// How long one has been silent is no answer here: it may have been back since somebody looked,
-// and have died again with a copy that the database's numbers still count.
+// othersUp checks for each group that is removed without proof whether all others with data
+// report. How long one has not reported does not matter here: it may have reported between two
+// snapshots, and have died again with a copy that the database still counts.
 func (r *removal) othersUp() plan.Check {
 	for _, g := range r.leaving {
 		if safety.MayHoldData(r.s, g) {
@@ -310,8 +310,8 @@ func (r *removal) othersUp() plan.Check {
 	return plan.Check{OK: true}
 }
 
-// restBetweenRemovals is how long to wait since a group last lost its objects.
-func (r *removal) restBetweenRemovals() time.Duration {
+// waitBetweenRemovals returns how long to wait since the last deletion of a group's objects.
+func (r *removal) waitBetweenRemovals() time.Duration {
 	if r.s.Cluster.RemovalMode() == v1beta2.PodUpdateModeAll {
 		return 0
 	}
@@ -324,12 +324,12 @@ func (r *removal) restBetweenRemovals() time.Duration {
 	return r.s.Cluster.WaitBetweenRemovals() - r.s.Now.Sub(last)
 }
 
-// nextToGo picks by the removal mode: all, those of the fault domain with the most, or one.
-func (r *removal) nextToGo() []*v1beta2.ProcessGroupStatus {
+// nextToDelete returns by the removal mode: all, those of the fault domain with the most, or one.
+func (r *removal) nextToDelete() []*v1beta2.ProcessGroupStatus {
 	switch r.s.Cluster.RemovalMode() {
 	case v1beta2.PodUpdateModeAll:
 		if r.mayHoldData() {
-			return r.biggestDomain() // all at once is for what nothing depends on
+			return r.biggestDomain() // all at once is only for proven groups
 		}
 		return r.leaving
 	case v1beta2.PodUpdateModeProcessGroup:
@@ -354,7 +354,7 @@ func (r *removal) biggestDomain() []*v1beta2.ProcessGroupStatus {
 	return byDomain[domains[0]]
 }
 
-// deletion is what deletes a group's objects, as far as nobody did yet.
+// deletion returns the action that deletes those of a group's objects that still exist.
 func (r *removal) deletion(g *v1beta2.ProcessGroupStatus) plan.DeleteGroupObjects {
 	o := r.objects(g)
 	a := plan.DeleteGroupObjects{Group: g.ProcessGroupID, UIDs: map[string]types.UID{}, Undrained: safety.MayHoldData(r.s, g)}

@@ -13,13 +13,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// removeServices deletes the headless service once the spec needs none. Services of
-// process groups go together with their groups.
+// removeServices deletes the headless service once the spec needs none. Services of process
+// groups are deleted together with their groups.
 //
-// The operator deletes any service with the cluster's name; here it has to be the
-// cluster's own, since a cluster's name is a likely name for a person's service too. And
-// it stays as long as a coordinator has a name: without the service nobody could resolve
-// that, and the database would be lost to everybody.
+// The operator deletes any service with the cluster's name; here it has to be the cluster's
+// own, since a user's service may well have that name. And it stays as long as a coordinator
+// has a DNS name: without the service the name could not be resolved, and the database would
+// be unavailable.
 var removeServices = plan.Stage{
 	Name:  plan.StageRemoveServices,
 	Reads: plan.Record | plan.Services,
@@ -29,7 +29,7 @@ var removeServices = plan.Stage{
 			return plan.Decision{}
 		}
 		if named := namedCoordinators(s.Cluster); len(named) > 0 {
-			return plan.WaitBehind(coordinatorRetry, plan.HoldCoordinatorNames, fmt.Sprintf("service %s stays until no coordinator is known by a name: %s", service.Name, someOf(named)))
+			return plan.WaitBehind(coordinatorRetry, plan.HoldCoordinatorNames, fmt.Sprintf("service %s stays until no coordinator is addressed by DNS name: %s", service.Name, someOf(named)))
 		}
 		return plan.Decision{
 			Why:     "no pod needs a DNS name any more",
@@ -38,7 +38,7 @@ var removeServices = plan.Stage{
 	},
 }
 
-// superfluousService is the cluster's own headless service where the spec needs none.
+// superfluousService returns the cluster's own headless service where the spec needs none.
 func superfluousService(s plan.Snapshot) *corev1.Service {
 	service := s.Services[s.Cluster.HeadlessServiceName()]
 	if service == nil || objects.HeadlessService(s.Cluster) != nil || !isOwn(s.Cluster, service) {
@@ -47,7 +47,7 @@ func superfluousService(s plan.Snapshot) *corev1.Service {
 	return service
 }
 
-// isOwn reports whether an object was made for this very cluster: it has its labels, and
+// isOwn reports whether an object was created for this very cluster: it has its labels, and
 // this resource controls it.
 func isOwn(c *v1beta2.FoundationDBCluster, object metav1.Object) bool {
 	for key, value := range c.MatchLabels() {
@@ -60,8 +60,8 @@ func isOwn(c *v1beta2.FoundationDBCluster, object metav1.Object) bool {
 	})
 }
 
-// namedCoordinators are the coordinators that the record's cluster file has by a name. A
-// cluster file that cannot be read may name any.
+// namedCoordinators returns the coordinators with a DNS name in the status' cluster file. An
+// unreadable cluster file may name any.
 func namedCoordinators(c *v1beta2.FoundationDBCluster) []string {
 	if c.Status.ConnectionString == "" {
 		return nil

@@ -23,8 +23,8 @@ func TestRemoveServices(t *testing.T) {
 	decides(t, removeServices, map[string]decision{
 		"does nothing without a service":           {given: func(*plan.Snapshot) {}},
 		"deletes the one that nothing needs":       {given: superfluous, does: []string{"delete service sample"}},
-		"keeps the one that the spec asks for":     {given: combined(superfluous, func(s *plan.Snapshot) { s.Cluster.Spec.Routing.HeadlessService = new(true) })},
-		"keeps one that nobody says is its own":    {given: service(func(o *corev1.Service) { o.OwnerReferences = nil })},
+		"keeps the one that the spec requires":     {given: combined(superfluous, func(s *plan.Snapshot) { s.Cluster.Spec.Routing.HeadlessService = new(true) })},
+		"keeps one without an owner":               {given: service(func(o *corev1.Service) { o.OwnerReferences = nil })},
 		"keeps one of a cluster that had its name": {given: service(func(o *corev1.Service) { o.OwnerReferences[0].UID = "before" })},
 		"keeps one without the cluster's labels":   {given: service(func(o *corev1.Service) { o.Labels = nil })},
 		"deletes none twice":                       {given: service(func(o *corev1.Service) { o.DeletionTimestamp = new(noonTime()) })},

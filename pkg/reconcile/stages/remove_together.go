@@ -8,19 +8,19 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// together has an inclusion end the exclusions of all instances' groups that are gone,
-// and reports whether it may happen now. This instance's groups are announced first, when
-// nothing is left of them. Only the records of its own are dropped; another instance finds
-// that nothing of its groups is excluded any more, and drops theirs.
+// together extends an inclusion to the exclusions of removed groups of all control-plane
+// instances, and reports whether it may happen now. Own groups are announced first, when they
+// have no objects left. Only own groups are removed from the status; the other control-plane
+// instances find their groups included, and remove them.
 func (r *removal) together(d *plan.Decision, a *plan.IncludeAndForget) bool {
 	if !r.s.Coordination.Lists.Read {
-		r.waiting.addAll(r.gone, "%s: gone, but the exclusions stay for now (%s)", a.Subject(), listsUnread)
+		r.waiting.addAll(r.gone, "%s: removed, exclusions kept for now (%s)", a.Subject(), listsUnread)
 		return false
 	}
 	if change := r.announcement(); !change.IsEmpty() {
-		d.Why = "nothing is left of them"
+		d.Why = "their objects are deleted"
 		d.Actions = append(d.Actions, change)
-		r.waiting.addAll(r.gone, "%s: gone; the common inclusion follows when all instances are ready and nothing has been listed for %s", a.Subject(), safety.SynchronizationQuiet)
+		r.waiting.addAll(r.gone, "%s: removed; the common inclusion follows when all control-plane instances are ready and the lists have not changed for %s", a.Subject(), safety.SynchronizationQuiet)
 		return false
 	}
 	members, check, _ := safety.Synchronized(r.s, safety.CommonInclusion())
@@ -29,7 +29,7 @@ func (r *removal) together(d *plan.Decision, a *plan.IncludeAndForget) bool {
 	}
 	d.Checks = append(d.Checks, check)
 	if !check.OK {
-		r.waiting.addAll(r.gone, "%s: gone, but the exclusions stay for now (%s)", a.Subject(), check.Words())
+		r.waiting.addAll(r.gone, "%s: removed, exclusions kept for now (%s)", a.Subject(), check.Words())
 		return false
 	}
 	for _, g := range safety.Others(r.s, members) {
@@ -46,9 +46,9 @@ func (r *removal) announcement() plan.ChangeLists {
 	return e.change
 }
 
-// othersGone asks whether the processes of other instances' groups have ended whose
-// exclusions would end. An operator announces a group when its pod terminates; a server
-// that still runs would be given data again, and take it along.
+// othersGone checks whether the processes of other control-plane instances' groups have ended
+// whose exclusions would end. An operator announces a group when its pod terminates; a process
+// that still runs would get data again, and lose it.
 func (r *removal) othersGone(members []fdb.Member) plan.Check {
 	check := plan.Check{ID: plan.CheckProcessesEnded, Question: "have the processes ended whose exclusions would end?", Gate: plan.GateSync, OK: true, Evidence: "none of them reports"}
 	if !r.s.Database.Status.ListsProcesses() {

@@ -11,14 +11,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// replaceFailedPods marks process groups that have failed for too long, a few at a
-// time so that a bad hour cannot empty the cluster.
+// replaceFailedPods marks process groups that have failed for too long for removal, a few at a
+// time so that a short outage cannot replace the whole cluster.
 //
-// The operator honors only one container's list of groups that crash on purpose;
-// here the lists of all containers count. It also goes on while the database is taken to
-// a version of another protocol: then servers that start anew start in that version, and
-// join once all others restart in it. A replacement could not join sooner than what it
-// replaces, and would soon count as failed itself, again and again.
+// The operator honors only one container's list of groups that crash on purpose; here the lists
+// of all containers count. It also continues while the database is upgraded to a version of
+// another protocol: processes that start then use that version, and join once all others
+// restart in it. A replacement could not join sooner than what it replaces, and would soon
+// count as failed itself, continuously.
 var replaceFailedPods = plan.Stage{
 	Name:  plan.StageReplaceFailedPods,
 	Reads: plan.Record | plan.Database,
@@ -41,8 +41,8 @@ var replaceFailedPods = plan.Stage{
 		if incompatibleUpgrade(c) {
 			d := taints.decision()
 			d.Hold = &plan.Hold{Code: plan.HoldUpgradeActive, RetryAfter: podDelay, Reason: fmt.Sprintf(
-				"%s have failed for too long; none is replaced while the database goes from version %s to %s, as what starts now joins when all restart; "+
-					"should one of them keep that from happening, replace it by hand, or set spec.version back", someOf(idsOf(failed)), c.RunningVersion(), c.Spec.Version)}
+				"%s failed for too long; none is replaced during the upgrade from version %s to %s, since replacements join only when all processes restart; "+
+					"if one of them blocks the upgrade, replace it manually or revert spec.version", someOf(idsOf(failed)), c.RunningVersion(), c.Spec.Version)}
 			return d
 		}
 		now, later := withinReplacementBudget(s, failed)
@@ -54,7 +54,7 @@ var replaceFailedPods = plan.Stage{
 		if len(later) > 0 {
 			d.Hold = &plan.Hold{
 				Code:     plan.HoldReplacementBudget,
-				Subjects: phrase.Strings(later), Reason: fmt.Sprintf("%s have to wait for other replacements: automationOptions.replacements.maxConcurrentReplacements is %d", someOf(later), c.MaxConcurrentAutomaticReplacements()),
+				Subjects: phrase.Strings(later), Reason: fmt.Sprintf("replacement of %s waits for others: spec.automationOptions.replacements.maxConcurrentReplacements is %d", someOf(later), c.MaxConcurrentAutomaticReplacements()),
 				RetryAfter: replacementRetry, Follows: c.MaxConcurrentAutomaticReplacements() > 0,
 			}
 		}
@@ -62,7 +62,7 @@ var replaceFailedPods = plan.Stage{
 	},
 }
 
-// replacementRetry is when to look again for a free place among the replacements.
+// replacementRetry is when the budget of replacements is checked again.
 const replacementRetry = 5 * time.Minute
 
 func allCrashOnPurpose(c *v1beta2.FoundationDBCluster) bool {
@@ -77,7 +77,7 @@ func crashesOnPurpose(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupSta
 	})
 }
 
-// failedTooLong returns the groups that are due, in the order of the record.
+// failedTooLong returns the groups that are due, in the order of the status.
 func failedTooLong(s plan.Snapshot, taints taintSpread) []*v1beta2.ProcessGroupStatus {
 	var due []*v1beta2.ProcessGroupStatus
 	for _, g := range replaceable(s) {
@@ -88,7 +88,7 @@ func failedTooLong(s plan.Snapshot, taints taintSpread) []*v1beta2.ProcessGroupS
 	return due
 }
 
-// replaceable are the groups that may be replaced when they fail.
+// replaceable returns the groups that may be replaced when they fail.
 func replaceable(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
 	var groups []*v1beta2.ProcessGroupStatus
 	for _, g := range s.Staying() {
@@ -100,34 +100,34 @@ func replaceable(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
 	return groups
 }
 
-// isFailure is of the conditions that the longer of the two timers is about.
+// isFailure reports whether the longer of the two timers applies to a condition.
 func isFailure(t v1beta2.ProcessGroupConditionType) bool {
 	return t != v1beta2.ConditionNodeTaintReplacing && slices.Contains(v1beta2.ReplacementConditions(), t)
 }
 
-// failedSince reports whether one of the conditions has held since before then.
+// failedSince reports whether one of the conditions has been true since before then.
 func failedSince(g *v1beta2.ProcessGroupStatus, counts func(v1beta2.ProcessGroupConditionType) bool, then time.Time) bool {
 	return slices.ContainsFunc(g.ProcessGroupConditions, func(c *v1beta2.ProcessGroupCondition) bool {
 		return counts(c.Type) && c.Timestamp < then.Unix()
 	})
 }
 
-// withoutTrace reports whether a group could be excluded under no name at all: it
-// never had an address, and this cluster excludes by address. Without full fault
-// tolerance nobody can tell that nothing depends on it.
+// withoutTrace reports whether a group cannot be excluded: it never had an address, and this
+// cluster excludes by address. Without full fault tolerance it is not proven that nothing
+// depends on it.
 func withoutTrace(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return len(g.Addresses) == 0 && !safety.ByLocality(s.Cluster) && !safety.FullFaultTolerance(s).OK
 }
 
-// withinReplacementBudget splits the groups that are due into those that may go now
-// and those that have to wait for others. Every group that is on its way out and not
-// drained yet counts, whoever asked for it.
+// withinReplacementBudget splits the groups that are due into those that may be marked now and
+// those that wait for others. Every group that is marked for removal and not drained yet
+// counts, whatever the reason.
 func withinReplacementBudget(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) (now, later []v1beta2.ProcessGroupID) {
 	return withinBudget(s, due, s.Cluster.MaxConcurrentAutomaticReplacements(), s.Cluster.FaultDomainBasedReplacements())
 }
 
-// withinBudget is the same for any number of groups, or of fault domains, that may be on
-// their way out at once.
+// withinBudget does the same for any maximum number of draining groups, or of fault domains
+// with such groups.
 func withinBudget(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus, most int, byDomain bool) (now, later []v1beta2.ProcessGroupID) {
 	inFlight, domains := 0, map[v1beta2.FaultDomain]bool{}
 	for _, g := range s.Groups() {

@@ -10,18 +10,17 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// Replacement is what a person wants replaced, and how fast.
+// Replacement is what a user requests to replace, and how fast.
 type Replacement struct {
 	Groups []v1beta2.ProcessGroupID
-	// Most is how many process groups may be on their way out and not drained yet, whoever
-	// asked for it. At least 1.
+	// Most is how many process groups may be draining at once, whatever the reason. At least 1.
 	Most int
-	// ByZone has Most count fault domains instead.
+	// ByZone counts fault domains instead.
 	ByZone bool
 }
 
-// ReplaceGroups marks process groups that a person wants replaced, a few at a time. The
-// stages of a pass do the rest; they add a new group for each that is marked.
+// ReplaceGroups returns a stage that marks requested process groups for removal, a few at a
+// time. The stages of a pass do the rest; they add a new group for each marked one.
 func ReplaceGroups(r Replacement) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageReplaceGroups,
@@ -33,7 +32,7 @@ func ReplaceGroups(r Replacement) plan.Stage {
 			}
 			d := plan.Decision{Checks: []plan.Check{safety.Available(s.Database), safety.Unlocked(s.Database)}}
 			if refused, ok := d.Refused(); ok {
-				d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s %s to be replaced; none is marked for removal now", phrase.Count(len(due), "process group"), phrase.Is(len(due))), Detail: refused.Words(), RetryAfter: podDelay}
+				d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s cannot be marked for removal now", phrase.Count(len(due), "process group")), Detail: refused.Words(), RetryAfter: podDelay}
 				return d
 			}
 			return r.mark(s, d, due)
@@ -41,7 +40,7 @@ func ReplaceGroups(r Replacement) plan.Stage {
 	}
 }
 
-// due are the groups that are not marked yet, in the order they were named.
+// due returns the groups that are not marked yet, in the order they were named.
 func (r Replacement) due(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
 	var due []*v1beta2.ProcessGroupStatus
 	for _, id := range r.Groups {
@@ -56,21 +55,21 @@ func (r Replacement) mark(s plan.Snapshot, d plan.Decision, due []*v1beta2.Proce
 	due, nameless := splitByTrace(s, due)
 	now, later := withinBudget(s, due, max(r.Most, 1), r.ByZone)
 	if len(now) > 0 {
-		d.Why = "a person wants them replaced"
+		d.Why = requestedByUser
 		d.Actions = []plan.Action{plan.MarkForRemoval{Groups: now, At: s.Now}}
 	}
 	switch {
 	case len(nameless) > 0:
 		d.Hold = &plan.Hold{Code: plan.HoldNoAddress, Human: true, Subjects: phrase.Strings(nameless), Reason: fmt.Sprintf(
-			"%s never had an address to exclude; list it in spec.processGroupsToRemoveWithoutExclusion if it never ran", someOf(nameless))}
+			"%s never had an address to exclude; add it to spec.processGroupsToRemoveWithoutExclusion if it never ran", someOf(nameless))}
 	case len(later) > 0:
 		d.Hold = &plan.Hold{Code: plan.HoldReplacementBudget, RetryAfter: podUpdateRetry, Follows: true, Subjects: phrase.Strings(later), Reason: fmt.Sprintf(
-			"%s have to wait until others are drained: %s at once", someOf(later), r.pace())}
+			"replacement of %s waits until others are drained: %s at once", someOf(later), r.pace())}
 	}
 	return d
 }
 
-// splitByTrace takes out the groups that could be excluded under no name.
+// splitByTrace separates the groups that cannot be excluded.
 func splitByTrace(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) (due []*v1beta2.ProcessGroupStatus, nameless []v1beta2.ProcessGroupID) {
 	for _, g := range groups {
 		if withoutTrace(s, g) {
@@ -89,8 +88,8 @@ func (r Replacement) pace() string {
 	return phrase.Count(max(r.Most, 1), "process group")
 }
 
-// KeepGroups takes marks back, of process groups that were to be replaced and of which
-// nothing was moved away yet. A spec that lists one would have it marked again.
+// KeepGroups returns a stage that reverts the marks of process groups from which no data was
+// moved yet. A group that the spec lists would be marked again.
 func KeepGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageKeepGroups,
@@ -115,7 +114,7 @@ func KeepGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
 				}
 			}
 			if len(keep) > 0 {
-				d.Why, d.Actions = "a person wants them to stay", []plan.Action{plan.KeepGroups{Groups: keep}}
+				d.Why, d.Actions = requestedByUser, []plan.Action{plan.KeepGroups{Groups: keep}}
 			}
 			d.Hold = cannotStay(d, listed, late)
 			return d
@@ -131,10 +130,10 @@ func cannotStay(d plan.Decision, listed, late []v1beta2.ProcessGroupID) *plan.Ho
 	switch {
 	case len(listed) > 0:
 		return &plan.Hold{Code: plan.HoldRemovalInSpec, Human: true, Subjects: phrase.Strings(listed), Reason: "the spec lists for removal: " + someOf(listed) +
-			"; take them off spec.processGroupsToRemove and spec.processGroupsToRemoveWithoutExclusion first"}
+			"; delete them from spec.processGroupsToRemove and spec.processGroupsToRemoveWithoutExclusion first"}
 	case len(late) > 0:
 		refused, _ := d.Refused()
-		return &plan.Hold{Code: plan.HoldTooLateToKeep, Human: true, Subjects: phrase.Strings(late), Reason: "cannot be kept any more: " + someOf(late) + ": " + refused.Evidence}
+		return &plan.Hold{Code: plan.HoldTooLateToKeep, Human: true, Subjects: phrase.Strings(late), Reason: "too late to keep " + someOf(late) + ": " + refused.Evidence}
 	default:
 		return nil
 	}

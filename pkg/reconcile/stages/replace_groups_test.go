@@ -17,16 +17,16 @@ func TestReplaceGroups(t *testing.T) {
 		removalCase
 		of Replacement
 	}{
-		"marks one at a time":                                {removalCase{from: healthyCluster, does: []string{"mark for removal: storage-115"}, holds: "storage-116 have to wait until others are drained: 1 process group at once"}, two},
+		"marks one at a time":                                {removalCase{from: healthyCluster, does: []string{"mark for removal: storage-115"}, holds: "replacement of storage-116 waits until others are drained: 1 process group at once"}, two},
 		"marks as many as may go":                            {removalCase{from: healthyCluster, does: []string{"mark for removal: storage-115, storage-116"}}, both},
-		"counts those that others want replaced":             {removalCase{from: leavingStorage, holds: "storage-115; storage-116 have to wait"}, two},
-		"goes on once the others are drained":                {removalCase{from: leavingStorage, given: func(s *plan.Snapshot) { firstOf(*s, v1beta2.ProcessClassStorage).SetExcluded(noon) }, does: []string{"mark for removal: storage-115"}, holds: "storage-116 have to wait"}, two},
+		"counts those that others want replaced":             {removalCase{from: leavingStorage, holds: "replacement of storage-115; storage-116 waits"}, two},
+		"goes on once the others are drained":                {removalCase{from: leavingStorage, given: func(s *plan.Snapshot) { firstOf(*s, v1beta2.ProcessClassStorage).SetExcluded(noon) }, does: []string{"mark for removal: storage-115"}, holds: "replacement of storage-116 waits"}, two},
 		"marks all of one fault domain, by zone":             {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { shareZone(s, "storage-116", nodeName(15)) }, does: []string{"mark for removal: storage-115, storage-116"}}, byZone},
 		"does nothing about those that are marked":           {removalCase{from: leavingStorage}, Replacement{Groups: []v1beta2.ProcessGroupID{"storage-114"}, Most: 1}},
-		"does nothing about those that are gone":             {removalCase{from: healthyCluster}, Replacement{Groups: []v1beta2.ProcessGroupID{"storage-1"}, Most: 1}},
+		"does nothing about removed groups":                  {removalCase{from: healthyCluster}, Replacement{Groups: []v1beta2.ProcessGroupID{"storage-1"}, Most: 1}},
 		"marks none while the database does not answer":      {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"}, two},
 		"marks none while a restore has the database locked": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked with UID"}, two},
-		"leaves a group to a person that could be excluded under no name": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
+		"needs a user for a group that cannot be excluded": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.AutomationOptions.UseLocalitiesForExclusion = new(bool)
 			s.Cluster.ProcessGroup("storage-115").Addresses = nil
 			one := 1
@@ -38,8 +38,8 @@ func TestReplaceGroups(t *testing.T) {
 	}
 }
 
-// Of a group that stays nothing may be left on the lists by which instances act together:
-// another one would exclude it.
+// A group that stays must be on none of the shared lists: another control-plane instance would
+// exclude it.
 func TestWhatIsKeptIsWithdrawnAtOnce(t *testing.T) {
 	list := Keeping([]v1beta2.ProcessGroupID{"storage-114"})
 	if last := list[len(list)-1].Name; last != updateStatus.Name {
@@ -57,14 +57,14 @@ func TestKeepGroups(t *testing.T) {
 		"not of a group whose exclusion the status document does not show yet": {
 			from: leavingStorage, given: func(s *plan.Snapshot) { s.Coordination.Exclusions = []string{"locality_instance_id:storage-114"} }, holds: "it is excluded",
 		},
-		"not of a group whose process says that it is excluded": {
+		"not of a group whose process reports that it is excluded": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				yes := true
 				editProcess(s, marked(s), func(p *fdb.Process) { p.Excluded = &yes })
 			}, holds: "it is excluded",
 		},
 		"not of a group that was drained":        {from: leavingStorage, given: func(s *plan.Snapshot) { marked(s).SetExcluded(noon.Add(-time.Minute)) }, holds: "its exclusion is over"},
-		"not while exclusions are not known":     {from: leavingStorage, given: func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }, holds: "which exclusions there are is not known"},
+		"not while exclusions are unknown":       {from: leavingStorage, given: func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }, holds: "which exclusions there are is not known"},
 		"not while the database does not answer": {from: leavingStorage, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
 		"not of a group that the spec lists": {
 			from: leavingStorage, given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{"storage-114"} },

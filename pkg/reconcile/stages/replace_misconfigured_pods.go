@@ -11,11 +11,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// replaceMisconfiguredPods marks process groups that cannot become what the spec asks
-// for by a change of their objects: their ID, their volume, or the way their pod was
-// made differs. Other stages then make a new group beside each and drain it. It comes
-// after the record and the ConfigMap, which say what pods should be made from, and
-// before replacements of failed groups, whose budget counts these.
+// replaceMisconfiguredPods marks process groups for removal that a change of their objects
+// cannot reconcile: their ID, their volume, or the way their pod was created differs. Other
+// stages then add a new group for each and drain it. It runs after the stages of the status and
+// the ConfigMap, which define what pods are created from, and before replacements of failed
+// groups, whose budget counts these.
 func replaceMisconfiguredPods(o Options) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageReplaceMisconfiguredPods,
@@ -23,22 +23,22 @@ func replaceMisconfiguredPods(o Options) plan.Stage {
 		Decide: func(s plan.Snapshot) plan.Decision {
 			switch {
 			case incompatibleUpgrade(s.Cluster):
-				return plan.WaitBehind(podDelay, plan.HoldUpgradeActive, fmt.Sprintf("no pod is replaced for its spec while the database goes from version %s to %s", s.Cluster.RunningVersion(), s.Cluster.Spec.Version))
+				return plan.WaitBehind(podDelay, plan.HoldUpgradeActive, fmt.Sprintf("no pod is replaced for its spec during the upgrade from version %s to %s", s.Cluster.RunningVersion(), s.Cluster.Spec.Version))
 			case tlsConversion(s.Cluster):
-				return plan.WaitBehind(podDelay, plan.HoldTLSConversionActive, "no pod is replaced for its spec while the cluster is on its way to TLS or back")
+				return plan.WaitBehind(podDelay, plan.HoldTLSConversionActive, "no pod is replaced for its spec during the conversion to or from TLS")
 			}
 			return misconfiguredIn(s, o).decision(s)
 		},
 	}
 }
 
-// misconfigured is what is wrong with the process groups of a cluster.
+// misconfigured lists the process groups that do not match the spec.
 type misconfigured struct {
-	// groups are those to replace, in the order of the record.
+	// groups are those to replace, in the order of the status.
 	groups []v1beta2.ProcessGroupID
 	// reasons are why, by group.
 	reasons map[v1beta2.ProcessGroupID]string
-	// unclear are groups about which nobody can tell, and why, in words.
+	// unclear describes groups that cannot be compared with the spec, and why.
 	unclear []string
 }
 
@@ -58,7 +58,7 @@ func misconfiguredIn(s plan.Snapshot, o Options) misconfigured {
 	return m
 }
 
-// decision marks as many groups as may be in replacement at once, the first first.
+// decision marks as many groups as may be replaced at once, in order.
 func (m misconfigured) decision(s plan.Snapshot) plan.Decision {
 	free := s.Cluster.MaxConcurrentMisconfigurationReplacements() - beingReplaced(s)
 	now := m.groups[:min(max(free, 0), len(m.groups))]
@@ -70,8 +70,8 @@ func (m misconfigured) decision(s plan.Snapshot) plan.Decision {
 	return d
 }
 
-// beingReplaced counts the groups that are on their way out and not drained yet,
-// whoever asked for that.
+// beingReplaced counts the groups that are marked for removal and not drained yet, whatever the
+// reason.
 func beingReplaced(s plan.Snapshot) (n int) {
 	for _, g := range s.Groups() {
 		if g.IsMarkedForRemoval() && !g.IsExcluded() {
@@ -81,17 +81,17 @@ func beingReplaced(s plan.Snapshot) (n int) {
 	return n
 }
 
-// hold says why more is wrong than is being done about. What nobody can tell is for a
-// person to settle: a group is never marked on a guess.
+// hold describes the differences that are not acted on. Unknown ones need a user: a group is
+// never marked on a guess.
 func (m misconfigured) hold(c *v1beta2.FoundationDBCluster, waiting int) *plan.Hold {
 	var reasons []string
 	most := c.MaxConcurrentMisconfigurationReplacements()
 	if waiting > 0 {
 		later := m.groups[len(m.groups)-waiting:]
-		reasons = append(reasons, fmt.Sprintf("%s that %s not match the spec %s to be replaced (%s): automationOptions.maxConcurrentReplacements is %d", phrase.Count(waiting, "process group"), phrase.Either(waiting, "does", "do"), phrase.Either(waiting, "waits", "wait"), someOf(later), most))
+		reasons = append(reasons, fmt.Sprintf("%s that %s not match the spec %s to be replaced (%s): spec.automationOptions.maxConcurrentReplacements is %d", phrase.Count(waiting, "process group"), phrase.Either(waiting, "does", "do"), phrase.Either(waiting, "waits", "wait"), someOf(later), most))
 	}
 	if len(m.unclear) > 0 {
-		reasons = append(reasons, "nobody can tell whether these have to be replaced: "+someOf(m.unclear))
+		reasons = append(reasons, "cannot determine whether to replace: "+someOf(m.unclear))
 	}
 	if len(reasons) == 0 {
 		return nil
@@ -101,11 +101,11 @@ func (m misconfigured) hold(c *v1beta2.FoundationDBCluster, waiting int) *plan.H
 		Reason:     strings.Join(reasons, "; "),
 		RetryAfter: podDelay,
 		Human:      len(m.unclear) > 0 || (waiting > 0 && most == 0),
-		Follows:    len(m.unclear) == 0 && most > 0, // for those on their way out
+		Follows:    len(m.unclear) == 0 && most > 0, // for those that are draining
 	}
 }
 
-// why tells which groups are replaced for which reason.
+// why lists which groups are replaced for which reason.
 func (m misconfigured) why(groups []v1beta2.ProcessGroupID) string {
 	byReason := map[string][]string{}
 	for _, id := range groups {

@@ -18,7 +18,7 @@ func TestReplaceMisconfiguredPods(t *testing.T) {
 	mark := func(ids string) []string { return []string{"mark for removal: " + ids} }
 	tests := map[string]removalCase{
 		"replaces all at once by default":      {given: volumeSize("64G"), does: mark(allStorage)},
-		"replaces as many at once as allowed":  {given: all(volumeSize("64G"), atMost(1)), does: mark("storage-114"), holds: "2 process groups that do not match the spec wait to be replaced (storage-115; storage-116): automationOptions.maxConcurrentReplacements is 1"},
+		"replaces as many at once as allowed":  {given: all(volumeSize("64G"), atMost(1)), does: mark("storage-114"), holds: "2 process groups that do not match the spec wait to be replaced (storage-115; storage-116): spec.automationOptions.maxConcurrentReplacements is 1"},
 		"counts groups that are being drained": {given: all(volumeSize("64G"), atMost(2), markFirst), does: mark("storage-115"), holds: "1 process group that does not match the spec"},
 		"counts them whoever marked them":      {given: all(volumeSize("64G"), atMost(1), func(s *plan.Snapshot) { s.Groups()[0].MarkForRemoval(noon) }), holds: "3 process groups that do not match the spec"},
 		"does not count groups that are drained": {
@@ -27,9 +27,9 @@ func TestReplaceMisconfiguredPods(t *testing.T) {
 		"replaces none when none may be":             {given: all(volumeSize("64G"), atMost(0)), holds: "maxConcurrentReplacements is 0"},
 		"holds nothing when none may be and none is": {given: atMost(0)},
 		"marks no group twice":                       {given: all(volumeSize("64G"), markFirst), does: mark("storage-115, storage-116")},
-		"replaces the others when nobody can tell about one": {
+		"replaces the others when one cannot be compared": {
 			given: all(volumeSize("64G"), claimWith(func(c *corev1.PersistentVolumeClaim) { delete(c.Annotations, v1beta2.AnnotationLastAppliedSpec) })),
-			does:  mark("storage-115, storage-116"), holds: "nobody can tell whether these have to be replaced: storage-114",
+			does:  mark("storage-115, storage-116"), holds: "cannot determine whether to replace: storage-114",
 		},
 		"stands back during an upgrade between versions that cannot talk": {
 			given: all(volumeSize("64G"), func(s *plan.Snapshot) { s.Cluster.Status.RunningVersion = "7.1.67" }), holds: "from version 7.1.67 to 7.3.79",
@@ -38,7 +38,7 @@ func TestReplaceMisconfiguredPods(t *testing.T) {
 			given: all(volumeSize("64G"), func(s *plan.Snapshot) { s.Cluster.Status.RunningVersion = "7.3.63" }), does: mark(allStorage),
 		},
 		"stands back while the cluster is taken to TLS": {
-			given: all(volumeSize("64G"), func(s *plan.Snapshot) { s.Cluster.Status.RequiredAddresses.TLS = true }), holds: "on its way to TLS or back",
+			given: all(volumeSize("64G"), func(s *plan.Snapshot) { s.Cluster.Status.RequiredAddresses.TLS = true }), holds: "conversion to or from TLS",
 		},
 		"does not ask the database": {given: all(volumeSize("64G"), func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }), does: mark(allStorage)},
 	}
@@ -63,9 +63,8 @@ func TestStandingBackTakesAsLittleAsFiveSeconds(t *testing.T) {
 	}
 }
 
-// A spec that allows no replacement waits for a person; a budget that is used up only
-// for time.
-func TestOnlyABudgetOfNothingNeedsAPerson(t *testing.T) {
+// A spec that allows no replacement needs a user; a budget that is used up needs only time.
+func TestOnlyABudgetOfZeroNeedsAUser(t *testing.T) {
 	for most, human := range map[int]bool{0: true, 1: false} {
 		s := healthyCluster(t)
 		volumeSize("64G")(&s)
@@ -76,7 +75,7 @@ func TestOnlyABudgetOfNothingNeedsAPerson(t *testing.T) {
 	}
 }
 
-// Whoever takes a cluster over from an operator gets pods and claims with its hashes.
+// A cluster taken over from an operator has pods and PVCs with the operator's hashes.
 func TestAdoptedPodsAreNotReplaced(t *testing.T) {
 	s := healthyCluster(t)
 	for _, pod := range s.Pods {

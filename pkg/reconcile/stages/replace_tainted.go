@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// onTaintedNodeTooLong reports whether the time is over for which a group may stay on
-// a node whose taint has outlasted its rule.
+// onTaintedNodeTooLong reports whether a group has stayed too long on a node whose taint has
+// outlasted its rule.
 func onTaintedNodeTooLong(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return failedSince(g, isTaint, s.Now.Add(-s.Cluster.TaintReplacementTime()))
 }
@@ -18,19 +18,19 @@ func isTaint(t v1beta2.ProcessGroupConditionType) bool {
 	return t == v1beta2.ConditionNodeTaintReplacing
 }
 
-// taintSpread is how much of the cluster taints have reached.
+// taintSpread is how many fault domains of the cluster have taints.
 type taintSpread struct {
-	// tainted of all fault domains have a group on a node whose taint has outlasted its
-	// rule; most may be tainted for any of them to be replaced.
+	// tainted of all fault domains have a group on a node whose taint has outlasted its rule;
+	// most may be tainted for any of them to be replaced.
 	tainted, all, most int
-	// due is how many groups are to be replaced because of that.
+	// due is how many groups have to be replaced because of that.
 	due int
-	// err is why nobody can tell how many may be tainted.
+	// err is why the maximum is unknown.
 	err error
 }
 
-// taintsSpread counts fault domains. Groups that leave count as well: until they are
-// gone their fault domain is one that moves.
+// taintsSpread counts fault domains. Groups marked for removal count as well: until they are
+// removed their data is moving.
 func taintsSpread(s plan.Snapshot) taintSpread {
 	domains, tainted := map[v1beta2.FaultDomain]bool{}, map[v1beta2.FaultDomain]bool{}
 	for _, g := range s.Groups() {
@@ -52,17 +52,17 @@ func taintsSpread(s plan.Snapshot) taintSpread {
 	return t
 }
 
-// few reports whether so few fault domains are tainted that their groups may be
-// replaced. With too many none is: it would move everything at once.
+// few reports whether so few fault domains are tainted that their groups may be replaced. With
+// too many none is: that would move everything at once.
 func (t taintSpread) few() bool { return t.err == nil && t.tainted <= t.most }
 
-// decision says why groups that are due stay, where they do. Time alone does not clear
-// that, but whoever tainted the nodes may take the taints away again.
+// decision describes why groups that are due stay. Time alone does not clear that, but the
+// taints may be removed again.
 func (t taintSpread) decision() plan.Decision {
 	if t.due == 0 {
 		return plan.Decision{}
 	}
-	d := plan.Decision{Checks: []plan.Check{{ID: plan.CheckFewTaintedNodes, Question: "are few enough nodes tainted?", OK: t.few(), Evidence: t.evidence()}}}
+	d := plan.Decision{Checks: []plan.Check{{ID: plan.CheckFewTaintedNodes, Question: "are few enough fault domains tainted?", OK: t.few(), Evidence: t.evidence()}}}
 	if !t.few() {
 		d.Hold = &plan.Hold{
 			Code:       plan.HoldCheckRefused,
@@ -77,14 +77,14 @@ func (t taintSpread) evidence() string {
 	if t.err != nil {
 		return t.err.Error()
 	}
-	return fmt.Sprintf("%s %s tainted, at most %d allowed (automationOptions.replacements.maxFaultDomainsWithTaintedProcessGroups)", phrase.CountOf(t.tainted, t.all, "fault domain"), phrase.EitherOf(t.tainted, t.all, "is", "are"), t.most)
+	return fmt.Sprintf("%s %s tainted, at most %d allowed (spec.automationOptions.replacements.maxFaultDomainsWithTaintedProcessGroups)", phrase.CountOf(t.tainted, t.all, "fault domain"), phrase.EitherOf(t.tainted, t.all, "is", "are"), t.most)
 }
 
-// whyFailed names the timers that may have run out.
+// whyFailed describes the timers that may have expired.
 func whyFailed(c *v1beta2.FoundationDBCluster, taints taintSpread) string {
 	why := fmt.Sprintf("failed for longer than %s", c.FailureDetectionTime())
 	if taints.due > 0 && taints.few() {
-		why += fmt.Sprintf(", or due on a tainted node for longer than %s", c.TaintReplacementTime())
+		why += fmt.Sprintf(", or on a tainted node for longer than %s", c.TaintReplacementTime())
 	}
 	return why
 }

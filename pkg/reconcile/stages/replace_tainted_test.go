@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// dueSince has process groups, by their place in the record, wait since then on nodes
-// whose taints have outlasted their rules.
+// dueSince marks process groups, by their index in the status, as due for a time on nodes whose taints
+// have outlasted their rules.
 func dueSince(ago time.Duration, places ...int) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		for _, n := range places {
@@ -51,7 +51,7 @@ func TestReplaceTaintedPods(t *testing.T) {
 				s.Groups()[13].SetCondition(v1beta2.ConditionNodeTaintDetected, noon.Add(-100*time.Hour))
 			},
 		},
-		"replaces one at a time": {given: all(dueSince(time.Hour, 13, 14), sameDomain(13, 14)), does: mark("storage-114"), holds: "storage-115 have to wait"},
+		"replaces one at a time": {given: all(dueSince(time.Hour, 13, 14), sameDomain(13, 14)), does: mark("storage-114"), holds: "replacement of storage-115 waits"},
 		"replaces none of two fault domains of sixteen": {
 			given: dueSince(time.Hour, 13, 14), holds: "2 process groups stay on tainted nodes: 2 of 16 fault domains are tainted, at most 1 allowed",
 		},
@@ -66,12 +66,12 @@ func TestReplaceTaintedPods(t *testing.T) {
 		},
 		"replaces two fault domains where the spec allows two":    {given: all(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromInt32(2)), atMost(9)), does: mark("storage-114, storage-115")},
 		"replaces two of sixteen where the spec allows an eighth": {given: all(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromString("13%")), atMost(9)), does: mark("storage-114, storage-115")},
-		"rounds a share down": {given: all(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromString("12%")), atMost(9)), holds: "at most 1 allowed"},
-		"replaces none where nobody can tell how many are allowed": {given: all(dueSince(time.Hour, 13), allowTainted(intstr.FromString("some"))), holds: "reading maxFaultDomainsWithTaintedProcessGroups"},
+		"rounds a share down":                        {given: all(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromString("12%")), atMost(9)), holds: "at most 1 allowed"},
+		"replaces none where the maximum is invalid": {given: all(dueSince(time.Hour, 13), allowTainted(intstr.FromString("some"))), holds: "reading maxFaultDomainsWithTaintedProcessGroups"},
 		"nor a group without a fault domain then": {
 			given: all(dueSince(time.Hour, 13), allowTainted(intstr.FromString("some")), func(s *plan.Snapshot) { s.Groups()[13].FaultDomain = "" }), holds: "reading maxFaultDomainsWithTaintedProcessGroups",
 		},
-		"says nothing of too many before any is due": {given: dueSince(time.Second, 13, 14)},
+		"reports nothing of too many before any is due": {given: dueSince(time.Second, 13, 14)},
 		"replaces what failed however many fault domains are tainted": {
 			given: all(dueSince(time.Hour, 13, 14), func(s *plan.Snapshot) {
 				s.Groups()[12].SetCondition(v1beta2.ConditionPodFailing, noon.Add(-3*time.Hour))
@@ -80,13 +80,13 @@ func TestReplaceTaintedPods(t *testing.T) {
 		},
 		"replaces all groups of one fault domain where fault domains count": {given: all(dueSince(time.Hour, 13, 14), sameDomain(13, 14), byDomain), does: mark("storage-114, storage-115")},
 		"replaces one fault domain at a time where fault domains count": {
-			given: all(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromInt32(2)), byDomain), does: mark("storage-114"), holds: "storage-115 have to wait",
+			given: all(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromInt32(2)), byDomain), does: mark("storage-114"), holds: "replacement of storage-115 waits",
 		},
 		"goes on with the fault domain that is being replaced": {
 			given: all(dueSince(time.Hour, 14), sameDomain(13, 14), marked(13), byDomain), does: mark("storage-115"),
 		},
-		"waits for another fault domain that is being replaced": {given: all(dueSince(time.Hour, 14), marked(13), byDomain), holds: "storage-115 have to wait"},
-		"waits for other replacements":                          {given: all(dueSince(time.Hour, 14), marked(13)), holds: "storage-115 have to wait"},
+		"waits for another fault domain that is being replaced": {given: all(dueSince(time.Hour, 14), marked(13), byDomain), holds: "replacement of storage-115 waits"},
+		"waits for other replacements":                          {given: all(dueSince(time.Hour, 14), marked(13)), holds: "replacement of storage-115 waits"},
 		"leaves a zone under maintenance alone":                 {given: all(dueSince(time.Hour, 13), underMaintenance("node-14"))},
 		"does nothing when switched off":                        {given: all(dueSince(time.Hour, 13), replacements(func(o *v1beta2.AutomaticReplacementOptions) { o.Enabled = new(bool) }))},
 		"does nothing when none may be replaced":                {given: all(dueSince(time.Hour, 13), atMost(0))},
@@ -100,7 +100,7 @@ func TestReplaceTaintedPods(t *testing.T) {
 	}
 }
 
-// Whoever reads the plan sees which of the two timers ran out.
+// The plan shows which of the two timers expired.
 func TestAReplacementSaysWhichTimerRanOut(t *testing.T) {
 	s := healthyCluster(t)
 	dueSince(time.Hour, 13)(&s)

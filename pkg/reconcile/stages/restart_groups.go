@@ -11,38 +11,38 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// Restart is what a person wants restarted, and how.
+// Restart is what a user requests to restart, and how.
 type Restart struct {
 	Groups []v1beta2.ProcessGroupID
-	// Since is when the restart was asked for, by the database's own clock. Processes that
-	// started later have been restarted.
+	// Since is when the restart was requested, by the database's clock. Processes that started
+	// later have been restarted.
 	Since    time.Time
 	Strategy RestartStrategy
 }
 
-// RestartGroups restarts the servers of process groups that a person named, one wave of
-// them in each pass. The next one goes once all servers of the last one are back, as old as
-// the spec wants before any restart, and the database could lose what its redundancy mode
-// promises; see calmForRestart and FullFaultTolerance.
+// RestartGroups returns a stage that restarts the processes of named process groups, one wave
+// per pass. The next wave restarts once all processes of the last one report, have been up for
+// the minimum uptime of the spec, and the database has its full fault tolerance; see
+// checkRestart and FullFaultTolerance.
 //
-// It has no memory: what was restarted shows in the age of the processes.
+// It keeps no state: the uptime of the processes shows what was restarted.
 func RestartGroups(r Restart) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageRestartGroups,
 		Reads: plan.Record | plan.Pods | plan.Database,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if available := safety.Available(s.Database); !available.OK {
-				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing is restarted", Detail: available.Evidence, RetryAfter: podDelay}}
+				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "no process is restarted", Detail: available.Evidence, RetryAfter: podDelay}}
 			}
-			due, silent := r.sort(s)
+			due, unknown := r.classify(s)
 			if len(due) > 0 {
-				if hold := neverNow(s, due); hold != nil {
+				if hold := restartForbidden(s, due); hold != nil {
 					return plan.Decision{Hold: hold}
 				}
 			}
 			switch {
-			case len(silent) > 0:
-				return plan.Wait(podDelay, plan.HoldNotReporting, fmt.Sprintf("not all processes of %s report and tell their age; nothing more is restarted until they do", someOf(silent)))
+			case len(unknown) > 0:
+				return plan.Wait(podDelay, plan.HoldNotReporting, fmt.Sprintf("no further restarts until all processes of %s report with their uptime", someOf(unknown)))
 			case len(due) == 0:
 				return plan.Decision{}
 			default:
@@ -52,35 +52,35 @@ func RestartGroups(r Restart) plan.Stage {
 	}
 }
 
-// sort tells the groups that have yet to restart, in the order in which they do, from those
-// of which nobody knows.
-func (r Restart) sort(s plan.Snapshot) (due []*v1beta2.ProcessGroupStatus, silent []string) {
+// classify returns the groups that have yet to restart, in the order of their restarts, and
+// those of which that is unknown.
+func (r Restart) classify(s plan.Snapshot) (due []*v1beta2.ProcessGroupStatus, unknown []string) {
 	for _, id := range r.Groups {
 		g := s.Cluster.ProcessGroup(id)
 		if g == nil {
-			continue // it has left the cluster
+			continue // it was removed
 		}
 		switch safety.RestartedSince(s, g, r.Since) {
 		case safety.RestartDue:
 			due = append(due, g)
 		case safety.RestartUnknown:
-			silent = append(silent, string(id))
+			unknown = append(unknown, string(id))
 		case safety.RestartDone:
 		}
 	}
 	slices.SortStableFunc(due, func(a, b *v1beta2.ProcessGroupStatus) int { return restartRank(a) - restartRank(b) })
-	return due, silent
+	return due, unknown
 }
 
-// neverNow says why a restart would do harm that time alone does not undo; nil when nothing
-// is known to stand against it.
-func neverNow(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) *plan.Hold {
+// restartForbidden returns a hold if a restart would do harm that time alone does not undo; nil
+// if nothing is known to prevent it.
+func restartForbidden(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) *plan.Hold {
 	const together = "; a pass restarts all of them together"
 	switch {
 	case incompatibleUpgrade(s.Cluster):
-		return &plan.Hold{Code: plan.HoldUpgradeActive, Human: true, Reason: fmt.Sprintf("an upgrade from %s to %s is under way, and a process that starts in the new version cannot talk to the others%s", s.Cluster.RunningVersion(), s.Cluster.Spec.Version, together)}
+		return &plan.Hold{Code: plan.HoldUpgradeActive, Human: true, Reason: fmt.Sprintf("an upgrade from %s to %s is in progress, and a process that starts in the new version is incompatible with the others%s", s.Cluster.RunningVersion(), s.Cluster.Spec.Version, together)}
 	case tlsConversion(s.Cluster):
-		return &plan.Hold{Code: plan.HoldTLSConversionActive, Human: true, Reason: "the cluster is on its way to TLS or back, and a process that restarts alone may not be reached by the others" + together}
+		return &plan.Hold{Code: plan.HoldTLSConversionActive, Human: true, Reason: "the conversion to or from TLS is in progress, and the others may not reach a process that restarts alone" + together}
 	}
 	spared := slices.DeleteFunc(slices.Clone(due), func(g *v1beta2.ProcessGroupStatus) bool {
 		return !slices.Contains(s.Cluster.Spec.Buggify.IgnoreDuringRestart, g.ProcessGroupID)
@@ -93,15 +93,15 @@ func neverNow(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) *plan.Hold {
 
 func (r Restart) restart(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) plan.Decision {
 	wave := r.Strategy.next(s, due)
-	d, calm := calmForRestart(s, fmt.Sprintf("%s %s to restart, %s next", phrase.Count(len(due), "process group"), phrase.Is(len(due)), someOf(idsOf(wave))))
-	if !calm {
+	d, ok := checkRestart(s, fmt.Sprintf("%s to restart, %s next", phrase.Count(len(due), "process group"), someOf(idsOf(wave))))
+	if !ok {
 		return d
 	}
 	settled, missing := safety.JustStarted(s).Elsewhere(dataZones(wave)...)
-	for _, check := range []plan.Check{safety.FullFaultTolerance(s), besideOtherMaintenance(s, wave), settled} {
+	for _, check := range []plan.Check{safety.FullFaultTolerance(s), checkWaveMaintenance(s, wave), settled} {
 		d.Checks = append(d.Checks, check)
 		if !check.OK {
-			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s %s to restart, but not now", phrase.Count(len(due), "process group"), phrase.Is(len(due))), Detail: check.Words(), RetryAfter: max(missing, toleranceRetry)}
+			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("restart of %s waits", phrase.Count(len(due), "process group")), Detail: check.Words(), RetryAfter: max(missing, toleranceRetry)}
 			return d
 		}
 	}
@@ -109,7 +109,7 @@ func (r Restart) restart(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) pla
 	for _, g := range wave {
 		action.Addresses = append(action.Addresses, addressesOf(s.Database.Status, g.ProcessGroupID)...)
 	}
-	d.Why = "a person wants them restarted"
+	d.Why = requestedByUser
 	d.Actions = []plan.Action{action}
 	if left := len(due) - len(wave); left > 0 {
 		d.Hold = &plan.Hold{
@@ -121,20 +121,20 @@ func (r Restart) restart(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) pla
 	return d
 }
 
-// besideOtherMaintenance asks whether those of a wave that keep data are in the one zone
+// checkWaveMaintenance checks whether the groups of a wave that hold data are in the one zone
 // that may be under maintenance.
-func besideOtherMaintenance(s plan.Snapshot, wave []*v1beta2.ProcessGroupStatus) plan.Check {
+func checkWaveMaintenance(s plan.Snapshot, wave []*v1beta2.ProcessGroupStatus) plan.Check {
 	c := plan.Check{ID: plan.CheckNoOtherMaintenance, Question: "is no other zone under maintenance?", Gate: plan.GateMaintain, OK: true, Evidence: "none is"}
 	under := maintenanceZone(s)
 	for _, g := range wave {
 		if under != "" && g.ProcessClass.IsStateful() && string(g.FaultDomain) != under {
-			c.OK, c.Evidence = false, fmt.Sprintf("zone %s is under maintenance, and nothing that keeps data in another may go down until that has ended", under)
+			c.OK, c.Evidence = false, fmt.Sprintf("zone %s is under maintenance; until it ends, no process with data in another zone may go down", under)
 		}
 	}
 	return c
 }
 
-// dataZones are the fault domains of those of a wave that may keep data.
+// dataZones returns the fault domains of the groups of a wave that may hold data.
 func dataZones(wave []*v1beta2.ProcessGroupStatus) []string {
 	var zones []string
 	for _, g := range wave {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// agedCluster is a healthy cluster whose database tells the time: noon. Its processes
-// started at eleven.
+// agedCluster returns a healthy cluster whose database reports the time: noon. Its processes started
+// at eleven.
 func agedCluster(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := healthyCluster(tb)
@@ -18,7 +18,7 @@ func agedCluster(tb testing.TB) plan.Snapshot {
 	return s
 }
 
-// restartedAgo has the processes of groups be so old.
+// restartedAgo sets the uptime of the processes of groups.
 func restartedAgo(ago time.Duration, groups ...v1beta2.ProcessGroupID) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		for _, id := range groups {
@@ -43,7 +43,7 @@ func TestRestartGroups(t *testing.T) {
 			from: agedCluster, given: func(s *plan.Snapshot) { shareZone(s, "storage-116", nodeName(14)) },
 			does: []string{"restart 2 processes at once, of storage-114, storage-116"}, holds: "6 more",
 		}, byWave},
-		"does not take a fault domain for one whose name nobody knows": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
+		"does not treat groups without a fault domain as one fault domain": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-114").FaultDomain, s.Cluster.ProcessGroup("storage-115").FaultDomain = "", ""
 		}, does: []string{first}, holds: "7 more"}, byWave},
 		"goes on with the next fault domain":          {removalCase{from: agedCluster, given: restartedAgo(11*time.Minute, "storage-114"), does: []string{"restart 1 process at once, of storage-115"}, holds: "6 more"}, byWave},
@@ -56,16 +56,16 @@ func TestRestartGroups(t *testing.T) {
 			from: agedCluster, given: coordinatesAt("stateless-105"),
 			does: []string{"restart 1 process at once, of stateless-105"}, holds: "1 more",
 		}, asked(RestartByWave, "stateless-105", "stateless-106")},
-		"restarts one at a time":                       {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { shareZone(s, "storage-115", nodeName(14)) }, does: []string{first}, holds: "2 more"}, asked(RestartRolling, storage...)},
-		"restarts all at once":                         {removalCase{from: agedCluster, does: []string{"restart 3 processes at once, of storage-114, storage-115, storage-116"}}, asked(RestartAllAtOnce, storage...)},
-		"has nothing to do once all have restarted":    {removalCase{from: agedCluster, given: restartedAgo(time.Second, storage...)}, asked(RestartByWave, storage...)},
-		"has nothing to do about a group that is gone": {removalCase{from: agedCluster}, asked(RestartByWave, "storage-1")},
-		"waits until a restarted process is back":      {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { dropProcess(s, s.Cluster.ProcessGroup("storage-114")) }, holds: "not all processes of storage-114 report"}, byWave},
+		"restarts one at a time":                    {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { shareZone(s, "storage-115", nodeName(14)) }, does: []string{first}, holds: "2 more"}, asked(RestartRolling, storage...)},
+		"restarts all at once":                      {removalCase{from: agedCluster, does: []string{"restart 3 processes at once, of storage-114, storage-115, storage-116"}}, asked(RestartAllAtOnce, storage...)},
+		"has nothing to do once all have restarted": {removalCase{from: agedCluster, given: restartedAgo(time.Second, storage...)}, asked(RestartByWave, storage...)},
+		"has nothing to do about a removed group":   {removalCase{from: agedCluster}, asked(RestartByWave, "storage-1")},
+		"waits until a restarted process is back":   {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { dropProcess(s, s.Cluster.ProcessGroup("storage-114")) }, holds: "until all processes of storage-114 report"}, byWave},
 		"takes a process that does not tell its age for none that is old": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
 			editProcess(s, s.Cluster.ProcessGroup("storage-114"), func(p *fdb.Process) { p.UptimeSeconds = nil })
-		}, holds: "not all processes of storage-114 report"}, byWave},
-		"waits while the database does not tell the time": {removalCase{from: healthyCluster, holds: "tell their age"}, byWave},
-		"waits until processes have been up long enough":  {removalCase{from: agedCluster, given: restartedAgo(599*time.Second, "storage-114"), holds: "storage-115 next, but not yet: have all processes been up for 10m0s?"}, byWave},
+		}, holds: "until all processes of storage-114 report"}, byWave},
+		"waits while the database does not tell the time": {removalCase{from: healthyCluster, holds: "report with their uptime"}, byWave},
+		"waits until processes have been up long enough":  {removalCase{from: agedCluster, given: restartedAgo(599*time.Second, "storage-114"), holds: "storage-115 next: have all processes been up for 10m0s?"}, byWave},
 		"waits after a recovery":                          {removalCase{from: agedCluster, given: recoveredAgo(599), holds: "the last recovery is the youngest"}, byWave},
 		"waits while the database is not fully fault tolerant": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = new(1)
@@ -91,11 +91,11 @@ func TestRestartGroups(t *testing.T) {
 		"restarts the zone that is under maintenance": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = nodeName(14) }, does: []string{first}, holds: "7 more"}, byWave},
 		"leaves a cluster alone that is being upgraded to another protocol": {removalCase{
 			from: agedCluster, given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" },
-			holds: "an upgrade from 7.3.79 to 7.4.6 is under way",
+			holds: "an upgrade from 7.3.79 to 7.4.6 is in progress",
 		}, byWave},
 		"leaves a cluster alone that goes to TLS": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
 			s.Cluster.Status.RequiredAddresses = v1beta2.RequiredAddressSet{TLS: true, NonTLS: true}
-		}, holds: "on its way to TLS or back"}, byWave},
+		}, holds: "conversion to or from TLS"}, byWave},
 		"leaves groups alone that the spec keeps from restarting": {removalCase{from: agedCluster, given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-115"}
 		}, holds: "storage-115 are kept from restarting"}, byWave},
@@ -114,7 +114,7 @@ func coordinatesAt(id v1beta2.ProcessGroupID) func(*plan.Snapshot) {
 	}
 }
 
-// Another instance knows nothing of the processes that a wave takes down.
+// Another control-plane instance does not know which processes a wave takes down.
 func TestTheLockOutlastsAWave(t *testing.T) {
 	for strategy, want := range map[RestartStrategy]time.Duration{RestartByWave: fdb.DeathNoticedAfter, RestartRolling: fdb.DeathNoticedAfter, RestartAllAtOnce: 0} {
 		d := RestartGroups(Restart{Groups: []v1beta2.ProcessGroupID{"storage-114"}, Since: noon, Strategy: strategy}).Decide(agedCluster(t))

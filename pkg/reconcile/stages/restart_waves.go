@@ -13,22 +13,22 @@ type RestartStrategy string
 
 // The strategies.
 const (
-	// RestartByWave restarts those of one class at once: of classes that keep data, and of
+	// RestartByWave restarts the groups of one class at once: of classes that hold data, and of
 	// coordinators, those of one fault domain.
 	RestartByWave RestartStrategy = "wave"
 	// RestartRolling restarts one process group at a time.
 	RestartRolling RestartStrategy = "rolling"
-	// RestartAllAtOnce restarts all of them at once, which costs one recovery, and the
-	// database is down until they are back.
+	// RestartAllAtOnce restarts all of them at once, which costs one recovery; the database is
+	// unavailable until they report.
 	RestartAllAtOnce RestartStrategy = "all-at-once"
 )
 
-// RestartStrategies are all strategies, the default first.
+// RestartStrategies returns all strategies, the default first.
 func RestartStrategies() []RestartStrategy {
 	return []RestartStrategy{RestartByWave, RestartRolling, RestartAllAtOnce}
 }
 
-// next are those of the due groups that restart now.
+// next returns the due groups that restart now.
 func (r RestartStrategy) next(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) []*v1beta2.ProcessGroupStatus {
 	switch r {
 	case RestartAllAtOnce:
@@ -53,13 +53,13 @@ func sameWave(s plan.Snapshot, first, g *v1beta2.ProcessGroupStatus) bool {
 	}
 }
 
-// staysUpElsewhere reports whether the database keeps serving only as long as other fault
-// domains have what this group has. A group without a class may have any role.
+// staysUpElsewhere reports whether the database is available only as long as other fault domains
+// have the roles of this group. A group without a class may have any role.
 func staysUpElsewhere(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return g.ProcessClass.IsStateful() || g.ProcessClass == v1beta2.ProcessClassUnset || safety.Coordinates(s, g)
 }
 
-// restartRank puts first what costs no recovery: storage. What holds no data comes last.
+// restartRank puts storage first, which costs no recovery. Groups without data come last.
 func restartRank(g *v1beta2.ProcessGroupStatus) int {
 	switch {
 	case g.ProcessClass == v1beta2.ProcessClassStorage:

@@ -34,8 +34,8 @@ func shortRanges(ranges [][2]string) string {
 	return strings.Join(words, ", ")
 }
 
-// overData is the hold of a restore whose target is not known to be empty. Neither data nor a
-// lock goes away by itself; a read that failed for another reason is repeated.
+// overData returns the hold of a restore whose target is not proven to be empty. Neither data
+// nor a lock disappears without a user; a read that failed for another reason is repeated.
 func overData(s plan.Snapshot, target plan.Check) *plan.Hold {
 	cluster := s.Restore.Spec.DestinationClusterName
 	switch {
@@ -46,6 +46,6 @@ func overData(s plan.Snapshot, target plan.Check) *plan.Hold {
 		return &plan.Hold{Code: plan.HoldRestoreTargetUnknown, Reason: "cannot determine whether the database of cluster " + cluster + " holds data: " + s.RestoreTarget.Why(), RetryAfter: restoreDelay}
 	default:
 		return &plan.Hold{Code: plan.HoldRestoreTargetOccupied, Reason: "the database of cluster " + cluster + " holds data (" + target.Evidence + "), and a restore never overwrites data: " +
-			"restore into a cluster without data, or find out who needs the data before it is removed", Human: true}
+			"restore into a cluster without data, or make sure that the data is not needed before you remove it", Human: true}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// newRestore is a restore that was never started, into a cluster with a database.
+// newRestore returns a restore that was never started, into a cluster with a database.
 func newRestore() plan.Snapshot {
 	r := &v1beta2.FoundationDBRestore{ObjectMeta: metav1.ObjectMeta{Name: "again"}}
 	r.Spec.DestinationClusterName = "sample"
@@ -56,7 +56,7 @@ func checkRestore(t *testing.T, stage plan.Stage, rows map[string]backupRow) {
 	}
 }
 
-// fromABeginning has a backup of the cluster write its first snapshot where the restore's is.
+// fromABeginning is a backup of the cluster that writes its first snapshot to the restore's source.
 func fromABeginning(s *plan.Snapshot) {
 	live := &fdb.BackupStatus{Tag: "default", UID: "1", URL: nightlyURL, Restorable: new(false)}
 	live.State.Name, live.State.Running = fdb.BackupRunning, true
@@ -71,8 +71,8 @@ func occupied(s *plan.Snapshot) {
 	s.RestoreTarget.Occupied = [][2]string{{"a", "b"}}
 }
 
-// The target is read only where the restore would be started otherwise, and what was read
-// is a check of the plan.
+// The target is read only where the restore would be started otherwise, and the result is a check of
+// the plan.
 func TestTheTargetOfARestoreIsReadRightBeforeItsStart(t *testing.T) {
 	for name, tt := range map[string]struct {
 		given change
@@ -106,29 +106,29 @@ func TestTheTargetOfARestoreIsReadRightBeforeItsStart(t *testing.T) {
 func TestStartRestore(t *testing.T) {
 	const start = "restore everything as of the latest version there is from " + nightlyURL + " into sample, which is locked until it is done"
 	checkRestore(t, startRestore, map[string]backupRow{
-		"starts what was never started":              {given: same, does: []string{start}},
-		"starts though an earlier restore completed": {given: shown(fdb.RestoreCompleted), does: []string{start}},
-		"starts though an earlier restore was ended": {given: shown(fdb.RestoreAborted), does: []string{start}},
-		"waits for another restore":                  {given: shown(fdb.RestoreRunning), holds: "the end of another restore"},
-		"waits for one in a state that nobody knows": {given: shown("paused"), holds: "the end of another restore"},
-		"never starts twice":                         {given: changed(shown(fdb.RestoreCompleted), recorded(v1beta2.RestoreStateCompleted, false))},
-		"never starts again what was ended":          {given: changed(shown(fdb.RestoreAborted), recorded(v1beta2.RestoreStateAborted, false))},
-		"never starts again what nobody knows of":    {given: recorded("", true)},
-		"starts nothing while nobody can tell":       {given: nobodyAnswers, holds: "nobody can tell whether a restore runs: timed out"},
-		"waits for a database":                       {given: func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }, holds: "has no database yet"},
+		"starts what was never started":                      {given: same, does: []string{start}},
+		"starts though an earlier restore completed":         {given: shown(fdb.RestoreCompleted), does: []string{start}},
+		"starts though an earlier restore was ended":         {given: shown(fdb.RestoreAborted), does: []string{start}},
+		"waits for another restore":                          {given: shown(fdb.RestoreRunning), holds: "the end of another restore"},
+		"waits for one in an unknown state":                  {given: shown("paused"), holds: "the end of another restore"},
+		"never starts twice":                                 {given: changed(shown(fdb.RestoreCompleted), recorded(v1beta2.RestoreStateCompleted, false))},
+		"never starts again what was ended":                  {given: changed(shown(fdb.RestoreAborted), recorded(v1beta2.RestoreStateAborted, false))},
+		"never starts again what the database does not list": {given: recorded("", true)},
+		"starts nothing while the state is unknown":          {given: nobodyAnswers, holds: "cannot determine whether a restore runs: timed out"},
+		"waits for a database":                               {given: func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }, holds: "has no database yet"},
 		"restores ranges as of a version": {given: restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) {
 			r.BackupVersion, r.KeyRanges = new(uint64(42)), []v1beta2.FoundationDBKeyRange{{Start: "a", End: "b"}}
 		}), does: []string{"restore 1 key range (\"a\" to \"b\") as of version 42 from " + nightlyURL + " into sample, which is locked until it is done"}},
-		"says that it cannot read encrypted data": {given: changed(func(s *plan.Snapshot) { s.Cluster.Status.RunningVersion = "7.1.67" },
+		"refuses encrypted data that it cannot read": {given: changed(func(s *plan.Snapshot) { s.Cluster.Status.RunningVersion = "7.1.67" },
 			restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.EncryptionKeyPath = "/key" })), holds: "cannot encrypt backups", human: true},
-		"never makes a URL with a secret":        {given: restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BlobStoreConfiguration.AccountName = "key:hunter2@store" }), holds: "the account must not have a secret", human: true},
-		"waits for the first snapshot":           {given: fromABeginning, holds: "FoundationDBBackup nightly writes to the place"},
-		"restores a version that somebody knows": {given: changed(fromABeginning, restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BackupVersion = new(uint64(42)) })), does: []string{strings.Replace(start, "the latest version there is", "version 42", 1)}},
-		"restores what was there before":         {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.There = &fdb.BackupDescription{Restorable: true} }), does: []string{start}},
-		"waits while there is only a part":       {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.There = &fdb.BackupDescription{} }), holds: "first snapshot"},
+		"never makes a URL with a secret":  {given: restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BlobStoreConfiguration.AccountName = "key:hunter2@store" }), holds: "the account must not have a secret", human: true},
+		"waits for the first snapshot":     {given: fromABeginning, holds: "FoundationDBBackup nightly writes to the destination"},
+		"restores a version of the spec":   {given: changed(fromABeginning, restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BackupVersion = new(uint64(42)) })), does: []string{strings.Replace(start, "the latest version there is", "version 42", 1)}},
+		"restores what was there before":   {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.There = &fdb.BackupDescription{Restorable: true} }), does: []string{start}},
+		"waits while there is only a part": {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.There = &fdb.BackupDescription{} }), holds: "first snapshot"},
 		"waits for the first snapshot after a move": {given: changed(fromABeginning, func(s *plan.Snapshot) {
 			s.RestoreSource.Status.Restorable, s.RestoreSource.Restorable.Why = new(true), "it was moved"
-		}), holds: "FoundationDBBackup nightly writes to the place to restore from: it was moved"},
+		}), holds: "FoundationDBBackup nightly writes to the destination to restore from: it was moved"},
 		"waits for no backup that is restorable":       {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Restorable.OK = true }), does: []string{start}},
 		"waits for no backup that has ended":           {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Status.State.Running = false }), does: []string{start}},
 		"waits for no backup to another place":         {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Status.URL = "blobstore://key@store:443/other?bucket=b" }), does: []string{start}},
@@ -145,15 +145,15 @@ func TestUpdateRestoreStatus(t *testing.T) {
 	checkRestore(t, updateRestoreStatus, map[string]backupRow{
 		"has nothing to say of what was never started": {given: shown(fdb.RestoreCompleted)},
 		"follows a restore":                            {given: changed(started, shown(fdb.RestoreRunning)), does: []string{"record what was observed: the restore is running"}, holds: "1 of 9 blocks"},
-		"says that it is done":                         {given: changed(started, shown(fdb.RestoreCompleted)), does: []string{"record what was observed: the restore is completed"}},
+		"records that it is done":                      {given: changed(started, shown(fdb.RestoreCompleted)), does: []string{"record what was observed: the restore is completed"}},
 		"writes nothing twice":                         {given: changed(recorded(v1beta2.RestoreStateCompleted, false), shown(fdb.RestoreCompleted))},
 		"is no longer running when it is done":         {given: changed(recorded(v1beta2.RestoreStateCompleted, true), shown(fdb.RestoreCompleted)), does: []string{"record what was observed: the restore is completed"}},
-		"says what an end leaves behind":               {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"record what was observed: the restore is aborted"}, holds: "with whatever was written so far in it", human: true},
-		"does not take another's restore for its own":  {given: changed(started, shown(fdb.RestoreCompleted), anotherSource), does: []string{"record what was observed: the restore is Unknown"}, holds: "the database does not know of it", human: true},
+		"reports what an abort leaves behind":          {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"record what was observed: the restore is aborted"}, holds: "with partially restored data", human: true},
+		"does not take another's restore for its own":  {given: changed(started, shown(fdb.RestoreCompleted), anotherSource), does: []string{"record what was observed: the restore is Unknown"}, holds: "the database does not list it", human: true},
 		"remembers what was ended":                     {given: changed(recorded(v1beta2.RestoreStateAborted, false), shown(fdb.RestoreRunning)), holds: "never started again", human: true},
 		"remembers what was done":                      {given: changed(recorded(v1beta2.RestoreStateCompleted, false), shown(fdb.RestoreRunning), anotherSource)},
-		"keeps what the database last said":            {given: changed(started, nobodyAnswers), holds: "nobody can tell how far the restore is"},
-		"tells its last error": {
+		"keeps the last known state":                   {given: changed(started, nobodyAnswers), holds: "cannot determine the state of the restore"},
+		"reports its last error": {
 			given: changed(recorded(v1beta2.RestoreStateRunning, true), shown(fdb.RestoreRunning), func(s *plan.Snapshot) { s.RestoreStatus.All[0].LastError = "'File not found'" }),
 			holds: "'File not found'",
 		},
@@ -182,11 +182,11 @@ func TestRestoreStagesArePureAndHonest(t *testing.T) {
 	}
 }
 
-// An older restore of the same place stays listed. It is not one whose start nobody saw.
-func TestARestoreThatNobodySawBeginIsNotAnOlderOne(t *testing.T) {
+// An older restore of the same destination stays listed. It is not one whose start was not observed.
+func TestAnUnobservedRestoreIsNotAnOlderOne(t *testing.T) {
 	noted, unknown := recorded(v1beta2.RestoreStateQueued, false), recorded(v1beta2.RestoreStateUnknown, false)
 	const lost = "record what was observed: the restore is Unknown"
-	const holds = "or of one that is over and may be older"
+	const holds = "or lists only one that is over and may be older"
 	checkRestore(t, updateRestoreStatus, map[string]backupRow{
 		"one that is done":                 {given: changed(noted, shown(fdb.RestoreCompleted)), does: []string{lost}, holds: holds, human: true},
 		"one that was aborted":             {given: changed(noted, shown(fdb.RestoreAborted)), does: []string{lost}, holds: holds, human: true},
@@ -202,7 +202,7 @@ func started(s *plan.Snapshot) {
 	s.OtherRestores.Read = true
 }
 
-// beside adds another record that restores the same.
+// beside adds another resource with the same restore.
 func beside(edit func(*v1beta2.FoundationDBRestore)) change {
 	return func(s *plan.Snapshot) {
 		other := s.Restore.DeepCopy()
@@ -216,20 +216,20 @@ func TestAbortRestore(t *testing.T) {
 	const abort = "abort the restore 1 of tag default, as of version 42 from " + nightlyURL + ": sample is unlocked half restored, with whatever was written so far in it"
 	runs := changed(started, shown(fdb.RestoreRunning))
 	checkRestore(t, abortRestore, map[string]backupRow{
-		"aborts what runs":                       {given: runs, does: []string{abort}},
-		"aborts what is queued":                  {given: changed(started, shown(fdb.RestoreQueued)), does: []string{abort}},
-		"aborts what is in an unknown state":     {given: changed(started, shown("paused")), does: []string{abort}},
-		"never aborts while nobody can tell":     {given: changed(started, nobodyAnswers), holds: "nobody can tell whether the restore runs"},
-		"never aborts what was never started":    {given: shown(fdb.RestoreRunning), holds: "never started", human: true},
-		"never aborts what another place is in":  {given: changed(runs, anotherSource), holds: "does not know of the restore", human: true},
-		"never aborts what is done":              {given: changed(started, shown(fdb.RestoreCompleted)), holds: "the restore is completed", human: true},
-		"aborts nothing twice":                   {given: changed(started, shown(fdb.RestoreAborted))},
-		"never aborts for a record that is over": {given: changed(runs, recorded(v1beta2.RestoreStateCompleted, false)), holds: "does not know of the restore", human: true},
+		"aborts what runs":                        {given: runs, does: []string{abort}},
+		"aborts what is queued":                   {given: changed(started, shown(fdb.RestoreQueued)), does: []string{abort}},
+		"aborts what is in an unknown state":      {given: changed(started, shown("paused")), does: []string{abort}},
+		"never aborts while the state is unknown": {given: changed(started, nobodyAnswers), holds: "cannot determine whether the restore runs"},
+		"never aborts what was never started":     {given: shown(fdb.RestoreRunning), holds: "has not started its restore", human: true},
+		"never aborts what another place is in":   {given: changed(runs, anotherSource), holds: "does not list the restore", human: true},
+		"never aborts what is done":               {given: changed(started, shown(fdb.RestoreCompleted)), holds: "the restore is completed", human: true},
+		"aborts nothing twice":                    {given: changed(started, shown(fdb.RestoreAborted))},
+		"never aborts for a record that is over":  {given: changed(runs, recorded(v1beta2.RestoreStateCompleted, false)), holds: "does not list the restore", human: true},
 		"never aborts what another record may have started": {
-			given: changed(runs, beside(func(*v1beta2.FoundationDBRestore) {})), holds: "FoundationDBRestore other may have started it as well", human: true,
+			given: changed(runs, beside(func(*v1beta2.FoundationDBRestore) {})), holds: "FoundationDBRestore other may have started it", human: true,
 		},
 		"never aborts while others cannot be read": {
-			given: changed(runs, func(s *plan.Snapshot) { s.OtherRestores = plan.OtherRestoreFacts{NotRead: "forbidden"} }), holds: "nobody can tell: forbidden", human: true,
+			given: changed(runs, func(s *plan.Snapshot) { s.OtherRestores = plan.OtherRestoreFacts{NotRead: "forbidden"} }), holds: "unknown: forbidden", human: true,
 		},
 		"aborts beside a record whose restore is over": {
 			given: changed(runs, beside(func(r *v1beta2.FoundationDBRestore) { r.Status.State = v1beta2.RestoreStateAborted })), does: []string{abort},
@@ -245,9 +245,9 @@ func TestAbortRestore(t *testing.T) {
 
 func TestRecordAborted(t *testing.T) {
 	checkRestore(t, recordAborted, map[string]backupRow{
-		"records the end, and asks nobody to help": {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"record what was observed: the restore is aborted"}},
-		"says that it was done before":             {given: changed(started, shown(fdb.RestoreCompleted)), holds: "was not aborted", human: true},
-		"leaves the rest to passes":                {given: changed(started, shown(fdb.RestoreRunning))},
-		"says nothing while nobody can tell":       {given: changed(started, shown(fdb.RestoreAborted), nobodyAnswers)},
+		"records the end, and needs no user":      {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"record what was observed: the restore is aborted"}},
+		"reports that it was done before":         {given: changed(started, shown(fdb.RestoreCompleted)), holds: "not aborted", human: true},
+		"leaves the rest to passes":               {given: changed(started, shown(fdb.RestoreRunning))},
+		"does nothing while the state is unknown": {given: changed(started, shown(fdb.RestoreAborted), nobodyAnswers)},
 	})
 }

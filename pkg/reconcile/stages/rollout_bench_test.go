@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// BenchmarkRollout is the decision that looks at most of a cluster: half of the pods of
-// 1000 process groups were made from another spec.
+// BenchmarkRollout is the decision that reads most of a cluster: half of the pods of 1000 process
+// groups were created from another spec.
 func BenchmarkRollout(b *testing.B) {
 	s := clusterOf(b, 1000)
 	for i, g := range s.Groups() {

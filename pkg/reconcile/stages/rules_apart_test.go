@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// TestWhatIsHousekeeping refuses an inclusion by one check, and asks whether a command may
-// succeed before it.
+// TestWhatIsHousekeeping refuses an inclusion by one check, and tests whether a command may succeed
+// before it.
 func TestWhatIsHousekeeping(t *testing.T) {
 	for name, tc := range map[string]struct {
 		gate  plan.Gate
@@ -40,7 +40,7 @@ func TestWhatIsHousekeeping(t *testing.T) {
 	}
 }
 
-// TestHousekeepingIsDueOnceTheRecoveryIsLongEnoughAgo asks before, at and without that time.
+// TestHousekeepingIsDueOnceTheRecoveryIsLongEnoughAgo tests before, at and without that time.
 func TestHousekeepingIsDueOnceTheRecoveryIsLongEnoughAgo(t *testing.T) {
 	a := plan.IncludeAndForget{Groups: []v1beta2.ProcessGroupID{"storage-1"}, Targets: []string{"locality_instance_id:storage-1"}}
 	refused := plan.Check{Gate: plan.GateRecovery}
@@ -70,7 +70,7 @@ func TestMaintenanceOfAnUnavailableDatabaseIsNotEnded(t *testing.T) {
 	}
 }
 
-// TestAWaveIsOfOneClass has process groups of two classes that keep no data restart.
+// TestAWaveIsOfOneClass restarts process groups of two classes without data.
 func TestAWaveIsOfOneClass(t *testing.T) {
 	s := agedCluster(t)
 	proxy := s.Cluster.ProcessGroup("stateless-106")
@@ -85,7 +85,7 @@ func TestAWaveIsOfOneClass(t *testing.T) {
 	}
 }
 
-// TestAClassThatTheSpecLacksLeavesAsAWhole counts the process groups that are too many.
+// TestAClassThatTheSpecLacksLeavesAsAWhole counts the surplus process groups.
 func TestAClassThatTheSpecLacksLeavesAsAWhole(t *testing.T) {
 	for name, count := range map[string]int{"none": 0, "disabled": -1} {
 		s := healthyCluster(t)

@@ -5,9 +5,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// SetBackupState has a backup run, pause or be stopped; the stages of its pass then carry
-// that out. With goesOn it is for a backup that is not stopped: a paused one is started as
-// well, so to pause a stopped one, or to have it go on, would begin another backup.
+// SetBackupState returns a stage that sets spec.backupState; the stages of the backup's pass then
+// carry that out. With goesOn the backup must not be stopped: a paused backup is started as well,
+// so pausing or resuming a stopped one would begin another backup.
 func SetBackupState(state v1beta2.BackupState, goesOn bool) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageSetBackupState,
@@ -16,15 +16,15 @@ func SetBackupState(state v1beta2.BackupState, goesOn bool) plan.Stage {
 			b := s.Backup
 			switch {
 			case b.DeletionTimestamp != nil:
-				return held("the record is being deleted")
+				return held("the resource is being deleted")
 			case !b.IsManaged():
-				return held("spec.backupType is unmanaged: only its agents are looked after")
+				return held("spec.backupType is unmanaged: only the agents of this backup are reconciled")
 			case goesOn && b.Spec.BackupState == v1beta2.BackupStateStopped:
-				return held("spec.backupState is Stopped, so there is nothing that could pause or go on; start begins another backup")
+				return held("spec.backupState is Stopped: there is no backup to pause or resume; start begins another backup")
 			case orRunning(b.Spec.BackupState) == state:
 				return plan.Decision{}
 			}
-			return plan.Decision{Why: "a person asks for it", Actions: []plan.Action{plan.SetBackupState{Backup: b.Name, State: state}}}
+			return plan.Decision{Why: requestedByUser, Actions: []plan.Action{plan.SetBackupState{Backup: b.Name, State: state}}}
 		},
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// SkipExclusion marks process groups that a person wants gone without their data being moved
-// away first, as spec.processGroupsToRemoveWithoutExclusion does, and asks more than that:
-// all of the data has to have another copy now, and the database all of its fault tolerance.
-// The groups of one fault domain go at a time, and no others while any is on its way.
+// SkipExclusion returns a stage that marks process groups for removal without draining them, as
+// spec.processGroupsToRemoveWithoutExclusion does, with more checks: all of the data must have
+// another copy now, and the database its full fault tolerance. The groups of one fault domain are
+// removed at a time, and no others while any is being removed.
 func SkipExclusion(groups []v1beta2.ProcessGroupID) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageSkipExclusion,
@@ -23,26 +23,26 @@ func SkipExclusion(groups []v1beta2.ProcessGroupID) plan.Stage {
 				return plan.Decision{}
 			}
 			now, later := ofOneDomain(due)
-			if going := undrainedBeside(s, now[0]); going != "" {
-				return plan.Wait(toleranceRetry, plan.HoldEarlierRemoval, fmt.Sprintf("%s may go once %s is gone and its data has all its copies again", someOf(idsOf(now)), going))
+			if earlier := undrainedBeside(s, now[0]); earlier != "" {
+				return plan.Wait(toleranceRetry, plan.HoldEarlierRemoval, fmt.Sprintf("removal of %s waits until %s is removed and all copies of its data are restored", someOf(idsOf(now)), earlier))
 			}
 			d := plan.Decision{Checks: mayGoWithData(s, now)}
 			if refused, ok := d.Refused(); ok {
 				d.Hold = refusedToSkip(now, refused)
 				return d
 			}
-			d.Why = "a person wants them gone without moving their data"
+			d.Why = requestedByUser
 			d.Actions = []plan.Action{plan.MarkForRemoval{Groups: idsOf(now), At: s.Now, WithoutExclusion: true}}
 			if len(later) > 0 {
-				d.Hold = &plan.Hold{Code: plan.HoldOneFaultDomainAtATime, RetryAfter: toleranceRetry, Subjects: phrase.Strings(idsOf(later)), Reason: fmt.Sprintf("%s have to wait: one fault domain at a time", someOf(idsOf(later)))}
+				d.Hold = &plan.Hold{Code: plan.HoldOneFaultDomainAtATime, RetryAfter: toleranceRetry, Subjects: phrase.Strings(idsOf(later)), Reason: fmt.Sprintf("removal of %s waits: one fault domain at a time", someOf(idsOf(later)))}
 			}
 			return d
 		},
 	}
 }
 
-// notYetSkipped are the groups that are still there and not drained: of what is drained
-// nothing is left to skip.
+// notYetSkipped returns the groups that exist and are not drained: a drained group has no
+// exclusion to skip.
 func notYetSkipped(s plan.Snapshot, groups []v1beta2.ProcessGroupID) []*v1beta2.ProcessGroupStatus {
 	var due []*v1beta2.ProcessGroupStatus
 	for _, id := range groups {
@@ -53,8 +53,8 @@ func notYetSkipped(s plan.Snapshot, groups []v1beta2.ProcessGroupID) []*v1beta2.
 	return due
 }
 
-// ofOneDomain splits off those of the first one's fault domain. One whose fault domain is
-// not known goes alone.
+// ofOneDomain splits off the groups of the first one's fault domain. One with an unknown fault
+// domain is removed alone.
 func ofOneDomain(due []*v1beta2.ProcessGroupStatus) (now, later []*v1beta2.ProcessGroupStatus) {
 	domain := due[0].FaultDomain
 	for i, g := range due {
@@ -67,7 +67,7 @@ func ofOneDomain(due []*v1beta2.ProcessGroupStatus) (now, later []*v1beta2.Proce
 	return now, later
 }
 
-// undrainedBeside names a group of another fault domain that leaves with data on it.
+// undrainedBeside returns a group of another fault domain that is being removed with data on it.
 func undrainedBeside(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	for _, other := range s.Groups() {
 		if safety.MayHoldData(s, other) && (other.FaultDomain == "" || other.FaultDomain != g.FaultDomain) {
@@ -77,8 +77,7 @@ func undrainedBeside(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	return ""
 }
 
-// mayGoWithData are the questions before copies of data are given up. Each has to be
-// answered with yes.
+// mayGoWithData returns the checks before copies of data are given up. All must pass.
 func mayGoWithData(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []plan.Check {
 	settled, _ := safety.JustStarted(s).Elsewhere(string(groups[0].FaultDomain))
 	checks := []plan.Check{
@@ -92,12 +91,12 @@ func mayGoWithData(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []plan
 	return checks
 }
 
-// refusedToSkip says why nothing is marked. Only for what time alone brings a pass may wait by
-// itself: about all else a person has to think again.
+// refusedToSkip returns the hold for a refused check. A pass may wait only for what time alone
+// resolves; anything else needs a new decision of the user.
 func refusedToSkip(groups []*v1beta2.ProcessGroupStatus, refused plan.Check) *plan.Hold {
 	return &plan.Hold{
 		Code:  plan.HoldCheckRefused,
 		Human: refused.Gate != plan.GateRecovery && refused.Gate != plan.GateUptime, RetryAfter: podDelay,
-		Subjects: phrase.Strings(idsOf(groups)), Reason: fmt.Sprintf("%s cannot go without their data being moved", someOf(idsOf(groups))), Detail: refused.Words(),
+		Subjects: phrase.Strings(idsOf(groups)), Reason: fmt.Sprintf("%s cannot be removed without draining", someOf(idsOf(groups))), Detail: refused.Words(),
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// copies has some data have so many copies.
+// copies sets the number of copies of some data.
 func copies(n int) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) { s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &n }
 }
@@ -22,52 +22,52 @@ func TestNothingGoesUndrainedUnlessAnotherCopyStays(t *testing.T) {
 		removalCase
 		of ids
 	}{
-		"a group of which others have copies":                   {removalCase{from: healthyClusterOf4, does: []string{marks}}, one},
-		"one whose exclusion does not end":                      {removalCase{from: excludedOf4, does: []string{marks}}, one},
-		"nothing is left to skip of what is drained":            {removalCase{from: excludedOf4, given: func(s *plan.Snapshot) { s.Cluster.ProcessGroup("storage-114").SetExcluded(noon) }}, one},
-		"nobody has to do anything about one that is not there": {removalCase{from: healthyClusterOf4}, ids{"storage-9"}},
+		"a group of which others have copies":        {removalCase{from: healthyClusterOf4, does: []string{marks}}, one},
+		"one whose exclusion does not end":           {removalCase{from: excludedOf4, does: []string{marks}}, one},
+		"nothing is left to skip of what is drained": {removalCase{from: excludedOf4, given: func(s *plan.Snapshot) { s.Cluster.ProcessGroup("storage-114").SetExcluded(noon) }}, one},
+		"does nothing about one that does not exist": {removalCase{from: healthyClusterOf4}, ids{"storage-9"}},
 		"all of one fault domain go together": {removalCase{
 			from: healthyClusterOf4, given: func(s *plan.Snapshot) { shareZone(s, "log-101", nodeName(14)) },
 			does: []string{marks + ", log-101"},
 		}, ids{"storage-114", "log-101"}},
-		"those of two fault domains go one after the other": {removalCase{from: healthyClusterOf4, does: []string{marks}, holds: "storage-115 have to wait: one fault domain at a time"}, ids{"storage-114", "storage-115"}},
+		"those of two fault domains go one after the other": {removalCase{from: healthyClusterOf4, does: []string{marks}, holds: "removal of storage-115 waits: one fault domain at a time"}, ids{"storage-114", "storage-115"}},
 		"one without a fault domain goes alone": {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-114").FaultDomain = ""
 			s.Cluster.ProcessGroup("storage-115").FaultDomain = ""
-		}, does: []string{marks}, holds: "storage-115 have to wait"}, ids{"storage-114", "storage-115"}},
+		}, does: []string{marks}, holds: "removal of storage-115 waits"}, ids{"storage-114", "storage-115"}},
 		"not while another is on its way": {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) {
 			*s = plan.MarkForRemoval{Groups: ids{"storage-115"}, At: noon, WithoutExclusion: true}.Apply(*s)
-		}, holds: "storage-114 may go once storage-115 is gone"}, one},
-		"not the last copy":                                    {removalCase{from: healthyClusterOf4, given: copies(1), holds: "1 copy of the data now, 0 afterwards"}, one},
-		"not while copies are missing":                         {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration.RedundancyMode = "triple" }, holds: "some data has 2 of 3 replicas"}, one},
-		"not while nobody knows the copies":                    {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Data.TeamTrackers = nil }, holds: "the number of copies of the data is unknown"}, one},
-		"not the last copy of the logs":                        {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { n := 1; s.Database.Status.Cluster.Logs[0].ReplicationFactor = &n }, holds: "1 copy of the logs now, 0 afterwards"}, log},
-		"not while nobody knows the copies of logs":            {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs[0].ReplicationFactor = nil }, holds: "the number of copies of the logs is unknown"}, log},
-		"not while the database does not answer":               {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"}, one},
-		"not while a restore has the database locked":          {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked with UID"}, one},
-		"not while another fault domain is down":               {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { delete(s.Pods, "sample-storage-115") }, holds: "storage-115 of fault domain node-15 has no pod"}, one},
-		"not while data distribution is not healthy":           {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { no := false; s.Database.Status.Cluster.Data.State.Healthy = &no }, holds: "data state is"}, one},
-		"not while the database says that it is not available": {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, holds: "it says it is not"}, one},
-		"not while recoveries pile up":                         {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.ActiveGenerations = new(11) }, holds: "11 active generations"}, one},
-		"not while a process of another fault domain is young": {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { uptime(s, "storage-115", 12*time.Second) }, holds: "storage-115 started 12s ago, 1m30s required"}, one},
-		"not right after a recovery":                           {removalCase{from: healthyClusterOf4, given: recoveredAgo(30), holds: "was the last recovery at least 2m0s ago?"}, one},
-		"not what the configuration cannot do without":         {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { dropStorage(s, "storage-115") }, holds: "cannot go without their data being moved"}, one},
+		}, holds: "removal of storage-114 waits until storage-115 is removed"}, one},
+		"not the last copy":                                     {removalCase{from: healthyClusterOf4, given: copies(1), holds: "1 copy of the data now, 0 afterwards"}, one},
+		"not while copies are missing":                          {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration.RedundancyMode = "triple" }, holds: "some data has 2 of 3 replicas"}, one},
+		"not while the copies are unknown":                      {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Data.TeamTrackers = nil }, holds: "the number of copies of the data is unknown"}, one},
+		"not the last copy of the logs":                         {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { n := 1; s.Database.Status.Cluster.Logs[0].ReplicationFactor = &n }, holds: "1 copy of the logs now, 0 afterwards"}, log},
+		"not while the copies of logs are unknown":              {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs[0].ReplicationFactor = nil }, holds: "the number of copies of the logs is unknown"}, log},
+		"not while the database does not answer":                {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"}, one},
+		"not while a restore has the database locked":           {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked with UID"}, one},
+		"not while another fault domain is down":                {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { delete(s.Pods, "sample-storage-115") }, holds: "storage-115 of fault domain node-15 has no pod"}, one},
+		"not while data distribution is not healthy":            {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { no := false; s.Database.Status.Cluster.Data.State.Healthy = &no }, holds: "data state is"}, one},
+		"not while the database reports that it is unavailable": {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, holds: "it says it is not"}, one},
+		"not while recoveries pile up":                          {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.ActiveGenerations = new(11) }, holds: "11 active generations"}, one},
+		"not while a process of another fault domain is young":  {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { uptime(s, "storage-115", 12*time.Second) }, holds: "storage-115 started 12s ago, 1m30s required"}, one},
+		"not right after a recovery":                            {removalCase{from: healthyClusterOf4, given: recoveredAgo(30), holds: "was the last recovery at least 2m0s ago?"}, one},
+		"not what the configuration cannot do without":          {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { dropStorage(s, "storage-115") }, holds: "cannot be removed without draining"}, one},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, SkipExclusion(tc.of)) })
 	}
 }
 
-// What waits for calm waits; about all else a person has to think again.
-func TestARefusalToSkipIsForAPerson(t *testing.T) {
+// A pass waits for a stable database; any other refusal needs a new decision of the user.
+func TestARefusalToSkipNeedsAUser(t *testing.T) {
 	tests := map[string]struct {
 		given func(*plan.Snapshot)
 		human bool
 	}{
-		"a recovery that is too young": {given: recoveredAgo(30)},
-		"a process that is too young":  {given: func(s *plan.Snapshot) { uptime(s, "storage-115", 12*time.Second) }},
-		"the last copy":                {given: copies(1), human: true},
-		"a database that is silent":    {given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, human: true},
+		"a recovery that is too young":    {given: recoveredAgo(30)},
+		"a process that is too young":     {given: func(s *plan.Snapshot) { uptime(s, "storage-115", 12*time.Second) }},
+		"the last copy":                   {given: copies(1), human: true},
+		"a database that does not answer": {given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, human: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func healthyClusterOf4(tb testing.TB) plan.Snapshot {
 	return healthyClusterOf(tb, 4)
 }
 
-// excludedOf4 has a group that was excluded an hour ago and still is not drained.
+// excludedOf4 has a group that was excluded an hour ago and is still not drained.
 func excludedOf4(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := healthyClusterOf4(tb)
@@ -111,7 +111,7 @@ func excludedOf4(tb testing.TB) plan.Snapshot {
 	return s
 }
 
-// dropStorage takes a group out of the world without a trace.
+// dropStorage removes a group without leaving any object or process.
 func dropStorage(s *plan.Snapshot, id v1beta2.ProcessGroupID) {
 	dropProcess(s, s.Cluster.ProcessGroup(id))
 	delete(s.Pods, "sample-"+string(id))

@@ -49,7 +49,7 @@ func TestWhereAVariableIsSet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := healthyCluster(t)
 			tc.given(&s)
-			if got := toldOf(s, s.Cluster.ProcessGroup(oneGroup), variable); got != tc.want {
+			if got := isConfigured(s, s.Cluster.ProcessGroup(oneGroup), variable); got != tc.want {
 				t.Errorf("%t, want %t", got, tc.want)
 			}
 		})
@@ -68,7 +68,7 @@ func TestARestartNamesEachGroupOnce(t *testing.T) {
 	}
 }
 
-// TestUsesOfStoresAreReadForADeletionOnly asks for which backups the database is read.
+// TestUsesOfStoresAreReadForADeletionOnly compares for which backups the database is read.
 func TestUsesOfStoresAreReadForADeletionOnly(t *testing.T) {
 	kept := func(s *plan.Snapshot) { s.Backup.Finalizers = []string{v1beta2.FinalizerBackup} }
 	for name, tc := range map[string]struct {
@@ -120,9 +120,9 @@ func TestThePodOfARemovedGroupFailsUnlessItEnds(t *testing.T) {
 	}
 }
 
-// TestAServiceIsGivenWhatItLacks changes a service in one respect, and looks at the new object.
+// TestAServiceIsGivenWhatItLacks changes one field of a service, and checks the new object.
 func TestAServiceIsGivenWhatItLacks(t *testing.T) {
-	want := wantedService{Service: &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: corev1.ServiceSpec{
+	want := desiredService{Service: &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: corev1.ServiceSpec{
 		Selector: map[string]string{"a": "b"}, Ports: []corev1.ServicePort{{Name: "tls", Port: 4500}}, IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol},
 	}}}
 	for name, tc := range map[string]struct {

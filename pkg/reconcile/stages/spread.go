@@ -9,8 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// candidate is a process that could be chosen for something that has to be spread
-// over fault domains.
+// candidate is a process that can be chosen for a role that is spread over fault domains.
 type candidate struct {
 	group    v1beta2.ProcessGroupID
 	priority int
@@ -19,22 +18,22 @@ type candidate struct {
 	address    fdb.Address
 }
 
-// spreadRule says over what a choice is spread.
+// spreadRule is over which localities a choice is spread.
 type spreadRule struct {
 	// fields are locality keys; the last one is relaxed first.
 	fields []string
-	// most is how many of the chosen may share one value of a field; a field
-	// without an entry may in the end be shared by all.
+	// most is how many of the chosen may share one value of a field; a field without an entry has
+	// no limit.
 	most map[string]int
-	// primary is the data center whose candidates come first; empty prefers none.
+	// primary is the data center whose candidates are preferred; empty prefers none.
 	primary string
 }
 
-// spread chooses count candidates, as evenly over the rule's fields as there are
-// values. It starts with one per value of every field and allows one more of the
-// last field that still may have more, whenever a walk over the candidates took
-// nobody; so spreading over zones wins over spreading over data centers. It
-// returns an error when the rule's limits leave too few.
+// spread chooses count candidates, as evenly over the rule's fields as there are values. It
+// starts with one per value of every field and allows one more of the last field that may still
+// have more, whenever a pass over the candidates chose none; so spreading over zones has
+// priority over spreading over data centers. It returns an error when the rule's limits leave
+// too few.
 func spread(candidates []candidate, count int, rule spreadRule) ([]candidate, error) {
 	candidates = inOrder(candidates, rule.primary)
 	limits := map[string]int{}
@@ -64,8 +63,8 @@ func spread(candidates []candidate, count int, rule spreadRule) ([]candidate, er
 	return chosen, nil
 }
 
-// inOrder sorts candidates: the primary data center first, then by priority,
-// then by ID, so that the same facts always give the same choice.
+// inOrder sorts candidates: the primary data center first, then by priority, then by ID, so that
+// the same facts always give the same choice.
 func inOrder(candidates []candidate, primary string) []candidate {
 	sorted := slices.Clone(candidates)
 	slices.SortStableFunc(sorted, func(a, b candidate) int {
@@ -102,8 +101,7 @@ func tally(c candidate, fields []string, used map[string]map[string]int) {
 	}
 }
 
-// relax allows one more of the last field that may have more, and reports
-// whether there was one.
+// relax allows one more of the last field that may have more, and reports whether there was one.
 func relax(limits map[string]int, rule spreadRule, count int) bool {
 	for _, field := range slices.Backward(rule.fields) {
 		most, limited := rule.most[field]

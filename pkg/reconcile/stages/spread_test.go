@@ -88,8 +88,8 @@ func TestSpreadDependsOnNothingButTheFacts(t *testing.T) {
 	}
 }
 
-// mostValues tries every choice and returns in how many values of a field the best
-// one is, and whether any fits the limits at all.
+// mostValues tries every choice and returns how many values of a field the best one covers, and
+// whether any fits the limits at all.
 func mostValues(candidates []candidate, count int, rule spreadRule, field string) (best int, possible bool) {
 	for set := range 1 << len(candidates) {
 		var chosen []candidate
@@ -157,8 +157,8 @@ func TestSpreadPrefersTheRightCandidates(t *testing.T) {
 		"a second of a data center rather than of a zone": {
 			[]candidate{in("a", 1, "1", "a"), in("b", 1, "1", "b"), in("c", 1, "2", "a")}, 2, everywhere, []string{"a", "c"}, false,
 		},
-		"nobody when the limits leave too few": {[]candidate{in("a", 1, "1", "a"), in("b", 1, "1", "a")}, 2, everywhere, nil, true},
-		"nobody of none":                       {nil, 1, everywhere, nil, true},
+		"none when the limits leave too few": {[]candidate{in("a", 1, "1", "a"), in("b", 1, "1", "a")}, 2, everywhere, nil, true},
+		"none of none":                       {nil, 1, everywhere, nil, true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -26,7 +26,7 @@ func TestAReconciledClusterNeedsNothing(t *testing.T) {
 	}
 }
 
-// A stage must neither change the snapshot nor look at a facet it does not declare.
+// A stage must neither change the snapshot nor read a facet that it does not declare.
 func TestStagesArePureAndHonest(t *testing.T) {
 	options := cmp.Options{cmpopts.EquateEmpty(), cmp.Comparer(func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })}
 	for seed := range uint64(60) {
@@ -46,7 +46,7 @@ func TestStagesArePureAndHonest(t *testing.T) {
 	}
 }
 
-// askedFor are the stages that a person's wish adds to a pass.
+// askedFor are the stages that commands add to a pass.
 func askedFor() []plan.Stage {
 	some := []v1beta2.ProcessGroupID{"storage-114", "storage-115", "log-101"}
 	nodes := []string{nodeName(1), nodeName(14), nodeName(15)}
@@ -58,7 +58,7 @@ func askedFor() []plan.Stage {
 	}
 }
 
-// anySnapshot is a cluster somewhere between nothing and health, with things broken at random.
+// anySnapshot returns a cluster somewhere between empty and healthy, with random faults.
 func anySnapshot(t *testing.T, seed uint64) plan.Snapshot {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 1))
@@ -100,7 +100,7 @@ func anySnapshot(t *testing.T, seed uint64) plan.Snapshot {
 	return s
 }
 
-// listAtRandom makes the cluster one of several instances that act together.
+// listAtRandom makes the cluster one of several control-plane instances that act together.
 func listAtRandom(t *testing.T, s *plan.Snapshot, random *rand.Rand) {
 	t.Helper()
 	*s = inGlobalMode(func(testing.TB) plan.Snapshot { return *s })(t)

@@ -9,25 +9,25 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// startBackup starts a backup that should run and does not. It decides on what the
-// database says now, where the operator goes by what it saw when its pass began.
+// startBackup starts a backup that is desired to run and does not. It decides by the present
+// state in the database, where the operator uses the state at the beginning of its pass.
 var startBackup = managed(plan.StageStartBackup, func(s plan.Snapshot) plan.Decision {
 	if !needsStart(s) {
 		return plan.Decision{}
 	}
 	switch {
 	case isForeign(s) && isRunning(s):
-		return notOurs(OwnBackup(s))
-	case endsUnasked(s):
-		return plan.Wait(backupDelay, plan.HoldBackupEnding, endsUnaskedWords)
+		return foreignBackup(OwnBackup(s))
+	case endsUnrequested(s):
+		return plan.Wait(backupDelay, plan.HoldBackupEnding, endsUnrequestedReason)
 	}
 	start, version, err := backupStart(s.Backup)
 	if err != nil {
-		return contradiction(err)
+		return invalidSpec(err)
 	}
-	free := nobodyElseRunsThere(s.OtherBackups, start.URL)
+	free := checkNoOtherBackupTo(s.OtherBackups, start.URL)
 	if !free.OK {
-		return notFree(free)
+		return destinationInUse(free)
 	}
 	return plan.Decision{
 		Why: fmt.Sprintf("spec.backupState is %s, and no backup runs on the tag", orRunning(s.Backup.Spec.BackupState)), Checks: []plan.Check{free},
@@ -38,17 +38,17 @@ var startBackup = managed(plan.StageStartBackup, func(s plan.Snapshot) plan.Deci
 
 const notRestorableYet = "the backup is not restorable before its first snapshot is written"
 
-// needsStart is true as well while another's backup has the tag, or while the record's own
+// needsStart returns true also while a foreign backup has the tag, or while the resource's own one
 // is about to end: the next one waits.
 func needsStart(s plan.Snapshot) bool {
-	return shouldRun(s) && (!isRunning(s) || isForeign(s) || endsUnasked(s))
+	return shouldRun(s) && (!isRunning(s) || isForeign(s) || endsUnrequested(s))
 }
 
-const endsUnaskedWords = "it was told to end once it is restorable, and cannot be told otherwise; another one begins once it has ended"
+const endsUnrequestedReason = "the backup ends once it is restorable, which cannot be reverted; another one starts after that"
 
-// endsUnasked reports whether a backup that is to go on was told to end, and will. One that
-// is to be paused stands still, and ends only after that.
-func endsUnasked(s plan.Snapshot) bool {
+// endsUnrequested reports whether a backup that is desired to run ends soon. A paused one makes no
+// progress, and ends only after that.
+func endsUnrequested(s plan.Snapshot) bool {
 	b := s.Backup
 	continuous := b.BackupMode() == v1beta2.BackupModeContinuous
 	return continuous && shouldRun(s) && !b.ShouldBePaused() && isRunning(s) && ending(s)
@@ -61,11 +61,11 @@ func orRunning(state v1beta2.BackupState) v1beta2.BackupState {
 	return state
 }
 
-// backupStart is what the spec asks the tools for, and their version: that of the agents,
-// in whose pods they run.
+// backupStart returns the arguments of the tools for the spec, and their version: that of the
+// agents, in whose pods they run.
 func backupStart(b *v1beta2.FoundationDBBackup) (start fdb.BackupStart, v fdb.Version, err error) {
 	if v, err = fdb.ParseVersion(b.Spec.Version); err != nil {
-		return start, v, fmt.Errorf("spec.version: %w", err)
+		return start, v, fmt.Errorf("parse spec.version: %w", err)
 	}
 	start = fdb.BackupStart{
 		Tag: string(b.Tag()), Continuous: b.BackupMode() == v1beta2.BackupModeContinuous, Period: b.SnapshotPeriod(),

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// startRestore starts a restore that was never started. One that is over does not keep
-// another one from being started, as it does with the operator; one that is not does.
-// What was started once is never started again, whatever became of it.
+// startRestore starts a restore that was never started. A finished other restore does not prevent
+// that, as it does with the operator; a running one does. A restore is never started twice,
+// whatever its state.
 var startRestore = plan.Stage{
 	Name:  plan.StageStartRestore,
 	Reads: plan.Record | plan.Restore | plan.RestoreStatus | plan.RestoreSource,
@@ -39,14 +39,14 @@ var startRestore = plan.Stage{
 	},
 }
 
-// dueRestore returns what the tools are to start, with the checks that passed, or nil and
-// the decision that stands without a read of the target.
+// dueRestore returns the arguments of the tools for a restore to start, with the checks that
+// passed, or nil and the decision that needs no read of the target.
 func dueRestore(s plan.Snapshot) (*fdb.RestoreStart, plan.Decision) {
 	if WasStarted(s.Restore) || s.Restore.DeletionTimestamp != nil {
 		return nil, plan.Decision{}
 	}
 	if why := s.RestoreStatus.Why(); why != "" {
-		return nil, plan.Wait(restoreDelay, plan.HoldRestoreStateUnknown, "nobody can tell whether a restore runs: "+why)
+		return nil, plan.Wait(restoreDelay, plan.HoldRestoreStateUnknown, "cannot determine whether a restore runs: "+why)
 	}
 	if !s.Cluster.Status.Configured {
 		return nil, plan.Wait(restoreDelay, plan.HoldNoDatabase, "cluster "+s.Cluster.Name+" has no database yet")
@@ -57,34 +57,34 @@ func dueRestore(s plan.Snapshot) (*fdb.RestoreStart, plan.Decision) {
 	}
 	start, err := restoreStart(s)
 	if err != nil {
-		return nil, contradiction(err)
+		return nil, invalidSpec(err)
 	}
-	if latestIsToCome(s, start) {
-		return nil, plan.Wait(restoreDelay, plan.HoldNotRestorableYet, "FoundationDBBackup "+s.RestoreSource.Backup+" writes to the place to restore from: "+
-			cmp.Or(s.RestoreSource.Restorable.Why, "nothing there can be restored before its first snapshot is written"))
+	if latestPending(s, start) {
+		return nil, plan.Wait(restoreDelay, plan.HoldNotRestorableYet, "FoundationDBBackup "+s.RestoreSource.Backup+" writes to the destination to restore from: "+
+			cmp.Or(s.RestoreSource.Restorable.Why, "it is not restorable before its first snapshot is written"))
 	}
 	return &start, plan.Decision{Checks: []plan.Check{alone}}
 }
 
-// latestIsToCome reports whether the latest version is asked for while the first one is being
-// written. Who names a version knows of one, and what is there already can be restored.
-func latestIsToCome(s plan.Snapshot, start fdb.RestoreStart) bool {
+// latestPending reports whether the latest version is to be restored while the first one is being
+// written. A version in the spec is assumed to exist, and what is in the store can be restored.
+func latestPending(s plan.Snapshot, start fdb.RestoreStart) bool {
 	source := s.RestoreSource
 	return start.Version == nil && source.Begins(start.URL) && (source.There == nil || !source.There.Restorable)
 }
 
-// nothingIsRestored asks whether another restore runs. The tools would wait for its end
-// without a word, or refuse.
+// nothingIsRestored checks whether no other restore runs. The tools would wait for its end
+// silently, or refuse.
 func nothingIsRestored(s plan.Snapshot) plan.Check {
-	c := plan.Check{ID: plan.CheckNoOtherRestore, Question: "is nothing else being restored into the database?", Gate: plan.GateRestore, OK: true, Evidence: "no restore runs"}
+	c := plan.Check{ID: plan.CheckNoOtherRestore, Question: "is no other restore into the database active?", Gate: plan.GateRestore, OK: true, Evidence: "no restore runs"}
 	if i := slices.IndexFunc(s.RestoreStatus.All, fdb.RestoreStatus.Active); i >= 0 {
 		other := s.RestoreStatus.All[i]
-		c.OK, c.Evidence = false, fmt.Sprintf("the restore of tag %s from %s is %s", other.Tag, fdb.WithoutSecrets(other.URL), other.State)
+		c.OK, c.Evidence = false, fmt.Sprintf("the restore on tag %s from %s is %s", other.Tag, fdb.WithoutSecrets(other.URL), other.State)
 	}
 	return c
 }
 
-// restoreStart is what the spec asks the tools for.
+// restoreStart returns the arguments of the tools for the spec.
 func restoreStart(s plan.Snapshot) (fdb.RestoreStart, error) {
 	spec := s.Restore.Spec
 	url, err := objects.RestoreURL(s.Restore)
@@ -93,7 +93,7 @@ func restoreStart(s plan.Snapshot) (fdb.RestoreStart, error) {
 	}
 	v, err := fdb.ParseVersion(s.Cluster.RunningVersion())
 	if err != nil {
-		return fdb.RestoreStart{}, fmt.Errorf("the version of cluster %s: %w", spec.DestinationClusterName, err)
+		return fdb.RestoreStart{}, fmt.Errorf("parse the version of cluster %s: %w", spec.DestinationClusterName, err)
 	}
 	key, err := encryptionKey(spec.EncryptionKeyPath, v)
 	if err != nil {

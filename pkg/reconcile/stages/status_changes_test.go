@@ -46,7 +46,7 @@ func TestEachChangeOfAStatusIsNamedOnce(t *testing.T) {
 func TestAGroupWithoutConditionsIsNotNamedLikeOneWithThem(t *testing.T) {
 	g := &v1beta2.ProcessGroupStatus{}
 	if conditionWords(g) == "" {
-		t.Error("nothing is said of a group without conditions")
+		t.Error("a group without conditions has no description")
 	}
 	g.SetCondition(v1beta2.ConditionPodPending, noon)
 	if got := conditionWords(g); got != string(v1beta2.ConditionPodPending) {

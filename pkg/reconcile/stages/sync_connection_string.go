@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// SyncConnectionString brings the record and the ConfigMap in line with the connection string
-// in force, and changes nothing else of them. It was read from the database in a transaction,
-// and counts only while the status document says the same: what no database confirms now is
-// never written, and a quorum of coordinators that it names stands behind both.
+// SyncConnectionString returns a stage that writes the connection string in force to the status
+// and the ConfigMap, and changes nothing else of them. It was read from the database in a
+// transaction, and counts only while the status document reports the same: an unconfirmed
+// connection string is never written, and a quorum of its coordinators confirms both.
 func SyncConnectionString(inForce fdb.ConnectionString) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageSyncConnectionString,
@@ -26,7 +26,7 @@ func SyncConnectionString(inForce fdb.ConnectionString) plan.Stage {
 			}
 			var replaced []string
 			if recorded := s.Cluster.Status.ConnectionString; !sameDatabase(recorded, inForce) {
-				replaced = append(replaced, "the record has "+stringOrNone(recorded))
+				replaced = append(replaced, "the status has "+stringOrNone(recorded))
 				d.Actions = append(d.Actions, plan.SetConnectionString{ConnectionString: inForce.String()})
 			}
 			if a, old := correctedConfigMap(s, inForce); a != nil {
@@ -39,18 +39,18 @@ func SyncConnectionString(inForce fdb.ConnectionString) plan.Stage {
 	}
 }
 
-// stillInForce asks whether the status document names the connection string that was read
-// in a transaction before.
+// stillInForce checks whether the status document has the connection string that was read in a
+// transaction before.
 func stillInForce(s plan.Snapshot, inForce fdb.ConnectionString) plan.Check {
-	c := plan.Check{ID: plan.CheckSameCoordinators, Question: "do the database's key and its status document name the same coordinators?", Gate: plan.GateCoord}
+	c := plan.Check{ID: plan.CheckSameCoordinators, Question: "do the database's key and its status document have the same coordinators?", Gate: plan.GateCoord}
 	switch status := s.Database.Status; {
 	case status == nil:
 		c.Evidence = s.Database.Why()
 	case !status.Client.Coordinators.QuorumReachable:
-		c.Evidence = "no quorum of coordinators answers"
+		c.Evidence = "no quorum of coordinators is reachable"
 	default:
 		c.OK = sameDatabase(status.Cluster.ConnectionString, inForce)
-		c.Evidence = fmt.Sprintf("the document says %s, the key said %s", stringOrNone(status.Cluster.ConnectionString), inForce)
+		c.Evidence = fmt.Sprintf("status document: %s; key: %s", stringOrNone(status.Cluster.ConnectionString), inForce)
 	}
 	return c
 }
@@ -61,8 +61,9 @@ func sameDatabase(text string, inForce fdb.ConnectionString) bool {
 	return err == nil && found.Description == inForce.Description && found.ID == inForce.ID && found.SameCoordinators(inForce.Coordinators)
 }
 
-// correctedConfigMap is the ConfigMap with the connection string in force and all else as it
-// is, and what it had; nil where there is none, which a pass makes, and where it has that.
+// correctedConfigMap returns the ConfigMap with the connection string in force and all else
+// unchanged, and the former string; nil if there is no ConfigMap, which a pass creates, or if it
+// has that string already.
 func correctedConfigMap(s plan.Snapshot, inForce fdb.ConnectionString) (a *plan.ApplyConfigMap, old string) {
 	if s.ConfigMap == nil || sameDatabase(s.ConfigMap.Data[objects.KeyClusterFile], inForce) {
 		return nil, ""

@@ -12,13 +12,13 @@ import (
 
 const staleConnectionString = "sample:old@10.1.0.1:4501,10.1.0.8:4501,10.1.0.9:4501"
 
-// drifted is a healthy cluster whose record and ConfigMap have an old connection string.
+// drifted returns a healthy cluster whose status and ConfigMap have an old connection string.
 func drifted(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := healthyCluster(tb)
 	s.Database.Status.Cluster.ConnectionString = sampleConnectionString
 	s.Cluster.Status.ConnectionString = staleConnectionString
-	s.ConfigMap = &corev1.ConfigMap{Data: map[string]string{objects.KeyClusterFile: staleConnectionString, "somebody": "else's"}}
+	s.ConfigMap = &corev1.ConfigMap{Data: map[string]string{objects.KeyClusterFile: staleConnectionString, "foreign": "1"}}
 	s.ConfigMap.Name = "sample-config"
 	return s
 }
@@ -48,8 +48,8 @@ func TestSyncConnectionString(t *testing.T) {
 		"puts one into an empty ConfigMap":                      {from: drifted, given: func(s *plan.Snapshot) { s.ConfigMap.Data = nil }, does: []string{record, configMap}},
 		"not while the database does not answer":                {from: drifted, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
 		"not while the database is unavailable":                 {from: drifted, given: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, holds: "it says it is not"},
-		"not without a quorum":                                  {from: drifted, given: func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.QuorumReachable = false }, holds: "no quorum of coordinators answers"},
-		"not when the coordinators have changed meanwhile":      {from: drifted, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.ConnectionString = "sample:new@10.1.0.7:4501" }, holds: "the document says sample:new@10.1.0.7:4501"},
+		"not without a quorum":                                  {from: drifted, given: func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.QuorumReachable = false }, holds: "no quorum of coordinators is reachable"},
+		"not when the coordinators have changed meanwhile":      {from: drifted, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.ConnectionString = "sample:new@10.1.0.7:4501" }, holds: "status document: sample:new@10.1.0.7:4501"},
 		"not of a database in which few of the groups report":   {from: drifted, given: elsewhere(4), holds: "3 of 7 process groups of this cluster that keep data report in it"},
 		"of one in which most report":                           {from: drifted, given: elsewhere(2), does: []string{record, configMap}},
 		"not of a database that knows none of the record's own": {from: drifted, given: func(s *plan.Snapshot) { s.Cluster.Status.ProcessGroups = nil }, holds: "0 of 0 process groups"},
@@ -63,12 +63,12 @@ func TestSyncConnectionString(t *testing.T) {
 	}
 }
 
-// A ConfigMap has more than the connection string, and none of that is this step's business.
+// A ConfigMap has other keys than the connection string, which this stage must not change.
 func TestOnlyTheClusterFileOfAConfigMapIsSynced(t *testing.T) {
 	inForce, _ := fdb.ParseConnectionString(sampleConnectionString)
 	s := drifted(t)
 	for _, a := range SyncConnectionString(inForce).Decide(s).Actions {
-		if a, ok := a.(plan.ApplyConfigMap); ok && (a.Object.Data["somebody"] != "else's" || a.Object.Data[objects.KeyClusterFile] != sampleConnectionString || len(a.Object.Data) != 2) {
+		if a, ok := a.(plan.ApplyConfigMap); ok && (a.Object.Data["foreign"] != "1" || a.Object.Data[objects.KeyClusterFile] != sampleConnectionString || len(a.Object.Data) != 2) {
 			t.Errorf("it becomes %v", a.Object.Data)
 		}
 	}

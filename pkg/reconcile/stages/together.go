@@ -10,35 +10,35 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// announcing announces, and acts at the earliest when every instance had the time to do
-// the same.
+// announcing announces a change, and acts at the earliest when every control-plane instance had
+// the time to do the same.
 func announcing(d plan.Decision, change plan.ChangeLists, action safety.Common) plan.Decision {
-	d.Why = fmt.Sprintf("all instances take part in one %s", action.Name)
+	d.Why = fmt.Sprintf("all control-plane instances take part in one %s", action.Name)
 	d.Actions = []plan.Action{change}
 	d.Hold = &plan.Hold{
 		Code:       plan.HoldOtherInstancesNotReady,
-		Reason:     fmt.Sprintf("the common %s follows when all instances are ready and nothing has been listed for %s", action.Name, safety.SynchronizationQuiet),
+		Reason:     fmt.Sprintf("the common %s follows when all control-plane instances are ready and the lists have not changed for %s", action.Name, safety.SynchronizationQuiet),
 		RetryAfter: safety.SynchronizationQuiet,
 	}
 	return d
 }
 
-// withdrawing adds to a decision that waits what is not to be announced any longer.
+// withdrawing adds to a waiting decision the announcements to withdraw.
 func withdrawing(d plan.Decision, change plan.ChangeLists) plan.Decision {
 	if !change.IsEmpty() {
-		d.Why = "they are not ready any more"
+		d.Why = "not ready any more"
 		d.Actions = append(d.Actions, change)
 	}
 	return d
 }
 
-// notTogether waits for the other instances.
+// notTogether waits for the other control-plane instances.
 func notTogether(check plan.Check, missing time.Duration) *plan.Hold {
 	return &plan.Hold{Code: plan.HoldOtherInstancesNotReady, Reason: check.Words(), RetryAfter: missing}
 }
 
-// withdrawal takes groups that the record forgets off all lists; nothing in local mode.
-// Should it fail, the next pass finds that they have vanished.
+// withdrawal removes groups that leave the status from all lists; nothing in local mode. If it
+// fails, the next pass finds that they have vanished.
 func withdrawal(s plan.Snapshot, groups []v1beta2.ProcessGroupID) plan.ChangeLists {
 	e := listEditor{s: s, change: plan.ChangeLists{At: s.Now}}
 	for _, id := range groups {

@@ -5,10 +5,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// toggleBackupPaused pauses the agents, or has them go on. This is one switch for all
-// agents of a database, so the backups of one cluster have to agree about it: otherwise
-// each pass would take back what the one before it did, and a backup that is to run would
-// stand still. Agents go on for a backup that is to be stopped as well: restores need them.
+// toggleBackupPaused pauses or resumes the agents. This is one switch for all agents of a
+// database, so the backups of one cluster have to agree: otherwise each pass would revert the one
+// before, and a desired backup would stop. Agents also run for a backup to be stopped: restores
+// need them.
 var toggleBackupPaused = managed(plan.StageToggleBackupPaused, func(s plan.Snapshot) plan.Decision {
 	if !needsToggle(s) {
 		return plan.Decision{}
@@ -16,7 +16,7 @@ var toggleBackupPaused = managed(plan.StageToggleBackupPaused, func(s plan.Snaps
 	agreed := agreedToPause(s)
 	if !agreed.OK {
 		if s.OtherBackups.Read && s.Backup.Spec.BackupState == v1beta2.BackupStateStopped {
-			return plan.Decision{} // it does not need the agents itself
+			return plan.Decision{} // this backup does not need the agents
 		}
 		return plan.Decision{Checks: []plan.Check{agreed}, Hold: &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: agreed.Words()}}
 	}
@@ -35,24 +35,24 @@ func needsToggle(s plan.Snapshot) bool {
 	return s.BackupStatus.Status.AgentsPaused != s.Backup.ShouldBePaused()
 }
 
-// agreedToPause asks whether no other backup of the cluster wants the agents otherwise.
+// agreedToPause checks whether no other backup of the cluster desires another state of the agents.
 func agreedToPause(s plan.Snapshot) plan.Check {
-	c := plan.Check{ID: plan.CheckBackupsAgree, Question: "do the other backups of cluster " + s.Backup.Spec.ClusterName + " agree? all of their agents pause or none", Gate: plan.GateBackup}
+	c := plan.Check{ID: plan.CheckBackupsAgree, Question: "do all backups of cluster " + s.Backup.Spec.ClusterName + " agree whether the agents pause?", Gate: plan.GateBackup}
 	if !s.OtherBackups.Read {
-		c.Evidence = "nobody can tell: " + orNotAsked(s.OtherBackups.NotRead)
+		c.Evidence = "unknown: " + orNotRead(s.OtherBackups.NotRead)
 		return c
 	}
 	for i := range s.OtherBackups.All {
 		if other := &s.OtherBackups.All[i]; wantsAgents(other, s.Backup.Spec.ClusterName) && other.ShouldBePaused() != s.Backup.ShouldBePaused() {
-			c.Evidence = "FoundationDBBackup " + other.Name + " asks for " + string(orRunning(other.Spec.BackupState)) + "; give both the same spec.backupState"
+			c.Evidence = "spec.backupState of FoundationDBBackup " + other.Name + " is " + string(orRunning(other.Spec.BackupState)) + "; set both to the same state"
 			return c
 		}
 	}
-	c.OK, c.Evidence = true, "none of this namespace wants otherwise; agents in other namespaces are not known"
+	c.OK, c.Evidence = true, "no other of this namespace differs; agents in other namespaces are unknown"
 	return c
 }
 
-// wantsAgents reports whether a record has an opinion on the agents of a cluster.
+// wantsAgents reports whether a resource has a desired state of the agents of a cluster.
 func wantsAgents(b *v1beta2.FoundationDBBackup, cluster string) bool {
 	return b.Spec.ClusterName == cluster && b.IsManaged() && b.DeletionTimestamp == nil && b.Spec.BackupState != v1beta2.BackupStateStopped
 }

@@ -17,7 +17,7 @@ func TestUpgradesAreCompatibleOrNot(t *testing.T) {
 		"an older patch":                     {"7.3.79", "7.3.63", true, false},
 		"another minor version":              {"7.1.67", "7.3.79", false, true},
 		"another major version":              {"6.3.24", "7.3.79", false, true},
-		"a running version nobody can read":  {"seven", "7.3.79", false, true},
+		"an invalid running version":         {"seven", "7.3.79", false, true},
 		"a release candidate of the version": {"7.3.79-rc1", "7.3.79", false, true},
 	}
 	for name, tc := range tests {

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// inNeedOfEverything is a configured cluster in which every stage has something to do.
+// inNeedOfEverything returns a configured cluster in which every stage has something to do.
 func inNeedOfEverything(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := drainedStorage(tb)
@@ -47,9 +47,8 @@ func inNeedOfEverything(tb testing.TB) plan.Snapshot {
 	return s
 }
 
-// Without a database objects are still looked after, since it may need them to come
-// back. Nothing is done to its processes, its data, its coordinators or its settings, and
-// nothing is created in its place.
+// Without a database objects are still reconciled, since it may need them to become available. Nothing
+// changes its processes, its data, its coordinators or its settings, and no new database is created.
 func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 	type outcome struct {
 		does  []string // the kinds of the actions, each once
@@ -58,29 +57,29 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 	}
 	want := map[plan.StageName]outcome{
 		"UpdateStatus":                {does: []string{"WriteStatus"}},
-		"UpdateLockConfiguration":     {holds: "what instances share was not read"},
+		"UpdateLockConfiguration":     {holds: "it could not be read from the database"},
 		"UpdateConfigMap":             {does: []string{"ApplyConfigMap"}},
 		"AdoptSpecs":                  {does: []string{"AdoptSpec"}},
 		"CheckClientCompatibility":    {}, // nothing to check without an upgrade
 		"ReplaceMisconfiguredPods":    {does: []string{"MarkForRemoval"}},
 		"ReplaceFailedPods":           {holds: "none is replaced while the database is unavailable"},
-		"DeletePodsForBuggification":  {does: []string{"DeletePods"}, holds: "made anew in the next pass", then: plan.EndPass},
+		"DeletePodsForBuggification":  {does: []string{"DeletePods"}, holds: "recreated by the next pass", then: plan.EndPass},
 		"DeleteTerminalPods":          {does: []string{"DeletePods"}},
 		"AddProcessGroups":            {does: []string{"AddGroups"}},
 		"AddServices":                 {does: []string{"ApplyService"}},
 		"AddPVCs":                     {does: []string{"CreatePVC"}},
 		"AddPods":                     {does: []string{"CreatePod"}},
 		"GenerateInitialClusterFile":  {}, // there is one
-		"RemoveIncompatibleProcesses": {}, // which pods those are, only the database knows
+		"RemoveIncompatibleProcesses": {}, // only the database knows which pods those are
 		"UpdateSidecarVersions":       {}, // there is no upgrade
 		"UpdatePodConfig":             {does: []string{"PatchMetadata"}},
 		"UpdateLabels":                {does: []string{"PatchMetadata"}},
 		"UpdateDatabaseConfiguration": {holds: "the database"},
-		"ChooseRemovals":              {holds: "which groups can best go is not known"},
+		"ChooseRemovals":              {holds: "cannot determine which process groups to remove"},
 		"ExcludeInstances":            {holds: "nothing can be excluded"},
-		"ChangeCoordinators":          {holds: "coordinators cannot be judged"},
+		"ChangeCoordinators":          {holds: "cannot determine whether the coordinators are valid"},
 		"BounceProcesses":             {holds: "the processes of 1 process group have to restart"},
-		"MaintenanceModeChecker":      {holds: "whether maintenance is over is not known"},
+		"MaintenanceModeChecker":      {holds: "cannot determine whether maintenance is over"},
 		"UpdatePods":                  {holds: "none is deleted now: is the database available?"},
 		"RemoveServices":              {}, // the spec needs it
 		"RemovePods":                  {holds: "storage-114: "},
@@ -92,9 +91,9 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 		t.Errorf("%d stages, and %d are spoken of", len(stages), len(want))
 	}
 	gone := map[string]func(*plan.Snapshot){
-		"that does not answer":           func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out", AsOf: noon} },
-		"that nobody could be asked for": func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotAsked: "no pod runs fdbcli"} },
-		"that says it is unavailable": func(s *plan.Snapshot) {
+		"that does not answer": func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out", AsOf: noon} },
+		"that was not read":    func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotAsked: "no pod runs fdbcli"} },
+		"that reports it is unavailable": func(s *plan.Snapshot) {
 			s.Database.Status.Client.DatabaseStatus.Available = false
 			s.Database.Status.Cluster.RecoveryState.Name = "recruiting_transaction_servers"
 		},
@@ -107,7 +106,7 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 			t.Run(string(stage.Name)+" beside one "+name, func(t *testing.T) {
 				row, known := want[stage.Name]
 				if !known {
-					t.Fatal("nobody has said what it does without a database")
+					t.Fatal("its decision without a database is not in the table")
 				}
 				s := inNeedOfEverything(t)
 				lose(&s)
@@ -126,8 +125,8 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 	}
 }
 
-// With the database at hand the same cluster gives nearly every stage something to do, so
-// that silence above means restraint.
+// With the database available the same cluster gives nearly every stage something to do, so that
+// inaction above proves restraint.
 func TestTheClusterInNeedWouldGetWhatItNeeds(t *testing.T) {
 	s := inNeedOfEverything(t)
 	s.Coordination.Read, s.Coordination.ExclusionsRead = true, true
@@ -143,7 +142,7 @@ func TestTheClusterInNeedWouldGetWhatItNeeds(t *testing.T) {
 	}
 }
 
-// kinds are the kinds of a decision's actions, each once.
+// kinds returns the kinds of a decision's actions, each once.
 func kinds(d plan.Decision) []string {
 	seen := map[string]bool{}
 	for _, a := range d.Actions {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// TestForHowLongAPodIsUnsettled asks at each limit and a second before it.
+// TestForHowLongAPodIsUnsettled tests at each limit and a second before it.
 func TestForHowLongAPodIsUnsettled(t *testing.T) {
 	lost := func(ago time.Duration) func(*plan.Snapshot, *v1beta2.ProcessGroupStatus) {
 		return func(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) {

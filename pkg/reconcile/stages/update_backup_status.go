@@ -14,13 +14,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// updateBackupStatus records what was observed of agents and backup, and what the spec
-// waits for, and waits until a backup that is to run can be restored. While the database
-// cannot be asked, what it last said stays. A URL is recorded without secrets, which the
-// operator writes down with it. Of another's backup on the tag nothing is recorded: what is
-// recorded counts as the record's own from then on, and would be ended, moved or deleted as
-// such. A tag that changed ends the pass: the backup on the old one would go on without
-// anybody looking after it.
+// updateBackupStatus records the observed state of agents and backup, and what the spec waits for,
+// and waits until a desired backup can be restored. While the database does not answer, its last
+// state stays. A URL is recorded without secrets, which the operator writes. Nothing is recorded
+// about a foreign backup on the tag: the status describes the resource's own backup, which may be
+// stopped, moved or deleted. A changed tag ends the pass: the backup on the old one would
+// otherwise run unmanaged.
 var updateBackupStatus = plan.Stage{
 	Name:  plan.StageUpdateBackupStatus,
 	Reads: plan.Backup | plan.Agents | plan.BackupStatus,
@@ -30,17 +29,17 @@ var updateBackupStatus = plan.Stage{
 		}
 		if old := formerTag(s.Backup); old != "" {
 			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldTagChanged, Human: true, Then: plan.EndPass, Reason: fmt.Sprintf(
-				"spec.tag is %s, and this backup runs on tag %s: a tag cannot be changed; make another FoundationDBBackup for the new one",
+				"spec.tag is %s, and this backup runs on tag %s: a tag cannot be changed; create another FoundationDBBackup for the new one",
 				s.Backup.Tag(), old)}}
 		}
 		fresh, err := backupStatus(s)
 		if err != nil {
-			return contradiction(err)
+			return invalidSpec(err)
 		}
 		var d plan.Decision
 		note := noteOfMove(s)
 		if !reflect.DeepEqual(fresh, s.Backup.Status) || note != s.Backup.Annotations[plan.AnnotationBackupMove] {
-			d.Why = "it differs from what was recorded before"
+			d.Why = "the status differs from the observed state"
 			d.Actions = []plan.Action{plan.WriteBackupStatus{
 				Backup: s.Backup.Name, Changes: backupChanges(s, fresh, note), Status: fresh, Move: note,
 			}}
@@ -48,9 +47,9 @@ var updateBackupStatus = plan.Stage{
 		why := s.BackupStatus.Why()
 		switch {
 		case why == "" && s.Backup.IsManaged() && isRunning(s) && isForeign(s):
-			d.Hold = notOurs(OwnBackup(s)).Hold
+			d.Hold = foreignBackup(OwnBackup(s)).Hold
 		case why != "":
-			d.Hold = &plan.Hold{Code: plan.HoldBackupStateUnknown, Reason: "what the database last said of the backup stays recorded: " + why, RetryAfter: backupDelay}
+			d.Hold = &plan.Hold{Code: plan.HoldBackupStateUnknown, Reason: "the status keeps the last known state of the backup: " + why, RetryAfter: backupDelay}
 		case begins(s):
 			d.Hold = firstSnapshotHold(s)
 		}
@@ -58,28 +57,28 @@ var updateBackupStatus = plan.Stage{
 	},
 }
 
-// begins reports whether the record's own backup runs, as it should, and is of no use yet.
-// One that is paused gets no further, and one that is to end is waited for by StopBackup.
+// begins reports whether the resource's own backup runs as desired and is not restorable yet. A
+// paused one makes no progress, and StopBackup waits for one that ends.
 func begins(s plan.Snapshot) bool {
 	return s.Backup.IsManaged() && orRunning(s.Backup.Spec.BackupState) == v1beta2.BackupStateRunning &&
 		isRunning(s) && !restorable(s).OK
 }
 
-// firstSnapshotHold waits for the first snapshot, or the first after a move, and says what
-// keeps agents from writing it.
+// firstSnapshotHold waits for the first snapshot, or the first after a move, with the errors that
+// prevent agents from writing it.
 func firstSnapshotHold(s plan.Snapshot) *plan.Hold {
 	reason, delay := notRestorableYet, backupDelay
 	if r := restorable(s); r.Move != nil {
 		reason, delay = r.Why, moveDelay
 	}
-	if met := s.BackupStatus.Errors; len(met) > 0 {
-		reason += "; agents meet errors: " + strings.Join(met, ", ")
+	if found := s.BackupStatus.Errors; len(found) > 0 {
+		reason += "; errors of agents: " + strings.Join(found, ", ")
 	}
 	return &plan.Hold{Code: plan.HoldNotRestorableYet, Reason: reason, RetryAfter: delay}
 }
 
-// formerTag is the tag that the record's backup was last seen on, where its spec now names
-// another one; empty where that is the same.
+// formerTag returns the tag that the resource's backup was last observed on, if its spec now has
+// another one; empty otherwise.
 func formerTag(b *v1beta2.FoundationDBBackup) string {
 	if old := b.Status.BackupDetails; old != nil && old.Tag != string(b.Tag()) {
 		return old.Tag
@@ -87,7 +86,7 @@ func formerTag(b *v1beta2.FoundationDBBackup) string {
 	return ""
 }
 
-// backupStatus is what the record should say.
+// backupStatus returns the status that the resource should have.
 func backupStatus(s plan.Snapshot) (v1beta2.FoundationDBBackupStatus, error) {
 	want, err := objects.AgentDeployment(s.Backup)
 	if err != nil {
@@ -118,8 +117,8 @@ func backupDetails(s plan.Snapshot) *v1beta2.FoundationDBBackupStatusBackupDetai
 	}
 }
 
-// noteOfMove is what the record should say of a move of its backup. Nothing changes while
-// the database cannot be asked, and of another's backup nothing is noted.
+// noteOfMove returns the note about a move of the backup. Nothing changes while the database does
+// not answer, and nothing is noted about a foreign backup.
 func noteOfMove(s plan.Snapshot) string {
 	if s.BackupStatus.Status == nil || isForeign(s) || !s.Backup.IsManaged() {
 		return s.Backup.Annotations[plan.AnnotationBackupMove]
@@ -127,8 +126,8 @@ func noteOfMove(s plan.Snapshot) string {
 	return plan.NoteOfMove(s.Backup, s.BackupStatus.Status)
 }
 
-// detailsBesideForeign are what was recorded of the record's own backup, which does not run
-// while the tag is another's. Where it went, and whether it can be restored, stays true.
+// detailsBesideForeign returns the recorded details of the resource's own backup, which does not
+// run while the tag has a foreign one. Its destination and restorability stay valid.
 func detailsBesideForeign(old *v1beta2.FoundationDBBackupStatusBackupDetails, live *fdb.BackupStatus) *v1beta2.FoundationDBBackupStatusBackupDetails {
 	kept := old.DeepCopy()
 	if kept != nil {
@@ -137,8 +136,8 @@ func detailsBesideForeign(old *v1beta2.FoundationDBBackupStatusBackupDetails, li
 	return kept
 }
 
-// backupGenerations says what the spec waits for. Where the database cannot be asked it
-// waits for what it waited for, and nothing counts as reached.
+// backupGenerations returns what the spec waits for. While the database does not answer that stays
+// unchanged, and no generation counts as reconciled.
 func backupGenerations(s plan.Snapshot, fresh v1beta2.FoundationDBBackupStatus) v1beta2.BackupGenerationStatus {
 	old, generation := s.Backup.Status.Generations, s.Backup.Generation
 	g := v1beta2.BackupGenerationStatus{Reconciled: old.Reconciled}
@@ -166,7 +165,7 @@ func backupGenerations(s plan.Snapshot, fresh v1beta2.FoundationDBBackupStatus) 
 	return g
 }
 
-// backupChanges says in words what differs between two statuses.
+// backupChanges describes the differences between two statuses.
 func backupChanges(s plan.Snapshot, fresh v1beta2.FoundationDBBackupStatus, note string) []string {
 	old := s.Backup.Status
 	var changes []string
@@ -176,17 +175,17 @@ func backupChanges(s plan.Snapshot, fresh v1beta2.FoundationDBBackupStatus, note
 		}
 	}
 	add(old.AgentCount != fresh.AgentCount, "%s ready", phrase.Count(fresh.AgentCount, "agent"))
-	add(old.DeploymentConfigured != fresh.DeploymentConfigured, "deployment as wanted: %t", fresh.DeploymentConfigured)
+	add(old.DeploymentConfigured != fresh.DeploymentConfigured, "deployment configured: %t", fresh.DeploymentConfigured)
 	before, now := ptr.Deref(old.BackupDetails, v1beta2.FoundationDBBackupStatusBackupDetails{}), ptr.Deref(fresh.BackupDetails, v1beta2.FoundationDBBackupStatusBackupDetails{})
 	add(before.Running != now.Running, "running: %t", now.Running)
 	add(before.Paused != now.Paused, "paused: %t", now.Paused)
 	add(before.Restorable != now.Restorable, "restorable: %t", now.Restorable)
 	add(before.SnapshotTime != now.SnapshotTime, "a snapshot every %d s", now.SnapshotTime)
-	add(before.URL != now.URL, "it goes to %s", now.URL)
+	add(before.URL != now.URL, "destination: %s", now.URL)
 	noted := s.Backup.Annotations[plan.AnnotationBackupMove]
-	add(noted != note && note != "", "how far its move is")
+	add(noted != note && note != "", "progress of its move")
 	add(noted != "" && note == "", "its move is over")
-	add(old.Generations.Reconciled != fresh.Generations.Reconciled, "generation %d reached", fresh.Generations.Reconciled)
+	add(old.Generations.Reconciled != fresh.Generations.Reconciled, "generation %d reconciled", fresh.Generations.Reconciled)
 	add(len(changes) == 0, "what the spec waits for")
 	return changes
 }

@@ -11,23 +11,22 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// updateConfigMap keeps the ConfigMap that every pod mounts: the cluster file and
-// one monitor configuration per process class. Labels and annotations that others
-// put on it stay.
+// updateConfigMap reconciles the ConfigMap that every pod mounts: the cluster file and one monitor
+// configuration per process class. Other labels and annotations on it stay.
 var updateConfigMap = plan.Stage{
 	Name:  plan.StageUpdateConfigMap,
 	Reads: plan.Record | plan.ConfigMap | plan.Pods | plan.Volumes | plan.Services,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if lost := lostDatabase(s); lost != nil {
-			return plan.Decision{Hold: lost} // the ConfigMap may be the last that knows the cluster file
+			return plan.Decision{Hold: lost} // the ConfigMap may have the last copy of the cluster file
 		}
 		want, err := objects.ConfigMap(s.Cluster)
 		if err != nil {
-			return contradiction(err)
+			return invalidSpec(err)
 		}
 		if s.ConfigMap == nil {
 			return plan.Decision{
-				Why:     "the pods mount it and there is none",
+				Why:     "pods mount it and it does not exist",
 				Actions: []plan.Action{plan.ApplyConfigMap{Name: want.Name, Object: want, Create: true}},
 			}
 		}
@@ -39,7 +38,7 @@ var updateConfigMap = plan.Stage{
 			return plan.Decision{}
 		}
 		return plan.Decision{
-			Why:     "it differs from what the spec and the record ask for",
+			Why:     "it differs from the spec and the status",
 			Actions: []plan.Action{plan.ApplyConfigMap{Name: want.Name, Keys: keys, Object: merged}},
 		}
 	},
@@ -64,8 +63,8 @@ func differingKeys(have, want *corev1.ConfigMap) []string {
 	return slices.Sorted(maps.Keys(differs))
 }
 
-// contradiction is the decision of a stage that cannot tell what the spec wants:
-// only a change of the spec can clear it.
-func contradiction(err error) plan.Decision {
-	return plan.Decision{Hold: &plan.Hold{Code: plan.HoldSpecContradiction, Reason: "the spec cannot be carried out: " + err.Error(), Human: true}}
+// invalidSpec returns the decision of a stage that cannot reconcile the spec: only a change of the
+// spec can resolve it.
+func invalidSpec(err error) plan.Decision {
+	return plan.Decision{Hold: &plan.Hold{Code: plan.HoldSpecContradiction, Reason: "invalid spec: " + err.Error(), Human: true}}
 }

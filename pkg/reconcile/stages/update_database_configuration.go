@@ -12,17 +12,16 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// updateDatabaseConfiguration creates the database once its processes report, and
-// later brings its configuration to what the spec asks for.
+// updateDatabaseConfiguration creates the database once its processes report, and later reconciles
+// its configuration.
 //
-// The operator takes the layers' error configurationMissing for "never
-// configured". A configured database shows that error too while it is
-// unavailable, so only the recovery state configuration_never_created counts
-// here, and only on a record that says so as well.
+// The operator takes the layers' error configurationMissing for "never configured". A configured
+// database has that error too while it is unavailable, so only the recovery state
+// configuration_never_created counts here, and only if the status agrees.
 //
-// Regions change in steps, see nextRegionStep. The operator jumps with priorities and
-// ends a step as soon as the data counts as healthy; here the steps are those that
-// FoundationDB was seen to carry out cleanly, and a region counts when it is full.
+// Regions change in steps, see nextRegionStep. The operator jumps with priorities and ends a step as
+// soon as the data counts as healthy; here the steps are those that FoundationDB was observed to
+// carry out cleanly, and a region counts when it is full.
 var updateDatabaseConfiguration = plan.Stage{
 	Name:  plan.StageUpdateDatabaseConfiguration,
 	Reads: plan.Record | plan.Database,
@@ -32,33 +31,33 @@ var updateDatabaseConfiguration = plan.Stage{
 		}
 		want := objects.DesiredConfiguration(s.Cluster)
 		if err := want.Check(); err != nil {
-			return contradiction(err)
+			return invalidSpec(err)
 		}
 		first := firstConfiguration(want)
 		if _, err := first.RegionSteps(want, ""); err != nil {
-			return contradiction(err)
+			return invalidSpec(err)
 		}
 		status := s.Database.Status
 		switch {
 		case status == nil && !s.Cluster.Status.Configured:
-			return plan.Wait(podDelay, plan.HoldNoDatabase, fmt.Sprintf("no database answers yet (%s); it gets: %s", s.Database.Why(), configureCommand(plan.Configure{New: true, Configuration: first})))
+			return plan.Wait(podDelay, plan.HoldNoDatabase, fmt.Sprintf("no database answers yet (%s); it will be created with: %s", s.Database.Why(), configureCommand(plan.Configure{New: true, Configuration: first})))
 		case status == nil:
-			return plan.Wait(podDelay, plan.HoldDatabaseUnavailable, "the database does not answer, so nobody knows whether it is configured as the spec asks: "+s.Database.Why())
+			return plan.Wait(podDelay, plan.HoldDatabaseUnavailable, "cannot determine whether the configuration matches the spec: the database does not answer: "+s.Database.Why())
 		case status.NeverConfigured() && s.Cluster.Status.Configured:
-			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDatabaseLost, Human: true, Reason: "the record says that the database was configured, but behind the connection string is one that never was: " +
-				"a wrong connection string, or all coordinators lost their files. Creating a database here could hide the real one"}}
+			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDatabaseLost, Human: true, Reason: "the status records a configured database, but the one at the connection string was never configured: " +
+				"the connection string is wrong, or all coordinators lost their files. Creating a database here could hide the real one"}}
 		case status.NeverConfigured():
 			return newDatabase(s, first)
 		case status.Cluster.Configuration == nil:
-			return plan.Wait(podDelay, plan.HoldConfigurationUnknown, "the database does not tell its configuration; its recovery state is "+cmp.Or(status.RecoveryName(), "unknown"))
+			return plan.Wait(podDelay, plan.HoldConfigurationUnknown, "the database does not report its configuration; its recovery state is "+cmp.Or(status.RecoveryName(), "unknown"))
 		default:
 			return changedConfiguration(s, want)
 		}
 	},
 }
 
-// newDatabase creates the database, once the processes for it report. It takes no
-// lock: there is no database yet to keep one in.
+// newDatabase creates the database, once the processes for it report. It takes no lock: there is no
+// database yet that could hold it.
 func newDatabase(s plan.Snapshot, want fdb.Configuration) plan.Decision {
 	check := safety.CanHold(s.Database, want)
 	d := plan.Decision{Checks: []plan.Check{check}}
@@ -71,10 +70,10 @@ func newDatabase(s plan.Snapshot, want fdb.Configuration) plan.Decision {
 	return d
 }
 
-// firstConfiguration is what a new database is created with: of several regions only
-// the primary one. That is what was recorded to come up; the others join in the same
-// steps as they do later, once their processes report. So a database never waits for
-// a data center that it can do without.
+// firstConfiguration returns what a new database is created with: of several regions only the
+// primary one. That was observed to become available; the others join in the same steps as they do
+// later, once their processes report. So a database never waits for a data center that it does
+// not need.
 func firstConfiguration(want fdb.Configuration) fdb.Configuration {
 	if primary, ok := want.Primary(); ok {
 		want.Regions, want.UsableRegions = []fdb.Region{primary}, 1
@@ -82,12 +81,12 @@ func firstConfiguration(want fdb.Configuration) fdb.Configuration {
 	return want
 }
 
-// changedConfiguration brings an existing database's configuration to the wanted
-// one, in the calm that such a change needs: it causes a recovery.
+// changedConfiguration changes an existing database's configuration to the desired one while the
+// database is stable: the change causes a recovery.
 func changedConfiguration(s plan.Snapshot, want fdb.Configuration) plan.Decision {
 	version, err := fdb.ParseVersion(s.Cluster.RunningVersion())
 	if err != nil {
-		return contradiction(err)
+		return invalidSpec(err)
 	}
 	have := *s.Database.Status.Cluster.Configuration
 	differences := have.Differences(want, version)
@@ -103,18 +102,18 @@ func changedConfiguration(s plan.Snapshot, want fdb.Configuration) plan.Decision
 	}
 	d := plan.Decision{Why: strings.Join(words, "; "), Checks: configureChecks(s, want)}
 	if refused, ok := d.Refused(); ok {
-		d.Why, d.Hold = "", &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s; the change has to wait", d.Why), Detail: refused.Words(), RetryAfter: configureRetry}
+		d.Why, d.Hold = "", &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("configuration change waits (%s)", d.Why), Detail: refused.Words(), RetryAfter: configureRetry}
 		return d
 	}
 	d.Actions = []plan.Action{configure(plan.Configure{Configuration: want})}
 	return d
 }
 
-// minRecoveryAgeToConfigure is how long ago the last recovery has to be. Default
-// 60 s; source: the operator's flag minimum-uptime-for-configuration-changes.
+// minRecoveryAgeToConfigure is the minimum time since the last recovery. Default 60 s; source: the
+// operator's flag minimum-uptime-for-configuration-changes.
 const minRecoveryAgeToConfigure = time.Minute
 
-// configureRetry is when to look again after a configuration change was not safe.
+// configureRetry is when a refused configuration change is checked again.
 const configureRetry = 10 * time.Second
 
 func configureChecks(s plan.Snapshot, want fdb.Configuration) []plan.Check {
@@ -129,7 +128,7 @@ func configureChecks(s plan.Snapshot, want fdb.Configuration) []plan.Check {
 	}
 }
 
-// configure completes the action with its command in words.
+// configure completes the action with its command.
 func configure(a plan.Configure) plan.Action {
 	a.Command = configureCommand(a)
 	return a
@@ -142,7 +141,7 @@ func configureCommand(a plan.Configure) string {
 	}
 	tokens, err := a.Configuration.TokensOf(a.Part)
 	if err != nil {
-		return fmt.Sprintf("nothing: %v", err)
+		return fmt.Sprintf("unknown: %v", err)
 	}
 	return strings.Join(append(words, tokens...), " ")
 }

@@ -37,17 +37,17 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 		human bool
 	}{
 		"creates a database that was never configured": {from: unconfigured, does: []string{create}},
-		"never creates one on a record that says configured": {
+		"never creates one on a status that records a configured one": {
 			from: unconfigured, given: func(s *plan.Snapshot) { s.Cluster.Status.Configured = true },
-			holds: "the record says that the database was configured", human: true,
+			holds: "the status records a configured database", human: true,
 		},
 		"never creates one because the layers say configurationMissing": {
 			from: unconfigured, given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.RecoveryState.Name = "recruiting_transaction_servers"
 			},
-			holds: "does not tell its configuration",
+			holds: "does not report its configuration",
 		},
-		"never creates one while nobody answers": {
+		"never creates one without an answer": {
 			from: unconfigured, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} },
 			holds: "no database answers yet (timed out)",
 		},
@@ -59,11 +59,11 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 			},
 			holds: "storage processes report from 1 fault domains, need 2",
 		},
-		"does nothing when told not to configure": {
+		"does nothing when the spec disables it": {
 			from: unconfigured, given: func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.ConfigureDatabase = new(bool) },
 		},
-		"leaves a database alone that is as wanted": {from: healthyCluster},
-		"changes what differs":                      {from: healthyCluster, given: differs, does: []string{changeLogs}},
+		"leaves a database alone that matches the spec": {from: healthyCluster},
+		"changes what differs":                          {from: healthyCluster, given: differs, does: []string{changeLogs}},
 		"waits after a recovery": {
 			from: healthyCluster, given: func(s *plan.Snapshot) {
 				differs(s)

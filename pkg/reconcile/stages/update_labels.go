@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// updateLabels adds missing labels and annotations to pods and volume claims and
-// corrects wrong ones; it never removes what others put there. Labels and
-// annotations go out in one patch, where the operator needs two passes.
+// updateLabels adds missing labels and annotations to pods and PVCs and corrects wrong ones; it
+// never removes others. Labels and annotations are changed in one patch, where the operator needs
+// two passes.
 var updateLabels = plan.Stage{
 	Name:  plan.StageUpdateLabels,
 	Reads: plan.Record | plan.Pods | plan.Volumes,
@@ -24,7 +24,7 @@ var updateLabels = plan.Stage{
 			d.Actions = append(d.Actions, claimMetadata(s, g)...)
 		}
 		if len(d.Actions) > 0 {
-			d.Why = "labels or annotations that the spec asks for are missing or differ"
+			d.Why = "labels or annotations of the spec are missing or differ"
 		}
 		return d
 	},
@@ -55,8 +55,8 @@ func metadataPatch(id v1beta2.ProcessGroupID, kind plan.ObjectKind, name string,
 	return []plan.Action{plan.PatchMetadata{Group: id, Kind: kind, Name: name, Labels: labels, Annotations: annotations}}
 }
 
-// mergeMetadata adds the labels and annotations that want has and have lacks, and
-// reports whether there were any. It changes have, a copy that the caller owns.
+// mergeMetadata adds the labels and annotations of want that have lacks, and reports whether there
+// were any. It changes have, a copy that the caller owns.
 func mergeMetadata(have *metav1.ObjectMeta, want metav1.ObjectMeta) bool {
 	labels, annotations := objects.MissingMetadata(*have, want)
 	for key, value := range labels {

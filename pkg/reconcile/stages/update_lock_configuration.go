@@ -8,12 +8,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// updateLockConfiguration puts the spec's deny list in force: which instances may not
-// take the lock, and which may again. Those that the spec does not name stay as they
-// are, since other instances have specs of their own.
+// updateLockConfiguration applies the spec's deny list to the database: which control-plane
+// instances may not take the lock, and which may again. Those that the spec does not name stay
+// unchanged, since other control-plane instances have specs of their own.
 //
-// It comes before everything that needs the lock, and needs none itself: an instance
-// that holds the lock and never comes back is what the list is for.
+// It precedes everything that needs the lock, and needs none itself: the list exists for a
+// control-plane instance that holds the lock and never releases it.
 var updateLockConfiguration = plan.Stage{
 	Name:  plan.StageUpdateLockConfiguration,
 	Reads: plan.Record | plan.Coordination,
@@ -26,28 +26,28 @@ var updateLockConfiguration = plan.Stage{
 			return plan.Decision{Hold: &plan.Hold{
 				Code:   plan.HoldLocksDisabled,
 				Human:  true,
-				Reason: "lockOptions.denyList shuts nobody out: no locks are used here, see lockOptions.disableLocks",
+				Reason: "spec.lockOptions.denyList has no effect: locks are not used here, see spec.lockOptions.disableLocks",
 			}}
 		}
 		if !s.Coordination.Read {
-			return plan.Wait(podDelay, plan.HoldDenyListUnknown, "the deny list cannot be compared with the spec: what instances share was not read")
+			return plan.Wait(podDelay, plan.HoldDenyListUnknown, "cannot compare the deny list with the spec: it could not be read from the database")
 		}
 		change := denyListChange(s)
 		if len(change.Deny)+len(change.Allow) == 0 {
 			return plan.Decision{}
 		}
-		d := plan.Decision{Why: "the spec's deny list is not in force yet", Actions: []plan.Action{change}}
+		d := plan.Decision{Why: "the deny list in the database differs from the spec", Actions: []plan.Action{change}}
 		if slices.Contains(change.Deny, c.LockOwner()) {
-			d.Checks = []plan.Check{deniesItself(fmt.Sprintf("its own spec shuts it out: %s is on lockOptions.denyList", c.LockOwner()))}
+			d.Checks = []plan.Check{deniesItself(fmt.Sprintf("its own spec denies it: %s is on spec.lockOptions.denyList", c.LockOwner()))}
 		}
 		return d
 	},
 }
 
-// MendsDenyList reports whether a stage puts the spec's deny list into force.
+// MendsDenyList reports whether a stage applies the spec's deny list.
 func MendsDenyList(s plan.Stage) bool { return s.Name == updateLockConfiguration.Name }
 
-// denyListChange is what the database's deny list lacks of the spec's, sorted.
+// denyListChange returns what the database's deny list lacks of the spec's, sorted.
 func denyListChange(s plan.Snapshot) plan.UpdateDenyList {
 	change := plan.UpdateDenyList{Note: fdb.Denial{By: "the spec of " + s.Cluster.Name, At: s.Now}}
 	for _, entry := range s.Cluster.Spec.LockOptions.DenyList {
@@ -64,8 +64,8 @@ func denyListChange(s plan.Snapshot) plan.UpdateDenyList {
 	return change
 }
 
-// deniesItself says aloud that an instance shuts out itself. That can be meant: it is how one
-// of several is kept from changing the database.
+// deniesItself warns that a control-plane instance denies itself the lock. That can be intended: it
+// prevents one of several from changing the database.
 func deniesItself(evidence string) plan.Check {
-	return plan.Check{ID: plan.CheckNotDenied, Question: "may this instance take the lock from now on?", Gate: plan.GateDeny, Evidence: evidence}
+	return plan.Check{ID: plan.CheckNotDenied, Question: "may this control-plane instance still take the lock?", Gate: plan.GateDeny, Evidence: evidence}
 }

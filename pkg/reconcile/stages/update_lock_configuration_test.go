@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// denying is an instance dc1 of several, whose spec has a deny list and whose database
-// has another one.
+// denying returns a control-plane instance dc1 of several, whose spec has a deny list and whose
+// database has another one.
 func denying(inDatabase []string, inSpec ...v1beta2.LockDenyListEntry) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		s.Cluster.Spec.ProcessGroupIDPrefix = "dc1"
@@ -26,20 +26,20 @@ func TestUpdateLockConfiguration(t *testing.T) {
 		"shuts out who is on the list":           {given: denying(nil, deny), does: []string{"deny the lock to dc2"}},
 		"lets in who may again":                  {given: denying([]string{"dc2"}, allow), does: []string{"allow it again to dc2"}},
 		"does nothing when the list is in force": {given: denying([]string{"dc2"}, deny)},
-		"leaves alone whom the spec does not name": {
+		"leaves entries alone that the spec does not name": {
 			given: denying([]string{"dc3"}, deny), does: []string{"deny the lock to dc2"},
 		},
 		"does both at once": {
 			given: denying([]string{"dc2"}, allow, v1beta2.LockDenyListEntry{ID: "dc4"}, v1beta2.LockDenyListEntry{ID: "dc3"}, v1beta2.LockDenyListEntry{ID: "dc3"}),
 			does:  []string{"deny the lock to dc3, dc4; allow it again to dc2"},
 		},
-		"waits while what instances share is unread": {
+		"waits while the shared state is unread": {
 			given: combined(denying(nil, deny), func(s *plan.Snapshot) { s.Coordination = plan.CoordinationFacts{} }),
-			holds: "was not read",
+			holds: "could not be read",
 		},
-		"says that a list without locks shuts nobody out": {
+		"reports that a list without locks has no effect": {
 			given: combined(denying(nil, deny), func(s *plan.Snapshot) { s.Cluster.Spec.LockOptions.DisableLocks = new(true) }),
-			holds: "shuts nobody out", human: true,
+			holds: "spec.lockOptions.denyList has no effect", human: true,
 		},
 		"has nothing to do before there is a database": {
 			given: combined(denying(nil, deny), func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }),
@@ -47,7 +47,7 @@ func TestUpdateLockConfiguration(t *testing.T) {
 	})
 }
 
-func TestAnInstanceThatShutsItselfOutIsTold(t *testing.T) {
+func TestASpecThatDeniesTheOwnLockIsWarned(t *testing.T) {
 	s := healthyCluster(t)
 	denying(nil, v1beta2.LockDenyListEntry{ID: "dc1"})(&s)
 	d := updateLockConfiguration.Decide(s)

@@ -13,16 +13,15 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// updatePodConfig makes sure that every pod uses the current cluster file and
-// monitor configuration, and writes down on the pod which one it has confirmed.
-// One pod that lags never holds another. Groups that are marked for removal keep what they
-// have: see keepsItsConfig.
+// updatePodConfig makes sure that every pod uses the current cluster file and monitor configuration,
+// and records on the pod which one it has confirmed. One outdated pod never blocks another. Groups
+// that are marked for removal keep what they have: see keepsItsConfig.
 var updatePodConfig = plan.Stage{
 	Name:  plan.StageUpdatePodConfig,
 	Reads: plan.Record | plan.Pods | plan.ConfigMap | plan.PodFiles,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var d plan.Decision
-		var lagging waits
+		var outdated waits
 		hashes := configHashes{}
 		for _, g := range s.Groups() {
 			if keepsItsConfig(s.Cluster, g) {
@@ -30,31 +29,31 @@ var updatePodConfig = plan.Stage{
 			}
 			actions, reason, err := syncPod(s, g, hashes)
 			if err != nil {
-				return contradiction(err)
+				return invalidSpec(err)
 			}
 			d.Actions = append(d.Actions, actions...)
 			if reason != "" {
-				lagging.add(g.ProcessGroupID, "%s %s", g.ProcessGroupID, reason)
+				outdated.add(g.ProcessGroupID, "%s %s", g.ProcessGroupID, reason)
 			}
 		}
 		if len(d.Actions) > 0 {
-			d.Why = "these pods have to load, or to confirm, the current configuration"
+			d.Why = "pods have to load, or to confirm, the current configuration"
 		}
-		d.Hold = lagging.hold(plan.HoldPodConfigStale, "", podDelay)
+		d.Hold = outdated.hold(plan.HoldPodConfigStale, "", podDelay)
 		return d
 	},
 }
 
 // keepsItsConfig reports whether a process group is neither synced nor waited for, because it is
-// marked for removal: a pod that cannot be reached any more then holds nothing up. During an
-// upgrade to another protocol, and on the way to TLS or back, it has to restart with all others:
-// the data that is still on it could not be reached any more.
+// marked for removal: an unreachable pod then blocks nothing. During an upgrade to another
+// protocol, and a conversion to or from TLS, it has to restart with all others: the data on it
+// could not be reached otherwise.
 func keepsItsConfig(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) bool {
 	return g.IsMarkedForRemoval() && !incompatibleUpgrade(c) && !tlsConversion(c)
 }
 
-// syncPod brings one pod's files up to date. The reason is empty once the pod has
-// confirmed them, or when there is no pod to ask.
+// syncPod updates one pod's files. The reason is empty once the pod has confirmed them, or when
+// there is no pod.
 func syncPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, hashes configHashes) (actions []plan.Action, reason string, err error) {
 	pod := s.Pod(g)
 	if pod == nil || pod.DeletionTimestamp != nil || g.IsGone() {
@@ -99,8 +98,8 @@ func confirmed(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod, hash string) plan
 	return a
 }
 
-// nudge has a pod look at its mounted ConfigMap again. Any change of a pod makes
-// the kubelet refresh its mounts, which else can take more than a minute.
+// nudge makes a pod read its mounted ConfigMap again. Any change of a pod makes the kubelet refresh
+// its mounts, which otherwise can take more than a minute.
 func nudge(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod, outdated []string) ([]plan.Action, string) {
 	var actions []plan.Action
 	files := s.PodFiles[pod.Name]
@@ -114,18 +113,18 @@ func nudge(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod, outd
 		})
 	}
 	if files.Unreachable != "" {
-		return actions, "cannot be asked: " + files.Unreachable
+		return actions, "is unreachable: " + files.Unreachable
 	}
 	return actions, "has not loaded " + strings.Join(outdated, " and ")
 }
 
-// nudgeInterval is how often a pod is told at most that its configuration is old.
+// nudgeInterval is the minimum time between two nudges of a pod.
 const nudgeInterval = 15 * time.Second
 
 func lastNudge(pod *corev1.Pod) time.Time {
 	seconds, err := strconv.ParseInt(pod.Annotations[v1beta2.AnnotationOutdatedConfigMapSeen], 10, 64)
 	if err != nil {
-		return time.Time{} // absent, or not ours to understand: nudge again
+		return time.Time{} // missing or invalid: nudge again
 	}
 	return time.Unix(seconds, 0)
 }

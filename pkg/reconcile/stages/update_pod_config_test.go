@@ -72,23 +72,23 @@ func TestUpdatePodConfigOfUnifiedPods(t *testing.T) {
 		does  []string
 		holds string
 	}{
-		"confirms what the monitor has accepted":           {given: func(*plan.Snapshot) {}, does: confirm},
-		"takes the nudge back with it":                     {given: nudged(time.Hour), does: confirmAndForget},
-		"nudges a pod that uses an older configuration":    {given: old, does: nudge, holds: lags},
-		"nudges no more than every 15 s":                   {given: all(old, nudged(14*time.Second)), holds: lags},
-		"nudges again after 15 s":                          {given: all(old, nudged(15*time.Second)), does: nudge, holds: lags},
-		"nudges over a note that it cannot read":           {given: all(old, func(s *plan.Snapshot) { firstPod(s).Annotations[v1beta2.AnnotationOutdatedConfigMapSeen] = "noon" }), does: nudge, holds: lags},
-		"confirms no configuration with another argument":  {given: accepted(t, func(c *fdb.MonitorConfiguration) { c.Arguments = c.Arguments[1:] }), does: nudge, holds: lags},
-		"confirms no configuration with a different value": {given: accepted(t, func(c *fdb.MonitorConfiguration) { c.Arguments[0].Value += "x" }), does: nudge, holds: lags},
-		"confirms no configuration that stops its servers": {given: accepted(t, func(c *fdb.MonitorConfiguration) { c.RunServers = new(bool) }), does: nudge, holds: lags},
-		"confirms nothing that it cannot read":             {given: report(func(r *plan.PodReport) { r.Configuration = "{" }), does: nudge, holds: lags},
-		"confirms nothing of a pod that has said nothing":  {given: report(func(r *plan.PodReport) { *r = plan.PodReport{} }), does: nudge, holds: lags},
-		"confirms nothing of a pod that cannot be asked":   {given: report(func(r *plan.PodReport) { r.Unreachable = "timed out" }), does: nudge, holds: "storage-114 cannot be asked: timed out"},
-		"waits for the ConfigMap":                          {given: func(s *plan.Snapshot) { s.ConfigMap = nil }, holds: "storage-114 waits for the ConfigMap"},
-		"waits for a pod to run":                           {given: func(s *plan.Snapshot) { firstPod(s).Status.Phase = corev1.PodPending }, holds: "storage-114 does not run yet"},
-		"leaves a pod alone that goes away":                {given: func(s *plan.Snapshot) { firstPod(s).DeletionTimestamp = new(noonTime()) }},
-		"leaves a group alone whose data has moved":        {given: excludeFirst},
-		"leaves a group alone that is marked for removal":  {given: markFirst},
+		"confirms what the monitor has accepted":              {given: func(*plan.Snapshot) {}, does: confirm},
+		"takes the nudge back with it":                        {given: nudged(time.Hour), does: confirmAndForget},
+		"nudges a pod that uses an older configuration":       {given: old, does: nudge, holds: lags},
+		"nudges no more than every 15 s":                      {given: all(old, nudged(14*time.Second)), holds: lags},
+		"nudges again after 15 s":                             {given: all(old, nudged(15*time.Second)), does: nudge, holds: lags},
+		"nudges over a note that it cannot read":              {given: all(old, func(s *plan.Snapshot) { firstPod(s).Annotations[v1beta2.AnnotationOutdatedConfigMapSeen] = "noon" }), does: nudge, holds: lags},
+		"confirms no configuration with another argument":     {given: accepted(t, func(c *fdb.MonitorConfiguration) { c.Arguments = c.Arguments[1:] }), does: nudge, holds: lags},
+		"confirms no configuration with a different value":    {given: accepted(t, func(c *fdb.MonitorConfiguration) { c.Arguments[0].Value += "x" }), does: nudge, holds: lags},
+		"confirms no configuration that stops its servers":    {given: accepted(t, func(c *fdb.MonitorConfiguration) { c.RunServers = new(bool) }), does: nudge, holds: lags},
+		"confirms nothing that it cannot read":                {given: report(func(r *plan.PodReport) { r.Configuration = "{" }), does: nudge, holds: lags},
+		"confirms nothing of a pod that has reported nothing": {given: report(func(r *plan.PodReport) { *r = plan.PodReport{} }), does: nudge, holds: lags},
+		"confirms nothing of a pod that cannot be asked":      {given: report(func(r *plan.PodReport) { r.Unreachable = "timed out" }), does: nudge, holds: "storage-114 is unreachable: timed out"},
+		"waits for the ConfigMap":                             {given: func(s *plan.Snapshot) { s.ConfigMap = nil }, holds: "storage-114 waits for the ConfigMap"},
+		"waits for a pod to run":                              {given: func(s *plan.Snapshot) { firstPod(s).Status.Phase = corev1.PodPending }, holds: "storage-114 does not run yet"},
+		"leaves a pod alone that goes away":                   {given: func(s *plan.Snapshot) { firstPod(s).DeletionTimestamp = new(noonTime()) }},
+		"leaves a group alone whose data has moved":           {given: excludeFirst},
+		"leaves a group alone that is marked for removal":     {given: markFirst},
 		"does not wait for a marked group that cannot be asked": {
 			given: all(markFirst, report(func(r *plan.PodReport) { r.Unreachable = "timed out" })),
 		},
@@ -103,7 +103,7 @@ func TestUpdatePodConfigOfUnifiedPods(t *testing.T) {
 	}
 }
 
-// What is marked for removal restarts with all others in these cases, and holds data until it
+// A group that is marked for removal restarts with all others in these cases, and holds data until it
 // is drained.
 func TestAMarkedGroupIsSyncedWhereAllRestartTogether(t *testing.T) {
 	const nudge = "set on pod/sample-storage-114: foundationdb.org/outdated-config-map-seen"
@@ -208,11 +208,11 @@ func TestUpdatePodConfigOfSplitPods(t *testing.T) {
 		"copies a cluster file that differs":          {given: hash(clusterFile, "01"), does: []string{sync("fdb.cluster"), nudge}, holds: "storage-114 has not loaded fdb.cluster"},
 		"copies a configuration that is missing":      {given: hash(monitorConfFile, ""), does: []string{sync("fdbmonitor.conf"), nudge}, holds: "has not loaded fdbmonitor.conf"},
 		"copies both":                                 {given: all(hash(monitorConfFile, ""), hash(clusterFile, "")), does: []string{sync("fdb.cluster, fdbmonitor.conf"), nudge}, holds: "has not loaded fdb.cluster and fdbmonitor.conf"},
-		"copies at every look, and nudges every 15 s": {given: all(hash(clusterFile, "01"), nudged(time.Second)), does: []string{sync("fdb.cluster")}, holds: "has not loaded fdb.cluster"},
+		"copies in every pass, and nudges every 15 s": {given: all(hash(clusterFile, "01"), nudged(time.Second)), does: []string{sync("fdb.cluster")}, holds: "has not loaded fdb.cluster"},
 		"does not ask a sidecar that cannot be reached to copy": {
-			given: report(func(r *plan.PodReport) { *r = plan.PodReport{Unreachable: "timed out"} }), does: []string{nudge}, holds: "cannot be asked: timed out",
+			given: report(func(r *plan.PodReport) { *r = plan.PodReport{Unreachable: "timed out"} }), does: []string{nudge}, holds: "is unreachable: timed out",
 		},
-		"compares nothing before the sidecar has told its values": {
+		"compares nothing before the sidecar has reported its values": {
 			given: report(func(r *plan.PodReport) { r.Variables = nil }), does: []string{sync("fdbmonitor.conf"), nudge}, holds: "has not loaded fdbmonitor.conf",
 		},
 	}

@@ -14,84 +14,83 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// updatePods deletes pods that were made from another spec than the one wanted now, one
-// fault domain at a time; AddPods makes them anew over their old volumes. The next
-// fault domain follows when the database is fully fault tolerant again. Process groups
-// whose changed spec calls for a replacement instead are not touched here.
+// updatePods deletes pods that were created from another spec than the current one, one fault
+// domain at a time; AddPods recreates them with their volumes. The next fault domain follows when
+// the database is fully fault tolerant again. Process groups whose changed spec requires a
+// replacement instead are not touched here.
 //
-// The operator lets any active maintenance zone decide the order; here a zone that a
-// person put under maintenance holds the update of all others.
+// The operator updates any zone under active maintenance next; here a zone that a user put under
+// maintenance blocks the update of all others.
 func updatePods(o Options) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageUpdatePods,
 		Reads: plan.Record | plan.Pods | plan.Volumes | plan.PodFiles | plan.Database,
 		Decide: func(s plan.Snapshot) plan.Decision {
-			outdated, silent, err := outdatedPods(s, o)
+			outdated, notReporting, err := outdatedPods(s, o)
 			if err != nil {
-				return contradiction(err)
+				return invalidSpec(err)
 			}
 			if len(outdated) == 0 {
 				return plan.Decision{}
 			}
-			return updateOutdated(s, outdated, silent)
+			return updateOutdated(s, outdated, notReporting)
 		},
 	}
 }
 
-// updateOutdated asks what keeps all pods from being updated, and then which may go.
-func updateOutdated(s plan.Snapshot, outdated []outdatedPod, silent []string) plan.Decision {
+// updateOutdated returns what blocks the update of all pods, or which may be updated now.
+func updateOutdated(s plan.Snapshot, outdated []outdatedPod, notReporting []string) plan.Decision {
 	if why := specsFrozen(s.Cluster); why != "" {
 		return plan.WaitBehind(podDelay, plan.HoldSpecsFrozen, fmt.Sprintf("%s %s the old spec %s", phrase.Count(len(outdated), "pod"), phrase.Either(len(outdated), "keeps", "keep"), why))
 	}
 	if s.Cluster.DeletionMode() == v1beta2.PodUpdateModeNone {
 		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDeletionModeNone, Human: true, Reason: fmt.Sprintf(
-			"automationOptions.deletionMode is None: delete these pods yourself, a fault domain at a time: %s", someOf(podNames(outdated)))}}
+			"spec.automationOptions.deletionMode is None: delete these pods manually, one fault domain at a time: %s", someOf(podNames(outdated)))}}
 	}
 	if why := unsettledPods(s); len(why) > 0 {
 		return plan.Wait(podUpdateRetry, plan.HoldPodsUnsettled, "pods are updated once all others are settled: "+someOf(why))
 	}
-	if len(silent) > 0 && s.Cluster.DeletionMode() != v1beta2.PodUpdateModeAll {
-		return stopUpdate(outdated, silent)
+	if len(notReporting) > 0 && s.Cluster.DeletionMode() != v1beta2.PodUpdateModeAll {
+		return stopUpdate(outdated, notReporting)
 	}
 	return updateSome(s, outdated)
 }
 
-// stopUpdate stops an update at the first pod that has the wanted spec and whose servers
-// do not report. The spec may be what keeps them from it; and while nobody sees whether
-// they came back meanwhile, a death that the database has not noticed yet cannot be told
-// from an old one. The operator goes on once the data has been copied elsewhere.
-func stopUpdate(outdated []outdatedPod, silent []string) plan.Decision {
+// stopUpdate stops an update at the first pod that has the current spec and whose processes do not
+// report. The spec may be the cause; and while it is unknown whether they reported meanwhile, a
+// death that the database has not noticed yet cannot be distinguished from an old one. The
+// operator continues once the data has been copied elsewhere.
+func stopUpdate(outdated []outdatedPod, notReporting []string) plan.Decision {
 	return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNotReporting, RetryAfter: podUpdateRetry, Reason: fmt.Sprintf(
 		"%s %s to be recreated; the update stops while processes with the new spec do not report: %s; correct the spec, or replace these process groups",
-		phrase.Count(len(outdated), "pod"), phrase.Has(len(outdated)), someOf(silent))}}
+		phrase.Count(len(outdated), "pod"), phrase.Has(len(outdated)), someOf(notReporting))}}
 }
 
-// specsFrozen says why no pod may change now. New pods would run a version, or announce
-// an address, that the rest of the cluster cannot use yet.
+// specsFrozen describes until when no pod may change. New pods would run a version, or announce an
+// address, that the rest of the cluster cannot use yet.
 func specsFrozen(c *v1beta2.FoundationDBCluster) string {
 	switch {
 	case incompatibleUpgrade(c):
 		return "until all processes run " + c.Spec.Version
 	case tlsConversion(c):
-		return "until the change to or from TLS is over"
+		return "until the conversion to or from TLS is over"
 	default:
 		return ""
 	}
 }
 
-// podUpdateRetry is when to look again after pods could not be updated. The operator
-// waits as long.
+// podUpdateRetry is when a refused update of pods is checked again. The operator waits as long.
 const podUpdateRetry = 15 * time.Second
 
-// outdatedPod is a pod that has to be made anew, and where it is.
+// outdatedPod is a pod that has to be recreated, and its zone.
 type outdatedPod struct {
 	plan.PodOfGroup
 
 	class v1beta2.ProcessClass
 	// zone is the fault domain that the pod's processes announce.
 	zone string
-	// silent is true when not all of its servers report.
-	silent bool
+	// notReporting is true when not all of its processes report.
+	notReporting bool
 }
 
 func podNames(pods []outdatedPod) []string {
@@ -123,12 +122,12 @@ func updateSome(s plan.Snapshot, outdated []outdatedPod) plan.Decision {
 		d.Actions = append(d.Actions, *maintenance)
 	}
 	d.Actions = append(d.Actions, deletionOf(s.Cluster, chosen))
-	d.Hold = &plan.Hold{Code: plan.HoldMorePodsFollow, Reason: fmt.Sprintf("the deleted pods are made anew in the next pass; %d more follow", len(outdated)-len(chosen)), RetryAfter: podDelay}
+	d.Hold = &plan.Hold{Code: plan.HoldMorePodsFollow, Reason: fmt.Sprintf("%s deleted, recreated by the next pass; %d remaining", phrase.Count(len(chosen), "pod"), len(outdated)-len(chosen)), RetryAfter: podDelay}
 	return d
 }
 
-// podUpdateChecks are asked before servers go down on purpose. A locked database is
-// being restored or copied: nobody may shake it then.
+// podUpdateChecks returns the checks before processes are taken down on purpose. A locked database
+// is being restored or copied, and must not be disturbed.
 func podUpdateChecks(s plan.Snapshot) []plan.Check {
 	return []plan.Check{
 		safety.Available(s.Database), safety.Unlocked(s.Database), safety.RecentProof(s), safety.FullFaultTolerance(s),
@@ -143,8 +142,8 @@ func deletionOf(c *v1beta2.FoundationDBCluster, chosen []outdatedPod) plan.Actio
 	return a
 }
 
-// nextPods picks by the deletion mode: all, those of one fault domain, or one. The check
-// says why none can be picked, and missing how long that takes at least, where it is known.
+// nextPods chooses by the deletion mode: all, those of one fault domain, or one. The check has the
+// reason why none can be chosen, and missing the minimum wait, where it is known.
 func nextPods(s plan.Snapshot, outdated []outdatedPod) (chosen []outdatedPod, allowed plan.Check, missing time.Duration) {
 	mode := s.Cluster.DeletionMode()
 	if mode == v1beta2.PodUpdateModeAll {
@@ -161,7 +160,7 @@ func nextPods(s plan.Snapshot, outdated []outdatedPod) (chosen []outdatedPod, al
 	return chosen, allowed, 0
 }
 
-// allowedZones are the fault domains whose pods may go down now: first those where servers
+// allowedZones returns the fault domains whose pods may go down now: first those where processes
 // are down already, then in the order of their names.
 func allowedZones(s plan.Snapshot, outdated []outdatedPod) (zones []string, allowed plan.Check, missing time.Duration) {
 	byZone := map[string][]outdatedPod{}
@@ -171,27 +170,27 @@ func allowedZones(s plan.Snapshot, outdated []outdatedPod) (zones []string, allo
 	zones = slices.SortedFunc(maps.Keys(byZone), func(a, b string) int {
 		return cmp.Or(cmp.Compare(turn(byZone[a]), turn(byZone[b])), strings.Compare(a, b))
 	})
-	if zones, allowed = besideUnavailable(s, zones); !allowed.OK {
+	if zones, allowed = withinUnavailableBudget(s, zones); !allowed.OK {
 		return zones, allowed, 0
 	}
-	if zones, allowed = besideMaintenance(s, zones, byZone); !allowed.OK {
+	if zones, allowed = outsideMaintenance(s, zones, byZone); !allowed.OK {
 		return zones, allowed, 0
 	}
-	return besideStarts(s, zones, byZone)
+	return withoutRecentStarts(s, zones, byZone)
 }
 
-// turn is 0 for a fault domain that is down already: to make it anew costs nothing, and may
-// bring it back.
+// turn returns 0 for a fault domain that is down already: its recreation costs nothing, and may be
+// the fix.
 func turn(pods []outdatedPod) int {
-	if slices.ContainsFunc(pods, func(pod outdatedPod) bool { return pod.silent }) {
+	if slices.ContainsFunc(pods, func(pod outdatedPod) bool { return pod.notReporting }) {
 		return 0
 	}
 	return 1
 }
 
-// besideUnavailable leaves the zones that may go down beside those which have unavailable
-// pods: all, as long as spec.maxZonesWithUnavailablePods is not reached.
-func besideUnavailable(s plan.Snapshot, zones []string) ([]string, plan.Check) {
+// withinUnavailableBudget returns the zones that may go down in addition to those which have
+// unavailable pods: all, as long as spec.maxZonesWithUnavailablePods is not reached.
+func withinUnavailableBudget(s plan.Snapshot, zones []string) ([]string, plan.Check) {
 	c := plan.Check{ID: plan.CheckOneFaultDomainDown, Question: "may pods of one more fault domain be unavailable?", Gate: plan.GateReplicas, OK: true}
 	unavailable, most := zonesWithUnavailablePods(s), s.Cluster.MaxZonesWithUnavailablePods()
 	if len(unavailable) >= most {
@@ -204,23 +203,23 @@ func besideUnavailable(s plan.Snapshot, zones []string) ([]string, plan.Check) {
 	return zones, c
 }
 
-// besideMaintenance leaves the zones that may go down while one is under maintenance: that
-// one, and those that keep nothing. What is down in a zone under maintenance counts for
-// nothing in the database's numbers, so a log of another zone would be the second loss.
-func besideMaintenance(s plan.Snapshot, zones []string, byZone map[string][]outdatedPod) ([]string, plan.Check) {
+// outsideMaintenance returns the zones that may go down while one is under maintenance: that one,
+// and those without data. Processes that are down in the zone under maintenance do not count in
+// the database's numbers, so a log of another zone would be the second loss.
+func outsideMaintenance(s plan.Snapshot, zones []string, byZone map[string][]outdatedPod) ([]string, plan.Check) {
 	c := plan.Check{ID: plan.CheckNoOtherMaintenance, Question: "is no other zone under maintenance?", Gate: plan.GateMaintain, OK: true, Evidence: "none is"}
 	if under := maintenanceZone(s); under != "" {
-		zones = slices.DeleteFunc(zones, func(zone string) bool { return zone != under && slices.ContainsFunc(byZone[zone], keepsSomething) })
+		zones = slices.DeleteFunc(zones, func(zone string) bool { return zone != under && slices.ContainsFunc(byZone[zone], holdsData) })
 		c.OK = len(zones) > 0
-		c.Evidence = fmt.Sprintf("zone %s is under maintenance, and nothing that keeps data in another may go down until that has ended", under)
+		c.Evidence = fmt.Sprintf("zone %s is under maintenance; until it ends, no process with data in another zone may go down", under)
 	}
 	return zones, c
 }
 
-// besideStarts leaves the zones that may go down beside processes that have just started and
-// keep data: the zone of such a process, and those that keep nothing. A pod whose fdbserver
-// process crashes in a loop can therefore always be recreated.
-func besideStarts(s plan.Snapshot, zones []string, byZone map[string][]outdatedPod) (left []string, c plan.Check, missing time.Duration) {
+// withoutRecentStarts returns the zones that may go down while processes with data have just
+// started: the zone of such a process, and those without data. A pod whose fdbserver process
+// crashes in a loop can therefore always be recreated.
+func withoutRecentStarts(s plan.Snapshot, zones []string, byZone map[string][]outdatedPod) (left []string, c plan.Check, missing time.Duration) {
 	starts := safety.JustStarted(s)
 	c, _ = starts.Elsewhere()
 	for _, zone := range zones {
@@ -230,7 +229,7 @@ func besideStarts(s plan.Snapshot, zones []string, byZone map[string][]outdatedP
 			left = append(left, zone)
 		case !slices.ContainsFunc(byZone[zone], mayHaveData):
 			left = append(left, zone)
-			c.Evidence = "what goes down keeps no data"
+			c.Evidence = "the pods that go down hold no data"
 		case missing == 0 || wait < missing:
 			c, missing = elsewhere, wait
 		}
@@ -239,7 +238,7 @@ func besideStarts(s plan.Snapshot, zones []string, byZone map[string][]outdatedP
 	return left, c, missing
 }
 
-func keepsSomething(pod outdatedPod) bool { return pod.class.IsStateful() }
+func holdsData(pod outdatedPod) bool { return pod.class.IsStateful() }
 
 func mayHaveData(pod outdatedPod) bool { return safety.MayKeepData(pod.class) }
 
@@ -252,8 +251,8 @@ func maintenanceZone(s plan.Snapshot) string {
 	return s.Database.Status.Maintenance().Zone
 }
 
-// maintenanceFor tells the database to wait for the storage processes among the chosen
-// pods instead of moving their data. Nil where the spec does not want that.
+// maintenanceFor returns the maintenance for the zone of the storage processes among the chosen
+// pods, so that their data is not moved. Nil where the spec disables that.
 func maintenanceFor(s plan.Snapshot, chosen []outdatedPod) *plan.StartMaintenance {
 	if !s.Cluster.UseMaintenanceModeChecker() || s.Cluster.DeletionMode() == v1beta2.PodUpdateModeAll {
 		return nil

@@ -15,16 +15,15 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// outdatedPods are the running pods that have to be made anew, in the order of the
-// record. A pod that does not tell its fault domain stays out: nobody could say what
-// goes down with it. So does one whose group is to be replaced, or about which nobody can
-// tell that: it waits for its turn with the pod that it has.
+// outdatedPods returns the running pods that have to be recreated, in the order of the status. A pod
+// that does not report its fault domain is omitted: what goes down with it is unknown. So is one
+// whose group is to be replaced, or for which that is unknown: it waits with its present pod.
 //
-// Of those that have the spec that is wanted, it says whose servers do not report.
-func outdatedPods(s plan.Snapshot, o Options) (outdated []outdatedPod, silent []string, err error) {
+// It also returns the groups with a current pod whose processes do not report.
+func outdatedPods(s plan.Snapshot, o Options) (outdated []outdatedPod, notReporting []string, err error) {
 	hashes := objects.NewSpecHashes(s.Cluster)
-	inspect := sync.OnceValue(func() inspection { return newInspection(s, o) }) // for few passes only
-	servers := reportingServers(s.Database.Status)
+	inspect := sync.OnceValue(func() inspection { return newInspection(s, o) }) // needed in few passes
+	processes := reportingProcesses(s.Database.Status)
 	for _, g := range s.Staying() {
 		pod := s.Pod(g)
 		if pod == nil || pod.DeletionTimestamp != nil || s.Cluster.ReplacesPodsOf(g.ProcessClass) || pendingTooLong(s, g) {
@@ -35,32 +34,32 @@ func outdatedPods(s plan.Snapshot, o Options) (outdated []outdatedPod, silent []
 			return nil, nil, err
 		}
 		current := pod.Annotations[v1beta2.AnnotationLastAppliedSpec] == want
-		if current && g.ProcessClass.IsStateful() && servers.misses(g, pod) {
-			silent = append(silent, string(g.ProcessGroupID))
+		if current && g.ProcessClass.IsStateful() && processes.misses(g, pod) {
+			notReporting = append(notReporting, string(g.ProcessGroupID))
 		}
 		zone, known := zoneOf(s.Cluster, s.PodFiles[pod.Name].Variables)
 		if current || !known {
 			continue
 		}
 		if reason, err := inspect().group(g); reason != "" || err != nil {
-			continue // ReplaceMisconfiguredPods says why
+			continue // ReplaceMisconfiguredPods reports the reason
 		}
 		outdated = append(outdated, outdatedPod{
-			PodOfGroup: plan.PodOfGroup{Group: g.ProcessGroupID, Name: pod.Name, UID: pod.UID}, class: g.ProcessClass, zone: zone, silent: servers.misses(g, pod),
+			PodOfGroup: plan.PodOfGroup{Group: g.ProcessGroupID, Name: pod.Name, UID: pod.UID}, class: g.ProcessClass, zone: zone, notReporting: processes.misses(g, pod),
 		})
 	}
-	return outdated, silent, nil
+	return outdated, notReporting, nil
 }
 
-// serverCount says how many servers of each process group report. It is nil without a
-// complete status document: then nobody is known to be silent, and nothing goes down anyway.
-type serverCount map[string]int
+// processCount is how many processes of each process group report. It is nil without a complete
+// status document: then none is known not to report, and nothing is taken down anyway.
+type processCount map[string]int
 
-func reportingServers(status *fdb.Status) serverCount {
+func reportingProcesses(status *fdb.Status) processCount {
 	if status == nil || status.Incomplete() {
 		return nil
 	}
-	count := serverCount{}
+	count := processCount{}
 	for _, p := range status.Cluster.Processes {
 		if p.Reporting() {
 			count[p.InstanceID()]++
@@ -69,8 +68,8 @@ func reportingServers(status *fdb.Status) serverCount {
 	return count
 }
 
-// misses reports whether fewer of a pod's servers report than it runs.
-func (c serverCount) misses(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) bool {
+// misses reports whether fewer of a pod's processes report than it runs.
+func (c processCount) misses(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) bool {
 	if c == nil {
 		return false
 	}
@@ -78,8 +77,8 @@ func (c serverCount) misses(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) bool
 	return err != nil || c[string(g.ProcessGroupID)] < servers
 }
 
-// processesByGroup are the processes of each group, in the order of the list. It is nil
-// without a status document.
+// processesByGroup returns the processes of each group, in the order of the list. It is nil without
+// a status document.
 func processesByGroup(status *fdb.Status) map[string][]fdb.Process {
 	if status == nil {
 		return nil
@@ -91,23 +90,23 @@ func processesByGroup(status *fdb.Status) map[string][]fdb.Process {
 	return byGroup
 }
 
-// pendingTooLong reports whether a pod cannot start, so that nobody waits for it.
+// pendingTooLong reports whether a pod has been pending for too long to wait for it.
 func pendingTooLong(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	since, pending := g.Condition(v1beta2.ConditionPodPending)
 	return pending && s.Now.Sub(since) > s.Cluster.IgnorePendingPodsFor()
 }
 
-// How long a pod that vanished may still look alive to the database, and for how long a
-// new pod's processes may be taken for those of the pod before it.
+// How long a removed pod may still look alive to the database, and for how long a new pod's
+// processes may be confused with those of the pod before it.
 const (
 	podVanishedFor = 90 * time.Second
 	podYoungFor    = time.Minute
 )
 
-// unsettledPods says which pods of stateful process groups are on their way up or down.
-// Groups that leave count until they are drained: their data is still on them.
-// The database shows a dead storage process after a minute only, so a second fault
-// domain could go down while everything still looks complete.
+// unsettledPods describes which pods of stateful process groups are starting or terminating. Groups
+// marked for removal count until they are drained: they still hold data. The database reports a
+// dead storage process only after a minute, so a second fault domain could go down while its
+// status is still healthy.
 func unsettledPods(s plan.Snapshot) []string {
 	var reasons []string
 	processes := processesByGroup(s.Database.Status)
@@ -127,16 +126,16 @@ func unsettled(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod, 
 	case pod == nil:
 		since, known := g.Condition(v1beta2.ConditionMissingPod)
 		if !known || s.Now.Sub(since) < podVanishedFor {
-			return "has lost its pod a moment ago"
+			return "lost its pod a moment ago"
 		}
 		return ""
 	case pod.DeletionTimestamp != nil:
 		if s.Now.Sub(pod.DeletionTimestamp.Time) < s.Cluster.IgnoreTerminatingPodsFor() {
-			return "has a pod that is terminating"
+			return "has a terminating pod"
 		}
 		return ""
 	case g.HasCondition(v1beta2.ConditionMissingPod):
-		return "has a pod that was made in this very pass" // whatever this machine's clock says
+		return "has a pod that this pass created" // whatever this machine's clock shows
 	case s.Now.Sub(pod.CreationTimestamp.Time) < podYoungFor:
 		return cmp.Or(elsewhereThan(pod, processes), notYetBack(s, g, pod, processes))
 	default:
@@ -144,12 +143,12 @@ func unsettled(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod, 
 	}
 }
 
-// elsewhereThan says that a process reports from an address that its pod does not have:
-// it is that of the pod before, whatever the clocks say.
+// elsewhereThan describes a process that reports an address that its pod does not have: it belongs
+// to the pod before, whatever the clocks show.
 func elsewhereThan(pod *corev1.Pod, processes []fdb.Process) string {
 	ips, err := objects.PublicIPs(pod)
 	if err != nil {
-		return "" // a pod that does not tell its addresses is judged by its age alone
+		return "" // a pod without readable addresses is judged by its age alone
 	}
 	for _, p := range processes {
 		if !p.Address.IsZero() && !slices.ContainsFunc(ips, func(ip string) bool { return fdb.SameHost(ip, p.Address.Host) }) {
@@ -159,14 +158,14 @@ func elsewhereThan(pod *corev1.Pod, processes []fdb.Process) string {
 	return ""
 }
 
-// notYetBack says that a new pod's processes do not report yet. A process that is older
-// than its pod is that of the pod before: the status document is stale.
+// notYetBack describes a new pod whose processes do not report yet. A process that is older than its
+// pod belongs to the pod before: the status document is stale.
 func notYetBack(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod, processes []fdb.Process) string {
 	if s.Database.Status == nil {
-		return "has a new pod, and the database does not tell of its processes"
+		return "has a new pod, and the status of its processes is unknown"
 	}
 	reporting := slices.DeleteFunc(slices.Clone(processes), func(p fdb.Process) bool { return !p.Reporting() })
-	if (serverCount{string(g.ProcessGroupID): len(reporting)}).misses(g, pod) {
+	if (processCount{string(g.ProcessGroupID): len(reporting)}).misses(g, pod) {
 		return "has a new pod whose processes do not report yet"
 	}
 	age := s.Now.Sub(pod.CreationTimestamp.Time)
@@ -179,8 +178,8 @@ func notYetBack(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod,
 	return ""
 }
 
-// zonesWithUnavailablePods are the fault domains of stateful process groups that cannot
-// be relied on now.
+// zonesWithUnavailablePods returns the fault domains of stateful process groups that are
+// unavailable now.
 func zonesWithUnavailablePods(s plan.Snapshot) []string {
 	var zones []string
 	for _, g := range s.Staying() {

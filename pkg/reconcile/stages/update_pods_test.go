@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// outdatedStorage is a healthy cluster whose three storage pods, and one log pod, were
-// made from another spec; storage-114 and storage-115 share a fault domain.
+// outdatedStorage returns a healthy cluster whose three storage pods, and one log pod, were created
+// from another spec; storage-114 and storage-115 share a fault domain.
 func outdatedStorage(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := healthyCluster(tb)
@@ -35,7 +35,7 @@ func shareZone(s *plan.Snapshot, id v1beta2.ProcessGroupID, zone string) {
 	s.PodFiles[g.PodName(s.Cluster)].Variables[v1beta2.EnvZoneID] = zone
 }
 
-// wantedHash is the hash of the spec that a group's pod should have.
+// wantedHash returns the hash of the current spec of a group's pod.
 func wantedHash(tb testing.TB, s plan.Snapshot, id v1beta2.ProcessGroupID) string {
 	tb.Helper()
 	hash, err := objects.NewSpecHashes(s.Cluster).Of(s.Cluster.ProcessGroup(id))
@@ -64,18 +64,18 @@ func TestUpdatePods(t *testing.T) {
 		return func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.DeletionMode = mode }
 	}
 	tests := map[string]removalCase{
-		"leaves pods alone that are as they should be":        {from: healthyCluster},
-		"makes the pods of one fault domain anew":             {from: outdatedStorage, does: []string{oneZone}, holds: "1 more follow"},
-		"makes one pod anew where the spec wants it that way": {from: outdatedStorage, given: mode(v1beta2.PodUpdateModeProcessGroup), does: []string{onePod}, holds: "2 more follow"},
-		"makes all anew at once where the spec wants it that way": {
+		"leaves pods alone that match the spec":              {from: healthyCluster},
+		"recreates the pods of one fault domain":             {from: outdatedStorage, does: []string{oneZone}, holds: "1 remaining"},
+		"recreates one pod where the spec wants it that way": {from: outdatedStorage, given: mode(v1beta2.PodUpdateModeProcessGroup), does: []string{onePod}, holds: "2 remaining"},
+		"recreates all at once where the spec wants it that way": {
 			from: outdatedStorage, given: mode(v1beta2.PodUpdateModeAll),
-			does: []string{"delete, to be made anew: sample-storage-114, sample-storage-115, sample-storage-116"}, holds: "0 more follow",
+			does: []string{"delete, to be made anew: sample-storage-114, sample-storage-115, sample-storage-116"}, holds: "0 remaining",
 		},
-		"asks a person to delete them where the spec wants it that way": {from: outdatedStorage, given: mode(v1beta2.PodUpdateModeNone), holds: "delete these pods yourself"},
+		"needs a user to delete them where the spec wants it that way": {from: outdatedStorage, given: mode(v1beta2.PodUpdateModeNone), holds: "delete these pods manually"},
 		"leaves logs to be replaced, and recreates them where the spec wants that": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
-			}, does: []string{"delete, to be made anew: sample-log-101"}, holds: "3 more follow",
+			}, does: []string{"delete, to be made anew: sample-log-101"}, holds: "3 remaining",
 		},
 		"leaves all to be replaced where the spec wants that": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
@@ -86,29 +86,29 @@ func TestUpdatePods(t *testing.T) {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				storage(s, "storage-114").MarkForRemoval(noon)
 				storage(s, "storage-115").MarkForRemoval(noon)
-			}, does: []string{theOther}, holds: "0 more follow",
+			}, does: []string{theOther}, holds: "0 remaining",
 		},
 		"waits while a pod vanished a moment ago, although all still looks complete": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				delete(s.Pods, "sample-storage-116")
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingPod, noon.Add(-89*time.Second))
-			}, holds: "storage-116 has lost its pod a moment ago",
+			}, holds: "storage-116 lost its pod a moment ago",
 		},
 		"waits while a pod terminates": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) { s.Pods["sample-storage-116"].DeletionTimestamp = new(noonTime()) },
-			holds: "storage-116 has a pod that is terminating",
+			holds: "storage-116 has a terminating pod",
 		},
-		"waits for a pod that was made in this very pass, whatever the clock says": {
+		"waits for a pod that this pass created, whatever the clock shows": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingPod, noon.Add(-time.Hour))
 				dropProcess(s, storage(s, "storage-116"))
-			}, holds: "storage-116 has a pod that was made in this very pass",
+			}, holds: "storage-116 has a pod that this pass created",
 		},
 		"waits for the pod of a group that leaves and still holds data": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				storage(s, "storage-116").MarkForRemoval(noon)
 				s.Pods["sample-storage-116"].DeletionTimestamp = new(noonTime())
-			}, holds: "storage-116 has a pod that is terminating",
+			}, holds: "storage-116 has a terminating pod",
 		},
 		"waits while a group that leaves and still holds data died a moment ago": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
@@ -143,7 +143,7 @@ func TestUpdatePods(t *testing.T) {
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Minute))
 			}, holds: "storage-116 stopped reporting 1m0s ago",
 		},
-		"stops at a pod that has the wanted spec and does not come back": {
+		"stops at a pod that has the current spec and does not report again": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = wantedHash(t, *s, "storage-116")
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Hour))
@@ -156,13 +156,13 @@ func TestUpdatePods(t *testing.T) {
 				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = wantedHash(t, *s, "storage-116")
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Hour))
 				dropProcess(s, storage(s, "storage-116"))
-			}, does: []string{oneZone}, holds: "0 more follow",
+			}, does: []string{oneZone}, holds: "0 remaining",
 		},
 		"begins with the fault domain that is down already": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Hour))
 				dropProcess(s, storage(s, "storage-116"))
-			}, does: []string{theOther}, holds: "2 more follow",
+			}, does: []string{theOther}, holds: "2 remaining",
 		},
 		"waits while a storage process of another fault domain has just started": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
@@ -175,7 +175,7 @@ func TestUpdatePods(t *testing.T) {
 			holds: "log-101 started 1m29s ago, 1m30s required",
 		},
 		"goes on beside a process that has been up for as long as a death takes to show": {
-			from: outdatedStorage, given: func(s *plan.Snapshot) { uptime(s, "log-101", 90*time.Second) }, does: []string{oneZone}, holds: "1 more follow",
+			from: outdatedStorage, given: func(s *plan.Snapshot) { uptime(s, "log-101", 90*time.Second) }, does: []string{oneZone}, holds: "1 remaining",
 		},
 		"takes a process of unknown age for one that has just started": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
@@ -183,39 +183,39 @@ func TestUpdatePods(t *testing.T) {
 			}, holds: "log-101 started at an unknown time, 1m30s required",
 		},
 		"recreates the pod of a process that crashes in a loop": {
-			from: outdatedStorage, given: func(s *plan.Snapshot) { uptime(s, "storage-116", 12*time.Second) }, does: []string{theOther}, holds: "2 more follow",
+			from: outdatedStorage, given: func(s *plan.Snapshot) { uptime(s, "storage-116", 12*time.Second) }, does: []string{theOther}, holds: "2 remaining",
 		},
 		"recreates all at once beside a process that has just started": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				mode(v1beta2.PodUpdateModeAll)(s)
 				uptime(s, "storage-116", 12*time.Second)
-			}, does: []string{"delete, to be made anew: sample-storage-114, sample-storage-115, sample-storage-116"}, holds: "0 more follow",
+			}, does: []string{"delete, to be made anew: sample-storage-114, sample-storage-115, sample-storage-116"}, holds: "0 remaining",
 		},
 		"recreates what keeps nothing beside a process that has just started": {
 			from: healthyCluster, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
 				s.Pod(firstOf(*s, v1beta2.ProcessClassStateless)).Annotations[v1beta2.AnnotationLastAppliedSpec] = "another"
 				uptime(s, "storage-116", 12*time.Second)
-			}, does: []string{"delete, to be made anew: sample-stateless-105"}, holds: "0 more follow",
+			}, does: []string{"delete, to be made anew: sample-stateless-105"}, holds: "0 remaining",
 		},
 		"deletes nothing on an old status document":     {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(-2 * time.Minute) }, holds: "is the status document recent?"},
 		"deletes nothing after the clock was set back":  {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(time.Minute) }, holds: "is the status document recent?"},
 		"waits while a restore has the database locked": {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked"},
 		"waits while the database is unavailable":       {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
-		"leaves a pod out that does not tell its zone":  {from: outdatedStorage, given: func(s *plan.Snapshot) { delete(s.PodFiles, "sample-storage-114") }, does: []string{"delete, to be made anew: sample-storage-115"}, holds: "1 more follow"},
+		"omits a pod that does not report its zone":     {from: outdatedStorage, given: func(s *plan.Snapshot) { delete(s.PodFiles, "sample-storage-114") }, does: []string{"delete, to be made anew: sample-storage-115"}, holds: "1 remaining"},
 		"leaves a pod out that cannot start": {from: outdatedStorage, given: func(s *plan.Snapshot) {
 			storage(s, "storage-116").SetCondition(v1beta2.ConditionPodPending, noon.Add(-time.Hour))
-		}, does: []string{oneZone}, holds: "0 more follow"},
+		}, does: []string{oneZone}, holds: "0 remaining"},
 		"waits for the end of an incompatible upgrade": {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" }, holds: "until all processes run 7.4.6"},
-		"waits for the end of a change to or from TLS": {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Cluster.Status.RequiredAddresses.TLS = true }, holds: "until the change to or from TLS is over"},
+		"waits for the end of a change to or from TLS": {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Cluster.Status.RequiredAddresses.TLS = true }, holds: "until the conversion to or from TLS is over"},
 		"leaves a pod to the replacement of its group": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				s.Pods["sample-storage-114"].Spec.NodeSelector = map[string]string{"disk": "slow"}
-			}, does: []string{"delete, to be made anew: sample-storage-115"}, holds: "1 more follow",
+			}, does: []string{"delete, to be made anew: sample-storage-115"}, holds: "1 remaining",
 		},
-		"announces maintenance before the zone goes down": {from: outdatedStorage, given: withMaintenance, does: []string{maintenance, oneZone}, holds: "1 more follow"},
+		"announces maintenance before the zone goes down": {from: outdatedStorage, given: withMaintenance, does: []string{maintenance, oneZone}, holds: "1 remaining"},
 		"goes on in the zone that is under maintenance": {
-			from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "node-16" }, does: []string{theOther}, holds: "2 more follow",
+			from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "node-16" }, does: []string{theOther}, holds: "2 remaining",
 		},
 		"waits while another zone is under maintenance": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "node-1" }, holds: "zone node-1 is under maintenance",
@@ -233,13 +233,13 @@ func TestUpdatePods(t *testing.T) {
 				g := firstOf(*s, v1beta2.ProcessClassStateless)
 				s.Pod(g).Annotations[v1beta2.AnnotationLastAppliedSpec] = "another"
 				s.Database.Status.Cluster.MaintenanceZone = "node-14"
-			}, does: []string{"delete, to be made anew: sample-stateless-105"}, holds: "0 more follow",
+			}, does: []string{"delete, to be made anew: sample-stateless-105"}, holds: "0 remaining",
 		},
 		"takes no second zone down beside one that is unavailable": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.MaxZonesWithUnavailablePods = new(1)
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-time.Hour))
-			}, does: []string{theOther}, holds: "2 more follow",
+			}, does: []string{theOther}, holds: "2 remaining",
 		},
 		"takes nothing down where too many zones are unavailable": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
@@ -254,7 +254,7 @@ func TestUpdatePods(t *testing.T) {
 	}
 }
 
-// Without the lock two instances could each take a fault domain down at the same time.
+// Without the lock two control-plane instances could each take a fault domain down at the same time.
 func TestPodsGoDownUnderTheLockUnlessAllGo(t *testing.T) {
 	for mode, want := range map[v1beta2.PodUpdateMode]bool{v1beta2.PodUpdateModeZone: true, v1beta2.PodUpdateModeProcessGroup: true, v1beta2.PodUpdateModeAll: false} {
 		s := outdatedStorage(t)
@@ -266,7 +266,7 @@ func TestPodsGoDownUnderTheLockUnlessAllGo(t *testing.T) {
 	}
 }
 
-// Whatever pods are outdated, one decision never reaches into two fault domains.
+// Whatever pods are outdated, one decision never affects two fault domains.
 func TestOneDecisionTakesDownOneFaultDomain(t *testing.T) {
 	seeds := 200
 	if testing.Short() {
@@ -297,13 +297,13 @@ func TestAProcessThatIsYoungerThanItsPodIsBack(t *testing.T) {
 	s := outdatedStorage(t)
 	s.Pods["sample-storage-116"].CreationTimestamp = metav1.NewTime(noon.Add(-30 * time.Second))
 	editProcess(&s, s.Cluster.ProcessGroup("storage-116"), func(p *fdb.Process) { p.UptimeSeconds = new(10.0) })
-	// only its own fault domain may go down beside it
+	// only its own fault domain may go down with it
 	if diff := cmp.Diff([]string{"delete, to be made anew: sample-storage-116"}, described(updatePods(Options{}).Decide(s))); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// A pass that is told when to come back does so once, not every few seconds.
+// A pass with a retry time waits once, instead of checking every few seconds.
 func TestAnUpdateComesBackWhenAProcessIsOldEnough(t *testing.T) {
 	s := outdatedStorage(t)
 	uptime(&s, "log-101", 12*time.Second)

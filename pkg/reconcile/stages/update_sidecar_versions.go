@@ -10,24 +10,24 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// updateSidecarVersions gives pods the sidecar of a version that speaks another protocol,
-// in place. It hands the new servers over to the pod, which go on in the old version until
-// all of them are restarted at once. It comes after the clients were judged, and before
-// the pods are asked whether they have what they need.
+// updateSidecarVersions changes the sidecars of pods to a version with another protocol, in place.
+// They copy the new fdbserver binary to the pod, whose processes run the old version until all
+// restart at once. It runs after the clients were checked, and before the pods are checked for the
+// files that they need.
 //
-// A pod of another image type than the spec's is left alone, as in the operator, but here
-// that is said: its servers would keep the upgrade waiting without a word.
+// A pod of another image type than the spec's is left alone, as in the operator, but here that is
+// reported: its processes would otherwise block the upgrade silently.
 //
-// An upgrade that is taken back before the restart leaves pods that were made from the
-// very spec that is wanted now, except for their sidecar. The operator keeps such a cluster
-// unreconciled for ever; here the sidecar is set back in place.
+// An upgrade that is reverted before the restart leaves pods that were created from the current
+// spec, except for their sidecar. The operator keeps such a cluster unreconciled forever; here
+// the sidecar is reverted in place.
 var updateSidecarVersions = plan.Stage{
 	Name:  plan.StageUpdateSidecarVersions,
 	Reads: plan.Record | plan.Pods,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		switch {
 		case !s.Cluster.IsBeingUpgraded():
-			return setSidecarsBack(s)
+			return revertSidecars(s)
 		case !s.Cluster.IsBeingUpgradedIncompatibly():
 			return plan.Decision{}
 		}
@@ -40,7 +40,7 @@ var updateSidecarVersions = plan.Stage{
 			}
 			want, err := objects.SidecarImage(s.Cluster, g.ProcessClass)
 			if err != nil {
-				return contradiction(err)
+				return invalidSpec(err)
 			}
 			switch have := sidecarImage(pod); {
 			case objects.ImageTypeOf(pod) != s.Cluster.ImageType():
@@ -50,18 +50,18 @@ var updateSidecarVersions = plan.Stage{
 			}
 		}
 		if len(d.Actions) > 0 {
-			d.Why = "their pods need the servers of version " + s.Cluster.Spec.Version
+			d.Why = "their pods need the fdbserver binary of version " + s.Cluster.Spec.Version
 		}
 		if len(others) > 0 {
 			d.Hold = &plan.Hold{Code: plan.HoldImageTypeDiffers, Human: true, Reason: fmt.Sprintf(
-				"%s are not of image type %s, so their sidecars cannot be upgraded; change spec.imageType back until the upgrade is over",
+				"%s are not of image type %s, so their sidecars cannot be upgraded; revert spec.imageType until the upgrade is over",
 				someOf(others), s.Cluster.ImageType())}
 		}
 		return d
 	},
 }
 
-// podThatStays is a group's pod; nil when there is none, or none any more soon.
+// podThatStays returns a group's pod; nil when it has none, or the pod is being removed.
 func podThatStays(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) *corev1.Pod {
 	pod := s.Pod(g)
 	if pod == nil || pod.DeletionTimestamp != nil || g.IsGone() || g.HasCondition(v1beta2.ConditionResourcesTerminating) {
@@ -70,9 +70,9 @@ func podThatStays(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) *corev1.Pod {
 	return pod
 }
 
-// setSidecarsBack gives pods of which nothing else differs the sidecar that they were made
-// with. A pod that was made from another spec gets it when it is made anew.
-func setSidecarsBack(s plan.Snapshot) plan.Decision {
+// revertSidecars returns pods that differ in nothing else to the sidecar that they were created
+// with. A pod that was created from another spec gets it when it is recreated.
+func revertSidecars(s plan.Snapshot) plan.Decision {
 	d := plan.Decision{}
 	hashes := objects.NewSpecHashes(s.Cluster)
 	for _, g := range s.Groups() {
@@ -82,21 +82,21 @@ func setSidecarsBack(s plan.Snapshot) plan.Decision {
 		}
 		want, err := objects.SidecarImage(s.Cluster, g.ProcessClass)
 		if err != nil {
-			return contradiction(err)
+			return invalidSpec(err)
 		}
 		if have := sidecarImage(pod); have == "" || have == want {
 			continue
 		}
 		made, err := hashes.Of(g)
 		if err != nil {
-			return contradiction(err)
+			return invalidSpec(err)
 		}
 		if pod.Annotations[v1beta2.AnnotationLastAppliedSpec] == made {
 			d.Actions = append(d.Actions, plan.SetSidecarImage{PodOfGroup: thisPod(g, pod), Container: v1beta2.ContainerSidecar, Image: want})
 		}
 	}
 	if len(d.Actions) > 0 {
-		d.Why = "their pods were made with it, and the upgrade was taken back"
+		d.Why = "their pods were created with it, and the upgrade was reverted"
 	}
 	return d
 }

@@ -29,11 +29,11 @@ func TestUpdateSidecarVersions(t *testing.T) {
 		"leaves a pod alone that terminates": {
 			given: combined(oneOld, onePod(func(p *corev1.Pod) { p.DeletionTimestamp = new(noonTime()) })),
 		},
-		"leaves a pod alone whose group is on its way out": {given: combined(oneOld, onItsWayOut)},
+		"leaves a pod alone whose group is being removed": {given: combined(oneOld, onItsWayOut)},
 		"upgrades an isolated pod too": {
 			given: combined(oneOld, isolated), does: []string{upgradeOne},
 		},
-		"sets a sidecar back after an upgrade that was taken back": {
+		"reverts a sidecar after a reverted upgrade": {
 			given: onePod(func(p *corev1.Pod) { setSidecar(p, "foundationdb/fdb-kubernetes-monitor:7.4.6") }),
 			does:  []string{"set the image of container foundationdb-kubernetes-sidecar of pod sample-log-101 to foundationdb/fdb-kubernetes-monitor:7.3.79"},
 		},
@@ -43,7 +43,7 @@ func TestUpdateSidecarVersions(t *testing.T) {
 				p.Annotations[v1beta2.AnnotationLastAppliedSpec] = "of another spec"
 			}),
 		},
-		"says that a pod of another image type cannot be upgraded": {
+		"reports that a pod of another image type cannot be upgraded": {
 			given: combined(oneOld, onePod(func(p *corev1.Pod) { p.Annotations[v1beta2.AnnotationImageType] = string(v1beta2.ImageTypeSplit) })),
 			holds: "sample-log-101 are not of image type unified", human: true,
 		},

@@ -13,10 +13,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// updateStatus brings the record up to what was observed, before any stage relies on it.
+// updateStatus updates the status to the observed state, before any stage relies on it.
 var updateStatus = plan.Stage{Name: plan.StageUpdateStatus, Reads: statusReads, Decide: recordStatus}
 
-// reportStatus does the same once more at the end of a pass, and says what is left.
+// reportStatus does the same at the end of a pass, and reports what is not reconciled.
 var reportStatus = plan.Stage{
 	Name:  plan.StageUpdateStatus,
 	Reads: statusReads,
@@ -39,12 +39,12 @@ var reportStatus = plan.Stage{
 
 const statusReads = plan.Everything
 
-// recordStatus decides to write the status that the facts amount to, if it differs
-// from the one that is there.
+// recordStatus decides to write the status that results from the facts, if it differs from the
+// present one.
 func recordStatus(s plan.Snapshot) plan.Decision {
 	status, err := newStatus(s)
 	if err != nil {
-		return contradiction(err)
+		return invalidSpec(err)
 	}
 	if status.ConnectionString == "" {
 		if lost := lostDatabase(s); lost != nil {
@@ -53,24 +53,24 @@ func recordStatus(s plan.Snapshot) plan.Decision {
 	}
 	d := plan.Decision{Checks: taintsKnown(s)}
 	if !equality.Semantic.DeepEqual(status, s.Cluster.Status) {
-		d.Why = "the record differs from what was observed"
+		d.Why = "the status differs from the observed state"
 		d.Actions = []plan.Action{plan.WriteStatus{Cluster: s.Cluster.Name, Changes: statusChanges(s.Cluster.Status, status), Status: status}}
 	}
-	return withdrawAnnouncements(s, tellInstances(s, status, recordTaints(s, status, d)))
+	return withdrawAnnouncements(s, publishSharedLists(s, status, recordTaints(s, status, d)))
 }
 
-// newStatus is the status that the observed facts amount to.
+// newStatus returns the status that results from the observed facts.
 //
-// While a configured database cannot be asked, only its health changes: every
-// other judgement needs the database, and the last known one is better than a guess.
+// While a configured database does not answer, only its health changes: every other conclusion
+// needs the database, and the last known one is better than a guess.
 func newStatus(s plan.Snapshot) (v1beta2.FoundationDBClusterStatus, error) {
 	if s.Cluster.Status.Configured && !s.Database.Available() {
 		unavailable := *s.Cluster.Status.DeepCopy()
 		unavailable.Health.Available, unavailable.Health.Healthy = false, false
 		return unavailable, nil
 	}
-	// The working copy: later answers, such as desired pod specs, depend on the
-	// version and the addresses that the status holds.
+	// The working copy: later results, such as desired pod specs, depend on the version and the
+	// addresses in the status.
 	s.Cluster = s.Cluster.DeepCopy()
 	s.Cluster.Status = startingStatus(s.Cluster)
 	recordDatabase(&s)
@@ -85,8 +85,8 @@ func newStatus(s plan.Snapshot) (v1beta2.FoundationDBClusterStatus, error) {
 	return s.Cluster.Status, nil
 }
 
-// startingStatus keeps what no observation can give back: the process groups, the
-// connection string, what was reconciled and that the database was configured.
+// startingStatus keeps what cannot be observed: the process groups, the connection string, the
+// reconciled generation and that the database was configured.
 func startingStatus(c *v1beta2.FoundationDBCluster) v1beta2.FoundationDBClusterStatus {
 	old := c.Status
 	status := v1beta2.FoundationDBClusterStatus{
@@ -110,8 +110,8 @@ func startingStatus(c *v1beta2.FoundationDBCluster) v1beta2.FoundationDBClusterS
 	return status
 }
 
-// recordObjects judges the objects that the cluster has once: the ConfigMap and
-// the headless service.
+// recordObjects compares the objects that the cluster has once: the ConfigMap and the headless
+// service.
 func recordObjects(s *plan.Snapshot) error {
 	want, err := objects.ConfigMap(s.Cluster)
 	if err != nil {
@@ -124,8 +124,7 @@ func recordObjects(s *plan.Snapshot) error {
 	return nil
 }
 
-// statusChanges says in words what differs between two statuses, the parts that
-// people look for first.
+// statusChanges describes the differences between two statuses, the most important ones first.
 func statusChanges(old, fresh v1beta2.FoundationDBClusterStatus) []string {
 	var changes []string
 	add := func(differs bool, format string, args ...any) {
@@ -142,11 +141,11 @@ func statusChanges(old, fresh v1beta2.FoundationDBClusterStatus) []string {
 	}
 	add(old.Generations.Reconciled != fresh.Generations.Reconciled, "generation %d reconciled", fresh.Generations.Reconciled)
 	add(len(changes) == 0 && fresh.DesiredProcessGroups > 0, "%s reconciled", phrase.CountOf(fresh.ReconciledProcessGroups, fresh.DesiredProcessGroups, "process group"))
-	add(len(changes) == 0, "what the objects of the cluster look like")
+	add(len(changes) == 0, "state of the cluster's objects")
 	return changes
 }
 
-// groupChanges counts the process groups whose record changes.
+// groupChanges counts the process groups whose entries change.
 func groupChanges(old, fresh []*v1beta2.ProcessGroupStatus) string {
 	before := map[v1beta2.ProcessGroupID]*v1beta2.ProcessGroupStatus{}
 	for _, g := range old {
@@ -166,7 +165,7 @@ func groupChanges(old, fresh []*v1beta2.ProcessGroupStatus) string {
 
 func conditionWords(g *v1beta2.ProcessGroupStatus) string {
 	if len(g.ProcessGroupConditions) == 0 {
-		return "fine"
+		return "no conditions"
 	}
 	words := make([]string, len(g.ProcessGroupConditions))
 	for i, c := range g.ProcessGroupConditions {

@@ -9,20 +9,20 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// withdrawAnnouncements takes back, before anything else changes, what this instance
-// announced for a version that its spec does not ask for any more. Another instance would
-// restart its process groups with all others, and they would come back in the old version,
-// which the new one does not understand.
+// withdrawAnnouncements withdraws, before any other change, what this control-plane instance
+// announced for a version that is not in its spec any more. Another control-plane instance would
+// restart its process groups with all others, and they would start in the old version, which is
+// incompatible with the new one.
 func withdrawAnnouncements(s plan.Snapshot, d plan.Decision) plan.Decision {
 	for _, version := range slices.Sorted(maps.Keys(s.Coordination.Announced)) {
 		if version == s.Cluster.Spec.Version && incompatibleUpgrade(s.Cluster) {
 			continue
 		}
 		own := slices.DeleteFunc(slices.Clone(s.Coordination.Announced[version]), func(id v1beta2.ProcessGroupID) bool {
-			return s.Cluster.ProcessGroup(id) == nil && !isOursAndGone(s, id)
+			return s.Cluster.ProcessGroup(id) == nil && !isOwnAndRemoved(s, id)
 		})
 		if len(own) > 0 {
-			d.Why = cmp.Or(d.Why, "the spec does not ask for version "+version+" any more")
+			d.Why = cmp.Or(d.Why, "version "+version+" is not in the spec any more")
 			d.Actions = append([]plan.Action{plan.WithdrawUpgrade{Version: version, Groups: own}}, d.Actions...)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Another instance restarts what was announced, prepared or not.
+// Another control-plane instance restarts what was announced, prepared or not.
 func TestAnUpgradeThatWasTakenBackIsNotAnnouncedAnyMore(t *testing.T) {
 	const back = "withdraw the announcement that 2 process groups can start in version 7.4.6"
 	given := func(edit func(*plan.Snapshot)) plan.Snapshot {
@@ -24,10 +24,10 @@ func TestAnUpgradeThatWasTakenBackIsNotAnnouncedAnyMore(t *testing.T) {
 		given func(*plan.Snapshot)
 		want  []string
 	}{
-		"its own, those that are gone among them": {want: []string{back}},
-		"those for another version":               {given: func(s *plan.Snapshot) { s.Cluster.Spec.Version, s.Cluster.Status.RunningVersion = "7.4.7", "7.3.79" }, want: []string{back}},
-		"not while the upgrade goes on":           {given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" }},
-		"never another instance's": {given: func(s *plan.Snapshot) {
+		"its own, including removed ones": {want: []string{back}},
+		"those for another version":       {given: func(s *plan.Snapshot) { s.Cluster.Spec.Version, s.Cluster.Status.RunningVersion = "7.4.7", "7.3.79" }, want: []string{back}},
+		"not while the upgrade goes on":   {given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" }},
+		"never those of another control-plane instance": {given: func(s *plan.Snapshot) {
 			s.Coordination.Announced = map[string][]v1beta2.ProcessGroupID{"7.4.6": {"dc2-storage-1"}}
 		}},
 		"nothing where nothing was announced": {given: func(s *plan.Snapshot) { s.Coordination.Announced = nil }},

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// recordDatabase takes over what the database says of itself.
+// recordDatabase records what the database reports.
 func recordDatabase(s *plan.Snapshot) {
 	status := &s.Cluster.Status
 	recordConnectionString(s)
@@ -38,8 +38,8 @@ func recordDatabase(s *plan.Snapshot) {
 	}
 }
 
-// recordDenyList takes over the database's deny list where the spec has one; it is of no
-// interest elsewhere. A list that was not read stays as it was.
+// recordDenyList records the database's deny list where the spec has one; elsewhere it is not
+// needed. A list that was not read stays unchanged.
 func recordDenyList(s *plan.Snapshot) {
 	c := s.Cluster
 	if len(c.Spec.LockOptions.DenyList) == 0 || !c.LocksUsed() || !c.Status.Configured {
@@ -51,8 +51,8 @@ func recordDenyList(s *plan.Snapshot) {
 	}
 }
 
-// recordConnectionString notices coordinators that someone else changed. Without
-// a record it falls back on the ConfigMap and then on the spec's seed.
+// recordConnectionString records coordinators that another actor changed. An empty connection
+// string is taken from the ConfigMap, or else from the spec's seed.
 func recordConnectionString(s *plan.Snapshot) {
 	status := &s.Cluster.Status
 	if document := s.Database.Status; document != nil && document.Cluster.ConnectionString != "" {
@@ -66,8 +66,8 @@ func recordConnectionString(s *plan.Snapshot) {
 	}
 }
 
-// recordRunningVersion takes the version that most processes run, of all data
-// centers; of two that run on equally many, the newer one.
+// recordRunningVersion records the version that most processes of all data centers run; the newer
+// one of two that run on equally many.
 func recordRunningVersion(s *plan.Snapshot) {
 	status := &s.Cluster.Status
 	if version, ok := majorityVersion(s.Database.Status); ok {

@@ -13,18 +13,18 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Gaps are what keeps a cluster from being as its spec asks: by its record, and by what
-// the database says of the servers' engines, which no record holds.
+// Gaps returns what keeps a cluster from being reconciled: by its status, and by the storage engines
+// that the database reports, which are not in the status.
 //
-// The operator counts a new storage engine as there once it is configured. That is long
-// before it is at work: in a gradual migration one server after the other is filled anew,
-// and without the wiggle none ever is.
+// The operator takes a new storage engine for complete once it is configured. That is long before it
+// is in use: in a gradual migration the processes change one after the other, and without the wiggle
+// none ever does.
 func Gaps(s plan.Snapshot) v1beta2.Gaps {
 	return s.Cluster.ReconciliationGaps(objects.DesiredRecordConfiguration(s.Cluster), oldEngines(s)...)
 }
 
-// oldEngines says which storage servers are still to go to the configured engine. Without
-// a migration nobody moves them, so nothing is waited for.
+// oldEngines describes which storage processes have not changed to the configured engine. Without a
+// migration the database does not change them, so nothing is waited for.
 func oldEngines(s plan.Snapshot) []string {
 	if !s.Database.Available() || s.Database.Status.Cluster.Configuration == nil {
 		return nil
@@ -34,19 +34,19 @@ func oldEngines(s plan.Snapshot) []string {
 		return nil
 	}
 	old := 0
-	for engine, servers := range s.Database.Status.StorageEngines() {
-		if engine != "" && engine != c.StorageEngine { // those of versions before 7.3 do not say
-			old += servers
+	for engine, processes := range s.Database.Status.StorageEngines() {
+		if engine != "" && engine != c.StorageEngine { // versions before 7.3 do not report it
+			old += processes
 		}
 	}
 	if old == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s still %s another engine than %s%s", phrase.Count(old, "storage server"), phrase.Either(old, "uses", "use"), c.StorageEngine, neverGoes(c))}
+	return []string{fmt.Sprintf("%s still %s another engine than %s%s", phrase.Count(old, "storage server"), phrase.Either(old, "uses", "use"), c.StorageEngine, missingWiggle(c))}
 }
 
-// migrates reports whether the database itself moves all servers to its engine. A wiggle
-// that is limited to a locality, or has an engine of its own, leaves others on purpose.
+// migrates reports whether the database itself changes all storage processes to its engine. A wiggle
+// that is limited to a locality, or has an engine of its own, keeps others on purpose.
 func migrates(c *fdb.Configuration) bool {
 	switch ptr.Deref(c.StorageMigrationType, "") {
 	case string(v1beta2.StorageMigrationAggressive):
@@ -58,8 +58,8 @@ func migrates(c *fdb.Configuration) bool {
 	return false
 }
 
-// neverGoes says what a gradual migration needs, when it lacks that.
-func neverGoes(c *fdb.Configuration) string {
+// missingWiggle describes what a gradual migration needs, when it is not configured.
+func missingWiggle(c *fdb.Configuration) string {
 	if ptr.Deref(c.StorageMigrationType, "") == string(v1beta2.StorageMigrationGradual) && ptr.Deref(c.PerpetualStorageWiggle, 0) == 0 {
 		return ", and a gradual migration moves none without perpetual_storage_wiggle=1"
 	}

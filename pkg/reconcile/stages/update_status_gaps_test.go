@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Servers on another engine than the configured one are waited for only where the database
-// itself brings all of them over.
+// Storage processes on another engine than the configured one are waited for only where the database
+// itself changes all of them.
 func TestServersOnAnotherEngineAreWaitedForWhereTheyMove(t *testing.T) {
 	tests := map[string]struct {
 		set   func(*fdb.Configuration)
@@ -20,8 +20,8 @@ func TestServersOnAnotherEngineAreWaitedForWhereTheyMove(t *testing.T) {
 		"all at once":                         {func(c *fdb.Configuration) { c.StorageMigrationType = new("aggressive") }, "still use another engine"},
 		"one after the other":                 {gradually(1), "still use another engine"},
 		"one after the other, and none moves": {gradually(0), "moves none without perpetual_storage_wiggle=1"},
-		"nobody moves them":                   {func(c *fdb.Configuration) { c.StorageMigrationType = new("disabled") }, ""},
-		"nothing is said of a migration":      {func(*fdb.Configuration) {}, ""},
+		"the database does not move them":     {func(c *fdb.Configuration) { c.StorageMigrationType = new("disabled") }, ""},
+		"no migration is set":                 {func(*fdb.Configuration) {}, ""},
 		"the wiggle is for one locality": {func(c *fdb.Configuration) {
 			gradually(1)(c)
 			c.PerpetualStorageWiggleLocality = new("instance_id:storage-1")
@@ -55,7 +55,7 @@ func gradually(wiggle int) func(*fdb.Configuration) {
 	}
 }
 
-// withEngine has every storage process serve with an engine, and tell which.
+// withEngine sets and reports the engine of every storage process.
 func withEngine(s plan.Snapshot, engine string) plan.Snapshot {
 	for id, p := range s.Database.Status.Cluster.Processes {
 		if v1beta2.ProcessClass(p.ClassType) == v1beta2.ProcessClassStorage {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// groupFacts is what there is to know about one process group.
+// groupFacts are the known facts about one process group.
 type groupFacts struct {
 	s     plan.Snapshot
 	group *v1beta2.ProcessGroupStatus
@@ -20,23 +20,22 @@ type groupFacts struct {
 	pod *corev1.Pod
 	// servers is how many processes the group's pod runs.
 	servers int
-	// processes are those that report, by process number; a silent one is absent.
+	// processes are those that report, by process number.
 	processes map[int]fdb.Process
-	// hashes are of the configurations that pods should use.
+	// hashes are the hashes of the configurations that pods should use.
 	hashes configHashes
-	// specs are the hashes of the specs that pods would be made from now.
+	// specs are the hashes of the current pod specs.
 	specs *objects.SpecHashes
 	// monitors are the configurations that pods' monitors should have.
 	monitors monitorConfigurations
 	// versionsMixed is true during a patch upgrade.
 	versionsMixed bool
-	// databaseAnswers is false when no process of the data center reports, as in a
-	// status document that came without what processes say of themselves: nothing
-	// follows then from one that is silent.
+	// databaseAnswers is false when no process of the data center reports, as in a status document
+	// without the processes' own part: a process that does not report proves nothing then.
 	databaseAnswers bool
 }
 
-// recordGroups judges every process group on its own.
+// recordGroups updates every process group on its own.
 func recordGroups(s *plan.Snapshot) error {
 	adoptOrphans(s)
 	reporting, hashes := reportingIn(sameDataCenter(*s)), configHashes{}
@@ -65,8 +64,8 @@ func recordGroups(s *plan.Snapshot) error {
 	return nil
 }
 
-// markIfListed marks the groups that the spec lists for removal. Taking an ID off the list
-// again does not take the mark back: a person says so to KeepGroups.
+// markIfListed marks the groups that the spec lists for removal. Deleting an ID from the list does
+// not revert the mark: KeepGroups does.
 func markIfListed(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus, now time.Time) {
 	withoutExclusion := slices.Contains(c.Spec.ProcessGroupsToRemoveWithoutExclusion, g.ProcessGroupID)
 	if withoutExclusion || slices.Contains(c.Spec.ProcessGroupsToRemove, g.ProcessGroupID) {
@@ -78,7 +77,7 @@ func markIfListed(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus,
 	}
 }
 
-// recordPod takes over what the pod alone tells: addresses, image type, servers per pod.
+// recordPod records what the pod alone shows: addresses, image type, processes per pod.
 func recordPod(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) error {
 	pod := s.Pod(g)
 	if pod == nil {
@@ -111,7 +110,7 @@ func recordPod(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) error {
 	return nil
 }
 
-// tidy sorts the lists of values in use and drops repeated ones.
+// tidy sorts the lists of values in use and removes duplicates.
 func tidy(status *v1beta2.FoundationDBClusterStatus) {
 	slices.Sort(status.ImageTypes)
 	status.ImageTypes = slices.Compact(status.ImageTypes)
@@ -121,8 +120,8 @@ func tidy(status *v1beta2.FoundationDBClusterStatus) {
 	status.LogServersPerDisk = slices.Compact(status.LogServersPerDisk)
 }
 
-// sameDataCenter returns the processes that report from this cluster's data
-// center, or all of them where the spec names none.
+// sameDataCenter returns the processes that report from this cluster's data center, or all of them
+// where the spec has none.
 func sameDataCenter(s plan.Snapshot) []fdb.Process {
 	if s.Database.Status == nil {
 		return nil
@@ -133,8 +132,8 @@ func sameDataCenter(s plan.Snapshot) []fdb.Process {
 	})
 }
 
-// recordFaultDomains remembers the zone of every group. Where the processes of one
-// group report different zones, the one that started last is right.
+// recordFaultDomains records the zone of every group. Where the processes of one group report
+// different zones, the one that started last is right.
 func recordFaultDomains(c *v1beta2.FoundationDBCluster, reporting []fdb.Process) {
 	youngest := map[string]fdb.Process{}
 	for _, p := range reporting {
@@ -154,8 +153,7 @@ func recordFaultDomains(c *v1beta2.FoundationDBCluster, reporting []fdb.Process)
 	}
 }
 
-// reporting are the processes that the status document shows, and which process of
-// which group each is.
+// reporting are the processes of the status document, by process group and number.
 type reporting struct {
 	processes []fdb.Process
 	byID      map[string]fdb.Process
@@ -174,7 +172,7 @@ func reportingIn(processes []fdb.Process) reporting {
 	return r
 }
 
-// process is the n-th process of a group, if it reports.
+// process returns the n-th process of a group, if it reports.
 func (r reporting) process(g *v1beta2.ProcessGroupStatus, n int) (p fdb.Process, ok bool) {
 	p, ok = r.byID[string(g.ProcessGroupID)]
 	if !ok {
@@ -200,9 +198,9 @@ func factsOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, r reporting) (group
 	return f, nil
 }
 
-// forgiveFaults has the failures of a pod count from now on that is to be made anew without
-// the faults that the spec gave it: they were meant, however long they lasted, and are no
-// reason to replace the group.
+// forgiveFaults resets the failure times of a pod that is to be recreated without the faults that the
+// spec gave it: they were intended, however long they lasted, and are no reason to replace the
+// group.
 func forgiveFaults(f groupFacts) {
 	pod := deletablePod(f.s, f.group)
 	if pod == nil || !hasOtherFaults(f.s.Cluster, f.group, pod) {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// unreconciled says what keeps the cluster from being as its spec asks, one short
-// sentence each. It is empty for a reconciled cluster.
+// unreconciled describes what keeps the cluster from being reconciled, one short sentence each. It
+// is empty for a reconciled cluster.
 func unreconciled(s plan.Snapshot) []string {
 	gaps := Gaps(s)
 	left := gaps.Reasons
@@ -18,12 +18,12 @@ func unreconciled(s plan.Snapshot) []string {
 		left = append(left, groupsLeft(s.Groups())...)
 	}
 	if why := s.Database.Why(); why != "" && len(left) > 0 {
-		left = append(left, "nothing is known from the database: "+why)
+		left = append(left, "the state of the database is unknown: "+why)
 	}
 	return left
 }
 
-// groupsLeft sums up conditions: "5 process groups with MissingProcesses".
+// groupsLeft counts groups by condition: "5 process groups with MissingProcesses".
 func groupsLeft(groups []*v1beta2.ProcessGroupStatus) []string {
 	counts := map[v1beta2.ProcessGroupConditionType]int{}
 	for _, g := range groups {

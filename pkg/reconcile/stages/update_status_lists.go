@@ -11,16 +11,16 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// tellInstances adds to the writing of a status what the other instances are told of it
-// in global synchronization mode: which process groups leave, which are to be excluded,
-// included or restarted. Who is ready for that is announced by the stages that act.
+// publishSharedLists adds to the write of a status the entries for the other control-plane instances
+// in global synchronization mode: which process groups are removed, and which are to be excluded,
+// included or restarted. The stages that act announce which groups are ready for that.
 //
-// The operator reads the entries of an instance "dc10" as those of "dc1", and everybody's
-// as those of an instance without a name, and takes them for remains of its own; here an
-// entry belongs to the instance that its key names in full.
-func tellInstances(s plan.Snapshot, status v1beta2.FoundationDBClusterStatus, d plan.Decision) plan.Decision {
+// The operator reads the entries of a control-plane instance "dc10" as those of "dc1", and all
+// entries as those of one without a name, and takes them for its own leftovers; here an entry
+// belongs to the control-plane instance that its key names in full.
+func publishSharedLists(s plan.Snapshot, status v1beta2.FoundationDBClusterStatus, d plan.Decision) plan.Decision {
 	if !safety.ActsTogether(s.Cluster) || !s.Database.Available() {
-		return d // nobody can be told, and the stages that would act wait
+		return d // nothing can be published, and the stages that would act wait
 	}
 	if !s.Coordination.Lists.Read {
 		d.Hold = &plan.Hold{Code: plan.HoldSharedListsUnread, Reason: listsUnread, RetryAfter: podDelay}
@@ -29,19 +29,19 @@ func tellInstances(s plan.Snapshot, status v1beta2.FoundationDBClusterStatus, d 
 	s.Cluster = s.Cluster.DeepCopy()
 	s.Cluster.Status = status
 	if change := ownEntries(s); !change.IsEmpty() {
-		d.Why = cmp.Or(d.Why, "other instances act together with this one by what it lists")
+		d.Why = cmp.Or(d.Why, "control-plane instances act together by the shared lists")
 		d.Actions = append(d.Actions, change)
 	}
 	for _, change := range formerEntries(s) {
-		d.Why = cmp.Or(d.Why, "spec.processGroupIDPrefix changed, and what was listed under the former one would hold up all instances")
+		d.Why = cmp.Or(d.Why, "spec.processGroupIDPrefix changed, and entries with the former one would block all control-plane instances")
 		d.Actions = append(d.Actions, change)
 	}
 	return d
 }
 
-// formerEntries takes off the lists what this instance put there under a prefix that it has
-// no more: whatever still applies is listed anew under the one that it has. That an entry is
-// its own shows by the process group, which is in this record, and named for that prefix.
+// formerEntries removes the entries that this control-plane instance listed under a former prefix:
+// what still applies is listed again under the present one. An entry is its own if the process
+// group is in its status, and named for that prefix.
 func formerEntries(s plan.Snapshot) []plan.ChangeLists {
 	lists, by := s.Coordination.Lists, map[string]plan.ChangeLists{}
 	former := func(m fdb.Member) bool {
@@ -75,9 +75,9 @@ func formerEntries(s plan.Snapshot) []plan.ChangeLists {
 	return changes
 }
 
-const listsUnread = "the lists that instances share could not be read"
+const listsUnread = "the lists shared by control-plane instances could not be read"
 
-// ownEntries is what has to change so that the lists tell what is so.
+// ownEntries returns the changes that update the own entries of the lists.
 func ownEntries(s plan.Snapshot) plan.ChangeLists {
 	e := listEditor{s: s, change: plan.ChangeLists{At: s.Now}, restartable: restartable(s, collectBounce(s))}
 	for _, g := range s.Groups() {
@@ -96,9 +96,10 @@ type listEditor struct {
 	restartable []v1beta2.ProcessGroupID
 }
 
-// listRestart lists who runs otherwise than it would start now. One that nobody can wait
-// for, and one that the spec keeps from restarting, would hold up all instances. Who was
-// ready and is so no more, because its configuration or its pod changed again, is withdrawn.
+// listRestart lists groups that run with other arguments than they would start with. A group that is
+// not waited for, and one that the spec keeps from restarting, would block all control-plane
+// instances. A group that is not ready any more, because its configuration or its pod changed
+// again, is withdrawn.
 func (e *listEditor) listRestart(g *v1beta2.ProcessGroupStatus) {
 	if g.HasCondition(v1beta2.ConditionIncorrectCommandLine) && canRestart(e.s, g) {
 		e.add(g, fdb.PendingForRestart)
@@ -115,12 +116,11 @@ func canRestart(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 		!slices.Contains(s.Cluster.Spec.Buggify.IgnoreDuringRestart, g.ProcessGroupID)
 }
 
-// listRemoval lists who leaves, and how far it is on its way. Of a group that stays
-// nothing is left on these lists: another instance would exclude it.
+// listRemoval lists groups that are marked for removal, and their progress. A group that stays is on
+// none of these lists: another control-plane instance would exclude it.
 //
-// The operator lists a group as ready for inclusion once its pod terminates; its server
-// may still run then and would be given data again, so here the stage that sees that
-// nothing is left of it does.
+// The operator lists a group as ready for inclusion once its pod terminates; its process may still
+// run then and would get data again, so here the stage that finds all objects deleted lists it.
 func (e *listEditor) listRemoval(g *v1beta2.ProcessGroupStatus) {
 	if !g.IsMarkedForRemoval() {
 		e.drop(g.ProcessGroupID, removalLists()...)
@@ -145,17 +145,17 @@ func removalLists() []fdb.SharedList {
 	return []fdb.SharedList{fdb.PendingForRemoval, fdb.PendingForExclusion, fdb.ReadyForExclusion, fdb.PendingForInclusion, fdb.ReadyForInclusion}
 }
 
-// isExcludedByNow reports whether nothing is left to exclude of a group: it was drained,
-// or all that it is excluded by is on the database's own list. A silent group is on that
-// list without any process that says so.
+// isExcludedByNow reports whether a group needs no exclusion: it was drained, or all of its
+// exclusions are on the database's own list. A group that does not report may be on that list while
+// no process shows it.
 func isExcludedByNow(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	e := newExclusions(s)
-	e.sort(g)
+	e.classify(g)
 	return g.IsExcluded() || e.ongoing[g.ProcessClass] > 0
 }
 
-// forgetVanished removes the entries of groups that the record does not know any more.
-// Testers, which are never listed, count as such.
+// forgetVanished removes the entries of groups that are not in the status any more. Testers, which
+// are never listed, count as such.
 func (e *listEditor) forgetVanished() {
 	lists := e.s.Coordination.Lists
 	vanished := func(id v1beta2.ProcessGroupID) bool {
@@ -178,8 +178,8 @@ func (e *listEditor) forgetVanished() {
 
 func (e *listEditor) instance() string { return e.s.Cluster.Spec.ProcessGroupIDPrefix }
 
-// add lists a group, unless it is a tester: those neither hold data nor take part in any
-// common action.
+// add lists a group, unless it is a tester: those neither hold data nor take part in any common
+// action.
 func (e *listEditor) add(g *v1beta2.ProcessGroupStatus, lists ...fdb.SharedList) {
 	if g.ProcessClass.IsTester() {
 		return
@@ -209,7 +209,7 @@ func (e *listEditor) keepAddresses(id v1beta2.ProcessGroupID, addresses []string
 	e.change.Addresses[id] = slices.Clone(addresses)
 }
 
-// memberOf is one of this instance's groups as all instances know it.
+// memberOf returns the entry of an own group in the shared lists.
 func memberOf(s plan.Snapshot, id v1beta2.ProcessGroupID) fdb.Member {
 	return fdb.Member{Instance: s.Cluster.Spec.ProcessGroupIDPrefix, Group: string(id)}
 }

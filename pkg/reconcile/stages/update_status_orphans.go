@@ -7,16 +7,16 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// adoptOrphans records process groups of which only an object is left: a pod, a
-// volume claim or a service that carries the cluster's labels and an ID that the
-// record does not know. A record that was lost comes back this way.
+// adoptOrphans adds process groups to the status of which only an object exists: a pod, a PVC or a
+// service with the cluster's labels and an ID that is not in the status. This restores a lost
+// status.
 func adoptOrphans(s *plan.Snapshot) {
 	if groups := orphans(*s); len(groups) > 0 {
 		s.Cluster = plan.AddGroups{Groups: groups, At: s.Now}.Apply(*s).Cluster
 	}
 }
 
-// orphans are the process groups of which only objects are left.
+// orphans returns the process groups of which only objects exist.
 func orphans(s plan.Snapshot) []plan.NewGroup {
 	known := map[v1beta2.ProcessGroupID]bool{}
 	for _, g := range s.Groups() {
@@ -49,8 +49,8 @@ func groupObjects(s plan.Snapshot) []*metav1.ObjectMeta {
 	return objects
 }
 
-// belongs reports whether an object is the cluster's own, for specs that ask for
-// more than matching labels.
+// belongs reports whether an object is the cluster's own, for specs that require more than matching
+// labels.
 func belongs(c *v1beta2.FoundationDBCluster, object *metav1.ObjectMeta) bool {
 	return !c.FilterOnOwnerReference() || metav1.IsControlledBy(object, c)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// taintsKnown asks, for specs with rules about taints, whether the node of every pod
-// could be read. A group whose node could not keeps what the record says of taints:
-// a node that nobody can see is neither clean nor tainted.
+// taintsKnown checks, for specs with rules about taints, whether the node of every pod could be read.
+// Otherwise the conditions of the group stay unchanged: an unreadable node is neither clean nor
+// tainted.
 func taintsKnown(s plan.Snapshot) []plan.Check {
 	if len(s.Cluster.Spec.AutomationOptions.Replacements.TaintReplacementOptions) == 0 {
 		return nil
@@ -28,18 +28,18 @@ func taintsKnown(s plan.Snapshot) []plan.Check {
 	}
 	switch {
 	case s.NodesHidden != "":
-		c.Evidence = s.NodesHidden + "; what is recorded of taints stays as it is"
+		c.Evidence = s.NodesHidden + "; recorded taints stay unchanged"
 	case len(unread) > 0:
-		c.Evidence = fmt.Sprintf("there is no such node: %s; what is recorded of their taints stays as it is", someOf(unread))
+		c.Evidence = fmt.Sprintf("node not found: %s; their recorded taints stay unchanged", someOf(unread))
 	default:
 		c.OK, c.Evidence = true, phrase.Count(len(s.Nodes), "node")+" read"
 	}
 	return []plan.Check{c}
 }
 
-// recordTaints records on each pod since when its node has which taints: the status has one
-// time for all of them. It stays as it was where the taints are not known, and while nothing is
-// judged.
+// recordTaints records on each pod since when its node has which taints: the status has one time for
+// all of them. It changes nothing where the taints are unknown, and while conditions are not
+// updated.
 func recordTaints(s plan.Snapshot, status v1beta2.FoundationDBClusterStatus, d plan.Decision) plan.Decision {
 	if s.Cluster.Status.Configured && !s.Database.Available() {
 		return d
@@ -54,15 +54,15 @@ func recordTaints(s plan.Snapshot, status v1beta2.FoundationDBClusterStatus, d p
 		clocks, known := f.taintClocks()
 		seen, recorded := plan.TaintsSeen(f.pod)
 		if fresh := f.seen(clocks); known && (recorded != (len(fresh) > 0) || !maps.Equal(seen, fresh)) {
-			d.Why = cmp.Or(d.Why, "the taints of nodes differ from what was recorded")
+			d.Why = cmp.Or(d.Why, "the taints of nodes differ from the recorded ones")
 			d.Actions = append(d.Actions, plan.RecordTaints{Pod: f.pod.Name, Seen: fresh})
 		}
 	}
 	return d
 }
 
-// seen are the keys of the taints that are there now. A key that no pass has seen before counts
-// from now on.
+// seen returns the keys of the present taints with the times since when they exist. A key without a
+// time counts from now on.
 func (f groupFacts) seen(clocks []safety.TaintClock) map[string]int64 {
 	seen := map[string]int64{}
 	for _, clock := range clocks {

@@ -24,12 +24,12 @@ func statusOf(t *testing.T, s plan.Snapshot) v1beta2.FoundationDBClusterStatus {
 	return status
 }
 
-// Without its database every other judgement would be a guess.
+// Without its database every other conclusion would be a guess.
 func TestAnUnreachableDatabaseChangesOnlyTheHealth(t *testing.T) {
 	for name, lost := range map[string]func(*plan.Snapshot){
 		"that does not answer":           func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} },
-		"that nobody could be asked for": func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotAsked: "no pod runs"} },
-		"that says it is unavailable":    func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false },
+		"that was not read":              func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotAsked: "no pod runs"} },
+		"that reports it is unavailable": func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := healthyCluster(t)
@@ -95,7 +95,7 @@ func TestTheRunningVersionIsTheMajoritys(t *testing.T) {
 			s.Cluster.Status.RunningVersion = ""
 			s.ConfigMap.Data[objects.KeyRunningVersion] = "7.1.67"
 		}), "7.1.67"},
-		"without anything the one that is wanted": {all(noProcesses, func(s *plan.Snapshot) { s.Cluster.Status.RunningVersion = ""; s.ConfigMap = nil }), "7.3.79"},
+		"without anything the desired one": {all(noProcesses, func(s *plan.Snapshot) { s.Cluster.Status.RunningVersion = ""; s.ConfigMap = nil }), "7.3.79"},
 		"counts processes of all data centers": {func(s *plan.Snapshot) {
 			for i := range 40 {
 				s.Database.Status.Cluster.Processes[fmt.Sprintf("far-%d", i)] = fdb.Process{Version: "7.3.80", Locality: map[string]string{fdb.LocalityDCID: "dc2"}}
@@ -157,12 +157,12 @@ func TestAFaultDomainIsThatOfTheYoungestProcess(t *testing.T) {
 		given func(*plan.Snapshot)
 		want  v1beta2.FaultDomain
 	}{
-		"of one process":                       {func(*plan.Snapshot) {}, "node-14"},
-		"of two the one that started last":     {process(2, "node-new", new(1.0)), "node-new"},
-		"not of an older one":                  {process(2, "node-old", new(9999.0)), "node-14"},
-		"not of one without a zone":            {process(2, "", new(1.0)), "node-14"},
-		"not of one whose uptime is not known": {process(2, "node-new", nil), "node-14"},
-		"the last known while nobody reports":  {silent, "node-14"},
+		"of one process":                          {func(*plan.Snapshot) {}, "node-14"},
+		"of two the one that started last":        {process(2, "node-new", new(1.0)), "node-new"},
+		"not of an older one":                     {process(2, "node-old", new(9999.0)), "node-14"},
+		"not of one without a zone":               {process(2, "", new(1.0)), "node-14"},
+		"not of one whose uptime is unknown":      {process(2, "node-new", nil), "node-14"},
+		"the last known while no process reports": {silent, "node-14"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestAddressesAreKeptWhileTheyMayStillBeExcluded(t *testing.T) {
 		"a new address replaces the old one":       {podWith(func(p *corev1.Pod) { p.Status.PodIP = "10.1.0.99" }), []string{"10.1.0.99"}},
 		"a group that is leaving keeps both":       {all(markFirst, podWith(func(p *corev1.Pod) { p.Status.PodIP = "10.1.0.99" })), []string{"10.1.0.14", "10.1.0.99"}},
 		"a pod without an address leaves the last": {podWith(func(p *corev1.Pod) { p.Status.PodIP, p.Status.PodIPs = "", nil }), []string{"10.1.0.14"}},
-		"a pod that is gone leaves the last":       {losePod, []string{"10.1.0.14"}},
+		"a deleted pod leaves the last":            {losePod, []string{"10.1.0.14"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestAddressesAreKeptWhileTheyMayStillBeExcluded(t *testing.T) {
 	}
 }
 
-// A record that was lost comes back from what is left in the namespace.
+// A lost status is restored from the objects in the namespace.
 func TestOrphansAreAdopted(t *testing.T) {
 	forget := func(s *plan.Snapshot) {
 		s.Cluster.Status.ProcessGroups = s.Cluster.Status.ProcessGroups[:len(s.Cluster.Status.ProcessGroups)-3]
@@ -292,13 +292,13 @@ func TestAWrongConfigMapOrServiceIsNoted(t *testing.T) {
 		"a ConfigMap with other data": {given: func(s *plan.Snapshot) { s.ConfigMap.Data["x"] = "y" }, configMap: true},
 		"a ConfigMap without labels":  {given: func(s *plan.Snapshot) { s.ConfigMap.Labels = nil }, configMap: true},
 		"a missing headless service":  {given: func(s *plan.Snapshot) { s.Cluster.Spec.Routing.HeadlessService = new(true); s.Services = nil }, service: true},
-		"a service that nobody wants": {given: func(s *plan.Snapshot) {
+		"a superfluous service": {given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.Routing.HeadlessService = new(true)
 			headless := objects.HeadlessService(s.Cluster)
 			s.Cluster.Spec.Routing.HeadlessService = new(false)
 			s.Services[headless.Name] = headless
 		}, service: true},
-		"not a service of somebody else's": {given: func(s *plan.Snapshot) {
+		"not a foreign service": {given: func(s *plan.Snapshot) {
 			s.Services[s.Cluster.HeadlessServiceName()] = &corev1.Service{}
 		}},
 	}
@@ -320,10 +320,10 @@ func TestTheLastStageSaysWhatIsLeft(t *testing.T) {
 		holds string
 	}{
 		"nothing of a reconciled cluster": {given: func(*plan.Snapshot) {}},
-		"a silent process":                {given: silent, holds: "storage-114"},
+		"a process that does not report":  {given: silent, holds: "storage-114"},
 		"an unreachable database": {given: all(func(s *plan.Snapshot) {
 			s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
-		}, losePod), holds: "nothing is known from the database: timed out"},
+		}, losePod), holds: "the state of the database is unknown: timed out"},
 		"a cluster of which nothing exists": {given: func(s *plan.Snapshot) { *s = emptyCluster(t) }, holds: "there is no cluster file yet"},
 	}
 	for name, tc := range tests {
@@ -338,7 +338,7 @@ func TestTheLastStageSaysWhatIsLeft(t *testing.T) {
 	}
 }
 
-// Writing a status must settle: the record that is written is judged equal next time.
+// Writing a status must converge: the status that is written is judged equal next time.
 func TestAWrittenStatusIsWrittenOnce(t *testing.T) {
 	for seed := range uint64(40) {
 		s := anySnapshot(t, seed)
@@ -346,7 +346,7 @@ func TestAWrittenStatusIsWrittenOnce(t *testing.T) {
 			s = a.(plan.Edit).Apply(s)
 		}
 		if d := updateStatus.Decide(s); len(d.Actions) > 0 {
-			t.Fatalf("seed %d: a second look writes again: %v", seed, described(d))
+			t.Fatalf("seed %d: a second decision writes again: %v", seed, described(d))
 		}
 	}
 }

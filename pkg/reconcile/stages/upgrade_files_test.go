@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// upgradingSplit is a split pod of a cluster on its way to 7.4.6 that has confirmed all
-// that the ConfigMap says, and whose sidecar has copied the new binary.
+// upgradingSplit returns a split pod of a cluster during the upgrade to 7.4.6 that has confirmed the
+// whole ConfigMap, and whose sidecar has copied the new binary.
 func upgradingSplit(t *testing.T) plan.Snapshot {
 	t.Helper()
 	s := splitGroup(t)
@@ -31,8 +31,8 @@ func upgradingSplit(t *testing.T) plan.Snapshot {
 	return s
 }
 
-// A pod's word of before does not count during an upgrade: a server that restarts
-// without the new binary does not come back.
+// An earlier confirmation of a pod does not count during an upgrade: a process that restarts without
+// the new binary does not start.
 func TestDuringAnUpgradeAPodIsReadyWhenItsFilesAreInPlace(t *testing.T) {
 	const binary = "storage-114 has not loaded bin/7.4.6/fdbserver"
 	copies := []string{"have the sidecar of sample-storage-114 copy bin/7.4.6/fdbserver", "set on pod/sample-storage-114: foundationdb.org/outdated-config-map-seen"}
@@ -44,16 +44,16 @@ func TestDuringAnUpgradeAPodIsReadyWhenItsFilesAreInPlace(t *testing.T) {
 	}{
 		"all is in place":                  {given: func(*plan.Snapshot) {}},
 		"the binary is not there":          {given: report(func(r *plan.PodReport) { r.Present = map[string]bool{"bin/7.4.6/fdbserver": false} }), does: copies, holds: binary, lagging: true},
-		"nobody asked for the binary":      {given: report(func(r *plan.PodReport) { r.Present = nil }), does: copies, holds: binary, lagging: true},
+		"the binary was not looked for":    {given: report(func(r *plan.PodReport) { r.Present = nil }), does: copies, holds: binary, lagging: true},
 		"only another version's is there":  {given: report(func(r *plan.PodReport) { r.Present = map[string]bool{"bin/7.4.5/fdbserver": true} }), does: copies, holds: binary, lagging: true},
-		"the sidecar could not be reached": {given: report(func(r *plan.PodReport) { *r = plan.PodReport{Unreachable: "timed out"} }), does: copies[1:], holds: "cannot be asked: timed out", lagging: true},
+		"the sidecar could not be reached": {given: report(func(r *plan.PodReport) { *r = plan.PodReport{Unreachable: "timed out"} }), does: copies[1:], holds: "is unreachable: timed out", lagging: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := upgradingSplit(t)
 			for _, g := range s.Groups()[1:] {
 				if g != firstOf(s, "storage") {
-					g.MarkForRemoval(noon) // whose files are not looked at
+					g.MarkForRemoval(noon) // whose files are not read
 					g.SetExcluded(noon)
 				}
 			}

@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// waits are process groups that wait, each with its reason, in their order.
+// waits are the process groups that wait, each with its reason, in order.
 type waits struct {
 	subjects, reasons []string
 }
 
-// add notes why a process group waits.
+// add records why a process group waits.
 func (w *waits) add(id v1beta2.ProcessGroupID, format string, args ...any) {
 	if !slices.Contains(w.subjects, string(id)) {
 		w.subjects = append(w.subjects, string(id))
@@ -22,7 +22,7 @@ func (w *waits) add(id v1beta2.ProcessGroupID, format string, args ...any) {
 	w.reasons = append(w.reasons, fmt.Sprintf(format, args...))
 }
 
-// addAll notes why several process groups wait.
+// addAll records why several process groups wait.
 func (w *waits) addAll(groups []*v1beta2.ProcessGroupStatus, format string, args ...any) {
 	for _, g := range groups {
 		w.subjects = append(w.subjects, string(g.ProcessGroupID))
@@ -30,7 +30,7 @@ func (w *waits) addAll(groups []*v1beta2.ProcessGroupStatus, format string, args
 	w.reasons = append(w.reasons, fmt.Sprintf(format, args...))
 }
 
-// hold is the hold of a stage that waits for them; nil when none waits.
+// hold returns the hold of a stage that waits for them; nil when none waits.
 func (w *waits) hold(code plan.HoldCode, prefix string, retryAfter time.Duration) *plan.Hold {
 	if len(w.reasons) == 0 {
 		return nil

@@ -7,20 +7,20 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// unrest is what keeps people from shaking a database.
+// unrest lists the states in which a database must not be disturbed.
 var unrest = map[string]func(*fdb.Status){
 	"it is unavailable":                 func(s *fdb.Status) { s.Client.DatabaseStatus.Available = false },
 	"a restore has it locked":           func(s *fdb.Status) { s.Cluster.DatabaseLockState.Locked = true },
-	"nobody tells whether it is locked": func(s *fdb.Status) { s.Cluster.DatabaseLockState = nil },
+	"its lock state is unknown":         func(s *fdb.Status) { s.Cluster.DatabaseLockState = nil },
 	"11 generations of logs are active": func(s *fdb.Status) { s.Cluster.RecoveryState.ActiveGenerations = new(11) },
 	"it recovered a moment ago":         func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = new(30.0) },
 	"its recovery is not over":          func(s *fdb.Status) { s.Cluster.RecoveryState.Name = fdb.RecoveryAcceptingCommits },
 }
 
-// Whoever is about to change a database looks at all that speaks against it. Each stage
-// has something to do that needs the lock, and does not do it.
-func TestNobodyShakesADatabaseThatIsNotCalm(t *testing.T) {
-	always := []string{"it is unavailable", "a restore has it locked", "nobody tells whether it is locked"}
+// A stage that is about to change a database makes all checks first. Each stage has something to do
+// that needs the lock, and does not do it.
+func TestNoStageDisturbsAnUnstableDatabase(t *testing.T) {
+	always := []string{"it is unavailable", "a restore has it locked", "its lock state is unknown"}
 	causesRecovery := append([]string{"11 generations of logs are active", "it recovered a moment ago"}, always...)
 	tests := map[string]struct {
 		stage plan.Stage
@@ -37,7 +37,7 @@ func TestNobodyShakesADatabaseThatIsNotCalm(t *testing.T) {
 		"an inclusion":    {removePods, goneStorage, append([]string{"its recovery is not over"}, causesRecovery...)},
 	}
 	for name, tc := range tests {
-		t.Run(name+" goes ahead in a calm one", func(t *testing.T) {
+		t.Run(name+" acts on a stable one", func(t *testing.T) {
 			if s := tc.from(t); !actsLocked(tc.stage.Decide(s)) {
 				t.Errorf("does nothing that needs the lock; holds with %q", reason(tc.stage.Decide(s)))
 			}
@@ -46,7 +46,7 @@ func TestNobodyShakesADatabaseThatIsNotCalm(t *testing.T) {
 			t.Run(name+" waits while "+what, func(t *testing.T) {
 				s := tc.from(t)
 				cut(s.Database.Status)
-				if d := tc.stage.Decide(s); actsLocked(d) { // of what the document lacks some stages know nothing to wait for
+				if d := tc.stage.Decide(s); actsLocked(d) { // some stages have nothing to do without what the document lacks
 					t.Errorf("does %v, and holds with %q", described(d), reason(d))
 				}
 			})
@@ -72,7 +72,7 @@ func actsLocked(d plan.Decision) bool {
 	return false
 }
 
-// anotherEngine is a healthy cluster that should have another storage engine.
+// anotherEngine returns a healthy cluster whose spec has another storage engine.
 func anotherEngine(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := healthyCluster(tb)
@@ -80,7 +80,7 @@ func anotherEngine(tb testing.TB) plan.Snapshot {
 	return s
 }
 
-// excludedCoordinator is a healthy cluster of which a coordinator is excluded.
+// excludedCoordinator returns a healthy cluster with an excluded coordinator.
 func excludedCoordinator(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := healthyCluster(tb)

@@ -9,16 +9,16 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// remains are the objects that a group still has.
-type remains struct {
+// leftoverObjects are the objects that a group still has.
+type leftoverObjects struct {
 	pod     *corev1.Pod
 	claim   *corev1.PersistentVolumeClaim
 	service *corev1.Service
 }
 
-// strange names an object that has the group's name and is another group's by its
-// labels: names of objects leave out the prefix of an ID.
-func (o remains) strange(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) string {
+// foreign returns the name of an object that has the group's name and another group's labels:
+// names of objects omit the prefix of an ID. It is empty for none.
+func (o leftoverObjects) foreign(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) string {
 	for _, object := range o.all() {
 		if id := object.GetLabels()[c.ProcessGroupIDLabels()[0]]; id != string(g.ProcessGroupID) {
 			return object.GetName()
@@ -27,12 +27,12 @@ func (o remains) strange(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroup
 	return ""
 }
 
-// ending reports whether everything that is left was deleted already.
-func (o remains) ending() bool {
+// ending reports whether all of the objects are being deleted.
+func (o leftoverObjects) ending() bool {
 	return !slices.ContainsFunc(o.all(), func(object metav1.Object) bool { return object.GetDeletionTimestamp() == nil })
 }
 
-func (o remains) all() []metav1.Object {
+func (o leftoverObjects) all() []metav1.Object {
 	var all []metav1.Object
 	if o.pod != nil {
 		all = append(all, o.pod)
@@ -46,8 +46,8 @@ func (o remains) all() []metav1.Object {
 	return all
 }
 
-func (r *removal) objects(g *v1beta2.ProcessGroupStatus) remains {
-	return remains{
+func (r *removal) objects(g *v1beta2.ProcessGroupStatus) leftoverObjects {
+	return leftoverObjects{
 		pod:     r.s.Pod(g),
 		claim:   r.s.Volumes[g.PVCName(r.s.Cluster)],
 		service: r.s.Services[g.ServiceName(r.s.Cluster)],
