@@ -49,7 +49,7 @@ func TestCopiesThatStay(t *testing.T) {
 			for _, id := range tc.groups {
 				groups = append(groups, s.Cluster.ProcessGroup(id))
 			}
-			if c := CopiesStay(s, groups); c.OK != tc.ok || c.Evidence != tc.evidence {
+			if c := ReplicaRemains(s, groups); c.OK != tc.ok || c.Evidence != tc.evidence {
 				t.Errorf("%t, %q; want %t, %q", c.OK, c.Evidence, tc.ok, tc.evidence)
 			}
 		})

@@ -160,7 +160,7 @@ var evictionRefusals = map[string]struct {
 	"a log that is not drained":                                   {"log-2", unchanged, false, "drained"},
 	"a log whose exclusion is in progress":                        {"log-1", func(s *plan.Snapshot) { s.Coordination.InProgressExclusions = []string{"10.0.0.5:4501"} }, false, "drained"},
 	"a log of a single database that is not drained":              {"log-2", single, false, "drained"},
-	"a stateless pod a minute after a recovery":                   {"stateless-1", func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = new(60.0) }, false, "the last recovery is 2 min ago"},
+	"a stateless pod a minute after a recovery":                   {"stateless-1", func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = new(60.0) }, false, "the last recovery was at least 2 min ago"},
 	"a stateless pod of an unavailable database":                  {"stateless-1", func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, false, "the database is available"},
 	"a stateless pod that was given a log":                        {"stateless-1", edit("stateless-1", func(p *fdb.Process) { p.Roles = []fdb.Role{{Role: "log"}} }), false, "it has no role with data"},
 	"a stateless pod that was given data":                         {"stateless-1", edit("stateless-1", func(p *fdb.Process) { p.Roles = []fdb.Role{{Role: "storage"}} }), false, "it has no role with data"},
@@ -188,7 +188,7 @@ var evictionRefusals = map[string]struct {
 	"a single group while its database is unavailable": {"log-2", both(single, func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }), true, "the database is available"},
 	"a single group that the spec lets go with its data": {"storage-1", both(single, func(s *plan.Snapshot) {
 		s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion = []v1beta2.ProcessGroupID{"storage-1"}
-	}), true, "it is drained before it goes"},
+	}), true, "it is drained before its removal"},
 	"a coordinator that has nowhere to move": {"storage-2", fewZones, true, "the coordinators can move away"},
 	"a coordinator while another is silent": {"storage-2", func(s *plan.Snapshot) {
 		s.Database.Status.Client.Coordinators.Coordinators[1].Reachable = false

@@ -359,7 +359,7 @@ func TestNothingIsToBeLostOnlyOfAGroupThatIsLongSilent(t *testing.T) {
 			for _, given := range tc.given {
 				given(s, s.Groups()[2])
 			}
-			if got := NothingToLose(s, s.Groups()[2]); got != tc.want {
+			if got := LongMissing(s, s.Groups()[2]); got != tc.want {
 				t.Errorf("said %t", got)
 			}
 		})

@@ -184,7 +184,7 @@ func (e *exclusions) byClass() (silent, live map[v1beta2.ProcessClass][]*v1beta2
 	silent, live = map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus{}, map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus{}
 	for _, g := range e.candidates {
 		kind := live
-		if safety.NothingToLose(e.s, g) {
+		if safety.LongMissing(e.s, g) {
 			kind = silent
 		}
 		kind[g.ProcessClass] = append(kind[g.ProcessClass], g)
