@@ -23,7 +23,7 @@ type Effect struct {
 	Stale Facet
 	// Locked is true when the action may run only under the cluster lock.
 	Locked bool
-	// Quiet is for how long after the action no other control-plane instance may act, because
+	// Quiet is how long after the action no other control-plane instance may act, because
 	// the database does not show yet which processes were stopped. Zero when it shows at once.
 	Quiet time.Duration
 	// AtMost is how long the action may last, if that is more than minutes. The end of the run

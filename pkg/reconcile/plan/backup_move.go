@@ -77,7 +77,7 @@ func NoteOfMove(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) string {
 }
 
 // isPending reports whether a recorded move of the backup was not observed yet: the backup is
-// not known to have moved, or is at the destination of the move before.
+// has no known move, or is at the destination of the move before.
 func (m BackupMove) isPending(seen BackupMove, live *fdb.BackupStatus) bool {
 	if m.UID != live.UID || fdb.SameBackupURL(m.URL, live.URL) {
 		return false
@@ -106,7 +106,7 @@ func notedMove(b *v1beta2.FoundationDBBackup) (*BackupMove, error) {
 	return m, nil
 }
 
-// moveOf is the last known move of a backup; false where it is not known to have moved. A
+// moveOf is the last known move of a backup; false where none is known. A
 // backup whose annotation cannot be parsed, or that was last observed at another destination,
 // counts as moved.
 func moveOf(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) (BackupMove, bool) {

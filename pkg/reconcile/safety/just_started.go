@@ -35,7 +35,7 @@ type start struct {
 	known  bool
 }
 
-// JustStarted collects the processes of all instances that keep data and have not been up for
+// JustStarted collects the processes of all control-plane instances that keep data and have not been up for
 // fdb.DeathNoticedAfter. Process groups that are proven drained are left out, so that one that
 // crashes in a loop delays nothing once its data has been moved.
 func JustStarted(s plan.Snapshot) Starts {
