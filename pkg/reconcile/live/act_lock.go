@@ -68,7 +68,7 @@ func lockRefusal(request fdb.LockRequest, err error) error {
 	if admin.KindOf(err) == admin.KindLocked {
 		return &reconcile.RefusedError{Check: plan.Check{
 			ID:       plan.CheckNotLocked,
-			Question: "is the database unlocked, by restores and by disaster recovery?", Gate: plan.GateDBLock, Evidence: err.Error(),
+			Question: "is the database free of restore and disaster recovery locks?", Gate: plan.GateDBLock, Evidence: err.Error(),
 		}}
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -52,7 +53,7 @@ type demand struct {
 	kind   string
 	may    func(fdb.Process) bool
 	key    string
-	values string
+	noun   string // singular
 	need   int
 }
 
@@ -75,7 +76,7 @@ func demands(want fdb.Configuration) []demand {
 // mode that is known.
 func dataDemands(mode, dc string) []demand {
 	domains, _ := fdb.MinimumFaultDomains(mode)
-	zones := demand{key: fdb.LocalityZoneID, values: "fault domains", need: domains, some: 1}
+	zones := demand{key: fdb.LocalityZoneID, noun: "fault domain", need: domains, some: 1}
 	if dc != "" {
 		zones.where, zones.region = []string{dc}, "region "+dc+": "
 	}
@@ -86,7 +87,7 @@ func dataDemands(mode, dc string) []demand {
 		return []demand{storage, logs}
 	}
 	halls := storage
-	halls.key, halls.values, halls.need = fdb.LocalityDataHall, "data halls", threeDataHalls
+	halls.key, halls.noun, halls.need = fdb.LocalityDataHall, "data hall", threeDataHalls
 	return []demand{storage, logs, halls}
 }
 
@@ -108,7 +109,7 @@ func satelliteDemand(r fdb.Region) (demand, bool) {
 		return demand{}, false
 	}
 	main, _ := r.Main()
-	d := demand{region: "satellites of region " + main.ID + ": ", kind: "log", may: keepsLogs, key: fdb.LocalityZoneID, values: "fault domains", need: mode.zones, some: mode.satellites}
+	d := demand{region: "satellites of region " + main.ID + ": ", kind: "log", may: keepsLogs, key: fdb.LocalityZoneID, noun: "fault domain", need: mode.zones, some: mode.satellites}
 	d.where = []string{} // a mode without satellites is met nowhere
 	for _, dc := range r.DataCenters {
 		if dc.Satellite != 0 {
@@ -136,12 +137,12 @@ func (a demand) met(s *fdb.Status) (words string, ok bool) {
 
 func (a demand) words(n int) string {
 	if n < a.need {
-		return fmt.Sprintf("%s%s processes in %d %s, %d required", a.region, a.kind, n, a.values, a.need)
+		return fmt.Sprintf("%s%s processes in %s, %d required", a.region, a.kind, phrase.Count(n, a.noun), a.need)
 	}
 	if a.key == fdb.LocalityDataHall {
-		return fmt.Sprintf("%s%d %s", a.region, n, a.values)
+		return fmt.Sprintf("%s%s", a.region, phrase.Count(n, a.noun))
 	}
-	return fmt.Sprintf("%s%s processes in %d %s", a.region, a.kind, n, a.values)
+	return fmt.Sprintf("%s%s processes in %s", a.region, a.kind, phrase.Count(n, a.noun))
 }
 
 func storesData(p fdb.Process) bool { return p.ClassType == "storage" }

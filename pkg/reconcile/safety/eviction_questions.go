@@ -45,7 +45,7 @@ func withoutRoles(p Pod, roles ...string) plan.Check {
 	case status == nil:
 		c.Evidence = noStatus(p.Database)
 	case !status.RolesKnown() || !status.FullyRecovered():
-		c.Evidence = "the roles of its processes are unknown before the last recovery is over"
+		c.Evidence = "the roles of its processes are unknown now"
 	default:
 		c.Evidence = roleOn(p, roles)
 		c.OK = c.Evidence == ""

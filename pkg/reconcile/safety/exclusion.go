@@ -183,7 +183,7 @@ func holdsSomething(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	processes := processesOf(s, g)
 	for _, p := range processes {
 		if len(p.Roles) > 0 {
-			return whose(p) + "still has the role " + roleNames(p)
+			return whose(p) + " still has the role " + roleNames(p)
 		}
 	}
 	if len(processes) < serversOf(s, g) || g.HasCondition(v1beta2.ConditionMissingProcesses) {

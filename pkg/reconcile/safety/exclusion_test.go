@@ -78,32 +78,32 @@ func TestAGroupIsDrainedOnlyWhenNothingSpeaksAgainstIt(t *testing.T) {
 		}},
 		"still has a role": {func(s *plan.Snapshot) {
 			process(s, func(p *fdb.Process) { p.Roles = []fdb.Role{{Role: "cluster_controller"}} })
-		}, "still is cluster_controller"},
+		}, "still has the role cluster_controller"},
 		"is not excluded": {func(s *plan.Snapshot) { process(s, func(p *fdb.Process) { p.Excluded = &no }) }, "is not excluded"},
 		"an old process of its address has a role": {func(s *plan.Snapshot) {
 			process(s, func(p *fdb.Process) { delete(p.Locality, "instance_id"); p.Roles = []fdb.Role{{Role: "storage"}} })
-		}, "still is storage"},
+		}, "still has the role storage"},
 		"its exclusion is in progress":       {func(s *plan.Snapshot) { s.Coordination.InProgressExclusions = []string{"10.0.0.1:4501"} }, "in progress"},
-		"anybody's exclusion is in progress": {func(s *plan.Snapshot) { s.Coordination.InProgressExclusions = []string{"0.0.0.0:0"} }, "may be anybody's"},
+		"anybody's exclusion is in progress": {func(s *plan.Snapshot) { s.Coordination.InProgressExclusions = []string{"0.0.0.0:0"} }, "could be its own"},
 		"is not excluded, and nobody has read the exclusions": {func(s *plan.Snapshot) {
 			process(s, func(p *fdb.Process) { p.Excluded = &no })
 			s.Coordination.ExclusionsRead = false
 		}, "is not excluded"},
-		"the exclusions in progress were not read": {func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }, "is not known"},
+		"the exclusions in progress were not read": {func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }, "unknown"},
 		"is not excluded, whatever else was not read": {func(s *plan.Snapshot) {
 			s.Coordination.ExclusionsRead = false
 			process(s, func(p *fdb.Process) { p.Excluded = &no })
 		}, "is not excluded"},
-		"the database does not answer":  {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, "timed out"},
+		"the database does not answer":  {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, "no database status: timed out"},
 		"the database is unavailable":   {func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, "unavailable"},
-		"the last recovery is not over": {func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAllLogsRecruited }, "roles cannot be trusted"},
+		"the last recovery is not over": {func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAllLogsRecruited }, "roles are unknown"},
 		"an old generation of logs is left": {func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Logs = append(s.Database.Status.Cluster.Logs, fdb.LogGeneration{})
 		}, "2 generations of logs"},
 		"roles are not complete": {func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Messages = []fdb.Message{{Name: "storage_servers_error"}}
-		}, "does not tell all roles"},
-		"somebody ended its exclusion, and the status document is stale": {func(s *plan.Snapshot) { s.Coordination.Exclusions = nil }, "has no exclusion of it any more"},
+		}, "does not report all roles"},
+		"somebody ended its exclusion, and the status document is stale": {func(s *plan.Snapshot) { s.Coordination.Exclusions = nil }, "the exclusion was ended"},
 		"excluded by its address": {given: func(s *plan.Snapshot) { s.Coordination.Exclusions = []string{"10.0.0.1"} }},
 		"silent and never excluded": {func(s *plan.Snapshot) {
 			silence(s, time.Hour)
@@ -120,8 +120,8 @@ func TestAGroupIsDrainedOnlyWhenNothingSpeaksAgainstIt(t *testing.T) {
 		}, "stopped reporting 5s ago"},
 		"one of its two servers is silent, and nobody has seen that yet": {func(s *plan.Snapshot) {
 			s.Cluster.Spec.StorageServersPerPod = 2
-		}, "nobody has seen yet since when"},
-		"silent since nobody knows when": {func(s *plan.Snapshot) { delete(s.Database.Status.Cluster.Processes, "a") }, "nobody has seen yet since when"},
+		}, "since when is unknown"},
+		"silent since nobody knows when": {func(s *plan.Snapshot) { delete(s.Database.Status.Cluster.Processes, "a") }, "since when is unknown"},
 		"silent, and some data misses a replica": {func(s *plan.Snapshot) {
 			silence(s, time.Hour)
 			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
@@ -129,7 +129,7 @@ func TestAGroupIsDrainedOnlyWhenNothingSpeaksAgainstIt(t *testing.T) {
 		"silent, and nobody knows the replication": {func(s *plan.Snapshot) {
 			silence(s, time.Hour)
 			s.Database.Status.Cluster.Data = nil
-		}, "not known"},
+		}, "unknown"},
 		"silent, and the logs are not complete": {func(s *plan.Snapshot) {
 			silence(s, time.Hour)
 			zero := 0
@@ -190,10 +190,10 @@ func TestFullFaultTolerance(t *testing.T) {
 		"some data misses a replica": {func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
 		}, "1 of 2 replicas"},
-		"nobody watches the data": {func(s *plan.Snapshot) { s.Database.Status.Cluster.Data.TeamTrackers = nil }, "not known"},
-		"a log is lost":           {func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs[0].FaultTolerance = &zero }, "logs is not complete"},
-		"no logs are reported":    {func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs = nil }, "logs is not complete"},
-		"a coordinator is away":   {func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false }, "coordinator does not answer"},
+		"nobody watches the data": {func(s *plan.Snapshot) { s.Database.Status.Cluster.Data.TeamTrackers = nil }, "unknown"},
+		"a log is lost":           {func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs[0].FaultTolerance = &zero }, "logs is incomplete"},
+		"no logs are reported":    {func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs = nil }, "logs is incomplete"},
+		"a coordinator is away":   {func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false }, "coordinator is not reachable"},
 		"the database is down":    {func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, "unavailable"},
 		"the database is silent":  {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotAsked: "no pod runs"} }, "no pod runs"},
 	}

@@ -38,7 +38,7 @@ func Available(d plan.DatabaseFacts) plan.Check {
 // Unlocked checks whether a restore or disaster recovery has locked the database.
 // Changes made under such a lock disturb the restore or disaster recovery.
 func Unlocked(d plan.DatabaseFacts) plan.Check {
-	c := plan.Check{ID: plan.CheckNotLocked, Question: "is the database unlocked, by restores and by disaster recovery?", Gate: plan.GateDBLock}
+	c := plan.Check{ID: plan.CheckNotLocked, Question: "is the database free of restore and disaster recovery locks?", Gate: plan.GateDBLock}
 	if d.Status == nil {
 		c.Evidence = noStatus(d)
 		return c

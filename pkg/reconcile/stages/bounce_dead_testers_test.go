@@ -28,7 +28,7 @@ func testerGone(tb testing.TB) plan.Snapshot {
 }
 
 func TestTheClusterControllerForgetsTestersThatAreGone(t *testing.T) {
-	const restart = "restart 1 process at once, of stateless-105"
+	const restart = "restart 1 process of stateless-105 at once"
 	tests := map[string]removalCase{
 		"it is restarted in a version that never does": {from: testerGone, does: []string{restart}},
 		"not in one that does by itself": {from: testerGone, given: func(s *plan.Snapshot) {

@@ -29,11 +29,11 @@ func newKnobs(tb testing.TB) plan.Snapshot {
 }
 
 func TestBounceProcesses(t *testing.T) {
-	const all = "restart 3 processes at once, of storage-114, storage-115, storage-116"
+	const all = "restart 3 processes of storage-114, storage-115, storage-116 at once"
 	have := func(id v1beta2.ProcessGroupID, condition v1beta2.ProcessGroupConditionType, ago time.Duration) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) { s.Cluster.ProcessGroup(id).SetCondition(condition, noon.Add(-ago)) }
 	}
-	const two = "restart 2 processes at once, of storage-115, storage-116"
+	const two = "restart 2 processes of storage-115, storage-116 at once"
 	tests := map[string]removalCase{
 		"leaves processes alone that are as they should be": {from: healthyCluster},
 		"restarts all at once that have to restart":         {from: newKnobs, does: []string{all}},
@@ -134,7 +134,7 @@ func editMain(pod *corev1.Pod, edit func(*corev1.Container)) {
 // all of them together.
 func TestServersAreTakenToTLSOnlyWithCertificates(t *testing.T) {
 	const (
-		all    = "restart 3 processes at once, of storage-114, storage-115, storage-116"
+		all    = "restart 3 processes of storage-114, storage-115, storage-116 at once"
 		untold = "no server is restarted to listen with TLS: neither variables of the container foundationdb (FDB_TLS_CERTIFICATE_FILE, FDB_TLS_KEY_FILE) nor custom parameters name them in storage-115"
 	)
 	without := func(name string) func(*plan.Snapshot) {

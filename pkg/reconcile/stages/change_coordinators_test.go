@@ -200,7 +200,7 @@ func TestMoveCoordinators(t *testing.T) {
 	}{
 		"moves them away from a group":            {removalCase{from: healthyCluster, does: []string{withoutFirst}}, "log-101"},
 		"does nothing about a group that is none": {removalCase{from: healthyCluster}, "log-104"},
-		"waits five minutes, as a pass does":      {removalCase{from: healthyCluster, given: recoveredAgo(299), holds: "is to be none any more; the change has to wait"}, "log-101"},
+		"waits five minutes, as a pass does":      {removalCase{from: healthyCluster, given: recoveredAgo(299), holds: "must not be a coordinator; the change has to wait"}, "log-101"},
 		"never to one that is marked for removal": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			for _, g := range s.Groups() {
 				if g.ProcessGroupID != "log-101" && g.ProcessGroupID != "log-102" && g.ProcessGroupID != "log-103" {

@@ -83,7 +83,7 @@ func TestExpireBackup(t *testing.T) {
 			"never takes what is yet to come": {given: stored, holds: "its log goes up to version", human: true},
 		})
 		checkBackup(t, ExpireBackup(Expiry{Before: new(int64(35 * minute)), Force: true}), map[string]backupRow{
-			"takes it when forced": {given: stored, does: []string{fmt.Sprintf("delete the data of the backup at %s before version %d: 4 snapshots with 20 bytes, and the log; nothing can be restored afterwards, until another snapshot is complete; forced", nightlyURL, 35*minute)}},
+			"takes it when forced": {given: stored, does: []string{fmt.Sprintf("delete the data of the backup at %s before version %d: 4 snapshots with 20 bytes, and the log; not restorable afterwards, until another snapshot is complete; forced", nightlyURL, 35*minute)}},
 		})
 	})
 }

@@ -34,7 +34,7 @@ func noted(id v1beta2.ProcessGroupID) func(*plan.Snapshot) {
 }
 
 func TestMaintainZone(t *testing.T) {
-	const on = "put zone node-14 under maintenance for 10m0s"
+	const on = "set maintenance mode of zone node-14 for 10m0s"
 	both := func(edits ...func(*plan.Snapshot)) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) {
 			for _, edit := range edits {
@@ -66,8 +66,8 @@ func TestMaintainZone(t *testing.T) {
 
 func TestStopMaintenance(t *testing.T) {
 	const (
-		end    = "end the maintenance of zone node-14"
-		forget = "remove the notes that these restart during maintenance: storage-114"
+		end    = "end maintenance mode of zone node-14"
+		forget = "remove maintenance entries of storage-114"
 	)
 	tests := map[string]removalCase{
 		"ends it and removes the notes":          {from: maintained, does: []string{end, forget}},

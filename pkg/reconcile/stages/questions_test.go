@@ -48,7 +48,7 @@ func TestPodsMayGoDown(t *testing.T) {
 		"some data has one copy left": {ids: one, given: func(s *plan.Snapshot) {
 			least := 1
 			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &least
-		}, refused: "some data has 1 of 2 replicas"},
+		}, refused: "some data has 1 of 2 replicas, 2 required"},
 		"a redundancy that tolerates nothing": {ids: one, given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle
 		}, refused: "does the database go on without a fault domain?"},
@@ -102,7 +102,7 @@ func TestExclusionMayStart(t *testing.T) {
 		"a recovery a minute ago": {ids: []v1beta2.ProcessGroupID{"storage-114"}, given: func(s *plan.Snapshot) {
 			age := 60.0
 			s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = &age
-		}, refused: "was the last recovery at least 2m0s ago? 1m0s ago"},
+		}, refused: "was the last recovery at least 2m0s ago? last recovery 1m0s ago, 2m0s required"},
 		"the database does not answer": {ids: []v1beta2.ProcessGroupID{"storage-114"}, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, refused: "timed out"},
 	}
 	for name, tc := range tests {

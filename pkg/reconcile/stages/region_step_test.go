@@ -165,12 +165,12 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 		"a region goes only once no storage server is in it": {
 			from: both(1, -1), given: and(only, func(s *plan.Snapshot) {
 				eachOf(s, "dc2", func(p *fdb.Process) { p.Roles = []fdb.Role{{Role: fdb.RoleStorage}} })
-			}), holds: "is each storage server in one of the regions? 16 are elsewhere: dc2-",
+			}), holds: "is each storage process in one of the regions? 16 are elsewhere: dc2-",
 		},
 		"a region does not go while the roles are not known": {
 			from: both(1, -1), given: and(only, func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Messages = []fdb.Message{{Name: fdb.MessageStorageServersError}}
-			}), holds: "does not tell all roles",
+			}), holds: "does not report all roles",
 		},
 		"an empty region goes": {from: both(1, -1), given: only, does: []string{drop}},
 		"the last step is not the end when other settings differ": {

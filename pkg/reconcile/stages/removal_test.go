@@ -221,7 +221,7 @@ func reuseAddress(s *plan.Snapshot, id v1beta2.ProcessGroupID, ip string) {
 
 func TestRemovePods(t *testing.T) {
 	const (
-		recorded = "record as drained: storage-114"
+		recorded = "mark as drained: storage-114"
 		deleted  = "delete of storage-114: pod sample-storage-114, volume claim sample-storage-114-data"
 	)
 	gone := func(s *plan.Snapshot) { loseObjects(s, firstOf(*s, v1beta2.ProcessClassStorage)) }
@@ -233,7 +233,7 @@ func TestRemovePods(t *testing.T) {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
 				one := 1
 				s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
-			}, does: []string{recorded}, holds: "some data has 1 of 2 replicas",
+			}, does: []string{recorded}, holds: "some data has 1 of 2 replicas, 2 required",
 		},
 		"deletes nothing while a storage process vanished a moment ago": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
@@ -367,7 +367,7 @@ func TestRemovePods(t *testing.T) {
 		},
 		"ends the exclusion of a group that is gone, and forgets it": {
 			from: drainedStorage, given: gone,
-			does: []string{"include locality_instance_id:storage-114 and drop the records of storage-114"},
+			does: []string{"include locality_instance_id:storage-114 and remove storage-114 from the status"},
 		},
 		"ends all exclusions of all groups that are gone at once, and nobody else's": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
@@ -381,7 +381,7 @@ func TestRemovePods(t *testing.T) {
 				c.ExcludedServers = append(c.ExcludedServers,
 					fdb.ExcludedServer{Locality: log.ExclusionString()}, fdb.ExcludedServer{Address: log.Addresses[0]}, fdb.ExcludedServer{Address: "10.9.9.9"})
 			},
-			does: []string{"include locality_instance_id:log-101 10.1.0.1 locality_instance_id:storage-114 and drop the records of log-101, storage-114"},
+			does: []string{"include locality_instance_id:log-101 10.1.0.1 locality_instance_id:storage-114 and remove log-101, storage-114 from the status"},
 		},
 		"ends no exclusion while a volume claim is left": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
@@ -403,7 +403,7 @@ func TestRemovePods(t *testing.T) {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
 				reuseAddress(s, "log-104", "10.1.0.14")
-			}, does: []string{"include locality_instance_id:storage-114 and drop the records of storage-114"},
+			}, does: []string{"include locality_instance_id:storage-114 and remove storage-114 from the status"},
 		},
 		"ends no exclusion while another pod with the group's address terminates": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
@@ -430,7 +430,7 @@ func TestRemovePods(t *testing.T) {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4503}}
 				editProcess(s, s.Cluster.ProcessGroup("log-104"), func(p *fdb.Process) { p.Address.Host = "10.1.0.14" })
-			}, does: []string{"include locality_instance_id:storage-114 and drop the records of storage-114"},
+			}, does: []string{"include locality_instance_id:storage-114 and remove storage-114 from the status"},
 		},
 		"ends no exclusion while the group's own process reports from an address that another pod has": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
@@ -467,7 +467,7 @@ func TestRemovePods(t *testing.T) {
 				c := s.Database.Status.Cluster.Configuration
 				c.ExcludedServers = append(c.ExcludedServers, fdb.ExcludedServer{Locality: log.ExclusionString()})
 			},
-			does:  []string{"include locality_instance_id:log-104 and drop the records of log-104"},
+			does:  []string{"include locality_instance_id:log-104 and remove log-104 from the status"},
 			holds: "its server still runs at 10.1.0.14:4501",
 		},
 		"does not wait for a tester that the database still lists": {
@@ -475,11 +475,11 @@ func TestRemovePods(t *testing.T) {
 				s.Database.Status.Cluster.Processes["tester"] = drainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
 				firstOf(*s, v1beta2.ProcessClassStorage).ProcessClass = v1beta2.ProcessClassTest
 				s.Database.Status.Cluster.Configuration.ExcludedServers = nil
-			}, does: []string{"drop the records of storage-114"},
+			}, does: []string{"remove storage-114 from the status"},
 		},
 		"leaves the exclusion of a removed group to a later pass after a recovery": {
 			from: drainedStorage, given: func(s *plan.Snapshot) { gone(s); recoveredAgo(599)(s) },
-			later: "include locality_instance_id:storage-114 and drop the records of storage-114, in 1s (was the last recovery at least 10m0s ago? 9m59s ago)",
+			later: "include locality_instance_id:storage-114 and remove storage-114 from the status, in 1s (was the last recovery at least 10m0s ago? last recovery 9m59s ago, 10m0s required)",
 		},
 		"leaves it to a later pass once processes had a minute to register again": {
 			from: drainedStorage, given: func(s *plan.Snapshot) { gone(s); recoveredAgo(60)(s) }, later: "in 9m0s",
@@ -514,7 +514,7 @@ func TestRemovePods(t *testing.T) {
 				gone(s)
 				recoveredAgo(300)(s)
 				s.Groups()[14].MarkForRemoval(noon)
-			}, holds: "is not excluded", later: "include locality_instance_id:storage-114 and drop the records of storage-114, in 5m0s",
+			}, holds: "is not excluded", later: "include locality_instance_id:storage-114 and remove storage-114 from the status, in 5m0s",
 		},
 		"remembers a group while the database cannot be asked": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
@@ -535,7 +535,7 @@ func TestRemovePods(t *testing.T) {
 				g.ExclusionSkipped = true
 				g.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-90*time.Second))
 				s.Database.Status.Cluster.Configuration.ExcludedServers = nil
-			}, does: []string{"drop the records of storage-114"},
+			}, does: []string{"remove storage-114 from the status"},
 		},
 		"remembers a group that was not drained until the database shows its loss": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {

@@ -104,7 +104,7 @@ func TestTheTargetOfARestoreIsReadRightBeforeItsStart(t *testing.T) {
 }
 
 func TestStartRestore(t *testing.T) {
-	const start = "restore everything as of the latest version there is from " + nightlyURL + " into sample, which is locked until it is done"
+	const start = "restore everything as of the latest restorable version from " + nightlyURL + " into sample, which is locked until it is done"
 	checkRestore(t, startRestore, map[string]backupRow{
 		"starts what was never started":              {given: same, does: []string{start}},
 		"starts though an earlier restore completed": {given: shown(fdb.RestoreCompleted), does: []string{start}},
@@ -123,7 +123,7 @@ func TestStartRestore(t *testing.T) {
 			restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.EncryptionKeyPath = "/key" })), holds: "cannot encrypt backups", human: true},
 		"never makes a URL with a secret":        {given: restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BlobStoreConfiguration.AccountName = "key:hunter2@store" }), holds: "the account holds a secret", human: true},
 		"waits for the first snapshot":           {given: fromABeginning, holds: "FoundationDBBackup nightly writes to the place"},
-		"restores a version that somebody knows": {given: changed(fromABeginning, restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BackupVersion = new(uint64(42)) })), does: []string{strings.Replace(start, "the latest version there is", "version 42", 1)}},
+		"restores a version that somebody knows": {given: changed(fromABeginning, restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BackupVersion = new(uint64(42)) })), does: []string{strings.Replace(start, "the latest restorable version", "version 42", 1)}},
 		"restores what was there before":         {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.There = &fdb.BackupDescription{Restorable: true} }), does: []string{start}},
 		"waits while there is only a part":       {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.There = &fdb.BackupDescription{} }), holds: "first snapshot"},
 		"waits for the first snapshot after a move": {given: changed(fromABeginning, func(s *plan.Snapshot) {
@@ -144,12 +144,12 @@ func TestUpdateRestoreStatus(t *testing.T) {
 	started := recorded(v1beta2.RestoreStateQueued, true)
 	checkRestore(t, updateRestoreStatus, map[string]backupRow{
 		"has nothing to say of what was never started": {given: shown(fdb.RestoreCompleted)},
-		"follows a restore":                            {given: changed(started, shown(fdb.RestoreRunning)), does: []string{"record what was observed: the restore is running"}, holds: "1 of 9 blocks"},
-		"says that it is done":                         {given: changed(started, shown(fdb.RestoreCompleted)), does: []string{"record what was observed: the restore is completed"}},
+		"follows a restore":                            {given: changed(started, shown(fdb.RestoreRunning)), does: []string{"update status: the restore is running"}, holds: "1 of 9 blocks"},
+		"says that it is done":                         {given: changed(started, shown(fdb.RestoreCompleted)), does: []string{"update status: the restore is completed"}},
 		"writes nothing twice":                         {given: changed(recorded(v1beta2.RestoreStateCompleted, false), shown(fdb.RestoreCompleted))},
-		"is no longer running when it is done":         {given: changed(recorded(v1beta2.RestoreStateCompleted, true), shown(fdb.RestoreCompleted)), does: []string{"record what was observed: the restore is completed"}},
-		"says what an end leaves behind":               {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"record what was observed: the restore is aborted"}, holds: "with whatever was written so far in it", human: true},
-		"does not take another's restore for its own":  {given: changed(started, shown(fdb.RestoreCompleted), anotherSource), does: []string{"record what was observed: the restore is Unknown"}, holds: "the database does not know of it", human: true},
+		"is no longer running when it is done":         {given: changed(recorded(v1beta2.RestoreStateCompleted, true), shown(fdb.RestoreCompleted)), does: []string{"update status: the restore is completed"}},
+		"says what an end leaves behind":               {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"update status: the restore is aborted"}, holds: "with whatever was written so far in it", human: true},
+		"does not take another's restore for its own":  {given: changed(started, shown(fdb.RestoreCompleted), anotherSource), does: []string{"update status: the restore is Unknown"}, holds: "the database does not know of it", human: true},
 		"remembers what was ended":                     {given: changed(recorded(v1beta2.RestoreStateAborted, false), shown(fdb.RestoreRunning)), holds: "never started again", human: true},
 		"remembers what was done":                      {given: changed(recorded(v1beta2.RestoreStateCompleted, false), shown(fdb.RestoreRunning), anotherSource)},
 		"keeps what the database last said":            {given: changed(started, nobodyAnswers), holds: "nobody can tell how far the restore is"},
@@ -185,14 +185,14 @@ func TestRestoreStagesArePureAndHonest(t *testing.T) {
 // An older restore of the same place stays listed. It is not one whose start nobody saw.
 func TestARestoreThatNobodySawBeginIsNotAnOlderOne(t *testing.T) {
 	noted, unknown := recorded(v1beta2.RestoreStateQueued, false), recorded(v1beta2.RestoreStateUnknown, false)
-	const lost = "record what was observed: the restore is Unknown"
+	const lost = "update status: the restore is Unknown"
 	const holds = "or of one that is over and may be older"
 	checkRestore(t, updateRestoreStatus, map[string]backupRow{
 		"one that is done":                 {given: changed(noted, shown(fdb.RestoreCompleted)), does: []string{lost}, holds: holds, human: true},
 		"one that was aborted":             {given: changed(noted, shown(fdb.RestoreAborted)), does: []string{lost}, holds: holds, human: true},
 		"one that is done, once more":      {given: changed(unknown, shown(fdb.RestoreCompleted)), holds: holds, human: true},
-		"one that goes on is the record's": {given: changed(noted, shown(fdb.RestoreRunning)), does: []string{"record what was observed: the restore is running"}, holds: "1 of 9 blocks"},
-		"one that goes on is seen late":    {given: changed(unknown, shown(fdb.RestoreRunning)), does: []string{"record what was observed: the restore is running"}, holds: "1 of 9 blocks"},
+		"one that goes on is the record's": {given: changed(noted, shown(fdb.RestoreRunning)), does: []string{"update status: the restore is running"}, holds: "1 of 9 blocks"},
+		"one that goes on is seen late":    {given: changed(unknown, shown(fdb.RestoreRunning)), does: []string{"update status: the restore is running"}, holds: "1 of 9 blocks"},
 	})
 	checkRestore(t, startRestore, map[string]backupRow{"nor is it started twice": {given: changed(noted, shown(fdb.RestoreCompleted))}})
 }
@@ -245,7 +245,7 @@ func TestAbortRestore(t *testing.T) {
 
 func TestRecordAborted(t *testing.T) {
 	checkRestore(t, recordAborted, map[string]backupRow{
-		"records the end, and asks nobody to help": {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"record what was observed: the restore is aborted"}},
+		"records the end, and asks nobody to help": {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"update status: the restore is aborted"}},
 		"says that it was done before":             {given: changed(started, shown(fdb.RestoreCompleted)), holds: "was not aborted", human: true},
 		"leaves the rest to passes":                {given: changed(started, shown(fdb.RestoreRunning))},
 		"says nothing while nobody can tell":       {given: changed(started, shown(fdb.RestoreAborted), nobodyAnswers)},

@@ -15,7 +15,7 @@ func copies(n int) func(*plan.Snapshot) {
 }
 
 func TestNothingGoesUndrainedUnlessAnotherCopyStays(t *testing.T) {
-	const marks = "mark for removal, with the copies of data that they have: storage-114"
+	const marks = "mark for removal without draining (their replicas of data are deleted): storage-114"
 	type ids = []v1beta2.ProcessGroupID
 	one, log := ids{"storage-114"}, ids{"log-101"}
 	tests := map[string]struct {
@@ -39,10 +39,10 @@ func TestNothingGoesUndrainedUnlessAnotherCopyStays(t *testing.T) {
 			*s = plan.MarkForRemoval{Groups: ids{"storage-115"}, At: noon, WithoutExclusion: true}.Apply(*s)
 		}, holds: "storage-114 may go once storage-115 is gone"}, one},
 		"not the last copy":                                    {removalCase{from: healthyClusterOf4, given: copies(1), holds: "1 copy of the data now, 0 afterwards"}, one},
-		"not while copies are missing":                         {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration.RedundancyMode = "triple" }, holds: "some data has 2 of 3 replicas"}, one},
-		"not while nobody knows the copies":                    {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Data.TeamTrackers = nil }, holds: "the number of copies of the data is unknown"}, one},
+		"not while copies are missing":                         {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration.RedundancyMode = "triple" }, holds: "some data has 2 of 3 replicas, 3 required"}, one},
+		"not while nobody knows the copies":                    {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Data.TeamTrackers = nil }, holds: "the number of replicas of the data is unknown"}, one},
 		"not the last copy of the logs":                        {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { n := 1; s.Database.Status.Cluster.Logs[0].ReplicationFactor = &n }, holds: "1 copy of the logs now, 0 afterwards"}, log},
-		"not while nobody knows the copies of logs":            {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs[0].ReplicationFactor = nil }, holds: "the number of copies of the logs is unknown"}, log},
+		"not while nobody knows the copies of logs":            {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs[0].ReplicationFactor = nil }, holds: "the number of replicas of the logs is unknown"}, log},
 		"not while the database does not answer":               {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"}, one},
 		"not while a restore has the database locked":          {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked with UID"}, one},
 		"not while another fault domain is down":               {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { delete(s.Pods, "sample-storage-115") }, holds: "storage-115 of fault domain node-15 has no pod"}, one},
