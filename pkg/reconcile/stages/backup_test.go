@@ -469,7 +469,7 @@ func TestUpdateBackupStatus(t *testing.T) {
 		}), does: []string{"update status: restorable: false; how far its move is"}, holds: "that snapshot is being written"},
 		"notes a move that nobody noted": {given: changed(wasMoved, func(s *plan.Snapshot) {
 			s.Backup.Annotations, s.Backup.Status.BackupDetails.URL = nil, "blobstore://key@store:443/former?bucket=b"
-		}), does: []string{"update status: restorable: false; it goes to " + nightlyURL + "; how far its move is"}, holds: "what came before the move is at blobstore://key@store:443/former"},
+		}), does: []string{"update status: restorable: false; it goes to " + nightlyURL + "; how far its move is"}, holds: "data from before the move is at blobstore://key@store:443/former"},
 		"forgets a move that is over":           {given: moveIsOver, does: []string{"update status: its move is over"}},
 		"forgets no move on nobody's word":      {given: changed(wasMoved, unasked), holds: "what the database last said"},
 		"forgets no move beside another's":      {given: changed(wasMoved, toAnotherPlace, func(s *plan.Snapshot) { s.BackupStatus.Status.UID = "2" }), does: []string{"update status: running: false; a snapshot every 0 s"}, holds: "neither asks for", human: true},
@@ -503,7 +503,7 @@ func TestUpdateBackupAgents(t *testing.T) {
 		"creates those that carry out a deletion":             {given: changed(deleting, none), does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
 		"creates none for a deleted record that nobody keeps": {given: changed(deleting, none, func(s *plan.Snapshot) { s.Backup.Finalizers = nil })},
 		"waits for agents":                                    {given: func(s *plan.Snapshot) { s.Agents.Deployment.Status.ReadyReplicas = 1 }, holds: "1 of 2 agents ready"},
-		"deletes a pod that has ended":                        {given: failed(time.Minute), does: []string{"delete pod agent, which has ended"}, holds: "1 of 2"},
+		"deletes a pod that has ended":                        {given: failed(time.Minute), does: []string{"delete terminated pod agent"}, holds: "1 of 2"},
 		"leaves a pod that just ended":                        {given: failed(time.Second), holds: "1 of 2"},
 		"never takes the deployment of others":                {given: func(s *plan.Snapshot) { s.Agents.Deployment.OwnerReferences = nil }, holds: "does not belong to this backup", human: true},
 		"keeps agents while the record goes":                  {given: changed(noneWanted, deleting)},

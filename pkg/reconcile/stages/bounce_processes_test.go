@@ -71,13 +71,13 @@ func TestBounceProcesses(t *testing.T) {
 			have("storage-114", v1beta2.ConditionIncorrectConfigMap, time.Minute)(s)
 			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114"}
 		}, does: []string{two}},
-		"waits after a recovery": {from: newKnobs, given: recoveredAgo(599), holds: "the last recovery is the youngest, for 9m59s"},
+		"waits after a recovery": {from: newKnobs, given: recoveredAgo(599), holds: "last recovery 9m59s ago"},
 		"waits after a process started": {from: newKnobs, given: func(s *plan.Snapshot) {
 			uptime(s, "log-101", 599*time.Second)
-		}, holds: "(log-101) is the youngest, for 9m59s"},
+		}, holds: "(log-101) started 9m59s ago"},
 		"counts a process that does not tell its age as just started": {from: newKnobs, given: func(s *plan.Snapshot) {
 			editProcess(s, s.Cluster.ProcessGroup("log-101"), func(p *fdb.Process) { p.UptimeSeconds = nil })
-		}, holds: "(log-101) is the youngest, for 0s"},
+		}, holds: "(log-101) started 0s ago"},
 		"does not wait for an excluded process to age": {from: newKnobs, given: func(s *plan.Snapshot) {
 			yes := true
 			editProcess(s, s.Cluster.ProcessGroup("log-101"), func(p *fdb.Process) { p.UptimeSeconds, p.Excluded = new(5.0), &yes })
@@ -88,15 +88,15 @@ func TestBounceProcesses(t *testing.T) {
 		}, holds: "have all processes been up for 1m0s?"},
 		"waits while the database says that it cannot": {from: newKnobs, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.BounceImpact = &fdb.BounceImpact{CanCleanBounce: new(bool), Reason: "another reason"}
-		}, holds: "it says no: another reason"},
+		}, holds: "bounce_impact.can_clean_bounce is false: another reason"},
 		"waits while the database says that it has not recovered": {from: newKnobs, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAllLogsRecruited
 			s.Database.Status.Cluster.BounceImpact = &fdb.BounceImpact{CanCleanBounce: new(bool), Reason: fdb.ReasonNotFullyRecovered}
-		}, holds: "it says no: cluster hasn't fully recovered yet"},
+		}, holds: "bounce_impact.can_clean_bounce is false: cluster hasn't fully recovered yet"},
 		"ignores a refusal that its recovery state contradicts": {from: newKnobs, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.BounceImpact = &fdb.BounceImpact{CanCleanBounce: new(bool), Reason: fdb.ReasonNotFullyRecovered}
 		}, does: []string{all}},
-		"waits while nobody can tell whether it can":    {from: newKnobs, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.BounceImpact = nil }, holds: "does not tell"},
+		"waits while nobody can tell whether it can":    {from: newKnobs, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.BounceImpact = nil }, holds: "does not report bounce_impact.can_clean_bounce"},
 		"waits while recoveries pile up":                {from: newKnobs, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.ActiveGenerations = new(11) }, holds: "11 active generations"},
 		"waits while a restore has the database locked": {from: newKnobs, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked"},
 		"waits while the database is unavailable":       {from: newKnobs, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},

@@ -259,8 +259,8 @@ func TestBounceProcessesInGlobalMode(t *testing.T) {
 	const (
 		three    = "storage-114, storage-115, storage-116"
 		announce = "announce: pendingForRestart " + three + ", readyForRestart " + three
-		ours     = "restart 3 processes at once, of " + three
-		everyone = "restart 4 processes at once, of " + three + ", dc2-storage-1"
+		ours     = "restart 3 processes of " + three + " at once"
+		everyone = "restart 4 processes of " + three + ", dc2-storage-1 at once"
 	)
 	restart := lists(fdb.PendingForRestart, fdb.ReadyForRestart)
 	own := listed("dc1", time.Minute, restart, "storage-114", "storage-115", "storage-116")
@@ -272,8 +272,8 @@ func TestBounceProcessesInGlobalMode(t *testing.T) {
 		"waits for the quiet time":                        {from: inGlobalMode(newKnobs), given: all(own, listed("dc2", 29*time.Second, restart, "dc2-storage-1")), holds: "dc2-storage-1 was listed 29s ago"},
 		"never restarts without those that are pending":   {from: inGlobalMode(newKnobs), given: all(own, theirs, listed("dc2", 24*time.Hour, lists(fdb.PendingForRestart), "dc2-log-1")), holds: "not both pending and ready: dc2-log-1"},
 		"waits for the addresses of another instance":     {from: inGlobalMode(newKnobs), given: all(own, listed("dc2", time.Minute, restart, "dc2-storage-1")), holds: "does not tell the addresses of dc2-storage-1"},
-		"does not announce before the database is calm":   {from: inGlobalMode(newKnobs), given: recoveredAgo(599), holds: "for 9m59s"},
-		"waits after a recovery, whoever is ready":        {from: inGlobalMode(newKnobs), given: all(own, theirs, recoveredAgo(599)), holds: "for 9m59s"},
+		"does not announce before the database is calm":   {from: inGlobalMode(newKnobs), given: recoveredAgo(599), holds: "last recovery 9m59s ago"},
+		"waits after a recovery, whoever is ready":        {from: inGlobalMode(newKnobs), given: all(own, theirs, recoveredAgo(599)), holds: "last recovery 9m59s ago"},
 		"does nothing for others alone":                   {from: inGlobalMode(healthyCluster), given: theirs},
 		"does not take another's word for its own groups": {from: inGlobalMode(newKnobs), given: all(own, listed("dc2", time.Minute, restart, "log-101")), does: []string{ours}},
 		"neither announces nor restarts what is to be spared": {from: inGlobalMode(newKnobs), given: all(listed("dc1", time.Minute, restart, "storage-115", "storage-116"), func(s *plan.Snapshot) {
@@ -351,7 +351,7 @@ func TestRemovePodsInGlobalMode(t *testing.T) {
 		"leaves it to a later pass after a recovery":   {from: goneGlobally, given: all(own, theirs, recoveredAgo(599)), later: both},
 		"announces nothing whose server still runs": {from: goneGlobally, given: all(theirs, func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Processes["zombie"] = drainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
-		}), holds: "its server still runs at 10.1.0.14:4501"},
+		}), holds: "its process still runs at 10.1.0.14:4501"},
 		"does not take another's word for its own groups": {from: goneGlobally, given: all(own, listed("dc2", time.Minute, inclusion, "storage-115"), func(s *plan.Snapshot) {
 			c := s.Database.Status.Cluster.Configuration
 			c.ExcludedServers = append(c.ExcludedServers, fdb.ExcludedServer{Locality: "locality_instance_id:storage-115"})

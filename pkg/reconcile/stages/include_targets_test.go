@@ -63,7 +63,7 @@ func TestIncludeTargets(t *testing.T) {
 		"waits until a recovery is over":                {removalCase{from: healthyCluster, given: excluded(func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAcceptingCommits }), holds: "is the last recovery over?"}, group},
 		"waits while a restore has the database locked": {removalCase{from: healthyCluster, given: excluded(func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }), holds: "locked"}, group},
 		"waits while the database is unavailable":       {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"}, group},
-		"waits while exclusions are not known":          {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration = nil }, holds: "exclusions are unknown"}, group},
+		"waits while exclusions are not known":          {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration = nil }, holds: "which exclusions there are is not known"}, group},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, IncludeTargets(tc.of)) })

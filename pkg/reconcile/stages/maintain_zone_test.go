@@ -57,7 +57,7 @@ func TestMaintainZone(t *testing.T) {
 		"not while a process of another zone has just started":  {from: healthyCluster, given: func(s *plan.Snapshot) { uptime(s, "storage-115", 12*time.Second) }, holds: "storage-115 started 12s ago, 1m30s required"},
 		"not while the database is locked by a restore":         {from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked with UID"},
 		"not while the database does not answer":                {from: healthyCluster, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
-		"not while the database is unavailable by its own word": {from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, holds: "it says it is not"},
+		"not while the database is unavailable by its own word": {from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, holds: "the database is unavailable"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, MaintainZone("node-14", 10*time.Minute)) })

@@ -61,7 +61,7 @@ func TestMaintenanceModeChecker(t *testing.T) {
 		},
 		"does not wait for a process group that was removed": {
 			from: maintained, given: func(s *plan.Snapshot) { note(s, "storage-9", time.Minute) },
-			does: []string{end, "remove maintenance entries of storage-114 storage-9"},
+			does: []string{end, "remove maintenance entries of storage-114, storage-9"},
 		},
 		"leaves a zone alone that only others than its processes were noted for": {from: maintained, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.MaintenanceZone = "node-15"
@@ -82,7 +82,7 @@ func TestMaintenanceModeChecker(t *testing.T) {
 		"waits while the database is unavailable":      {from: maintained, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
 		"waits while storage servers lag": {from: maintained, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.QoS.WorstDataLagStorageServer.Seconds = new(61.0)
-		}, holds: "data lag of a storage server is 61 s"},
+		}, holds: "data lag of a storage process is 61 s"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, maintenanceModeChecker) })

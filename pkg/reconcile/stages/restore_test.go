@@ -104,7 +104,7 @@ func TestTheTargetOfARestoreIsReadRightBeforeItsStart(t *testing.T) {
 }
 
 func TestStartRestore(t *testing.T) {
-	const start = "restore everything as of the latest restorable version from " + nightlyURL + " into sample, which is locked until it is done"
+	const start = "restore everything as of the latest restorable version from " + nightlyURL + " into sample, which is locked until the restore is complete"
 	checkRestore(t, startRestore, map[string]backupRow{
 		"starts what was never started":              {given: same, does: []string{start}},
 		"starts though an earlier restore completed": {given: shown(fdb.RestoreCompleted), does: []string{start}},
@@ -118,7 +118,7 @@ func TestStartRestore(t *testing.T) {
 		"waits for a database":                       {given: func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }, holds: "has no database yet"},
 		"restores ranges as of a version": {given: restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) {
 			r.BackupVersion, r.KeyRanges = new(uint64(42)), []v1beta2.FoundationDBKeyRange{{Start: "a", End: "b"}}
-		}), does: []string{"restore 1 key range (\"a\" to \"b\") as of version 42 from " + nightlyURL + " into sample, which is locked until it is done"}},
+		}), does: []string{"restore 1 key range (\"a\" to \"b\") as of version 42 from " + nightlyURL + " into sample, which is locked until the restore is complete"}},
 		"says that it cannot read encrypted data": {given: changed(func(s *plan.Snapshot) { s.Cluster.Status.RunningVersion = "7.1.67" },
 			restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.EncryptionKeyPath = "/key" })), holds: "cannot encrypt backups", human: true},
 		"never makes a URL with a secret":        {given: restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BlobStoreConfiguration.AccountName = "key:hunter2@store" }), holds: "the account holds a secret", human: true},
@@ -213,7 +213,7 @@ func beside(edit func(*v1beta2.FoundationDBRestore)) change {
 }
 
 func TestAbortRestore(t *testing.T) {
-	const abort = "abort the restore 1 of tag default, as of version 42 from " + nightlyURL + ": sample is unlocked half restored, with whatever was written so far in it"
+	const abort = "abort the restore 1 of tag default, as of version 42 from " + nightlyURL + ": sample is unlocked with an incomplete restore"
 	runs := changed(started, shown(fdb.RestoreRunning))
 	checkRestore(t, abortRestore, map[string]backupRow{
 		"aborts what runs":                       {given: runs, does: []string{abort}},

@@ -55,7 +55,7 @@ func TestUpdatePods(t *testing.T) {
 		oneZone     = "recreate pods: sample-storage-114, sample-storage-115"
 		theOther    = "recreate pods: sample-storage-116"
 		onePod      = "recreate pods: sample-storage-114"
-		maintenance = "set maintenance mode of zone node-14 for 10m0s, for storage-114, storage-115"
+		maintenance = "set maintenance mode of zone node-14 for 10m0s, to restart storage-114, storage-115"
 	)
 	storage := func(s *plan.Snapshot, id v1beta2.ProcessGroupID) *v1beta2.ProcessGroupStatus {
 		return s.Cluster.ProcessGroup(id)
