@@ -57,8 +57,8 @@ func TestABackupThatWasMovedIsRestorableOnlyAfterAWholeSnapshotThere(t *testing.
 		"it is complete, and there were many looks before":         {looks: []look{move, move, split}, says: "that snapshot is being written"},
 		"the one after it is complete":                             {looks: []look{move, split, whole}, ok: true},
 		"its log is not complete":                                  {looks: []look{move, split, {3_000, 3_001, 2_999}}, says: "the log that it needs is not"},
-		"nobody saw the one begin that is complete":                {looks: []look{move, whole}, says: "that snapshot is being written"},
-		"nobody looked before the next one began":                  {looks: []look{split}, says: "no such snapshot has begun yet"},
+		"the begin of the complete one was not observed":           {looks: []look{move, whole}, says: "that snapshot is being written"},
+		"not observed before the next one began":                   {looks: []look{split}, says: "no such snapshot has begun yet"},
 		"the database does not tell which one is being made":       {looks: []look{{1_000, 0, 1_600}}, says: "the current snapshot is unknown"},
 		"nor later, so that any may have begun before the move":    {looks: []look{{1_000, 0, 1_600}, split}, says: "no such snapshot has begun yet"},
 		"it tells at one look only, and the end cannot be weighed": {looks: []look{move, {3_000, 0, 3_600}}, says: "no such snapshot has begun yet"},
@@ -95,7 +95,7 @@ func TestWhatIsKnownOfTheMoveOfABackup(t *testing.T) {
 		"the note is not there, and it was seen elsewhere": {given: note(""), says: "data from before the move is at " + formerPlace, noted: true},
 		"the note cannot be read":                          {given: note("{"), says: "was moved to " + newPlace, noted: true},
 		"the note lacks what was moved":                    {given: note(`{"url":"x"}`), says: "was moved to " + newPlace, noted: true},
-		"it was moved on by somebody else": {given: func(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) {
+		"it was moved again by another run": {given: func(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) {
 			noteMove(b, NoteOfMove(b, live))
 			b.Status.BackupDetails = nil
 			live.URL = "blobstore://key@store:443/third?bucket=b"
@@ -112,7 +112,7 @@ func TestWhatIsKnownOfTheMoveOfABackup(t *testing.T) {
 			noteMove(b, "")
 			live.URL = formerPlace
 		}, ok: true},
-		"nobody ever saw it": {given: func(b *v1beta2.FoundationDBBackup, _ *fdb.BackupStatus) {
+		"it was never observed": {given: func(b *v1beta2.FoundationDBBackup, _ *fdb.BackupStatus) {
 			b.Annotations, b.Status.BackupDetails = nil, nil
 		}, ok: true},
 	}

@@ -29,8 +29,8 @@ type expected struct {
 	impact plan.Impact
 }
 
-// effects says of every action whether it needs the lock, and what it does to a
-// running database. An action that nobody has thought about fails the test below.
+// effects is for every action whether it needs the lock, and what it does to a
+// running database. An action without an entry fails the test below.
 var effects = []expected{
 	{plan.WriteStatus{}, false, plan.NoImpact},
 	{plan.AddGroups{}, false, plan.NoImpact},
@@ -322,10 +322,10 @@ func TestADatabaseWithoutADocumentSaysWhy(t *testing.T) {
 		why       string
 		available bool
 	}{
-		"nobody was asked":              {plan.DatabaseFacts{NotAsked: "no pod runs"}, "no pod runs", false},
-		"nobody answered":               {plan.DatabaseFacts{Unreachable: "timed out"}, "timed out", false},
+		"it was not queried":            {plan.DatabaseFacts{NotAsked: "no pod runs"}, "no pod runs", false},
+		"it did not answer":             {plan.DatabaseFacts{Unreachable: "timed out"}, "timed out", false},
 		"it answered":                   {plan.DatabaseFacts{Status: available()}, "", true},
-		"it says no":                    {plan.DatabaseFacts{Status: &fdb.Status{}}, "", false},
+		"it reports no":                 {plan.DatabaseFacts{Status: &fdb.Status{}}, "", false},
 		"it answered without processes": {plan.DatabaseFacts{Status: &fdb.Status{Client: available().Client}}, "", false},
 	}
 	for name, tc := range tests {

@@ -67,7 +67,7 @@ func TestAConfigurationNeedsEnoughFaultDomains(t *testing.T) {
 			eachProcess(reporting(4, both...), func(p *fdb.Process) { delete(p.Locality, fdb.LocalityDataHall) }), fdb.RedundancyThreeDataHall, false, "0 data halls, 3 required",
 		},
 		"three_data_hall holds in three halls": {reporting(4, both...), fdb.RedundancyThreeDataHall, true, "4 data halls"},
-		"nothing holds where nobody answers":   {plan.DatabaseFacts{Unreachable: "timed out"}, fdb.RedundancySingle, false, "no database status: timed out"},
+		"nothing holds without an answer":      {plan.DatabaseFacts{Unreachable: "timed out"}, fdb.RedundancySingle, false, "no database status: timed out"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestAConfigurationNeedsEnoughFaultDomains(t *testing.T) {
 	}
 }
 
-// A mode that nobody knows must not pass for one that needs nothing.
+// An unknown mode must not pass for one that needs nothing.
 func TestAnUnknownRedundancyHoldsNowhere(t *testing.T) {
 	if c := CanHold(reporting(0), fdb.Configuration{RedundancyMode: "quadruple"}); c.OK {
 		t.Errorf("got %+v", c)

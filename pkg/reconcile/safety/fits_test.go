@@ -109,7 +109,7 @@ func TestWhetherAPodFitsElsewhere(t *testing.T) {
 		"the neighbor keeps away from it": {given: func(p *Places, _ *corev1.Pod) { moveThere(p); p.Pods[1].Spec.Affinity = awayFrom("mine", "zone") }, want: "1 with a pod that its anti-affinity excludes", known: true},
 		"a neighbor in another zone":      {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = awayFrom("neighbor", "zone") }, want: "yes", known: true},
 		"a topology that no node has":     {given: func(p *Places, pod *corev1.Pod) { moveThere(p); pod.Spec.Affinity = awayFrom("neighbor", "rack") }, want: "yes", known: true},
-		"a neighbour's node is unknown": {given: func(p *Places, pod *corev1.Pod) {
+		"a neighbor's node is unknown": {given: func(p *Places, pod *corev1.Pod) {
 			p.Pods[1].Spec.NodeName = "unknown"
 			pod.Spec.Affinity = awayFrom("neighbor", "zone")
 		}, want: "yes", known: true},

@@ -25,9 +25,9 @@ func TestWhetherTheLockIsFree(t *testing.T) {
 		"its holder is shut out":          {given: func(s *plan.Snapshot) { s.Coordination.DenyList = []string{"west"} }, ok: true, gate: plan.GateLock, evidence: "no other owner holds the lock"},
 		"we are shut out":                 {given: func(s *plan.Snapshot) { s.Coordination.DenyList = []string{"east"} }, gate: plan.GateDeny, evidence: "east is on the deny list in the database"},
 		"we have no name":                 {given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupIDPrefix = "" }, gate: plan.GateLockOwner, evidence: "spec.processGroupIDPrefix is empty, so all control-plane instances without a prefix would share one lock"},
-		"nobody could read it":            {given: func(s *plan.Snapshot) { s.Coordination.Read = false }, gate: plan.GateLock, evidence: "the lock could not be read"},
+		"it could not be read":            {given: func(s *plan.Snapshot) { s.Coordination.Read = false }, gate: plan.GateLock, evidence: "the lock could not be read"},
 		"the database does not exist yet": {given: func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }, ok: true, gate: plan.GateLock, evidence: "no lock is required"},
-		"the spec asks for no locks":      {given: func(s *plan.Snapshot) { *s.Cluster.Spec.LockOptions.DisableLocks = true }, ok: true, gate: plan.GateLock, evidence: "no lock is required"},
+		"the spec disables locks":         {given: func(s *plan.Snapshot) { *s.Cluster.Spec.LockOptions.DisableLocks = true }, ok: true, gate: plan.GateLock, evidence: "no lock is required"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

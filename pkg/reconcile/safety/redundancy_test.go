@@ -29,13 +29,13 @@ func TestOfAnUnknownRedundancyNothingIsEnough(t *testing.T) {
 		// because is a part of why it is not; empty when there are enough.
 		because string
 	}{
-		"a fallback that nobody knows":               {inForce(1, fdb.Configuration{RedundancyMode: "three_data_hall_fallback"}), "three_data_hall_fallback is unknown"},
-		"the same, however many there are":           {inForce(9, fdb.Configuration{RedundancyMode: "three_datacenter"}), "three_datacenter is unknown"},
-		"a custom one tells its own number":          {inForce(2, fdb.Configuration{StorageReplicas: 3}), "some data has 2 of 3 replicas, 3 required"},
-		"a custom one that is complete":              {given: inForce(3, fdb.Configuration{StorageReplicas: 3})},
-		"one that tells nothing is the spec's":       {inForce(1, fdb.Configuration{}), "some data has 1 of 2 replicas, 2 required"},
-		"one that tells nothing, with all there are": {given: inForce(2, fdb.Configuration{})},
-		"nothing is told, and the spec's is unknown": {func(s *plan.Snapshot) {
+		"an unknown fallback":                         {inForce(1, fdb.Configuration{RedundancyMode: "three_data_hall_fallback"}), "three_data_hall_fallback is unknown"},
+		"the same, however many there are":            {inForce(9, fdb.Configuration{RedundancyMode: "three_datacenter"}), "three_datacenter is unknown"},
+		"a custom one reports its own number":         {inForce(2, fdb.Configuration{StorageReplicas: 3}), "some data has 2 of 3 replicas, 3 required"},
+		"a custom one that is complete":               {given: inForce(3, fdb.Configuration{StorageReplicas: 3})},
+		"one that reports nothing is the spec's":      {inForce(1, fdb.Configuration{}), "some data has 1 of 2 replicas, 2 required"},
+		"one that reports nothing, with all replicas": {given: inForce(2, fdb.Configuration{})},
+		"nothing is reported, and the spec's is unknown": {func(s *plan.Snapshot) {
 			inForce(2, fdb.Configuration{})(s)
 			s.Cluster.Spec.DatabaseConfiguration.RedundancyMode = "nonsense"
 		}, "nonsense is unknown"},

@@ -124,7 +124,7 @@ func TestChecks(t *testing.T) {
 		"a minute is enough":                    {plan.GateRecovery, func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = new(60.0) }, true, "1m0s ago"},
 		"less is not":                           {plan.GateRecovery, func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = new(59.9) }, false, "1m0s ago"},
 		"unhealthy data is refused":             {plan.GateDD, func(s *fdb.Status) { s.Cluster.Data.State = &fdb.DataState{Name: "healing", Healthy: new(bool)} }, false, "data state is healing"},
-		"initializing says nothing":             {plan.GateDD, func(s *fdb.Status) { s.Cluster.Data.State = &fdb.DataState{Name: "initializing"} }, false, "data state is initializing"},
+		"initializing is unknown":               {plan.GateDD, func(s *fdb.Status) { s.Cluster.Data.State = &fdb.DataState{Name: "initializing"} }, false, "data state is initializing"},
 		"a minute of data lag is within limits": {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstDataLagStorageServer.Seconds = new(60.0) }, true, "within limits"},
 		"more is not":                           {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstDataLagStorageServer.Seconds = new(61.0) }, false, "data lag of a storage process is 61 s, at most 60 s"},
 		"nor is more durability lag":            {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstDurabilityLagStorageServer.Seconds = new(61.0) }, false, "durability lag"},

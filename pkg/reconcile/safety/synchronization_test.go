@@ -44,13 +44,13 @@ func TestInstancesActTogetherOrNotAtAll(t *testing.T) {
 		evidence string
 		missing  time.Duration
 	}{
-		"acts on the groups of all instances":      {func(SynchronizedAction, plan.Snapshot) {}, both, "2 of 2 pending process groups are ready, unchanged for 1m0s", 0},
-		"acts when the last entry is 30 s old":     {since(ready, ofDC2, 30*time.Second), both, "2 of 2 pending process groups are ready, unchanged for 30s", 0},
-		"waits while one became pending just now":  {since(pending, ofDC2, 29*time.Second), nil, "dc2-b was listed 29s ago, 30s required", time.Second},
-		"waits while one became ready just now":    {since(ready, ofDC1, 10*time.Second), nil, "dc1-a was listed 10s ago", 20 * time.Second},
-		"waits for a clock that is ahead":          {since(ready, ofDC1, -time.Hour), nil, "dc1-a was listed 0s ago", 30 * time.Second},
-		"does not act where nobody is pending":     {func(c SynchronizedAction, s plan.Snapshot) { clear(s.Coordination.Lists.Entries[c.Pending]) }, nil, "no process group is both", 30 * time.Second},
-		"does not act on groups that nobody lists": {func(c SynchronizedAction, s plan.Snapshot) { clear(s.Coordination.Lists.Entries) }, nil, "no process group is both", 30 * time.Second},
+		"acts on the groups of all control-plane instances": {func(SynchronizedAction, plan.Snapshot) {}, both, "2 of 2 pending process groups are ready, unchanged for 1m0s", 0},
+		"acts when the last entry is 30 s old":              {since(ready, ofDC2, 30*time.Second), both, "2 of 2 pending process groups are ready, unchanged for 30s", 0},
+		"waits while one became pending just now":           {since(pending, ofDC2, 29*time.Second), nil, "dc2-b was listed 29s ago, 30s required", time.Second},
+		"waits while one became ready just now":             {since(ready, ofDC1, 10*time.Second), nil, "dc1-a was listed 10s ago", 20 * time.Second},
+		"waits for a clock that is ahead":                   {since(ready, ofDC1, -time.Hour), nil, "dc1-a was listed 0s ago", 30 * time.Second},
+		"does not act without pending groups":               {func(c SynchronizedAction, s plan.Snapshot) { clear(s.Coordination.Lists.Entries[c.Pending]) }, nil, "no process group is both", 30 * time.Second},
+		"does not act on groups on no list":                 {func(c SynchronizedAction, s plan.Snapshot) { clear(s.Coordination.Lists.Entries) }, nil, "no process group is both", 30 * time.Second},
 	}
 	for name, tc := range tests {
 		for _, action := range []SynchronizedAction{CommonExclusion(), CommonInclusion(), CommonRestart()} {

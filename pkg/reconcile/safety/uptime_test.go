@@ -33,7 +33,7 @@ func TestRestartsWaitForTheYoungest(t *testing.T) {
 		"a recovery of late":                 {recovered(599), false, recovery + "9m59s" + need, time.Second},
 		"a process that started of late":     {up("storage-1", 60), false, process + "1m0s" + need, 9 * time.Minute},
 		"a process as old as the recovery":   {up("storage-1", 3600), true, recovery + "1h0m0s" + need, 0},
-		"a process that tells no age":        {edit("storage-1", func(p *fdb.Process) { p.UptimeSeconds = nil }), false, process + "0s" + need, 10 * time.Minute},
+		"a process that reports no uptime":   {edit("storage-1", func(p *fdb.Process) { p.UptimeSeconds = nil }), false, process + "0s" + need, 10 * time.Minute},
 		"a tester does not count":            {up("test-1", 1), true, recovery + "1h0m0s" + need, 0},
 		"an excluded process does not count": {up("log-1", 1), true, recovery + "1h0m0s" + need, 0},
 		"one that does not report":           {both(up("storage-1", 1), edit("storage-1", func(p *fdb.Process) { p.Version = "" })), true, recovery + "1h0m0s" + need, 0},

@@ -44,12 +44,12 @@ func TestMaintainZone(t *testing.T) {
 	}
 	tests := map[string]removalCase{
 		"puts a zone under maintenance":                         {from: healthyCluster, does: []string{on}},
-		"notes what restarts where the spec has it ended":       {from: healthyCluster, given: withMaintenance, does: []string{on + ", for storage-114"}},
+		"notes what restarts where the spec has it ended":       {from: healthyCluster, given: withMaintenance, does: []string{on + ", to restart storage-114"}},
 		"not while another zone is":                             {from: healthyCluster, given: maintaining("node-15", time.Minute), holds: "zone node-15 is, and the database would forget that"},
 		"does nothing about a zone that is":                     {from: healthyCluster, given: maintaining("node-14", 10*time.Minute-5*time.Second)},
 		"sets the time of such a zone anew":                     {from: healthyCluster, given: maintaining("node-14", time.Minute), does: []string{on}},
 		"leaves notes as they are when it only lasts longer":    {from: healthyCluster, given: both(withMaintenance, withNotes, noted("storage-114"), maintaining("node-14", time.Minute)), does: []string{on}},
-		"notes of another zone are none of this one":            {from: healthyCluster, given: both(withMaintenance, withNotes, noted("storage-115"), maintaining("node-14", time.Minute)), does: []string{on + ", for storage-114"}},
+		"notes of another zone are none of this one":            {from: healthyCluster, given: both(withMaintenance, withNotes, noted("storage-115"), maintaining("node-14", time.Minute)), does: []string{on + ", to restart storage-114"}},
 		"does not last longer while nobody knows the notes":     {from: healthyCluster, given: both(withMaintenance, withoutNotes, maintaining("node-14", time.Minute)), holds: "the notes could not be read"},
 		"sets it anew while the zone is down":                   {from: healthyCluster, given: both(maintaining("node-14", time.Minute), lostReplica), does: []string{on}},
 		"not while the database misses copies":                  {from: healthyCluster, given: lostReplica, holds: "some data has 1 of"},

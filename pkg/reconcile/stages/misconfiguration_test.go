@@ -187,7 +187,7 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 			holds: "storage-114: pod sample-storage-114 does not say what it was made from: name the process group in processGroupsToRemove",
 		},
 		"nothing where the current spec makes no pod": {
-			given: podOf("storage", func(p *corev1.PodSpec) { p.Containers = nil }), holds: "storage-114: building pod",
+			given: podOf("storage", func(p *corev1.PodSpec) { p.Containers = nil }), holds: "storage-114: build pod",
 		},
 
 		// 8. node selector
