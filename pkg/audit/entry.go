@@ -1,7 +1,6 @@
-// Package audit keeps what was done to clusters: a line per action in a file of the
-// user's, and Events on the cluster's object. It knows actions by their words alone, so
-// that no content of an object gets into it, and it never decides anything: what cannot
-// be kept stops nobody.
+// Package audit stores what was done to clusters: a line per action in a file of the user, and
+// Events on the cluster's object. It has only the descriptions of actions, so that it contains
+// no content of an object, and it decides nothing: a failed write stops no run.
 package audit
 
 import (
@@ -27,11 +26,11 @@ type Run struct {
 	Context   string `json:"context"`
 	Namespace string `json:"namespace"`
 	Cluster   string `json:"cluster"`
-	// Command is the command line that does the same again.
+	// Command is the command line that repeats the run.
 	Command string `json:"command"`
-	// Reason is what --reason said; empty when nothing did.
+	// Reason is the value of --reason; empty without one.
 	Reason string `json:"reason,omitempty"`
-	// Plan is the digest of the approved plan that is carried out; empty without one.
+	// Plan is the digest of the approved plan of the run; empty without one.
 	Plan string `json:"plan,omitempty"`
 }
 
@@ -40,13 +39,13 @@ type Entry struct {
 	// Time is when the action ended.
 	Time time.Time `json:"time"`
 	Run
-	// Stage is the step that wanted the action.
+	// Stage is the stage that decided on the action.
 	Stage plan.StageName `json:"stage"`
-	// Action is the action's kind, Subject what it changed, Words what it did in one line.
+	// Action is the action's kind, Subject what it changed, Words its description in one line.
 	Action  string `json:"action"`
 	Subject string `json:"subject"`
 	Words   string `json:"words"`
-	// Result is Done or Failed. What became of a failed action is not always known.
+	// Result is Done or Failed. The effect of a failed action may be unknown.
 	Result string `json:"result"`
 	// Error is why the action failed.
 	Error string `json:"error,omitempty"`
@@ -67,8 +66,8 @@ func NewEntry(r Run, stage plan.StageName, a plan.Action, err error, began, ende
 	return e
 }
 
-// connectionStringID is the ID in a connection string, DESCRIPTION:ID@ADDRESSES. Whoever
-// knows it may talk to a database that does not use TLS.
+// connectionStringID is the ID in a connection string, DESCRIPTION:ID@ADDRESSES. It grants
+// access to a database without TLS.
 var connectionStringID = regexp.MustCompile(`\b(\w+):\w+@`)
 
 func withoutID(text string) string { return connectionStringID.ReplaceAllString(text, "$1:…@") }

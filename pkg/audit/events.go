@@ -14,42 +14,41 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// component is who Events say they are from.
+// component is the source of the Events.
 const component = "kubectl-fdb"
 
 const (
 	// longestMessage is how long the message of an Event may be, in bytes.
 	longestMessage = 1024
-	// mostSubjects is how many things an Event names that the same was done to.
+	// mostSubjects is how many subjects of the same action an Event names.
 	mostSubjects = 10
-	// mostRemembered bounds what a run that lasts for weeks remembers of its Events.
+	// mostRemembered bounds how many of its Events a run that lasts for weeks remembers.
 	mostRemembered = 200
 )
 
-// Events tells on the object of a cluster what was done to the cluster. Alike actions are
-// one Event, and an Event that says the same as an earlier one of the run counts that
-// one up.
+// Events reports on the object of a cluster what was done to the cluster. Actions of the same
+// kind are one Event, and an Event with the same message as an earlier one of the run increments
+// that one's count.
 type Events struct {
 	Client client.Client
 	// About is the object.
 	About corev1.ObjectReference
 
-	told  map[string]*corev1.Event
+	known map[string]*corev1.Event
 	named int
 }
 
-// Tell writes Events of some entries.
+// Tell writes Events for entries.
 func (e *Events) Tell(ctx context.Context, entries []Entry) error {
 	for _, alike := range bundles(entries) {
-		if err := e.tell(ctx, alike); err != nil {
-			return fmt.Errorf("writing an Event on %s %s: %w", e.About.Kind, e.About.Name, err)
+		if err := e.write(ctx, alike); err != nil {
+			return fmt.Errorf("write an Event on %s %s: %w", e.About.Kind, e.About.Name, err)
 		}
 	}
 	return nil
 }
 
-// bundles are the entries with the same action and result together, in the order in
-// which each kind came first.
+// bundles groups the entries by action and result, in the order in which each pair came first.
 func bundles(entries []Entry) [][]Entry {
 	var all [][]Entry
 	at := map[[2]string]int{}
@@ -65,9 +64,9 @@ func bundles(entries []Entry) [][]Entry {
 	return all
 }
 
-func (e *Events) tell(ctx context.Context, alike []Entry) error {
+func (e *Events) write(ctx context.Context, alike []Entry) error {
 	first, words := alike[0], message(alike)
-	if known := e.told[words]; known != nil {
+	if known := e.known[words]; known != nil {
 		err := e.countUp(ctx, known, first.Time)
 		if !apierrors.IsNotFound(err) { // Events live for an hour
 			return err
@@ -77,10 +76,10 @@ func (e *Events) tell(ctx context.Context, alike []Entry) error {
 	if err := e.Client.Create(ctx, event); err != nil {
 		return err
 	}
-	if e.told == nil || len(e.told) >= mostRemembered {
-		e.told = map[string]*corev1.Event{}
+	if e.known == nil || len(e.known) >= mostRemembered {
+		e.known = map[string]*corev1.Event{}
 	}
-	e.told[words] = event
+	e.known[words] = event
 	return nil
 }
 
@@ -100,7 +99,7 @@ func (e *Events) event(first Entry, words string) *corev1.Event {
 	}
 }
 
-// countUp says of an Event that the same was done once more.
+// countUp increments the count of an Event.
 func (e *Events) countUp(ctx context.Context, known *corev1.Event, at time.Time) error {
 	count := known.Count + 1
 	change, err := json.Marshal(map[string]any{"count": count, "lastTimestamp": metav1.NewTime(at)})
@@ -114,7 +113,7 @@ func (e *Events) countUp(ctx context.Context, known *corev1.Event, at time.Time)
 	return nil
 }
 
-// message is what an Event says: what was done, then by whom and with which command.
+// message is the text of an Event: what was done, then the command, the user and the run.
 func message(alike []Entry) string {
 	first := alike[0]
 	did := first.Words
@@ -143,7 +142,7 @@ func subjects(entries []Entry) string {
 	return strings.Join(words, ", ")
 }
 
-// shortened keeps a text below a number of bytes, and its characters whole.
+// shortened limits a text to a number of bytes, without splitting characters.
 func shortened(text string, most int) string {
 	const end = "…"
 	if len(text) <= most {

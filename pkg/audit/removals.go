@@ -15,25 +15,25 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Removals are the names, of process groups and of their pods, in what was done to take
-// process groups away. One of these that no record has any more is gone; of any other name
-// nobody can tell whether there ever was such a process group.
+// Removals are the names of process groups and of their pods in removals that were recorded. A
+// name among them that no status has any more was removed; of any other name it is unknown
+// whether such a process group ever existed.
 type Removals map[string]bool
 
-// removing are the kinds of actions that take a process group away.
+// removing are the kinds of actions that remove a process group.
 var removing = map[string]bool{
 	plan.KindOf(plan.MarkForRemoval{}): true, plan.KindOf(plan.DeleteGroupObjects{}): true, plan.KindOf(plan.IncludeAndForget{}): true,
 }
 
-// AddFile adds what the audit file at path has about the cluster of a run. Without a file
-// there is nothing to add.
+// AddFile adds what the audit file at path has about the cluster of a run, and nothing without a
+// file.
 func (r Removals) AddFile(path string, of Run) error {
-	file, err := os.Open(path) //nolint:gosec // the user's own variables say where
+	file, err := os.Open(path) //nolint:gosec // the path is from the user's own variables
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("reading the audit file: %w", err)
+		return fmt.Errorf("read the audit file: %w", err)
 	}
 	defer file.Close()
 	for lines := bufio.NewReader(file); ; {
@@ -46,12 +46,12 @@ func (r Removals) AddFile(path string, of Run) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return fmt.Errorf("reading %s: %w", path, err)
+			return fmt.Errorf("read %s: %w", path, err)
 		}
 	}
 }
 
-// AddEvents adds what Events on the cluster's object tell.
+// AddEvents adds what Events on the cluster's object report.
 func (r Removals) AddEvents(events []corev1.Event) {
 	for _, e := range events {
 		result := Done
@@ -68,7 +68,7 @@ func (r Removals) add(action, result, did string) {
 		return
 	}
 	for _, word := range strings.FieldsFunc(did, func(c rune) bool { return strings.ContainsRune(" ,;:", c) }) {
-		// IDs have a hyphen and end with a digit; addresses, which others may have by now, have none.
+		// IDs have a hyphen and end with a digit; addresses, which other pods may have now, have none.
 		if last := word[len(word)-1]; last >= '0' && last <= '9' && strings.Contains(word, "-") {
 			r[word] = true
 		}

@@ -10,7 +10,7 @@ import (
 func TestWhatIsKnownToBeGone(t *testing.T) {
 	known := Removals{}
 	known.AddEvents([]corev1.Event{
-		{Type: corev1.EventTypeNormal, Reason: "IncludeAndForget", Message: "include 10.1.0.99, 10.1.0.98:4501 and locality_instance_id:storage-7 and drop the records of storage-7 [kubectl fdb replace x]"},
+		{Type: corev1.EventTypeNormal, Reason: "IncludeAndForget", Message: "include 10.1.0.99, 10.1.0.98:4501 and locality_instance_id:storage-7 and remove storage-7 from the status [kubectl fdb replace x]"},
 		{Type: corev1.EventTypeWarning, Reason: "MarkForRemoval", Message: "mark for removal: log-3"},
 		{Type: corev1.EventTypeNormal, Reason: "CreatePod", Message: "create pod sample-log-4"},
 	})

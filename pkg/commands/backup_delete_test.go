@@ -233,7 +233,7 @@ func TestABackupIsDeletedWithMoreThanAYes(t *testing.T) {
 func TestAForcedExpirySaysWhatItLeaves(t *testing.T) {
 	v := stopped(t)
 	last := fmt.Sprint(v.described().RestorableTo.Version)
-	v.must(ExitNo, "nothing can be restored afterwards, until another snapshot is complete; forced", "backup", "expire", "nightly", "--before-version", last, "--force", "--dry-run")
+	v.must(ExitNo, "not restorable afterwards, until another snapshot is complete; forced", "backup", "expire", "nightly", "--before-version", last, "--force", "--dry-run")
 	v.input = new("nightly\n")
 	v.must(ExitDone, "", "backup", "expire", "nightly", "--before-version", last, "--force")
 	if d := v.described(); *d.Restorable {

@@ -109,9 +109,9 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 			given: func(v *vault) {
 				runs(v)
 				v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "weekly" })
-				v.must(ExitWaiting, "none was seen to begin yet", "reconcile", "fdbbackup/nightly", "--yes")
+				v.must(ExitWaiting, "no such snapshot has begun yet", "reconcile", "fdbbackup/nightly", "--yes")
 			},
-			want: ExitNo, says: "nothing can be restored from there before a whole snapshot is complete that began after the move",
+			want: ExitNo, says: "not restorable from there before a full snapshot that began after the move is complete",
 		},
 		"a place that somebody moved it to by hand": {
 			given: func(v *vault) {

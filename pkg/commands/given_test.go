@@ -70,7 +70,7 @@ type given struct {
 	// now is another clock, for who lets several things happen at once; nil is the world's.
 	now      clock.WithTicker
 	seed     uint64 // of the next runs; 42 when it is 0
-	endErr   error  // what giving back the Lease and the lock meets
+	endErr   error  // what release the Lease and the lock meets
 	coexist  bool   // what the gates were last asked with
 	out, err bytes.Buffer
 }

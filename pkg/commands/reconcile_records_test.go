@@ -226,7 +226,7 @@ func TestWhatIsWrongWithACommandAboutABackup(t *testing.T) {
 		"another name":             {[]string{"fdbbackup/nightly", "--confirm", "weekly", "--yes"}, ExitUnconfirmed, "--confirm weekly is not the name of the backup"},
 		"a step of a cluster":      {[]string{"fdbbackup/nightly", "--only", "AddPods", "--yes"}, ExitUsage, "the steps are CarryOutDeletion, UpdateBackupStatus"},
 		"nobody agreed":            {[]string{"fdbbackup/nightly"}, ExitUnconfirmed, "--yes"},
-		"a backup unknown":         {[]string{"fdbbackup/other", "--yes"}, ExitUsage, "there is no FoundationDBBackup other in namespace fdb"},
+		"a backup unknown":         {[]string{"fdbbackup/other", "--yes"}, ExitUsage, "FoundationDBBackup other not found in namespace fdb"},
 		"a restore without agents": {[]string{"fdbrestore/again", "--yes"}, ExitWaiting, "no backup agent runs and is ready"},
 	}
 	for name, tt := range tests {

@@ -94,7 +94,7 @@ func TestReconcileExitCodes(t *testing.T) {
 		"without a terminal somebody has to have agreed": {args: []string{"sample"}, want: ExitUnconfirmed, says: "--yes"},
 		"without a terminal the cluster has to be named": {args: []string{"--yes"}, want: ExitUsage, says: "which cluster?"},
 		"the environment names it":                       {given: func(g *given) { g.env[clusterVariable] = "sample" }, args: []string{"--yes", "--wait"}, want: ExitDone},
-		"an unknown cluster":                             {args: []string{"other", "--yes"}, want: ExitUsage, says: "there is no FoundationDBCluster other in namespace fdb; there is sample"},
+		"an unknown cluster":                             {args: []string{"other", "--yes"}, want: ExitUsage, says: "FoundationDBCluster other not found in namespace fdb; there is sample"},
 		"something else than a cluster":                  {args: []string{"pod/other", "--yes"}, want: ExitUsage, says: "fdb/NAME"},
 		"two clusters":                                   {args: []string{"sample", "-c", "other", "--yes"}, want: ExitUsage, says: "one cluster at a time"},
 		"a record that contradicts itself":               {given: func(g *given) { g.world.Record.Spec.Version = "seven" }, args: []string{"sample", "--yes"}, want: ExitUsage, says: "is not valid"},
@@ -329,7 +329,7 @@ func TestASignalFinishesTheActionAndTellsHowToGoOn(t *testing.T) {
 }
 
 func TestAnInterruptedRunClaimsNothingWasKeptOnlyWhenThatIsTrue(t *testing.T) {
-	const claim, trouble = "everything locked was given back", "giving back the Lease: too many requests"
+	const claim, trouble = "everything locked was given back", "release the Lease: too many requests"
 	for name, endErr := range map[string]error{"given back": nil, "kept": errors.New(trouble)} {
 		t.Run(name, func(t *testing.T) {
 			g := newGiven(t)

@@ -363,11 +363,11 @@ func TestAQuestionBeginsWithWhatStillCounts(t *testing.T) {
 	said := []string{
 		"storage-1                    marked   it is excluded once its replacement reports",
 		"storage-2                    marked   it is excluded once its replacement reports",
-		"still waiting: ExcludeInstances: was the last recovery at least 2m0s ago? 30s ago",
+		"still waiting: ExcludeInstances: was the last recovery at least 2m0s ago? last recovery 30s ago, 2m0s required",
 		"storage-1                    leaving  33KiB stored, roles storage",
-		"still waiting: ExcludeInstances: was the last recovery at least 2m0s ago? 49s ago",
-		"G-PLAN: RemovePods wants to record as drained: storage-1, which the approved plan does not hold",
-		"G-PLAN: AddPods wants to create pod sample-log-1, which the approved plan does not hold",
+		"still waiting: ExcludeInstances: was the last recovery at least 2m0s ago? last recovery 49s ago, 2m0s required",
+		"G-PLAN: RemovePods would mark as drained: storage-1, which is not in the approved plan",
+		"G-PLAN: AddPods would create pod sample-log-1, which is not in the approved plan",
 	}
 	want := []string{said[1], said[3], said[5], said[6]}
 	if diff := cmp.Diff(want, newest(said, []string{"storage-1", "storage-2"})); diff != "" {

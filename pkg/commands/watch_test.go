@@ -199,12 +199,12 @@ func TestAWatchEndsWithItsCluster(t *testing.T) {
 
 func TestALeaseThatWasNotGivenBackDoesNotEndAWatch(t *testing.T) {
 	w := &watched{given: newGiven(t), counts: longerThanBetweenPasses}
-	w.endErr = errors.New("giving back the Lease: too many requests")
+	w.endErr = errors.New("release the Lease: too many requests")
 	w.steps = []func(){func() {}, func() { w.endErr = nil }}
 	if code := w.run("--yes"); code != ExitDone {
 		t.Errorf("exit code %d: %s%s", code, &w.out, &w.err)
 	}
-	if !strings.Contains(w.out.String(), "failed, to be tried again: giving back the Lease") {
+	if !strings.Contains(w.out.String(), "failed, to be tried again: release the Lease") {
 		t.Errorf("stdout: %s", &w.out)
 	}
 }

@@ -10,10 +10,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// act carries the decision out. Before the first action of a pass it takes the
-// Lease, and before the first locked action of a stage the lock; after each of
-// the two everything the stage reads is observed again and the stage decides
-// again, so nothing ever runs on facts older than what protects them.
+// act carries the decision out. Before the first action of a pass it takes the Lease, and before
+// the first locked action of a stage the lock; after each of the two everything the stage reads
+// is observed again and the stage decides again, so that no action relies on facts from before.
 func (p *Pass) act(ctx context.Context, stage plan.Stage, d plan.Decision) (plan.Decision, error) {
 	locked := false
 	for next := 0; next < len(d.Actions); {
@@ -43,8 +42,8 @@ func (p *Pass) act(ctx context.Context, stage plan.Stage, d plan.Decision) (plan
 	return d, nil
 }
 
-// protect takes what the next action needs and this pass has not yet: the Lease, or
-// the lock. It reports whether it took something, so that facts have to be fresh.
+// protect takes what the next action needs and this pass does not have yet: the Lease, or the
+// lock. It reports whether it took one, so that facts must be observed again.
 func (p *Pass) protect(ctx context.Context, stage plan.Stage, next plan.Action, locked *bool) (gained bool, err error) {
 	if !p.begun {
 		return true, p.begin(ctx, stage)
@@ -59,8 +58,8 @@ func (p *Pass) protect(ctx context.Context, stage plan.Stage, next plan.Action, 
 	return true, nil
 }
 
-// decideAgain asks the stage once more. When that fails the old decision is what the
-// stage is judged by.
+// decideAgain lets the stage decide again. When that fails, the old decision is the result of
+// the stage.
 func (p *Pass) decideAgain(ctx context.Context, stage plan.Stage, old plan.Decision) (plan.Decision, error) {
 	fresh, err := p.decide(ctx, stage)
 	if err != nil {
@@ -81,10 +80,10 @@ func (p *Pass) permitted(stage plan.Stage, actions []plan.Action) error {
 	return nil
 }
 
-// begin asks the gates and takes the Lease. What was observed before that may be
+// begin checks the gates and takes the Lease. What was observed before that may be
 // another run's unfinished work, so all of it is stale.
 func (p *Pass) begin(ctx context.Context, stage plan.Stage) error {
-	if err := p.askGates(ctx); err != nil {
+	if err := p.checkGates(ctx); err != nil {
 		return err
 	}
 	if err := p.Actor.Begin(ctx); err != nil {
@@ -95,8 +94,8 @@ func (p *Pass) begin(ctx context.Context, stage plan.Stage) error {
 	return nil
 }
 
-// askGates asks until every gate has said yes; only then it asks no more.
-func (p *Pass) askGates(ctx context.Context) error {
+// checkGates evaluates the gates until all have passed.
+func (p *Pass) checkGates(ctx context.Context) error {
 	if p.Gates == nil || p.gated {
 		return nil
 	}
@@ -136,9 +135,9 @@ func together(actions []plan.Action) []plan.Action {
 	return actions[:n]
 }
 
-// carryOut runs a batch. An action that has begun is finished even when the
-// context ends: half an action is worse than a late one, and each is bounded. One that may
-// last long, and that can be gone on with, ends with the context.
+// carryOut runs a batch. An action that has begun is finished even when the context ends: half
+// an action is worse than a late one, and each is bounded. A long action that a later pass can
+// continue ends with the context.
 func (p *Pass) carryOut(ctx context.Context, stage plan.Stage, batch []plan.Action) error {
 	errs := make([]error, len(batch))
 	started := make([]bool, len(batch))

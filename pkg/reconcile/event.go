@@ -8,12 +8,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Event is one thing that happened in a pass. Screens see nothing else.
+// Event is one thing that happened in a pass. Outputs are rendered from events only.
 //
 //sumtype:decl
 type Event interface{ event() }
 
-// Outcome says how a stage or a whole pass ended. A pass ends as its worst stage did.
+// Outcome is how a stage or a whole pass ended. A pass ends as its worst stage did.
 type Outcome int
 
 // The outcomes, from best to worst.
@@ -21,7 +21,7 @@ const (
 	Done    Outcome = iota // nothing was needed
 	Changed                // everything needed was done, or, in a preview, would be done
 	Waiting                // time will clear what is left
-	Blocked                // a human has to clear what is left
+	Blocked                // manual intervention is required
 	Failed                 // something went wrong
 )
 
@@ -33,11 +33,11 @@ func (o Outcome) String() string { return outcomeNames[o] }
 // MarshalText writes the outcome as its word.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// UnmarshalText reads the word of an outcome, as documents have it that were kept.
+// UnmarshalText reads the word of an outcome from a stored document.
 func (o *Outcome) UnmarshalText(text []byte) error {
 	i := slices.Index(outcomeNames[:], string(text))
 	if i < 0 {
-		return fmt.Errorf("%q is no outcome of a pass", text)
+		return fmt.Errorf("invalid outcome of a pass: %q", text)
 	}
 	*o = Outcome(i)
 	return nil
@@ -53,24 +53,24 @@ type (
 		// Stages are the names of the stages in the order they run.
 		Stages []plan.StageName
 	}
-	// Observing says that facets are about to be read, which can take a while.
+	// Observing announces that facets are about to be read, which can take a while.
 	Observing struct {
 		Stage  plan.StageName
 		Facets plan.Facet
 	}
-	// Observed carries what was read. Screens may keep the snapshot; nobody may change it.
+	// Observed carries what was read. Receivers may keep the snapshot, and must not change it.
 	Observed struct {
 		Facets   plan.Facet
 		Snapshot plan.Snapshot
 	}
-	// GatesChecked carries the questions that are asked once, before the first change.
+	// GatesChecked carries the checks that are evaluated once, before the first change.
 	GatesChecked struct{ Checks []plan.Check }
-	// StageDecided carries what a stage wants, before any of it runs.
+	// StageDecided carries what a stage decided, before any of it runs.
 	StageDecided struct {
 		Stage plan.StageName
 		plan.Decision
 		// Provisional names the earlier stages whose results this decision would
-		// see in a real run. Empty outside previews.
+		// read in a real run. Empty outside previews.
 		Provisional []plan.StageName
 	}
 	// LeaseTaken marks the moment from which this run alone acts on the cluster.
@@ -101,7 +101,7 @@ type (
 	// PassDone closes the pass.
 	PassDone struct {
 		Outcome Outcome
-		// RetryAfter is the longest wait that a stage asked for; 0 when none did.
+		// RetryAfter is the longest wait of a stage; 0 for none.
 		RetryAfter time.Duration
 		// Acted counts the actions that ran without an error.
 		Acted int
@@ -123,7 +123,7 @@ type (
 // housekeeping.
 func (p PassDone) Settled() bool { return p.Outcome == Done && len(p.Housekeeping) == 0 }
 
-// TidyAfter is how long the housekeeping takes at least; 0 when unknown and for none.
+// TidyAfter is how long the housekeeping waits at least; 0 when unknown and for none.
 func (p PassDone) TidyAfter() time.Duration {
 	var longest time.Duration
 	for _, h := range p.Housekeeping {

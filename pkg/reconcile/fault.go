@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// FaultError means that a stage, or the code behind an action, panicked. That is a fault
-// of this program. A stage has decided nothing then; what became of an action is not
-// known, and the next observation tells. Later stages go on.
+// FaultError means that a stage, or the code of an action, panicked: a bug of this program. The
+// stage has decided nothing then; the effect of an action is unknown, and the next observation
+// shows it. Later stages continue.
 type FaultError struct {
 	// Value is what it panicked with.
 	Value any
@@ -20,7 +20,7 @@ type FaultError struct {
 }
 
 func (e *FaultError) Error() string {
-	return fmt.Sprintf("this program has a fault, please report it: %v, in %s", e.Value, strings.Join(e.Stack, " ← "))
+	return fmt.Sprintf("bug in kubectl-fdb, please report it: %v, in %s", e.Value, strings.Join(e.Stack, " ← "))
 }
 
 // guarded runs do and turns a panic into a *FaultError.
@@ -50,7 +50,7 @@ func stack() []string {
 	}
 }
 
-// ask has a stage decide.
+// ask lets a stage decide.
 func ask(stage plan.Stage, s plan.Snapshot) (d plan.Decision, err error) {
 	err = guarded(func() error {
 		d = stage.Decide(s)

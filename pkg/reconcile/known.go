@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// askKnown looks for refusals that facts show already, at the first decision that changes more
-// than the status or waits. A preview shows them and goes on.
+// askKnown evaluates refusals that facts show already, at the first decision that changes more
+// than the status or waits. A preview reports them and continues.
 func (p *Pass) askKnown(ctx context.Context, stage plan.Stage, d plan.Decision) error {
 	if p.Known == nil || p.asked || !wantsMore(d) {
 		return nil
@@ -33,13 +33,13 @@ func (p *Pass) askKnown(ctx context.Context, stage plan.Stage, d plan.Decision) 
 	return nil
 }
 
-// wantsMore reports whether a decision goes beyond recording what was observed.
+// wantsMore reports whether a decision does more than update the status.
 func wantsMore(d plan.Decision) bool {
 	return d.Hold != nil || slices.ContainsFunc(d.Actions, func(a plan.Action) bool { return !plan.RecordsKind(plan.KindOf(a)) })
 }
 
-// refuse ends a pass with a refusal. A preview has shown it, and goes on: what would be done is
-// still worth knowing.
+// refuse ends a pass with a refusal. A preview has reported it, and continues: the planned
+// actions are still worth knowing.
 func (p *Pass) refuse(refused *RefusedError) error {
 	if p.Actor != nil {
 		p.result.Stopped = refused // also where the status was written already

@@ -1,6 +1,6 @@
-// Package reconcile runs the stages of a reconcile pass in order: observe what a
-// stage reads, let it decide, carry the decision out, tell everyone. It knows no
-// Kubernetes and no FoundationDB, and it never acts on facts older than the lock.
+// Package reconcile runs the stages of a reconcile pass in order: observe what a stage reads,
+// let it decide, carry the decision out, report everything. It imports neither Kubernetes nor
+// FoundationDB clients, and it never acts on facts older than the lock.
 package reconcile
 
 import (
@@ -13,25 +13,25 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Observer refreshes facets of a snapshot. It must not change the world.
+// Observer refreshes facets of a snapshot. It must not change anything.
 type Observer interface {
 	// Observe reads the facets and stores them in into. It returns an
-	// *UnreachableError when there is no API server to ask.
+	// *UnreachableError when the API server is not reachable.
 	Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error
 }
 
-// Actor changes the world.
+// Actor changes the cluster state.
 type Actor interface {
 	// Begin takes the Lease, once, before a pass's first action. It returns a
-	// *HeldError when another run has it; it does not wait.
+	// *HeldError when another run holds it; it does not wait.
 	Begin(ctx context.Context) error
-	// Lock takes or extends the lock that instances share through the database,
-	// where the record asks for one. It returns a *HeldError when another instance
-	// has it and a *RefusedError when this one may not have it; it does not wait.
+	// Lock takes or extends the lock that control-plane instances share through the database,
+	// where the spec uses locks. It returns a *HeldError when another one holds it and a
+	// *RefusedError when this one may not take it; it does not wait.
 	Lock(ctx context.Context) error
 	// Act carries one action out and proves that it had its effect.
 	Act(ctx context.Context, a plan.Action) error
-	// End gives back what Begin and Lock took.
+	// End releases what Begin and Lock took.
 	End(ctx context.Context) error
 }
 
@@ -41,28 +41,28 @@ type Pass struct {
 	Observer Observer
 	// Actor is nil in a preview: decide everything, change nothing.
 	Actor Actor
-	// Gates are asked once, before the first action runs or is previewed; any that
-	// is refused blocks the pass. Nil asks nothing.
+	// Gates are evaluated once, before the first action runs or is previewed; any that is
+	// refused blocks the pass. Nil means none.
 	Gates func(context.Context) ([]plan.Check, error)
-	// Known are refusals that facts show before anything is done: a right that the pass needs
-	// in the end and will not get. It is asked once, before the first action that changes more
-	// than the status, and before the first wait, so that no pass ends half done, or waits in
-	// vain. Nil asks nothing. KnownReads are the
-	// facets that it looks at besides the record, which says what matters.
+	// Known are refusals that facts show before anything is done: a permission that the pass
+	// needs in the end and does not have. They are evaluated once, before the first action that
+	// changes more than the status, and before the first wait, so that no pass ends half done,
+	// or waits in vain. Nil means none. KnownReads are the facets that it reads besides the
+	// cluster, which determines them.
 	Known      func(plan.Snapshot) []plan.Check
 	KnownReads func(plan.Snapshot) plan.Facet
-	// Permit says whether an action was approved. Nil permits every action.
+	// Permit reports whether an action was approved. Nil permits every action.
 	Permit func(stage plan.StageName, a plan.Action) bool
-	// Report is told everything that happens.
+	// Report receives every event.
 	Report func(Event)
 	// Seed makes the pass's random choices.
 	Seed uint64
 
 	snap  plan.Snapshot
 	fresh plan.Facet
-	begun bool // the Lease is ours
-	gated bool // the gates all said yes, or a preview has shown what they said
-	asked bool // the known refusals were looked for
+	begun bool // this run holds the Lease
+	gated bool // all gates passed, or a preview has reported them
+	asked bool // the known refusals were evaluated
 
 	result  PassDone
 	touched []touch // previews only: what actions that did not run would have changed
@@ -85,14 +85,14 @@ func (p *Pass) Run(ctx context.Context) (PassDone, error) {
 	err := p.rounds(ctx)
 	p.result.Interrupted = ctx.Err() != nil
 	if p.begun {
-		// The Lease and the lock are given back on Ctrl-C too.
-		err = errors.Join(err, p.giveBack(context.WithoutCancel(ctx)))
+		// The Lease and the lock are released on Ctrl-C too.
+		err = errors.Join(err, p.release(context.WithoutCancel(ctx)))
 	}
 	p.Report(p.result)
 	return p.result, err
 }
 
-func (p *Pass) giveBack(ctx context.Context) error {
+func (p *Pass) release(ctx context.Context) error {
 	if err := p.Actor.End(ctx); err != nil {
 		return &KeptError{err}
 	}
@@ -109,7 +109,7 @@ func (p *Pass) rounds(ctx context.Context) error {
 		p.result.Outcome, p.result.RetryAfter, p.result.Housekeeping, p.fresh = Changed, 0, nil, 0
 	}
 	p.result.Outcome = Blocked
-	p.result.Failures = append(p.result.Failures, fmt.Errorf("started over %s without an end: two stages undo each other's work, or the spec contradicts itself", phrase.Count(maxRounds, "time")))
+	p.result.Failures = append(p.result.Failures, fmt.Errorf("started over %s without a result: two stages undo each other's work, or the spec contradicts itself", phrase.Count(maxRounds, "time")))
 	return nil
 }
 
@@ -134,7 +134,7 @@ func (p *Pass) round(ctx context.Context) (plan.Then, error) {
 	return plan.CarryOn, nil
 }
 
-// after is how the round goes on: what stopped the pass ends it, and a preview never
+// after is how the round continues: what stopped the pass ends it, and a preview never
 // starts over, since nothing was done.
 func (p *Pass) after(then plan.Then) plan.Then {
 	switch {
@@ -163,7 +163,7 @@ func (p *Pass) runStage(ctx context.Context, stage plan.Stage) (plan.Then, error
 		}
 	}
 	if ctx.Err() != nil {
-		if err != nil && !errors.Is(err, ctx.Err()) { // what was being done has more to say than that
+		if err != nil && !errors.Is(err, ctx.Err()) { // this error explains more than the context's
 			p.result.Failures = append(p.result.Failures, fmt.Errorf("%s: %w", stage.Name, err))
 		}
 		p.done(StageDone{Stage: stage.Name, Outcome: Waiting, Reason: "interrupted", Interrupted: true})
@@ -176,7 +176,7 @@ func (p *Pass) runStage(ctx context.Context, stage plan.Stage) (plan.Then, error
 	return p.conclude(stage, d), nil
 }
 
-// fail files an error under what it means: someone else's turn, a refusal, or a failure.
+// fail classifies an error: another run is active, a refusal, or a failure.
 func (p *Pass) fail(stage plan.Stage, err error) {
 	var (
 		held        *HeldError
@@ -184,7 +184,7 @@ func (p *Pass) fail(stage plan.Stage, err error) {
 		beyond      *BeyondPlanError
 		notYet      *NotYetError
 		unreachable *UnreachableError
-		unasked     *gatesError
+		unchecked   *gatesError
 		invalid     *InvalidSpecError
 	)
 	switch {
@@ -212,17 +212,17 @@ func (p *Pass) fail(stage plan.Stage, err error) {
 			p.result.Stopped = unreachable
 		} else if errors.As(err, &invalid) {
 			p.result.Stopped = invalid
-		} else if errors.As(err, &unasked) {
-			p.result.Stopped = unasked
+		} else if errors.As(err, &unchecked) {
+			p.result.Stopped = unchecked
 		}
 		p.finish(stage, Failed, err.Error())
 	}
 }
 
-// notYetRetry is when to ask again for what was refused for now.
+// notYetRetry is when to retry what was refused for now.
 const notYetRetry = 10 * time.Second
 
-// conclude files a decision that was carried out as far as it goes.
+// conclude records the outcome of a decision that was carried out.
 func (p *Pass) conclude(stage plan.Stage, d plan.Decision) plan.Then {
 	if d.Housekeeping != nil {
 		p.result.Housekeeping = append(p.result.Housekeeping, *d.Housekeeping)
@@ -244,7 +244,7 @@ func (p *Pass) conclude(stage plan.Stage, d plan.Decision) plan.Then {
 	return d.Hold.Then
 }
 
-// decide brings what the stage reads up to date and asks the stage.
+// decide refreshes what the stage reads and lets the stage decide.
 func (p *Pass) decide(ctx context.Context, stage plan.Stage) (plan.Decision, error) {
 	if err := p.refresh(ctx, stage, stage.Reads); err != nil {
 		return plan.Decision{}, err

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// predict stands in for act in a preview: edits are applied to the snapshot,
-// since their effect is known; the effect of anything else is not.
+// predict replaces act in a preview: edits are applied to the snapshot, since their effect is
+// known; the effect of other actions is not.
 func (p *Pass) predict(ctx context.Context, stage plan.Stage, d plan.Decision) {
 	p.result.Planned += len(d.Actions)
 	if len(d.Actions) > 0 {
@@ -26,17 +26,17 @@ func (p *Pass) predict(ctx context.Context, stage plan.Stage, d plan.Decision) {
 	}
 }
 
-// previewGates shows what a real run would be asked first. A refusal does not
-// end a preview: what would be done is still worth knowing.
+// previewGates evaluates the gates of a real run. A refusal does not end a preview: the planned
+// actions are still worth knowing.
 func (p *Pass) previewGates(ctx context.Context) {
 	defer func() { p.gated = true }() // shown once is enough
-	if err := p.askGates(ctx); err != nil {
+	if err := p.checkGates(ctx); err != nil {
 		p.result.Failures = append(p.result.Failures, err)
 		p.result.Outcome = max(p.result.Outcome, Blocked)
 	}
 }
 
-// provisional names the stages whose results this stage would see in a real run.
+// provisional names the stages whose results this stage would read in a real run.
 func (p *Pass) provisional(stage plan.Stage) []plan.StageName {
 	var names []plan.StageName
 	for _, t := range p.touched {

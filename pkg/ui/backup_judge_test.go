@@ -36,7 +36,7 @@ func movedBackup(lag int64) BackupFacts {
 func TestABackupThatWasMovedIsNotCalledRestorable(t *testing.T) {
 	f := movedBackup(20)
 	v := NewBackupStatusView(Metadata{}, f)
-	if *v.Restorable || v.LatestRestorable != nil || v.Move == nil || v.Move.Begun || *v.AsWanted || !strings.Contains(v.Summary, "whatever the database says") {
+	if *v.Restorable || v.LatestRestorable != nil || v.Move == nil || v.Move.Begun || *v.AsWanted || !strings.Contains(v.Summary, "even if the database reports it restorable") {
 		t.Errorf("got %+v", v)
 	}
 	if got := (v.restorableVersion() + " " + v.restorableAge()); got != "no "+phrase.Nothing {
@@ -49,11 +49,11 @@ func TestABackupThatWasMovedIsNotCalledRestorable(t *testing.T) {
 		t.Errorf("got %s", v.Summary)
 	}
 	f.BackupStatus.Status.State.Name, f.BackupStatus.Status.State.Running = fdb.BackupCompleted, false
-	if got := BackupTo(f, v1beta2.BackupStateStopped); !got.Reached || !strings.Contains(got.Note, "the backup ended before that") {
+	if got := BackupTo(f, v1beta2.BackupStateStopped); !got.Reached || !strings.Contains(got.Note, "the backup ended before") {
 		t.Errorf("got %+v", got)
 	}
 	f.Backup.Spec.BackupState = v1beta2.BackupStateStopped
-	if v := NewBackupStatusView(Metadata{}, f); !strings.Contains(v.Summary, "the backup ended before that") {
+	if v := NewBackupStatusView(Metadata{}, f); !strings.Contains(v.Summary, "the backup ended before") {
 		t.Errorf("got %s", v.Summary)
 	}
 	f.Backup.Spec.BackupMode, f.Backup.Spec.BackupState = new(v1beta2.BackupModeOneTime), ""

@@ -48,12 +48,12 @@ func TestOnlyWhatIsProvenIsSafe(t *testing.T) {
 		"a log at an unknown address may be its": {given: func(f *Facts) {
 			f.emptied("storage-1")
 			f.Coordination.InProgressExclusions = []string{fdb.UnknownLogAddress}
-		}, want: ExclusionUnverified, reason: "an exclusion of a log at an unknown address is in progress, which may be anybody's"},
+		}, want: ExclusionUnverified, reason: "an exclusion of a log at an unknown address is in progress, and could be its own"},
 		"an old generation of logs is left": {given: func(f *Facts) {
 			f.emptied("storage-1")
 			f.Database.Status.Cluster.Logs = append(f.Database.Status.Cluster.Logs, fdb.LogGeneration{})
 		}, want: ExclusionAsked, reason: "roles cannot be trusted before the last recovery is over: it is at fully_recovered with 2 generations of logs"},
-		"exclusions could not be read": {given: func(f *Facts) { f.emptied("storage-1"); f.Coordination = plan.CoordinationFacts{} }, want: ExclusionAsked, reason: "which exclusions are in progress is not known"},
+		"exclusions could not be read": {given: func(f *Facts) { f.emptied("storage-1"); f.Coordination = plan.CoordinationFacts{} }, want: ExclusionAsked, reason: "exclusions in progress are unknown"},
 		"it died this minute": {
 			given: func(f *Facts) { f.silence("storage-1", 10*time.Second) }, want: ExclusionUnverified,
 			reason: "it stopped reporting 9s ago, and the database's numbers show a death after 1m30s only",
@@ -61,7 +61,7 @@ func TestOnlyWhatIsProvenIsSafe(t *testing.T) {
 		"somebody ended the exclusion": {given: func(f *Facts) {
 			f.emptied("storage-1")
 			f.Coordination.Exclusions = []string{"locality_instance_id:another"}
-		}, want: ExclusionUnverified, reason: "the database itself has no exclusion of it any more, whatever the status document says"},
+		}, want: ExclusionUnverified, reason: "the exclusion was ended, although the status document still shows it"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -121,7 +121,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 		},
 		"another instance has the lock": {
 			given: func(in *WhyInput) { in.lock("dc2", 9*time.Minute) }, state: WhyWaiting,
-			want: "cluster has 1 action to be done (Exclude): G-LOCK: may this instance take the database's lock? dc2 holds it until 12:09:00 (9m0s more)  next: kubectl fdb reconcile sample --wait",
+			want: "cluster has 1 action to be done (Exclude): G-LOCK: may this control-plane instance take the database's lock? dc2 holds it until 12:09:00 (9m0s more)  next: kubectl fdb reconcile sample --wait",
 		},
 		"a lock that ran out holds nobody": {
 			given: func(in *WhyInput) { in.lock("dc2", -time.Second) }, state: WhyReady,
@@ -132,14 +132,14 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				in.lock("dc1", time.Minute)
 				in.Coordination.DenyList = []string{"dc1"}
 			}, state: WhyBlocked,
-			want: "cluster has 1 action to be done (Exclude): G-DENY: may this instance take the database's lock? dc1 is on the deny list in the database  next: kubectl get fdb sample -o jsonpath={.spec.lockOptions}",
+			want: "cluster has 1 action to be done (Exclude): G-DENY: may this control-plane instance take the database's lock? dc1 is on the deny list in the database  next: kubectl get fdb sample -o jsonpath={.spec.lockOptions}",
 		},
 		"a lock without a name": {
 			given: func(in *WhyInput) {
 				in.lock("dc2", -time.Minute)
 				in.Cluster.Spec.ProcessGroupIDPrefix = ""
 			}, state: WhyBlocked,
-			want: "cluster has 1 action to be done (Exclude): G-LOCK-OWNER: may this instance take the database's lock? spec.processGroupIDPrefix is empty, so all instances without a prefix would share one lock  next: kubectl get fdb sample -o jsonpath={.spec.lockOptions}",
+			want: "cluster has 1 action to be done (Exclude): G-LOCK-OWNER: may this control-plane instance take the database's lock? spec.processGroupIDPrefix is empty, so all control-plane instances without a prefix would share one lock  next: kubectl get fdb sample -o jsonpath={.spec.lockOptions}",
 		},
 		"no answer from the database": {
 			given: func(in *WhyInput) { in.Database = plan.DatabaseFacts{Unreachable: "timed out after 60s"} }, state: WhyUnknown,
@@ -229,10 +229,10 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				in.exclude(fdb.ExcludedServer{Locality: g.ExclusionString()})
 				in.emptied("storage-3")
 				in.Coordination = plan.CoordinationFacts{ExclusionsRead: true, Exclusions: []string{g.ExclusionString()}}
-				in.Plan.Items = []PlanItem{{Step: plan.StageRemovePods, ActionRecord: ActionRecord{Kind: "SetExcluded", Groups: []string{"storage-3"}, Summary: "record as drained: storage-3"}}}
+				in.Plan.Items = []PlanItem{{Step: plan.StageRemovePods, ActionRecord: ActionRecord{Kind: "SetExcluded", Groups: []string{"storage-3"}, Summary: "mark as drained: storage-3"}}}
 				in.Only = []v1beta2.ProcessGroupID{"storage-3"}
 			}, state: WhyReady,
-			want: "storage-3 is marked for removal for 41m: it is drained, which is not recorded yet; the next pass will record as drained: storage-3",
+			want: "storage-3 is marked for removal for 41m: it is drained, which is not recorded yet; the next pass will mark as drained: storage-3",
 		},
 		"a person has to choose": {
 			given: func(in *WhyInput) { in.hold("CheckClientCompatibility", "7.1 clients are connected", true) }, state: WhyBlocked,
@@ -324,7 +324,7 @@ func stuck(t *testing.T) WhyInput {
 		in.Cluster.ProcessGroup(v1beta2.ProcessGroupID(fmt.Sprintf("log-%d", n+1))).SetCondition(v1beta2.ConditionIncorrectPodSpec, noon.Add(-time.Hour))
 	}
 	in.hold("UpdatePods", "4 pods have to be recreated; none is deleted now", false,
-		plan.Check{Question: "is the database fully fault tolerant?", Gate: plan.GateReplicas, Evidence: "some data has 1 of 2 replicas", Have: "1 replica", Need: "2 replicas"})
+		plan.Check{Question: "is the database fully fault tolerant?", Gate: plan.GateReplicas, Evidence: "some data has 1 of 2 replicas, 2 required", Have: "1 replica", Need: "2 replicas"})
 	in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
 	return in
 }

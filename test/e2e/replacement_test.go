@@ -17,7 +17,7 @@ func TestAProcessGroupIsReplaced(t *testing.T) {
 
 	r := fdb(t, "reconcile", "c", "-n", ns, "--wait=all", "--yes", "--interval", "5s")
 	want(t, r, 0)
-	for _, step := range []string{"add 1 process group", "exclude " + before[0], "record as drained: " + before[0], "delete of " + before[0], "drop the records of " + before[0]} {
+	for _, step := range []string{"add 1 process group", "exclude " + before[0], "mark as drained: " + before[0], "delete of " + before[0], "drop the records of " + before[0]} {
 		if !strings.Contains(r.stdout, step) {
 			t.Errorf("did not %s:\n%s", step, r.stdout)
 		}

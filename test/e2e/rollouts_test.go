@@ -88,7 +88,7 @@ func TestStoragePodsAreMadeAnewZoneByZone(t *testing.T) {
 	patch(t, ns, `{"processes":{"storage":{"podTemplate":{"spec":{"containers":[{"name":"foundationdb","env":[{"name":"TZ","value":"UTC"}]}]}}}}}`)
 	r := reconciled(t, ns)
 	for _, group := range storageGroups(t, ns) {
-		if !strings.Contains(r.stdout, fmt.Sprintf("did      delete, to be made anew: c-%s\n", group)) {
+		if !strings.Contains(r.stdout, fmt.Sprintf("did      recreate pods: c-%s\n", group)) {
 			t.Errorf("%s was not recreated alone:\n%s", group, r.stdout)
 		}
 	}

@@ -26,7 +26,7 @@ func compareReadyForExclusion(c opcases.Case) (operator, ours opcases.Outcome, e
 	return compareSynchronized(c, safety.CommonExclusion())
 }
 
-func compareSynchronized(c opcases.Case, action safety.Common) (operator, ours opcases.Outcome, err error) {
+func compareSynchronized(c opcases.Case, action safety.SynchronizedAction) (operator, ours opcases.Outcome, err error) {
 	var in struct {
 		Now     opcases.Seconds      `json:"now"`
 		Pending map[string]time.Time `json:"pendingProcessGroups"`

@@ -12,11 +12,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// abortRestore ends a restore. That it is done by now, or is another one, is a refusal.
+// abortRestore aborts a restore. A restore that is complete by now, or another one on the tag, is refused.
 func (w *RestoreWorld) abortRestore(ctx context.Context, a plan.AbortRestore) error {
 	tools, err := w.acting()
 	if err != nil {
-		return fmt.Errorf("aborting the restore: %w", err)
+		return fmt.Errorf("abort the restore: %w", err)
 	}
 	err = tools.AbortRestore(ctx, a.Tag, a.UID)
 	if admin.KindOf(err) == admin.KindRefused {
@@ -25,10 +25,10 @@ func (w *RestoreWorld) abortRestore(ctx context.Context, a plan.AbortRestore) er
 	return err
 }
 
-// acting are the tools for an action, which was decided on while they answered.
+// acting returns the tools for an action.
 func (w *RestoreWorld) acting() (*admin.Backups, error) {
 	if w.restore == nil {
-		return nil, errors.New("the record was never read")
+		return nil, errors.New("the FoundationDBRestore was not read yet")
 	}
 	tools, err := w.tools(maps.Clone(w.agents), w.restore.Spec.CustomParameters, w.distance)
 	if err == nil && tools == nil {
@@ -37,14 +37,14 @@ func (w *RestoreWorld) acting() (*admin.Backups, error) {
 	return tools, err
 }
 
-// readOtherRestores reads the other records of restores: one may have started what is to end.
+// readOtherRestores reads the other FoundationDBRestores: one may have started the restore to abort.
 func (w *RestoreWorld) readOtherRestores(ctx context.Context) (plan.OtherRestoreFacts, error) {
 	return others[v1beta2.FoundationDBRestore](ctx, w.Client, w.Name, &v1beta2.FoundationDBRestoreList{})
 }
 
-// askDatabase asks for the status document in a pod of agents. Only the context's end is an
+// readStatus reads the status document in a pod of agents. Only the end of the context is an
 // error.
-func (w *RestoreWorld) askDatabase(ctx context.Context) (plan.DatabaseFacts, error) {
+func (w *RestoreWorld) readStatus(ctx context.Context) (plan.DatabaseFacts, error) {
 	facts := plan.DatabaseFacts{}
 	tools, err := w.acting()
 	if err != nil {

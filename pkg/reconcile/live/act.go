@@ -18,11 +18,11 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 	}
 	ctx, cancel := w.during(ctx, a)
 	defer cancel()
-	w.keepQuiet(a) // before it: what became of a failed deletion is not known
+	w.keepQuiet(a) // before it: the result of a failed deletion is unknown
 	return notYet(w.carryOut(ctx, a))
 }
 
-// notYet tells the pass which refusals of the database pass by themselves.
+// notYet marks the refusals of the database that end by themselves.
 func notYet(err error) error {
 	if admin.KindOf(err) == admin.KindNotYet {
 		return &reconcile.NotYetError{Err: err}
@@ -95,7 +95,7 @@ func (w *World) carryOut(ctx context.Context, a plan.Action) error {
 	case plan.HoldLock:
 		return w.holdLock(ctx, a)
 	case plan.ReleaseLock:
-		return w.releaseByHand(ctx, a)
+		return w.releaseManually(ctx, a)
 	case plan.AnnounceUpgrade:
 		return w.announceUpgrade(ctx, a)
 	case plan.WithdrawUpgrade:
@@ -107,7 +107,7 @@ func (w *World) carryOut(ctx context.Context, a plan.Action) error {
 	case plan.WriteBackupStatus, plan.SetBackupState, plan.SetBackupFinalizer, plan.ApplyAgents, plan.DeleteAgents, plan.DeleteAgentPod, plan.StartBackup,
 		plan.StopBackup, plan.PauseAgents, plan.ModifyBackup, plan.DeleteBackupData, plan.WriteRestoreStatus, plan.StartRestore, plan.AbortRestore,
 		plan.ExpireBackup, plan.ClearBackupData:
-		return fmt.Errorf("%s: that is not for a pass over a cluster", a.Describe())
+		return fmt.Errorf("%s: not an action of a pass over a cluster", a.Describe())
 	}
-	return fmt.Errorf("nobody knows how to %s", a.Describe())
+	return fmt.Errorf("unsupported action: %s", a.Describe())
 }

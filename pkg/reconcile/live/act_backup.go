@@ -46,13 +46,13 @@ func (w *BackupWorld) Act(ctx context.Context, a plan.Action) error {
 	}
 }
 
-// runTools carries out what the backup tools do.
+// runTools carries out the actions of the backup tools.
 func (w *BackupWorld) runTools(ctx context.Context, a plan.Action) error {
 	tools, err := w.acting()
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.Describe(), err)
 	}
-	limit := plan.EffectOf(a).AtMost - actLimit // the rest is for looking before and after
+	limit := plan.EffectOf(a).AtMost - actLimit // the rest is for reads before and after
 	switch a := a.(type) {                      //nolint:gochecksumtype // the rest are for passes over clusters and restores
 	case plan.StartBackup:
 		return tools.Start(ctx, a.Start, a.Version)
@@ -64,14 +64,14 @@ func (w *BackupWorld) runTools(ctx context.Context, a plan.Action) error {
 	case plan.PauseAgents:
 		return tools.SetPaused(ctx, a.Pause, a.Tag)
 	case plan.ModifyBackup:
-		if a.Move != nil { // first: what was moved and not noted would count as restorable
+		if a.Move != nil { // first: a move without an annotation would count as restorable
 			if err := w.noteMove(ctx, a.Move.Note()); err != nil {
 				return err
 			}
 		}
 		return tools.Modify(ctx, a.Change)
 	case plan.DeleteBackupData:
-		// A plan of this is made without a look at the store.
+		// The plan of this action does not read the store.
 		if err := tools.StoreAnswers(ctx, a.URL); err != nil {
 			return err
 		}
@@ -84,25 +84,24 @@ func (w *BackupWorld) runTools(ctx context.Context, a plan.Action) error {
 	case plan.ClearBackupData:
 		return deleteAll(ctx, tools, a.URL, limit)
 	}
-	return fmt.Errorf("%s: that is not for a pass over a backup", a.Describe())
+	return fmt.Errorf("%s: not an action of a pass over a backup", a.Describe())
 }
 
-// deleteAll deletes until nothing is there. The tools say that nothing is there only when
-// they find nothing.
+// deleteAll deletes until nothing is left, which the tools report only when they find nothing.
 func deleteAll(ctx context.Context, tools *admin.Backups, url string, limit time.Duration) error {
 	for range 2 {
-		if gone, err := tools.DeleteData(ctx, url, limit); err != nil || gone {
+		if deleted, err := tools.DeleteData(ctx, url, limit); err != nil || deleted {
 			return err
 		}
 	}
-	return errors.New("deleting the data of the backup: it was deleted, and is still there")
+	return errors.New("delete the data of the backup: it still exists after the deletion")
 }
 
-// writeBackupStatus notes a move before the status is written, which has the new place, and
-// takes the note away after it: whenever it is kept from going on, more is noted than is so.
+// writeBackupStatus records a move before the status is written, which has the new destination,
+// and removes the annotation after it: if interrupted, too much is recorded and not too little.
 func (w *BackupWorld) writeBackupStatus(ctx context.Context, a plan.WriteBackupStatus) error {
 	if w.backup == nil {
-		return errors.New("writing a record that was never read")
+		return errors.New("the FoundationDBBackup was not read yet")
 	}
 	if a.Move != "" {
 		if err := w.noteMove(ctx, a.Move); err != nil {
@@ -111,22 +110,22 @@ func (w *BackupWorld) writeBackupStatus(ctx context.Context, a plan.WriteBackupS
 	}
 	edited := a.Apply(plan.Snapshot{Backup: w.backup.DeepCopy()}).Backup
 	if err := w.Client.Status().Update(ctx, edited); err != nil {
-		return fmt.Errorf("writing the status of %s %s: %w", kindBackup, w.backup.Name, err)
+		return fmt.Errorf("write the status of %s %s: %w", kindBackup, w.backup.Name, err)
 	}
-	edited.Annotations = w.backup.Annotations // a status has none
+	edited.Annotations = w.backup.Annotations // a status update returns none
 	w.backup = edited
 	return w.noteMove(ctx, a.Move)
 }
 
-// noteMove patches what the record says of a move of its backup; empty for nothing.
+// noteMove patches AnnotationBackupMove; an empty note removes it.
 func (w *BackupWorld) noteMove(ctx context.Context, note string) error {
 	if w.backup == nil {
-		return errors.New("writing a record that was never read")
+		return errors.New("the FoundationDBBackup was not read yet")
 	}
 	if w.backup.Annotations[plan.AnnotationBackupMove] == note {
 		return nil
 	}
-	var value any // nil takes it away
+	var value any // nil removes it
 	if note != "" {
 		value = note
 	}
@@ -136,20 +135,20 @@ func (w *BackupWorld) noteMove(ctx context.Context, note string) error {
 	}
 	changed := w.backup.DeepCopy()
 	if err := w.Client.Patch(ctx, changed, client.RawPatch(types.MergePatchType, patch)); err != nil {
-		return fmt.Errorf("noting the move of %s %s: %w", kindBackup, w.backup.Name, err)
+		return fmt.Errorf("record the move of %s %s: %w", kindBackup, w.backup.Name, err)
 	}
 	if changed.Annotations[plan.AnnotationBackupMove] != note {
-		return fmt.Errorf("noting the move of %s %s: the API server said so, and the note is another one", kindBackup, w.backup.Name)
+		return fmt.Errorf("record the move of %s %s: the API server accepted the annotation, but returned another value", kindBackup, w.backup.Name)
 	}
 	w.backup = changed
 	return nil
 }
 
-// setState patches spec.backupState. The patch names nothing else, so that the spec stays as
+// setState patches spec.backupState. The patch has no other field, so that the spec stays as
 // its owner wrote it.
 func (w *BackupWorld) setState(ctx context.Context, a plan.SetBackupState) error {
 	if w.backup == nil {
-		return errors.New("changing a record that was never read")
+		return errors.New("the FoundationDBBackup was not read yet")
 	}
 	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"backupState": a.State}})
 	if err != nil {
@@ -157,19 +156,19 @@ func (w *BackupWorld) setState(ctx context.Context, a plan.SetBackupState) error
 	}
 	changed := w.backup.DeepCopy()
 	if err := w.Client.Patch(ctx, changed, client.RawPatch(types.MergePatchType, patch)); err != nil {
-		return fmt.Errorf("setting spec.backupState of %s %s: %w", kindBackup, w.backup.Name, err)
+		return fmt.Errorf("set spec.backupState of %s %s: %w", kindBackup, w.backup.Name, err)
 	}
 	if changed.Spec.BackupState != a.State {
-		return fmt.Errorf("setting spec.backupState of %s %s: it is %q after the API server said it was set", kindBackup, w.backup.Name, changed.Spec.BackupState)
+		return fmt.Errorf("set spec.backupState of %s %s: the API server accepted the patch, but returned %q", kindBackup, w.backup.Name, changed.Spec.BackupState)
 	}
 	w.backup = changed
 	return nil
 }
 
-// setFinalizer replaces the list of finalizers as a whole, so nobody may have changed it.
+// setFinalizer replaces the list of finalizers as a whole, so it must not have changed.
 func (w *BackupWorld) setFinalizer(ctx context.Context, present bool) error {
 	if w.backup == nil {
-		return errors.New("writing a record that was never read")
+		return errors.New("the FoundationDBBackup was not read yet")
 	}
 	edited := w.backup.DeepCopy()
 	edited.Finalizers = slices.DeleteFunc(edited.Finalizers, func(f string) bool { return f == v1beta2.FinalizerBackup })
@@ -178,7 +177,7 @@ func (w *BackupWorld) setFinalizer(ctx context.Context, present bool) error {
 	}
 	patch := client.MergeFromWithOptions(w.backup, client.MergeFromWithOptimisticLock{})
 	if err := w.Client.Patch(ctx, edited, patch); err != nil {
-		return fmt.Errorf("writing the finalizers of %s %s: %w", kindBackup, w.backup.Name, err)
+		return fmt.Errorf("write the finalizers of %s %s: %w", kindBackup, w.backup.Name, err)
 	}
 	w.backup = edited
 	return nil

@@ -7,13 +7,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// actLimit bounds one action that does not say itself how long it may last. The longest,
-// creating a database with all its read-backs, takes up to 75 s for the command and as long
-// again to be seen.
+// actLimit bounds an action without a limit of its own. The longest, creating a database with
+// all its read-backs, takes up to 75 s for the command and as long again until the status
+// shows it.
 const actLimit = 4 * time.Minute
 
 // during is the context of an action. One that lasts long ends with the Lease as well: from
-// then on others may act.
+// then on another run may act.
 func (w *World) during(ctx context.Context, a plan.Action) (context.Context, context.CancelFunc) {
 	atMost := plan.EffectOf(a).AtMost
 	if atMost == 0 {

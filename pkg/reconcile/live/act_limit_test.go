@@ -115,7 +115,7 @@ func TestADeletionEndsWithTheLease(t *testing.T) {
 				case <-time.After(50 * time.Millisecond):
 				}
 			}
-			if admin.KindOf(err) != admin.KindUnfinished || !strings.Contains(err.Error(), "the Lease was lost while the pass ran") {
+			if admin.KindOf(err) != admin.KindUnfinished || !strings.Contains(err.Error(), "lost the Lease during the pass") {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// changeLists writes under this instance's own name, or removes what it wrote under the one
-// that it had before: another instance's entries are never its business.
+// changeLists writes entries of this control-plane instance, or removes those of its former
+// prefix, and never those of another one.
 func (w *World) changeLists(ctx context.Context, a plan.ChangeLists) error {
 	cli, record, err := w.database()
 	if err != nil {
@@ -32,8 +32,8 @@ func (w *World) changeLists(ctx context.Context, a plan.ChangeLists) error {
 	return admin.ChangeLists(ctx, cli, fdb.LockKeys{Prefix: record.LockKeyPrefix()}, change)
 }
 
-// ownFormer refuses to touch what lies below another prefix, unless it is about process
-// groups of this very record, and goes.
+// ownFormer refuses changes below another prefix, unless they remove entries of process groups
+// of this very cluster.
 func ownFormer(record *v1beta2.FoundationDBCluster, a plan.ChangeLists) error {
 	if a.Former == nil {
 		return nil
@@ -47,7 +47,7 @@ func ownFormer(record *v1beta2.FoundationDBCluster, a plan.ChangeLists) error {
 	})
 	adds := len(a.Add) > 0 || slices.ContainsFunc(slices.Collect(maps.Values(a.Addresses)), func(ips []string) bool { return len(ips) > 0 })
 	if foreign || adds {
-		return fmt.Errorf("entries below the prefix %q are another instance's: only what this record's own process groups left there may be removed", *a.Former)
+		return fmt.Errorf("entries below the prefix %q belong to another control-plane instance: only entries of this cluster's own process groups may be removed", *a.Former)
 	}
 	return nil
 }

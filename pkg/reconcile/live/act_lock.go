@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// holdLock takes the lock for a person, and reads it back. It is not noted as this run's
-// lock, so the end of the run does not give it back.
+// holdLock takes the lock manually for a user, and reads it back. It is not stored as this
+// run's lock, so the end of the run does not release it.
 func (w *World) holdLock(ctx context.Context, a plan.HoldLock) error {
-	cli, keys, err := w.sharedKeys("holding the lock")
+	cli, keys, err := w.sharedKeys("hold the lock")
 	if err != nil {
 		return err
 	}
@@ -31,17 +31,17 @@ func (w *World) holdLock(ctx context.Context, a plan.HoldLock) error {
 		return fmt.Errorf("the lock was taken, and could not be read back: %w", err)
 	}
 	if found == nil || !found.Same(*taken.Write) {
-		return fmt.Errorf("the lock was taken and is not there any more: %w", heldBy(found))
+		return fmt.Errorf("the lock was taken, but is not held any more: %w", heldBy(found))
 	}
 	return nil
 }
 
-// releaseByHand clears the lock that a person was shown. A lock that is free by now is what
-// was asked for.
-func (w *World) releaseByHand(ctx context.Context, a plan.ReleaseLock) error {
+// releaseManually clears the lock that a user was shown. A lock that is free by now is a
+// success.
+func (w *World) releaseManually(ctx context.Context, a plan.ReleaseLock) error {
 	cli, record, err := w.database()
 	if err != nil {
-		return fmt.Errorf("releasing the lock by hand: %w", err)
+		return fmt.Errorf("release the lock: %w", err)
 	}
 	outcome, found, err := admin.ReleaseLockByHand(ctx, cli, fdb.LockKeys{Prefix: record.LockKeyPrefix()}, fdb.ReleaseRequest{
 		Seen: a.Seen, Owner: record.LockOwner(), Person: a.Person, Now: w.Clock.Now(), Force: a.Force,
@@ -52,15 +52,15 @@ func (w *World) releaseByHand(ctx context.Context, a plan.ReleaseLock) error {
 	case outcome == fdb.ReleaseGranted, outcome == fdb.ReleaseFree:
 		return nil
 	case outcome == fdb.ReleaseChanged:
-		return fmt.Errorf("the lock was written anew since it was shown, and is left alone: %w", heldBy(found))
+		return fmt.Errorf("the lock was written again since it was shown, and is not cleared: %w", heldBy(found))
 	case outcome == fdb.ReleaseOthers:
-		return fmt.Errorf("it takes --force to clear it: %w", heldBy(found))
+		return fmt.Errorf("--force is required to clear it: %w", heldBy(found))
 	default:
 		return heldBy(found)
 	}
 }
 
-// lockRefusal is what it means that the lock cannot be had.
+// lockRefusal returns the error of a lock that cannot be taken.
 func lockRefusal(request fdb.LockRequest, err error) error {
 	if refused, ok := errors.AsType[*admin.LockHeldError](err); ok {
 		return refusal(request, refused.Decision)
@@ -68,7 +68,7 @@ func lockRefusal(request fdb.LockRequest, err error) error {
 	if admin.KindOf(err) == admin.KindLocked {
 		return &reconcile.RefusedError{Check: plan.Check{
 			ID:       plan.CheckNotLocked,
-			Question: "is the database free of a restore's or disaster recovery's lock?", Gate: plan.GateDBLock, Evidence: err.Error(),
+			Question: "is the database free of restore and disaster recovery locks?", Gate: plan.GateDBLock, Evidence: err.Error(),
 		}}
 	}
 	return err

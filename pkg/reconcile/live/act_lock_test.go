@@ -59,7 +59,7 @@ func TestALockThatChangedSinceItWasShownIsNotReleased(t *testing.T) {
 	shown := fdb.Lock{Owner: "dc2", Start: now.Add(-time.Hour), End: now.Add(-time.Minute)}
 	f.put(admin.Set(lockKeys.Lock(), fdb.Lock{Owner: "dc2", Start: shown.Start, End: now.Add(9 * time.Minute)}.Encode())) // it came back
 	err := f.world.Act(t.Context(), plan.ReleaseLock{Seen: shown, Person: "ann@a", Force: true})
-	if err == nil || !strings.Contains(err.Error(), "written anew since it was shown") || f.lockIn(fdb.DefaultLockPrefix) == nil {
+	if err == nil || !strings.Contains(err.Error(), "written again since it was shown") || f.lockIn(fdb.DefaultLockPrefix) == nil {
 		t.Errorf("got %v; the lock is %+v", err, f.lockIn(fdb.DefaultLockPrefix))
 	}
 }
@@ -69,7 +69,7 @@ func TestWhatOnlyForceClearsSaysSo(t *testing.T) {
 	now := f.world.Clock.Now().UTC().Truncate(time.Second)
 	over := fdb.Lock{Owner: "dc2", Start: now.Add(-time.Hour), End: now.Add(-time.Minute)}
 	f.put(admin.Set(lockKeys.Lock(), over.Encode()))
-	if err := f.world.Act(t.Context(), plan.ReleaseLock{Seen: over, Person: "ann@a"}); err == nil || !strings.Contains(err.Error(), "it takes --force to clear it: the database lock is held by dc2") {
+	if err := f.world.Act(t.Context(), plan.ReleaseLock{Seen: over, Person: "ann@a"}); err == nil || !strings.Contains(err.Error(), "--force is required to clear it: the database lock is held by dc2") {
 		t.Errorf("got %v", err)
 	}
 	if err := f.world.Act(t.Context(), plan.ReleaseLock{Seen: over, Person: "ann@a", Force: true}); err != nil || f.lockIn(fdb.DefaultLockPrefix) != nil {

@@ -10,17 +10,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ReadNodes has nodes observed whatever the rules of the spec are about.
+// ReadNodes makes Observe read nodes even if no rule of the spec needs them.
 func (w *World) ReadNodes() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.nodesWanted = true
+	w.nodesRequested = true
 }
 
-func (w *World) wantsNodes() bool {
+func (w *World) nodesNeeded() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.nodesWanted
+	return w.nodesRequested
 }
 
 // nodeEdit is an action on a node.
@@ -30,29 +30,28 @@ type nodeEdit interface {
 	Edit(n *corev1.Node)
 }
 
-// nodeTries is how often an edit of a node is tried that others changed meanwhile: the
-// kubelet of a node writes it all the time.
+// nodeTries is how often an edit of a node is tried after a conflict: the kubelet of a node
+// writes it all the time.
 const nodeTries = 5
 
-// editNode changes a node as it is now, and nothing about it that somebody else changed
-// in between.
+// editNode changes the current version of a node, without undoing any other change.
 func (w *World) editNode(ctx context.Context, name string, a nodeEdit) error {
 	var err error
 	for range nodeTries {
 		node := &corev1.Node{}
 		if err := w.Client.Get(ctx, types.NamespacedName{Name: name}, node); err != nil {
-			return fmt.Errorf("reading node %s: %w", name, err)
+			return fmt.Errorf("read node %s: %w", name, err)
 		}
 		if a.Done(node) {
 			return nil
 		}
 		before := node.DeepCopy()
 		a.Edit(node)
-		// The list of taints is replaced as a whole, so nobody may have changed it.
+		// The list of taints is replaced as a whole, so it must not have changed.
 		err = w.Client.Patch(ctx, node, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 		switch {
 		case err == nil && !a.Done(node):
-			return fmt.Errorf("%s: the node is not so afterwards", a.Describe())
+			return fmt.Errorf("%s: the API server accepted the patch, but returned an unchanged node", a.Describe())
 		case err == nil || !apierrors.IsConflict(err):
 			return wrapNode(err, name)
 		}
@@ -64,5 +63,5 @@ func wrapNode(err error, name string) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("changing node %s: %w", name, err)
+	return fmt.Errorf("change node %s: %w", name, err)
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// create creates an object. One of the same name that is there already is an
-// error: it was not there when the stage decided, so someone else made it.
+// create creates an object. An existing one of the same name is an error: it did not exist
+// when the stage decided, so another client created it.
 func (w *World) create(ctx context.Context, object client.Object) error {
 	object = object.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
 	if err := w.Client.Create(ctx, object); err != nil {
-		return fmt.Errorf("creating %T %s: %w", object, object.GetName(), err)
+		return fmt.Errorf("create %T %s: %w", object, object.GetName(), err)
 	}
 	return nil
 }
@@ -31,11 +31,11 @@ func (w *World) applyConfigMap(ctx context.Context, a plan.ApplyConfigMap) error
 	return w.update(ctx, a.Object.DeepCopy())
 }
 
-// update writes an object that carries the resource version it was read with, so
-// a change by someone else in between is a conflict and not lost.
+// update writes an object with the resource version that it was read with, so that a change
+// by another client in between is a conflict and not lost.
 func (w *World) update(ctx context.Context, object client.Object) error {
 	if err := w.Client.Update(ctx, object); err != nil {
-		return fmt.Errorf("updating %T %s: %w", object, object.GetName(), err)
+		return fmt.Errorf("update %T %s: %w", object, object.GetName(), err)
 	}
 	return nil
 }
@@ -49,16 +49,16 @@ func (w *World) applyService(ctx context.Context, a plan.ApplyService) error {
 	case plan.ReplaceService:
 		old := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: a.Object.Namespace, Name: a.Object.Name}}
 		if err := w.Client.Delete(ctx, old); err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("deleting service %s: %w", a.Name, err)
+			return fmt.Errorf("delete service %s: %w", a.Name, err)
 		}
 		return w.create(ctx, a.Object)
 	default:
-		return fmt.Errorf("unknown way %q to apply service %s", a.Verb, a.Name)
+		return fmt.Errorf("apply service %[2]s: unknown verb %[1]q", a.Verb, a.Name)
 	}
 }
 
-// metadataPatch is a JSON merge patch. In one, null removes, so a map that has
-// nothing to say must be absent: "labels": null would take away every label.
+// metadataPatch is a JSON merge patch. In one, null removes, so an empty map must be absent:
+// "labels": null would remove every label.
 type metadataPatch struct {
 	Metadata struct {
 		Labels      map[string]string  `json:"labels,omitempty"`
@@ -79,15 +79,15 @@ func patchOf(a plan.PatchMetadata) metadataPatch {
 	return p
 }
 
-// patchMetadata sends only what changes, so it never undoes what others set.
+// patchMetadata sends only what changes, so it never undoes changes by other clients.
 func (w *World) patchMetadata(ctx context.Context, a plan.PatchMetadata) error {
 	patch, err := json.Marshal(patchOf(a))
 	if err != nil {
-		return fmt.Errorf("encoding the metadata of %s: %w", a.Subject(), err)
+		return fmt.Errorf("encode the metadata of %s: %w", a.Subject(), err)
 	}
 	object := w.objectOf(a)
 	if err := w.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch)); err != nil {
-		return fmt.Errorf("patching %s: %w", a.Subject(), err)
+		return fmt.Errorf("patch %s: %w", a.Subject(), err)
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// deletePods deletes the very pods that were judged. It stops at the first that cannot be
-// deleted: the others were to go with it, and the next pass judges anew.
+// deletePods deletes the pods with the checked UIDs. It stops at the first that cannot be
+// deleted: all were to be deleted together, and the next pass decides again.
 func (w *World) deletePods(ctx context.Context, a plan.DeletePods) error {
 	for _, pod := range a.Pods {
 		if err := w.deleteOne(ctx, &corev1.Pod{}, pod.Name, pod.UID); err != nil {
@@ -25,7 +25,7 @@ func (w *World) deletePods(ctx context.Context, a plan.DeletePods) error {
 }
 
 // imagePatch is a strategic merge patch: containers are found by name, and what it does
-// not name stays. The UID makes it fail on another pod of the same name.
+// not name is unchanged. The UID makes it fail on another pod of the same name.
 type imagePatch struct {
 	Metadata struct {
 		UID types.UID `json:"uid"`
@@ -46,11 +46,11 @@ func (w *World) setSidecarImage(ctx context.Context, a plan.SetSidecarImage) err
 	p.Spec.Containers = []containerImage{{Name: a.Container, Image: a.Image}}
 	text, err := json.Marshal(p)
 	if err != nil {
-		return fmt.Errorf("encoding the image of pod %s: %w", a.Name, err)
+		return fmt.Errorf("encode the image of pod %s: %w", a.Name, err)
 	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.Key.Namespace, Name: a.Name}}
 	if err := w.Client.Patch(ctx, pod, client.RawPatch(types.StrategicMergePatchType, text)); err != nil {
-		return fmt.Errorf("setting the image of container %s of pod %s: %w", a.Container, a.Name, err)
+		return fmt.Errorf("set the image of container %s of pod %s: %w", a.Container, a.Name, err)
 	}
 	return nil
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// restartProcesses restarts servers. What instances announced for it is used up first:
-// should the restart fail, they announce again what is ready then. The other way round, a
-// run that dies in between would leave announcements for a restart that has happened.
+// restartProcesses restarts processes. Announcements for the restart are removed first: if the
+// restart fails, the control-plane instances announce again what is ready then. The other way
+// round, a run that dies in between would leave announcements for a restart that has happened.
 func (w *World) restartProcesses(ctx context.Context, a plan.RestartProcesses) error {
-	cli, keys, err := w.sharedKeys("restarting processes")
+	cli, keys, err := w.sharedKeys("restart processes")
 	if err != nil {
 		return err
 	}
@@ -33,10 +33,10 @@ func (w *World) restartProcesses(ctx context.Context, a plan.RestartProcesses) e
 	return cli.KillForUpgrade(ctx, a.Addresses)
 }
 
-// startMaintenance writes the notes first: maintenance that nobody has a note of would
-// last until it runs out.
+// startMaintenance writes the entries first: maintenance without entries would last until it
+// expires.
 func (w *World) startMaintenance(ctx context.Context, a plan.StartMaintenance) error {
-	cli, keys, err := w.sharedKeys("starting maintenance")
+	cli, keys, err := w.sharedKeys("start maintenance")
 	if err != nil {
 		return err
 	}
@@ -48,10 +48,10 @@ func (w *World) startMaintenance(ctx context.Context, a plan.StartMaintenance) e
 	return cli.MaintenanceOn(ctx, a.Zone, a.Duration)
 }
 
-// endMaintenance ends the maintenance that was decided on, and no other's: the zone may
-// have changed since.
+// endMaintenance ends the maintenance of the action's zone only: the zone may have changed
+// since.
 func (w *World) endMaintenance(ctx context.Context, a plan.EndMaintenance) error {
-	cli, _, err := w.sharedKeys("ending maintenance")
+	cli, _, err := w.sharedKeys("end maintenance")
 	if err != nil {
 		return err
 	}
@@ -60,13 +60,13 @@ func (w *World) endMaintenance(ctx context.Context, a plan.EndMaintenance) error
 		return err
 	}
 	if now.Active() && now.Zone != a.Zone {
-		return fmt.Errorf("ending the maintenance of zone %s: zone %s is under maintenance by now", a.Zone, now.Zone)
+		return fmt.Errorf("end the maintenance of zone %s: zone %s is under maintenance now", a.Zone, now.Zone)
 	}
 	return cli.MaintenanceOff(ctx)
 }
 
 func (w *World) forgetMaintenance(ctx context.Context, a plan.ForgetMaintenance) error {
-	cli, keys, err := w.sharedKeys("removing maintenance notes")
+	cli, keys, err := w.sharedKeys("remove maintenance entries")
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (w *World) forgetMaintenance(ctx context.Context, a plan.ForgetMaintenance)
 }
 
 func (w *World) updateDenyList(ctx context.Context, a plan.UpdateDenyList) error {
-	cli, keys, err := w.sharedKeys("changing the deny list")
+	cli, keys, err := w.sharedKeys("change the deny list")
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (w *World) updateDenyList(ctx context.Context, a plan.UpdateDenyList) error
 	}
 	for _, owner := range a.Allow {
 		if denied[owner] {
-			return errors.New("changing the deny list: " + owner + " is to be denied and allowed")
+			return errors.New("change the deny list: " + owner + " is both denied and allowed")
 		}
 		denied[owner] = false
 	}
@@ -92,7 +92,7 @@ func (w *World) updateDenyList(ctx context.Context, a plan.UpdateDenyList) error
 }
 
 func (w *World) announceUpgrade(ctx context.Context, a plan.AnnounceUpgrade) error {
-	cli, keys, err := w.sharedKeys("announcing the upgrade")
+	cli, keys, err := w.sharedKeys("announce the upgrade")
 	if err != nil {
 		return err
 	}
@@ -100,14 +100,14 @@ func (w *World) announceUpgrade(ctx context.Context, a plan.AnnounceUpgrade) err
 }
 
 func (w *World) withdrawUpgrade(ctx context.Context, a plan.WithdrawUpgrade) error {
-	cli, keys, err := w.sharedKeys("taking back announcements")
+	cli, keys, err := w.sharedKeys("withdraw announcements")
 	if err != nil {
 		return err
 	}
 	return admin.WithdrawUpgrade(ctx, cli, keys, a.Version, texts(a.Groups))
 }
 
-// sharedKeys is a client and the keys that all instances share through it.
+// sharedKeys is a client and the keys that all control-plane instances share.
 func (w *World) sharedKeys(doing string) (*admin.FDBCLI, fdb.LockKeys, error) {
 	cli, record, err := w.database()
 	if err != nil {

@@ -90,7 +90,7 @@ func TestWhatInstancesShareIsWrittenAndRead(t *testing.T) {
 	if zone := s.Database.Status.Maintenance().Zone; zone != "node-1" {
 		t.Errorf("zone %q is under maintenance", zone)
 	}
-	if err := f.world.Act(t.Context(), plan.EndMaintenance{Zone: "node-2"}); err == nil || !strings.Contains(err.Error(), "zone node-1 is under maintenance by now") {
+	if err := f.world.Act(t.Context(), plan.EndMaintenance{Zone: "node-2"}); err == nil || !strings.Contains(err.Error(), "zone node-1 is under maintenance now") {
 		t.Errorf("ending another zone's maintenance: %v", err)
 	}
 	if err := f.world.Act(t.Context(), plan.EndMaintenance{Zone: "node-1"}); err != nil {

@@ -9,9 +9,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// writeStatus writes the status onto the record as it was read. When someone
-// changed the record since, the API server refuses, and the next pass decides on
-// the newer one.
+// writeStatus writes the status of the cluster version that was read. If it has changed since,
+// the API server refuses, and the next pass decides on the new one.
 func (w *World) writeStatus(ctx context.Context, a plan.WriteStatus) error {
 	return w.editStatus(ctx, func(s plan.Snapshot) plan.Snapshot { return a.Apply(s) })
 }
@@ -24,18 +23,18 @@ func (w *World) setConnectionString(ctx context.Context, a plan.SetConnectionStr
 	return w.editStatus(ctx, func(s plan.Snapshot) plan.Snapshot { return a.Apply(s) })
 }
 
-// editStatus applies an edit to the record as the API server has it. The record's
-// spec stays untouched: the normalised one is never written.
+// editStatus applies an edit to the cluster as the API server has it. The spec is not changed:
+// the normalized one is never written.
 func (w *World) editStatus(ctx context.Context, edit func(plan.Snapshot) plan.Snapshot) error {
 	w.mu.Lock()
 	record := w.record
 	w.mu.Unlock()
 	if record == nil {
-		return errors.New("writing a record that was never read")
+		return errors.New("the FoundationDBCluster was not read yet")
 	}
 	edited := edit(plan.Snapshot{Cluster: record.DeepCopy()}).Cluster
 	if err := w.Client.Status().Update(ctx, edited); err != nil {
-		return fmt.Errorf("writing the status of FoundationDBCluster %s: %w", record.Name, err)
+		return fmt.Errorf("write the status of FoundationDBCluster %s: %w", record.Name, err)
 	}
 	w.remember(edited)
 	return nil

@@ -13,17 +13,17 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// exclude starts exclusions; that they are in force is read back.
+// exclude starts exclusions; it reads back that they are in force.
 func (w *World) exclude(ctx context.Context, a plan.Exclude) error {
 	cli, _, err := w.database()
 	if err != nil {
-		return fmt.Errorf("excluding %s: %w", a.Subject(), err)
+		return fmt.Errorf("exclude %s: %w", a.Subject(), err)
 	}
 	return cli.Exclude(ctx, a.Targets)
 }
 
-// deleteGroupObjects deletes the very objects that were judged. One of the same name
-// that was made since is another object, and stays.
+// deleteGroupObjects deletes the objects with the checked UIDs. A new object of the same name
+// is not deleted.
 func (w *World) deleteGroupObjects(ctx context.Context, a plan.DeleteGroupObjects) error {
 	for _, o := range []struct {
 		object client.Object
@@ -44,24 +44,24 @@ func (w *World) deleteGroupObjects(ctx context.Context, a plan.DeleteGroupObject
 	return nil
 }
 
-// deleteOne deletes the object with this name and this identity. That it is gone already
-// is what was wanted.
+// deleteOne deletes the object with this name and UID. An object that is already deleted is a
+// success.
 func (w *World) deleteOne(ctx context.Context, object client.Object, name string, uid types.UID) error {
 	object.SetNamespace(w.Key.Namespace)
 	object.SetName(name)
 	if err := w.Client.Delete(ctx, object, client.Preconditions(metav1.Preconditions{UID: &uid})); err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("deleting %T %s: %w", object, name, err)
+		return fmt.Errorf("delete %T %s: %w", object, name, err)
 	}
 	return nil
 }
 
-// includeAndForget ends exclusions, reads back that they are gone, and only then drops
-// the records: they are all that remembers what is to be included.
+// includeAndForget ends exclusions, reads back that they have ended, and only then removes the
+// process groups from the status: nothing else stores which exclusions to end.
 func (w *World) includeAndForget(ctx context.Context, a plan.IncludeAndForget) error {
 	if len(a.Targets) > 0 {
 		cli, _, err := w.database()
 		if err != nil {
-			return fmt.Errorf("including %s: %w", a.Subject(), err)
+			return fmt.Errorf("include %s: %w", a.Subject(), err)
 		}
 		if err := cli.Include(ctx, a.Targets); err != nil {
 			return err
@@ -70,11 +70,11 @@ func (w *World) includeAndForget(ctx context.Context, a plan.IncludeAndForget) e
 	return w.editStatus(ctx, a.DropRecords)
 }
 
-// include ends exclusions; that they are gone is read back.
+// include ends exclusions; it reads back that they have ended.
 func (w *World) include(ctx context.Context, a plan.Include) error {
 	cli, _, err := w.database()
 	if err != nil {
-		return fmt.Errorf("including %s: %w", a.Subject(), err)
+		return fmt.Errorf("include %s: %w", a.Subject(), err)
 	}
 	return cli.Include(ctx, a.Targets)
 }

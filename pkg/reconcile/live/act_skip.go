@@ -12,14 +12,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// setSkip patches spec.skip and the notes beside it. The patch names nothing else, so that
-// the spec stays as its owner wrote it: no default of ours gets into it.
+// setSkip patches spec.skip and the annotations of the pause. The patch has no other field, so
+// that the spec stays as its owner wrote it, without defaults.
 func (w *World) setSkip(ctx context.Context, a plan.SetSkip) error {
 	w.mu.Lock()
 	record := w.record
 	w.mu.Unlock()
 	if record == nil {
-		return errors.New("changing a record that was never read")
+		return errors.New("the FoundationDBCluster was not read yet")
 	}
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"annotations": a.Annotations()},
@@ -30,10 +30,10 @@ func (w *World) setSkip(ctx context.Context, a plan.SetSkip) error {
 	}
 	changed := record.DeepCopy()
 	if err := w.Client.Patch(ctx, changed, client.RawPatch(types.MergePatchType, patch)); err != nil {
-		return fmt.Errorf("setting spec.skip of FoundationDBCluster %s: %w", record.Name, err)
+		return fmt.Errorf("set spec.skip of FoundationDBCluster %s: %w", record.Name, err)
 	}
 	if changed.Spec.Skip != a.Skip {
-		return fmt.Errorf("setting spec.skip of FoundationDBCluster %s: it is %t after the API server said it was set", record.Name, changed.Spec.Skip)
+		return fmt.Errorf("set spec.skip of FoundationDBCluster %s: the API server accepted the patch, but returned %t", record.Name, changed.Spec.Skip)
 	}
 	w.remember(changed)
 	return nil

@@ -238,7 +238,7 @@ func TestADatabaseIsCreatedOnce(t *testing.T) {
 	}
 	f.log.reset()
 	err := f.world.Act(t.Context(), create)
-	if err == nil || !strings.Contains(err.Error(), `not "configuration_never_created"`) {
+	if err == nil || !strings.Contains(err.Error(), `recovery state must be "configuration_never_created"`) {
 		t.Errorf("creating the database again gave %v", err)
 	}
 	refuseConfigure(t, f)
@@ -268,7 +268,7 @@ func TestADatabaseIsNeverCreatedOnARecordThatSaysConfigured(t *testing.T) {
 	f.begin()
 	f.log.reset()
 	err := f.world.Act(t.Context(), create)
-	if err == nil || !strings.Contains(err.Error(), "says it was configured") {
+	if err == nil || !strings.Contains(err.Error(), "status.configured is already true") {
 		t.Errorf("got %v, want a refusal", err)
 	}
 	refuseConfigure(t, f)

@@ -73,24 +73,24 @@ func (w *BackupWorld) Observe(ctx context.Context, into *plan.Snapshot, facets p
 	return nil
 }
 
-// Gates asks what has to hold before anything is changed.
+// Gates returns the checks that must hold before any change.
 func (w *BackupWorld) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error) {
 	w.subject = "backup"
 	return w.World.Gates(ctx, o)
 }
 
-// readBackup reads the record. One that is being deleted may be invalid: its deletion is
-// carried out all the same.
+// readBackup reads the FoundationDBBackup. One that is being deleted may be invalid: its
+// deletion is carried out nevertheless.
 func (w *BackupWorld) readBackup(ctx context.Context) error {
 	record := &v1beta2.FoundationDBBackup{}
 	if err := w.Client.Get(ctx, w.Key, record); err != nil {
-		if apierrors.IsNotFound(err) && w.letGo() {
-			return nil // it stays known as the deleted one that it is: nothing is left to do
+		if apierrors.IsNotFound(err) && w.deletionComplete() {
+			return nil // the last version stays in memory: nothing is left to do
 		}
 		if apierrors.IsNotFound(err) {
 			return &NotFoundError{Key: w.Key, Kind: kindBackup}
 		}
-		return fmt.Errorf("reading %s %s: %w", kindBackup, w.Key.Name, err)
+		return fmt.Errorf("read %s %s: %w", kindBackup, w.Key.Name, err)
 	}
 	if err := record.Validate(); err != nil && record.DeletionTimestamp == nil {
 		return &InvalidRecordError{Key: w.Key, Err: err, Kind: kindBackup}
@@ -99,14 +99,14 @@ func (w *BackupWorld) readBackup(ctx context.Context) error {
 	return nil
 }
 
-// letGo reports whether the record was being deleted when it was seen last, with nothing
-// left to keep it.
-func (w *BackupWorld) letGo() bool {
+// deletionComplete reports whether the FoundationDBBackup was being deleted when it was last
+// read, without any finalizer left.
+func (w *BackupWorld) deletionComplete() bool {
 	return w.backup != nil && w.backup.DeletionTimestamp != nil && len(w.backup.Finalizers) == 0
 }
 
-// readOtherBackups reads the other records of backups: data that is about to be deleted may
-// be theirs, and agents that pause are.
+// readOtherBackups reads the other FoundationDBBackups: data to delete, and agents to pause,
+// may be theirs.
 func (w *BackupWorld) readOtherBackups(ctx context.Context) (plan.OtherBackupFacts, error) {
 	return others[v1beta2.FoundationDBBackup](ctx, w.Client, w.Key, &v1beta2.FoundationDBBackupList{})
 }
@@ -119,7 +119,7 @@ func (w *BackupWorld) readAgents(ctx context.Context) (plan.AgentFacts, error) {
 	case err == nil:
 		facts.Deployment = d
 	case !apierrors.IsNotFound(err):
-		return facts, fmt.Errorf("reading Deployment %s: %w", w.backup.DeploymentName(), err)
+		return facts, fmt.Errorf("read Deployment %s: %w", w.backup.DeploymentName(), err)
 	}
 	facts.Pods, err = w.agentPods(ctx, w.backup.DeploymentName())
 	return facts, err
@@ -133,13 +133,13 @@ func (w *World) agentPods(ctx context.Context, deployments ...string) (map[strin
 	}
 	of, err := labels.NewRequirement(v1beta2.LabelDeploymentName, selection.In, deployments)
 	if err != nil {
-		return nil, fmt.Errorf("choosing the pods of agents: %w", err)
+		return nil, fmt.Errorf("select the pods of agents: %w", err)
 	}
 	options := []client.ListOption{client.InNamespace(w.Key.Namespace), client.Limit(pageSize), client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*of)}}
 	for {
 		page := &corev1.PodList{}
 		if err := w.Client.List(ctx, page, options...); err != nil {
-			return nil, fmt.Errorf("listing the pods of agents: %w", err)
+			return nil, fmt.Errorf("list the pods of agents: %w", err)
 		}
 		for i := range page.Items {
 			byName[page.Items[i].Name] = &page.Items[i]
@@ -151,11 +151,11 @@ func (w *World) agentPods(ctx context.Context, deployments ...string) (map[strin
 	}
 }
 
-// noAgent is why nobody can be asked about backups.
-const noAgent = "no backup agent runs and is ready, and the tools run in its pod"
+// noAgent is why backups are unknown.
+const noAgent = "no pod of a backup agent is ready to run the backup tools"
 
 // tools are the backup tools in the pods of agents, those of the lowest rank first, then the
-// oldest, and last those whose nodes are not heard of; nil when none is ready.
+// oldest, and last those whose nodes are not ready; nil when no pod is ready.
 func (w *World) tools(agents map[string]*corev1.Pod, parameters v1beta2.FoundationDBCustomParameters, rank func(*corev1.Pod) int) (*admin.Backups, error) {
 	var ready []*corev1.Pod
 	for _, pod := range agents {
@@ -181,7 +181,7 @@ func (w *World) tools(agents map[string]*corev1.Pod, parameters v1beta2.Foundati
 		transports = append(transports, t)
 	}
 	if len(transports) == 0 {
-		return nil, nil //nolint:nilnil // nobody is ready, which is a fact and no error
+		return nil, nil //nolint:nilnil // no ready pod is a fact and no error
 	}
 	var own []string
 	for _, p := range parameters {
@@ -193,15 +193,15 @@ func (w *World) tools(agents map[string]*corev1.Pod, parameters v1beta2.Foundati
 // alike ranks all pods the same.
 func alike(*corev1.Pod) int { return 0 }
 
-// readBackupStatus asks for the tag's status. Only the context's end is an error: a
-// database that cannot be asked is a fact that stages decide on.
+// readBackupStatus reads the tag's status. Only the end of the context is an error: an unknown
+// status is a fact that stages decide on.
 func (w *BackupWorld) readBackupStatus(ctx context.Context) (plan.BackupFacts, error) {
 	facts := plan.BackupFacts{}
 	tools, err := w.tools(w.agents, w.backup.Spec.CustomParameters, alike)
 	switch {
 	case err != nil:
 		facts.NotAsked = err.Error()
-		return facts, nil //nolint:nilerr // what cannot be asked is a fact that stages decide on
+		return facts, nil //nolint:nilerr // an unknown status is a fact that stages decide on
 	case tools == nil:
 		facts.NotAsked = noAgent
 		return facts, nil
@@ -216,15 +216,15 @@ func (w *BackupWorld) readBackupStatus(ctx context.Context) (plan.BackupFacts, e
 	}
 	facts.Status = status
 	if isStuck(status) {
-		facts.Errors, _ = tools.Errors(ctx, string(w.backup.Tag())) // they explain, and nothing is decided on them
+		facts.Errors, _ = tools.Errors(ctx, string(w.backup.Tag())) // for explanation only, no decision reads them
 	}
 	return facts, ctx.Err()
 }
 
-// behindAfter is from when on a backup is behind enough to ask what agents meet.
+// behindAfter is the lag of a backup from which on the errors of agents are read.
 const behindAfter = 3 * time.Minute
 
-// isStuck reports whether a backup runs and does not get on as it should.
+// isStuck reports whether a backup runs, and is not restorable or lags.
 func isStuck(s *fdb.BackupStatus) bool {
 	if s == nil || !s.State.Running {
 		return false
@@ -233,10 +233,10 @@ func isStuck(s *fdb.BackupStatus) bool {
 	return !s.CanBeRestored() || point != nil && point.LagSeconds != nil && time.Duration(*point.LagSeconds)*time.Second > behindAfter
 }
 
-// acting are the tools for an action, which was decided on while they answered.
+// acting returns the tools for an action.
 func (w *BackupWorld) acting() (*admin.Backups, error) {
 	if w.backup == nil {
-		return nil, errors.New("the record was never read")
+		return nil, errors.New("the FoundationDBBackup was not read yet")
 	}
 	tools, err := w.tools(maps.Clone(w.agents), w.backup.Spec.CustomParameters, alike)
 	if err == nil && tools == nil {

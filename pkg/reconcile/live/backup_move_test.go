@@ -58,7 +58,7 @@ func TestNoBackupIsMovedThatCannotBeNoted(t *testing.T) {
 		},
 	})
 	done := v.passOver(v.backup, stages.Backup())
-	if len(done.Failures) != 1 || !strings.Contains(done.Failures[0].Error(), "noting the move of FoundationDBBackup nightly: forbidden") {
+	if len(done.Failures) != 1 || !strings.Contains(done.Failures[0].Error(), "record the move of FoundationDBBackup nightly: forbidden") {
 		t.Errorf("got %v", done.Failures)
 	}
 	for _, argv := range v.ran {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// readStores asks what is in the store, and who uses it.
+// readStores reads the contents of the store, and which backups and restores use stores.
 func (w *BackupWorld) readStores(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	if facets&plan.BackupStore != 0 {
 		facts, err := w.readStore(ctx)
@@ -32,14 +32,14 @@ func (w *BackupWorld) readStores(ctx context.Context, into *plan.Snapshot, facet
 	return nil
 }
 
-// readStore asks what is where the record has its backup go. Only the context's end is an
-// error: a store that cannot be asked is a fact.
+// readStore reads the contents of the backup's destination. Only the end of the context is an
+// error: an unreadable store is a fact.
 func (w *BackupWorld) readStore(ctx context.Context) (plan.StoreFacts, error) {
 	facts := plan.StoreFacts{}
 	url, err := objects.BackupURL(w.backup)
 	if err != nil {
 		facts.NotAsked = err.Error()
-		return facts, nil //nolint:nilerr // what cannot be asked is a fact that stages decide on
+		return facts, nil //nolint:nilerr // an unknown store is a fact that stages decide on
 	}
 	facts.URL = fdb.WithoutSecrets(url)
 	tools, err := w.acting()
@@ -60,15 +60,15 @@ func (w *BackupWorld) readStore(ctx context.Context) (plan.StoreFacts, error) {
 	return facts, nil
 }
 
-// mostTags is how many tags are asked, one after the other. With more nobody can tell.
+// mostTags is how many tags are read, one after the other. With more, the use of stores is unknown.
 const mostTags = 32
 
-// readUse asks who writes to stores, or restores from them. Only the context's end is an
-// error.
+// readUse reads which backups write to stores, and which restores read from them. Only the end
+// of the context is an error.
 func (w *BackupWorld) readUse(ctx context.Context) (plan.UseFacts, error) {
 	tools, err := w.acting()
 	if err != nil {
-		return plan.UseFacts{NotRead: err.Error()}, nil //nolint:nilerr // what cannot be asked is a fact that stages decide on
+		return plan.UseFacts{NotRead: err.Error()}, nil //nolint:nilerr // an unknown use is a fact that stages decide on
 	}
 	facts := plan.UseFacts{}
 	tags, err := usesOf(ctx, tools, &facts)
@@ -85,8 +85,7 @@ func (w *BackupWorld) readUse(ctx context.Context) (plan.UseFacts, error) {
 	return facts, nil
 }
 
-// usesOf asks about restores, which is one question, and then about each tag unless there
-// are too many.
+// usesOf reads the restores, in one query, and then each tag unless there are too many.
 func usesOf(ctx context.Context, tools *admin.Backups, into *plan.UseFacts) (tags int, err error) {
 	restores, err := tools.Restores(ctx)
 	if err != nil {
@@ -110,18 +109,18 @@ func usesOf(ctx context.Context, tools *admin.Backups, into *plan.UseFacts) (tag
 	return len(all), nil
 }
 
-// tooManyTags says what a person can do where nobody asks: a database keeps every tag that
+// tooManyTags is how a user can find out what was not read: a database keeps every tag that
 // ever had a backup.
 func (w *BackupWorld) tooManyTags(tags int) string {
-	text := fmt.Sprintf("the database has %d tags of backups, which it keeps for good, and no more than %d are asked; to see them all: %s",
+	text := fmt.Sprintf("the database has %d backup tags, which it never deletes, and at most %d are read; to list all: %s",
 		tags, mostTags, w.inAgent("sh", "-c", `for tag in $(fdbbackup tags); do fdbbackup status -t "$tag"; done`))
 	url, err := objects.BackupURL(w.backup)
 	if err != nil {
 		return text
 	}
-	text += "; if none of them goes there, and nothing restores from there, into this database or another, this deletes everything there: " + w.inAgent("fdbbackup", "delete", "-d", fdb.WithoutSecrets(url))
+	text += "; if no backup writes to this destination and no restore of any database reads from it, delete all of its data with: " + w.inAgent("fdbbackup", "delete", "-d", fdb.WithoutSecrets(url))
 	if w.backup.DeletionTimestamp != nil {
-		text += "; and this lets the record go, with its agents and nothing else: " +
+		text += "; then delete the FoundationDBBackup and its agents without further data with: " +
 			w.kubectl("patch", "foundationdbbackup", w.backup.Name, "--type", "merge", "-p", `{"spec":{"deletionPolicy":"noop"}}`)
 	}
 	return text
@@ -140,7 +139,7 @@ func (w *World) kubectl(words ...string) string {
 	return w.Command(words...)
 }
 
-// Found implements the listing of a store: the places of backups where the record's own is.
+// Found lists the destinations of backups in the store at base.
 func (w *BackupWorld) Found(ctx context.Context, base string) ([]string, error) {
 	tools, err := w.acting()
 	if err != nil {

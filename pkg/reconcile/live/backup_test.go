@@ -443,11 +443,11 @@ func TestNobodyActsOnABackupWithoutItsLease(t *testing.T) {
 func TestARecordThatIsNotThereOrNotValidIsSaid(t *testing.T) {
 	v := newVault(t)
 	var s plan.Snapshot
-	if err := v.restore.Observe(t.Context(), &s, plan.Restore); err == nil || err.Error() != "there is no FoundationDBRestore again in namespace fdb" {
+	if err := v.restore.Observe(t.Context(), &s, plan.Restore); err == nil || err.Error() != "FoundationDBRestore again not found in namespace fdb" {
 		t.Errorf("got %v", err)
 	}
 	v.change(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration = nil })
-	if err := v.backup.Observe(t.Context(), &s, plan.Backup); err == nil || !strings.Contains(err.Error(), "FoundationDBBackup nightly is not valid") {
+	if err := v.backup.Observe(t.Context(), &s, plan.Backup); err == nil || !strings.Contains(err.Error(), "FoundationDBBackup nightly is invalid") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -19,12 +19,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// StatusPatience is how long the database is asked for its status before it counts
-// as unreachable. A database that is down takes up to 19 s to say so.
+// StatusPatience is how long to wait for the status of the database before it counts as
+// unreachable. A database that is down takes up to 19 s to answer.
 const StatusPatience = 60 * time.Second
 
-// readDatabase asks for the status document. Only the context's end is an error: a
-// database that cannot be asked is a fact that stages decide on.
+// readDatabase reads the status document. Only the end of the context is an error: an
+// unreachable database is a fact that stages decide on.
 func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (plan.DatabaseFacts, error) {
 	facts := plan.DatabaseFacts{}
 	if c.Status.ConnectionString == "" {
@@ -51,7 +51,7 @@ func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster
 	case err != nil:
 		facts.Unreachable, facts.Forbidden = err.Error(), apierrors.IsForbidden(err)
 	case status.Incomplete():
-		facts.Unreachable = "the database took too long to put its status document together"
+		facts.Unreachable = "the status document is incomplete: the database took too long to collect it"
 	default:
 		facts.Status = status
 		w.rememberBinary(cli.Binary())
@@ -61,21 +61,21 @@ func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster
 
 // fdbcli returns a client that runs in one of the cluster's pods, or why there is none.
 func (w *World) fdbcli(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (*admin.FDBCLI, string) {
-	places, why := w.places(c, pods)
-	if places == nil {
+	usable, why := w.execPods(c, pods)
+	if usable == nil {
 		return nil, why
 	}
-	return admin.NewFDBCLI(places, admin.FDBCLIOptions{Binaries: w.binaries(c), Clock: w.Clock}), ""
+	return admin.NewFDBCLI(usable, admin.FDBCLIOptions{Binaries: w.binaries(c), Clock: w.Clock}), ""
 }
 
-// places are the cluster's pods in which tools can be run, or why there are none.
-func (w *World) places(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (*admin.Failover, string) {
+// execPods are the cluster's pods in which tools can be run, or why there are none.
+func (w *World) execPods(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (*admin.Failover, string) {
 	w.mu.Lock()
 	answered := w.answer
 	w.mu.Unlock()
 	usable := toolPods(c, pods, answered)
 	if len(usable) == 0 {
-		return nil, "no pod runs that tools can be run in"
+		return nil, "no running pod can run fdbcli"
 	}
 	var transports []admin.Transport
 	for _, pod := range usable {
@@ -83,13 +83,13 @@ func (w *World) places(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.P
 		if err != nil {
 			return nil, err.Error()
 		}
-		transports = append(transports, noticed{t, func(good bool) { w.answeredFrom(pod.Name, good) }})
+		transports = append(transports, observedTransport{t, func(good bool) { w.answeredFrom(pod.Name, good) }})
 	}
 	return admin.NewFailover(transports...), ""
 }
 
-// binaries are the places where an fdbcli can be that speaks the servers' protocol,
-// the one that did so last before the others: only a status shows that one does not.
+// binaries are the paths of fdbcli binaries that may have the protocol of the processes, the
+// one that worked last first: only a status read shows which one does.
 func (w *World) binaries(c *v1beta2.FoundationDBCluster) []string {
 	var versions []fdb.Version
 	for _, text := range []string{c.RunningVersion(), c.Spec.Version} {
@@ -118,14 +118,14 @@ func (w *World) transport(pod *corev1.Pod) (admin.Transport, error) {
 	return admin.NewPodExec(w.Config, pod.Namespace, pod.Name, v1beta2.ContainerMain)
 }
 
-// noticed tells of every tool that ran whether what it says settles anything.
-type noticed struct {
+// observedTransport reports of every tool that ran whether its output is conclusive.
+type observedTransport struct {
 	admin.Transport
 	ran func(good bool)
 }
 
 // Run runs a tool to its end.
-func (n noticed) Run(ctx context.Context, c admin.Command) (admin.Result, error) {
+func (n observedTransport) Run(ctx context.Context, c admin.Command) (admin.Result, error) {
 	r, err := n.Transport.Run(ctx, c)
 	if err == nil {
 		n.ran(c.SettledBy(r))
@@ -133,7 +133,7 @@ func (n noticed) Run(ctx context.Context, c admin.Command) (admin.Result, error)
 	return r, err
 }
 
-// answeredFrom keeps to a pod that gave an answer, until it gives one that settles nothing.
+// answeredFrom prefers a pod that answered, until its answer is not conclusive.
 func (w *World) answeredFrom(pod string, good bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -150,7 +150,7 @@ func ToolPods(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []*co
 	return toolPods(c, pods, "")
 }
 
-// toolPods are ToolPods, of which one is known to have answered; empty for none.
+// toolPods are ToolPods, with the pod that answered last first; empty for none.
 func toolPods(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod, answered string) []*corev1.Pod {
 	all := candidates(c, pods)
 	for i := range all {
@@ -163,12 +163,12 @@ func toolPods(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod, answe
 	return usable
 }
 
-// candidates describes the pods to those who choose one to ask the database through.
+// candidates describes the pods for the choice of the one to run fdbcli in.
 func candidates(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []admin.PodCandidate {
-	excluded, silent := map[string]bool{}, map[string]bool{}
+	excluded, notReporting := map[string]bool{}, map[string]bool{}
 	for _, g := range c.Status.ProcessGroups {
 		excluded[g.PodName(c)] = g.IsMarkedForRemoval() || g.IsExcluded() || g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded)
-		silent[g.PodName(c)] = g.HasCondition(v1beta2.ConditionMissingProcesses)
+		notReporting[g.PodName(c)] = g.HasCondition(v1beta2.ConditionMissingProcesses)
 	}
 	var candidates []admin.PodCandidate
 	for _, name := range slices.Sorted(maps.Keys(pods)) {
@@ -180,7 +180,7 @@ func candidates(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []a
 			Terminating: pod.DeletionTimestamp != nil,
 			Isolated:    pod.Annotations[v1beta2.AnnotationIsolateProcessGroup] == "true",
 			Excluded:    excluded[name],
-			Silent:      silent[name],
+			Silent:      notReporting[name],
 			Coordinator: strings.Contains(c.Status.ConnectionString, "@"+name+".") || strings.Contains(c.Status.ConnectionString, ","+name+"."),
 			Since:       pod.CreationTimestamp.Time,
 			Node:        pod.Spec.NodeName,
@@ -195,13 +195,13 @@ func mainContainerReady(pod *corev1.Pod) bool {
 	})
 }
 
-// database is a client for actions; they have decided on a database that answers.
+// database returns a client for actions.
 func (w *World) database() (*admin.FDBCLI, *v1beta2.FoundationDBCluster, error) {
 	w.mu.Lock()
 	record, pods := w.record, w.pods
 	w.mu.Unlock()
 	if record == nil {
-		return nil, nil, errors.New("the record was never read")
+		return nil, nil, errors.New("the FoundationDBCluster was not read yet")
 	}
 	cli, why := w.fdbcli(record, pods)
 	if cli == nil {
@@ -214,26 +214,26 @@ func (w *World) database() (*admin.FDBCLI, *v1beta2.FoundationDBCluster, error) 
 func (w *World) configure(ctx context.Context, a plan.Configure) error {
 	cli, record, err := w.database()
 	if err != nil {
-		return fmt.Errorf("configuring the database: %w", err)
+		return fmt.Errorf("configure the database: %w", err)
 	}
 	if !a.New {
 		return cli.Configure(ctx, a.Configuration, changeOf(a.Part))
 	}
-	// The last look before the one command that could hide a database's data behind
+	// The last read before the one command that could hide a database's data behind
 	// an empty one. Both are read again here because the snapshot may be minutes old.
 	newest := &v1beta2.FoundationDBCluster{}
 	if err := w.Client.Get(ctx, w.Key, newest); err != nil {
-		return fmt.Errorf("making sure that the record knows of no database: %w", err)
+		return fmt.Errorf("verify that the database was never configured: %w", err)
 	}
 	if record.Status.Configured || newest.Status.Configured {
-		return errors.New("creating a database on a record that says it was configured")
+		return errors.New("create a database: status.configured is already true")
 	}
 	status, err := cli.Status(ctx)
 	if err != nil {
-		return fmt.Errorf("making sure that no database exists yet: %w", err)
+		return fmt.Errorf("verify that no database exists yet: %w", err)
 	}
 	if !status.NeverConfigured() {
-		return fmt.Errorf("creating a database where the recovery state is %q, not %q", status.RecoveryName(), fdb.RecoveryNeverCreated)
+		return fmt.Errorf("create a database: recovery state must be %[2]q, is %[1]q", status.RecoveryName(), fdb.RecoveryNeverCreated)
 	}
 	return cli.Configure(ctx, a.Configuration, admin.NewDatabase)
 }
@@ -250,13 +250,13 @@ func changeOf(p fdb.Part) admin.ConfigureKind {
 	return admin.ChangeDatabase
 }
 
-// changeCoordinators changes the coordinators and stores what results. A record that
-// misses it finds its way back through the status document, as long as one
-// coordinator of the old connection string still answers.
+// changeCoordinators changes the coordinators and stores the connection string that results. A
+// status without it is corrected from the status document, as long as one coordinator of the
+// old connection string still answers.
 func (w *World) changeCoordinators(ctx context.Context, a plan.ChangeCoordinators) error {
 	cli, _, err := w.database()
 	if err != nil {
-		return fmt.Errorf("changing coordinators: %w", err)
+		return fmt.Errorf("change coordinators: %w", err)
 	}
 	connectionString, err := cli.ChangeCoordinators(ctx, a.Coordinators)
 	if err != nil {
@@ -264,11 +264,11 @@ func (w *World) changeCoordinators(ctx context.Context, a plan.ChangeCoordinator
 	}
 	record := &v1beta2.FoundationDBCluster{}
 	if err := w.Client.Get(ctx, w.Key, record); err != nil {
-		return fmt.Errorf("storing the new connection string %s: %w", connectionString, err)
+		return fmt.Errorf("store the new connection string %s: %w", connectionString, err)
 	}
 	record.Status.ConnectionString = connectionString.String()
 	if err := w.Client.Status().Update(ctx, record); err != nil {
-		return fmt.Errorf("storing the new connection string %s: %w", connectionString, err)
+		return fmt.Errorf("store the new connection string %s: %w", connectionString, err)
 	}
 	w.remember(record)
 	return nil

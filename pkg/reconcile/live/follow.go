@@ -17,29 +17,29 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Follower tells when the objects of a cluster change, so that a watch need not look
-// all the time. It keeps no objects, and what it tells is a hint: a pass observes for
-// itself, and a watch that missed something looks again after its resync interval.
+// Follower reports when the objects of a cluster change, so that a watch need not poll. It
+// stores no objects, and its reports are hints: a pass observes for itself, and a watch that
+// missed a change reads again after its resync interval.
 type Follower struct {
 	// Client watches. Its requests must not have a limit: a watch lasts for minutes.
 	Client client.WithWatch
 	// Key names the custom resource.
 	Key types.NamespacedName
-	// Facets are the parts of the world whose changes count. Only those that are
+	// Facets are the facets whose changes count. Only those that are
 	// Kubernetes objects can be followed.
 	Facets plan.Facet
-	// Changed is told which facet a changed object belongs to, from several goroutines.
+	// Changed is called with the facet of a changed object, from several goroutines.
 	Changed func(plan.Facet)
-	// Trouble is told why a facet cannot be followed; trying goes on.
+	// Trouble is called with the reason why a facet cannot be followed; retries continue.
 	Trouble func(plan.Facet, error)
 
-	following []subject // what the watches that run now are about
+	following []subject // the subjects of the running watches
 	stop      context.CancelFunc
 	running   sync.WaitGroup
 }
 
-// Follow watches the objects that belong to a cluster as its record is now. Called
-// again, it changes nothing unless other objects belong to the cluster by now. The
+// Follow watches the objects that belong to the given cluster. Called again, it changes nothing
+// unless other objects belong to the cluster now. The
 // watches end with the context, or with Stop.
 func (f *Follower) Follow(ctx context.Context, c *v1beta2.FoundationDBCluster) {
 	wanted := slices.DeleteFunc(subjectsOf(f.Key, c), func(s subject) bool { return s.facet&f.Facets == 0 })
@@ -91,9 +91,9 @@ func (f *Follower) report(ctx context.Context, facet plan.Facet, err error) {
 	}
 }
 
-// plainLists has reflectors list, then watch. Lists that come as a watch are for
-// thousands of objects, and servers and proxies before Kubernetes 1.32 stumble over them.
+// plainLists makes reflectors list, then watch. Streaming lists are for thousands of objects,
+// and API servers and proxies before Kubernetes 1.32 may not support them.
 type plainLists struct{ *cache.ListWatch }
 
-// IsWatchListSemanticsUnSupported is what reflectors ask.
+// IsWatchListSemanticsUnSupported is called by reflectors.
 func (plainLists) IsWatchListSemanticsUnSupported() bool { return true }

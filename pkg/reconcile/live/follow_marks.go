@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// marks remembers of every object a text that changes when something about it does
-// that counts. It is all that a Follower stores.
+// marks stores of every object a string that differs when a relevant part of it changes. A
+// Follower stores nothing else.
 type marks struct {
 	of      func(client.Object) string
 	changed func()
@@ -54,8 +54,8 @@ func (m *marks) Delete(o any) error {
 	return nil
 }
 
-// Replace takes a whole list. The first one is what a pass sees as well; a later one,
-// after a watch broke, counts when it differs from what is known.
+// Replace replaces all marks. The first list is what a pass reads as well; a later one, after a
+// watch broke, counts when it differs from the stored marks.
 func (m *marks) Replace(list []any, _ string) error {
 	now := make(map[types.NamespacedName]string, len(list))
 	for _, o := range list {
@@ -74,16 +74,16 @@ func (m *marks) Replace(list []any, _ string) error {
 	return nil
 }
 
-// Resync has nothing to do: a watch looks at everything by itself now and then.
+// Resync has nothing to do: a watch reads everything again by itself from time to time.
 func (m *marks) Resync() error { return nil }
 
 func asObject(o any) (client.Object, error) {
 	object, ok := o.(client.Object)
 	if !ok {
-		return nil, fmt.Errorf("a watch told of a %T, which is no object", o)
+		return nil, fmt.Errorf("unexpected type %T in a watch", o)
 	}
 	return object, nil
 }
 
-// text is values as one text, the same for equal values.
+// text is values as one string, the same for equal values.
 func text(values ...any) string { return fmt.Sprintf("%v", values) }

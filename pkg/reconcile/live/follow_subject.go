@@ -32,10 +32,9 @@ type subject struct {
 	mark func(client.Object) string
 }
 
-// subjectsOf are the objects of a cluster as its record is now. Nodes count only
-// for specs whose rules look at their taints, as a pass reads them. Backups and restores are
-// those of the whole namespace: their metadata does not show of which cluster they are, and a
-// pass too many changes nothing.
+// subjectsOf are the objects of the given cluster. Nodes count only for specs with rules about
+// their taints, as in a pass. Backups and restores are those of the whole namespace: their
+// metadata does not show of which cluster they are, and an unneeded pass changes nothing.
 func subjectsOf(key types.NamespacedName, c *v1beta2.FoundationDBCluster) []subject {
 	belongs := c.MatchLabels()
 	core, own := corev1.SchemeGroupVersion.WithKind, v1beta2.GroupVersion.WithKind
@@ -59,7 +58,7 @@ func (s subject) same(other subject) bool {
 	return s.facet == other.facet && s.namespace == other.namespace && s.name == other.name && s.labeled == other.labeled && maps.Equal(s.labels, other.labels)
 }
 
-// list is what the objects are read into: their metadata alone, where that will do.
+// list is what the objects are read into: their metadata alone, where that is enough.
 func (s subject) list() client.ObjectList {
 	if s.whole {
 		return &corev1.NodeList{}
@@ -69,7 +68,7 @@ func (s subject) list() client.ObjectList {
 	return list
 }
 
-// options narrow what a reflector asks for to what belongs to the cluster.
+// options limit the list of a reflector to the objects of the cluster.
 func (s subject) options(o metav1.ListOptions) *client.ListOptions {
 	options := &client.ListOptions{Namespace: s.namespace, Raw: &o, Limit: o.Limit, Continue: o.Continue}
 	if s.labels != nil {
@@ -89,13 +88,12 @@ func (s subject) options(o metav1.ListOptions) *client.ListOptions {
 // markOfAny changes with every write.
 func markOfAny(o client.Object) string { return string(o.GetUID()) + " " + o.GetResourceVersion() }
 
-// markOfRecord leaves the status out: passes write it, and are not to wake the next
-// one by that.
+// markOfRecord omits the status: passes write it, and must not cause the next pass by that.
 func markOfRecord(o client.Object) string {
 	return text(o.GetUID(), o.GetGeneration(), o.GetLabels(), o.GetAnnotations(), ptr.Deref(o.GetDeletionTimestamp(), metav1.Time{}).Unix())
 }
 
-// markOfNode is what rules about taints look at. All else of a node changes every few
+// markOfNode is what rules about taints read. All else of a node changes every few
 // minutes, on every node.
 func markOfNode(o client.Object) string {
 	node, ok := o.(*corev1.Node)

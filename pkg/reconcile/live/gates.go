@@ -18,21 +18,21 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// GateOptions are what a person may wave through.
+// GateOptions are the gates that a user overrides.
 type GateOptions struct {
-	// Coexist lets a pass act beside a live operator.
+	// Coexist allows a pass beside a live operator.
 	Coexist bool
 }
 
-// Gates asks what has to hold before anything is changed: that no live operator
-// manages the cluster. Two that act on one record undo each other's work.
+// Gates returns the checks that must hold before any change: no live operator manages the
+// cluster. Two that act on one cluster undo each other's work.
 func (w *World) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error) {
 	check, err := w.noOperator(ctx)
 	if err != nil {
 		return nil, w.explain(err)
 	}
 	if !check.OK && o.Coexist {
-		check.OK, check.Evidence = true, check.Evidence+"; --coexist says to act beside it"
+		check.OK, check.Evidence = true, check.Evidence+"; allowed by --coexist"
 	}
 	if why := w.Overrides[plan.GateOperator]; !check.OK && why != "" {
 		check.OK, check.Evidence = true, check.Evidence+"; overridden: "+why
@@ -46,18 +46,18 @@ const (
 	watchNamespaceFlag  = "--watch-namespace"
 	watchNamespaceEnv   = "WATCH_NAMESPACE"
 	ownNamespaceField   = "metadata.namespace"
-	operatorDefaultTerm = 15 * time.Second // how long its Lease lasts where it does not say
+	operatorDefaultTerm = 15 * time.Second // how long its Lease lasts without leaseDurationSeconds
 )
 
 func (w *World) noOperator(ctx context.Context) (plan.Check, error) {
 	c := plan.Check{ID: plan.CheckNoOperator, Question: "is no live operator managing this " + cmp.Or(w.subject, "cluster") + "?", Gate: plan.GateOperator}
 	if skipped := w.skipped(); skipped {
-		c.OK, c.Evidence = true, "spec.skip is true, which the operator obeys"
+		c.OK, c.Evidence = true, "spec.skip is true, so operators skip the cluster"
 		return c, nil
 	}
 	deployments, err := listed[appsv1.Deployment](ctx, w.Client, nil, &appsv1.DeploymentList{})
 	if hidden(err) {
-		c.Evidence = "nobody can tell: listing Deployments in all namespaces is forbidden; " + w.wayPast()
+		c.Evidence = "cannot determine whether an operator runs: listing Deployments in all namespaces is forbidden; " + w.wayPast()
 		return c, nil
 	}
 	if err != nil {
@@ -65,7 +65,7 @@ func (w *World) noOperator(ctx context.Context) (plan.Check, error) {
 	}
 	leases, err := listed[coordinationv1.Lease](ctx, w.Client, nil, &coordinationv1.LeaseList{})
 	if hidden(err) {
-		c.Evidence = "nobody can tell: listing Leases in all namespaces is forbidden; " + w.wayPast()
+		c.Evidence = "cannot determine whether an operator runs: listing Leases in all namespaces is forbidden; " + w.wayPast()
 		return c, nil
 	}
 	if err != nil {
@@ -80,12 +80,12 @@ func (w *World) noOperator(ctx context.Context) (plan.Check, error) {
 		c.Evidence = found
 		return c, nil
 	}
-	c.OK, c.Evidence = true, "no operator's Deployment is ready and none of its Leases is renewed"
+	c.OK, c.Evidence = true, "no operator has a ready Deployment or a renewed Lease"
 	return c, nil
 }
 
-// wayPast is what to do where operators are hidden. No operator passes over a backup or a
-// restore because its record says so.
+// wayPast is what to do where operators cannot be listed. Operators skip a cluster with
+// spec.skip, but no backup and no restore.
 func (w *World) wayPast() string {
 	if w.subject != "" {
 		return "use --coexist if none runs"
@@ -112,7 +112,7 @@ func operatorsAmong(deployments map[string]*appsv1.Deployment) []*appsv1.Deploym
 	return operators
 }
 
-// isOperator goes by the image's name without registry, tag and digest.
+// isOperator compares the name of the image without registry, tag and digest.
 func isOperator(c corev1.Container) bool {
 	image, _, _ := strings.Cut(c.Image, "@")
 	name, _, _ := strings.Cut(path.Base(image), ":")
@@ -128,7 +128,7 @@ func (w *World) liveDeployment(operators []*appsv1.Deployment) string {
 	return ""
 }
 
-// liveLease looks for a leader-election Lease that somebody renews. One beside
+// liveLease returns a leader-election Lease that is being renewed. One in the namespace of
 // operators that all watch other namespaces is theirs.
 func (w *World) liveLease(leases map[string]*coordinationv1.Lease, operators []*appsv1.Deployment) string {
 	for _, l := range leases {
@@ -151,24 +151,24 @@ func explainedBy(l *coordinationv1.Lease, operators []*appsv1.Deployment, namesp
 	return len(beside) > 0 && !slices.ContainsFunc(beside, func(d *appsv1.Deployment) bool { return watches(d, namespace) })
 }
 
-// watches reports whether an operator looks after clusters in a namespace: it
-// watches that one, or all, or does not say where we can read it.
+// watches reports whether an operator manages clusters in a namespace: it watches that
+// namespace, or all, or its setting cannot be read.
 func watches(d *appsv1.Deployment, namespace string) bool {
 	for _, c := range d.Spec.Template.Spec.Containers {
 		if !isOperator(c) {
 			continue
 		}
-		if watched, said := watchedByFlag(slices.Concat(c.Command, c.Args)); said {
+		if watched, found := watchedByFlag(slices.Concat(c.Command, c.Args)); found {
 			return watched == "" || watched == namespace
 		}
-		if watched, said := watchedByEnv(c.Env, d.Namespace); said {
+		if watched, found := watchedByEnv(c.Env, d.Namespace); found {
 			return watched == "" || watched == namespace
 		}
 	}
 	return true
 }
 
-func watchedByFlag(words []string) (namespace string, said bool) {
+func watchedByFlag(words []string) (namespace string, found bool) {
 	for i, word := range words {
 		word = "--" + strings.TrimLeft(word, "-")
 		if value, ok := strings.CutPrefix(word, watchNamespaceFlag+"="); ok {
@@ -181,7 +181,7 @@ func watchedByFlag(words []string) (namespace string, said bool) {
 	return "", false
 }
 
-func watchedByEnv(env []corev1.EnvVar, own string) (namespace string, said bool) {
+func watchedByEnv(env []corev1.EnvVar, own string) (namespace string, found bool) {
 	for _, v := range env {
 		if v.Name != watchNamespaceEnv {
 			continue

@@ -158,7 +158,7 @@ func (h *backupHistory) settle() {
 		h.tell("## all troubles are over\n")
 		acted, open = h.round()
 		open = slices.DeleteFunc(open, func(why string) bool {
-			return strings.HasPrefix(why, "again: ") && strings.Contains(why, " blocked ") || strings.Contains(why, "after the move, whatever the database says") // for days
+			return strings.HasPrefix(why, "again: ") && strings.Contains(why, " blocked ") || strings.Contains(why, "even if the database reports it restorable") // for days
 		})
 		if acted == 0 && len(open) == 0 {
 			h.judgeRest()

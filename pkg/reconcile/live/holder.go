@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// A holder names a run in the Lease: who, where, and which process. On Linux it
-// also says enough to tell later, on the same machine, that the process has died,
-// so that the same command again need not wait for the Lease to run out.
+// holder identifies a run in the Lease: user, host and process. On Linux it also identifies the
+// process well enough to detect later, on the same machine, that it has ended, so that the same
+// command again need not wait for the Lease to expire.
 type holder struct {
 	user, host string
 	pid        int
 	// started is the process' start in clock ticks since boot, machine is the boot's
-	// and the PID namespace's identity; both empty where they cannot be had.
+	// and the PID namespace's identity; both empty where they are unknown.
 	started, machine string
 }
 
-// NewHolder names this process.
+// NewHolder returns the holder of this process.
 func NewHolder() string {
-	h := holder{user: "somebody", host: "somewhere", pid: os.Getpid(), machine: thisMachine()}
+	h := holder{user: "unknown", host: "unknown", pid: os.Getpid(), machine: thisMachine()}
 	if u, err := user.Current(); err == nil {
 		h.user = u.Username
 	}
@@ -32,7 +32,7 @@ func NewHolder() string {
 	return h.String()
 }
 
-// String is how a holder is written into a Lease, and read by people.
+// String is the form in which a holder is written into a Lease.
 func (h holder) String() string {
 	text := fmt.Sprintf("%s@%s process %d", h.user, h.host, h.pid)
 	if h.started != "" && h.machine != "" {
@@ -41,8 +41,8 @@ func (h holder) String() string {
 	return text
 }
 
-// diedHere reports whether a holder was a process of this machine that is no more.
-// Whatever cannot be told counts as alive.
+// diedHere reports whether a holder was a process of this machine that has ended. Unknown
+// counts as alive.
 func diedHere(text string) bool {
 	h, ok := parseHolder(text)
 	if !ok || h.machine == "" || h.machine != thisMachine() || othersHidden() {
@@ -51,8 +51,8 @@ func diedHere(text string) bool {
 	return startOf(h.pid) != h.started
 }
 
-// othersHidden reports whether /proc may keep other users' processes from us. The
-// first process of a machine belongs to root: who sees it sees all.
+// othersHidden reports whether /proc may hide other users' processes. The first process of a
+// machine belongs to root: if it is visible, all are.
 func othersHidden() bool { return startOf(1) == "" }
 
 func parseHolder(text string) (holder, bool) {
@@ -72,7 +72,7 @@ func parseHolder(text string) (holder, bool) {
 }
 
 // thisMachine identifies the running kernel and the PID namespace: process numbers
-// mean the same only within both. Empty where there is no /proc to tell.
+// mean the same only within both. Empty without /proc.
 func thisMachine() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -17,28 +17,28 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
 
-// The Lease keeps two runs on one cluster apart. It is renewed while a pass acts;
-// one that died keeps others out for leaseDuration, and for as long as it takes to make sure
-// of it. Nothing rests on two machines' clocks: a run relies on a renewal for leaseTrust by
-// its own clock, and whoever takes the Lease over has seen it unchanged for as long by theirs.
+// The Lease keeps two runs on one cluster apart. It is renewed while a pass acts; after a run
+// died, others wait for leaseDuration, and for as long as it takes to verify that. Nothing
+// relies on the clocks of two machines: a run relies on a renewal for leaseTrust by its own
+// clock, and the run that takes the Lease over has seen it unchanged for as long by its own.
 const (
 	leaseDuration = 60 * time.Second
 	leaseRenewal  = leaseDuration / 3
 	leaseTrust    = leaseDuration / 2
 )
 
-// heldLease is a Lease that is ours, and the renewal that keeps it so.
+// heldLease is a Lease that this run holds, and its renewal.
 type heldLease struct {
 	stop    context.CancelFunc
 	stopped chan struct{}
 	lost    error // set before stopped is closed
 
 	mu      sync.Mutex // one renewal at a time: two would conflict with each other
-	renewed time.Time  // when the last renewal that succeeded was asked for
+	renewed time.Time  // when the last renewal that succeeded was requested
 }
 
-// AnnotationPlan of a Lease is the digest of the plan that the last run to have it carried
-// out; there is none where that run carried out no plan.
+// AnnotationPlan of a Lease is the digest of the plan that its last holder carried out; absent
+// where that run carried out no plan.
 const AnnotationPlan = "kubectl-fdb/plan"
 
 // LeaseName is the name of the Lease of a cluster.
@@ -69,8 +69,8 @@ func (w *World) Begin(ctx context.Context) error {
 	return nil
 }
 
-// takeLease takes the Lease if it is free, ours, or has run out. The API server lets
-// only one of several that try at once succeed.
+// takeLease takes the Lease if it is free, held by this run, or expired. Of several concurrent
+// attempts, the API server lets only one succeed.
 func (w *World) takeLease(ctx context.Context) error {
 	lease := &coordinationv1.Lease{}
 	key := types.NamespacedName{Namespace: w.Key.Namespace, Name: w.leaseName()}
@@ -81,7 +81,7 @@ func (w *World) takeLease(ctx context.Context) error {
 		w.claim(lease)
 		err = w.Client.Create(ctx, lease)
 	case err != nil:
-		return fmt.Errorf("reading the Lease %s: %w", key.Name, err)
+		return fmt.Errorf("read the Lease %s: %w", key.Name, err)
 	case w.isAnothers(lease):
 		return w.takeOver(ctx, lease)
 	default:
@@ -89,10 +89,10 @@ func (w *World) takeLease(ctx context.Context) error {
 		err = w.Client.Update(ctx, lease)
 	}
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		return &reconcile.HeldError{What: "lease " + key.Name, Holder: "another run that took it at the same moment"}
+		return &reconcile.HeldError{What: "lease " + key.Name, Holder: "another run that took it at the same time"}
 	}
 	if err != nil {
-		return fmt.Errorf("taking the Lease %s: %w", key.Name, err)
+		return fmt.Errorf("take the Lease %s: %w", key.Name, err)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (w *World) claim(lease *coordinationv1.Lease) {
 	lease.Spec.LeaseDurationSeconds = ptr.To(int32(leaseDuration / time.Second))
 }
 
-// keepLease renews the Lease until it is told to stop or has lost it.
+// keepLease renews the Lease until it is stopped or has lost it.
 func (w *World) keepLease(ctx context.Context, held *heldLease) {
 	defer close(held.stopped)
 	ticker := w.Clock.NewTicker(leaseRenewal)
@@ -126,14 +126,14 @@ func (w *World) keepLease(ctx context.Context, held *heldLease) {
 		err := w.renew(ctx, held, leaseRenewal)
 		var taken *reconcile.HeldError
 		if errors.As(err, &taken) || err != nil && w.age(held) >= leaseDuration {
-			held.lost = fmt.Errorf("the Lease was lost while the pass ran: %w", err)
+			held.lost = fmt.Errorf("lost the Lease during the pass: %w", err)
 			return
 		}
 	}
 }
 
-// renew extends the Lease unless it is younger than most. One that is not ours any
-// more is lost even when nobody has it now: another run may have acted in between.
+// renew extends the Lease unless it is younger than most. A Lease that this run does not hold
+// any more is lost even if it is free now: another run may have acted in between.
 func (w *World) renew(ctx context.Context, held *heldLease, most time.Duration) error {
 	held.mu.Lock()
 	defer held.mu.Unlock()
@@ -147,18 +147,18 @@ func (w *World) renew(ctx context.Context, held *heldLease, most time.Duration) 
 	name := w.leaseName()
 	err := w.Client.Get(ctx, types.NamespacedName{Namespace: w.Key.Namespace, Name: name}, lease)
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("reading the Lease %s: %w", name, err)
+		return fmt.Errorf("read the Lease %s: %w", name, err)
 	}
-	if holder := ptr.Deref(lease.Spec.HolderIdentity, "nobody"); holder != w.Holder {
+	if holder := ptr.Deref(lease.Spec.HolderIdentity, "no run"); holder != w.Holder {
 		return &reconcile.HeldError{What: "lease " + name, Holder: holder}
 	}
 	w.claim(lease)
 	err = w.Client.Update(ctx, lease)
 	if apierrors.IsConflict(err) {
-		return &reconcile.HeldError{What: "lease " + name, Holder: "another run that took it at the same moment"}
+		return &reconcile.HeldError{What: "lease " + name, Holder: "another run that took it at the same time"}
 	}
 	if err != nil {
-		return fmt.Errorf("renewing the Lease %s: %w", name, err)
+		return fmt.Errorf("renew the Lease %s: %w", name, err)
 	}
 	held.renewed = asked
 	return nil
@@ -170,9 +170,9 @@ func (w *World) age(held *heldLease) time.Duration {
 	return w.Clock.Since(held.renewed)
 }
 
-// stillOurs returns an error once the Lease is lost: nothing may be changed then. A
-// Lease that should have been renewed by now, because the machine slept or the renewal
-// hangs, counts only once the API server has said that it is still ours.
+// stillOurs returns an error once the Lease is lost: then nothing may be changed. A Lease that
+// should have been renewed by now, because the machine slept or the renewal hangs, counts only
+// once the API server has confirmed that this run still holds it.
 func (w *World) stillOurs(ctx context.Context) error {
 	w.mu.Lock()
 	held := w.lease
@@ -186,12 +186,12 @@ func (w *World) stillOurs(ctx context.Context) error {
 	default:
 	}
 	if err := w.renew(ctx, held, leaseTrust); err != nil {
-		return fmt.Errorf("making sure that the Lease is still ours: %w", err)
+		return fmt.Errorf("verify that this run holds the Lease: %w", err)
 	}
 	return nil
 }
 
-// releaseLease empties the Lease, so that the next run need not wait for it to run out.
+// releaseLease empties the Lease, so that the next run need not wait for it to expire.
 func (w *World) releaseLease(ctx context.Context) error {
 	w.mu.Lock()
 	held := w.lease
@@ -205,14 +205,14 @@ func (w *World) releaseLease(ctx context.Context) error {
 	lease := &coordinationv1.Lease{}
 	key := types.NamespacedName{Namespace: w.Key.Namespace, Name: w.leaseName()}
 	if err := w.Client.Get(ctx, key, lease); err != nil {
-		return fmt.Errorf("giving back the Lease %s: %w", key.Name, err)
+		return fmt.Errorf("release the Lease %s: %w", key.Name, err)
 	}
 	if ptr.Deref(lease.Spec.HolderIdentity, "") != w.Holder {
-		return nil // someone took it over: nothing of ours is left to give back
+		return nil // another run took it over: nothing to release
 	}
 	lease.Spec.HolderIdentity, lease.Spec.RenewTime = nil, nil
 	if err := w.Client.Update(ctx, lease); err != nil {
-		return fmt.Errorf("giving back the Lease %s: %w", key.Name, err)
+		return fmt.Errorf("release the Lease %s: %w", key.Name, err)
 	}
 	return nil
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
 
-// isAnothers reports whether a Lease is another run's that may still live.
+// isAnothers reports whether a Lease is held by another run that may still be active.
 func (w *World) isAnothers(lease *coordinationv1.Lease) bool {
 	holder := ptr.Deref(lease.Spec.HolderIdentity, "")
 	return holder != "" && holder != w.Holder && lease.Spec.RenewTime != nil && !diedHere(holder)
 }
 
-// takeOver takes another run's Lease once that has run out. That it has by our clock is no
-// proof, since the holder wrote the time by its own: it has to stay unchanged while we watch.
-// The API server refuses to write a Lease that was renewed since it was read.
+// takeOver takes another run's Lease once it has expired. By this machine's clock alone that is
+// no proof, since the holder wrote the time by its own: it must stay unchanged for a while. The
+// API server refuses to write a Lease that was renewed since it was read.
 func (w *World) takeOver(ctx context.Context, lease *coordinationv1.Lease) error {
 	if until, renewed := w.looksRenewed(lease); renewed {
 		return &reconcile.HeldError{What: "lease " + lease.Name, Holder: *lease.Spec.HolderIdentity, Until: until}
@@ -35,15 +35,15 @@ func (w *World) takeOver(ctx context.Context, lease *coordinationv1.Lease) error
 		return w.renewedMeanwhile(ctx, lease)
 	}
 	if err != nil {
-		return fmt.Errorf("taking the Lease %s over: %w", lease.Name, err)
+		return fmt.Errorf("take over the Lease %s: %w", lease.Name, err)
 	}
 	return nil
 }
 
-// looksRenewed reports whether a Lease was renewed within its term, as far as our clock can
-// tell, and until when it lasts then. Of one that was renewed later than now it cannot.
+// looksRenewed reports whether a Lease was renewed within its term by this machine's clock, and
+// until when it lasts then. It is false for a renewal in the future.
 func (w *World) looksRenewed(lease *coordinationv1.Lease) (until time.Time, renewed bool) {
-	term := leaseDuration // a Lease that does not say how long it lasts is not over at once
+	term := leaseDuration // a Lease without a duration does not expire at once
 	if lease.Spec.LeaseDurationSeconds != nil {
 		term = time.Duration(*lease.Spec.LeaseDurationSeconds) * time.Second
 	}
@@ -51,11 +51,11 @@ func (w *World) looksRenewed(lease *coordinationv1.Lease) (until time.Time, rene
 	return at.Add(term), !at.After(now) && !now.After(at.Add(term))
 }
 
-// watchLease waits for as long as a run relies on a renewal, and says so.
+// watchLease waits for as long as a run relies on a renewal, and reports that.
 func (w *World) watchLease(ctx context.Context, lease *coordinationv1.Lease) error {
 	const step = leaseTrust / 3
 	for left := leaseTrust; left > 0; left -= step {
-		w.tell(fmt.Sprintf("the lease %s is held by %s, who last renewed it at %s; it is taken over in %s unless it is renewed",
+		w.report(fmt.Sprintf("the Lease %s is held by %s, last renewed at %s; it is taken over in %s unless it is renewed",
 			lease.Name, *lease.Spec.HolderIdentity, lease.Spec.RenewTime.UTC().Format(time.RFC3339), left))
 		timer := w.Clock.NewTimer(step)
 		select {
@@ -68,18 +68,18 @@ func (w *World) watchLease(ctx context.Context, lease *coordinationv1.Lease) err
 	return nil
 }
 
-func (w *World) tell(words string) {
+func (w *World) report(words string) {
 	if w.Tell != nil {
 		w.Tell(words)
 	}
 }
 
-// renewedMeanwhile says who has a Lease that changed while it was watched. Whoever it is has
-// just written it: it lasts for a whole term from now at most, whatever time it says.
+// renewedMeanwhile returns who holds a Lease that changed while it was watched. The holder has
+// just written it: it lasts for at most a whole term from now, whatever its time.
 func (w *World) renewedMeanwhile(ctx context.Context, lease *coordinationv1.Lease) error {
-	held := &reconcile.HeldError{What: "lease " + lease.Name, Holder: "another run that took it at the same moment"}
+	held := &reconcile.HeldError{What: "lease " + lease.Name, Holder: "another run that took it at the same time"}
 	if err := w.Client.Get(ctx, client.ObjectKeyFromObject(lease), lease); err != nil {
-		return held // that somebody else has it is the answer; who is a courtesy
+		return held // the holder's name only explains the error
 	}
 	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" {
 		held.Holder, held.Until = holder, w.Clock.Now().Add(leaseDuration)

@@ -16,21 +16,21 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// heldLock is the database's lock while it is ours.
+// heldLock is the database's lock while this run holds it.
 type heldLock struct {
 	lock fdb.Lock
 	keys fdb.LockKeys
 }
 
-// Lock implements reconcile.Actor. "Under the lock" means the Lease always, and the
-// database's own lock where the spec asks for one and there is a database to hold it.
+// Lock implements reconcile.Actor. It requires the Lease always, and the database's own lock
+// where the spec uses locks and a database exists.
 func (w *World) Lock(ctx context.Context) error {
 	if err := w.stillOurs(ctx); err != nil {
 		return err
 	}
 	cli, record, err := w.database()
 	if err != nil {
-		return fmt.Errorf("taking the database's lock: %w", err)
+		return fmt.Errorf("take the database's lock: %w", err)
 	}
 	normalized, err := record.Normalized()
 	if err != nil {
@@ -61,7 +61,7 @@ func (w *World) takeLock(ctx context.Context, cli admin.KV, c *v1beta2.Foundatio
 	return nil
 }
 
-// wroteLock reports whether a record was written by this very run.
+// wroteLock reports whether the lock was written by this very run.
 func (w *World) wroteLock(found *fdb.Lock) bool {
 	return found != nil && w.locked != nil && found.HeldBy(w.locked.lock.Owner, w.locked.lock.Nonce)
 }
@@ -73,19 +73,19 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// refusal says who has the lock, or why this instance may not have it.
+// refusal returns who holds the lock, or why this control-plane instance may not take it.
 func refusal(request fdb.LockRequest, d fdb.LockDecision) error {
 	switch d.Outcome {
 	case fdb.LockNameless:
 		return &reconcile.RefusedError{Check: plan.Check{
 			ID:       plan.CheckLockOwnerNamed,
-			Question: "does the lock's owner have a name?", Gate: plan.GateLockOwner,
-			Evidence: "spec.processGroupIDPrefix is empty, so all instances without a prefix would share one lock; set it (which replaces all process groups), set spec.lockOptions.disableLocks where no other instance shares the database, or override G-LOCK-OWNER",
+			Question: "does the lock owner have a name?", Gate: plan.GateLockOwner,
+			Evidence: "spec.processGroupIDPrefix is empty, so all control-plane instances without a prefix would share one lock; set it (which replaces all process groups), set spec.lockOptions.disableLocks where no other control-plane instance shares the database, or override G-LOCK-OWNER",
 		}}
 	case fdb.LockDenied:
 		return &reconcile.RefusedError{Check: plan.Check{
 			ID:       plan.CheckNotDenied,
-			Question: "may this instance take the lock?", Gate: plan.GateDeny,
+			Question: "may this control-plane instance take the lock?", Gate: plan.GateDeny,
 			Evidence: fmt.Sprintf("%s is on the deny list in the database", request.Owner),
 		}}
 	default:
@@ -95,12 +95,12 @@ func refusal(request fdb.LockRequest, d fdb.LockDecision) error {
 
 func heldBy(holder *fdb.Lock) error {
 	if holder == nil {
-		return &reconcile.HeldError{What: "database lock", Holder: "somebody unknown"}
+		return &reconcile.HeldError{What: "database lock", Holder: "an unknown owner"}
 	}
 	return &reconcile.HeldError{What: "database lock", Holder: holder.Holder(), Until: holder.End}
 }
 
-// End implements reconcile.Actor. The lock goes first: the Lease protects it.
+// End implements reconcile.Actor. The lock is released first: the Lease protects it.
 func (w *World) End(ctx context.Context) error {
 	const limit = time.Minute
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -118,20 +118,20 @@ func (w *World) releaseLock(ctx context.Context) error {
 	}
 	cli, _, err := w.database()
 	if err != nil {
-		return fmt.Errorf("giving back the database's lock: %w", err)
+		return fmt.Errorf("release the database's lock: %w", err)
 	}
 	if until, quiet := w.quietUntil(); quiet {
 		return admin.KeepLockUntil(ctx, cli, held.keys, held.lock, until)
 	}
 	if err := admin.ReleaseLock(ctx, cli, held.keys, held.lock); err != nil {
-		return fmt.Errorf("giving back the database's lock, which runs out by itself: %w", err)
+		return fmt.Errorf("release the database's lock, which expires by itself: %w", err)
 	}
 	return nil
 }
 
-// keepQuiet notes that something was taken down which the database does not show yet. The
-// lock is kept so long after the pass, also by the run that comes next and knows nothing of
-// it: another instance would see a complete database.
+// keepQuiet records that processes were stopped which the database still shows. The lock is
+// held for as long after the pass, also by the next run, which does not know of it: another
+// control-plane instance would read a status without the loss.
 func (w *World) keepQuiet(a plan.Action) {
 	quiet := plan.EffectOf(a).Quiet
 	if quiet == 0 {
@@ -148,8 +148,8 @@ func (w *World) quietUntil() (until time.Time, quiet bool) {
 	return w.quiet, w.quiet.After(w.Clock.Now())
 }
 
-// readCoordination reads what instances share, where there are several and a
-// database to share it through.
+// readCoordination reads what control-plane instances share, where there are several and a
+// database to share it in.
 func (w *World) readCoordination(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (plan.CoordinationFacts, error) {
 	facts := plan.CoordinationFacts{}
 	cli, _ := w.fdbcli(c, pods)
@@ -173,7 +173,7 @@ func (w *World) readCoordination(ctx context.Context, c *v1beta2.FoundationDBClu
 		return plan.CoordinationFacts{}, ctx.Err()
 	}
 	if err != nil {
-		return facts, nil //nolint:nilerr // a database that cannot be asked is a fact: Read stays false
+		return facts, nil //nolint:nilerr // an unreachable database is a fact: Read stays false
 	}
 	noteShared(&facts, shared, c)
 	return facts, nil
@@ -195,7 +195,7 @@ func noteShared(facts *plan.CoordinationFacts, shared admin.Shared, c *v1beta2.F
 	facts.Lists = plan.ListFacts{Read: shared.Lists != nil, Entries: shared.Lists, Addresses: shared.Addresses}
 }
 
-// sharedRequest asks for no more than the spec's rules look at.
+// sharedRequest requests only what the spec's rules read.
 func sharedRequest(c *v1beta2.FoundationDBCluster) admin.SharedRequest {
 	return admin.SharedRequest{Upgrades: c.LocksUsed(), Maintenance: c.ResetMaintenanceMode(), Lists: actsTogether(c)}
 }

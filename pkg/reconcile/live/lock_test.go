@@ -199,8 +199,8 @@ func TestALockThatCannotBeGivenBackIsSaidAndTheLeaseIsGivenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.world.Transport = func(*corev1.Pod) admin.Transport { return lostSessions{} }
-	if err := f.world.End(t.Context()); err == nil || !strings.Contains(err.Error(), "runs out by itself") {
-		t.Errorf("got %v, want that the lock runs out by itself", err)
+	if err := f.world.End(t.Context()); err == nil || !strings.Contains(err.Error(), "expires by itself") {
+		t.Errorf("got %v, want that the lock expires by itself", err)
 	}
 	if got := f.lease(); got.HolderIdentity != nil {
 		t.Errorf("left the Lease to %s", *got.HolderIdentity)

@@ -103,7 +103,7 @@ func TestNoPodAddressIsEverDialled(t *testing.T) {
 				t.Errorf("the sidecar was not asked: %+v", s.PodFiles[pod.Name])
 			}
 			if _, ok := asked.Load("exec"); !ok {
-				t.Error("the database was not asked through pods/exec")
+				t.Error("the database was not queried through pods/exec")
 			}
 			if _, ok := asked.Load("portforward"); !ok {
 				t.Error("the sidecar was not asked through pods/portforward")

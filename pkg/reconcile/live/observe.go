@@ -19,9 +19,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Observe implements reconcile.Observer. The record comes first, since it says
-// which objects are the cluster's; then the objects, in parallel; then what has to
-// be asked through the pods.
+// Observe implements reconcile.Observer. The cluster comes first, since it determines which
+// objects belong to it; then the objects, in parallel; then what must be read in the pods.
 func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	if facets&plan.Record != 0 || into.Cluster == nil {
 		cluster, err := w.readRecord(ctx)
@@ -33,7 +32,7 @@ func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fa
 	if err := w.readObjects(ctx, into, facets); err != nil {
 		return w.explain(err)
 	}
-	if err := w.askPods(ctx, into, facets); err != nil {
+	if err := w.readInPods(ctx, into, facets); err != nil {
 		return w.explain(err)
 	}
 	into.Now = w.Clock.Now().UTC()
@@ -47,7 +46,7 @@ func readCluster(ctx context.Context, c client.Reader, key types.NamespacedName)
 		if apierrors.IsNotFound(err) {
 			return nil, nil, &NotFoundError{Key: key}
 		}
-		return nil, nil, fmt.Errorf("reading FoundationDBCluster %s: %w", key.Name, err)
+		return nil, nil, fmt.Errorf("read FoundationDBCluster %s: %w", key.Name, err)
 	}
 	if normalized, err = stored.Normalized(); err != nil {
 		return nil, nil, &InvalidRecordError{Key: key, Err: err}
@@ -113,8 +112,8 @@ func (w *World) rememberPods(pods map[string]*corev1.Pod) {
 	w.pods = pods
 }
 
-// askPods reads what only pods can tell: their files, and the database behind them.
-func (w *World) askPods(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+// readInPods reads what can only be read in pods: their files, and the database.
+func (w *World) readInPods(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	group, ctx := errgroup.WithContext(ctx)
 	if facets&plan.PodFiles != 0 {
 		group.Go(func() (err error) {
@@ -144,17 +143,16 @@ func (w *World) readConfigMap(ctx context.Context, c *v1beta2.FoundationDBCluste
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading ConfigMap %s: %w", c.ConfigMapName(), err)
+		return nil, fmt.Errorf("read ConfigMap %s: %w", c.ConfigMapName(), err)
 	}
 	return cm, nil
 }
 
-// readNodes reads the nodes only for specs whose rules look at their taints, and for
-// commands that are about nodes. Nodes
-// belong to no namespace, and many who may reconcile a cluster may not list them:
-// that they are hidden is a fact.
+// readNodes reads the nodes only for specs with rules about their taints, and for commands
+// about nodes. Nodes belong to no namespace, and many users who may reconcile a cluster may not
+// list them: missing permission is a fact.
 func (w *World) readNodes(ctx context.Context, c *v1beta2.FoundationDBCluster) (nodes map[string]*corev1.Node, why string, err error) {
-	if len(c.Spec.AutomationOptions.Replacements.TaintReplacementOptions) == 0 && !w.wantsNodes() {
+	if len(c.Spec.AutomationOptions.Replacements.TaintReplacementOptions) == 0 && !w.nodesNeeded() {
 		return nil, "", nil
 	}
 	nodes, err = listed[corev1.Node](ctx, w.Client, nil, &corev1.NodeList{})
@@ -185,7 +183,7 @@ func listed[T any, P interface {
 		list := empty.DeepCopyObject().(client.ObjectList) //nolint:forcetypeassert // a deep copy has the type of its original
 		if err := c.List(ctx, list, options...); err != nil {
 			var one P = new(T)
-			return nil, fmt.Errorf("listing %T: %w", one, err)
+			return nil, fmt.Errorf("list %T: %w", one, err)
 		}
 		for _, o := range itemsOf[T, P](list) {
 			byName[nameOf(o, cluster)] = o
@@ -198,7 +196,7 @@ func listed[T any, P interface {
 	}
 }
 
-// nameOf is an object's name, with its namespace where objects of several are listed.
+// nameOf is an object's name, with its namespace where several namespaces are listed.
 func nameOf(o client.Object, cluster *v1beta2.FoundationDBCluster) string {
 	if cluster == nil && o.GetNamespace() != "" {
 		return o.GetNamespace() + "/" + o.GetName()
@@ -220,7 +218,7 @@ func itemsOf[T any, P interface {
 	return items
 }
 
-// explain marks errors that mean that there is no API server to ask at all.
+// explain marks errors of an API server that is not reachable.
 func (w *World) explain(err error) error {
 	var (
 		urlError *url.Error

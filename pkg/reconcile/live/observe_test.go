@@ -256,12 +256,12 @@ func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
 			given:    func(f *field) { f.setStatus(func(s *v1beta2.FoundationDBClusterStatus) { s.ConnectionString = "" }) },
 			notAsked: "there is no cluster file yet",
 		},
-		"no pod runs": {
+		"no running pod can run fdbcli": {
 			given: func(f *field) {
 				if err := f.api.DeleteAllOf(f.t.Context(), &corev1.Pod{}, client.InNamespace(key.Namespace)); err != nil {
 					f.t.Fatal(err)
 				}
-			}, notAsked: "no pod runs",
+			}, notAsked: "no running pod can run fdbcli",
 		},
 		"no pod can be reached": {
 			given: func(f *field) {
@@ -272,11 +272,11 @@ func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
 		},
 		"the answer is no document": {given: says("nonsense", 0), unreachable: "reading status"},
 		"fdbcli gives up":           {given: says("", 1), unreachable: "reading status"},
-		"the document timed out":    {given: faulty(fdbsim.Faults{StatusTimeout: true}), unreachable: "took too long to put its status document together"},
-		"the document was late":     {given: faulty(fdbsim.Faults{StatusDeadline: true}), unreachable: "took too long to put its status document together"},
+		"the document timed out":    {given: faulty(fdbsim.Faults{StatusTimeout: true}), unreachable: "took too long to collect it"},
+		"the document was late":     {given: faulty(fdbsim.Faults{StatusDeadline: true}), unreachable: "took too long to collect it"},
 		"the document is available and lists no process": {
 			given:       says(`{"client":{"database_status":{"available":true}},"cluster":{"recovery_state":{"name":"fully_recovered"}}}`, 0),
-			unreachable: "took too long to put its status document together",
+			unreachable: "took too long to collect it",
 		},
 	}
 	for name, tc := range tests {

@@ -14,12 +14,12 @@ type Operator struct {
 	Namespace, Name string
 	// Version is the tag of its image; empty when it has none.
 	Version string
-	// Ready is how many of its pods are.
+	// Ready is how many of its pods are ready.
 	Ready int
 }
 
-// Operators are the operators of the whole Kubernetes cluster. The error of those who
-// may not list Deployments everywhere is a Forbidden one.
+// Operators are the operators of the whole Kubernetes cluster. Without permission to list
+// Deployments in all namespaces the error is Forbidden.
 func Operators(ctx context.Context, c client.Client) ([]Operator, error) {
 	deployments, err := listed[appsv1.Deployment](ctx, c, nil, &appsv1.DeploymentList{})
 	if err != nil {
@@ -38,7 +38,7 @@ func Operators(ctx context.Context, c client.Client) ([]Operator, error) {
 	return found, nil
 }
 
-// tagOf is what stands behind the colon of an image's last part.
+// tagOf is the tag of an image; empty without one.
 func tagOf(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	_, tag, _ := strings.Cut(path.Base(image), ":")

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// others reads the records of a kind in the namespace, besides our own. That nobody may read
-// them is a fact; only the context's end is an error.
+// others reads the resources of a kind in the namespace, except the given one. Missing
+// permission is a fact; only the end of the context is an error.
 func others[T any, P interface {
 	*T
 	client.Object

@@ -12,12 +12,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// parallelPods bounds how many sidecars are asked at once.
+// parallelPods bounds how many sidecars are queried at once.
 const parallelPods = 8
 
-// readPodFiles learns what each pod uses. A unified pod says so in its
-// annotations, which are here already. A split pod's sidecar has to be asked, and
-// only where its answer can matter: see needsAnswer.
+// readPodFiles reads which files each pod uses. A unified pod reports that in its annotations,
+// which were read already. A split pod's sidecar must be queried, and only where its answer
+// matters: see splitReport.
 func (w *World) readPodFiles(ctx context.Context, s *plan.Snapshot) (map[string]plan.PodReport, error) {
 	reports := map[string]plan.PodReport{}
 	var mu sync.Mutex
@@ -44,8 +44,8 @@ func (w *World) readPodFiles(ctx context.Context, s *plan.Snapshot) (map[string]
 	return reports, group.Wait()
 }
 
-// unifiedReport reads the annotations that the monitor writes when it has accepted
-// a configuration.
+// unifiedReport reads the annotations that the monitor writes once it has accepted a
+// configuration.
 func unifiedReport(pod *corev1.Pod) plan.PodReport {
 	variables, err := objects.Variables(pod)
 	if err != nil {

@@ -17,10 +17,10 @@ import (
 // splitFiles are the files whose state decides whether a split pod is up to date.
 var splitFiles = []string{"fdb.cluster", "fdbmonitor.conf"}
 
-// splitReport asks a sidecar about its files when the pod has not confirmed the
-// current configuration. Of a pod that has, the values that it substitutes can be
-// read from its own spec, so a pass with nothing to do asks no sidecar. During an upgrade
-// to another protocol every sidecar is asked: a restart must not find a binary missing.
+// splitReport queries a sidecar about its files while the pod has not confirmed the current
+// configuration. For a pod that has, its own spec has the values that it substitutes, so a
+// pass with nothing to do queries no sidecar. During an upgrade to another protocol every
+// sidecar is queried: a restart must not find a binary missing.
 func (w *World) splitReport(ctx context.Context, c *v1beta2.FoundationDBCluster, pod *corev1.Pod) plan.PodReport {
 	upgrade := c.IsBeingUpgradedIncompatibly()
 	if !upgrade && upToDate(c, pod) {
@@ -30,7 +30,7 @@ func (w *World) splitReport(ctx context.Context, c *v1beta2.FoundationDBCluster,
 	if upgrade {
 		binaries = []string{objects.CopiedServer(c.Spec.Version)}
 	}
-	report, err := w.askSidecar(ctx, pod, binaries)
+	report, err := w.querySidecar(ctx, pod, binaries)
 	if err != nil {
 		return plan.PodReport{Unreachable: err.Error()}
 	}
@@ -47,7 +47,7 @@ func upToDate(c *v1beta2.FoundationDBCluster, pod *corev1.Pod) bool {
 	return err == nil && pod.Annotations[v1beta2.AnnotationLastAppliedConfigMap] == want
 }
 
-func (w *World) askSidecar(ctx context.Context, pod *corev1.Pod, binaries []string) (plan.PodReport, error) {
+func (w *World) querySidecar(ctx context.Context, pod *corev1.Pod, binaries []string) (plan.PodReport, error) {
 	sidecar, err := w.openSidecar(ctx, pod)
 	if err != nil {
 		return plan.PodReport{}, err
@@ -76,14 +76,14 @@ func (w *World) askSidecar(ctx context.Context, pod *corev1.Pod, binaries []stri
 	return report, nil
 }
 
-// syncPodFiles has a sidecar copy files from its mounted ConfigMap. Whether that
-// ConfigMap was current is seen when the files are looked at again.
+// syncPodFiles requests a sidecar to copy files from its mounted ConfigMap. Whether that
+// ConfigMap was current shows when the files are read again.
 func (w *World) syncPodFiles(ctx context.Context, a plan.SyncPodFiles) error {
 	w.mu.Lock()
 	pod := w.pods[a.Pod]
 	w.mu.Unlock()
 	if pod == nil {
-		return fmt.Errorf("pod %s is not known", a.Pod)
+		return fmt.Errorf("pod %s was not read", a.Pod)
 	}
 	sidecar, err := w.openSidecar(ctx, pod)
 	if err != nil {
@@ -98,8 +98,8 @@ func (w *World) syncPodFiles(ctx context.Context, a plan.SyncPodFiles) error {
 	return nil
 }
 
-// declaredVariables are the values that a split pod's sidecar substitutes, as far as
-// the pod's own spec and status tell them.
+// declaredVariables are the values that a split pod's sidecar substitutes, as far as the pod's
+// own spec and status have them.
 func declaredVariables(pod *corev1.Pod) map[string]string {
 	variables := objects.DeclaredVariables(pod, v1beta2.ContainerSidecar)
 	if dir, ok := binaryDir(pod); ok {

@@ -18,16 +18,16 @@ import (
 // readLimit bounds what is read besides the status document.
 const readLimit = time.Minute
 
-// ReadExclusions reads which exclusions are in force and which still hold something,
-// also where no process group leaves. It never asks for an exclusion, which would begin
-// to move data anew.
+// ReadExclusions reads which exclusions are in force and which processes still hold data, even
+// if no process group is marked for removal. It never runs the exclude command, which would
+// move data again.
 func (w *World) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 	facts := plan.CoordinationFacts{}
 	cli, _, err := w.database()
 	if err != nil {
-		return facts, fmt.Errorf("reading exclusions: %w", err)
+		return facts, fmt.Errorf("read exclusions: %w", err)
 	}
 	lists, err := cli.ExclusionLists(ctx)
 	if err != nil {
@@ -37,14 +37,14 @@ func (w *World) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, err
 	return facts, nil
 }
 
-// ReadShared reads all that instances share, whether or not the spec asks for it.
+// ReadShared reads all that control-plane instances share, whether or not the spec needs it.
 func (w *World) ReadShared(ctx context.Context) (plan.CoordinationFacts, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 	facts := plan.CoordinationFacts{}
 	cli, record, err := w.database()
 	if err != nil {
-		return facts, fmt.Errorf("reading what instances share: %w", err)
+		return facts, fmt.Errorf("read the shared keys of control-plane instances: %w", err)
 	}
 	everything := admin.SharedRequest{Denials: true, Upgrades: true, Maintenance: true, Lists: true}
 	shared, err := admin.ReadShared(ctx, cli, fdb.LockKeys{Prefix: record.LockKeyPrefix()}, everything)
@@ -55,8 +55,8 @@ func (w *World) ReadShared(ctx context.Context) (plan.CoordinationFacts, error) 
 	return facts, nil
 }
 
-// ReadClusterFiles reads the connection string in force, and the file that the servers of
-// each pod keep. What cannot be read is a fact; only the context's end is an error.
+// ReadClusterFiles reads the connection string in force, and the cluster file in each pod. An
+// unreadable file is a fact; only the end of the context is an error.
 func (w *World) ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error) {
 	limited, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
@@ -83,7 +83,7 @@ func (w *World) ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error)
 			return nil
 		})
 	}
-	_ = group.Wait() // nobody returns an error
+	_ = group.Wait() // no function returns an error
 	return files, ctx.Err()
 }
 
@@ -98,7 +98,7 @@ func (w *World) liveConnectionString(ctx context.Context) (inForce fdb.Connectio
 	return inForce, ""
 }
 
-// fileLimit is how long one pod may take to show a file.
+// fileLimit bounds the read of a file in one pod.
 const fileLimit = 10 * time.Second
 
 func (w *World) clusterFile(ctx context.Context, pod *corev1.Pod) plan.ClusterFile {

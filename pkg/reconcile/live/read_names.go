@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 )
 
-// namesLimit bounds the lookups in a pod, which end by themselves after 10 s.
+// namesLimit bounds the lookups in a pod, which time out by themselves after 10 s.
 const namesLimit = 20 * time.Second
 
 // ReadNames measures how names are resolved in one of the cluster's pods.
@@ -21,11 +21,11 @@ func (w *World) ReadNames(ctx context.Context, names []string) (fdb.NameLookups,
 	record, pods := w.record, w.pods
 	w.mu.Unlock()
 	if record == nil {
-		return fdb.NameLookups{}, errors.New("resolving names: the resource was not read")
+		return fdb.NameLookups{}, errors.New("resolve names: the FoundationDBCluster was not read yet")
 	}
-	places, why := w.places(record, pods)
-	if places == nil {
-		return fdb.NameLookups{}, fmt.Errorf("resolving names: %s", why)
+	inPods, why := w.execPods(record, pods)
+	if inPods == nil {
+		return fdb.NameLookups{}, fmt.Errorf("resolve names: %s", why)
 	}
-	return admin.ResolveNames(ctx, places, names)
+	return admin.ResolveNames(ctx, inPods, names)
 }

@@ -66,7 +66,7 @@ func TestNamesAreReadInAnotherPodWhereOneIsLost(t *testing.T) {
 	for _, pod := range f.observe(plan.Record | plan.Pods).Pods {
 		pod.Status.Phase = corev1.PodPending
 	}
-	if _, err := f.world.ReadNames(t.Context(), []string{"localhost"}); err == nil || !strings.Contains(err.Error(), "no pod runs") {
+	if _, err := f.world.ReadNames(t.Context(), []string{"localhost"}); err == nil || !strings.Contains(err.Error(), "no running pod can run fdbcli") {
 		t.Errorf("got %v", err)
 	}
 }

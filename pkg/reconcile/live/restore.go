@@ -22,8 +22,8 @@ import (
 )
 
 // RestoreWorld is one restore: an Observer and an Actor. The tools run in pods of any
-// backup agents of the destination. Its Lease is the destination's: what restores into a
-// cluster keeps passes over it away.
+// backup agents of the destination. Its Lease is the destination's, so that no pass over the
+// cluster runs during a restore.
 type RestoreWorld struct {
 	// World is the API server, the Lease and the gates. Its Key names the destination,
 	// once the restore was read.
@@ -34,7 +34,7 @@ type RestoreWorld struct {
 	restore *v1beta2.FoundationDBRestore // as the API server has it
 	agents  map[string]*corev1.Pod       // newest known
 	backups map[string]*v1beta2.FoundationDBBackup
-	// distances are how far agents are from the place of the restore, by their deployment.
+	// distances rank agents by how unlike their destination is to the restore's source, by Deployment.
 	distances map[string]int
 }
 
@@ -60,15 +60,15 @@ func (w *RestoreWorld) Observe(ctx context.Context, into *plan.Snapshot, facets 
 		}
 		into.Agents, w.agents = plan.AgentFacts{Pods: agents}, agents
 	}
-	if err := w.askAbout(ctx, into, facets); err != nil {
+	if err := w.readFacts(ctx, into, facets); err != nil {
 		return w.explain(err)
 	}
 	into.Now = w.Clock.Now().UTC()
 	return nil
 }
 
-// askAbout asks what is known outside of the record and its agents.
-func (w *RestoreWorld) askAbout(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+// readFacts reads the facets besides the resources and the agents.
+func (w *RestoreWorld) readFacts(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	if err := refresh(ctx, facets&plan.RestoreStatus != 0, &into.RestoreStatus, w.readRestores); err != nil {
 		return err
 	}
@@ -82,12 +82,12 @@ func (w *RestoreWorld) askAbout(ctx context.Context, into *plan.Snapshot, facets
 	if err := refresh(ctx, facets&plan.OtherRestores != 0, &into.OtherRestores, w.readOtherRestores); err != nil {
 		return err
 	}
-	return refresh(ctx, facets&plan.Database != 0, &into.Database, w.askDatabase)
+	return refresh(ctx, facets&plan.Database != 0, &into.Database, w.readStatus)
 }
 
-// refresh reads facts anew where they are wanted.
-func refresh[T any](ctx context.Context, wanted bool, into *T, read func(context.Context) (T, error)) error {
-	if !wanted {
+// refresh reads facts again where they are needed.
+func refresh[T any](ctx context.Context, needed bool, into *T, read func(context.Context) (T, error)) error {
+	if !needed {
 		return nil
 	}
 	facts, err := read(ctx)
@@ -104,7 +104,7 @@ func (w *RestoreWorld) readRestore(ctx context.Context) error {
 		if apierrors.IsNotFound(err) {
 			return &NotFoundError{Key: w.Name, Kind: kindRestore}
 		}
-		return fmt.Errorf("reading %s %s: %w", kindRestore, w.Name.Name, err)
+		return fmt.Errorf("read %s %s: %w", kindRestore, w.Name.Name, err)
 	}
 	if err := record.Validate(); err != nil {
 		return &InvalidRecordError{Key: w.Name, Err: err, Kind: kindRestore}
@@ -114,8 +114,8 @@ func (w *RestoreWorld) readRestore(ctx context.Context) error {
 	return nil
 }
 
-// readDestination reads the cluster without keeping it: spec.skip of a cluster says
-// nothing about restores, which an operator carries out all the same.
+// readDestination reads the cluster without storing it: operators carry out restores even if
+// spec.skip of the cluster is true.
 func (w *RestoreWorld) readDestination(ctx context.Context) (*v1beta2.FoundationDBCluster, error) {
 	_, normalized, err := readCluster(ctx, w.Client, w.Key)
 	return normalized, err
@@ -139,26 +139,26 @@ func (w *RestoreWorld) destinationAgents(ctx context.Context) (map[string]*corev
 	return w.agentPods(ctx, deployments...)
 }
 
-// distance is how far the agents in a pod are from the place of the restore.
+// distance is the rank of the agents in a pod.
 func (w *RestoreWorld) distance(pod *corev1.Pod) int {
 	return w.distances[pod.Labels[v1beta2.LabelDeploymentName]]
 }
 
-// distance is how unlike the places of a backup and of a restore are. Agents know the
-// credentials of their own backup's account; those of another one they may lack.
+// distance is how unlike the destinations of a backup and of a restore are. Agents have the
+// credentials of their own backup's account, and maybe not those of another one.
 func distance(b *v1beta2.FoundationDBBackup, r *v1beta2.FoundationDBRestore) int {
-	const otherAccount, otherPlace = 2, 1
+	const otherAccount, otherDestination = 2, 1
 	to, errTo := objects.BackupURL(b)
 	from, errFrom := objects.RestoreURL(r)
 	if errTo != nil || errFrom != nil {
-		return otherAccount + otherPlace
+		return otherAccount + otherDestination
 	}
 	far := 0
 	if b.Spec.BlobStoreConfiguration.AccountName != r.Spec.BlobStoreConfiguration.AccountName {
 		far += otherAccount
 	}
 	if !fdb.SharesBackupPlace(to, from) {
-		far += otherPlace
+		far += otherDestination
 	}
 	return far
 }
@@ -174,16 +174,16 @@ func (n namespaced) List(ctx context.Context, list client.ObjectList, options ..
 	return n.Client.List(ctx, list, append(slices.Clip(options), client.InNamespace(n.namespace))...)
 }
 
-// readRestores asks for all restores. Only the context's end is an error.
+// readRestores reads all restores. Only the end of the context is an error.
 func (w *RestoreWorld) readRestores(ctx context.Context) (plan.RestoreFacts, error) {
 	facts := plan.RestoreFacts{}
 	tools, err := w.tools(w.agents, w.restore.Spec.CustomParameters, w.distance)
 	switch {
 	case err != nil:
 		facts.NotAsked = err.Error()
-		return facts, nil //nolint:nilerr // what cannot be asked is a fact that stages decide on
+		return facts, nil //nolint:nilerr // an unknown status is a fact that stages decide on
 	case tools == nil:
-		facts.NotAsked = noAgent + "; a FoundationDBBackup of the cluster, also one that is Stopped, gives it agents; those in other namespaces are not known"
+		facts.NotAsked = noAgent + "; a FoundationDBBackup of the cluster, even a Stopped one, creates agents; those in other namespaces are not used"
 		return facts, nil
 	}
 	all, err := tools.Restores(ctx)
@@ -193,13 +193,13 @@ func (w *RestoreWorld) readRestores(ctx context.Context) (plan.RestoreFacts, err
 	facts.AsOf = w.Clock.Now().UTC()
 	if err != nil {
 		facts.Unreachable = err.Error()
-		return facts, nil //nolint:nilerr // what cannot be asked is a fact that stages decide on
+		return facts, nil //nolint:nilerr // an unknown status is a fact that stages decide on
 	}
 	facts.All, facts.Read = all, true
 	return facts, nil
 }
 
-// Gates asks what has to hold before anything is changed.
+// Gates returns the checks that must hold before any change.
 func (w *RestoreWorld) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error) {
 	w.subject = "restore"
 	return w.World.Gates(ctx, o)
@@ -220,17 +220,17 @@ func (w *RestoreWorld) Act(ctx context.Context, a plan.Action) error {
 	case plan.AbortRestore:
 		return w.abortRestore(ctx, a)
 	}
-	return fmt.Errorf("%s: that is not for a pass over a restore", a.Describe())
+	return fmt.Errorf("%s: not an action of a pass over a restore", a.Describe())
 }
 
-// startRestore notes that the restore is about to be started, starts it, and confirms the
-// note once it was seen. Nothing is noted before the database has answered. What was certainly
-// not started is noted as such again. Whatever else goes wrong leaves the note: to look once
-// more is better than to restore twice.
+// startRestore writes a status that the restore is about to be started, starts it, and confirms
+// the status once the restore was observed. Nothing is written before the database has
+// answered. If the restore was certainly not started, the previous status is restored. After
+// any other error the status stays: an additional check is better than a second restore.
 func (w *RestoreWorld) startRestore(ctx context.Context, a plan.StartRestore) error {
 	tools, err := w.acting()
 	if err != nil {
-		return fmt.Errorf("starting the restore: %w", err)
+		return fmt.Errorf("start the restore: %w", err)
 	}
 	before, noted := w.restore.Status, false
 	err = tools.StartRestore(ctx, a.Start, func() error {
@@ -240,17 +240,17 @@ func (w *RestoreWorld) startRestore(ctx context.Context, a plan.StartRestore) er
 	if err == nil {
 		return w.writeRestoreStatus(ctx, plan.RestoreBegun())
 	}
-	takeBack := noted && neverStarted(err)
+	revert := noted && neverStarted(err)
 	if admin.KindOf(err) == admin.KindRefused {
-		err = &reconcile.RefusedError{Check: plan.Check{ID: plan.CheckRestoreAccepted, Question: "does the database take the restore?", Evidence: refusalWords(err), Gate: plan.GateRestore}}
+		err = &reconcile.RefusedError{Check: plan.Check{ID: plan.CheckRestoreAccepted, Question: "does the database accept the restore?", Evidence: refusalWords(err), Gate: plan.GateRestore}}
 	}
-	if takeBack {
+	if revert {
 		return errors.Join(err, w.writeRestoreStatus(context.WithoutCancel(ctx), before))
 	}
 	return err
 }
 
-// neverStarted reports whether a start that failed certainly started nothing.
+// neverStarted reports whether a failed start certainly started nothing.
 func neverStarted(err error) bool {
 	switch admin.KindOf(err) { // after all others it may have been started
 	case admin.KindRefused, admin.KindNotYet, admin.KindLocked:
@@ -260,23 +260,23 @@ func neverStarted(err error) bool {
 	}
 }
 
-// refusalWords are why the tools refuse, and what that means for a person.
+// refusalWords are why the tools refuse, and what a user can do.
 func refusalWords(err error) string {
 	if !strings.Contains(err.Error(), admin.NotEmpty) {
 		return err.Error()
 	}
-	return err.Error() + ": the database has data, nothing was changed, and nothing is ever restored over data; " +
-		"restore into a cluster without any, or find out who needs what is there before anybody removes it"
+	return err.Error() + ": the database holds data, and restores never overwrite data (nothing was changed); " +
+		"restore into an empty cluster, or delete the data first if it is not needed"
 }
 
 func (w *RestoreWorld) writeRestoreStatus(ctx context.Context, status v1beta2.FoundationDBRestoreStatus) error {
 	if w.restore == nil {
-		return errors.New("writing a record that was never read")
+		return errors.New("the FoundationDBRestore was not read yet")
 	}
 	edited := w.restore.DeepCopy()
 	edited.Status = status
 	if err := w.Client.Status().Update(ctx, edited); err != nil {
-		return fmt.Errorf("writing the status of %s %s: %w", kindRestore, w.restore.Name, err)
+		return fmt.Errorf("write the status of %s %s: %w", kindRestore, w.restore.Name, err)
 	}
 	w.restore = edited
 	return nil

@@ -11,17 +11,17 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// readSource asks for the backup of the destination that begins at the place which the
-// restore names, and for what is there already. Of a backup of another database the agents
-// know nothing. Only the context's end is an error.
+// readSource reads the backup of the destination that writes to the source of the restore, and
+// what the source already has. Agents know only the backups of their own database. Only the
+// end of the context is an error.
 func (w *RestoreWorld) readSource(ctx context.Context) (plan.SourceFacts, error) {
 	tools, err := w.tools(w.agents, w.restore.Spec.CustomParameters, w.distance)
 	if err != nil || tools == nil {
-		return plan.SourceFacts{}, nil //nolint:nilerr // what cannot be asked is not known
+		return plan.SourceFacts{}, nil //nolint:nilerr // without an answer the source is unknown
 	}
 	url, err := objects.RestoreURL(w.restore)
 	if err != nil {
-		return plan.SourceFacts{}, nil //nolint:nilerr // a stage says so
+		return plan.SourceFacts{}, nil //nolint:nilerr // a stage reports it
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.backups)) {
 		b := w.backups[name]
@@ -30,7 +30,7 @@ func (w *RestoreWorld) readSource(ctx context.Context) (plan.SourceFacts, error)
 		}
 		facts := plan.SourceFacts{Backup: b.Name}
 		if facts.Status, _ = tools.Status(ctx, string(b.Tag())); facts.Status == nil {
-			continue // what nobody tells is not known
+			continue // without an answer the backup is unknown
 		}
 		facts.Restorable = plan.CanBeRestored(b, facts.Status)
 		if facts.Begins(url) {
@@ -41,10 +41,10 @@ func (w *RestoreWorld) readSource(ctx context.Context) (plan.SourceFacts, error)
 	return plan.SourceFacts{}, ctx.Err()
 }
 
-// mayBegin reports whether a record may have a backup at a place that cannot be restored yet.
-// One that was seen to be restorable is not asked about.
+// mayBegin reports whether a FoundationDBBackup may write a backup to url that is not restorable
+// yet. One that was observed to be restorable is not read.
 func mayBegin(b *v1beta2.FoundationDBBackup, url string) bool {
-	wanted, err := objects.BackupURL(b)
+	own, err := objects.BackupURL(b)
 	seen := b.Status.BackupDetails
-	return err == nil && fdb.SameBackupURL(wanted, url) && (seen == nil || !seen.Restorable)
+	return err == nil && fdb.SameBackupURL(own, url) && (seen == nil || !seen.Restorable)
 }

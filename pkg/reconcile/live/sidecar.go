@@ -31,8 +31,8 @@ const (
 	sidecarWriteLimit = 10 * time.Second
 )
 
-// sidecar is a connection to a split pod's sidecar by way of the API server: the
-// pod's own address cannot be reached from everywhere.
+// sidecar is a connection to a split pod's sidecar through the API server: the pod's own
+// address is not reachable from everywhere.
 type sidecar struct {
 	pod  string
 	base string
@@ -43,7 +43,7 @@ func (s *sidecar) close() { close(s.stop) }
 
 func (w *World) openSidecar(ctx context.Context, pod *corev1.Pod) (*sidecar, error) {
 	if needsClientCertificate(pod) {
-		return nil, errors.New("its sidecar asks for a client certificate, which only the cluster's own clients have")
+		return nil, errors.New("the sidecar requires a client certificate, which only the cluster's own clients have")
 	}
 	dialer, err := w.portForwardDialer(pod)
 	if err != nil {
@@ -52,7 +52,7 @@ func (w *World) openSidecar(ctx context.Context, pod *corev1.Pod) (*sidecar, err
 	stop, ready := make(chan struct{}), make(chan struct{})
 	forwarder, err := portforward.NewOnAddresses(dialer, []string{"127.0.0.1"}, []string{fmt.Sprintf("0:%d", sidecarPort)}, stop, ready, io.Discard, io.Discard)
 	if err != nil {
-		return nil, fmt.Errorf("forwarding a port to %s: %w", pod.Name, err)
+		return nil, fmt.Errorf("forward a port to %s: %w", pod.Name, err)
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- forwarder.ForwardPorts() }()
@@ -61,15 +61,15 @@ func (w *World) openSidecar(ctx context.Context, pod *corev1.Pod) (*sidecar, err
 	select {
 	case <-ready:
 	case err := <-failed:
-		return nil, fmt.Errorf("forwarding a port to %s: %w", pod.Name, err)
+		return nil, fmt.Errorf("forward a port to %s: %w", pod.Name, err)
 	case <-ctx.Done():
 		close(stop)
-		return nil, fmt.Errorf("forwarding a port to %s: %w", pod.Name, ctx.Err())
+		return nil, fmt.Errorf("forward a port to %s: %w", pod.Name, ctx.Err())
 	}
 	ports, err := forwarder.GetPorts()
 	if err != nil || len(ports) == 0 {
 		close(stop)
-		return nil, fmt.Errorf("forwarding a port to %s: no local port", pod.Name)
+		return nil, fmt.Errorf("forward a port to %s: no local port", pod.Name)
 	}
 	return &sidecar{pod: pod.Name, base: fmt.Sprintf("http://127.0.0.1:%d", ports[0].Local), stop: stop}, nil
 }
@@ -80,21 +80,21 @@ func needsClientCertificate(pod *corev1.Pod) bool {
 	})
 }
 
-// portForwardDialer speaks WebSocket, and SPDY to an API server or proxy that does not.
+// portForwardDialer uses WebSocket, and SPDY if the API server or a proxy does not support that.
 func (w *World) portForwardDialer(pod *corev1.Pod) (httpstream.Dialer, error) {
 	client, err := corev1client.NewForConfig(w.Config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client to forward a port: %w", err)
+		return nil, fmt.Errorf("create a client to forward a port: %w", err)
 	}
 	target := client.RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).SubResource("portforward").URL()
 	transport, upgrader, err := spdy.RoundTripperFor(w.Config)
 	if err != nil {
-		return nil, fmt.Errorf("making a connection to forward a port: %w", err)
+		return nil, fmt.Errorf("create a connection to forward a port: %w", err)
 	}
 	spdyDialer := spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, target)
 	webSocketDialer, err := portforward.NewSPDYOverWebsocketDialer(target, w.Config)
 	if err != nil {
-		return nil, fmt.Errorf("making a connection to forward a port: %w", err)
+		return nil, fmt.Errorf("create a connection to forward a port: %w", err)
 	}
 	return portforward.NewFallbackDialer(webSocketDialer, spdyDialer, func(err error) bool {
 		return streaming.IsUpgradeFailure(err) || streaming.IsHTTPSProxyError(err)
@@ -108,7 +108,7 @@ func (s *sidecar) substitutions(ctx context.Context) (map[string]string, error) 
 	}
 	var variables map[string]string
 	if err := json.Unmarshal([]byte(body), &variables); err != nil {
-		return nil, fmt.Errorf("reading the variables of %s: %w", s.pod, err)
+		return nil, fmt.Errorf("read the variables of %s: %w", s.pod, err)
 	}
 	return variables, nil
 }
@@ -123,7 +123,7 @@ func (s *sidecar) isPresent(ctx context.Context, file string) (bool, error) {
 	return found, err
 }
 
-// copyFile has the sidecar take a file over from the mounted ConfigMap, or a binary from
+// copyFile requests the sidecar to copy a file from the mounted ConfigMap, or a binary from
 // its own image; the monitor configuration goes through its substitutions.
 func (s *sidecar) copyFile(ctx context.Context, file string) error {
 	call := "/copy_files"
@@ -135,29 +135,29 @@ func (s *sidecar) copyFile(ctx context.Context, file string) error {
 	}
 	_, found, err := s.ask(ctx, http.MethodPost, call, sidecarWriteLimit)
 	if err == nil && !found {
-		err = fmt.Errorf("the sidecar of %s does not know %s", s.pod, call)
+		err = fmt.Errorf("the sidecar of %s does not support %s", s.pod, call)
 	}
 	return err
 }
 
-// ask makes one request on a connection of its own: some versions send a second
-// answer after the first, which would be taken for that to the next request.
+// ask makes one request on a connection of its own: some versions send a second response after
+// the first, which would be taken for that of the next request.
 func (s *sidecar) ask(ctx context.Context, method, call string, limit time.Duration) (body string, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, s.base+call, nil)
 	if err != nil {
-		return "", false, fmt.Errorf("asking the sidecar of %s for %s: %w", s.pod, call, err)
+		return "", false, fmt.Errorf("request %[2]s from the sidecar of %[1]s: %[3]w", s.pod, call, err)
 	}
 	request.Close = true
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return "", false, fmt.Errorf("asking the sidecar of %s for %s: %w", s.pod, call, err)
+		return "", false, fmt.Errorf("request %[2]s from the sidecar of %[1]s: %[3]w", s.pod, call, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	if err != nil {
-		return "", false, fmt.Errorf("reading the sidecar's answer from %s: %w", s.pod, err)
+		return "", false, fmt.Errorf("read the response of the sidecar of %s: %w", s.pod, err)
 	}
 	switch response.StatusCode {
 	case http.StatusOK:
@@ -165,6 +165,6 @@ func (s *sidecar) ask(ctx context.Context, method, call string, limit time.Durat
 	case http.StatusNotFound:
 		return "", false, nil
 	default:
-		return "", false, fmt.Errorf("the sidecar of %s answered %s to %s: %s", s.pod, response.Status, call, strings.TrimSpace(string(text)))
+		return "", false, fmt.Errorf("the sidecar of %s returned %s to %s: %s", s.pod, response.Status, call, strings.TrimSpace(string(text)))
 	}
 }

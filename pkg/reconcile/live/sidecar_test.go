@@ -245,15 +245,15 @@ func TestASidecarThatCannotBeAskedIsUnreachable(t *testing.T) {
 				}
 			}, why: "client certificate",
 		},
-		"when its pod has just gone": {edit: func(pod *corev1.Pod) { pod.Name = "gone" }, why: "forwarding a port to gone"},
+		"when its pod has just gone": {edit: func(pod *corev1.Pod) { pod.Name = "gone" }, why: "forward a port to gone"},
 		"when nobody listens in the pod": {
-			given: func(_ *field, _ *sidecars, api *forwarder) { api.to = "127.0.0.1:1" }, why: "asking the sidecar of " + splitPod,
+			given: func(_ *field, _ *sidecars, api *forwarder) { api.to = "127.0.0.1:1" }, why: "from the sidecar of " + splitPod,
 		},
 		"when it fails": {
 			given: func(_ *field, s *sidecars, _ *forwarder) { s.broken = "GET /check_hash" }, why: "500 Internal Server Error to /check_hash/fdb.cluster: no space left",
 		},
 		"when its answer makes no sense": {
-			given: func(_ *field, s *sidecars, _ *forwarder) { s.answers["GET /substitutions"] = "<html>" }, why: "reading the variables",
+			given: func(_ *field, s *sidecars, _ *forwarder) { s.answers["GET /substitutions"] = "<html>" }, why: "read the variables",
 		},
 		"when the API server cannot be reached": {
 			given: func(f *field, _ *sidecars, _ *forwarder) { f.world.Config = &rest.Config{Host: "http://127.0.0.1:1"} }, why: "connection refused",
@@ -384,11 +384,11 @@ func TestASidecarCopiesTheFilesItIsToldTo(t *testing.T) {
 		t.Errorf("the sidecar was asked (-want +got):\n%s", diff)
 	}
 	delete(sidecar.answers, "POST /copy_monitor_conf")
-	if err := f.world.Act(t.Context(), sync); err == nil || !strings.Contains(err.Error(), "does not know /copy_monitor_conf") {
+	if err := f.world.Act(t.Context(), sync); err == nil || !strings.Contains(err.Error(), "does not support /copy_monitor_conf") {
 		t.Errorf("an old sidecar: got %v", err)
 	}
 	sync.Pod = "unheard-of"
-	if err := f.world.Act(t.Context(), sync); err == nil || !strings.Contains(err.Error(), "not known") {
+	if err := f.world.Act(t.Context(), sync); err == nil || !strings.Contains(err.Error(), "was not read") {
 		t.Errorf("an unknown pod: got %v", err)
 	}
 }

@@ -8,11 +8,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Try asks the API server whether it would take what an action writes: it goes through
-// everything that a write goes through, and keeps nothing. It is not asked about what the
-// database does, and about objects that are not there before earlier actions have run. The
-// record has to have been observed.
-func (w *World) Try(ctx context.Context, a plan.Action) (asked bool, err error) {
+// Try sends the write of an action to the API server as a dry run, with all its validation. It
+// skips changes of the database, and objects that exist only after earlier actions. The cluster
+// must have been observed.
+func (w *World) Try(ctx context.Context, a plan.Action) (tried bool, err error) {
 	if !canBeTried(a) {
 		return false, nil
 	}
@@ -25,7 +24,7 @@ func (w *World) Try(ctx context.Context, a plan.Action) (asked bool, err error) 
 // canBeTried reports whether an action is one write or several that do not build on each
 // other, and to the API server alone.
 func canBeTried(a plan.Action) bool {
-	switch a := a.(type) { //nolint:gochecksumtype // what is not named here is not tried
+	switch a := a.(type) { //nolint:gochecksumtype // all others are not tried
 	case plan.CreatePVC, plan.CreatePod, plan.ApplyConfigMap, plan.AddGroups, plan.MarkForRemoval, plan.KeepGroups, plan.WriteStatus,
 		plan.CordonNode, plan.UncordonNode, plan.SetSkip, plan.AdoptSpec, plan.RecordTaints:
 		return true

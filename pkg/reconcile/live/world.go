@@ -1,7 +1,7 @@
-// Package live is the real world of a pass: it observes a cluster through the
-// Kubernetes API and through a FoundationDB client that runs in one of the
-// cluster's pods, and it carries actions out there. All input and output of a
-// pass is here or below. It never decides anything, and it never sees a screen.
+// Package live is the observer and the actor of a pass: it observes a cluster through the
+// Kubernetes API and through a FoundationDB client that runs in one of the cluster's pods, and
+// carries out actions there. All input and output of a pass is here or below. It decides
+// nothing and renders nothing.
 package live
 
 import (
@@ -31,42 +31,42 @@ type World struct {
 	Config *rest.Config
 	// Key names the custom resource.
 	Key types.NamespacedName
-	// Holder is who we are in a Lease: user, host and process.
+	// Holder identifies this run in a Lease: user, host and process.
 	Holder string
-	// Plan is the digest of the approved plan that is carried out; empty without one. The
-	// Lease keeps it, so that the same run again, after it was killed, is known to go on.
+	// Plan is the digest of the approved plan of this run; empty without one. The Lease stores
+	// it, so that the same run again, after it was killed, continues the plan.
 	Plan string
 	// Lease is the name of the Lease. Default: that of the cluster, see LeaseName.
 	Lease string
-	// Tell is told what is waited for, in words for a person. Nil tells nobody.
+	// Tell is called with what the run waits for, as text for users. Nil means no reports.
 	Tell func(words string)
-	// Clock tells the time.
+	// Clock is the source of time.
 	Clock clock.WithTicker
-	// Command is a whole command line that runs kubectl against the same API server, for what
-	// people are told to do. Nil names neither context nor namespace.
+	// Command is a whole command line that runs kubectl against the same API server, for
+	// commands in hints. Nil names neither context nor namespace.
 	Command func(words ...string) string
 	// Nonce returns a fresh random text for every attempt to take the database's lock.
 	Nonce func() string
 	// Transport runs a program in a pod; replaced in tests. Nil uses pods/exec.
 	Transport func(pod *corev1.Pod) admin.Transport
-	// Overrides are the gates that a person waved through, each with the reason given.
-	// Only G-OPERATOR and G-LOCK-OWNER are asked here; stages ask theirs themselves.
+	// Overrides are the gates that a user overrides, each with the reason given. Only
+	// G-OPERATOR and G-LOCK-OWNER are checked here; stages check the others.
 	Overrides map[plan.Gate]string
-	// Patience bounds how long the database is asked for its status. Default
+	// Patience bounds how long to wait for the status of the database. Default
 	// StatusPatience.
 	Patience time.Duration
 
 	mu     sync.Mutex
-	record *v1beta2.FoundationDBCluster // as the API server has it, spec not normalised
-	pods   map[string]*corev1.Pod       // newest known, to find one to ask the database through
-	binary string                       // the fdbcli that speaks the servers' protocol; empty before one did
-	answer string                       // the pod in which fdbcli succeeded last; empty before one did
+	record *v1beta2.FoundationDBCluster // as the API server has it, spec not normalized
+	pods   map[string]*corev1.Pod       // newest known, to find one to run fdbcli in
+	binary string                       // the fdbcli that has the protocol of the processes; empty when unknown
+	answer string                       // the pod in which fdbcli succeeded last; empty when unknown
 	lease  *heldLease
 	locked *heldLock
-	quiet  time.Time // until when other instances must not act
+	quiet  time.Time // until when other control-plane instances must not act
 
-	nodesWanted bool   // nodes are read whatever the spec's rules are about
-	subject     string // what a pass is about, where that is no cluster
+	nodesRequested bool   // nodes are read even if no rule of the spec needs them
+	subject        string // what a pass is about, if not a cluster
 }
 
 // NotFoundError means that the custom resource does not exist.
@@ -77,11 +77,11 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
-	return "there is no " + kindOr(e.Kind) + " " + e.Key.Name + " in namespace " + e.Key.Namespace
+	return kindOr(e.Kind) + " " + e.Key.Name + " not found in namespace " + e.Key.Namespace
 }
 
-// InvalidRecordError means that the custom resource asks for something that no
-// pass can give it. Only a change of the resource helps.
+// InvalidRecordError means that the custom resource is invalid. Only a change of the resource
+// helps.
 type InvalidRecordError struct {
 	Key types.NamespacedName
 	Err error
@@ -90,7 +90,7 @@ type InvalidRecordError struct {
 }
 
 func (e *InvalidRecordError) Error() string {
-	return kindOr(e.Kind) + " " + e.Key.Name + " is not valid: " + e.Err.Error()
+	return kindOr(e.Kind) + " " + e.Key.Name + " is invalid: " + e.Err.Error()
 }
 
 // Unwrap returns what is wrong with the resource.

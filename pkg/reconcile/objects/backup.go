@@ -15,29 +15,29 @@ import (
 // volumeLogs is where agents write their trace files.
 const volumeLogs = "logs"
 
-// AgentDeployment is the deployment of a backup's agents; nil where none are wanted. Its
-// annotation tells the spec that it was made from, as the operator notes it.
+// AgentDeployment is the Deployment of a backup's agents; nil where none are desired. Its
+// annotation has the hash of the spec that it was created from, as with the operator.
 func AgentDeployment(b *v1beta2.FoundationDBBackup) (*appsv1.Deployment, error) {
 	if b.AgentCount() == 0 {
-		return nil, nil //nolint:nilnil // no agents are wanted
+		return nil, nil //nolint:nilnil // no agents are desired
 	}
 	template, err := agentTemplate(b)
 	if err != nil {
-		return nil, fmt.Errorf("building the deployment of the agents: %w", err)
+		return nil, fmt.Errorf("build the Deployment of the agents: %w", err)
 	}
 	spec := appsv1.DeploymentSpec{
-		Replicas: new(int32(b.AgentCount())), //nolint:gosec // validated not to be negative, and nobody wants that many
+		Replicas: new(int32(b.AgentCount())), //nolint:gosec // validated not to be negative, and far below the limit
 		Selector: &metav1.LabelSelector{MatchLabels: AgentLabels(b)},
 		Template: *template,
 	}
 	hash, err := SpecHash(spec)
 	if err != nil {
-		return nil, fmt.Errorf("building the deployment of the agents: %w", err)
+		return nil, fmt.Errorf("build the Deployment of the agents: %w", err)
 	}
 	return &appsv1.Deployment{ObjectMeta: agentMetadata(b, hash), Spec: spec}, nil
 }
 
-// AgentLabels are the labels by which the pods of a backup's agents are found.
+// AgentLabels are the labels by which the pods of a backup's agents are selected.
 func AgentLabels(b *v1beta2.FoundationDBBackup) map[string]string {
 	return map[string]string{v1beta2.LabelDeploymentName: b.DeploymentName()}
 }
@@ -80,10 +80,10 @@ func agentTemplate(b *v1beta2.FoundationDBBackup) (*corev1.PodTemplateSpec, erro
 }
 
 // setUpAgent sets up the container that runs backup_agent. Without a zone of its own an
-// agent counts as far away from every server, and its requests time out.
+// agent counts as far away from every process, and its requests time out.
 func setUpAgent(b *v1beta2.FoundationDBBackup, c *corev1.Container) (err error) {
 	if c.Image, err = b.Image(*c); err != nil {
-		return fmt.Errorf("choosing images: %w", err)
+		return fmt.Errorf("select images: %w", err)
 	}
 	c.Command = []string{"backup_agent"}
 	c.Args = []string{
@@ -111,10 +111,10 @@ func setUpAgent(b *v1beta2.FoundationDBBackup, c *corev1.Container) (err error) 
 }
 
 // setUpAgentStarter sets up the container that copies the cluster file before the agent
-// starts. It is copied once: the agent itself follows later changes.
+// starts. It is copied once: the agent itself watches later changes.
 func setUpAgentStarter(b *v1beta2.FoundationDBBackup, c *corev1.Container) (err error) {
 	if c.Image, err = b.Image(*c); err != nil {
-		return fmt.Errorf("choosing images: %w", err)
+		return fmt.Errorf("select images: %w", err)
 	}
 	c.Args = []string{"--copy-file", fileClusterFile, "--require-not-empty", fileClusterFile}
 	if b.ImageType() == v1beta2.ImageTypeUnified {
@@ -146,13 +146,13 @@ func addAgentVolumes(b *v1beta2.FoundationDBBackup, spec *corev1.PodSpec) {
 	spec.Volumes = appendMissing(spec.Volumes, volumes, func(v corev1.Volume) string { return v.Name })
 }
 
-// BackupURL is where a backup goes.
+// BackupURL is the destination of a backup.
 func BackupURL(b *v1beta2.FoundationDBBackup) (string, error) {
 	return placeURL(b.Spec.BlobStoreConfiguration, b.Name)
 }
 
-// RestoreURL is where a restore comes from. Its name is that of the restore unless the
-// spec names another, which it nearly always has to.
+// RestoreURL is the source of a restore. Its name is that of the restore unless the spec
+// sets another, which is nearly always required.
 func RestoreURL(r *v1beta2.FoundationDBRestore) (string, error) {
 	return placeURL(r.Spec.BlobStoreConfiguration, r.Name)
 }

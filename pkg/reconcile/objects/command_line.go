@@ -12,19 +12,19 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// maxCommandLine is the length, in bytes, above which the status document cuts a
-// command line short, so that a comparison would fail for ever.
+// maxCommandLine is the length, in bytes, above which the status document truncates a
+// command line, so that a comparison would always fail.
 const maxCommandLine = 10_000
 
-// ErrCommandLineTooLong says that a command line cannot be compared with what the
-// database reports. Restarting the server would not help.
+// ErrCommandLineTooLong means that a command line cannot be compared with what the
+// database reports. A restart of the process would not help.
 var ErrCommandLineTooLong = errors.New("command line is longer than the database reports")
 
-// CommandLine is what the status document should show for server number, from 1,
-// of a pod. Variables are those that the pod substitutes; one that it does not
-// know stays as $NAME. The split image's monitor sorts the arguments.
+// CommandLine is what the status document should report for process number, from 1, of a
+// pod. Variables are those that the pod substitutes; unknown ones stay as $NAME. The split
+// image's monitor sorts the arguments.
 //
-// It is an error when the pod does not say where its binary is, and
+// It is an error when the pod does not report the path of its binary, and
 // ErrCommandLineTooLong when the line is too long to be compared.
 func CommandLine(c *v1beta2.FoundationDBCluster, l Launch, number int, variables map[string]string) (string, error) {
 	m, err := MonitorConfiguration(c, l)
@@ -34,29 +34,29 @@ func CommandLine(c *v1beta2.FoundationDBCluster, l Launch, number int, variables
 	return CommandLineFrom(m, l, number, variables)
 }
 
-// CommandLineFrom is CommandLine for callers that ask for many pods of few kinds and
-// have made each kind's monitor configuration once.
+// CommandLineFrom is CommandLine for callers with many pods of few kinds that have created
+// each kind's monitor configuration once.
 func CommandLineFrom(m fdb.MonitorConfiguration, l Launch, number int, variables map[string]string) (string, error) {
 	dir, found := variables[v1beta2.EnvBinaryDir]
 	if !found {
-		return "", fmt.Errorf("generating command line: the pod does not report %s", v1beta2.EnvBinaryDir)
+		return "", fmt.Errorf("generate command line: the pod does not report %s", v1beta2.EnvBinaryDir)
 	}
 	words, err := m.CommandLine(dir+"/fdbserver", number, withPlaceholders(variables, m.Arguments))
 	if err != nil {
-		return "", fmt.Errorf("generating command line: %w", err)
+		return "", fmt.Errorf("generate command line: %w", err)
 	}
 	if l.ImageType != v1beta2.ImageTypeUnified {
 		slices.Sort(words[1:])
 	}
 	line := strings.Join(words, " ")
 	if len(line) > maxCommandLine {
-		return "", fmt.Errorf("generating command line of %s: %w", phrase.Count(len(line), "byte"), ErrCommandLineTooLong)
+		return "", fmt.Errorf("generate command line of %s: %w", phrase.Count(len(line), "byte"), ErrCommandLineTooLong)
 	}
 	return line, nil
 }
 
-// withPlaceholders adds "$NAME" for every variable that the arguments use and
-// nobody knows.
+// withPlaceholders adds "$NAME" for every variable that the arguments use and whose value
+// is unknown.
 func withPlaceholders(variables map[string]string, arguments []fdb.Argument) map[string]string {
 	if allKnown(variables, arguments) {
 		return variables // as nearly always: there is nothing to add to a copy
@@ -94,10 +94,9 @@ func addPlaceholders(variables map[string]string, arguments []fdb.Argument) {
 	}
 }
 
-// MonitorConf is the fdbmonitor.conf of a split pod. With the variables of a pod
-// it is what the pod should have made of it; with none it is the text in the
-// config map, which has $NAME wherever the sidecar has to fill in a value. It is
-// empty as long as there is no connection string.
+// MonitorConf is the fdbmonitor.conf of a split pod. With the variables of a pod it is the
+// file that the pod should have; with none it is the text in the ConfigMap, with $NAME for
+// values that the sidecar substitutes. It is empty without a connection string.
 func MonitorConf(c *v1beta2.FoundationDBCluster, l Launch, variables map[string]string) (string, error) {
 	if c.Status.ConnectionString == "" {
 		return "", nil
@@ -125,7 +124,7 @@ func MonitorConf(c *v1beta2.FoundationDBCluster, l Launch, variables map[string]
 func serverLines(m fdb.MonitorConfiguration, number int, variables map[string]string) ([]string, error) {
 	words, err := m.CommandLine(variables[v1beta2.EnvBinaryDir]+"/fdbserver", number, variables)
 	if err != nil {
-		return nil, fmt.Errorf("generating monitor configuration of server %d: %w", number, err)
+		return nil, fmt.Errorf("generate monitor configuration of process %d: %w", number, err)
 	}
 	lines := []string{fmt.Sprintf("[fdbserver.%d]", number), "command = " + words[0]}
 	for _, word := range words[1:] {

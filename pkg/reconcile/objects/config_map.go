@@ -13,11 +13,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// Keys of the config map.
+// Keys of the ConfigMap.
 const (
 	// KeyClusterFile holds the connection string.
 	KeyClusterFile = "cluster-file"
-	// KeyRunningVersion holds the version the servers run; empty while unknown.
+	// KeyRunningVersion holds the version that the processes run; empty while unknown.
 	KeyRunningVersion = "running-version"
 	// KeyCAFile holds the trusted certificates; absent when there are none.
 	KeyCAFile = "ca-file"
@@ -37,15 +37,15 @@ func monitorKey(l Launch) string {
 	}
 }
 
-// ConfigMap is the config map that the pods of a cluster mount.
+// ConfigMap is the ConfigMap that the pods of a cluster mount.
 //
-// In one point it departs from the operator's: the monitor configuration of a
-// class stays as long as there are process groups of the class. The operator
-// takes it away with the last wanted group while others still drain, and a pod
-// whose key is gone cannot start again.
+// In one point it departs from the operator's: the monitor configuration of a class remains
+// as long as there are process groups of the class. The operator removes it with the last
+// desired group while others are still draining, and a pod without its key cannot start
+// again.
 func ConfigMap(c *v1beta2.FoundationDBCluster) (*corev1.ConfigMap, error) {
 	data := clusterData(c)
-	for _, class := range slices.Concat(wantedClasses(c), leavingClasses(c)) {
+	for _, class := range slices.Concat(desiredClasses(c), drainingClasses(c)) {
 		monitor, err := monitorData(c, class)
 		if err != nil {
 			return nil, err
@@ -60,12 +60,12 @@ func ConfigMap(c *v1beta2.FoundationDBCluster) (*corev1.ConfigMap, error) {
 	return &corev1.ConfigMap{ObjectMeta: metadata(c, template, c.ConfigMapName(), nil), Data: data}, nil
 }
 
-// ConfigMapHash is the hash of the part of the config map that a pod uses, as
-// the operator computes it: a class that is no longer wanted counts as having no
-// monitor configuration, whatever ConfigMap keeps for it.
+// ConfigMapHash is the hash of the part of the ConfigMap that a pod uses, as the operator
+// computes it: a class that is no longer desired counts as having no monitor configuration,
+// even if ConfigMap still has it.
 func ConfigMapHash(c *v1beta2.FoundationDBCluster, l Launch) (string, error) {
 	data := clusterData(c)
-	if slices.Contains(wantedClasses(c), l.Class) {
+	if slices.Contains(desiredClasses(c), l.Class) {
 		monitor, err := monitorData(c, l.Class)
 		if err != nil {
 			return "", err
@@ -95,8 +95,8 @@ func clusterData(c *v1beta2.FoundationDBCluster) map[string]string {
 	return data
 }
 
-// wantedClasses are the classes that the spec wants process groups of.
-func wantedClasses(c *v1beta2.FoundationDBCluster) []v1beta2.ProcessClass {
+// desiredClasses are the classes with a desired process count above 0.
+func desiredClasses(c *v1beta2.FoundationDBCluster) []v1beta2.ProcessClass {
 	var classes []v1beta2.ProcessClass
 	for class, count := range c.DesiredProcessCounts() {
 		if count > 0 {
@@ -106,12 +106,12 @@ func wantedClasses(c *v1beta2.FoundationDBCluster) []v1beta2.ProcessClass {
 	return classes
 }
 
-// leavingClasses are the classes that have process groups which nobody wants any more.
-func leavingClasses(c *v1beta2.FoundationDBCluster) []v1beta2.ProcessClass {
-	wanted := wantedClasses(c)
+// drainingClasses are the classes with process groups and a desired process count of 0.
+func drainingClasses(c *v1beta2.FoundationDBCluster) []v1beta2.ProcessClass {
+	desired := desiredClasses(c)
 	var classes []v1beta2.ProcessClass
 	for _, g := range c.Status.ProcessGroups {
-		if !slices.Contains(wanted, g.ProcessClass) && !slices.Contains(classes, g.ProcessClass) {
+		if !slices.Contains(desired, g.ProcessClass) && !slices.Contains(classes, g.ProcessClass) {
 			classes = append(classes, g.ProcessClass)
 		}
 	}
@@ -119,7 +119,7 @@ func leavingClasses(c *v1beta2.FoundationDBCluster) []v1beta2.ProcessClass {
 }
 
 // monitorData are the monitor configurations of a class: for every image type and
-// every number of servers that its pods have or should have.
+// every number of processes that its pods have or should have.
 func monitorData(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) (map[string]string, error) {
 	data := map[string]string{}
 	for _, l := range launches(c, class) {
@@ -137,7 +137,7 @@ func launches(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) []Laun
 	var all []Launch
 	for _, t := range append([]v1beta2.ImageType{desired.ImageType}, c.Status.ImageTypes...) {
 		l := Launch{Class: class, ImageType: t, IPFamily: desired.IPFamily}
-		if t == v1beta2.ImageTypeUnified { // the monitor is told the number of servers by its own flag
+		if t == v1beta2.ImageTypeUnified { // the monitor has a flag for the number of processes
 			all = append(all, l)
 			continue
 		}
@@ -148,7 +148,7 @@ func launches(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) []Laun
 	return all
 }
 
-// serversInUse are the numbers of servers that pods of a class have: more than one
+// serversInUse are the numbers of processes that pods of a class have: more than one
 // during a change.
 func serversInUse(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) []int {
 	inUse := []int{}
@@ -174,7 +174,7 @@ func monitorText(c *v1beta2.FoundationDBCluster, l Launch) (string, error) {
 	}
 	text, err := json.Marshal(m)
 	if err != nil {
-		return "", fmt.Errorf("encoding monitor configuration of class %s: %w", l.Class, err)
+		return "", fmt.Errorf("encode monitor configuration of class %s: %w", l.Class, err)
 	}
 	return string(text), nil
 }

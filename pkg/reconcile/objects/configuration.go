@@ -5,30 +5,29 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// DesiredConfiguration is what the database should be configured to: the spec with
+// DesiredConfiguration is the desired configuration of the database: the spec with
 // every default filled in. Its storage role count is not part of it, because a
 // database is never configured with one.
 func DesiredConfiguration(c *v1beta2.FoundationDBCluster) fdb.Configuration {
-	wanted := c.Spec.DatabaseConfiguration
-	wanted.RoleCounts = c.RoleCounts()
-	f := ConfigurationFromRecord(wanted)
+	desired := c.Spec.DatabaseConfiguration
+	desired.RoleCounts = c.RoleCounts()
+	f := ConfigurationFromRecord(desired)
 	return f.Normalized(f, fdb.Version{})
 }
 
-// DesiredRecordConfiguration is DesiredConfiguration as the record keeps it.
+// DesiredRecordConfiguration is DesiredConfiguration in the form of the custom resource.
 func DesiredRecordConfiguration(c *v1beta2.FoundationDBCluster) v1beta2.DatabaseConfiguration {
 	return ConfigurationForRecord(DesiredConfiguration(c))
 }
 
-// ConfigurationSeen is how the record keeps the configuration that a database of
-// this version reports: comparable with what is wanted, and without what the spec
-// does not ask for.
+// ConfigurationSeen is the configuration that a database of this version reports, in the form
+// of the status: comparable with the desired one, and without what the spec does not set.
 func ConfigurationSeen(c *v1beta2.FoundationDBCluster, reported fdb.Configuration, v fdb.Version) v1beta2.DatabaseConfiguration {
 	return ConfigurationForRecord(reported.Normalized(DesiredConfiguration(c), v))
 }
 
-// ConfigurationFromRecord reads the form of the custom resource. Exclusions and
-// the storage role count stay behind.
+// ConfigurationFromRecord converts the form of the custom resource. Exclusions and
+// the storage role count are omitted.
 func ConfigurationFromRecord(d v1beta2.DatabaseConfiguration) fdb.Configuration {
 	f := fdb.Configuration{
 		RedundancyMode: string(d.RedundancyMode),
@@ -59,8 +58,8 @@ func ConfigurationFromRecord(d v1beta2.DatabaseConfiguration) fdb.Configuration 
 	return f
 }
 
-// ConfigurationForRecord writes the form of the custom resource. What a database
-// only reports stays behind.
+// ConfigurationForRecord converts to the form of the custom resource. What a database
+// only reports is omitted.
 func ConfigurationForRecord(f fdb.Configuration) v1beta2.DatabaseConfiguration {
 	d := v1beta2.DatabaseConfiguration{
 		RedundancyMode: v1beta2.RedundancyMode(f.RedundancyMode),
@@ -101,7 +100,7 @@ func copied[T any](p *T) *T {
 	return &c
 }
 
-// retyped is copied into another kind of text.
+// retyped is copied into another string type.
 func retyped[To, From ~string](p *From) *To {
 	if p == nil {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// SidecarImage is the sidecar image that pods of a class should run by now. It
-// follows the wanted version, not the running one: sidecars are upgraded first.
+// SidecarImage is the sidecar image that pods of a class should run now. It
+// uses the desired version, not the running one: sidecars are upgraded first.
 func SidecarImage(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) (string, error) {
 	sidecar := corev1.Container{Name: v1beta2.ContainerSidecar}
 	if t := c.Settings(class).PodTemplate; t != nil {
@@ -19,7 +19,7 @@ func SidecarImage(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) (s
 	}
 	image, err := c.Image(sidecar, c.Spec.Version)
 	if err != nil {
-		return "", fmt.Errorf("choosing the sidecar image of class %s: %w", class, err)
+		return "", fmt.Errorf("select the sidecar image of class %s: %w", class, err)
 	}
 	return image, nil
 }

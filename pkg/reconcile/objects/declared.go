@@ -7,7 +7,7 @@ import (
 )
 
 // DeclaredVariables are a container's environment variables, as far as the pod's own
-// spec, metadata and status tell their values.
+// spec, metadata and status have their values.
 func DeclaredVariables(pod *corev1.Pod, name string) map[string]string {
 	variables := map[string]string{}
 	c := container(pod.Spec.Containers, name)
@@ -42,7 +42,7 @@ func declaredValue(pod *corev1.Pod, v corev1.EnvVar) (value string, known bool) 
 	return value, value != ""
 }
 
-// podField is the value of a field path that a container can be given; empty when
+// podField is the value of a field path for a variable of a container; empty when
 // it has none yet.
 func podField(pod *corev1.Pod, path string) string {
 	switch path {

@@ -26,7 +26,7 @@ func fieldVariable(name, path string) corev1.EnvVar {
 	}}
 }
 
-// substitutedVariables are what the arguments of the servers refer to.
+// substitutedVariables are what the arguments of the processes refer to.
 func substitutedVariables(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) []corev1.EnvVar {
 	variables := []corev1.EnvVar{fieldVariable(v1beta2.EnvPublicIP, publicIPField(c))}
 	if c.NeedsExplicitListenAddress() {
@@ -54,7 +54,7 @@ func podIPField(c *v1beta2.FoundationDBCluster) string {
 	return fieldPodIPs
 }
 
-// faultDomainVariables say what fails together with a pod. A zone that comes from
+// faultDomainVariables identify the fault domain of a pod. A zone that comes from
 // a variable of the user's own has none here.
 func faultDomainVariables(c *v1beta2.FoundationDBCluster) []corev1.EnvVar {
 	machine := fieldVariable(v1beta2.EnvMachineID, fieldNodeName)
@@ -73,7 +73,7 @@ func faultDomainVariables(c *v1beta2.FoundationDBCluster) []corev1.EnvVar {
 	}
 }
 
-// serversVariable tells how many servers a pod has; none for a single one.
+// serversVariable has the number of processes of a pod; none for a single one.
 func serversVariable(l Launch) []corev1.EnvVar {
 	if l.Servers <= 1 {
 		return nil

@@ -12,8 +12,8 @@ import (
 // container has a name like it.
 const Unschedulable = "*"
 
-// Faults are the faults that a pod was made with, in a form to compare: the names of the
-// containers that crash, sorted, and one word for a pod that hardly any node takes.
+// Faults are the faults that a pod was created with, in a form to compare: the names of the
+// containers that crash, sorted, and one word for a pod that hardly any node accepts.
 func Faults(spec *corev1.PodSpec) []string {
 	var faults []string
 	for c := range containers(spec) {

@@ -8,10 +8,10 @@ import (
 	"fmt"
 )
 
-// SpecHash is the hash that the operator stores of what it wanted: the SHA-256,
+// SpecHash is the hash that the operator stores of the desired spec: the SHA-256,
 // in lower-case hex, of Go's JSON encoding with sorted map keys, escaped HTML
 // and a final newline. Equal hashes mean byte-identical JSON, so the order of
-// every list that goes in matters.
+// every list matters.
 func SpecHash(v any) (string, error) {
 	text, err := hashedText(v)
 	if err != nil {
@@ -25,7 +25,7 @@ func SpecHash(v any) (string, error) {
 func hashedText(v any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := json.NewEncoder(&b).Encode(v); err != nil {
-		return nil, fmt.Errorf("encoding %T: %w", v, err)
+		return nil, fmt.Errorf("encode %T: %w", v, err)
 	}
 	return b.Bytes(), nil
 }

@@ -7,22 +7,22 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// Launch is how the servers of one pod are started.
+// Launch is how the processes of one pod are started.
 type Launch struct {
 	Class     v1beta2.ProcessClass
 	ImageType v1beta2.ImageType
-	// Servers is the number of servers in the pod, from 1.
+	// Servers is the number of processes in the pod, from 1.
 	Servers int
-	// IPFamily is 4 or 6 when the pod was told which of its addresses to use; else 0.
+	// IPFamily is 4 or 6 when the pod has to use addresses of that family; else 0.
 	IPFamily int
 }
 
-// DesiredLaunch is how a pod of the class should start its servers.
+// DesiredLaunch is how a pod of the class should start its processes.
 func DesiredLaunch(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) Launch {
 	return Launch{Class: class, ImageType: c.ImageType(), Servers: c.ServersPerPod(class), IPFamily: c.PodIPFamily()}
 }
 
-// LaunchOf is how a pod of the class that is there starts its servers.
+// LaunchOf is how a pod that exists starts its processes.
 func LaunchOf(pod *corev1.Pod, class v1beta2.ProcessClass) (Launch, error) {
 	servers, err := ServersPerPodOf(pod, class)
 	if err != nil {
@@ -42,11 +42,11 @@ const (
 	splitCopiedBinaryDir   = "/var/dynamic-conf/bin/"
 )
 
-// CopiedServer is where, in the volume that a split pod's containers share, the sidecar
-// puts the fdbserver of its own version.
+// CopiedServer is the path of the fdbserver of a version, in the volume that a split pod's
+// containers share, to which the sidecar copies it.
 func CopiedServer(version string) string { return "bin/" + version + "/fdbserver" }
 
-// BinaryDir is the directory from which a pod starts fdbserver in version wanted:
+// BinaryDir is the directory from which a pod starts fdbserver in the desired version:
 // the main container's own, or the one its sidecar copied binaries to. The unified
 // monitor uses its own binary for every compatible version; the split image
 // compares the versions of its two containers.

@@ -2,9 +2,9 @@ package objects
 
 import "github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 
-// listener is one way in which servers can be reached.
+// listener is one way to connect to processes.
 type listener struct {
-	// port is that of a pod's first server; each further one has the port two above.
+	// port is that of a pod's first process; each further one has the port two above.
 	port int
 	// suffix follows the port in an address.
 	suffix string
@@ -17,19 +17,19 @@ var (
 	plainListener = listener{port: 4501, name: "non-tls"}
 )
 
-// portStep is how far the ports of two servers of one pod are apart: one for
+// portStep is how far the ports of two processes of one pod are apart: one for
 // each listener.
 const portStep = 2
 
-// portOf is the port of server n, from 1.
+// portOf is the port of process n, from 1.
 func (l listener) portOf(n int) int { return l.offset() + portStep*n }
 
-// offset is what has to be added to portStep times the server's number.
+// offset is what has to be added to portStep times the process's number.
 func (l listener) offset() int { return l.port - portStep }
 
-// listeners are the ways in which the servers must be reachable now: both while a
-// cluster is taken to TLS or back, TLS first. A status that has none, which only
-// one that was never computed has, means what the spec wants.
+// listeners are the ways in which the processes must be reachable now: both during a
+// conversion to or from TLS, TLS first. A status without any, which was never computed, means
+// those of the spec.
 func listeners(c *v1beta2.FoundationDBCluster) []listener {
 	required := c.Status.RequiredAddresses
 	switch {

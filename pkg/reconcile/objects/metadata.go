@@ -8,12 +8,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// groupSelector are the labels by which the objects of one process group are found.
+// groupSelector are the labels by which the objects of one process group are selected.
 func groupSelector(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) map[string]string {
 	return merged(c.MatchLabels(), map[string]string{c.ProcessGroupIDLabels()[0]: string(g.ProcessGroupID)})
 }
 
-// groupLabels are the labels that tell the objects of one process group apart.
+// groupLabels are the labels that identify the objects of one process group.
 func groupLabels(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) map[string]string {
 	labels := make(map[string]string, usualLabels)
 	for _, key := range c.ProcessClassLabels() {
@@ -47,7 +47,7 @@ func metadata(c *v1beta2.FoundationDBCluster, template *metav1.ObjectMeta, name 
 }
 
 // ownedBy lets Kubernetes delete an object together with its cluster. The type
-// is written out because a cluster read through a typed client does not carry it.
+// is written out because a cluster read through a typed client does not have it.
 func ownedBy(c *v1beta2.FoundationDBCluster) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{
 		APIVersion: v1beta2.GroupVersion.String(),
@@ -58,9 +58,9 @@ func ownedBy(c *v1beta2.FoundationDBCluster) []metav1.OwnerReference {
 	}}
 }
 
-// MissingMetadata are the labels and annotations of want that have lacks or has
-// with another value. What have has besides is nobody's business: metadata is
-// only ever added or overwritten. Both are nil when nothing is missing.
+// MissingMetadata are the labels and annotations of want that have lacks or has with another
+// value. Additional metadata of have is ignored: metadata is only ever added or overwritten.
+// Both are nil when nothing is missing.
 func MissingMetadata(have, want metav1.ObjectMeta) (labels, annotations map[string]string) {
 	return missing(have.Labels, want.Labels), missing(have.Annotations, want.Annotations)
 }

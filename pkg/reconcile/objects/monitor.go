@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// MonitorConfiguration is what starts the servers of a pod: the arguments of
+// MonitorConfiguration is what starts the processes of a pod: the arguments of
 // fdbserver in the operator's order, which the unified monitor keeps. Without a
-// connection string it says not to run any.
+// connection string it starts none.
 func MonitorConfiguration(c *v1beta2.FoundationDBCluster, l Launch) (fdb.MonitorConfiguration, error) {
 	custom, err := customArguments(c, l.Class)
 	if err != nil {
@@ -52,13 +52,13 @@ func processArguments(c *v1beta2.FoundationDBCluster, l Launch) []fdb.Argument {
 	)
 }
 
-// numbersServers reports whether the servers of a pod have directories and IDs of
-// their own: always with the unified image, otherwise from two servers on.
+// numbersServers reports whether the processes of a pod have directories and IDs of
+// their own: always with the unified image, otherwise from two processes on.
 //
-// The operator asks for the image that the cluster wants, not for the pod's own.
-// While a cluster goes from one image to the other, a server that is restarted in
-// one of the remaining pods would then look for its data in another directory, and
-// come up empty. The two only differ during such a change.
+// The operator uses the image type that the cluster should have, not that of the pod. While a
+// cluster changes from one image type to the other, a process that is restarted in one of the
+// remaining pods would then use another data directory, and start empty. The two differ only
+// during such a change.
 func (l Launch) numbersServers() bool {
 	return l.Servers > 1 || l.ImageType == v1beta2.ImageTypeUnified
 }
@@ -90,7 +90,7 @@ func listenArguments(c *v1beta2.FoundationDBCluster, l Launch) []fdb.Argument {
 	return arguments
 }
 
-// addressArgument lists the addresses of a server, one per listener. The unified
+// addressArgument lists the addresses of a process, one per listener. The unified
 // monitor gets brackets around every IP; the split sidecar adds them where needed.
 func addressArgument(c *v1beta2.FoundationDBCluster, l Launch, flag, variable string) fdb.Argument {
 	opening, closing := "", ""
@@ -127,14 +127,14 @@ func customArguments(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass)
 	for _, parameter := range c.Settings(class).CustomParameters {
 		name, value, found := strings.Cut(string(parameter), "=")
 		if !found {
-			return nil, fmt.Errorf("custom parameter %q of class %s: want name=value", parameter, class)
+			return nil, fmt.Errorf("custom parameter %q of class %s: must be name=value", parameter, class)
 		}
 		arguments = append(arguments, customArgument(strings.TrimSpace(name), strings.TrimSpace(value)))
 	}
 	return arguments, nil
 }
 
-// customArgument spells the type of a literal out, as the operator does only here.
+// customArgument sets the type of a literal explicitly, as the operator does only here.
 func customArgument(name, value string) fdb.Argument {
 	text := fdb.Argument{Type: fdb.ArgumentLiteral, Value: value}
 	if strings.HasPrefix(value, "$") {
@@ -143,8 +143,8 @@ func customArgument(name, value string) fdb.Argument {
 	return concatenate(fdb.Argument{Type: fdb.ArgumentLiteral, Value: "--" + name + "="}, text)
 }
 
-// placeArguments say in which data center and hall a server is, unless a custom
-// parameter does, and by which name the cluster file knows it.
+// placeArguments are the data center and the data hall of a process, unless a custom parameter
+// sets them, and the name by which the cluster file has it.
 func placeArguments(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) []fdb.Argument {
 	var arguments []fdb.Argument
 	for _, place := range []struct{ parameter, value string }{

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// Pod is the pod of a process group as it would be made now, with the hash of its
-// spec. Who creates it records the hash of the config map with RecordConfigMap
-// and, where the public IP comes from a service, that IP with RecordPublicIP.
+// Pod is the pod of a process group as it would be created now, with the hash of its spec. The
+// caller that creates it adds the hash of the ConfigMap with RecordConfigMap and, where the
+// public IP comes from a service, that IP with RecordPublicIP.
 func Pod(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) (*corev1.Pod, error) {
 	spec, err := PodSpec(c, g)
 	if err != nil {
@@ -33,8 +33,8 @@ func Pod(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) (*corev1
 	return pod, nil
 }
 
-// podMetadata is what does not tell how a pod was made, so what can be changed on
-// a pod that is there.
+// podMetadata is the metadata that does not depend on how a pod was created, so that it can
+// be changed on an existing pod.
 func podMetadata(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) metav1.ObjectMeta {
 	var template *metav1.ObjectMeta
 	if t := c.Settings(g.ProcessClass).PodTemplate; t != nil {
@@ -46,7 +46,7 @@ func podMetadata(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) 
 }
 
 // MissingPodMetadata are the labels and annotations that a group's pod should get.
-// Annotations that say how a pod was made change only by making it anew. The
+// Annotations about how a pod was created change only by recreating it. The
 // operator also overwrites the one of them that names the source of the public IP,
 // and with it the reason to replace the group.
 func MissingPodMetadata(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (labels, annotations map[string]string) {
@@ -63,12 +63,12 @@ func MissingPodMetadata(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupS
 	return MissingMetadata(pod.ObjectMeta, want)
 }
 
-// RecordConfigMap notes on a pod which configuration, by its hash, it uses.
+// RecordConfigMap records on a pod the hash of its configuration.
 func RecordConfigMap(pod *corev1.Pod, hash string) {
 	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, v1beta2.AnnotationLastAppliedConfigMap, hash)
 }
 
-// RecordPublicIP notes on a pod the IP of its service.
+// RecordPublicIP records on a pod the IP of its service.
 func RecordPublicIP(pod *corev1.Pod, ip string) {
 	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, v1beta2.AnnotationPublicIP, ip)
 }
@@ -87,19 +87,19 @@ type podBuilder struct {
 	starter *corev1.Container
 }
 
-// PodSpec is the spec that a group's pod would be made with now. Its hash is
-// compared with the one recorded on the pod that is there.
+// PodSpec is the spec that a group's pod would be created with now. Its hash is compared with
+// the one recorded on the existing pod.
 func PodSpec(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) (*corev1.PodSpec, error) {
 	b, err := newPodBuilder(c, g)
 	if err != nil {
-		return nil, fmt.Errorf("building pod of %s: %w", g.ProcessGroupID, err)
+		return nil, fmt.Errorf("build pod of %s: %w", g.ProcessGroupID, err)
 	}
 	build := b.buildSplit
 	if c.UsesUnifiedImage() {
 		build = b.buildUnified
 	}
 	if err := build(); err != nil {
-		return nil, fmt.Errorf("building pod of %s: %w", g.ProcessGroupID, err)
+		return nil, fmt.Errorf("build pod of %s: %w", g.ProcessGroupID, err)
 	}
 	b.addVolumes()
 	b.spreadOut()
@@ -112,10 +112,10 @@ func PodSpec(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) (*co
 func newPodBuilder(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) (*podBuilder, error) {
 	template := c.Settings(g.ProcessClass).PodTemplate
 	if template == nil {
-		return nil, fmt.Errorf("no pod template for class %s: the cluster is not normalised", g.ProcessClass)
+		return nil, fmt.Errorf("no pod template for class %s: the cluster is not normalized", g.ProcessClass)
 	}
 	if template.Spec.SchedulingGroup != nil {
-		return nil, fmt.Errorf("the pod template of class %s sets schedulingGroup, which the operator does not know", g.ProcessClass)
+		return nil, fmt.Errorf("the pod template of class %s sets schedulingGroup, which the operator does not support", g.ProcessClass)
 	}
 	b := &podBuilder{
 		cluster: c,
@@ -132,17 +132,17 @@ func (b *podBuilder) findContainers() error {
 	b.sidecar = container(b.spec.Containers, v1beta2.ContainerSidecar)
 	b.starter = container(b.spec.InitContainers, v1beta2.ContainerInit)
 	if b.main == nil || b.sidecar == nil || (b.starter == nil && !b.cluster.UsesUnifiedImage()) {
-		return fmt.Errorf("the pod template lacks containers: the cluster is not normalised")
+		return fmt.Errorf("the pod template has no containers: the cluster is not normalized")
 	}
 	return nil
 }
 
-// setImage chooses a container's image. No container may write to its image unless
+// setImage sets a container's image. No container may write to its image unless
 // the template lets it.
 func (b *podBuilder) setImage(c *corev1.Container) error {
 	image, err := b.cluster.Image(*c, b.version)
 	if err != nil {
-		return fmt.Errorf("choosing images: %w", err)
+		return fmt.Errorf("select images: %w", err)
 	}
 	c.Image = image
 	if c.SecurityContext == nil {
@@ -154,7 +154,7 @@ func (b *podBuilder) setImage(c *corev1.Container) error {
 	return nil
 }
 
-// setUpMain does what the main containers of both image types have in common.
+// setUpMain sets what the main containers of both image types have in common.
 func (b *podBuilder) setUpMain() error {
 	addVariables(b.main, variable(v1beta2.EnvClusterFile, pathDynamicConf+"/"+fileClusterFile))
 	if trustsCAs(b.cluster) {
@@ -163,7 +163,7 @@ func (b *podBuilder) setUpMain() error {
 	return b.setImage(b.main)
 }
 
-// name makes the pod known to DNS.
+// name sets the names of the pod in DNS.
 func (b *podBuilder) name() {
 	if b.cluster.NeedsHeadlessService() {
 		b.spec.Hostname = b.group.PodName(b.cluster)

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// ImageTypeOf is the image type that a pod was made with.
+// ImageTypeOf is the image type that a pod was created with.
 func ImageTypeOf(pod *corev1.Pod) v1beta2.ImageType {
 	if t := pod.Annotations[v1beta2.AnnotationImageType]; t != "" {
 		return v1beta2.ImageType(t)
@@ -30,7 +30,7 @@ func PublicIPSourceOf(pod *corev1.Pod) v1beta2.PublicIPSource {
 	return v1beta2.PublicIPSourcePod
 }
 
-// ServersPerPodOf is how many servers of the class a pod was made for.
+// ServersPerPodOf is how many processes of the class a pod was created for.
 func ServersPerPodOf(pod *corev1.Pod, class v1beta2.ProcessClass) (int, error) {
 	variable := class.ServersPerPodVariable()
 	for i := range pod.Spec.Containers {
@@ -40,7 +40,7 @@ func ServersPerPodOf(pod *corev1.Pod, class v1beta2.ProcessClass) (int, error) {
 			}
 			n, err := strconv.Atoi(v.Value)
 			if err != nil || n < 1 {
-				return 0, fmt.Errorf("reading %s of pod %s: %q is no number of servers", v.Name, pod.Name, v.Value)
+				return 0, fmt.Errorf("read %s of pod %s: invalid number of processes %q", v.Name, pod.Name, v.Value)
 			}
 			return n, nil
 		}
@@ -48,8 +48,8 @@ func ServersPerPodOf(pod *corev1.Pod, class v1beta2.ProcessClass) (int, error) {
 	return 1, nil
 }
 
-// IPFamilyOf is which of its IPs a pod was told to use: 4, 6, or 0 for whichever
-// is first. Pods older than the annotation tell it by their arguments.
+// IPFamilyOf is which of its IPs a pod has to use: 4, 6, or 0 for the first one. Pods older
+// than the annotation have it in their arguments.
 func IPFamilyOf(pod *corev1.Pod) (int, error) {
 	if text, found := pod.Annotations[v1beta2.AnnotationIPFamily]; found {
 		return parseFamily(pod, text)
@@ -65,8 +65,8 @@ func IPFamilyOf(pod *corev1.Pod) (int, error) {
 	return 0, nil
 }
 
-// containers are those that run, and then those that run before them. They are large, so
-// nobody copies them.
+// containers are the containers of a pod, and then its init containers. They are large, so
+// they are not copied.
 func containers(spec *corev1.PodSpec) iter.Seq[*corev1.Container] {
 	return func(yield func(*corev1.Container) bool) {
 		for _, list := range [][]corev1.Container{spec.Containers, spec.InitContainers} {
@@ -84,7 +84,7 @@ func parseFamily(pod *corev1.Pod, text string) (int, error) {
 	case "0", "4", "6":
 		return int(text[0] - '0'), nil
 	default:
-		return 0, fmt.Errorf("reading IP family of pod %s: %q is none of 0, 4, 6", pod.Name, text)
+		return 0, fmt.Errorf("read IP family of pod %s: must be 0, 4 or 6, is %q", pod.Name, text)
 	}
 }
 
@@ -94,7 +94,7 @@ func familyOfConfiguration(pod *corev1.Pod) (int, error) {
 		return 0, err
 	}
 	if !known {
-		return 0, fmt.Errorf("reading IP family of pod %s: neither recorded nor reported", pod.Name)
+		return 0, fmt.Errorf("read IP family of pod %s: neither recorded nor reported", pod.Name)
 	}
 	for _, a := range m.Arguments {
 		for _, part := range a.Values {
@@ -115,13 +115,13 @@ func currentConfiguration(pod *corev1.Pod) (m fdb.MonitorConfiguration, known bo
 	}
 	m, err = fdb.ParseMonitorConfiguration([]byte(text))
 	if err != nil {
-		return fdb.MonitorConfiguration{}, false, fmt.Errorf("reading configuration of pod %s: %w", pod.Name, err)
+		return fdb.MonitorConfiguration{}, false, fmt.Errorf("read configuration of pod %s: %w", pod.Name, err)
 	}
 	return m, true, nil
 }
 
 // Variables are what a unified pod's monitor substitutes in the arguments of the
-// servers. They are nil while it has not reported any.
+// processes. They are nil while it has not reported any.
 func Variables(pod *corev1.Pod) (map[string]string, error) {
 	text, found := pod.Annotations[v1beta2.AnnotationEnvironment]
 	if !found {
@@ -129,13 +129,13 @@ func Variables(pod *corev1.Pod) (map[string]string, error) {
 	}
 	var variables map[string]string
 	if err := json.Unmarshal([]byte(text), &variables); err != nil {
-		return nil, fmt.Errorf("reading variables of pod %s: %w", pod.Name, err)
+		return nil, fmt.Errorf("read variables of pod %s: %w", pod.Name, err)
 	}
 	return variables, nil
 }
 
-// PublicIPs are the addresses, without ports, under which the servers of a pod
-// are reached; none as long as the pod has none.
+// PublicIPs are the addresses, without ports, of the processes of a pod; none before the pod
+// has one.
 func PublicIPs(pod *corev1.Pod) ([]string, error) {
 	if PublicIPSourceOf(pod) == v1beta2.PublicIPSourceService {
 		return nonEmpty(pod.Annotations[v1beta2.AnnotationPublicIP]), nil
@@ -163,7 +163,7 @@ func nonEmpty(ip string) []string {
 	return []string{ip}
 }
 
-// familyOf tells the two textual forms of an IP apart.
+// familyOf returns the family of an IP by its form.
 func familyOf(ip string) int {
 	if strings.Contains(ip, ":") {
 		return 6
@@ -171,8 +171,8 @@ func familyOf(ip string) int {
 	return 4
 }
 
-// HasListenIP reports whether a pod knows the IP to listen on, so whether its
-// servers can be given a listen address.
+// HasListenIP reports whether a pod has the variable of the IP to listen on, so that its
+// processes can have a listen address.
 func HasListenIP(pod *corev1.Pod) bool {
 	for _, name := range []string{v1beta2.ContainerMain, v1beta2.ContainerSidecar} {
 		if c := container(pod.Spec.Containers, name); c != nil && hasVariable(c, v1beta2.EnvPodIP) {
@@ -186,5 +186,5 @@ func hasVariable(c *corev1.Container, name string) bool {
 	return slices.ContainsFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == name })
 }
 
-// CrashLoops reports whether a container of a pod was made to fail on purpose.
+// CrashLoops reports whether a container of a pod was created to fail on purpose.
 func CrashLoops(c *corev1.Container) bool { return len(c.Args) > 0 && c.Args[0] == crashLoop }

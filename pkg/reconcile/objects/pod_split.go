@@ -39,7 +39,7 @@ func (b *podBuilder) buildSplit() error {
 	return nil
 }
 
-// setUpCopier does what the two containers of the sidecar's image have in common.
+// setUpCopier sets what the two containers of the sidecar's image have in common.
 func (b *podBuilder) setUpCopier(c *corev1.Container) error {
 	c.Args = b.copierArguments()
 	addMounts(c, [2]string{volumeConfigMap, pathInputFiles}, [2]string{volumeDynamicConf, pathOutputFiles})

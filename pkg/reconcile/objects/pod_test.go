@@ -99,7 +99,7 @@ func TestPodsThatCannotBeBuilt(t *testing.T) {
 		},
 		"the cluster is not normalised": {
 			given:  func(spec *corev1.PodSpec) { spec.Containers = nil },
-			reason: "not normalised",
+			reason: "not normalized",
 		},
 	}
 	for name, tt := range tests {

@@ -11,8 +11,8 @@ import (
 const monitorLog = pathTraceLogs + "/monitor.log"
 
 // buildUnified sets up the pod of the unified image: a monitor that starts the
-// servers, and the same image once more as a sidecar that hands over binaries. The
-// init container of the split image is taken out.
+// processes, and the same image once more as a sidecar that copies binaries. The
+// init container of the split image is removed.
 func (b *podBuilder) buildUnified() error {
 	if err := b.setUpMain(); err != nil {
 		return err

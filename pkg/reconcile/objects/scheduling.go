@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// spreadOut asks, without insisting, for another fault domain than those of the
-// class's other pods. It comes after the user's own wishes.
+// spreadOut prefers another fault domain than those of the class's other pods. It comes after
+// the preferences of the user's template.
 func (b *podBuilder) spreadOut() {
 	key := b.cluster.FaultDomainKey()
 	if key == v1beta2.FaultDomainKeyNone || key == v1beta2.FaultDomainKeyKubernetesCluster {
@@ -31,8 +31,8 @@ func (b *podBuilder) spreadOut() {
 	})
 }
 
-// refuseNodes lets a pod named in buggify.noSchedule run on nodes with a special
-// label only. What nodes the template requires is lost with it.
+// refuseNodes lets a pod named in buggify.noSchedule run only on nodes with a special label.
+// It replaces the node requirements of the template.
 func (b *podBuilder) refuseNodes() {
 	if !slices.Contains(b.cluster.Spec.Buggify.NoSchedule, b.group.ProcessGroupID) {
 		return
@@ -59,7 +59,7 @@ func (b *podBuilder) affinity() *corev1.Affinity {
 	return b.spec.Affinity
 }
 
-// crashLoop stands where a container that is to fail would have its arguments.
+// crashLoop replaces the arguments of a container that must fail.
 const crashLoop = "crash-loop"
 
 // breakContainers makes the containers named in buggify.crashLoopContainers fail.

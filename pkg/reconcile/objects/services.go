@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// HeadlessService is the service that gives the pods their DNS names; nil when the
+// HeadlessService is the service for the DNS names of the pods; nil when the
 // cluster needs none.
 func HeadlessService(c *v1beta2.FoundationDBCluster) *corev1.Service {
 	if !c.NeedsHeadlessService() {
@@ -25,7 +25,7 @@ func HeadlessService(c *v1beta2.FoundationDBCluster) *corev1.Service {
 }
 
 // GroupService is the service whose IP is the public address of one group's pod;
-// nil when pods are reached by their own IPs.
+// nil when pods have their own public IPs.
 func GroupService(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) *corev1.Service {
 	if !c.PublicIPFromService() {
 		return nil
@@ -42,8 +42,8 @@ func GroupService(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus)
 	}
 }
 
-// servicePorts are both ports of every server, whether it listens there or not.
-// As in the operator, the further servers of log pods have none.
+// servicePorts are both ports of every process, whether it listens there or not.
+// As in the operator, the further processes of log pods have none.
 func servicePorts(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) []corev1.ServicePort {
 	servers := 1
 	if class == v1beta2.ProcessClassStorage {

@@ -9,18 +9,18 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// SpecDifferences says where an object's spec is not what is wanted, one line for each
-// place: "containers[foundationdb].image: a, want b". What an API server, an admission
-// webhook or a scheduler added is no difference: only what is wanted is looked for.
-// Elements of lists that have names are found by name.
+// SpecDifferences lists where an object's spec differs from the desired one, one line for each
+// field: "containers[foundationdb].image: a, desired b". Fields that an API server, an
+// admission webhook or a scheduler added are ignored: only desired fields are compared.
+// Elements of lists with names are compared by name.
 func SpecDifferences(want, have any) ([]string, error) {
 	wanted, err := asJSON(want)
 	if err != nil {
-		return nil, fmt.Errorf("comparing specs: %w", err)
+		return nil, fmt.Errorf("compare specs: %w", err)
 	}
 	found, err := asJSON(have)
 	if err != nil {
-		return nil, fmt.Errorf("comparing specs: %w", err)
+		return nil, fmt.Errorf("compare specs: %w", err)
 	}
 	var differences []string
 	compareValues("", wanted, found, &differences)
@@ -40,7 +40,7 @@ func asJSON(spec any) (any, error) {
 func compareValues(path string, want, have any, into *[]string) {
 	switch want := want.(type) {
 	case map[string]any:
-		fields, _ := have.(map[string]any) // of another kind: every wanted field is missing
+		fields, _ := have.(map[string]any) // of another kind: every desired field is missing
 		for _, key := range sortedKeys(want) {
 			compareValues(joinPath(path, key), want[key], fields[key], into)
 		}
@@ -49,7 +49,7 @@ func compareValues(path string, want, have any, into *[]string) {
 		compareLists(path, want, elements, into)
 	default:
 		if want != have {
-			*into = append(*into, fmt.Sprintf("%s: %s, want %s", path, shown(have), shown(want)))
+			*into = append(*into, fmt.Sprintf("%s: %s, desired %s", path, shown(have), shown(want)))
 		}
 	}
 }
@@ -69,7 +69,7 @@ func compareLists(path string, want, have []any, into *[]string) {
 		compareValues(fmt.Sprintf("%s[%s]", path, name), element, have[j], into)
 	}
 	if len(want) > 0 && nameOf(want[0]) == "" && len(have) > len(want) {
-		*into = append(*into, fmt.Sprintf("%s: %s, want %d", path, phrase.Count(len(have), "element"), len(want)))
+		*into = append(*into, fmt.Sprintf("%s: %s, desired %d", path, phrase.Count(len(have), "element"), len(want)))
 	}
 }
 
@@ -80,7 +80,7 @@ func at(list []any, i int) any {
 	return nil
 }
 
-// nameOf is what tells an element of a list from the others; empty when nothing does.
+// nameOf is what identifies an element of a list; empty when nothing does.
 // Mounts of one volume differ by their path.
 func nameOf(element any) string {
 	fields, _ := element.(map[string]any)
@@ -108,7 +108,7 @@ func joinPath(path, key string) string {
 	return path + "." + key
 }
 
-// shown is a value as people read it; a long one is cut.
+// shown is a value as users read it; a long one is truncated.
 func shown(value any) string {
 	const enough = 60
 	if value == nil {

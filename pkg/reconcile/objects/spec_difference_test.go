@@ -29,11 +29,11 @@ func TestSpecDifferences(t *testing.T) {
 			s.Volumes = append(s.Volumes, corev1.Volume{Name: "token"})
 		}},
 		"containers in another order": {given: func(s *corev1.PodSpec) { s.Containers[0], s.Containers[1] = s.Containers[1], s.Containers[0] }},
-		"another image":               {given: func(s *corev1.PodSpec) { s.Containers[0].Image = "fdb:2" }, want: []string{"containers[foundationdb].image: fdb:2, want fdb:1"}},
+		"another image":               {given: func(s *corev1.PodSpec) { s.Containers[0].Image = "fdb:2" }, want: []string{"containers[foundationdb].image: fdb:2, desired fdb:1"}},
 		"a variable that is missing":  {given: func(s *corev1.PodSpec) { s.Containers[1].Env = nil }, want: []string{"containers[sidecar].env[X]: missing"}},
-		"another value":               {given: func(s *corev1.PodSpec) { s.Containers[1].Env[0].Value = "2" }, want: []string{"containers[sidecar].env[X].value: 2, want 1"}},
-		"an argument that is missing": {given: func(s *corev1.PodSpec) { s.Containers[0].Args = s.Containers[0].Args[:1] }, want: []string{"containers[foundationdb].args[1]: nothing, want --b"}},
-		"an argument more":            {given: func(s *corev1.PodSpec) { s.Containers[0].Args = append(s.Containers[0].Args, "--c") }, want: []string{"containers[foundationdb].args: 3 elements, want 2"}},
+		"another value":               {given: func(s *corev1.PodSpec) { s.Containers[1].Env[0].Value = "2" }, want: []string{"containers[sidecar].env[X].value: 2, desired 1"}},
+		"an argument that is missing": {given: func(s *corev1.PodSpec) { s.Containers[0].Args = s.Containers[0].Args[:1] }, want: []string{"containers[foundationdb].args[1]: nothing, desired --b"}},
+		"an argument more":            {given: func(s *corev1.PodSpec) { s.Containers[0].Args = append(s.Containers[0].Args, "--c") }, want: []string{"containers[foundationdb].args: 3 elements, desired 2"}},
 		"a mount elsewhere":           {given: func(s *corev1.PodSpec) { s.Containers[0].VolumeMounts[1].MountPath = "/c" }, want: []string{"containers[foundationdb].volumeMounts[/b]: missing"}},
 	}
 	for name, tc := range tests {

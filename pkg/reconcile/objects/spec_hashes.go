@@ -11,8 +11,8 @@ import (
 )
 
 // SpecHashes are the hashes of many groups' pod specs. Building and encoding a spec is
-// most of the work of judging a pod, and the specs of one class differ in nothing but
-// the group's number: so the text is made once per class, and the number put in.
+// most of the work of checking a pod, and the specs of one class differ only in the group's
+// number: so the text is built once per class, and the number inserted.
 type SpecHashes struct {
 	cluster *v1beta2.FoundationDBCluster
 	texts   map[v1beta2.ProcessClass]specText
@@ -40,7 +40,7 @@ func (t specText) hashWith(number string) string {
 	return hex.EncodeToString(text.Sum(nil))
 }
 
-// Of is the hash that the pod of a group, made now, would record of its spec.
+// Of is the hash that the pod of a group, created now, would record of its spec.
 func (h *SpecHashes) Of(g *v1beta2.ProcessGroupStatus) (string, error) {
 	number, plain := h.plainNumber(g)
 	if !plain {
@@ -68,8 +68,8 @@ func (h *SpecHashes) whole(g *v1beta2.ProcessGroupStatus) (string, error) {
 	return SpecHash(spec)
 }
 
-// plainNumber is the number of a group that is like all others of its class: its ID is
-// made as IDs are made now, and it is not singled out for a fault.
+// plainNumber is the number of a group that is like all others of its class: its ID has the
+// current form, and no buggify setting names it.
 func (h *SpecHashes) plainNumber(g *v1beta2.ProcessGroupStatus) (number string, plain bool) {
 	_, _, n, err := g.ProcessGroupID.Split()
 	if err != nil || g.ProcessGroupID != h.cluster.ProcessGroupIDFor(g.ProcessClass, n) {
@@ -89,8 +89,8 @@ const (
 	otherStandIn = 546372819
 )
 
-// cut makes the text for a stand-in and cuts it at the stand-in's number. That this is
-// right is not assumed: the same pieces have to make the text of another stand-in.
+// cut builds the text for a placeholder number and splits it there. To verify the result, the
+// same pieces must build the text of another placeholder.
 func (h *SpecHashes) cut(class v1beta2.ProcessClass) (specText, error) {
 	text, err := h.textFor(class, standIn)
 	if err != nil {

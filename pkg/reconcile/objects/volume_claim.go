@@ -8,13 +8,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// defaultVolumeSize is asked for when the template does not ask for a size.
+// defaultVolumeSize is the size when the template does not set one.
 // spec.processes.*.volumeClaimTemplate.
 const defaultVolumeSize = "128G"
 
-// PersistentVolumeClaim is the volume claim of a process group, with the hash of
-// its spec; nil for a group that keeps nothing. A claim is never changed: a group
-// whose claim should be another one is replaced.
+// PersistentVolumeClaim is the PVC of a process group, with the hash of its spec; nil for a
+// group without data. A PVC is never changed: a group whose PVC should differ is replaced.
 func PersistentVolumeClaim(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) (*corev1.PersistentVolumeClaim, error) {
 	if !g.ProcessClass.IsStateful() {
 		return nil, nil
@@ -30,12 +29,12 @@ func PersistentVolumeClaim(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGro
 }
 
 // ClaimSpecHash is the hash that PersistentVolumeClaim records for the groups of a class:
-// what it is made of depends on nothing else of a group.
+// it depends on nothing else of a group.
 func ClaimSpecHash(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) (string, error) {
 	return SpecHash(claimOf(c, class).Spec)
 }
 
-// claimOf is the class' claim, as the template has it, with a complete spec.
+// claimOf is the PVC of a class, as the template has it, with a complete spec.
 func claimOf(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) *corev1.PersistentVolumeClaim {
 	claim := &corev1.PersistentVolumeClaim{}
 	if t := c.Settings(class).VolumeClaimTemplate; t != nil {
@@ -45,8 +44,8 @@ func claimOf(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) *corev1
 	return claim
 }
 
-// ClaimMetadata is the metadata of a group's volume claim that can be changed on one
-// that is there: all but the hash of the spec that it was made from.
+// ClaimMetadata is the metadata of a group's PVC that can be changed on an existing one: all
+// but the hash of the spec that it was created from.
 func ClaimMetadata(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) metav1.ObjectMeta {
 	var template *metav1.ObjectMeta
 	if t := c.Settings(g.ProcessClass).VolumeClaimTemplate; t != nil {

@@ -3,13 +3,13 @@ package pace
 import "time"
 
 // Changes come in bursts: a Deployment's worth of pods, a spec saved three times. The
-// next pass waits until nothing has changed for quiet, but not longer than burst.
+// next pass waits until nothing has changed for settleTime, but not longer than burst.
 const (
-	quiet = time.Second
-	burst = 5 * time.Second
+	settleTime = time.Second
+	burst      = 5 * time.Second
 )
 
-// Alarm says when a rest is over.
+// Alarm computes when a wait between passes is over.
 type Alarm struct {
 	rest    Rest
 	start   time.Time
@@ -18,26 +18,26 @@ type Alarm struct {
 	soonest time.Time
 }
 
-// NewAlarm is set at the start of a rest.
+// NewAlarm is set at the start of a wait.
 func NewAlarm(start time.Time, r Rest) *Alarm {
 	return &Alarm{rest: r, start: start, due: start.Add(r.AtMost), soonest: start.Add(r.AtLeast)}
 }
 
-// Due is when the rest is over, as far as is known now.
+// Due is when the wait is over, as far as is known now.
 func (a *Alarm) Due() time.Time { return a.due }
 
-// Woken reports whether a change, and not time alone, decides when the rest is over.
+// Woken reports whether a change, and not time alone, decides when the wait is over.
 func (a *Alarm) Woken() bool { return a.due.Before(a.start.Add(a.rest.AtMost)) }
 
-// Changed notes that something changed. Mended is true when it was the resource itself.
-func (a *Alarm) Changed(now time.Time, mended bool) {
+// Changed records a change. OfResource is true when the resource itself was changed.
+func (a *Alarm) Changed(now time.Time, ofResource bool) {
 	if a.first.IsZero() {
 		a.first = now
 	}
-	if mended {
+	if ofResource {
 		a.soonest = earlier(a.soonest, a.start.Add(a.rest.Mended))
 	}
-	due := earlier(now.Add(quiet), a.first.Add(burst))
+	due := earlier(now.Add(settleTime), a.first.Add(burst))
 	a.due = earlier(a.start.Add(a.rest.AtMost), later(due, a.soonest))
 }
 

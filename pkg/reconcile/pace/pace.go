@@ -1,6 +1,6 @@
-// Package pace decides when the next of many passes begins: how long a watch rests
-// after a pass, depending on how that ended, and which changes cut the rest short. It
-// is pure: times are handed in, and nothing waits here.
+// Package pace decides when the next of many passes begins: how long a watch waits after a pass,
+// depending on how that ended, and which changes end the wait early. It is pure: times are
+// passed in, and nothing waits here.
 package pace
 
 import (
@@ -10,59 +10,58 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Ending is how a pass ended, as far as the rest after it depends on that.
+// Ending is how a pass ended, as far as the wait after it depends on that.
 type Ending int
 
 // The endings of a pass.
 const (
 	Settled    Ending = iota // nothing is left to do
-	Unfinished               // it changed something that it has to look at again
+	Unfinished               // it changed something that it must read again
 	Waiting                  // time will clear what is left
-	Held                     // somebody else acts on the cluster now
-	Blocked                  // a human has to clear what is left
+	Held                     // another run is active on the cluster
+	Blocked                  // manual intervention is required
 	Failed                   // something went wrong
 )
 
 // The defaults of a watch.
 const (
-	// DefaultInterval is how long to rest between two passes at least.
+	// DefaultInterval is the minimum interval between two passes.
 	DefaultInterval = 2 * time.Second
-	// DefaultResync is how long to rest at most: what no Kubernetes object shows, the
-	// database above all, is looked at as often.
+	// DefaultResync is the maximum interval: what no Kubernetes object shows, the database
+	// above all, is read at least as often.
 	DefaultResync = time.Minute
 
-	// unknownWait is for waits of which nobody can tell how long they last, and
-	// heldWait for those that somebody else's run decides. Both are far below the
-	// minute in which a Lease runs out.
+	// unknownWait is for waits of unknown length, and heldWait for those that end with another
+	// run. Both are far below the minute in which a Lease expires.
 	unknownWait = 10 * time.Second
 	heldWait    = 10 * time.Second
 )
 
-// backoff is what passes that fail in a row are spaced by: 2 s, 4 s, … 5 min, each up
+// backoff is the interval between passes that fail in a row: 2 s, 4 s, … 5 min, each up
 // to a fifth longer, so that many watches do not come back at the same moment.
 func backoff() *wait.Backoff {
 	const steps = 30 // more than it takes to reach the cap
 	return &wait.Backoff{Duration: DefaultInterval, Factor: 2, Jitter: 0.2, Steps: steps, Cap: 5 * time.Minute}
 }
 
-// Pace remembers how passes went.
+// Pace remembers how passes ended.
 type Pace struct {
-	// Interval is the least, Resync the most to rest after a pass that did not fail.
+	// Interval is the minimum, Resync the maximum wait after a pass that did not fail.
 	Interval, Resync time.Duration
 
 	failing *wait.Backoff // nil unless the last pass failed
 }
 
-// Rest is how long to rest, counted from the end of a pass.
+// Rest is how long to wait, counted from the end of a pass.
 type Rest struct {
-	// AtLeast is how long whatever changes; AtMost when nothing changes.
+	// AtLeast applies whatever changes; AtMost when nothing changes.
 	AtLeast, AtMost time.Duration
-	// Mended is what AtLeast becomes when a person changes the resource: that may be
-	// the very cure for what a pass failed on.
+	// Mended replaces AtLeast when a user changes the resource: that may fix the cause of a
+	// failure.
 	Mended time.Duration
 }
 
-// After is the rest after a pass that asked for retryAfter; 0 is no wish.
+// After is the wait after a pass with the given retryAfter; 0 means unknown.
 func (p *Pace) After(e Ending, retryAfter time.Duration) Rest {
 	if e != Failed {
 		p.failing = nil
@@ -88,12 +87,12 @@ func (p *Pace) nextFailure() time.Duration {
 	return p.failing.Step()
 }
 
-// upTo is a rest that every change cuts short.
+// upTo is a wait that every change ends early.
 func (p *Pace) upTo(most time.Duration) Rest {
 	return Rest{AtLeast: p.Interval, AtMost: max(p.Interval, min(most, p.Resync)), Mended: p.Interval}
 }
 
-// exactly is a rest that only a change of the resource cuts short.
+// exactly is a wait that only a change of the resource ends early.
 func (p *Pace) exactly(d time.Duration) Rest {
 	d = max(p.Interval, d)
 	return Rest{AtLeast: d, AtMost: d, Mended: p.Interval}

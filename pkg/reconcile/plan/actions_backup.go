@@ -13,19 +13,19 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// WriteBackupStatus replaces the status of a backup's record.
+// WriteBackupStatus replaces the status of a FoundationDBBackup.
 type WriteBackupStatus struct {
 	Backup string `json:"backup"`
-	// Changes says in words what differs from the status that is there.
+	// Changes describes the differences from the current status.
 	Changes []string                         `json:"changes" fingerprint:"-"`
 	Status  v1beta2.FoundationDBBackupStatus `json:"-"`
-	// Move is what is noted beside it of a move of the backup; empty for nothing.
+	// Move is the value of AnnotationBackupMove; empty for none.
 	Move string `json:"-"`
 }
 
 // Describe implements Action.
 func (a WriteBackupStatus) Describe() string {
-	return "record what was observed: " + strings.Join(a.Changes, "; ")
+	return "update status: " + strings.Join(a.Changes, "; ")
 }
 
 // Subject implements Action.
@@ -41,7 +41,7 @@ func (a WriteBackupStatus) Apply(s Snapshot) Snapshot {
 	return s
 }
 
-// noteMove has a record say what is noted of a move of its backup; empty for nothing.
+// noteMove sets AnnotationBackupMove, or removes it when the note is empty.
 func noteMove(b *v1beta2.FoundationDBBackup, note string) {
 	if note == "" {
 		delete(b.Annotations, AnnotationBackupMove)
@@ -50,8 +50,8 @@ func noteMove(b *v1beta2.FoundationDBBackup, note string) {
 	metav1.SetMetaDataAnnotation(&b.ObjectMeta, AnnotationBackupMove, note)
 }
 
-// SetBackupFinalizer adds the finalizer that keeps a backup's record until its deletion
-// policy was carried out, or takes it away.
+// SetBackupFinalizer adds the finalizer that keeps a FoundationDBBackup until its deletion
+// policy was carried out, or removes it.
 type SetBackupFinalizer struct {
 	Backup  string `json:"backup"`
 	Present bool   `json:"present"`
@@ -62,7 +62,7 @@ func (a SetBackupFinalizer) Describe() string {
 	if a.Present {
 		return "add the finalizer to FoundationDBBackup " + a.Backup
 	}
-	return "take the finalizer off FoundationDBBackup " + a.Backup
+	return "remove the finalizer from FoundationDBBackup " + a.Backup
 }
 
 // Subject implements Action.
@@ -106,7 +106,7 @@ type DeleteAgents struct {
 
 // Describe implements Action.
 func (a DeleteAgents) Describe() string {
-	return "delete Deployment " + a.Name + ": no agents are wanted"
+	return "delete Deployment " + a.Name + ": no agents are desired"
 }
 
 // Subject implements Action.
@@ -114,15 +114,15 @@ func (a DeleteAgents) Subject() string { return a.Name }
 
 func (DeleteAgents) effect() Effect { return Effect{Stale: Agents | BackupStatus, Impact: NoImpact} }
 
-// DeleteAgentPod deletes a pod of an agent that has ended for good; its deployment makes
-// another one.
+// DeleteAgentPod deletes a terminated pod of a backup agent; its Deployment creates another
+// one.
 type DeleteAgentPod struct {
 	Name string    `json:"name"`
 	UID  types.UID `json:"uid"`
 }
 
 // Describe implements Action.
-func (a DeleteAgentPod) Describe() string { return "delete pod " + a.Name + ", which has ended" }
+func (a DeleteAgentPod) Describe() string { return "delete terminated pod " + a.Name }
 
 // Subject implements Action.
 func (a DeleteAgentPod) Subject() string { return a.Name }
@@ -135,8 +135,7 @@ type StartBackup struct {
 	Version fdb.Version     `json:"-"` // of the tools
 }
 
-// Describe implements Action. It says all that matters: what was approved is known by its
-// words.
+// Describe implements Action.
 func (a StartBackup) Describe() string {
 	mode := "one snapshot"
 	if a.Start.Continuous {
@@ -166,10 +165,10 @@ func tagSubject(tag string) string { return "backup tag " + tag }
 // StopBackup ends a backup.
 type StopBackup struct {
 	Tag string `json:"tag"`
-	// Abort ends it as it is. Without, it ends once the database calls it restorable.
+	// Abort ends it in its current state. Otherwise it ends once the database reports it restorable.
 	Abort bool `json:"abort"`
-	// NotRestorable says why nothing can be restored from where it goes although the database
-	// says so; empty where that is not known of it.
+	// NotRestorable is why nothing can be restored from its destination although the database
+	// reports it restorable; empty where there is no such reason.
 	NotRestorable string `json:"notRestorable,omitempty" fingerprint:"presence"`
 }
 
@@ -179,7 +178,7 @@ func (a StopBackup) Describe() string {
 		return "abort the backup on tag " + a.Tag
 	}
 	if a.NotRestorable != "" {
-		return "end the backup on tag " + a.Tag + " before anything can be restored from where it goes: " + a.NotRestorable
+		return "end the backup on tag " + a.Tag + " before it is restorable from its destination: " + a.NotRestorable
 	}
 	return "end the backup on tag " + a.Tag + " once it is restorable"
 }
@@ -189,10 +188,10 @@ func (a StopBackup) Subject() string { return tagSubject(a.Tag) }
 
 func (StopBackup) effect() Effect { return Effect{Stale: BackupStatus, Impact: NoImpact} }
 
-// PauseAgents has all backup agents of the database pause, or go on.
+// PauseAgents pauses or resumes all backup agents of the database.
 type PauseAgents struct {
 	Pause bool `json:"pause"`
-	// Tag is the one to look at afterwards.
+	// Tag is the one whose status is read afterwards.
 	Tag string `json:"tag"`
 }
 
@@ -201,7 +200,7 @@ func (a PauseAgents) Describe() string {
 	if a.Pause {
 		return "pause all backup agents of the database"
 	}
-	return "have all backup agents of the database go on"
+	return "resume all backup agents of the database"
 }
 
 // Subject implements Action.
@@ -209,10 +208,10 @@ func (a PauseAgents) Subject() string { return "backup agents" }
 
 func (PauseAgents) effect() Effect { return Effect{Stale: BackupStatus, Impact: NoImpact} }
 
-// ModifyBackup changes the snapshot period or the place of a running backup.
+// ModifyBackup changes the snapshot period or the destination of a running backup.
 type ModifyBackup struct {
 	Change fdb.BackupChange `json:"change"`
-	// Move is what is noted on the record before the backup is moved; nil where it stays.
+	// Move is written to AnnotationBackupMove before the backup is moved; nil where its destination stays.
 	Move *BackupMove `json:"-"`
 }
 
@@ -221,7 +220,7 @@ func (a ModifyBackup) Describe() string {
 	text := fmt.Sprintf("change the backup on tag %s: a snapshot every %s", a.Change.Tag, a.Change.Period)
 	if a.Change.URL != "" {
 		text += ", to " + fdb.WithoutSecrets(a.Change.URL) + encryptedWith(a.Change.EncryptionKeyFile) +
-			"; from there nothing can be restored before the next whole snapshot is complete"
+			"; not restorable from there before the next full snapshot is complete"
 	}
 	return text
 }
@@ -231,8 +230,8 @@ func (a ModifyBackup) Subject() string { return tagSubject(a.Change.Tag) }
 
 func (ModifyBackup) effect() Effect { return Effect{Stale: BackupStatus, Impact: NoImpact} }
 
-// DeleteBackupData deletes all that a backup wrote, and takes the finalizer off once
-// nothing is left: nothing else remembers that it is gone.
+// DeleteBackupData deletes all that a backup wrote, and removes the finalizer once nothing is
+// left: nothing else keeps the fact that it was deleted.
 type DeleteBackupData struct {
 	Backup string `json:"backup"`
 	URL    string `json:"url"`
@@ -240,7 +239,7 @@ type DeleteBackupData struct {
 
 // Describe implements Action.
 func (a DeleteBackupData) Describe() string {
-	return "delete all data of the backup at " + fdb.WithoutSecrets(a.URL) + ", then take the finalizer off FoundationDBBackup " + a.Backup
+	return "delete all data of the backup at " + fdb.WithoutSecrets(a.URL) + ", then remove the finalizer from FoundationDBBackup " + a.Backup
 }
 
 // Subject implements Action.

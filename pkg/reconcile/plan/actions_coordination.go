@@ -10,13 +10,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// UpdateDenyList changes which instances may take the lock. It needs no lock itself:
-// it is the way past an instance that holds the lock and does not come back.
+// UpdateDenyList changes which control-plane instances may take the lock. It needs no lock
+// itself: it is the way past one that holds the lock and does not come back.
 type UpdateDenyList struct {
-	// Deny and Allow are owner ids; those that neither names stay as they are.
+	// Deny and Allow are owner ids; all others are unchanged.
 	Deny  []string `json:"deny,omitempty"`
 	Allow []string `json:"allow,omitempty"`
-	// Note is kept beside the list about those that are denied.
+	// Note is stored beside the list about the denied owners.
 	Note fdb.Denial `json:"note" fingerprint:"-"`
 }
 
@@ -37,9 +37,9 @@ func (UpdateDenyList) Subject() string { return "deny list" }
 
 func (UpdateDenyList) effect() Effect { return Effect{Stale: Coordination, Impact: NoImpact} }
 
-// AnnounceUpgrade tells all instances that share the database which of this one's
-// process groups can start in another version. Whoever holds the lock when all have
-// announced restarts all of them at once. It needs no lock, so nobody waits for it.
+// AnnounceUpgrade announces to all control-plane instances that share the database which of
+// this one's process groups can start in another version. Once all have announced, the one that
+// takes the lock restarts all of them at once. It needs no lock, so it never waits for one.
 type AnnounceUpgrade struct {
 	Version string                   `json:"version"`
 	Groups  []v1beta2.ProcessGroupID `json:"groups"`
@@ -55,8 +55,8 @@ func (a AnnounceUpgrade) Subject() string { return phrase.List(a.Groups) }
 
 func (AnnounceUpgrade) effect() Effect { return Effect{Stale: Coordination, Impact: NoImpact} }
 
-// WithdrawUpgrade takes back what was announced: another instance must not restart process
-// groups into a version that they are not prepared for any more.
+// WithdrawUpgrade removes an announcement: another control-plane instance must not restart
+// process groups into a version that they are not prepared for any more.
 type WithdrawUpgrade struct {
 	Version string                   `json:"version"`
 	Groups  []v1beta2.ProcessGroupID `json:"groups"`
@@ -72,8 +72,8 @@ func (a WithdrawUpgrade) Subject() string { return phrase.List(a.Groups) }
 
 func (WithdrawUpgrade) effect() Effect { return Effect{Stale: Coordination, Impact: NoImpact} }
 
-// HoldLock has a person keep the database's lock for this instance, so that nobody who asks
-// for it acts. It takes the lock itself, in one transaction, and no pass gives it back.
+// HoldLock takes the database's lock manually for a user, so that no control-plane instance
+// acts. It takes the lock itself, in one transaction, and no pass releases it.
 type HoldLock struct {
 	Owner  string        `json:"owner"`
 	Person string        `json:"person"`
@@ -82,7 +82,7 @@ type HoldLock struct {
 
 // Describe implements Action.
 func (a HoldLock) Describe() string {
-	return fmt.Sprintf("hold the lock as %s for %s, by hand of %s", a.Owner, a.For, a.Person)
+	return fmt.Sprintf("hold the lock as %s for %s, manually for %s", a.Owner, a.For, a.Person)
 }
 
 // Subject implements Action.
@@ -90,11 +90,11 @@ func (HoldLock) Subject() string { return "lock" }
 
 func (HoldLock) effect() Effect { return Effect{Stale: Coordination, Impact: NoImpact} }
 
-// ReleaseLock clears the lock for a person, if it is still the one that was shown.
+// ReleaseLock clears the lock for a user, if it is still the one that was shown.
 type ReleaseLock struct {
 	Seen   fdb.Lock `json:"seen"`
 	Person string   `json:"person"`
-	// Force clears also what others cannot rely on any more.
+	// Force clears a lock even if another owner may still rely on it.
 	Force bool `json:"force,omitempty"`
 }
 

@@ -12,9 +12,9 @@ type Configure struct {
 	// New is true for a database that was never configured.
 	New           bool              `json:"new,omitempty"`
 	Configuration fdb.Configuration `json:"configuration"`
-	// Part is what of the configuration is sent; everything unless said otherwise.
+	// Part is which part of the configuration is sent; by default all of it.
 	Part fdb.Part `json:"part,omitempty"`
-	// Command is the configure command in words, for people.
+	// Command is the configure command as text for users.
 	Command string `json:"command" fingerprint:"-"`
 }
 
@@ -24,13 +24,13 @@ func (a Configure) Describe() string { return "run " + a.Command }
 // Subject implements Action.
 func (Configure) Subject() string { return "database" }
 
-// A new database has nobody to agree with, so only a change needs the lock.
+// A new database has no other control-plane instance yet, so only a change needs the lock.
 func (a Configure) effect() Effect {
 	return Effect{Stale: Database | Coordination, Locked: !a.New, Impact: Recovery}
 }
 
 // ChangeCoordinators moves the coordinators and stores the connection string
-// that results. The two are one action: a record that misses a new connection
+// that results. The two are one action: a status without the new connection
 // string cannot find its database.
 type ChangeCoordinators struct {
 	Coordinators []fdb.Address `json:"coordinators"`

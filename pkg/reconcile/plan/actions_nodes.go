@@ -27,7 +27,7 @@ func TaintsOfCordon(n *corev1.Node) (taints []corev1.Taint) {
 func recordTaintsOfCordon(n *corev1.Node, taints []corev1.Taint) {
 	text, err := json.Marshal(taints)
 	if err != nil {
-		panic(err) // texts always have a form
+		panic(err) // strings always encode
 	}
 	metav1.SetMetaDataAnnotation(&n.ObjectMeta, AnnotationCordonTaints, string(text))
 }
@@ -52,12 +52,12 @@ func (a CordonNode) Subject() string { return a.Node }
 
 func (CordonNode) effect() Effect { return Effect{Stale: Nodes, Impact: NoImpact} }
 
-// Done reports whether a node is as the action would make it.
+// Done reports whether a node is in the state that the action sets.
 func (a CordonNode) Done(n *corev1.Node) bool {
 	return n.Spec.Unschedulable && (a.Taint == nil || slices.ContainsFunc(n.Spec.Taints, like(a.Taint)))
 }
 
-// Edit makes a node so, in place.
+// Edit changes a node, in place.
 func (a CordonNode) Edit(n *corev1.Node) {
 	n.Spec.Unschedulable = true
 	if a.Taint != nil && !slices.ContainsFunc(n.Spec.Taints, like(a.Taint)) {
@@ -72,7 +72,7 @@ func (a CordonNode) Apply(s Snapshot) Snapshot { return editNode(s, a.Node, a.Ed
 // UncordonNode lets new pods onto a node again.
 type UncordonNode struct {
 	Node string `json:"node"`
-	// Taint is taken off the node as well, whatever its value; nil for none.
+	// Taint is removed as well, whatever its value; nil for none.
 	Taint *corev1.Taint `json:"taint,omitempty"`
 	// OfCordon are the taints that CordonNode set. They are removed as long as they are the same.
 	OfCordon []corev1.Taint `json:"ofCordon,omitempty"`
@@ -92,7 +92,7 @@ func (a UncordonNode) Describe() string {
 	if len(taints) == 0 {
 		return "uncordon node " + a.Node
 	}
-	return fmt.Sprintf("uncordon node %s and take its taint %s away", a.Node, strings.Join(taints, ", "))
+	return fmt.Sprintf("uncordon node %s and remove taint %s", a.Node, strings.Join(taints, ", "))
 }
 
 // Subject implements Action.
@@ -100,7 +100,7 @@ func (a UncordonNode) Subject() string { return a.Node }
 
 func (UncordonNode) effect() Effect { return Effect{Stale: Nodes, Impact: NoImpact} }
 
-// Done reports whether a node is as the action would make it.
+// Done reports whether a node is in the state that the action sets.
 func (a UncordonNode) Done(n *corev1.Node) bool {
 	return !n.Spec.Unschedulable && !slices.ContainsFunc(n.Spec.Taints, a.removes) && len(TaintsOfCordon(n)) == 0
 }
@@ -111,7 +111,7 @@ func (a UncordonNode) removes(t corev1.Taint) bool {
 	})
 }
 
-// Edit makes a node so, in place.
+// Edit changes a node, in place.
 func (a UncordonNode) Edit(n *corev1.Node) {
 	n.Spec.Unschedulable = false
 	n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, a.removes)
@@ -121,7 +121,7 @@ func (a UncordonNode) Edit(n *corev1.Node) {
 // Apply implements Edit.
 func (a UncordonNode) Apply(s Snapshot) Snapshot { return editNode(s, a.Node, a.Edit) }
 
-// like is of taints with the same key and effect: a node has one of them at most.
+// like matches taints with the same key and effect: a node has at most one of them.
 func like(taint *corev1.Taint) func(corev1.Taint) bool {
 	return func(t corev1.Taint) bool { return t.MatchTaint(taint) }
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// ApplyConfigMap creates the cluster's ConfigMap, or brings the one that is there up to date.
+// ApplyConfigMap creates the cluster's ConfigMap, or updates it.
 type ApplyConfigMap struct {
 	Name string `json:"name"`
-	// Keys are the data keys that differ; empty when the map is new or only its labels
+	// Keys are the data keys that differ; empty when it is new or only its labels
 	// or annotations differ.
 	Keys   []string          `json:"keys,omitempty"`
 	Object *corev1.ConfigMap `json:"-"`
-	// Create is true when there is none yet.
+	// Create is true when it does not exist yet.
 	Create bool `json:"create,omitempty"`
 }
 
@@ -48,17 +48,17 @@ func (a ApplyConfigMap) Apply(s Snapshot) Snapshot {
 
 // ApplyService creates a service, updates it, or replaces it where it cannot be updated.
 type ApplyService struct {
-	// Group is whose service it is; empty for the headless service of the cluster.
+	// Group is the owner of the service; empty for the headless service of the cluster.
 	Group  v1beta2.ProcessGroupID `json:"group,omitempty"`
 	Name   string                 `json:"name"`
 	Object *corev1.Service        `json:"-"`
 	Verb   ServiceVerb            `json:"verb"`
 }
 
-// ServiceVerb is how a service is brought to what it should be.
+// ServiceVerb is how a service is reconciled.
 type ServiceVerb string
 
-// The ways to bring a service to what it should be.
+// The ways to reconcile a service.
 const (
 	CreateService  ServiceVerb = "create"
 	UpdateService  ServiceVerb = "update"
@@ -73,7 +73,7 @@ func (a ApplyService) Subject() string { return "service/" + a.Name }
 
 func (ApplyService) effect() Effect { return Effect{Stale: Services, Parallel: true, Impact: NoImpact} }
 
-// CreatePVC creates the volume claim of one process group.
+// CreatePVC creates the PVC of one process group.
 type CreatePVC struct {
 	Group  v1beta2.ProcessGroupID        `json:"group"`
 	Name   string                        `json:"name"`
@@ -81,7 +81,7 @@ type CreatePVC struct {
 }
 
 // Describe implements Action.
-func (a CreatePVC) Describe() string { return fmt.Sprintf("create volume claim %s", a.Name) }
+func (a CreatePVC) Describe() string { return fmt.Sprintf("create PVC %s", a.Name) }
 
 // Subject implements Action.
 func (a CreatePVC) Subject() string { return string(a.Group) }
@@ -105,7 +105,7 @@ func (CreatePod) effect() Effect {
 	return Effect{Stale: Pods | PodFiles | Database, Parallel: true, Impact: NoImpact}
 }
 
-// SyncPodFiles tells a pod's sidecar to copy files from its mounted ConfigMap.
+// SyncPodFiles requests a pod's sidecar to copy files from its mounted ConfigMap.
 type SyncPodFiles struct {
 	Group v1beta2.ProcessGroupID `json:"group"`
 	Pod   string                 `json:"pod"`
@@ -114,7 +114,7 @@ type SyncPodFiles struct {
 
 // Describe implements Action.
 func (a SyncPodFiles) Describe() string {
-	return fmt.Sprintf("have the sidecar of %s copy %s", a.Pod, strings.Join(a.Files, ", "))
+	return fmt.Sprintf("copy %s in the sidecar of %s", strings.Join(a.Files, ", "), a.Pod)
 }
 
 // Subject implements Action.
@@ -122,38 +122,38 @@ func (a SyncPodFiles) Subject() string { return string(a.Group) }
 
 func (SyncPodFiles) effect() Effect { return Effect{Stale: PodFiles, Parallel: true, Impact: NoImpact} }
 
-// PatchMetadata sets and removes labels and annotations of one object; what it
-// does not name stays as it is.
+// PatchMetadata sets and removes labels and annotations of one object; all others are
+// unchanged.
 type PatchMetadata struct {
-	// Group is whose object it is.
+	// Group is the owner of the object.
 	Group       v1beta2.ProcessGroupID `json:"group,omitempty"`
 	Kind        ObjectKind             `json:"kind"`
 	Name        string                 `json:"name"`
 	Labels      map[string]string      `json:"labels,omitempty"`
 	Annotations map[string]string      `json:"annotations,omitempty"`
-	// Remove are the annotations to take away.
+	// Remove are the annotations to remove.
 	Remove []string `json:"remove,omitempty"`
 }
 
-// AdoptSpec records, for a pod or a volume claim, that it was made from the spec that is
-// wanted now. The object itself stays as it is.
+// AdoptSpec records, for a pod or a PVC, that it was created from the current desired spec.
+// The spec of the object itself is unchanged.
 type AdoptSpec struct {
-	// Group is whose object it is.
+	// Group is the owner of the object.
 	Group v1beta2.ProcessGroupID `json:"group,omitempty"`
 	Kind  ObjectKind             `json:"kind"`
 	Name  string                 `json:"name"`
-	// Hash is that of the wanted spec.
+	// Hash is that of the desired spec.
 	Hash string `json:"hash"`
-	// Differences are where the object is not as wanted; none when only the hash differs.
+	// Differences are where the object differs from the desired spec; none when only the hash differs.
 	Differences []string `json:"differences,omitempty"`
 }
 
 // Describe implements Action.
 func (a AdoptSpec) Describe() string {
 	if len(a.Differences) == 0 {
-		return fmt.Sprintf("adopt %s as it is, which is as wanted", a.Subject())
+		return fmt.Sprintf("adopt %s unchanged: it matches the spec", a.Subject())
 	}
-	return fmt.Sprintf("adopt %s as it is, although it differs: %s", a.Subject(), strings.Join(a.Differences, "; "))
+	return fmt.Sprintf("adopt %s unchanged, although it differs from the spec: %s", a.Subject(), strings.Join(a.Differences, "; "))
 }
 
 // Subject implements Action.
@@ -179,15 +179,15 @@ func (a AdoptSpec) Apply(s Snapshot) Snapshot {
 	return s
 }
 
-// Patch is the change of metadata that adopting comes down to.
+// Patch is the change of metadata by which the spec is adopted.
 func (a AdoptSpec) Patch() PatchMetadata {
 	return PatchMetadata{Group: a.Group, Kind: a.Kind, Name: a.Name, Annotations: map[string]string{v1beta2.AnnotationLastAppliedSpec: a.Hash}}
 }
 
-// ObjectKind is a kind of object whose metadata a pass keeps up to date.
+// ObjectKind is a kind of object whose metadata a pass reconciles.
 type ObjectKind string
 
-// The kinds of objects whose metadata a pass keeps up to date.
+// The kinds of objects whose metadata a pass reconciles.
 const (
 	KindPod ObjectKind = "pod"
 	KindPVC ObjectKind = "persistentvolumeclaim"
@@ -206,9 +206,9 @@ func (a PatchMetadata) Describe() string {
 // Subject implements Action.
 func (a PatchMetadata) Subject() string { return string(a.Kind) + "/" + a.Name }
 
-// identity is what is set and removed. When a pod was nudged is a time, and counts as set.
+// identity is what is set and removed. The time of AnnotationOutdatedConfigMapSeen does not count, only its presence.
 func (a PatchMetadata) identity() any {
-	if _, nudges := a.Annotations[v1beta2.AnnotationOutdatedConfigMapSeen]; nudges {
+	if _, marked := a.Annotations[v1beta2.AnnotationOutdatedConfigMapSeen]; marked {
 		a.Annotations = maps.Clone(a.Annotations)
 		a.Annotations[v1beta2.AnnotationOutdatedConfigMapSeen] = ""
 	}

@@ -11,16 +11,16 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// DeletePods deletes pods that a later stage makes anew. Their volumes stay, and so
-// do their process groups.
+// DeletePods deletes pods that a later stage recreates. Their PVCs and their process groups
+// remain.
 type DeletePods struct {
 	Pods []PodOfGroup `json:"pods"`
-	// Shared is true when no other instance may take processes down at the same time,
+	// Shared is true when no other control-plane instance may stop processes at the same time,
 	// so that the lock is needed.
 	Shared bool `json:"shared,omitempty"`
 }
 
-// PodOfGroup is one very pod: another of the same name is not meant.
+// PodOfGroup is one pod by its UID, not another one of the same name.
 type PodOfGroup struct {
 	Group v1beta2.ProcessGroupID `json:"group"`
 	Name  string                 `json:"name"`
@@ -33,7 +33,7 @@ func (a DeletePods) Describe() string {
 	for i, pod := range a.Pods {
 		names[i] = pod.Name
 	}
-	return fmt.Sprintf("delete, to be made anew: %s", strings.Join(names, ", "))
+	return fmt.Sprintf("recreate pods: %s", strings.Join(names, ", "))
 }
 
 // Subject implements Action.
@@ -47,8 +47,8 @@ func (a DeletePods) effect() Effect {
 	return e
 }
 
-// SetSidecarImage gives one container of a running pod another image. The kubelet
-// restarts that container alone; the servers in the pod go on.
+// SetSidecarImage sets the image of one container of a running pod. The kubelet restarts only
+// that container; the fdbserver processes continue.
 type SetSidecarImage struct {
 	PodOfGroup
 
@@ -68,7 +68,7 @@ func (SetSidecarImage) effect() Effect {
 	return Effect{Stale: Pods | PodFiles, Parallel: true, Impact: NoImpact}
 }
 
-// DeleteService deletes a service that nothing needs any more.
+// DeleteService deletes a service that is no longer needed.
 type DeleteService struct {
 	Name string    `json:"name"`
 	UID  types.UID `json:"-"`

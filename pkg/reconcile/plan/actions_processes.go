@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -10,22 +9,22 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// RestartProcesses has servers end at once, so that their monitors start them anew with
-// the configuration that is there now.
+// RestartProcesses ends processes at once, so that their monitors restart them with the
+// current configuration.
 type RestartProcesses struct {
 	Groups    []v1beta2.ProcessGroupID `json:"groups"`
 	Addresses []fdb.Address            `json:"addresses"`
-	// UpgradeTo is the version that the servers start in where it speaks another
-	// protocol than the one that runs; empty otherwise. What instances announced for
-	// it is used up before the servers end: a group that is ready now may not be later.
+	// UpgradeTo is the version that the processes start in if its protocol differs from the
+	// running one; empty otherwise. The announcements for it are removed before the processes
+	// end: a group that is ready now may not be later.
 	UpgradeTo string `json:"upgradeTo,omitempty"`
-	// Announced are the process groups of all instances that restart because they are
-	// listed as ready to. Their restart entries are used up before the servers end, so
-	// that nobody restarts them again for the same reason: whoever still has to restart
-	// after a run that died is listed again. Empty in local synchronization mode.
+	// Announced are the process groups of all control-plane instances that restart because
+	// they are listed as ready to. Their restart entries are removed before the processes end,
+	// so that they are not restarted twice for the same reason: a group that was not restarted
+	// when a run died is listed again. Empty in local synchronization mode.
 	Announced []fdb.Member `json:"announced,omitempty"`
-	// Wave is true when others are to follow and the database goes on meanwhile, so that
-	// no other instance may take processes down before it shows what became of these.
+	// Wave is true when more waves follow while the database continues, so that no other
+	// control-plane instance may stop processes before the result of this wave shows.
 	Wave bool `json:"wave,omitempty"`
 }
 
@@ -34,7 +33,7 @@ func (a RestartProcesses) Describe() string {
 	if a.UpgradeTo != "" {
 		return fmt.Sprintf("restart %s at once in version %s", phrase.Count(len(a.Addresses), "process"), a.UpgradeTo)
 	}
-	return fmt.Sprintf("restart %s at once, of %s", phrase.Count(len(a.Addresses), "process"), phrase.Some(a.Groups, mostGroups))
+	return fmt.Sprintf("restart %s of %s at once", phrase.Count(len(a.Addresses), "process"), phrase.Some(a.Groups, mostGroups))
 }
 
 // Subject implements Action.
@@ -48,13 +47,13 @@ func (a RestartProcesses) effect() Effect {
 	return e
 }
 
-// mostGroups is how many process groups a sentence lists at most.
+// mostGroups is how many process groups a description lists at most.
 const mostGroups = 6
 
-// StartMaintenance notes which process groups are about to restart, and then puts their
-// zone under maintenance, so that the database waits for them instead of moving their
-// data. The notes come first: maintenance without them is ended by nobody but a person,
-// or by time.
+// StartMaintenance records which process groups are about to restart, and then sets
+// maintenance mode for their zone, so that the database waits for them instead of moving
+// their data. The entries come first: maintenance without them is ended only by a user, or
+// by time.
 type StartMaintenance struct {
 	Zone     string                   `json:"zone"`
 	Duration time.Duration            `json:"-"`
@@ -64,11 +63,11 @@ type StartMaintenance struct {
 
 // Describe implements Action.
 func (a StartMaintenance) Describe() string {
-	words := fmt.Sprintf("put zone %s under maintenance for %s", a.Zone, a.Duration)
+	words := fmt.Sprintf("set maintenance mode of zone %s for %s", a.Zone, a.Duration)
 	if len(a.Groups) == 0 {
 		return words
 	}
-	return words + ", for " + phrase.List(a.Groups)
+	return words + ", to restart " + phrase.List(a.Groups)
 }
 
 // Subject implements Action.
@@ -83,13 +82,13 @@ func (StartMaintenance) effect() Effect {
 	return Effect{Stale: Database | Coordination, Locked: true, Impact: NoImpact}
 }
 
-// EndMaintenance ends the maintenance of a zone.
+// EndMaintenance ends maintenance mode of a zone.
 type EndMaintenance struct {
 	Zone string `json:"zone"`
 }
 
 // Describe implements Action.
-func (a EndMaintenance) Describe() string { return "end the maintenance of zone " + a.Zone }
+func (a EndMaintenance) Describe() string { return "end maintenance mode of zone " + a.Zone }
 
 // Subject implements Action.
 func (a EndMaintenance) Subject() string { return "zone " + a.Zone }
@@ -98,15 +97,15 @@ func (EndMaintenance) effect() Effect {
 	return Effect{Stale: Database | Coordination, Locked: true, Impact: NoImpact}
 }
 
-// ForgetMaintenance removes notes of process groups that were to restart during
-// maintenance and have, or never will.
+// ForgetMaintenance removes maintenance entries of process groups that have restarted, or
+// never will.
 type ForgetMaintenance struct {
 	Groups []v1beta2.ProcessGroupID `json:"groups"`
 }
 
 // Describe implements Action.
 func (a ForgetMaintenance) Describe() string {
-	return "remove the notes that these restart during maintenance: " + strings.ReplaceAll(a.Subject(), ", ", " ")
+	return "remove maintenance entries of " + a.Subject()
 }
 
 // Subject implements Action.

@@ -10,24 +10,24 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// WriteStatus replaces the status of the record.
+// WriteStatus replaces the status of the FoundationDBCluster.
 type WriteStatus struct {
 	Cluster string `json:"cluster"`
-	// Changes says in words what differs from the status that is there.
+	// Changes describes the differences from the current status.
 	Changes []string                          `json:"changes" fingerprint:"-"`
 	Status  v1beta2.FoundationDBClusterStatus `json:"-"`
 }
 
 // Describe implements Action.
 func (a WriteStatus) Describe() string {
-	return "record what was observed: " + strings.Join(a.Changes, "; ")
+	return "update status: " + strings.Join(a.Changes, "; ")
 }
 
 // Subject implements Action.
 func (a WriteStatus) Subject() string { return a.Cluster }
 
-// The record says what is worth reading of what instances share: exclusions in progress
-// once a group is marked for removal, and the rest once there is a database.
+// The status decides which shared keys are read: exclusions in progress once a group is
+// marked for removal, and the others once there is a database.
 func (WriteStatus) effect() Effect { return Effect{Stale: Record | Coordination, Impact: NoImpact} }
 
 // Apply implements Edit.
@@ -37,13 +37,13 @@ func (a WriteStatus) Apply(s Snapshot) Snapshot {
 	return s
 }
 
-// NewGroup is a process group that is to be added to the record.
+// NewGroup is a process group to add to the status.
 type NewGroup struct {
 	ID    v1beta2.ProcessGroupID `json:"id"`
 	Class v1beta2.ProcessClass   `json:"class"`
 }
 
-// AddGroups adds process groups to the record; later stages create their pods.
+// AddGroups adds process groups to the status; later stages create their pods.
 type AddGroups struct {
 	Groups []NewGroup `json:"groups"`
 	// At is when the groups' first conditions begin.
@@ -72,7 +72,7 @@ func (a AddGroups) Apply(s Snapshot) Snapshot {
 	return s
 }
 
-// record is the group's first entry: nothing of it exists yet.
+// record is the group's first status: nothing of it exists yet.
 func (g NewGroup) record(at time.Time) *v1beta2.ProcessGroupStatus {
 	record := &v1beta2.ProcessGroupStatus{ProcessGroupID: g.ID, ProcessClass: g.Class}
 	record.SetCondition(v1beta2.ConditionMissingProcesses, at)
@@ -83,8 +83,8 @@ func (g NewGroup) record(at time.Time) *v1beta2.ProcessGroupStatus {
 	return record
 }
 
-// SetConnectionString stores a connection string in the record; the ConfigMap
-// and the pods take it from there.
+// SetConnectionString stores a connection string in the status; the ConfigMap
+// and the pods get it from there.
 type SetConnectionString struct {
 	ConnectionString string `json:"connectionString"`
 }

@@ -13,19 +13,19 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// MarkForRemoval asks for process groups to be removed; later stages replace, drain
-// and delete them. Only KeepGroups takes a mark back.
+// MarkForRemoval marks process groups for removal; later stages replace, drain and delete
+// them. Only KeepGroups reverts a mark.
 type MarkForRemoval struct {
 	Groups []v1beta2.ProcessGroupID `json:"groups"`
 	At     time.Time                `json:"at" fingerprint:"-"`
-	// WithoutExclusion has them go without their data being moved away first.
+	// WithoutExclusion removes them without draining them first.
 	WithoutExclusion bool `json:"withoutExclusion,omitempty"`
 }
 
 // Describe implements Action.
 func (a MarkForRemoval) Describe() string {
 	if a.WithoutExclusion {
-		return "mark for removal, with the copies of data that they have: " + a.Subject()
+		return "mark for removal without draining (their replicas of data are deleted): " + a.Subject()
 	}
 	return "mark for removal: " + a.Subject()
 }
@@ -52,13 +52,13 @@ func (a MarkForRemoval) Apply(s Snapshot) Snapshot {
 	})
 }
 
-// KeepGroups takes the marks of process groups back, of which nothing was moved away yet.
+// KeepGroups reverts the marks of process groups that have not started to drain.
 type KeepGroups struct {
 	Groups []v1beta2.ProcessGroupID `json:"groups"`
 }
 
 // Describe implements Action.
-func (a KeepGroups) Describe() string { return "keep, no longer marked for removal: " + a.Subject() }
+func (a KeepGroups) Describe() string { return "revert the mark for removal of " + a.Subject() }
 
 // Subject implements Action.
 func (a KeepGroups) Subject() string { return phrase.List(a.Groups) }
@@ -70,14 +70,14 @@ func (a KeepGroups) Apply(s Snapshot) Snapshot {
 	return editGroups(s, a.Groups, (*v1beta2.ProcessGroupStatus).Keep)
 }
 
-// SetExcluded records that the exclusion of process groups was seen to be over.
+// SetExcluded records in the status that process groups are drained.
 type SetExcluded struct {
 	Groups []v1beta2.ProcessGroupID `json:"groups"`
 	At     time.Time                `json:"at" fingerprint:"-"`
 }
 
 // Describe implements Action.
-func (a SetExcluded) Describe() string { return "record as drained: " + a.Subject() }
+func (a SetExcluded) Describe() string { return "mark as drained: " + a.Subject() }
 
 // Subject implements Action.
 func (a SetExcluded) Subject() string { return phrase.List(a.Groups) }
@@ -89,8 +89,8 @@ func (a SetExcluded) Apply(s Snapshot) Snapshot {
 	return editGroups(s, a.Groups, func(g *v1beta2.ProcessGroupStatus) { g.SetExcluded(a.At) })
 }
 
-// Exclude tells the database to move data and roles off processes. It does not wait
-// for the end of that.
+// Exclude excludes processes: the database moves data and roles off them. The action does
+// not wait until that is complete.
 type Exclude struct {
 	Groups []v1beta2.ProcessGroupID `json:"groups"`
 	// Targets are what is excluded: localities, or addresses without flags.
@@ -109,30 +109,30 @@ func (Exclude) effect() Effect {
 	return Effect{Stale: Database | Coordination, Locked: true, Impact: DataMove}
 }
 
-// DeleteGroupObjects deletes what is left of a drained process group in Kubernetes.
+// DeleteGroupObjects deletes the Kubernetes objects of a drained process group.
 type DeleteGroupObjects struct {
 	Group v1beta2.ProcessGroupID `json:"group"`
 	// Pod, Claim and Service are names; empty where there is nothing to delete.
 	Pod     string `json:"pod,omitempty"`
 	Claim   string `json:"claim,omitempty"`
 	Service string `json:"service,omitempty"`
-	// UIDs are the identities of the very objects that were judged, by name; a
+	// UIDs are the identities of the objects that were checked, by name; a
 	// service's name has the prefix "service/", since it is its pod's name too.
 	UIDs map[string]types.UID `json:"uids,omitempty"`
-	// Undrained is true when the group goes without a proof that nothing depends on it, so
-	// that no other instance may take processes down at the same time.
+	// Undrained is true when the group is removed without a proof that nothing depends on it,
+	// so that no other control-plane instance may stop processes at the same time.
 	Undrained bool `json:"undrained,omitempty"`
 }
 
 // Describe implements Action.
 func (a DeleteGroupObjects) Describe() string {
 	var words []string
-	for _, object := range [][2]string{{"pod", a.Pod}, {"volume claim", a.Claim}, {"service", a.Service}} {
+	for _, object := range [][2]string{{"pod", a.Pod}, {"PVC", a.Claim}, {"service", a.Service}} {
 		if object[1] != "" {
 			words = append(words, object[0]+" "+object[1])
 		}
 	}
-	return fmt.Sprintf("delete of %s: %s", a.Group, strings.Join(words, ", "))
+	return fmt.Sprintf("delete objects of %s: %s", a.Group, strings.Join(words, ", "))
 }
 
 // Subject implements Action.
@@ -146,9 +146,9 @@ func (a DeleteGroupObjects) effect() Effect {
 	return e
 }
 
-// IncludeAndForget ends the exclusions of process groups that are gone, and then drops
-// their records. The two are one action: a record that is dropped while its exclusion
-// stays would leave that behind for ever, with nobody who remembers it.
+// IncludeAndForget ends the exclusions of removed process groups, and then removes them from
+// the status. The two are one action: an exclusion whose group is no longer in the status
+// would stay forever.
 type IncludeAndForget struct {
 	Groups []v1beta2.ProcessGroupID `json:"groups"`
 	// Targets are the exclusions to end; empty where there are none.
@@ -158,9 +158,9 @@ type IncludeAndForget struct {
 // Describe implements Action.
 func (a IncludeAndForget) Describe() string {
 	if len(a.Targets) == 0 {
-		return "drop the records of " + a.Subject()
+		return "remove " + a.Subject() + " from the status"
 	}
-	return fmt.Sprintf("include %s and drop the records of %s", strings.Join(a.Targets, " "), a.Subject())
+	return fmt.Sprintf("include %s and remove %s from the status", strings.Join(a.Targets, " "), a.Subject())
 }
 
 // Subject implements Action.
@@ -173,7 +173,7 @@ func (a IncludeAndForget) effect() Effect {
 	return Effect{Stale: Record | Database | Coordination, Locked: true, Impact: Recovery}
 }
 
-// DropRecords is the part of the action that the record shows.
+// DropRecords is the part of the action that changes the status.
 func (a IncludeAndForget) DropRecords(s Snapshot) Snapshot {
 	s.Cluster = s.Cluster.DeepCopy()
 	var kept []*v1beta2.ProcessGroupStatus
@@ -186,9 +186,9 @@ func (a IncludeAndForget) DropRecords(s Snapshot) Snapshot {
 	return s
 }
 
-// Include ends exclusions that no removal needs. The records stay.
+// Include ends exclusions that no removal needs. The process groups remain in the status.
 type Include struct {
-	// Groups are whose exclusions these are, as far as they are anybody's.
+	// Groups are the process groups of these exclusions, as far as they are known.
 	Groups []v1beta2.ProcessGroupID `json:"groups,omitempty"`
 	// Targets are what is included: localities, or addresses without flags.
 	Targets []string `json:"targets"`

@@ -10,17 +10,17 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// WriteRestoreStatus replaces the status of a restore's record.
+// WriteRestoreStatus replaces the status of a FoundationDBRestore.
 type WriteRestoreStatus struct {
 	Restore string `json:"restore"`
-	// Changes says in words what differs from the status that is there.
+	// Changes describes the differences from the current status.
 	Changes []string                          `json:"changes" fingerprint:"-"`
 	Status  v1beta2.FoundationDBRestoreStatus `json:"-"`
 }
 
 // Describe implements Action.
 func (a WriteRestoreStatus) Describe() string {
-	return "record what was observed: " + strings.Join(a.Changes, "; ")
+	return "update status: " + strings.Join(a.Changes, "; ")
 }
 
 // Subject implements Action.
@@ -35,40 +35,39 @@ func (a WriteRestoreStatus) Apply(s Snapshot) Snapshot {
 	return s
 }
 
-// RestoreNoted is what the record says right before its restore is started. Nothing else
-// is recorded like this: a restore that is seen to be queued is running as well.
+// RestoreNoted is the status right before the restore is started. No other status equals
+// it: a restore that was observed in the queue is running as well.
 func RestoreNoted() v1beta2.FoundationDBRestoreStatus {
 	return v1beta2.FoundationDBRestoreStatus{State: v1beta2.RestoreStateQueued}
 }
 
-// RestoreBegun is what the record says once the restore was seen in the database.
+// RestoreBegun is the status once the restore was observed in the database.
 func RestoreBegun() v1beta2.FoundationDBRestoreStatus {
 	return v1beta2.FoundationDBRestoreStatus{Running: true, State: v1beta2.RestoreStateQueued}
 }
 
-// StartRestore starts a restore into an empty database, which it locks. The record says
-// that it is about to be before it is, so nothing is ever restored a second time.
+// StartRestore starts a restore into an empty database, which it locks. The status is written
+// before the start, so the same restore is never started twice.
 type StartRestore struct {
 	Restore string           `json:"restore"`
 	Cluster string           `json:"cluster"`
 	Start   fdb.RestoreStart `json:"start"`
 }
 
-// Describe implements Action. It says all that matters: what was approved is known by its
-// words.
+// Describe implements Action.
 func (a StartRestore) Describe() string {
 	what := rangesWords(a.Start.Ranges)
-	version := "the latest version there is"
+	version := "the latest restorable version"
 	if a.Start.Version != nil {
 		version = fmt.Sprintf("version %d", *a.Start.Version)
 	}
 	if key := a.Start.EncryptionKeyFile; key != "" {
 		version += ", decrypted with " + key + ","
 	}
-	return fmt.Sprintf("restore %s as of %s from %s into %s, which is locked until it is done", what, version, fdb.WithoutSecrets(a.Start.URL), a.Cluster)
+	return fmt.Sprintf("restore %s as of %s from %s into %s, which is locked until the restore is complete", what, version, fdb.WithoutSecrets(a.Start.URL), a.Cluster)
 }
 
-// rangesShown is how many key ranges are said in full. The rest is known by a digest.
+// rangesShown is how many key ranges are listed. The rest is identified by a digest.
 const rangesShown = 8
 
 func rangesWords(ranges [][2]string) string {
@@ -93,13 +92,13 @@ func (StartRestore) effect() Effect {
 	return Effect{Stale: Restore | RestoreStatus | RestoreTarget | Database, Impact: DataRestore}
 }
 
-// AbortRestore ends a restore that is not done. FoundationDB unlocks the database, with
-// whatever was written so far in it.
+// AbortRestore ends an incomplete restore. FoundationDB unlocks the database with whatever
+// was written so far.
 type AbortRestore struct {
 	Restore string `json:"restore"`
 	Cluster string `json:"cluster"`
 	Tag     string `json:"tag"`
-	// UID is the restore's own in the database: another one on the tag is left alone.
+	// UID identifies the restore in the database: another one on the same tag is not aborted.
 	UID string `json:"uid"`
 	// URL is where it restores from, without secrets, and Version what it restores.
 	URL     string `json:"url"`
@@ -108,7 +107,7 @@ type AbortRestore struct {
 
 // Describe implements Action.
 func (a AbortRestore) Describe() string {
-	return fmt.Sprintf("abort the restore %s of tag %s, as of version %d from %s: %s is unlocked half restored, with whatever was written so far in it",
+	return fmt.Sprintf("abort the restore %s of tag %s, as of version %d from %s: %s is unlocked with an incomplete restore",
 		a.UID, a.Tag, a.Version, a.URL, a.Cluster)
 }
 

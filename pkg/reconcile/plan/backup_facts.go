@@ -10,128 +10,127 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// AgentFacts are what there is of backup agents.
+// AgentFacts are the Deployment and the pods of backup agents.
 type AgentFacts struct {
-	// Deployment is the backup's; nil when there is none, and in a pass for a restore.
+	// Deployment is the backup's; nil when not found, and in a pass for a restore.
 	Deployment *appsv1.Deployment
 	// Pods are the agents' pods by name.
 	Pods map[string]*corev1.Pod
 }
 
-// BackupFacts are the answer, or the lack of one, to a question about a tag.
+// BackupFacts are the status of a backup tag, or why it is unknown.
 type BackupFacts struct {
-	// Status is the answer; nil when there is none.
+	// Status is nil when unknown.
 	Status *fdb.BackupStatus
-	// Errors are what agents met lately. They are asked for only where the backup runs and
-	// cannot be restored, or is behind; nil for none, and where nobody could tell.
+	// Errors are the latest errors of agents. They are read only while the backup runs and is
+	// not restorable, or lags; nil for none, and when unknown.
 	Errors []string
-	// NotAsked says why nobody could be asked; empty when the database was asked.
+	// NotAsked is why the database was not queried; empty when it was.
 	NotAsked string
-	// Unreachable says why an asked database gave no answer that can be used.
+	// Unreachable is the error of the query; empty when it succeeded.
 	Unreachable string
-	// AsOf is when the answer came.
+	// AsOf is the time of the read.
 	AsOf time.Time
 }
 
-// Why explains in a few words why there is no answer; it is empty when there is one.
+// Why returns why the status is unknown; empty when it is known.
 func (f BackupFacts) Why() string { return whyNot(f.Status != nil, f.NotAsked, f.Unreachable) }
 
-// StoreFacts are the answer, or the lack of one, to a question about a place in a store.
+// StoreFacts are the contents of a backup destination, or why they are unknown.
 type StoreFacts struct {
-	// Read is false when there is no answer.
+	// Read is false when the contents are unknown.
 	Read bool
-	// URL is the place that was asked about, without secrets.
+	// URL is the destination that was read, without secrets.
 	URL string
-	// There is what is there; nil for nothing.
+	// There is the backup at the destination; nil for none.
 	There *fdb.BackupDescription
-	// NotAsked says why nobody could be asked; empty when a tool was.
+	// NotAsked is why no tool was run; empty when one was.
 	NotAsked string
-	// Unreachable says why there is no answer that can be used.
+	// Unreachable is the error of the read; empty when it succeeded.
 	Unreachable string
-	// AsOf is when the answer came.
+	// AsOf is the time of the read.
 	AsOf time.Time
 }
 
-// Why explains in a few words why there is no answer; it is empty when there is one.
+// Why returns why the contents are unknown; empty when they are known.
 func (f StoreFacts) Why() string {
-	return orUnasked(f.Read, f.NotAsked, f.Unreachable, "the store was not asked")
+	return firstReason(f.Read, f.NotAsked, f.Unreachable, "the store was not read")
 }
 
-// UseFacts are the answer, or the lack of one, to who uses stores for the database.
+// UseFacts are the backups and restores that use stores, or why they are unknown.
 type UseFacts struct {
-	// Read is false when there is no answer about both.
+	// Read is false when either is unknown.
 	Read bool
-	// Backups are those of all tags that run, and Restores those that are not over.
+	// Backups are the running backups of all tags, and Restores the unfinished restores.
 	Backups  []fdb.BackupStatus
 	Restores []fdb.RestoreStatus
-	// RestoresRead is true where there is an answer about restores, whatever is known of
-	// backups.
+	// RestoresRead is true where Restores is known, even if Backups is not.
 	RestoresRead bool
-	// NotRead says why there is no answer, and what a person can do about it where there is
-	// anything; empty when there is one, or nobody asked.
+	// NotRead is why these are unknown, and how to fix that where it is known; empty when they
+	// are known, or were not read.
 	NotRead string
-	// Lasting is true when there will be no answer later either.
+	// Lasting is true when a later read fails as well.
 	Lasting bool
 }
 
-// KnowsRestores reports whether Restores is an answer.
+// KnowsRestores reports whether Restores is known.
 func (f UseFacts) KnowsRestores() bool { return f.Read || f.RestoresRead }
 
-// OtherFacts are the other records of a kind in the namespace, or the lack of an answer.
+// OtherFacts are the other resources of a kind in the namespace, or why they are unknown.
 type OtherFacts[T any] struct {
-	// Read is false when there is no answer.
+	// Read is false when they are unknown.
 	Read bool
 	// All are in the order of their names.
 	All []T
-	// NotRead says why there is no answer; empty when there is one, or nobody asked.
+	// NotRead is why they are unknown; empty when they are known, or were not read.
 	NotRead string
 }
 
-// OtherBackupFacts are read with the record of a backup.
+// OtherBackupFacts are read with a FoundationDBBackup.
 type OtherBackupFacts = OtherFacts[v1beta2.FoundationDBBackup]
 
-// OtherRestoreFacts are read where a restore is about to be ended.
+// OtherRestoreFacts are read where a restore is about to be aborted.
 type OtherRestoreFacts = OtherFacts[v1beta2.FoundationDBRestore]
 
-// SourceFacts are the backup that begins at the place which a restore names. They are empty
-// where there is none, and where nobody could tell: then FoundationDB decides.
+// SourceFacts are the backup that writes to the destination which a restore names. They are
+// empty where there is none, and where it is unknown: then FoundationDB decides.
 type SourceFacts struct {
-	// Backup names its record; Status is what the database says of its tag.
+	// Backup is the name of its resource; Status is that of its tag.
 	Backup string
 	Status *fdb.BackupStatus
-	// Restorable says whether the backup can be restored from where it goes.
+	// Restorable is whether the backup can be restored from its destination.
 	Restorable Restorability
-	// There is what is at the place by now; nil for nothing, and where nobody could tell.
+	// There is the backup at the destination; nil for none, and when unknown.
 	There *fdb.BackupDescription
 }
 
-// Begins reports whether the backup runs to a place, and is not restorable yet.
+// Begins reports whether the backup runs to a destination, and is not restorable yet.
 func (f SourceFacts) Begins(url string) bool {
 	return f.Status != nil && f.Status.State.Running && !f.Restorable.OK && fdb.SameBackupURL(f.Status.URL, url)
 }
 
-// RestoreFacts are the answer, or the lack of one, to a question about restores.
+// RestoreFacts are the restores of the database, or why they are unknown.
 type RestoreFacts struct {
-	// Read is false when there is no answer.
+	// Read is false when they are unknown.
 	Read bool
-	// All are the restores of all tags, those that are over with them.
+	// All are the restores of all tags, finished ones included.
 	All []fdb.RestoreStatus
-	// NotAsked says why nobody could be asked; empty when the database was asked.
+	// NotAsked is why the database was not queried; empty when it was.
 	NotAsked string
-	// Unreachable says why an asked database gave no answer that can be used.
+	// Unreachable is the error of the query; empty when it succeeded.
 	Unreachable string
-	// AsOf is when the answer came.
+	// AsOf is the time of the read.
 	AsOf time.Time
 }
 
-// Why explains in a few words why there is no answer; it is empty when there is one.
+// Why returns why the restores are unknown; empty when they are known.
 func (f RestoreFacts) Why() string { return whyNot(f.Read, f.NotAsked, f.Unreachable) }
 
 func whyNot(answered bool, notAsked, unreachable string) string {
-	return orUnasked(answered, notAsked, unreachable, "the database was not asked")
+	return firstReason(answered, notAsked, unreachable, "the database was not queried")
 }
 
-func orUnasked(answered bool, notAsked, unreachable, otherwise string) string {
+func firstReason(answered bool, notAsked, unreachable, otherwise string) string {
 	switch {
 	case answered:
 		return ""

@@ -8,35 +8,35 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// AnnotationBackupMove is on the record of a backup that was moved, for as long as it is not
-// known that it can be restored from the new place: a BackupMove as JSON.
+// AnnotationBackupMove is on a FoundationDBBackup that was moved, until it is known to be
+// restorable from the new destination: a BackupMove as JSON.
 const AnnotationBackupMove = "kubectl-fdb/backup-move"
 
-// BackupMove is what is noted of the move of a backup that runs. The database does not know
-// what is in which place: after a move it goes on to call the backup restorable, which is so
-// of the former place only. The new one can be restored from once a snapshot is complete that
-// began after the move, since parts of every other one are elsewhere. Source: recording 30,
-// steps 90 to 92.
+// BackupMove records the move of a running backup to another destination. The database does
+// not know which data is where: after a move it continues to report the backup as restorable,
+// which is true only of the former destination. The new one is restorable once a snapshot is
+// complete that began after the move, since parts of every earlier one are elsewhere. Source:
+// recording 30, steps 90 to 92.
 type BackupMove struct {
-	// UID is the backup's: one that is begun anew has not moved.
+	// UID is the backup's: a backup that was started again has not moved.
 	UID string `json:"uid"`
-	// URL is where it goes since, without secrets, and From where it was to be restored from
-	// before; empty where nobody knows.
+	// URL is the new destination, without secrets, and From the one that was restorable
+	// before; empty when unknown.
 	URL  string `json:"url"`
 	From string `json:"from,omitempty"`
-	// During is the version at which the snapshot began that was being made when the backup
-	// was first seen at URL: parts of it may be elsewhere. It is 0 where none had begun, and nil
-	// until somebody has looked.
+	// During is the version at which the snapshot began that was being written when the backup
+	// was first observed at URL: parts of it may be elsewhere. It is 0 where none had begun,
+	// and nil before the first observation.
 	During *int64 `json:"during,omitempty"`
 	// First is the version at which the first snapshot began that is known to have begun after
-	// the move; nil until one was seen.
+	// the move; nil until one was observed.
 	First *int64 `json:"first,omitempty"`
-	// Before is the earlier move that was not over when this one was noted. It counts for as
-	// long as the backup is seen at its place: this one has not been carried out then.
+	// Before is the earlier move that was not complete when this one was recorded. It counts
+	// while the backup is observed at its destination: then this move has not been carried out.
 	Before *BackupMove `json:"before,omitempty"`
 }
 
-// MoveTo is the move of a backup to another place, as it is noted before it is made.
+// MoveTo returns the move of a backup to another destination, as recorded before it is made.
 func MoveTo(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus, url string) BackupMove {
 	m := BackupMove{UID: live.UID, URL: fdb.WithoutSecrets(url), From: fdb.WithoutSecrets(live.URL)}
 	if earlier, some := moveOf(b, live); some && !earlier.isOver(live) {
@@ -47,17 +47,17 @@ func MoveTo(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus, url string) B
 	return m
 }
 
-// Note is the move as an annotation has it.
+// Note is the move as the value of the annotation.
 func (m BackupMove) Note() string {
 	text, err := json.Marshal(m)
 	if err != nil {
-		panic(err) // texts and numbers always have a form
+		panic(err) // strings and numbers always encode
 	}
 	return string(text)
 }
 
-// NoteOfMove is the annotation that a record should have after a look at its own backup;
-// empty for none.
+// NoteOfMove returns the annotation that a FoundationDBBackup should have after its backup was
+// read; empty for none.
 func NoteOfMove(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) string {
 	m, moved := moveOf(b, live)
 	unfinished := moved && !m.isOver(live)
@@ -76,8 +76,8 @@ func NoteOfMove(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) string {
 	}
 }
 
-// isPending reports whether a noted move of the backup was not seen to be made: the backup
-// is not known to have moved, or is at the place of the move before.
+// isPending reports whether a recorded move of the backup was not observed yet: the backup is
+// has no known move, or is at the destination of the move before.
 func (m BackupMove) isPending(seen BackupMove, live *fdb.BackupStatus) bool {
 	if m.UID != live.UID || fdb.SameBackupURL(m.URL, live.URL) {
 		return false
@@ -85,30 +85,30 @@ func (m BackupMove) isPending(seen BackupMove, live *fdb.BackupStatus) bool {
 	return seen.UID == "" || m.Before.isAt(live)
 }
 
-// isAt reports whether a backup is where a move took it.
+// isAt reports whether a backup is at the destination of a move.
 func (m *BackupMove) isAt(live *fdb.BackupStatus) bool {
 	return m != nil && m.UID == live.UID && fdb.SameBackupURL(m.URL, live.URL)
 }
 
-// notedMove is nil where no move is noted.
+// notedMove returns nil where no move is recorded.
 func notedMove(b *v1beta2.FoundationDBBackup) (*BackupMove, error) {
 	text := b.Annotations[AnnotationBackupMove]
 	if text == "" {
-		return nil, nil //nolint:nilnil // none is no error
+		return nil, nil //nolint:nilnil // nil means none
 	}
 	m := &BackupMove{}
 	if err := json.Unmarshal([]byte(text), m); err != nil {
-		return nil, fmt.Errorf("reading the annotation %s: %w", AnnotationBackupMove, err)
+		return nil, fmt.Errorf("read annotation %s: %w", AnnotationBackupMove, err)
 	}
 	if m.UID == "" || m.URL == "" {
-		return nil, fmt.Errorf("reading the annotation %s: it lacks what was moved, or where to", AnnotationBackupMove)
+		return nil, fmt.Errorf("read annotation %s: uid and url are required", AnnotationBackupMove)
 	}
 	return m, nil
 }
 
-// moveOf is the last move of a backup, as far as a look tells; false where it is not known
-// to have moved. One whose note cannot be read, or that was last seen to run elsewhere, has
-// moved as far as anybody knows.
+// moveOf is the last known move of a backup; false where none is known. A
+// backup whose annotation cannot be parsed, or that was last observed at another destination,
+// counts as moved.
 func moveOf(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) (BackupMove, bool) {
 	if !live.Known() {
 		return BackupMove{}, false
@@ -134,8 +134,8 @@ func moveOf(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) (BackupMove, 
 	return BackupMove{}, false
 }
 
-// after is the move as it is known after a look at the new place. A snapshot that began later
-// than the one which was being made at the first look began after the move.
+// after adds to the move what an observation at the new destination shows. A snapshot that began
+// later than the one of the first observation began after the move.
 func (m BackupMove) after(live *fdb.BackupStatus) BackupMove {
 	begin, known := snapshotBegin(live)
 	switch {
@@ -148,8 +148,8 @@ func (m BackupMove) after(live *fdb.BackupStatus) BackupMove {
 	return m
 }
 
-// snapshotBegin is the version at which the snapshot began that is being made; 0 where agents
-// have not taken the backup up. It is false where the database does not tell.
+// snapshotBegin is the version at which the current snapshot began; 0 before agents have
+// started the backup. It is false where the database does not report it.
 func snapshotBegin(live *fdb.BackupStatus) (version int64, known bool) {
 	switch {
 	case live.State.Name == fdb.BackupSubmitted:
@@ -161,25 +161,25 @@ func snapshotBegin(live *fdb.BackupStatus) (version int64, known bool) {
 	}
 }
 
-// isOver reports whether a whole snapshot is at the new place, with all of the log that it
-// needs: the last complete one ended after the first one began that can be whole.
+// isOver reports whether a full snapshot is at the new destination, with all of the log that it
+// needs: the last complete one ended after the begin of the first one that can be full.
 func (m BackupMove) isOver(live *fdb.BackupStatus) bool {
 	end, point := live.LatestSnapshotEnd, live.LatestRestorable
 	return m.First != nil && live.CanBeRestored() && end != nil && end.Version > *m.First && point != nil && point.Version >= end.Version
 }
 
-// Restorability says whether a backup can be restored from the place that it goes to.
+// Restorability is whether a backup can be restored from its destination.
 type Restorability struct {
-	// OK is true where it can, up to the point that the database tells.
+	// OK is true where it can, up to the version that the database reports.
 	OK bool
-	// Move is why it cannot whatever the database says; nil where it was not moved.
+	// Move is why it cannot although the database may report it restorable; nil where it was not moved.
 	Move *BackupMove
-	// Why says what a move has it wait for; empty where it was not moved.
+	// Why is what is missing after a move; empty where it was not moved.
 	Why string
 }
 
-// CanBeRestored asks whether a backup can be restored from where it goes. The database's word
-// is about all places together, so that it counts only for a backup that stayed where it was.
+// CanBeRestored returns whether a backup can be restored from its destination. The database
+// reports on all destinations together, so that its answer counts only without a move.
 func CanBeRestored(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) Restorability {
 	m, moved := moveOf(b, live)
 	if !moved || m.isOver(live) {
@@ -188,11 +188,11 @@ func CanBeRestored(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) Restor
 	return Restorability{Move: &m, Why: m.words(live)}
 }
 
-// words say why nothing can be restored from the new place, and what can be from where.
+// words are why nothing can be restored from the new destination, and where earlier data is.
 func (m BackupMove) words(live *fdb.BackupStatus) string {
-	text := "it was moved to " + m.URL + ", and nothing can be restored from there before a whole snapshot is complete that began after the move, whatever the database says; " + m.progress(live)
+	text := "it was moved to " + m.URL + " and is not restorable from there before a full snapshot that began after the move is complete, even if the database reports it restorable; " + m.progress(live)
 	if m.From != "" && !fdb.SameBackupURL(m.From, m.URL) {
-		text += "; what came before the move is at " + m.From
+		text += "; data from before the move is at " + m.From
 	}
 	return text
 }
@@ -200,14 +200,14 @@ func (m BackupMove) words(live *fdb.BackupStatus) string {
 func (m BackupMove) progress(live *fdb.BackupStatus) string {
 	switch end := live.LatestSnapshotEnd; {
 	case !live.State.Running:
-		return "the backup ended before that"
+		return "the backup ended before"
 	case m.During == nil:
-		return "the database does not tell which snapshot is being made"
+		return "the current snapshot is unknown"
 	case m.First == nil:
-		return "none was seen to begin yet"
+		return "no such snapshot has begun yet"
 	case end == nil || end.Version <= *m.First:
-		return "that one is being made"
+		return "that snapshot is being written"
 	default:
-		return "that one is complete, and the log that it needs is not"
+		return "that snapshot is complete, the log that it needs is not"
 	}
 }

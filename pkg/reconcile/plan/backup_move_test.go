@@ -52,16 +52,16 @@ func TestABackupThatWasMovedIsRestorableOnlyAfterAWholeSnapshotThere(t *testing.
 		ok    bool
 		says  string
 	}{
-		"right after the move":                                     {looks: []look{move}, says: "none was seen to begin"},
-		"the snapshot of both places is complete":                  {looks: []look{move, split}, says: "that one is being made"},
-		"it is complete, and there were many looks before":         {looks: []look{move, move, split}, says: "that one is being made"},
+		"right after the move":                                     {looks: []look{move}, says: "no such snapshot has begun yet"},
+		"the snapshot of both places is complete":                  {looks: []look{move, split}, says: "that snapshot is being written"},
+		"it is complete, and there were many looks before":         {looks: []look{move, move, split}, says: "that snapshot is being written"},
 		"the one after it is complete":                             {looks: []look{move, split, whole}, ok: true},
 		"its log is not complete":                                  {looks: []look{move, split, {3_000, 3_001, 2_999}}, says: "the log that it needs is not"},
-		"nobody saw the one begin that is complete":                {looks: []look{move, whole}, says: "that one is being made"},
-		"nobody looked before the next one began":                  {looks: []look{split}, says: "none was seen to begin"},
-		"the database does not tell which one is being made":       {looks: []look{{1_000, 0, 1_600}}, says: "does not tell which snapshot"},
-		"nor later, so that any may have begun before the move":    {looks: []look{{1_000, 0, 1_600}, split}, says: "none was seen to begin"},
-		"it tells at one look only, and the end cannot be weighed": {looks: []look{move, {3_000, 0, 3_600}}, says: "none was seen to begin"},
+		"the begin of the complete one was not observed":           {looks: []look{move, whole}, says: "that snapshot is being written"},
+		"not observed before the next one began":                   {looks: []look{split}, says: "no such snapshot has begun yet"},
+		"the database does not tell which one is being made":       {looks: []look{{1_000, 0, 1_600}}, says: "the current snapshot is unknown"},
+		"nor later, so that any may have begun before the move":    {looks: []look{{1_000, 0, 1_600}, split}, says: "no such snapshot has begun yet"},
+		"it tells at one look only, and the end cannot be weighed": {looks: []look{move, {3_000, 0, 3_600}}, says: "no such snapshot has begun yet"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -92,10 +92,10 @@ func TestWhatIsKnownOfTheMoveOfABackup(t *testing.T) {
 		says  string
 		noted bool
 	}{
-		"the note is not there, and it was seen elsewhere": {given: note(""), says: "what came before the move is at " + formerPlace, noted: true},
+		"the note is not there, and it was seen elsewhere": {given: note(""), says: "data from before the move is at " + formerPlace, noted: true},
 		"the note cannot be read":                          {given: note("{"), says: "was moved to " + newPlace, noted: true},
 		"the note lacks what was moved":                    {given: note(`{"url":"x"}`), says: "was moved to " + newPlace, noted: true},
-		"it was moved on by somebody else": {given: func(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) {
+		"it was moved again by another run": {given: func(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) {
 			noteMove(b, NoteOfMove(b, live))
 			b.Status.BackupDetails = nil
 			live.URL = "blobstore://key@store:443/third?bucket=b"
@@ -106,13 +106,13 @@ func TestWhatIsKnownOfTheMoveOfABackup(t *testing.T) {
 		}, ok: true},
 		"it has ended before it was over": {given: func(_ *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) {
 			live.State.Name, live.State.Running, live.LatestSnapshotEnd, live.Snapshot = fdb.BackupCompleted, false, nil, nil
-		}, says: "the backup ended before that", noted: true},
+		}, says: "the backup ended before", noted: true},
 		"the tag has none any more": {given: func(_ *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) { *live = fdb.BackupStatus{Tag: "default"} }},
 		"it never moved": {given: func(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) {
 			noteMove(b, "")
 			live.URL = formerPlace
 		}, ok: true},
-		"nobody ever saw it": {given: func(b *v1beta2.FoundationDBBackup, _ *fdb.BackupStatus) {
+		"it was never observed": {given: func(b *v1beta2.FoundationDBBackup, _ *fdb.BackupStatus) {
 			b.Annotations, b.Status.BackupDetails = nil, nil
 		}, ok: true},
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// SetBackupState writes into the spec of a backup whether it is to run. Nothing else of the
-// spec is written.
+// SetBackupState sets spec.backupState of a FoundationDBBackup. No other field of the spec is
+// written.
 type SetBackupState struct {
 	Backup string              `json:"backup"`
 	State  v1beta2.BackupState `json:"state"`

@@ -7,7 +7,7 @@ type CheckID string
 // Checks of the database as a whole.
 const (
 	CheckAvailable               CheckID = "available"                 // the database is available
-	CheckOwnDatabase             CheckID = "own-database"              // the answer is of this cluster's database
+	CheckOwnDatabase             CheckID = "own-database"              // the status document is of this cluster's database
 	CheckStatusRecent            CheckID = "status-recent"             // the status document is recent
 	CheckNotLocked               CheckID = "not-locked"                // no restore and no DR has locked the database
 	CheckFewGenerations          CheckID = "few-generations"           // few active log generations

@@ -3,13 +3,13 @@ package plan
 import "github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 
 // ClusterFiles are the connection strings in use, by where they were read. No stage needs
-// them: servers bring their files up to date by themselves.
+// them: processes update their files by themselves.
 type ClusterFiles struct {
-	// Live is the one in force, as the database's client knows it; zero when nobody told.
+	// Live is the one in force, as the database's client knows it; zero when unknown.
 	Live fdb.ConnectionString
-	// LiveUnknown says why Live is not known; empty when it is.
+	// LiveUnknown is why Live is unknown; empty when it is known.
 	LiveUnknown string
-	// Pods are the files that servers keep, by the name of the pod. A pod that does not run
+	// Pods are the files of the processes, by the name of the pod. A pod that does not run
 	// has none.
 	Pods map[string]ClusterFile
 }
@@ -18,6 +18,6 @@ type ClusterFiles struct {
 type ClusterFile struct {
 	// Content is the text of the file.
 	Content string
-	// Unreadable says why there is no content; empty when there is.
+	// Unreadable is why there is no content; empty when there is.
 	Unreadable string
 }

@@ -2,7 +2,7 @@ package plan
 
 import "strings"
 
-// Facet names one separately observed part of the world; facets combine as bits.
+// Facet names one separately observed part of the cluster state; facets combine as bits.
 type Facet uint32
 
 // The facets of a cluster, of its backups and of restores into it.
@@ -19,31 +19,31 @@ const (
 	Services
 	// ConfigMap is the one ConfigMap that the pods mount.
 	ConfigMap
-	// PodFiles is what monitors and sidecars report of the files in their pods.
+	// PodFiles is what monitors and sidecars report about the files in their pods.
 	PodFiles
 	// Database is the database's own status document.
 	Database
-	// Coordination is the lock, the deny list and the other keys that instances share.
+	// Coordination is the lock, the deny list and the other keys that control-plane instances share.
 	Coordination
 
 	// Backup is the custom resource of a backup, spec and status.
 	Backup
 	// Agents are the deployment of a backup's agents and its pods; those of all backups of
-	// a cluster where a restore is looked at.
+	// a cluster in a pass over a restore.
 	Agents
-	// BackupStatus is what the database knows of a backup's tag.
+	// BackupStatus is the status of a backup's tag.
 	BackupStatus
 	// Restore is the custom resource of a restore, spec and status.
 	Restore
-	// RestoreStatus is what the database knows of restores.
+	// RestoreStatus is the status of restores in the database.
 	RestoreStatus
 	// OtherRestores are the other custom resources of restores in the namespace.
 	OtherRestores
-	// BackupStore is what is in the store where a backup's record has it go.
+	// BackupStore is the contents of a backup's destination.
 	BackupStore
-	// BackupUse is who writes to stores, or restores from them, for the database.
+	// BackupUse is which backups and restores of the database use stores.
 	BackupUse
-	// RestoreSource is the backup that begins at the place which a restore names.
+	// RestoreSource is the backup that writes to the destination which a restore names.
 	RestoreSource
 	// RestoreTarget is whether the key ranges that a restore writes hold data.
 	RestoreTarget
@@ -75,5 +75,5 @@ func (f Facet) Names() []string {
 	return names
 }
 
-// MarshalText writes the facets' names, so JSON shows words and no bit set.
+// MarshalText writes the facets' names, so that JSON has names instead of a bit set.
 func (f Facet) MarshalText() ([]byte, error) { return []byte(f.String()), nil }

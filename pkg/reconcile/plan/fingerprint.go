@@ -15,9 +15,9 @@ import (
 // done, payloads included. Two actions with the same fingerprint do the same thing, whatever
 // their descriptions. It has the form "sha256:" and 64 hex digits.
 //
-// A field tagged `fingerprint:"-"` does not count: the time at which something is noted, or
-// words that only explain. One tagged `fingerprint:"presence"` counts as empty or not. Of
-// Kubernetes objects the API server's own bookkeeping does not count.
+// A field tagged `fingerprint:"-"` does not count: the time of the action, or text that only
+// explains. One tagged `fingerprint:"presence"` counts as empty or not. The metadata of
+// Kubernetes objects that the API server maintains does not count.
 func Fingerprint(a Action) string {
 	text, err := json.Marshal(struct {
 		Kind string
@@ -34,7 +34,7 @@ func Fingerprint(a Action) string {
 // payloads out.
 var ownPackage = reflect.TypeFor[Effect]().PkgPath()
 
-// identified is a value that knows what of it counts.
+// identified is a value that returns the part of it that counts.
 type identified interface{ identity() any }
 
 // canonical is a value in a form whose JSON is the same for the same content.
@@ -89,7 +89,7 @@ func fields(v reflect.Value) map[string]any {
 	return counted
 }
 
-// withoutBookkeeping is an object without what the API server writes by itself.
+// withoutBookkeeping is an object without the metadata that the API server maintains.
 func withoutBookkeeping(object runtime.Object) any {
 	object = object.DeepCopyObject()
 	if meta, ok := object.(metav1.Object); ok {

@@ -8,9 +8,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// GroupsOf returns the process groups that an action is about, none for one that is about
-// the cluster or the database as a whole. What an action records of all groups is about none
-// of them.
+// GroupsOf returns the process groups of an action, none for one about the cluster or the
+// database as a whole. An action that only writes the status of all groups has none.
 func GroupsOf(a Action) []v1beta2.ProcessGroupID {
 	switch a := a.(type) { //nolint:gochecksumtype // groupOf has those about one group
 	case AddGroups:

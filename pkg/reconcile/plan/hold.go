@@ -1,6 +1,6 @@
 package plan
 
-// HoldCode identifies why a stage holds. Text for people is rendered from the hold.
+// HoldCode identifies why a stage holds. Text for users is rendered from the hold.
 type HoldCode string
 
 // The reasons of holds.

@@ -25,13 +25,13 @@ type Housekeeping struct {
 	Due time.Time `json:"-"`
 }
 
-// Task is what a later pass does, as a clause.
+// Task is what a later pass does, as an imperative clause.
 func (h Housekeeping) Task() string {
 	groups := make([]string, len(h.Groups))
 	for i, id := range h.Groups {
 		groups[i] = string(id)
 	}
-	return fmt.Sprintf("include %s and drop the records of %s", strings.Join(h.Exclusions, " "), strings.Join(groups, ", "))
+	return fmt.Sprintf("include %s and remove %s from the status", strings.Join(h.Exclusions, " "), strings.Join(groups, ", "))
 }
 
 // Words are the task, and when a later pass does it.

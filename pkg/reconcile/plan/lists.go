@@ -12,15 +12,15 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// ListFacts are the lists by which all instances that share a database exclude, restart
-// and include process groups in one common action.
+// ListFacts are the lists by which all control-plane instances that share a database exclude,
+// restart and include process groups together.
 type ListFacts struct {
 	// Read is false when the lists were not read: in local synchronization mode, or
-	// because the database cannot be asked. Nothing may be concluded then.
+	// because the database cannot be queried. Then the lists are unknown.
 	Read bool
-	// Entries say of each list since when a process group, of any instance, is on it.
+	// Entries are since when each process group, of any control-plane instance, is on a list.
 	Entries map[fdb.SharedList]map[fdb.Member]time.Time
-	// Addresses are the bare IPs of process groups that leave.
+	// Addresses are the bare IPs of process groups marked for removal.
 	Addresses map[fdb.Member][]string
 }
 
@@ -35,7 +35,7 @@ func (l ListFacts) Members(list fdb.SharedList) []fdb.Member {
 	return slices.SortedFunc(maps.Keys(l.Entries[list]), fdb.Member.Compare)
 }
 
-// Own are the process groups of one instance on a list, sorted.
+// Own are the process groups of one control-plane instance on a list, sorted.
 func (l ListFacts) Own(list fdb.SharedList, instance string) []v1beta2.ProcessGroupID {
 	var own []v1beta2.ProcessGroupID
 	for _, m := range l.Members(list) {
@@ -46,20 +46,20 @@ func (l ListFacts) Own(list fdb.SharedList, instance string) []v1beta2.ProcessGr
 	return own
 }
 
-// ChangeLists tells the instances that share the database which process groups of this
-// one need a common action, and which of those may have it now. It names no other
-// instance's groups, so it needs no lock; whoever acts on what is listed takes it.
+// ChangeLists publishes to the control-plane instances that share the database which process
+// groups of this one need a synchronized action, and which of those may have it now. It
+// changes no other's entries, so it needs no lock; acting on the lists requires the lock.
 type ChangeLists struct {
-	// Add and Remove are process groups of this instance by list. Those that are on a
-	// list already stay on it since when they are.
+	// Add and Remove are process groups of this control-plane instance by list. Groups that
+	// are on a list already keep their time.
 	Add    map[fdb.SharedList][]v1beta2.ProcessGroupID `json:"add,omitempty"`
 	Remove map[fdb.SharedList][]v1beta2.ProcessGroupID `json:"remove,omitempty"`
-	// Addresses are the bare IPs of process groups; none removes what is there.
+	// Addresses are the bare IPs of process groups; an empty list removes the current ones.
 	Addresses map[v1beta2.ProcessGroupID][]string `json:"addresses,omitempty"`
-	// At is since when what is added is on its list.
+	// At is the time of the added entries.
 	At time.Time `json:"at" fingerprint:"-"`
-	// Former is the prefix that the instance had when it wrote what is removed; nil for the
-	// one that it has. Nothing is added below another one.
+	// Former is the prefix that the control-plane instance had when it wrote the removed
+	// entries; nil for the current one. Nothing is added with a former prefix.
 	Former *string `json:"former,omitempty"`
 }
 
@@ -84,7 +84,7 @@ func (a ChangeLists) Describe() string {
 		words = append(words, "withdraw: "+listWords(a.Remove))
 	}
 	if a.Former != nil {
-		words = append(words, fmt.Sprintf("all of it below the former prefix %q", *a.Former))
+		words = append(words, fmt.Sprintf("all with the former prefix %q", *a.Former))
 	}
 	kept, dropped := a.addressWords()
 	return strings.Join(append(append(words, kept...), dropped...), "; ")
@@ -93,9 +93,9 @@ func (a ChangeLists) Describe() string {
 func (a ChangeLists) addressWords() (kept, dropped []string) {
 	for _, id := range slices.Sorted(maps.Keys(a.Addresses)) {
 		if addresses := a.Addresses[id]; len(addresses) > 0 {
-			kept = append(kept, fmt.Sprintf("%s is at %s", id, strings.Join(addresses, ", ")))
+			kept = append(kept, fmt.Sprintf("set addresses of %s: %s", id, strings.Join(addresses, ", ")))
 		} else {
-			dropped = append(dropped, fmt.Sprintf("drop the addresses of %s", id))
+			dropped = append(dropped, fmt.Sprintf("remove the addresses of %s", id))
 		}
 	}
 	return kept, dropped
@@ -104,7 +104,7 @@ func (a ChangeLists) addressWords() (kept, dropped []string) {
 // Subject implements Action.
 func (a ChangeLists) Subject() string { return phrase.List(a.groups()) }
 
-// Apply implements Edit. What is changed is this instance's own.
+// Apply implements Edit. Only entries of this control-plane instance change.
 func (a ChangeLists) Apply(s Snapshot) Snapshot {
 	l := s.Coordination.Lists
 	s.Coordination.Lists.Entries = map[fdb.SharedList]map[fdb.Member]time.Time{}
@@ -113,7 +113,7 @@ func (a ChangeLists) Apply(s Snapshot) Snapshot {
 		for _, id := range a.Add[list] {
 			entries[fdb.Member{Instance: a.Below(s.Cluster), Group: string(id)}] = a.At
 		}
-		maps.Copy(entries, l.Entries[list]) // what is there keeps its time
+		maps.Copy(entries, l.Entries[list]) // existing entries keep their time
 		for _, id := range a.Remove[list] {
 			delete(entries, fdb.Member{Instance: a.Below(s.Cluster), Group: string(id)})
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// Annotations of a cluster's resource that say about spec.skip what the field cannot.
+// Annotations of a FoundationDBCluster with details about spec.skip.
 const (
 	AnnotationPausedBy     = "kubectl-fdb/paused-by"
 	AnnotationPausedAt     = "kubectl-fdb/paused-at"
@@ -15,19 +15,19 @@ const (
 	AnnotationPausedReason = "kubectl-fdb/paused-reason"
 )
 
-// Pause is what somebody noted who told operators to leave a cluster alone.
+// Pause describes why and for how long operators skip a cluster.
 type Pause struct {
 	// By is a user and a machine; empty where spec.skip was set by other means.
 	By string `json:"by,omitempty"`
-	// At is since when; zero when nobody noted it.
+	// At is since when; zero when unknown.
 	At time.Time `json:"at"`
-	// Until is when it should be over; zero for no limit. Nothing ends it by itself.
+	// Until is when it should end; zero for no limit. It does not end by itself.
 	Until time.Time `json:"until"`
-	// Reason is why; empty when nobody said.
+	// Reason is why; empty when unknown.
 	Reason string `json:"reason,omitempty"`
 }
 
-// identity is for how long the pause is: who asks for it, when and why only explains it.
+// identity is for how long the pause is: user, time and reason only explain it.
 func (p Pause) identity() any {
 	if p.Until.IsZero() {
 		return nil
@@ -35,8 +35,8 @@ func (p Pause) identity() any {
 	return p.Until.Sub(p.At)
 }
 
-// PauseOf is what is noted about a cluster that operators leave alone; ok is false where
-// they do not.
+// PauseOf returns the recorded pause of a cluster; ok is false where operators do not skip
+// it.
 func PauseOf(c *v1beta2.FoundationDBCluster) (p Pause, ok bool) {
 	if !c.Spec.Skip {
 		return Pause{}, false
@@ -47,7 +47,7 @@ func PauseOf(c *v1beta2.FoundationDBCluster) (p Pause, ok bool) {
 	}, true
 }
 
-// noted is a time in an annotation; what is no time is none.
+// noted is a time in an annotation; zero where it cannot be parsed.
 func noted(c *v1beta2.FoundationDBCluster, annotation string) time.Time {
 	at, err := time.Parse(time.RFC3339, c.Annotations[annotation])
 	if err != nil {
@@ -56,29 +56,29 @@ func noted(c *v1beta2.FoundationDBCluster, annotation string) time.Time {
 	return at
 }
 
-// OverdueAt reports whether the pause should be over.
+// OverdueAt reports whether the pause should have ended.
 func (p Pause) OverdueAt(now time.Time) bool { return !p.Until.IsZero() && now.After(p.Until) }
 
-// SetSkip tells operators to leave a cluster alone, or that they need not any more. Of the
-// spec it writes that one field, and no other.
+// SetSkip makes operators skip a cluster, or reconcile it again. It writes no other field of
+// the spec.
 type SetSkip struct {
 	Cluster string `json:"cluster"`
 	Skip    bool   `json:"skip"`
-	// Pause is what is noted beside it; nothing when Skip is false.
+	// Pause is written to annotations; empty when Skip is false.
 	Pause Pause `json:"pause"`
 }
 
 // Describe implements Action.
 func (a SetSkip) Describe() string {
 	if !a.Skip {
-		return "set spec.skip to false: operators act on the cluster again"
+		return "set spec.skip to false: operators reconcile the cluster again"
 	}
-	words := "set spec.skip to true: operators leave the cluster alone"
+	words := "set spec.skip to true: operators skip the cluster"
 	if !a.Pause.Until.IsZero() {
-		words += fmt.Sprintf(", for %s", a.Pause.Until.Sub(a.Pause.At)) // the same words whenever it is planned
+		words += fmt.Sprintf(", for %s", a.Pause.Until.Sub(a.Pause.At)) // independent of the time of planning
 	}
 	if a.Pause.Reason != "" {
-		words += ", because: " + a.Pause.Reason
+		words += ", reason: " + a.Pause.Reason
 	}
 	return words
 }
@@ -88,7 +88,7 @@ func (a SetSkip) Subject() string { return a.Cluster }
 
 func (SetSkip) effect() Effect { return Effect{Stale: Record, Impact: NoImpact} }
 
-// Annotations are what the action writes; nil takes an annotation away.
+// Annotations are what the action writes; nil removes an annotation.
 func (a SetSkip) Annotations() map[string]*string {
 	all := map[string]*string{AnnotationPausedBy: nil, AnnotationPausedAt: nil, AnnotationPausedUntil: nil, AnnotationPausedReason: nil}
 	if !a.Skip {

@@ -29,8 +29,8 @@ type expected struct {
 	impact plan.Impact
 }
 
-// effects says of every action whether it needs the lock, and what it does to a
-// running database. An action that nobody has thought about fails the test below.
+// effects is for every action whether it needs the lock, and what it does to a
+// running database. An action without an entry fails the test below.
 var effects = []expected{
 	{plan.WriteStatus{}, false, plan.NoImpact},
 	{plan.AddGroups{}, false, plan.NoImpact},
@@ -43,7 +43,7 @@ var effects = []expected{
 	{plan.PatchMetadata{}, false, plan.NoImpact},
 	{plan.AdoptSpec{}, false, plan.NoImpact},
 	{plan.RecordTaints{}, false, plan.NoImpact},
-	{plan.Configure{New: true}, false, plan.Recovery}, // there is no database yet to hold a lock
+	{plan.Configure{New: true}, false, plan.Recovery}, // the database does not exist yet to hold a lock
 	{plan.Configure{}, true, plan.Recovery},
 	{plan.ChangeCoordinators{}, true, plan.Recovery},
 	{plan.MarkForRemoval{}, false, plan.DataMove},
@@ -322,10 +322,10 @@ func TestADatabaseWithoutADocumentSaysWhy(t *testing.T) {
 		why       string
 		available bool
 	}{
-		"nobody was asked":              {plan.DatabaseFacts{NotAsked: "no pod runs"}, "no pod runs", false},
-		"nobody answered":               {plan.DatabaseFacts{Unreachable: "timed out"}, "timed out", false},
+		"it was not queried":            {plan.DatabaseFacts{NotAsked: "no pod runs"}, "no pod runs", false},
+		"it did not answer":             {plan.DatabaseFacts{Unreachable: "timed out"}, "timed out", false},
 		"it answered":                   {plan.DatabaseFacts{Status: available()}, "", true},
-		"it says no":                    {plan.DatabaseFacts{Status: &fdb.Status{}}, "", false},
+		"it reports no":                 {plan.DatabaseFacts{Status: &fdb.Status{}}, "", false},
 		"it answered without processes": {plan.DatabaseFacts{Status: &fdb.Status{Client: available().Client}}, "", false},
 	}
 	for name, tc := range tests {
@@ -343,12 +343,12 @@ func available() *fdb.Status {
 
 func TestActionsAreDescribedAndNamed(t *testing.T) {
 	tests := map[string]plan.Action{
-		"record what was observed: configured true":              plan.WriteStatus{Changes: []string{"configured true"}},
+		"update status: configured true":                         plan.WriteStatus{Changes: []string{"configured true"}},
 		"add 1 process group: log-2":                             plan.AddGroups{Groups: []plan.NewGroup{{ID: "log-2"}}},
 		"create ConfigMap sample-config":                         plan.ApplyConfigMap{Name: "sample-config", Create: true},
 		"update ConfigMap sample-config (cluster-file)":          plan.ApplyConfigMap{Name: "sample-config", Keys: []string{"cluster-file"}},
 		"update ConfigMap sample-config (labels or annotations)": plan.ApplyConfigMap{Name: "sample-config"},
-		"announce: readyForRestart a, b; withdraw: pendingForRemoval c; c is at 10.1.0.1; drop the addresses of d": plan.ChangeLists{
+		"announce: readyForRestart a, b; withdraw: pendingForRemoval c; set addresses of c: 10.1.0.1; remove the addresses of d": plan.ChangeLists{
 			Add: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.ReadyForRestart: {"a", "b"}}, Remove: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.PendingForRemoval: {"c"}},
 			Addresses: map[v1beta2.ProcessGroupID][]string{"c": {"10.1.0.1"}, "d": nil},
 		},

@@ -1,8 +1,8 @@
 package plan
 
-// IsRestOf reports whether an action is what is left to do of another one, and no more: what
-// deletes from a store can be cut off, and counts less from then on. Both are of the same
-// backup and place. An action of another kind is the rest of nothing.
+// IsRestOf reports whether an action is the rest of an approved one, and no more: a deletion
+// from a store can be interrupted, and then has less to delete. Both are of the same backup and
+// destination. Actions of other kinds have no rest.
 func IsRestOf(a, approved Action) bool {
 	switch approved := approved.(type) { //nolint:gochecksumtype // all others are done as a whole, or not at all
 	case ExpireBackup:
@@ -15,7 +15,7 @@ func IsRestOf(a, approved Action) bool {
 	return false
 }
 
-// isRestOf compares up to where it goes, how much goes, and what can be restored afterwards.
+// isRestOf compares the version, how much is deleted, and what can be restored afterwards.
 func (a ExpireBackup) isRestOf(approved ExpireBackup) bool {
 	switch {
 	case a.Backup != approved.Backup, a.URL != approved.URL, a.Before != approved.Before, a.Force != approved.Force:
@@ -29,7 +29,7 @@ func (a ExpireBackup) isRestOf(approved ExpireBackup) bool {
 	}
 }
 
-// isRestOf compares up to where it goes, how much goes, and what could be restored before.
+// isRestOf compares the version, how much is deleted, and what could be restored before.
 func (a ClearBackupData) isRestOf(approved ClearBackupData) bool {
 	switch {
 	case a.Backup != approved.Backup, a.URL != approved.URL, a.UpTo > approved.UpTo:

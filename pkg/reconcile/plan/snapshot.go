@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// Snapshot is everything one decision may look at. Decisions treat it as
+// Snapshot is everything one decision may read. Decisions treat it as
 // read-only; a facet that was not observed is zero.
 type Snapshot struct {
 	// Now is when the newest facet was observed.
@@ -17,13 +17,13 @@ type Snapshot struct {
 	// Seed makes a pass's random choices; it is the same for the whole pass.
 	Seed uint64
 
-	// Cluster is the record: the custom resource with its spec normalised in
-	// memory. The normalised spec is never written back.
+	// Cluster is the custom resource with its spec normalized in memory. The normalized spec
+	// is never written back.
 	Cluster *v1beta2.FoundationDBCluster
-	// Nodes by name; nil where no rule of the spec looks at them.
+	// Nodes by name; nil where no rule of the spec needs them.
 	Nodes map[string]*corev1.Node
-	// NodesHidden says why the nodes may not be read; empty when they may. What nobody
-	// may read is a fact: a pass needs nodes for nothing but their taints.
+	// NodesHidden is why the nodes cannot be read; empty when they can. Missing permission is
+	// a fact: a pass needs nodes only for their taints.
 	NodesHidden string
 	// Pods by name.
 	Pods map[string]*corev1.Pod
@@ -31,62 +31,62 @@ type Snapshot struct {
 	Volumes map[string]*corev1.PersistentVolumeClaim
 	// Services by name.
 	Services map[string]*corev1.Service
-	// ConfigMap is the cluster's ConfigMap; nil when there is none.
+	// ConfigMap is the cluster's ConfigMap; nil when not found.
 	ConfigMap *corev1.ConfigMap
-	// PodFiles by pod name; a pod without an entry was not asked.
+	// PodFiles by pod name; a pod without an entry was not queried.
 	PodFiles map[string]PodReport
-	// Database is what the database said of itself.
+	// Database is the status document.
 	Database DatabaseFacts
-	// Coordination is what the instances that share the database left for each other.
+	// Coordination is what the control-plane instances that share the database wrote for each other.
 	Coordination CoordinationFacts
 
-	// Backup is the record of a backup; nil where a pass is about something else.
+	// Backup is the FoundationDBBackup of the pass; nil in other passes.
 	Backup *v1beta2.FoundationDBBackup
-	// OtherBackups are the other records of backups; they come with the record.
+	// OtherBackups are the other FoundationDBBackups, read with it.
 	OtherBackups OtherBackupFacts
-	// Agents are what there is of backup agents.
+	// Agents are the Deployment and the pods of backup agents.
 	Agents AgentFacts
-	// BackupStatus is what the database said of the backup's tag.
+	// BackupStatus is the status of the backup's tag.
 	BackupStatus BackupFacts
-	// BackupStore is what is in the store where the backup's record has it go.
+	// BackupStore is the contents of the backup's destination.
 	BackupStore StoreFacts
-	// BackupUse is who writes to stores, or restores from them, for the database.
+	// BackupUse is which backups and restores of the database use stores.
 	BackupUse UseFacts
-	// Restore is the record of a restore; nil where a pass is about something else.
+	// Restore is the FoundationDBRestore of the pass; nil in other passes.
 	Restore *v1beta2.FoundationDBRestore
-	// RestoreStatus is what the database said of restores.
+	// RestoreStatus is the status of restores in the database.
 	RestoreStatus RestoreFacts
-	// OtherRestores are the other records of restores.
+	// OtherRestores are the other FoundationDBRestores.
 	OtherRestores OtherRestoreFacts
-	// RestoreSource is the backup that begins where the restore's is.
+	// RestoreSource is the backup that writes to the restore's source.
 	RestoreSource SourceFacts
 	// RestoreTarget is whether the key ranges that the restore writes hold data.
 	RestoreTarget TargetFacts
 }
 
-// DatabaseFacts is the answer, or the lack of one, to a request for the status document.
+// DatabaseFacts are the status document, or why there is none.
 type DatabaseFacts struct {
-	// Status is the document; nil when there is none.
+	// Status is the document; nil when unavailable.
 	Status *fdb.Status
-	// NotAsked says why nobody could be asked: there is no cluster file yet, or
-	// no pod runs. Empty when the database was asked.
+	// NotAsked is why the database was not queried: there is no cluster file yet, or no pod
+	// runs. Empty when it was queried.
 	NotAsked string
-	// Unreachable says why an asked database gave no usable document. An
-	// unreachable database is a fact; each stage says what it means for it.
+	// Unreachable is why a queried database returned no usable document. That is a fact; each
+	// stage decides what it means.
 	Unreachable string
-	// Forbidden is true where that is because nobody allowed us to ask.
+	// Forbidden is true where permission to query is missing.
 	Forbidden bool
 	// AsOf is when the document was read.
 	AsOf time.Time
 }
 
-// Available reports whether the database itself said that it is available, in a complete
-// document: what an incomplete one calls available can lack every process.
+// Available reports whether the database itself reports that it is available, in a complete
+// document: an incomplete one can be without any process.
 func (d DatabaseFacts) Available() bool {
 	return d.Status != nil && d.Status.Available() && !d.Status.Incomplete()
 }
 
-// Why explains in a few words why there is no document; it is empty when there is one.
+// Why returns why there is no document; empty when there is one.
 func (d DatabaseFacts) Why() string {
 	if d.Status != nil {
 		return ""
@@ -97,42 +97,42 @@ func (d DatabaseFacts) Why() string {
 	return d.Unreachable
 }
 
-// CoordinationFacts is what instances that share one database tell each other through it.
+// CoordinationFacts is what control-plane instances that share one database exchange through it.
 type CoordinationFacts struct {
-	// Read is false when the keys were not read: nothing that the spec asks for needs
-	// them, the database was never configured, or it cannot be asked.
+	// Read is false when the keys were not read: the spec needs none of them, the database was
+	// never configured, or it cannot be queried.
 	Read bool
-	// ReadyForUpgrade are the process groups, of all instances, that were announced to
-	// be able to start in the spec's version. Read during an upgrade to a version that
-	// speaks another protocol.
+	// ReadyForUpgrade are the process groups, of all control-plane instances, that were
+	// announced as able to start in the spec's version. Read during an upgrade to a version
+	// with another protocol.
 	ReadyForUpgrade []v1beta2.ProcessGroupID
-	// Announced are all announcements for upgrades, of all instances, by version. Read
-	// where instances meet in the database.
+	// Announced are all announcements for upgrades, of all control-plane instances, by
+	// version. Read where they coordinate through the database.
 	Announced map[string][]v1beta2.ProcessGroupID
-	// Maintenance says since when process groups are about to restart during
-	// maintenance. Read where the spec has maintenance mode used or reset.
+	// Maintenance is since when process groups are about to restart during maintenance. Read
+	// where the spec uses or resets maintenance mode.
 	Maintenance map[v1beta2.ProcessGroupID]time.Time
-	// Lock is the lock record; nil when nobody holds or held the lock.
+	// Lock is the value of the lock key; nil when it was never taken.
 	Lock *fdb.Lock
 	// DenyList are the owner ids that may not take the lock.
 	DenyList []string
-	// Denials say who put them there, as far as that was read and noted.
+	// Denials are who denied them and why, as far as known.
 	Denials map[string]fdb.Denial
-	// Lists are the process groups that instances act on together. Read in global
+	// Lists are the process groups that control-plane instances act on together. Read in global
 	// synchronization mode.
 	Lists ListFacts
 	// ExclusionsRead is false when exclusions were not read: no group is marked for
-	// removal or was seen to be excluded, or the database cannot be asked.
+	// removal or drained, or the database cannot be queried.
 	ExclusionsRead bool
-	// Exclusions are the targets excluded now, read in a transaction: a status document
-	// can be stale, and an exclusion that a person ended lets data come back.
+	// Exclusions are the targets excluded now, read in a transaction: a status document can be
+	// stale, and data returns to a process whose exclusion a user ended.
 	Exclusions []string
-	// FailedExclusions are those of Exclusions that somebody made as failed: nobody waits
-	// for their data.
+	// FailedExclusions are those of Exclusions that were made as failed: the database does not
+	// wait for their data.
 	FailedExclusions []string
 	// InProgressExclusions are addresses, with ports and without flags, of processes
-	// that are excluded and still hold something. fdb.UnknownLogAddress among them may
-	// be anybody.
+	// that are excluded and still hold data or roles. fdb.UnknownLogAddress among them
+	// may be any of them.
 	InProgressExclusions []string
 }
 
@@ -145,10 +145,10 @@ type PodReport struct {
 	// Hashes are the SHA-256 sums, in hex, of the files in the pod by name; a file
 	// that is not there has none. Split images only.
 	Hashes map[string]string `json:"hashes,omitempty"`
-	// Present says of files that were asked about whether they are in the pod. Split
-	// images only, during an upgrade to a version that speaks another protocol.
+	// Present is whether requested files are in the pod. Split images only, during an upgrade
+	// to a version with another protocol.
 	Present map[string]bool `json:"present,omitempty"`
-	// Unreachable says why the sidecar could not be asked; empty when it answered.
+	// Unreachable is why the sidecar could not be queried; empty when it answered.
 	Unreachable string `json:"unreachable,omitempty"`
 }
 
@@ -183,7 +183,7 @@ func (s Snapshot) Without(drop Facet) Snapshot {
 	return s
 }
 
-// Groups returns the process groups of the record, in its order.
+// Groups returns the process groups in the status, in its order.
 func (s Snapshot) Groups() []*v1beta2.ProcessGroupStatus { return s.Cluster.Status.ProcessGroups }
 
 // Staying returns the process groups that are not marked for removal.
@@ -202,8 +202,8 @@ func (s Snapshot) Pod(g *v1beta2.ProcessGroupStatus) *corev1.Pod {
 	return s.Pods[g.PodName(s.Cluster)]
 }
 
-// Configured reports whether the database has ever been configured: the record
-// remembers, or the database itself shows a state that only a configured one has.
+// Configured reports whether the database has ever been configured: by the status of the
+// cluster, or because the database reports a state that only a configured one has.
 func (s Snapshot) Configured() bool {
 	return s.Cluster.Status.Configured || s.Database.Available()
 }

@@ -24,17 +24,17 @@ func TestCleanBounce(t *testing.T) {
 		},
 		"refuses before the recovery is over": {
 			func(s *fdb.Status) { s.Cluster.RecoveryState.Name = fdb.RecoveryAllLogsRecruited }, false,
-			"it says no: cluster hasn't fully recovered yet",
+			"bounce_impact.can_clean_bounce is false: cluster hasn't fully recovered yet",
 		},
 		"refuses without a recovery state": {
-			func(s *fdb.Status) { s.Cluster.RecoveryState = nil }, false, "it says no: cluster hasn't fully recovered yet",
+			func(s *fdb.Status) { s.Cluster.RecoveryState = nil }, false, "bounce_impact.can_clean_bounce is false: cluster hasn't fully recovered yet",
 		},
-		"refuses for any other reason":  {func(s *fdb.Status) { s.Cluster.BounceImpact.Reason = "other" }, false, "it says no: other"},
-		"refuses for a longer reason":   {func(s *fdb.Status) { s.Cluster.BounceImpact.Reason += "." }, false, "it says no: cluster hasn't fully recovered yet."},
-		"refuses without a reason":      {func(s *fdb.Status) { s.Cluster.BounceImpact.Reason = "" }, false, "it says no: unknown"},
-		"refuses by a partial document": {partial["late"], false, "it says no: cluster hasn't fully recovered yet"},
-		"refuses without an answer":     {func(s *fdb.Status) { s.Cluster.BounceImpact = nil }, false, "the status document does not tell"},
-		"believes a yes":                {func(s *fdb.Status) { s.Cluster.BounceImpact.CanCleanBounce = new(true) }, true, "it says yes"},
+		"refuses for any other reason":  {func(s *fdb.Status) { s.Cluster.BounceImpact.Reason = "other" }, false, "bounce_impact.can_clean_bounce is false: other"},
+		"refuses for a longer reason":   {func(s *fdb.Status) { s.Cluster.BounceImpact.Reason += "." }, false, "bounce_impact.can_clean_bounce is false: cluster hasn't fully recovered yet."},
+		"refuses without a reason":      {func(s *fdb.Status) { s.Cluster.BounceImpact.Reason = "" }, false, "bounce_impact.can_clean_bounce is false: unknown"},
+		"refuses by a partial document": {partial["late"], false, "bounce_impact.can_clean_bounce is false: cluster hasn't fully recovered yet"},
+		"refuses without an answer":     {func(s *fdb.Status) { s.Cluster.BounceImpact = nil }, false, "the status document does not report bounce_impact.can_clean_bounce"},
+		"believes a yes":                {func(s *fdb.Status) { s.Cluster.BounceImpact.CanCleanBounce = new(true) }, true, "bounce_impact.can_clean_bounce is true"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

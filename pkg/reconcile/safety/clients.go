@@ -8,15 +8,15 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// unknownProtocol is what the status document calls clients that have not said yet what
-// they can speak. They say so within moments, under their version.
+// unknownProtocol is the protocol in the status document of clients that have not reported
+// theirs yet. They report it within moments, under their version.
 const unknownProtocol = "Unknown"
 
-// ProtocolTold reports whether the clients of this entry have said what they can speak.
+// ProtocolTold reports whether the clients of this entry have reported their protocol.
 func ProtocolTold(v fdb.SupportedVersion) bool { return v.ProtocolVersion != unknownProtocol }
 
 // CanTalkTo reports whether clients of this version can use a database of the target
-// version. Clients talk to servers of their own protocol; one that knows a newer protocol
+// version. Clients connect to processes of their own protocol; one that knows a newer protocol
 // than the target's is of a later release, and brings the libraries of earlier ones.
 func CanTalkTo(v fdb.SupportedVersion, target fdb.Version) bool {
 	version, err := fdb.ParseVersion(v.ClientVersion)
@@ -31,8 +31,8 @@ func UnnamedClients(v fdb.SupportedVersion) int {
 	return max(0, *v.MaxProtocol-len(v.MaxProtocolClients))
 }
 
-// IsIgnoredClient reports whether the spec says that clients of this log group may lose
-// the database.
+// IsIgnoredClient reports whether the spec allows clients of this log group may lose
+// to lose the database.
 func IsIgnoredClient(c *v1beta2.FoundationDBCluster, client fdb.ConnectedClient) bool {
 	return slices.Contains(c.IgnoreLogGroupsForUpgrade(), v1beta2.LogGroup(client.LogGroup))
 }
@@ -40,9 +40,9 @@ func IsIgnoredClient(c *v1beta2.FoundationDBCluster, client fdb.ConnectedClient)
 // Machines are hosts by their IPs or names.
 type Machines map[string]bool
 
-// MachinesOfServers are the hosts of all servers, as they call themselves, and the IPs of
-// the cluster's pods: where servers announce addresses of services, a client in their pod
-// still comes from the pod's. The database has to have answered.
+// MachinesOfServers are the hosts that all processes report, and the IPs of
+// the cluster's pods: where processes announce service addresses, a client in their pod
+// still comes from the pod's. The status document must be present.
 func MachinesOfServers(s plan.Snapshot) Machines {
 	machines := ServerMachines(s.Database.Status)
 	for _, pod := range s.Pods {
@@ -53,7 +53,7 @@ func MachinesOfServers(s plan.Snapshot) Machines {
 	return machines
 }
 
-// ServerMachines are the hosts that servers of any data center report from.
+// ServerMachines are the hosts that processes of any data center report from.
 func ServerMachines(document *fdb.Status) Machines {
 	machines := Machines{}
 	for _, p := range document.ProcessList() {
@@ -64,8 +64,8 @@ func ServerMachines(document *fdb.Status) Machines {
 	return machines
 }
 
-// Has reports whether a client runs beside a server, as the fdbcli of a person or of a
-// pass does. One whose address cannot be read may be anywhere.
+// Has reports whether a client runs on the host of a process, as the fdbcli of a user or of a
+// pass does. A client whose address cannot be parsed may run anywhere.
 func (m Machines) Has(client fdb.ConnectedClient) bool {
 	address, err := fdb.ParseAddress(client.Address)
 	return err == nil && m[address.Host]

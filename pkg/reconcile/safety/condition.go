@@ -7,17 +7,17 @@ import (
 )
 
 // Condition is a rule as data: named questions about facts of one kind, combined with
-// "and" and "or". It can be printed, compared with documentation, and asked. A condition
-// without any question in it is never met.
+// "and" and "or". It can be printed, compared with documentation, and evaluated. A condition
+// without any question is never met.
 type Condition[F any] struct {
-	// name is what the question is called in rules; empty in an "and" or an "or".
+	// name is the name of the question in rules; empty in an "and" or an "or".
 	name string
 	ask  func(F) plan.Check
 	all  []Condition[F]
 	any  []Condition[F]
 }
 
-// When is one question under the name that rules call it by: "drained".
+// When is one question under its name in rules: "drained".
 func When[F any](name string, ask func(F) plan.Check) Condition[F] {
 	return Condition[F]{name: name, ask: ask}
 }
@@ -31,18 +31,18 @@ func AnyOf[F any](parts ...Condition[F]) Condition[F] { return Condition[F]{any:
 // Always is met whatever the facts are; the reason is its evidence.
 func Always[F any](reason string) Condition[F] {
 	return When("always", func(F) plan.Check {
-		return plan.Check{ID: plan.CheckAlways, Question: "may it always?", OK: true, Evidence: reason}
+		return plan.Check{ID: plan.CheckAlways, Question: "is it always allowed?", OK: true, Evidence: reason}
 	})
 }
 
 // Never is met under no facts; the reason is its evidence.
 func Never[F any](reason string) Condition[F] {
 	return When("never", func(F) plan.Check {
-		return plan.Check{ID: plan.CheckNever, Question: "may it ever?", Evidence: reason}
+		return plan.Check{ID: plan.CheckNever, Question: "is it ever allowed?", Evidence: reason}
 	})
 }
 
-// String is the rule in words, the more tightly bound parts in brackets:
+// String is the rule as text, the more tightly bound parts in brackets:
 // "drained or (keeps its volume and all replicas)".
 func (c Condition[F]) String() string {
 	switch {
@@ -68,8 +68,8 @@ func joined[F any](parts []Condition[F], word string) string {
 	return strings.Join(words, word)
 }
 
-// Ask answers with checks that all have to be OK: one for each question of an "and", and
-// one that speaks for an "or" as a whole. The list is never empty.
+// Ask returns checks that all must be OK: one for each question of an "and", and one for an
+// "or" as a whole. The list is never empty.
 func (c Condition[F]) Ask(facts F) []plan.Check {
 	switch {
 	case len(c.all) > 0:
@@ -81,14 +81,14 @@ func (c Condition[F]) Ask(facts F) []plan.Check {
 	case len(c.any) > 0:
 		return []plan.Check{c.eitherOf(facts)}
 	case c.ask == nil:
-		return []plan.Check{{ID: plan.CheckNoRule, Question: "does any rule allow it?", Evidence: "no rule does"}}
+		return []plan.Check{{ID: plan.CheckNoRule, Question: "does a rule allow it?", Evidence: "no rule allows it"}}
 	default:
 		return []plan.Check{c.ask(facts)}
 	}
 }
 
-// eitherOf is the first alternative that is met; when none is, it says of each what it
-// lacks, and has the gate of the first.
+// eitherOf is the first alternative that is met; when none is, its evidence lists what each
+// lacks, and its gate is that of the first.
 func (c Condition[F]) eitherOf(facts F) plan.Check {
 	var questions, lacking []string
 	var gate plan.Gate
@@ -109,7 +109,7 @@ func (c Condition[F]) eitherOf(facts F) plan.Check {
 }
 
 func question(alternatives []string) string {
-	return "does this hold: " + strings.Join(alternatives, ", or ") + "?"
+	return "is this true: " + strings.Join(alternatives, ", or ") + "?"
 }
 
 // firstRefused is the first check that does not hold; when all hold, met is true and the

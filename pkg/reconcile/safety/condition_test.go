@@ -131,7 +131,7 @@ func TestAnOrSaysWhatEachOfItsPartsLacks(t *testing.T) {
 	got := otherProduct()["DB server"].replace.Ask(otherPod{})
 	want := []plan.Check{{
 		ID:       plan.CheckAnyOf,
-		Question: "does this hold: master of no shard, or every shard it is master of has a follower in sync?",
+		Question: "is this true: master of no shard, or every shard it is master of has a follower in sync?",
 		Evidence: "master of no shard: false; and every shard it is master of has a follower in sync: false",
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -6,27 +6,28 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// CanHold asks whether the processes that report can carry a configuration: enough
-// fault domains for its replicas, for storage and for logs, and for
-// three_data_hall enough data halls. With regions that is asked of the main data
-// center of each, and of the satellites of those that may serve. FoundationDB itself
-// accepts a configuration that cannot hold and then waits for ever.
+// CanHold checks whether the reporting processes can hold a configuration: enough fault
+// domains for its replicas, for storage and for logs, and for three_data_hall enough data
+// halls. With regions, the check covers the main data center of each, and the satellites of
+// those that may serve. FoundationDB itself accepts a configuration that the processes cannot
+// hold, and then waits forever.
 func CanHold(d plan.DatabaseFacts, want fdb.Configuration) plan.Check {
-	c := plan.Check{ID: plan.CheckConfigurationHolds, Question: fmt.Sprintf("can the processes that report hold %s?", want.RedundancyMode), Gate: plan.GateConfig}
+	c := plan.Check{ID: plan.CheckConfigurationHolds, Question: fmt.Sprintf("can the reporting processes hold %s?", want.RedundancyMode), Gate: plan.GateConfig}
 	if d.Status == nil {
-		c.Evidence = d.Why()
+		c.Evidence = noStatus(d)
 		return c
 	}
 	if _, known := fdb.MinimumFaultDomains(want.RedundancyMode); !known {
-		c.Evidence = fmt.Sprintf("how many fault domains %s needs is not known", want.RedundancyMode)
+		c.Evidence = fmt.Sprintf("the number of fault domains that %s requires is unknown", want.RedundancyMode)
 		return c
 	}
 	var found []string
-	for _, asked := range demands(want) {
-		words, ok := asked.met(d.Status)
+	for _, needed := range demands(want) {
+		words, ok := needed.met(d.Status)
 		if !ok {
 			c.Evidence = words
 			return c
@@ -42,17 +43,17 @@ const threeDataHalls = 3
 
 // demand is how many values of a locality must be among the processes of a kind.
 type demand struct {
-	// where are data centers of which some have to meet the demand, each by itself;
-	// none means all processes together.
+	// where are data centers of which some must meet the demand, each by itself; nil means
+	// all processes together.
 	where []string
-	// some is of how many data centers that is asked.
+	// some is how many data centers must meet the demand.
 	some int
-	// region is whose demand it is, in words; empty without regions.
+	// region is the prefix of the evidence that names the region; empty without regions.
 	region string
 	kind   string
 	may    func(fdb.Process) bool
 	key    string
-	values string
+	noun   string // singular
 	need   int
 }
 
@@ -75,7 +76,7 @@ func demands(want fdb.Configuration) []demand {
 // mode that is known.
 func dataDemands(mode, dc string) []demand {
 	domains, _ := fdb.MinimumFaultDomains(mode)
-	zones := demand{key: fdb.LocalityZoneID, values: "fault domains", need: domains, some: 1}
+	zones := demand{key: fdb.LocalityZoneID, noun: "fault domain", need: domains, some: 1}
 	if dc != "" {
 		zones.where, zones.region = []string{dc}, "region "+dc+": "
 	}
@@ -86,7 +87,7 @@ func dataDemands(mode, dc string) []demand {
 		return []demand{storage, logs}
 	}
 	halls := storage
-	halls.key, halls.values, halls.need = fdb.LocalityDataHall, "data halls", threeDataHalls
+	halls.key, halls.noun, halls.need = fdb.LocalityDataHall, "data hall", threeDataHalls
 	return []demand{storage, logs, halls}
 }
 
@@ -108,23 +109,23 @@ func satelliteDemand(r fdb.Region) (demand, bool) {
 		return demand{}, false
 	}
 	main, _ := r.Main()
-	asked := demand{region: "satellites of region " + main.ID + ": ", kind: "log", may: keepsLogs, key: fdb.LocalityZoneID, values: "fault domains", need: mode.zones, some: mode.satellites}
-	asked.where = []string{} // a mode without satellites is met nowhere
+	d := demand{region: "satellites of region " + main.ID + ": ", kind: "log", may: keepsLogs, key: fdb.LocalityZoneID, noun: "fault domain", need: mode.zones, some: mode.satellites}
+	d.where = []string{} // a mode without satellites is met nowhere
 	for _, dc := range r.DataCenters {
 		if dc.Satellite != 0 {
-			asked.where = append(asked.where, dc.ID)
+			d.where = append(d.where, dc.ID)
 		}
 	}
-	return asked, true
+	return d, true
 }
 
-// met reports whether the demand is met, and by what, in words.
+// met reports whether the demand is met, and returns the evidence.
 func (a demand) met(s *fdb.Status) (words string, ok bool) {
 	if a.where == nil {
 		n := distinct(s, a.may, a.key)
 		return a.words(n), n >= a.need
 	}
-	counts := []int{0} // for want of a data center
+	counts := []int{0} // used without any data center
 	for _, dc := range a.where {
 		counts = append(counts, distinct(s, func(p fdb.Process) bool { return a.may(p) && p.DC() == dc }, a.key))
 	}
@@ -136,19 +137,19 @@ func (a demand) met(s *fdb.Status) (words string, ok bool) {
 
 func (a demand) words(n int) string {
 	if n < a.need {
-		return fmt.Sprintf("%s%s processes report from %d %s, need %d", a.region, a.kind, n, a.values, a.need)
+		return fmt.Sprintf("%s%s processes in %s, %d required", a.region, a.kind, phrase.Count(n, a.noun), a.need)
 	}
 	if a.key == fdb.LocalityDataHall {
-		return fmt.Sprintf("%s%d %s", a.region, n, a.values)
+		return fmt.Sprintf("%s%s", a.region, phrase.Count(n, a.noun))
 	}
-	return fmt.Sprintf("%s%s in %d %s", a.region, a.kind, n, a.values)
+	return fmt.Sprintf("%s%s processes in %s", a.region, a.kind, phrase.Count(n, a.noun))
 }
 
 func storesData(p fdb.Process) bool { return p.ClassType == "storage" }
 
 func keepsLogs(p fdb.Process) bool { return p.ClassType == "log" || p.ClassType == "transaction" }
 
-// distinct counts the values that a locality has among reporting processes which
+// distinct counts the values of a locality among reporting processes that
 // may take the role and are not excluded.
 func distinct(s *fdb.Status, eligible func(fdb.Process) bool, key string) int {
 	values := map[string]bool{}

@@ -48,26 +48,26 @@ func TestAConfigurationNeedsEnoughFaultDomains(t *testing.T) {
 		ok    bool
 		says  string
 	}{
-		"single holds in one":                        {reporting(1, both...), fdb.RedundancySingle, true, "storage in 1 fault domains, log in 1"},
-		"single does not hold in none":               {reporting(0), fdb.RedundancySingle, false, "storage processes report from 0 fault domains, need 1"},
-		"double holds in two":                        {reporting(2, both...), fdb.RedundancyDouble, true, "storage in 2"},
-		"double does not hold in one":                {reporting(1, both...), fdb.RedundancyDouble, false, "report from 1 fault domains, need 2"},
-		"triple does not hold in two":                {reporting(2, both...), fdb.RedundancyTriple, false, "need 3"},
-		"triple holds in three":                      {reporting(3, both...), fdb.RedundancyTriple, true, "log in 3"},
-		"logs count for themselves":                  {reporting(2, "storage"), fdb.RedundancyDouble, false, "log processes report from 0 fault domains"},
-		"processes of class transaction keep logs":   {reporting(2, "storage", "transaction"), fdb.RedundancyDouble, true, "log in 2"},
-		"stateless processes hold nothing":           {reporting(3, "stateless"), fdb.RedundancySingle, false, "storage processes report from 0"},
-		"excluded processes do not count":            {in("storage", func(p *fdb.Process) { p.Excluded = new(true) }), fdb.RedundancyDouble, false, "storage processes report from 1"},
-		"processes without a zone do not count":      {in("log", func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = "" }), fdb.RedundancyDouble, false, "log processes report from 1"},
-		"processes that report in part do not count": {in("storage", func(p *fdb.Process) { p.Version = "" }), fdb.RedundancyDouble, false, "storage processes report from 1"},
+		"single holds in one":                        {reporting(1, both...), fdb.RedundancySingle, true, "storage processes in 1 fault domain, log processes in 1"},
+		"single does not hold in none":               {reporting(0), fdb.RedundancySingle, false, "storage processes in 0 fault domains, 1 required"},
+		"double holds in two":                        {reporting(2, both...), fdb.RedundancyDouble, true, "storage processes in 2"},
+		"double does not hold in one":                {reporting(1, both...), fdb.RedundancyDouble, false, "in 1 fault domain, 2 required"},
+		"triple does not hold in two":                {reporting(2, both...), fdb.RedundancyTriple, false, "3 required"},
+		"triple holds in three":                      {reporting(3, both...), fdb.RedundancyTriple, true, "log processes in 3"},
+		"logs count for themselves":                  {reporting(2, "storage"), fdb.RedundancyDouble, false, "log processes in 0 fault domains"},
+		"processes of class transaction keep logs":   {reporting(2, "storage", "transaction"), fdb.RedundancyDouble, true, "log processes in 2"},
+		"stateless processes hold nothing":           {reporting(3, "stateless"), fdb.RedundancySingle, false, "storage processes in 0"},
+		"excluded processes do not count":            {in("storage", func(p *fdb.Process) { p.Excluded = new(true) }), fdb.RedundancyDouble, false, "storage processes in 1"},
+		"processes without a zone do not count":      {in("log", func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = "" }), fdb.RedundancyDouble, false, "log processes in 1"},
+		"processes that report in part do not count": {in("storage", func(p *fdb.Process) { p.Version = "" }), fdb.RedundancyDouble, false, "storage processes in 1"},
 		"three_data_hall needs three halls": {
-			eachProcess(reporting(4, both...), func(p *fdb.Process) { p.Locality[fdb.LocalityDataHall] = "h1" }), fdb.RedundancyThreeDataHall, false, "data halls, need 3",
+			eachProcess(reporting(4, both...), func(p *fdb.Process) { p.Locality[fdb.LocalityDataHall] = "h1" }), fdb.RedundancyThreeDataHall, false, "data hall, 3 required",
 		},
 		"three_data_hall does not hold without halls": {
-			eachProcess(reporting(4, both...), func(p *fdb.Process) { delete(p.Locality, fdb.LocalityDataHall) }), fdb.RedundancyThreeDataHall, false, "0 data halls, need 3",
+			eachProcess(reporting(4, both...), func(p *fdb.Process) { delete(p.Locality, fdb.LocalityDataHall) }), fdb.RedundancyThreeDataHall, false, "0 data halls, 3 required",
 		},
 		"three_data_hall holds in three halls": {reporting(4, both...), fdb.RedundancyThreeDataHall, true, "4 data halls"},
-		"nothing holds where nobody answers":   {plan.DatabaseFacts{Unreachable: "timed out"}, fdb.RedundancySingle, false, "timed out"},
+		"nothing holds without an answer":      {plan.DatabaseFacts{Unreachable: "timed out"}, fdb.RedundancySingle, false, "no database status: timed out"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestAConfigurationNeedsEnoughFaultDomains(t *testing.T) {
 	}
 }
 
-// A mode that nobody knows must not pass for one that needs nothing.
+// An unknown mode must not pass for one that needs nothing.
 func TestAnUnknownRedundancyHoldsNowhere(t *testing.T) {
 	if c := CanHold(reporting(0), fdb.Configuration{RedundancyMode: "quadruple"}); c.OK {
 		t.Errorf("got %+v", c)

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// CoordinatorTolerance is how much may be lost at once, at worst, while a quorum of the
-// coordinators is left. It is negative without a quorum.
+// CoordinatorTolerance is how many sites and zones may be lost at once, at worst, while a quorum of the
+// coordinators remains. It is negative without a quorum.
 type CoordinatorTolerance struct {
 	// Sites are data centers or data halls, whichever the spec spreads coordinators over;
 	// 0 where it spreads them over neither.
@@ -18,12 +18,12 @@ type CoordinatorTolerance struct {
 	Zones int
 }
 
-// StrongerThan reports whether t is better in one respect and worse in none.
+// StrongerThan reports whether t is higher in one number and lower in none.
 func (t CoordinatorTolerance) StrongerThan(other CoordinatorTolerance) bool {
 	return t != other && t.Sites >= other.Sites && t.Zones >= other.Zones
 }
 
-// ToleranceOfCoordinators judges a number of coordinators, of which those with the given
+// ToleranceOfCoordinators computes the tolerance of a number of coordinators, of which those with the given
 // localities are alive.
 func ToleranceOfCoordinators(c *v1beta2.FoundationDBCluster, all int, alive []map[string]string) CoordinatorTolerance {
 	t := CoordinatorTolerance{Zones: losable(all, alive, fdb.LocalityZoneID)}
@@ -45,7 +45,7 @@ func CoordinatorSite(c *v1beta2.FoundationDBCluster) string {
 	return ""
 }
 
-// losable is how many values of a locality may be lost, the fullest first.
+// losable is how many values of a locality may be lost, those with most coordinators first.
 func losable(all int, alive []map[string]string, field string) int {
 	quorum, left := all/2+1, len(alive)
 	if left < quorum {

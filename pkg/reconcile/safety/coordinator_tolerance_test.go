@@ -39,7 +39,7 @@ func TestWhatCoordinatorsMayLose(t *testing.T) {
 		"the fullest fault domain goes first": {all: 5, zones: []string{"a", "b", "c", "c", "c"}, want: CoordinatorTolerance{}},
 		"two share a fault domain of five":    {all: 5, zones: []string{"a", "a", "b", "c", "d"}, want: CoordinatorTolerance{Zones: 1}},
 		"three data halls":                    {mode: v1beta2.RedundancyModeThreeDataHall, all: 9, zones: halls, want: CoordinatorTolerance{Sites: 1, Zones: 4}},
-		"a data hall is gone":                 {mode: v1beta2.RedundancyModeThreeDataHall, all: 9, zones: halls[:6], want: CoordinatorTolerance{Zones: 1}},
+		"a data hall is lost":                 {mode: v1beta2.RedundancyModeThreeDataHall, all: 9, zones: halls[:6], want: CoordinatorTolerance{Zones: 1}},
 		"halls that the spec does not name":   {all: 9, zones: halls, want: CoordinatorTolerance{Zones: 4}},
 	}
 	for name, tc := range tests {

@@ -10,28 +10,28 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Coordinators judges the coordinators that the database has now.
+// Coordinators is the assessment of the current coordinators.
 type Coordinators struct {
-	// Problems says what is wrong with them, one sentence each; empty when they are as they should be.
+	// Problems are clauses, one per problem; empty when the coordinators match the spec.
 	Problems []string
-	// Missing are the coordinators that do not report as a process: they should be
-	// replaced soon, but a process that just restarts looks the same. See StaysAway.
+	// Missing are the coordinators that do not report as a process: they must be replaced
+	// soon, but a process that just restarted looks the same. See StaysAway.
 	Missing []fdb.Address
-	// Undecidable is why they cannot be judged: while listeners change, some
-	// processes have no address of the wanted kind yet. Empty when they can.
+	// Undecidable is why they cannot be assessed: while listeners change, some processes do
+	// not have an address with the desired TLS setting yet. Empty when they can.
 	Undecidable string
 	// Tolerance is what may be lost now; coordinators with a problem of their own count as
-	// lost already.
+	// lost.
 	Tolerance CoordinatorTolerance
 }
 
 // Valid reports whether the coordinators can stay.
 func (c Coordinators) Valid() bool { return len(c.Problems) == 0 }
 
-// JudgeCoordinators compares the coordinators with what the spec wants: as many,
-// each in a fault domain of its own, all alive, none excluded, of an eligible
-// class, and named as the cluster file should name them. Process groups that are not to be
-// coordinators for some other reason are named in away.
+// JudgeCoordinators compares the coordinators with the spec: the desired number, each in a
+// fault domain of its own, all alive, none excluded, of an eligible class, and named in the
+// cluster file as the spec requires. The process groups in away must not be coordinators for
+// another reason.
 func JudgeCoordinators(s plan.Snapshot, away ...v1beta2.ProcessGroupID) Coordinators {
 	j := judge{s: s, away: away, processes: s.Database.Status.ProcessList(), zones: map[string]bool{}, byField: map[string]map[string]int{}}
 	current := s.Database.Status.Coordinators()
@@ -47,7 +47,7 @@ func JudgeCoordinators(s plan.Snapshot, away ...v1beta2.ProcessGroupID) Coordina
 	for field, most := range CoordinatorLimits(s.Cluster) {
 		for value, n := range j.byField[field] {
 			if n > most {
-				j.problem("%s share %s %q, at most %d may", phrase.Count(n, "coordinator"), field, value, most)
+				j.problem("%s with %s %q, at most %d allowed", phrase.Count(n, "coordinator"), field, value, most)
 			}
 		}
 	}
@@ -84,10 +84,10 @@ func (j *judge) add(address fdb.Address) {
 	case leaving(j.s, p.InstanceID()):
 		j.problem("coordinator %s (%s) is marked for removal", address, p.InstanceID())
 	case slices.Contains(j.away, v1beta2.ProcessGroupID(p.InstanceID())):
-		j.problem("coordinator %s (%s) is to be none any more", address, p.InstanceID())
+		j.problem("coordinator %s (%s) must not be a coordinator", address, p.InstanceID())
 	}
 	if _, eligible := j.s.Cluster.CoordinatorPriority(v1beta2.ProcessClass(p.ClassType)); !eligible {
-		j.problem("coordinator %s has class %s, which may hold none", address, p.ClassType)
+		j.problem("coordinator %s has class %s, which is not eligible", address, p.ClassType)
 	}
 	j.checkAddress(address, p)
 	if len(j.verdict.Problems) == before {
@@ -102,23 +102,23 @@ func (j *judge) add(address fdb.Address) {
 	}
 }
 
-// checkAddress asks whether the cluster file names the coordinator as it should:
-// by DNS name where the spec wants that, with TLS where the spec wants that.
+// checkAddress checks that the cluster file names the coordinator as the spec requires: by
+// DNS name, and with TLS.
 func (j *judge) checkAddress(address fdb.Address, p fdb.Process) {
 	c := j.s.Cluster
 	if address.TLS != c.Spec.MainContainer.EnableTLS {
 		if _, err := CoordinatorAddress(c, p); err != nil {
-			j.verdict.Undecidable = fmt.Sprintf("%s has no address with the wanted TLS setting yet", p.InstanceID())
+			j.verdict.Undecidable = fmt.Sprintf("%s has no address with the desired TLS setting yet", p.InstanceID())
 		}
-		j.problem("coordinator %s has the wrong TLS setting", address)
+		j.problem("coordinator %s does not have the desired TLS setting", address)
 	}
 	if named := namedByDNS(j.s, address); named != (c.UseDNSInClusterFile() && p.Locality[fdb.LocalityDNSName] != "") {
-		j.problem("coordinator %s should be named %s", address, map[bool]string{true: "by IP address", false: "by DNS name"}[named])
+		j.problem("coordinator %s must be named %s", address, map[bool]string{true: "by IP address", false: "by DNS name"}[named])
 	}
 }
 
 // namedByDNS reports whether the cluster file has a host name for the coordinator:
-// the status document shows the name itself, or the IP address it stands for with a mark.
+// the status document has the name itself, or the resolved IP address with from_hostname.
 func namedByDNS(s plan.Snapshot, address fdb.Address) bool {
 	if !address.IsIP() {
 		return true
@@ -152,8 +152,8 @@ func listensAt(p fdb.Process, address fdb.Address) bool {
 	})
 }
 
-// announced are the addresses that a process publishes on its command line; none
-// where it publishes none that can be read, which is how a caller must see it too.
+// announced are the addresses that a process publishes on its command line; none where it
+// publishes none that can be parsed.
 func announced(p fdb.Process) []fdb.Address {
 	addresses, err := fdb.PublicAddresses(p.CommandLine)
 	if err != nil {
@@ -162,8 +162,8 @@ func announced(p fdb.Process) []fdb.Address {
 	return addresses
 }
 
-// CoordinatorAddress is how a cluster file should name a process: by its DNS name
-// where the spec wants that and the process has one, with the wanted TLS setting.
+// CoordinatorAddress is how a cluster file must name a process: by its DNS name where the spec
+// requires it and the process has one, with the desired TLS setting.
 // It returns an error when the process has no listener with that setting.
 func CoordinatorAddress(c *v1beta2.FoundationDBCluster, p fdb.Process) (fdb.Address, error) {
 	for _, a := range announced(p) {
@@ -178,7 +178,7 @@ func CoordinatorAddress(c *v1beta2.FoundationDBCluster, p fdb.Process) (fdb.Addr
 	return fdb.Address{}, fmt.Errorf("process %s announces no address with TLS %t", p.InstanceID(), c.Spec.MainContainer.EnableTLS)
 }
 
-// CoordinatorLimits says how many coordinators may share a value of a locality.
+// CoordinatorLimits returns how many coordinators may share a value of a locality.
 func CoordinatorLimits(c *v1beta2.FoundationDBCluster) map[string]int {
 	limits := map[string]int{fdb.LocalityZoneID: 1}
 	switch {
@@ -212,8 +212,7 @@ func DataCenters(c *v1beta2.FoundationDBCluster) map[string]bool {
 
 // Coordinates reports whether a process group is a coordinator, alive or not: one of
 // its processes has the role, or a coordinator's address or name is the group's. An
-// address that another group's process reports from is the group's no more: the IPs of
-// pods are used again.
+// address that another group's process reports from is not: the IPs of pods are used again.
 func Coordinates(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	status := s.Database.Status
 	if status == nil {
@@ -231,8 +230,7 @@ func Coordinates(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	})
 }
 
-// isOthers reports whether a process of another group, by its own word, reports from an
-// address.
+// isOthers reports whether a process with the ID of another group reports from an address.
 func isOthers(status *fdb.Status, g *v1beta2.ProcessGroupStatus, host string) bool {
 	return slices.ContainsFunc(status.ProcessList(), func(p fdb.Process) bool {
 		return p.Reporting() && p.Address.Host == host && p.InstanceID() != "" && p.InstanceID() != string(g.ProcessGroupID)

@@ -12,25 +12,25 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// coordinatorPatience is for how long a coordinator that does not report may be restarting.
-// Default 2 min, as for recoveries: the death of a storage process causes none, so the age
-// of the last one says nothing about how long such a coordinator has been away.
+// coordinatorPatience is how long a coordinator that does not report may be restarting.
+// Default 2 min, as for recoveries: the end of a storage process causes none, so the age of
+// the last one does not show how long such a coordinator has been missing.
 const coordinatorPatience = 2 * time.Minute
 
-// StaysAway asks whether one of the coordinators that do not report is lost, as far as
-// anybody can tell: away for a while, or at an address that nobody has any more. Where one
-// more loss would take the quorum, one whose pod was not just made is lost at once.
+// StaysAway checks whether one of the coordinators that do not report is lost: missing for a
+// while, or at an address that no pod has any more. If the loss of one more would take the
+// quorum, a coordinator whose pod was not just created is lost at once.
 //
-// Coordinators of other instances are no matter of this record, and count as lost: a pass
-// that takes one down keeps the lock meanwhile.
-func StaysAway(s plan.Snapshot, silent []fdb.Address) plan.Check {
-	c := plan.Check{ID: plan.CheckCoordinatorAway, Question: "does a coordinator that does not report stay away?", Gate: plan.GateCoord, Need: fmt.Sprintf("away for %s", coordinatorPatience)}
+// Coordinators of other control-plane instances are not in this status, and count as lost: a
+// pass that takes one down holds the lock meanwhile.
+func StaysAway(s plan.Snapshot, missing []fdb.Address) plan.Check {
+	c := plan.Check{ID: plan.CheckCoordinatorAway, Question: "is a coordinator that does not report lost?", Gate: plan.GateCoord, Need: fmt.Sprintf("missing for %s", coordinatorPatience)}
 	atRisk := quorumAtRisk(s.Database.Status)
 	var back []string
-	for _, address := range silent {
+	for _, address := range missing {
 		why := mayComeBack(s, address, atRisk)
 		if why == "" {
-			c.OK, c.Evidence = true, fmt.Sprintf("%s is not waited for", address)
+			c.OK, c.Evidence = true, fmt.Sprintf("coordinator %s does not report and is not expected back", address)
 			return c
 		}
 		back = append(back, why)
@@ -52,8 +52,8 @@ func quorumAtRisk(status *fdb.Status) bool {
 	return reachable < majority+1
 }
 
-// mayComeBack says why a coordinator that does not report may be back soon; empty when
-// nobody can expect that.
+// mayComeBack returns why a coordinator that does not report may report again soon; empty
+// when it is not expected to.
 func mayComeBack(s plan.Snapshot, address fdb.Address, atRisk bool) string {
 	g := groupAt(s, address)
 	if g == nil || g.IsGone() || hasOtherAddress(s, g, address) {
@@ -64,36 +64,36 @@ func mayComeBack(s plan.Snapshot, address fdb.Address, atRisk bool) string {
 	}
 	since, missing := missingSince(g)
 	if !missing && reportsLong(s, g) {
-		return "" // it is back, and not as this coordinator
+		return "" // it reports, but not as this coordinator
 	}
 	if !missing {
-		return fmt.Sprintf("since when %s is missing no pass has seen yet", g.ProcessGroupID)
+		return fmt.Sprintf("%s does not report, since when is unknown", g.ProcessGroupID)
 	}
 	if away := s.Now.Sub(since); away < coordinatorPatience {
-		return fmt.Sprintf("%s has been missing for %s only", g.ProcessGroupID, away.Round(time.Second))
+		return fmt.Sprintf("%s missing for %s, %s required", g.ProcessGroupID, away.Round(time.Second), coordinatorPatience)
 	}
 	return ""
 }
 
-// reportsLong reports whether all servers of a group report, and have run for a while.
+// reportsLong reports whether all processes of a group report, and have run for coordinatorPatience.
 func reportsLong(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return len(reportingOf(s, g)) >= serversOf(s, g) && s.Now.Sub(lastAlive(s.Pod(g))) >= coordinatorPatience
 }
 
-// justMade says that the pod of a group is on its way down, or was made anew, too short a
-// time ago for its server to report; empty otherwise.
+// justMade returns why the process of a group may not report yet: its pod terminates, or was
+// created less than coordinatorPatience ago; empty otherwise.
 func justMade(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	pod := s.Pod(g)
 	lost, noted := g.Condition(v1beta2.ConditionMissingPod)
 	switch {
 	case pod == nil && !noted:
-		return fmt.Sprintf("%s has lost its pod a moment ago, which is made anew", g.ProcessGroupID)
+		return fmt.Sprintf("%s has just lost its pod, which is recreated", g.ProcessGroupID)
 	case pod == nil:
-		return within(s.Now.Sub(lost), "%s lost its pod %s ago, which is made anew", g.ProcessGroupID)
+		return within(s.Now.Sub(lost), "%s lost its pod %s ago, and it is recreated", g.ProcessGroupID)
 	case pod.DeletionTimestamp != nil:
-		return within(s.Now.Sub(pod.DeletionTimestamp.Time), "the pod of %s was to be gone %s ago, and is made anew", g.ProcessGroupID)
+		return within(s.Now.Sub(pod.DeletionTimestamp.Time), "the pod of %s was due to terminate %s ago, and is recreated", g.ProcessGroupID)
 	default:
-		return within(s.Now.Sub(pod.CreationTimestamp.Time), "the pod of %s was made %s ago", g.ProcessGroupID)
+		return within(s.Now.Sub(pod.CreationTimestamp.Time), "the pod of %s was created %s ago", g.ProcessGroupID)
 	}
 }
 
@@ -104,8 +104,8 @@ func within(d time.Duration, format string, id v1beta2.ProcessGroupID) string {
 	return fmt.Sprintf(format, id, d.Round(time.Second))
 }
 
-// groupAt is the process group of this record that a coordinator's address or name is, or
-// was; nil when it is none's, or another's by now.
+// groupAt is the process group of this cluster that has, or had, a coordinator's address or
+// name; nil when there is none, or when another group has it now.
 func groupAt(s plan.Snapshot, address fdb.Address) *v1beta2.ProcessGroupStatus {
 	groups := s.Groups()
 	i := slices.IndexFunc(groups, func(g *v1beta2.ProcessGroupStatus) bool {
@@ -118,15 +118,15 @@ func groupAt(s plan.Snapshot, address fdb.Address) *v1beta2.ProcessGroupStatus {
 	return groups[i]
 }
 
-// hasOtherAddress reports whether the pod of a group has its address, and not the
-// coordinator's: nobody comes back where it was.
+// hasOtherAddress reports whether the pod of a group has an address, and not the
+// coordinator's: the coordinator cannot come back at the old one.
 func hasOtherAddress(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, address fdb.Address) bool {
 	ips := presentIPs(s, g)
 	return len(ips) > 0 && address.IsIP() && !namedByDNS(s, address) && !slices.Contains(ips, address.Host)
 }
 
-// presentIPs are the addresses of a group's pod; none where nobody can tell, or that it
-// will not keep.
+// presentIPs are the addresses of a group's pod; none where they are unknown, or where the
+// pod terminates.
 func presentIPs(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []string {
 	pod := s.Pod(g)
 	if pod == nil || pod.DeletionTimestamp != nil {

@@ -44,24 +44,24 @@ func TestACoordinatorIsWaitedForAsLongAsItMayComeBack(t *testing.T) {
 		atRisk bool
 		want   string
 	}{
-		"not noted yet":                  {unchanged, false, "since when storage-2 is missing no pass has seen yet"},
+		"not noted yet":                  {unchanged, false, "storage-2 does not report, since when is unknown"},
 		"missing for long":               {missing(2 * time.Minute), false, ""},
-		"missing for a moment":           {missing(2*time.Minute - time.Second), false, "storage-2 has been missing for 1m59s only"},
+		"missing for a moment":           {missing(2*time.Minute - time.Second), false, "storage-2 missing for 1m59s, 2m0s required"},
 		"missing, with a quorum at risk": {missing(time.Second), true, ""},
 		"unnoted, with a quorum at risk": {unchanged, true, ""},
-		"a new pod":                      {created(2*time.Minute - time.Second), false, "the pod of storage-2 was made 1m59s ago"},
-		"a new pod, quorum at risk":      {created(time.Second), true, "the pod of storage-2 was made 1s ago"},
+		"a new pod":                      {created(2*time.Minute - time.Second), false, "the pod of storage-2 was created 1m59s ago"},
+		"a new pod, quorum at risk":      {created(time.Second), true, "the pod of storage-2 was created 1s ago"},
 		"a pod that is no longer new":    {both(missing(time.Hour), created(2*time.Minute)), false, ""},
-		"a pod that ends":                {both(missing(time.Hour), ends(time.Second)), false, "the pod of storage-2 was to be gone 1s ago, and is made anew"},
+		"a pod that ends":                {both(missing(time.Hour), ends(time.Second)), false, "the pod of storage-2 was due to terminate 1s ago, and is recreated"},
 		"a pod that should have ended":   {both(missing(time.Hour), ends(2*time.Minute)), false, ""},
-		"a pod lost, not noted yet":      {both(missing(time.Hour), lost), false, "storage-2 has lost its pod a moment ago, which is made anew"},
-		"a pod lost a moment ago":        {both(lost, noted(v1beta2.ConditionMissingPod, time.Second)), false, "storage-2 lost its pod 1s ago, which is made anew"},
+		"a pod lost, not noted yet":      {both(missing(time.Hour), lost), false, "storage-2 has just lost its pod, which is recreated"},
+		"a pod lost a moment ago":        {both(lost, noted(v1beta2.ConditionMissingPod, time.Second)), false, "storage-2 lost its pod 1s ago, and it is recreated"},
 		"a pod lost long ago":            {both(lost, noted(v1beta2.ConditionMissingPod, 2*time.Minute)), false, ""},
 		"it is back elsewhere":           {reports, false, ""},
-		"it was started a moment ago":    {both(reports, pod(func(p *corev1.Pod) { p.Status.ContainerStatuses = startedAgo(time.Second) })), false, "since when storage-2 is missing no pass has seen yet"},
+		"it was started a moment ago":    {both(reports, pod(func(p *corev1.Pod) { p.Status.ContainerStatuses = startedAgo(time.Second) })), false, "storage-2 does not report, since when is unknown"},
 		"it was started two minutes ago": {both(reports, pod(func(p *corev1.Pod) { p.Status.ContainerStatuses = startedAgo(2 * time.Minute) })), false, ""},
 		"its pod has another address":    {pod(func(p *corev1.Pod) { p.Status.PodIP = "10.0.0.98" }), false, ""},
-		"its pod has this address":       {pod(func(p *corev1.Pod) { p.Status.PodIP = "10.0.0.2" }), false, "since when storage-2 is missing no pass has seen yet"},
+		"its pod has this address":       {pod(func(p *corev1.Pod) { p.Status.PodIP = "10.0.0.2" }), false, "storage-2 does not report, since when is unknown"},
 		"another group has the address":  {edit("storage-1", func(p *fdb.Process) { p.Address.Host = "10.0.0.2" }), false, ""},
 		"it is drained and to be removed": {func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup(g).MarkForRemoval(evening)

@@ -71,12 +71,12 @@ func TestJudgeCoordinators(t *testing.T) {
 		"one is named by DNS and should not be": {
 			given: func(s *plan.Snapshot) {
 				s.Database.Status.Client.Coordinators.Coordinators[0].Address.FromHostname = true
-			}, problem: "should be named by IP address",
+			}, problem: "must be named by IP address",
 		},
 		"one is named by IP address and should not be": {given: func(s *plan.Snapshot) {
 			byName(s)
 			s.Database.Status.Client.Coordinators.Coordinators[0].Address = fdb.Address{Host: "10.0.0.1", Port: 4501}
-		}, problem: "should be named by DNS name"},
+		}, problem: "must be named by DNS name"},
 		"one that has no DNS name stays named by IP address": {given: func(s *plan.Snapshot) {
 			byName(s)
 			s.Database.Status.Client.Coordinators.Coordinators[0].Address = fdb.Address{Host: "10.0.0.1", Port: 4501}
@@ -92,11 +92,11 @@ func TestJudgeCoordinators(t *testing.T) {
 			for i := range s.Database.Status.Client.Coordinators.Coordinators[1:] {
 				s.Database.Status.Client.Coordinators.Coordinators[i+1].Address = fdb.Address{Host: fmt.Sprintf("10.0.0.%d", i+2), Port: 4500, TLS: true}
 			}
-		}, problem: "10.0.0.1:4501 has the wrong TLS setting"},
+		}, problem: "10.0.0.1:4501 does not have the desired TLS setting"},
 		"one cannot have TLS yet": {given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.MainContainer.EnableTLS = true
 			cut(s, 3)
-		}, problem: "has the wrong TLS setting", undecidable: "no address with the wanted TLS setting yet"},
+		}, problem: "does not have the desired TLS setting", undecidable: "no address with the desired TLS setting yet"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -137,8 +137,8 @@ func TestCoordinatorsAreSpreadOverHallsAndDataCenters(t *testing.T) {
 		problem string
 	}{
 		"three in each of three halls are right": {threeHalls(func(n int) string { return fmt.Sprintf("h%d", n%3) }), ""},
-		"four in one hall are not":               {threeHalls(func(n int) string { return fmt.Sprintf("h%d", min(n/4, 2)) }), "4 coordinators share data_hall"},
-		"unknown halls are not":                  {threeHalls(func(int) string { return "" }), "9 coordinators share data_hall"},
+		"four in one hall are not":               {threeHalls(func(n int) string { return fmt.Sprintf("h%d", min(n/4, 2)) }), "4 coordinators with data_hall"},
+		"unknown halls are not":                  {threeHalls(func(int) string { return "" }), "9 coordinators with data_hall"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -10,31 +10,31 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// CopiesStay asks how many copies of data are left when process groups of one fault domain
-// go with what they have. A fault domain has at most one copy of anything, and counts as
-// having one of everything: what is on a server that is silent now may be found nowhere
-// else.
-func CopiesStay(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) plan.Check {
-	c := plan.Check{ID: plan.CheckCopyStays, Question: "does a copy of all data stay?", Gate: plan.GateReplicas, Need: "at least 1"}
+// ReplicaRemains checks how many replicas of the data remain when process groups of one fault
+// domain are removed with their data. A fault domain has at most one replica of anything, and
+// counts as having one of everything: the data of a process that does not report now may be
+// nowhere else.
+func ReplicaRemains(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) plan.Check {
+	c := plan.Check{ID: plan.CheckCopyStays, Question: "does a replica of all data remain?", Gate: plan.GateReplicas, Need: "at least 1"}
 	if s.Database.Status == nil {
-		c.Evidence = s.Database.Why()
+		c.Evidence = noStatus(s.Database)
 		return c
 	}
 	copies, of, known := copiesOf(s.Database.Status, groups)
 	switch {
 	case of == "":
-		c.OK, c.Evidence = true, "they keep no data"
+		c.OK, c.Evidence = true, "the process groups keep no data"
 	case !known:
-		c.Evidence = "the number of copies of " + of + " is unknown"
+		c.Evidence = "the number of replicas of " + of + " is unknown"
 	default:
 		left := copies - 1
 		c.OK, c.Have = left >= 1, strconv.Itoa(left)
-		c.Evidence = fmt.Sprintf("%s of %s now, %d afterwards", phrase.Count(copies, "copy"), of, left)
+		c.Evidence = fmt.Sprintf("%s of %s now, %d after the removal, 1 required", phrase.Count(copies, "replica"), of, left)
 	}
 	return c
 }
 
-// copiesOf is the fewest copies that there are of anything that the groups may have.
+// copiesOf is the lowest number of replicas of anything that the groups may have.
 func copiesOf(status *fdb.Status, groups []*v1beta2.ProcessGroupStatus) (copies int, of string, known bool) {
 	storage, logs := false, false
 	for _, g := range groups {
@@ -46,8 +46,8 @@ func copiesOf(status *fdb.Status, groups []*v1beta2.ProcessGroupStatus) (copies 
 		of = "the data"
 		copies, known = status.MinReplicasRemaining()
 	}
-	if n, told := status.LogReplicas(); logs && known && (of == "" || !told || n < copies) {
-		copies, known, of = n, told, "the logs"
+	if n, reported := status.LogReplicas(); logs && known && (of == "" || !reported || n < copies) {
+		copies, known, of = n, reported, "the logs"
 	}
 	return copies, of, known
 }

@@ -20,26 +20,26 @@ func TestCopiesThatStay(t *testing.T) {
 		ok       bool
 		evidence string
 	}{
-		"one of two of the data":       {[]v1beta2.ProcessGroupID{"storage-1"}, copies(2, 3), true, "2 copies of the data now, 1 afterwards"},
-		"the only one of the data":     {[]v1beta2.ProcessGroupID{"storage-1"}, copies(1, 3), false, "1 copy of the data now, 0 afterwards"},
-		"the only one of the logs":     {[]v1beta2.ProcessGroupID{"log-1"}, copies(3, 1), false, "1 copy of the logs now, 0 afterwards"},
-		"the fewer of both are logs":   {[]v1beta2.ProcessGroupID{"storage-1", "log-1"}, copies(3, 2), true, "2 copies of the logs now, 1 afterwards"},
-		"the fewer of both are data":   {[]v1beta2.ProcessGroupID{"storage-1", "log-1"}, copies(2, 3), true, "2 copies of the data now, 1 afterwards"},
-		"equally many":                 {[]v1beta2.ProcessGroupID{"log-1", "storage-1"}, copies(2, 2), true, "2 copies of the data now, 1 afterwards"},
-		"nothing is kept":              {[]v1beta2.ProcessGroupID{"stateless-1"}, copies(1, 1), true, "they keep no data"},
-		"nothing is taken":             {nil, copies(1, 1), true, "they keep no data"},
-		"a coordinator counts as logs": {[]v1beta2.ProcessGroupID{"coordinator-1"}, copies(3, 2), true, "2 copies of the logs now, 1 afterwards"},
+		"one of two of the data":       {[]v1beta2.ProcessGroupID{"storage-1"}, copies(2, 3), true, "2 replicas of the data now, 1 after the removal, 1 required"},
+		"the only one of the data":     {[]v1beta2.ProcessGroupID{"storage-1"}, copies(1, 3), false, "1 replica of the data now, 0 after the removal, 1 required"},
+		"the only one of the logs":     {[]v1beta2.ProcessGroupID{"log-1"}, copies(3, 1), false, "1 replica of the logs now, 0 after the removal, 1 required"},
+		"the fewer of both are logs":   {[]v1beta2.ProcessGroupID{"storage-1", "log-1"}, copies(3, 2), true, "2 replicas of the logs now, 1 after the removal, 1 required"},
+		"the fewer of both are data":   {[]v1beta2.ProcessGroupID{"storage-1", "log-1"}, copies(2, 3), true, "2 replicas of the data now, 1 after the removal, 1 required"},
+		"equally many":                 {[]v1beta2.ProcessGroupID{"log-1", "storage-1"}, copies(2, 2), true, "2 replicas of the data now, 1 after the removal, 1 required"},
+		"nothing is kept":              {[]v1beta2.ProcessGroupID{"stateless-1"}, copies(1, 1), true, "the process groups keep no data"},
+		"nothing is taken":             {nil, copies(1, 1), true, "the process groups keep no data"},
+		"a coordinator counts as logs": {[]v1beta2.ProcessGroupID{"coordinator-1"}, copies(3, 2), true, "2 replicas of the logs now, 1 after the removal, 1 required"},
 		"the data is unknown": {
 			[]v1beta2.ProcessGroupID{"storage-1", "log-1"},
 			func(s *plan.Snapshot) { s.Database.Status.Cluster.Data = nil },
-			false, "the number of copies of the data is unknown",
+			false, "the number of replicas of the data is unknown",
 		},
 		"the logs are unknown": {
 			[]v1beta2.ProcessGroupID{"storage-1", "log-1"},
 			func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs = nil },
-			false, "the number of copies of the logs is unknown",
+			false, "the number of replicas of the logs is unknown",
 		},
-		"no answer": {[]v1beta2.ProcessGroupID{"storage-1"}, func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, false, "timed out"},
+		"no answer": {[]v1beta2.ProcessGroupID{"storage-1"}, func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, false, "no database status: timed out"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestCopiesThatStay(t *testing.T) {
 			for _, id := range tc.groups {
 				groups = append(groups, s.Cluster.ProcessGroup(id))
 			}
-			if c := CopiesStay(s, groups); c.OK != tc.ok || c.Evidence != tc.evidence {
+			if c := ReplicaRemains(s, groups); c.OK != tc.ok || c.Evidence != tc.evidence {
 				t.Errorf("%t, %q; want %t, %q", c.OK, c.Evidence, tc.ok, tc.evidence)
 			}
 		})

@@ -10,36 +10,36 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// EvictionRule says for one kind of pod when it may leave its node.
+// EvictionRule defines when pods of one kind may leave their node.
 type EvictionRule struct {
-	// Kind is the kind of pod, as documentation and screens call it.
+	// Kind is the kind of pod, as documentation and views name it.
 	Kind string
-	// Holds is what of the database is in such a pod.
+	// Holds is what such a pod holds of the database.
 	Holds string
-	// Evict is when the running pod may be taken from its node. It comes back over its
+	// Evict is when the running pod may be evicted from its node. It is recreated with its
 	// old volume, if it has one.
 	Evict Condition[Pod]
-	// Replace is when a new process group, with a new ID and empty, may take its place:
-	// the old one is marked for removal and goes once it is drained.
+	// Replace is when a new, empty process group with a new ID may take its place: the old
+	// one is marked for removal and removed once it is drained.
 	Replace Condition[Pod]
 	// Tolerate is how long such a pod should stay bound to a node that is not ready or
-	// not reachable; nil for ever.
+	// not reachable; nil means forever.
 	Tolerate *time.Duration
-	// AddsToClass is true for a rule that holds on top of that of a pod's class, whose
+	// AddsToClass is true for a rule that applies in addition to that of a pod's class, whose
 	// toleration counts.
 	AddsToClass bool
 }
 
-// Pod is a process group among the facts that rules look at.
+// Pod is a process group with the snapshot that rules read.
 type Pod struct {
 	plan.Snapshot
 
 	Group *v1beta2.ProcessGroupStatus
 }
 
-// How long pods should stay bound to a node that went away. What holds nothing is made
-// anew elsewhere sooner than a node restarts; what holds data waits for its node, because
-// moving data costs more than waiting. Source: our own judgement.
+// How long pods should stay bound to a node that is not reachable. A pod without data is
+// recreated elsewhere sooner than a node restarts; a pod with data waits for its node, because
+// moving data costs more than waiting. Source: our own judgment.
 const (
 	shortAbsence = 15 * time.Second
 	longAbsence  = 5 * time.Minute
@@ -57,14 +57,14 @@ const (
 )
 
 // EvictionRules are the rules of all kinds, in the order of documentation. The last one
-// is about pods that are coordinators now, and holds on top of the rule of their class.
+// is about current coordinators, and applies in addition to the rule of their class.
 func EvictionRules() []EvictionRule {
 	return []EvictionRule{
 		{Kind: kindTest, Holds: "nothing", Evict: Always[Pod](servesNothing), Replace: Always[Pod](servesNothing), Tolerate: new(shortAbsence)},
 		{
-			Kind: kindStateless, Holds: "roles that recruit anew",
+			Kind: kindStateless, Holds: "roles that are recruited again",
 			Evict:   AllOf(recent, available, recoveredAWhile, holdsNoData),
-			Replace: Always[Pod]("it leaves once its replacement is up and its roles have moved"), Tolerate: new(shortAbsence),
+			Replace: Always[Pod]("it is removed once its replacement is up and its roles have moved"), Tolerate: new(shortAbsence),
 		},
 		{
 			Kind: kindLog, Holds: "the tail of the log",
@@ -90,26 +90,26 @@ func EvictionRules() []EvictionRule {
 	}
 }
 
-const servesNothing = "it serves nothing"
+const servesNothing = "testers serve nothing"
 
-// MayEvict asks whether a group's running pod may be taken from its node now. All of the
-// checks have to be OK.
+// MayEvict checks whether a group's running pod may be evicted from its node now. All of the
+// checks must be OK.
 func MayEvict(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []plan.Check {
 	return askRules(s, g, func(r EvictionRule) Condition[Pod] { return r.Evict })
 }
 
-// MayReplace asks whether a new process group may take a group's place now. All of the
-// checks have to be OK. The old group's pod stays until it is drained.
+// MayReplace checks whether a new process group may take a group's place now. All of the
+// checks must be OK. The old group's pod stays until it is drained.
 func MayReplace(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []plan.Check {
 	return askRules(s, g, func(r EvictionRule) Condition[Pod] { return r.Replace })
 }
 
-// askRules asks the rule of a group's kind and the one about coordinators. Where it is
+// askRules evaluates the rule of a group's kind and the one about coordinators. Where it is
 // certain that there is no database, pods hold nothing.
 func askRules(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, which func(EvictionRule) Condition[Pod]) []plan.Check {
 	p := Pod{Snapshot: s, Group: g}
 	if NoDatabaseYet(s) {
-		return Always[Pod]("there is no database yet").Ask(p)
+		return Always[Pod]("the database does not exist yet").Ask(p)
 	}
 	kind := kindOf(s, g.ProcessClass)
 	checks := which(ruleOf(kind)).Ask(p)
@@ -131,8 +131,8 @@ func HoldsNothing(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return kind == kindTest || kind == kindStateless
 }
 
-// kindOf is the kind of a class in a cluster. A class that may be given data, or that
-// nobody knows, is taken for storage.
+// kindOf is the kind of a class in a cluster. A class that may receive data, and an unknown
+// class, count as storage.
 func kindOf(s plan.Snapshot, class v1beta2.ProcessClass) string {
 	switch {
 	case class.IsTester():
@@ -150,8 +150,8 @@ func kindOf(s plan.Snapshot, class v1beta2.ProcessClass) string {
 	}
 }
 
-// withoutCopies reports whether the data or the logs have one copy only, by the spec or by
-// what is in force; that nobody knows counts as one.
+// withoutCopies reports whether the data or the logs have one replica only, in the spec or in
+// force; an unknown number counts as one.
 func withoutCopies(s plan.Snapshot) bool {
 	if n, known := fdb.MinimumFaultDomains(string(s.Cluster.Spec.DatabaseConfiguration.RedundancyMode)); !known || n < 2 {
 		return true
@@ -175,7 +175,7 @@ func ruleOf(kind string) EvictionRule {
 	return EvictionRule{Kind: kind} // whose conditions are never met
 }
 
-// TolerationsFor are the NoExecute tolerations that suit the pods of a class, one for
+// TolerationsFor are the NoExecute tolerations for the pods of a class, one for
 // nodes that are not ready and one for nodes that are not reachable. They are for the pod
 // template: without any of its own Kubernetes gives every pod five minutes of each.
 func TolerationsFor(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) []corev1.Toleration {

@@ -9,27 +9,27 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// coordinatorsCanMove asks whether a group is no coordinator, or enough fault domains are
-// left for others: a group that is marked for removal loses its coordinators before
-// anything else.
+// coordinatorsCanMove checks whether a group is no coordinator, or enough fault domains remain
+// for others: the coordinators of a group that is marked for removal are moved before anything
+// else of it.
 func coordinatorsCanMove(p Pod) plan.Check {
 	if c := noCoordinator(p); c.OK || p.Database.Status == nil || !Coordinates(p.Snapshot, p.Group) {
 		return c
 	}
 	c := plan.Check{ID: plan.CheckCoordinatorsCanMove, Subject: string(p.Group.ProcessGroupID), Question: fmt.Sprintf("can the coordinators move away from %s?", p.Group.ProcessGroupID), Gate: plan.GateCoord}
 	if !p.Database.Status.CoordinatorsReachable() {
-		c.Evidence = "not all coordinators answer now"
+		c.Evidence = "not all coordinators are reachable"
 		return c
 	}
-	// While fewer are placed than the spec wants, as many as now have to find a place.
+	// While fewer are placed than desired, the current number must be placed.
 	zones, need := zonesForCoordinators(p), min(p.Cluster.DesiredCoordinators(), len(p.Database.Status.Coordinators()))
 	c.OK = zones >= need
-	c.Evidence = fmt.Sprintf("%s with other processes that may be coordinators, %d required", phrase.Count(zones, "fault domain"), need)
+	c.Evidence = fmt.Sprintf("%s with eligible processes, %d required", phrase.Count(zones, "fault domain"), need)
 	return c
 }
 
-// zonesForCoordinators counts the fault domains with a process that can be a coordinator,
-// stays, and is not the group's.
+// zonesForCoordinators counts the fault domains with an eligible process that remains and is
+// not the group's.
 func zonesForCoordinators(p Pod) int {
 	zones := map[string]bool{}
 	for _, process := range p.Database.Status.ProcessList() {
@@ -43,36 +43,36 @@ func zonesForCoordinators(p Pod) int {
 	return len(zones)
 }
 
-// spareDisk is the part of the others' disks that has to stay free when they have taken a
-// group's data over: FoundationDB slows down when disks get full. Default a tenth; source:
-// our own judgement.
+// spareDisk is the part of the others' disks that must remain free after they received a
+// group's data: FoundationDB slows down when disks get full. Default a tenth; source: our own
+// judgment.
 const spareDisk = 0.1
 
-// spaceElsewhere asks whether the other storage servers have room for what a group holds.
+// spaceElsewhere checks whether the other storage processes have space for the data of a group.
 func spaceElsewhere(p Pod) plan.Check {
-	c := plan.Check{ID: plan.CheckDataHasRoom, Subject: string(p.Group.ProcessGroupID), Question: fmt.Sprintf("have others space for the data of %s?", p.Group.ProcessGroupID), Gate: plan.GateBudget}
+	c := plan.Check{ID: plan.CheckDataHasRoom, Subject: string(p.Group.ProcessGroupID), Question: fmt.Sprintf("do other processes have space for the data of %s?", p.Group.ProcessGroupID), Gate: plan.GateBudget}
 	if p.Database.Status == nil {
-		c.Evidence = p.Database.Why()
+		c.Evidence = noStatus(p.Database)
 		return c
 	}
 	room, known := roomBeside(p)
 	if !known {
-		c.Evidence = "a storage server does not tell how much space it has"
+		c.Evidence = "a storage process does not report its disk space"
 		return c
 	}
 	left := room.free - room.data
 	c.OK = room.total > 0 && float64(left) >= spareDisk*float64(room.total)
-	c.Evidence = fmt.Sprintf("%s of data to move; the others have %s free of %s, of which %.0f%% stay free", inGiB(room.data), inGiB(room.free), inGiB(room.total), 100*spareDisk)
+	c.Evidence = fmt.Sprintf("%s of data to move; others have %s free of %s, %.0f%% must remain free", inGiB(room.data), inGiB(room.free), inGiB(room.total), 100*spareDisk)
 	return c
 }
 
-// room is what a group's data needs and the disks of all other storage groups have, in
+// room is the size of a group's data and of the disks of all other storage groups, in
 // bytes.
 type room struct{ data, free, total int64 }
 
-// roomBeside adds up what storage servers report. The servers of one group share a disk,
-// which counts once. A group of which nothing reports has, for all anybody knows, nothing
-// to move: its data is moved from its copies.
+// roomBeside adds up what storage processes report. The processes of one group share a disk,
+// which counts once. A group without a reporting process has nothing to move: its data is
+// copied from other replicas.
 func roomBeside(p Pod) (r room, known bool) {
 	disks := map[string]room{}
 	for _, process := range p.Database.Status.ProcessList() {

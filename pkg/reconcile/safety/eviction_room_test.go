@@ -56,15 +56,15 @@ func TestRoomForTheDataOfAGroup(t *testing.T) {
 		ok       bool
 		evidence string
 	}{
-		"more than enough":          {unchanged, true, "10.0 GiB of data to move; the others have 240.0 GiB free of 300.0 GiB, of which 10% stay free"},
+		"more than enough":          {unchanged, true, "10.0 GiB of data to move; others have 240.0 GiB free of 300.0 GiB, 10% must remain free"},
 		"a tenth stays free":        {edit("storage-1", disk(210*gib, 0, 0)), true, ""},
 		"less stays free":           {edit("storage-1", disk(210*gib+1, 0, 0)), false, ""},
-		"a shared disk counts once": {second, true, "10.0 GiB of data to move; the others have 240.0 GiB free of 300.0 GiB, of which 10% stay free"},
-		"an excluded disk is none":  {edit("storage-2", func(p *fdb.Process) { p.Excluded = new(true) }), true, "10.0 GiB of data to move; the others have 160.0 GiB free of 200.0 GiB, of which 10% stay free"},
+		"a shared disk counts once": {second, true, "10.0 GiB of data to move; others have 240.0 GiB free of 300.0 GiB, 10% must remain free"},
+		"an excluded disk is none":  {edit("storage-2", func(p *fdb.Process) { p.Excluded = new(true) }), true, "10.0 GiB of data to move; others have 160.0 GiB free of 200.0 GiB, 10% must remain free"},
 		"it has two servers": {func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Processes["storage-1-2"] = s.Database.Status.Cluster.Processes["storage-1"]
-		}, true, "20.0 GiB of data to move; the others have 240.0 GiB free of 300.0 GiB, of which 10% stay free"},
-		"a log role has no disk": {both(edit("storage-1", log), edit("storage-2", log)), true, "10.0 GiB of data to move; the others have 240.0 GiB free of 300.0 GiB, of which 10% stay free"},
+		}, true, "20.0 GiB of data to move; others have 240.0 GiB free of 300.0 GiB, 10% must remain free"},
+		"a log role has no disk": {both(edit("storage-1", log), edit("storage-2", log)), true, "10.0 GiB of data to move; others have 240.0 GiB free of 300.0 GiB, 10% must remain free"},
 		"a disk of one byte": {func(s *plan.Snapshot) {
 			edit("storage-1", disk(0, 1, 1))(s)
 			edit("storage-2", disk(0, 1, 1))(s)
@@ -77,10 +77,10 @@ func TestRoomForTheDataOfAGroup(t *testing.T) {
 				delete(s.Database.Status.Cluster.Processes, id)
 			}
 		}, false, ""},
-		"no others and no data": {func(s *plan.Snapshot) { clear(s.Database.Status.Cluster.Processes) }, false, "0.0 GiB of data to move; the others have 0.0 GiB free of 0.0 GiB, of which 10% stay free"},
-		"an unknown use":        {edit("storage-3", func(p *fdb.Process) { p.Roles[0].KVStoreUsedBytes = nil }), false, "a storage server does not tell how much space it has"},
-		"an unknown size":       {edit("storage-3", func(p *fdb.Process) { p.Roles[0].KVStoreTotalBytes = nil }), false, "a storage server does not tell how much space it has"},
-		"no document":           {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, false, "timed out"},
+		"no others and no data": {func(s *plan.Snapshot) { clear(s.Database.Status.Cluster.Processes) }, false, "0.0 GiB of data to move; others have 0.0 GiB free of 0.0 GiB, 10% must remain free"},
+		"an unknown use":        {edit("storage-3", func(p *fdb.Process) { p.Roles[0].KVStoreUsedBytes = nil }), false, "a storage process does not report its disk space"},
+		"an unknown size":       {edit("storage-3", func(p *fdb.Process) { p.Roles[0].KVStoreTotalBytes = nil }), false, "a storage process does not report its disk space"},
+		"no document":           {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, false, "no database status: timed out"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -101,13 +101,13 @@ func TestCoordinatorsOfAGroupCanMove(t *testing.T) {
 		ok       bool
 		evidence string
 	}{
-		"to enough zones":            {"storage-2", unchanged, true, "4 fault domains with other processes that may be coordinators, 3 required"},
+		"to enough zones":            {"storage-2", unchanged, true, "4 fault domains with eligible processes, 3 required"},
 		"to just enough zones":       {"storage-2", edit("log-4", func(p *fdb.Process) { p.Version = "" }), true, ""},
-		"a group that is none":       {"storage-1", unchanged, true, "it is none"},
-		"one does not answer":        {"storage-2", func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.Coordinators[1].Reachable = false }, false, "not all coordinators answer now"},
-		"without coordinators":       {"storage-2", func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.Coordinators = nil }, false, "the status document does not tell the coordinators"},
-		"without a document":         {"storage-2", func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, false, "timed out"},
-		"without enough fault zones": {"storage-2", fewZones, false, "2 fault domains with other processes that may be coordinators, 3 required"},
+		"a group that is none":       {"storage-1", unchanged, true, "it is not a coordinator"},
+		"one does not answer":        {"storage-2", func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.Coordinators[1].Reachable = false }, false, "not all coordinators are reachable"},
+		"without coordinators":       {"storage-2", func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.Coordinators = nil }, false, "the status document does not report the coordinators"},
+		"without a document":         {"storage-2", func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, false, "no database status: timed out"},
+		"without enough fault zones": {"storage-2", fewZones, false, "2 fault domains with eligible processes, 3 required"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

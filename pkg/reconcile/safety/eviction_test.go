@@ -114,12 +114,12 @@ func TestWhoMayLeaveAHealthyDatabase(t *testing.T) {
 		"a log is replaced, and not evicted":          {"log-2", unchanged, false, true},
 		"a stateless pod":                             {"stateless-1", unchanged, true, true},
 		"a pod of the coordinator class that is none": {"coordinator-1", unchanged, true, true},
-		"a tester":                                  {"test-1", unchanged, true, true},
-		"data without a copy is only replaced":      {"storage-1", single, false, true},
-		"a log without a copy is only replaced":     {"log-2", single, false, true},
-		"a drained log of a single database":        {"log-1", single, true, true},
-		"a tester while the database is silent":     {"test-1", func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, true, true},
-		"nothing else while the database is silent": {"stateless-1", func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, false, false},
+		"a tester":                                        {"test-1", unchanged, true, true},
+		"data without a copy is only replaced":            {"storage-1", single, false, true},
+		"a log without a copy is only replaced":           {"log-2", single, false, true},
+		"a drained log of a single database":              {"log-1", single, true, true},
+		"a tester while the database does not answer":     {"test-1", func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, true, true},
+		"nothing else while the database does not answer": {"stateless-1", func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, false, false},
 		"anything before there is a database": {"storage-2", func(s *plan.Snapshot) {
 			s.Cluster.Status.Configured, s.Database = false, plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
 		}, true, true},
@@ -160,7 +160,7 @@ var evictionRefusals = map[string]struct {
 	"a log that is not drained":                                   {"log-2", unchanged, false, "drained"},
 	"a log whose exclusion is in progress":                        {"log-1", func(s *plan.Snapshot) { s.Coordination.InProgressExclusions = []string{"10.0.0.5:4501"} }, false, "drained"},
 	"a log of a single database that is not drained":              {"log-2", single, false, "drained"},
-	"a stateless pod a minute after a recovery":                   {"stateless-1", func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = new(60.0) }, false, "the last recovery is 2 min ago"},
+	"a stateless pod a minute after a recovery":                   {"stateless-1", func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = new(60.0) }, false, "the last recovery was at least 2 min ago"},
 	"a stateless pod of an unavailable database":                  {"stateless-1", func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, false, "the database is available"},
 	"a stateless pod that was given a log":                        {"stateless-1", edit("stateless-1", func(p *fdb.Process) { p.Roles = []fdb.Role{{Role: "log"}} }), false, "it has no role with data"},
 	"a stateless pod that was given data":                         {"stateless-1", edit("stateless-1", func(p *fdb.Process) { p.Roles = []fdb.Role{{Role: "storage"}} }), false, "it has no role with data"},
@@ -168,19 +168,19 @@ var evictionRefusals = map[string]struct {
 	"a storage pod that was given a log":                          {"storage-1", edit("storage-1", func(p *fdb.Process) { p.Roles = append(p.Roles, fdb.Role{Role: "log"}) }), false, "it is no log"},
 	"a storage pod without a volume":                              {"storage-1", func(s *plan.Snapshot) { delete(s.Volumes, "sample-storage-1-data") }, false, "it keeps its volume"},
 	"a storage pod whose volume is being deleted":                 {"storage-1", func(s *plan.Snapshot) { s.Volumes["sample-storage-1-data"].DeletionTimestamp = &metav1.Time{} }, false, "it keeps its volume"},
-	"a storage pod that nobody makes anew":                        {"storage-1", func(s *plan.Snapshot) { s.Groups()[0].MarkForRemoval(evening) }, false, "it keeps its volume"},
+	"a storage pod that is not recreated":                         {"storage-1", func(s *plan.Snapshot) { s.Groups()[0].MarkForRemoval(evening) }, false, "it keeps its volume"},
 	"a storage pod while a replica is missing": {"storage-1", func(s *plan.Snapshot) {
 		s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = new(1)
 	}, false, "the database is fully fault tolerant"},
 	"a storage pod while another's terminates":               {"storage-1", func(s *plan.Snapshot) { s.Pods["sample-storage-3"].DeletionTimestamp = &metav1.Time{} }, false, "all other fault domains are up"},
 	"a storage pod while another has none":                   {"storage-1", func(s *plan.Snapshot) { delete(s.Pods, "sample-log-3") }, false, "all other fault domains are up"},
-	"a storage pod while another is silent for long":         {"storage-1", both(edit("storage-3", func(p *fdb.Process) { p.Version = "" }), missingFor("storage-3", time.Hour)), false, "all other fault domains are up"},
+	"a storage pod while another has not reported for long":  {"storage-1", both(edit("storage-3", func(p *fdb.Process) { p.Version = "" }), missingFor("storage-3", time.Hour)), false, "all other fault domains are up"},
 	"a storage pod while one of nowhere has no pod":          {"storage-1", both(func(s *plan.Snapshot) { delete(s.Pods, "sample-log-2") }, func(s *plan.Snapshot) { s.Cluster.ProcessGroup("log-2").FaultDomain = "" }), false, "all other fault domains are up"},
 	"a storage pod while another's process has just started": {"storage-1", edit("storage-3", func(p *fdb.Process) { p.UptimeSeconds = new(12.0) }), false, "their storage and log processes have been up for 90 s"},
 	"a storage pod while a log's process has just started":   {"storage-1", edit("log-3", func(p *fdb.Process) { p.UptimeSeconds = new(12.0) }), false, "their storage and log processes have been up for 90 s"},
 	"a storage pod beside another zone's maintenance":        {"storage-1", func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "z2" }, false, "no other zone is under maintenance"},
 	"a coordinator": {"storage-2", unchanged, false, "the coordinators have moved away"},
-	"a log without coordinators that anybody can tell": {"log-1", func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.Coordinators = nil }, false, "the coordinators have moved away"},
+	"a log while the coordinators are unknown":         {"log-1", func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.Coordinators = nil }, false, "the coordinators have moved away"},
 	"a new group while a log of its class drains":      {"log-2", func(s *plan.Snapshot) { s.Cluster.ProcessGroup("log-3").MarkForRemoval(evening) }, true, "enough others of its class are up"},
 	"a new group while another may come back":          {"storage-1", missingFor("storage-3", time.Minute), true, "enough others of its class are up"},
 	"a new group while disks are nearly full":          {"storage-1", disks(8 << 30), true, "the others have space for its data"},
@@ -188,9 +188,9 @@ var evictionRefusals = map[string]struct {
 	"a single group while its database is unavailable": {"log-2", both(single, func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }), true, "the database is available"},
 	"a single group that the spec lets go with its data": {"storage-1", both(single, func(s *plan.Snapshot) {
 		s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion = []v1beta2.ProcessGroupID{"storage-1"}
-	}), true, "it is drained before it goes"},
+	}), true, "it is drained before its removal"},
 	"a coordinator that has nowhere to move": {"storage-2", fewZones, true, "the coordinators can move away"},
-	"a coordinator while another is silent": {"storage-2", func(s *plan.Snapshot) {
+	"a coordinator while another does not report": {"storage-2", func(s *plan.Snapshot) {
 		s.Database.Status.Client.Coordinators.Coordinators[1].Reachable = false
 	}, true, "the coordinators can move away"},
 }

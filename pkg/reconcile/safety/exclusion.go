@@ -17,29 +17,29 @@ import (
 )
 
 // ByLocality reports whether process groups are excluded by their ID rather than by
-// address: where the spec wants that and the running version can.
+// address: where the spec requires it and the running version supports it.
 func ByLocality(c *v1beta2.FoundationDBCluster) bool {
 	return c.UseLocalitiesForExclusion() && CanExcludeLocalities(c)
 }
 
-// CanExcludeLocalities reports whether the running version knows exclusions by locality.
+// CanExcludeLocalities reports whether the running version supports exclusions by locality.
 func CanExcludeLocalities(c *v1beta2.FoundationDBCluster) bool {
 	running, err := fdb.ParseVersion(c.RunningVersion())
 	return err == nil && running.SupportsLocalityExclusion()
 }
 
-// missingPatience is how long a process that stopped reporting holds back exclusions
+// missingPatience is how long a process that stopped reporting delays exclusions
 // of its class: it may be restarting. Default 5 min; source: the operator's exclusion
 // rules.
 const missingPatience = 5 * time.Minute
 
-// ExclusionBudget is how many process groups of a class may start to drain now, and
-// why. Without any replacement up, as many may as the redundancy tolerates to lose;
-// every group that already drains takes one away. FoundationDB itself refuses
-// nothing here: it lets all storage servers but one be excluded.
+// ExclusionBudget is how many process groups of a class may start to drain now, and why.
+// Without any replacement up, as many may as the redundancy mode tolerates to lose; every
+// group that is draining takes one away. FoundationDB itself refuses nothing here: it allows
+// the exclusion of all storage processes but one.
 func ExclusionBudget(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (budget int, check plan.Check) {
 	left, why := exclusionRoom(s, class, ongoing)
-	check = plan.Check{ID: plan.CheckExclusionBudget, Subject: string(class), Question: fmt.Sprintf("are enough %s processes up to let one go?", class), Gate: plan.GateBudget, Need: "at least 1", Evidence: why}
+	check = plan.Check{ID: plan.CheckExclusionBudget, Subject: string(class), Question: fmt.Sprintf("are enough %s processes up to exclude one?", class), Gate: plan.GateBudget, Need: "at least 1", Evidence: why}
 	if left == nil {
 		return 0, check
 	}
@@ -47,20 +47,20 @@ func ExclusionBudget(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (
 	return max(0, *left), check
 }
 
-// SilentExclusion asks whether process groups of a class of which NothingToLose is true may
-// be excluded. They take no place in the budget: the others are as many without them. But
-// those have to be enough, for the day on which the record and the database are both wrong.
+// SilentExclusion checks whether process groups of a class that are LongMissing may be
+// excluded. They do not count in the budget: the number of the others does not change. But the
+// others must be enough, in case the status and the database are both wrong.
 func SilentExclusion(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) plan.Check {
 	left, why := exclusionRoom(s, class, ongoing)
-	c := plan.Check{ID: plan.CheckReportingBudget, Subject: string(class), Question: fmt.Sprintf("are enough %s processes up without those that are long silent?", class), Gate: plan.GateBudget, Need: "at least 0", Evidence: why}
+	c := plan.Check{ID: plan.CheckReportingBudget, Subject: string(class), Question: fmt.Sprintf("are enough %s processes up without those that stopped reporting?", class), Gate: plan.GateBudget, Need: "at least 0", Evidence: why}
 	if left != nil {
 		c.OK, c.Have = *left >= 0, strconv.Itoa(*left)
 	}
 	return c
 }
 
-// exclusionRoom is how many of a class are up beyond what has to be, and how that was
-// counted; nil while one may come back.
+// exclusionRoom is how many of a class are up beyond the required number, and how that was
+// counted; nil while a missing one may come back.
 func exclusionRoom(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (left *int, why string) {
 	valid := 0
 	for _, g := range s.Groups() {
@@ -69,38 +69,38 @@ func exclusionRoom(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (le
 		}
 		since, missing := missingSince(g)
 		if missing && s.Now.Sub(since) < missingPatience && neverReported(g) {
-			return nil, fmt.Sprintf("%s was just created and has not yet reported; it is given %s", g.ProcessGroupID, missingPatience)
+			return nil, fmt.Sprintf("%s was just created and has not reported yet; waiting up to %s", g.ProcessGroupID, missingPatience)
 		}
 		if missing && s.Now.Sub(since) < missingPatience {
-			return nil, fmt.Sprintf("%s has been missing for %s only and may come back within %s", g.ProcessGroupID, s.Now.Sub(since).Round(time.Second), missingPatience)
+			return nil, fmt.Sprintf("%s missing for %s, may report again within %s", g.ProcessGroupID, s.Now.Sub(since).Round(time.Second), missingPatience)
 		}
-		// A group that should stay and that somebody excluded takes no data over, also where
-		// only the exclusions themselves tell of it yet.
+		// A group that should stay and was excluded by other means receives no data, even
+		// while only the exclusions themselves show that.
 		excluded := !g.IsMarkedForRemoval() && (g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded) || Excluded(s, g))
-		if !missing && !excluded && !isSilent(s, g) {
+		if !missing && !excluded && !isNotReporting(s, g) {
 			valid++
 		}
 	}
 	tolerance, desired := s.Cluster.FaultTolerance(), max(s.Cluster.DesiredProcessCounts()[class], 0)
 	n := valid + tolerance - desired - ongoing
-	return &n, fmt.Sprintf("%d up + %d tolerated − %d wanted − %d draining = %d", valid, tolerance, desired, ongoing, n)
+	return &n, fmt.Sprintf("%d up + %d tolerated − %d desired − %d draining = %d", valid, tolerance, desired, ongoing, n)
 }
 
-// neverReported reports whether no process of a group was ever seen: its fault domain is recorded
+// neverReported reports whether no process of a group has ever reported: its fault domain is set
 // with the first one that reports.
 func neverReported(g *v1beta2.ProcessGroupStatus) bool { return g.FaultDomain == "" }
 
-// NothingToLose reports whether nobody counts on a group any more: it has been missing for
-// longer than anybody waits for it, the database sees no process of it, and its pod is none
-// that was just made anew and brings one. To exclude it moves no role and makes nobody fewer.
-func NothingToLose(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+// LongMissing reports whether a group has not reported for missingPatience, the database has
+// no process of it, and its pod was not just recreated. Its exclusion moves no role and does
+// not reduce the number of processes that are up.
+func LongMissing(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	since, missing := missingSince(g)
-	return missing && s.Now.Sub(since) >= missingPatience && isSilent(s, g) && !startsAnew(s, g)
+	return missing && s.Now.Sub(since) >= missingPatience && isNotReporting(s, g) && !justStartedPod(s, g)
 }
 
-// startsAnew reports whether a group's pod is yet to be made, or it or the container of its
-// servers started too short a time ago to have reported.
-func startsAnew(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+// justStartedPod reports whether a group's pod is yet to be created, or whether it or its main
+// container started too short a time ago to have reported.
+func justStartedPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	pod := s.Pod(g)
 	young := func(at time.Time) bool { return s.Now.Sub(at) < missingPatience }
 	return pod == nil || young(pod.CreationTimestamp.Time) || slices.ContainsFunc(mainContainers(pod), func(c corev1.ContainerStatus) bool {
@@ -108,15 +108,15 @@ func startsAnew(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	})
 }
 
-// isSilent reports whether the database sees no process of a group. Of a group whose zone is
-// under maintenance nothing is put on record then, and yet it takes no data over. A document
-// that is incomplete shows no silence.
-func isSilent(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+// isNotReporting reports whether the database has no process of a group. While the zone of a
+// group is under maintenance its conditions do not show that, and still it receives no data.
+// An incomplete document proves nothing.
+func isNotReporting(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return s.Database.Status != nil && !s.Database.Status.Incomplete() && len(processesOf(s, g)) == 0
 }
 
-// missingSince is since when a group has been without its pod, or without its processes:
-// nobody asks for the processes of a group that has no pod.
+// missingSince is since when a group has been without its pod, or without its processes: a
+// group without a pod has no condition about its processes.
 func missingSince(g *v1beta2.ProcessGroupStatus) (since time.Time, missing bool) {
 	for _, t := range []v1beta2.ProcessGroupConditionType{v1beta2.ConditionMissingProcesses, v1beta2.ConditionMissingPod} {
 		if at, ok := g.Condition(t); ok && (!missing || at.After(since)) {
@@ -126,40 +126,39 @@ func missingSince(g *v1beta2.ProcessGroupStatus) (since time.Time, missing bool)
 	return since, missing
 }
 
-// Drained asks whether nothing of the database depends on a process group any more.
-// The exclusion command's own word for it is no proof: it also comes for a process
-// that is still the cluster controller, and never for one that is dead. What is asked
-// instead: a fully recovered database with one generation of logs, no exclusion in
-// progress that could be the group's, and, of the group's processes, none that is not
-// excluded or still has a role. A group that is silent is drained when all data is at
-// full replication without it.
+// Drained checks whether nothing of the database depends on a process group any more. The
+// output of the exclusion command is no proof: it also reports success for a process that is
+// still the cluster controller, and never for one that is dead. Required instead: a fully
+// recovered database with one generation of logs, no exclusion in progress that could be the
+// group's, and, of the group's processes, none that is not excluded or still has a role. A
+// group that does not report is drained when all data is fully replicated without it.
 func Drained(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
 	c := plan.Check{ID: plan.CheckDrained, Subject: string(g.ProcessGroupID), Question: fmt.Sprintf("is %s drained?", g.ProcessGroupID), Gate: plan.GateExcluded}
 	status := s.Database.Status
 	switch {
 	case status == nil:
-		c.Evidence = s.Database.Why()
+		c.Evidence = noStatus(s.Database)
 	case !status.Available():
 		c.Evidence = "the database is unavailable"
 	case !status.FullyRecovered():
-		c.Evidence = fmt.Sprintf("roles cannot be trusted before the last recovery is over: it is at %s with %s of logs", phrase.Or(status.RecoveryName(), phrase.Unknown), phrase.Count(len(status.Cluster.Logs), "generation"))
+		c.Evidence = fmt.Sprintf("roles are unknown before the last recovery is over: its state is %s with %s of logs", phrase.Or(status.RecoveryName(), phrase.Unknown), phrase.Count(len(status.Cluster.Logs), "generation"))
 	case !status.RolesKnown():
-		c.Evidence = "the status document does not tell all roles"
+		c.Evidence = "the status document does not report all roles"
 	case notExcluded(s, g) != "": // clear without the lists, which take longer to read
 		c.Evidence = notExcluded(s, g)
 	case !s.Coordination.ExclusionsRead:
-		c.Evidence = "which exclusions are in progress is not known"
+		c.Evidence = "exclusions in progress are unknown"
 	default:
 		c.Evidence = holdsSomething(s, g)
 		c.OK = c.Evidence == ""
 		if c.OK {
-			c.Evidence = "excluded, without roles, and no data depends on it"
+			c.Evidence = "it is excluded, has no roles, and no data depends on it"
 		}
 	}
 	return c
 }
 
-// notExcluded names a process of a group that the status document has, and that is not
+// notExcluded names a process of a group that the status document lists and that is not
 // excluded; empty without one.
 func notExcluded(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	for _, p := range processesOf(s, g) {
@@ -170,12 +169,12 @@ func notExcluded(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	return ""
 }
 
-// holdsSomething says what still depends on a group whose processes are excluded, those that
-// report; empty when nothing does.
+// holdsSomething returns what still depends on a group whose reporting processes are excluded;
+// empty when nothing does.
 func holdsSomething(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	for _, address := range s.Coordination.InProgressExclusions {
 		if address == fdb.UnknownLogAddress {
-			return "an exclusion of a log at an unknown address is in progress, which may be anybody's"
+			return "an exclusion of a log at an unknown address is in progress, and could be its own"
 		}
 		if slices.ContainsFunc(g.Addresses, func(a string) bool { return hostOf(address) == a }) {
 			return "its exclusion is in progress"
@@ -184,22 +183,22 @@ func holdsSomething(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	processes := processesOf(s, g)
 	for _, p := range processes {
 		if len(p.Roles) > 0 {
-			return whose(p) + " still is " + roleNames(p)
+			return whose(p) + " still has the role " + roleNames(p)
 		}
 	}
 	if len(processes) < serversOf(s, g) || g.HasCondition(v1beta2.ConditionMissingProcesses) {
-		if why := silentHolds(s, g); why != "" {
+		if why := missingHolds(s, g); why != "" {
 			return why
 		}
 	}
 	if !covered(s.Coordination.Exclusions, g) {
-		return "the database itself has no exclusion of it any more, whatever the status document says"
+		return "the exclusion was ended, although the status document still shows it"
 	}
 	return ""
 }
 
-// serversOf is how many servers a group has: as many as its pod was made with, and
-// without a pod as many as the spec wants.
+// serversOf is how many fdbserver processes a group has: the number that its pod was created
+// with, and without a pod the desired number.
 func serversOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) int {
 	if pod := s.Pod(g); pod != nil {
 		if n, err := objects.ServersPerPodOf(pod, g.ProcessClass); err == nil {
@@ -209,9 +208,9 @@ func serversOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) int {
 	return s.Cluster.ServersPerPod(g.ProcessClass)
 }
 
-// silentHolds judges a group of which a server does not report. It could still have what others
-// need; only full replication of everything without it says that it does not.
-func silentHolds(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
+// missingHolds returns why a group with a process that does not report may hold data. Only full
+// replication of everything without it proves that it does not.
+func missingHolds(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	if !isExcluded(s, g) {
 		return "it does not report and is not excluded"
 	}
@@ -219,14 +218,14 @@ func silentHolds(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 		return why
 	}
 	least, known := s.Database.Status.MinReplicasRemaining()
-	need, told := replicasWanted(s)
+	need, reported := replicasWanted(s)
 	switch {
-	case !told:
+	case !reported:
 		return "it does not report, and " + unknownRedundancy(s)
 	case !known:
-		return "it does not report, and the replication of the data is not known"
+		return "it does not report, and the replication of the data is unknown"
 	case least < need:
-		return fmt.Sprintf("it does not report, and some data has %s", phrase.CountOf(least, need, "replica"))
+		return fmt.Sprintf("it does not report, and some data has %s, %d required", phrase.CountOf(least, need, "replica"), need)
 	case !s.Database.Status.LogsFullyReplicated():
 		return "it does not report, and the logs are not fully replicated"
 	default:
@@ -234,18 +233,18 @@ func silentHolds(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	}
 }
 
-// maybeJustDied says that a group's silence may be too young for the database's numbers
-// to show it. Once a group was proven drained its silence is of no interest any more.
+// maybeJustDied returns why the database's numbers may not show yet that a group stopped
+// reporting. Once a group is proven drained, nothing depends on it.
 func maybeJustDied(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	if g.IsExcluded() {
 		return ""
 	}
 	since, missing := g.Condition(v1beta2.ConditionMissingProcesses)
 	if !missing {
-		return "it does not report, and nobody has seen yet since when"
+		return "it does not report, since when is unknown"
 	}
-	if silent := s.Database.AsOf.Sub(unbroken(s, g, since)); silent < fdb.DeathNoticedAfter {
-		return fmt.Sprintf("it stopped reporting %s ago, and the database's numbers show a death after %s only", silent.Round(time.Second), fdb.DeathNoticedAfter)
+	if missingFor := s.Database.AsOf.Sub(unbroken(s, g, since)); missingFor < fdb.DeathNoticedAfter {
+		return fmt.Sprintf("it stopped reporting %s ago, and the database notices a loss only after %s", missingFor.Round(time.Second), fdb.DeathNoticedAfter)
 	}
 	return ""
 }
@@ -257,36 +256,36 @@ func redundancyOf(s plan.Snapshot) string {
 	return string(s.Cluster.Spec.DatabaseConfiguration.RedundancyMode)
 }
 
-// isExcluded reports whether exclusions cover a group: its locality, or all of its
-// addresses. An exclusion by locality does not see a log that the cluster controller does
-// not see; that such a log is needed by nobody shows in the generations of logs, in the
-// replication of the current one, and in the exclusions in progress.
+// isExcluded reports whether exclusions cover a group: its locality, or all of its addresses.
+// An exclusion by locality does not cover a log that the cluster controller does not know;
+// that such a log is not needed shows in the generations of logs, in the replication of the
+// current one, and in the exclusions in progress.
 func isExcluded(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return covered(s.Database.Status.ExcludedTargets(), g)
 }
 
-// Excluded reports whether an exclusion of a group is in force, by its own names: in the
+// Excluded reports whether an exclusion of a group is in force, by its locality or addresses: in the
 // status document, which can lag, or in the exclusions themselves where they were read.
 func Excluded(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return (s.Database.Status != nil && isExcluded(s, g)) || covered(s.Coordination.Exclusions, g)
 }
 
-// Untouched asks whether nothing of a group that is marked for removal was moved away yet,
-// so that it can still stay as it is. Both the status document and the exclusions
-// themselves have to say so: a group that is excluded gives its data away.
+// Untouched checks whether no data of a group that is marked for removal was moved yet, so
+// that the group can still stay. Both the status document and the exclusions themselves must
+// show it: an excluded group is draining.
 func Untouched(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
-	c := plan.Check{ID: plan.CheckNothingMoved, Subject: string(g.ProcessGroupID), Question: fmt.Sprintf("was nothing of %s moved away yet?", g.ProcessGroupID), Gate: plan.GateExcluded}
+	c := plan.Check{ID: plan.CheckNothingMoved, Subject: string(g.ProcessGroupID), Question: fmt.Sprintf("has no data of %s been moved yet?", g.ProcessGroupID), Gate: plan.GateExcluded}
 	switch {
 	case g.IsExcluded():
-		c.Evidence = "its exclusion is over"
+		c.Evidence = "it is already drained"
 	case s.Database.Status == nil:
-		c.Evidence = s.Database.Why()
+		c.Evidence = noStatus(s.Database)
 	case s.Database.Status.Incomplete():
 		c.Evidence = incompleteDocument
 	case !s.Coordination.ExclusionsRead:
-		c.Evidence = "which exclusions there are is not known"
+		c.Evidence = "exclusions are unknown"
 	case isExcluded(s, g), covered(s.Coordination.Exclusions, g), slices.ContainsFunc(processesOf(s, g), fdb.Process.IsExcluded):
-		c.Evidence = "it is excluded, and gives its data and roles away"
+		c.Evidence = "it is excluded, and its data and roles are being moved"
 	default:
 		c.OK, c.Evidence = true, "it is not excluded"
 	}
@@ -318,10 +317,10 @@ func hostOf(address string) string {
 	return a.Host
 }
 
-// NoDatabaseYet reports whether it is certain that no database exists that a process
-// group could hold data of: there is no cluster file, or the database itself says that
-// it was never created. A record that says "not configured" is no proof: it may have
-// been lost and begun anew.
+// NoDatabaseYet reports whether it is certain that no database exists that a process group
+// could hold data of: there is no cluster file, or the database itself reports that it was
+// never created. A status with configured false is no proof: it may have been lost and
+// created again.
 func NoDatabaseYet(s plan.Snapshot) bool {
 	if s.Cluster.Status.Configured {
 		return false

@@ -78,33 +78,33 @@ func TestAGroupIsDrainedOnlyWhenNothingSpeaksAgainstIt(t *testing.T) {
 		}},
 		"still has a role": {func(s *plan.Snapshot) {
 			process(s, func(p *fdb.Process) { p.Roles = []fdb.Role{{Role: "cluster_controller"}} })
-		}, "still is cluster_controller"},
+		}, "still has the role cluster_controller"},
 		"is not excluded": {func(s *plan.Snapshot) { process(s, func(p *fdb.Process) { p.Excluded = &no }) }, "is not excluded"},
 		"an old process of its address has a role": {func(s *plan.Snapshot) {
 			process(s, func(p *fdb.Process) { delete(p.Locality, "instance_id"); p.Roles = []fdb.Role{{Role: "storage"}} })
-		}, "still is storage"},
-		"its exclusion is in progress":       {func(s *plan.Snapshot) { s.Coordination.InProgressExclusions = []string{"10.0.0.1:4501"} }, "in progress"},
-		"anybody's exclusion is in progress": {func(s *plan.Snapshot) { s.Coordination.InProgressExclusions = []string{"0.0.0.0:0"} }, "may be anybody's"},
-		"is not excluded, and nobody has read the exclusions": {func(s *plan.Snapshot) {
+		}, "still has the role storage"},
+		"its exclusion is in progress":                      {func(s *plan.Snapshot) { s.Coordination.InProgressExclusions = []string{"10.0.0.1:4501"} }, "in progress"},
+		"an exclusion at an unknown address is in progress": {func(s *plan.Snapshot) { s.Coordination.InProgressExclusions = []string{"0.0.0.0:0"} }, "could be its own"},
+		"is not excluded, and the exclusions were not read": {func(s *plan.Snapshot) {
 			process(s, func(p *fdb.Process) { p.Excluded = &no })
 			s.Coordination.ExclusionsRead = false
 		}, "is not excluded"},
-		"the exclusions in progress were not read": {func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }, "is not known"},
+		"the exclusions in progress were not read": {func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }, "unknown"},
 		"is not excluded, whatever else was not read": {func(s *plan.Snapshot) {
 			s.Coordination.ExclusionsRead = false
 			process(s, func(p *fdb.Process) { p.Excluded = &no })
 		}, "is not excluded"},
-		"the database does not answer":  {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, "timed out"},
+		"the database does not answer":  {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, "no database status: timed out"},
 		"the database is unavailable":   {func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, "unavailable"},
-		"the last recovery is not over": {func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAllLogsRecruited }, "roles cannot be trusted"},
+		"the last recovery is not over": {func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAllLogsRecruited }, "roles are unknown"},
 		"an old generation of logs is left": {func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Logs = append(s.Database.Status.Cluster.Logs, fdb.LogGeneration{})
 		}, "2 generations of logs"},
 		"roles are not complete": {func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Messages = []fdb.Message{{Name: "storage_servers_error"}}
-		}, "does not tell all roles"},
-		"somebody ended its exclusion, and the status document is stale": {func(s *plan.Snapshot) { s.Coordination.Exclusions = nil }, "has no exclusion of it any more"},
-		"excluded by its address": {given: func(s *plan.Snapshot) { s.Coordination.Exclusions = []string{"10.0.0.1"} }},
+		}, "does not report all roles"},
+		"its exclusion was ended, and the status document is stale": {func(s *plan.Snapshot) { s.Coordination.Exclusions = nil }, "the exclusion was ended"},
+		"excluded by its address":                                   {given: func(s *plan.Snapshot) { s.Coordination.Exclusions = []string{"10.0.0.1"} }},
 		"silent and never excluded": {func(s *plan.Snapshot) {
 			silence(s, time.Hour)
 			s.Database.Status.Cluster.Configuration.ExcludedServers = nil
@@ -118,18 +118,18 @@ func TestAGroupIsDrainedOnlyWhenNothingSpeaksAgainstIt(t *testing.T) {
 			s.Cluster.Spec.StorageServersPerPod = 2
 			s.Groups()[0].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-5*time.Second))
 		}, "stopped reporting 5s ago"},
-		"one of its two servers is silent, and nobody has seen that yet": {func(s *plan.Snapshot) {
+		"one of its two processes does not report, and no pass has observed that yet": {func(s *plan.Snapshot) {
 			s.Cluster.Spec.StorageServersPerPod = 2
-		}, "nobody has seen yet since when"},
-		"silent since nobody knows when": {func(s *plan.Snapshot) { delete(s.Database.Status.Cluster.Processes, "a") }, "nobody has seen yet since when"},
+		}, "since when is unknown"},
+		"not reporting since an unknown time": {func(s *plan.Snapshot) { delete(s.Database.Status.Cluster.Processes, "a") }, "since when is unknown"},
 		"silent, and some data misses a replica": {func(s *plan.Snapshot) {
 			silence(s, time.Hour)
 			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
 		}, "1 of 2 replicas"},
-		"silent, and nobody knows the replication": {func(s *plan.Snapshot) {
+		"not reporting, with unknown replication": {func(s *plan.Snapshot) {
 			silence(s, time.Hour)
 			s.Database.Status.Cluster.Data = nil
-		}, "not known"},
+		}, "unknown"},
 		"silent, and the logs are not complete": {func(s *plan.Snapshot) {
 			silence(s, time.Hour)
 			zero := 0
@@ -155,12 +155,12 @@ func TestFullFaultTolerance(t *testing.T) {
 		because string
 	}{
 		"everything is complete": {given: func(*plan.Snapshot) {}},
-		"a group that goes is silent, and was drained": {given: func(s *plan.Snapshot) {
+		"a removed group does not report, and was drained": {given: func(s *plan.Snapshot) {
 			silence(s, time.Second)
 			s.Groups()[0].SetExcluded(evening)
 		}},
-		"a group that goes and still drains is silent": {func(s *plan.Snapshot) { silence(s, time.Second) }, "storage-1 stopped reporting 1s ago"},
-		"a group that stays has been silent for long": {given: func(s *plan.Snapshot) {
+		"a draining group does not report": {func(s *plan.Snapshot) { silence(s, time.Second) }, "storage-1 stopped reporting 1s ago"},
+		"a group that stays has not reported for long": {given: func(s *plan.Snapshot) {
 			s.Groups()[1].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-2*time.Minute))
 		}},
 		"a group that stays vanished a moment ago": {func(s *plan.Snapshot) {
@@ -190,12 +190,12 @@ func TestFullFaultTolerance(t *testing.T) {
 		"some data misses a replica": {func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
 		}, "1 of 2 replicas"},
-		"nobody watches the data": {func(s *plan.Snapshot) { s.Database.Status.Cluster.Data.TeamTrackers = nil }, "not known"},
-		"a log is lost":           {func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs[0].FaultTolerance = &zero }, "logs is not complete"},
-		"no logs are reported":    {func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs = nil }, "logs is not complete"},
-		"a coordinator is away":   {func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false }, "coordinator does not answer"},
-		"the database is down":    {func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, "unavailable"},
-		"the database is silent":  {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotAsked: "no pod runs"} }, "no pod runs"},
+		"the replication of the data is unknown": {func(s *plan.Snapshot) { s.Database.Status.Cluster.Data.TeamTrackers = nil }, "unknown"},
+		"a log is lost":                          {func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs[0].FaultTolerance = &zero }, "logs is incomplete"},
+		"no logs are reported":                   {func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs = nil }, "logs is incomplete"},
+		"a coordinator is away":                  {func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false }, "coordinator is not reachable"},
+		"the database is down":                   {func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, "unavailable"},
+		"the database does not answer":           {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotAsked: "no pod runs"} }, "no pod runs"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestFullFaultTolerance(t *testing.T) {
 	}
 }
 
-// serverContainer is what Kubernetes tells of the servers of storage-2.
+// serverContainer is what Kubernetes reports of the processes of storage-2.
 func serverContainer(s *plan.Snapshot, c corev1.ContainerStatus) {
 	c.Name = v1beta2.ContainerMain
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(evening.Add(-96 * time.Hour))}}
@@ -284,7 +284,7 @@ func TestAProcessThatMayComeBackHoldsExclusionsOfItsClass(t *testing.T) {
 	}
 }
 
-// Without a pod nobody asks for processes, so only the missing pod is on record.
+// Without a pod there is no condition about processes, so only the missing pod is on record.
 func TestAGroupWithoutAPodIsNotUp(t *testing.T) {
 	for age, want := range map[time.Duration]int{4 * time.Minute: 0, 6 * time.Minute: 1} {
 		s := draining(t)
@@ -305,14 +305,14 @@ func TestAGroupThatSomebodyJustExcludedTakesNothingOver(t *testing.T) {
 	}
 }
 
-// A zone under maintenance is expected to be away: its groups have no condition that says so.
+// A zone under maintenance is expected to be away: its groups have no condition for that.
 func TestAGroupThatIsSilentUnderMaintenanceIsNotUp(t *testing.T) {
 	s := draining(t)
 	before, _ := ExclusionBudget(s, v1beta2.ProcessClassStorage, 0)
 	id := string(s.Groups()[2].ProcessGroupID)
 	maps.DeleteFunc(s.Database.Status.Cluster.Processes, func(_ string, p fdb.Process) bool { return p.InstanceID() == id })
 	if budget, check := ExclusionBudget(s, v1beta2.ProcessClassStorage, 0); budget != before-1 {
-		t.Errorf("budget %d (%s) while %s is silent, want one less than %d", budget, check.Evidence, id, before)
+		t.Errorf("budget %d (%s) while %s does not report, want one less than %d", budget, check.Evidence, id, before)
 	}
 }
 
@@ -337,7 +337,7 @@ func TestNothingIsToBeLostOnlyOfAGroupThatIsLongSilent(t *testing.T) {
 		given []change
 		want  bool
 	}{
-		"one that is silent, as both know":        {given: []change{silent, missing(5 * time.Minute), pod(5 * time.Minute)}, want: true},
+		"one that does not report, in the status and in the database": {given: []change{silent, missing(5 * time.Minute), pod(5 * time.Minute)}, want: true},
 		"one that reports":                        {given: []change{pod(time.Hour)}},
 		"one that may come back":                  {given: []change{silent, missing(4 * time.Minute), pod(time.Hour)}},
 		"one that the record knows no silence of": {given: []change{silent, pod(time.Hour)}},
@@ -359,14 +359,14 @@ func TestNothingIsToBeLostOnlyOfAGroupThatIsLongSilent(t *testing.T) {
 			for _, given := range tc.given {
 				given(s, s.Groups()[2])
 			}
-			if got := NothingToLose(s, s.Groups()[2]); got != tc.want {
-				t.Errorf("said %t", got)
+			if got := LongMissing(s, s.Groups()[2]); got != tc.want {
+				t.Errorf("got %t", got)
 			}
 		})
 	}
 }
 
-// Pods get the IPs of pods that are gone.
+// Pods get the IPs of deleted pods.
 func TestAnAddressThatAnotherGroupHasNowMakesNoCoordinator(t *testing.T) {
 	s := draining(t)
 	s.Groups()[0].Addresses = []string{"10.0.0.9", "10.0.0.1"}

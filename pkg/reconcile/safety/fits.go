@@ -10,31 +10,30 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Fit says whether a pod like one that runs would find another node.
+// Fit is whether a copy of a running pod could be scheduled on another node.
 type Fit struct {
-	// Fits is nil when nobody can tell.
+	// Fits is nil when unknown.
 	Fits *bool
-	// Reason is why not, or why nobody can tell; empty when it fits.
+	// Reason is why not, or why that is unknown; empty when it fits.
 	Reason string
 }
 
-// Places are the nodes that a pod could go to, and what runs
-// there.
+// Places are the nodes that a pod could be scheduled on, and the pods that run there.
 type Places struct {
 	// Nodes are all nodes; Pods are those of all namespaces that have not ended.
 	Nodes map[string]*corev1.Node
 	Pods  []*corev1.Pod
-	// Away are the names of nodes that are about to take no pods.
+	// Away are the names of nodes that will soon accept no pods.
 	Away []string
-	// Hidden is why nodes or pods are not known; empty when they are.
+	// Hidden is why nodes or pods are unknown; empty when they are known.
 	Hidden string
 }
 
-// Elsewhere asks whether a new pod like this one would find a node. It asks what the
-// scheduler asks first: that the node takes pods, its taints, the node selector and required
-// node affinity, what is free of what the pod requests, and required anti-affinity. Of what
-// it does not know, volumes that belong to a place and rules about spreading among them, it
-// says so.
+// Elsewhere checks whether a new pod like this one could be scheduled. It checks what the
+// scheduler checks first: that the node is schedulable, its taints, the node selector and
+// required node affinity, free resources for the pod's requests, and required anti-affinity.
+// Rules that it does not evaluate, as volumes bound to a topology and spread constraints, are
+// reported as unknown.
 func (p Places) Elsewhere(pod *corev1.Pod) Fit {
 	if p.Hidden != "" {
 		return Fit{Reason: p.Hidden}
@@ -66,7 +65,7 @@ func (p Places) Elsewhere(pod *corev1.Pod) Fit {
 	return Fit{Fits: &no, Reason: inAll(why)}
 }
 
-// inAll are the reasons of all nodes in words.
+// inAll are the reasons of all nodes as one clause.
 func inAll(why map[string]int) string {
 	if len(why) == 0 {
 		return "there is no other node"
@@ -78,20 +77,20 @@ func inAll(why map[string]int) string {
 	return strings.Join(words, ", ")
 }
 
-// beyondUs names a rule of the pod that is not looked at here; empty where there is none.
+// beyondUs names a rule of the pod that is not evaluated here; empty where there is none.
 func beyondUs(pod *corev1.Pod) string {
 	if a := pod.Spec.Affinity; a != nil && a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
-		return "it has to run beside other pods"
+		return "it has a required pod affinity"
 	}
 	for _, c := range pod.Spec.TopologySpreadConstraints {
 		if c.WhenUnsatisfiable == corev1.DoNotSchedule {
-			return "it is to be spread evenly over " + c.TopologyKey
+			return "it has a topology spread constraint over " + c.TopologyKey
 		}
 	}
 	return ""
 }
 
-// refuses says why a node does not take the pod; empty when it does.
+// refuses returns why a node does not accept the pod; empty when it does.
 func (p Places) refuses(node *corev1.Node, pod *corev1.Pod) (reason string, known bool) {
 	switch {
 	case node.Spec.Unschedulable:
@@ -99,10 +98,10 @@ func (p Places) refuses(node *corev1.Node, pod *corev1.Pod) (reason string, know
 	case untolerated(node, pod) != "":
 		return "with the taint " + untolerated(node, pod), true
 	case !selects(node, pod):
-		return "not selected by its spec", true
+		return "not matched by its node selector or affinity", true
 	}
 	if apart, known := p.apart(node, pod); apart || !known {
-		return "with a pod that it has to keep away from", known
+		return "with a pod that its anti-affinity excludes", known
 	}
 	return p.lacks(node, pod)
 }
@@ -123,10 +122,10 @@ func tolerates(t corev1.Toleration, taint corev1.Taint) bool {
 	return sameKey && sameEffect && (t.Operator == corev1.TolerationOpExists || t.Value == taint.Value)
 }
 
-// lacks names what the node has too little of.
+// lacks names the resource that the node lacks.
 func (p Places) lacks(node *corev1.Node, pod *corev1.Pod) (reason string, known bool) {
 	if len(node.Status.Allocatable) == 0 {
-		return "a node does not say what it has", false
+		return "the allocatable resources of a node are unknown", false
 	}
 	free := node.Status.Allocatable.DeepCopy()
 	places := free[corev1.ResourcePods]
@@ -140,8 +139,8 @@ func (p Places) lacks(node *corev1.Node, pod *corev1.Pod) (reason string, known 
 			return "with too little " + string(name), true
 		}
 	}
-	if _, told := node.Status.Allocatable[corev1.ResourcePods]; told && places.Sign() <= 0 {
-		return "with no place for another pod", true
+	if _, reported := node.Status.Allocatable[corev1.ResourcePods]; reported && places.Sign() <= 0 {
+		return "at their limit of pods", true
 	}
 	return "", true
 }
@@ -158,8 +157,8 @@ func take(from, what corev1.ResourceList) {
 	}
 }
 
-// requests is what a pod asks for: its containers and those beside them together, or any one
-// of those that run before, whichever is more.
+// requests are the resource requests of a pod: those of its containers and sidecars together,
+// or of any one init container, whichever is more.
 func requests(pod *corev1.Pod) corev1.ResourceList {
 	sum := pod.Spec.Overhead.DeepCopy()
 	if sum == nil {

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// selects reports whether the pod's node selector and one of its required terms of affinity
-// take the node.
+// selects reports whether the pod's node selector and one of its required node affinity terms
+// match the node.
 func selects(node *corev1.Node, pod *corev1.Pod) bool {
 	for key, value := range pod.Spec.NodeSelector {
 		if node.Labels[key] != value {
@@ -26,7 +26,7 @@ func selects(node *corev1.Node, pod *corev1.Pod) bool {
 	})
 }
 
-// takes reports whether all that a term asks for is so; an empty term takes no node.
+// takes reports whether a node matches all requirements of a term; an empty term matches none.
 func takes(t corev1.NodeSelectorTerm, node *corev1.Node) bool {
 	if len(t.MatchExpressions)+len(t.MatchFields) == 0 {
 		return false
@@ -69,8 +69,8 @@ func compares(r corev1.NodeSelectorRequirement, value string) bool {
 	return (r.Operator == corev1.NodeSelectorOpGt && have > limit) || (r.Operator == corev1.NodeSelectorOpLt && have < limit)
 }
 
-// apart reports whether a pod in the node's part of the world has to be kept away from this
-// one, by the word of either. Terms about namespaces by their labels are not understood.
+// apart reports whether a pod in the node's topology domain conflicts with this one, by the
+// anti-affinity of either. Terms with namespace selectors are not evaluated.
 func (p Places) apart(node *corev1.Node, pod *corev1.Pod) (apart, known bool) {
 	for _, other := range p.Pods {
 		place := p.Nodes[other.Spec.NodeName]
@@ -100,7 +100,7 @@ func keepsAway(pod *corev1.Pod) []corev1.PodAffinityTerm {
 	return pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 }
 
-// concerns reports whether a term of one pod is about another.
+// concerns reports whether a term of one pod selects another.
 func concerns(t corev1.PodAffinityTerm, of, other *corev1.Pod) (matches, known bool) {
 	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	if err != nil || t.NamespaceSelector != nil || len(t.MatchLabelKeys)+len(t.MismatchLabelKeys) > 0 {

@@ -73,28 +73,28 @@ func TestWhetherAPodFitsElsewhere(t *testing.T) {
 			taintThere("NoExecute")(p, pod)
 			pod.Spec.Tolerations = []corev1.Toleration{{Key: "t", Value: "w"}}
 		}, want: "1 with the taint t, " + tooLittle, known: true},
-		"a node selector that no other has": {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.NodeSelector = map[string]string{"zone": "a"} }, want: "2 not selected by its spec", known: true},
+		"a node selector that no other has": {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.NodeSelector = map[string]string{"zone": "a"} }, want: "2 not matched by its node selector or affinity", known: true},
 		"affinity to where it fits":         {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("zone", "In", "b") }, want: "yes", known: true},
-		"affinity to where it is":           {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("zone", "In", "a") }, want: "2 not selected by its spec", known: true},
-		"affinity away from there":          {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("zone", "NotIn", "b") }, want: "1 not selected by its spec, " + tooLittle, known: true},
+		"affinity to where it is":           {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("zone", "In", "a") }, want: "2 not matched by its node selector or affinity", known: true},
+		"affinity away from there":          {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("zone", "NotIn", "b") }, want: "1 not matched by its node selector or affinity, " + tooLittle, known: true},
 		"affinity to what all have":         {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("disks", "Gt", "7") }, want: "yes", known: true},
-		"affinity to more than any has":     {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("disks", "Gt", "8") }, want: "2 not selected by its spec", known: true},
-		"affinity to a label of none":       {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("rack", "Exists") }, want: "2 not selected by its spec", known: true},
-		"affinity to less than all have":    {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("disks", "Lt", "8") }, want: "2 not selected by its spec", known: true},
+		"affinity to more than any has":     {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("disks", "Gt", "8") }, want: "2 not matched by its node selector or affinity", known: true},
+		"affinity to a label of none":       {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("rack", "Exists") }, want: "2 not matched by its node selector or affinity", known: true},
+		"affinity to less than all have":    {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("disks", "Lt", "8") }, want: "2 not matched by its node selector or affinity", known: true},
 		"affinity to a limit above all":     {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("disks", "Lt", "9") }, want: "yes", known: true},
-		"affinity to a limit of two values": {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("disks", "Gt", "1", "2") }, want: "2 not selected by its spec", known: true},
-		"affinity to a limit in words":      {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("disks", "Gt", "few") }, want: "2 not selected by its spec", known: true},
-		"affinity to a number in words":     {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("zone", "Gt", "0") }, want: "2 not selected by its spec", known: true},
+		"affinity to a limit of two values": {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("disks", "Gt", "1", "2") }, want: "2 not matched by its node selector or affinity", known: true},
+		"affinity to a limit in words":      {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("disks", "Gt", "few") }, want: "2 not matched by its node selector or affinity", known: true},
+		"affinity to a number in words":     {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("zone", "Gt", "0") }, want: "2 not matched by its node selector or affinity", known: true},
 		"affinity to an absent label":       {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("rack", "DoesNotExist") }, want: "yes", known: true},
-		"affinity against a present label":  {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("zone", "DoesNotExist") }, want: "2 not selected by its spec", known: true},
+		"affinity against a present label":  {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("zone", "DoesNotExist") }, want: "2 not matched by its node selector or affinity", known: true},
 		"affinity to other values":          {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("rack", "NotIn", "r1") }, want: "yes", known: true},
-		"affinity of an unknown kind":       {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("zone", "Resembles", "b") }, want: "2 not selected by its spec", known: true},
+		"affinity of an unknown kind":       {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = selecting("zone", "Resembles", "b") }, want: "2 not matched by its node selector or affinity", known: true},
 		"affinity without a requirement": {given: func(_ *Places, pod *corev1.Pod) {
 			pod.Spec.Affinity = selecting("zone", "In", "b")
 			pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchExpressions = nil
-		}, want: "2 not selected by its spec", known: true},
+		}, want: "2 not matched by its node selector or affinity", known: true},
 		"affinity to the name of a node": {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = namedNode("there") }, want: "yes", known: true},
-		"affinity to another name":       {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = namedNode("here") }, want: "2 not selected by its spec", known: true},
+		"affinity to another name":       {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = namedNode("here") }, want: "2 not matched by its node selector or affinity", known: true},
 		"it asks for more than any has": {given: func(_ *Places, pod *corev1.Pod) {
 			pod.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("5")
 		}, want: "2 with too little cpu", known: true},
@@ -104,12 +104,12 @@ func TestWhetherAPodFitsElsewhere(t *testing.T) {
 		"its first container asks for more": {given: func(_ *Places, pod *corev1.Pod) {
 			pod.Spec.InitContainers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"memory": resource.MustParse("9Gi")}}}}
 		}, want: "1 with too little cpu, 1 with too little memory", known: true},
-		"a node that is full of pods":     {given: func(p *Places, _ *corev1.Pod) { p.Nodes["there"].Status.Allocatable["pods"] = resource.MustParse("0") }, want: "1 with no place for another pod, " + tooLittle, known: true},
-		"it keeps away from a neighbor":   {given: func(p *Places, pod *corev1.Pod) { moveThere(p); pod.Spec.Affinity = awayFrom("neighbor", "zone") }, want: "1 with a pod that it has to keep away from", known: true},
-		"the neighbor keeps away from it": {given: func(p *Places, _ *corev1.Pod) { moveThere(p); p.Pods[1].Spec.Affinity = awayFrom("mine", "zone") }, want: "1 with a pod that it has to keep away from", known: true},
+		"a node that is full of pods":     {given: func(p *Places, _ *corev1.Pod) { p.Nodes["there"].Status.Allocatable["pods"] = resource.MustParse("0") }, want: "1 at their limit of pods, " + tooLittle, known: true},
+		"it keeps away from a neighbor":   {given: func(p *Places, pod *corev1.Pod) { moveThere(p); pod.Spec.Affinity = awayFrom("neighbor", "zone") }, want: "1 with a pod that its anti-affinity excludes", known: true},
+		"the neighbor keeps away from it": {given: func(p *Places, _ *corev1.Pod) { moveThere(p); p.Pods[1].Spec.Affinity = awayFrom("mine", "zone") }, want: "1 with a pod that its anti-affinity excludes", known: true},
 		"a neighbor in another zone":      {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = awayFrom("neighbor", "zone") }, want: "yes", known: true},
 		"a topology that no node has":     {given: func(p *Places, pod *corev1.Pod) { moveThere(p); pod.Spec.Affinity = awayFrom("neighbor", "rack") }, want: "yes", known: true},
-		"a neighbour's node is unknown": {given: func(p *Places, pod *corev1.Pod) {
+		"a neighbor's node is unknown": {given: func(p *Places, pod *corev1.Pod) {
 			p.Pods[1].Spec.NodeName = "unknown"
 			pod.Spec.Affinity = awayFrom("neighbor", "zone")
 		}, want: "yes", known: true},
@@ -119,19 +119,19 @@ func TestWhetherAPodFitsElsewhere(t *testing.T) {
 			p.Pods[1].Spec.Containers = nil
 			p.Pods[1].Namespace, pod.Spec.Affinity = "other", awayFrom("neighbor", "zone")
 		}, want: "yes", known: true},
-		"nodes are hidden":                {given: func(p *Places, _ *corev1.Pod) { p.Hidden = "nodes is forbidden" }, want: "nodes is forbidden"},
-		"a node does not say what it has": {given: func(p *Places, _ *corev1.Pod) { p.Nodes["there"].Status.Allocatable = nil }, want: "a node does not say what it has"},
+		"nodes are hidden": {given: func(p *Places, _ *corev1.Pod) { p.Hidden = "nodes is forbidden" }, want: "nodes is forbidden"},
+		"the allocatable resources of a node are unknown": {given: func(p *Places, _ *corev1.Pod) { p.Nodes["there"].Status.Allocatable = nil }, want: "the allocatable resources of a node are unknown"},
 		"it is to be spread evenly": {given: func(_ *Places, pod *corev1.Pod) {
 			pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{TopologyKey: "zone", WhenUnsatisfiable: corev1.DoNotSchedule}}
-		}, want: "it is to be spread evenly over zone"},
+		}, want: "it has a topology spread constraint over zone"},
 		"it has to run beside others": {given: func(_ *Places, pod *corev1.Pod) {
 			pod.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: make([]corev1.PodAffinityTerm, 1)}}
-		}, want: "it has to run beside other pods"},
+		}, want: "it has a required pod affinity"},
 		"a term that is not understood": {given: func(p *Places, pod *corev1.Pod) {
 			moveThere(p)
 			pod.Spec.Affinity = awayFrom("x", "zone")
 			pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].NamespaceSelector = &metav1.LabelSelector{}
-		}, want: "with a pod that it has to keep away from"},
+		}, want: "with a pod that its anti-affinity excludes"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

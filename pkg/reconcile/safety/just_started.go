@@ -35,13 +35,13 @@ type start struct {
 	known  bool
 }
 
-// JustStarted collects the processes of all instances that keep data and have not been up for
+// JustStarted collects the processes of all control-plane instances that keep data and have not been up for
 // fdb.DeathNoticedAfter. Process groups that are proven drained are left out, so that one that
 // crashes in a loop delays nothing once its data has been moved.
 func JustStarted(s plan.Snapshot) Starts {
 	switch {
 	case s.Database.Status == nil:
-		return Starts{unread: s.Database.Why()}
+		return Starts{unread: noStatus(s.Database)}
 	case s.Database.Status.Incomplete():
 		return Starts{unread: incompleteDocument}
 	}
@@ -98,9 +98,9 @@ func startOf(p fdb.Process, g *v1beta2.ProcessGroupStatus, uptime time.Duration,
 	return begun
 }
 
-// Elsewhere asks whether all processes that keep data, those in the fault domains that go down
-// aside, have been up long enough. With several fault domains each is another one to the
-// others. Missing is how much of the time is still to come.
+// Elsewhere checks whether all processes that keep data outside the fault domains that go down
+// have been up long enough. With several fault domains each is another one to the others.
+// Missing is how much of the time remains.
 func (s Starts) Elsewhere(zones ...string) (c plan.Check, missing time.Duration) {
 	const need = fdb.DeathNoticedAfter
 	c = plan.Check{
@@ -118,7 +118,7 @@ func (s Starts) Elsewhere(zones ...string) (c plan.Check, missing time.Duration)
 		}
 	}
 	if youngest < 0 {
-		c.OK, c.Evidence = true, "they have"
+		c.OK, c.Evidence = true, fmt.Sprintf("all processes that keep data elsewhere have been up for %s", need)
 		return c, 0
 	}
 	p := s.list[youngest]

@@ -100,7 +100,7 @@ func TestWhatJustStartedElsewhere(t *testing.T) {
 			}), because: "storage-3 started 12s ago" + required, missing: 78 * time.Second,
 		},
 		"the database does not answer": {
-			given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, because: "timed out", missing: 90 * time.Second,
+			given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, because: "no database status: timed out", missing: 90 * time.Second,
 		},
 	}
 	for name, tc := range tests {

@@ -104,14 +104,14 @@ func TestALossWithoutADrainIsNoticedFirst(t *testing.T) {
 		given func(*plan.Snapshot)
 		open  bool
 	}{
-		"its pod is there":                    {podOf(func(*corev1.Pod) {}), false},
-		"its pod terminates":                  {podOf(func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(evening)) }), true},
-		"its pod is gone":                     {unchanged, true},
-		"its pod is gone for a moment":        {silent(time.Second), true},
-		"its pod is gone for 90 s":            {silent(90 * time.Second), false},
-		"it terminates and is silent for 90s": {both(podOf(func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(evening)) }), silent(90*time.Second)), false},
-		"it is to be drained":                 {func(s *plan.Snapshot) { s.Groups()[0].ExclusionSkipped = false }, false},
-		"it is to stay":                       {func(s *plan.Snapshot) { s.Groups()[0].RemovalTimestamp = nil }, false},
+		"its pod is there":                           {podOf(func(*corev1.Pod) {}), false},
+		"its pod terminates":                         {podOf(func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(evening)) }), true},
+		"its pod was deleted":                        {unchanged, true},
+		"its pod was deleted a moment ago":           {silent(time.Second), true},
+		"its pod was deleted 90 s ago":               {silent(90 * time.Second), false},
+		"it terminates and has not reported for 90s": {both(podOf(func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(evening)) }), silent(90*time.Second)), false},
+		"it is to be drained":                        {func(s *plan.Snapshot) { s.Groups()[0].ExclusionSkipped = false }, false},
+		"it is to stay":                              {func(s *plan.Snapshot) { s.Groups()[0].RemovalTimestamp = nil }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := draining(t)
@@ -158,12 +158,12 @@ func TestWhenItIsCertainThatThereIsNoDatabase(t *testing.T) {
 		status     *fdb.Status
 		want       bool
 	}{
-		"no cluster file":                       {want: true},
-		"a configured database":                 {configured: true},
-		"a configured one that says otherwise":  {configured: true, connection: "a:b@1.1.1.1:1", status: never},
-		"a database that does not answer":       {connection: "a:b@1.1.1.1:1"},
-		"a database that says it is there":      {connection: "a:b@1.1.1.1:1", status: &fdb.Status{}},
-		"a database that says it never existed": {connection: "a:b@1.1.1.1:1", status: never, want: true},
+		"no cluster file":                              {want: true},
+		"a configured database":                        {configured: true},
+		"a configured one with another status":         {configured: true, connection: "a:b@1.1.1.1:1", status: never},
+		"a database that does not answer":              {connection: "a:b@1.1.1.1:1"},
+		"a database that reports to exist":             {connection: "a:b@1.1.1.1:1", status: &fdb.Status{}},
+		"a database that reports it was never created": {connection: "a:b@1.1.1.1:1", status: never, want: true},
 	} {
 		c := &v1beta2.FoundationDBCluster{}
 		c.Status.Configured, c.Status.ConnectionString = tc.configured, tc.connection

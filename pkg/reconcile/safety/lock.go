@@ -8,41 +8,41 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// LockFree asks whether this instance could take the database's lock now. Who may have it
-// is decided in one transaction when it is taken; until then this is a look only. Missing
-// is for how long another holds it at most.
+// LockFree checks whether this control-plane instance could take the database's lock now. The
+// lock is granted in one transaction when it is taken; this is only a preview. Missing is how
+// long another holder keeps it at most.
 func LockFree(s plan.Snapshot) (c plan.Check, missing time.Duration) { return LockFreeFor(s, "") }
 
-// LockFreeFor asks the same for a person who would keep the lock by hand; empty for the
-// instance at its own work.
-func LockFreeFor(s plan.Snapshot, person string) (c plan.Check, missing time.Duration) {
-	c = plan.Check{ID: plan.CheckLockAllowed, Question: "may this instance take the database's lock?", Gate: plan.GateLock}
+// LockFreeFor is LockFree for a user who wants to hold the lock manually; empty for a pass of
+// the control-plane instance.
+func LockFreeFor(s plan.Snapshot, user string) (c plan.Check, missing time.Duration) {
+	c = plan.Check{ID: plan.CheckLockAllowed, Question: "may this control-plane instance take the database's lock?", Gate: plan.GateLock}
 	switch {
 	case !s.Cluster.LocksUsed() || !s.Cluster.Status.Configured:
-		c.OK, c.Evidence = true, "none is needed"
+		c.OK, c.Evidence = true, "no lock is required"
 		return c, 0
 	case !s.Coordination.Read:
-		c.Evidence = "who holds it could not be read"
+		c.Evidence = "the lock could not be read"
 		return c, 0
 	}
 	owner := s.Cluster.LockOwner()
-	d := fdb.DecideLock(s.Coordination.Lock, s.Coordination.DenyList, fdb.LockRequest{Owner: owner, Person: person, Now: s.Now})
+	d := fdb.DecideLock(s.Coordination.Lock, s.Coordination.DenyList, fdb.LockRequest{Owner: owner, Person: user, Now: s.Now})
 	switch d.Outcome {
 	case fdb.LockNameless:
-		c.Gate, c.Evidence = plan.GateLockOwner, "spec.processGroupIDPrefix is empty, so all instances without a prefix would share one lock"
+		c.Gate, c.Evidence = plan.GateLockOwner, "spec.processGroupIDPrefix is empty, so all control-plane instances without a prefix would share one lock"
 	case fdb.LockDenied:
 		c.Gate, c.Evidence = plan.GateDeny, fmt.Sprintf("%s is on the deny list in the database", owner)
 	case fdb.LockHeld:
 		missing = d.Holder.End.Sub(s.Now)
-		c.Evidence = fmt.Sprintf("%s holds it until %s (%s more)", d.Holder.Holder(), d.Holder.End.UTC().Format(time.TimeOnly), missing.Round(time.Second))
+		c.Evidence = fmt.Sprintf("%s holds the lock until %s (%s more)", d.Holder.Holder(), d.Holder.End.UTC().Format(time.TimeOnly), missing.Round(time.Second))
 	case fdb.LockTaken, fdb.LockExtended, fdb.LockTakenOver:
-		c.OK, c.Evidence = true, "nobody else holds it"
+		c.OK, c.Evidence = true, "no other owner holds the lock"
 	}
 	return c, missing
 }
 
-// HeldByHand reports whether a person keeps the lock for this instance now.
-func HeldByHand(s plan.Snapshot, person string) bool {
+// HeldByHand reports whether a user holds the lock manually for this control-plane instance now.
+func HeldByHand(s plan.Snapshot, user string) bool {
 	l := s.Coordination.Lock
-	return s.Coordination.Read && l != nil && l.Owner == s.Cluster.LockOwner() && l.Person() == person && !l.ExpiredAt(s.Now)
+	return s.Coordination.Read && l != nil && l.Owner == s.Cluster.LockOwner() && l.Person() == user && !l.ExpiredAt(s.Now)
 }

@@ -29,16 +29,16 @@ func TestWhoMayHaveTheLockAtAll(t *testing.T) {
 		// mentions is a code that the evidence of a check contains.
 		mentions plan.Gate
 	}{
-		"an instance with a name":                {given: func(*plan.Snapshot, *LockRights) {}},
-		"an instance without a name":             {given: nameless, refused: []plan.Gate{plan.GateLockOwner}, mentions: plan.GateLockOwner},
+		"an owner with a name":                   {given: func(*plan.Snapshot, *LockRights) {}},
+		"an owner without a name":                {given: nameless, refused: []plan.Gate{plan.GateLockOwner}, mentions: plan.GateLockOwner},
 		"an overridden gate":                     {given: func(s *plan.Snapshot, r *LockRights) { nameless(s, r); r.AllowNameless = true }, mentions: plan.GateLockOwner},
 		"an override that is not needed":         {given: func(_ *plan.Snapshot, r *LockRights) { r.AllowNameless = true }},
-		"an instance on the deny list":           {given: denied, refused: []plan.Gate{plan.GateDeny}},
-		"another instance on the deny list":      {given: func(s *plan.Snapshot, _ *LockRights) { s.Coordination.DenyList = []string{"west"} }},
+		"an owner on the deny list":              {given: denied, refused: []plan.Gate{plan.GateDeny}},
+		"another owner on the deny list":         {given: func(s *plan.Snapshot, _ *LockRights) { s.Coordination.DenyList = []string{"west"} }},
 		"a deny list that was not read":          {given: func(s *plan.Snapshot, r *LockRights) { denied(s, r); s.Coordination.Read = false }},
-		"a spec that removes the instance":       {given: allows("east", true)},
-		"a spec that denies the instance":        {given: allows("east", false), refused: []plan.Gate{plan.GateDeny}},
-		"a spec that removes another instance":   {given: allows("west", true), refused: []plan.Gate{plan.GateDeny}},
+		"a spec that removes the owner":          {given: allows("east", true)},
+		"a spec that denies the owner":           {given: allows("east", false), refused: []plan.Gate{plan.GateDeny}},
+		"a spec that removes another owner":      {given: allows("west", true), refused: []plan.Gate{plan.GateDeny}},
 		"a spec that is not put into force":      {given: func(s *plan.Snapshot, r *LockRights) { allows("east", true)(s, r); r.MendsDenyList = false }, refused: []plan.Gate{plan.GateDeny}},
 		"a pass that changes another deny entry": {given: func(s *plan.Snapshot, r *LockRights) { denied(s, r); r.MendsDenyList = true }, refused: []plan.Gate{plan.GateDeny}},
 		"both reasons": {given: func(s *plan.Snapshot, r *LockRights) {

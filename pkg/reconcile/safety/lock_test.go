@@ -18,16 +18,16 @@ func TestWhetherTheLockIsFree(t *testing.T) {
 		evidence string
 		missing  time.Duration
 	}{
-		"nobody holds it":            {given: func(s *plan.Snapshot) { s.Coordination.Lock = nil }, ok: true, gate: plan.GateLock, evidence: "nobody else holds it"},
-		"it ran out":                 {given: func(s *plan.Snapshot) { s.Coordination.Lock.End = now.Add(-time.Second) }, ok: true, gate: plan.GateLock, evidence: "nobody else holds it"},
-		"it is ours":                 {given: func(s *plan.Snapshot) { s.Coordination.Lock.Owner = "east" }, ok: true, gate: plan.GateLock, evidence: "nobody else holds it"},
-		"another holds it":           {given: func(*plan.Snapshot) {}, gate: plan.GateLock, evidence: "west holds it until 12:09:00 (9m0s more)", missing: 9 * time.Minute},
-		"its holder is shut out":     {given: func(s *plan.Snapshot) { s.Coordination.DenyList = []string{"west"} }, ok: true, gate: plan.GateLock, evidence: "nobody else holds it"},
-		"we are shut out":            {given: func(s *plan.Snapshot) { s.Coordination.DenyList = []string{"east"} }, gate: plan.GateDeny, evidence: "east is on the deny list in the database"},
-		"we have no name":            {given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupIDPrefix = "" }, gate: plan.GateLockOwner, evidence: "spec.processGroupIDPrefix is empty, so all instances without a prefix would share one lock"},
-		"nobody could read it":       {given: func(s *plan.Snapshot) { s.Coordination.Read = false }, gate: plan.GateLock, evidence: "who holds it could not be read"},
-		"there is no database yet":   {given: func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }, ok: true, gate: plan.GateLock, evidence: "none is needed"},
-		"the spec asks for no locks": {given: func(s *plan.Snapshot) { *s.Cluster.Spec.LockOptions.DisableLocks = true }, ok: true, gate: plan.GateLock, evidence: "none is needed"},
+		"nobody holds it":                 {given: func(s *plan.Snapshot) { s.Coordination.Lock = nil }, ok: true, gate: plan.GateLock, evidence: "no other owner holds the lock"},
+		"it ran out":                      {given: func(s *plan.Snapshot) { s.Coordination.Lock.End = now.Add(-time.Second) }, ok: true, gate: plan.GateLock, evidence: "no other owner holds the lock"},
+		"it is ours":                      {given: func(s *plan.Snapshot) { s.Coordination.Lock.Owner = "east" }, ok: true, gate: plan.GateLock, evidence: "no other owner holds the lock"},
+		"another holds it":                {given: func(*plan.Snapshot) {}, gate: plan.GateLock, evidence: "west holds the lock until 12:09:00 (9m0s more)", missing: 9 * time.Minute},
+		"its holder is shut out":          {given: func(s *plan.Snapshot) { s.Coordination.DenyList = []string{"west"} }, ok: true, gate: plan.GateLock, evidence: "no other owner holds the lock"},
+		"we are shut out":                 {given: func(s *plan.Snapshot) { s.Coordination.DenyList = []string{"east"} }, gate: plan.GateDeny, evidence: "east is on the deny list in the database"},
+		"we have no name":                 {given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupIDPrefix = "" }, gate: plan.GateLockOwner, evidence: "spec.processGroupIDPrefix is empty, so all control-plane instances without a prefix would share one lock"},
+		"it could not be read":            {given: func(s *plan.Snapshot) { s.Coordination.Read = false }, gate: plan.GateLock, evidence: "the lock could not be read"},
+		"the database does not exist yet": {given: func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }, ok: true, gate: plan.GateLock, evidence: "no lock is required"},
+		"the spec disables locks":         {given: func(s *plan.Snapshot) { *s.Cluster.Spec.LockOptions.DisableLocks = true }, ok: true, gate: plan.GateLock, evidence: "no lock is required"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

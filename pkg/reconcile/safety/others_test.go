@@ -54,9 +54,9 @@ func TestTheLockThatAUserHolds(t *testing.T) {
 		want  bool
 	}{
 		"it is held":                {func(*plan.Snapshot) {}, true},
-		"for another instance":      {func(s *plan.Snapshot) { s.Coordination.Lock.Owner = "west" }, false},
+		"for another owner":         {func(s *plan.Snapshot) { s.Coordination.Lock.Owner = "west" }, false},
 		"by another user":           {func(s *plan.Snapshot) { s.Coordination.Lock.Nonce = fdb.NonceByHand("bob@host", "x") }, false},
-		"by the instance itself":    {func(s *plan.Snapshot) { s.Coordination.Lock.Nonce = "x" }, false},
+		"by the owner itself":       {func(s *plan.Snapshot) { s.Coordination.Lock.Nonce = "x" }, false},
 		"it has ended":              {func(s *plan.Snapshot) { s.Coordination.Lock.End = now.Add(-time.Second) }, false},
 		"there is none":             {func(s *plan.Snapshot) { s.Coordination.Lock = nil }, false},
 		"the database was not read": {func(s *plan.Snapshot) { s.Coordination.Read = false }, false},

@@ -13,13 +13,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// OwnDatabase asks whether the database that answered is the cluster's: most of its process
+// OwnDatabase checks whether the database that answered is the cluster's: most of its process
 // groups that keep data report in it, from the addresses that their pods have. A tool runs
 // with the cluster file of the pod that it runs in, and that could be any database's.
 func OwnDatabase(s plan.Snapshot) plan.Check {
-	c := plan.Check{ID: plan.CheckOwnDatabase, Question: "is it this cluster's database that answers?", Gate: plan.GateAvailable}
+	c := plan.Check{ID: plan.CheckOwnDatabase, Question: "does the status document describe this cluster's database?", Gate: plan.GateAvailable}
 	if s.Database.Status == nil {
-		c.Evidence = s.Database.Why()
+		c.Evidence = noStatus(s.Database)
 		return c
 	}
 	all, report := 0, 0
@@ -33,7 +33,7 @@ func OwnDatabase(s plan.Snapshot) plan.Check {
 		}
 	}
 	c.OK, c.Need, c.Have = 2*report > all, phrase.Count(all/2+1, "process group"), phrase.Count(report, "process group")
-	c.Evidence = fmt.Sprintf("%s of this cluster that %s data %s in it from their pods", phrase.CountOf(report, all, "process group"), phrase.Either(all, "keeps", "keep"), phrase.EitherOf(report, all, "reports", "report"))
+	c.Evidence = fmt.Sprintf("%s of this cluster that %s data %s from their pods", phrase.CountOf(report, all, "process group"), phrase.Either(all, "keeps", "keep"), phrase.EitherOf(report, all, "reports", "report"))
 	return c
 }
 

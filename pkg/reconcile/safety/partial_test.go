@@ -55,7 +55,7 @@ func TestNoQuestionIsAnsweredByAnAbsentProcess(t *testing.T) {
 		"is the database available?":           {longSilent, func(s plan.Snapshot) bool { return Available(s.Database).OK }},
 		"does the snapshot call it available?": {longSilent, func(s plan.Snapshot) bool { return s.Database.Available() }},
 		"is a silent group drained?":           {longSilent, func(s plan.Snapshot) bool { return Drained(s, s.Groups()[0]).OK }},
-		"is nothing lost with it?":             {withOldPod, func(s plan.Snapshot) bool { return NothingToLose(s, s.Groups()[0]) }},
+		"is nothing lost with it?":             {withOldPod, func(s plan.Snapshot) bool { return LongMissing(s, s.Groups()[0]) }},
 		"has its server ended?":                {longSilent, func(s plan.Snapshot) bool { return StillRuns(s, s.Groups()[0]) == "" }},
 		"is the database fully tolerant?":      {longSilent, func(s plan.Snapshot) bool { return FullFaultTolerance(s).OK }},
 		"has it no role with data?": {longSilent, func(s plan.Snapshot) bool {

@@ -13,7 +13,7 @@ import (
 
 // processesOf are a group's processes: those that report its ID, and those that report no
 // ID from an address that the group has or had. Such a process may be the group's, except
-// at an address that another group has by now.
+// at an address that another group has now.
 func processesOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []fdb.Process {
 	status := s.Database.Status
 	return status.ProcessesThat(func(p fdb.Process) bool {
@@ -57,7 +57,7 @@ func hasAddress(pod *corev1.Pod, host string) bool {
 	return err == nil && slices.ContainsFunc(ips, func(ip string) bool { return fdb.SameHost(ip, host) })
 }
 
-// whose names a process that may be a group's, and whether that is certain.
+// whose names a process of a group, and states where the group is uncertain.
 func whose(p fdb.Process) string {
 	if p.InstanceID() == "" {
 		return "the process at " + p.Address.HostPort() + ", which does not report its process group,"

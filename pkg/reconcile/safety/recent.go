@@ -7,22 +7,21 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// oldestProof is how old the status document may be that a deletion rests on: stages
-// before the one that deletes can take long.
+// oldestProof is the highest allowed age of the status document for a deletion: stages before
+// the one that deletes can take long.
 const oldestProof = time.Minute
 
-// RecentProof asks whether the status document is young enough to take processes down
-// on its word. One that seems to come from the future shows that the clock was set back,
-// and then nobody knows how old it is.
+// RecentProof checks whether the status document is recent enough to take processes down. If
+// it is from the future, the clock was set back, and its age is unknown.
 func RecentProof(s plan.Snapshot) plan.Check {
 	c := plan.Check{ID: plan.CheckStatusRecent, Question: "is the status document recent?", Gate: plan.GateReplicas, Need: fmt.Sprintf("at most %s old", oldestProof)}
 	if s.Database.Status == nil {
-		c.Evidence = s.Database.Why()
+		c.Evidence = noStatus(s.Database)
 		return c
 	}
 	age := s.Now.Sub(s.Database.AsOf)
 	c.OK, c.Have = age >= 0 && age <= oldestProof, age.Round(time.Second).String()
-	c.Evidence = fmt.Sprintf("it is of %s ago", age.Round(time.Second))
+	c.Evidence = fmt.Sprintf("the status document is %s old, at most %s allowed", age.Round(time.Second), oldestProof)
 	if !c.OK {
 		c.Evidence += "; the next pass reads a new one"
 	}

@@ -17,7 +17,7 @@ func TestAProofIsAMinuteOldAtMost(t *testing.T) {
 			t.Errorf("%s: %+v, want %t", age, c, want)
 		}
 	}
-	if c := RecentProof(plan.Snapshot{Database: plan.DatabaseFacts{Unreachable: "timed out"}}); c.OK || c.Evidence != "timed out" {
+	if c := RecentProof(plan.Snapshot{Database: plan.DatabaseFacts{Unreachable: "timed out"}}); c.OK || c.Evidence != "no database status: timed out" {
 		t.Errorf("without a document: %+v", c)
 	}
 }
@@ -28,11 +28,11 @@ func TestRecoveryStatesThatAllowAnInclusion(t *testing.T) {
 	} {
 		d := calm(t)
 		d.Status.Cluster.RecoveryState.Name = state
-		if c := Recovered(d); c.OK != want || c.Evidence != "its state is "+phrase.Or(state, phrase.Unknown) {
+		if c := Recovered(d); c.OK != want || c.Evidence != "recovery state is "+phrase.Or(state, phrase.Unknown) {
 			t.Errorf("%q: %+v, want %t", state, c, want)
 		}
 	}
-	if c := Recovered(plan.DatabaseFacts{Unreachable: "timed out"}); c.OK || c.Evidence != "timed out" {
+	if c := Recovered(plan.DatabaseFacts{Unreachable: "timed out"}); c.OK || c.Evidence != "no database status: timed out" {
 		t.Errorf("without a document: %+v", c)
 	}
 }

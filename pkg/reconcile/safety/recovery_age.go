@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// RecoveredFor asks whether the last recovery is long enough ago. A recovery
-// stops all commits for a moment, so they must not come in a row.
+// RecoveredFor checks whether the last recovery is long enough ago. A recovery
+// stops all commits for a moment, so recoveries must not follow each other closely.
 func RecoveredFor(d plan.DatabaseFacts, need time.Duration) plan.Check {
 	c := plan.Check{ID: plan.CheckRecoveryAge, Question: fmt.Sprintf("was the last recovery at least %s ago?", need), Gate: plan.GateRecovery, Need: fmt.Sprintf("at least %s", need)}
 	if d.Status == nil {
-		c.Evidence = d.Why()
+		c.Evidence = noStatus(d)
 		return c
 	}
 	if version, known := versionOf(d.Status, fdb.RoleMaster); known && !version.HasRecoveryAge() {
@@ -22,15 +22,15 @@ func RecoveredFor(d plan.DatabaseFacts, need time.Duration) plan.Check {
 	}
 	age, known := d.Status.RecoveryAge()
 	if !known {
-		c.Evidence = "the status document does not tell"
+		c.Evidence = "the status document does not report the age of the last recovery"
 		return c
 	}
 	c.OK, c.Have = age >= need, age.Round(time.Second).String()
-	c.Evidence = c.Have + " ago"
+	c.Evidence = fmt.Sprintf("last recovery %s ago, %s required", c.Have, need)
 	return c
 }
 
-// upFor answers RecoveredFor for a version that does not report the age of recoveries: no
+// upFor is RecoveredFor for a version that does not report the age of recoveries: no
 // process may have started within that time, since the start or end of one causes nearly
 // all recoveries. A recovery for another reason, as a change of the configuration, stays
 // unseen. An age that the document has all the same counts where it is lower.
@@ -44,19 +44,19 @@ func upFor(c plan.Check, status *fdb.Status, version fdb.Version, need time.Dura
 		youngest = min(youngest, age)
 	}
 	c.OK, c.Have = youngest >= need, youngest.Round(time.Second).String()
-	c.Evidence = fmt.Sprintf("FoundationDB %s does not report the age of recoveries; the last known start or recovery was %s ago", version, c.Have)
+	c.Evidence = fmt.Sprintf("FoundationDB %s does not report the age of recoveries; last known start or recovery %s ago, %s required", version, c.Have, need)
 	return c
 }
 
-// completeness tells whether all uptimes that count are known, and if not, which is not.
+// completeness is whether all uptimes that count are known, and if not, why not.
 type completeness struct {
 	known bool
 	why   string
 }
 
-// youngestOf is the uptime of the youngest process. Testers come and go, and an excluded
-// process without a role takes part in no recovery. The uptime of every other process has
-// to be known: one that just started reports none, nor does one that just ended.
+// youngestOf is the uptime of the youngest process. Testers start and end at any time, and an excluded
+// process without a role takes part in no recovery. The uptime of every other process must
+// be known: one that just started reports none, nor does one that just ended.
 func youngestOf(status *fdb.Status) (youngest time.Duration, all completeness) {
 	if !status.ListsProcesses() {
 		return 0, completeness{why: incompleteDocument}

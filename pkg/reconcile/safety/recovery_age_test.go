@@ -23,41 +23,41 @@ func TestRecoveriesOfVersionsThatDoNotReportTheirAge(t *testing.T) {
 		ok       bool
 		evidence string
 	}{
-		"the youngest process is old enough": {func(*fdb.Status) {}, true, none + "; the last known start or recovery was 2m0s ago"},
+		"the youngest process is old enough": {func(*fdb.Status) {}, true, none + "; last known start or recovery 2m0s ago, 2m0s required"},
 		"a process started too recently": {
-			with("storage", func(p *fdb.Process) { p.UptimeSeconds = new(119.0) }), false, none + "; the last known start or recovery was 1m59s ago",
+			with("storage", func(p *fdb.Process) { p.UptimeSeconds = new(119.0) }), false, none + "; last known start or recovery 1m59s ago, 2m0s required",
 		},
 		"an uptime is unknown": {
 			with("storage", func(p *fdb.Process) { p.UptimeSeconds = nil }), false, none + ", and the uptime of the process at 10.0.0.2:4501 is unknown",
 		},
 		"an uptime of a tester is unknown": {
-			with("storage", func(p *fdb.Process) { p.ClassType, p.UptimeSeconds = "test", nil }), true, none + "; the last known start or recovery was 1h0m0s ago",
+			with("storage", func(p *fdb.Process) { p.ClassType, p.UptimeSeconds = "test", nil }), true, none + "; last known start or recovery 1h0m0s ago, 2m0s required",
 		},
 		"an excluded process without a role just started": {
-			with("storage", func(p *fdb.Process) { p.Excluded, p.UptimeSeconds = new(true), new(1.0) }), true, none + "; the last known start or recovery was 1h0m0s ago",
+			with("storage", func(p *fdb.Process) { p.Excluded, p.UptimeSeconds = new(true), new(1.0) }), true, none + "; last known start or recovery 1h0m0s ago, 2m0s required",
 		},
 		"an excluded process with a role just started": {
 			with("storage", func(p *fdb.Process) {
 				p.Excluded, p.UptimeSeconds, p.Roles = new(true), new(1.0), []fdb.Role{{Role: fdb.RoleLog}}
-			}), false, none + "; the last known start or recovery was 1s ago",
+			}), false, none + "; last known start or recovery 1s ago, 2m0s required",
 		},
 		"a lower age is reported all the same": {
-			func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = new(7.0) }, false, none + "; the last known start or recovery was 7s ago",
+			func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = new(7.0) }, false, none + "; last known start or recovery 7s ago, 2m0s required",
 		},
 		"a higher age is reported all the same": {
-			func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = new(9999.0) }, true, none + "; the last known start or recovery was 2m0s ago",
+			func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = new(9999.0) }, true, none + "; last known start or recovery 2m0s ago, 2m0s required",
 		},
 		"the document is late": {func(s *fdb.Status) {
 			s.Cluster.Messages = []fdb.Message{{Name: fdb.MessageIncomplete, Reasons: []fdb.Reason{{Description: fdb.ReasonDeadlineExceeded}}}}
 		}, false, none + ", and " + incompleteDocument},
 		"the version is unknown": {
-			with("master", func(p *fdb.Process) { p.Version = "" }), false, "the status document does not tell",
+			with("master", func(p *fdb.Process) { p.Version = "" }), false, "the status document does not report the age of the last recovery",
 		},
 		"no process is the master": {
-			with("master", func(p *fdb.Process) { p.Roles = nil }), false, "the status document does not tell",
+			with("master", func(p *fdb.Process) { p.Roles = nil }), false, "the status document does not report the age of the last recovery",
 		},
 		"from 7.1.22 only the reported age counts": {
-			with("master", func(p *fdb.Process) { p.Version = "7.1.22" }), false, "the status document does not tell",
+			with("master", func(p *fdb.Process) { p.Version = "7.1.22" }), false, "the status document does not report the age of the last recovery",
 		},
 	}
 	for name, tc := range tests {

@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// replicasWanted is how many copies of all data there should be: by what is in force, which
-// tells its own numbers where its policies are custom ones, and where it tells nothing by
-// the spec. Of a mode that nobody knows it is not known, which is never few enough.
+// replicasWanted is the desired number of replicas of all data: from the configuration in
+// force, which reports its own numbers where its policies are custom ones, and without it
+// from the spec. For an unknown mode it is unknown, which is never few enough.
 func replicasWanted(s plan.Snapshot) (n int, known bool) {
 	if c := s.Database.Status.Cluster.Configuration; c != nil && (c.RedundancyMode != "" || c.StorageReplicas > 0) {
 		return c.Replicas()
@@ -17,7 +17,7 @@ func replicasWanted(s plan.Snapshot) (n int, known bool) {
 	return fdb.MinimumFaultDomains(redundancyOf(s))
 }
 
-// unknownRedundancy says that replicasWanted is not known.
+// unknownRedundancy is the evidence for an unknown replicasWanted.
 func unknownRedundancy(s plan.Snapshot) string {
-	return fmt.Sprintf("how many replicas the redundancy mode %s asks for is not known", redundancyOf(s))
+	return fmt.Sprintf("the number of replicas of the redundancy mode %s is unknown", redundancyOf(s))
 }

@@ -29,16 +29,16 @@ func TestOfAnUnknownRedundancyNothingIsEnough(t *testing.T) {
 		// because is a part of why it is not; empty when there are enough.
 		because string
 	}{
-		"a fallback that nobody knows":               {inForce(1, fdb.Configuration{RedundancyMode: "three_data_hall_fallback"}), "three_data_hall_fallback asks for is not known"},
-		"the same, however many there are":           {inForce(9, fdb.Configuration{RedundancyMode: "three_datacenter"}), "three_datacenter asks for is not known"},
-		"a custom one tells its own number":          {inForce(2, fdb.Configuration{StorageReplicas: 3}), "some data has 2 of 3 replicas"},
-		"a custom one that is complete":              {given: inForce(3, fdb.Configuration{StorageReplicas: 3})},
-		"one that tells nothing is the spec's":       {inForce(1, fdb.Configuration{}), "some data has 1 of 2 replicas"},
-		"one that tells nothing, with all there are": {given: inForce(2, fdb.Configuration{})},
-		"nothing is told, and the spec's is unknown": {func(s *plan.Snapshot) {
+		"an unknown fallback":                         {inForce(1, fdb.Configuration{RedundancyMode: "three_data_hall_fallback"}), "three_data_hall_fallback is unknown"},
+		"the same, however many there are":            {inForce(9, fdb.Configuration{RedundancyMode: "three_datacenter"}), "three_datacenter is unknown"},
+		"a custom one reports its own number":         {inForce(2, fdb.Configuration{StorageReplicas: 3}), "some data has 2 of 3 replicas, 3 required"},
+		"a custom one that is complete":               {given: inForce(3, fdb.Configuration{StorageReplicas: 3})},
+		"one that reports nothing is the spec's":      {inForce(1, fdb.Configuration{}), "some data has 1 of 2 replicas, 2 required"},
+		"one that reports nothing, with all replicas": {given: inForce(2, fdb.Configuration{})},
+		"nothing is reported, and the spec's is unknown": {func(s *plan.Snapshot) {
 			inForce(2, fdb.Configuration{})(s)
 			s.Cluster.Spec.DatabaseConfiguration.RedundancyMode = "nonsense"
-		}, "nonsense asks for is not known"},
+		}, "nonsense is unknown"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestARegionOfAnUnknownRedundancyIsNotComplete(t *testing.T) {
 		because       string
 	}{
 		"double is known":           {&fdb.Configuration{RedundancyMode: fdb.RedundancyDouble}, ""},
-		"custom, with a number":     {&fdb.Configuration{StorageReplicas: 3}, "too few replicas of some data, need 3"},
+		"custom, with a number":     {&fdb.Configuration{StorageReplicas: 3}, "too few replicas of some data, 3 required"},
 		"custom, without a number":  {&fdb.Configuration{}, "is unknown for the redundancy mode unknown"},
 		"a fallback":                {&fdb.Configuration{RedundancyMode: "three_data_hall_fallback"}, "is unknown for the redundancy mode three_data_hall_fallback"},
 		"no configuration is known": {nil, "the status document has no configuration"},
@@ -89,7 +89,7 @@ func TestARegionOfAnUnknownRedundancyIsNotComplete(t *testing.T) {
 
 func TestNobodyKnowsWhetherAnUnknownRedundancyHolds(t *testing.T) {
 	c := CanHold(reporting(9, "storage", "log"), fdb.Configuration{RedundancyMode: "three_data_hall_fallback"})
-	if c.OK || !strings.Contains(c.Evidence, "how many fault domains three_data_hall_fallback needs is not known") {
+	if c.OK || !strings.Contains(c.Evidence, "the number of fault domains that three_data_hall_fallback requires is unknown") {
 		t.Errorf("got %+v", c)
 	}
 }

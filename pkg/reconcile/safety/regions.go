@@ -9,42 +9,42 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// populating is the state of a region that data distribution calls healthy while the
+// populating is the state of a region that data distribution reports as healthy while the
 // region does not have all of the data yet.
 const populating = "healthy_populating_region"
 
-// RegionsReplicated asks whether the second region has a full copy of the data. That
-// the database is healthy does not tell: recorded right after usable_regions=2, it
-// calls itself healthy and knows nothing of the second region.
+// RegionsReplicated checks whether the second region has a full copy of the data. A healthy
+// database is no proof: recorded right after usable_regions=2, it reports healthy without any
+// data in the second region.
 func RegionsReplicated(d plan.DatabaseFacts) plan.Check {
 	c := plan.Check{ID: plan.CheckRegionsFull, Question: "does each region have a full copy of the data?", Gate: plan.GateReplicas}
 	switch {
 	case d.Status == nil:
-		c.Evidence = d.Why()
+		c.Evidence = noStatus(d)
 	case !d.Status.Available():
 		c.Evidence = "the database is unavailable"
 	case !d.Status.RolesKnown() || d.Status.Cluster.FullReplication == nil:
-		c.Evidence = "the status document does not tell"
+		c.Evidence = "the status document does not report the replication of the data"
 	case !*d.Status.Cluster.FullReplication:
 		c.Evidence = "the data is not fully replicated"
 	default:
 		c.Evidence = incompleteRegion(d.Status)
 		c.OK = c.Evidence == ""
 		if c.OK {
-			c.Evidence = "both are fully replicated"
+			c.Evidence = "both regions are fully replicated"
 		}
 	}
 	return c
 }
 
-// incompleteRegion says which region has no full copy; empty for none.
+// incompleteRegion returns which region has no full copy, and why; empty for none.
 func incompleteRegion(s *fdb.Status) string {
 	if s.Cluster.Configuration == nil {
-		return "how many replicas each region needs is not known: the status document has no configuration"
+		return "the number of replicas of each region is unknown: the status document has no configuration"
 	}
 	need, known := s.Cluster.Configuration.Replicas()
 	if !known {
-		return fmt.Sprintf("how many replicas each region needs is unknown for the redundancy mode %s", phrase.Or(s.Cluster.Configuration.RedundancyMode, phrase.Unknown))
+		return fmt.Sprintf("the number of replicas of each region is unknown for the redundancy mode %s", phrase.Or(s.Cluster.Configuration.RedundancyMode, phrase.Unknown))
 	}
 	seen := map[bool]bool{}
 	if s.Cluster.Data != nil {
@@ -66,11 +66,11 @@ func incompleteRegion(s *fdb.Status) string {
 func incomplete(state fdb.DataState, need int) string {
 	switch {
 	case state.Name == populating:
-		return "is still being filled"
+		return "is still being populated"
 	case state.Healthy == nil || !*state.Healthy:
 		return "is not healthy: its state is " + phrase.Or(state.Name, phrase.Unknown)
 	case state.MinReplicasRemaining == nil || *state.MinReplicasRemaining < need:
-		return fmt.Sprintf("has too few replicas of some data, need %d", need)
+		return fmt.Sprintf("has too few replicas of some data, %d required", need)
 	}
 	return ""
 }
@@ -82,20 +82,20 @@ func regionInWords(primary bool) string {
 	return "the second region"
 }
 
-// PrimaryServes asks whether the region that should serve by its priority does.
-// Otherwise the database has failed over, or is about to, and what a change of
-// regions would rely on is elsewhere.
+// PrimaryServes checks whether the region with the highest priority serves. Otherwise the
+// database has failed over, or is about to, and a change of regions would rely on the wrong
+// one.
 func PrimaryServes(d plan.DatabaseFacts, c fdb.Configuration, home string) plan.Check {
 	primary, _ := c.Primary()
 	main, _ := primary.Main()
-	check := plan.Check{ID: plan.CheckRegionServes, Question: "does the region serve that should by its priority?", Gate: plan.GateConfig}
+	check := plan.Check{ID: plan.CheckRegionServes, Question: "does the region with the highest priority serve?", Gate: plan.GateConfig}
 	switch {
 	case d.Status == nil:
-		check.Evidence = d.Why()
+		check.Evidence = noStatus(d)
 	case home == "":
-		check.Evidence = "the status document does not tell which does"
+		check.Evidence = "the status document does not report which region serves"
 	case !hasPriority(c, home, main.Priority):
-		check.Evidence = fmt.Sprintf("%s serves, and %s should", home, main.ID)
+		check.Evidence = fmt.Sprintf("%s serves, %s has the highest priority", home, main.ID)
 	default:
 		check.OK, check.Evidence = true, home+" serves"
 	}
@@ -111,17 +111,17 @@ func hasPriority(c fdb.Configuration, dc string, priority int) bool {
 	return false
 }
 
-// StorageInRegions asks whether each storage server is in a region of the wanted
-// configuration. FoundationDB refuses to leave one behind; those of a region that is
-// no longer usable go by themselves, in about half a minute.
+// StorageInRegions checks whether each storage process is in a region of the desired
+// configuration. FoundationDB refuses to leave one behind; those of a region that is no
+// longer usable are removed by the database, in about half a minute.
 func StorageInRegions(d plan.DatabaseFacts, want fdb.Configuration) plan.Check {
-	c := plan.Check{ID: plan.CheckStorageInRegions, Question: "is each storage server in one of the regions?", Gate: plan.GateConfig}
+	c := plan.Check{ID: plan.CheckStorageInRegions, Question: "is each storage process in one of the regions?", Gate: plan.GateConfig}
 	switch {
 	case d.Status == nil:
-		c.Evidence = d.Why()
+		c.Evidence = noStatus(d)
 		return c
 	case !d.Status.RolesKnown():
-		c.Evidence = "the status document does not tell all roles"
+		c.Evidence = "the status document does not report all roles"
 		return c
 	}
 	regions := map[string]bool{}
@@ -135,12 +135,12 @@ func StorageInRegions(d plan.DatabaseFacts, want fdb.Configuration) plan.Check {
 			outside = append(outside, fmt.Sprintf("%s (data center %s)", p.InstanceID(), phrase.Or(p.DC(), phrase.Unknown)))
 		}
 	}
-	c.OK, c.Evidence = len(outside) == 0, "all are"
+	c.OK, c.Evidence = len(outside) == 0, "all storage processes are in one of the regions"
 	if !c.OK {
-		c.Evidence = fmt.Sprintf("%d are elsewhere: %s", len(outside), strings.Join(outside[:min(len(outside), namedServers)], ", "))
+		c.Evidence = fmt.Sprintf("%s outside of the regions: %s", phrase.Count(len(outside), "storage process"), strings.Join(outside[:min(len(outside), namedServers)], ", "))
 	}
 	return c
 }
 
-// namedServers is how many servers a check names.
+// namedServers is how many processes a check names.
 const namedServers = 3

@@ -27,23 +27,23 @@ func TestEachRegionHasAFullCopyOrTheReasonIsNamed(t *testing.T) {
 		ok       bool
 		evidence string
 	}{
-		"both have one":             {func(*fdb.Status) {}, true, "both are fully replicated"},
+		"both have one":             {func(*fdb.Status) {}, true, "both regions are fully replicated"},
 		"the second is not shown":   {only(true), false, "data distribution does not show the second region yet"},
 		"the primary is not shown":  {only(false), false, "data distribution does not show the primary region yet"},
 		"no data is shown":          {func(s *fdb.Status) { s.Cluster.Data = nil }, false, "data distribution does not show the primary region yet"},
-		"the second is filled":      {second(func(d *fdb.DataState) { d.Name = populating }), false, "the second region is still being filled"},
+		"the second is filled":      {second(func(d *fdb.DataState) { d.Name = populating }), false, "the second region is still being populated"},
 		"the second is unhealthy":   {second(func(d *fdb.DataState) { d.Name, d.Healthy = "healing", new(bool) }), false, "the second region is not healthy: its state is healing"},
 		"its health is unknown":     {second(func(d *fdb.DataState) { d.Name, d.Healthy = "", nil }), false, "the second region is not healthy: its state is unknown"},
-		"it has too few replicas":   {second(func(d *fdb.DataState) { d.MinReplicasRemaining = new(1) }), false, "the second region has too few replicas of some data, need 2"},
-		"its replicas are unknown":  {second(func(d *fdb.DataState) { d.MinReplicasRemaining = nil }), false, "the second region has too few replicas of some data, need 2"},
-		"the primary has too few":   {func(s *fdb.Status) { s.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = new(1) }, false, "the primary region has too few replicas of some data, need 2"},
+		"it has too few replicas":   {second(func(d *fdb.DataState) { d.MinReplicasRemaining = new(1) }), false, "the second region has too few replicas of some data, 2 required"},
+		"its replicas are unknown":  {second(func(d *fdb.DataState) { d.MinReplicasRemaining = nil }), false, "the second region has too few replicas of some data, 2 required"},
+		"the primary has too few":   {func(s *fdb.Status) { s.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = new(1) }, false, "the primary region has too few replicas of some data, 2 required"},
 		"not all is replicated":     {func(s *fdb.Status) { s.Cluster.FullReplication = new(bool) }, false, "the data is not fully replicated"},
-		"replication is unknown":    {func(s *fdb.Status) { s.Cluster.FullReplication = nil }, false, "the status document does not tell"},
-		"roles are unknown":         {func(s *fdb.Status) { s.Cluster.Messages = []fdb.Message{{Name: fdb.MessageLogServersError}} }, false, "the status document does not tell"},
+		"replication is unknown":    {func(s *fdb.Status) { s.Cluster.FullReplication = nil }, false, "the status document does not report the replication of the data"},
+		"roles are unknown":         {func(s *fdb.Status) { s.Cluster.Messages = []fdb.Message{{Name: fdb.MessageLogServersError}} }, false, "the status document does not report the replication of the data"},
 		"the database is down":      {func(s *fdb.Status) { s.Client.DatabaseStatus.Available = false }, false, "the database is unavailable"},
-		"without a configuration":   {func(s *fdb.Status) { s.Cluster.Configuration = nil }, false, "how many replicas each region needs is not known: the status document has no configuration"},
-		"with an unknown one":       {func(s *fdb.Status) { s.Cluster.Configuration.RedundancyMode = "octuple" }, false, "how many replicas each region needs is unknown for the redundancy mode octuple"},
-		"without a redundancy mode": {func(s *fdb.Status) { s.Cluster.Configuration.RedundancyMode = "" }, false, "how many replicas each region needs is unknown for the redundancy mode unknown"},
+		"without a configuration":   {func(s *fdb.Status) { s.Cluster.Configuration = nil }, false, "the number of replicas of each region is unknown: the status document has no configuration"},
+		"with an unknown one":       {func(s *fdb.Status) { s.Cluster.Configuration.RedundancyMode = "octuple" }, false, "the number of replicas of each region is unknown for the redundancy mode octuple"},
+		"without a redundancy mode": {func(s *fdb.Status) { s.Cluster.Configuration.RedundancyMode = "" }, false, "the number of replicas of each region is unknown for the redundancy mode unknown"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -71,10 +71,10 @@ func TestTheRegionOfTheHighestPriorityServes(t *testing.T) {
 		evidence string
 	}{
 		"it does":              {two, "dc2", true, "dc2 serves"},
-		"the other does":       {two, "dc1", false, "dc1 serves, and dc2 should"},
+		"the other does":       {two, "dc1", false, "dc1 serves, dc2 has the highest priority"},
 		"the second of equals": {equal, "dc2", true, "dc2 serves"},
-		"a satellite":          {two, "dc2-sat", false, "dc2-sat serves, and dc2 should"},
-		"an unknown one":       {two, "", false, "the status document does not tell which does"},
+		"a satellite":          {two, "dc2-sat", false, "dc2-sat serves, dc2 has the highest priority"},
+		"an unknown one":       {two, "", false, "the status document does not report which region serves"},
 	}
 	for name, tc := range tests {
 		if c := PrimaryServes(calm(t), tc.want, tc.home); c.OK != tc.ok || c.Evidence != tc.evidence {
@@ -105,14 +105,14 @@ func TestStorageServersOutsideTheRegionsAreNamed(t *testing.T) {
 		ok       bool
 		evidence string
 	}{
-		"all are inside":        {database(0, "", fdb.RoleStorage), true, "all are"},
-		"one is outside":        {database(1, "dc2", fdb.RoleStorage), false, "1 are elsewhere: storage-0 (data center dc2)"},
-		"one of no region":      {database(1, "", fdb.RoleStorage), false, "1 are elsewhere: storage-0 (data center unknown)"},
-		"one at a satellite":    {database(1, "dc3", fdb.RoleStorage), false, "1 are elsewhere: storage-0 (data center dc3)"},
-		"three at most":         {database(4, "dc2", fdb.RoleStorage), false, "4 are elsewhere: storage-0 (data center dc2), storage-1 (data center dc2), storage-2 (data center dc2)"},
-		"another role":          {database(1, "dc2", "log"), true, "all are"},
-		"the roles are unknown": {unknown, false, "the status document does not tell all roles"},
-		"no document":           {plan.DatabaseFacts{Unreachable: "timed out"}, false, "timed out"},
+		"all are inside":        {database(0, "", fdb.RoleStorage), true, "all storage processes are in one of the regions"},
+		"one is outside":        {database(1, "dc2", fdb.RoleStorage), false, "1 storage process outside of the regions: storage-0 (data center dc2)"},
+		"one of no region":      {database(1, "", fdb.RoleStorage), false, "1 storage process outside of the regions: storage-0 (data center unknown)"},
+		"one at a satellite":    {database(1, "dc3", fdb.RoleStorage), false, "1 storage process outside of the regions: storage-0 (data center dc3)"},
+		"three at most":         {database(4, "dc2", fdb.RoleStorage), false, "4 storage processes outside of the regions: storage-0 (data center dc2), storage-1 (data center dc2), storage-2 (data center dc2)"},
+		"another role":          {database(1, "dc2", "log"), true, "all storage processes are in one of the regions"},
+		"the roles are unknown": {unknown, false, "the status document does not report all roles"},
+		"no document":           {plan.DatabaseFacts{Unreachable: "timed out"}, false, "no database status: timed out"},
 	}
 	for name, tc := range tests {
 		if c := StorageInRegions(tc.given, want); c.OK != tc.ok || c.Evidence != tc.evidence {

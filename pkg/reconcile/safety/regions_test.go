@@ -36,31 +36,31 @@ func TestEachRegionHoldsByItself(t *testing.T) {
 		says    string
 	}{
 		"a region needs the fault domains in its own data center": {
-			map[string]int{"dc1": 1, "dc2": 5}, []fdb.Region{region("dc1", 1, "")}, false, "region dc1: storage processes report from 1 fault domains, need 2",
+			map[string]int{"dc1": 1, "dc2": 5}, []fdb.Region{region("dc1", 1, "")}, false, "region dc1: storage processes in 1 fault domain, 2 required",
 		},
 		"each region needs them": {
-			map[string]int{"dc1": 2, "dc2": 1}, []fdb.Region{region("dc1", 1, ""), region("dc2", -1, "")}, false, "region dc2: storage processes report from 1",
+			map[string]int{"dc1": 2, "dc2": 1}, []fdb.Region{region("dc1", 1, ""), region("dc2", -1, "")}, false, "region dc2: storage processes in 1",
 		},
 		"two regions hold": {
-			map[string]int{"dc1": 2, "dc2": 2}, []fdb.Region{region("dc1", 1, ""), region("dc2", 0, "")}, true, "region dc2: log in 2 fault domains",
+			map[string]int{"dc1": 2, "dc2": 2}, []fdb.Region{region("dc1", 1, ""), region("dc2", 0, "")}, true, "region dc2: log processes in 2 fault domains",
 		},
 		"a satellite that does not report does not hold": {
-			map[string]int{"dc1": 2}, []fdb.Region{region("dc1", 1, "one_satellite_single", "dc3")}, false, "satellites of region dc1: log processes report from 0",
+			map[string]int{"dc1": 2}, []fdb.Region{region("dc1", 1, "one_satellite_single", "dc3")}, false, "satellites of region dc1: log processes in 0",
 		},
 		"one satellite of several is enough for one": {
-			map[string]int{"dc1": 2, "dc4": 2}, []fdb.Region{region("dc1", 1, "one_satellite_double", "dc3", "dc4")}, true, "satellites of region dc1: log in 2",
+			map[string]int{"dc1": 2, "dc4": 2}, []fdb.Region{region("dc1", 1, "one_satellite_double", "dc3", "dc4")}, true, "satellites of region dc1: log processes in 2",
 		},
 		"two half satellites are not one": {
-			map[string]int{"dc1": 2, "dc3": 1, "dc4": 1}, []fdb.Region{region("dc1", 1, "one_satellite_double", "dc3", "dc4")}, false, "report from 1 fault domains, need 2",
+			map[string]int{"dc1": 2, "dc3": 1, "dc4": 1}, []fdb.Region{region("dc1", 1, "one_satellite_double", "dc3", "dc4")}, false, "in 1 fault domain, 2 required",
 		},
 		"a mode of two satellites needs both": {
-			map[string]int{"dc1": 2, "dc3": 2}, []fdb.Region{region("dc1", 1, "two_satellite_safe", "dc3", "dc4")}, false, "report from 0 fault domains, need 2",
+			map[string]int{"dc1": 2, "dc3": 2}, []fdb.Region{region("dc1", 1, "two_satellite_safe", "dc3", "dc4")}, false, "in 0 fault domains, 2 required",
 		},
 		"a mode of two satellites is not held by one": {
-			map[string]int{"dc1": 2, "dc3": 4}, []fdb.Region{region("dc1", 1, "two_satellite_fast", "dc3")}, false, "report from 0 fault domains",
+			map[string]int{"dc1": 2, "dc3": 4}, []fdb.Region{region("dc1", 1, "two_satellite_fast", "dc3")}, false, "in 0 fault domains",
 		},
 		"a mode without satellites is held by none": {
-			map[string]int{"dc1": 2}, []fdb.Region{region("dc1", 1, "one_satellite_single")}, false, "report from 0 fault domains",
+			map[string]int{"dc1": 2}, []fdb.Region{region("dc1", 1, "one_satellite_single")}, false, "in 0 fault domains",
 		},
 		"a region that may not serve uses no satellites": {
 			map[string]int{"dc1": 2, "dc2": 2}, []fdb.Region{region("dc1", 1, ""), region("dc2", -1, "one_satellite_double", "dc3")}, true, "region dc2",

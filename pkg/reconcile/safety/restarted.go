@@ -7,23 +7,23 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Restarted is how far a process group is that a person wants restarted.
+// Restarted is the progress of a restart of a process group.
 type Restarted string
 
-// The steps of a restart.
+// The phases of a restart.
 const (
-	// RestartDue has a process that started before the restart was asked for.
+	// RestartDue has a process that started before the restart was requested.
 	RestartDue Restarted = "waits"
-	// RestartUnknown has a process that does not report, or does not tell its age: it just
-	// ended, just started, or is broken.
+	// RestartUnknown has a process that does not report, or does not report its uptime: it
+	// just ended, just started, or is broken.
 	RestartUnknown Restarted = "silent"
-	// RestartDone has all of its processes back, and all of them younger.
+	// RestartDone has all of its processes reporting, all started after the request.
 	RestartDone Restarted = "back"
 )
 
-// RestartedSince judges a group by the age of its processes. Since is by the database's
-// own clock, as ages are. A group of which anything is not known is not done, and nobody
-// may restart it either: it could be a moment from being back.
+// RestartedSince determines the progress from the uptime of the group's processes. Since is by
+// the database's own clock, as uptimes are. A group with anything unknown is not done, and
+// must not be restarted either: it could be about to report.
 func RestartedSince(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, since time.Time) Restarted {
 	if s.Database.Status == nil {
 		return RestartUnknown

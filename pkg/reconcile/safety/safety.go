@@ -1,6 +1,6 @@
-// Package safety holds the questions that several stages and commands ask before
-// they let anything happen. Each answers with a plan.Check that carries its
-// evidence; a question that cannot be answered is answered with no.
+// Package safety holds the questions that several stages and commands check before
+// they change anything. Each returns a plan.Check that carries its evidence; a
+// question without a known answer is refused.
 package safety
 
 import (
@@ -16,38 +16,41 @@ import (
 // incompleteDocument is the evidence of every check that needs what such a document lacks.
 const incompleteDocument = "unknown: the status document is incomplete"
 
-// Available asks whether the database takes transactions, by its own word.
+// noStatus is the evidence of a check that needs the status document and has none.
+func noStatus(d plan.DatabaseFacts) string { return "no database status: " + d.Why() }
+
+// Available checks whether the database reports that it is available.
 func Available(d plan.DatabaseFacts) plan.Check {
 	c := plan.Check{ID: plan.CheckAvailable, Question: "is the database available?", Gate: plan.GateAvailable}
 	switch {
 	case d.Status == nil:
-		c.Evidence = d.Why()
+		c.Evidence = noStatus(d)
 	case !d.Status.Available():
-		c.Evidence = fmt.Sprintf("it says it is not; its recovery state is %s", phrase.Or(d.Status.RecoveryName(), phrase.Unknown))
+		c.Evidence = fmt.Sprintf("the database is unavailable; its recovery state is %s", phrase.Or(d.Status.RecoveryName(), phrase.Unknown))
 	case d.Status.Incomplete():
 		c.Evidence = incompleteDocument
 	default:
-		c.OK, c.Evidence = true, "it says it is"
+		c.OK, c.Evidence = true, "the database is available"
 	}
 	return c
 }
 
-// Unlocked asks whether a restore or disaster recovery has locked the database.
-// Changes made under such a lock disturb whoever holds it.
+// Unlocked checks whether a restore or disaster recovery has locked the database.
+// Changes made under such a lock disturb the restore or disaster recovery.
 func Unlocked(d plan.DatabaseFacts) plan.Check {
-	c := plan.Check{ID: plan.CheckNotLocked, Question: "is the database free of a restore's or disaster recovery's lock?", Gate: plan.GateDBLock}
+	c := plan.Check{ID: plan.CheckNotLocked, Question: "is the database free of restore and disaster recovery locks?", Gate: plan.GateDBLock}
 	if d.Status == nil {
-		c.Evidence = d.Why()
+		c.Evidence = noStatus(d)
 		return c
 	}
 	locked, uid, known := d.Status.Locked()
 	switch {
 	case !known:
-		c.Evidence = "the status document does not say"
+		c.Evidence = "the status document does not report whether the database is locked"
 	case locked:
-		c.Evidence = "locked with UID " + uid
+		c.Evidence = "the database is locked with UID " + uid
 	default:
-		c.OK, c.Evidence = true, "not locked"
+		c.OK, c.Evidence = true, "the database is not locked"
 	}
 	return c
 }
@@ -56,16 +59,16 @@ func Unlocked(d plan.DatabaseFacts) plan.Check {
 // causes a recovery starts. Default 10; source: the operator's safety checks.
 const MaxGenerations = 10
 
-// FewGenerations asks whether the database has finished most of its past recoveries.
+// FewGenerations checks whether the database has finished most of its past recoveries.
 func FewGenerations(d plan.DatabaseFacts) plan.Check {
 	c := plan.Check{ID: plan.CheckFewGenerations, Question: "has the database finished its past recoveries?", Gate: plan.GateGens, Need: "at most " + phrase.Count(MaxGenerations, "generation")}
 	if d.Status == nil {
-		c.Evidence = d.Why()
+		c.Evidence = noStatus(d)
 		return c
 	}
 	n, known := d.Status.ActiveGenerations()
 	if !known {
-		c.Evidence = "the status document does not tell the active generations"
+		c.Evidence = "the status document does not report the active generations"
 		return c
 	}
 	c.OK, c.Have = n <= MaxGenerations, strconv.Itoa(n)
@@ -73,25 +76,25 @@ func FewGenerations(d plan.DatabaseFacts) plan.Check {
 	return c
 }
 
-// Recovered asks whether the last recovery is over as far as exclusions are
+// Recovered checks whether the last recovery is over as far as exclusions are
 // concerned: before that, ending one can crash the cluster controller.
 func Recovered(d plan.DatabaseFacts) plan.Check {
 	c := plan.Check{ID: plan.CheckRecoveryOver, Question: "is the last recovery over?", Gate: plan.GateRecovery}
 	if d.Status == nil {
-		c.Evidence = d.Why()
+		c.Evidence = noStatus(d)
 		return c
 	}
 	name := d.Status.RecoveryName()
 	c.OK = name == fdb.RecoveryFullyRecovered || name == fdb.RecoveryAllLogsRecruited
-	c.Evidence = "its state is " + phrase.Or(name, phrase.Unknown)
+	c.Evidence = "recovery state is " + phrase.Or(name, phrase.Unknown)
 	return c
 }
 
-// DataHealthy asks whether data distribution has what it needs on enough servers.
+// DataHealthy checks whether data distribution reports enough replicas of all data.
 func DataHealthy(d plan.DatabaseFacts) plan.Check {
 	c := plan.Check{ID: plan.CheckDataDistributionHealthy, Question: "is data distribution healthy?", Gate: plan.GateDD}
 	if d.Status == nil {
-		c.Evidence = d.Why()
+		c.Evidence = noStatus(d)
 		return c
 	}
 	state, known := d.Status.DataState()
@@ -99,7 +102,7 @@ func DataHealthy(d plan.DatabaseFacts) plan.Check {
 	case d.Status.HasMessage("unreadable_configuration"):
 		c.Evidence = "the database cannot read its own configuration"
 	case !known:
-		c.Evidence = "the status document does not tell"
+		c.Evidence = "the status document does not report the state of the data"
 	default:
 		c.OK, c.Evidence = d.Status.DataHealthy(), "data state is "+state.Name
 	}
@@ -113,25 +116,25 @@ const (
 	maxQueueBytes = 250 << 20
 )
 
-// LoadWithinLimits asks whether storage servers and logs keep up.
+// LoadWithinLimits checks whether lags and queues of storage and log processes are within limits.
 func LoadWithinLimits(d plan.DatabaseFacts) plan.Check {
-	c := plan.Check{ID: plan.CheckKeepsUp, Question: "do storage servers and logs keep up?", Gate: plan.GateQoS}
+	c := plan.Check{ID: plan.CheckKeepsUp, Question: "are lags and queues within limits?", Gate: plan.GateQoS}
 	if d.Status == nil {
-		c.Evidence = d.Why()
+		c.Evidence = noStatus(d)
 		return c
 	}
 	qos := d.Status.Cluster.QoS
 	if qos == nil {
-		c.Evidence = "the status document does not tell"
+		c.Evidence = "the status document does not report lags and queues"
 		return c
 	}
 	for _, limit := range qosLimits(*qos) {
 		switch {
 		case limit.have == nil:
-			c.Evidence = "the status document does not tell the " + limit.name
+			c.Evidence = "the status document does not report the " + limit.name
 			return c
 		case *limit.have > limit.most:
-			c.Evidence = fmt.Sprintf("%s is %s, at most %s", limit.name, limit.show(*limit.have), limit.show(limit.most))
+			c.Evidence = fmt.Sprintf("%s is %s, at most %s allowed", limit.name, limit.show(*limit.have), limit.show(limit.most))
 			return c
 		}
 	}
@@ -150,10 +153,10 @@ func qosLimits(q fdb.QoS) []qosLimit {
 	inSeconds := func(n float64) string { return fmt.Sprintf("%.0f s", n) }
 	inMiB := func(n float64) string { return fmt.Sprintf("%.0f MiB", n/(1<<20)) }
 	return []qosLimit{
-		{"data lag of a storage server", lagSeconds(q.WorstDataLagStorageServer), maxLag.Seconds(), inSeconds},
-		{"durability lag of a storage server", lagSeconds(q.WorstDurabilityLagStorageServer), maxLag.Seconds(), inSeconds},
-		{"queue of a log server", asFloat(q.WorstQueueBytesLogServer), maxQueueBytes, inMiB},
-		{"queue of a storage server", asFloat(q.WorstQueueBytesStorageServer), maxQueueBytes, inMiB},
+		{"data lag of a storage process", lagSeconds(q.WorstDataLagStorageServer), maxLag.Seconds(), inSeconds},
+		{"durability lag of a storage process", lagSeconds(q.WorstDurabilityLagStorageServer), maxLag.Seconds(), inSeconds},
+		{"queue of a log process", asFloat(q.WorstQueueBytesLogServer), maxQueueBytes, inMiB},
+		{"queue of a storage process", asFloat(q.WorstQueueBytesStorageServer), maxQueueBytes, inMiB},
 	}
 }
 

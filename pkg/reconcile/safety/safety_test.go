@@ -99,7 +99,7 @@ func TestEveryCheckRefusesWithoutADocument(t *testing.T) {
 			"there is no cluster file yet": {NotAsked: "there is no cluster file yet"},
 			"timed out":                    {Unreachable: "timed out"},
 		} {
-			if c := ask(d); c.OK || c.Evidence != want || c.Gate != gate {
+			if c := ask(d); c.OK || c.Evidence != "no database status: "+want || c.Gate != gate {
 				t.Errorf("%s: got %+v, want a refusal because %s", gate, c, want)
 			}
 		}
@@ -124,13 +124,13 @@ func TestChecks(t *testing.T) {
 		"a minute is enough":                    {plan.GateRecovery, func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = new(60.0) }, true, "1m0s ago"},
 		"less is not":                           {plan.GateRecovery, func(s *fdb.Status) { s.Cluster.RecoveryState.SecondsSinceLastRecovered = new(59.9) }, false, "1m0s ago"},
 		"unhealthy data is refused":             {plan.GateDD, func(s *fdb.Status) { s.Cluster.Data.State = &fdb.DataState{Name: "healing", Healthy: new(bool)} }, false, "data state is healing"},
-		"initializing says nothing":             {plan.GateDD, func(s *fdb.Status) { s.Cluster.Data.State = &fdb.DataState{Name: "initializing"} }, false, "data state is initializing"},
+		"initializing is unknown":               {plan.GateDD, func(s *fdb.Status) { s.Cluster.Data.State = &fdb.DataState{Name: "initializing"} }, false, "data state is initializing"},
 		"a minute of data lag is within limits": {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstDataLagStorageServer.Seconds = new(60.0) }, true, "within limits"},
-		"more is not":                           {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstDataLagStorageServer.Seconds = new(61.0) }, false, "data lag of a storage server is 61 s, at most 60 s"},
+		"more is not":                           {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstDataLagStorageServer.Seconds = new(61.0) }, false, "data lag of a storage process is 61 s, at most 60 s"},
 		"nor is more durability lag":            {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstDurabilityLagStorageServer.Seconds = new(61.0) }, false, "durability lag"},
 		"250 MiB of queue are within limits":    {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstQueueBytesLogServer = new(int64(250 << 20)) }, true, "within limits"},
-		"a longer log queue is not":             {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstQueueBytesLogServer = new(int64(251 << 20)) }, false, "queue of a log server is 251 MiB, at most 250 MiB"},
-		"nor is a longer storage queue":         {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstQueueBytesStorageServer = new(int64(251 << 20)) }, false, "queue of a storage server"},
+		"a longer log queue is not":             {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstQueueBytesLogServer = new(int64(251 << 20)) }, false, "queue of a log process is 251 MiB, at most 250 MiB"},
+		"nor is a longer storage queue":         {plan.GateQoS, func(s *fdb.Status) { s.Cluster.QoS.WorstQueueBytesStorageServer = new(int64(251 << 20)) }, false, "queue of a storage process"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -28,30 +28,32 @@ var ofDC1, ofDC2 = fdb.Member{Instance: "dc1", Group: "dc1-a"}, fdb.Member{Insta
 
 func TestInstancesActTogetherOrNotAtAll(t *testing.T) {
 	both := []fdb.Member{ofDC1, ofDC2}
-	since := func(list func(Common) fdb.SharedList, m fdb.Member, ago time.Duration) func(Common, plan.Snapshot) {
-		return func(c Common, s plan.Snapshot) { s.Coordination.Lists.Entries[list(c)][m] = s.Now.Add(-ago) }
+	since := func(list func(SynchronizedAction) fdb.SharedList, m fdb.Member, ago time.Duration) func(SynchronizedAction, plan.Snapshot) {
+		return func(c SynchronizedAction, s plan.Snapshot) {
+			s.Coordination.Lists.Entries[list(c)][m] = s.Now.Add(-ago)
+		}
 	}
-	without := func(list func(Common) fdb.SharedList, m fdb.Member) func(Common, plan.Snapshot) {
-		return func(c Common, s plan.Snapshot) { delete(s.Coordination.Lists.Entries[list(c)], m) }
+	without := func(list func(SynchronizedAction) fdb.SharedList, m fdb.Member) func(SynchronizedAction, plan.Snapshot) {
+		return func(c SynchronizedAction, s plan.Snapshot) { delete(s.Coordination.Lists.Entries[list(c)], m) }
 	}
-	pending := func(c Common) fdb.SharedList { return c.Pending }
-	ready := func(c Common) fdb.SharedList { return c.Ready }
+	pending := func(c SynchronizedAction) fdb.SharedList { return c.Pending }
+	ready := func(c SynchronizedAction) fdb.SharedList { return c.Ready }
 	tests := map[string]struct {
-		given    func(Common, plan.Snapshot)
+		given    func(SynchronizedAction, plan.Snapshot)
 		members  []fdb.Member
 		evidence string
 		missing  time.Duration
 	}{
-		"acts on the groups of all instances":      {func(Common, plan.Snapshot) {}, both, "2 of 2 pending process groups are ready, for 1m0s", 0},
-		"acts when the last entry is 30 s old":     {since(ready, ofDC2, 30*time.Second), both, "2 of 2 pending process groups are ready, for 30s", 0},
-		"waits while one became pending just now":  {since(pending, ofDC2, 29*time.Second), nil, "dc2-b was listed 29s ago, need 30s", time.Second},
-		"waits while one became ready just now":    {since(ready, ofDC1, 10*time.Second), nil, "dc1-a was listed 10s ago", 20 * time.Second},
-		"waits for a clock that is ahead":          {since(ready, ofDC1, -time.Hour), nil, "dc1-a was listed 0s ago", 30 * time.Second},
-		"does not act where nobody is pending":     {func(c Common, s plan.Snapshot) { clear(s.Coordination.Lists.Entries[c.Pending]) }, nil, "no process group is both", 30 * time.Second},
-		"does not act on groups that nobody lists": {func(c Common, s plan.Snapshot) { clear(s.Coordination.Lists.Entries) }, nil, "no process group is both", 30 * time.Second},
+		"acts on the groups of all control-plane instances": {func(SynchronizedAction, plan.Snapshot) {}, both, "2 of 2 pending process groups are ready, unchanged for 1m0s", 0},
+		"acts when the last entry is 30 s old":              {since(ready, ofDC2, 30*time.Second), both, "2 of 2 pending process groups are ready, unchanged for 30s", 0},
+		"waits while one became pending just now":           {since(pending, ofDC2, 29*time.Second), nil, "dc2-b was listed 29s ago, 30s required", time.Second},
+		"waits while one became ready just now":             {since(ready, ofDC1, 10*time.Second), nil, "dc1-a was listed 10s ago", 20 * time.Second},
+		"waits for a clock that is ahead":                   {since(ready, ofDC1, -time.Hour), nil, "dc1-a was listed 0s ago", 30 * time.Second},
+		"does not act without pending groups":               {func(c SynchronizedAction, s plan.Snapshot) { clear(s.Coordination.Lists.Entries[c.Pending]) }, nil, "no process group is both", 30 * time.Second},
+		"does not act on groups on no list":                 {func(c SynchronizedAction, s plan.Snapshot) { clear(s.Coordination.Lists.Entries) }, nil, "no process group is both", 30 * time.Second},
 	}
 	for name, tc := range tests {
-		for _, action := range []Common{CommonExclusion(), CommonInclusion(), CommonRestart()} {
+		for _, action := range []SynchronizedAction{CommonExclusion(), CommonInclusion(), CommonRestart()} {
 			s := together()
 			tc.given(action, s)
 			members, check, missing := Synchronized(s, action)
@@ -63,11 +65,11 @@ func TestInstancesActTogetherOrNotAtAll(t *testing.T) {
 			}
 		}
 	}
-	for name, given := range map[string]func(Common, plan.Snapshot){
+	for name, given := range map[string]func(SynchronizedAction, plan.Snapshot){
 		"one that is pending is not ready": without(ready, ofDC2),
 		"one that is ready is not pending": without(pending, ofDC2),
 	} {
-		for _, action := range []Common{CommonExclusion(), CommonInclusion(), CommonRestart()} {
+		for _, action := range []SynchronizedAction{CommonExclusion(), CommonInclusion(), CommonRestart()} {
 			s := together()
 			given(action, s)
 			if members, check, missing := Synchronized(s, action); check.OK || members != nil || missing < 30*time.Second || !strings.Contains(check.Evidence, "dc2-b") {
@@ -80,7 +82,7 @@ func TestInstancesActTogetherOrNotAtAll(t *testing.T) {
 func TestListsThatWereNotReadLetNothingHappen(t *testing.T) {
 	s := together()
 	s.Coordination.Lists.Read = false
-	for _, action := range []Common{CommonExclusion(), CommonInclusion(), CommonRestart()} {
+	for _, action := range []SynchronizedAction{CommonExclusion(), CommonInclusion(), CommonRestart()} {
 		if members, check, missing := Synchronized(s, action); check.OK || members != nil || missing == 0 {
 			t.Errorf("%s: %v, %q", action.Name, members, check.Evidence)
 		}
@@ -91,7 +93,7 @@ func TestListsThatWereNotReadLetNothingHappen(t *testing.T) {
 // restarts or is included in halves.
 func TestAnExclusionGoesOnWithoutThoseThatStayBehind(t *testing.T) {
 	for _, tc := range []struct {
-		action Common
+		action SynchronizedAction
 		age    time.Duration
 		want   []fdb.Member
 	}{

@@ -17,7 +17,7 @@ type TaintClock struct {
 	Key string
 	// Since is since when the key is known to be on the node; zero where no pass has seen it.
 	Since time.Time
-	// Rules are for how long, in seconds, each rule allows the key; math.MaxInt64 is for ever.
+	// Rules are for how long, in seconds, each rule allows the key; math.MaxInt64 means forever.
 	Rules []int64
 }
 
@@ -39,7 +39,7 @@ func TaintClocks(c *v1beta2.FoundationDBCluster, node *corev1.Node, pod *corev1.
 	return clocks
 }
 
-// taintedSince is the earliest of what is known of the taints with a key: when the API server
+// taintedSince is the earliest known time of the taints with a key: when the API server
 // added one, or since when passes have seen one that has no such time.
 func taintedSince(key string, node *corev1.Node, recorded time.Time) time.Time {
 	var since time.Time
@@ -58,9 +58,9 @@ func taintedSince(key string, node *corev1.Node, recorded time.Time) time.Time {
 	return since
 }
 
-// recordedSince is since when passes have seen a key. The condition is cleared when no taint
+// recordedSince is since when passes have recorded a key. The condition is cleared when no taint
 // with a rule is left, so no age is older than it. It alone counts where no pass has recorded
-// the keys, as after the operator did the passes, and only while it can be about no other key.
+// the keys, as after the operator ran, and only while it can be about no other key.
 func recordedSince(key string, pod *corev1.Pod, detected time.Time, only bool) time.Time {
 	if detected.IsZero() {
 		return time.Time{}
@@ -88,8 +88,8 @@ func (t TaintClock) Outlasts(now time.Time) bool {
 	return slices.ContainsFunc(t.Rules, func(seconds int64) bool { return age > seconds })
 }
 
-// Due is when the first of the rules is over; ever is false where none ever is, or that is not
-// known because no pass has seen the key.
+// Due is when the first of the rules is over; ever is false where none ever is, or where that
+// is unknown because no pass has seen the key.
 func (t TaintClock) Due() (at time.Time, ever bool) {
 	if t.Since.IsZero() || len(t.Rules) == 0 {
 		return time.Time{}, false

@@ -13,16 +13,16 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// FullFaultTolerance asks whether the database could lose as much as its redundancy
-// mode promises: every team of storage servers, every set of logs and every
-// coordinator complete. Since the database notices a death late, a process that the
-// record expects and that vanished a moment ago counts as well.
+// FullFaultTolerance checks whether the database can lose as much as its redundancy mode
+// allows: every team of storage processes, every set of logs and all coordinators complete.
+// Since the database notices a loss late, an expected process that just stopped reporting
+// counts as well.
 func FullFaultTolerance(s plan.Snapshot) plan.Check {
 	c := plan.Check{ID: plan.CheckFaultTolerant, Question: "is the database fully fault tolerant?", Gate: plan.GateReplicas}
 	status := s.Database.Status
 	switch {
 	case status == nil:
-		c.Evidence = s.Database.Why()
+		c.Evidence = noStatus(s.Database)
 		return c
 	case !status.Available():
 		c.Evidence = "the database is unavailable"
@@ -31,8 +31,8 @@ func FullFaultTolerance(s plan.Snapshot) plan.Check {
 		c.Evidence = incompleteDocument
 		return c
 	}
-	need, told := replicasWanted(s)
-	if !told {
+	need, reported := replicasWanted(s)
+	if !reported {
 		c.Evidence = unknownRedundancy(s)
 		return c
 	}
@@ -41,14 +41,14 @@ func FullFaultTolerance(s plan.Snapshot) plan.Check {
 	switch { // a number that does not decide is not shown beside what is needed
 	case !known:
 		c.Need = wanted
-		c.Evidence = "the replication of the data is not known"
+		c.Evidence = "the replication of the data is unknown"
 	case least < need:
 		c.Have, c.Need = have, wanted
-		c.Evidence = "some data has " + phrase.CountOf(least, need, "replica")
+		c.Evidence = fmt.Sprintf("some data has %s, %d required", phrase.CountOf(least, need, "replica"), need)
 	case !status.LogsFullyReplicated():
-		c.Evidence = "a set of logs is not complete"
+		c.Evidence = "a set of logs is incomplete"
 	case !status.CoordinatorsReachable():
-		c.Evidence = "a coordinator does not answer"
+		c.Evidence = "a coordinator is not reachable"
 	default:
 		c.Evidence = justVanished(s)
 		c.OK = c.Evidence == ""
@@ -60,7 +60,7 @@ func FullFaultTolerance(s plan.Snapshot) plan.Check {
 	return c
 }
 
-// justVanished names a process group that stays, or that still drains, and whose processes
+// justVanished names a process group that stays, or that is draining, whose processes
 // stopped reporting too short a time ago for the database's numbers to show it.
 func justVanished(s plan.Snapshot) string {
 	for _, g := range s.Groups() {
@@ -68,7 +68,7 @@ func justVanished(s plan.Snapshot) string {
 			return why
 		}
 	}
-	reporting := whoReports(s.Database.Status)
+	reporting := reportingCounter(s.Database.Status)
 	for _, g := range s.Groups() {
 		if g.IsGone() {
 			continue // nothing depends on it any more
@@ -80,19 +80,18 @@ func justVanished(s plan.Snapshot) string {
 	return ""
 }
 
-// unnoticedDeath says that a group's processes stopped too short a time before the
-// status document was read for its numbers to show it. Of a group that the record calls
-// fine and that does not report any more nobody knows since when: it may have been
-// restarted by this very pass.
+// unnoticedDeath returns which processes of a group stopped too short a time before the status
+// document was read for its numbers to show it. If the group has no condition and still does
+// not report, the time is unknown: it may have been restarted by this very pass.
 func unnoticedDeath(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, reporting func(*v1beta2.ProcessGroupStatus) int) string {
 	if !g.ProcessClass.IsStateful() {
 		return ""
 	}
-	since, missing := silentSince(s, g)
-	silent := s.Database.AsOf.Sub(since)
+	since, missing := notReportingSince(s, g)
+	missingFor := s.Database.AsOf.Sub(since)
 	switch {
-	case missing && silent < fdb.DeathNoticedAfter:
-		return fmt.Sprintf("%s stopped reporting %s ago, which the database shows after %s", g.ProcessGroupID, max(0, silent).Round(time.Second), fdb.DeathNoticedAfter)
+	case missing && missingFor < fdb.DeathNoticedAfter:
+		return fmt.Sprintf("%s stopped reporting %s ago, which the database notices after %s", g.ProcessGroupID, max(0, missingFor).Round(time.Second), fdb.DeathNoticedAfter)
 	case missing || g.IsGone():
 		return ""
 	}
@@ -106,15 +105,15 @@ func unnoticedDeath(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, reporting fu
 	}
 }
 
-// silentSince is since when a group has been silent without a break. The record says when that
-// was first seen and nobody may have looked since, so it counts from the last start or end of
-// its servers that Kubernetes tells of.
-func silentSince(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) (since time.Time, missing bool) {
+// notReportingSince is since when a group has not reported without a break. The condition has
+// the time of the first pass that noticed, and none may have followed, so it counts from the
+// last start or end of its main container that Kubernetes reports.
+func notReportingSince(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) (since time.Time, missing bool) {
 	since, missing = missingSince(g)
 	return unbroken(s, g, since), missing
 }
 
-// unbroken is since when a silence that was seen then has lasted without a break.
+// unbroken is since when a group that was seen not to report then has not reported without a break.
 func unbroken(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, seen time.Time) time.Time {
 	if alive := lastAlive(s.Pod(g)); alive.After(seen) {
 		return alive
@@ -122,8 +121,8 @@ func unbroken(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, seen time.Time) ti
 	return seen
 }
 
-// lastAlive is when the container of a pod's servers last started or ended; zero when that is
-// not known. The image's own monitor can start them anew without it.
+// lastAlive is when the main container of a pod last started or ended; zero when unknown. The
+// monitor of the image can restart processes without a restart of the container.
 func lastAlive(pod *corev1.Pod) time.Time {
 	var last time.Time
 	for _, c := range mainContainers(pod) {
@@ -148,9 +147,9 @@ func mainContainers(pod *corev1.Pod) []corev1.ContainerStatus {
 	})
 }
 
-// whoReports tells of any process group how many of its processes report, as reportingOf
-// would. It looks at the processes once, and not once for every group.
-func whoReports(status *fdb.Status) func(*v1beta2.ProcessGroupStatus) int {
+// reportingCounter returns a function that returns how many processes of a group report, as
+// reportingOf would. It reads the processes once, and not once for every group.
+func reportingCounter(status *fdb.Status) func(*v1beta2.ProcessGroupStatus) int {
 	named, at := map[string]int{}, map[string]int{}
 	if status != nil {
 		for _, p := range status.Cluster.Processes {
@@ -177,22 +176,22 @@ func reportingOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []fdb.Process {
 	return slices.DeleteFunc(processesOf(s, g), func(p fdb.Process) bool { return !p.Reporting() })
 }
 
-// MayHoldData reports whether a group leaves without a proof that nothing depends on
-// it: spec.processGroupsToRemoveWithoutExclusion asked for that.
+// MayHoldData reports whether a group is removed without a proof that nothing depends on it,
+// as spec.processGroupsToRemoveWithoutExclusion requests.
 func MayHoldData(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return g.IsMarkedForRemoval() && g.ExclusionSkipped && g.ProcessClass.IsStateful() && !NoDatabaseYet(s)
 }
 
-// UnnoticedLoss says that a group which left without being drained has lost its pod,
-// and that the database cannot have noticed yet what data it thereby lost. Until it
-// has, nothing else may go: the two could have held the only copies of something.
+// UnnoticedLoss returns that a group which was removed without being drained has lost its pod,
+// and that the database cannot have noticed the loss of its data yet; empty otherwise. Until
+// it has, nothing else may be removed: the two could have held the only replicas of something.
 func UnnoticedLoss(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	pod := s.Pod(g)
 	if !MayHoldData(s, g) || (pod != nil && pod.DeletionTimestamp == nil) {
 		return ""
 	}
 	if !g.HasCondition(v1beta2.ConditionMissingProcesses) {
-		return fmt.Sprintf("%s goes without having been drained, and nobody has seen yet since when it is silent", g.ProcessGroupID)
+		return fmt.Sprintf("%s is removed without draining and does not report, since when is unknown", g.ProcessGroupID)
 	}
-	return unnoticedDeath(s, g, whoReports(s.Database.Status))
+	return unnoticedDeath(s, g, reportingCounter(s.Database.Status))
 }

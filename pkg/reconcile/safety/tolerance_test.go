@@ -41,7 +41,7 @@ func TestReportingProcessesAreCountedOncePerGroup(t *testing.T) {
 			for i, p := range tc.processes {
 				status.Cluster.Processes[string(rune('a'+i))] = p
 			}
-			if got := whoReports(status)(g); got != tc.want {
+			if got := reportingCounter(status)(g); got != tc.want {
 				t.Errorf("%d processes counted, want %d", got, tc.want)
 			}
 			if got := len(reportingOf(plan.Snapshot{Cluster: &v1beta2.FoundationDBCluster{}, Database: plan.DatabaseFacts{Status: status}}, g)); got != tc.want {

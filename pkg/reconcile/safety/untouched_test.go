@@ -10,7 +10,7 @@ import (
 
 // Of storage-2 nothing was excluded.
 func TestOnlyAGroupWithoutAnyExclusionIsUntouched(t *testing.T) {
-	const excluded = "it is excluded, and gives its data and roles away"
+	const excluded = "it is excluded, and its data and roles are being moved"
 	document := func(targets ...fdb.ExcludedServer) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration.ExcludedServers = targets }
 	}
@@ -34,9 +34,9 @@ func TestOnlyAGroupWithoutAnyExclusionIsUntouched(t *testing.T) {
 			p.Excluded = new(true)
 			s.Database.Status.Cluster.Processes["b"] = p
 		}, false, excluded},
-		"its exclusion is over":          {func(s *plan.Snapshot) { s.Groups()[1].MarkForRemoval(evening); s.Groups()[1].SetExcluded(evening) }, false, "its exclusion is over"},
-		"the exclusions were not read":   {func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }, false, "which exclusions there are is not known"},
-		"the database gives no document": {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, false, "timed out"},
+		"it is already drained":          {func(s *plan.Snapshot) { s.Groups()[1].MarkForRemoval(evening); s.Groups()[1].SetExcluded(evening) }, false, "it is already drained"},
+		"the exclusions were not read":   {func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }, false, "exclusions are unknown"},
+		"the database gives no document": {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, false, "no database status: timed out"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -46,12 +46,12 @@ func (w *World) End(context.Context) error {
 	return nil
 }
 
-// LoseLock gives the database's lock to another instance, in the middle of a pass.
+// LoseLock gives the database's lock to another control-plane instance during a pass.
 func (w *World) LoseLock(to string) {
 	w.locked, w.LockHolder = false, to
 }
 
-// Locked reports whether a pass has the lock now.
+// Locked reports whether a pass holds the lock now.
 func (w *World) Locked() bool { return w.locked }
 
 // Act implements reconcile.Actor.
@@ -137,7 +137,7 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 	case plan.WriteBackupStatus, plan.SetBackupState, plan.SetBackupFinalizer, plan.ApplyAgents, plan.DeleteAgents, plan.DeleteAgentPod, plan.StartBackup,
 		plan.StopBackup, plan.PauseAgents, plan.ModifyBackup, plan.DeleteBackupData, plan.WriteRestoreStatus, plan.StartRestore, plan.AbortRestore,
 		plan.ExpireBackup, plan.ClearBackupData:
-		return fmt.Errorf("%s: that is not for a pass over a cluster", a.Describe())
+		return fmt.Errorf("%s: not an action of a pass over a cluster", a.Describe())
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 func (w *World) editNode(name string, edit func(*corev1.Node)) error {
 	node := w.nodes()[name]
 	if node == nil {
-		return fmt.Errorf("there is no node %s", name)
+		return fmt.Errorf("node %s not found", name)
 	}
 	edit(node)
 	if w.Cordoned == nil {
@@ -224,27 +224,27 @@ func (w *World) setImage(a plan.SetSidecarImage) error {
 	return nil
 }
 
-// loseVolume takes a claim away, and with it the data that was on it.
+// loseVolume deletes a PVC with its data.
 func (w *World) loseVolume(claim string) {
 	delete(w.Volumes, claim)
 	w.LoseDisk(strings.TrimSuffix(claim, "-data"))
 }
 
-// LoseDisk destroys what is on the volume of a pod. The volume itself stays, and the pod's
-// servers start again within a second, with nothing on their disk.
+// LoseDisk destroys the data on the volume of a pod. The volume itself stays, and the pod's
+// processes start again within a second, with an empty disk.
 func (w *World) LoseDisk(pod string) {
 	for n := 1; n <= mostServersPerPod; n++ {
 		w.FDB.LoseData(w.DataKey(pod, n))
 	}
 }
 
-// mostServersPerPod bounds the servers of one simulated pod.
+// mostServersPerPod bounds the processes of one simulated pod.
 const mostServersPerPod = 4
 
-// DataKey identifies the data directory of a pod's n-th server.
+// DataKey identifies the data directory of a pod's n-th process.
 func (w *World) DataKey(pod string, n int) string { return fmt.Sprintf("%d/%s/%d", w.number, pod, n) }
 
-// configure runs the command that people see, with its quotes escaped for fdbcli.
+// configure runs the command that users see, with its quotes escaped for fdbcli.
 func (w *World) configure(ctx context.Context, a plan.Configure) error {
 	_, err := w.fdbcli(ctx, strings.ReplaceAll(a.Command, `"`, `\"`))
 	return err
@@ -267,14 +267,14 @@ func (w *World) changeCoordinators(ctx context.Context, a plan.ChangeCoordinator
 		return err
 	}
 	if status.Cluster.ConnectionString == "" {
-		return fmt.Errorf("reading the new connection string: the status document has none")
+		return fmt.Errorf("read the new connection string: the status document has none")
 	}
 	w.Record.Status.ConnectionString = status.Cluster.ConnectionString
 	return nil
 }
 
-// Try is what the API server says to an action that is not carried out: what Refuse does.
-func (w *World) Try(_ context.Context, a plan.Action) (asked bool, err error) {
+// Try returns the response of the API server to a dry run: that of Refuse.
+func (w *World) Try(_ context.Context, a plan.Action) (tried bool, err error) {
 	if w.Refuse == nil {
 		return true, nil
 	}

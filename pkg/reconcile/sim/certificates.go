@@ -10,18 +10,18 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// certificateVariables name the files that servers and tools need for TLS.
+// certificateVariables name the files that processes and tools need for TLS.
 var certificateVariables = []string{v1beta2.EnvTLSCertificateFile, v1beta2.EnvTLSKeyFile, v1beta2.EnvTLSCAFile}
 
-// tlsEnvironment is what a pod's main container is told about TLS.
+// tlsEnvironment are the TLS variables of a pod's main container.
 func tlsEnvironment(pod *corev1.Pod) map[string]string {
-	told := map[string]string{}
+	variables := map[string]string{}
 	for _, variable := range mainContainer(pod).Env {
 		if slices.Contains(certificateVariables, variable.Name) {
-			told[variable.Name] = variable.Value
+			variables[variable.Name] = variable.Value
 		}
 	}
-	return told
+	return variables
 }
 
 // mountCertificates puts the files into a pod that its variables name, where a Secret is
@@ -43,14 +43,14 @@ func fromSecret(pod *corev1.Pod, path string) bool {
 	})
 }
 
-// canListen reports whether a server can start with such addresses: with TLS it needs
+// canListen reports whether a process can start with such addresses: with TLS it needs
 // its certificate, its key and its authorities.
 func (p *runningPod) canListen(pod *corev1.Pod, addresses []fdb.Address) bool {
 	if !slices.ContainsFunc(addresses, func(a fdb.Address) bool { return a.TLS }) {
 		return true
 	}
-	told := tlsEnvironment(pod)
-	return !slices.ContainsFunc(certificateVariables, func(name string) bool { return p.files[told[name]] == nil })
+	variables := tlsEnvironment(pod)
+	return !slices.ContainsFunc(certificateVariables, func(name string) bool { return p.files[variables[name]] == nil })
 }
 
 func mainContainer(pod *corev1.Pod) corev1.Container {

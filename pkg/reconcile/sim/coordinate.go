@@ -14,18 +14,18 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Shared is what instances that use one database keep in it for each other. Worlds of
-// several instances have the same one.
+// Shared is what control-plane instances that use one database store in it for each other.
+// Joined worlds have the same one.
 type Shared struct {
 	Lock     *fdb.Lock
 	DenyList map[string]bool
-	// Denials are notes about who is on the deny list.
+	// Denials are who put the owners on the deny list, and why.
 	Denials map[string]fdb.Denial
 	// Upgrades are announced process groups by version.
 	Upgrades map[string]map[v1beta2.ProcessGroupID]bool
-	// Maintenance are notes of process groups that restart during maintenance.
+	// Maintenance are the process groups that restart during maintenance.
 	Maintenance map[v1beta2.ProcessGroupID]time.Time
-	// Lists are what instances in global synchronization mode act on together.
+	// Lists are what control-plane instances in global synchronization mode act on together.
 	Lists Lists
 }
 
@@ -68,14 +68,14 @@ func (w *World) ask(r fdb.LockRequest) error {
 		w.Shared.Lock = d.Write
 		return nil
 	case d.Outcome == fdb.LockDenied:
-		return &reconcile.RefusedError{Check: plan.Check{ID: plan.CheckNotDenied, Question: "may this instance take the lock?", Gate: plan.GateDeny, Evidence: w.Record.LockOwner() + " is on the deny list"}}
+		return &reconcile.RefusedError{Check: plan.Check{ID: plan.CheckNotDenied, Question: "may this control-plane instance take the lock?", Gate: plan.GateDeny, Evidence: w.Record.LockOwner() + " is on the deny list"}}
 	default:
 		return &reconcile.HeldError{What: "database lock", Holder: d.Holder.Holder(), Until: d.Holder.End}
 	}
 }
 
-// releaseByHand clears the lock that a person was shown, by the rules of the real one.
-func (w *World) releaseByHand(a plan.ReleaseLock) error {
+// releaseManually clears the lock that a user was shown, by the rules of the real one.
+func (w *World) releaseManually(a plan.ReleaseLock) error {
 	found := w.Shared.Lock
 	outcome := fdb.DecideRelease(found, w.Shared.denied(), fdb.ReleaseRequest{
 		Seen: a.Seen, Owner: w.Record.LockOwner(), Person: a.Person, Now: w.Now(), Force: a.Force,
@@ -96,7 +96,7 @@ func (w *World) releaseLock() {
 		return
 	}
 	until := w.quiet
-	w.quiet = time.Time{} // the next pass is another run, which has only the lock to go by
+	w.quiet = time.Time{} // the next pass is another run, which knows only the lock
 	if until.After(w.Now()) {
 		w.Shared.Lock.End = until
 		return
@@ -104,7 +104,7 @@ func (w *World) releaseLock() {
 	w.Shared.Lock = nil
 }
 
-// restart ends servers by the command that the real actor uses; their monitors start
+// restart ends processes by the command that the real actor uses; their monitors start
 // them again.
 func (w *World) restart(ctx context.Context, a plan.RestartProcesses) error {
 	if a.UpgradeTo != "" {
@@ -146,7 +146,7 @@ func (w *World) coordinate(ctx context.Context, a plan.Action) error {
 	case plan.HoldLock:
 		return w.ask(fdb.LockRequest{Owner: a.Owner, Person: a.Person, Now: w.Now(), Duration: a.For, Nonce: "held"})
 	case plan.ReleaseLock:
-		return w.releaseByHand(a)
+		return w.releaseManually(a)
 	case plan.AnnounceUpgrade:
 		if w.Shared.Upgrades[a.Version] == nil {
 			w.Shared.Upgrades[a.Version] = map[v1beta2.ProcessGroupID]bool{}
@@ -161,7 +161,7 @@ func (w *World) coordinate(ctx context.Context, a plan.Action) error {
 			delete(w.Shared.Upgrades[a.Version], group)
 		}
 	default:
-		return fmt.Errorf("nobody knows how to %s", a.Describe())
+		return fmt.Errorf("unsupported action: %s", a.Describe())
 	}
 	return nil
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Lists are the shared lists of all instances. The zero value has no entries.
+// Lists are the shared lists of all control-plane instances. The zero value has no entries.
 type Lists struct {
 	now plan.ListFacts
 }
 
-// facts are the lists as an instance reads them, which it does in global mode only.
+// facts are the lists as a control-plane instance reads them, in global mode only.
 func (l *Lists) facts(c *v1beta2.FoundationDBCluster) plan.ListFacts {
 	if c.SynchronizationMode() != v1beta2.SynchronizationModeGlobal {
 		return plan.ListFacts{}
@@ -23,13 +23,13 @@ func (l *Lists) facts(c *v1beta2.FoundationDBCluster) plan.ListFacts {
 	return read
 }
 
-// change writes an instance's own entries. What was read before stays as it was.
+// change writes a control-plane instance's own entries. Earlier facts are not changed.
 func (l *Lists) change(c *v1beta2.FoundationDBCluster, a plan.ChangeLists) {
 	s := plan.Snapshot{Cluster: c, Coordination: plan.CoordinationFacts{Lists: l.now}}
 	l.now = a.Apply(s).Coordination.Lists
 }
 
-// useRestarts removes the restart entries of what is about to restart.
+// useRestarts removes the restart entries of process groups that are about to restart.
 func (l *Lists) useRestarts(members []fdb.Member) {
 	if len(members) == 0 {
 		return

@@ -57,7 +57,7 @@ func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fa
 	return nil
 }
 
-// ownTime is what the plugin's own clock shows.
+// ownTime is the time by the plugin's own clock.
 func (w *World) ownTime() time.Time { return w.Now().Add(w.Skew) }
 
 func (w *World) nodes() map[string]*corev1.Node {
@@ -124,8 +124,8 @@ func (w *World) status(ctx context.Context) (*fdb.Status, error) {
 	return fdb.ParseStatus(out)
 }
 
-// coordination is what instances share, and which exclusions are in progress when a
-// group leaves. As in the real world nobody asks without need.
+// coordination is what control-plane instances share, and which exclusions are in progress while
+// a group is marked for removal. As in package live they are read only when needed.
 func (w *World) coordination(ctx context.Context) plan.CoordinationFacts {
 	if !w.Record.Status.Configured {
 		return plan.CoordinationFacts{}
@@ -144,13 +144,13 @@ func (w *World) coordination(ctx context.Context) plan.CoordinationFacts {
 	return facts
 }
 
-// Type runs a command of fdbcli as a person would who has a shell in a pod.
+// Type runs a command of fdbcli as a user with a shell in a pod would.
 func (w *World) Type(script string) (string, error) {
 	out, err := w.fdbcli(context.Background(), script)
 	return string(out), err
 }
 
-// managementKeys are what follows the names of special keys.
+// managementKeys are the suffixes of special keys.
 func (w *World) managementKeys(ctx context.Context, names ...string) ([]string, error) {
 	var commands []string
 	for _, name := range names {
@@ -171,9 +171,8 @@ func (w *World) managementKeys(ctx context.Context, names ...string) ([]string, 
 	return found, nil
 }
 
-// fdbcli runs a command in a pod that has a cluster file: the first whose servers are
-// those that the client speaks to, as the real observer prefers pods of coordinators, or
-// just the first.
+// fdbcli runs a command in a pod that has a cluster file: the first whose processes have the
+// protocol of the client, as package live prefers pods of coordinators, or just the first.
 func (w *World) fdbcli(ctx context.Context, script string) ([]byte, error) {
 	name, version := w.toolPod()
 	if name == "" {
@@ -192,8 +191,8 @@ func (w *World) fdbcli(ctx context.Context, script string) ([]byte, error) {
 }
 
 // toolPod is where fdbcli runs, and which version of it; empty when no pod has a cluster file.
-// As in the live world, pods of groups that leave or are silent come after the others: they
-// may have missed a change of coordinators.
+// As in package live, pods of groups that are marked for removal or do not report come last:
+// they may have missed a change of coordinators.
 func (w *World) toolPod() (first, version string) {
 	version = w.clientVersion()
 	var last []string

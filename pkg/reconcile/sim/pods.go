@@ -23,22 +23,22 @@ const (
 	seedClusterFile = "/var/dynamic-conf/fdb.cluster"
 )
 
-// runningPod is what runs in a pod, and the files that it sees.
+// runningPod is what runs in a pod, and its files.
 type runningPod struct {
 	files   map[string][]byte
 	servers map[int]*fdbsim.ServerHandle
-	// wanted is how many servers the pod was made for; 0 when it does not tell.
-	wanted int
+	// desired is how many processes the pod was created for; 0 when unknown.
+	desired int
 	// accepted is the configuration in force, by its text and parsed.
 	accepted      string
 	configuration fdb.MonitorConfiguration
 	program       program
-	// serving is the version that the servers were started in; the program may be newer.
+	// serving is the version that the processes were started in; the program may be newer.
 	serving   string
 	variables map[string]string
 }
 
-// step does what nodes do in a second: place pods, start them, and run their monitors.
+// step does the work of nodes in a second: place pods, start them, and run their monitors.
 func (w *World) step() {
 	for _, name := range w.podNames() {
 		pod := w.Pods[name]
@@ -54,9 +54,8 @@ func (w *World) step() {
 	}
 }
 
-// place puts a pod on the next node that takes pods, or on one that has fewer pods of
-// its class; without any it stays pending, and so does one that was made so that none
-// takes it.
+// place puts a pod on the next node that accepts it, or on one that has fewer pods of its
+// class; without any it stays pending, and so does one that was created to be unschedulable.
 func (w *World) place(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodPending
 	if slices.Contains(objects.Faults(&pod.Spec), objects.Unschedulable) {
@@ -70,7 +69,7 @@ func (w *World) place(pod *corev1.Pod) {
 	}
 }
 
-// repels reports whether a node takes no new pods.
+// repels reports whether a node accepts no new pods.
 func (w *World) repels(node string) bool {
 	return w.Cordoned[node] || slices.ContainsFunc(w.Taints[node], func(t corev1.Taint) bool {
 		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
@@ -91,7 +90,7 @@ func (w *World) alike(pod *corev1.Pod, node string) int {
 func (w *World) start(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodRunning
 	const perNet = 250
-	net := 2*w.number + 1 // two networks for each world
+	net := 2*w.number + 1 // two networks for each of the joined worlds
 	n := slices.Index(w.podNames(), pod.Name)
 	pod.Status.PodIP = fmt.Sprintf("10.%d.%d.%d", net, n/perNet, n%perNet+1)
 	for w.ipTaken(pod) {
@@ -105,7 +104,7 @@ func (w *World) start(pod *corev1.Pod) {
 	}
 	running := &runningPod{files: map[string][]byte{}, servers: map[int]*fdbsim.ServerHandle{}}
 	if launch, err := objects.LaunchOf(pod, v1beta2.ProcessClass(pod.Labels[v1beta2.LabelProcessClass])); err == nil && !slices.Contains(objects.Faults(&pod.Spec), v1beta2.ContainerMain) {
-		running.wanted = launch.Servers
+		running.desired = launch.Servers
 	}
 	running.mountCertificates(pod)
 	w.running[pod.Name] = running
@@ -120,8 +119,8 @@ func (w *World) ipTaken(pod *corev1.Pod) bool {
 	return false
 }
 
-// monitor does what the unified image's monitor does: accept the mounted
-// configuration, say so in annotations, and keep the servers running.
+// monitor does the work of the unified image's monitor: accept the mounted configuration, report
+// it in annotations, and keep the processes running.
 func (w *World) monitor(pod *corev1.Pod) {
 	if w.ConfigMap == nil {
 		return
@@ -130,7 +129,7 @@ func (w *World) monitor(pod *corev1.Pod) {
 	if seed := w.ConfigMap.Data[objects.KeyClusterFile]; string(running.files[seedClusterFile]) != seed {
 		running.files[seedClusterFile] = []byte(seed)
 	}
-	if running.wanted == 0 {
+	if running.desired == 0 {
 		return
 	}
 	if text := w.mountedText(pod); !running.uses(text) {
@@ -148,7 +147,7 @@ func (w *World) monitor(pod *corev1.Pod) {
 	if !running.configuration.ServersRun() {
 		return
 	}
-	for n := 1; n <= running.wanted; n++ {
+	for n := 1; n <= running.desired; n++ {
 		w.keepRunning(pod, n)
 	}
 }
@@ -156,7 +155,7 @@ func (w *World) monitor(pod *corev1.Pod) {
 // uses reports whether a monitor configuration is the one in force.
 func (p *runningPod) uses(text string) bool { return p.variables != nil && p.accepted == text }
 
-// mountedText is the monitor configuration that a pod sees.
+// mountedText is the monitor configuration that is mounted in a pod.
 func (w *World) mountedText(pod *corev1.Pod) string {
 	return w.ConfigMap.Data[mountedAs(pod, "config.json")]
 }
@@ -169,7 +168,7 @@ func (w *World) settled(pod *corev1.Pod) bool {
 		return true
 	case pod.Spec.NodeName == "", pod.Status.Phase != corev1.PodRunning:
 		return false
-	case w.ConfigMap == nil, running.wanted == 0:
+	case w.ConfigMap == nil, running.desired == 0:
 		return true
 	case string(running.files[seedClusterFile]) != w.ConfigMap.Data[objects.KeyClusterFile], !running.uses(w.mountedText(pod)):
 		return false
@@ -178,7 +177,7 @@ func (w *World) settled(pod *corev1.Pod) bool {
 }
 
 func (p *runningPod) allRun() bool {
-	for n := 1; n <= p.wanted; n++ {
+	for n := 1; n <= p.desired; n++ {
 		if p.servers[n] == nil || ended(p.servers[n]) {
 			return false
 		}
@@ -195,7 +194,7 @@ func ended(handle *fdbsim.ServerHandle) bool {
 	}
 }
 
-// mountedAs is the key of the ConfigMap that a pod sees as a file of this name.
+// mountedAs is the key of the ConfigMap that is mounted in a pod as a file of this name.
 func mountedAs(pod *corev1.Pod, file string) string {
 	for _, volume := range pod.Spec.Volumes {
 		if volume.ConfigMap == nil {
@@ -281,7 +280,7 @@ func (w *World) stopPod(name string) {
 	delete(w.Pods, name)
 }
 
-// KillServers ends the servers of a pod, as a crash would.
+// KillServers ends the processes of a pod, as a crash would.
 func (w *World) KillServers(name string) {
 	for _, handle := range w.running[name].servers {
 		handle.Stop()

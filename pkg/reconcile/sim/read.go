@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// ReadExclusions reads which exclusions are in force and which still hold something.
+// ReadExclusions reads which exclusions are in force and which processes still hold data or roles.
 func (w *World) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, error) {
 	facts := plan.CoordinationFacts{}
 	var err error
@@ -26,7 +26,7 @@ func (w *World) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, err
 	return facts, err
 }
 
-// ReadShared reads all that instances share, whether or not the spec asks for it.
+// ReadShared reads all that control-plane instances share, whether or not the spec needs it.
 func (w *World) ReadShared(context.Context) (plan.CoordinationFacts, error) {
 	lists := w.Shared.Lists.now
 	lists.Read = true
@@ -57,27 +57,27 @@ func (w *World) ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error)
 	live, err := fdb.ParseConnectionString(d.Status.Cluster.ConnectionString)
 	if err != nil {
 		files.LiveUnknown = err.Error()
-		return files, nil //nolint:nilerr // what is not known is a fact
+		return files, nil //nolint:nilerr // an unknown string is a fact
 	}
 	files.Live = live
 	return files, nil
 }
 
-// WriteClusterFile gives a pod's servers another cluster file, as a person could.
+// WriteClusterFile gives a pod's processes another cluster file, as a user could.
 func (w *World) WriteClusterFile(pod, content string) {
 	w.running[pod].files[liveClusterFile] = []byte(content)
 }
 
 const (
-	// lookupsPerName is how often ReadNames looks each name up.
+	// lookupsPerName is how often ReadNames resolves each name.
 	lookupsPerName = 10
 	lookupTime     = time.Millisecond
 )
 
-// ReadNames resolves names as servers do: at once, and to nothing where a pod has no address.
+// ReadNames resolves names as processes do: at once, and to nothing where a pod has no address.
 func (w *World) ReadNames(_ context.Context, names []string) (fdb.NameLookups, error) {
 	if len(w.running) == 0 {
-		return fdb.NameLookups{}, errors.New("resolving names: no pod runs that tools can be run in")
+		return fdb.NameLookups{}, errors.New("resolve names: no running pod can run fdbcli")
 	}
 	lookups := fdb.NameLookups{Overhead: lookupTime}
 	for _, name := range names {

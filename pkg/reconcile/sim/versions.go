@@ -17,17 +17,17 @@ type program struct{ dir, version string }
 
 // programFor is the fdbserver that a pod's monitor starts for a configuration: its own,
 // or the copy that the sidecar made of a version of another protocol. Without either ok
-// is false, and the monitor keeps the configuration that it has.
+// or the copy that the sidecar made of a version with another protocol. Without either ok
 func programFor(pod *corev1.Pod, configuration fdb.MonitorConfiguration) (p program, ok bool) {
-	own, wanted := imageVersion(pod, v1beta2.ContainerMain), versionOrZero(configuration.Version)
+	own, desired := imageVersion(pod, v1beta2.ContainerMain), versionOrZero(configuration.Version)
 	if own.IsZero() {
-		own = wanted
+		own = desired
 	}
-	dir := objects.BinaryDir(v1beta2.ImageTypeUnified, own, wanted)
-	if own == wanted || own.ProtocolCompatible(wanted) {
+	dir := objects.BinaryDir(v1beta2.ImageTypeUnified, own, desired)
+	if own == desired || own.ProtocolCompatible(desired) {
 		return program{dir, own.String()}, true
 	}
-	return program{dir, wanted.String()}, imageVersion(pod, v1beta2.ContainerSidecar) == wanted
+	return program{dir, desired.String()}, imageVersion(pod, v1beta2.ContainerSidecar) == desired
 }
 
 // imageVersion is the version of a container's image; zero when its tag has none.
@@ -49,7 +49,7 @@ func versionOrZero(text string) fdb.Version {
 }
 
 // clientVersion is the version of the fdbcli that reached the database last. A pod has
-// those of all versions that its servers may run in.
+// those of all versions that its processes may run in.
 func (w *World) clientVersion() string {
 	if w.reached != "" {
 		return w.reached
@@ -57,8 +57,8 @@ func (w *World) clientVersion() string {
 	return w.Record.RunningVersion()
 }
 
-// findVersion has the real observer's way of finding that version: one after the other is
-// tried, the one that worked last first, until a status says that the database is there.
+// findVersion finds that version as package live does: it tries one after the other, the one that
+// worked last first, until a status reports that the database is available.
 func (w *World) findVersion(ctx context.Context) (*fdb.Status, error) {
 	var first *fdb.Status
 	var failed error

@@ -1,6 +1,6 @@
-// Package sim is a small world for tests: a namespace in memory, whose pods run
-// simulated FoundationDB servers, and a clock that moves only when told to. It
-// carries actions out at once. Only tests import it.
+// Package sim simulates a namespace in memory for tests: its pods run simulated FoundationDB
+// processes, and its clock moves only by Tick. It carries actions out at once. Only tests
+// import it.
 package sim
 
 import (
@@ -20,11 +20,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Noon is when a world's clock starts.
+// Noon is when simulated clocks start.
 var Noon = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 
-// World is one instance of a cluster: a custom resource and all that belongs to it.
-// Several may share a database, see Join. Its fields may be changed between passes.
+// World is one control-plane instance of a cluster: a custom resource and its objects. Several
+// may share a database, see Join. Its fields may be changed between passes.
 type World struct {
 	// Record is the custom resource as it is stored.
 	Record    *v1beta2.FoundationDBCluster
@@ -43,25 +43,25 @@ type World struct {
 	Cordoned map[string]bool
 	// NodeAnnotations are the annotations of nodes.
 	NodeAnnotations map[string]map[string]string
-	// NodesHidden says why nobody may read nodes; empty when everybody may.
+	// NodesHidden is why nodes cannot be read; empty when they can.
 	NodesHidden string
-	// Broken are the names of pods whose servers do not start any more.
+	// Broken are the names of pods whose processes do not start any more.
 	Broken map[string]bool
-	// Shared is what instances keep in the database for each other.
+	// Shared is what control-plane instances store in the database for each other.
 	Shared *Shared
-	// Unschedulable are the names of pods that no node takes.
+	// Unschedulable are the names of pods that no node accepts.
 	Unschedulable map[string]bool
-	// Skew is how far the plugin's clock is ahead of everybody else's.
+	// Skew is how far the plugin's clock is ahead of all others.
 	Skew time.Duration
 	// FDB is the simulated FoundationDB behind the pods.
 	FDB *fdbsim.World
 
-	// LeaseHolder is another run that has the Lease; empty for none.
+	// LeaseHolder is another run that holds the Lease; empty for none.
 	LeaseHolder string
-	// LockHolder is another instance that has the database's lock; empty for none.
+	// LockHolder is another control-plane instance that holds the database's lock; empty for none.
 	LockHolder string
 	// OnLock runs when the lock is taken, before fresh facts are read: the place to
-	// let another actor change the world.
+	// let another actor change the state.
 	OnLock func(*World)
 	// Refuse makes the actions fail that it returns an error for.
 	Refuse func(plan.Action) error
@@ -70,29 +70,29 @@ type World struct {
 	// Acted are the actions that were carried out.
 	Acted []plan.Action
 
-	// site is what worlds that joined each other share.
+	// site is what joined worlds share.
 	site *site
-	// number tells worlds of one site apart, from 0.
+	// number identifies each of the joined worlds, from 0.
 	number  int
 	mu      sync.Mutex
 	running map[string]*runningPod
 	nextIP  int
 	locked  bool
 	reached string    // the version of the fdbcli that the database answered last
-	quiet   time.Time // until when other instances must not act
+	quiet   time.Time // until when other control-plane instances must not act
 }
 
 // site is where several worlds live: one network, one clock, one FoundationDB.
 type site struct{ worlds []*World }
 
-// ErrCrashed is what a pass ends with at World.Crash.
+// ErrCrashed is the error of a pass at World.Crash.
 var ErrCrashed = errors.New("the plugin was killed")
 
-// New returns a world that holds the record and nothing else. Only clusters with
+// New returns a simulation with the cluster and nothing else. Only clusters with
 // the unified image can be simulated.
 func New(record *v1beta2.FoundationDBCluster, seed uint64) (*World, error) {
 	if !record.UsesUnifiedImage() {
-		return nil, fmt.Errorf("simulating cluster %s: only the unified image is simulated", record.Name)
+		return nil, fmt.Errorf("simulate cluster %s: only the unified image is supported", record.Name)
 	}
 	s := &site{}
 	w := s.add(record)
@@ -101,14 +101,14 @@ func New(record *v1beta2.FoundationDBCluster, seed uint64) (*World, error) {
 	return w, nil
 }
 
-// Join adds another instance next to w: a Kubernetes cluster of its own, with its own
-// record and nodes, on the same network and clock. Their databases are one when the
-// record's spec.seedConnectionString is the other's connection string. Each is passed
-// over by itself; Tick of any lets time pass for all. What they keep in the database
-// for each other, the lock among it, is the same for all.
+// Join adds another control-plane instance next to w: a Kubernetes cluster of its own, with its
+// own resource and nodes, on the same network and clock. They share a database if the resource's
+// spec.seedConnectionString is the other's connection string. Each has passes of its own; Tick of
+// any lets time pass for all. What they store in the database for each other, the lock included,
+// is the same for all.
 func (w *World) Join(record *v1beta2.FoundationDBCluster) (*World, error) {
 	if !record.UsesUnifiedImage() {
-		return nil, fmt.Errorf("simulating cluster %s: only the unified image is simulated", record.Name)
+		return nil, fmt.Errorf("simulate cluster %s: only the unified image is supported", record.Name)
 	}
 	joined := w.site.add(record)
 	joined.FDB, joined.Shared = w.FDB, w.Shared
@@ -133,10 +133,10 @@ func (s *site) add(record *v1beta2.FoundationDBCluster) *World {
 	return w
 }
 
-// nodesPerWorld is how many nodes a world begins with.
+// nodesPerWorld is how many nodes each starts with.
 const nodesPerWorld = 5
 
-// nodeName is that of a world's n-th node: no two worlds share a fault domain.
+// nodeName is the name of the n-th node: no two worlds share a fault domain.
 func (w *World) nodeName(n int) string {
 	if w.number == 0 {
 		return fmt.Sprintf("node-%d", n)
@@ -144,28 +144,28 @@ func (w *World) nodeName(n int) string {
 	return fmt.Sprintf("node-%d-%d", w.number, n)
 }
 
-// Now is the world's time.
+// Now is the simulated time.
 func (w *World) Now() time.Time { return w.FDB.Now() }
 
-// Tick lets d pass, second by second, for all worlds of the site; seconds in which
-// nothing can happen are passed over.
+// Tick lets d pass, second by second, for all worlds of the site; seconds in which nothing can
+// happen are skipped.
 func (w *World) Tick(d time.Duration) {
 	for left := d.Truncate(time.Second); left > 0; {
-		quiet := left - time.Second
+		idle := left - time.Second
 		for _, each := range w.site.worlds {
-			quiet = min(quiet, each.quietFor())
+			idle = min(idle, each.idleFor())
 		}
-		w.FDB.Advance(quiet + time.Second)
+		w.FDB.Advance(idle + time.Second)
 		for _, each := range w.site.worlds {
 			each.step()
 		}
-		left -= quiet + time.Second
+		left -= idle + time.Second
 	}
 }
 
-// quietFor is how many whole seconds from now nothing happens in: no pod has anything to
-// do, and no server either.
-func (w *World) quietFor() time.Duration {
+// idleFor is for how many whole seconds from now nothing happens: no pod and no process has
+// anything to do.
+func (w *World) idleFor() time.Duration {
 	const long = time.Hour
 	if slices.ContainsFunc(w.podNames(), func(name string) bool { return !w.settled(w.Pods[name]) }) {
 		return 0
@@ -177,7 +177,7 @@ func (w *World) quietFor() time.Duration {
 	return max(0, next.Sub(w.Now())-time.Nanosecond).Truncate(time.Second)
 }
 
-// resolve looks a host name up in the DNS of all worlds, as instances that share a
+// resolve resolves a host name in the DNS of all worlds, as control-plane instances that share a
 // database by name need it.
 func (s *site) resolve(host string) ([]netip.Addr, error) {
 	for _, w := range s.worlds {

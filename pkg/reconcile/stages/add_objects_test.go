@@ -133,7 +133,7 @@ func TestANewPodKnowsItsConfigurationAndItsServiceAddress(t *testing.T) {
 }
 
 func TestAddPVCs(t *testing.T) {
-	create := []string{"create volume claim sample-storage-114-data"}
+	create := []string{"create PVC sample-storage-114-data"}
 	tests := map[string]struct {
 		given func(*plan.Snapshot)
 		does  []string

@@ -22,8 +22,8 @@ func foreign(tb testing.TB) plan.Snapshot {
 
 func TestAdoptSpecs(t *testing.T) {
 	const (
-		pod   = "adopt pod/sample-storage-114 as it is, which is as wanted"
-		claim = "adopt persistentvolumeclaim/sample-storage-114-data as it is, which is as wanted"
+		pod   = "adopt pod/sample-storage-114 unchanged: it matches the spec"
+		claim = "adopt persistentvolumeclaim/sample-storage-114-data unchanged: it matches the spec"
 	)
 	tests := map[string]removalCase{
 		"leaves alone what has our hashes":       {from: healthyCluster},
@@ -34,12 +34,12 @@ func TestAdoptSpecs(t *testing.T) {
 			from: foreign, given: func(s *plan.Snapshot) {
 				s.Pods["sample-storage-114"].Spec.Containers[0].Image = "foundationdb/fdb-kubernetes-monitor:7.3.77"
 			},
-			does: []string{"adopt pod/sample-storage-114 as it is, although it differs: containers[foundationdb].image: foundationdb/fdb-kubernetes-monitor:7.3.77, want foundationdb/fdb-kubernetes-monitor:7.3.79", claim},
+			does: []string{"adopt pod/sample-storage-114 unchanged, although it differs from the spec: containers[foundationdb].image: foundationdb/fdb-kubernetes-monitor:7.3.77, desired foundationdb/fdb-kubernetes-monitor:7.3.79", claim},
 		},
 		"reports where a PVC differs": {
 			from: foreign, given: func(s *plan.Snapshot) {
 				s.Volumes["sample-storage-114-data"].Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("16G")}
-			}, does: []string{pod, "adopt persistentvolumeclaim/sample-storage-114-data as it is, although it differs: resources.requests.storage: 16G, want 128G"},
+			}, does: []string{pod, "adopt persistentvolumeclaim/sample-storage-114-data unchanged, although it differs from the spec: resources.requests.storage: 16G, desired 128G"},
 		},
 	}
 	for name, tc := range tests {

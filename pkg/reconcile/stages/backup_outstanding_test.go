@@ -21,7 +21,7 @@ func TestWhatIsOutstandingOfABackup(t *testing.T) {
 		"both":                           {changed(period, toldToEnd), 2},
 		"another backup has the tag":     {changed(period, toldToEnd, toAnotherPlace), 0},
 		"the backup is unmanaged":        {changed(period, toldToEnd, unmanaged), 0},
-		"the database was not asked":     {changed(period, toldToEnd, unasked), 0},
+		"the database was not queried":   {changed(period, toldToEnd, unasked), 0},
 		"unmanaged, and of other owners": {changed(period, toldToEnd, unmanaged, toAnotherPlace), 0},
 	} {
 		t.Run(name, func(t *testing.T) {

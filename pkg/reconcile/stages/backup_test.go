@@ -230,9 +230,9 @@ func TestStopBackup(t *testing.T) {
 		"does nothing once it has ended":        {given: changed(stopped, hasFinished)},
 		"does nothing twice":                    {given: changed(stopped, func(s *plan.Snapshot) { s.BackupStatus.Status.StopAfterSnapshot = new(true) }), holds: "ends once it is restorable"},
 		"warns that nothing can be restored after a move": {given: changed(stopped, wasMoved), does: []string{
-			"end the backup on tag default before anything can be restored from where it goes: it was moved to " + nightlyURL +
-				", and nothing can be restored from there before a whole snapshot is complete that began after the move, whatever the database says; " +
-				"none was seen to begin yet; what came before the move is at blobstore://key@store:443/former?bucket=b",
+			"end the backup on tag default before it is restorable from its destination: it was moved to " + nightlyURL +
+				" and is not restorable from there before a full snapshot that began after the move is complete, even if the database reports it restorable; " +
+				"no such snapshot has begun yet; data from before the move is at blobstore://key@store:443/former?bucket=b",
 		}},
 		"ends one whose move is over":                {given: changed(stopped, moveIsOver), does: []string{"end the backup on tag default once it is restorable"}},
 		"waits for the only snapshot after a move":   {given: changed(oneTime, wasMoved, func(s *plan.Snapshot) { s.Backup.Status.BackupDetails.Restorable = false })},
@@ -251,8 +251,8 @@ func TestToggleBackupPaused(t *testing.T) {
 		"leaves running agents alone": {given: same},
 		"pauses":                      {given: state(v1beta2.BackupStatePaused), does: []string{"pause all backup agents of the database"}},
 		"pauses once":                 {given: changed(state(v1beta2.BackupStatePaused), paused)},
-		"resumes":                     {given: paused, does: []string{"have all backup agents of the database go on"}},
-		"resumes for a restore into a stopped backup": {given: changed(paused, state(v1beta2.BackupStateStopped)), does: []string{"have all backup agents of the database go on"}},
+		"resumes":                     {given: paused, does: []string{"resume all backup agents of the database"}},
+		"resumes for a restore into a stopped backup": {given: changed(paused, state(v1beta2.BackupStateStopped)), does: []string{"resume all backup agents of the database"}},
 		"leaves an unmanaged backup alone":            {given: changed(paused, unmanaged)},
 	})
 }
@@ -269,7 +269,7 @@ func TestBackupsOfOneClusterAgreeOnAPause(t *testing.T) {
 			}
 		})
 	}
-	toPause, goOn := []string{"pause all backup agents of the database"}, []string{"have all backup agents of the database go on"}
+	toPause, goOn := []string{"pause all backup agents of the database"}, []string{"resume all backup agents of the database"}
 	asksToPause := state(v1beta2.BackupStatePaused)
 	checkBackup(t, toggleBackupPaused, map[string]backupRow{
 		"no pause while another is to run":    {given: changed(asksToPause, other(v1beta2.BackupStateRunning)), holds: "FoundationDBBackup other is Running", human: true},
@@ -294,7 +294,7 @@ func TestModifyBackup(t *testing.T) {
 	checkBackup(t, modifyBackup, map[string]backupRow{
 		"leaves a backup alone that matches the spec": {given: same},
 		"changes the period":                          {given: hourly, does: []string{"change the backup on tag default: a snapshot every 1h0m0s"}},
-		"moves it":                                    {given: moved, does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to " + there + ", not encrypted; from there nothing can be restored before the next whole snapshot is complete"}, holds: "a complete snapshot that began after the move"},
+		"moves it":                                    {given: moved, does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to " + there + ", not encrypted; not restorable from there before the next full snapshot is complete"}, holds: "a complete snapshot that began after the move"},
 		"leaves one snapshot alone":                   {given: changed(hourly, oneTime)},
 		"leaves one alone that ended":                 {given: changed(moved, hasFinished)},
 		"waits until an agent has taken it up":        {given: changed(hourly, func(s *plan.Snapshot) { s.BackupStatus.Status.SnapshotSeconds = nil })},
@@ -305,7 +305,7 @@ func TestModifyBackup(t *testing.T) {
 		"signs what an empty key left unsigned": {given: changed(emptyKey, func(s *plan.Snapshot) {
 			s.BackupStatus.Status.URL = "blobstore://store:443/nightly?bucket=fdb-backups"
 			s.Backup.Status.BackupDetails.URL = s.BackupStatus.Status.URL
-		}), does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to blobstore://@store:443/nightly?bucket=fdb-backups, not encrypted; from there nothing can be restored before the next whole snapshot is complete"}, holds: "a complete snapshot that began after the move"},
+		}), does: []string{"change the backup on tag default: a snapshot every 240h0m0s, to blobstore://@store:443/nightly?bucket=fdb-backups, not encrypted; not restorable from there before the next full snapshot is complete"}, holds: "a complete snapshot that began after the move"},
 		"does not care for the order of parameters": {given: changed(spec(func(b *v1beta2.FoundationDBBackupSpec) {
 			b.BlobStoreConfiguration.URLParameters = []v1beta2.URLParameter{"region=eu"}
 		}), func(s *plan.Snapshot) {
@@ -353,7 +353,7 @@ func TestNoBackupGoesWhereAnotherRecordsDoes(t *testing.T) {
 }
 
 func TestCarryOutDeletion(t *testing.T) {
-	const add, remove = "add the finalizer to FoundationDBBackup nightly", "take the finalizer off FoundationDBBackup nightly"
+	const add, remove = "add the finalizer to FoundationDBBackup nightly", "remove the finalizer from FoundationDBBackup nightly"
 	abort := "abort the backup on tag default"
 	stop, cleanup := policy(v1beta2.BackupDeletionPolicyStop), policy(v1beta2.BackupDeletionPolicyCleanup)
 	kept := func(s *plan.Snapshot) { s.Backup.Finalizers = []string{v1beta2.FinalizerBackup} }
@@ -378,7 +378,7 @@ func TestCarryOutDeletion(t *testing.T) {
 			given: changed(stop, deleting, toAnotherTag), holds: "set spec.tag to default", human: true,
 		},
 		"forgets what never ran":               {given: changed(stop, deleting, neverRan), does: []string{remove}},
-		"deletes the data of what has ended":   {given: changed(cleanup, deleting, hasFinished), does: []string{"delete all data of the backup at " + nightlyURL + ", then take the finalizer off FoundationDBBackup nightly"}},
+		"deletes the data of what has ended":   {given: changed(cleanup, deleting, hasFinished), does: []string{"delete all data of the backup at " + nightlyURL + ", then remove the finalizer from FoundationDBBackup nightly"}},
 		"deletes nothing where it never wrote": {given: changed(cleanup, deleting, neverRan), holds: "no backup of this resource was ever observed", human: true},
 		"deletes nothing at a place that was edited": {given: changed(cleanup, deleting, hasFinished, spec(func(b *v1beta2.FoundationDBBackupSpec) {
 			b.BlobStoreConfiguration.BackupName = "prod"
@@ -392,7 +392,7 @@ func TestCarryOutDeletion(t *testing.T) {
 		"deletes nothing while others cannot be read": {given: changed(cleanup, deleting, hasFinished, func(s *plan.Snapshot) {
 			s.OtherBackups = plan.OtherBackupFacts{NotRead: "forbidden"}
 		}), holds: "unknown: forbidden", human: true},
-		"deletes data beside records of other places":    {given: changed(cleanup, deleting, hasFinished, besides(func(*v1beta2.FoundationDBBackup) {})), does: []string{"delete all data of the backup at " + nightlyURL + ", then take the finalizer off FoundationDBBackup nightly"}},
+		"deletes data beside records of other places":    {given: changed(cleanup, deleting, hasFinished, besides(func(*v1beta2.FoundationDBBackup) {})), does: []string{"delete all data of the backup at " + nightlyURL + ", then remove the finalizer from FoundationDBBackup nightly"}},
 		"deletes nothing while the state is unknown":     {given: changed(cleanup, deleting, unasked), holds: "cannot determine whether its backup runs"},
 		"never aborts the backup of another record":      {given: changed(cleanup, deleting, toAnotherPlace), holds: "neither in the spec nor in the status", human: true},
 		"lets go of a backup that is to be left running": {given: deleting, does: []string{remove}},
@@ -402,7 +402,7 @@ func TestCarryOutDeletion(t *testing.T) {
 // The deletion of a resource keeps what is still in use: the data of a restore that reads it,
 // and the agents of one that has no others.
 func TestADeletedBackupWaitsForItsUsers(t *testing.T) {
-	const remove, place = "take the finalizer off FoundationDBBackup nightly", "blobstore://key@store:443/elsewhere?bucket=b"
+	const remove, place = "remove the finalizer from FoundationDBBackup nightly", "blobstore://key@store:443/elsewhere?bucket=b"
 	stop, cleanup := policy(v1beta2.BackupDeletionPolicyStop), policy(v1beta2.BackupDeletionPolicyCleanup)
 	wipe := "delete all data of the backup at " + nightlyURL + ", then " + remove
 	ended := changed(deleting, hasFinished)
@@ -444,37 +444,37 @@ func TestADeletedBackupWaitsForItsUsers(t *testing.T) {
 func TestUpdateBackupStatus(t *testing.T) {
 	checkBackup(t, updateBackupStatus, map[string]backupRow{
 		"writes nothing twice":                               {given: same},
-		"records what runs":                                  {given: func(s *plan.Snapshot) { s.Backup.Status.BackupDetails = nil }, does: []string{"record what was observed: running: true; restorable: true; a snapshot every 864000 s; destination: " + nightlyURL}},
-		"records that it ended":                              {given: changed(hasFinished, state(v1beta2.BackupStateStopped)), does: []string{"record what was observed: running: false; a snapshot every 0 s"}},
-		"records agents":                                     {given: func(s *plan.Snapshot) { s.Agents.Deployment.Status.ReadyReplicas = 1 }, does: []string{"record what was observed: 1 agent ready"}},
-		"records a new generation":                           {given: func(s *plan.Snapshot) { s.Backup.Generation = 4 }, does: []string{"record what was observed: generation 4 reconciled"}},
-		"reaches no generation while it waits for something": {given: changed(func(s *plan.Snapshot) { s.Backup.Generation = 4 }, state(v1beta2.BackupStateStopped)), does: []string{"record what was observed: what the spec waits for"}},
+		"records what runs":                                  {given: func(s *plan.Snapshot) { s.Backup.Status.BackupDetails = nil }, does: []string{"update status: running: true; restorable: true; a snapshot every 864000 s; destination: " + nightlyURL}},
+		"records that it ended":                              {given: changed(hasFinished, state(v1beta2.BackupStateStopped)), does: []string{"update status: running: false; a snapshot every 0 s"}},
+		"records agents":                                     {given: func(s *plan.Snapshot) { s.Agents.Deployment.Status.ReadyReplicas = 1 }, does: []string{"update status: 1 agent ready"}},
+		"records a new generation":                           {given: func(s *plan.Snapshot) { s.Backup.Generation = 4 }, does: []string{"update status: generation 4 reconciled"}},
+		"reaches no generation while it waits for something": {given: changed(func(s *plan.Snapshot) { s.Backup.Generation = 4 }, state(v1beta2.BackupStateStopped)), does: []string{"update status: what the spec waits for"}},
 		"keeps the last known state of the backup":           {given: unasked, holds: "the last known state of the backup"},
 		"records no secret": {given: func(s *plan.Snapshot) {
 			s.BackupStatus.Status.URL = strings.Replace(nightlyURL, "key@", "key:hunter2@", 1)
-		}, does: []string{"record what was observed: destination: " + strings.Replace(nightlyURL, "key@", "key:…@", 1)}},
+		}, does: []string{"update status: destination: " + strings.Replace(nightlyURL, "key@", "key:…@", 1)}},
 		"ends the pass when the tag changed": {given: spec(func(b *v1beta2.FoundationDBBackupSpec) { b.Tag = new(v1beta2.BackupTag("other")) }), holds: "a tag cannot be changed", human: true},
 		"never records what is another's": {given: changed(toAnotherPlace, func(s *plan.Snapshot) {
 			s.Backup.Status.BackupDetails, s.Backup.Status.Generations = nil, v1beta2.BackupGenerationStatus{Reconciled: 2, NeedsBackupStart: 3, NeedsBackupModification: 3}
 		}), holds: "neither in the spec nor in the status", human: true},
-		"keeps its own place beside another's": {given: toAnotherPlace, does: []string{"record what was observed: running: false; a snapshot every 0 s"}, holds: "neither in the spec", human: true},
-		"waits for the first snapshot":         {given: beginning, does: []string{"record what was observed: restorable: false"}, holds: "before its first snapshot is written"},
+		"keeps its own place beside another's": {given: toAnotherPlace, does: []string{"update status: running: false; a snapshot every 0 s"}, holds: "neither in the spec", human: true},
+		"waits for the first snapshot":         {given: beginning, does: []string{"update status: restorable: false"}, holds: "before its first snapshot is written"},
 		"reports what prevents it": {given: changed(beginning, func(s *plan.Snapshot) {
 			s.BackupStatus.Errors = []string{"'Platform error'"}
-		}), does: []string{"record what was observed: restorable: false"}, holds: "errors of agents: 'Platform error'"},
-		"waits for the only snapshot":       {given: changed(beginning, oneTime), does: []string{"record what was observed: restorable: false"}, holds: "before its first snapshot is written"},
-		"waits for a snapshot after a move": {given: wasMoved, does: []string{"record what was observed: restorable: false"}, holds: "none was seen to begin yet"},
+		}), does: []string{"update status: restorable: false"}, holds: "errors of agents: 'Platform error'"},
+		"waits for the only snapshot":       {given: changed(beginning, oneTime), does: []string{"update status: restorable: false"}, holds: "before its first snapshot is written"},
+		"waits for a snapshot after a move": {given: wasMoved, does: []string{"update status: restorable: false"}, holds: "no such snapshot has begun yet"},
 		"notes how far a move is": {given: changed(wasMoved, func(s *plan.Snapshot) {
 			s.BackupStatus.Status.Snapshot.Begin.Version = 2_001
-		}), does: []string{"record what was observed: restorable: false; progress of its move"}, holds: "that one is being made"},
+		}), does: []string{"update status: restorable: false; progress of its move"}, holds: "that snapshot is being written"},
 		"notes a move without a note": {given: changed(wasMoved, func(s *plan.Snapshot) {
 			s.Backup.Annotations, s.Backup.Status.BackupDetails.URL = nil, "blobstore://key@store:443/former?bucket=b"
-		}), does: []string{"record what was observed: restorable: false; destination: " + nightlyURL + "; progress of its move"}, holds: "what came before the move is at blobstore://key@store:443/former"},
-		"forgets a move that is over":           {given: moveIsOver, does: []string{"record what was observed: its move is over"}},
+		}), does: []string{"update status: restorable: false; destination: " + nightlyURL + "; progress of its move"}, holds: "data from before the move is at blobstore://key@store:443/former"},
+		"forgets a move that is over":           {given: moveIsOver, does: []string{"update status: its move is over"}},
 		"forgets no move without an answer":     {given: changed(wasMoved, unasked), holds: "the last known state of the backup"},
-		"forgets no move beside another's":      {given: changed(wasMoved, toAnotherPlace, func(s *plan.Snapshot) { s.BackupStatus.Status.UID = "2" }), does: []string{"record what was observed: running: false; a snapshot every 0 s"}, holds: "neither in the spec", human: true},
-		"waits for no snapshot while it pauses": {given: changed(beginning, state(v1beta2.BackupStatePaused)), does: []string{"record what was observed: restorable: false"}},
-		"waits for no snapshot of an unmanaged": {given: changed(beginning, unmanaged), does: []string{"record what was observed: restorable: false"}},
+		"forgets no move beside another's":      {given: changed(wasMoved, toAnotherPlace, func(s *plan.Snapshot) { s.BackupStatus.Status.UID = "2" }), does: []string{"update status: running: false; a snapshot every 0 s"}, holds: "neither in the spec", human: true},
+		"waits for no snapshot while it pauses": {given: changed(beginning, state(v1beta2.BackupStatePaused)), does: []string{"update status: restorable: false"}},
+		"waits for no snapshot of an unmanaged": {given: changed(beginning, unmanaged), does: []string{"update status: restorable: false"}},
 		"leaves a record alone that goes":       {given: changed(deleting, func(s *plan.Snapshot) { s.Backup.Status = v1beta2.FoundationDBBackupStatus{} })},
 	})
 }
@@ -495,7 +495,7 @@ func TestUpdateBackupAgents(t *testing.T) {
 		"leaves agents alone that match the spec": {given: same},
 		"creates them":                                            {given: none, does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
 		"creates none where the spec has none":                    {given: changed(none, noneWanted)},
-		"deletes them where the spec has none":                    {given: noneWanted, does: []string{"delete Deployment nightly-backup-agents: no agents are wanted"}},
+		"deletes them where the spec has none":                    {given: noneWanted, does: []string{"delete Deployment nightly-backup-agents: no agents are desired"}},
 		"scales them":                                             {given: more, does: []string{"update Deployment nightly-backup-agents with 5 agents"}, holds: "the agents restart"},
 		"reverts a manual change of the scale":                    {given: func(s *plan.Snapshot) { s.Agents.Deployment.Spec.Replicas = new(int32(9)) }, does: []string{"update Deployment nightly-backup-agents with 2 agents"}, holds: "the agents restart"},
 		"leaves labels of others alone":                           {given: func(s *plan.Snapshot) { s.Agents.Deployment.Labels["other"] = "x" }},
@@ -503,7 +503,7 @@ func TestUpdateBackupAgents(t *testing.T) {
 		"creates those that carry out a deletion":                 {given: changed(deleting, none), does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
 		"creates none for a deleted resource without a finalizer": {given: changed(deleting, none, func(s *plan.Snapshot) { s.Backup.Finalizers = nil })},
 		"waits for agents":                                        {given: func(s *plan.Snapshot) { s.Agents.Deployment.Status.ReadyReplicas = 1 }, holds: "1 of 2 agents ready"},
-		"deletes a pod that has ended":                            {given: failed(time.Minute), does: []string{"delete pod agent, which has ended"}, holds: "1 of 2"},
+		"deletes a pod that has ended":                            {given: failed(time.Minute), does: []string{"delete terminated pod agent"}, holds: "1 of 2"},
 		"leaves a pod that just ended":                            {given: failed(time.Second), holds: "1 of 2"},
 		"never takes the deployment of others":                    {given: func(s *plan.Snapshot) { s.Agents.Deployment.OwnerReferences = nil }, holds: "does not belong to this backup", human: true},
 		"keeps agents while the record goes":                      {given: changed(noneWanted, deleting)},
@@ -550,7 +550,7 @@ func TestABackupThatIsEndingIsNotReconciled(t *testing.T) {
 	if got := OutstandingOfBackup(s); len(got) != 1 || got[0] != endsUnrequestedReason {
 		t.Errorf("got %q", got)
 	}
-	checkDecision(t, updateBackupStatus, s, backupRow{does: []string{"record what was observed: what the spec waits for"}})
+	checkDecision(t, updateBackupStatus, s, backupRow{does: []string{"update status: what the spec waits for"}})
 	if d := updateBackupStatus.Decide(s); d.Actions[0].(plan.WriteBackupStatus).Status.Generations.NeedsBackupStart != s.Backup.Generation {
 		t.Errorf("the status does not record that it waits for a start: %+v", d.Actions[0])
 	}

@@ -29,11 +29,11 @@ func newKnobs(tb testing.TB) plan.Snapshot {
 }
 
 func TestBounceProcesses(t *testing.T) {
-	const all = "restart 3 processes at once, of storage-114, storage-115, storage-116"
+	const all = "restart 3 processes of storage-114, storage-115, storage-116 at once"
 	have := func(id v1beta2.ProcessGroupID, condition v1beta2.ProcessGroupConditionType, ago time.Duration) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) { s.Cluster.ProcessGroup(id).SetCondition(condition, noon.Add(-ago)) }
 	}
-	const two = "restart 2 processes at once, of storage-115, storage-116"
+	const two = "restart 2 processes of storage-115, storage-116 at once"
 	tests := map[string]removalCase{
 		"leaves processes alone that match the spec":    {from: healthyCluster},
 		"restarts all at once that have to restart":     {from: newKnobs, does: []string{all}},
@@ -71,13 +71,13 @@ func TestBounceProcesses(t *testing.T) {
 			have("storage-114", v1beta2.ConditionIncorrectConfigMap, time.Minute)(s)
 			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114"}
 		}, does: []string{two}},
-		"waits after a recovery": {from: newKnobs, given: recoveredAgo(599), holds: "the last recovery is the youngest, for 9m59s"},
+		"waits after a recovery": {from: newKnobs, given: recoveredAgo(599), holds: "last recovery 9m59s ago"},
 		"waits after a process started": {from: newKnobs, given: func(s *plan.Snapshot) {
 			uptime(s, "log-101", 599*time.Second)
-		}, holds: "(log-101) is the youngest, for 9m59s"},
+		}, holds: "(log-101) started 9m59s ago"},
 		"counts a process that does not tell its age as just started": {from: newKnobs, given: func(s *plan.Snapshot) {
 			editProcess(s, s.Cluster.ProcessGroup("log-101"), func(p *fdb.Process) { p.UptimeSeconds = nil })
-		}, holds: "(log-101) is the youngest, for 0s"},
+		}, holds: "(log-101) started 0s ago"},
 		"does not wait for an excluded process to age": {from: newKnobs, given: func(s *plan.Snapshot) {
 			yes := true
 			editProcess(s, s.Cluster.ProcessGroup("log-101"), func(p *fdb.Process) { p.UptimeSeconds, p.Excluded = new(5.0), &yes })
@@ -88,15 +88,15 @@ func TestBounceProcesses(t *testing.T) {
 		}, holds: "have all processes been up for 1m0s?"},
 		"waits while the database refuses": {from: newKnobs, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.BounceImpact = &fdb.BounceImpact{CanCleanBounce: new(bool), Reason: "another reason"}
-		}, holds: "it says no: another reason"},
+		}, holds: "bounce_impact.can_clean_bounce is false: another reason"},
 		"waits while the database has not recovered": {from: newKnobs, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAllLogsRecruited
 			s.Database.Status.Cluster.BounceImpact = &fdb.BounceImpact{CanCleanBounce: new(bool), Reason: fdb.ReasonNotFullyRecovered}
-		}, holds: "it says no: cluster hasn't fully recovered yet"},
+		}, holds: "bounce_impact.can_clean_bounce is false: cluster hasn't fully recovered yet"},
 		"ignores a refusal that its recovery state contradicts": {from: newKnobs, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.BounceImpact = &fdb.BounceImpact{CanCleanBounce: new(bool), Reason: fdb.ReasonNotFullyRecovered}
 		}, does: []string{all}},
-		"waits while that is unknown":                   {from: newKnobs, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.BounceImpact = nil }, holds: "does not tell"},
+		"waits while that is unknown":                   {from: newKnobs, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.BounceImpact = nil }, holds: "does not report bounce_impact.can_clean_bounce"},
 		"waits while recoveries pile up":                {from: newKnobs, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.ActiveGenerations = new(11) }, holds: "11 active generations"},
 		"waits while a restore has the database locked": {from: newKnobs, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked"},
 		"waits while the database is unavailable":       {from: newKnobs, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
@@ -134,7 +134,7 @@ func editMain(pod *corev1.Pod, edit func(*corev1.Container)) {
 // together.
 func TestServersAreTakenToTLSOnlyWithCertificates(t *testing.T) {
 	const (
-		all    = "restart 3 processes at once, of storage-114, storage-115, storage-116"
+		all    = "restart 3 processes of storage-114, storage-115, storage-116 at once"
 		untold = "processes are not restarted with a TLS listener: neither variables of container foundationdb (FDB_TLS_CERTIFICATE_FILE, FDB_TLS_KEY_FILE) nor custom parameters configure them for storage-115"
 	)
 	without := func(name string) func(*plan.Snapshot) {

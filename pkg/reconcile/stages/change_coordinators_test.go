@@ -61,10 +61,10 @@ func TestChangeCoordinators(t *testing.T) {
 		"waits two minutes before it replaces a missing one": {given: both(lostOne, recovered(119)), holds: "1m59s ago"},
 		"replaces a missing one after two minutes":           {given: both(lostOne, recovered(120)), does: []string{withoutFirst}},
 		"waits for one that has been missing for less than two minutes, however long ago the last recovery was": {
-			given: silent(2*time.Minute - time.Second), holds: "log-101 has been missing for 1m59s only",
+			given: silent(2*time.Minute - time.Second), holds: "log-101 missing for 1m59s, 2m0s required",
 		},
 		"waits for one that no pass has missed yet": {
-			given: func(s *plan.Snapshot) { dropProcess(s, s.Groups()[0]) }, holds: "since when log-101 is missing no pass has seen yet",
+			given: func(s *plan.Snapshot) { dropProcess(s, s.Groups()[0]) }, holds: "log-101 does not report, since when is unknown",
 		},
 		"replaces one at once while one more loss would take the quorum": {given: both(silent(time.Second), atRisk), does: []string{withoutFirst}},
 		"waits for one whose pod was deleted to be recreated, even then": {
@@ -74,14 +74,14 @@ func TestChangeCoordinators(t *testing.T) {
 			given: both(atRisk, func(s *plan.Snapshot) {
 				dropProcess(s, s.Groups()[0])
 				delete(s.Pods, "sample-log-101")
-			}), holds: "log-101 has lost its pod a moment ago",
+			}), holds: "log-101 has just lost its pod",
 		},
 		"waits for one whose pod terminates": {
 			given: both(silent(time.Hour), atRisk, func(s *plan.Snapshot) {
 				s.Pods["sample-log-101"].DeletionTimestamp = new(metav1.NewTime(noon.Add(-119 * time.Second)))
-			}), holds: "the pod of log-101 was to be gone 1m59s ago",
+			}), holds: "the pod of log-101 was due to terminate 1m59s ago",
 		},
-		"waits for one whose pod was just recreated":      {given: both(silent(time.Hour), atRisk, made(119*time.Second)), holds: "the pod of log-101 was made 1m59s ago"},
+		"waits for one whose pod was just recreated":      {given: both(silent(time.Hour), atRisk, made(119*time.Second)), holds: "the pod of log-101 was created 1m59s ago"},
 		"replaces one whose pod was made and brings none": {given: both(silent(time.Hour), made(120*time.Second)), does: []string{withoutFirst}},
 		"replaces one whose pod is not created":           {given: both(silent(time.Hour), podless(120*time.Second)), does: []string{withoutFirst}},
 		"replaces one whose pod has another address by now": {
@@ -200,7 +200,7 @@ func TestMoveCoordinators(t *testing.T) {
 	}{
 		"moves them away from a group":            {removalCase{from: healthyCluster, does: []string{withoutFirst}}, "log-101"},
 		"does nothing about a group that is none": {removalCase{from: healthyCluster}, "log-104"},
-		"waits five minutes, as a pass does":      {removalCase{from: healthyCluster, given: recoveredAgo(299), holds: "is to be none any more)"}, "log-101"},
+		"waits five minutes, as a pass does":      {removalCase{from: healthyCluster, given: recoveredAgo(299), holds: "must not be a coordinator)"}, "log-101"},
 		"never to one that is marked for removal": {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) {
 			for _, g := range s.Groups() {
 				if g.ProcessGroupID != "log-101" && g.ProcessGroupID != "log-102" && g.ProcessGroupID != "log-103" {

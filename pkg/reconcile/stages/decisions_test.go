@@ -56,7 +56,7 @@ func combined(edits ...func(*plan.Snapshot)) func(*plan.Snapshot) {
 // The first process group of the healthy cluster.
 const (
 	oneGroup  = v1beta2.ProcessGroupID("log-101")
-	deleteOne = "delete, to be made anew: sample-log-101"
+	deleteOne = "recreate pods: sample-log-101"
 )
 
 // onePod changes the first group's pod.

@@ -67,7 +67,7 @@ func TestCordonAndUncordonNodes(t *testing.T) {
 }
 
 func TestEvictFrom(t *testing.T) {
-	const first = "delete, to be made anew: sample-stateless-106"
+	const first = "recreate pods: sample-stateless-106"
 	two := []string{nodeName(6), nodeName(7), nodeName(14)}
 	tests := map[string]removalCase{
 		"evicts one pod without a volume at a time":               {from: onNodes, given: cordoned(two...), does: []string{first}, holds: "stateless-107: one pod at a time"},
@@ -83,7 +83,7 @@ func TestEvictFrom(t *testing.T) {
 		"waits after a recovery": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
 			recoveredAgo(30)(s)
-		}, holds: "was the last recovery at least 2m0s ago? 30s ago"},
+		}, holds: "was the last recovery at least 2m0s ago? last recovery 30s ago, 2m0s required"},
 		"waits while the database does not answer": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
 			s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
@@ -116,7 +116,7 @@ func TestEvictFrom(t *testing.T) {
 		"leaves a pod alone that a user isolated": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
 			s.Pods["sample-stateless-106"].Annotations[v1beta2.AnnotationIsolateProcessGroup] = "true"
-		}, does: []string{"delete, to be made anew: sample-stateless-107"}, holds: "stateless-106: a user isolated its pod"},
+		}, does: []string{"recreate pods: sample-stateless-107"}, holds: "stateless-106: a user isolated its pod"},
 		"waits until the one before is back": {from: onNodes, given: func(s *plan.Snapshot) {
 			cordoned(two...)(s)
 			s.Cluster.ProcessGroup("stateless-108").SetCondition(v1beta2.ConditionPodPending, noon.Add(-time.Hour))

@@ -188,7 +188,7 @@ func (e *exclusions) byClass() (notReporting, reporting map[v1beta2.ProcessClass
 	notReporting, reporting = map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus{}, map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus{}
 	for _, g := range e.candidates {
 		kind := reporting
-		if safety.NothingToLose(e.s, g) {
+		if safety.LongMissing(e.s, g) {
 			kind = notReporting
 		}
 		kind[g.ProcessClass] = append(kind[g.ProcessClass], g)

@@ -53,7 +53,7 @@ func othersUnread(s *plan.Snapshot) {
 
 func TestExpireBackup(t *testing.T) {
 	words := func(before, snapshots, bytes, from int64) []string {
-		return []string{fmt.Sprintf("delete the data of the backup at %s before version %d: %d snapshots with %d bytes, and the log; afterwards version %d is the first that can be restored",
+		return []string{fmt.Sprintf("delete the data of the backup at %s before version %d: %d snapshots with %d bytes, and the log; restorable from version %d afterwards",
 			nightlyURL, before*minute, snapshots, bytes, from*minute)}
 	}
 	t.Run("by time", func(t *testing.T) {
@@ -83,13 +83,13 @@ func TestExpireBackup(t *testing.T) {
 			"never takes what is yet to come": {given: stored, holds: "its log ends at version", human: true},
 		})
 		checkBackup(t, ExpireBackup(Expiry{Before: new(int64(35 * minute)), Force: true}), map[string]backupRow{
-			"takes it when forced": {given: stored, does: []string{fmt.Sprintf("delete the data of the backup at %s before version %d: 4 snapshots with 20 bytes, and the log; nothing can be restored afterwards, until another snapshot is complete; forced", nightlyURL, 35*minute)}},
+			"takes it when forced": {given: stored, does: []string{fmt.Sprintf("delete the data of the backup at %s before version %d: 4 snapshots with 20 bytes, and the log; not restorable afterwards, until another snapshot is complete; forced", nightlyURL, 35*minute)}},
 		})
 	})
 }
 
 func TestClearBackup(t *testing.T) {
-	all := fmt.Sprintf("permanently delete all data of the backup at %s: 4 snapshots with 20 bytes, and the log, up to version %d, from which versions %d to %d can be restored until then", nightlyURL, 40*minute, minute, 40*minute)
+	all := fmt.Sprintf("permanently delete all data of the backup at %s: 4 snapshots with 20 bytes, and the log, up to version %d, restorable now from version %d to %d", nightlyURL, 40*minute, minute, 40*minute)
 	over := changed(stored, isStopped)
 	goesThere := func(s *plan.Snapshot) {
 		s.BackupUse.Backups = []fdb.BackupStatus{{Tag: "byhand", URL: nightlyURL}}

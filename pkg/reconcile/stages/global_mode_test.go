@@ -74,7 +74,7 @@ func TestUpdateStatusInGlobalMode(t *testing.T) {
 			from: inGlobalMode(healthyCluster), given: all(
 				edit("storage-114", func(g *v1beta2.ProcessGroupStatus) { g.ProcessGroupID = "kc1-storage-114" }),
 				listed("kc1", time.Hour, lists(fdb.PendingForRestart), "kc1-storage-114", "kc1-storage-9"), addresses("kc1", "kc1-storage-114", "10.1.0.14"),
-			), does: []string{`withdraw: pendingForRestart kc1-storage-114; all of it below the former prefix "kc1"; drop the addresses of kc1-storage-114`},
+			), does: []string{`withdraw: pendingForRestart kc1-storage-114; all with the former prefix "kc1"; remove the addresses of kc1-storage-114`},
 		},
 		"does not list who is long missing": {
 			from: inGlobalMode(newKnobs), given: all(restarting, condition("storage-114", v1beta2.ConditionMissingProcesses, 31*time.Second)),
@@ -106,7 +106,7 @@ func TestUpdateStatusInGlobalMode(t *testing.T) {
 		},
 		"lists who has to be excluded": {
 			from: inGlobalMode(leavingStorage),
-			does: []string{"announce: pendingForExclusion storage-114, pendingForInclusion storage-114, pendingForRemoval storage-114; storage-114 is at 10.1.0.14"},
+			does: []string{"announce: pendingForExclusion storage-114, pendingForInclusion storage-114, pendingForRemoval storage-114; set addresses of storage-114: 10.1.0.14"},
 		},
 		"lists who is excluded as to be included only": {
 			from: inGlobalMode(drainedStorage), given: all(known, listed("dc1", time.Hour, lists(fdb.PendingForExclusion, fdb.ReadyForExclusion), "storage-114")),
@@ -129,11 +129,11 @@ func TestUpdateStatusInGlobalMode(t *testing.T) {
 		},
 		"takes a group that stays off all lists of what leaves": {
 			from: inGlobalMode(healthyCluster), given: all(known, leaving, listed("dc1", time.Hour, lists(fdb.ReadyForExclusion), "storage-114")),
-			does: []string{"withdraw: pendingForInclusion storage-114, pendingForRemoval storage-114, readyForExclusion storage-114; drop the addresses of storage-114"},
+			does: []string{"withdraw: pendingForInclusion storage-114, pendingForRemoval storage-114, readyForExclusion storage-114; remove the addresses of storage-114"},
 		},
 		"forgets groups that vanished": {
 			from: inGlobalMode(healthyCluster), given: all(listed("dc1", time.Hour, lists(fdb.PendingForRemoval, fdb.ReadyForInclusion), "storage-1"), addresses("dc1", "storage-1", "10.9.9.9")),
-			does: []string{"withdraw: pendingForRemoval storage-1, readyForInclusion storage-1; drop the addresses of storage-1"},
+			does: []string{"withdraw: pendingForRemoval storage-1, readyForInclusion storage-1; remove the addresses of storage-1"},
 		},
 		"leaves entries of other control-plane instances alone": {
 			from: inGlobalMode(healthyCluster), given: all(
@@ -259,8 +259,8 @@ func TestBounceProcessesInGlobalMode(t *testing.T) {
 	const (
 		three    = "storage-114, storage-115, storage-116"
 		announce = "announce: pendingForRestart " + three + ", readyForRestart " + three
-		ours     = "restart 3 processes at once, of " + three
-		everyone = "restart 4 processes at once, of " + three + ", dc2-storage-1"
+		ours     = "restart 3 processes of " + three + " at once"
+		everyone = "restart 4 processes of " + three + ", dc2-storage-1 at once"
 	)
 	restart := lists(fdb.PendingForRestart, fdb.ReadyForRestart)
 	own := listed("dc1", time.Minute, restart, "storage-114", "storage-115", "storage-116")
@@ -272,13 +272,13 @@ func TestBounceProcessesInGlobalMode(t *testing.T) {
 		"waits for the stable time":                                 {from: inGlobalMode(newKnobs), given: all(own, listed("dc2", 29*time.Second, restart, "dc2-storage-1")), holds: "dc2-storage-1 was listed 29s ago"},
 		"never restarts without those that are pending":             {from: inGlobalMode(newKnobs), given: all(own, theirs, listed("dc2", 24*time.Hour, lists(fdb.PendingForRestart), "dc2-log-1")), holds: "not both pending and ready: dc2-log-1"},
 		"waits for the addresses of another control-plane instance": {from: inGlobalMode(newKnobs), given: all(own, listed("dc2", time.Minute, restart, "dc2-storage-1")), holds: "restart of dc2-storage-1, and the database does not report their addresses"},
-		"does not announce before the database is stable":           {from: inGlobalMode(newKnobs), given: recoveredAgo(599), holds: "for 9m59s"},
-		"waits after a recovery, whoever is ready":                  {from: inGlobalMode(newKnobs), given: all(own, theirs, recoveredAgo(599)), holds: "for 9m59s"},
+		"does not announce before the database is stable":           {from: inGlobalMode(newKnobs), given: recoveredAgo(599), holds: "last recovery 9m59s ago"},
+		"waits after a recovery, whoever is ready":                  {from: inGlobalMode(newKnobs), given: all(own, theirs, recoveredAgo(599)), holds: "last recovery 9m59s ago"},
 		"does nothing for others alone":                             {from: inGlobalMode(healthyCluster), given: theirs},
 		"does not take another's word for its own groups":           {from: inGlobalMode(newKnobs), given: all(own, listed("dc2", time.Minute, restart, "log-101")), does: []string{ours}},
 		"neither announces nor restarts what is to be spared": {from: inGlobalMode(newKnobs), given: all(listed("dc1", time.Minute, restart, "storage-115", "storage-116"), func(s *plan.Snapshot) {
 			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114"}
-		}), does: []string{"restart 2 processes at once, of storage-115, storage-116"}},
+		}), does: []string{"restart 2 processes of storage-115, storage-116 at once"}},
 		"goes by the announcements of upgrades during one": {
 			from: inGlobalMode(upgrading), given: all(theirs, listed("dc1", time.Minute, restart, "storage-114")), holds: "would be cut off in the old version: dc2-storage-1",
 		},
@@ -316,8 +316,8 @@ func TestACommonRestartUsesUpWhatWasAnnounced(t *testing.T) {
 func TestRemovePodsInGlobalMode(t *testing.T) {
 	const (
 		announce = "announce: pendingForInclusion storage-114, readyForInclusion storage-114"
-		ours     = "include locality_instance_id:storage-114 and drop the records of storage-114"
-		both     = "include locality_instance_id:storage-114 locality_instance_id:dc2-storage-1 10.2.0.1 and drop the records of storage-114"
+		ours     = "include locality_instance_id:storage-114 and remove storage-114 from the status"
+		both     = "include locality_instance_id:storage-114 locality_instance_id:dc2-storage-1 10.2.0.1 and remove storage-114 from the status"
 		off      = "withdraw: pendingForInclusion storage-114, readyForInclusion storage-114"
 	)
 	gone := func(s *plan.Snapshot) {
@@ -351,14 +351,14 @@ func TestRemovePodsInGlobalMode(t *testing.T) {
 		"leaves it to a later pass after a recovery":            {from: goneGlobally, given: all(own, theirs, recoveredAgo(599)), later: both},
 		"announces nothing whose server still runs": {from: goneGlobally, given: all(theirs, func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Processes["zombie"] = drainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
-		}), holds: "its server still runs at 10.1.0.14:4501"},
+		}), holds: "its process still runs at 10.1.0.14:4501"},
 		"does not take another's word for its own groups": {from: goneGlobally, given: all(own, listed("dc2", time.Minute, inclusion, "storage-115"), func(s *plan.Snapshot) {
 			c := s.Database.Status.Cluster.Configuration
 			c.ExcludedServers = append(c.ExcludedServers, fdb.ExcludedServer{Locality: "locality_instance_id:storage-115"})
 		}), does: []string{ours, off}},
 		"forgets a group whose exclusion another control-plane instance ended": {from: goneGlobally, given: all(own, func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Configuration.ExcludedServers = nil
-		}), does: []string{"drop the records of storage-114", off}},
+		}), does: []string{"remove storage-114 from the status", off}},
 		"waits while the lists cannot be read": {from: goneGlobally, given: unread, holds: "could not be read"},
 	}
 	for name, tc := range tests {

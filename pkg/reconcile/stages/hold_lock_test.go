@@ -24,7 +24,7 @@ func lockOf(owner, person string, left time.Duration) func(*plan.Snapshot) {
 }
 
 func TestHoldLock(t *testing.T) {
-	const hold = "hold the lock as dc1 for 30m0s, by hand of ann@a"
+	const hold = "hold the lock as dc1 for 30m0s, manually for ann@a"
 	tests := map[string]removalCase{
 		"takes a lock that is free":              {from: lockedTogether, does: []string{hold}},
 		"does nothing about one that is kept":    {from: lockedTogether, given: lockOf("dc1", "ann@a", 30*time.Minute-5*time.Second)},

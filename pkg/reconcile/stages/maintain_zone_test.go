@@ -34,7 +34,7 @@ func noted(id v1beta2.ProcessGroupID) func(*plan.Snapshot) {
 }
 
 func TestMaintainZone(t *testing.T) {
-	const on = "put zone node-14 under maintenance for 10m0s"
+	const on = "set maintenance mode of zone node-14 for 10m0s"
 	both := func(edits ...func(*plan.Snapshot)) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) {
 			for _, edit := range edits {
@@ -44,12 +44,12 @@ func TestMaintainZone(t *testing.T) {
 	}
 	tests := map[string]removalCase{
 		"puts a zone under maintenance":                         {from: healthyCluster, does: []string{on}},
-		"notes what restarts where the spec has it ended":       {from: healthyCluster, given: withMaintenance, does: []string{on + ", for storage-114"}},
+		"notes what restarts where the spec has it ended":       {from: healthyCluster, given: withMaintenance, does: []string{on + ", to restart storage-114"}},
 		"not while another zone is":                             {from: healthyCluster, given: maintaining("node-15", time.Minute), holds: "zone node-15 is, and its maintenance would end silently"},
 		"does nothing about a zone that is":                     {from: healthyCluster, given: maintaining("node-14", 10*time.Minute-5*time.Second)},
 		"sets the time of such a zone again":                    {from: healthyCluster, given: maintaining("node-14", time.Minute), does: []string{on}},
 		"leaves notes as they are when it only lasts longer":    {from: healthyCluster, given: both(withMaintenance, withNotes, noted("storage-114"), maintaining("node-14", time.Minute)), does: []string{on}},
-		"notes of another zone are none of this one":            {from: healthyCluster, given: both(withMaintenance, withNotes, noted("storage-115"), maintaining("node-14", time.Minute)), does: []string{on + ", for storage-114"}},
+		"notes of another zone are none of this one":            {from: healthyCluster, given: both(withMaintenance, withNotes, noted("storage-115"), maintaining("node-14", time.Minute)), does: []string{on + ", to restart storage-114"}},
 		"does not last longer while the notes are unknown":      {from: healthyCluster, given: both(withMaintenance, withoutNotes, maintaining("node-14", time.Minute)), holds: "notes could not be read"},
 		"sets it again while the zone is down":                  {from: healthyCluster, given: both(maintaining("node-14", time.Minute), lostReplica), does: []string{on}},
 		"not while the database misses copies":                  {from: healthyCluster, given: lostReplica, holds: "some data has 1 of"},
@@ -57,7 +57,7 @@ func TestMaintainZone(t *testing.T) {
 		"not while a process of another zone has just started":  {from: healthyCluster, given: func(s *plan.Snapshot) { uptime(s, "storage-115", 12*time.Second) }, holds: "storage-115 started 12s ago, 1m30s required"},
 		"not while the database is locked by a restore":         {from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked with UID"},
 		"not while the database does not answer":                {from: healthyCluster, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
-		"not while the database reports that it is unavailable": {from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, holds: "it says it is not"},
+		"not while the database reports that it is unavailable": {from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, holds: "the database is unavailable"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, MaintainZone("node-14", 10*time.Minute)) })
@@ -66,8 +66,8 @@ func TestMaintainZone(t *testing.T) {
 
 func TestStopMaintenance(t *testing.T) {
 	const (
-		end    = "end the maintenance of zone node-14"
-		forget = "remove the notes that these restart during maintenance: storage-114"
+		end    = "end maintenance mode of zone node-14"
+		forget = "remove maintenance entries of storage-114"
 	)
 	tests := map[string]removalCase{
 		"ends it and removes the notes":          {from: maintained, does: []string{end, forget}},

@@ -28,8 +28,8 @@ func uptime(s *plan.Snapshot, id v1beta2.ProcessGroupID, d time.Duration) {
 
 func TestMaintenanceModeChecker(t *testing.T) {
 	const (
-		end    = "end the maintenance of zone node-14"
-		forget = "remove the notes that these restart during maintenance: storage-114"
+		end    = "end maintenance mode of zone node-14"
+		forget = "remove maintenance entries of storage-114"
 	)
 	note := func(s *plan.Snapshot, id v1beta2.ProcessGroupID, ago time.Duration) {
 		s.Coordination.Maintenance[id] = noon.Add(-ago)
@@ -61,17 +61,17 @@ func TestMaintenanceModeChecker(t *testing.T) {
 		},
 		"does not wait for a process group that was removed": {
 			from: maintained, given: func(s *plan.Snapshot) { note(s, "storage-9", time.Minute) },
-			does: []string{end, "remove the notes that these restart during maintenance: storage-114 storage-9"},
+			does: []string{end, "remove maintenance entries of storage-114, storage-9"},
 		},
 		"leaves a zone alone that only others than its processes were noted for": {from: maintained, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.MaintenanceZone = "node-15"
 		}, does: []string{forget}},
 		"leaves a zone alone whose notes have an unknown zone": {from: maintained, given: func(s *plan.Snapshot) {
 			s.Coordination.Maintenance = map[v1beta2.ProcessGroupID]time.Time{"storage-9": noon.Add(-time.Minute)}
-		}, does: []string{"remove the notes that these restart during maintenance: storage-9"}},
+		}, does: []string{"remove maintenance entries of storage-9"}},
 		"ends it where all that was noted came back in another zone": {from: maintained, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.MaintenanceZone, s.Database.Status.Cluster.MaintenanceSecondsRemaining = "node-99", new(8*60.0)
-		}, does: []string{"end the maintenance of zone node-99", forget}},
+		}, does: []string{"end maintenance mode of zone node-99", forget}},
 		"leaves maintenance alone that began long after the note": {from: maintained, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.MaintenanceZone, s.Database.Status.Cluster.MaintenanceSecondsRemaining = "node-99", new(8*60.0)
 			note(s, "storage-114", 2*time.Hour)
@@ -82,7 +82,7 @@ func TestMaintenanceModeChecker(t *testing.T) {
 		"waits while the database is unavailable":      {from: maintained, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
 		"waits while storage servers lag": {from: maintained, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.QoS.WorstDataLagStorageServer.Seconds = new(61.0)
-		}, holds: "data lag of a storage server is 61 s"},
+		}, holds: "data lag of a storage process is 61 s"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.check(t, maintenanceModeChecker) })

@@ -145,7 +145,7 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 		"storage pods that should run two servers": {given: func(s *plan.Snapshot) { s.Cluster.Spec.StorageServersPerPod = 2 }, why: "the pod runs 1 fdbserver process and not 2 (" + allStorage + ")"},
 		"not a pod with an invalid number": {given: podWith(func(p *corev1.Pod) {
 			p.Spec.Containers[0].Env = append(p.Spec.Containers[0].Env, corev1.EnvVar{Name: "STORAGE_SERVERS_PER_POD", Value: "two"})
-		}), holds: `"two" is no number of servers`},
+		}), holds: `invalid number of processes "two"`},
 
 		// 6. resources
 		"pods that should have more CPU, where the spec replaces them": {
@@ -187,7 +187,7 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 			holds: "storage-114: pod sample-storage-114 has no annotation with the hash of its spec: add the process group to spec.processGroupsToRemove",
 		},
 		"nothing where the current spec makes no pod": {
-			given: podOf("storage", func(p *corev1.PodSpec) { p.Containers = nil }), holds: "storage-114: building pod",
+			given: podOf("storage", func(p *corev1.PodSpec) { p.Containers = nil }), holds: "storage-114: build pod",
 		},
 
 		// 8. node selector
@@ -216,7 +216,7 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 		}, why: "the IP family differs (storage-114)"},
 		"not a pod with an invalid family": {given: podWith(func(p *corev1.Pod) {
 			p.Annotations[v1beta2.AnnotationIPFamily], p.Annotations[v1beta2.AnnotationLastAppliedSpec] = "5", "other"
-		}), holds: "none of 0, 4, 6"},
+		}), holds: "must be 0, 4 or 6"},
 
 		// 11. strategy
 		"log pods with another spec, by default":           {given: podOf("log", anyChange), why: "the pod spec differs, and spec.automationOptions.podUpdateStrategy is ReplaceTransactionSystem (log-101, log-102, log-103, log-104)"},

@@ -40,7 +40,7 @@ func TestPodsMayGoDown(t *testing.T) {
 		"several of one fault domain":  {ids: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}, given: func(s *plan.Snapshot) { shareZone(s, "storage-115", nodeName(14)) }},
 		"two fault domains":            {ids: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}, refused: "are the pods in one fault domain? they are in node-14, node-15"},
 		"an unknown fault domain":      {ids: one, given: func(s *plan.Snapshot) { shareZone(s, "storage-114", "") }, refused: "the fault domain of storage-114 is unknown"},
-		"the database does not answer": {ids: one, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, refused: "is the database available? timed out"},
+		"the database does not answer": {ids: one, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, refused: "is the database available? no database status: timed out"},
 		"a restore has locked the database": {ids: one, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.DatabaseLockState = &fdb.LockState{Locked: true, LockUID: "00ff"}
 		}, refused: "locked with UID 00ff"},
@@ -48,7 +48,7 @@ func TestPodsMayGoDown(t *testing.T) {
 		"some data has one copy left": {ids: one, given: func(s *plan.Snapshot) {
 			least := 1
 			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &least
-		}, refused: "some data has 1 of 2 replicas"},
+		}, refused: "some data has 1 of 2 replicas, 2 required"},
 		"a redundancy that tolerates nothing": {ids: one, given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle
 		}, refused: "does the database stay available without a fault domain?"},
@@ -60,7 +60,7 @@ func TestPodsMayGoDown(t *testing.T) {
 			g := s.Cluster.ProcessGroup("storage-115")
 			delete(s.Pods, g.PodName(s.Cluster))
 			g.SetCondition(v1beta2.ConditionMissingPod, noon.Add(-time.Hour))
-		}, refused: "are all other fault domains up? storage-115 of fault domain node-15 has no pod"},
+		}, refused: "are all other fault domains up? storage-115 in fault domain node-15 has no pod"},
 		"a pod of the same fault domain is down": {ids: one, given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-114").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-time.Hour))
 		}},
@@ -92,17 +92,17 @@ func TestExclusionMayStart(t *testing.T) {
 	tests := map[string]questionCase{
 		"one of a class":               {ids: []v1beta2.ProcessGroupID{"storage-114"}},
 		"one of each of two classes":   {ids: []v1beta2.ProcessGroupID{"storage-114", "log-101"}},
-		"more than the redundancy has": {ids: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}, refused: "are enough storage processes up to let one go? 3 up + 1 tolerated − 3 wanted − 0 draining = 1"},
+		"more than the redundancy has": {ids: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}, refused: "are enough storage processes up to exclude one? 3 up + 1 tolerated − 3 desired − 0 draining = 1"},
 		"another is marked already": {ids: []v1beta2.ProcessGroupID{"storage-114"}, given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-115").MarkForRemoval(noon)
-		}, refused: "are enough storage processes up to let one go?"},
+		}, refused: "are enough storage processes up to exclude one?"},
 		"it is marked itself": {ids: []v1beta2.ProcessGroupID{"storage-114"}, given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-114").MarkForRemoval(noon)
 		}},
 		"a recovery a minute ago": {ids: []v1beta2.ProcessGroupID{"storage-114"}, given: func(s *plan.Snapshot) {
 			age := 60.0
 			s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = &age
-		}, refused: "was the last recovery at least 2m0s ago? 1m0s ago"},
+		}, refused: "was the last recovery at least 2m0s ago? last recovery 1m0s ago, 2m0s required"},
 		"the database does not answer": {ids: []v1beta2.ProcessGroupID{"storage-114"}, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, refused: "timed out"},
 	}
 	for name, tc := range tests {

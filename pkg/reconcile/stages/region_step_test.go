@@ -119,12 +119,12 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 		"a region joins only with enough fault domains of its own": {
 			from: regionsHave(1, dc("dc1", 1)), given: and(second, func(s *plan.Snapshot) {
 				eachOf(s, "dc2", func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = "one" })
-			}), holds: "region dc2: storage processes report from 1 fault domains, need 2",
+			}), holds: "region dc2: storage processes in 1 fault domain, 2 required",
 		},
 		"a region without a process does not join": {
 			from: regionsHave(1, dc("dc1", 1)), given: and(second, func(s *plan.Snapshot) {
 				eachOf(s, "dc2", func(p *fdb.Process) { p.Locality[fdb.LocalityDCID] = "dc9" })
-			}), holds: "region dc2: storage processes report from 0 fault domains",
+			}), holds: "region dc2: storage processes in 0 fault domains",
 		},
 		"the second region is filled before it may serve": {
 			from: both(1, -1), given: second, does: []string{"run configure usable_regions=2"}, holds: "1 step away",
@@ -134,11 +134,11 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 		},
 		"a region may not serve while it is being filled, however healthy": {
 			from: both(2, -1), given: and(second, func(s *plan.Snapshot) { remoteTracker(s, "healthy_populating_region", 2) }),
-			holds: "the second region is still being filled",
+			holds: "the second region is still being populated",
 		},
 		"a region may not serve with too few replicas": {
 			from: both(2, -1), given: and(second, func(s *plan.Snapshot) { remoteTracker(s, "healthy", 1) }),
-			holds: "the second region has too few replicas of some data, need 2",
+			holds: "the second region has too few replicas of some data, 2 required",
 		},
 		"a region may not serve without full replication": {
 			from: both(2, -1), given: and(second, filled, func(s *plan.Snapshot) { s.Database.Status.Cluster.FullReplication = new(false) }),
@@ -154,7 +154,7 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 		},
 		"nothing changes while another region serves than should": {
 			from: both(2, 0), given: and(only, filled, func(s *plan.Snapshot) { s.Database.Status.Cluster.ActivePrimaryDC = "dc2" }),
-			holds: "dc2 serves, and dc1 should",
+			holds: "dc2 serves, dc1 has the highest priority",
 		},
 		"a region that is given up is kept from serving first": {
 			from: both(2, 0), given: only, does: []string{add}, holds: "2 steps away",
@@ -165,12 +165,12 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 		"a region goes only once no storage server is in it": {
 			from: both(1, -1), given: and(only, func(s *plan.Snapshot) {
 				eachOf(s, "dc2", func(p *fdb.Process) { p.Roles = []fdb.Role{{Role: fdb.RoleStorage}} })
-			}), holds: "is each storage server in one of the regions? 16 are elsewhere: dc2-",
+			}), holds: "is each storage process in one of the regions? 16 storage processes outside of the regions: dc2-",
 		},
 		"a region is not removed while the roles are unknown": {
 			from: both(1, -1), given: and(only, func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Messages = []fdb.Message{{Name: fdb.MessageStorageServersError}}
-			}), holds: "does not tell all roles",
+			}), holds: "does not report all roles",
 		},
 		"an empty region goes": {from: both(1, -1), given: only, does: []string{drop}},
 		"the last step is not the end when other settings differ": {
@@ -191,7 +191,7 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 				region := &s.Cluster.Spec.DatabaseConfiguration.Regions[0]
 				region.Datacenters = append(region.Datacenters, v1beta2.DataCenter{ID: "dc3", Priority: 1, Satellite: 1})
 				region.SatelliteRedundancyMode = v1beta2.SatelliteModeOneDouble
-			}, holds: "satellites of region dc1: log processes report from 0 fault domains, need 2",
+			}, holds: "satellites of region dc1: log processes in 0 fault domains, 2 required",
 		},
 		"other settings change once the regions match": {
 			from: both(2, 0), given: and(second, filled),
@@ -235,7 +235,7 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 func TestANewDatabaseStartsWithItsPrimaryRegion(t *testing.T) {
 	s := unconfigured(t)
 	wantRegions(&s, 2, rank{"dc2", 0}, rank{"dc1", 1})
-	if d := updateDatabaseConfiguration.Decide(s); d.Hold == nil || !strings.Contains(d.Hold.Text(), "region dc1: storage processes report from 0 fault domains, need 2") {
+	if d := updateDatabaseConfiguration.Decide(s); d.Hold == nil || !strings.Contains(d.Hold.Text(), "region dc1: storage processes in 0 fault domains, 2 required") {
 		t.Errorf("got %+v", d)
 	}
 	eachOf(&s, "", func(p *fdb.Process) { p.Locality[fdb.LocalityDCID] = "dc1" })

@@ -104,14 +104,14 @@ func TestExcludeInstances(t *testing.T) {
 		"waits while the replacement is starting": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				s.Groups()[len(s.Groups())-1].SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Minute))
-			}, holds: "storage-200 has been missing for 1m0s only",
+			}, holds: "storage-200 missing for 1m0s, may report again within 5m0s",
 		},
 		"waits for a replacement that was just created": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				created := s.Groups()[len(s.Groups())-1]
 				created.FaultDomain = ""
 				created.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-time.Second))
-			}, holds: "storage-200 was just created and has not yet reported",
+			}, holds: "storage-200 was just created and has not reported yet",
 		},
 		"waits while a restore has the database locked": {
 			from: leavingStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked",
@@ -151,7 +151,7 @@ func TestExcludeInstances(t *testing.T) {
 				for _, g := range s.Groups()[14:16] {
 					g.SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, noon.Add(-time.Minute))
 				}
-			}, holds: "2 up + 1 tolerated − 3 wanted",
+			}, holds: "2 up + 1 tolerated − 3 desired",
 		},
 		"excludes one that has nothing to lose without any budget": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
@@ -166,7 +166,7 @@ func TestExcludeInstances(t *testing.T) {
 					g.SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, noon.Add(-time.Minute))
 				}
 				silentFor(s, firstOf(*s, v1beta2.ProcessClassStorage), time.Hour)
-			}, holds: "1 up + 1 tolerated − 3 wanted",
+			}, holds: "1 up + 1 tolerated − 3 desired",
 		},
 		"counts no group as lost by an incomplete status document": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
@@ -181,13 +181,13 @@ func TestExcludeInstances(t *testing.T) {
 				s.Cluster.Spec.ProcessCounts.Stateless = 12
 				firstOf(*s, v1beta2.ProcessClassStateless).MarkForRemoval(noon)
 				silentFor(s, firstOf(*s, v1beta2.ProcessClassStorage), 5*time.Minute-time.Second)
-			}, holds: "9 up + 1 tolerated − 12 wanted",
+			}, holds: "9 up + 1 tolerated − 12 desired",
 		},
 		"excludes nothing at all while a transaction class has no process to spare": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.ProcessCounts.Stateless = 12
 				firstOf(*s, v1beta2.ProcessClassStateless).MarkForRemoval(noon)
-			}, holds: "9 up + 1 tolerated − 12 wanted",
+			}, holds: "9 up + 1 tolerated − 12 desired",
 		},
 	}
 	for name, tc := range tests {
@@ -221,8 +221,8 @@ func reuseAddress(s *plan.Snapshot, id v1beta2.ProcessGroupID, ip string) {
 
 func TestRemovePods(t *testing.T) {
 	const (
-		recorded = "record as drained: storage-114"
-		deleted  = "delete of storage-114: pod sample-storage-114, volume claim sample-storage-114-data"
+		recorded = "mark as drained: storage-114"
+		deleted  = "delete objects of storage-114: pod sample-storage-114, PVC sample-storage-114-data"
 	)
 	gone := func(s *plan.Snapshot) { loseObjects(s, firstOf(*s, v1beta2.ProcessClassStorage)) }
 	tests := map[string]removalCase{
@@ -233,7 +233,7 @@ func TestRemovePods(t *testing.T) {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
 				one := 1
 				s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
-			}, does: []string{recorded}, holds: "some data has 1 of 2 replicas",
+			}, does: []string{recorded}, holds: "some data has 1 of 2 replicas, 2 required",
 		},
 		"deletes nothing while a storage process vanished a moment ago": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
@@ -253,7 +253,7 @@ func TestRemovePods(t *testing.T) {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Status.Configured = false
 				s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
-			}, holds: "storage-114: timed out",
+			}, holds: "storage-114: no database status: timed out",
 		},
 		"deletes without a proof before there is a database": {
 			from: leavingStorage, given: func(s *plan.Snapshot) {
@@ -363,11 +363,11 @@ func TestRemovePods(t *testing.T) {
 		},
 		"deletes nothing on an old status document": {
 			from: drainedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(-61 * time.Second) },
-			does: []string{recorded}, holds: "an old status document: it is of 1m1s ago",
+			does: []string{recorded}, holds: "an old status document: the status document is 1m1s old",
 		},
 		"ends the exclusion of a removed group, and forgets it": {
 			from: drainedStorage, given: gone,
-			does: []string{"include locality_instance_id:storage-114 and drop the records of storage-114"},
+			does: []string{"include locality_instance_id:storage-114 and remove storage-114 from the status"},
 		},
 		"ends all exclusions of all removed groups at once, and no others": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
@@ -381,62 +381,62 @@ func TestRemovePods(t *testing.T) {
 				c.ExcludedServers = append(c.ExcludedServers,
 					fdb.ExcludedServer{Locality: log.ExclusionString()}, fdb.ExcludedServer{Address: log.Addresses[0]}, fdb.ExcludedServer{Address: "10.9.9.9"})
 			},
-			does: []string{"include locality_instance_id:log-101 10.1.0.1 locality_instance_id:storage-114 and drop the records of log-101, storage-114"},
+			does: []string{"include locality_instance_id:log-101 10.1.0.1 locality_instance_id:storage-114 and remove log-101, storage-114 from the status"},
 		},
 		"ends no exclusion while a PVC is left": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				g := firstOf(*s, v1beta2.ProcessClassStorage)
 				s.Volumes[g.PVCName(s.Cluster)] = drainedStorage(t).Volumes[g.PVCName(s.Cluster)]
-			}, does: []string{"delete of storage-114: volume claim sample-storage-114-data"}, holds: "until all objects are deleted",
+			}, does: []string{"delete objects of storage-114: PVC sample-storage-114-data"}, holds: "until all objects are deleted",
 		},
 		"ends no exclusion while a server of the group still runs": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["zombie"] = drainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
-			}, holds: "its server still runs at 10.1.0.14:4501 on node-14; end it there",
+			}, holds: "its process still runs at 10.1.0.14:4501 on node-14; end it there",
 		},
 		"ends no exclusion while a process at the group's address has not reported yet what it is": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
-			}, holds: "whether a process of storage-114 still runs is unknown: the process at 10.1.0.14:4501 does not report its process group yet; the exclusion stays",
+			}, holds: "it is unknown whether its process still runs: the process at 10.1.0.14:4501 does not report its process group yet; the exclusion stays",
 		},
 		"ends the exclusion while a live pod of another group has the group's address": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
 				reuseAddress(s, "log-104", "10.1.0.14")
-			}, does: []string{"include locality_instance_id:storage-114 and drop the records of storage-114"},
+			}, does: []string{"include locality_instance_id:storage-114 and remove storage-114 from the status"},
 		},
 		"ends no exclusion while another pod with the group's address terminates": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
 				reuseAddress(s, "log-104", "10.1.0.14")
 				s.Pod(s.Cluster.ProcessGroup("log-104")).DeletionTimestamp = new(noonTime())
-			}, holds: "whether a process of storage-114 still runs is unknown",
+			}, holds: "it is unknown whether its process still runs",
 		},
 		"ends no exclusion while another pod with the group's address does not run": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
 				reuseAddress(s, "log-104", "10.1.0.14")
 				s.Pod(s.Cluster.ProcessGroup("log-104")).Status.Phase = corev1.PodFailed
-			}, holds: "whether a process of storage-114 still runs is unknown",
+			}, holds: "it is unknown whether its process still runs",
 		},
 		"ends no exclusion because of a pod that shares its node's address": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
 				reuseAddress(s, "log-104", "10.1.0.14")
 				s.Pod(s.Cluster.ProcessGroup("log-104")).Spec.HostNetwork = true
-			}, holds: "whether a process of storage-114 still runs is unknown",
+			}, holds: "it is unknown whether its process still runs",
 		},
 		"ends the exclusion while a process of another group reports from the group's address": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4503}}
 				editProcess(s, s.Cluster.ProcessGroup("log-104"), func(p *fdb.Process) { p.Address.Host = "10.1.0.14" })
-			}, does: []string{"include locality_instance_id:storage-114 and drop the records of storage-114"},
+			}, does: []string{"include locality_instance_id:storage-114 and remove storage-114 from the status"},
 		},
 		"ends no exclusion while the group's own process reports from an address that another pod has": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["zombie"] = drainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
 				reuseAddress(s, "log-104", "10.1.0.14")
-			}, holds: "its server still runs at 10.1.0.14:4501 on node-14; end it there",
+			}, holds: "its process still runs at 10.1.0.14:4501 on node-14; end it there",
 		},
 		"names the process that reports its group before one that reports nothing": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
@@ -444,7 +444,7 @@ func TestRemovePods(t *testing.T) {
 				zombie.Address.Port = 4503
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
 				s.Database.Status.Cluster.Processes["zombie"] = zombie
-			}, holds: "its server still runs at 10.1.0.14:4503 on node-14; end it there",
+			}, holds: "its process still runs at 10.1.0.14:4503 on node-14; end it there",
 		},
 		"gives no advice about an unknown machine": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
@@ -456,7 +456,7 @@ func TestRemovePods(t *testing.T) {
 		"ends no exclusion while the status document may lack servers": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Messages = append(s.Database.Status.Cluster.Messages, fdb.Message{Name: "status_incomplete_timeout"})
-			}, holds: "whether a server of storage-114 still runs cannot be told",
+			}, holds: "cannot determine whether a process of storage-114 still runs",
 		},
 		"lets no server that still runs keep the exclusions of other groups": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
@@ -467,19 +467,19 @@ func TestRemovePods(t *testing.T) {
 				c := s.Database.Status.Cluster.Configuration
 				c.ExcludedServers = append(c.ExcludedServers, fdb.ExcludedServer{Locality: log.ExclusionString()})
 			},
-			does:  []string{"include locality_instance_id:log-104 and drop the records of log-104"},
-			holds: "its server still runs at 10.1.0.14:4501",
+			does:  []string{"include locality_instance_id:log-104 and remove log-104 from the status"},
+			holds: "its process still runs at 10.1.0.14:4501",
 		},
 		"does not wait for a tester that the database still lists": {
 			from: goneStorage, given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["tester"] = drainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
 				firstOf(*s, v1beta2.ProcessClassStorage).ProcessClass = v1beta2.ProcessClassTest
 				s.Database.Status.Cluster.Configuration.ExcludedServers = nil
-			}, does: []string{"drop the records of storage-114"},
+			}, does: []string{"remove storage-114 from the status"},
 		},
 		"leaves the exclusion of a removed group to a later pass after a recovery": {
 			from: drainedStorage, given: func(s *plan.Snapshot) { gone(s); recoveredAgo(599)(s) },
-			later: "include locality_instance_id:storage-114 and drop the records of storage-114, in 1s (was the last recovery at least 10m0s ago? 9m59s ago)",
+			later: "include locality_instance_id:storage-114 and remove storage-114 from the status, in 1s (was the last recovery at least 10m0s ago? last recovery 9m59s ago, 10m0s required)",
 		},
 		"leaves it to a later pass once processes had a minute to register again": {
 			from: drainedStorage, given: func(s *plan.Snapshot) { gone(s); recoveredAgo(60)(s) }, later: "in 9m0s",
@@ -507,14 +507,14 @@ func TestRemovePods(t *testing.T) {
 				gone(s)
 				recoveredAgo(300)(s)
 				s.Database.Status.Cluster.Processes["zombie"] = process
-			}, holds: "its server still runs",
+			}, holds: "its process still runs",
 		},
 		"leaves one group to a later pass and waits for another": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
 				gone(s)
 				recoveredAgo(300)(s)
 				s.Groups()[14].MarkForRemoval(noon)
-			}, holds: "is not excluded", later: "include locality_instance_id:storage-114 and drop the records of storage-114, in 5m0s",
+			}, holds: "is not excluded", later: "include locality_instance_id:storage-114 and remove storage-114 from the status, in 5m0s",
 		},
 		"remembers a group while the database cannot be asked": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {
@@ -535,7 +535,7 @@ func TestRemovePods(t *testing.T) {
 				g.ExclusionSkipped = true
 				g.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-90*time.Second))
 				s.Database.Status.Cluster.Configuration.ExcludedServers = nil
-			}, does: []string{"drop the records of storage-114"},
+			}, does: []string{"remove storage-114 from the status"},
 		},
 		"remembers a group that was not drained until the database shows its loss": {
 			from: drainedStorage, given: func(s *plan.Snapshot) {

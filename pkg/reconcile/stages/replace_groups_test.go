@@ -48,12 +48,12 @@ func TestWhatIsKeptIsWithdrawnAtOnce(t *testing.T) {
 }
 
 func TestKeepGroups(t *testing.T) {
-	const keep = "keep, no longer marked for removal: storage-114"
+	const keep = "revert the mark for removal of storage-114"
 	marked := func(s *plan.Snapshot) *v1beta2.ProcessGroupStatus { return s.Cluster.ProcessGroup("storage-114") }
 	tests := map[string]removalCase{
 		"takes the mark back while nothing was moved away": {from: leavingStorage, does: []string{keep}},
 		"has nothing to do without a mark":                 {from: healthyCluster},
-		"not of a group that is excluded":                  {from: drainedStorage, holds: "storage-114: it is excluded, and gives its data and roles away"},
+		"not of a group that is excluded":                  {from: drainedStorage, holds: "storage-114: it is excluded, and its data and roles are being moved"},
 		"not of a group whose exclusion the status document does not show yet": {
 			from: leavingStorage, given: func(s *plan.Snapshot) { s.Coordination.Exclusions = []string{"locality_instance_id:storage-114"} }, holds: "it is excluded",
 		},
@@ -63,8 +63,8 @@ func TestKeepGroups(t *testing.T) {
 				editProcess(s, marked(s), func(p *fdb.Process) { p.Excluded = &yes })
 			}, holds: "it is excluded",
 		},
-		"not of a group that was drained":        {from: leavingStorage, given: func(s *plan.Snapshot) { marked(s).SetExcluded(noon.Add(-time.Minute)) }, holds: "its exclusion is over"},
-		"not while exclusions are unknown":       {from: leavingStorage, given: func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }, holds: "which exclusions there are is not known"},
+		"not of a group that was drained":        {from: leavingStorage, given: func(s *plan.Snapshot) { marked(s).SetExcluded(noon.Add(-time.Minute)) }, holds: "it is already drained"},
+		"not while exclusions are unknown":       {from: leavingStorage, given: func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }, holds: "exclusions are unknown"},
 		"not while the database does not answer": {from: leavingStorage, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
 		"not of a group that the spec lists": {
 			from: leavingStorage, given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{"storage-114"} },

@@ -104,7 +104,7 @@ func TestTheTargetOfARestoreIsReadRightBeforeItsStart(t *testing.T) {
 }
 
 func TestStartRestore(t *testing.T) {
-	const start = "restore everything as of the latest version there is from " + nightlyURL + " into sample, which is locked until it is done"
+	const start = "restore everything as of the latest restorable version from " + nightlyURL + " into sample, which is locked until the restore is complete"
 	checkRestore(t, startRestore, map[string]backupRow{
 		"starts what was never started":                      {given: same, does: []string{start}},
 		"starts though an earlier restore completed":         {given: shown(fdb.RestoreCompleted), does: []string{start}},
@@ -118,12 +118,12 @@ func TestStartRestore(t *testing.T) {
 		"waits for a database":                               {given: func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }, holds: "has no database yet"},
 		"restores ranges as of a version": {given: restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) {
 			r.BackupVersion, r.KeyRanges = new(uint64(42)), []v1beta2.FoundationDBKeyRange{{Start: "a", End: "b"}}
-		}), does: []string{"restore 1 key range (\"a\" to \"b\") as of version 42 from " + nightlyURL + " into sample, which is locked until it is done"}},
+		}), does: []string{"restore 1 key range (\"a\" to \"b\") as of version 42 from " + nightlyURL + " into sample, which is locked until the restore is complete"}},
 		"refuses encrypted data that it cannot read": {given: changed(func(s *plan.Snapshot) { s.Cluster.Status.RunningVersion = "7.1.67" },
 			restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.EncryptionKeyPath = "/key" })), holds: "cannot encrypt backups", human: true},
 		"never makes a URL with a secret":  {given: restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BlobStoreConfiguration.AccountName = "key:hunter2@store" }), holds: "the account must not have a secret", human: true},
 		"waits for the first snapshot":     {given: fromABeginning, holds: "FoundationDBBackup nightly writes to the destination"},
-		"restores a version of the spec":   {given: changed(fromABeginning, restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BackupVersion = new(uint64(42)) })), does: []string{strings.Replace(start, "the latest version there is", "version 42", 1)}},
+		"restores a version of the spec":   {given: changed(fromABeginning, restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BackupVersion = new(uint64(42)) })), does: []string{strings.Replace(start, "the latest restorable version", "version 42", 1)}},
 		"restores what was there before":   {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.There = &fdb.BackupDescription{Restorable: true} }), does: []string{start}},
 		"waits while there is only a part": {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.There = &fdb.BackupDescription{} }), holds: "first snapshot"},
 		"waits for the first snapshot after a move": {given: changed(fromABeginning, func(s *plan.Snapshot) {
@@ -144,12 +144,12 @@ func TestUpdateRestoreStatus(t *testing.T) {
 	started := recorded(v1beta2.RestoreStateQueued, true)
 	checkRestore(t, updateRestoreStatus, map[string]backupRow{
 		"has nothing to say of what was never started": {given: shown(fdb.RestoreCompleted)},
-		"follows a restore":                            {given: changed(started, shown(fdb.RestoreRunning)), does: []string{"record what was observed: the restore is running"}, holds: "1 of 9 blocks"},
-		"records that it is done":                      {given: changed(started, shown(fdb.RestoreCompleted)), does: []string{"record what was observed: the restore is completed"}},
+		"follows a restore":                            {given: changed(started, shown(fdb.RestoreRunning)), does: []string{"update status: the restore is running"}, holds: "1 of 9 blocks"},
+		"records that it is done":                      {given: changed(started, shown(fdb.RestoreCompleted)), does: []string{"update status: the restore is completed"}},
 		"writes nothing twice":                         {given: changed(recorded(v1beta2.RestoreStateCompleted, false), shown(fdb.RestoreCompleted))},
-		"is no longer running when it is done":         {given: changed(recorded(v1beta2.RestoreStateCompleted, true), shown(fdb.RestoreCompleted)), does: []string{"record what was observed: the restore is completed"}},
-		"reports what an abort leaves behind":          {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"record what was observed: the restore is aborted"}, holds: "with partially restored data", human: true},
-		"does not take another's restore for its own":  {given: changed(started, shown(fdb.RestoreCompleted), anotherSource), does: []string{"record what was observed: the restore is Unknown"}, holds: "the database does not list it", human: true},
+		"is no longer running when it is done":         {given: changed(recorded(v1beta2.RestoreStateCompleted, true), shown(fdb.RestoreCompleted)), does: []string{"update status: the restore is completed"}},
+		"reports what an abort leaves behind":          {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"update status: the restore is aborted"}, holds: "with partially restored data", human: true},
+		"does not take another's restore for its own":  {given: changed(started, shown(fdb.RestoreCompleted), anotherSource), does: []string{"update status: the restore is Unknown"}, holds: "the database does not list it", human: true},
 		"remembers what was ended":                     {given: changed(recorded(v1beta2.RestoreStateAborted, false), shown(fdb.RestoreRunning)), holds: "never started again", human: true},
 		"remembers what was done":                      {given: changed(recorded(v1beta2.RestoreStateCompleted, false), shown(fdb.RestoreRunning), anotherSource)},
 		"keeps the last known state":                   {given: changed(started, nobodyAnswers), holds: "cannot determine the state of the restore"},
@@ -185,14 +185,14 @@ func TestRestoreStagesArePureAndHonest(t *testing.T) {
 // An older restore of the same destination stays listed. It is not one whose start was not observed.
 func TestAnUnobservedRestoreIsNotAnOlderOne(t *testing.T) {
 	noted, unknown := recorded(v1beta2.RestoreStateQueued, false), recorded(v1beta2.RestoreStateUnknown, false)
-	const lost = "record what was observed: the restore is Unknown"
+	const lost = "update status: the restore is Unknown"
 	const holds = "or lists only one that is over and may be older"
 	checkRestore(t, updateRestoreStatus, map[string]backupRow{
 		"one that is done":                 {given: changed(noted, shown(fdb.RestoreCompleted)), does: []string{lost}, holds: holds, human: true},
 		"one that was aborted":             {given: changed(noted, shown(fdb.RestoreAborted)), does: []string{lost}, holds: holds, human: true},
 		"one that is done, once more":      {given: changed(unknown, shown(fdb.RestoreCompleted)), holds: holds, human: true},
-		"one that goes on is the record's": {given: changed(noted, shown(fdb.RestoreRunning)), does: []string{"record what was observed: the restore is running"}, holds: "1 of 9 blocks"},
-		"one that goes on is seen late":    {given: changed(unknown, shown(fdb.RestoreRunning)), does: []string{"record what was observed: the restore is running"}, holds: "1 of 9 blocks"},
+		"one that goes on is the record's": {given: changed(noted, shown(fdb.RestoreRunning)), does: []string{"update status: the restore is running"}, holds: "1 of 9 blocks"},
+		"one that goes on is seen late":    {given: changed(unknown, shown(fdb.RestoreRunning)), does: []string{"update status: the restore is running"}, holds: "1 of 9 blocks"},
 	})
 	checkRestore(t, startRestore, map[string]backupRow{"nor is it started twice": {given: changed(noted, shown(fdb.RestoreCompleted))}})
 }
@@ -213,7 +213,7 @@ func beside(edit func(*v1beta2.FoundationDBRestore)) change {
 }
 
 func TestAbortRestore(t *testing.T) {
-	const abort = "abort the restore 1 of tag default, as of version 42 from " + nightlyURL + ": sample is unlocked half restored, with whatever was written so far in it"
+	const abort = "abort the restore 1 of tag default, as of version 42 from " + nightlyURL + ": sample is unlocked with an incomplete restore"
 	runs := changed(started, shown(fdb.RestoreRunning))
 	checkRestore(t, abortRestore, map[string]backupRow{
 		"aborts what runs":                        {given: runs, does: []string{abort}},
@@ -245,7 +245,7 @@ func TestAbortRestore(t *testing.T) {
 
 func TestRecordAborted(t *testing.T) {
 	checkRestore(t, recordAborted, map[string]backupRow{
-		"records the end, and needs no user":      {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"record what was observed: the restore is aborted"}},
+		"records the end, and needs no user":      {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"update status: the restore is aborted"}},
 		"reports that it was done before":         {given: changed(started, shown(fdb.RestoreCompleted)), holds: "not aborted", human: true},
 		"leaves the rest to passes":               {given: changed(started, shown(fdb.RestoreRunning))},
 		"does nothing while the state is unknown": {given: changed(started, shown(fdb.RestoreAborted), nobodyAnswers)},

@@ -82,7 +82,7 @@ func mayGoWithData(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []plan
 	settled, _ := safety.JustStarted(s).Elsewhere(string(groups[0].FaultDomain))
 	checks := []plan.Check{
 		safety.Available(s.Database), safety.Unlocked(s.Database), safety.FewGenerations(s.Database),
-		safety.CopiesStay(s, groups), safety.FullFaultTolerance(s), safety.OthersUp(s, groups[0]), settled,
+		safety.ReplicaRemains(s, groups), safety.FullFaultTolerance(s), safety.OthersUp(s, groups[0]), settled,
 		safety.DataHealthy(s.Database), safety.RecoveredFor(s.Database, minRecoveryAgeToExclude),
 	}
 	if s.Database.Status != nil {

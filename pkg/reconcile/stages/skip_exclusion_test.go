@@ -15,7 +15,7 @@ func copies(n int) func(*plan.Snapshot) {
 }
 
 func TestNothingGoesUndrainedUnlessAnotherCopyStays(t *testing.T) {
-	const marks = "mark for removal, with the copies of data that they have: storage-114"
+	const marks = "mark for removal without draining (their replicas of data are deleted): storage-114"
 	type ids = []v1beta2.ProcessGroupID
 	one, log := ids{"storage-114"}, ids{"log-101"}
 	tests := map[string]struct {
@@ -38,16 +38,16 @@ func TestNothingGoesUndrainedUnlessAnotherCopyStays(t *testing.T) {
 		"not while another is on its way": {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) {
 			*s = plan.MarkForRemoval{Groups: ids{"storage-115"}, At: noon, WithoutExclusion: true}.Apply(*s)
 		}, holds: "removal of storage-114 waits until storage-115 is removed"}, one},
-		"not the last copy":                                     {removalCase{from: healthyClusterOf4, given: copies(1), holds: "1 copy of the data now, 0 afterwards"}, one},
-		"not while copies are missing":                          {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration.RedundancyMode = "triple" }, holds: "some data has 2 of 3 replicas"}, one},
-		"not while the copies are unknown":                      {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Data.TeamTrackers = nil }, holds: "the number of copies of the data is unknown"}, one},
-		"not the last copy of the logs":                         {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { n := 1; s.Database.Status.Cluster.Logs[0].ReplicationFactor = &n }, holds: "1 copy of the logs now, 0 afterwards"}, log},
-		"not while the copies of logs are unknown":              {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs[0].ReplicationFactor = nil }, holds: "the number of copies of the logs is unknown"}, log},
+		"not the last copy":                                     {removalCase{from: healthyClusterOf4, given: copies(1), holds: "1 replica of the data now, 0 after the removal"}, one},
+		"not while copies are missing":                          {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration.RedundancyMode = "triple" }, holds: "some data has 2 of 3 replicas, 3 required"}, one},
+		"not while the copies are unknown":                      {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Data.TeamTrackers = nil }, holds: "the number of replicas of the data is unknown"}, one},
+		"not the last copy of the logs":                         {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { n := 1; s.Database.Status.Cluster.Logs[0].ReplicationFactor = &n }, holds: "1 replica of the logs now, 0 after the removal"}, log},
+		"not while the copies of logs are unknown":              {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs[0].ReplicationFactor = nil }, holds: "the number of replicas of the logs is unknown"}, log},
 		"not while the database does not answer":                {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"}, one},
 		"not while a restore has the database locked":           {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked with UID"}, one},
-		"not while another fault domain is down":                {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { delete(s.Pods, "sample-storage-115") }, holds: "storage-115 of fault domain node-15 has no pod"}, one},
+		"not while another fault domain is down":                {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { delete(s.Pods, "sample-storage-115") }, holds: "storage-115 in fault domain node-15 has no pod"}, one},
 		"not while data distribution is not healthy":            {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { no := false; s.Database.Status.Cluster.Data.State.Healthy = &no }, holds: "data state is"}, one},
-		"not while the database reports that it is unavailable": {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, holds: "it says it is not"}, one},
+		"not while the database reports that it is unavailable": {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, holds: "the database is unavailable"}, one},
 		"not while recoveries pile up":                          {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.ActiveGenerations = new(11) }, holds: "11 active generations"}, one},
 		"not while a process of another fault domain is young":  {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { uptime(s, "storage-115", 12*time.Second) }, holds: "storage-115 started 12s ago, 1m30s required"}, one},
 		"not right after a recovery":                            {removalCase{from: healthyClusterOf4, given: recoveredAgo(30), holds: "was the last recovery at least 2m0s ago?"}, one},

@@ -47,10 +47,10 @@ func TestSyncConnectionString(t *testing.T) {
 		"leaves a missing ConfigMap to a pass":                  {from: drifted, given: func(s *plan.Snapshot) { s.ConfigMap = nil }, does: []string{record}},
 		"puts one into an empty ConfigMap":                      {from: drifted, given: func(s *plan.Snapshot) { s.ConfigMap.Data = nil }, does: []string{record, configMap}},
 		"not while the database does not answer":                {from: drifted, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
-		"not while the database is unavailable":                 {from: drifted, given: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, holds: "it says it is not"},
+		"not while the database is unavailable":                 {from: drifted, given: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, holds: "the database is unavailable"},
 		"not without a quorum":                                  {from: drifted, given: func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.QuorumReachable = false }, holds: "no quorum of coordinators is reachable"},
 		"not when the coordinators have changed meanwhile":      {from: drifted, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.ConnectionString = "sample:new@10.1.0.7:4501" }, holds: "status document: sample:new@10.1.0.7:4501"},
-		"not of a database in which few of the groups report":   {from: drifted, given: elsewhere(4), holds: "3 of 7 process groups of this cluster that keep data report in it"},
+		"not of a database in which few of the groups report":   {from: drifted, given: elsewhere(4), holds: "3 of 7 process groups of this cluster that keep data report from their pods"},
 		"of one in which most report":                           {from: drifted, given: elsewhere(2), does: []string{record, configMap}},
 		"not of a database that knows none of the record's own": {from: drifted, given: func(s *plan.Snapshot) { s.Cluster.Status.ProcessGroups = nil }, holds: "0 of 0 process groups"},
 	}

@@ -12,7 +12,7 @@ import (
 
 // announcing announces a change, and acts at the earliest when every control-plane instance had
 // the time to do the same.
-func announcing(d plan.Decision, change plan.ChangeLists, action safety.Common) plan.Decision {
+func announcing(d plan.Decision, change plan.ChangeLists, action safety.SynchronizedAction) plan.Decision {
 	d.Why = fmt.Sprintf("all control-plane instances take part in one %s", action.Name)
 	d.Actions = []plan.Action{change}
 	d.Hold = &plan.Hold{

@@ -57,7 +57,7 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 					editProcess(s, g, func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = "node-1" })
 				}
 			},
-			holds: "storage processes report from 1 fault domains, need 2",
+			holds: "storage processes in 1 fault domain, 2 required",
 		},
 		"does nothing when the spec disables it": {
 			from: unconfigured, given: func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.ConfigureDatabase = new(bool) },
@@ -75,7 +75,7 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 			from: healthyCluster, given: func(s *plan.Snapshot) {
 				differs(s)
 				s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = nil
-			}, holds: "does not tell",
+			}, holds: "does not report the age of the last recovery",
 		},
 		"waits while data distribution starts": {
 			from: healthyCluster, given: func(s *plan.Snapshot) {
@@ -88,7 +88,7 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 				differs(s)
 				queue := int64(maxQueue + 1)
 				s.Database.Status.Cluster.QoS.WorstQueueBytesLogServer = &queue
-			}, holds: "queue of a log server is 250 MiB",
+			}, holds: "queue of a log process is 250 MiB",
 		},
 		"waits while many generations are active": {
 			from: healthyCluster, given: func(s *plan.Snapshot) {
@@ -106,7 +106,7 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 		"does not choose a redundancy that cannot hold": {
 			from: healthyCluster, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeThreeDataHall
-			}, holds: "storage processes report from 0 data halls, need 3",
+			}, holds: "storage processes in 0 data halls, 3 required",
 		},
 	}
 	for name, tc := range tests {

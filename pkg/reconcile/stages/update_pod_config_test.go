@@ -188,7 +188,7 @@ func splitGroup(t *testing.T) plan.Snapshot {
 }
 
 func TestUpdatePodConfigOfSplitPods(t *testing.T) {
-	sync := func(files string) string { return "have the sidecar of sample-storage-114 copy " + files }
+	sync := func(files string) string { return "copy " + files + " in the sidecar of sample-storage-114" }
 	const nudge = "set on pod/sample-storage-114: foundationdb.org/outdated-config-map-seen"
 	hash := func(file, value string) func(*plan.Snapshot) {
 		return report(func(r *plan.PodReport) {

@@ -52,10 +52,10 @@ func withMaintenance(s *plan.Snapshot) {
 
 func TestUpdatePods(t *testing.T) {
 	const (
-		oneZone     = "delete, to be made anew: sample-storage-114, sample-storage-115"
-		theOther    = "delete, to be made anew: sample-storage-116"
-		onePod      = "delete, to be made anew: sample-storage-114"
-		maintenance = "put zone node-14 under maintenance for 10m0s, for storage-114, storage-115"
+		oneZone     = "recreate pods: sample-storage-114, sample-storage-115"
+		theOther    = "recreate pods: sample-storage-116"
+		onePod      = "recreate pods: sample-storage-114"
+		maintenance = "set maintenance mode of zone node-14 for 10m0s, to restart storage-114, storage-115"
 	)
 	storage := func(s *plan.Snapshot, id v1beta2.ProcessGroupID) *v1beta2.ProcessGroupStatus {
 		return s.Cluster.ProcessGroup(id)
@@ -69,13 +69,13 @@ func TestUpdatePods(t *testing.T) {
 		"recreates one pod where the spec wants it that way": {from: outdatedStorage, given: mode(v1beta2.PodUpdateModeProcessGroup), does: []string{onePod}, holds: "2 remaining"},
 		"recreates all at once where the spec wants it that way": {
 			from: outdatedStorage, given: mode(v1beta2.PodUpdateModeAll),
-			does: []string{"delete, to be made anew: sample-storage-114, sample-storage-115, sample-storage-116"}, holds: "0 remaining",
+			does: []string{"recreate pods: sample-storage-114, sample-storage-115, sample-storage-116"}, holds: "0 remaining",
 		},
 		"needs a user to delete them where the spec wants it that way": {from: outdatedStorage, given: mode(v1beta2.PodUpdateModeNone), holds: "delete these pods manually"},
 		"leaves logs to be replaced, and recreates them where the spec wants that": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
-			}, does: []string{"delete, to be made anew: sample-log-101"}, holds: "3 remaining",
+			}, does: []string{"recreate pods: sample-log-101"}, holds: "3 remaining",
 		},
 		"leaves all to be replaced where the spec wants that": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
@@ -136,7 +136,7 @@ func TestUpdatePods(t *testing.T) {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				one := 1
 				s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
-			}, holds: "some data has 1 of 2 replicas",
+			}, holds: "some data has 1 of 2 replicas, 2 required",
 		},
 		"waits while a storage process died a moment ago": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
@@ -189,20 +189,20 @@ func TestUpdatePods(t *testing.T) {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				mode(v1beta2.PodUpdateModeAll)(s)
 				uptime(s, "storage-116", 12*time.Second)
-			}, does: []string{"delete, to be made anew: sample-storage-114, sample-storage-115, sample-storage-116"}, holds: "0 remaining",
+			}, does: []string{"recreate pods: sample-storage-114, sample-storage-115, sample-storage-116"}, holds: "0 remaining",
 		},
 		"recreates what keeps nothing beside a process that has just started": {
 			from: healthyCluster, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
 				s.Pod(firstOf(*s, v1beta2.ProcessClassStateless)).Annotations[v1beta2.AnnotationLastAppliedSpec] = "another"
 				uptime(s, "storage-116", 12*time.Second)
-			}, does: []string{"delete, to be made anew: sample-stateless-105"}, holds: "0 remaining",
+			}, does: []string{"recreate pods: sample-stateless-105"}, holds: "0 remaining",
 		},
 		"deletes nothing on an old status document":     {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(-2 * time.Minute) }, holds: "is the status document recent?"},
 		"deletes nothing after the clock was set back":  {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(time.Minute) }, holds: "is the status document recent?"},
 		"waits while a restore has the database locked": {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked"},
 		"waits while the database is unavailable":       {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
-		"omits a pod that does not report its zone":     {from: outdatedStorage, given: func(s *plan.Snapshot) { delete(s.PodFiles, "sample-storage-114") }, does: []string{"delete, to be made anew: sample-storage-115"}, holds: "1 remaining"},
+		"omits a pod that does not report its zone":     {from: outdatedStorage, given: func(s *plan.Snapshot) { delete(s.PodFiles, "sample-storage-114") }, does: []string{"recreate pods: sample-storage-115"}, holds: "1 remaining"},
 		"leaves a pod out that cannot start": {from: outdatedStorage, given: func(s *plan.Snapshot) {
 			storage(s, "storage-116").SetCondition(v1beta2.ConditionPodPending, noon.Add(-time.Hour))
 		}, does: []string{oneZone}, holds: "0 remaining"},
@@ -211,7 +211,7 @@ func TestUpdatePods(t *testing.T) {
 		"leaves a pod to the replacement of its group": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
 				s.Pods["sample-storage-114"].Spec.NodeSelector = map[string]string{"disk": "slow"}
-			}, does: []string{"delete, to be made anew: sample-storage-115"}, holds: "1 remaining",
+			}, does: []string{"recreate pods: sample-storage-115"}, holds: "1 remaining",
 		},
 		"announces maintenance before the zone goes down": {from: outdatedStorage, given: withMaintenance, does: []string{maintenance, oneZone}, holds: "1 remaining"},
 		"goes on in the zone that is under maintenance": {
@@ -233,7 +233,7 @@ func TestUpdatePods(t *testing.T) {
 				g := firstOf(*s, v1beta2.ProcessClassStateless)
 				s.Pod(g).Annotations[v1beta2.AnnotationLastAppliedSpec] = "another"
 				s.Database.Status.Cluster.MaintenanceZone = "node-14"
-			}, does: []string{"delete, to be made anew: sample-stateless-105"}, holds: "0 remaining",
+			}, does: []string{"recreate pods: sample-stateless-105"}, holds: "0 remaining",
 		},
 		"takes no second zone down beside one that is unavailable": {
 			from: outdatedStorage, given: func(s *plan.Snapshot) {
@@ -298,7 +298,7 @@ func TestAProcessThatIsYoungerThanItsPodIsBack(t *testing.T) {
 	s.Pods["sample-storage-116"].CreationTimestamp = metav1.NewTime(noon.Add(-30 * time.Second))
 	editProcess(&s, s.Cluster.ProcessGroup("storage-116"), func(p *fdb.Process) { p.UptimeSeconds = new(10.0) })
 	// only its own fault domain may go down with it
-	if diff := cmp.Diff([]string{"delete, to be made anew: sample-storage-116"}, described(updatePods(Options{}).Decide(s))); diff != "" {
+	if diff := cmp.Diff([]string{"recreate pods: sample-storage-116"}, described(updatePods(Options{}).Decide(s))); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -35,7 +35,7 @@ func upgradingSplit(t *testing.T) plan.Snapshot {
 // the new binary does not start.
 func TestDuringAnUpgradeAPodIsReadyWhenItsFilesAreInPlace(t *testing.T) {
 	const binary = "storage-114 has not loaded bin/7.4.6/fdbserver"
-	copies := []string{"have the sidecar of sample-storage-114 copy bin/7.4.6/fdbserver", "set on pod/sample-storage-114: foundationdb.org/outdated-config-map-seen"}
+	copies := []string{"copy bin/7.4.6/fdbserver in the sidecar of sample-storage-114", "set on pod/sample-storage-114: foundationdb.org/outdated-config-map-seen"}
 	tests := map[string]struct {
 		given   func(*plan.Snapshot)
 		does    []string

@@ -56,7 +56,7 @@ func backedUpBadly() ui.ClusterBackupsView {
 		s := b.Status
 		b.RateBytesPerSecond, b.SnapshotETASeconds = nil, nil
 		s.AsWanted, s.Running, s.Paused, s.Restorable, s.Own, s.LatestRestorable, s.Snapshot, s.LogBytes, s.RangeBytes = nil, nil, nil, nil, nil, nil, nil, nil, nil
-		s.Agents, s.NoAnswer = ui.BackupAgentsView{Wanted: 2}, "no backup agent runs and is ready, and the tools run in its pod"
+		s.Agents, s.NoAnswer = ui.BackupAgentsView{Wanted: 2}, "no pod of a backup agent is ready to run the backup tools"
 		s.Summary = "nobody can tell how the backup is: " + s.NoAnswer
 	})
 	v.Restores = []ui.RestoreRowView{{Name: "again", Status: &ui.RestoreStatusView{

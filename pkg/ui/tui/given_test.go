@@ -226,7 +226,7 @@ func planned(doc ui.Document) *ui.PlanView {
 	record := func(kind, subject, summary string, impact plan.Impact) ui.ActionRecord {
 		return ui.ActionRecord{Kind: kind, Subject: subject, Groups: []string{subject}, Summary: summary, Impact: impact}
 	}
-	refused := plan.Check{Question: "is the database fully fault tolerant?", Evidence: "some data has 1 of 2 replicas", Have: "1 replica", Need: "2 replicas", Gate: plan.GateReplicas}
+	refused := plan.Check{Question: "is the database fully fault tolerant?", Evidence: "some data has 1 of 2 replicas, 2 required", Have: "1 replica", Need: "2 replicas", Gate: plan.GateReplicas}
 	doc.AsOf = ago(40 * time.Second)
 	return &ui.PlanView{
 		Document: doc,
@@ -255,7 +255,7 @@ func blocked(doc ui.Document) *ui.WhyReport {
 			},
 			{
 				Subjects: []string{"stateless-2"}, State: ui.WhyWaiting, Wish: "has IncorrectPodSpec", Since: ago(70 * time.Second),
-				Because: []ui.WhyLink{{Step: "UpdatePods", What: "none is deleted now", Because: []ui.WhyLink{{Gate: plan.GateReplicas, Have: "1 replica", Need: "2 replicas", What: "is the database fully fault tolerant? some data has 1 of 2 replicas"}}}},
+				Because: []ui.WhyLink{{Step: "UpdatePods", What: "none is deleted now", Because: []ui.WhyLink{{Gate: plan.GateReplicas, Have: "1 replica", Need: "2 replicas", What: "is the database fully fault tolerant? some data has 1 of 2 replicas, 2 required"}}}},
 				Next:    []string{"kubectl fdb reconcile sample --wait -n fdb --context prod"},
 			},
 		},
