@@ -25,6 +25,17 @@ type Entry struct {
 	Question *Question `json:"-"`
 }
 
+// UnmarshalJSON reads entries of this version and of earlier ones: a recording may be older
+// than the program that shows it.
+func (e *Entry) UnmarshalJSON(text []byte) error {
+	upgraded, err := ui.Upgraded(text)
+	if err != nil {
+		return err
+	}
+	type entry Entry // without this method
+	return json.Unmarshal(upgraded, (*entry)(e))
+}
+
 // Feed is where entries come from.
 type Feed interface {
 	// Follow sends what is known of a cluster whenever that changes, until ctx ends.
