@@ -209,11 +209,11 @@ func (f Facts) notReady(pod *corev1.Pod) *Trouble {
 // silentServers is of a pod with which nothing is wrong and whose servers the database
 // does not see. One that does not serve sees next to nobody, which explains nothing.
 func (f Facts) silentServers(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) *Trouble {
-	if !f.Database.Available() || g.IsGone() || !f.isSilent(g) {
+	if !f.Database.Available() || g.IsGone() || !f.isNotReporting(g) {
 		return nil
 	}
 	since, _ := f.Since(g, v1beta2.ConditionMissingProcesses)
-	reporting, all := len(f.processesOf(g)), f.serversOf(g.ProcessClass)
+	reporting, all := len(f.processesOf(g)), f.processCountOf(g.ProcessClass)
 	return &Trouble{
 		Pod:     pod.Name,
 		Message: fmt.Sprintf("is %s, and %s %s to the database", pod.Status.Phase, phrase.CountOf(reporting, all, "process"), phrase.EitherOf(reporting, all, "reports", "report")),

@@ -44,7 +44,7 @@ func (f Facts) recordedBackups() *RecordedBackupsView {
 	for _, seen := range b.Backups {
 		r := seen.Record
 		v.Backups = append(v.Backups, RecordedBackupView{
-			Name: r.Name, Desired: wantedState(r), AgentsReady: r.Status.AgentCount, AgentsDesired: r.AgentCount(), Recorded: recordedBackup(r),
+			Name: r.Name, Desired: desiredState(r), AgentsReady: r.Status.AgentCount, AgentsDesired: r.AgentCount(), Recorded: recordedBackup(r),
 		})
 	}
 	for _, seen := range b.Restores {

@@ -121,7 +121,7 @@ func fewCoordinators(v CoordinatorsView, zones int) []string {
 func (f Facts) silentReasons() []string {
 	return f.byClass("missing", func(g *v1beta2.ProcessGroupStatus) (time.Time, bool) {
 		since, _ := f.Since(g, v1beta2.ConditionMissingProcesses)
-		return since, !g.IsMarkedForRemoval() && f.isSilent(g)
+		return since, !g.IsMarkedForRemoval() && f.isNotReporting(g)
 	})
 }
 
@@ -135,7 +135,7 @@ func (f Facts) troubles() []string {
 		}
 		reasons = append(reasons, f.byClass("with "+string(condition), func(g *v1beta2.ProcessGroupStatus) (time.Time, bool) {
 			since, has := f.Since(g, condition)
-			return since, has && !g.IsMarkedForRemoval() && !f.isSilent(g)
+			return since, has && !g.IsMarkedForRemoval() && !f.isNotReporting(g)
 		})...)
 	}
 	return reasons

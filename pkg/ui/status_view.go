@@ -296,7 +296,7 @@ func (f Facts) classes() []ClassView {
 				continue
 			}
 			c.Current++
-			if !f.isSilent(g) {
+			if !f.isNotReporting(g) {
 				reporting++
 			}
 		}

@@ -58,7 +58,7 @@ func leastOf(reported *int, most int) *int {
 func (f Facts) silentZones() []string {
 	var zones []string
 	for _, g := range f.Groups() {
-		if !f.keepsData(g) || !f.isSilent(g) {
+		if !f.keepsData(g) || !f.isNotReporting(g) {
 			continue
 		}
 		if zone := string(g.FaultDomain); !slices.Contains(zones, zone) {
