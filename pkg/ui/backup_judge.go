@@ -75,7 +75,7 @@ func (v *BackupStatusView) judgeRunning(f BackupFacts) {
 	case v.Move != nil:
 		v.problem("%s", v.Move.Why)
 	case !*v.Restorable:
-		v.problem("not restorable yet: the first snapshot is not complete")
+		v.problem("the first snapshot is not complete")
 		return
 	}
 	if words := v.LagWords(f.MaxLag); words != "" && !*v.Paused {

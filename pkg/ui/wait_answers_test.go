@@ -53,7 +53,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 		},
 		"a record that nobody could judge is not reconciled": {
 			condition: WaitReconciled(), given: func(_ *testing.T, f *Facts) { f.Unjudged = "it contradicts itself" },
-			want: "?", reason: "the process groups are by the status: it contradicts itself",
+			want: "?", reason: "the process groups are as in the status: it contradicts itself",
 		},
 		"reconciled at the last pass does not count without an answer": {
 			condition: WaitReconciled(), given: silentDatabase, want: "?", reason: "no answer from the database: timed out",
@@ -93,7 +93,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 		},
 		"no configuration tells no exclusions": {
 			condition: WaitNoExclusions(), given: func(_ *testing.T, f *Facts) { f.Database.Status.Cluster.Configuration = nil },
-			want: "?", reason: "the database does not report its exclusions",
+			want: "?", reason: "the exclusions are unknown: the database does not report them",
 		},
 		"removed": {condition: WaitRemoved(storage3), given: removedStorage, want: "yes"},
 		"not removed without a mark": {
@@ -101,7 +101,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 		},
 		"not removed while its record says that it leaves": {
 			condition: WaitRemoved(storage3), given: func(_ *testing.T, f *Facts) { f.Cluster.ProcessGroup(storage3).MarkForRemoval(noon) },
-			want: "no", reason: "process group storage-3 is marked for removal, its exclusion: wanted",
+			want: "no", reason: "process group storage-3 is marked for removal, its exclusion: pending",
 		},
 		"not removed while its processes report, though no record is left": {
 			condition: WaitRemoved(storage3), given: func(_ *testing.T, f *Facts) { forget(f, storage3) },

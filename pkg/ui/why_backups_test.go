@@ -67,7 +67,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 					v.Agents.Ready, v.Agents.Pods = 0, []BackupAgentView{{Pod: "agent-1", Phase: "Pending"}}
 				})
 			},
-			state: WhyBlocked, want: "nobody can tell what can be restored; pod agent-1 is Pending and not ready", next: "kubectl describe pod agent-1",
+			state: WhyBlocked, want: "what is restorable is unknown; pod agent-1 is Pending and not ready", next: "kubectl describe pod agent-1",
 		},
 		"one that does not tell": {
 			given: func(in *WhyInput) { in.backedUp(func(v *BackupStatusView) { v.unasked("timed out") }) },
@@ -118,7 +118,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 					v.trouble("not restorable yet: the first snapshot is not complete")
 				})
 			},
-			state: WhyWaiting, want: "fdbbackup/nightly is not restorable yet for 4m: nothing can be restored yet", next: "kubectl fdb backup status nightly",
+			state: WhyWaiting, want: "fdbbackup/nightly is not restorable yet for 4m: the first snapshot is not complete", next: "kubectl fdb backup status nightly",
 		},
 		"one whose first snapshot meets errors": {
 			given: func(in *WhyInput) {
@@ -179,7 +179,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 				in.restoring(RestoreStatusView{State: new("queued"), Done: new(false)})
 				in.Backups.Backups = backups
 			},
-			state: WhyBlocked, want: "keeps the database locked: all agents of the database are paused, so it does not continue", next: "kubectl fdb backup resume nightly",
+			state: WhyBlocked, want: "and the database is locked: all agents of the database are paused, so it does not continue", next: "kubectl fdb backup resume nightly",
 		},
 		"a restore that meets errors": {
 			given: func(in *WhyInput) {
@@ -193,11 +193,11 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 			},
 			state: WhyBlocked, want: "fdbrestore/again ended without completing: it was aborted", next: "kubectl fdb restore status again",
 		},
-		"a restore that was aborted, by the status": {
+		"a restore that was aborted, by its status": {
 			given: func(in *WhyInput) {
 				in.restoring(RestoreStatusView{UnknownReason: "no backup agent runs and is ready", RecordedState: fdb.RestoreAborted})
 			},
-			state: WhyBlocked, want: "fdbrestore/again was aborted, by the status", next: "kubectl fdb restore status again",
+			state: WhyBlocked, want: "fdbrestore/again was aborted, by its status", next: "kubectl fdb restore status again",
 		},
 		"a restore that nobody can ask about": {
 			given: func(in *WhyInput) {
@@ -209,7 +209,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 			given: func(in *WhyInput) {
 				in.restoring(RestoreStatusView{UnknownReason: "no backup agent runs and is ready"})
 			},
-			state: WhyBlocked, want: "fdbrestore/again is not started, as far as is recorded: no backup agent runs and is ready", next: "kubectl fdb restore status again",
+			state: WhyBlocked, want: "fdbrestore/again is not started, by its status: no backup agent runs and is ready", next: "kubectl fdb restore status again",
 		},
 		"a restore that nobody started": {
 			given: func(in *WhyInput) {
@@ -292,7 +292,7 @@ func TestWhyOfOneRecordTellsWhatAPassWaitsFor(t *testing.T) {
 	in.Cluster, in.Database = nil, plan.DatabaseFacts{}
 	in.hold("StartRestore", "the database has data", true)
 	v := NewRecordWhyReport(Metadata{Cluster: "fdbrestore/again"}, in)
-	if v.State != WhyBlocked || v.Summary != "fdbrestore/again is not yet matches its spec: the database has data" || v.Next[0] != "kubectl fdb plan fdbrestore/again -o wide" {
+	if v.State != WhyBlocked || v.Summary != "fdbrestore/again is not reconciled: the database has data" || v.Next[0] != "kubectl fdb plan fdbrestore/again -o wide" {
 		t.Errorf("%s: %s, next %v", v.State, v.Summary, v.Next)
 	}
 }
@@ -310,7 +310,7 @@ func TestWhyOfARestoreSaysNothingIsBlockedOnlyWhereSomebodyKnows(t *testing.T) {
 			lock: &fdb.LockState{Locked: true, LockUID: "u"}, state: WhyBlocked, want: "fdbrestore/again completed, and left the database locked",
 		},
 		"somebody else locked it":  {lock: &fdb.LockState{Locked: true, LockUID: "v"}, state: WhyReady, want: "nothing is blocked"},
-		"the status does not tell": {state: WhyUnknown, want: "cannot determine whether the database is left locked: its status does not tell"},
+		"the status does not tell": {state: WhyUnknown, want: "cannot determine whether the database is left locked: its status does not report it"},
 		"the database does not answer": {
 			given: func(in *WhyInput) { in.Database = plan.DatabaseFacts{Unreachable: "timed out"} },
 			state: WhyUnknown, want: "cannot determine whether the database is left locked: timed out",
