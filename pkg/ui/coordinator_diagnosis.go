@@ -58,7 +58,7 @@ type CoordinatorState string
 const (
 	// CoordinatorReachable answers.
 	CoordinatorReachable CoordinatorState = "reachable"
-	// CoordinatorUnreachable has a pod that runs at its address, and is not known to answer.
+	// CoordinatorUnreachable has a pod that runs at its address, and whether it answers is unknown.
 	CoordinatorUnreachable CoordinatorState = "unreachable"
 	// CoordinatorDown has no running pod; it comes back under its address.
 	CoordinatorDown CoordinatorState = "down"

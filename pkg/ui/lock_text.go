@@ -71,7 +71,7 @@ func (v LockListView) deniedTable(o ListOptions) Table {
 	return t
 }
 
-// provenance returns by whom, when and why an owner was added to the list in the database.
+// provenance returns the user, time and reason of an entry in the database.
 func (d DeniedView) provenance(o ListOptions) []string {
 	switch {
 	case !d.InDatabase:

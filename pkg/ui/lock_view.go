@@ -170,7 +170,7 @@ func (f Facts) denials() []DeniedView {
 	return views
 }
 
-// noteDenial adds by whom the owner was denied. A note about an owner that is not denied is
+// noteDenial adds the user who denied the owner. A note about an owner that is not denied is
 // left over.
 func (v *DeniedView) noteDenial(notes map[string]fdb.Denial) {
 	note, there := notes[v.ID]

@@ -30,7 +30,7 @@ func NewPauseView(f Facts) *PauseView {
 	return &PauseView{By: p.By, Since: known(p.At), Until: known(p.Until), Reason: p.Reason, Overdue: p.OverdueAt(f.Now)}
 }
 
-// Words returns by whom the cluster was paused, for how long and why.
+// Words returns the user who paused the cluster, for how long and why.
 func (v PauseView) Words(now time.Time) string {
 	words := []string{"spec.skip makes operators skip the cluster"}
 	if v.By != "" {

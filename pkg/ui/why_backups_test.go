@@ -115,7 +115,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 			given: func(in *WhyInput) {
 				in.backedUp(func(v *BackupStatusView) {
 					v.Restorable, v.LatestRestorable = new(false), nil
-					v.trouble("not restorable yet: the first snapshot is not complete")
+					v.trouble("the first snapshot is not complete")
 				})
 			},
 			state: WhyWaiting, want: "fdbbackup/nightly is not restorable yet for 4m: the first snapshot is not complete", next: "kubectl fdb backup status nightly",
@@ -124,7 +124,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 			given: func(in *WhyInput) {
 				in.backedUp(func(v *BackupStatusView) {
 					v.Restorable, v.LatestRestorable = new(false), nil
-					v.trouble("agents encounter errors: 'Platform error'", "not restorable yet: the first snapshot is not complete")
+					v.trouble("agents encounter errors: 'Platform error'", "the first snapshot is not complete")
 				})
 			},
 			state: WhyBlocked, want: "fdbbackup/nightly is not restorable yet: agents encounter errors: 'Platform error'", next: "kubectl fdb backup status nightly",
