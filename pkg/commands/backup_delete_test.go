@@ -63,7 +63,7 @@ func TestBackupDescribe(t *testing.T) {
 		t.Errorf("got %+v", d)
 	}
 	v = backedUp(t)
-	v.must(ExitDone, "can be restored", "backup", "describe", "nightly")
+	v.must(ExitDone, "are restorable", "backup", "describe", "nightly")
 	d := v.described()
 	if !*d.Exists || !*d.Restorable || len(d.Snapshots) < 2 || d.RestorableFrom == nil || *d.RestorableTo.SecondsBeforeNewest != 0 || d.ExpiredBefore != nil {
 		t.Errorf("got %+v", d)

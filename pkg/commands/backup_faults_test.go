@@ -110,8 +110,8 @@ func TestABackupThatLosesItsStoreSaysWhatAgentsMeet(t *testing.T) {
 	wrongCredentials(v)
 	v.world.FDB.Advance(time.Hour)
 	v.must(ExitNo, "agents encounter errors: 'Platform error'", "backup", "status", "nightly")
-	v.must(ExitNo, "agents encounter errors: 'Platform error'", "check", "sample", "--rules", "BACKUP-004")
-	v.must(ExitWaiting, "agents meet errors", "backup", "status", "nightly", "--wait", "--timeout", "1m")
+	v.must(ExitNo, "agents meet errors: 'Platform error'", "check", "sample", "--rules", "BACKUP-004")
+	v.must(ExitWaiting, "agents encounter errors", "backup", "status", "nightly", "--wait", "--timeout", "1m")
 }
 
 func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {

@@ -67,7 +67,7 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 		says  string
 	}{
 		"without agents nobody can tell": {want: ExitUnreachable, says: "cannot determine the state of the backup: no backup agent runs and is ready"},
-		"as it should be":                {given: runs, want: ExitDone, says: "it runs, and can be restored up to"},
+		"as it should be":                {given: runs, want: ExitDone, says: "it runs, restorable up to"},
 		"agents that were paused by hand": {
 			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "pause") },
 			want:  ExitNo, says: "all agents of the database are paused",
@@ -103,7 +103,7 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 				v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default")
 				v.tool(v.t.Context(), "fdbbackup", "start", "-t", "default", "-d", "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu")
 			},
-			want: ExitNo, says: "is not this record's own",
+			want: ExitNo, says: "does not belong to this resource",
 		},
 		"a place that it was moved to": {
 			given: func(v *vault) {
@@ -163,7 +163,7 @@ func TestNothingStaleIsSaidOfABackup(t *testing.T) {
 	if err := v.api.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace("fdb")); err != nil {
 		t.Fatal(err)
 	}
-	text := v.must(ExitUnreachable, "Last recorded", "backup", "status", "nightly")
+	text := v.must(ExitUnreachable, "Last status", "backup", "status", "nightly")
 	if strings.Contains(text, "can be restored") {
 		t.Errorf("got %s", text)
 	}
@@ -181,7 +181,7 @@ func TestNothingStaleIsSaidOfABackup(t *testing.T) {
 func TestRestoreStatusEndsAsTheAnswerIs(t *testing.T) {
 	v := newVault(t)
 	v.fdbcli("writemode on; set greeting hello")
-	v.must(ExitUnreachable, "nobody can tell how far the restore is", "restore", "status", "again")
+	v.must(ExitUnreachable, "cannot determine the progress of the restore", "restore", "status", "again")
 	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.world.FDB.Advance(time.Minute)
 	v.must(ExitNo, "it is not started yet", "restore", "status", "again")

@@ -87,7 +87,7 @@ func TestListsOfTheDatabase(t *testing.T) {
 		"nodes that may not be read":           {given: func(g *given) { g.world.NodesHidden = "listing nodes is forbidden" }, args: "get nodes sample", out: []string{"not-checked", "node-1"}, err: []string{"warning: taints and rules were not evaluated: listing nodes is forbidden"}},
 		"nodes without pods":                   {given: func(g *given) { g.world.Nodes = append(g.world.Nodes, "spare") }, args: "get nodes sample -o name", notOut: "spare"},
 		"all nodes":                            {given: func(g *given) { g.world.Nodes = append(g.world.Nodes, "spare") }, args: "get nodes sample -o name --all", out: []string{"node/spare\n"}},
-		"a node that is tainted":               {given: taint, args: "get nodes sample", out: []string{"example.com/maintenance:NoSchedule", "example.com/maintenance>300s", "node-1: no pass has noted the taint yet"}},
+		"a node that is tainted":               {given: taint, args: "get nodes sample", out: []string{"example.com/maintenance:NoSchedule", "example.com/maintenance>300s", "node-1: no pass has recorded the taint yet"}},
 		"a taint that a pass has noted":        {given: func(g *given) { taint(g); g.run("reconcile", "sample", "--yes"); g.world.Tick(time.Minute) }, args: "get nodes sample -o jsonpath={.items[0].name}:{.items[0].note}:{.items[0].matchedRules[0].seconds}", out: []string{"node-1::300"}},
 		"clients":                              {args: "get clients sample", out: []string{"LOG-GROUP", "7.3.79"}},
 		"clients that would lose the database": {args: "get clients sample --blocking 7.4.6", err: []string{"no client of sample would lose a database of version 7.4.6"}},
@@ -141,10 +141,10 @@ func TestAConnectionStringThatNobodyConfirmsIsCalledRecorded(t *testing.T) {
 	if err := json.Unmarshal(g.out.Bytes(), &v); err != nil || v.Source != "cr-status" || v.ConnectionString != "sample:abc@10.0.0.1:4501" {
 		t.Errorf("%v, %+v", err, v)
 	}
-	if !strings.Contains(g.err.String(), "the one in force is not known") {
+	if !strings.Contains(g.err.String(), "cannot determine the one in force") {
 		t.Errorf("stderr: %s", &g.err)
 	}
-	if code := g.run("connection-string", "drift", "sample"); code != ExitUnreachable || !strings.Contains(g.out.String(), "not everything could be read") {
+	if code := g.run("connection-string", "drift", "sample"); code != ExitUnreachable || !strings.Contains(g.out.String(), "not all could be read") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	g.world.Record.Status.ConnectionString = ""
