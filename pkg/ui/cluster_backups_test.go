@@ -70,7 +70,7 @@ func TestASnapshotIsDoneWhenItsTimeIsOver(t *testing.T) {
 	}
 }
 
-func TestWhatATellerTellsOfBackups(t *testing.T) {
+func TestChangesAreWrittenOnceOfBackups(t *testing.T) {
 	frame := func(found ClusterBackups) Frame {
 		return Frame{Document: Document{Kind: "Frame", AsOf: &noon}, Backups: new(NewClusterBackupsView(found, noon, &BackupHistory{}))}
 	}

@@ -6,8 +6,8 @@ import "time"
 // fields are only added. docs/json-versions.md lists what changed between versions.
 const APIVersion = "cli.kubectl-fdb/v2"
 
-// firstAPIVersion is the version before it. Recordings of it are converted; see Upgraded.
-const firstAPIVersion = "cli.kubectl-fdb/v1"
+// FirstAPIVersion is the version before it. Recordings of it are converted; see package upgrade.
+const FirstAPIVersion = "cli.kubectl-fdb/v1"
 
 // Document is the head of every printed document.
 type Document struct {

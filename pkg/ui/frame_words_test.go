@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestWhatATellerTells(t *testing.T) {
+func TestChangesAreWrittenOnce(t *testing.T) {
 	tests := map[string]struct {
 		// before and then change the second frame's sight of a healthy cluster.
 		before, then func(f *FrameInput)

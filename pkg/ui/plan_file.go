@@ -60,7 +60,7 @@ func (p *ApprovedPlan) check() error {
 	switch {
 	case p.Kind != "Plan":
 		return fmt.Errorf("unsupported kind %q: must be Plan", p.Kind)
-	case p.APIVersion == firstAPIVersion:
+	case p.APIVersion == FirstAPIVersion:
 		return fmt.Errorf("it was saved by an earlier version of this program (%s): save a new plan with --dry-run -o json and approve that", p.APIVersion)
 	case p.APIVersion != APIVersion:
 		return fmt.Errorf("unsupported version %q: must be %s", p.APIVersion, APIVersion)

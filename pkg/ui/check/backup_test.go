@@ -90,9 +90,9 @@ var backupTroubles = map[string]trouble{
 	"a backup that was told to end":            {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Outstanding = []string{"it was told to end"} }), "it was told to end", "--dry-run"},
 	"the tag of somebody else":                 {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Own, v.URL = new(false), "blobstore://theirs" }), "to blobstore://theirs", "fdb backup status nightly"},
 	"a backup that is behind":                  {"BACKUP-004", onBackup(func(v *ui.BackupStatusView) { v.LatestRestorable.AgeSeconds = new(int64(601)) }), "10m old, more than 10m", "fdb backup status nightly"},
-	"a backup whose lag nobody knows":          {"BACKUP-004", onBackup(func(v *ui.BackupStatusView) { v.LatestRestorable.AgeSeconds = nil }), "nobody knows whether that is more than 10m", "fdb backup status nightly"},
-	"a backup whose newest point nobody knows": {"BACKUP-004", onBackup(func(v *ui.BackupStatusView) { v.LatestRestorable = nil }), "nobody knows whether that is more than 10m", "fdb backup status nightly"},
-	"a moved backup whose log is behind":       {"BACKUP-004", both(moves(time.Minute), onBackup(func(v *ui.BackupStatusView) { v.Move.BehindSeconds = new(int64(601)) })), "agents wrote is 10m old", "fdb backup status nightly"},
+	"a backup whose lag nobody knows":          {"BACKUP-004", onBackup(func(v *ui.BackupStatusView) { v.LatestRestorable.AgeSeconds = nil }), "the limit is 10m", "fdb backup status nightly"},
+	"a backup whose newest point nobody knows": {"BACKUP-004", onBackup(func(v *ui.BackupStatusView) { v.LatestRestorable = nil }), "the limit is 10m", "fdb backup status nightly"},
+	"a moved backup whose log is behind":       {"BACKUP-004", both(moves(time.Minute), onBackup(func(v *ui.BackupStatusView) { v.Move.BehindSeconds = new(int64(601)) })), "in the backup is 10m old", "fdb backup status nightly"},
 	"a backup that was moved":                  {"BACKUP-005", moves(time.Hour + time.Minute), "it was moved", "fdb reconcile fdbbackup/nightly --dry-run"},
 	"a backup that moves for ever":             {"BACKUP-006", moves(2 * time.Hour), "begun 120m ago, and one is to take 60m", "fdb backup status nightly"},
 	"a backup that begins":                     {"BACKUP-005", begins(time.Hour), "nothing can be restored yet", "fdb backup status nightly"},
@@ -122,7 +122,7 @@ var backupTroubles = map[string]trouble{
 	"a restore that was aborted": {"RESTORE-001", onRestore(func(v *ui.RestoreStatusView) { v.Done, v.Summary = new(false), "it was aborted" }), "it was aborted", "fdb restore status again"},
 	"a restore that was aborted, and nobody answers": {"RESTORE-001", onRestore(func(v *ui.RestoreStatusView) {
 		v.UnknownReason, v.Done, v.RecordedState = "no agent", nil, "aborted"
-	}), "by its status", "fdb restore status again"},
+	}), "as was recorded", "fdb restore status again"},
 	"a restore with errors": {"RESTORE-002", onRestore(func(v *ui.RestoreStatusView) {
 		v.State, v.Done, v.Over, v.LastError = new("running"), new(false), false, "'File not found'"
 	}), "File not found", "fdb restore status again"},

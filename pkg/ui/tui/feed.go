@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/upgrade"
 )
 
 // Entry is one thing that a screen is told. A recording is a file of entries, one JSON
@@ -28,7 +29,7 @@ type Entry struct {
 // UnmarshalJSON reads entries of this version and of earlier ones: a recording may be older
 // than the program that shows it.
 func (e *Entry) UnmarshalJSON(text []byte) error {
-	upgraded, err := ui.Upgraded(text)
+	upgraded, err := upgrade.JSON(text)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package ui
+package upgrade
 
 import (
 	"bufio"
@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // A recording of version 1 is decoded into the types of the present version. A key that was
@@ -22,16 +24,16 @@ func TestARecordingOfTheFirstVersionIsConverted(t *testing.T) {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		upgraded, err := Upgraded(lines.Bytes())
+		upgraded, err := JSON(lines.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}
 		var entry struct {
 			At, Cluster string
-			Frame       *Frame
+			Frame       *ui.Frame
 			Pass        *struct {
 				Event string
-				Hold  *HoldRecord
+				Hold  *ui.HoldRecord
 			}
 		}
 		decoder := json.NewDecoder(bytes.NewReader(upgraded))
@@ -58,9 +60,9 @@ func TestARecordingOfTheFirstVersionIsConverted(t *testing.T) {
 	}
 }
 
-func checkConverted(t *testing.T, f Frame) {
+func checkConverted(t *testing.T, f ui.Frame) {
 	t.Helper()
-	if f.APIVersion != APIVersion || f.Status.APIVersion != APIVersion || f.Why.APIVersion != APIVersion {
+	if f.APIVersion != ui.APIVersion || f.Status.APIVersion != ui.APIVersion || f.Why.APIVersion != ui.APIVersion {
 		t.Errorf("versions %s, %s, %s", f.APIVersion, f.Status.APIVersion, f.Why.APIVersion)
 	}
 	for _, c := range f.Why.Items {
@@ -88,18 +90,18 @@ func TestOnlyDocumentsOfTheFirstVersionAreConverted(t *testing.T) {
 		`{"event":"woken","pass":1,"at":1e3}`:                                                                                 `{"at":1e3,"event":"wait-ended","pass":1}`,
 		`{"event":"woken"}`:                                                                                                   `{"event":"woken"}`,
 	} {
-		if got, err := Upgraded([]byte(from)); err != nil || string(got) != want {
+		if got, err := JSON([]byte(from)); err != nil || string(got) != want {
 			t.Errorf("%s, %v, want %s", got, err, want)
 		}
 	}
-	if _, err := Upgraded([]byte(`{"a":`)); err == nil {
+	if _, err := JSON([]byte(`{"a":`)); err == nil {
 		t.Error("half a document was converted")
 	}
 }
 
 // The page of versions has a row for each renamed key and value.
 func TestRenamedKeysAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../docs/json-versions.md")
+	page, err := os.ReadFile("../../../docs/json-versions.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +112,7 @@ func TestRenamedKeysAreDocumented(t *testing.T) {
 			return len(cells) == 5 && strings.Contains(cells[1], "`"+kind+"`") && strings.TrimSpace(cells[2]) == "`"+from+"`" && strings.TrimSpace(cells[3]) == "`"+to+"`"
 		})
 	}
-	for _, r := range RenamedSinceFirst() {
+	for _, r := range Renames() {
 		if r.Key != r.To && !documented(r.Kind, r.Key, r.To) {
 			t.Errorf("docs/json-versions.md has no row %s, %s, %s", r.Kind, r.Key, r.To)
 		}

@@ -1,9 +1,13 @@
-package ui
+// Package upgrade converts documents of earlier versions to the present one, so that old
+// recordings remain readable.
+package upgrade
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // Renamed is a key of documents that an earlier version wrote under another name or with
@@ -59,13 +63,13 @@ var renamedSinceFirst = []Renamed{
 // kindEvent is the kind of the lines of a pass, which do not name it.
 const kindEvent = "ReconcileEvent"
 
-// RenamedSinceFirst returns the keys of version 1 that have another name now.
-func RenamedSinceFirst() []Renamed { return renamedSinceFirst }
+// Renames returns the keys of version 1 that have another name now.
+func Renames() []Renamed { return renamedSinceFirst }
 
-// Upgraded returns a JSON text in which all documents and lines of passes of version 1 have the
+// JSON returns a text in which all documents and lines of passes of version 1 have the
 // keys of the present version. Recordings outlive versions; everything else is printed and read
 // by the same one.
-func Upgraded(text []byte) ([]byte, error) {
+func JSON(text []byte) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	var tree any
@@ -95,8 +99,8 @@ func upgrade(value any, kind string) any {
 
 func upgradeObject(object map[string]any, kind string) map[string]any {
 	kind = kindOfPart(object, kind)
-	if object["apiVersion"] == firstAPIVersion {
-		object["apiVersion"] = APIVersion
+	if object["apiVersion"] == ui.FirstAPIVersion {
+		object["apiVersion"] = ui.APIVersion
 	}
 	renamed := map[string]any{}
 	for key, value := range object {
@@ -122,7 +126,7 @@ func kindOfPart(object map[string]any, of string) string {
 	kind, _ := object["kind"].(string)
 	_, isEvent := object["event"].(string)
 	switch version := object["apiVersion"]; {
-	case version == firstAPIVersion:
+	case version == ui.FirstAPIVersion:
 		return kind
 	case version != nil:
 		return ""
