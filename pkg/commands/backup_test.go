@@ -188,7 +188,7 @@ func TestRestoreStatusEndsAsTheAnswerIs(t *testing.T) {
 	v.must(ExitWaiting, "it is not started yet", "restore", "wait", "again", "--timeout", "10m")
 	v.fdbcli(`writemode on; clearrange "" \xff`)
 	v.must(ExitDone, "", "reconcile", "fdbrestore/again", "--yes", "--wait")
-	v.must(ExitDone, "it is done", "restore", "wait", "again")
+	v.must(ExitDone, "it completed", "restore", "wait", "again")
 	valid(t, "restore status", []byte(v.must(ExitDone, "", "restore", "status", "fdbrestore/again", "-o", "json")))
 	v.must(ExitUsage, "is no FoundationDBRestore", "restore", "status", "fdbbackup/again")
 }
