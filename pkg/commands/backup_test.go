@@ -66,8 +66,8 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 		want  int
 		says  string
 	}{
-		"without agents nobody can tell": {want: ExitUnreachable, says: "nobody can tell how the backup is: no backup agent runs and is ready"},
-		"as it should be":                {given: runs, want: ExitDone, says: "it runs, and can be restored up to"},
+		"without agents nobody can tell": {want: ExitUnreachable, says: "cannot determine the state of the backup: no backup agent runs and is ready"},
+		"as it should be":                {given: runs, want: ExitDone, says: "it runs, restorable up to"},
 		"agents that were paused by hand": {
 			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "pause") },
 			want:  ExitNo, says: "all agents of the database are paused",
@@ -103,7 +103,7 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 				v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default")
 				v.tool(v.t.Context(), "fdbbackup", "start", "-t", "default", "-d", "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu")
 			},
-			want: ExitNo, says: "is not this record's own",
+			want: ExitNo, says: "does not belong to this resource",
 		},
 		"a place that it was moved to": {
 			given: func(v *vault) {
@@ -149,7 +149,7 @@ func TestBackupStatusAsADocument(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.AsWanted == nil || !*got.AsWanted || !*got.Running || *got.Paused || got.LatestRestorable == nil || got.LatestRestorable.AgeSeconds == nil ||
+	if got.Reconciled == nil || !*got.Reconciled || !*got.Running || *got.Paused || got.LatestRestorable == nil || got.LatestRestorable.AgeSeconds == nil ||
 		got.Snapshot == nil || got.Snapshot.LastComplete == nil || got.Agents.Ready != 1 {
 		t.Errorf("got %s", text)
 	}
@@ -163,7 +163,7 @@ func TestNothingStaleIsSaidOfABackup(t *testing.T) {
 	if err := v.api.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace("fdb")); err != nil {
 		t.Fatal(err)
 	}
-	text := v.must(ExitUnreachable, "Last recorded", "backup", "status", "nightly")
+	text := v.must(ExitUnreachable, "Last status", "backup", "status", "nightly")
 	if strings.Contains(text, "can be restored") {
 		t.Errorf("got %s", text)
 	}
@@ -172,7 +172,7 @@ func TestNothingStaleIsSaidOfABackup(t *testing.T) {
 	if err := json.Unmarshal([]byte(document), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.AsWanted != nil || got.Running != nil || got.Restorable != nil || got.LatestRestorable != nil || got.Recorded == nil || !got.Recorded.Running {
+	if got.Reconciled != nil || got.Running != nil || got.Restorable != nil || got.LatestRestorable != nil || got.Recorded == nil || !got.Recorded.Running {
 		t.Errorf("got %s", document)
 	}
 	valid(t, "backup status", []byte(document))
@@ -181,14 +181,14 @@ func TestNothingStaleIsSaidOfABackup(t *testing.T) {
 func TestRestoreStatusEndsAsTheAnswerIs(t *testing.T) {
 	v := newVault(t)
 	v.fdbcli("writemode on; set greeting hello")
-	v.must(ExitUnreachable, "nobody can tell how far the restore is", "restore", "status", "again")
+	v.must(ExitUnreachable, "cannot determine the progress of the restore", "restore", "status", "again")
 	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.world.FDB.Advance(time.Minute)
-	v.must(ExitNo, "it was not started yet", "restore", "status", "again")
-	v.must(ExitWaiting, "it was not started yet", "restore", "wait", "again", "--timeout", "10m")
+	v.must(ExitNo, "it is not started yet", "restore", "status", "again")
+	v.must(ExitWaiting, "it is not started yet", "restore", "wait", "again", "--timeout", "10m")
 	v.fdbcli(`writemode on; clearrange "" \xff`)
 	v.must(ExitDone, "", "reconcile", "fdbrestore/again", "--yes", "--wait")
-	v.must(ExitDone, "it is done", "restore", "wait", "again")
+	v.must(ExitDone, "it completed", "restore", "wait", "again")
 	valid(t, "restore status", []byte(v.must(ExitDone, "", "restore", "status", "fdbrestore/again", "-o", "json")))
 	v.must(ExitUsage, "is no FoundationDBRestore", "restore", "status", "fdbbackup/again")
 }

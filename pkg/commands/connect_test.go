@@ -117,7 +117,7 @@ func TestVersion(t *testing.T) {
 	if code := Run(t.Context(), env, []string{"version", "--server", server.URL}); code != ExitDone {
 		t.Fatalf("exit code %d: %s", code, errOut)
 	}
-	for _, want := range []string{"Client: dev", "Server: v1.36.3\n", "Resources: apps.foundationdb.org/v1beta2\n", "default     a      7.3.79   7.1.57     ?         ?        ?\n"} {
+	for _, want := range []string{"Client: dev", "Server: v1.36.3\n", "Resources: apps.foundationdb.org/v1beta2\n", "default     a      7.3.79   7.1.57    ?           ?        ?\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in %s", want, out)
 		}

@@ -54,7 +54,7 @@ func TestCoordinatorsRepair(t *testing.T) {
 		"without a quorum nobody chooses others":        {byName: true, lost: 2, want: ExitRefused, says: []string{"down", "3 are at their addresses or come back there", "these have to come back: sample-", "wait sample --for available"}},
 		"nor with --wait":                               {byName: true, lost: 2, args: []string{"--wait"}, want: ExitRefused, says: []string{"G-COORD: no quorum of coordinators answers"}},
 		"what is known by IP address moves with a pod":  {lost: 2, want: ExitRefused, says: []string{"moved", "it will have another address", "leave all volume claims as they are"}},
-		"without volumes what they know may be nowhere": {lost: 2, claims: true, want: ExitRefused, says: []string{"lost", "neither a pod nor a volume claim", "restore a backup into a new cluster"}},
+		"without volumes what they know may be nowhere": {lost: 2, claims: true, want: ExitRefused, says: []string{"lost", "neither a pod nor a PVC", "restore a backup into a new cluster"}},
 		"whether there is a quorum is not known":        {byName: true, silent: true, want: ExitUnreachable, says: []string{"whether a quorum of coordinators answers is not known", "no pod has a cluster file", "these have to come back: sample-"}},
 		"in JSON":                                       {lost: 2, args: []string{"-o", "json"}, want: ExitRefused, says: []string{`"kind": "CoordinatorDiagnosis"`, `"case": "addresses-changed"`, `"quorum": 2`}},
 	}

@@ -66,10 +66,10 @@ func TestListsOfTheDatabase(t *testing.T) {
 		"processes of a class that is none":    {args: "get processes sample --class x", code: ExitUsage, err: []string{"there is no process class"}},
 		"processes by name":                    {args: "get processes sample -o name", out: []string{"process/10.1.0.7:4501\n"}},
 		"processes of a silent database":       {given: silent, args: "get processes sample", code: ExitUnreachable, err: []string{"nobody can tell which processes there are: timed out"}},
-		"coordinators":                         {args: "coordinators list sample", out: []string{"ON-REMOVAL-LIST", "3 of 3 answer, 3 wanted; a quorum answers: yes"}, notOut: "?"},
+		"coordinators":                         {args: "coordinators list sample", out: []string{"ON-REMOVAL-LIST", "3 of 3 answer, 3 desired; a quorum answers: yes"}, notOut: "?"},
 		"coordinators by the other name":       {args: "get coordinators sample -o jsonpath={.kind}", out: []string{"CoordinatorList"}},
-		"coordinators that leave":              {given: coordinatorsLeave, args: "get coordinators sample -o jsonpath={.items[*].leaving}", out: []string{"true "}},
-		"coordinators without an answer":       {given: silent, args: "coordinators list sample", out: []string{"? of 3 answer"}, err: []string{"these are the coordinators as last recorded: timed out"}},
+		"coordinators that leave":              {given: coordinatorsLeave, args: "get coordinators sample -o jsonpath={.items[*].removing}", out: []string{"true "}},
+		"coordinators without an answer":       {given: silent, args: "coordinators list sample", out: []string{"? of 3 answer"}, err: []string{"these are the coordinators in the status: timed out"}},
 		"the connection string":                {args: "connection-string show sample", out: []string{"sample:", "@"}},
 		"its generation":                       {args: "connection-string show sample -o name", out: []string{"connectionstring/"}},
 		"drift where there is none":            {args: "connection-string drift sample", out: []string{"all have the connection string in force", "configmap/sample-config", "cr-status", "live"}, notOut: "?"},
@@ -82,12 +82,12 @@ func TestListsOfTheDatabase(t *testing.T) {
 		"the configure line":                   {given: silent, args: "get configuration sample --string", out: []string{"configure double ssd-2 usable_regions=1 logs=3"}},
 		"the configure line of regions":        {given: regions, args: "get configuration sample --string", out: []string{`regions=\x5b\x7b\x22datacenters\x22:`}},
 		"the configure line in JSON":           {args: "get configuration sample --string -o json", code: ExitUsage},
-		"a configuration that nobody tells":    {given: silent, args: "get configuration sample", out: []string{"?"}, err: []string{"the live configuration is not known: timed out"}},
+		"a configuration that nobody tells":    {given: silent, args: "get configuration sample", out: []string{"?"}, err: []string{"cannot determine the live configuration: timed out"}},
 		"nodes":                                {args: "get nodes sample", out: []string{"MATCHED-RULE", "node-1", "storage:1"}, notOut: "not-checked"},
-		"nodes that may not be read":           {given: func(g *given) { g.world.NodesHidden = "listing nodes is forbidden" }, args: "get nodes sample", out: []string{"not-checked", "node-1"}, err: []string{"warning: taints and rules are not checked: listing nodes is forbidden"}},
+		"nodes that may not be read":           {given: func(g *given) { g.world.NodesHidden = "listing nodes is forbidden" }, args: "get nodes sample", out: []string{"not-checked", "node-1"}, err: []string{"warning: taints and rules were not evaluated: listing nodes is forbidden"}},
 		"nodes without pods":                   {given: func(g *given) { g.world.Nodes = append(g.world.Nodes, "spare") }, args: "get nodes sample -o name", notOut: "spare"},
 		"all nodes":                            {given: func(g *given) { g.world.Nodes = append(g.world.Nodes, "spare") }, args: "get nodes sample -o name --all", out: []string{"node/spare\n"}},
-		"a node that is tainted":               {given: taint, args: "get nodes sample", out: []string{"example.com/maintenance:NoSchedule", "example.com/maintenance>300s", "node-1: no pass has noted the taint yet"}},
+		"a node that is tainted":               {given: taint, args: "get nodes sample", out: []string{"example.com/maintenance:NoSchedule", "example.com/maintenance>300s", "node-1: no pass has recorded the taint yet"}},
 		"a taint that a pass has noted":        {given: func(g *given) { taint(g); g.run("reconcile", "sample", "--yes"); g.world.Tick(time.Minute) }, args: "get nodes sample -o jsonpath={.items[0].name}:{.items[0].note}:{.items[0].matchedRules[0].seconds}", out: []string{"node-1::300"}},
 		"clients":                              {args: "get clients sample", out: []string{"LOG-GROUP", "7.3.79"}},
 		"clients that would lose the database": {args: "get clients sample --blocking 7.4.6", err: []string{"no client of sample would lose a database of version 7.4.6"}},
@@ -141,10 +141,10 @@ func TestAConnectionStringThatNobodyConfirmsIsCalledRecorded(t *testing.T) {
 	if err := json.Unmarshal(g.out.Bytes(), &v); err != nil || v.Source != "cr-status" || v.ConnectionString != "sample:abc@10.0.0.1:4501" {
 		t.Errorf("%v, %+v", err, v)
 	}
-	if !strings.Contains(g.err.String(), "the one in force is not known") {
+	if !strings.Contains(g.err.String(), "cannot determine the one in force") {
 		t.Errorf("stderr: %s", &g.err)
 	}
-	if code := g.run("connection-string", "drift", "sample"); code != ExitUnreachable || !strings.Contains(g.out.String(), "not everything could be read") {
+	if code := g.run("connection-string", "drift", "sample"); code != ExitUnreachable || !strings.Contains(g.out.String(), "not all could be read") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	g.world.Record.Status.ConnectionString = ""

@@ -85,10 +85,10 @@ func TestLocksTakeAndRelease(t *testing.T) {
 func TestTheListSaysWhoKeepsALockByHand(t *testing.T) {
 	g := together(t)
 	lockOf("dc1", "bob@b", time.Hour)(g)
-	if code := g.run("locks", "list", "sample"); code != ExitDone || !strings.Contains(g.out.String(), "sample: the lock was taken by hand of bob@b") {
+	if code := g.run("locks", "list", "sample"); code != ExitDone || !strings.Contains(g.out.String(), "sample: the lock is held manually by bob@b") {
 		t.Errorf("exit code %d: %s", code, &g.out)
 	}
-	if code := g.run("locks", "list", "sample", "-o", "jsonpath={.items[0].byHand}"); code != ExitDone || g.out.String() != "bob@b" {
+	if code := g.run("locks", "list", "sample", "-o", "jsonpath={.items[0].manualHolder}"); code != ExitDone || g.out.String() != "bob@b" {
 		t.Errorf("exit code %d: %q", code, &g.out)
 	}
 }

@@ -19,7 +19,7 @@ func TestLocksAreListedWhetherOrNotTheSpecUsesThem(t *testing.T) {
 		want []string
 		code int
 	}{
-		"as a table":             {args: []string{"locks", "list", "sample"}, want: []string{"west    no", "held", "north       yes     -", "south       no      deny", "its spec does not use the lock", "Lease of runs in this Kubernetes cluster: free"}},
+		"as a table":             {args: []string{"locks", "list", "sample"}, want: []string{"west    no", "held", "north       yes     -", "south       no      deny", "the spec does not use the lock", "Lease of runs in this Kubernetes cluster: free"}},
 		"by the other name":      {args: []string{"get", "locks", "sample", "-o", "jsonpath={.kind} {.items[0].state}"}, want: []string{"LockList held"}},
 		"its name":               {args: []string{"locks", "list", "-o", "name"}, want: []string{"lock/sample\n"}},
 		"a column":               {args: []string{"locks", "list", "sample", "-o", "custom-columns=OWNER:.owner", "--no-headers"}, want: []string{"west\n"}},

@@ -48,7 +48,7 @@ func TestARestoreIsStartedByCommand(t *testing.T) {
 		says   string
 		starts int
 	}{
-		"begins, and says how to follow it": {given: empty, args: []string{"--yes"}, says: "the database is locked until it is done; follow it: kubectl fdb restore wait again -n fdb --context test", starts: 1},
+		"begins, and says how to follow it": {given: empty, args: []string{"--yes"}, says: "the database is locked until it completes; follow it: kubectl fdb restore wait again -n fdb --context test", starts: 1},
 		"waits until it is done":            {given: empty, args: []string{"--yes", "--wait"}, says: "fdbrestore/again: it is completed", starts: 1},
 		"gives up in time":                  {given: func(t *testing.T) *vault { t.Helper(); v := restoring(t); return v }, args: []string{"--yes", "--wait", "--timeout", "5m"}, want: ExitWaiting, says: "the restore is queued", starts: 1},
 		"what is done is not done again":    {given: done, args: []string{"--yes"}, says: "it is completed", starts: 1},
@@ -81,7 +81,7 @@ func TestARestoreThatNeverBeganIsNotCalledDone(t *testing.T) {
 	v.makeRestoreAnew()
 	wrongCredentials(v)
 	v.must(ExitUnreachable, "no response from the store", "restore", "start", "again", "--yes")
-	v.must(ExitNo, "the database does not know of it", "restore", "status", "again")
+	v.must(ExitNo, "the database does not list it", "restore", "status", "again")
 	v.must(ExitRefused, "inspect the data", "restore", "start", "again", "--yes", "--wait")
 }
 

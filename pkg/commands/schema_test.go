@@ -173,14 +173,14 @@ func TestDocumentsOnPagesFitTheirSchemas(t *testing.T) {
 }
 
 func TestSchemaRefusesWhatIsNoDocument(t *testing.T) {
-	const whole = `{"apiVersion":"cli.kubectl-fdb/v1","kind":"KindList","metadata":{"tool":"t","runId":"r"},"asOf":null,"source":"live","warnings":[],"items":[]}`
+	const whole = `{"apiVersion":"cli.kubectl-fdb/v2","kind":"KindList","metadata":{"tool":"t","runId":"r"},"asOf":null,"source":"live","warnings":[],"items":[]}`
 	tests := map[string]struct {
 		from, to string
 		fits     bool
 	}{
 		"a whole one":             {fits: true},
 		"another kind":            {`"KindList"`, `"KindLust"`, false},
-		"another version":         {"/v1", "/v2", false},
+		"another version":         {"/v2", "/v1", false},
 		"a field is missing":      {`"warnings":[],`, ``, false},
 		"a list that is null":     {`"items":[]`, `"items":null`, false},
 		"a time that is none":     {`"asOf":null`, `"asOf":"noon"`, false},
@@ -212,7 +212,7 @@ func TestSchemaCommand(t *testing.T) {
 		"their names":       {args: []string{"-o", "name"}, want: ExitDone, says: "WaitResult\n"},
 		"as a document":     {args: []string{"-o", "json"}, want: ExitDone, says: `"kind": "KindList"`},
 		"one":               {args: []string{"ClusterStatus"}, want: ExitDone, says: `"$schema": "https://json-schema.org/draft/2020-12/schema"`},
-		"with descriptions": {args: []string{"ClusterStatus"}, want: ExitDone, says: `"description": "Summary is one sentence that says it all."`},
+		"with descriptions": {args: []string{"ClusterStatus"}, want: ExitDone, says: `"description": "Summary is the state in one sentence."`},
 		"events":            {args: []string{"reconcileevent"}, want: ExitDone, says: `"const": "decided"`},
 		"one field of it":   {args: []string{"Error", "-o", "jsonpath={.properties.kind.const}"}, want: ExitDone, says: "Error"},
 		"as YAML":           {args: []string{"Plan", "-o", "yaml"}, want: ExitDone, says: "title: Plan"},

@@ -364,7 +364,7 @@ func TestAQuestionBeginsWithWhatStillCounts(t *testing.T) {
 		"storage-1                    marked   it is excluded once its replacement reports",
 		"storage-2                    marked   it is excluded once its replacement reports",
 		"still waiting: ExcludeInstances: was the last recovery at least 2m0s ago? last recovery 30s ago, 2m0s required",
-		"storage-1                    leaving  33KiB stored, roles storage",
+		"storage-1                    draining  33KiB stored, roles storage",
 		"still waiting: ExcludeInstances: was the last recovery at least 2m0s ago? last recovery 49s ago, 2m0s required",
 		"G-PLAN: RemovePods would mark as drained: storage-1, which is not in the approved plan",
 		"G-PLAN: AddPods would create pod sample-log-1, which is not in the approved plan",

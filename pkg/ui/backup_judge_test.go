@@ -36,16 +36,16 @@ func movedBackup(lag int64) BackupFacts {
 func TestABackupThatWasMovedIsNotCalledRestorable(t *testing.T) {
 	f := movedBackup(20)
 	v := NewBackupStatusView(Metadata{}, f)
-	if *v.Restorable || v.LatestRestorable != nil || v.Move == nil || v.Move.Begun || *v.AsWanted || !strings.Contains(v.Summary, "even if the database reports it restorable") {
+	if *v.Restorable || v.LatestRestorable != nil || v.Move == nil || v.Move.Begun || *v.Reconciled || !strings.Contains(v.Summary, "even if the database reports it restorable") {
 		t.Errorf("got %+v", v)
 	}
 	if got := (v.restorableVersion() + " " + v.restorableAge()); got != "no "+phrase.Nothing {
 		t.Errorf("got %s", got)
 	}
-	if got := BackupTo(f, v1beta2.BackupStateRunning); got.Reached || got.Phase != "moves" || !strings.Contains(got.Note, "after the move") {
+	if got := BackupTo(f, v1beta2.BackupStateRunning); got.Reached || got.Phase != "moving" || !strings.Contains(got.Note, "after the move") {
 		t.Errorf("got %+v", got)
 	}
-	if v := NewBackupStatusView(Metadata{}, movedBackup(3600)); !strings.Contains(v.Summary, "the newest change that agents wrote is 60m old, more than 10m") {
+	if v := NewBackupStatusView(Metadata{}, movedBackup(3600)); !strings.Contains(v.Summary, "the newest change in the backup is 60m old, more than 10m") {
 		t.Errorf("got %s", v.Summary)
 	}
 	f.BackupStatus.Status.State.Name, f.BackupStatus.Status.State.Running = fdb.BackupCompleted, false
@@ -71,23 +71,23 @@ func TestALagThatNobodyKnowsIsWithinNoLimit(t *testing.T) {
 	}{
 		"one that is known and small": {new(int64(20)), true, "up to 20s ago"},
 		"one that is too large":       {new(int64(3600)), false, "more than 10m"},
-		"one that nobody knows":       {nil, false, "does not tell how old"},
+		"one that nobody knows":       {nil, false, "the age of the newest restorable point is unknown"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			v := NewBackupStatusView(Metadata{}, restorableBackup(tt.lag))
-			if v.AsWanted == nil || *v.AsWanted != tt.good || !strings.Contains(v.Summary, tt.says) {
-				t.Errorf("as wanted %v: %s", v.AsWanted, v.Summary)
+			if v.Reconciled == nil || *v.Reconciled != tt.good || !strings.Contains(v.Summary, tt.says) {
+				t.Errorf("as wanted %v: %s", v.Reconciled, v.Summary)
 			}
 		})
 	}
 }
 
-// What waits to be carried out is not as it should be, however well the rest is.
+// What waits to be carried out is not reconciled, however well the rest is.
 func TestWhatIsOutstandingIsAProblem(t *testing.T) {
 	f := restorableBackup(new(int64(20)))
 	f.Outstanding = []string{"it was told to end"}
-	if v := NewBackupStatusView(Metadata{}, f); *v.AsWanted || !strings.Contains(v.Summary, "it was told to end") {
+	if v := NewBackupStatusView(Metadata{}, f); *v.Reconciled || !strings.Contains(v.Summary, "it was told to end") {
 		t.Errorf("got %s", v.Summary)
 	}
 	if got := BackupTo(f, v1beta2.BackupStateRunning); got.Reached {

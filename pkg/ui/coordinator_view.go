@@ -15,27 +15,27 @@ import (
 type CoordinatorListView struct {
 	Document
 	Desired int `json:"desired"`
-	// Reachable is how many answer; null when nobody tried.
+	// Reachable is how many answer; null when that was not checked.
 	Reachable       *int                    `json:"reachable"`
 	QuorumReachable *bool                   `json:"quorumReachable"`
 	Items           []CoordinatorDetailView `json:"items"`
 }
 
-// CoordinatorDetailView is one coordinator and who it is.
+// CoordinatorDetailView is one coordinator and its process group.
 type CoordinatorDetailView struct {
 	CoordinatorView
-	// Group is the process group; empty where none of the cluster's is known to be there.
+	// Group is the process group; empty where none of the cluster is known to have the address.
 	Group string `json:"processGroup,omitempty"`
 	Zone  string `json:"zone,omitempty"`
 	DC    string `json:"dc,omitempty"`
-	// Leaving is whether its process group is marked for removal or excluded: then the
-	// next pass moves the coordinator. Null when its group is not known.
-	Leaving *bool `json:"leaving"`
-	TLS     bool  `json:"tls"`
+	// Removing is whether its process group is marked for removal or excluded: then the
+	// next pass moves the coordinator. Null when its group is unknown.
+	Removing *bool `json:"removing"`
+	TLS      bool  `json:"tls"`
 }
 
 // NewCoordinatorListView makes the document: from the database, and while that does not
-// answer from the connection string that the record has.
+// answer from the connection string in the status.
 func NewCoordinatorListView(m Metadata, f Facts) CoordinatorListView {
 	seen := f.coordinators()
 	v := CoordinatorListView{
@@ -45,7 +45,7 @@ func NewCoordinatorListView(m Metadata, f Facts) CoordinatorListView {
 	v.AsOf = seen.AsOf
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	if why := f.Database.Why(); why != "" {
-		v.Warnings = append(v.Warnings, "no answer from the database, so these are the coordinators as last recorded: "+why)
+		v.Warnings = append(v.Warnings, "no answer from the database, so these are the coordinators in the status: "+why)
 	}
 	for _, c := range seen.Items {
 		v.Items = append(v.Items, f.coordinator(c))
@@ -68,14 +68,14 @@ func (f Facts) coordinator(c CoordinatorView) CoordinatorDetailView {
 		}
 	}
 	if g := f.groupAt(v.Group, address); g != nil {
-		leaving := g.IsMarkedForRemoval() || g.IsExcluded() || f.isExcludedInDatabase(g)
-		v.Group, v.Leaving = string(g.ProcessGroupID), &leaving
+		removing := g.IsMarkedForRemoval() || g.IsExcluded() || f.isExcludedInDatabase(g)
+		v.Group, v.Removing = string(g.ProcessGroupID), &removing
 		v.Zone = phrase.Or(v.Zone, string(g.FaultDomain))
 	}
 	return v
 }
 
-// groupAt is the process group with an ID, or the one at a coordinator's address: by one
+// groupAt returns the process group with an ID, or the one at a coordinator's address: by one
 // of its IPs, or by its pod's DNS name.
 func (f Facts) groupAt(id string, c fdb.Address) *v1beta2.ProcessGroupStatus {
 	for _, g := range f.Groups() {
@@ -91,17 +91,17 @@ func (f Facts) groupAt(id string, c fdb.Address) *v1beta2.ProcessGroupStatus {
 	return nil
 }
 
-// WriteCoordinators prints a row per coordinator, and whether they suffice.
+// WriteCoordinators prints a row per coordinator, and whether a quorum answers.
 func WriteCoordinators(w io.Writer, v CoordinatorListView, o ListOptions) error {
 	t := Table{Header: o.header([]string{"ADDRESS", "ID", "ZONE", "DC", "REACHABLE", "ON-REMOVAL-LIST", "TLS"})}
 	for _, c := range v.Items {
 		t.Rows = append(t.Rows, []string{
-			c.Address, phrase.Or(c.Group, phrase.UnknownCell), phrase.Or(c.Zone, phrase.UnknownCell), phrase.Or(c.DC, phrase.Nothing), phrase.YesNo(c.Reachable, phrase.UnknownCell), phrase.YesNo(c.Leaving, phrase.UnknownCell), phrase.YesNo(&c.TLS, phrase.UnknownCell),
+			c.Address, phrase.Or(c.Group, phrase.UnknownCell), phrase.Or(c.Zone, phrase.UnknownCell), phrase.Or(c.DC, phrase.Nothing), phrase.YesNo(c.Reachable, phrase.UnknownCell), phrase.YesNo(c.Removing, phrase.UnknownCell), phrase.YesNo(&c.TLS, phrase.UnknownCell),
 		})
 	}
 	if err := t.Write(w); err != nil || o.NoHeaders {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%s of %d answer, %d wanted; a quorum answers: %s\n", phrase.NumberOr(v.Reachable, phrase.UnknownCell), len(v.Items), v.Desired, phrase.YesNo(v.QuorumReachable, phrase.UnknownCell))
+	_, err := fmt.Fprintf(w, "\n%s of %d answer, %d desired; a quorum answers: %s\n", phrase.NumberOr(v.Reachable, phrase.UnknownCell), len(v.Items), v.Desired, phrase.YesNo(v.QuorumReachable, phrase.UnknownCell))
 	return err
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// stepsFor says which steps clear a condition.
-var stepsFor = map[v1beta2.ProcessGroupConditionType][]plan.StageName{
+// stagesFor lists the stages that clear a condition.
+var stagesFor = map[v1beta2.ProcessGroupConditionType][]plan.StageName{
 	v1beta2.ConditionMissingPod:                {plan.StageAddPods, plan.StageReplaceFailedPods},
 	v1beta2.ConditionMissingPVC:                {plan.StageAddPVCs, plan.StageReplaceFailedPods},
 	v1beta2.ConditionMissingService:            {plan.StageAddServices, plan.StageReplaceFailedPods},
@@ -34,7 +34,7 @@ var stepsFor = map[v1beta2.ProcessGroupConditionType][]plan.StageName{
 	v1beta2.ConditionNodeTaintReplacing:        {plan.StageReplaceFailedPods},
 }
 
-// groups are the chains of the process groups that leave, or that are not as they should be.
+// groups returns the chains of the process groups that are being removed or not reconciled.
 func (w *why) groups() []WhyChain {
 	var chains []WhyChain
 	for _, g := range w.Groups() {
@@ -47,7 +47,7 @@ func (w *why) groups() []WhyChain {
 				chains = append(chains, w.tidied(g))
 			}
 		case g.IsMarkedForRemoval():
-			chains = append(chains, w.leaving(g))
+			chains = append(chains, w.removing(g))
 		case len(g.ProcessGroupConditions) > 0 || w.troubleOf(g) != nil:
 			chains = append(chains, w.staying(g))
 		}
@@ -55,84 +55,89 @@ func (w *why) groups() []WhyChain {
 	return chains
 }
 
-// leaving is the chain of a group that is marked for removal: not excluded, not drained,
+// removing returns the chain of a group that is marked for removal: not excluded, not drained,
 // or not deleted yet.
-func (w *why) leaving(g *v1beta2.ProcessGroupStatus) WhyChain {
-	w.told[plan.StageExcludeInstances], w.told[plan.StageRemovePods] = true, true // they are about such groups alone
+func (w *why) removing(g *v1beta2.ProcessGroupStatus) WhyChain {
+	w.reported[plan.StageExcludeInstances], w.reported[plan.StageRemovePods] = true, true // they are only about such groups
 	c := WhyChain{
 		Subjects: []string{string(g.ProcessGroupID)}, Since: known(g.RemovalTimestamp.Time),
-		State: WhyWaiting, rank: rankWaiting, Wish: "is marked for removal",
+		State: WhyWaiting, rank: rankWaiting,
 	}
+	c.summarize("marked", func(n int) string { return phrase.Is(n) + " marked for removal" })
 	drained := safety.Drained(w.Snapshot, g)
 	switch e := w.exclusion(g); {
 	case (g.IsExcluded() || g.ExclusionSkipped) && !w.hasObjects(g):
-		w.through(&c, g, plan.StageRemovePods, "its pod, PVC and service are deleted; its exclusion and its entry in the status are left")
+		w.through(&c, g, plan.StageRemovePods, "objects-deleted", "its pod, PVC and service are deleted; its exclusion and its entry in the status are left")
 	case e == ExclusionSkipped, e == ExclusionSafe && g.IsExcluded():
-		c.Wish += ", and nothing depends on it any more"
+		c.summarize("drained", func(n int) string {
+			return phrase.Is(n) + " marked for removal, and nothing depends on " + phrase.Either(n, "it", "them") + " any more"
+		})
 		if e == ExclusionSkipped {
-			c.Wish = "is marked for removal without being excluded"
+			c.summarize("unexcluded", func(n int) string { return phrase.Is(n) + " marked for removal without being excluded" })
 		}
-		w.through(&c, g, plan.StageRemovePods, "its objects are not deleted yet")
-	case e == ExclusionWanted && safety.Coordinates(w.Snapshot, g):
-		w.told[plan.StageChangeCoordinators] = true
-		w.through(&c, g, plan.StageChangeCoordinators, "it is a coordinator; coordinators move first")
+		w.through(&c, g, plan.StageRemovePods, "objects-left", "its objects are not deleted yet")
+	case e == ExclusionPending && safety.Coordinates(w.Snapshot, g):
+		w.reported[plan.StageChangeCoordinators] = true
+		w.through(&c, g, plan.StageChangeCoordinators, "coordinator", "it is a coordinator; coordinators move first")
 	case e == ExclusionUnknown, !w.reportsExclusions():
-		w.through(&c, g, plan.StageExcludeInstances, "nobody can tell whether it is excluded")
-	case e == ExclusionWanted:
-		w.through(&c, g, plan.StageExcludeInstances, "it is not excluded yet")
+		w.through(&c, g, plan.StageExcludeInstances, "exclusion-unknown", "cannot determine whether it is excluded")
+	case e == ExclusionPending:
+		w.through(&c, g, plan.StageExcludeInstances, "not-excluded", "it is not excluded yet")
 	case drained.OK:
-		w.through(&c, g, plan.StageRemovePods, "it is drained, which is not recorded yet")
+		w.through(&c, g, plan.StageRemovePods, "drained", "it is drained, which is not recorded yet")
 	default:
-		c.Because = append(c.Because, WhyLink{Step: plan.StageRemovePods, What: "it is excluded and not proven to be drained" + w.moving()})
-		c.Because[0].Because = []WhyLink{w.refused(drained, nil)}
+		c.Reasons = append(c.Reasons, WhyLink{Stage: plan.StageRemovePods, Message: "it is excluded and not proven to be drained" + w.moving(), key: "draining"})
+		c.Reasons[0].Reasons = []WhyLink{w.refused(drained, nil).about(g)}
 		c.Next = []string{w.FDB("get", "pg", w.name, "--removing", "-o", "wide")}
 	}
 	if t := w.troubleOf(g); t != nil {
-		c.Because = append(c.Because, t.link("", ""))
+		c.Reasons = append(c.Reasons, t.link("", ""))
 	}
-	c.Next = append(w.looks(c.Because), c.Next...)
+	c.Next = append(w.looks(c.Reasons), c.Next...)
 	if len(c.Next) == 0 {
 		c.Next = []string{w.FDB("reconcile", w.name, "--wait")}
 	}
 	return c
 }
 
-// hasObjects reports whether a pod, a PVC or a service of a group is still there.
+// hasObjects reports whether a group still has a pod, a PVC or a service.
 func (f Facts) hasObjects(g *v1beta2.ProcessGroupStatus) bool {
 	return f.Pod(g) != nil || f.Volumes[g.PVCName(f.Cluster)] != nil || f.Services[g.ServiceName(f.Cluster)] != nil
 }
 
-// through adds why a step has not taken a group on yet.
-func (w *why) through(c *WhyChain, g *v1beta2.ProcessGroupStatus, step plan.StageName, what string) {
-	l := WhyLink{Step: step, What: what}
-	if item, ok := w.itemFor(step, g.ProcessGroupID); ok {
-		l.What += "; the next pass will " + item.Summary
+// through adds why a stage has not acted on a group yet.
+func (w *why) through(c *WhyChain, g *v1beta2.ProcessGroupStatus, stage plan.StageName, key, message string) {
+	l := WhyLink{Stage: stage, Message: message, key: key}
+	if item, ok := w.itemFor(stage, g.ProcessGroupID); ok {
+		l.Message += "; the next pass will " + item.Summary
+		l.key, l.own = l.key+" "+item.Kind, true
 		c.State, c.rank = WhyReady, rankReady
-		c.Because = append(c.Because, l)
+		c.Reasons = append(c.Reasons, l)
 		return
 	}
 	for _, h := range w.Plan.Holds {
-		if h.Step != step {
+		if h.Stage != stage {
 			continue
 		}
 		c.judgeHold(h)
 		for _, check := range w.refusedFor(g, h.Refused) {
-			l.Because = append(l.Because, w.refused(check, w.behind(check, g)))
+			l.Reasons = append(l.Reasons, w.refused(check, w.behind(check, g)).about(g))
 		}
-		if len(l.Because) == 0 {
-			l.What += ": " + oneLine(h.Reason)
+		if len(l.Reasons) == 0 {
+			l.Message += ": " + oneLine(h.Reason)
+			l.key += " " + h.key()
 		}
 		c.Next = append(c.Next, w.nextFor(h)...)
 		break
 	}
-	if early, is := w.unreached(step); is {
-		l.Because = []WhyLink{early}
+	if early, is := w.unreached(stage); is {
+		l.Reasons = []WhyLink{early}
 	}
-	c.Because = append(c.Because, l)
+	c.Reasons = append(c.Reasons, l)
 }
 
-// refusedFor are the refusals that are about a group: the budget of its own class, and no
-// other group's drain. A budget is counted on what is, not on what the preview adds.
+// refusedFor returns the refusals that concern a group: the budget of its own class, and no
+// other group's drain. A budget counts what exists, and not what the preview adds.
 func (w *why) refusedFor(g *v1beta2.ProcessGroupStatus, checks []plan.Check) []plan.Check {
 	var about []plan.Check
 	budget, drained := w.budget(g.ProcessClass), safety.Drained(w.Snapshot, g)
@@ -149,11 +154,11 @@ func (w *why) refusedFor(g *v1beta2.ProcessGroupStatus, checks []plan.Check) []p
 	return about
 }
 
-// budget asks how many groups of a class may start to drain beside those that do.
+// budget checks how many groups of a class may start to drain in addition to those that do.
 func (w *why) budget(class v1beta2.ProcessClass) plan.Check {
 	ongoing := 0
 	for _, g := range w.Groups() {
-		if e := w.exclusion(g); g.ProcessClass == class && g.IsMarkedForRemoval() && !g.IsExcluded() && e != ExclusionWanted && e != ExclusionUnknown {
+		if e := w.exclusion(g); g.ProcessClass == class && g.IsMarkedForRemoval() && !g.IsExcluded() && e != ExclusionPending && e != ExclusionUnknown {
 			ongoing++
 		}
 	}
@@ -161,7 +166,7 @@ func (w *why) budget(class v1beta2.ProcessClass) plan.Check {
 	return check
 }
 
-// behind are the groups that can be the reason of a refusal: for a budget those of the
+// behind returns the groups that can be the reason of a refusal: for a budget those of the
 // class that should be up.
 func (w *why) behind(c plan.Check, g *v1beta2.ProcessGroupStatus) func(*v1beta2.ProcessGroupStatus) bool {
 	if c.Gate != plan.GateBudget {
@@ -172,7 +177,7 @@ func (w *why) behind(c plan.Check, g *v1beta2.ProcessGroupStatus) func(*v1beta2.
 	}
 }
 
-// moving says how much data is on its way.
+// moving returns how much data is being moved.
 func (w *why) moving() string {
 	d := w.Facts.database()
 	if d.MovingBytes == nil || d.QueuedBytes == nil || *d.MovingBytes+*d.QueuedBytes == 0 {
@@ -181,27 +186,28 @@ func (w *why) moving() string {
 	return fmt.Sprintf(" (%s moving, %s queued)", phrase.Bytes(*d.MovingBytes), phrase.Bytes(*d.QueuedBytes))
 }
 
-// staying is the chain of a group that should be there and is not as it should be.
+// staying returns the chain of a group that stays and is not reconciled.
 func (w *why) staying(g *v1beta2.ProcessGroupStatus) WhyChain {
 	conditions := w.conditionsOf(g)
-	c := WhyChain{Subjects: []string{string(g.ProcessGroupID)}, State: WhyWaiting, rank: rankWaiting, Wish: conditionWords(conditions)}
+	c := WhyChain{Subjects: []string{string(g.ProcessGroupID)}, State: WhyWaiting, rank: rankWaiting}
+	c.summarize("with "+conditionTypes(conditions), func(n int) string { return conditionWords(conditions, n) })
 	if len(conditions) > 0 {
 		c.Since = conditions[0].Since
 	}
 	if t := w.troubleOf(g); t != nil {
-		c.Because = append(c.Because, t.link("", ""))
+		c.Reasons = append(c.Reasons, t.link("", ""))
 		c.State, c.rank = WhyBlocked, rankBlocked
 	}
 	if g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded) {
-		c.Because = append(c.Because, WhyLink{What: "somebody excluded it, and it is not marked for removal"})
+		c.Reasons = append(c.Reasons, WhyLink{Message: "it was excluded manually, and is not marked for removal", key: "excluded-manually"})
 		c.Next = append(c.Next, w.FDB("include", w.name, string(g.ProcessGroupID)))
 	}
 	acts := false
-	for _, step := range stepsOf(conditions) {
-		acts = w.step(&c, g, step) || acts
+	for _, stage := range stagesOf(conditions) {
+		acts = w.stage(&c, g, stage) || acts
 	}
 	broken := c.rank == rankBlocked
-	c.Next = append(w.looks(c.Because), c.Next...)
+	c.Next = append(w.looks(c.Reasons), c.Next...)
 	if acts && len(w.Plan.Refused()) == 0 {
 		c.State, c.rank = WhyReady, rankReady
 		if broken {
@@ -215,29 +221,29 @@ func (w *why) staying(g *v1beta2.ProcessGroupStatus) WhyChain {
 	return c
 }
 
-// step adds what a step says of a group; acts is true when the next pass does something.
-func (w *why) step(c *WhyChain, g *v1beta2.ProcessGroupStatus, step plan.StageName) (acts bool) {
-	if item, ok := w.itemFor(step, g.ProcessGroupID); ok {
-		c.Because = append(c.Because, WhyLink{Step: step, What: "the next pass will " + item.Summary})
+// stage adds what a stage decided on a group; acts is true when the next pass acts on it.
+func (w *why) stage(c *WhyChain, g *v1beta2.ProcessGroupStatus, stage plan.StageName) (acts bool) {
+	if item, ok := w.itemFor(stage, g.ProcessGroupID); ok {
+		c.Reasons = append(c.Reasons, WhyLink{Stage: stage, Message: "the next pass will " + item.Summary, key: item.Kind, own: true})
 		return true
 	}
-	if early, is := w.unreached(step); is && step != plan.StageReplaceFailedPods {
-		c.Because = append(c.Because, early)
+	if early, is := w.unreached(stage); is && stage != plan.StageReplaceFailedPods {
+		c.Reasons = append(c.Reasons, early)
 		if w.Pod(g) == nil {
 			c.State, c.rank = WhyWaiting, rankWaiting
 		}
 		return false
 	}
-	if step == plan.StageReplaceFailedPods {
-		c.Because = append(c.Because, w.replacement(g)...)
+	if stage == plan.StageReplaceFailedPods {
+		c.Reasons = append(c.Reasons, w.replacement(g)...)
 	}
 	for _, h := range w.Plan.Holds {
-		if h.Step != step || (step == plan.StageReplaceFailedPods && !w.dueNow(g)) {
+		if h.Stage != stage || (stage == plan.StageReplaceFailedPods && !w.dueNow(g)) {
 			continue
 		}
-		w.told[step] = true
-		c.Because = append(c.Because, w.held(h))
-		if h.Human {
+		w.reported[stage] = true
+		c.Reasons = append(c.Reasons, w.held(h))
+		if h.ManualIntervention {
 			c.State, c.rank = WhyBlocked, rankBlocked
 		}
 		c.RetryAfterSeconds = h.RetryAfterSeconds
@@ -246,48 +252,52 @@ func (w *why) step(c *WhyChain, g *v1beta2.ProcessGroupStatus, step plan.StageNa
 	return false
 }
 
-func stepsOf(conditions []ConditionView) []plan.StageName {
-	var steps []plan.StageName
+func stagesOf(conditions []ConditionView) []plan.StageName {
+	var stages []plan.StageName
 	for _, c := range conditions {
-		for _, step := range stepsFor[v1beta2.ProcessGroupConditionType(c.Type)] {
-			if !slices.Contains(steps, step) {
-				steps = append(steps, step)
+		for _, stage := range stagesFor[v1beta2.ProcessGroupConditionType(c.Type)] {
+			if !slices.Contains(stages, stage) {
+				stages = append(stages, stage)
 			}
 		}
 	}
-	return steps
+	return stages
 }
 
-func conditionWords(conditions []ConditionView) string {
-	words := make([]string, len(conditions))
+func conditionTypes(conditions []ConditionView) string {
+	types := make([]string, len(conditions))
 	for i, c := range conditions {
-		words[i] = c.Type
+		types[i] = c.Type
 	}
-	if len(words) == 0 {
-		return "is not as it should be"
-	}
-	return "has " + strings.Join(words, ", ")
+	return strings.Join(types, ", ")
 }
 
-// replacement counts down to when a group that stays as it is will be replaced.
+func conditionWords(conditions []ConditionView, groups int) string {
+	if len(conditions) == 0 {
+		return phrase.Is(groups) + " not reconciled"
+	}
+	return phrase.Has(groups) + " " + conditionTypes(conditions)
+}
+
+// replacement returns when a group will be replaced if its condition persists.
 func (w *why) replacement(g *v1beta2.ProcessGroupStatus) []WhyLink {
 	t, counts := w.replacedAt(g)
 	left := t.due.Sub(w.Now)
-	when := "in " + phrase.Until(t.due, w.Now) + " if that lasts"
+	when := "in " + phrase.Until(t.due, w.Now) + " if that persists"
 	if !t.runs {
-		when = phrase.Duration(left.Round(time.Second)) + " after a pass has noted that, if it lasts"
+		when = phrase.Duration(left.Round(time.Second)) + " after a pass has recorded that, if it persists"
 	}
 	switch {
 	case !counts:
 		return nil
 	case !w.Cluster.ReplacementsEnabled():
-		return []WhyLink{{Step: plan.StageReplaceFailedPods, What: "automatic replacements are off (automationOptions.replacements.enabled)"}}
+		return []WhyLink{{Stage: plan.StageReplaceFailedPods, Message: "automatic replacements are off (automationOptions.replacements.enabled)", key: "replacements-off"}}
 	case t.never:
-		return []WhyLink{{Step: plan.StageReplaceFailedPods, What: fmt.Sprintf("it is never replaced automatically (%s)", t.field)}}
+		return []WhyLink{{Stage: plan.StageReplaceFailedPods, Message: fmt.Sprintf("it is never replaced automatically (%s)", t.field), key: "never " + t.field}}
 	case w.Now.Before(t.due):
-		return []WhyLink{{Step: plan.StageReplaceFailedPods, What: fmt.Sprintf("it is replaced %s (%s)", when, t.field)}}
+		return []WhyLink{{Stage: plan.StageReplaceFailedPods, Message: fmt.Sprintf("it is replaced %s (%s)", when, t.field), key: "due " + t.field, own: true}}
 	default:
-		return nil // the step's own hold or action says more
+		return nil // the stage's own hold or action says more
 	}
 }
 
@@ -296,17 +306,17 @@ func (w *why) dueNow(g *v1beta2.ProcessGroupStatus) bool {
 	return counts && !w.Now.Before(t.due)
 }
 
-// replacementTimer replaces a group when it is over. It runs once a pass has noted what it is
-// about; until then it is due as if one did so now. The field of the spec has its length.
+// replacementTimer replaces a group when it ends. It runs once a pass has recorded its
+// condition; until then it is due as if one did so now. The field of the spec has its length.
 type replacementTimer struct {
 	due   time.Time
 	field string
 	runs  bool
-	never bool // the spec gives it more time than any cluster has
+	never bool // the spec has a longer time than any duration
 }
 
-// replacedAt is the first of the timers to run out that replace a group. Taints have
-// two: this is the second, and the first for a taint that was only seen yet.
+// replacedAt returns the first of the timers to end that replace a group. Taints have two: this
+// is the second, and the first for a taint that was only detected yet.
 func (w *why) replacedAt(g *v1beta2.ProcessGroupStatus) (first replacementTimer, counts bool) {
 	earliest := func(t v1beta2.ProcessGroupConditionType, takes time.Duration, field string) {
 		since, _ := g.Condition(t)
@@ -333,8 +343,8 @@ func (w *why) replacedAt(g *v1beta2.ProcessGroupStatus) (first replacementTimer,
 	return first, counts
 }
 
-// taintReplacedAt is when both times of a taint that was only seen yet are over; nil where they
-// never are, or the node cannot be read.
+// taintReplacedAt returns when both timers of a taint that was only detected yet end; nil where
+// they never do, or the node could not be read.
 func (w *why) taintReplacedAt(g *v1beta2.ProcessGroupStatus) *time.Time {
 	pod := w.Pod(g)
 	if pod == nil || w.Nodes[pod.Spec.NodeName] == nil {
@@ -344,7 +354,7 @@ func (w *why) taintReplacedAt(g *v1beta2.ProcessGroupStatus) *time.Time {
 	clocks := safety.TaintClocks(w.Cluster, w.Nodes[pod.Spec.NodeName], pod, detected)
 	for i := range clocks {
 		if clocks[i].Since.IsZero() {
-			clocks[i].Since = w.Now // the next pass is the first one to see it
+			clocks[i].Since = w.Now // the next pass is the first one to record it
 		}
 	}
 	at, ever := safety.TaintsDue(clocks)
@@ -354,10 +364,10 @@ func (w *why) taintReplacedAt(g *v1beta2.ProcessGroupStatus) *time.Time {
 	return afterTaint(at, w.Cluster.TaintReplacementTime())
 }
 
-// itemFor is the first action of a step that is about a process group.
-func (w *why) itemFor(step plan.StageName, id v1beta2.ProcessGroupID) (PlanItem, bool) {
+// itemFor returns the first action of a stage that is about a process group.
+func (w *why) itemFor(stage plan.StageName, id v1beta2.ProcessGroupID) (PlanItem, bool) {
 	for _, item := range w.Plan.Items {
-		if item.Step == step && slices.Contains(item.Groups, string(id)) {
+		if item.Stage == stage && slices.Contains(item.Groups, string(id)) {
 			return item, true
 		}
 	}

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -10,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// failures are the steps that could not decide.
+// failures returns the chains of stages that could not decide.
 func (w *why) failures() []WhyChain {
 	var chains []WhyChain
 	texts := slices.Clone(w.Plan.Pass.Failures)
@@ -19,98 +20,109 @@ func (w *why) failures() []WhyChain {
 	}
 	for _, text := range texts {
 		if slices.ContainsFunc(w.Plan.Refused(), func(c plan.Check) bool { return checkWords(c) == text }) {
-			continue // told of by the actions that it keeps back
+			continue // the actions that it blocks report it
 		}
 		chains = append(chains, WhyChain{
-			Subjects: []string{w.subject}, State: WhyBlocked, rank: rankFailure, Wish: "cannot be looked at in full",
-			Because: []WhyLink{{What: text}}, Next: []string{w.FDB("plan", w.name)},
+			Subjects: []string{w.subject}, State: WhyBlocked, rank: rankFailure, Summary: "could not be read completely",
+			Reasons: []WhyLink{{Message: text}}, Next: []string{w.FDB("plan", w.name)},
 		})
 	}
 	return chains
 }
 
-// holds are the steps that wait for something that no process group's chain tells of.
+// holds returns the chains of stages that wait for something that no process group's chain has.
 func (w *why) holds() []WhyChain {
 	var chains []WhyChain
 	for _, h := range w.Plan.Holds {
-		if w.told[h.Step] || h.Step == plan.StageUpdateStatus || w.comesTrue(h) {
+		if w.reported[h.Stage] || h.Stage == plan.StageUpdateStatus || w.comesTrue(h) {
 			continue
 		}
-		w.told[h.Step] = true
-		c := WhyChain{Subjects: []string{w.subject}, Wish: "is not yet as its spec asks", Because: []WhyLink{w.held(h)}}
+		w.reported[h.Stage] = true
+		c := WhyChain{Subjects: []string{w.subject}, Summary: "is not reconciled", Reasons: []WhyLink{w.held(h)}}
 		c.judgeHold(h)
-		c.Next = append(w.looks(c.Because), w.nextFor(h)...)
+		c.Next = append(w.looks(c.Reasons), w.nextFor(h)...)
 		chains = append(chains, c)
 	}
 	return chains
 }
 
-// unreached is for a step that a pass would not come to: an earlier one ends the pass, and
-// what that does is looked at by the next.
-func (w *why) unreached(step plan.StageName) (WhyLink, bool) {
-	if w.Plan.decided == nil || slices.Contains(w.Plan.decided, step) {
+// unreached returns a link for a stage that a pass would not reach: an earlier one ends the
+// pass, and the next pass observes its changes.
+func (w *why) unreached(stage plan.StageName) (WhyLink, bool) {
+	if w.Plan.decided == nil || slices.Contains(w.Plan.decided, stage) {
 		return WhyLink{}, false
 	}
 	last := w.Plan.decided[len(w.Plan.decided)-1]
 	for _, h := range w.Plan.Holds {
-		if h.Step == last {
-			return WhyLink{Step: step, What: fmt.Sprintf("the next pass ends before this step, at %s: %s", last, oneLine(h.Reason))}, true
+		if h.Stage == last {
+			return WhyLink{Stage: stage, Message: fmt.Sprintf("the next pass ends before this stage, at %s: %s", last, oneLine(h.Reason)), key: "unreached " + string(last)}, true
 		}
 	}
-	return WhyLink{Step: step, What: fmt.Sprintf("the next pass ends before this step, after %s", last)}, true
+	return WhyLink{Stage: stage, Message: fmt.Sprintf("the next pass ends before this stage, after %s", last), key: "unreached " + string(last)}, true
 }
 
-// comesTrue reports whether a hold is only a guess: earlier steps have something to do,
-// and what they do decides on it again.
+// comesTrue reports whether a hold is provisional: earlier stages have actions, after which it
+// is decided again.
 func (w *why) comesTrue(h PlanHold) bool {
-	return len(h.Provisional) > 0 && len(w.Plan.Items) > 0 && len(w.Plan.Refused()) == 0 && !h.Human
+	return len(h.Provisional) > 0 && len(w.Plan.Items) > 0 && len(w.Plan.Refused()) == 0 && !h.ManualIntervention
 }
 
 func (c *WhyChain) judgeHold(h PlanHold) {
 	c.State, c.rank, c.RetryAfterSeconds = WhyWaiting, rankWaiting, h.RetryAfterSeconds
 	switch {
-	case h.Human:
+	case h.ManualIntervention:
 		c.State, c.rank = WhyBlocked, rankBlocked
 	case h.Follows:
 		c.rank = rankDegraded // the cause comes first
 	}
 }
 
-// nextFor waits where time helps, and shows the whole plan where a person has to.
+// nextFor returns a command that waits, or shows the plan where manual intervention is required.
 func (w *why) nextFor(h PlanHold) []string {
-	if h.Human {
+	if h.ManualIntervention {
 		return []string{w.FDB("plan", w.name, "-o", "wide")}
 	}
 	return []string{w.FDB("reconcile", w.name, "--wait")}
 }
 
-// held is a hold with the questions that were answered with no, and who is behind them.
+// held returns the link of a hold, with the checks that refused and the reasons behind them.
 func (w *why) held(h PlanHold) WhyLink {
-	l := WhyLink{Step: h.Step, What: oneLine(h.Reason)}
+	l := WhyLink{Stage: h.Stage, Message: oneLine(h.Reason), key: h.key()}
 	for _, c := range h.Refused { // the link shows the checks, so the reason does not repeat them
-		l.What = oneLine(phrase.Or(h.Brief, h.Reason))
-		l.Because = append(l.Because, w.refused(c, nil))
+		l.Message = oneLine(phrase.Or(h.Brief, h.Reason))
+		l.Reasons = append(l.Reasons, w.refused(c, nil))
 	}
 	return l
 }
 
-// refused is a question that was answered with no. Counts says which process groups can
-// be behind it; nil is all.
+// refused returns the link of a check that refused. Counts selects the process groups that can
+// be the reason; nil selects all.
 func (w *why) refused(c plan.Check, counts func(*v1beta2.ProcessGroupStatus) bool) WhyLink {
-	l := WhyLink{Gate: c.Gate, Have: phrase.Or(c.Have, c.Evidence), Need: phrase.Or(c.Need, c.Question), What: c.Words()}
+	l := WhyLink{Gate: c.Gate, Have: phrase.Or(c.Have, c.Evidence), Need: phrase.Or(c.Need, c.Question), Message: c.Words(), key: c.Key() + " " + c.Have, check: c}
 	if w.Cluster == nil || w.Database.Status != nil && !w.Database.Available() {
-		return l // the database's own chain tells what is behind it
+		return l // the database's own chain has the reason
 	}
 	if slices.Contains([]plan.Gate{plan.GateAvailable, plan.GateBudget, plan.GateReplicas, plan.GateConfig, plan.GateCoord, plan.GateDD}, c.Gate) {
-		l.Because = w.troubles(counts)
+		l.Reasons = w.troubles(counts)
 	}
 	return l
 }
 
-// actions is the chain of what a pass would do now, if it were run: held up by a gate, by
-// whoever holds the Lease or the lock, or by nothing at all.
+// key identifies a hold: its code, and what it is about.
+func (h HoldRecord) key() string { return string(h.Code) + " " + strings.Join(h.Subjects, ",") }
+
+// about marks a refusal that is about one process group, so that it joins those about others.
+func (l WhyLink) about(g *v1beta2.ProcessGroupStatus) WhyLink {
+	if id := string(g.ProcessGroupID); l.check.Subject == id {
+		l.key, l.own = string(l.check.ID)+" "+l.check.Have, true
+	}
+	return l
+}
+
+// actions returns the chain of what a pass would do now: blocked by a gate, by the holder of the
+// Lease or the lock, or by nothing.
 //
-// That something has to be recorded is worth a word only when there are no others.
+// Actions that only record observations are reported only without other chains.
 func (w *why) actions(others bool) []WhyChain {
 	items := w.items()
 	if len(items) == 0 || (others && onlyRecords(items)) {
@@ -118,27 +130,27 @@ func (w *why) actions(others bool) []WhyChain {
 	}
 	c := WhyChain{
 		Subjects: []string{w.subject}, State: WhyReady, rank: rankReady,
-		Wish: fmt.Sprintf("has %s to be done (%s)", phrase.Count(len(items), "action"), phrase.Some(kindsOf(items), mostNamed)),
-		Next: []string{w.FDB("reconcile", w.name)},
+		Summary: fmt.Sprintf("has %s pending (%s)", phrase.Count(len(items), "action"), phrase.Some(kindsOf(items), mostNamed)),
+		Next:    []string{w.FDB("reconcile", w.name)},
 	}
 	for _, keep := range []func([]PlanItem, *WhyChain) bool{w.byGates, w.byLease, w.byLock} {
 		if keep(items, &c) {
 			return []WhyChain{c}
 		}
 	}
-	c.Because = []WhyLink{{What: "nothing keeps a pass from doing that; nobody has run one"}}
+	c.Reasons = []WhyLink{{Message: "nothing blocks a pass; none has run"}}
 	if w.Cluster != nil && w.Cluster.Spec.Skip {
-		c.Because = []WhyLink{{What: "spec.skip is true, so an operator leaves the cluster alone; nothing keeps a pass from doing that"}}
+		c.Reasons = []WhyLink{{Message: "spec.skip is true, so operators skip the cluster; nothing blocks a pass"}}
 	}
 	return []WhyChain{c}
 }
 
 func onlyRecords(items []PlanItem) bool {
 	records := []plan.StageName{plan.StageUpdateStatus, plan.StageUpdateBackupStatus, plan.StageUpdateRestoreStatus}
-	return !slices.ContainsFunc(items, func(i PlanItem) bool { return !slices.Contains(records, i.Step) })
+	return !slices.ContainsFunc(items, func(i PlanItem) bool { return !slices.Contains(records, i.Stage) })
 }
 
-// items are the actions that are asked about.
+// items returns the actions that the report is about.
 func (w *why) items() []PlanItem {
 	if len(w.Only) == 0 {
 		return w.Plan.Items
@@ -165,10 +177,10 @@ func kindsOf(items []PlanItem) []string {
 func (w *why) byGates(_ []PlanItem, c *WhyChain) bool {
 	for _, check := range w.Plan.Refused() {
 		c.State, c.rank = WhyBlocked, rankBlocked
-		c.Because = append(c.Because, w.refused(check, nil))
+		c.Reasons = append(c.Reasons, w.refused(check, nil))
 		c.Next = []string{w.FDB("plan", w.name, "--coexist", "-o", "wide")}
 	}
-	return len(c.Because) > 0
+	return len(c.Reasons) > 0
 }
 
 func (w *why) byLease(_ []PlanItem, c *WhyChain) bool {
@@ -177,12 +189,12 @@ func (w *why) byLease(_ []PlanItem, c *WhyChain) bool {
 		return false
 	}
 	c.State, c.rank, c.RetryAfterSeconds = WhyWaiting, rankWaiting, inSeconds(w.Lease.Until.Sub(w.Now))
-	c.Because = []WhyLink{w.refused(w.LeaseFree(), nil)}
+	c.Reasons = []WhyLink{w.refused(w.LeaseFree(), nil)}
 	c.Next = []string{w.FDB("reconcile", w.name, "--wait")}
 	return true
 }
 
-// byLock is about the database's lock, which a pass takes right before it needs it.
+// byLock checks the database's lock, which a pass takes right before it needs it.
 func (w *why) byLock(items []PlanItem, c *WhyChain) bool {
 	if !slices.ContainsFunc(items, func(i PlanItem) bool { return i.Preconditions.Lock }) {
 		return false
@@ -196,6 +208,6 @@ func (w *why) byLock(items []PlanItem, c *WhyChain) bool {
 		c.State, c.rank, c.Next = WhyWaiting, rankWaiting, []string{w.FDB("reconcile", w.name, "--wait")}
 		c.RetryAfterSeconds = inSeconds(missing)
 	}
-	c.Because = []WhyLink{w.refused(check, nil)}
+	c.Reasons = []WhyLink{w.refused(check, nil)}
 	return true
 }

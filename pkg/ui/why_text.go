@@ -16,8 +16,8 @@ type WhyOptions struct {
 	ListOptions
 }
 
-// WriteWhy prints a report for people: one line that is enough to act on, then each
-// chain from the wish down to what is behind it.
+// WriteWhy prints a report: one line that is enough to act on, then each chain from its
+// summary to its root cause.
 func WriteWhy(w io.Writer, v WhyReport, o WhyOptions) error {
 	p := &whyPage{w: w, o: o}
 	p.printf("%s", o.in(colorOfWhy(v.State), v.Metadata.Namespace+"/"+v.Metadata.Cluster+": "+v.headline()))
@@ -31,7 +31,7 @@ func WriteWhy(w io.Writer, v WhyReport, o WhyOptions) error {
 	return p.err
 }
 
-// headline is the summary, which does not repeat the name that stands before it.
+// headline returns the summary without the name that precedes it.
 func (v WhyReport) headline() string {
 	if v.AsOf != nil && len(v.Items) > 0 && slices.Equal(v.Items[0].Subjects, []string{v.Metadata.Cluster}) {
 		return v.Items[0].predicate(*v.AsOf)
@@ -52,27 +52,27 @@ func (p *whyPage) printf(format string, args ...any) {
 }
 
 func (p *whyPage) chain(c WhyChain) {
-	p.printf("\n%s  %s%s  %s\n", p.o.in(bold, phrase.Some(c.Subjects, mostNamed)), c.WishWords(), p.since(c.Since), p.o.in(colorOfWhy(c.State), string(c.State)))
-	p.links(c.Because, " ")
+	p.printf("\n%s  %s%s  %s\n", p.o.in(bold, phrase.Some(c.Subjects, mostNamed)), c.Summary, p.since(c.Since), p.o.in(colorOfWhy(c.State), string(c.State)))
+	p.links(c.Reasons, " ")
 	for _, command := range c.Next {
 		p.printf(" %s %s\n", p.o.in(bold, "next:"), command)
 	}
 }
 
-// links prints reasons, and below each what is behind it.
+// links prints reasons, and below each its own reasons.
 func (p *whyPage) links(links []WhyLink, indent string) {
 	for _, l := range links {
 		words := []string{}
-		if l.Step != "" {
-			words = append(words, string(l.Step)+":")
+		if l.Stage != "" {
+			words = append(words, string(l.Stage)+":")
 		}
 		words = append(words, l.words()+p.since(l.Since))
 		p.printf("%s└ %s\n", indent, strings.Join(words, " "))
-		p.links(l.Because, indent+"   ")
+		p.links(l.Reasons, indent+"   ")
 	}
 }
 
-// since is for how long, or since when, after a clause.
+// since returns for how long, or since when, after a clause.
 func (p *whyPage) since(t *time.Time) string {
 	switch {
 	case t == nil:
@@ -98,20 +98,20 @@ func colorOfWhy(s WhyState) string {
 
 // WriteWhyTable prints a row per chain.
 func WriteWhyTable(w io.Writer, v WhyReport, o ListOptions) error {
-	t := Table{Header: o.header([]string{"SUBJECT", "STATE", "STEP", "GATE", "HAVE", "NEED", "SINCE", "BLOCKED-BY", "HINT"})}
+	t := Table{Header: o.header([]string{"SUBJECT", "STATE", "STAGE", "GATE", "HAVE", "NEED", "SINCE", "BLOCKED-BY", "HINT"})}
 	for _, c := range v.Items {
 		t.Rows = append(t.Rows, c.row(o))
 	}
 	return t.Write(w)
 }
 
-// row goes down the first reasons: the step, the gate, and what is behind both.
+// row follows the first reasons: the stage, the gate, and the root cause.
 func (c WhyChain) row(o ListOptions) []string {
-	var step, gate, have, need, root string
-	if at := slices.IndexFunc(c.Because, func(l WhyLink) bool { return l.Step != "" }); at >= 0 {
-		step = string(c.Because[at].Step)
+	var stage, gate, have, need, root string
+	if at := slices.IndexFunc(c.Reasons, func(l WhyLink) bool { return l.Stage != "" }); at >= 0 {
+		stage = string(c.Reasons[at].Stage)
 	}
-	for links := c.Because; len(links) > 0; links = links[0].Because {
+	for links := c.Reasons; len(links) > 0; links = links[0].Reasons {
 		l := links[0]
 		root = l.words()
 		if gate == "" && l.Gate != "" {
@@ -126,5 +126,5 @@ func (c WhyChain) row(o ListOptions) []string {
 	if c.Since != nil {
 		since = o.time(c.Since)
 	}
-	return []string{phrase.Some(c.Subjects, mostNamed), string(c.State), phrase.Or(step, phrase.Nothing), phrase.Or(gate, phrase.Nothing), phrase.Or(have, phrase.Nothing), phrase.Or(need, phrase.Nothing), since, phrase.Or(root, phrase.Nothing), phrase.Or(hint, phrase.Nothing)}
+	return []string{phrase.Some(c.Subjects, mostNamed), string(c.State), phrase.Or(stage, phrase.Nothing), phrase.Or(gate, phrase.Nothing), phrase.Or(have, phrase.Nothing), phrase.Or(need, phrase.Nothing), since, phrase.Or(root, phrase.Nothing), phrase.Or(hint, phrase.Nothing)}
 }

@@ -99,8 +99,8 @@ func eachToldBackup(find func(f Facts, v ui.BackupStatusView) []Finding) func(Fa
 			switch {
 			case !f.isManaged(v.Name):
 				return nil
-			case v.NoAnswer != "":
-				untold.add(backup(v.Name), v.NoAnswer)
+			case v.UnknownReason != "":
+				untold.add(backup(v.Name), v.UnknownReason)
 				return nil
 			}
 			return find(f, v)
@@ -139,7 +139,7 @@ func seen(v ui.BackupStatusView, format string, args ...any) []Finding {
 // isStopped reports whether the spec asks for no backup. One that is complete as it was
 // meant to be is over as well.
 func isStopped(v ui.BackupStatusView) bool {
-	return v.Wanted == string(v1beta2.BackupStateStopped) || v.Mode == string(v1beta2.BackupModeOneTime) && ptr.Deref(v.Restorable, false) && !ptr.Deref(v.Running, false)
+	return v.Desired == string(v1beta2.BackupStateStopped) || v.Mode == string(v1beta2.BackupModeOneTime) && ptr.Deref(v.Restorable, false) && !ptr.Deref(v.Running, false)
 }
 
 // goesOn reports whether a backup runs that is to run, and is not paused.
@@ -148,17 +148,17 @@ func goesOn(v ui.BackupStatusView) bool {
 }
 
 func withoutAgents(_ Facts, v ui.BackupStatusView) []Finding {
-	if isStopped(v) || v.Agents.Wanted == 0 || v.Agents.Ready > 0 {
+	if isStopped(v) || v.Agents.Desired == 0 || v.Agents.Ready > 0 {
 		return nil
 	}
-	return about(v, "no agent is ready, of %d that its spec asks for", v.Agents.Wanted)
+	return about(v, "no agent is ready, of %d that its spec asks for", v.Agents.Desired)
 }
 
 func fewAgents(_ Facts, v ui.BackupStatusView) []Finding {
-	if isStopped(v) || v.Agents.Ready == 0 || v.Agents.Ready >= v.Agents.Wanted {
+	if isStopped(v) || v.Agents.Ready == 0 || v.Agents.Ready >= v.Agents.Desired {
 		return nil
 	}
-	return about(v, "%s %s ready", phrase.CountOf(v.Agents.Ready, v.Agents.Wanted, "agent"), phrase.EitherOf(v.Agents.Ready, v.Agents.Wanted, "is", "are"))
+	return about(v, "%s %s ready", phrase.CountOf(v.Agents.Ready, v.Agents.Desired, "agent"), phrase.EitherOf(v.Agents.Ready, v.Agents.Desired, "is", "are"))
 }
 
 func runsOtherwise(_ Facts, v ui.BackupStatusView) []Finding {
@@ -234,15 +234,15 @@ func longest(period time.Duration) time.Duration {
 }
 
 func pausedUnasked(_ Facts, v ui.BackupStatusView) []Finding {
-	if !ptr.Deref(v.Paused, false) || v.Wanted == string(v1beta2.BackupStatePaused) || isStopped(v) {
+	if !ptr.Deref(v.Paused, false) || v.Desired == string(v1beta2.BackupStatePaused) || isStopped(v) {
 		return nil
 	}
-	return about(v, "all agents of the database are paused, and its spec asks for %s", v.Wanted)
+	return about(v, "all agents of the database are paused, and its spec asks for %s", v.Desired)
 }
 
 func leftPaused(_ Facts, v ui.BackupStatusView) []Finding {
 	point := v.LatestRestorable
-	if !ptr.Deref(v.Paused, false) || v.Wanted != string(v1beta2.BackupStatePaused) || point == nil || point.AgeSeconds == nil || seconds(*point.AgeSeconds) < longPause {
+	if !ptr.Deref(v.Paused, false) || v.Desired != string(v1beta2.BackupStatePaused) || point == nil || point.AgeSeconds == nil || seconds(*point.AgeSeconds) < longPause {
 		return nil
 	}
 	return one(backup(v.Name), fmt.Sprintf("it is paused, and the newest point that can be restored is %s old", phrase.Seconds(*point.AgeSeconds)), "fdb", "backup", "resume", v.Name)

@@ -15,7 +15,7 @@ type Report struct {
 	ui.Document
 	// FailOn is the severity from which on a finding makes the answer no.
 	FailOn Severity `json:"failOn"`
-	// Verdict is passed, failed, or cannot-tell: nothing that was found is bad enough, and
+	// Verdict is passed, failed, or unknown: nothing that was found is bad enough, and
 	// a rule that may find such a thing could not look.
 	Verdict Verdict `json:"verdict"`
 	Summary Summary `json:"summary"`
@@ -31,7 +31,7 @@ type Verdict string
 const (
 	VerdictPassed     Verdict = "passed"
 	VerdictFailed     Verdict = "failed"
-	VerdictCannotTell Verdict = "cannot-tell"
+	VerdictCannotTell Verdict = "unknown"
 )
 
 // Outcome is what became of one rule.

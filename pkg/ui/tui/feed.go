@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/upgrade"
 )
 
 // Entry is one thing that a screen is told. A recording is a file of entries, one JSON
@@ -23,6 +24,17 @@ type Entry struct {
 	// Question is asked on the screen, above everything else; null for other entries. It
 	// is no part of a recording.
 	Question *Question `json:"-"`
+}
+
+// UnmarshalJSON reads entries of this version and of earlier ones: a recording may be older
+// than the program that shows it.
+func (e *Entry) UnmarshalJSON(text []byte) error {
+	upgraded, err := upgrade.JSON(text)
+	if err != nil {
+		return err
+	}
+	type entry Entry // without this method
+	return json.Unmarshal(upgraded, (*entry)(e))
 }
 
 // Feed is where entries come from.

@@ -14,13 +14,13 @@ func proposalLines(p Proposal, width int) []line {
 			lines = append(lines, checkLines(c)...)
 		}
 		for _, item := range p.Plan.Items {
-			lines = append(lines, line{say(plain, "  → "+string(item.Step)+"  "), say(plain, item.Summary)})
+			lines = append(lines, line{say(plain, "  → "+string(item.Stage)+"  "), say(plain, item.Summary)})
 			if item.Impact != "none" {
 				lines = append(lines, fact("", "impact: "+string(item.Impact)))
 			}
 		}
 		for _, h := range p.Plan.Holds {
-			lines = append(lines, line{{"  " + markWarn + " ", warn}, say(plain, string(h.Step)+"  "), say(warn, h.Reason)})
+			lines = append(lines, line{{"  " + markWarn + " ", warn}, say(plain, string(h.Stage)+"  "), say(warn, h.Reason)})
 		}
 	}
 	if p.CommandLine != "" {

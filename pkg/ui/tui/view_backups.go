@@ -77,7 +77,7 @@ func (s sight) backupRow(b ui.BackupRowView) row {
 	restorable, progress, agents, paused, place := phrase.UnknownCell, phrase.Nothing, phrase.UnknownCell, phrase.UnknownCell, phrase.UnknownCell
 	if v := b.Status; v != nil {
 		restorable, progress, paused, place = s.restorable(*v), snapshotBar(v.Snapshot), phrase.YesNo(v.Paused, phrase.UnknownCell), phrase.Or(v.URL, phrase.UnknownCell)
-		agents = fmt.Sprintf("%d/%d", v.Agents.Ready, v.Agents.Wanted)
+		agents = fmt.Sprintf("%d/%d", v.Agents.Ready, v.Agents.Desired)
 	}
 	key := "backup " + b.Name
 	return row{key: key, tone: t, more: func(s sight) []line { return s.aboutBackup(b) }, cells: []span{
@@ -93,22 +93,22 @@ func backupState(b ui.BackupRowView) (tone, string) {
 	switch {
 	case v == nil:
 		return unsure, phrase.UnknownCell
-	case v.NoAnswer != "" && v.Agents.Ready == 0 && v.Agents.Wanted > 0 && v.Wanted != "Stopped":
+	case v.UnknownReason != "" && v.Agents.Ready == 0 && v.Agents.Desired > 0 && v.Desired != "Stopped":
 		return bad, "no agents"
 	case v.Running == nil:
 		return unsure, phrase.UnknownCell
 	case !*v.Running:
-		return wantedTone(v.AsWanted), stoppedWord(*v)
+		return wantedTone(v.Reconciled), stoppedWord(*v)
 	case !ptr.Deref(v.Own, true):
 		return bad, "another's"
 	case ptr.Deref(v.Paused, false):
-		return wantedTone(v.AsWanted), "paused"
+		return wantedTone(v.Reconciled), "paused"
 	case v.Move != nil:
 		return warn, "moves"
 	case !ptr.Deref(v.Restorable, true):
 		return warn, "begins"
 	default:
-		return wantedTone(v.AsWanted), "runs"
+		return wantedTone(v.Reconciled), "runs"
 	}
 }
 
@@ -126,9 +126,9 @@ func wantedTone(asWanted *bool) tone {
 
 func stoppedWord(v ui.BackupStatusView) string {
 	switch {
-	case v.Wanted == "Stopped":
+	case v.Desired == "Stopped":
 		return "stopped"
-	case ptr.Deref(v.AsWanted, false):
+	case ptr.Deref(v.Reconciled, false):
 		return "complete"
 	default:
 		return "not running"
@@ -246,7 +246,7 @@ func backupNotes(v ui.ClusterBackupsView) []line {
 		switch {
 		case b.Status == nil:
 			add("backup", b.Name, b.Unread)
-		case !ptr.Deref(b.Status.AsWanted, false):
+		case !ptr.Deref(b.Status.Reconciled, false):
 			add("backup", b.Name, b.Status.Summary)
 		}
 	}

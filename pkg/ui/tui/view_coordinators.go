@@ -46,7 +46,7 @@ func coordinatorRow(c ui.CoordinatorDetailView) row {
 	switch {
 	case !ptr.Deref(c.Reachable, true):
 		t = bad
-	case ptr.Deref(c.Leaving, false):
+	case ptr.Deref(c.Removing, false):
 		t = warn
 	case c.Reachable == nil:
 		t = unsure
@@ -54,13 +54,13 @@ func coordinatorRow(c ui.CoordinatorDetailView) row {
 	return row{key: c.Address, group: c.Group, tone: t, more: func(s sight) []line { return s.aboutCoordinator(c) }, cells: []span{
 		{t.mark(), t},
 		say(plain, c.Address), say(plain, phrase.Or(c.Group, phrase.UnknownCell)), say(plain, phrase.Or(c.Zone, phrase.UnknownCell)), say(plain, phrase.Or(c.DC, phrase.Nothing)),
-		say(t, phrase.YesNo(c.Reachable, phrase.UnknownCell)), say(plain, phrase.YesNo(c.Leaving, phrase.UnknownCell)), say(plain, phrase.YesNo(&c.TLS, phrase.UnknownCell)),
+		say(t, phrase.YesNo(c.Reachable, phrase.UnknownCell)), say(plain, phrase.YesNo(c.Removing, phrase.UnknownCell)), say(plain, phrase.YesNo(&c.TLS, phrase.UnknownCell)),
 	}}
 }
 
 func (s sight) aboutCoordinator(c ui.CoordinatorDetailView) []line {
 	lines := []line{
-		heading("Coordinator " + c.Address), fact("answers", phrase.YesNo(c.Reachable, phrase.UnknownCell)), fact("leaving", phrase.YesNo(c.Leaving, phrase.UnknownCell)),
+		heading("Coordinator " + c.Address), fact("answers", phrase.YesNo(c.Reachable, phrase.UnknownCell)), fact("leaving", phrase.YesNo(c.Removing, phrase.UnknownCell)),
 		fact("process group", phrase.Or(c.Group, phrase.UnknownCell)), fact("zone", phrase.Or(c.Zone, phrase.UnknownCell)), fact("TLS", phrase.YesNo(&c.TLS, phrase.UnknownCell)),
 	}
 	lines = append(lines, s.aboutGroup(c.Group)...)

@@ -32,8 +32,8 @@ func locksPage(s sight) page {
 	}
 	for _, e := range v.Lists {
 		since := e.Since
-		p.rows = append(p.rows, row{key: fmt.Sprintf("%s %s %s", e.List, e.Instance, e.Group), group: e.Group, cells: []span{
-			{" ", plain}, say(plain, string(e.List)), say(plain, phrase.Or(e.Instance, phrase.Nothing)), say(plain, "listed"), say(plain, s.age(&since)), {phrase.Nothing, plain}, say(plain, e.Group),
+		p.rows = append(p.rows, row{key: fmt.Sprintf("%s %s %s", e.List, e.ControlPlaneInstance, e.Group), group: e.Group, cells: []span{
+			{" ", plain}, say(plain, string(e.List)), say(plain, phrase.Or(e.ControlPlaneInstance, phrase.Nothing)), say(plain, "listed"), say(plain, s.age(&since)), {phrase.Nothing, plain}, say(plain, e.Group),
 		}})
 	}
 	p.says = s.lockSays()

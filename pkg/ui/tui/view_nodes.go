@@ -69,7 +69,7 @@ func toneOfCount(n int) tone {
 func (s sight) zonesSay() line {
 	var l line
 	v := s.look().Status
-	if silent := v.FaultTolerance.SilentZones; len(silent) > 0 {
+	if silent := v.FaultTolerance.ZonesNotReporting; len(silent) > 0 {
 		l = append(l, say(bad, " · "+markBad+" silent: "+strings.Join(silent, ", ")))
 	}
 	if v.Database.MaintenanceZone != "" {

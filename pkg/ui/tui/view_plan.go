@@ -35,7 +35,7 @@ func planPage(s sight) page {
 func (s sight) planSays(v ui.PlanView) line {
 	l := line{say(plain, phrase.Count(len(v.Items), "action")+" to do")}
 	if len(v.Holds) > 0 {
-		l = append(l, say(warn, fmt.Sprintf(", %s: %s", phrase.Count(len(v.Holds), "step")+phrase.Either(len(v.Holds), " waits", " wait, the first"), v.MainHold().Step)))
+		l = append(l, say(warn, fmt.Sprintf(", %s: %s", phrase.Count(len(v.Holds), "step")+phrase.Either(len(v.Holds), " waits", " wait, the first"), v.MainHold().Stage)))
 	}
 	if n := len(v.Refused()); n > 0 {
 		l = append(l, say(bad, ", no pass may begin"))
@@ -53,14 +53,14 @@ func checkRow(step string, c plan.Check) row {
 // holdRows are a step that holds and below it the gates that it holds for.
 func holdRows(i int, h ui.PlanHold) []row {
 	t, what := warn, "waits: "+h.Reason
-	if h.Human {
+	if h.ManualIntervention {
 		t, what = bad, "needs somebody: "+h.Reason
 	}
-	rows := []row{{key: fmt.Sprintf("hold %d %s", i, h.Step), tone: t, more: func(sight) []line { return aboutHold(h) }, cells: []span{
-		{t.mark(), t}, say(strong, string(h.Step)), say(t, what), {phrase.Nothing, plain}, {phrase.Nothing, plain}, {phrase.Nothing, plain}, {phrase.Nothing, plain},
+	rows := []row{{key: fmt.Sprintf("hold %d %s", i, h.Stage), tone: t, more: func(sight) []line { return aboutHold(h) }, cells: []span{
+		{t.mark(), t}, say(strong, string(h.Stage)), say(t, what), {phrase.Nothing, plain}, {phrase.Nothing, plain}, {phrase.Nothing, plain}, {phrase.Nothing, plain},
 	}}}
 	for n, c := range h.Refused {
-		r := checkRow("└ "+string(h.Step), c)
+		r := checkRow("└ "+string(h.Stage), c)
 		r.key = fmt.Sprintf("%s %d %d", r.key, i, n)
 		rows = append(rows, r)
 	}
@@ -80,17 +80,17 @@ func itemRow(item ui.PlanItem) row {
 	if item.Impact != plan.NoImpact {
 		t = warn
 	}
-	return row{key: strconv.Itoa(item.Number) + " " + string(item.Step), more: func(sight) []line { return aboutItem(item) }, cells: []span{
-		{"→", plain}, say(plain, string(item.Step)), say(plain, what), {phrase.Nothing, plain}, {phrase.Nothing, plain}, say(plain, gate), say(t, string(item.Impact)),
+	return row{key: strconv.Itoa(item.Number) + " " + string(item.Stage), more: func(sight) []line { return aboutItem(item) }, cells: []span{
+		{"→", plain}, say(plain, string(item.Stage)), say(plain, what), {phrase.Nothing, plain}, {phrase.Nothing, plain}, say(plain, gate), say(t, string(item.Impact)),
 	}}
 }
 
 func aboutHold(h ui.PlanHold) []line {
-	lines := []line{heading(string(h.Step) + " holds"), fact("because", h.Reason)}
+	lines := []line{heading(string(h.Stage) + " holds"), fact("because", h.Reason)}
 	if h.RetryAfterSeconds != nil {
 		lines = append(lines, fact("tries again", "after "+phrase.SecondsOr(h.RetryAfterSeconds, phrase.UnknownCell)))
 	}
-	if h.Human {
+	if h.ManualIntervention {
 		lines = append(lines, factIn(bad, "needs", "somebody: time alone does not clear it"))
 	}
 	for _, c := range h.Refused {
@@ -101,7 +101,7 @@ func aboutHold(h ui.PlanHold) []line {
 
 func aboutItem(item ui.PlanItem) []line {
 	lines := []line{
-		heading(fmt.Sprintf("Action %d: %s", item.Number, item.Summary)), fact("step", string(item.Step)), fact("changes", item.Subject),
+		heading(fmt.Sprintf("Action %d: %s", item.Number, item.Summary)), fact("step", string(item.Stage)), fact("changes", item.Subject),
 		fact("why", phrase.Or(item.Why, phrase.Nothing)), fact("impact", string(item.Impact)), fact("needs lock", phrase.YesNo(&item.Preconditions.Lock, phrase.UnknownCell)),
 	}
 	if len(item.Provisional) > 0 {
@@ -137,7 +137,7 @@ func (s sight) planOf(id string) []line {
 	found := false
 	for _, item := range v.Items {
 		if slices.Contains(item.Groups, id) {
-			lines, found = append(lines, line{say(plain, "  → "+string(item.Step)+"  "), say(plain, item.Summary)}), true
+			lines, found = append(lines, line{say(plain, "  → "+string(item.Stage)+"  "), say(plain, item.Summary)}), true
 			if item.Why != "" {
 				lines = append(lines, fact("", item.Why))
 			}
@@ -145,7 +145,7 @@ func (s sight) planOf(id string) []line {
 	}
 	for _, h := range v.Holds {
 		if h.IsAbout(id) || h.IsAbout(pod) {
-			lines, found = append(lines, line{{"  " + markWarn + " ", warn}, say(plain, string(h.Step)+"  "), say(warn, h.Reason)}), true
+			lines, found = append(lines, line{{"  " + markWarn + " ", warn}, say(plain, string(h.Stage)+"  "), say(warn, h.Reason)}), true
 		}
 	}
 	if !found {

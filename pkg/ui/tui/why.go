@@ -45,12 +45,12 @@ func (s sight) whyOf(id string, head line) []line {
 
 func (s sight) chainLines(c ui.WhyChain, whole bool) []line {
 	t := toneOfWhy(c.State)
-	wish := phrase.Some(c.Subjects, mostNamed) + " " + c.WishWords()
+	wish := phrase.Some(c.Subjects, mostNamed) + " " + c.Summary
 	if c.Since != nil {
 		wish += ", for " + s.age(c.Since)
 	}
 	lines := []line{{{"  " + t.mark() + " ", t}, say(t, string(c.State)+"  "), say(plain, wish)}}
-	lines = append(lines, s.linkLines(c.Because, "    ")...)
+	lines = append(lines, s.linkLines(c.Reasons, "    ")...)
 	if whole {
 		for _, next := range c.Next {
 			lines = append(lines, line{say(faint, "    next: "), say(plain, next)})
@@ -62,11 +62,11 @@ func (s sight) chainLines(c ui.WhyChain, whole bool) []line {
 func (s sight) linkLines(links []ui.WhyLink, indent string) []line {
 	var lines []line
 	for _, l := range links {
-		words := strings.Join(slices.DeleteFunc([]string{string(l.Step), l.Subject, string(l.Gate)}, func(w string) bool { return w == "" }), " ")
+		words := strings.Join(slices.DeleteFunc([]string{string(l.Stage), l.Subject, string(l.Gate)}, func(w string) bool { return w == "" }), " ")
 		if words != "" {
 			words += ": "
 		}
-		what := words + l.What
+		what := words + l.Message
 		if l.Since != nil {
 			what += ", for " + s.age(l.Since)
 		}
@@ -74,7 +74,7 @@ func (s sight) linkLines(links []ui.WhyLink, indent string) []line {
 		if l.Have != "" || l.Need != "" {
 			lines = append(lines, line{say(faint, indent+"  "), say(plain, "have "+phrase.Or(l.Have, phrase.UnknownCell)+", need "+phrase.Or(l.Need, phrase.UnknownCell))})
 		}
-		lines = append(lines, s.linkLines(l.Because, indent+"   ")...)
+		lines = append(lines, s.linkLines(l.Reasons, indent+"   ")...)
 	}
 	return lines
 }
