@@ -41,8 +41,8 @@ func locks() []Rule {
 
 const lock = "lock"
 
-// instance returns a control-plane instance as a subject.
-func instance(id string) string { return "instance/" + id }
+// controlPlane returns a control-plane instance as a subject.
+func controlPlane(id string) string { return "instance/" + id }
 
 func deniedHolder(f Facts) ([]Finding, string) {
 	l := f.Coordination.Lock
@@ -71,14 +71,14 @@ func denyListDrift(f Facts) ([]Finding, string) {
 		denied := slices.Contains(f.Coordination.DenyList, entry.ID)
 		switch {
 		case denied && entry.Allow:
-			found = append(found, one(instance(entry.ID), "it is denied, and the spec allows it", f.fix("reconcile")...)...)
+			found = append(found, one(controlPlane(entry.ID), "it is denied, and the spec allows it", f.fix("reconcile")...)...)
 		case !denied && !entry.Allow:
-			found = append(found, one(instance(entry.ID), "it is not denied, and the spec denies it", f.fix("reconcile")...)...)
+			found = append(found, one(controlPlane(entry.ID), "it is not denied, and the spec denies it", f.fix("reconcile")...)...)
 		}
 	}
 	for _, id := range f.Coordination.DenyList {
 		if !f.specNames(id) {
-			found = append(found, one(instance(id), "it is denied, and the spec does not name it", f.allowing(id)...)...)
+			found = append(found, one(controlPlane(id), "it is denied, and the spec does not name it", f.allowing(id)...)...)
 		}
 	}
 	return found, ""
@@ -104,7 +104,7 @@ func ownDenial(f Facts) ([]Finding, string) {
 	if owner == "" || !slices.Contains(f.Coordination.DenyList, owner) {
 		return nil, ""
 	}
-	return with(one(instance(owner), "it is on the deny list", f.allowing(owner)...))
+	return with(one(controlPlane(owner), "it is on the deny list", f.allowing(owner)...))
 }
 
 func staleLease(f Facts) ([]Finding, string) {
