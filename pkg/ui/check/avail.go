@@ -42,7 +42,7 @@ func availability() []Rule {
 			find: func(f Facts) ([]Finding, string) { return with(f.refused(safety.Unlocked(f.Database))) },
 		},
 		{
-			Code: "AVAIL-006", Severity: Warning, Title: "Past recoveries are complete", needs: availableDatabase,
+			Code: "AVAIL-006", Severity: Warning, Title: "Few active log generations", needs: availableDatabase,
 			Why:  "Many log generations mean repeated recoveries; no change that causes another one starts.",
 			find: func(f Facts) ([]Finding, string) { return with(f.refused(safety.FewGenerations(f.Database))) },
 		},

@@ -27,7 +27,7 @@ func groups() []Rule {
 		conditionRule("PG-007", Warning, v1beta2.ConditionSidecarUnreachable, "Sidecars are reachable",
 			"The files that the pod's processes will start with are unknown.", ""),
 		conditionRule("PG-008", Error, v1beta2.ConditionProcessHasIOError, "No disk has failed",
-			"A process reports that its disk failed or hung. The process group is replaced if that lasts, or manually at once.", "replace"),
+			"A process reports that its disk failed or hung. The process group is replaced if that lasts; the fix replaces it at once.", "replace"),
 		conditionRule("PG-009", Warning, v1beta2.ConditionProcessIsMarkedAsExcluded, "No process group that stays is excluded",
 			"It gets no data and no roles, so the cluster has one process less than it appears to have. It was excluded manually.", ""),
 		{
