@@ -55,7 +55,7 @@ func TestOneClusterThatCannotBeLookedAtHidesNoOther(t *testing.T) {
 		"check as JSON":       {args: []string{"check", "-A", "-o", "json"}, want: ExitUnreachable, says: []string{`"kind": "CheckReportList"`, `"problem": "its door is shut"`, `"rule": "POD-005"`}},
 		"check as JUnit":      {args: []string{"check", "-A", "-o", "junit"}, want: ExitUnreachable, says: []string{`<testsuite name="another/closed cluster" tests="1" failures="0" errors="1"`, `<testsuite name="fdb/sample POD"`}},
 		"check as SARIF":      {args: []string{"check", "-A", "-o", "sarif"}, want: ExitUnreachable, says: []string{`"id": "kubectl-fdb-check/another/closed/"`, `"id": "kubectl-fdb-check/fdb/sample/"`, "not-checked: its door is shut"}},
-		"check as markdown":   {args: []string{"check", "-A", "-o", "markdown"}, want: ExitUnreachable, says: []string{"## another/closed: cannot-tell", "its door is shut", "## fdb/sample: passed"}},
+		"check as markdown":   {args: []string{"check", "-A", "-o", "markdown"}, want: ExitUnreachable, says: []string{"## another/closed: unknown", "its door is shut", "## fdb/sample: passed"}},
 		"check by name":       {args: []string{"check", "-A", "-o", "name"}, want: ExitUnreachable, says: []string{"foundationdbcluster/closed"}},
 		"the fix is of there": {args: []string{"check", "-A", "-o", "json"}, want: ExitUnreachable, says: []string{"-n fdb --context test"}},
 		"process groups":      {args: []string{"get", "pg", "-A", "--class", "log"}, want: ExitUnreachable, says: []string{"CLUSTER      ID ", "fdb/sample   log-"}},

@@ -88,7 +88,7 @@ func (o canIOptions) run(ctx context.Context, env *Env, args []string) error {
 	return nil
 }
 
-func powerNames(items []ui.PowerView) []string {
+func powerNames(items []ui.PermissionView) []string {
 	names := make([]string, len(items))
 	for i, p := range items {
 		names[i] = p.Verb + "/" + p.Resource
@@ -97,7 +97,7 @@ func powerNames(items []ui.PowerView) []string {
 }
 
 // askAll asks about each power once, however many commands need it.
-func (e *Env) askAll(ctx context.Context, namespace string, commands []commandNeeds) ([]ui.PowerView, error) {
+func (e *Env) askAll(ctx context.Context, namespace string, commands []commandNeeds) ([]ui.PermissionView, error) {
 	c, err := e.Client()
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (e *Env) askAll(ctx context.Context, namespace string, commands []commandNe
 	answers := map[question]*bool{}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelReviews)
-	var items []ui.PowerView
+	var items []ui.PermissionView
 	for _, command := range commands {
 		for _, n := range command.needs {
 			asked := question{n.power, n.everywhere}
@@ -143,8 +143,8 @@ func (n need) namespace(namespace string) string {
 	return namespace
 }
 
-func (n need) view(command, namespace string, allowed bool) ui.PowerView {
-	v := ui.PowerView{
+func (n need) view(command, namespace string, allowed bool) ui.PermissionView {
+	v := ui.PermissionView{
 		Command: command, Verb: n.verb, Resource: n.path(),
 		Allowed: allowed, Required: n.without == "", Without: n.without,
 	}

@@ -74,7 +74,7 @@ Exit code 0: the backup matches its spec. 1: it does not. 8: unknown.`,
 
 func (o backupStatusOptions) see(ctx context.Context, env *Env, key types.NamespacedName, s plan.Snapshot) looked {
 	v := ui.NewBackupStatusView(env.metadata(backupKind.named(key)), backupFacts(s, o.maxLag))
-	code := verdictCode(v.AsWanted)
+	code := verdictCode(v.Reconciled)
 	o.hint(ctx, env, backupKind, key, code)
 	return looked{
 		printable: printable{

@@ -160,10 +160,10 @@ func storesOf(ctx context.Context, env *Env, keys []types.NamespacedName, backup
 		}
 		found, err := foundBy(ctx, env, keys[i], base)
 		if err != nil {
-			all[at].NoAnswer = explain(err)
+			all[at].UnknownReason = explain(err)
 			continue
 		}
-		all[at].NoAnswer, all[at].Found = "", withOwners(found, backups)
+		all[at].UnknownReason, all[at].Found = "", withOwners(found, backups)
 	}
 	return all
 }

@@ -149,7 +149,7 @@ func TestBackupStatusAsADocument(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.AsWanted == nil || !*got.AsWanted || !*got.Running || *got.Paused || got.LatestRestorable == nil || got.LatestRestorable.AgeSeconds == nil ||
+	if got.Reconciled == nil || !*got.Reconciled || !*got.Running || *got.Paused || got.LatestRestorable == nil || got.LatestRestorable.AgeSeconds == nil ||
 		got.Snapshot == nil || got.Snapshot.LastComplete == nil || got.Agents.Ready != 1 {
 		t.Errorf("got %s", text)
 	}
@@ -172,7 +172,7 @@ func TestNothingStaleIsSaidOfABackup(t *testing.T) {
 	if err := json.Unmarshal([]byte(document), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.AsWanted != nil || got.Running != nil || got.Restorable != nil || got.LatestRestorable != nil || got.Recorded == nil || !got.Recorded.Running {
+	if got.Reconciled != nil || got.Running != nil || got.Restorable != nil || got.LatestRestorable != nil || got.Recorded == nil || !got.Recorded.Running {
 		t.Errorf("got %s", document)
 	}
 	valid(t, "backup status", []byte(document))

@@ -105,17 +105,17 @@ func (e *Env) diagnoseCoordinators(key types.NamespacedName, facts ui.Facts, out
 func (e *Env) coordinatorOptions(cluster string, v ui.CoordinatorDiagnosisView) []string {
 	options := []string{"what keeps their pods: " + e.command("why", cluster)}
 	switch v.Case {
-	case ui.CoordinatorsDown:
-		if pods := v.Pods(ui.FateDown, ui.FateSilent); len(pods) > 0 {
+	case ui.QuorumDown:
+		if pods := v.Pods(ui.CoordinatorDown, ui.CoordinatorUnreachable); len(pods) > 0 {
 			options = append(options, "these have to come back: "+strings.Join(pods, ", "))
 		}
 		options = append(options, "then: "+e.command("wait", cluster, "--for", "available"))
-	case ui.CoordinatorsMovedAway:
+	case ui.QuorumMoved:
 		options = append(options,
 			"leave all volume claims as they are: the coordinators' state is in them",
 			"are there servers that know others? "+e.command("connection-string", "drift", cluster),
 			"give the pods their old addresses back where the network can; the runbook \"Coordinators have other addresses\" has the way by hand, and how names keep it from happening again")
-	case ui.CoordinatorsLost:
+	case ui.QuorumLost:
 		options = append(options,
 			"bring nodes and volumes back that hold them before anything else: what they know is nowhere else",
 			"are there servers that know others? "+e.command("connection-string", "drift", cluster),

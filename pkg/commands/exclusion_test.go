@@ -74,7 +74,7 @@ func TestExclusionStatusExitCodes(t *testing.T) {
 		"--watch with --wait":     {args: []string{"status", "sample", "-w", "--wait"}, want: ExitUsage},
 		"a wait that takes long":  {given: func(g *given, _ string) { g.include() }, args: []string{"wait", "sample", "--timeout", "31s"}, want: ExitWaiting, err: "--timeout is over after 31s: 1 of 1 is not safe to remove"},
 		"a command that is none":  {args: []string{"sattus"}, want: ExitUsage, err: "there is list, status, wait"},
-		"marked and not excluded": {given: func(g *given, _ string) { g.include() }, args: []string{"status", "sample"}, want: ExitNo, out: "wanted"},
+		"marked and not excluded": {given: func(g *given, _ string) { g.include() }, args: []string{"status", "sample"}, want: ExitNo, out: "pending"},
 		"named and not excluded": {given: func(g *given, id string) {
 			g.include()
 			g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)).RemovalTimestamp = nil

@@ -68,7 +68,7 @@ func TestListsOfTheDatabase(t *testing.T) {
 		"processes of a silent database":       {given: silent, args: "get processes sample", code: ExitUnreachable, err: []string{"nobody can tell which processes there are: timed out"}},
 		"coordinators":                         {args: "coordinators list sample", out: []string{"ON-REMOVAL-LIST", "3 of 3 answer, 3 wanted; a quorum answers: yes"}, notOut: "?"},
 		"coordinators by the other name":       {args: "get coordinators sample -o jsonpath={.kind}", out: []string{"CoordinatorList"}},
-		"coordinators that leave":              {given: coordinatorsLeave, args: "get coordinators sample -o jsonpath={.items[*].leaving}", out: []string{"true "}},
+		"coordinators that leave":              {given: coordinatorsLeave, args: "get coordinators sample -o jsonpath={.items[*].removing}", out: []string{"true "}},
 		"coordinators without an answer":       {given: silent, args: "coordinators list sample", out: []string{"? of 3 answer"}, err: []string{"these are the coordinators as last recorded: timed out"}},
 		"the connection string":                {args: "connection-string show sample", out: []string{"sample:", "@"}},
 		"its generation":                       {args: "connection-string show sample -o name", out: []string{"connectionstring/"}},

@@ -88,7 +88,7 @@ func TestTheListSaysWhoKeepsALockByHand(t *testing.T) {
 	if code := g.run("locks", "list", "sample"); code != ExitDone || !strings.Contains(g.out.String(), "sample: the lock was taken by hand of bob@b") {
 		t.Errorf("exit code %d: %s", code, &g.out)
 	}
-	if code := g.run("locks", "list", "sample", "-o", "jsonpath={.items[0].byHand}"); code != ExitDone || g.out.String() != "bob@b" {
+	if code := g.run("locks", "list", "sample", "-o", "jsonpath={.items[0].manualHolder}"); code != ExitDone || g.out.String() != "bob@b" {
 		t.Errorf("exit code %d: %q", code, &g.out)
 	}
 }

@@ -223,7 +223,7 @@ func TestAPlanIsRefusedOnceTheWorldHasMoved(t *testing.T) {
 				}
 			}
 			g.run(append(args, "-o", "json")...)
-			if !strings.Contains(g.err.String(), `"differences":[{"what":`) {
+			if !strings.Contains(g.err.String(), `"differences":[{"code":`) {
 				t.Errorf("JSON: %s", &g.err)
 			}
 		})
@@ -244,7 +244,8 @@ func TestAFileThatIsNoPlanOfThisIsAMistake(t *testing.T) {
 		"no JSON":                       {edit: func(string) string { return "kind: Plan" }, says: "no JSON document"},
 		"two documents":                 {edit: func(text string) string { return text + text }, says: "no JSON document"},
 		"of another kind":               {edit: edit(`"kind": "Plan"`, `"kind": "ClusterStatus"`), says: `a document of kind "ClusterStatus"`},
-		"of another version":            {edit: edit("cli.kubectl-fdb/v1", "cli.kubectl-fdb/v2"), says: "not of cli.kubectl-fdb/v1"},
+		"of another version":            {edit: edit("cli.kubectl-fdb/v2", "cli.kubectl-fdb/v9"), says: "must be cli.kubectl-fdb/v2"},
+		"of the first version":          {edit: edit("cli.kubectl-fdb/v2", "cli.kubectl-fdb/v1"), says: "(cli.kubectl-fdb/v1): save a new plan with --dry-run -o json"},
 		"with an item that was changed": {edit: edit(`"fingerprint": "sha256:`, `"fingerprint": "sha256:0`), says: "its digest is not that of its items"},
 		"of an earlier version":         {edit: edit(`"fingerprint": "sha256:`, `"fingerprint": "", "was": "sha256:`), says: "was saved by an earlier version"},
 		"without a seed":                {edit: edit(`"seed": "`, `"seed": "x`), says: "is no number"},

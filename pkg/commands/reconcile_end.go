@@ -75,7 +75,7 @@ func (p *passes) unfinished() error {
 
 // timedOut says what was still waited for when --timeout was over.
 func (p *passes) timedOut() error {
-	if words := p.waitsFor(); words != "" {
+	if _, words := p.waitsFor(); words != "" {
 		return fmt.Errorf("%w after %s: %s", errTimeout, p.timeout, words)
 	}
 	return fmt.Errorf("%w after %s", errTimeout, p.timeout)

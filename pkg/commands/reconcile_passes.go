@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -27,7 +28,7 @@ type passes struct {
 	kept    error // why the Lease or the lock was not given back
 	why     summary
 	tell    func(reconcile.Event)
-	said    string // what was last said to be waited for
+	said    string // identifies what was last printed to be waited for
 	// paused is what was last seen of a pause, so that it is told once.
 	paused string
 
@@ -199,11 +200,11 @@ func (p *passes) goOn(ctx context.Context, trouble error) (bool, error) {
 	if !p.wait || !p.worthWaiting() {
 		return false, nil
 	}
-	reason := p.waitsFor()
-	if ui.Gist(reason) != ui.Gist(p.said) {
+	key, reason := p.waitsFor()
+	if key != p.said {
 		p.waitFor(reason)
 	}
-	p.said = reason
+	p.said = key
 	return true, p.env.pause(ctx, restAfter(p.last, p.interval), reason)
 }
 
@@ -223,20 +224,22 @@ func (p *passes) look(ctx context.Context) error {
 	return nil
 }
 
-// waitsFor says what the next pass may find to have changed.
-func (p *passes) waitsFor() string {
+// waitsFor returns what the next pass may find to have changed, and what identifies that.
+func (p *passes) waitsFor() (key, reason string) {
 	if words := p.why.words(p.last); words != "" {
-		return words
+		return p.why.key(p.last), words
 	}
 	for _, t := range p.targets {
 		if !t.Reached && (!p.last.Interrupted || p.last.Acted == 0) { // else they were looked at before that
-			return fmt.Sprintf("%s is %s", t.ID, t.Phase)
+			reason = fmt.Sprintf("%s is %s", t.ID, t.Phase)
+			return reason, reason
 		}
 	}
 	if len(p.last.Housekeeping) > 0 {
-		return p.last.Housekeeping[0].Words()
+		return strings.Join(p.last.Housekeeping[0].Exclusions, ","), p.last.Housekeeping[0].Words()
 	}
-	return "the next pass looks at what has come of this one"
+	reason = "the next pass reads what this one has changed"
+	return reason, reason
 }
 
 // longestRest bounds the rest between two passes. What one stage waits for can take ten

@@ -387,7 +387,7 @@ func TestPlanOfANewCluster(t *testing.T) {
 			golden.RequireEqual(t, hash.ReplaceAll(g.out.Bytes(), []byte("sha256:x")))
 		})
 	}
-	for output, want := range map[string]string{"jsonpath={.digest}": "sha256:", "name": "WriteStatus/sample\n", "custom-columns=STEP:.step": "STEP\nUpdateStatus\n"} {
+	for output, want := range map[string]string{"jsonpath={.digest}": "sha256:", "name": "WriteStatus/sample\n", "custom-columns=STAGE:.stage": "STAGE\nUpdateStatus\n"} {
 		if code := g.run("plan", "sample", "-o", output); code != ExitNo && code != ExitRefused || !strings.HasPrefix(g.out.String(), want) {
 			t.Errorf("-o %s: exit code %d: %s%s", output, code, &g.out, &g.err)
 		}

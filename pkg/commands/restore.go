@@ -84,7 +84,7 @@ func (o restoreStatusOptions) see(ctx context.Context, env *Env, key types.Names
 	code := verdictCode(v.Done)
 	reason := v.Summary
 	if !facts.Started {
-		if v.NoAnswer == "" {
+		if v.UnknownReason == "" {
 			reason += "; a pass starts it: " + env.command("reconcile", "fdbrestore/"+key.Name, "--wait")
 		}
 		o.hint(ctx, env, restoreKind, key, code)

@@ -254,7 +254,7 @@ func (e *Env) tell(err error, asJSON bool) {
 		fmt.Fprintf(e.ErrOut, "error: %s\n", explain(f.err))
 	}
 	for _, d := range f.differences {
-		fmt.Fprintf(e.ErrOut, "  %s\n", d.Words)
+		fmt.Fprintf(e.ErrOut, "  %s\n", d.Message)
 	}
 	if e.global.quiet {
 		return

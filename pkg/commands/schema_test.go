@@ -173,7 +173,7 @@ func TestDocumentsOnPagesFitTheirSchemas(t *testing.T) {
 }
 
 func TestSchemaRefusesWhatIsNoDocument(t *testing.T) {
-	const whole = `{"apiVersion":"cli.kubectl-fdb/v1","kind":"KindList","metadata":{"tool":"t","runId":"r"},"asOf":null,"source":"live","warnings":[],"items":[]}`
+	const whole = `{"apiVersion":"cli.kubectl-fdb/v2","kind":"KindList","metadata":{"tool":"t","runId":"r"},"asOf":null,"source":"live","warnings":[],"items":[]}`
 	tests := map[string]struct {
 		from, to string
 		fits     bool

@@ -143,7 +143,7 @@ func refusedOr(ctx context.Context, p tui.Proposal, err error) (tui.Proposal, er
 // nothingToDo is why a plan has no actions.
 func nothingToDo(v ui.PlanView) string {
 	if h := v.MainHold(); h != nil {
-		return string(h.Step) + ": " + h.Reason
+		return string(h.Stage) + ": " + h.Reason
 	}
 	return "there is nothing to do"
 }
@@ -249,14 +249,14 @@ func newest(lines, subjects []string) []string {
 func planWords(v ui.PlanView) []string {
 	var lines []string
 	for _, item := range v.Items {
-		line := string(item.Step) + ": " + item.Summary
+		line := string(item.Stage) + ": " + item.Summary
 		if item.Impact != "none" {
 			line += " (" + string(item.Impact) + ")"
 		}
 		lines = append(lines, line)
 	}
 	for _, h := range v.Holds {
-		lines = append(lines, string(h.Step)+" waits: "+h.Reason)
+		lines = append(lines, string(h.Stage)+" waits: "+h.Reason)
 	}
 	return lines
 }

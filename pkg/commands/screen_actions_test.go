@@ -364,7 +364,7 @@ func TestAQuestionBeginsWithWhatStillCounts(t *testing.T) {
 		"storage-1                    marked   it is excluded once its replacement reports",
 		"storage-2                    marked   it is excluded once its replacement reports",
 		"still waiting: ExcludeInstances: was the last recovery at least 2m0s ago? 30s ago",
-		"storage-1                    leaving  33KiB stored, roles storage",
+		"storage-1                    draining  33KiB stored, roles storage",
 		"still waiting: ExcludeInstances: was the last recovery at least 2m0s ago? 49s ago",
 		"G-PLAN: RemovePods wants to record as drained: storage-1, which the approved plan does not hold",
 		"G-PLAN: AddPods wants to create pod sample-log-1, which the approved plan does not hold",

@@ -76,11 +76,11 @@ func TestToolsThatHangKeepNothingElseFromShowing(t *testing.T) {
 		if frame.Status.State != ui.StateHealthy || frame.Plan == nil || frame.Backups != nil {
 			t.Errorf("%s: %s, %+v", frame.Status.State, frame.Status.Summary, frame.Backups)
 		}
-		if s := frame.Source(ui.SourceOfBackups); s.AskedAt == nil {
+		if s := frame.Source(ui.SourceOfBackups); s.RequestedAt == nil {
 			t.Errorf("that an answer is awaited does not show: %+v", s)
 		}
 		frame = g.after(time.Minute)
-		if b := frame.Backups; b == nil || len(b.Backups) != 1 || b.Backups[0].Status == nil || b.Backups[0].Status.NoAnswer == "" || b.Backups[0].Status.Running != nil {
+		if b := frame.Backups; b == nil || len(b.Backups) != 1 || b.Backups[0].Status == nil || b.Backups[0].Status.UnknownReason == "" || b.Backups[0].Status.Running != nil {
 			t.Errorf("a backup of which nobody tells is shown as %+v", b)
 		}
 	})

@@ -54,15 +54,15 @@ func TestAHangingDatabaseKeepsNothingElseFromShowing(t *testing.T) {
 		defer end()
 		g.after(time.Second)
 		g.hang(plan.Database)
-		if v := g.after(4 * time.Second); v.Source(ui.SourceOfDatabase).AskedAt == nil {
+		if v := g.after(4 * time.Second); v.Source(ui.SourceOfDatabase).RequestedAt == nil {
 			t.Error("that an answer is awaited does not show")
 		}
 		v := g.after(6 * time.Second)
 		if v.Status.Database.Available != nil || v.Status.State != ui.StateUnknown {
 			t.Errorf("a database that does not answer is %s: %s", v.Status.State, v.Status.Summary)
 		}
-		if !strings.Contains(v.Status.Database.NoAnswer, "still asking") || v.Source(ui.SourceOfDatabase).AsOf == nil {
-			t.Errorf("%s, %+v", v.Status.Database.NoAnswer, v.Source(ui.SourceOfDatabase))
+		if !strings.Contains(v.Status.Database.UnknownReason, "still asking") || v.Source(ui.SourceOfDatabase).AsOf == nil {
+			t.Errorf("%s, %+v", v.Status.Database.UnknownReason, v.Source(ui.SourceOfDatabase))
 		}
 		if n := g.times(plan.Database); n == 0 {
 			t.Error("nobody asked")
@@ -86,7 +86,7 @@ func TestNobodyKnowsWhatAHangingDatabaseHasExcluded(t *testing.T) {
 		leaves.MarkForRemoval(time.Now())
 		_, end := g.follow(2 * time.Second)
 		defer end()
-		if v := g.after(time.Second).Exclusions; len(v.Items) != 1 || v.Items[0].State != ui.ExclusionWanted {
+		if v := g.after(time.Second).Exclusions; len(v.Items) != 1 || v.Items[0].State != ui.ExclusionPending {
 			t.Fatalf("%+v", v)
 		}
 		g.hang(plan.Database)
@@ -107,7 +107,7 @@ func TestAHangingAPIServerShowsAsAnAgeingSource(t *testing.T) {
 		if v.Status.State != ui.StateUnknown || !strings.Contains(v.Status.Summary, "the API server has not answered yet") {
 			t.Errorf("%s: %s", v.Status.State, v.Status.Summary)
 		}
-		if s := v.Source(ui.SourceOfKubernetes); s.AskedAt == nil || s.AsOf != nil {
+		if s := v.Source(ui.SourceOfKubernetes); s.RequestedAt == nil || s.AsOf != nil {
 			t.Errorf("%+v", s)
 		}
 		valid(t, "a frame of nothing", ui.Line(v))

@@ -13,7 +13,7 @@ import (
 
 // showPlain writes lines for what changes until something ends it.
 func (o screenOptions) showPlain(ctx context.Context, env *Env, clusters []string, feed tui.Feed, keep func(tui.Entry)) error {
-	p := &plainWriter{out: env.Out, tellers: map[string]*ui.Teller{}}
+	p := &plainWriter{out: env.Out, tellers: map[string]*ui.ChangeWriter{}}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var following sync.WaitGroup
@@ -36,7 +36,7 @@ func (o screenOptions) showPlain(ctx context.Context, env *Env, clusters []strin
 
 // replayPlain writes the lines of a recording.
 func (o screenOptions) replayPlain(ctx context.Context, env *Env, entries []tui.Entry) error {
-	p := &plainWriter{out: env.Out, tellers: map[string]*ui.Teller{}}
+	p := &plainWriter{out: env.Out, tellers: map[string]*ui.ChangeWriter{}}
 	for _, e := range entries {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -52,7 +52,7 @@ func (o screenOptions) replayPlain(ctx context.Context, env *Env, entries []tui.
 type plainWriter struct {
 	mu      sync.Mutex
 	out     io.Writer
-	tellers map[string]*ui.Teller
+	tellers map[string]*ui.ChangeWriter
 	last    string
 }
 
@@ -62,9 +62,9 @@ func (p *plainWriter) write(e tui.Entry) error {
 	var lines []string
 	if e.Frame != nil && !isEarly(e) {
 		if p.tellers[e.Cluster] == nil {
-			p.tellers[e.Cluster] = &ui.Teller{}
+			p.tellers[e.Cluster] = &ui.ChangeWriter{}
 		}
-		lines = p.tellers[e.Cluster].Tell(*e.Frame)
+		lines = p.tellers[e.Cluster].Changes(*e.Frame)
 	}
 	if words := ui.LineWords(e.Pass); words != "" {
 		lines = append(lines, words)
@@ -84,7 +84,7 @@ func isEarly(e tui.Entry) bool {
 	if s == nil || k == nil || k.Trouble != "" || s.AsOf != nil || s.Trouble != "" {
 		return false
 	}
-	return s.AskedAt == nil || e.At.Sub(*s.AskedAt) < slowDatabase
+	return s.RequestedAt == nil || e.At.Sub(*s.RequestedAt) < slowDatabase
 }
 
 // trouble is what was written last.

@@ -78,7 +78,7 @@ type recorder struct {
 
 // keptFrames is what was kept of one cluster.
 type keptFrames struct {
-	teller ui.Teller
+	teller ui.ChangeWriter
 	last   time.Time
 }
 
@@ -93,7 +93,7 @@ func (r *recorder) isNews(e tui.Entry) bool {
 		k = &keptFrames{}
 		r.clusters[e.Cluster] = k
 	}
-	news := len(k.teller.Tell(*e.Frame)) > 0
+	news := len(k.teller.Changes(*e.Frame)) > 0
 	if !news && e.At.Sub(k.last) < unchangedAnew {
 		return false
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // summary keeps how each stage ended in the newest pass that came to it, in the order of the
@@ -14,6 +15,7 @@ import (
 type summary struct {
 	ends []stageEnd
 	next int // the place of the stage that ends next
+	hold string
 }
 
 type stageEnd struct {
@@ -21,6 +23,7 @@ type stageEnd struct {
 	stage   plan.StageName
 	reason  string
 	follows bool
+	hold    string // identifies the hold whatever its words; see ui.HoldKey
 }
 
 func (s *summary) report(e reconcile.Event) {
@@ -36,14 +39,16 @@ func (s *summary) report(e reconcile.Event) {
 		}
 	case reconcile.StageDone:
 		if !e.Interrupted {
-			s.set(stageEnd{e.Outcome, e.Stage, e.Reason, e.Follows})
+			s.set(stageEnd{e.Outcome, e.Stage, e.Reason, e.Follows, s.hold})
 		}
 		s.next++
 	case reconcile.PassDone:
 		if !e.Interrupted {
 			clear(s.ends[min(s.next, len(s.ends)):]) // stages that did not run wait for nothing
 		}
-	case reconcile.Observing, reconcile.Observed, reconcile.GatesChecked, reconcile.StageDecided, reconcile.LeaseTaken,
+	case reconcile.StageDecided:
+		s.hold = ui.HoldKey(e.Hold)
+	case reconcile.Observing, reconcile.Observed, reconcile.GatesChecked, reconcile.LeaseTaken,
 		reconcile.LockTaken, reconcile.ActionStarted: // no stage ends with these
 	}
 }
@@ -65,6 +70,14 @@ func (s *summary) worst() stageEnd {
 		}
 	}
 	return worst
+}
+
+// key identifies why the pass ended as it did: the stage and its hold, or the error.
+func (s *summary) key(done reconcile.PassDone) string {
+	if worst := s.worst(); done.Stopped == nil && worst.reason != "" && worst.hold != "" {
+		return string(worst.stage) + " " + worst.hold
+	}
+	return s.words(done)
 }
 
 // words are why the pass ended as it did; empty when nothing is left to do.

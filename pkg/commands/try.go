@@ -29,7 +29,7 @@ func (r *run) tryOut(ctx context.Context, v ui.PlanView) error {
 			tried++
 		}
 		if err != nil {
-			refusals = append(refusals, fmt.Errorf("%s: %w", item.Step, err))
+			refusals = append(refusals, fmt.Errorf("%s: %w", item.Stage, err))
 		}
 	}
 	switch {

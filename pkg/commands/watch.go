@@ -189,7 +189,7 @@ func endingOf(done reconcile.PassDone, kept error) pace.Ending {
 func (w *watching) rest(ctx context.Context, r pace.Rest) error {
 	alarm := pace.NewAlarm(w.env.Clock.Now(), r)
 	w.pulse.Rest(alarm.Due(), w.ending == pace.Failed)
-	w.print(ui.NewResting(w.count, w.ending, w.reason(), r, w.env.Clock.Now()))
+	w.print(ui.NewWaitStarted(w.count, w.ending, w.reason(), r, w.env.Clock.Now()))
 	for {
 		due := alarm.Due()
 		woken, err := w.doze(ctx, due.Sub(w.env.Clock.Now()))
@@ -197,7 +197,7 @@ func (w *watching) rest(ctx context.Context, r pace.Rest) error {
 			return err
 		}
 		if !woken {
-			w.print(ui.NewWoken(w.count, alarm.Woken(), w.bell.facets()))
+			w.print(ui.NewWaitEnded(w.count, alarm.Woken(), w.bell.facets()))
 			return nil
 		}
 		alarm.Changed(w.env.Clock.Now(), w.bell.heard()&(plan.Record|plan.Backup|plan.Restore) != 0)

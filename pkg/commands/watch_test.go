@@ -236,11 +236,11 @@ func TestTheLinesOfAWatchTellItsPassesApart(t *testing.T) {
 		if l.Event == "started" && l.Pass == 2 {
 			pass = 2
 		}
-		if l.Pass != pass || (l.Event == "resting" && l.Ending != "settled") {
+		if l.Pass != pass || (l.Event == "wait-started" && l.Ending != "settled") {
 			t.Errorf("in pass %d: %+v", pass, l)
 		}
 	}
-	woken := slices.IndexFunc(lines, func(l line) bool { return l.Event == "woken" })
+	woken := slices.IndexFunc(lines, func(l line) bool { return l.Event == "wait-ended" })
 	if woken < 0 || !lines[woken].Changed || !slices.Equal(lines[woken].Facets, []string{"pods"}) {
 		t.Errorf("no line says why the rest was over: %+v", lines)
 	}

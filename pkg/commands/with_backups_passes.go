@@ -204,7 +204,10 @@ func (t *family) waiting() *passes {
 	return t.members[0]
 }
 
-func (t *family) waitsFor() string { return t.waiting().subject() + ": " + t.waiting().waitsFor() }
+func (t *family) waitsFor() string {
+	_, reason := t.waiting().waitsFor()
+	return t.waiting().subject() + ": " + reason
+}
 
 // finish sums up how it ended for each, and ends the command as the most telling of them.
 func (t *family) finish(ctx context.Context, err error) error {

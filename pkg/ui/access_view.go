@@ -11,12 +11,12 @@ import (
 type AccessView struct {
 	Document
 	// Allowed says whether everything is that the commands cannot do without.
-	Allowed bool        `json:"allowed"`
-	Items   []PowerView `json:"items"`
+	Allowed bool             `json:"allowed"`
+	Items   []PermissionView `json:"items"`
 }
 
-// PowerView is one thing that a command has to be allowed to do.
-type PowerView struct {
+// PermissionView is one thing that a command has to be allowed to do.
+type PermissionView struct {
 	Command string `json:"command"`
 	Verb    string `json:"verb"`
 	// Resource is as kubectl writes it: "foundationdbclusters.apps.foundationdb.org/status".
@@ -31,7 +31,7 @@ type PowerView struct {
 }
 
 // NewAccessView is the document about what was asked.
-func NewAccessView(m Metadata, items []PowerView, now time.Time) AccessView {
+func NewAccessView(m Metadata, items []PermissionView, now time.Time) AccessView {
 	v := AccessView{Document: NewDocument("AccessReview", m, now, SourceLive), Allowed: true, Items: orEmpty(items)}
 	for _, p := range items {
 		v.Allowed = v.Allowed && (p.Allowed || !p.Required)
@@ -52,7 +52,7 @@ func WriteAccess(w io.Writer, v AccessView, o ListOptions) error {
 	return t.Write(w)
 }
 
-func (p PowerView) neededFor() string {
+func (p PermissionView) neededFor() string {
 	if p.Required {
 		return "all of it"
 	}

@@ -17,9 +17,9 @@ type BackupDescriptionView struct {
 	// Name is the FoundationDBBackup, and URL where it has its backup go; without secrets.
 	Name string `json:"name"`
 	URL  string `json:"url"`
-	// NoAnswer says why nobody can tell what is there; empty when somebody can. All that
+	// UnknownReason says why nobody can tell what is there; empty when somebody can. All that
 	// follows is null then.
-	NoAnswer string `json:"noAnswer,omitempty"`
+	UnknownReason string `json:"unknownReason,omitempty"`
 	// Exists is false when nothing is there.
 	Exists     *bool `json:"exists"`
 	Restorable *bool `json:"restorable"`
@@ -59,7 +59,7 @@ func NewBackupDescriptionView(m Metadata, s plan.Snapshot) BackupDescriptionView
 	f := s.BackupStore
 	v := BackupDescriptionView{
 		Document: NewDocument("BackupDescription", m, cmp.Or(f.AsOf, s.Now), SourceLive),
-		Name:     s.Backup.Name, URL: f.URL, NoAnswer: f.Why(),
+		Name:     s.Backup.Name, URL: f.URL, UnknownReason: f.Why(),
 	}
 	if !f.Read {
 		return v
@@ -99,8 +99,8 @@ func stored(version int64, d *fdb.BackupDescription) StoredVersionView {
 // Summary is the description in one sentence.
 func (v BackupDescriptionView) Summary() string {
 	switch {
-	case v.NoAnswer != "":
-		return "nobody can tell what is in the store: " + v.NoAnswer
+	case v.UnknownReason != "":
+		return "nobody can tell what is in the store: " + v.UnknownReason
 	case !*v.Exists:
 		return "nothing is there"
 	case v.RestorableFrom == nil || v.RestorableTo == nil:

@@ -17,12 +17,12 @@ func (v *BackupStatusView) judge(f BackupFacts) {
 		v.conclude("its agents run; the backup itself is not looked after: its type is unmanaged")
 		return
 	}
-	if v.NoAnswer != "" {
-		v.Summary = "nobody can tell how the backup is: " + v.NoAnswer
+	if v.UnknownReason != "" {
+		v.Summary = "nobody can tell how the backup is: " + v.UnknownReason
 		return
 	}
 	switch {
-	case v.Wanted == string(v1beta2.BackupStateStopped):
+	case v.Desired == string(v1beta2.BackupStateStopped):
 		v.judgeStopped()
 	case f.isComplete():
 		v.conclude("it is complete, as a backup of mode " + v.Mode + " is meant to be" + v.restorableWords())
@@ -37,8 +37,8 @@ func (v *BackupStatusView) judgeAgents(f BackupFacts) {
 	if f.Backup.DeletionTimestamp != nil {
 		v.problem("the record is being deleted")
 	}
-	if v.Agents.Ready < v.Agents.Wanted {
-		v.problem("%s %s ready", phrase.CountOf(v.Agents.Ready, v.Agents.Wanted, "agent"), phrase.EitherOf(v.Agents.Ready, v.Agents.Wanted, "is", "are"))
+	if v.Agents.Ready < v.Agents.Desired {
+		v.problem("%s %s ready", phrase.CountOf(v.Agents.Ready, v.Agents.Desired, "agent"), phrase.EitherOf(v.Agents.Ready, v.Agents.Desired, "is", "are"))
 	}
 }
 
@@ -54,7 +54,7 @@ func (v *BackupStatusView) judgeStopped() {
 }
 
 func (v *BackupStatusView) judgeRunning(f BackupFacts) {
-	wantsPause := v.Wanted == string(v1beta2.BackupStatePaused)
+	wantsPause := v.Desired == string(v1beta2.BackupStatePaused)
 	switch {
 	case !*v.Running:
 		v.problem("no backup runs on tag %s", v.Tag)
@@ -121,7 +121,7 @@ func (v *BackupStatusView) problem(format string, args ...any) {
 }
 
 func (v *BackupStatusView) conclude(good string) {
-	v.AsWanted, v.Summary = new(len(v.Problems) == 0), good
+	v.Reconciled, v.Summary = new(len(v.Problems) == 0), good
 	if len(v.Problems) > 0 {
 		v.Summary = "not as its resource asks: " + strings.Join(v.Problems, "; ")
 	}
@@ -132,7 +132,7 @@ func (v *BackupStatusView) goodWords() string {
 		string(v1beta2.BackupStateRunning): "it runs",
 		string(v1beta2.BackupStatePaused):  "it is paused, as its resource asks",
 		string(v1beta2.BackupStateStopped): "it does not run, as its resource asks",
-	}[v.Wanted]
+	}[v.Desired]
 	return words + v.restorableWords()
 }
 

@@ -36,7 +36,7 @@ func movedBackup(lag int64) BackupFacts {
 func TestABackupThatWasMovedIsNotCalledRestorable(t *testing.T) {
 	f := movedBackup(20)
 	v := NewBackupStatusView(Metadata{}, f)
-	if *v.Restorable || v.LatestRestorable != nil || v.Move == nil || v.Move.Begun || *v.AsWanted || !strings.Contains(v.Summary, "whatever the database says") {
+	if *v.Restorable || v.LatestRestorable != nil || v.Move == nil || v.Move.Begun || *v.Reconciled || !strings.Contains(v.Summary, "whatever the database says") {
 		t.Errorf("got %+v", v)
 	}
 	if got := (v.restorableVersion() + " " + v.restorableAge()); got != "no "+phrase.Nothing {
@@ -76,8 +76,8 @@ func TestALagThatNobodyKnowsIsWithinNoLimit(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			v := NewBackupStatusView(Metadata{}, restorableBackup(tt.lag))
-			if v.AsWanted == nil || *v.AsWanted != tt.good || !strings.Contains(v.Summary, tt.says) {
-				t.Errorf("as wanted %v: %s", v.AsWanted, v.Summary)
+			if v.Reconciled == nil || *v.Reconciled != tt.good || !strings.Contains(v.Summary, tt.says) {
+				t.Errorf("as wanted %v: %s", v.Reconciled, v.Summary)
 			}
 		})
 	}
@@ -87,7 +87,7 @@ func TestALagThatNobodyKnowsIsWithinNoLimit(t *testing.T) {
 func TestWhatIsOutstandingIsAProblem(t *testing.T) {
 	f := restorableBackup(new(int64(20)))
 	f.Outstanding = []string{"it was told to end"}
-	if v := NewBackupStatusView(Metadata{}, f); *v.AsWanted || !strings.Contains(v.Summary, "it was told to end") {
+	if v := NewBackupStatusView(Metadata{}, f); *v.Reconciled || !strings.Contains(v.Summary, "it was told to end") {
 		t.Errorf("got %s", v.Summary)
 	}
 	if got := BackupTo(f, v1beta2.BackupStateRunning); got.Reached {

@@ -20,9 +20,9 @@ type BackupListView struct {
 type BackupStoreView struct {
 	// URL is the bucket, without secrets.
 	URL string `json:"url"`
-	// NoAnswer says why nobody can tell what is in it; Found is null then.
-	NoAnswer string            `json:"noAnswer,omitempty"`
-	Found    []FoundBackupView `json:"found" schema:"nullable"`
+	// UnknownReason says why nobody can tell what is in it; Found is null then.
+	UnknownReason string            `json:"unknownReason,omitempty"`
+	Found         []FoundBackupView `json:"found" schema:"nullable"`
 }
 
 // FoundBackupView is one backup in a store.
@@ -41,7 +41,7 @@ func WriteBackupList(w io.Writer, v BackupListView, o ListOptions) error {
 		t.Header = t.Header[:8]
 	}
 	for _, b := range v.Items {
-		row := []string{b.Metadata.Namespace, b.Name, b.Cluster, b.Wanted, b.stateWord(), b.restorableVersion(), b.restorableAge(), fmt.Sprintf("%d/%d", b.Agents.Ready, b.Agents.Wanted)}
+		row := []string{b.Metadata.Namespace, b.Name, b.Cluster, b.Desired, b.stateWord(), b.restorableVersion(), b.restorableAge(), fmt.Sprintf("%d/%d", b.Agents.Ready, b.Agents.Desired)}
 		if o.Wide {
 			row = append(row, b.Tag, phrase.Or(b.URL, phrase.UnknownCell))
 		}
@@ -58,8 +58,8 @@ func (v BackupListView) storeTable(o ListOptions) Table {
 	t := Table{Header: o.header([]string{"IN STORE", "BACKUP"})}
 	for _, s := range v.Stores {
 		switch {
-		case s.NoAnswer != "":
-			t.Rows = append(t.Rows, []string{s.URL, phrase.UnknownCell + "  " + s.NoAnswer})
+		case s.UnknownReason != "":
+			t.Rows = append(t.Rows, []string{s.URL, phrase.UnknownCell + "  " + s.UnknownReason})
 		case len(s.Found) == 0:
 			t.Rows = append(t.Rows, []string{s.URL, "nothing is there"})
 		}

@@ -7,21 +7,20 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// BackupWithout is a backup that something was to be deleted of, as far as that is; rest is
-// what its stage would still do.
+// BackupWithout returns the progress of a deletion in a backup; rest is what its stage would
+// still do.
 func BackupWithout(s plan.Snapshot, rest plan.Decision) Target {
 	v := NewBackupDescriptionView(Metadata{}, s)
 	t := Target{ID: s.Backup.Name, Phase: "unknown", Note: v.Summary()}
-	if v.NoAnswer == "" {
+	if v.UnknownReason == "" {
 		t.Reached = len(rest.Actions) == 0 && rest.Hold == nil
-		t.Phase = map[bool]string{true: "deleted", false: "there"}[t.Reached]
+		t.Phase = map[bool]string{true: "deleted", false: "present"}[t.Reached]
 	}
 	return t
 }
 
-// BackupTo is a backup that is to run, to pause or to be stopped, as far as it does. One
-// that is to run has to be restorable as well: until then it is good for nothing. That
-// another's backup runs on the tag is never what was asked for.
+// BackupTo returns the progress of a backup towards a state. A backup that should run must
+// be restorable as well. A backup of another resource on the tag never counts.
 func BackupTo(f BackupFacts, state v1beta2.BackupState) Target {
 	t := Target{ID: f.Backup.Name, Phase: "unknown"}
 	live := f.BackupStatus.Status
@@ -42,11 +41,11 @@ func BackupTo(f BackupFacts, state v1beta2.BackupState) Target {
 	case running && len(f.Outstanding) > 0:
 		t.Phase, t.Note = "differs", strings.Join(f.Outstanding, "; ")
 	case running && restorable.OK:
-		t.Phase, t.Reached = "runs", state == v1beta2.BackupStateRunning
+		t.Phase, t.Reached = "running", state == v1beta2.BackupStateRunning
 	case running && restorable.Move != nil:
-		t.Phase, t.Note = "moves", restorable.Why
+		t.Phase, t.Note = "moving", restorable.Why
 	case running:
-		t.Phase, t.Note = "begins", "it cannot be restored before its first snapshot is written"
+		t.Phase, t.Note = "starting", "it is not restorable until its first snapshot is written"
 	case f.isComplete():
 		t.Phase, t.Reached = BackupComplete, live.AgentsPaused == (state == v1beta2.BackupStatePaused)
 	default:
@@ -55,22 +54,21 @@ func BackupTo(f BackupFacts, state v1beta2.BackupState) Target {
 	return t
 }
 
-// BackupComplete is the phase of a backup that was to end with its first snapshot, and did.
+// BackupComplete is the phase of a one-time backup that has ended with its first snapshot.
 const BackupComplete = "complete"
 
-// isComplete reports whether a backup that was to end with its first snapshot has one of
-// its own.
+// isComplete reports whether a one-time backup has ended with a snapshot of its own.
 func (f BackupFacts) isComplete() bool {
 	live := f.BackupStatus.Status
 	return f.Backup.BackupMode() == v1beta2.BackupModeOneTime && f.Own.OK && !live.State.Running && f.restorable().OK
 }
 
-// restorable says whether the backup can be restored from where it goes.
+// restorable reports whether the backup can be restored from its destination.
 func (f BackupFacts) restorable() plan.Restorability {
 	return plan.CanBeRestored(f.Backup, f.BackupStatus.Status)
 }
 
-// foreignWords say that the backup on the tag is another's.
+// foreignWords says that the backup on the tag belongs to another resource.
 func (f BackupFacts) foreignWords() string {
-	return "the backup on tag " + f.BackupStatus.Status.Tag + " is not this record's own: " + f.Own.Evidence
+	return "the backup on tag " + f.BackupStatus.Status.Tag + " does not belong to this resource: " + f.Own.Evidence
 }

@@ -10,17 +10,17 @@ import (
 // WriteBackupStatus prints one backup on one screen: a sentence, then sections.
 func WriteBackupStatus(w io.Writer, v BackupStatusView, o StatusOptions) error {
 	p := &page{w: w, o: o}
-	p.verdict(v.Metadata, v.AsWanted, v.Summary)
+	p.verdict(v.Metadata, v.Reconciled, v.Summary)
 	p.backup(v)
 	p.section("Agents", Origin{SourceLive, known(o.Now)})
-	p.fact("Ready", fmt.Sprintf("%d of %d", v.Agents.Ready, v.Agents.Wanted))
+	p.fact("Ready", fmt.Sprintf("%d of %d", v.Agents.Ready, v.Agents.Desired))
 	for _, a := range v.Agents.Pods {
 		p.fact(a.Phase, a.words())
 	}
 	p.section("Resource", Origin{SourceLive, known(o.Now)})
 	p.fact("Cluster", v.Cluster)
-	p.fact("Wanted", v.Wanted+", "+v.Mode)
-	if r := v.Recorded; r != nil && v.NoAnswer != "" {
+	p.fact("Wanted", v.Desired+", "+v.Mode)
+	if r := v.Recorded; r != nil && v.UnknownReason != "" {
 		p.fact("Last recorded", fmt.Sprintf("running %s, paused %s, restorable %s", phrase.YesNo(&r.Running, phrase.UnknownCell), phrase.YesNo(&r.Paused, phrase.UnknownCell), phrase.YesNo(&r.Restorable, phrase.UnknownCell)))
 	}
 	return p.err
@@ -39,8 +39,8 @@ func (p *page) backup(v BackupStatusView) {
 	p.section("Backup", Origin{SourceLive, v.AsOf})
 	p.fact("Tag", v.Tag)
 	p.fact("Goes to", phrase.Or(v.URL, phrase.UnknownCell))
-	if v.NoAnswer != "" {
-		p.fact("State", "unknown: "+v.NoAnswer)
+	if v.UnknownReason != "" {
+		p.fact("State", "unknown: "+v.UnknownReason)
 		return
 	}
 	p.fact("State", phrase.Or(*v.State, "the tag never had a backup"))

@@ -36,20 +36,20 @@ type BackupStatusView struct {
 	// Name is the FoundationDBBackup, and Cluster what it backs up.
 	Name    string `json:"name"`
 	Cluster string `json:"cluster"`
-	// AsWanted says whether the backup is as its spec asks; null when nobody can tell.
-	AsWanted *bool  `json:"asWanted"`
-	Summary  string `json:"summary"`
+	// Reconciled says whether the backup is as its spec asks; null when nobody can tell.
+	Reconciled *bool  `json:"reconciled"`
+	Summary    string `json:"summary"`
 	// Problems are in what it is not as its spec asks.
 	Problems []string `json:"problems"`
 	// Wanted is the state that the spec asks for: Running, Stopped or Paused.
-	Wanted string `json:"wanted"`
-	Mode   string `json:"mode"`
-	Tag    string `json:"tag"`
+	Desired string `json:"desired"`
+	Mode    string `json:"mode"`
+	Tag     string `json:"tag"`
 	// URL is where the backup goes, or would go; without secrets.
 	URL string `json:"url"`
-	// NoAnswer says why the database does not tell; empty when it does. What only the
+	// UnknownReason says why the database does not tell; empty when it does. What only the
 	// database knows is null then.
-	NoAnswer string `json:"noAnswer,omitempty"`
+	UnknownReason string `json:"unknownReason,omitempty"`
 	// State is the word of the backup tools; empty when the tag never had a backup.
 	State   *string `json:"state"`
 	Running *bool   `json:"running"`
@@ -121,9 +121,9 @@ type BackupSnapshotView struct {
 
 // BackupAgentsView are the agents of a backup.
 type BackupAgentsView struct {
-	Wanted int               `json:"wanted"`
-	Ready  int               `json:"ready"`
-	Pods   []BackupAgentView `json:"pods"`
+	Desired int               `json:"desired"`
+	Ready   int               `json:"ready"`
+	Pods    []BackupAgentView `json:"pods"`
 }
 
 // BackupAgentView is one pod of an agent.
@@ -148,8 +148,8 @@ func NewBackupStatusView(m Metadata, f BackupFacts) BackupStatusView {
 	v := BackupStatusView{
 		Document: NewDocument("BackupStatus", m, cmp.Or(f.BackupStatus.AsOf, f.Now), SourceLive),
 		Name:     b.Name, Cluster: b.Spec.ClusterName, Problems: []string{},
-		Wanted: wantedState(b), Mode: string(b.BackupMode()), Tag: string(b.Tag()),
-		URL: f.URL, NoAnswer: f.BackupStatus.Why(), Agents: f.agents(), Recorded: recordedBackup(b),
+		Desired: wantedState(b), Mode: string(b.BackupMode()), Tag: string(b.Tag()),
+		URL: f.URL, UnknownReason: f.BackupStatus.Why(), Agents: f.agents(), Recorded: recordedBackup(b),
 	}
 	if live != nil {
 		v.tell(live, f.restorable())
@@ -218,7 +218,7 @@ func moveView(r plan.Restorability, live *fdb.BackupStatus) *BackupMoveView {
 }
 
 func (f BackupFacts) agents() BackupAgentsView {
-	v := BackupAgentsView{Wanted: f.Backup.AgentCount(), Pods: []BackupAgentView{}}
+	v := BackupAgentsView{Desired: f.Backup.AgentCount(), Pods: []BackupAgentView{}}
 	for _, pod := range f.Agents.Pods {
 		row := BackupAgentView{Pod: pod.Name, Node: pod.Spec.NodeName, Phase: string(pod.Status.Phase), Ready: agentReady(pod)}
 		if pod.DeletionTimestamp != nil {

@@ -45,8 +45,8 @@ func TestWhyNamesTheKnobThatBlindsTheStatus(t *testing.T) {
 			input.Facts = f
 			report := NewWhyReport(meta, input)
 			var knob []string
-			for _, link := range report.Items[0].Because {
-				knob = append(knob, link.What)
+			for _, link := range report.Items[0].Reasons {
+				knob = append(knob, link.Message)
 			}
 			found := slices.ContainsFunc(knob, func(what string) bool { return strings.Contains(what, "knob_min_trace_severity") })
 			if found != (len(tc.places) > 0) {

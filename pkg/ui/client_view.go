@@ -33,8 +33,8 @@ type ClientView struct {
 	Pod string `json:"pod,omitempty"`
 	// Owner is KIND/NAME of what made the pod.
 	Owner string `json:"owner,omitempty"`
-	// Server is true for a client that runs beside a server of the database.
-	Server bool `json:"server"`
+	// BesideProcess is true for a client on the machine of an fdbserver process of the database.
+	BesideProcess bool `json:"besideProcess"`
 	// Ignored is true where the spec says that its log group does not matter.
 	Ignored bool `json:"ignored"`
 	// Version is the newest that the client can use.
@@ -80,7 +80,7 @@ func NewClientListView(m Metadata, f Facts, q ClientQuestion) ClientListView {
 	for _, version := range clients.SupportedVersions {
 		for _, c := range version.MaxProtocolClients {
 			row := newClientView(version, c, q)
-			row.Server, row.Ignored = machines.Has(c), safety.IsIgnoredClient(f.Cluster, c)
+			row.BesideProcess, row.Ignored = machines.Has(c), safety.IsIgnoredClient(f.Cluster, c)
 			row.judge(version, q.Target)
 			v.add(row, q)
 		}
@@ -114,7 +114,7 @@ func (v *ClientView) judge(version fdb.SupportedVersion, target *fdb.Version) {
 	if target == nil || !safety.ProtocolTold(version) {
 		return
 	}
-	blocks := !safety.CanTalkTo(version, *target) && !v.Server && !v.Ignored
+	blocks := !safety.CanTalkTo(version, *target) && !v.BesideProcess && !v.Ignored
 	v.Blocks = &blocks
 }
 
@@ -142,8 +142,8 @@ func (v ClientView) owner() string {
 	case v.Pod != "":
 		words = append(words, v.Pod)
 	}
-	if v.Server {
-		words = append(words, "beside-a-server")
+	if v.BesideProcess {
+		words = append(words, "beside-fdbserver")
 	}
 	if len(words) == 0 {
 		return phrase.UnknownCell
@@ -155,8 +155,8 @@ func (v ClientView) blocks(target string) string {
 	switch {
 	case target == "":
 		return phrase.Nothing
-	case v.Blocks != nil && !*v.Blocks && v.Server:
-		return "no(server)"
+	case v.Blocks != nil && !*v.Blocks && v.BesideProcess:
+		return "no(fdbserver)"
 	case v.Blocks != nil && !*v.Blocks && v.Ignored:
 		return "no(ignored)"
 	default:

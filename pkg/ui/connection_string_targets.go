@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// ConnectionStringsSynced are the places that have the connection string, as far as they
-// have the one in force. Reached is true once the record and the ConfigMap do. The files of
-// pods are their servers' own; those that differ are returned by the name of the pod.
+// ConnectionStringsSynced returns the places that hold the connection string, and whether each
+// has the one in force. Reached is true once the status and the ConfigMap have it. The files in
+// pods belong to their fdbserver processes; pods whose file differs are returned by name.
 func ConnectionStringsSynced(f Facts, files plan.ClusterFiles) (targets []Target, reached bool, differ []string) {
 	if files.Live.IsZero() {
 		return []Target{{ID: "live", Phase: "unknown", Note: files.LiveUnknown}}, false, nil
@@ -37,19 +37,19 @@ func (s ConnectionSpot) target() Target {
 	t := Target{ID: s.Source}
 	switch {
 	case s.Waiting:
-		t.Phase, t.Note = "does-not-run", s.Unreadable
+		t.Phase, t.Note = "not-running", s.Unreadable
 	case s.Matches == nil:
 		t.Phase, t.Note = "unknown", s.Unreadable
 	case *s.Matches:
-		t.Phase, t.Reached = "in-line", true
+		t.Phase, t.Reached = "matches", true
 	default:
 		t.Phase, t.Note = "differs", oneLine(s.text)
 	}
 	return t
 }
 
-// SeedDiffers reports whether the spec's seed names other coordinators than those in force:
-// it counts only for a record that was lost, and then leads nowhere.
+// SeedDiffers reports whether the spec's seed names other coordinators than those in force. The
+// seed is used only when the status was lost, and then a stale one reaches no database.
 func SeedDiffers(seed string, inForce fdb.ConnectionString) bool {
 	if seed == "" {
 		return false

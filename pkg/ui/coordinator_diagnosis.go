@@ -31,43 +31,43 @@ type CoordinatorCase string
 
 // The cases.
 const (
-	// CoordinatorsDown can come back where they were: enough of them have a pod, or a volume
+	// QuorumDown can come back where they were: enough of them have a pod, or a volume
 	// for one, and will be found under the address that is known.
-	CoordinatorsDown CoordinatorCase = "down"
-	// CoordinatorsMovedAway have their volumes and, too many of them, other addresses.
-	CoordinatorsMovedAway CoordinatorCase = "addresses-changed"
-	// CoordinatorsLost are without volumes, or are nobody's, too many of them.
-	CoordinatorsLost CoordinatorCase = "lost"
+	QuorumDown CoordinatorCase = "down"
+	// QuorumMoved have their volumes and, too many of them, other addresses.
+	QuorumMoved CoordinatorCase = "addresses-changed"
+	// QuorumLost are without volumes, or are nobody's, too many of them.
+	QuorumLost CoordinatorCase = "lost"
 )
 
 // DiagnosedCoordinator is one coordinator and what became of it.
 type DiagnosedCoordinator struct {
-	Address string          `json:"address"`
-	Group   string          `json:"processGroup,omitempty"`
-	Pod     string          `json:"pod,omitempty"`
-	State   CoordinatorFate `json:"state"`
+	Address string           `json:"address"`
+	Group   string           `json:"processGroup,omitempty"`
+	Pod     string           `json:"pod,omitempty"`
+	State   CoordinatorState `json:"state"`
 	// Now are the addresses that its pod has, where they are others.
 	Now  []string `json:"now"`
 	Note string   `json:"note,omitempty"`
 }
 
-// CoordinatorFate is what became of a coordinator.
-type CoordinatorFate string
+// CoordinatorState is what became of a coordinator.
+type CoordinatorState string
 
 // What can become of one.
 const (
-	// FateAnswers is one that answers.
-	FateAnswers CoordinatorFate = "answers"
-	// FateSilent has a pod that runs at its address, and nobody knows that it answers.
-	FateSilent CoordinatorFate = "silent"
-	// FateDown has no pod that runs; it comes back under its address.
-	FateDown CoordinatorFate = "down"
-	// FateMoved has a pod with another address, or will have one.
-	FateMoved CoordinatorFate = "moved"
-	// FateLost has neither a pod nor a volume claim.
-	FateLost CoordinatorFate = "lost"
-	// FateUnknown is of no process group of the record.
-	FateUnknown CoordinatorFate = "unknown"
+	// CoordinatorReachable is one that answers.
+	CoordinatorReachable CoordinatorState = "reachable"
+	// CoordinatorUnreachable has a pod that runs at its address, and nobody knows that it answers.
+	CoordinatorUnreachable CoordinatorState = "unreachable"
+	// CoordinatorDown has no pod that runs; it comes back under its address.
+	CoordinatorDown CoordinatorState = "down"
+	// CoordinatorMoved has a pod with another address, or will have one.
+	CoordinatorMoved CoordinatorState = "moved"
+	// CoordinatorLost has neither a pod nor a volume claim.
+	CoordinatorLost CoordinatorState = "lost"
+	// CoordinatorUnknown is of no process group of the record.
+	CoordinatorUnknown CoordinatorState = "unknown"
 )
 
 // NewCoordinatorDiagnosisView makes the document.
@@ -89,13 +89,13 @@ func NewCoordinatorDiagnosisView(m Metadata, f Facts) CoordinatorDiagnosisView {
 }
 
 func (f Facts) diagnosed(c CoordinatorView) DiagnosedCoordinator {
-	d := DiagnosedCoordinator{Address: c.Address, State: FateUnknown, Now: []string{}, Note: "no process group of the record is known to be there; it may be another instance's"}
+	d := DiagnosedCoordinator{Address: c.Address, State: CoordinatorUnknown, Now: []string{}, Note: "no process group of the record is known to be there; it may be another instance's"}
 	address, err := fdb.ParseAddress(c.Address)
 	if err != nil {
 		return d
 	}
 	if c.Reachable != nil && *c.Reachable {
-		d.State, d.Note = FateAnswers, ""
+		d.State, d.Note = CoordinatorReachable, ""
 	}
 	byName := !address.IsIP() || address.FromHostname
 	address.FromHostname = false
@@ -104,7 +104,7 @@ func (f Facts) diagnosed(c CoordinatorView) DiagnosedCoordinator {
 		return d
 	}
 	d.Group, d.Pod = string(g.ProcessGroupID), g.PodName(f.Cluster)
-	if d.State != FateAnswers {
+	if d.State != CoordinatorReachable {
 		f.traceCoordinator(&d, g, address, byName || f.Cluster.PublicIPSource() == v1beta2.PublicIPSourceService)
 	}
 	return d
@@ -119,21 +119,21 @@ func (f Facts) traceCoordinator(d *DiagnosedCoordinator, g *v1beta2.ProcessGroup
 		now = publicIPs(pod)
 	}
 	there := stays || slices.ContainsFunc(now, func(ip string) bool { return fdb.SameHost(ip, address.Host) })
-	d.State, d.Note = FateSilent, "its pod runs"
+	d.State, d.Note = CoordinatorUnreachable, "its pod runs"
 	if pod != nil && f.Nodes[pod.Spec.NodeName] == nil {
 		d.Note = "its pod runs; the state of its node is unknown"
 	}
 	if trouble := f.troubleOf(g); trouble != nil {
-		d.State, d.Note = FateDown, trouble.words()
+		d.State, d.Note = CoordinatorDown, trouble.words()
 	}
 	switch {
 	case pod == nil && f.Volumes[g.PVCName(f.Cluster)] == nil:
-		d.State, d.Note = FateLost, "it has neither a pod nor a volume claim"
+		d.State, d.Note = CoordinatorLost, "it has neither a pod nor a volume claim"
 	case there:
 	case len(now) > 0:
-		d.State, d.Now, d.Note = FateMoved, now, "its pod has another address"
+		d.State, d.Now, d.Note = CoordinatorMoved, now, "its pod has another address"
 	default:
-		d.State, d.Note = FateMoved, d.Note+"; it will have another address"
+		d.State, d.Note = CoordinatorMoved, d.Note+"; it will have another address"
 	}
 }
 
@@ -146,31 +146,31 @@ func publicIPs(pod *corev1.Pod) []string {
 }
 
 func (v *CoordinatorDiagnosisView) judge() {
-	count := map[CoordinatorFate]int{}
+	count := map[CoordinatorState]int{}
 	for _, d := range v.Items {
 		count[d.State]++
 	}
-	back := count[FateAnswers] + count[FateSilent] + count[FateDown]
+	back := count[CoordinatorReachable] + count[CoordinatorUnreachable] + count[CoordinatorDown]
 	all := phrase.CountOf(v.Quorum, len(v.Items), "coordinator") + phrase.EitherOf(v.Quorum, len(v.Items), " has to answer", " have to answer")
 	switch {
 	case back >= v.Quorum:
-		v.Case = CoordinatorsDown
+		v.Case = QuorumDown
 		v.Finding = fmt.Sprintf("%s; %d %s", all, back, phrase.Either(back,
 			"is at its address or comes back there: bring its pod back, with the same volume",
 			"are at their addresses or come back there: bring their pods back, with the same volumes"))
-	case back+count[FateMoved] >= v.Quorum:
-		v.Case = CoordinatorsMovedAway
-		v.Finding = fmt.Sprintf("%s; %d %s", all, count[FateMoved], phrase.Either(count[FateMoved],
+	case back+count[CoordinatorMoved] >= v.Quorum:
+		v.Case = QuorumMoved
+		v.Finding = fmt.Sprintf("%s; %d %s", all, count[CoordinatorMoved], phrase.Either(count[CoordinatorMoved],
 			fmt.Sprintf("has another address now, so only %d can be found; what it knows is still in its volume", back),
 			fmt.Sprintf("have other addresses now, so only %d can be found; what they know is still in their volumes", back)))
 	default:
-		v.Case = CoordinatorsLost
-		v.Finding = fmt.Sprintf("%s; of %d neither a pod nor a volume is known, so at most %d can come back", all, count[FateLost]+count[FateUnknown], back+count[FateMoved])
+		v.Case = QuorumLost
+		v.Finding = fmt.Sprintf("%s; of %d neither a pod nor a volume is known, so at most %d can come back", all, count[CoordinatorLost]+count[CoordinatorUnknown], back+count[CoordinatorMoved])
 	}
 }
 
 // Pods are the pods of coordinators with a fate.
-func (v CoordinatorDiagnosisView) Pods(fates ...CoordinatorFate) []string {
+func (v CoordinatorDiagnosisView) Pods(fates ...CoordinatorState) []string {
 	var pods []string
 	for _, d := range v.Items {
 		if d.Pod != "" && slices.Contains(fates, d.State) {

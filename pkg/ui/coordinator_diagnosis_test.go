@@ -61,18 +61,18 @@ func TestWhatBecameOfCoordinators(t *testing.T) {
 	tests := map[string]struct {
 		one, two func(Facts, *corev1.Pod)
 		want     CoordinatorCase
-		fate     CoordinatorFate // of the first
+		fate     CoordinatorState // of the first
 	}{
-		"all run, and nobody answers":                {want: CoordinatorsDown},
-		"one has moved, and two are a quorum":        {one: moved, want: CoordinatorsDown, fate: FateMoved},
-		"two have moved":                             {one: moved, two: moved, want: CoordinatorsMovedAway, fate: FateMoved},
-		"two are gone, and will have other IPs":      {one: gone, two: gone, want: CoordinatorsMovedAway, fate: FateMoved},
-		"two are gone, and services keep their IPs":  {one: service, two: service, want: CoordinatorsDown, fate: FateDown},
-		"two are gone with their volumes":            {one: lost, two: lost, want: CoordinatorsLost, fate: FateLost},
-		"one has moved, and one is gone for good":    {one: moved, two: lost, want: CoordinatorsMovedAway, fate: FateMoved},
-		"two are nobody's, as far as the record is":  {one: forgotten, two: forgotten, want: CoordinatorsLost, fate: FateUnknown},
-		"one is lost, and one is nobody's":           {one: lost, two: forgotten, want: CoordinatorsLost, fate: FateLost},
-		"one is lost, and two can still be a quorum": {one: lost, want: CoordinatorsDown, fate: FateLost},
+		"all run, and nobody answers":                {want: QuorumDown},
+		"one has moved, and two are a quorum":        {one: moved, want: QuorumDown, fate: CoordinatorMoved},
+		"two have moved":                             {one: moved, two: moved, want: QuorumMoved, fate: CoordinatorMoved},
+		"two are gone, and will have other IPs":      {one: gone, two: gone, want: QuorumMoved, fate: CoordinatorMoved},
+		"two are gone, and services keep their IPs":  {one: service, two: service, want: QuorumDown, fate: CoordinatorDown},
+		"two are gone with their volumes":            {one: lost, two: lost, want: QuorumLost, fate: CoordinatorLost},
+		"one has moved, and one is gone for good":    {one: moved, two: lost, want: QuorumMoved, fate: CoordinatorMoved},
+		"two are nobody's, as far as the record is":  {one: forgotten, two: forgotten, want: QuorumLost, fate: CoordinatorUnknown},
+		"one is lost, and one is nobody's":           {one: lost, two: forgotten, want: QuorumLost, fate: CoordinatorLost},
+		"one is lost, and two can still be a quorum": {one: lost, want: QuorumDown, fate: CoordinatorLost},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestACoordinatorThatAnswersIsNotCalledMoved(t *testing.T) {
 	f.Database.Status.Client.Coordinators.QuorumReachable = false
 	pods[0].Status.PodIP = "10.9.9.9"
 	v := NewCoordinatorDiagnosisView(meta, f)
-	if v.Items[0].State != FateAnswers || v.Source != SourceLive {
+	if v.Items[0].State != CoordinatorReachable || v.Source != SourceLive {
 		t.Errorf("%+v", v)
 	}
 }
@@ -118,7 +118,7 @@ func TestADiagnosisNamesOldAndNewAddresses(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}
 	}
-	if got := v.Pods(FateMoved); len(got) != 2 {
+	if got := v.Pods(CoordinatorMoved); len(got) != 2 {
 		t.Errorf("pods %v", got)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// CoordinatorsMoved are coordinators that are to be as they should be, and on none of some
-// process groups, as far as that is so.
+// CoordinatorsMoved is the progress of a change of coordinators: it is reached once they are
+// valid and none is on the process groups to avoid.
 func CoordinatorsMoved(f Facts, away []v1beta2.ProcessGroupID) Target {
 	t := Target{ID: "coordinators", Phase: "unknown"}
 	if !f.Database.Available() {
@@ -16,9 +16,9 @@ func CoordinatorsMoved(f Facts, away []v1beta2.ProcessGroupID) Target {
 		return t
 	}
 	verdict := safety.JudgeCoordinators(f.Snapshot, away...)
-	t.Phase, t.Note, t.Reached = "to-be-moved", strings.Join(verdict.Problems, "; "), verdict.Valid()
+	t.Phase, t.Note, t.Reached = "misplaced", strings.Join(verdict.Problems, "; "), verdict.Valid()
 	if t.Reached {
-		t.Phase = "as-they-should-be"
+		t.Phase = "placed"
 	}
 	return t
 }

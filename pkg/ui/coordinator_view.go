@@ -28,10 +28,10 @@ type CoordinatorDetailView struct {
 	Group string `json:"processGroup,omitempty"`
 	Zone  string `json:"zone,omitempty"`
 	DC    string `json:"dc,omitempty"`
-	// Leaving is whether its process group is marked for removal or excluded: then the
-	// next pass moves the coordinator. Null when its group is not known.
-	Leaving *bool `json:"leaving"`
-	TLS     bool  `json:"tls"`
+	// Removing is whether its process group is marked for removal or excluded: then the
+	// next pass moves the coordinator. Null when its group is unknown.
+	Removing *bool `json:"removing"`
+	TLS      bool  `json:"tls"`
 }
 
 // NewCoordinatorListView makes the document: from the database, and while that does not
@@ -68,8 +68,8 @@ func (f Facts) coordinator(c CoordinatorView) CoordinatorDetailView {
 		}
 	}
 	if g := f.groupAt(v.Group, address); g != nil {
-		leaving := g.IsMarkedForRemoval() || g.IsExcluded() || f.isExcludedInDatabase(g)
-		v.Group, v.Leaving = string(g.ProcessGroupID), &leaving
+		removing := g.IsMarkedForRemoval() || g.IsExcluded() || f.isExcludedInDatabase(g)
+		v.Group, v.Removing = string(g.ProcessGroupID), &removing
 		v.Zone = phrase.Or(v.Zone, string(g.FaultDomain))
 	}
 	return v
@@ -96,7 +96,7 @@ func WriteCoordinators(w io.Writer, v CoordinatorListView, o ListOptions) error 
 	t := Table{Header: o.header([]string{"ADDRESS", "ID", "ZONE", "DC", "REACHABLE", "ON-REMOVAL-LIST", "TLS"})}
 	for _, c := range v.Items {
 		t.Rows = append(t.Rows, []string{
-			c.Address, phrase.Or(c.Group, phrase.UnknownCell), phrase.Or(c.Zone, phrase.UnknownCell), phrase.Or(c.DC, phrase.Nothing), phrase.YesNo(c.Reachable, phrase.UnknownCell), phrase.YesNo(c.Leaving, phrase.UnknownCell), phrase.YesNo(&c.TLS, phrase.UnknownCell),
+			c.Address, phrase.Or(c.Group, phrase.UnknownCell), phrase.Or(c.Zone, phrase.UnknownCell), phrase.Or(c.DC, phrase.Nothing), phrase.YesNo(c.Reachable, phrase.UnknownCell), phrase.YesNo(c.Removing, phrase.UnknownCell), phrase.YesNo(&c.TLS, phrase.UnknownCell),
 		})
 	}
 	if err := t.Write(w); err != nil || o.NoHeaders {

@@ -30,7 +30,7 @@ func TestACoordinatorIsFoundByItsPodsName(t *testing.T) {
 	no := false
 	want := CoordinatorDetailView{
 		CoordinatorView: CoordinatorView{Address: "sample-log-1.sample.fdb.svc.cluster.local:4500:tls"},
-		Group:           "log-1", Zone: v.Items[0].Zone, Leaving: &no, TLS: true,
+		Group:           "log-1", Zone: v.Items[0].Zone, Removing: &no, TLS: true,
 	}
 	if diff := cmp.Diff([]CoordinatorDetailView{want}, v.Items); diff != "" {
 		t.Error(diff)

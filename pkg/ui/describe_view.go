@@ -112,7 +112,7 @@ func NewGroupDescription(m Metadata, in DescribeInput, g *v1beta2.ProcessGroupSt
 		v.Events = nil
 		v.Warnings = append(v.Warnings, "no events are shown: "+in.EventsHidden)
 	}
-	if why := in.untold("processes and roles"); why != "" {
+	if why := in.unknownReason("processes and roles"); why != "" {
 		v.Warnings = append(v.Warnings, why)
 	}
 	id := string(g.ProcessGroupID)

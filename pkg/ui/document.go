@@ -2,9 +2,12 @@ package ui
 
 import "time"
 
-// APIVersion is the version of every document that the program prints. Inside of
-// it fields are only ever added.
-const APIVersion = "cli.kubectl-fdb/v1"
+// APIVersion is the version of every document that the program prints. Within it,
+// fields are only added. docs/json-versions.md lists what changed between versions.
+const APIVersion = "cli.kubectl-fdb/v2"
+
+// firstAPIVersion is the version before it. Recordings of it are converted; see Upgraded.
+const firstAPIVersion = "cli.kubectl-fdb/v1"
 
 // Document is the head of every printed document.
 type Document struct {

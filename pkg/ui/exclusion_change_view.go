@@ -8,23 +8,24 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// How far an exclusion is, or its end; drained is that of a replacement, too.
+// The phases of an exclusion and of its end; pending, drained and removed are those of a
+// replacement, too.
 const (
-	phaseAsked    = "asked"  // it is excluded, and nobody can tell yet how far it is
-	phaseMoving   = "moving" // its data or roles move away
-	phaseExcluded = "excluded"
-	phaseIncluded = "included"
+	phaseRequested = "requested" // it is excluded, and its progress is unknown yet
+	phaseMoving    = "moving"    // its data or roles are moving off
+	phaseExcluded  = "excluded"
+	phaseIncluded  = "included"
 )
 
-// Exclusions are process groups that a person has excluded, as far as each is. Drained is
-// what safety.Drained proves, and nothing less.
+// Exclusions returns the progress of process groups that the user excludes. A group is
+// drained only when safety.Drained proves it.
 func Exclusions(f Facts, ids []v1beta2.ProcessGroupID) []Target {
 	targets := make([]Target, len(ids))
 	for i, id := range ids {
 		if g := f.Cluster.ProcessGroup(id); g != nil {
 			targets[i] = f.excluding(g)
 		} else {
-			targets[i] = Target{ID: string(id), Phase: phaseGone, Note: "it has left the cluster", Reached: true}
+			targets[i] = Target{ID: string(id), Phase: phaseRemoved, Note: "it was removed from the cluster", Reached: true}
 		}
 	}
 	return targets
@@ -37,21 +38,21 @@ func (f Facts) excluding(g *v1beta2.ProcessGroupStatus) Target {
 	case g.IsExcluded():
 		t.Phase, t.Note, t.Reached = phaseDrained, "nothing depends on it any more; a removal proved it", true
 	case f.Database.Status == nil:
-		t.Phase, t.Note = phaseAsked, drained.Evidence
+		t.Phase, t.Note = phaseRequested, drained.Evidence
 	case !safety.Excluded(f.Snapshot, g):
-		t.Phase = phaseWaits
+		t.Phase = phasePending
 	case drained.OK:
 		t.Phase, t.Note, t.Reached = phaseDrained, "nothing depends on it any more", true
 	case f.exclusion(g) == ExclusionMoving:
 		t.Phase, t.Note = phaseMoving, f.group(g).leftOn()
 	default:
-		t.Phase, t.Note = phaseAsked, drained.Evidence
+		t.Phase, t.Note = phaseRequested, drained.Evidence
 	}
 	return t
 }
 
-// Inclusions are process groups, and exclusions by their own names, that a person wants
-// included, as far as each is.
+// Inclusions returns the progress of process groups, and of exclusions by their own names,
+// that the user includes again.
 func Inclusions(f Facts, ids []v1beta2.ProcessGroupID, names []string) []Target {
 	var targets []Target
 	for _, id := range ids {
@@ -76,8 +77,7 @@ func (f Facts) including(id string, excluded bool) Target {
 	}
 }
 
-// ExcludedGroups are the process groups that an exclusion keeps out and that no removal
-// needs to stay so.
+// ExcludedGroups returns the process groups that are excluded and not marked for removal.
 func ExcludedGroups(f Facts) []v1beta2.ProcessGroupID {
 	var ids []v1beta2.ProcessGroupID
 	for _, g := range f.Groups() {
@@ -88,7 +88,7 @@ func ExcludedGroups(f Facts) []v1beta2.ProcessGroupID {
 	return ids
 }
 
-// StrayExclusions are the exclusions in force that are no process group's of the record.
+// StrayExclusions returns the exclusions in force that cover no process group in the status.
 func StrayExclusions(f Facts) []string {
 	if f.Database.Status == nil {
 		return nil

@@ -60,7 +60,7 @@ func (f Facts) exclusionAt(target string) ExclusionView {
 	case proven:
 		v.State = ExclusionSafe
 	case !f.rolesCanBeTrusted():
-		v.State = ExclusionAsked
+		v.State = ExclusionRequested
 	case slices.ContainsFunc(f.processesAt(target), f.stillHolds):
 		v.State = ExclusionMoving
 	}

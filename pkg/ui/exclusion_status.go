@@ -106,7 +106,7 @@ func (f Facts) drains(g *v1beta2.ProcessGroupStatus, named bool, h *DrainHistory
 	var rows []DrainView
 	for _, p := range f.processesOf(g) {
 		row := f.drainOf(p)
-		if state == ExclusionAsked {
+		if state == ExclusionRequested {
 			row.follow(h, p.ID, f.Database.AsOf)
 		}
 		row.ID = string(g.ProcessGroupID)
@@ -127,7 +127,7 @@ func (f Facts) exclusionInForce(g *v1beta2.ProcessGroupStatus) Exclusion {
 	inForce := f.isExcludedInDatabase(g) || slices.ContainsFunc(f.Coordination.Exclusions, func(target string) bool { return coversGroup(target, g) })
 	switch {
 	case inForce:
-		return ExclusionAsked
+		return ExclusionRequested
 	case g.ExclusionSkipped:
 		return ExclusionSkipped
 	case !f.reportsExclusions() && (g.IsMarkedForRemoval() || g.IsExcluded() || g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded)):
@@ -135,7 +135,7 @@ func (f Facts) exclusionInForce(g *v1beta2.ProcessGroupStatus) Exclusion {
 	case !f.reportsExclusions():
 		return ExclusionUnknown
 	case g.IsMarkedForRemoval():
-		return ExclusionWanted
+		return ExclusionPending
 	default:
 		return NotExcluded
 	}
@@ -152,9 +152,9 @@ func (v *DrainView) judge(f Facts, state Exclusion, proof plan.Check, holds bool
 	v.State, v.Reason = state, proof.Evidence
 	switch {
 	case state == ExclusionUnverified:
-	case state != ExclusionAsked:
+	case state != ExclusionRequested:
 		v.Reason = map[Exclusion]string{
-			NotExcluded: "it is not excluded", ExclusionWanted: "it is marked for removal and not excluded yet",
+			NotExcluded: "it is not excluded", ExclusionPending: "it is marked for removal and not excluded yet",
 			ExclusionSkipped: "it is removed without being excluded", ExclusionUnknown: "exclusions are unknown: " + proof.Evidence,
 		}[state]
 	default:
@@ -171,13 +171,13 @@ func (f Facts) exclusionProgress(proof plan.Check, holds bool) Exclusion {
 	case proof.OK:
 		return ExclusionSafe
 	case !f.rolesCanBeTrusted():
-		return ExclusionAsked
+		return ExclusionRequested
 	case holds:
 		return ExclusionMoving
 	case f.Coordination.ExclusionsRead:
 		return ExclusionUnverified
 	default:
-		return ExclusionAsked
+		return ExclusionRequested
 	}
 }
 

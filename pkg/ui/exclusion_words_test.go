@@ -27,7 +27,7 @@ func TestWhyReportsWhichObjectsOfARemovedGroupAreLeft(t *testing.T) {
 				delete(in.Volumes, g.PVCName(in.Cluster))
 			}
 			w := &why{WhyInput: in, name: "sample", told: map[plan.StageName]bool{}}
-			what := w.leaving(g).Because[0].What
+			what := w.leaving(g).Reasons[0].Message
 			if deleted := strings.HasPrefix(what, "its pod, PVC and service are deleted"); deleted != gone {
 				t.Errorf("%q, want objects that are deleted: %t", what, gone)
 			}
@@ -42,14 +42,14 @@ func TestACoordinatorOnASickNodeIsDown(t *testing.T) {
 	pod.Spec.NodeName = "node-1"
 	d := DiagnosedCoordinator{}
 	f.traceCoordinator(&d, g, fdb.Address{Host: g.Addresses[0], Port: 4501}, true)
-	if want := "its pod runs; the state of its node is unknown"; d.State != FateSilent || d.Note != want {
+	if want := "its pod runs; the state of its node is unknown"; d.State != CoordinatorUnreachable || d.Note != want {
 		t.Errorf("%s %q, want %q", d.State, d.Note, want)
 	}
 	node := &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown"}}}}
 	node.Name = "node-1"
 	f.Nodes = map[string]*corev1.Node{"node-1": node}
 	f.traceCoordinator(&d, g, fdb.Address{Host: g.Addresses[0], Port: 4501}, true)
-	if d.State != FateDown || !strings.Contains(d.Note, "node-1, which is not ready") {
+	if d.State != CoordinatorDown || !strings.Contains(d.Note, "node-1, which is not ready") {
 		t.Errorf("%s %q, want a node that is not ready", d.State, d.Note)
 	}
 }

@@ -123,9 +123,9 @@ func (f Facts) processesOf(g *v1beta2.ProcessGroupStatus) []fdb.Process {
 	return f.Database.Status.ProcessesOf(string(g.ProcessGroupID))
 }
 
-// untold says why nothing is known of what only processes that report tell; empty where they
+// unknownReason says why nothing is known of what only processes that report tell; empty where they
 // are listed.
-func (f Facts) untold(what string) string {
+func (f Facts) unknownReason(what string) string {
 	switch why := f.Database.Why(); {
 	case why != "":
 		return "no answer from the database, so nothing is known of " + what + ": " + why

@@ -29,8 +29,8 @@ type FrameSource struct {
 	Name string `json:"name"`
 	// AsOf is when it last answered; null when it never did.
 	AsOf *time.Time `json:"asOf"`
-	// AskedAt is since when an answer is awaited; null when none is.
-	AskedAt *time.Time `json:"askedAt"`
+	// RequestedAt is since when an answer is awaited; null when none is.
+	RequestedAt *time.Time `json:"requestedAt"`
 	// Trouble is why the last question has no answer; empty when it has one.
 	Trouble string `json:"trouble,omitempty"`
 }

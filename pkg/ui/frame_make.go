@@ -122,5 +122,5 @@ const (
 
 // NewFrameSource is a source. Zero times are unknown ones.
 func NewFrameSource(name string, asOf, askedAt time.Time, trouble string) FrameSource {
-	return FrameSource{Name: name, AsOf: known(asOf), AskedAt: known(askedAt), Trouble: trouble}
+	return FrameSource{Name: name, AsOf: known(asOf), RequestedAt: known(askedAt), Trouble: trouble}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // drainNews tells of each step of an exclusion, and of each tenth or so of what is left.
-func (t *Teller) drainNews(before, now Frame) (lines []string) {
+func (t *ChangeWriter) drainNews(before, now Frame) (lines []string) {
 	for _, d := range now.Exclusions.Items {
 		state := NotExcluded
 		if was := before.drain(d); was != nil {
@@ -115,9 +115,9 @@ func planNews(before, now Frame) (lines []string) {
 		lines = append(lines, fmt.Sprintf("the next pass would take %s, first: %s", phrase.Count(len(now.Plan.Items), "action"), now.Plan.Items[0].Summary))
 	}
 	for _, h := range now.Plan.Holds {
-		known := slices.ContainsFunc(was.Holds, func(o PlanHold) bool { return o.Step == h.Step && sameBut(o.Reason, h.Reason) })
+		known := slices.ContainsFunc(was.Holds, func(o PlanHold) bool { return o.Stage == h.Stage && sameBut(o.Reason, h.Reason) })
 		if !known {
-			lines = append(lines, fmt.Sprintf("the next pass would wait at %s: %s", h.Step, h.Reason))
+			lines = append(lines, fmt.Sprintf("the next pass would wait at %s: %s", h.Stage, h.Reason))
 		}
 	}
 	return lines

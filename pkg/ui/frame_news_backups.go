@@ -72,7 +72,7 @@ func (v RestoreRowView) step() string {
 	case s == nil:
 		return v.Unread
 	case s.State == nil:
-		return s.NoAnswer
+		return s.UnknownReason
 	case s.Percent == nil:
 		return *s.State + s.LastError
 	default:

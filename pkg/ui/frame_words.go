@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Teller says in words what changed from frame to frame, for those who hear a screen or
+// ChangeWriter says in words what changed from frame to frame, for those who hear a screen or
 // read it in a file. The zero value has told nothing.
-type Teller struct {
+type ChangeWriter struct {
 	last *Frame
 	// left are the bytes that were last told to be left, by process.
 	left map[string]int64
@@ -20,8 +20,9 @@ type Teller struct {
 	began time.Time
 }
 
-// Tell is what is new, one line each; of the first frame what matters of it.
-func (t *Teller) Tell(v Frame) []string {
+// Changes returns what changed since the last frame, one line each; of the first frame what
+// matters of it.
+func (t *ChangeWriter) Changes(v Frame) []string {
 	if t.last == nil {
 		t.left, t.events, t.began = map[string]int64{}, map[EventView]int{}, v.at()
 		t.last = &Frame{}
@@ -46,7 +47,7 @@ func sameBut(a, b string) bool {
 	return ages.ReplaceAllString(a, "…") == ages.ReplaceAllString(b, "…")
 }
 
-func (t *Teller) state(before, now Frame) []string {
+func (t *ChangeWriter) state(before, now Frame) []string {
 	if sameBut(before.Status.Summary, now.Status.Summary) {
 		return nil
 	}
@@ -69,7 +70,7 @@ func sourceNews(before, now Frame) (lines []string) {
 	return lines
 }
 
-func (t *Teller) eventNews(now Frame) (lines []string) {
+func (t *ChangeWriter) eventNews(now Frame) (lines []string) {
 	for _, e := range now.Events.Items {
 		one := EventView{First: e.First, Object: e.Object, Reason: e.Reason, Message: e.Message}
 		if e.Time.Before(t.began) || t.events[one] >= e.Count {

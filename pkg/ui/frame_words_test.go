@@ -55,7 +55,7 @@ func TestWhatATellerTells(t *testing.T) {
 			then: func(f *FrameInput) {
 				f.Plan = &PlanView{
 					Digest: "b", Items: []PlanItem{{ActionRecord: ActionRecord{Summary: "create pod p"}}},
-					Holds: []PlanHold{{Step: "RemovePods", HoldRecord: HoldRecord{Reason: "up for 12s"}}},
+					Holds: []PlanHold{{Stage: "RemovePods", HoldRecord: HoldRecord{Reason: "up for 12s"}}},
 				}
 			},
 			want: []string{"the next pass would take 1 action, first: create pod p", "the next pass would wait at RemovePods: up for 12s"},
@@ -71,9 +71,9 @@ func TestWhatATellerTells(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			teller := &Teller{}
-			teller.Tell(seenWith(t, tc.before))
-			if diff := cmp.Diff(tc.want, teller.Tell(seenWith(t, tc.then))); diff != "" {
+			teller := &ChangeWriter{}
+			teller.Changes(seenWith(t, tc.before))
+			if diff := cmp.Diff(tc.want, teller.Changes(seenWith(t, tc.then))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -81,7 +81,7 @@ func TestWhatATellerTells(t *testing.T) {
 }
 
 func held(reason string) *PlanView {
-	return &PlanView{Digest: "a", Holds: []PlanHold{{Step: "RemovePods", HoldRecord: HoldRecord{Reason: reason}}}}
+	return &PlanView{Digest: "a", Holds: []PlanHold{{Stage: "RemovePods", HoldRecord: HoldRecord{Reason: reason}}}}
 }
 
 func seenWith(t *testing.T, edit func(*FrameInput)) Frame {
@@ -94,38 +94,38 @@ func seenWith(t *testing.T, edit func(*FrameInput)) Frame {
 }
 
 func TestATellerBeginsWithHowItIs(t *testing.T) {
-	teller := &Teller{}
+	teller := &ChangeWriter{}
 	v := seenWith(t, func(f *FrameInput) {
 		f.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-14*time.Minute))
 	})
-	lines := teller.Tell(v)
+	lines := teller.Changes(v)
 	if len(lines) != 2 || lines[0] != v.Status.Summary || lines[1] != "storage-1: PodFailing for 14m" {
 		t.Errorf("%q", lines)
 	}
 }
 
 func TestEventsAreToldOnceEach(t *testing.T) {
-	teller := &Teller{}
+	teller := &ChangeWriter{}
 	v := seenWith(t, nil)
 	old := EventView{Time: noon.Add(-time.Minute), First: noon.Add(-time.Minute), Type: "Normal", Object: "pod/p", Reason: "Pulled", Count: 1}
 	fresh := EventView{Time: noon.Add(time.Second), First: noon, Type: "Warning", Object: "pod/p", Reason: "BackOff", Message: "again", Count: 1}
-	teller.Tell(v)
+	teller.Changes(v)
 	v.Events.Items = []EventView{old, fresh}
-	if diff := cmp.Diff([]string{"event: warning pod/p: BackOff: again"}, teller.Tell(v)); diff != "" {
+	if diff := cmp.Diff([]string{"event: warning pod/p: BackOff: again"}, teller.Changes(v)); diff != "" {
 		t.Error(diff)
 	}
-	if lines := teller.Tell(v); len(lines) > 0 {
+	if lines := teller.Changes(v); len(lines) > 0 {
 		t.Errorf("told again: %q", lines)
 	}
 }
 
 func TestAnExclusionIsToldStepByStep(t *testing.T) {
-	teller, left := &Teller{}, int64(1000)
+	teller, left := &ChangeWriter{}, int64(1000)
 	at := func(state Exclusion, bytes int64) []string {
 		v := seenWith(t, nil)
 		left = bytes
 		v.Exclusions.Items = []DrainView{{ID: "storage-1", State: state, LeftBytes: &left}}
-		return teller.Tell(v)
+		return teller.Changes(v)
 	}
 	at(ExclusionMoving, 1000)
 	if lines := at(ExclusionMoving, 990); len(lines) > 0 {

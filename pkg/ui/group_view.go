@@ -95,10 +95,10 @@ type Exclusion string
 // The steps of an exclusion.
 const (
 	NotExcluded Exclusion = "none"
-	// ExclusionWanted is of a group that is marked for removal and not excluded yet.
-	ExclusionWanted Exclusion = "wanted"
-	// ExclusionAsked is asked for, and nobody knows yet how far it is.
-	ExclusionAsked Exclusion = "asked"
+	// ExclusionPending is of a group that is marked for removal and not excluded yet.
+	ExclusionPending Exclusion = "pending"
+	// ExclusionRequested is asked for, and nobody knows yet how far it is.
+	ExclusionRequested Exclusion = "requested"
 	// ExclusionMoving still has data or roles to give away.
 	ExclusionMoving Exclusion = "moving"
 	// ExclusionUnverified shows no roles any more, which alone proves nothing.
@@ -115,7 +115,7 @@ const (
 func NewGroupListView(m Metadata, f Facts) GroupListView {
 	v := GroupListView{Document: NewDocument("ProcessGroupList", m, f.Now, f.judged().Source), Items: []GroupView{}}
 	v.Warnings = append(v.Warnings, f.Warnings...)
-	if why := f.untold("roles, uptime and data"); why != "" {
+	if why := f.unknownReason("roles, uptime and data"); why != "" {
 		v.Warnings = append(v.Warnings, why)
 	}
 	for _, g := range f.Groups() {
@@ -225,7 +225,7 @@ func (v *GroupView) role(r fdb.Role) {
 // same has to be proven again.
 func (f Facts) exclusion(g *v1beta2.ProcessGroupStatus) Exclusion {
 	state := f.exclusionInForce(g)
-	if state != ExclusionAsked {
+	if state != ExclusionRequested {
 		return state
 	}
 	processes := f.processesOf(g)
@@ -268,5 +268,5 @@ func (v GroupView) Has(condition string) bool {
 
 // Excluded reports whether an exclusion is in force or was.
 func (v GroupView) Excluded() bool {
-	return v.Exclusion != NotExcluded && v.Exclusion != ExclusionWanted && v.Exclusion != ExclusionUnknown
+	return v.Exclusion != NotExcluded && v.Exclusion != ExclusionPending && v.Exclusion != ExclusionUnknown
 }

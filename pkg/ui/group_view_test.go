@@ -60,8 +60,8 @@ func TestGroupsWithoutAnAnswerFromTheDatabase(t *testing.T) {
 func TestADatabaseThatListsNoProcessesSaysNothingOfThem(t *testing.T) {
 	f := withoutQuorum(t)
 	status := NewStatusView(meta, f)
-	if text := status.Summary; strings.Contains(text, "missing") || status.Database.ProcessesReported != nil || len(status.FaultTolerance.SilentZones) > 0 {
-		t.Errorf("%s, %v report, silent are %v", text, status.Database.ProcessesReported, status.FaultTolerance.SilentZones)
+	if text := status.Summary; strings.Contains(text, "missing") || status.Database.ProcessesReported != nil || len(status.FaultTolerance.ZonesNotReporting) > 0 {
+		t.Errorf("%s, %v report, silent are %v", text, status.Database.ProcessesReported, status.FaultTolerance.ZonesNotReporting)
 	}
 	if c := status.ProcessGroups.Classes[0]; c.Reporting != nil {
 		t.Errorf("%d of class %s report", *c.Reporting, c.Class)
@@ -77,7 +77,7 @@ func TestADatabaseThatListsNoProcessesSaysNothingOfThem(t *testing.T) {
 	if g := groups.Items[0]; g.Processes != nil || g.Roles != nil || g.Exclusion != ExclusionUnknown || g.Excluded() || len(groups.Warnings) != 1 {
 		t.Errorf("%+v with warnings %q", g, groups.Warnings)
 	}
-	if servers := NewClusterVersion(f.Cluster).Observed(f).Servers; servers != nil {
+	if servers := NewClusterVersion(f.Cluster).Observed(f).Processes; servers != nil {
 		t.Errorf("its servers run %v", servers)
 	}
 	if zone := NotMaintained(f); zone.Reached {
@@ -94,7 +94,7 @@ func TestExclusionIsSafeOnlyWhereItWasProven(t *testing.T) {
 		want  Exclusion
 	}{
 		"nobody asked":             {given: func(Facts, *v1beta2.ProcessGroupStatus) {}, want: NotExcluded},
-		"marked, not yet excluded": {given: func(_ Facts, g *v1beta2.ProcessGroupStatus) { g.MarkForRemoval(noon) }, want: ExclusionWanted},
+		"marked, not yet excluded": {given: func(_ Facts, g *v1beta2.ProcessGroupStatus) { g.MarkForRemoval(noon) }, want: ExclusionPending},
 		"excluded by locality, still a storage server": {
 			given: func(f Facts, g *v1beta2.ProcessGroupStatus) {
 				f.exclude(fdb.ExcludedServer{Locality: g.ExclusionString()})
@@ -114,18 +114,18 @@ func TestExclusionIsSafeOnlyWhereItWasProven(t *testing.T) {
 				f.exclude(fdb.ExcludedServer{Locality: g.ExclusionString()})
 				f.silence(g.ProcessGroupID, 0)
 				f.Database.Status.Cluster.Logs = append(f.Database.Status.Cluster.Logs, fdb.LogGeneration{})
-			}, want: ExclusionAsked,
+			}, want: ExclusionRequested,
 		},
 		"not told by anybody": {given: func(f Facts, _ *v1beta2.ProcessGroupStatus) { f.Database.Status.Cluster.Processes = nil }, want: ExclusionUnknown},
 		"proven by a pass, before a recovery": {given: func(f Facts, g *v1beta2.ProcessGroupStatus) {
 			g.SetExcluded(noon)
 			f.emptied("storage-1")
 			f.Database.Status.Cluster.Logs = append(f.Database.Status.Cluster.Logs, fdb.LogGeneration{})
-		}, want: ExclusionAsked},
+		}, want: ExclusionRequested},
 		"proven by a pass, and included since": {given: func(_ Facts, g *v1beta2.ProcessGroupStatus) {
 			g.MarkForRemoval(noon)
 			g.SetExcluded(noon)
-		}, want: ExclusionWanted},
+		}, want: ExclusionPending},
 		"removed without": {given: func(_ Facts, g *v1beta2.ProcessGroupStatus) { g.ExclusionSkipped = true }, want: ExclusionSkipped},
 	}
 	for name, tc := range tests {

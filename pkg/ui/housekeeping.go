@@ -35,12 +35,12 @@ func recordAllHousekeeping(all []plan.Housekeeping) []HousekeepingRecord {
 	return records
 }
 
-// Removed takes targets as reached that are removed but for housekeeping.
+// Removed marks targets as reached whose removal is complete except for housekeeping.
 func Removed(targets []Target, reached bool, left []plan.Housekeeping) ([]Target, bool) {
 	taken := false
 	targets = slices.Clone(targets)
 	for i, t := range targets {
-		if t.Phase == phaseRemoved && isLeft(left, v1beta2.ProcessGroupID(t.ID)) {
+		if t.Phase == phaseDeleted && isLeft(left, v1beta2.ProcessGroupID(t.ID)) {
 			targets[i].Reached, targets[i].Note, taken = true, "a later pass ends its exclusion", true
 		}
 	}

@@ -83,8 +83,8 @@ type HoldRecord struct {
 	Brief string `json:"-"`
 	// RetryAfterSeconds is null when nobody can tell.
 	RetryAfterSeconds *float64 `json:"retryAfterSeconds"`
-	// Human is true when time alone will not clear it.
-	Human bool `json:"human"`
+	// ManualIntervention is true when time alone will not clear it.
+	ManualIntervention bool `json:"manualIntervention"`
 	// Follows is true when it ends by itself once what other stages do or wait for is over.
 	Follows bool `json:"follows,omitempty"`
 }
@@ -93,7 +93,7 @@ func recordHold(h *plan.Hold) *HoldRecord {
 	if h == nil {
 		return nil
 	}
-	return &HoldRecord{Code: h.Code, Subjects: h.Subjects, Reason: h.Text(), Brief: h.Reason, RetryAfterSeconds: inSeconds(h.RetryAfter), Human: h.Human, Follows: h.Follows}
+	return &HoldRecord{Code: h.Code, Subjects: h.Subjects, Reason: h.Text(), Brief: h.Reason, RetryAfterSeconds: inSeconds(h.RetryAfter), ManualIntervention: h.Human, Follows: h.Follows}
 }
 
 // inSeconds is a duration for a document, nil when there is none.

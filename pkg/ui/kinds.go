@@ -79,8 +79,8 @@ func eventKinds() []EventKind {
 		{"acted", actionDone{}},
 		{"stage", stageDone{}},
 		{"pass", passDone{}},
-		{"resting", Resting{}},
-		{"woken", Woken{}},
+		{"wait-started", WaitStarted{}},
+		{"wait-ended", WaitEnded{}},
 	}
 }
 

@@ -63,7 +63,7 @@ func (v LockListView) deniedTable(o ListOptions) Table {
 	t := Table{Header: o.header([]string{"DENIED-ID", "IN-DB", "IN-SPEC", "SET-BY", "WHEN", "REASON"})}
 	for _, d := range v.Denied {
 		spec := string(d.InSpec)
-		if d.InSpec == SpecSilent {
+		if d.InSpec == SpecUnset {
 			spec = phrase.Nothing
 		}
 		t.Rows = append(t.Rows, append([]string{d.ID, phrase.YesNo(&d.InDatabase, phrase.UnknownCell), spec}, d.provenance(o)...))
@@ -96,7 +96,7 @@ func (v LockListView) upgradeTable(o ListOptions) Table {
 func (v LockListView) listTable(o ListOptions) Table {
 	t := Table{Header: o.header([]string{"LIST", "INSTANCE", "GROUP", "SINCE"})}
 	for _, e := range v.Lists {
-		t.Rows = append(t.Rows, []string{string(e.List), phrase.Or(e.Instance, phrase.Nothing), e.Group, o.time(&e.Since)})
+		t.Rows = append(t.Rows, []string{string(e.List), phrase.Or(e.ControlPlaneInstance, phrase.Nothing), e.Group, o.time(&e.Since)})
 	}
 	return t
 }
@@ -108,8 +108,8 @@ func (v LockListView) writeNotes(w io.Writer, o ListOptions) {
 		if !l.Used {
 			fmt.Fprintf(w, "%s: its spec does not use the lock; passes take none\n", l.Cluster)
 		}
-		if l.ByHand != nil && l.State == LockHeld {
-			fmt.Fprintf(w, "%s: the lock was taken by hand of %s; passes of its instance get it no more than others\n", l.Cluster, *l.ByHand)
+		if l.ManualHolder != nil && l.State == LockHeld {
+			fmt.Fprintf(w, "%s: the lock was taken by hand of %s; passes of its instance get it no more than others\n", l.Cluster, *l.ManualHolder)
 		}
 	}
 	for _, d := range v.Denied {

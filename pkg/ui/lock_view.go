@@ -32,7 +32,7 @@ type LockView struct {
 	Owner *string `json:"owner"`
 	// ByHand is who keeps the lock by hand, "user@host"; null where an instance has it for
 	// its own work.
-	ByHand *string `json:"byHand"`
+	ManualHolder *string `json:"manualHolder"`
 	// Mine is null when nobody can tell: all instances without a prefix have one name.
 	Mine  *bool      `json:"mine"`
 	Since *time.Time `json:"since"`
@@ -80,7 +80,7 @@ type SpecDenial string
 const (
 	SpecDenies SpecDenial = "deny"
 	SpecAllows SpecDenial = "allow"
-	SpecSilent SpecDenial = "none"
+	SpecUnset  SpecDenial = "none"
 )
 
 // LeaseView is the Lease of runs in this Kubernetes cluster.
@@ -99,10 +99,10 @@ type UpgradeView struct {
 
 // ListEntryView is one process group on a list.
 type ListEntryView struct {
-	List     fdb.SharedList `json:"list"`
-	Instance string         `json:"instance,omitempty"`
-	Group    string         `json:"group"`
-	Since    time.Time      `json:"since"`
+	List                 fdb.SharedList `json:"list"`
+	ControlPlaneInstance string         `json:"controlPlaneInstance,omitempty"`
+	Group                string         `json:"group"`
+	Since                time.Time      `json:"since"`
 }
 
 // NewLockListView makes the document of facts that have what instances share.
@@ -132,7 +132,7 @@ func (f Facts) lock() LockView {
 		v.Mine = &mine
 	}
 	if person := l.Person(); person != "" {
-		v.ByHand = &person
+		v.ManualHolder = &person
 	}
 	switch {
 	case l.ExpiredAt(f.Now):
@@ -159,7 +159,7 @@ func (f Facts) denials() []DeniedView {
 	slices.Sort(ids)
 	views := []DeniedView{}
 	for _, id := range slices.Compact(ids) {
-		v := DeniedView{ID: id, InDatabase: slices.Contains(f.Coordination.DenyList, id), InSpec: SpecSilent}
+		v := DeniedView{ID: id, InDatabase: slices.Contains(f.Coordination.DenyList, id), InSpec: SpecUnset}
 		if want, says := wants[id]; says {
 			v.InSpec = want
 		}
@@ -190,7 +190,7 @@ func (v DeniedView) drift(locksUsed bool) string {
 		then = "no pass changes that while the spec does not use the lock"
 	}
 	switch {
-	case v.InDatabase && v.InSpec == SpecSilent:
+	case v.InDatabase && v.InSpec == SpecUnset:
 		return "denied in the database, and this spec does not say so: it stays until a spec has it with allow: true"
 	case v.InDatabase && v.InSpec == SpecAllows:
 		return "still denied in the database; " + then
@@ -233,7 +233,7 @@ func (f Facts) listEntries() []ListEntryView {
 	views := []ListEntryView{}
 	for _, list := range fdb.SharedLists() {
 		for _, m := range f.Coordination.Lists.Members(list) {
-			views = append(views, ListEntryView{List: list, Instance: m.Instance, Group: m.Group, Since: f.Coordination.Lists.Entries[list][m].UTC()})
+			views = append(views, ListEntryView{List: list, ControlPlaneInstance: m.Instance, Group: m.Group, Since: f.Coordination.Lists.Entries[list][m].UTC()})
 		}
 	}
 	return views

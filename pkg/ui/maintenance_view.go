@@ -19,19 +19,19 @@ type MaintenanceView struct {
 	Zone string `json:"zone"`
 	// SecondsLeft is null when no zone is under maintenance.
 	SecondsLeft *float64 `json:"secondsLeft"`
-	// Notes say which process groups were to restart when maintenance began: a pass ends
-	// it once all have. Null when they were not read: the spec does not use them, or they
-	// cannot be read.
+	// Notes are the process groups that were due to restart when maintenance began: a pass
+	// ends it once all have restarted. Null when they were not read: the spec does not use
+	// them, or they cannot be read.
 	Notes []MaintenanceNote `json:"notes"`
 }
 
-// MaintenanceNote is a process group that is to restart during maintenance.
+// MaintenanceNote is a process group that is due to restart during maintenance.
 type MaintenanceNote struct {
 	ProcessGroup string     `json:"processGroup"`
 	Since        *time.Time `json:"since"`
 }
 
-// NewMaintenanceView needs the word of the database.
+// NewMaintenanceView makes the document of facts that have a status document.
 func NewMaintenanceView(m Metadata, f Facts) MaintenanceView {
 	v := MaintenanceView{Document: NewDocument("Maintenance", m, f.Database.AsOf, SourceLive)}
 	if now := f.Database.Status.Maintenance(); now.Active() {
@@ -51,7 +51,7 @@ func maintenanceNotes(f Facts) []MaintenanceNote {
 	return notes
 }
 
-// WriteMaintenance writes who is under maintenance, and for how long.
+// WriteMaintenance prints the zone under maintenance, and for how long.
 func WriteMaintenance(w io.Writer, v MaintenanceView, now time.Time) error {
 	if v.Zone == "" && len(v.Notes) == 0 {
 		_, err := fmt.Fprintln(w, "no zone is under maintenance")
@@ -76,9 +76,9 @@ func (v MaintenanceView) waitsFor(now time.Time) string {
 	return strings.Join(words, ",")
 }
 
-// Maintained is a zone that is to be under maintenance, as far as it is.
+// Maintained returns the progress of putting a zone under maintenance.
 func Maintained(f Facts, zone string) Target {
-	t := Target{ID: "zone " + zone, Phase: "waits"}
+	t := Target{ID: "zone " + zone, Phase: phasePending}
 	now, known := f.maintenance()
 	switch {
 	case !known:
@@ -91,21 +91,21 @@ func Maintained(f Facts, zone string) Target {
 	return t
 }
 
-// NotMaintained is a database no zone of which is to be under maintenance.
+// NotMaintained returns the progress of ending maintenance.
 func NotMaintained(f Facts) Target {
-	t := Target{ID: "maintenance", Phase: "over", Reached: true}
+	t := Target{ID: "maintenance", Phase: "ended", Reached: true}
 	now, known := f.maintenance()
 	switch {
 	case !known:
 		t.Phase, t.Note, t.Reached = "unknown", phrase.Or(f.Database.Why(), "the database is unavailable"), false
 	case now.Active():
-		t.Phase, t.Note, t.Reached = "goes-on", "zone "+now.Zone, false
+		t.Phase, t.Note, t.Reached = "active", "zone "+now.Zone, false
 	}
 	return t
 }
 
-// ZonesOfStorage are the zones that processes which keep data are in, or were when the
-// last pass saw them.
+// ZonesOfStorage returns the zones of processes that hold data, by the database and by the
+// status of the resource.
 func ZonesOfStorage(f Facts) []string {
 	zones := map[string]bool{}
 	for _, g := range f.Cluster.Status.ProcessGroups {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// EmptiedNodes are nodes that pods of the cluster are to leave, as far as each is.
+// EmptiedNodes returns the progress of nodes that are being drained of the cluster's pods.
 func EmptiedNodes(f Facts, nodes []string) []Target {
 	targets := make([]Target, len(nodes))
 	for i, node := range nodes {
@@ -24,13 +24,13 @@ func EmptiedNodes(f Facts, nodes []string) []Target {
 		slices.Sort(left)
 		targets[i] = Target{ID: node, Phase: "empty", Reached: true}
 		if len(left) > 0 {
-			targets[i] = Target{ID: node, Phase: "leaving", Note: phrase.Count(len(left), "pod") + " left: " + phrase.List(left)}
+			targets[i] = Target{ID: node, Phase: phaseDraining, Note: phrase.Count(len(left), "pod") + " left: " + phrase.List(left)}
 		}
 	}
 	return targets
 }
 
-// The phases of nodes that new pods may come to again.
+// The phases of nodes that are being made schedulable again.
 const (
 	NodeOpen     = "open"
 	NodeCordoned = "cordoned"
@@ -38,8 +38,8 @@ const (
 	NodeUnknown  = "unknown"
 )
 
-// OpenNodes are nodes that new pods may come to, as far as each is. One with a taint that has
-// process groups replaced is not.
+// OpenNodes returns the progress of nodes that are being made schedulable again. A node is not
+// open while it has a taint that causes replacements.
 func OpenNodes(f Facts, nodes []string) []Target {
 	on := f.groupsByNode()
 	targets := make([]Target, len(nodes))
@@ -53,7 +53,7 @@ func (f Facts) openNode(name string, groups []*v1beta2.ProcessGroupStatus) Targe
 	node := f.Nodes[name]
 	switch {
 	case node == nil:
-		return Target{ID: name, Phase: NodeUnknown, Note: "the node is not there, or may not be read"}
+		return Target{ID: name, Phase: NodeUnknown, Note: "the node does not exist or cannot be read"}
 	case node.Spec.Unschedulable:
 		return Target{ID: name, Phase: NodeCordoned, Note: "the node is cordoned"}
 	}
@@ -64,13 +64,13 @@ func (f Facts) openNode(name string, groups []*v1beta2.ProcessGroupStatus) Targe
 	case replaces:
 		return Target{ID: name, Phase: NodeTainted, Note: v.stillTainted()}
 	case len(taints) > 0:
-		return Target{ID: name, Phase: NodeOpen, Reached: true, Note: "only pods that tolerate its taints may come: " + strings.Join(taints, ", ")}
+		return Target{ID: name, Phase: NodeOpen, Reached: true, Note: "only pods that tolerate its taints are scheduled: " + strings.Join(taints, ", ")}
 	default:
 		return Target{ID: name, Phase: NodeOpen, Reached: true}
 	}
 }
 
-// repelling are the taints of a node that keep pods away which do not tolerate them.
+// repelling returns the taints of a node that only pods with a toleration may ignore.
 func repelling(node *corev1.Node) (taints []string) {
 	for _, taint := range node.Spec.Taints {
 		if taint.Effect != corev1.TaintEffectPreferNoSchedule {
@@ -80,15 +80,15 @@ func repelling(node *corev1.Node) (taints []string) {
 	return taints
 }
 
-// stillTainted is what becomes of the process groups on a node whose taints have them replaced.
+// stillTainted returns what happens to the process groups on a node whose taints cause replacements.
 func (v NodeView) stillTainted() string {
 	taints := "it still has the taint " + strings.Join(v.Taints, ", ")
 	switch {
 	case len(v.ProcessGroups) == 0:
-		return taints + ", which has process groups replaced; none is there"
+		return taints + ", which causes replacements; no process group is on it"
 	case v.ReplaceAt != nil:
-		return fmt.Sprintf("%s: replaced from %s on: %s", taints, moment(v.ReplaceAt), strings.Join(v.ProcessGroups, ", "))
+		return fmt.Sprintf("%s: replaced from %s: %s", taints, moment(v.ReplaceAt), strings.Join(v.ProcessGroups, ", "))
 	default:
-		return fmt.Sprintf("%s: replaced once its rule is over, counted from the next pass: %s", taints, strings.Join(v.ProcessGroups, ", "))
+		return fmt.Sprintf("%s: replaced once its rule expires, counted from the next pass: %s", taints, strings.Join(v.ProcessGroups, ", "))
 	}
 }

@@ -52,9 +52,9 @@ func (v NodeView) IsSilent() bool { return ptr.Deref(v.Exists, false) && v.Ready
 func (v NodeView) ReadyWord() string {
 	switch {
 	case v.Exists != nil && !*v.Exists:
-		return "gone"
+		return "not-found"
 	case v.IsSilent():
-		return "silent"
+		return "not-reporting"
 	default:
 		return phrase.YesNo(v.Ready, phrase.UnknownCell)
 	}

@@ -11,7 +11,7 @@ import (
 
 // What differs between a plan that was approved and the one that would be made now.
 const (
-	differsDone       = "item-not-wanted" // approved, and nothing wants it any more
+	differsDone       = "item-not-planned" // approved, and nothing wants it any more
 	differsNew        = "item-not-approved"
 	differsOrder      = "order"
 	differsCommand    = "command"
@@ -23,11 +23,11 @@ const (
 
 // PlanDifference is one thing in which the world has moved since a plan was made.
 type PlanDifference struct {
-	// What differs, in kebab-case: item-not-wanted, item-not-approved, order, command,
+	// Code is what differs, in kebab-case: item-not-planned, item-not-approved, order, command,
 	// tool, spec, connection-string or database.
-	What string `json:"what"`
-	// Words say it for people.
-	Words string `json:"words"`
+	Code string `json:"code"`
+	// Message is the difference in words.
+	Message string `json:"message"`
 }
 
 // Differences are all things in which the plan that would be made now is another than the
@@ -80,7 +80,7 @@ func (p *ApprovedPlan) withApprovedKeys(now PlanView) PlanView {
 	for i, wanted := range now.Items {
 		at := slices.IndexFunc(p.Items, func(approved ApprovedItem) bool {
 			whole := approved.Cuttable()
-			return whole != nil && approved.Step == wanted.Step && plan.IsRestOf(wanted.Details, whole)
+			return whole != nil && approved.Stage == wanted.Stage && plan.IsRestOf(wanted.Details, whole)
 		})
 		if at >= 0 {
 			now.Items[i].Fingerprint = p.Items[at].Fingerprint
@@ -122,7 +122,7 @@ func itemWords(kind, subject, summary string) string {
 // about by itself.
 func (p *ApprovedPlan) OnlyDone(differences []PlanDifference) bool {
 	return !slices.ContainsFunc(differences, func(d PlanDifference) bool {
-		switch d.What {
+		switch d.Code {
 		case differsDone:
 			return false
 		case differsConnection:

@@ -29,7 +29,7 @@ type ApprovedPlan struct {
 // ApprovedItem is an action that was approved, as far as its document tells.
 type ApprovedItem struct {
 	Number  int            `json:"number"`
-	Step    plan.StageName `json:"step"`
+	Stage   plan.StageName `json:"stage"`
 	Kind    string         `json:"kind"`
 	Subject string         `json:"subject"`
 	Summary string         `json:"summary"`
@@ -61,8 +61,10 @@ func (p *ApprovedPlan) check() error {
 	switch {
 	case p.Kind != "Plan":
 		return fmt.Errorf("it is a document of kind %q, not a Plan", p.Kind)
+	case p.APIVersion == firstAPIVersion:
+		return fmt.Errorf("it was saved by an earlier version of this program (%s): save a new plan with --dry-run -o json and approve that", p.APIVersion)
 	case p.APIVersion != APIVersion:
-		return fmt.Errorf("it is of version %q, and not of %s", p.APIVersion, APIVersion)
+		return fmt.Errorf("unsupported version %q: must be %s", p.APIVersion, APIVersion)
 	case len(p.Command) == 0 || p.Metadata.Cluster == "" || p.Observed.UID == "":
 		return errors.New("it does not say of which command and which cluster it is")
 	case slices.ContainsFunc(p.Items, func(i ApprovedItem) bool { return i.Fingerprint == "" && !plan.RecordsKind(i.Kind) }):

@@ -30,7 +30,7 @@ func fingerprint(a plan.Action) string {
 func (v PlanView) keys() []planItemKey {
 	keys := make([]planItemKey, len(v.Items))
 	for i, item := range v.Items {
-		keys[i] = planItemKey{item.Step, item.Kind, item.Fingerprint}
+		keys[i] = planItemKey{item.Stage, item.Kind, item.Fingerprint}
 	}
 	return keys
 }
@@ -38,7 +38,7 @@ func (v PlanView) keys() []planItemKey {
 func (p *ApprovedPlan) keys() []planItemKey {
 	keys := make([]planItemKey, len(p.Items))
 	for i, item := range p.Items {
-		keys[i] = planItemKey{item.Step, item.Kind, item.Fingerprint}
+		keys[i] = planItemKey{item.Stage, item.Kind, item.Fingerprint}
 	}
 	return keys
 }

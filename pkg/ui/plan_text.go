@@ -61,7 +61,7 @@ func grouped(items []PlanItem, o PlanOptions) []planRow {
 	var rows []planRow
 	for start := 0; start < len(items); {
 		end := start + 1
-		for end < len(items) && items[end].Step == items[start].Step && items[end].Kind == items[start].Kind {
+		for end < len(items) && items[end].Stage == items[start].Stage && items[end].Kind == items[start].Kind {
 			end++
 		}
 		if o.Wide || end-start <= alike {
@@ -78,12 +78,12 @@ func grouped(items []PlanItem, o PlanOptions) []planRow {
 }
 
 func planTable(rows []planRow, o PlanOptions) Table {
-	t := Table{Header: []string{"#", "STEP", "ACTION", "SUBJECT", "WHY", "GATES", "IMPACT"}}
+	t := Table{Header: []string{"#", "STAGE", "ACTION", "SUBJECT", "WHY", "GATES", "IMPACT"}}
 	if o.NoHeaders {
 		t.Header = nil
 	}
 	for _, r := range rows {
-		t.Rows = append(t.Rows, []string{r.number(), string(r.Step), r.Kind, r.subject(), phrase.Or(r.Why, phrase.Nothing), gatesWords(r.Preconditions), string(r.Impact)})
+		t.Rows = append(t.Rows, []string{r.number(), string(r.Stage), r.Kind, r.subject(), phrase.Or(r.Why, phrase.Nothing), gatesWords(r.Preconditions), string(r.Impact)})
 	}
 	return t
 }
@@ -179,10 +179,10 @@ func (o PlanOptions) refused(w io.Writer, gates []plan.Check) {
 func (o PlanOptions) holds(w io.Writer, holds []PlanHold) {
 	for _, h := range holds {
 		word, color := "waiting:", yellow
-		if h.Human {
+		if h.ManualIntervention {
 			word, color = "blocked:", red
 		}
-		fmt.Fprintf(w, "%s %s: %s%s\n", o.in(color, word), h.Step, oneLine(h.Reason), after(h.Provisional))
+		fmt.Fprintf(w, "%s %s: %s%s\n", o.in(color, word), h.Stage, oneLine(h.Reason), after(h.Provisional))
 		for _, c := range h.Refused {
 			fmt.Fprintf(w, "  %s %s\n", o.in(red, "refused:"), checkWords(c))
 		}
@@ -213,7 +213,7 @@ func planSentence(v PlanView) string {
 	case len(v.Items) > 0:
 		return fmt.Sprintf("%s: %s to do.", name, phrase.Count(len(v.Items), "action"))
 	case len(v.Holds) > 0:
-		return fmt.Sprintf("%s: nothing can be done now; %s.", name, phrase.Count(len(v.Holds), "step")+" cannot go on")
+		return fmt.Sprintf("%s: nothing can be done now; %s.", name, phrase.Count(len(v.Holds), "stage")+" cannot continue")
 	case len(v.Pass.Failures) > 0 || v.Pass.Stopped != "":
 		return fmt.Sprintf("%s: no plan could be made.", name)
 	default:

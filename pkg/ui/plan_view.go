@@ -49,7 +49,7 @@ type PlanObserved struct {
 // PlanItem is one action that a pass would carry out.
 type PlanItem struct {
 	Number int            `json:"number"`
-	Step   plan.StageName `json:"step"`
+	Stage  plan.StageName `json:"stage"`
 	ActionRecord
 	// Fingerprint identifies what the action does, payloads included; see plan.Fingerprint.
 	// Empty for an action that only records what was observed: that needs no approval.
@@ -71,7 +71,7 @@ type Preconditions struct {
 
 // PlanHold is a step that waits, or that a human has to help.
 type PlanHold struct {
-	Step plan.StageName `json:"step"`
+	Stage plan.StageName `json:"stage"`
 	HoldRecord
 	// Refused are the questions that were answered with no.
 	Refused     []plan.Check     `json:"refused"`
@@ -143,7 +143,7 @@ func (r *PlanRecorder) decided(e reconcile.StageDecided) {
 	r.view.decided = append(r.view.decided, e.Stage)
 	for _, a := range e.Actions {
 		item := PlanItem{
-			Number: len(r.view.Items) + 1, Step: e.Stage, ActionRecord: recordAction(a), Fingerprint: fingerprint(a), Why: e.Why,
+			Number: len(r.view.Items) + 1, Stage: e.Stage, ActionRecord: recordAction(a), Fingerprint: fingerprint(a), Why: e.Why,
 			Preconditions: Preconditions{Lease: true, Lock: plan.EffectOf(a).Locked, Checks: orEmpty(e.Checks)},
 			Provisional:   e.Provisional,
 		}
@@ -151,7 +151,7 @@ func (r *PlanRecorder) decided(e reconcile.StageDecided) {
 	}
 	if e.Hold != nil {
 		refused := slices.DeleteFunc(slices.Clone(e.Checks), func(c plan.Check) bool { return c.OK })
-		r.view.Holds = append(r.view.Holds, PlanHold{Step: e.Stage, HoldRecord: *recordHold(e.Hold), Refused: orEmpty(refused), Provisional: e.Provisional})
+		r.view.Holds = append(r.view.Holds, PlanHold{Stage: e.Stage, HoldRecord: *recordHold(e.Hold), Refused: orEmpty(refused), Provisional: e.Provisional})
 	}
 }
 

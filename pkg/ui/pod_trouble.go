@@ -17,16 +17,21 @@ import (
 type Trouble struct {
 	// Pod is the pod's name, whether or not it is there.
 	Pod string
-	// What says of the pod what is wrong, in one clause: "is not taken by any node: 0/3 …".
-	What string
+	// Message says of the pod what is wrong, in one clause: "is not taken by any node: 0/3 …".
+	Message string
 	// Since is when that began; zero when nothing tells.
 	Since time.Time
 	// Look are the words of a kubectl command that shows more and changes nothing.
 	Look []string
+
+	// key identifies the problem whatever process group has it; own is true where the message
+	// has a name or a number of that group.
+	key string
+	own bool
 }
 
 // words are the trouble as one clause of a sentence about the process group.
-func (t Trouble) words() string { return "its pod " + t.What }
+func (t Trouble) words() string { return "its pod " + t.Message }
 
 // troubleOf is the first thing that is wrong, in the order in which each explains what
 // comes after it; nil when nothing is.
@@ -50,7 +55,7 @@ func (f Facts) withoutPod(g *v1beta2.ProcessGroupStatus) *Trouble {
 	name := g.PodName(f.Cluster)
 	since, _ := f.Since(g, v1beta2.ConditionMissingPod)
 	return &Trouble{
-		Pod: name, What: "is not there", Since: since,
+		Pod: name, Message: "does not exist", Since: since, key: "missing",
 		Look: []string{"get", "events", "--field-selector", "involvedObject.name=" + name},
 	}
 }
@@ -61,21 +66,22 @@ func (f Facts) terminating(pod *corev1.Pod) *Trouble {
 	if pod.DeletionTimestamp == nil {
 		return nil
 	}
-	t := &Trouble{Pod: pod.Name, Since: pod.DeletionTimestamp.Time, Look: []string{"describe", "pod", pod.Name}}
+	t := &Trouble{Pod: pod.Name, Since: pod.DeletionTimestamp.Time, Look: []string{"describe", "pod", pod.Name}, key: "terminating", own: true}
 	if grace := pod.DeletionGracePeriodSeconds; grace != nil {
 		t.Since = t.Since.Add(-v1beta2.Seconds(*grace))
 	}
 	if left := pod.DeletionTimestamp.Sub(f.Now); left > 0 {
-		t.What = fmt.Sprintf("is terminating, for %s more at most by its grace period", phrase.Duration(left))
+		t.Message = fmt.Sprintf("is terminating, %s of its grace period left", phrase.Duration(left))
 		return t
 	}
-	t.What = "does not end"
+	t.Message, t.key, t.own = "does not terminate", "overdue", false
 	if len(pod.Finalizers) > 0 {
-		t.What += ", waits for its finalizers " + strings.Join(pod.Finalizers, ", ")
+		t.Message += ", waits for its finalizers " + strings.Join(pod.Finalizers, ", ")
+		t.key += " " + strings.Join(pod.Finalizers, ",")
 	}
 	if sick := f.onSickNode(pod); sick != nil {
-		t.What += ", " + sick.What
-		t.Look = sick.Look
+		t.Message += ", " + sick.Message
+		t.Look, t.key = sick.Look, t.key+" "+sick.key
 	}
 	return t
 }
@@ -85,8 +91,8 @@ func (f Facts) ended(pod *corev1.Pod) *Trouble {
 		return nil
 	}
 	return &Trouble{
-		Pod: pod.Name, What: "has ended: " + clauses(string(pod.Status.Phase), pod.Status.Reason, pod.Status.Message),
-		Look: []string{"describe", "pod", pod.Name},
+		Pod: pod.Name, Message: "has ended: " + clauses(string(pod.Status.Phase), pod.Status.Reason, pod.Status.Message),
+		Look: []string{"describe", "pod", pod.Name}, key: "ended " + pod.Status.Reason, own: pod.Status.Message != "",
 	}
 }
 
@@ -97,9 +103,10 @@ func (f Facts) unscheduled(pod *corev1.Pod) *Trouble {
 	if pod.Spec.NodeName != "" {
 		return nil
 	}
-	t := &Trouble{Pod: pod.Name, What: "is Pending: nobody has scheduled it yet", Since: pod.CreationTimestamp.Time, Look: []string{"describe", "pod", pod.Name}}
+	t := &Trouble{Pod: pod.Name, Message: "is Pending and not scheduled yet", Since: pod.CreationTimestamp.Time, Look: []string{"describe", "pod", pod.Name}, key: "unscheduled"}
 	if c != nil && c.Status == corev1.ConditionFalse {
-		t.What = "is Pending, no node takes it: " + clauses(schedulerWords(c.Message))
+		reason := clauses(schedulerWords(c.Message))
+		t.Message, t.key = "is Pending, no node fits: "+reason, t.key+" "+reason
 		t.Since = c.LastTransitionTime.Time
 	}
 	for _, v := range pod.Spec.Volumes {
@@ -108,7 +115,8 @@ func (f Facts) unscheduled(pod *corev1.Pod) *Trouble {
 		}
 		name := v.PersistentVolumeClaim.ClaimName
 		if claim := f.Volumes[name]; claim != nil && claim.Status.Phase != corev1.ClaimBound && claim.Status.Phase != "" {
-			t.What += fmt.Sprintf("; its volume claim %s is %s", name, claim.Status.Phase)
+			t.Message += fmt.Sprintf("; its PVC %s is %s", name, claim.Status.Phase)
+			t.key, t.own = t.key+" "+string(claim.Status.Phase), true
 		}
 	}
 	return t
@@ -136,13 +144,14 @@ func (f Facts) waitingContainer(pod *corev1.Pod) *Trouble {
 			continue
 		}
 		starting := w.Reason == "ContainerCreating" || w.Reason == "PodInitializing"
-		t := &Trouble{Pod: pod.Name, Since: scheduledAt(pod), Look: []string{"describe", "pod", pod.Name}}
+		t := &Trouble{Pod: pod.Name, Since: scheduledAt(pod), Look: []string{"describe", "pod", pod.Name}, key: "cannot-start " + c.Name + " " + w.Reason, own: w.Message != ""}
 		if starting && f.Now.Sub(t.Since) < startsSoon {
 			continue
 		}
-		t.What = fmt.Sprintf("cannot start container %s: %s", c.Name, clauses(w.Reason, oneLine(w.Message)))
+		t.Message = fmt.Sprintf("cannot start container %s: %s", c.Name, clauses(w.Reason, oneLine(w.Message)))
 		if last := c.LastTerminationState.Terminated; last != nil {
-			t.What += "; " + exitWords(*last, c.RestartCount)
+			t.Message += "; " + exitWords(*last, c.RestartCount)
+			t.key, t.own = fmt.Sprint(t.key, last.ExitCode, last.Reason), true
 			t.Look = []string{"logs", pod.Name, "-c", c.Name, "--previous", "--tail=50"}
 		}
 		return t
@@ -163,8 +172,8 @@ func (f Facts) onSickNode(pod *corev1.Pod) *Trouble {
 	for _, c := range node.Status.Conditions {
 		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
 			return &Trouble{
-				Pod: pod.Name, What: fmt.Sprintf("is on node %s, which is not ready: %s", node.Name, clauses(c.Reason, oneLine(c.Message))),
-				Since: c.LastTransitionTime.Time, Look: []string{"describe", "node", node.Name},
+				Pod: pod.Name, Message: fmt.Sprintf("is on node %s, which is not ready: %s", node.Name, clauses(c.Reason, oneLine(c.Message))),
+				Since: c.LastTransitionTime.Time, Look: []string{"describe", "node", node.Name}, key: "node " + node.Name,
 			}
 		}
 	}
@@ -175,8 +184,8 @@ func (f Facts) crashed(pod *corev1.Pod) *Trouble {
 	for _, c := range pod.Status.ContainerStatuses {
 		if end := c.State.Terminated; end != nil {
 			return &Trouble{
-				Pod: pod.Name, What: fmt.Sprintf("does not run container %s: %s", c.Name, exitWords(*end, c.RestartCount)),
-				Since: end.FinishedAt.Time, Look: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"},
+				Pod: pod.Name, Message: fmt.Sprintf("does not run container %s: %s", c.Name, exitWords(*end, c.RestartCount)),
+				Since: end.FinishedAt.Time, Look: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}, key: fmt.Sprint("exited ", c.Name, end.ExitCode, end.Reason), own: true,
 			}
 		}
 	}
@@ -188,7 +197,7 @@ func (f Facts) notReady(pod *corev1.Pod) *Trouble {
 		if c.Ready || c.State.Running == nil {
 			continue
 		}
-		t := &Trouble{Pod: pod.Name, What: fmt.Sprintf("runs, and its container %s is not ready", c.Name), Look: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}}
+		t := &Trouble{Pod: pod.Name, Message: fmt.Sprintf("runs, and its container %s is not ready", c.Name), Look: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}, key: "not-ready " + c.Name}
 		if ready := podCondition(pod, corev1.PodReady); ready != nil {
 			t.Since = ready.LastTransitionTime.Time
 		}
@@ -204,9 +213,12 @@ func (f Facts) silentServers(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) *Tr
 		return nil
 	}
 	since, _ := f.Since(g, v1beta2.ConditionMissingProcesses)
+	reporting, all := len(f.processesOf(g)), f.serversOf(g.ProcessClass)
 	return &Trouble{
-		Pod: pod.Name, What: fmt.Sprintf("is %s, and %d of %s report to the database", pod.Status.Phase, len(f.processesOf(g)), phrase.Count(f.serversOf(g.ProcessClass), "server")),
-		Since: since, Look: []string{"logs", pod.Name, "-c", v1beta2.ContainerMain, "--tail=50"},
+		Pod:     pod.Name,
+		Message: fmt.Sprintf("is %s, and %s %s to the database", pod.Status.Phase, phrase.CountOf(reporting, all, "process"), phrase.EitherOf(reporting, all, "reports", "report")),
+		Since:   since, Look: []string{"logs", pod.Name, "-c", v1beta2.ContainerMain, "--tail=50"},
+		key: fmt.Sprint("not-reporting ", pod.Status.Phase, reporting, all),
 	}
 }
 
@@ -230,7 +242,8 @@ func (f Facts) onPurpose(g *v1beta2.ProcessGroupStatus, t *Trouble) *Trouble {
 		asked = append(asked, "emptyMonitorConf")
 	}
 	if len(asked) > 0 {
-		t.What += "; spec.buggify asks for that (" + strings.Join(asked, ", ") + ")"
+		t.Message += "; spec.buggify requests that (" + strings.Join(asked, ", ") + ")"
+		t.key += " on purpose"
 	}
 	return t
 }

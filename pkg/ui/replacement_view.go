@@ -8,25 +8,28 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// How far the replacement of a process group is.
+// The phases of the replacement of a process group.
 const (
-	phaseWaits   = "waits"   // it is not marked yet
-	phaseMarked  = "marked"  // nothing was moved away yet
-	phaseLeaving = "leaving" // its data and roles move away
-	phaseDrained = "drained" // proven: nothing depends on it
-	phaseRemoved = "removed" // its pod is gone
-	phaseGone    = "gone"    // its record is gone, and its exclusion with it
+	phasePending  = "pending"  // not marked for removal yet
+	phaseMarked   = "marked"   // no data moved yet
+	phaseDraining = "draining" // its data and roles are moving off
+	phaseDrained  = "drained"  // proven: nothing depends on it
+	phaseDeleted  = "deleted"  // its pod is deleted
+	phaseRemoved  = "removed"  // it is not in the status, and not excluded
 )
 
-// Replacements are the process groups that are being replaced, as far as each is. A group
-// is there when its record is gone: that goes last.
+// phaseUnknown is the phase of every target whose progress cannot be determined.
+const phaseUnknown = "unknown"
+
+// Replacements returns the progress of process groups that are being replaced. A target is
+// reached once the group is not in the status: its entry is the last thing to be removed.
 func Replacements(f Facts, ids []v1beta2.ProcessGroupID) []Target {
 	targets := make([]Target, len(ids))
 	for i, id := range ids {
 		if g := f.Cluster.ProcessGroup(id); g != nil {
 			targets[i] = f.group(g).replacement()
 		} else {
-			targets[i] = Target{ID: string(id), Phase: phaseGone, Reached: true}
+			targets[i] = Target{ID: string(id), Phase: phaseRemoved, Reached: true}
 		}
 	}
 	return targets
@@ -36,43 +39,43 @@ func (v GroupView) replacement() Target {
 	t := Target{ID: v.ID}
 	switch {
 	case v.RemovalSince == nil:
-		t.Phase = phaseWaits
+		t.Phase = phasePending
 	case (v.proven || v.Exclusion == ExclusionSafe || v.Exclusion == ExclusionSkipped) && v.PodPhase == "":
-		t.Phase, t.Note = phaseRemoved, "its exclusion and its record are still there"
+		t.Phase, t.Note = phaseDeleted, "its exclusion and its status entry remain"
 	case v.Exclusion == ExclusionSafe:
 		t.Phase, t.Note = phaseDrained, "nothing depends on it any more"
 	case v.Exclusion == ExclusionSkipped:
-		t.Phase, t.Note = phaseLeaving, "without being drained, as the spec asks"
-	case v.Exclusion == NotExcluded, v.Exclusion == ExclusionWanted:
+		t.Phase, t.Note = phaseDraining, "removed without being drained, as specified"
+	case v.Exclusion == NotExcluded, v.Exclusion == ExclusionPending:
 		t.Phase, t.Note = phaseMarked, "it is excluded once its replacement reports"
 	case v.Exclusion == ExclusionUnknown:
-		t.Phase, t.Note = phaseMarked, "nobody can tell whether it is excluded"
+		t.Phase, t.Note = phaseMarked, "cannot determine whether it is excluded"
 	default:
-		t.Phase, t.Note = phaseLeaving, v.leftOn()
+		t.Phase, t.Note = phaseDraining, v.leftOn()
 	}
 	return t
 }
 
-// leftOn says what is still to be moved away.
+// leftOn returns what is still to be moved off a process group, in words.
 func (v GroupView) leftOn() string {
 	switch {
 	case v.Roles == nil:
-		return "what is left on it is not known"
+		return "its remaining data and roles are unknown"
 	case len(v.Roles) == 0:
-		return "no roles left; that nothing depends on it has to be proven yet"
+		return "no roles left; not proven yet that nothing depends on it"
 	default:
 		return phrase.BytesOr(v.StoredBytes, phrase.UnknownCell) + " stored, roles " + strings.Join(v.Roles, ",")
 	}
 }
 
-// Kept are process groups that are to stay, as far as each is.
+// Kept returns the progress of process groups whose removal is canceled.
 func Kept(f Facts, ids []v1beta2.ProcessGroupID) []Target {
 	targets := make([]Target, len(ids))
 	for i, id := range ids {
-		targets[i] = Target{ID: string(id), Phase: "stays", Reached: true}
+		targets[i] = Target{ID: string(id), Phase: "kept", Reached: true}
 		switch g := f.Cluster.ProcessGroup(id); {
 		case g == nil:
-			targets[i].Phase, targets[i].Reached = phaseGone, false
+			targets[i].Phase, targets[i].Reached = phaseRemoved, false
 		case g.IsMarkedForRemoval():
 			targets[i].Phase, targets[i].Reached = phaseMarked, false
 		}
@@ -80,7 +83,7 @@ func Kept(f Facts, ids []v1beta2.ProcessGroupID) []Target {
 	return targets
 }
 
-// AllReached reports whether all targets are where they should be.
+// AllReached reports whether all targets are reached.
 func AllReached(targets []Target) bool {
 	return !slices.ContainsFunc(targets, func(t Target) bool { return !t.Reached })
 }

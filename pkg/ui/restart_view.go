@@ -7,23 +7,27 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// Restarts are the process groups that are being restarted, as far as each is. One that
-// has left the cluster has nothing left to restart.
+// Restarts returns the progress of process groups that are being restarted. One that was
+// removed from the cluster has nothing left to restart.
 func Restarts(f Facts, ids []v1beta2.ProcessGroupID, since time.Time) []Target {
 	targets := make([]Target, len(ids))
 	for i, id := range ids {
 		g := f.Cluster.ProcessGroup(id)
 		if g == nil {
-			targets[i] = Target{ID: string(id), Phase: phaseGone, Note: "it has left the cluster", Reached: true}
+			targets[i] = Target{ID: string(id), Phase: phaseRemoved, Note: "it was removed from the cluster", Reached: true}
 			continue
 		}
-		step := safety.RestartedSince(f.Snapshot, g, since)
-		targets[i] = Target{ID: string(id), Phase: string(step), Note: restartNotes[step], Reached: step == safety.RestartDone}
+		progress := safety.RestartedSince(f.Snapshot, g, since)
+		targets[i] = Target{ID: string(id), Phase: restartPhases[progress], Note: restartNotes[progress], Reached: progress == safety.RestartDone}
 	}
 	return targets
 }
 
+var restartPhases = map[safety.Restarted]string{
+	safety.RestartDue: phasePending, safety.RestartUnknown: "not-reporting", safety.RestartDone: "restarted",
+}
+
 var restartNotes = map[safety.Restarted]string{
-	safety.RestartUnknown: "not all of its processes report and tell their age",
+	safety.RestartUnknown: "not all of its processes report, or their start time is unknown",
 	safety.RestartDone:    "all of its processes have restarted",
 }

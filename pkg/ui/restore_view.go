@@ -36,9 +36,9 @@ type RestoreStatusView struct {
 	Over bool `json:"over"`
 	// URL is where the data comes from; without secrets.
 	URL string `json:"url"`
-	// NoAnswer says why the database does not tell; empty when it does. What only the
+	// UnknownReason says why the database does not tell; empty when it does. What only the
 	// database knows is null then.
-	NoAnswer string `json:"noAnswer,omitempty"`
+	UnknownReason string `json:"unknownReason,omitempty"`
 	// State is the word of the restore tools; empty when it was never started.
 	State *string `json:"state"`
 	// UID is the restore's, and that of the lock of the database while it lasts; empty
@@ -72,11 +72,11 @@ func NewRestoreStatusView(m Metadata, f RestoreFacts, h *RestoreHistory) Restore
 	v := RestoreStatusView{
 		Document: NewDocument("RestoreStatus", m, cmp.Or(f.RestoreStatus.AsOf, f.Now), SourceLive),
 		Name:     r.Name, Cluster: r.Spec.DestinationClusterName, URL: f.URL,
-		NoAnswer: f.RestoreStatus.Why(), RecordedState: string(r.Status.State),
+		UnknownReason: f.RestoreStatus.Why(), RecordedState: string(r.Status.State),
 	}
 	switch {
-	case v.NoAnswer != "":
-		v.Summary = "nobody can tell how far the restore is: " + v.NoAnswer
+	case v.UnknownReason != "":
+		v.Summary = "nobody can tell how far the restore is: " + v.UnknownReason
 	case f.Own != nil:
 		v.tell(*f.Own, h, f.RestoreStatus.AsOf)
 	case f.Started && r.Status.State == fdb.RestoreCompleted:
@@ -158,8 +158,8 @@ func WriteRestoreStatus(w io.Writer, v RestoreStatusView, o StatusOptions) error
 	p.section("Restore", Origin{SourceLive, v.AsOf})
 	p.fact("Into", v.Cluster)
 	p.fact("From", phrase.Or(v.URL, phrase.UnknownCell))
-	if v.NoAnswer != "" {
-		p.fact("State", "unknown: "+v.NoAnswer)
+	if v.UnknownReason != "" {
+		p.fact("State", "unknown: "+v.UnknownReason)
 		p.fact("Last recorded", phrase.Or(v.RecordedState, "never started"))
 		return p.err
 	}

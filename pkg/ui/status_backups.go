@@ -18,11 +18,11 @@ type RecordedBackupsView struct {
 
 // RecordedBackupView is one backup.
 type RecordedBackupView struct {
-	Name   string `json:"name"`
-	Wanted string `json:"wanted"`
-	// AgentsReady is how many of the agents were ready, AgentsWanted how many are asked for.
-	AgentsReady  int `json:"agentsReady"`
-	AgentsWanted int `json:"agentsWanted"`
+	Name    string `json:"name"`
+	Desired string `json:"desired"`
+	// AgentsReady is how many of the agents were ready, AgentsDesired how many are asked for.
+	AgentsReady   int `json:"agentsReady"`
+	AgentsDesired int `json:"agentsDesired"`
 	// Recorded is null before a pass saw it.
 	Recorded *BackupRecordView `json:"recorded"`
 }
@@ -44,7 +44,7 @@ func (f Facts) recordedBackups() *RecordedBackupsView {
 	for _, seen := range b.Backups {
 		r := seen.Record
 		v.Backups = append(v.Backups, RecordedBackupView{
-			Name: r.Name, Wanted: wantedState(r), AgentsReady: r.Status.AgentCount, AgentsWanted: r.AgentCount(), Recorded: recordedBackup(r),
+			Name: r.Name, Desired: wantedState(r), AgentsReady: r.Status.AgentCount, AgentsDesired: r.AgentCount(), Recorded: recordedBackup(r),
 		})
 	}
 	for _, seen := range b.Restores {
@@ -78,5 +78,5 @@ func (v RecordedBackupView) words() string {
 			parts = append(parts, "paused")
 		}
 	}
-	return fmt.Sprintf("%s: %s; %s wanted, %s ready", v.Name, phrase.List(parts), v.Wanted, phrase.CountOf(v.AgentsReady, v.AgentsWanted, "agent"))
+	return fmt.Sprintf("%s: %s; %s wanted, %s ready", v.Name, phrase.List(parts), v.Desired, phrase.CountOf(v.AgentsReady, v.AgentsDesired, "agent"))
 }

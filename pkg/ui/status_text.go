@@ -107,8 +107,8 @@ func (p *page) fact(name, value string) { p.printf("  %-15s %s\n", name, value) 
 
 func (p *page) database(v DatabaseView) {
 	p.section("Database", v.Origin)
-	if v.NoAnswer != "" {
-		p.fact("Available", "unknown: "+v.NoAnswer)
+	if v.UnknownReason != "" {
+		p.fact("Available", "unknown: "+v.UnknownReason)
 		p.fact("Version", phrase.Or(v.Version, phrase.UnknownCell)+" recorded, "+v.SpecVersion+" in the spec")
 		return
 	}
@@ -162,8 +162,8 @@ func (v DatabaseView) dataWords() string {
 func (p *page) tolerance(v ToleranceView) {
 	p.section("Fault tolerance", v.Origin)
 	p.fact("Zones to spare", fmt.Sprintf("%s of %d for data, %s for availability (%s)", phrase.NumberOr(v.Zones, phrase.UnknownCell), v.Desired, phrase.NumberOr(v.ZonesAvailable, phrase.UnknownCell), v.Mode))
-	if len(v.SilentZones) > 0 {
-		p.fact("Silent zones", phrase.Some(v.SilentZones, mostNamed))
+	if len(v.ZonesNotReporting) > 0 {
+		p.fact("Silent zones", phrase.Some(v.ZonesNotReporting, mostNamed))
 	}
 }
 
@@ -197,7 +197,7 @@ func (p *page) groups(v GroupsView) {
 	}
 	p.fact("Groups", counts)
 	for _, c := range v.Classes {
-		p.fact("  "+c.Class, fmt.Sprintf("%d of %d, %s reporting", c.Staying, c.Desired, phrase.NumberOr(c.Reporting, phrase.UnknownCell)))
+		p.fact("  "+c.Class, fmt.Sprintf("%d of %d, %s reporting", c.Current, c.Desired, phrase.NumberOr(c.Reporting, phrase.UnknownCell)))
 	}
 	for i, c := range v.Conditions {
 		name := "Conditions"

@@ -37,8 +37,8 @@ type DatabaseView struct {
 	// Healthy is what the database calls itself. It stays true for about a minute
 	// after a storage process died.
 	Healthy *bool `json:"healthy"`
-	// NoAnswer is why there is nothing to show.
-	NoAnswer string `json:"noAnswer,omitempty"`
+	// UnknownReason is why there is nothing to show.
+	UnknownReason string `json:"unknownReason,omitempty"`
 	// Version is what most processes run.
 	Version           string   `json:"version,omitempty"`
 	SpecVersion       string   `json:"specVersion"`
@@ -100,8 +100,8 @@ type GroupsView struct {
 type ClassView struct {
 	Class   string `json:"class"`
 	Desired int    `json:"desired"`
-	// Staying leaves out those that are marked for removal.
-	Staying int `json:"staying"`
+	// Current leaves out those that are marked for removal.
+	Current int `json:"current"`
 	// Reporting is null when the database does not tell who reports.
 	Reporting *int `json:"reporting"`
 }
@@ -174,7 +174,7 @@ func NewStatusView(m Metadata, f Facts) StatusView {
 
 func (f Facts) database() DatabaseView {
 	v := DatabaseView{
-		Origin: f.fromDatabase(), NoAnswer: f.Database.Why(), SpecVersion: f.Cluster.Spec.Version, Messages: []string{},
+		Origin: f.fromDatabase(), UnknownReason: f.Database.Why(), SpecVersion: f.Cluster.Spec.Version, Messages: []string{},
 		DC:      f.Cluster.Spec.DataCenter,
 		Version: f.Cluster.Status.RunningVersion, ReplicasDesired: f.Cluster.MinimumFaultDomains(),
 	}
@@ -295,7 +295,7 @@ func (f Facts) classes() []ClassView {
 			if g.ProcessClass != class || g.IsMarkedForRemoval() {
 				continue
 			}
-			c.Staying++
+			c.Current++
 			if !f.isSilent(g) {
 				reporting++
 			}
@@ -303,7 +303,7 @@ func (f Facts) classes() []ClassView {
 		if f.Database.Status.ListsProcesses() {
 			c.Reporting = &reporting
 		}
-		if c.Desired > 0 || c.Staying > 0 {
+		if c.Desired > 0 || c.Current > 0 {
 			classes = append(classes, c)
 		}
 	}

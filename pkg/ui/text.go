@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,27 +11,29 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// TextOptions is how a pass is told in lines.
+// TextOptions is how a pass is printed in lines.
 type TextOptions struct {
 	Paint
-	// Verbose also tells of stages that have nothing to do, of checks that
-	// passed, and of what is being read.
+	// Verbose also prints stages that have nothing to do, checks that passed, and
+	// what is being read.
 	Verbose bool
 }
 
 // Text returns a reporter that writes one line per noteworthy event, as it
 // happens: the stage, a word, and what it is about. Given to several passes in a
-// row, it says once why a stage cannot go on, and again only when that changes.
+// row, it prints the reason of a wait once, and again only when the reason changes.
 func Text(w io.Writer, o TextOptions) func(reconcile.Event) {
-	t := &text{w: w, o: o, said: map[string]string{}}
+	t := &text{w: w, o: o, printed: map[string]string{}, holds: map[plan.StageName]string{}}
 	return t.report
 }
 
 type text struct {
 	w io.Writer
 	o TextOptions
-	// said is what was last said by stage and word, for lines that would repeat.
-	said map[string]string
+	// printed identifies the last reason by stage, word and subject, for lines that would repeat.
+	printed map[string]string
+	// holds identifies the hold that each stage last decided on.
+	holds map[plan.StageName]string
 	// left are the exclusions that a later pass ends, as last reported.
 	left []string
 }
@@ -60,9 +61,9 @@ func (t *text) report(e reconcile.Event) {
 		t.acted(e)
 	case reconcile.StageDone:
 		t.done(e)
-	case reconcile.PassDone: // the command sums up, since it knows what comes next
+	case reconcile.PassDone: // the command prints the summary, since it knows what comes next
 		if e.Outcome <= reconcile.Changed {
-			clear(t.said) // what was in the way is gone: should it come back, that is news
+			clear(t.printed) // nothing is waited for any more: a later wait is a new one
 		}
 		if len(e.Housekeeping) == 0 {
 			t.left = nil
@@ -71,6 +72,7 @@ func (t *text) report(e reconcile.Event) {
 }
 
 func (t *text) decided(e reconcile.StageDecided) {
+	t.holds[e.Stage] = HoldKey(e.Hold)
 	t.checks(e.Stage, e.Checks)
 	if e.Why != "" {
 		t.verbose(e.Stage, "wants", phrase.Count(len(e.Actions), "action")+": "+e.Why)
@@ -89,44 +91,56 @@ func (t *text) later(stage plan.StageName, h plan.Housekeeping) {
 	t.line(stage, "later", h.Words())
 }
 
-// checks tells what was refused, and what passed to those who want to know.
+// checks prints what was refused and, if verbose, what passed.
 func (t *text) checks(stage plan.StageName, checks []plan.Check) {
 	for _, c := range checks {
 		if c.OK {
 			t.verbose(stage, "checked", checkWords(c))
 		} else {
-			t.once(stage, "refused", c.Key(), checkWords(c))
+			t.once(stage, "refused", c.Key(), "", checkWords(c))
 		}
 	}
 }
 
 func (t *text) acted(e reconcile.ActionDone) {
 	if e.Err != nil {
-		t.once(e.Stage, "failed", e.Action.Describe(), e.Action.Describe()+": "+oneLine(e.Err.Error()))
+		failure := oneLine(e.Err.Error())
+		t.once(e.Stage, "failed", plan.KindOf(e.Action)+" "+e.Action.Subject(), failure, e.Action.Describe()+": "+failure)
 		return
 	}
 	t.line(e.Stage, "did", e.Action.Describe())
 }
 
-// done tells how a stage ended, unless its actions told already.
+// done prints how a stage ended, unless its actions show it.
 func (t *text) done(e reconcile.StageDone) {
 	switch e.Outcome {
 	case reconcile.Done:
 		t.verbose(e.Stage, "done", "nothing to do")
-	case reconcile.Changed: // its actions told
-	case reconcile.Waiting, reconcile.Blocked, reconcile.Failed:
-		t.once(e.Stage, e.Outcome.String(), "", oneLine(e.Reason))
+	case reconcile.Changed: // its actions were printed
+	case reconcile.Waiting, reconcile.Blocked:
+		t.once(e.Stage, e.Outcome.String(), "", t.holds[e.Stage], oneLine(e.Reason))
+	case reconcile.Failed:
+		t.once(e.Stage, e.Outcome.String(), "", e.Reason, oneLine(e.Reason))
 	}
 }
 
-// once writes a line unless the last one about the same was the same but for times.
-func (t *text) once(stage plan.StageName, word, about, what string) {
+// once writes a line unless the last one about the same had the same reason.
+func (t *text) once(stage plan.StageName, word, about, reason, what string) {
 	key := string(stage) + " " + word + " " + about
-	if t.said[key] == Gist(what) && !t.o.Verbose {
+	if last, printed := t.printed[key]; printed && last == reason && !t.o.Verbose {
 		return
 	}
-	t.said[key] = Gist(what)
+	t.printed[key] = reason
 	t.line(stage, word, what)
+}
+
+// HoldKey identifies why a stage holds, whatever the words and numbers of its reason; empty
+// where it does not hold.
+func HoldKey(h *plan.Hold) string {
+	if h == nil {
+		return ""
+	}
+	return recordHold(h).key()
 }
 
 func (t *text) verbose(stage plan.StageName, word, what string) {
@@ -164,8 +178,3 @@ func checkWords(c plan.Check) string {
 
 // oneLine keeps an error that holds several in one line.
 func oneLine(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ") }
-
-var spans = regexp.MustCompile(`\b(\d+h)?(\d+m)?\d+(\.\d+)?s\b`)
-
-// Gist is a sentence without its durations: that time passes is no news.
-func Gist(text string) string { return spans.ReplaceAllString(text, "…") }

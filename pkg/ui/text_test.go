@@ -42,20 +42,31 @@ func TestTextTellsOnceForAsLongAsItLasts(t *testing.T) {
 	}
 }
 
-func TestThatTimePassesIsNoNews(t *testing.T) {
+// A reason is printed again when the hold is another one, and not when its numbers change.
+func TestAWaitIsPrintedAgainWhenItsHoldChanges(t *testing.T) {
+	pass := func(code plan.HoldCode, reason string, subjects ...string) []reconcile.Event {
+		hold := &plan.Hold{Code: code, Subjects: subjects, Reason: reason}
+		return []reconcile.Event{
+			reconcile.PassStarted{Round: 1}, reconcile.StageDecided{Stage: "RemovePods", Decision: plan.Decision{Hold: hold}},
+			reconcile.StageDone{Stage: "RemovePods", Outcome: reconcile.Waiting, Reason: reason}, reconcile.PassDone{Outcome: reconcile.Waiting},
+		}
+	}
 	tests := map[string]struct {
-		a, b string
-		same bool
+		first, second []reconcile.Event
+		want          int
 	}{
-		"only a duration differs":     {"the last recovery is 1m59s ago", "the last recovery is 2m4s ago", true},
-		"hours, and parts of seconds": {"for 1h2m3s", "for 0.5s", true},
-		"a count differs":             {"3 pods are missing", "2 pods are missing", false},
-		"a name differs":              {"storage-1 is silent for 5s", "storage-2 is silent for 5s", false},
-		"an address is no duration":   {"10.1.0.1:4501 is gone", "10.1.0.2:4501 is gone", false},
+		"only a duration differs": {pass("a", "recovered 1m59s ago", "storage-1"), pass("a", "recovered 2m4s ago", "storage-1"), 1},
+		"another code":            {pass("a", "it waits", "storage-1"), pass("b", "it waits", "storage-1"), 2},
+		"other subjects":          {pass("a", "it waits", "storage-1"), pass("a", "it waits", "storage-2"), 2},
 	}
 	for name, tc := range tests {
-		if same := Gist(tc.a) == Gist(tc.b); same != tc.same {
-			t.Errorf("%s: %t", name, same)
+		var out strings.Builder
+		report := Text(&out, TextOptions{})
+		for _, e := range append(tc.first, tc.second...) {
+			report(e)
+		}
+		if n := strings.Count(out.String(), "waiting"); n != tc.want {
+			t.Errorf("%s: printed %d times, want %d:\n%s", name, n, tc.want, &out)
 		}
 	}
 }

@@ -22,21 +22,21 @@ type ToleranceView struct {
 	// Reported is Zones as the database has it. For about a minute after a storage
 	// process died, it is too high.
 	Reported *int `json:"reported"`
-	// SilentZones are the zones with processes that hold data and do not report.
-	SilentZones []string `json:"silentZones"`
+	// ZonesNotReporting are the zones with processes that hold data and do not report.
+	ZonesNotReporting []string `json:"zonesNotReporting"`
 }
 
 func (f Facts) tolerance() ToleranceView {
 	v := ToleranceView{
 		Origin: f.fromDatabase(), Mode: f.Desired.RedundancyMode, Desired: f.Cluster.FaultTolerance(),
-		SilentZones: []string{},
+		ZonesNotReporting: []string{},
 	}
 	if f.Database.Status == nil {
 		return v
 	}
-	v.SilentZones = orEmpty(f.silentZones())
+	v.ZonesNotReporting = orEmpty(f.silentZones())
 	if reported := f.Database.Status.Cluster.FaultTolerance; reported != nil && f.Database.Available() {
-		left := max(0, v.Desired-len(v.SilentZones))
+		left := max(0, v.Desired-len(v.ZonesNotReporting))
 		v.Reported = reported.WithoutLosingData
 		v.Zones = leastOf(reported.WithoutLosingData, left)
 		v.ZonesAvailable = leastOf(reported.WithoutLosingAvailability, left)

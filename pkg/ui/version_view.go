@@ -18,12 +18,12 @@ import (
 type VersionView struct {
 	Document
 	Client ClientVersion `json:"client"`
-	// Server is the API server's version; empty when it was not asked.
+	// Server is the API server's version; empty when it was not read.
 	Server string `json:"server,omitempty"`
 	// Served are the versions of the FoundationDB resources that it serves.
 	Served []string `json:"served"`
-	// Operators are the FoundationDB operators of the Kubernetes cluster; null when
-	// nobody could tell.
+	// Operators are the FoundationDB operators of the Kubernetes cluster; null when they
+	// could not be read.
 	Operators []OperatorVersion `json:"operators" schema:"nullable"`
 	// Clusters are the databases of the namespace.
 	Clusters []ClusterVersion `json:"clusters"`
@@ -53,32 +53,33 @@ type ClusterVersion struct {
 	// Running is what most processes ran at the last pass; empty before the first.
 	Running string `json:"running,omitempty"`
 	Spec    string `json:"spec"`
-	// AsOf is when the database was asked; null when it did not answer.
+	// AsOf is when the database status was read; null when the database did not answer.
 	AsOf *time.Time `json:"asOf"`
-	// Servers are what its processes run now; null when the database did not answer.
-	Servers []VersionCount `json:"servers" schema:"nullable"`
-	// Tools are what the images of its pods contain, fdbcli among it; null when the
-	// pods could not be read.
+	// Processes are the versions of its processes; null when the database did not answer.
+	Processes []VersionCount `json:"processes" schema:"nullable"`
+	// Tools are the versions in the images of its pods, that of fdbcli among them; null when
+	// the pods could not be read.
 	Tools []VersionCount `json:"tools" schema:"nullable"`
 }
 
 // VersionCount is how often a version was found.
 type VersionCount struct {
+	// Version is empty where it is unknown.
 	Version string `json:"version"`
 	Count   int    `json:"count"`
 }
 
-// NewVersionView is the document with what is known without asking anybody.
+// NewVersionView makes the document of what is known without any request.
 func NewVersionView(m Metadata, client ClientVersion) VersionView {
 	return VersionView{Document: NewDocument("Version", m, time.Time{}, SourceLive), Client: client, Served: []string{}, Clusters: []ClusterVersion{}}
 }
 
-// NewClusterVersion is what the record of a database says of versions.
+// NewClusterVersion returns the versions in the FoundationDBCluster of a database.
 func NewClusterVersion(c *v1beta2.FoundationDBCluster) ClusterVersion {
 	return ClusterVersion{Namespace: c.Namespace, Name: c.Name, Running: c.Status.RunningVersion, Spec: c.Spec.Version}
 }
 
-// Observed adds what its processes and pods say.
+// Observed adds the versions of its processes and pods.
 func (v ClusterVersion) Observed(f Facts) ClusterVersion {
 	images := map[string]int{}
 	for _, pod := range f.Pods {
@@ -90,20 +91,20 @@ func (v ClusterVersion) Observed(f Facts) ClusterVersion {
 	}
 	v.Tools = counts(images)
 	if s := f.Database.Status; s.ListsProcesses() {
-		servers := map[string]int{}
+		processes := map[string]int{}
 		for _, p := range s.ProcessList() {
-			servers[versionIn(p.Version)]++
+			processes[versionIn(p.Version)]++
 		}
-		v.Servers, v.AsOf = counts(servers), known(f.Database.AsOf)
+		v.Processes, v.AsOf = counts(processes), known(f.Database.AsOf)
 	}
 	return v
 }
 
-// versionIn is the version in a text, or a question mark.
+// versionIn returns the version in a text; empty where there is none.
 func versionIn(text string) string {
 	version, err := fdb.ParseVersion(text)
 	if err != nil {
-		return phrase.UnknownCell
+		return ""
 	}
 	return version.String()
 }
@@ -116,8 +117,8 @@ func counts(found map[string]int) []VersionCount {
 	return list
 }
 
-// Skew says what does not fit together. It forbids nothing: what a pass must not do, its
-// own gates refuse.
+// Skew lists versions that do not fit together. It forbids nothing: the gates of a pass
+// refuse what is unsafe.
 func (v VersionView) Skew() []string {
 	var skew []string
 	if v.Server != "" && !slices.Contains(v.Served, v1beta2.GroupVersion.String()) {
@@ -128,7 +129,7 @@ func (v VersionView) Skew() []string {
 	}
 	for _, o := range v.Operators {
 		if o.Ready > 0 {
-			skew = append(skew, fmt.Sprintf("operator %s/%s is ready: two that act on one cluster undo each other's work", o.Namespace, o.Name))
+			skew = append(skew, fmt.Sprintf("operator %s/%s is ready: it and this program undo each other's work if both act on one cluster", o.Namespace, o.Name))
 		}
 	}
 	return skew
@@ -136,36 +137,36 @@ func (v VersionView) Skew() []string {
 
 func (v ClusterVersion) skew() []string {
 	var skew []string
-	say := func(format string, args ...any) {
+	add := func(format string, args ...any) {
 		skew = append(skew, v.Namespace+"/"+v.Name+": "+fmt.Sprintf(format, args...))
 	}
 	if want, err := fdb.ParseVersion(v.Spec); err == nil {
 		if _, ok := want.Protocol(); !ok {
-			say("this program does not know FoundationDB %d.%d", want.Major, want.Minor)
+			add("this program does not support FoundationDB %d.%d", want.Major, want.Minor)
 		}
 	}
 	switch {
-	case v.Servers == nil:
-		return append(skew, fmt.Sprintf("%s/%s: what its servers run is not known: no answer from the database", v.Namespace, v.Name))
-	case len(v.Servers) > 1:
-		say("its servers run several versions: %s", words(v.Servers))
-	case len(v.Servers) == 1 && v.Servers[0].Version != v.Spec:
-		say("its servers run %s, its spec asks for %s", v.Servers[0].Version, v.Spec)
+	case v.Processes == nil:
+		return append(skew, fmt.Sprintf("%s/%s: cannot determine the version of its processes: no answer from the database", v.Namespace, v.Name))
+	case len(v.Processes) > 1:
+		add("its processes run several versions: %s", words(v.Processes))
+	case len(v.Processes) == 1 && v.Processes[0].Version != v.Spec:
+		add("its processes run %s, its spec has %s", v.Processes[0].Version, v.Spec)
 	}
 	for _, t := range v.Tools {
-		if t.Version != phrase.UnknownCell && !v.speaksTo(t.Version) {
-			say("fdbcli %s, in %s, does not speak the protocol of its servers", t.Version, phrase.Count(t.Count, "pod"))
+		if t.Version != "" && !v.speaksTo(t.Version) {
+			add("fdbcli %s, in %s, is not protocol compatible with its processes", t.Version, phrase.Count(t.Count, "pod"))
 		}
 	}
 	return skew
 }
 
-// speaksTo reports whether a tool of this version speaks the protocol of any server.
+// speaksTo reports whether a tool of this version is protocol compatible with any process.
 func (v ClusterVersion) speaksTo(tool string) bool {
 	version, err := fdb.ParseVersion(tool)
-	return err != nil || len(v.Servers) == 0 || slices.ContainsFunc(v.Servers, func(s VersionCount) bool {
-		server, err := fdb.ParseVersion(s.Version)
-		return err != nil || server.ProtocolCompatible(version)
+	return err != nil || len(v.Processes) == 0 || slices.ContainsFunc(v.Processes, func(p VersionCount) bool {
+		process, err := fdb.ParseVersion(p.Version)
+		return err != nil || process.ProtocolCompatible(version)
 	})
 }
 
@@ -176,7 +177,7 @@ func words(list []VersionCount) string {
 	}
 	cells := make([]string, len(list))
 	for i, c := range list {
-		cells[i] = fmt.Sprintf("%s(%d)", c.Version, c.Count)
+		cells[i] = fmt.Sprintf("%s(%d)", phrase.Or(c.Version, phrase.UnknownCell), c.Count)
 	}
 	return phrase.Or(strings.Join(cells, ","), phrase.Nothing)
 }
@@ -193,16 +194,16 @@ func WriteVersion(w io.Writer, v VersionView, o ListOptions) error {
 	if len(v.Clusters) == 0 {
 		return nil
 	}
-	t := Table{Header: o.header([]string{"NAMESPACE", "NAME", "SPEC", "RECORDED", "SERVERS", "FDBCLI", "ASOF"})}
+	t := Table{Header: o.header([]string{"NAMESPACE", "NAME", "SPEC", "RUNNING", "PROCESSES", "FDBCLI", "ASOF"})}
 	for _, c := range v.Clusters {
-		t.Rows = append(t.Rows, []string{c.Namespace, c.Name, c.Spec, phrase.Or(c.Running, phrase.Nothing), words(c.Servers), words(c.Tools), o.time(c.AsOf)})
+		t.Rows = append(t.Rows, []string{c.Namespace, c.Name, c.Spec, phrase.Or(c.Running, phrase.Nothing), words(c.Processes), words(c.Tools), o.time(c.AsOf)})
 	}
 	return t.Write(w)
 }
 
 func (v VersionView) operatorWords() string {
 	if v.Operators == nil {
-		return "not known"
+		return phrase.Unknown
 	}
 	cells := make([]string, len(v.Operators))
 	for i, o := range v.Operators {

@@ -31,7 +31,7 @@ func TestSkew(t *testing.T) {
 			want:  []string{"fdb/sample: its servers run 7.3.79, its spec asks for 7.3.80"},
 		},
 		"an upgrade under way": {
-			given: func(v *VersionView) { v.Clusters[0].Servers = []VersionCount{{"7.3.79", 7}, {"7.3.80", 5}} },
+			given: func(v *VersionView) { v.Clusters[0].Processes = []VersionCount{{"7.3.79", 7}, {"7.3.80", 5}} },
 			want:  []string{"fdb/sample: its servers run several versions: 7.3.79(7),7.3.80(5)"},
 		},
 		"tools of another protocol": {
@@ -39,13 +39,13 @@ func TestSkew(t *testing.T) {
 			want:  []string{"fdb/sample: fdbcli 7.4.6, in 2 pods, does not speak the protocol of its servers"},
 		},
 		"a database that does not answer": {
-			given: func(v *VersionView) { v.Clusters[0].Servers = nil },
+			given: func(v *VersionView) { v.Clusters[0].Processes = nil },
 			want:  []string{"fdb/sample: what its servers run is not known: no answer from the database"},
 		},
 		"a FoundationDB of the future": {
 			given: func(v *VersionView) {
 				v.Clusters[0].Spec = "9.9.1"
-				v.Clusters[0].Servers = []VersionCount{{"9.9.1", 12}}
+				v.Clusters[0].Processes = []VersionCount{{"9.9.1", 12}}
 				v.Clusters[0].Tools = []VersionCount{{"9.9.1", 12}}
 			},
 			want: []string{"fdb/sample: this program does not know FoundationDB 9.9"},

@@ -7,10 +7,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Resting is the line of a watch that rests after a pass.
-type Resting struct {
+// WaitStarted is the line of a watch that rests after a pass.
+type WaitStarted struct {
 	line
-	// Ending is how the pass ended, as far as the rest depends on that.
+	// Ending is how the pass ended, as far as the wait depends on that.
 	Ending string `json:"ending"`
 	// Reason is what the pass left undone; empty when it did all.
 	Reason string `json:"reason,omitempty"`
@@ -25,24 +25,24 @@ var endings = map[pace.Ending]string{
 	pace.Held: "held", pace.Blocked: "blocked", pace.Failed: "failed",
 }
 
-// NewResting is for a rest that begins now.
-func NewResting(pass int, e pace.Ending, reason string, r pace.Rest, now time.Time) Resting {
-	return Resting{
-		line: line{Event: "resting", Pass: pass}, Ending: endings[e], Reason: oneLine(reason),
+// NewWaitStarted returns the line of a wait that begins now.
+func NewWaitStarted(pass int, e pace.Ending, reason string, r pace.Rest, now time.Time) WaitStarted {
+	return WaitStarted{
+		line: line{Event: "wait-started", Pass: pass}, Ending: endings[e], Reason: oneLine(reason),
 		NotBefore: known(now.Add(r.AtLeast)), NoLaterThan: known(now.Add(r.AtMost)),
 	}
 }
 
-// Woken is the line of a watch whose rest is over.
-type Woken struct {
+// WaitEnded is the line of a watch whose rest is over.
+type WaitEnded struct {
 	line
-	// Changed is true when a change cut the rest short.
+	// Changed is true when a change ended the wait early.
 	Changed bool `json:"changed"`
-	// Facets are the parts of the world that changed since the pass began.
+	// Facets are the parts of the cluster state that changed since the pass began.
 	Facets []string `json:"facets"`
 }
 
-// NewWoken is for the end of a rest.
-func NewWoken(pass int, changed bool, facets plan.Facet) Woken {
-	return Woken{line: line{Event: "woken", Pass: pass}, Changed: changed, Facets: orEmpty(facets.Names())}
+// NewWaitEnded returns the line of the end of a wait.
+func NewWaitEnded(pass int, changed bool, facets plan.Facet) WaitEnded {
+	return WaitEnded{line: line{Event: "wait-ended", Pass: pass}, Changed: changed, Facets: orEmpty(facets.Names())}
 }

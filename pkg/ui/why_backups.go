@@ -56,16 +56,16 @@ func (f Facts) unreadBackups() []string {
 func (w *why) backup(v BackupStatusView) []WhyChain {
 	c := WhyChain{Subjects: []string{subjectBackup + v.Name}, State: WhyBlocked, rank: rankBackup}
 	switch {
-	case v.Agents.Ready == 0 && v.Agents.Wanted > 0:
+	case v.Agents.Ready == 0 && v.Agents.Desired > 0:
 		w.withoutAgents(&c, v)
-	case v.NoAnswer != "" && w.isSilentByItself(v):
-		c.State, c.Wish, c.Because = WhyUnknown, "is not known to be well", []WhyLink{{What: v.NoAnswer}}
+	case v.UnknownReason != "" && w.isSilentByItself(v):
+		c.State, c.Summary, c.Reasons = WhyUnknown, "is not known to be well", []WhyLink{{Message: v.UnknownReason}}
 		c.Next = []string{w.FDB("backup", "status", v.Name)}
-	case v.AsWanted != nil && !*v.AsWanted:
+	case v.Reconciled != nil && !*v.Reconciled:
 		w.otherwise(&c, v)
 	case w.isLeftPaused(v):
-		c.Wish = "is paused, as its resource asks"
-		c.Because = []WhyLink{{What: v.LagWords(DefaultMaxLag)}}
+		c.Summary = "is paused, as its resource asks"
+		c.Reasons = []WhyLink{{Message: v.LagWords(DefaultMaxLag)}}
 		c.Next = []string{w.FDB("backup", "resume", v.Name)}
 	default:
 		return nil
@@ -77,7 +77,7 @@ func (w *why) backup(v BackupStatusView) []WhyChain {
 // about a backup: one that does not serve has a chain of its own, and about a backup that is
 // to be stopped and to have no agents there is nobody to ask.
 func (w *why) isSilentByItself(v BackupStatusView) bool {
-	if v.Agents.Wanted == 0 && v.Wanted == string(v1beta2.BackupStateStopped) {
+	if v.Agents.Desired == 0 && v.Desired == string(v1beta2.BackupStateStopped) {
 		return false
 	}
 	return w.Cluster == nil || w.Database.Available()
@@ -85,10 +85,10 @@ func (w *why) isSilentByItself(v BackupStatusView) bool {
 
 // withoutAgents is about a backup that nobody writes and that nobody can ask about.
 func (w *why) withoutAgents(c *WhyChain, v BackupStatusView) {
-	c.Wish = "has no agents"
-	c.Because = []WhyLink{{What: fmt.Sprintf("none of %s is ready, so nothing is written and nobody can tell what can be restored", phrase.Count(v.Agents.Wanted, "agent"))}}
-	c.Because[0].Because = agentTroubles(v)
-	c.Next = append(w.looks(c.Because), w.FDB("plan", c.Subjects[0]), w.FDB("reconcile", c.Subjects[0], "--wait"))
+	c.Summary = "has no agents"
+	c.Reasons = []WhyLink{{Message: fmt.Sprintf("none of %s is ready, so nothing is written and nobody can tell what can be restored", phrase.Count(v.Agents.Desired, "agent"))}}
+	c.Reasons[0].Reasons = agentTroubles(v)
+	c.Next = append(w.looks(c.Reasons), w.FDB("plan", c.Subjects[0]), w.FDB("reconcile", c.Subjects[0], "--wait"))
 }
 
 // agentTroubles are the pods of agents that are not ready.
@@ -96,7 +96,7 @@ func agentTroubles(v BackupStatusView) []WhyLink {
 	var links []WhyLink
 	for _, pod := range v.Agents.Pods {
 		if !pod.Ready {
-			links = append(links, WhyLink{What: "pod " + pod.Pod + " is " + pod.Phase + " and not ready", look: []string{"describe", "pod", pod.Pod}})
+			links = append(links, WhyLink{Message: "pod " + pod.Pod + " is " + pod.Phase + " and not ready", look: []string{"describe", "pod", pod.Pod}})
 		}
 	}
 	return links
@@ -105,20 +105,20 @@ func agentTroubles(v BackupStatusView) []WhyLink {
 // otherwise is about a backup that is not as its resource asks. A first snapshot that is being
 // written needs time alone.
 func (w *why) otherwise(c *WhyChain, v BackupStatusView) {
-	c.Wish = v.mainTrouble()
+	c.Summary = v.mainTrouble()
 	for _, problem := range v.Problems {
-		c.Because = append(c.Because, WhyLink{What: problem})
+		c.Reasons = append(c.Reasons, WhyLink{Message: problem})
 	}
-	if v.Agents.Ready < v.Agents.Wanted {
-		c.Because = append(c.Because, agentTroubles(v)...)
+	if v.Agents.Ready < v.Agents.Desired {
+		c.Reasons = append(c.Reasons, agentTroubles(v)...)
 	}
-	if len(v.Problems) == 1 && ptr.Deref(v.Running, false) && !ptr.Deref(v.Restorable, false) && v.Wanted != string(v1beta2.BackupStateStopped) {
+	if len(v.Problems) == 1 && ptr.Deref(v.Running, false) && !ptr.Deref(v.Restorable, false) && v.Desired != string(v1beta2.BackupStateStopped) {
 		c.State, c.rank = WhyWaiting, rankWaiting
 		if v.Snapshot != nil {
 			c.Since = v.Snapshot.BeganAt
 		}
 	}
-	c.Next = append(w.looks(c.Because), w.FDB("backup", "status", v.Name), w.FDB("plan", c.Subjects[0]))
+	c.Next = append(w.looks(c.Reasons), w.FDB("backup", "status", v.Name), w.FDB("plan", c.Subjects[0]))
 	if v.isForAPass() {
 		slices.Reverse(c.Next[len(c.Next)-2:])
 	}
@@ -126,7 +126,7 @@ func (w *why) otherwise(c *WhyChain, v BackupStatusView) {
 
 // mainTrouble is in one clause what the first of the problems means.
 func (v BackupStatusView) mainTrouble() string {
-	stopped := v.Wanted == string(v1beta2.BackupStateStopped)
+	stopped := v.Desired == string(v1beta2.BackupStateStopped)
 	lag, known := v.lag()
 	switch {
 	case stopped && ptr.Deref(v.Running, false):
@@ -139,7 +139,7 @@ func (v BackupStatusView) mainTrouble() string {
 		return "cannot be restored yet"
 	case !stopped && known && lag > DefaultMaxLag && !ptr.Deref(v.Paused, false):
 		return "is behind"
-	case v.Agents.Ready < v.Agents.Wanted:
+	case v.Agents.Ready < v.Agents.Desired:
 		return "misses agents"
 	default:
 		return "is not as its resource asks"
@@ -147,13 +147,13 @@ func (v BackupStatusView) mainTrouble() string {
 }
 
 func (v BackupStatusView) isPausedUnasked() bool {
-	return ptr.Deref(v.Paused, false) && v.Wanted != string(v1beta2.BackupStatePaused)
+	return ptr.Deref(v.Paused, false) && v.Desired != string(v1beta2.BackupStatePaused)
 }
 
 // isForAPass reports whether a pass over the backup mends what is wrong: it starts, stops,
 // resumes and changes backups. What agents meet at the store it does not.
 func (v BackupStatusView) isForAPass() bool {
-	stopped := v.Wanted == string(v1beta2.BackupStateStopped)
+	stopped := v.Desired == string(v1beta2.BackupStateStopped)
 	return v.Running != nil && *v.Running == stopped || v.isPausedUnasked() || len(v.Outstanding) > 0
 }
 
@@ -161,5 +161,5 @@ func (v BackupStatusView) isForAPass() bool {
 // worth a word.
 func (w *why) isLeftPaused(v BackupStatusView) bool {
 	lag, known := v.lag()
-	return ptr.Deref(v.Paused, false) && v.Wanted == string(v1beta2.BackupStatePaused) && known && lag > DefaultMaxLag
+	return ptr.Deref(v.Paused, false) && v.Desired == string(v1beta2.BackupStatePaused) && known && lag > DefaultMaxLag
 }

@@ -19,10 +19,10 @@ func (in *WhyInput) backedUp(edit func(*BackupStatusView)) {
 	b := &v1beta2.FoundationDBBackup{}
 	b.Name = "nightly"
 	v := &BackupStatusView{
-		Name: "nightly", AsWanted: new(true), Wanted: "Running", Mode: "Continuous", Tag: "default", State: new("running differential"),
+		Name: "nightly", Reconciled: new(true), Desired: "Running", Mode: "Continuous", Tag: "default", State: new("running differential"),
 		Running: new(true), Paused: new(false), Restorable: new(true), Own: new(true),
 		LatestRestorable: &BackupMomentView{Version: 1, AgeSeconds: new(int64(20))}, Snapshot: &BackupSnapshotView{BeganAt: new(noon.Add(-4 * time.Minute))},
-		Agents: BackupAgentsView{Wanted: 2, Ready: 2},
+		Agents: BackupAgentsView{Desired: 2, Ready: 2},
 	}
 	edit(v)
 	in.Backups = &ClusterBackups{Backups: []SeenBackup{{Record: b, View: v}}}
@@ -30,12 +30,12 @@ func (in *WhyInput) backedUp(edit func(*BackupStatusView)) {
 
 // trouble is what the judge says of a backup that is not as it should be.
 func (v *BackupStatusView) trouble(problems ...string) {
-	v.AsWanted, v.Problems = new(false), problems
+	v.Reconciled, v.Problems = new(false), problems
 }
 
 // unasked is a backup of which the database does not tell.
 func (v *BackupStatusView) unasked(why string) {
-	v.AsWanted, v.NoAnswer = nil, why
+	v.Reconciled, v.UnknownReason = nil, why
 	v.Running, v.Paused, v.Restorable, v.LatestRestorable = nil, nil, nil, nil
 }
 
@@ -91,7 +91,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 		"one that was left paused, as it asks": {
 			given: func(in *WhyInput) {
 				in.backedUp(func(v *BackupStatusView) {
-					v.Wanted, v.Paused, v.LatestRestorable.AgeSeconds = "Paused", new(true), new(int64(7200))
+					v.Desired, v.Paused, v.LatestRestorable.AgeSeconds = "Paused", new(true), new(int64(7200))
 				})
 			},
 			state: WhyBlocked, want: "fdbbackup/nightly is paused, as its resource asks: the newest point that can be restored is 120m old, more than 10m", next: "kubectl fdb backup resume nightly",
@@ -99,7 +99,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 		"one that was left paused amid a move, as it asks": {
 			given: func(in *WhyInput) {
 				in.backedUp(func(v *BackupStatusView) {
-					v.Wanted, v.Paused, v.Restorable, v.LatestRestorable = "Paused", new(true), new(false), nil
+					v.Desired, v.Paused, v.Restorable, v.LatestRestorable = "Paused", new(true), new(false), nil
 					v.Move = &BackupMoveView{BehindSeconds: new(int64(7200))}
 				})
 			},
@@ -107,7 +107,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 		},
 		"one that was just paused, as it asks": {
 			given: func(in *WhyInput) {
-				in.backedUp(func(v *BackupStatusView) { v.Wanted, v.Paused = "Paused", new(true) })
+				in.backedUp(func(v *BackupStatusView) { v.Desired, v.Paused = "Paused", new(true) })
 			},
 			state: WhyReady, want: "nothing is blocked: the cluster is as its spec asks",
 		},
@@ -137,7 +137,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 		},
 		"one that should have ended": {
 			given: func(in *WhyInput) {
-				in.backedUp(func(v *BackupStatusView) { v.Wanted = "Stopped"; v.trouble("it still runs") })
+				in.backedUp(func(v *BackupStatusView) { v.Desired = "Stopped"; v.trouble("it still runs") })
 			},
 			state: WhyBlocked, want: "fdbbackup/nightly still runs", next: "kubectl fdb plan fdbbackup/nightly",
 		},
@@ -154,7 +154,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 			given: func(in *WhyInput) {
 				in.backedUp(func(v *BackupStatusView) {
 					v.unasked("no backup agent runs and is ready")
-					v.Wanted, v.Agents = "Stopped", BackupAgentsView{}
+					v.Desired, v.Agents = "Stopped", BackupAgentsView{}
 				})
 			},
 			state: WhyReady, want: "nothing is blocked: the cluster is as its spec asks",
@@ -174,7 +174,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 		},
 		"a restore whose agents are paused": {
 			given: func(in *WhyInput) {
-				in.backedUp(func(v *BackupStatusView) { v.Wanted, v.Paused = "Paused", new(true) })
+				in.backedUp(func(v *BackupStatusView) { v.Desired, v.Paused = "Paused", new(true) })
 				backups := in.Backups.Backups
 				in.restoring(RestoreStatusView{State: new("queued"), Done: new(false)})
 				in.Backups.Backups = backups
@@ -195,18 +195,20 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 		},
 		"a restore that was aborted, as was recorded": {
 			given: func(in *WhyInput) {
-				in.restoring(RestoreStatusView{NoAnswer: "no backup agent runs and is ready", RecordedState: fdb.RestoreAborted})
+				in.restoring(RestoreStatusView{UnknownReason: "no backup agent runs and is ready", RecordedState: fdb.RestoreAborted})
 			},
 			state: WhyBlocked, want: "fdbrestore/again was aborted, as was recorded", next: "kubectl fdb restore status again",
 		},
 		"a restore that nobody can ask about": {
 			given: func(in *WhyInput) {
-				in.restoring(RestoreStatusView{NoAnswer: "no backup agent runs and is ready", RecordedState: "running"})
+				in.restoring(RestoreStatusView{UnknownReason: "no backup agent runs and is ready", RecordedState: "running"})
 			},
 			state: WhyUnknown, want: "fdbrestore/again is not known to go on: no backup agent runs and is ready", next: "kubectl fdb restore status again",
 		},
 		"a restore without agents to start it": {
-			given: func(in *WhyInput) { in.restoring(RestoreStatusView{NoAnswer: "no backup agent runs and is ready"}) },
+			given: func(in *WhyInput) {
+				in.restoring(RestoreStatusView{UnknownReason: "no backup agent runs and is ready"})
+			},
 			state: WhyBlocked, want: "fdbrestore/again is to be started, as far as is recorded: no backup agent runs and is ready", next: "kubectl fdb restore status again",
 		},
 		"a restore that nobody started": {
@@ -320,7 +322,7 @@ func TestWhyOfARestoreSaysNothingIsBlockedOnlyWhereSomebodyKnows(t *testing.T) {
 		"no agents tell its UID": {
 			lock: &fdb.LockState{Locked: true, LockUID: "u"},
 			given: func(in *WhyInput) {
-				in.restoring(RestoreStatusView{NoAnswer: "no agents", RecordedState: fdb.RestoreCompleted})
+				in.restoring(RestoreStatusView{UnknownReason: "no agents", RecordedState: fdb.RestoreCompleted})
 			},
 			state: WhyUnknown, want: "the database is locked, and whether the restore left it so is not known: no agents",
 		},

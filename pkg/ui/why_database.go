@@ -26,23 +26,23 @@ func (w *why) database(v StatusView) []WhyChain {
 	c := WhyChain{Subjects: []string{subjectDatabase}, rank: rankDatabase}
 	switch v.State {
 	case StateUnknown:
-		c.State, c.Wish = WhyUnknown, "does not answer"
-		c.Because = []WhyLink{{What: v.Database.NoAnswer, Because: w.coordinatorTroubles()}}
-		if strings.HasPrefix(v.Database.NoAnswer, "forbidden: ") {
+		c.State, c.Summary = WhyUnknown, "does not answer"
+		c.Reasons = []WhyLink{{Message: v.Database.UnknownReason, Reasons: w.coordinatorTroubles()}}
+		if strings.HasPrefix(v.Database.UnknownReason, "forbidden: ") {
 			c.Next = []string{w.Kubectl("auth", "can-i", "--list")}
 			return []WhyChain{c}
 		}
 	case StateUnavailable:
-		c.State, c.Wish = WhyBlocked, "does not serve"
+		c.State, c.Summary = WhyBlocked, "does not serve"
 		coordinators := w.coordinatorTroubles()
 		others := w.troubles(func(g *v1beta2.ProcessGroupStatus) bool {
 			return !slices.ContainsFunc(coordinators, func(l WhyLink) bool { return l.Subject == string(g.ProcessGroupID) })
 		})
-		c.Because = append(w.blinded(), WhyLink{What: w.unavailableWords(v), Because: append(coordinators, others...)})
+		c.Reasons = append(w.blinded(), WhyLink{Message: w.unavailableWords(v), Reasons: append(coordinators, others...)})
 	case StateHealthy, StateDegraded, StateNotConfigured:
 		return nil
 	}
-	c.Next = append(w.looks(c.Because), w.FDB("status", w.name))
+	c.Next = append(w.looks(c.Reasons), w.FDB("status", w.name))
 	return []WhyChain{c}
 }
 
@@ -54,8 +54,8 @@ func (w *why) blinded() []WhyLink {
 		return nil
 	}
 	return []WhyLink{{
-		What: fmt.Sprintf("the status document reports neither the recovery state nor the configuration, which it is made from trace events of severity 10 for: knob_min_trace_severity keeps those back (%s)", phrase.Some(places, mostNamed)),
-		look: []string{"edit", "foundationdbcluster", w.Cluster.Name},
+		Message: fmt.Sprintf("the status document reports neither the recovery state nor the configuration, which it is made from trace events of severity 10 for: knob_min_trace_severity keeps those back (%s)", phrase.Some(places, mostNamed)),
+		look:    []string{"edit", "foundationdbcluster", w.Cluster.Name},
 	}}
 }
 
@@ -90,7 +90,7 @@ func (w *why) coordinatorTroubles() []WhyLink {
 			}
 			t := w.troubleOf(g)
 			if t == nil && w.Database.Status != nil { // else nobody tried to reach it
-				t = &Trouble{What: fmt.Sprintf("runs as far as Kubernetes knows, on node %s, which may be gone for most of a minute before that shows; the coordinator in it does not answer", nodeOf(w.Pod(g))), Look: []string{"logs", g.PodName(w.Cluster), "-c", v1beta2.ContainerMain, "--tail=50"}}
+				t = &Trouble{Message: fmt.Sprintf("runs as far as Kubernetes knows, on node %s, which may be gone for most of a minute before that shows; the coordinator in it does not answer", nodeOf(w.Pod(g))), Look: []string{"logs", g.PodName(w.Cluster), "-c", v1beta2.ContainerMain, "--tail=50"}}
 			}
 			if t != nil {
 				links = append(links, t.link(string(g.ProcessGroupID), fmt.Sprintf(" (coordinator %s)", a.HostPort())))
@@ -136,20 +136,20 @@ func (w *why) troubles(counts func(*v1beta2.ProcessGroupStatus) bool) []WhyLink 
 		}
 	}
 	if len(links) > mostNamed {
-		more := WhyLink{What: "and " + phrase.Count(len(links)-mostNamed, "more process group") + " in trouble"}
+		more := WhyLink{Message: "and " + phrase.Count(len(links)-mostNamed, "more process group") + " with problems", key: "more"}
 		return append(links[:mostNamed:mostNamed], more)
 	}
 	return links
 }
 
 func (t Trouble) link(subject, remark string) WhyLink {
-	return WhyLink{Subject: subject, What: t.words() + remark, Since: known(t.Since), look: t.Look}
+	return WhyLink{Subject: subject, Message: t.words() + remark, Since: known(t.Since), look: t.Look, key: t.key, own: t.own}
 }
 
 // looks are the commands that show more of the first trouble in a tree of reasons.
 func (w *why) looks(links []WhyLink) []string {
 	for _, l := range links {
-		if deeper := w.looks(l.Because); len(deeper) > 0 {
+		if deeper := w.looks(l.Reasons); len(deeper) > 0 {
 			return deeper
 		}
 		if len(l.look) > 0 {
@@ -164,15 +164,15 @@ func (w *why) degraded(v StatusView) []WhyChain {
 	if v.State != StateDegraded {
 		return nil
 	}
-	c := WhyChain{Subjects: []string{subjectDatabase}, State: WhyWaiting, Wish: "is degraded", rank: rankDegraded}
+	c := WhyChain{Subjects: []string{subjectDatabase}, State: WhyWaiting, Summary: "is degraded", rank: rankDegraded}
 	about := coordinatorReasons(v.Coordinators)
 	for _, reason := range v.Reasons {
-		link := WhyLink{What: reason}
+		link := WhyLink{Message: reason}
 		if slices.Contains(about, reason) {
-			link.Because = w.coordinatorTroubles()
+			link.Reasons = w.coordinatorTroubles()
 		}
-		c.Because = append(c.Because, link)
+		c.Reasons = append(c.Reasons, link)
 	}
-	c.Next = append(w.looks(c.Because), w.FDB("status", w.name))
+	c.Next = append(w.looks(c.Reasons), w.FDB("status", w.name))
 	return []WhyChain{c}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// stepsFor says which steps clear a condition.
-var stepsFor = map[v1beta2.ProcessGroupConditionType][]plan.StageName{
+// stagesFor lists the stages that clear a condition.
+var stagesFor = map[v1beta2.ProcessGroupConditionType][]plan.StageName{
 	v1beta2.ConditionMissingPod:                {plan.StageAddPods, plan.StageReplaceFailedPods},
 	v1beta2.ConditionMissingPVC:                {plan.StageAddPVCs, plan.StageReplaceFailedPods},
 	v1beta2.ConditionMissingService:            {plan.StageAddServices, plan.StageReplaceFailedPods},
@@ -61,36 +61,39 @@ func (w *why) leaving(g *v1beta2.ProcessGroupStatus) WhyChain {
 	w.told[plan.StageExcludeInstances], w.told[plan.StageRemovePods] = true, true // they are about such groups alone
 	c := WhyChain{
 		Subjects: []string{string(g.ProcessGroupID)}, Since: known(g.RemovalTimestamp.Time),
-		State: WhyWaiting, rank: rankWaiting, Wish: "is marked for removal",
+		State: WhyWaiting, rank: rankWaiting,
 	}
+	c.summarize("marked", func(n int) string { return phrase.Is(n) + " marked for removal" })
 	drained := safety.Drained(w.Snapshot, g)
 	switch e := w.exclusion(g); {
 	case (g.IsExcluded() || g.ExclusionSkipped) && !w.hasObjects(g):
-		w.through(&c, g, plan.StageRemovePods, "its pod, PVC and service are deleted; its exclusion and its entry in the status are left")
+		w.through(&c, g, plan.StageRemovePods, "objects-deleted", "its pod, PVC and service are deleted; its exclusion and its entry in the status are left")
 	case e == ExclusionSkipped, e == ExclusionSafe && g.IsExcluded():
-		c.Wish += ", and nothing depends on it any more"
+		c.summarize("drained", func(n int) string {
+			return phrase.Is(n) + " marked for removal, and nothing depends on " + phrase.Either(n, "it", "them") + " any more"
+		})
 		if e == ExclusionSkipped {
-			c.Wish = "is marked for removal without being excluded"
+			c.summarize("unexcluded", func(n int) string { return phrase.Is(n) + " marked for removal without being excluded" })
 		}
-		w.through(&c, g, plan.StageRemovePods, "its objects are not deleted yet")
-	case e == ExclusionWanted && safety.Coordinates(w.Snapshot, g):
+		w.through(&c, g, plan.StageRemovePods, "objects-left", "its objects are not deleted yet")
+	case e == ExclusionPending && safety.Coordinates(w.Snapshot, g):
 		w.told[plan.StageChangeCoordinators] = true
-		w.through(&c, g, plan.StageChangeCoordinators, "it is a coordinator; coordinators move first")
+		w.through(&c, g, plan.StageChangeCoordinators, "coordinator", "it is a coordinator; coordinators move first")
 	case e == ExclusionUnknown, !w.reportsExclusions():
-		w.through(&c, g, plan.StageExcludeInstances, "nobody can tell whether it is excluded")
-	case e == ExclusionWanted:
-		w.through(&c, g, plan.StageExcludeInstances, "it is not excluded yet")
+		w.through(&c, g, plan.StageExcludeInstances, "exclusion-unknown", "cannot determine whether it is excluded")
+	case e == ExclusionPending:
+		w.through(&c, g, plan.StageExcludeInstances, "not-excluded", "it is not excluded yet")
 	case drained.OK:
-		w.through(&c, g, plan.StageRemovePods, "it is drained, which is not recorded yet")
+		w.through(&c, g, plan.StageRemovePods, "drained", "it is drained, which is not recorded yet")
 	default:
-		c.Because = append(c.Because, WhyLink{Step: plan.StageRemovePods, What: "it is excluded and not proven to be drained" + w.moving()})
-		c.Because[0].Because = []WhyLink{w.refused(drained, nil)}
+		c.Reasons = append(c.Reasons, WhyLink{Stage: plan.StageRemovePods, Message: "it is excluded and not proven to be drained" + w.moving(), key: "draining"})
+		c.Reasons[0].Reasons = []WhyLink{w.refused(drained, nil).about(g)}
 		c.Next = []string{w.FDB("get", "pg", w.name, "--removing", "-o", "wide")}
 	}
 	if t := w.troubleOf(g); t != nil {
-		c.Because = append(c.Because, t.link("", ""))
+		c.Reasons = append(c.Reasons, t.link("", ""))
 	}
-	c.Next = append(w.looks(c.Because), c.Next...)
+	c.Next = append(w.looks(c.Reasons), c.Next...)
 	if len(c.Next) == 0 {
 		c.Next = []string{w.FDB("reconcile", w.name, "--wait")}
 	}
@@ -102,33 +105,35 @@ func (f Facts) hasObjects(g *v1beta2.ProcessGroupStatus) bool {
 	return f.Pod(g) != nil || f.Volumes[g.PVCName(f.Cluster)] != nil || f.Services[g.ServiceName(f.Cluster)] != nil
 }
 
-// through adds why a step has not taken a group on yet.
-func (w *why) through(c *WhyChain, g *v1beta2.ProcessGroupStatus, step plan.StageName, what string) {
-	l := WhyLink{Step: step, What: what}
-	if item, ok := w.itemFor(step, g.ProcessGroupID); ok {
-		l.What += "; the next pass will " + item.Summary
+// through adds why a stage has not acted on a group yet.
+func (w *why) through(c *WhyChain, g *v1beta2.ProcessGroupStatus, stage plan.StageName, key, message string) {
+	l := WhyLink{Stage: stage, Message: message, key: key}
+	if item, ok := w.itemFor(stage, g.ProcessGroupID); ok {
+		l.Message += "; the next pass will " + item.Summary
+		l.key, l.own = l.key+" "+item.Kind, true
 		c.State, c.rank = WhyReady, rankReady
-		c.Because = append(c.Because, l)
+		c.Reasons = append(c.Reasons, l)
 		return
 	}
 	for _, h := range w.Plan.Holds {
-		if h.Step != step {
+		if h.Stage != stage {
 			continue
 		}
 		c.judgeHold(h)
 		for _, check := range w.refusedFor(g, h.Refused) {
-			l.Because = append(l.Because, w.refused(check, w.behind(check, g)))
+			l.Reasons = append(l.Reasons, w.refused(check, w.behind(check, g)).about(g))
 		}
-		if len(l.Because) == 0 {
-			l.What += ": " + oneLine(h.Reason)
+		if len(l.Reasons) == 0 {
+			l.Message += ": " + oneLine(h.Reason)
+			l.key += " " + h.key()
 		}
 		c.Next = append(c.Next, w.nextFor(h)...)
 		break
 	}
-	if early, is := w.unreached(step); is {
-		l.Because = []WhyLink{early}
+	if early, is := w.unreached(stage); is {
+		l.Reasons = []WhyLink{early}
 	}
-	c.Because = append(c.Because, l)
+	c.Reasons = append(c.Reasons, l)
 }
 
 // refusedFor are the refusals that are about a group: the budget of its own class, and no
@@ -153,7 +158,7 @@ func (w *why) refusedFor(g *v1beta2.ProcessGroupStatus, checks []plan.Check) []p
 func (w *why) budget(class v1beta2.ProcessClass) plan.Check {
 	ongoing := 0
 	for _, g := range w.Groups() {
-		if e := w.exclusion(g); g.ProcessClass == class && g.IsMarkedForRemoval() && !g.IsExcluded() && e != ExclusionWanted && e != ExclusionUnknown {
+		if e := w.exclusion(g); g.ProcessClass == class && g.IsMarkedForRemoval() && !g.IsExcluded() && e != ExclusionPending && e != ExclusionUnknown {
 			ongoing++
 		}
 	}
@@ -184,24 +189,25 @@ func (w *why) moving() string {
 // staying is the chain of a group that should be there and is not as it should be.
 func (w *why) staying(g *v1beta2.ProcessGroupStatus) WhyChain {
 	conditions := w.conditionsOf(g)
-	c := WhyChain{Subjects: []string{string(g.ProcessGroupID)}, State: WhyWaiting, rank: rankWaiting, Wish: conditionWords(conditions)}
+	c := WhyChain{Subjects: []string{string(g.ProcessGroupID)}, State: WhyWaiting, rank: rankWaiting}
+	c.summarize("with "+conditionTypes(conditions), func(n int) string { return conditionWords(conditions, n) })
 	if len(conditions) > 0 {
 		c.Since = conditions[0].Since
 	}
 	if t := w.troubleOf(g); t != nil {
-		c.Because = append(c.Because, t.link("", ""))
+		c.Reasons = append(c.Reasons, t.link("", ""))
 		c.State, c.rank = WhyBlocked, rankBlocked
 	}
 	if g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded) {
-		c.Because = append(c.Because, WhyLink{What: "somebody excluded it, and it is not marked for removal"})
+		c.Reasons = append(c.Reasons, WhyLink{Message: "it was excluded manually, and is not marked for removal", key: "excluded-manually"})
 		c.Next = append(c.Next, w.FDB("include", w.name, string(g.ProcessGroupID)))
 	}
 	acts := false
-	for _, step := range stepsOf(conditions) {
-		acts = w.step(&c, g, step) || acts
+	for _, stage := range stagesOf(conditions) {
+		acts = w.stage(&c, g, stage) || acts
 	}
 	broken := c.rank == rankBlocked
-	c.Next = append(w.looks(c.Because), c.Next...)
+	c.Next = append(w.looks(c.Reasons), c.Next...)
 	if acts && len(w.Plan.Refused()) == 0 {
 		c.State, c.rank = WhyReady, rankReady
 		if broken {
@@ -215,29 +221,29 @@ func (w *why) staying(g *v1beta2.ProcessGroupStatus) WhyChain {
 	return c
 }
 
-// step adds what a step says of a group; acts is true when the next pass does something.
-func (w *why) step(c *WhyChain, g *v1beta2.ProcessGroupStatus, step plan.StageName) (acts bool) {
-	if item, ok := w.itemFor(step, g.ProcessGroupID); ok {
-		c.Because = append(c.Because, WhyLink{Step: step, What: "the next pass will " + item.Summary})
+// stage adds what a stage decided on a group; acts is true when the next pass acts on it.
+func (w *why) stage(c *WhyChain, g *v1beta2.ProcessGroupStatus, stage plan.StageName) (acts bool) {
+	if item, ok := w.itemFor(stage, g.ProcessGroupID); ok {
+		c.Reasons = append(c.Reasons, WhyLink{Stage: stage, Message: "the next pass will " + item.Summary, key: item.Kind, own: true})
 		return true
 	}
-	if early, is := w.unreached(step); is && step != plan.StageReplaceFailedPods {
-		c.Because = append(c.Because, early)
+	if early, is := w.unreached(stage); is && stage != plan.StageReplaceFailedPods {
+		c.Reasons = append(c.Reasons, early)
 		if w.Pod(g) == nil {
 			c.State, c.rank = WhyWaiting, rankWaiting
 		}
 		return false
 	}
-	if step == plan.StageReplaceFailedPods {
-		c.Because = append(c.Because, w.replacement(g)...)
+	if stage == plan.StageReplaceFailedPods {
+		c.Reasons = append(c.Reasons, w.replacement(g)...)
 	}
 	for _, h := range w.Plan.Holds {
-		if h.Step != step || (step == plan.StageReplaceFailedPods && !w.dueNow(g)) {
+		if h.Stage != stage || (stage == plan.StageReplaceFailedPods && !w.dueNow(g)) {
 			continue
 		}
-		w.told[step] = true
-		c.Because = append(c.Because, w.held(h))
-		if h.Human {
+		w.told[stage] = true
+		c.Reasons = append(c.Reasons, w.held(h))
+		if h.ManualIntervention {
 			c.State, c.rank = WhyBlocked, rankBlocked
 		}
 		c.RetryAfterSeconds = h.RetryAfterSeconds
@@ -246,27 +252,31 @@ func (w *why) step(c *WhyChain, g *v1beta2.ProcessGroupStatus, step plan.StageNa
 	return false
 }
 
-func stepsOf(conditions []ConditionView) []plan.StageName {
-	var steps []plan.StageName
+func stagesOf(conditions []ConditionView) []plan.StageName {
+	var stages []plan.StageName
 	for _, c := range conditions {
-		for _, step := range stepsFor[v1beta2.ProcessGroupConditionType(c.Type)] {
-			if !slices.Contains(steps, step) {
-				steps = append(steps, step)
+		for _, stage := range stagesFor[v1beta2.ProcessGroupConditionType(c.Type)] {
+			if !slices.Contains(stages, stage) {
+				stages = append(stages, stage)
 			}
 		}
 	}
-	return steps
+	return stages
 }
 
-func conditionWords(conditions []ConditionView) string {
-	words := make([]string, len(conditions))
+func conditionTypes(conditions []ConditionView) string {
+	types := make([]string, len(conditions))
 	for i, c := range conditions {
-		words[i] = c.Type
+		types[i] = c.Type
 	}
-	if len(words) == 0 {
-		return "is not as it should be"
+	return strings.Join(types, ", ")
+}
+
+func conditionWords(conditions []ConditionView, groups int) string {
+	if len(conditions) == 0 {
+		return phrase.Is(groups) + " not reconciled"
 	}
-	return "has " + strings.Join(words, ", ")
+	return phrase.Has(groups) + " " + conditionTypes(conditions)
 }
 
 // replacement counts down to when a group that stays as it is will be replaced.
@@ -281,13 +291,13 @@ func (w *why) replacement(g *v1beta2.ProcessGroupStatus) []WhyLink {
 	case !counts:
 		return nil
 	case !w.Cluster.ReplacementsEnabled():
-		return []WhyLink{{Step: plan.StageReplaceFailedPods, What: "automatic replacements are off (automationOptions.replacements.enabled)"}}
+		return []WhyLink{{Stage: plan.StageReplaceFailedPods, Message: "automatic replacements are off (automationOptions.replacements.enabled)", key: "replacements-off"}}
 	case t.never:
-		return []WhyLink{{Step: plan.StageReplaceFailedPods, What: fmt.Sprintf("it is never replaced automatically (%s)", t.field)}}
+		return []WhyLink{{Stage: plan.StageReplaceFailedPods, Message: fmt.Sprintf("it is never replaced automatically (%s)", t.field), key: "never " + t.field}}
 	case w.Now.Before(t.due):
-		return []WhyLink{{Step: plan.StageReplaceFailedPods, What: fmt.Sprintf("it is replaced %s (%s)", when, t.field)}}
+		return []WhyLink{{Stage: plan.StageReplaceFailedPods, Message: fmt.Sprintf("it is replaced %s (%s)", when, t.field), key: "due " + t.field, own: true}}
 	default:
-		return nil // the step's own hold or action says more
+		return nil // the stage's own hold or action says more
 	}
 }
 
@@ -354,10 +364,10 @@ func (w *why) taintReplacedAt(g *v1beta2.ProcessGroupStatus) *time.Time {
 	return afterTaint(at, w.Cluster.TaintReplacementTime())
 }
 
-// itemFor is the first action of a step that is about a process group.
-func (w *why) itemFor(step plan.StageName, id v1beta2.ProcessGroupID) (PlanItem, bool) {
+// itemFor returns the first action of a stage that is about a process group.
+func (w *why) itemFor(stage plan.StageName, id v1beta2.ProcessGroupID) (PlanItem, bool) {
 	for _, item := range w.Plan.Items {
-		if item.Step == step && slices.Contains(item.Groups, string(id)) {
+		if item.Stage == stage && slices.Contains(item.Groups, string(id)) {
 			return item, true
 		}
 	}

@@ -24,13 +24,13 @@ func (w *why) onlyTidied(g *v1beta2.ProcessGroupStatus) bool { return w.housekee
 // tidied is the chain of such a group, for those who ask about it.
 func (w *why) tidied(g *v1beta2.ProcessGroupStatus) WhyChain {
 	h := w.housekeepingOf(g)
-	l := WhyLink{Step: plan.StageRemovePods, What: "its exclusion ends later: " + h.Words()}
+	l := WhyLink{Stage: plan.StageRemovePods, Message: "its exclusion ends later: " + h.Words()}
 	for _, c := range h.Requires {
-		l.Because = append(l.Because, w.refused(c, nil))
+		l.Reasons = append(l.Reasons, w.refused(c, nil))
 	}
 	return WhyChain{
 		Subjects: []string{string(g.ProcessGroupID)}, Since: known(g.RemovalTimestamp.Time), State: WhyWaiting, rank: rankWaiting,
-		Wish: "is removed", Because: []WhyLink{l}, RetryAfterSeconds: h.RetryAfterSeconds,
+		Summary: "is being removed", Reasons: []WhyLink{l}, RetryAfterSeconds: h.RetryAfterSeconds,
 		Next: []string{w.FDB("reconcile", w.name, "--wait=all")},
 	}
 }

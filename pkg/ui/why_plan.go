@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -22,8 +23,8 @@ func (w *why) failures() []WhyChain {
 			continue // told of by the actions that it keeps back
 		}
 		chains = append(chains, WhyChain{
-			Subjects: []string{w.subject}, State: WhyBlocked, rank: rankFailure, Wish: "cannot be looked at in full",
-			Because: []WhyLink{{What: text}}, Next: []string{w.FDB("plan", w.name)},
+			Subjects: []string{w.subject}, State: WhyBlocked, rank: rankFailure, Summary: "cannot be looked at in full",
+			Reasons: []WhyLink{{Message: text}}, Next: []string{w.FDB("plan", w.name)},
 		})
 	}
 	return chains
@@ -33,13 +34,13 @@ func (w *why) failures() []WhyChain {
 func (w *why) holds() []WhyChain {
 	var chains []WhyChain
 	for _, h := range w.Plan.Holds {
-		if w.told[h.Step] || h.Step == plan.StageUpdateStatus || w.comesTrue(h) {
+		if w.told[h.Stage] || h.Stage == plan.StageUpdateStatus || w.comesTrue(h) {
 			continue
 		}
-		w.told[h.Step] = true
-		c := WhyChain{Subjects: []string{w.subject}, Wish: "is not yet as its spec asks", Because: []WhyLink{w.held(h)}}
+		w.told[h.Stage] = true
+		c := WhyChain{Subjects: []string{w.subject}, Summary: "is not yet as its spec asks", Reasons: []WhyLink{w.held(h)}}
 		c.judgeHold(h)
-		c.Next = append(w.looks(c.Because), w.nextFor(h)...)
+		c.Next = append(w.looks(c.Reasons), w.nextFor(h)...)
 		chains = append(chains, c)
 	}
 	return chains
@@ -53,23 +54,23 @@ func (w *why) unreached(step plan.StageName) (WhyLink, bool) {
 	}
 	last := w.Plan.decided[len(w.Plan.decided)-1]
 	for _, h := range w.Plan.Holds {
-		if h.Step == last {
-			return WhyLink{Step: step, What: fmt.Sprintf("the next pass ends before this step, at %s: %s", last, oneLine(h.Reason))}, true
+		if h.Stage == last {
+			return WhyLink{Stage: step, Message: fmt.Sprintf("the next pass ends before this step, at %s: %s", last, oneLine(h.Reason)), key: "unreached " + string(last)}, true
 		}
 	}
-	return WhyLink{Step: step, What: fmt.Sprintf("the next pass ends before this step, after %s", last)}, true
+	return WhyLink{Stage: step, Message: fmt.Sprintf("the next pass ends before this step, after %s", last), key: "unreached " + string(last)}, true
 }
 
 // comesTrue reports whether a hold is only a guess: earlier steps have something to do,
 // and what they do decides on it again.
 func (w *why) comesTrue(h PlanHold) bool {
-	return len(h.Provisional) > 0 && len(w.Plan.Items) > 0 && len(w.Plan.Refused()) == 0 && !h.Human
+	return len(h.Provisional) > 0 && len(w.Plan.Items) > 0 && len(w.Plan.Refused()) == 0 && !h.ManualIntervention
 }
 
 func (c *WhyChain) judgeHold(h PlanHold) {
 	c.State, c.rank, c.RetryAfterSeconds = WhyWaiting, rankWaiting, h.RetryAfterSeconds
 	switch {
-	case h.Human:
+	case h.ManualIntervention:
 		c.State, c.rank = WhyBlocked, rankBlocked
 	case h.Follows:
 		c.rank = rankDegraded // the cause comes first
@@ -78,7 +79,7 @@ func (c *WhyChain) judgeHold(h PlanHold) {
 
 // nextFor waits where time helps, and shows the whole plan where a person has to.
 func (w *why) nextFor(h PlanHold) []string {
-	if h.Human {
+	if h.ManualIntervention {
 		return []string{w.FDB("plan", w.name, "-o", "wide")}
 	}
 	return []string{w.FDB("reconcile", w.name, "--wait")}
@@ -86,10 +87,10 @@ func (w *why) nextFor(h PlanHold) []string {
 
 // held is a hold with the questions that were answered with no, and who is behind them.
 func (w *why) held(h PlanHold) WhyLink {
-	l := WhyLink{Step: h.Step, What: oneLine(h.Reason)}
+	l := WhyLink{Stage: h.Stage, Message: oneLine(h.Reason), key: h.key()}
 	for _, c := range h.Refused { // the link shows the checks, so the reason does not repeat them
-		l.What = oneLine(phrase.Or(h.Brief, h.Reason))
-		l.Because = append(l.Because, w.refused(c, nil))
+		l.Message = oneLine(phrase.Or(h.Brief, h.Reason))
+		l.Reasons = append(l.Reasons, w.refused(c, nil))
 	}
 	return l
 }
@@ -97,12 +98,23 @@ func (w *why) held(h PlanHold) WhyLink {
 // refused is a question that was answered with no. Counts says which process groups can
 // be behind it; nil is all.
 func (w *why) refused(c plan.Check, counts func(*v1beta2.ProcessGroupStatus) bool) WhyLink {
-	l := WhyLink{Gate: c.Gate, Have: phrase.Or(c.Have, c.Evidence), Need: phrase.Or(c.Need, c.Question), What: c.Words()}
+	l := WhyLink{Gate: c.Gate, Have: phrase.Or(c.Have, c.Evidence), Need: phrase.Or(c.Need, c.Question), Message: c.Words(), key: c.Key() + " " + c.Have, check: c}
 	if w.Cluster == nil || w.Database.Status != nil && !w.Database.Available() {
 		return l // the database's own chain tells what is behind it
 	}
 	if slices.Contains([]plan.Gate{plan.GateAvailable, plan.GateBudget, plan.GateReplicas, plan.GateConfig, plan.GateCoord, plan.GateDD}, c.Gate) {
-		l.Because = w.troubles(counts)
+		l.Reasons = w.troubles(counts)
+	}
+	return l
+}
+
+// key identifies a hold: its code, and what it is about.
+func (h HoldRecord) key() string { return string(h.Code) + " " + strings.Join(h.Subjects, ",") }
+
+// about marks a refusal that is about one process group, so that it joins those about others.
+func (l WhyLink) about(g *v1beta2.ProcessGroupStatus) WhyLink {
+	if id := string(g.ProcessGroupID); l.check.Subject == id {
+		l.key, l.own = string(l.check.ID)+" "+l.check.Have, true
 	}
 	return l
 }
@@ -118,24 +130,24 @@ func (w *why) actions(others bool) []WhyChain {
 	}
 	c := WhyChain{
 		Subjects: []string{w.subject}, State: WhyReady, rank: rankReady,
-		Wish: fmt.Sprintf("has %s to be done (%s)", phrase.Count(len(items), "action"), phrase.Some(kindsOf(items), mostNamed)),
-		Next: []string{w.FDB("reconcile", w.name)},
+		Summary: fmt.Sprintf("has %s to be done (%s)", phrase.Count(len(items), "action"), phrase.Some(kindsOf(items), mostNamed)),
+		Next:    []string{w.FDB("reconcile", w.name)},
 	}
 	for _, keep := range []func([]PlanItem, *WhyChain) bool{w.byGates, w.byLease, w.byLock} {
 		if keep(items, &c) {
 			return []WhyChain{c}
 		}
 	}
-	c.Because = []WhyLink{{What: "nothing keeps a pass from doing that; nobody has run one"}}
+	c.Reasons = []WhyLink{{Message: "nothing keeps a pass from doing that; nobody has run one"}}
 	if w.Cluster != nil && w.Cluster.Spec.Skip {
-		c.Because = []WhyLink{{What: "spec.skip is true, so an operator leaves the cluster alone; nothing keeps a pass from doing that"}}
+		c.Reasons = []WhyLink{{Message: "spec.skip is true, so an operator leaves the cluster alone; nothing keeps a pass from doing that"}}
 	}
 	return []WhyChain{c}
 }
 
 func onlyRecords(items []PlanItem) bool {
 	records := []plan.StageName{plan.StageUpdateStatus, plan.StageUpdateBackupStatus, plan.StageUpdateRestoreStatus}
-	return !slices.ContainsFunc(items, func(i PlanItem) bool { return !slices.Contains(records, i.Step) })
+	return !slices.ContainsFunc(items, func(i PlanItem) bool { return !slices.Contains(records, i.Stage) })
 }
 
 // items are the actions that are asked about.
@@ -165,10 +177,10 @@ func kindsOf(items []PlanItem) []string {
 func (w *why) byGates(_ []PlanItem, c *WhyChain) bool {
 	for _, check := range w.Plan.Refused() {
 		c.State, c.rank = WhyBlocked, rankBlocked
-		c.Because = append(c.Because, w.refused(check, nil))
+		c.Reasons = append(c.Reasons, w.refused(check, nil))
 		c.Next = []string{w.FDB("plan", w.name, "--coexist", "-o", "wide")}
 	}
-	return len(c.Because) > 0
+	return len(c.Reasons) > 0
 }
 
 func (w *why) byLease(_ []PlanItem, c *WhyChain) bool {
@@ -177,7 +189,7 @@ func (w *why) byLease(_ []PlanItem, c *WhyChain) bool {
 		return false
 	}
 	c.State, c.rank, c.RetryAfterSeconds = WhyWaiting, rankWaiting, inSeconds(w.Lease.Until.Sub(w.Now))
-	c.Because = []WhyLink{w.refused(w.LeaseFree(), nil)}
+	c.Reasons = []WhyLink{w.refused(w.LeaseFree(), nil)}
 	c.Next = []string{w.FDB("reconcile", w.name, "--wait")}
 	return true
 }
@@ -196,6 +208,6 @@ func (w *why) byLock(items []PlanItem, c *WhyChain) bool {
 		c.State, c.rank, c.Next = WhyWaiting, rankWaiting, []string{w.FDB("reconcile", w.name, "--wait")}
 		c.RetryAfterSeconds = inSeconds(missing)
 	}
-	c.Because = []WhyLink{w.refused(check, nil)}
+	c.Reasons = []WhyLink{w.refused(check, nil)}
 	return true
 }

@@ -14,15 +14,15 @@ import (
 func (w *why) restore(v RestoreStatusView) []WhyChain {
 	c := WhyChain{Subjects: []string{subjectRestore + v.Name}, State: WhyBlocked, rank: rankBackup, Next: []string{w.FDB("restore", "status", v.Name)}}
 	switch {
-	case v.NoAnswer != "":
+	case v.UnknownReason != "":
 		return w.silentRestore(c, v)
 	case ptr.Deref(v.Done, false) && !w.leftLocked(v):
 		return nil
 	case ptr.Deref(v.Done, false):
-		c.Wish = "is done, and left the database locked"
-		c.Because = []WhyLink{{What: "the lock is the restore's, " + v.UID + ": clients are refused until somebody unlocks the database"}}
+		c.Summary = "is done, and left the database locked"
+		c.Reasons = []WhyLink{{Message: "the lock is the restore's, " + v.UID + ": clients are refused until somebody unlocks the database"}}
 	case v.Over:
-		c.Wish, c.Because = "ended without its data", []WhyLink{{What: v.Summary}}
+		c.Summary, c.Reasons = "ended without its data", []WhyLink{{Message: v.Summary}}
 	case v.State != nil && *v.State == "":
 		w.unstarted(&c, v)
 	default:
@@ -35,17 +35,17 @@ func (w *why) restore(v RestoreStatusView) []WhyChain {
 // passes hold back. One that meets errors needs somebody to look, and one whose agents are
 // paused somebody who has them go on.
 func (w *why) runs(c *WhyChain, v RestoreStatusView) {
-	c.Wish, c.rank = "is under way, and keeps the database locked", rankRestore
-	c.Because = []WhyLink{{What: v.progress()}}
+	c.Summary, c.rank = "is under way, and keeps the database locked", rankRestore
+	c.Reasons = []WhyLink{{Message: v.progress()}}
 	if v.LastError == "" {
 		c.State = WhyWaiting
 	} else {
-		c.Because[0].Because = []WhyLink{{What: "its last error: " + v.LastError}}
+		c.Reasons[0].Reasons = []WhyLink{{Message: "its last error: " + v.LastError}}
 	}
 	c.Next = []string{w.FDB("restore", "status", v.Name, "-w"), w.FDB("restore", "wait", v.Name)}
 	if name := w.Backups.paused(); name != "" {
 		c.State, c.Next = WhyBlocked, append([]string{w.FDB("backup", "resume", name)}, c.Next...)
-		c.Because = append([]WhyLink{{What: "all agents of the database are paused, so it does not go on"}}, c.Because...)
+		c.Reasons = append([]WhyLink{{Message: "all agents of the database are paused, so it does not go on"}}, c.Reasons...)
 	}
 }
 
@@ -62,7 +62,7 @@ func (b ClusterBackups) paused() string {
 
 // unstarted is about a restore that no pass has begun: another one that runs is waited for.
 func (w *why) unstarted(c *WhyChain, v RestoreStatusView) {
-	c.State, c.rank, c.Wish, c.Because = WhyReady, rankReady, "is to be started", []WhyLink{{What: v.Summary}}
+	c.State, c.rank, c.Summary, c.Reasons = WhyReady, rankReady, "is to be started", []WhyLink{{Message: v.Summary}}
 	if w.anotherRuns(v) {
 		c.State, c.rank = WhyWaiting, rankWaiting
 	}
@@ -71,7 +71,7 @@ func (w *why) unstarted(c *WhyChain, v RestoreStatusView) {
 
 func (w *why) anotherRuns(v RestoreStatusView) bool {
 	return slices.ContainsFunc(w.Backups.Restores, func(r SeenRestore) bool {
-		return r.View != nil && r.View.Name != v.Name && r.View.NoAnswer == "" && !r.View.Over && r.View.State != nil && *r.View.State != ""
+		return r.View != nil && r.View.Name != v.Name && r.View.UnknownReason == "" && !r.View.Over && r.View.State != nil && *r.View.State != ""
 	})
 }
 
@@ -82,14 +82,14 @@ func (w *why) silentRestore(c WhyChain, v RestoreStatusView) []WhyChain {
 	case v.RecordedState == fdb.RestoreCompleted:
 		return nil
 	case v.RecordedState == fdb.RestoreAborted:
-		c.Wish = "was aborted, as was recorded"
+		c.Summary = "was aborted, as was recorded"
 	case w.Cluster != nil && !w.Database.Available():
 		return nil
 	case v.RecordedState == "":
-		c.Wish, c.Because = "is to be started, as far as is recorded", []WhyLink{{What: v.NoAnswer}}
+		c.Summary, c.Reasons = "is to be started, as far as is recorded", []WhyLink{{Message: v.UnknownReason}}
 		c.Next = append(c.Next, w.FDB("plan", c.Subjects[0]))
 	default:
-		c.State, c.Wish, c.Because = WhyUnknown, "is not known to go on", []WhyLink{{What: v.NoAnswer}}
+		c.State, c.Summary, c.Reasons = WhyUnknown, "is not known to go on", []WhyLink{{Message: v.UnknownReason}}
 	}
 	return []WhyChain{c}
 }
@@ -133,7 +133,7 @@ func (w *why) lockDoubt(v RestoreStatusView) string {
 	case !told:
 		return "whether the database is left locked is not known: its status does not tell"
 	case locked && v.UID == "":
-		return "the database is locked, and whether the restore left it so is not known: " + phrase.Or(v.NoAnswer, "the database does not tell its UID")
+		return "the database is locked, and whether the restore left it so is not known: " + phrase.Or(v.UnknownReason, "the database does not tell its UID")
 	}
 	return ""
 }
@@ -148,9 +148,9 @@ func (w *why) doubtful() []WhyChain {
 	if len(doubts) == 0 {
 		return nil
 	}
-	c := WhyChain{Subjects: []string{w.subject}, State: WhyUnknown, rank: rankBackup, Wish: "is not known to have left nothing behind"}
+	c := WhyChain{Subjects: []string{w.subject}, State: WhyUnknown, rank: rankBackup, Summary: "is not known to have left nothing behind"}
 	for _, doubt := range doubts {
-		c.Because = append(c.Because, WhyLink{What: doubt})
+		c.Reasons = append(c.Reasons, WhyLink{Message: doubt})
 	}
 	c.Next = []string{w.FDB("restore", "status", strings.TrimPrefix(w.subject, subjectRestore))}
 	return []WhyChain{c}

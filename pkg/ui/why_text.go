@@ -52,8 +52,8 @@ func (p *whyPage) printf(format string, args ...any) {
 }
 
 func (p *whyPage) chain(c WhyChain) {
-	p.printf("\n%s  %s%s  %s\n", p.o.in(bold, phrase.Some(c.Subjects, mostNamed)), c.WishWords(), p.since(c.Since), p.o.in(colorOfWhy(c.State), string(c.State)))
-	p.links(c.Because, " ")
+	p.printf("\n%s  %s%s  %s\n", p.o.in(bold, phrase.Some(c.Subjects, mostNamed)), c.Summary, p.since(c.Since), p.o.in(colorOfWhy(c.State), string(c.State)))
+	p.links(c.Reasons, " ")
 	for _, command := range c.Next {
 		p.printf(" %s %s\n", p.o.in(bold, "next:"), command)
 	}
@@ -63,12 +63,12 @@ func (p *whyPage) chain(c WhyChain) {
 func (p *whyPage) links(links []WhyLink, indent string) {
 	for _, l := range links {
 		words := []string{}
-		if l.Step != "" {
-			words = append(words, string(l.Step)+":")
+		if l.Stage != "" {
+			words = append(words, string(l.Stage)+":")
 		}
 		words = append(words, l.words()+p.since(l.Since))
 		p.printf("%s└ %s\n", indent, strings.Join(words, " "))
-		p.links(l.Because, indent+"   ")
+		p.links(l.Reasons, indent+"   ")
 	}
 }
 
@@ -98,7 +98,7 @@ func colorOfWhy(s WhyState) string {
 
 // WriteWhyTable prints a row per chain.
 func WriteWhyTable(w io.Writer, v WhyReport, o ListOptions) error {
-	t := Table{Header: o.header([]string{"SUBJECT", "STATE", "STEP", "GATE", "HAVE", "NEED", "SINCE", "BLOCKED-BY", "HINT"})}
+	t := Table{Header: o.header([]string{"SUBJECT", "STATE", "STAGE", "GATE", "HAVE", "NEED", "SINCE", "BLOCKED-BY", "HINT"})}
 	for _, c := range v.Items {
 		t.Rows = append(t.Rows, c.row(o))
 	}
@@ -108,10 +108,10 @@ func WriteWhyTable(w io.Writer, v WhyReport, o ListOptions) error {
 // row goes down the first reasons: the step, the gate, and what is behind both.
 func (c WhyChain) row(o ListOptions) []string {
 	var step, gate, have, need, root string
-	if at := slices.IndexFunc(c.Because, func(l WhyLink) bool { return l.Step != "" }); at >= 0 {
-		step = string(c.Because[at].Step)
+	if at := slices.IndexFunc(c.Reasons, func(l WhyLink) bool { return l.Stage != "" }); at >= 0 {
+		step = string(c.Reasons[at].Stage)
 	}
-	for links := c.Because; len(links) > 0; links = links[0].Because {
+	for links := c.Reasons; len(links) > 0; links = links[0].Reasons {
 		l := links[0]
 		root = l.words()
 		if gate == "" && l.Gate != "" {

@@ -49,35 +49,46 @@ type WhyChain struct {
 	Subjects []string `json:"subjects"`
 	State    WhyState `json:"state"`
 	// Wish is what is to become of the subjects, or what is wrong with them.
-	Wish string `json:"wish"`
+	Summary string `json:"summary"`
 	// Since is when that began; null when nobody knows.
 	Since *time.Time `json:"since"`
 	// Because is what is in the way.
-	Because []WhyLink `json:"because"`
+	Reasons []WhyLink `json:"reasons"`
 	// Next are whole commands.
 	Next []string `json:"next"`
 	// RetryAfterSeconds is how long the cause needs at least; null when nobody can tell.
 	RetryAfterSeconds *float64 `json:"retryAfterSeconds"`
 
 	rank int // what to look at first, whatever the states
+
+	// key identifies the summary whatever the subjects; chains without one are never joined.
+	key   string
+	words func(subjects int) string
 }
 
 // WhyLink is one reason, and what is behind it.
 type WhyLink struct {
 	// Step is the step of a pass that waits; empty for what no step is about.
-	Step plan.StageName `json:"step,omitempty"`
+	Stage plan.StageName `json:"stage,omitempty"`
 	// Gate is the question that was answered with no, with what there is and what is needed.
 	Gate plan.Gate `json:"gate,omitempty"`
 	Have string    `json:"have,omitempty"`
 	Need string    `json:"need,omitempty"`
-	// What is the reason in words.
-	What string `json:"what"`
+	// Message is the reason in words.
+	Message string `json:"message"`
 	// Subject is the process group that the reason is about; empty for the chain's own.
 	Subject string     `json:"subject,omitempty"`
 	Since   *time.Time `json:"since"`
-	Because []WhyLink  `json:"because"`
+	Reasons []WhyLink  `json:"reasons"`
 
 	look []string // a kubectl command that shows more
+
+	// key identifies the reason whatever process group it is about; own is true where the
+	// message has a name or a number of that group.
+	key string
+	own bool
+	// check is the safety question that the link is about.
+	check plan.Check
 }
 
 // Commands makes whole command lines, for the cluster's context and namespace.
@@ -132,7 +143,7 @@ func (w *why) report(m Metadata, items []WhyChain) WhyReport {
 	}
 	v.Summary = w.nothing()
 	if len(v.Items) > 0 {
-		v.Summary, v.Next = v.Items[0].words(w.Now), v.Items[0].Next
+		v.Summary, v.Next = v.Items[0].line(w.Now), v.Items[0].Next
 	}
 	return v
 }
@@ -178,7 +189,7 @@ func inOrder(chains []WhyChain) []WhyChain {
 		return CompareTimes(a.Since, b.Since)
 	})
 	for i := range chains {
-		chains[i].Next, chains[i].Because = orEmpty(slices.Compact(chains[i].Next)), filled(chains[i].Because)
+		chains[i].Next, chains[i].Reasons = orEmpty(slices.Compact(chains[i].Next)), filled(chains[i].Reasons)
 	}
 	return orEmpty(chains)
 }
@@ -186,7 +197,7 @@ func inOrder(chains []WhyChain) []WhyChain {
 // filled makes lists that JSON shows as such.
 func filled(links []WhyLink) []WhyLink {
 	for i := range links {
-		links[i].Because = filled(links[i].Because)
+		links[i].Reasons = filled(links[i].Reasons)
 	}
 	return orEmpty(links)
 }
@@ -205,8 +216,8 @@ func CompareTimes(a, b *time.Time) int {
 	}
 }
 
-// alikeOnce joins the chains of process groups that say the same, the way a rollout or a
-// full node makes many of them.
+// alikeOnce joins the chains of process groups that have the same reasons, as a rollout or a
+// full node causes for many of them.
 func alikeOnce(chains []WhyChain) []WhyChain {
 	var joined []WhyChain
 	for _, c := range chains {
@@ -215,11 +226,7 @@ func alikeOnce(chains []WhyChain) []WhyChain {
 			joined = append(joined, c)
 			continue
 		}
-		joined[at].Because = alikeFor(joined[at].Because, c.Because)
-		joined[at].Subjects = append(joined[at].Subjects, c.Subjects...)
-		if CompareTimes(c.Since, joined[at].Since) < 0 {
-			joined[at].Since = c.Since
-		}
+		joined[at].join(c)
 	}
 	return joined
 }
@@ -234,61 +241,61 @@ func (c WhyChain) IsOfRecord() bool {
 	return strings.HasPrefix(c.Subjects[0], subjectBackup) || strings.HasPrefix(c.Subjects[0], subjectRestore)
 }
 
-func (c WhyChain) sameAs(other WhyChain) bool {
-	return c.State == other.State && c.Wish == other.Wish && c.rank == other.rank && sameLinks(c.Because, other.Because, c.Subjects[0], other.Subjects[0])
+// summarize sets the summary. The key identifies what it says of any number of subjects.
+func (c *WhyChain) summarize(key string, words func(subjects int) string) {
+	c.key, c.words, c.Summary = key, words, words(len(c.Subjects))
 }
 
-// sameLinks compares what is said of two process groups, whatever their IDs are.
-func sameLinks(a, b []WhyLink, idA, idB string) bool {
+// join adds the subjects of a chain with the same reasons.
+func (c *WhyChain) join(other WhyChain) {
+	c.Subjects = append(c.Subjects, other.Subjects...)
+	c.Summary, c.Reasons = c.words(len(c.Subjects)), alikeForAll(c.Reasons)
+	if CompareTimes(other.Since, c.Since) < 0 {
+		c.Since = other.Since
+	}
+}
+
+func (c WhyChain) sameAs(other WhyChain) bool {
+	return c.key != "" && c.key == other.key && c.State == other.State && c.rank == other.rank && sameLinks(c.Reasons, other.Reasons)
+}
+
+// sameLinks compares the reasons of two process groups by their keys. One without a key is
+// like no other.
+func sameLinks(a, b []WhyLink) bool {
 	return slices.EqualFunc(a, b, func(x, y WhyLink) bool {
-		same := strings.ReplaceAll(strings.TrimSuffix(x.What, forOthers), idA, "") == strings.ReplaceAll(y.What, idB, "")
-		return same && x.Step == y.Step && x.Gate == y.Gate && x.Subject == y.Subject && sameLinks(x.Because, y.Because, idA, idB)
+		return x.key != "" && x.key == y.key && x.Stage == y.Stage && x.Gate == y.Gate && x.Subject == y.Subject && sameLinks(x.Reasons, y.Reasons)
 	})
 }
 
-// forOthers is behind what is said of one process group, and of others with their names.
+// forOthers follows a message about one process group that holds for others as well.
 const forOthers = " (and alike for the others)"
 
-// alikeFor are links that speak for another process group as well. What is said of only one
-// by its name gets a remark.
-func alikeFor(links, others []WhyLink) []WhyLink {
+// alikeForAll returns links that hold for several process groups. A message that names only
+// one of them gets a remark.
+func alikeForAll(links []WhyLink) []WhyLink {
 	links = slices.Clone(links)
 	for i := range links {
-		if what := strings.TrimSuffix(links[i].What, forOthers); what != others[i].What {
-			links[i].What = what + forOthers
+		if links[i].own {
+			links[i].Message, links[i].own = links[i].Message+forOthers, false
 		}
-		links[i].Because = alikeFor(links[i].Because, others[i].Because)
+		links[i].Reasons = alikeForAll(links[i].Reasons)
 	}
 	return links
 }
 
-// WishWords are the wish as a verb of all the subjects, however many they are.
-func (c WhyChain) WishWords() string {
-	if len(c.Subjects) < 2 {
-		return c.Wish
-	}
-	plural := strings.ReplaceAll(c.Wish, "as it should be", "as they should be")
-	for one, many := range map[string]string{"has ": "have ", "is ": "are "} {
-		if rest, is := strings.CutPrefix(plural, one); is {
-			return many + rest
-		}
-	}
-	return plural
-}
-
-// words are the chain in one line: who, what, and what is behind it all.
-func (c WhyChain) words(now time.Time) string {
+// line is the chain in one line: the subjects, the summary, and the root cause.
+func (c WhyChain) line(now time.Time) string {
 	return phrase.Some(c.Subjects, mostNamed) + " " + c.predicate(now)
 }
 
 // predicate is the line without the subjects.
 func (c WhyChain) predicate(now time.Time) string {
-	text := c.WishWords()
+	text := c.Summary
 	if c.Since != nil {
 		text += " for " + phrase.Duration(now.Sub(*c.Since))
 	}
 	path := []string{}
-	for links := c.Because; len(links) > 0; links = links[0].Because {
+	for links := c.Reasons; len(links) > 0; links = links[0].Reasons {
 		path = append(path, links[0].words())
 	}
 	if len(path) == 0 {
@@ -302,7 +309,7 @@ func (c WhyChain) predicate(now time.Time) string {
 
 // words are the reason in one clause.
 func (l WhyLink) words() string {
-	text := l.What
+	text := l.Message
 	if l.Subject != "" {
 		text = l.Subject + ": " + text
 	}

@@ -4,17 +4,18 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/charmbracelet/x/exp/golden"
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -64,7 +65,7 @@ func (in *WhyInput) lock(owner string, end time.Duration) {
 	in.Cluster.Spec.ProcessGroupIDPrefix = "dc1"
 	in.Cluster.Spec.LockOptions.DisableLocks = new(bool)
 	in.Coordination = plan.CoordinationFacts{Read: true, Lock: &fdb.Lock{Owner: owner, Start: noon.Add(-time.Minute), End: noon.Add(end)}}
-	in.Plan.Items = []PlanItem{{Step: "ExcludeInstances", ActionRecord: ActionRecord{Kind: "Exclude", Subject: "storage-1", Groups: []string{"storage-1"}, Locked: true}, Preconditions: Preconditions{Lock: true}}}
+	in.Plan.Items = []PlanItem{{Stage: "ExcludeInstances", ActionRecord: ActionRecord{Kind: "Exclude", Subject: "storage-1", Groups: []string{"storage-1"}, Locked: true}, Preconditions: Preconditions{Lock: true}}}
 }
 
 func (in *WhyInput) hold(step plan.StageName, reason string, human bool, refused ...plan.Check) {
@@ -72,7 +73,7 @@ func (in *WhyInput) hold(step plan.StageName, reason string, human bool, refused
 	if len(refused) > 0 {
 		h.Detail = refused[0].Words()
 	}
-	in.Plan.Holds = append(in.Plan.Holds, PlanHold{Step: step, HoldRecord: *recordHold(&h), Refused: refused})
+	in.Plan.Holds = append(in.Plan.Holds, PlanHold{Stage: step, HoldRecord: *recordHold(&h), Refused: refused})
 }
 
 func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
@@ -87,34 +88,34 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 		},
 		"nobody has run a pass": {
 			given: func(in *WhyInput) {
-				in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
+				in.Plan.Items = []PlanItem{{Stage: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
 			}, state: WhyReady,
 			want: "cluster has 1 action to be done (CreatePod): nothing keeps a pass from doing that; nobody has run one  next: kubectl fdb reconcile sample",
 		},
 		"the cluster is skipped": {
 			given: func(in *WhyInput) {
 				in.Cluster.Spec.Skip = true
-				in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
+				in.Plan.Items = []PlanItem{{Stage: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
 			}, state: WhyReady,
 			want: "cluster has 1 action to be done (CreatePod): spec.skip is true, so an operator leaves the cluster alone; nothing keeps a pass from doing that  next: kubectl fdb reconcile sample",
 		},
 		"a live operator": {
 			given: func(in *WhyInput) {
-				in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
+				in.Plan.Items = []PlanItem{{Stage: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
 				in.Plan.Gates = []plan.Check{{Question: "is no live operator managing this cluster?", Gate: plan.GateOperator, Evidence: "Deployment fdb/operator is one"}}
 			}, state: WhyBlocked,
 			want: "cluster has 1 action to be done (CreatePod): G-OPERATOR: is no live operator managing this cluster? Deployment fdb/operator is one  next: kubectl fdb plan sample --coexist -o wide",
 		},
 		"another run has the Lease": {
 			given: func(in *WhyInput) {
-				in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
+				in.Plan.Items = []PlanItem{{Stage: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
 				in.Lease = Lease{Read: true, Holder: "alice@laptop pid 7", Until: noon.Add(40 * time.Second)}
 			}, state: WhyWaiting,
 			want: "cluster has 1 action to be done (CreatePod): G-LEASE: is no other run acting on this cluster? alice@laptop pid 7 is, until 12:00:40 unless it goes on  next: kubectl fdb reconcile sample --wait",
 		},
 		"a Lease that ran out holds nobody": {
 			given: func(in *WhyInput) {
-				in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
+				in.Plan.Items = []PlanItem{{Stage: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
 				in.Lease = Lease{Read: true, Holder: "alice@laptop pid 7", Until: noon.Add(-time.Second)}
 			}, state: WhyReady,
 			want: "cluster has 1 action to be done (CreatePod): nothing keeps a pass from doing that; nobody has run one  next: kubectl fdb reconcile sample",
@@ -229,7 +230,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				in.exclude(fdb.ExcludedServer{Locality: g.ExclusionString()})
 				in.emptied("storage-3")
 				in.Coordination = plan.CoordinationFacts{ExclusionsRead: true, Exclusions: []string{g.ExclusionString()}}
-				in.Plan.Items = []PlanItem{{Step: plan.StageRemovePods, ActionRecord: ActionRecord{Kind: "SetExcluded", Groups: []string{"storage-3"}, Summary: "record as drained: storage-3"}}}
+				in.Plan.Items = []PlanItem{{Stage: plan.StageRemovePods, ActionRecord: ActionRecord{Kind: "SetExcluded", Groups: []string{"storage-3"}, Summary: "record as drained: storage-3"}}}
 				in.Only = []v1beta2.ProcessGroupID{"storage-3"}
 			}, state: WhyReady,
 			want: "storage-3 is marked for removal for 41m: it is drained, which is not recorded yet; the next pass will record as drained: storage-3",
@@ -259,7 +260,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				in.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, noon.Add(-time.Hour))
 				delete(in.Pods, "sample-log-2")
 				in.Cluster.ProcessGroup("log-2").SetCondition(v1beta2.ConditionMissingPod, noon.Add(-time.Minute))
-				in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod", Groups: []string{"log-2"}, Summary: "create pod sample-log-2"}}}
+				in.Plan.Items = []PlanItem{{Stage: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod", Groups: []string{"log-2"}, Summary: "create pod sample-log-2"}}}
 			}, state: WhyWaiting,
 			want: "log-2 has MissingPod for 60s: its pod is not there  next: kubectl fdb reconcile sample",
 		},
@@ -306,8 +307,8 @@ func TestSilenceIsNoReasonForAnOutage(t *testing.T) {
 	coordinators := in.Database.Status.Client.Coordinators.Coordinators
 	coordinators[0].Reachable, coordinators[0].Address.Host = false, in.Cluster.ProcessGroup("storage-3").Addresses[0]
 	in.Database.Status.Cluster.Processes = nil
-	behind := NewWhyReport(meta, in).Items[0].Because[0].Because
-	if len(behind) != 1 || behind[0].Subject != "storage-3" || !strings.HasPrefix(behind[0].What, "its pod runs as far as Kubernetes knows, on node ") {
+	behind := NewWhyReport(meta, in).Items[0].Reasons[0].Reasons
+	if len(behind) != 1 || behind[0].Subject != "storage-3" || !strings.HasPrefix(behind[0].Message, "its pod runs as far as Kubernetes knows, on node ") {
 		t.Errorf("%+v", behind)
 	}
 }
@@ -325,7 +326,7 @@ func stuck(t *testing.T) WhyInput {
 	}
 	in.hold("UpdatePods", "4 pods have to be recreated; none is deleted now", false,
 		plan.Check{Question: "is the database fully fault tolerant?", Gate: plan.GateReplicas, Evidence: "some data has 1 of 2 replicas", Have: "1 replica", Need: "2 replicas"})
-	in.Plan.Items = []PlanItem{{Step: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
+	in.Plan.Items = []PlanItem{{Stage: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
 	return in
 }
 
@@ -420,7 +421,7 @@ func TestTimersAreCountedDown(t *testing.T) {
 			in.Cluster.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: &key, DurationInSeconds: &seconds}}
 			tc.given(&in, g)
 			v := NewWhyReport(meta, in)
-			if len(v.Items) == 0 || v.Items[0].Because[0].What != tc.want {
+			if len(v.Items) == 0 || v.Items[0].Reasons[0].Message != tc.want {
 				t.Errorf("want %q, got %+v", tc.want, v.Items)
 			}
 		})
@@ -440,22 +441,33 @@ func TestNoHintOfWhyLosesData(t *testing.T) {
 	}
 }
 
-// A pass that is to come says the same of many process groups, of each by its name.
-func TestWhatIsSaidOfManyIsSaidOnce(t *testing.T) {
-	of := func(id, what string) WhyChain {
-		return WhyChain{Subjects: []string{id}, State: WhyReady, Wish: "has IncorrectConfigMap", Because: []WhyLink{{Step: "UpdatePodConfig", What: what}}}
+// Chains are joined by keys, whatever their sentences say: a message about one process group
+// gets a remark once it stands for several.
+func TestChainsWithTheSameReasonsAreJoined(t *testing.T) {
+	of := func(id, key, message string, own bool) WhyChain {
+		c := WhyChain{Subjects: []string{id}, State: WhyReady, Reasons: []WhyLink{{Stage: "UpdatePodConfig", Message: message, key: key, own: own}}}
+		c.summarize("with", func(n int) string { return phrase.Has(n) + " IncorrectConfigMap" })
+		return c
 	}
 	got := alikeOnce([]WhyChain{
-		of("log-1", "the next pass will patch pod/log-1"), of("log-2", "the next pass will patch pod/log-2"),
-		of("log-3", "the next pass will patch pod/log-3"), of("log-4", "the next pass will delete pod/log-4"), of("log-5", "it waits"), of("log-6", "it waits"),
+		of("log-1", "patch", "the next pass will patch pod/log-1", true), of("log-2", "patch", "the next pass will patch pod/log-2", true),
+		of("log-3", "patch", "the next pass will patch pod/log-3", true), of("log-4", "delete", "the next pass will delete pod/log-4", true),
+		of("log-5", "wait", "it waits", false), of("log-6", "wait", "it waits", false), of("log-7", "", "it waits", false), of("log-8", "", "it waits", false),
 	})
 	want := []WhyChain{
-		of("log-1", "the next pass will patch pod/log-1 (and alike for the others)"),
-		of("log-4", "the next pass will delete pod/log-4"), of("log-5", "it waits"),
+		{Subjects: []string{"log-1", "log-2", "log-3"}, Summary: "have IncorrectConfigMap", Reasons: []WhyLink{{Message: "the next pass will patch pod/log-1 (and alike for the others)"}}},
+		{Subjects: []string{"log-4"}, Summary: "has IncorrectConfigMap", Reasons: []WhyLink{{Message: "the next pass will delete pod/log-4"}}},
+		{Subjects: []string{"log-5", "log-6"}, Summary: "have IncorrectConfigMap", Reasons: []WhyLink{{Message: "it waits"}}},
+		{Subjects: []string{"log-7"}, Summary: "has IncorrectConfigMap", Reasons: []WhyLink{{Message: "it waits"}}},
+		{Subjects: []string{"log-8"}, Summary: "has IncorrectConfigMap", Reasons: []WhyLink{{Message: "it waits"}}},
 	}
-	want[0].Subjects, want[2].Subjects = []string{"log-1", "log-2", "log-3"}, []string{"log-5", "log-6"}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(WhyChain{}, WhyLink{})); diff != "" {
-		t.Error(diff)
+	if len(got) != len(want) {
+		t.Fatalf("%d chains, want %d: %+v", len(got), len(want), got)
+	}
+	for i, c := range got {
+		if !slices.Equal(c.Subjects, want[i].Subjects) || c.Summary != want[i].Summary || c.Reasons[0].Message != want[i].Reasons[0].Message {
+			t.Errorf("%+v, want %+v", c, want[i])
+		}
 	}
 }
 
@@ -472,27 +484,13 @@ func TestASilentCoordinatorOfADatabaseThatServesIsExplained(t *testing.T) {
 		Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", LastTransitionTime: since}}},
 	}}
 	for _, c := range NewWhyReport(meta, in).Items {
-		if c.Wish != "is degraded" {
+		if c.Summary != "is degraded" {
 			continue
 		}
-		if behind := c.Because[0].Because; len(behind) != 1 || !strings.Contains(behind[0].What, "which is not ready: NodeStatusUnknown") || !strings.HasPrefix(c.Next[0], "kubectl describe node") {
+		if behind := c.Reasons[0].Reasons; len(behind) != 1 || !strings.Contains(behind[0].Message, "which is not ready: NodeStatusUnknown") || !strings.HasPrefix(c.Next[0], "kubectl describe node") {
 			t.Errorf("%+v", c)
 		}
 		return
 	}
 	t.Error("nothing is said of the database")
-}
-
-func TestSeveralHaveWhatOneHas(t *testing.T) {
-	tests := map[string]WhyChain{
-		"has MissingPod":              {Wish: "has MissingPod", Subjects: []string{"log-1"}},
-		"have MissingPod":             {Wish: "has MissingPod", Subjects: []string{"log-1", "log-2"}},
-		"are marked for removal":      {Wish: "is marked for removal", Subjects: []string{"log-1", "log-2"}},
-		"cannot be looked at in full": {Wish: "cannot be looked at in full", Subjects: []string{"log-1", "log-2"}},
-	}
-	for want, c := range tests {
-		if got := c.WishWords(); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
 }

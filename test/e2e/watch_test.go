@@ -111,9 +111,9 @@ func (w *watch) until(what string, wanted func(watchLine) bool) watchLine {
 				w.t.Fatalf("the watch ended before %s: %s", what, w.errOut.String())
 			}
 			switch l.Event {
-			case "resting":
+			case "wait-started":
 				last = l
-			case "acted", "woken": // passes alone are no progress
+			case "acted", "wait-ended": // passes alone are no progress
 				limit.extend()
 			}
 			if wanted(l) {
@@ -125,7 +125,7 @@ func (w *watch) until(what string, wanted func(watchLine) bool) watchLine {
 	}
 }
 
-func settled(l watchLine) bool { return l.Event == "resting" && l.Ending == "settled" }
+func settled(l watchLine) bool { return l.Event == "wait-started" && l.Ending == "settled" }
 
 // page reads a page of the watch's server.
 func page(t *testing.T, url string) string {
@@ -175,7 +175,7 @@ func TestAWatchFollowsAClusterUntilItIsEnded(t *testing.T) {
 
 	kubectl(t, "patch", "fdb", "c", "-n", ns, "--type=merge", "-p", `{"spec":{"processCounts":{"storage":4}}}`)
 	changed := time.Now()
-	woken := w.until("a pass after the change", func(l watchLine) bool { return l.Event == "woken" })
+	woken := w.until("a pass after the change", func(l watchLine) bool { return l.Event == "wait-ended" })
 	const resync = time.Minute
 	if took := time.Since(changed); !woken.Changed || took > resync/2 {
 		t.Errorf("the change was seen after %s: %+v", took, woken)
@@ -246,7 +246,7 @@ func TestAWatchEndsWithItsCluster(t *testing.T) {
 	grantWatch(t, ns)
 	apply(t, ns, cluster("c", counts))
 	w := startWatch(t, ns)
-	w.until("a pass", func(l watchLine) bool { return l.Event == "resting" })
+	w.until("a pass", func(l watchLine) bool { return l.Event == "wait-started" })
 	kubectl(t, "delete", "fdb", "c", "-n", ns)
 	last := w.until("the last line", func(l watchLine) bool { return l.Kind == "ReconcileResult" })
 	if last.ExitCode != 0 || last.Reason != "the cluster was deleted" {

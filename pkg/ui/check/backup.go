@@ -99,8 +99,8 @@ func eachReportedBackup(find func(f Facts, v ui.BackupStatusView) []Finding) fun
 			switch {
 			case !f.isManaged(v.Name):
 				return nil
-			case v.NoAnswer != "":
-				unknown.add(backup(v.Name), v.NoAnswer)
+			case v.UnknownReason != "":
+				unknown.add(backup(v.Name), v.UnknownReason)
 				return nil
 			}
 			return find(f, v)
@@ -139,7 +139,7 @@ func statusFinding(v ui.BackupStatusView, format string, args ...any) []Finding 
 // isStopped reports whether the spec requires no running backup. A complete one-time backup
 // counts as stopped.
 func isStopped(v ui.BackupStatusView) bool {
-	return v.Wanted == string(v1beta2.BackupStateStopped) || v.Mode == string(v1beta2.BackupModeOneTime) && ptr.Deref(v.Restorable, false) && !ptr.Deref(v.Running, false)
+	return v.Desired == string(v1beta2.BackupStateStopped) || v.Mode == string(v1beta2.BackupModeOneTime) && ptr.Deref(v.Restorable, false) && !ptr.Deref(v.Running, false)
 }
 
 // isActive reports whether a backup runs as desired, and is not paused.
@@ -148,17 +148,17 @@ func isActive(v ui.BackupStatusView) bool {
 }
 
 func withoutAgents(_ Facts, v ui.BackupStatusView) []Finding {
-	if isStopped(v) || v.Agents.Wanted == 0 || v.Agents.Ready > 0 {
+	if isStopped(v) || v.Agents.Desired == 0 || v.Agents.Ready > 0 {
 		return nil
 	}
-	return passFinding(v, "%s ready", phrase.CountOf(0, v.Agents.Wanted, "agent"))
+	return passFinding(v, "%s ready", phrase.CountOf(0, v.Agents.Desired, "agent"))
 }
 
 func fewAgents(_ Facts, v ui.BackupStatusView) []Finding {
-	if isStopped(v) || v.Agents.Ready == 0 || v.Agents.Ready >= v.Agents.Wanted {
+	if isStopped(v) || v.Agents.Ready == 0 || v.Agents.Ready >= v.Agents.Desired {
 		return nil
 	}
-	return passFinding(v, "%s ready", phrase.CountOf(v.Agents.Ready, v.Agents.Wanted, "agent"))
+	return passFinding(v, "%s ready", phrase.CountOf(v.Agents.Ready, v.Agents.Desired, "agent"))
 }
 
 func differsFromSpec(_ Facts, v ui.BackupStatusView) []Finding {
@@ -234,15 +234,15 @@ func longest(period time.Duration) time.Duration {
 }
 
 func unexpectedlyPaused(_ Facts, v ui.BackupStatusView) []Finding {
-	if !ptr.Deref(v.Paused, false) || v.Wanted == string(v1beta2.BackupStatePaused) || isStopped(v) {
+	if !ptr.Deref(v.Paused, false) || v.Desired == string(v1beta2.BackupStatePaused) || isStopped(v) {
 		return nil
 	}
-	return passFinding(v, "all agents of the database are paused, %s desired", v.Wanted)
+	return passFinding(v, "all agents of the database are paused, %s desired", v.Desired)
 }
 
 func leftPaused(_ Facts, v ui.BackupStatusView) []Finding {
 	point := v.LatestRestorable
-	if !ptr.Deref(v.Paused, false) || v.Wanted != string(v1beta2.BackupStatePaused) || point == nil || point.AgeSeconds == nil || seconds(*point.AgeSeconds) < longPause {
+	if !ptr.Deref(v.Paused, false) || v.Desired != string(v1beta2.BackupStatePaused) || point == nil || point.AgeSeconds == nil || seconds(*point.AgeSeconds) < longPause {
 		return nil
 	}
 	return one(backup(v.Name), fmt.Sprintf("it is paused, and its newest restorable point is %s old", phrase.Seconds(*point.AgeSeconds)), "fdb", "backup", "resume", v.Name)

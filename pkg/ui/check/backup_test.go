@@ -21,14 +21,14 @@ func (f *Facts) backedUp() {
 	r.Spec.DestinationClusterName, r.Spec.BlobStoreConfiguration, r.Status.State = "sample", place, v1beta2.RestoreStateCompleted
 	f.Backups = ui.ClusterBackups{All: []v1beta2.FoundationDBBackup{b}, AllRestores: []v1beta2.FoundationDBRestore{r}, Clusters: []string{"sample"}}
 	f.Backups.Backups = []ui.SeenBackup{{Record: &f.Backups.All[0], View: &ui.BackupStatusView{
-		Name: "nightly", Cluster: "sample", Wanted: "Running", Mode: "continuous", Tag: "default",
+		Name: "nightly", Cluster: "sample", Desired: "Running", Mode: "continuous", Tag: "default",
 		State: new(fdb.BackupDifferential), Running: new(true), Paused: new(false), Restorable: new(true), Own: new(true),
 		LatestRestorable: &ui.BackupMomentView{Version: 100, AgeSeconds: new(int64(30))},
 		Snapshot: &ui.BackupSnapshotView{
 			PeriodSeconds: new(int64(3600)), BeganAt: new(noon.Add(-time.Minute)), ExpectedPercent: new(1.0),
 			LastComplete: &ui.BackupMomentView{Version: 90, AgeSeconds: new(int64(60))},
 		},
-		Agents: ui.BackupAgentsView{Wanted: 2, Ready: 2},
+		Agents: ui.BackupAgentsView{Desired: 2, Ready: 2},
 	}}}
 	f.Backups.Restores = []ui.SeenRestore{{Record: &f.Backups.AllRestores[0], View: &ui.RestoreStatusView{
 		Name: "again", State: new(fdb.RestoreCompleted), Done: new(true), Over: true, UID: "ab", RecordedState: fdb.RestoreCompleted,
@@ -78,7 +78,7 @@ func another(edit func(*v1beta2.FoundationDBBackup)) func(*Facts) {
 
 func paused(wanted string, age int64) func(*Facts) {
 	return onBackup(func(v *ui.BackupStatusView) {
-		v.Paused, v.Wanted, v.LatestRestorable.AgeSeconds = new(true), wanted, &age
+		v.Paused, v.Desired, v.LatestRestorable.AgeSeconds = new(true), wanted, &age
 	})
 }
 
@@ -86,7 +86,7 @@ var backupTroubles = map[string]trouble{
 	"a backup without agents":                {"BACKUP-001", onBackup(func(v *ui.BackupStatusView) { v.Agents.Ready = 0 }), "0 of 2 agents ready", "fdb reconcile fdbbackup/nightly --dry-run"},
 	"a backup with an agent too few":         {"BACKUP-002", onBackup(func(v *ui.BackupStatusView) { v.Agents.Ready = 1 }), "1 of 2 agents ready", "fdb reconcile fdbbackup/nightly --dry-run"},
 	"a backup that was ended":                {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Running, v.Own = new(false), nil }), "no backup runs on tag default", "--dry-run"},
-	"a backup that should be over":           {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Wanted = "Stopped" }), "still runs", "--dry-run"},
+	"a backup that should be over":           {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Desired = "Stopped" }), "still runs", "--dry-run"},
 	"a backup that has to be stopped":        {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Outstanding = []string{"it is being stopped"} }), "it is being stopped", "--dry-run"},
 	"the tag of another backup":              {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Own, v.URL = new(false), "blobstore://theirs" }), "to blobstore://theirs", "fdb backup status nightly"},
 	"a backup that is behind":                {"BACKUP-004", onBackup(func(v *ui.BackupStatusView) { v.LatestRestorable.AgeSeconds = new(int64(601)) }), "10m old, more than 10m", "fdb backup status nightly"},
@@ -121,7 +121,7 @@ var backupTroubles = map[string]trouble{
 	}, "spec.blobStoreConfiguration", "edit foundationdbbackup nightly"},
 	"a restore that was aborted": {"RESTORE-001", onRestore(func(v *ui.RestoreStatusView) { v.Done, v.Summary = new(false), "it was aborted" }), "it was aborted", "fdb restore status again"},
 	"a restore that was aborted, without an answer": {"RESTORE-001", onRestore(func(v *ui.RestoreStatusView) {
-		v.NoAnswer, v.Done, v.RecordedState = "no agent", nil, "aborted"
+		v.UnknownReason, v.Done, v.RecordedState = "no agent", nil, "aborted"
 	}), "as its status records", "fdb restore status again"},
 	"a restore with errors": {"RESTORE-002", onRestore(func(v *ui.RestoreStatusView) {
 		v.State, v.Done, v.Over, v.LastError = new("running"), new(false), false, "'File not found'"
@@ -141,7 +141,7 @@ func TestAHealthyBackupIsNoTroubleInAnyOfItsStates(t *testing.T) {
 	tests := map[string]func(*Facts){
 		"it runs": func(*Facts) {},
 		"it is stopped, without agents": onBackup(func(v *ui.BackupStatusView) {
-			v.Wanted, v.Running, v.Own, v.Agents.Ready = "Stopped", new(false), nil, 0
+			v.Desired, v.Running, v.Own, v.Agents.Ready = "Stopped", new(false), nil, 0
 		}),
 		"it was to be made once, and is complete": onBackup(func(v *ui.BackupStatusView) {
 			v.Mode, v.Running, v.Own, v.LatestRestorable.AgeSeconds = "oneTime", new(false), nil, nil

@@ -15,7 +15,7 @@ type Report struct {
 	ui.Document
 	// FailOn is the least severity of findings for which a report fails.
 	FailOn Severity `json:"failOn"`
-	// Verdict is passed, failed, or cannot-tell: no finding is severe enough, and a rule that
+	// Verdict is passed, failed, or unknown: no finding is severe enough, and a rule that
 	// could have one was not evaluated.
 	Verdict Verdict `json:"verdict"`
 	Summary Summary `json:"summary"`
@@ -31,7 +31,7 @@ type Verdict string
 const (
 	VerdictPassed     Verdict = "passed"
 	VerdictFailed     Verdict = "failed"
-	VerdictCannotTell Verdict = "cannot-tell"
+	VerdictCannotTell Verdict = "unknown"
 )
 
 // Outcome is the result of one rule.

@@ -15,7 +15,7 @@ type ReportList struct {
 	ui.Document
 	// FailOn is the least severity of findings for which a report fails.
 	FailOn Severity `json:"failOn"`
-	// Verdict is the worst of all: failed, then cannot-tell, then passed.
+	// Verdict is the worst of all: failed, then unknown, then passed.
 	Verdict Verdict  `json:"verdict"`
 	Items   []Report `json:"items"`
 }

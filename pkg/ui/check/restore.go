@@ -42,10 +42,10 @@ func eachRestore(find func(f Facts, v ui.RestoreStatusView) []Finding) func(Fact
 			switch {
 			case r.View == nil:
 				unread.add(restore(r.Record.Name), r.Unread)
-			case r.View.NoAnswer != "" && isOver(r.View.RecordedState):
+			case r.View.UnknownReason != "" && isOver(r.View.RecordedState):
 				found = append(found, find(f, *r.View)...) // a finished restore stays as it was recorded
-			case r.View.NoAnswer != "" && r.View.RecordedState != "":
-				unread.add(restore(r.Record.Name), r.View.NoAnswer)
+			case r.View.UnknownReason != "" && r.View.RecordedState != "":
+				unread.add(restore(r.Record.Name), r.View.UnknownReason)
 			default:
 				found = append(found, find(f, *r.View)...)
 			}
@@ -62,9 +62,9 @@ func isOver(state string) bool { return state == fdb.RestoreCompleted || state =
 func incomplete(_ Facts, v ui.RestoreStatusView) []Finding {
 	fix := []string{"fdb", "restore", "status", v.Name}
 	switch {
-	case v.NoAnswer != "" && v.RecordedState == fdb.RestoreAborted:
+	case v.UnknownReason != "" && v.RecordedState == fdb.RestoreAborted:
 		return one(restore(v.Name), "it was aborted, as its status records", fix...)
-	case v.NoAnswer == "" && v.Over && !ptr.Deref(v.Done, false):
+	case v.UnknownReason == "" && v.Over && !ptr.Deref(v.Done, false):
 		return one(restore(v.Name), v.Summary, fix...)
 	}
 	return nil

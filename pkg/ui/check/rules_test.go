@@ -284,11 +284,11 @@ func TestWhatCannotBeLookedAtIsNotChecked(t *testing.T) {
 			f.Backups.Backups[0].View, f.Backups.Backups[0].Unread = nil, "forbidden: deployments.apps"
 		}, []string{"BACKUP-001", "BACKUP-003"}, "foundationdbbackup/nightly: forbidden: deployments.apps"},
 		"a backup without an answer": {onBackup(func(v *ui.BackupStatusView) {
-			v.NoAnswer, v.Running, v.Paused, v.Restorable, v.LatestRestorable, v.Snapshot = "no backup agent runs", nil, nil, nil, nil, nil
+			v.UnknownReason, v.Running, v.Paused, v.Restorable, v.LatestRestorable, v.Snapshot = "no backup agent runs", nil, nil, nil, nil, nil
 		}), []string{"BACKUP-003", "BACKUP-004", "BACKUP-005", "BACKUP-006", "BACKUP-007", "BACKUP-008", "BACKUP-009"}, "no backup agent runs"},
 		"clusters that may not be listed": {func(f *Facts) { f.Backups.ClustersUnread = "forbidden" }, []string{"BACKUP-013"}, "clusters could not be listed"},
 		"a restore without an answer": {onRestore(func(v *ui.RestoreStatusView) {
-			v.NoAnswer, v.RecordedState, v.Done, v.Over, v.State = "timed out", "running", nil, false, nil
+			v.UnknownReason, v.RecordedState, v.Done, v.Over, v.State = "timed out", "running", nil, false, nil
 		}), []string{"RESTORE-001", "RESTORE-002"}, "timed out"},
 		"a restore that may not be read": {func(f *Facts) {
 			f.Backups.Restores[0].View, f.Backups.Restores[0].Unread = nil, "forbidden: x"

@@ -28,8 +28,8 @@ func topology() []Rule {
 func fewGroups(f Facts) ([]Finding, string) {
 	var found []Finding
 	for _, c := range f.Status.ProcessGroups.Classes {
-		if c.Staying < c.Desired {
-			found = append(found, one("class/"+c.Class, fmt.Sprintf("%s, %d desired", phrase.Count(c.Staying, "process group"), c.Desired), f.fix("plan")...)...)
+		if c.Current < c.Desired {
+			found = append(found, one("class/"+c.Class, fmt.Sprintf("%s, %d desired", phrase.Count(c.Current, "process group"), c.Desired), f.fix("plan")...)...)
 		}
 	}
 	return found, ""

@@ -21,7 +21,7 @@ func (s clusterView) aboutBackup(b ui.BackupRowView) []line {
 
 func (s clusterView) backupFacts(b ui.BackupRowView, v ui.BackupStatusView) []line {
 	lines := []line{
-		fact("summary", v.Summary), fact("desired", v.Wanted+", "+v.Mode), fact("tag", v.Tag), fact("destination", phrase.Or(v.URL, phrase.UnknownCell)),
+		fact("summary", v.Summary), fact("desired", v.Desired+", "+v.Mode), fact("tag", v.Tag), fact("destination", phrase.Or(v.URL, phrase.UnknownCell)),
 		fact("restorable", s.restorable(v)+pointOf(v.LatestRestorable)), fact("paused", phrase.YesNo(v.Paused, phrase.UnknownCell)),
 	}
 	if snap := v.Snapshot; snap != nil {
@@ -32,7 +32,7 @@ func (s clusterView) backupFacts(b ui.BackupRowView, v ui.BackupStatusView) []li
 	}
 	lines = append(lines,
 		fact("written", phrase.BytesOr(v.RangeBytes, phrase.UnknownCell)+" in snapshots, "+phrase.BytesOr(v.LogBytes, phrase.UnknownCell)+" of log"), fact("rate", bytesRate(b.RateBytesPerSecond)),
-		fact("agents", fmt.Sprintf("%d of %d ready", v.Agents.Ready, v.Agents.Wanted)))
+		fact("agents", fmt.Sprintf("%d of %d ready", v.Agents.Ready, v.Agents.Desired)))
 	for _, a := range v.Agents.Pods {
 		ready := "ready"
 		if !a.Ready {

@@ -15,8 +15,8 @@ func backedUp() ui.ClusterBackupsView {
 
 func nightly() ui.BackupRowView {
 	return ui.BackupRowView{Name: "nightly", RateBytesPerSecond: new(310e3), SnapshotETASeconds: new(518400.0), Status: &ui.BackupStatusView{
-		Document: ui.Document{AsOf: ago(13 * time.Second)}, Name: "nightly", Cluster: "sample", AsWanted: new(true),
-		Summary: "it runs, and can be restored up to 24s ago", Wanted: "Running", Mode: "continuous", Tag: "default",
+		Document: ui.Document{AsOf: ago(13 * time.Second)}, Name: "nightly", Cluster: "sample", Reconciled: new(true),
+		Summary: "it runs, and can be restored up to 24s ago", Desired: "Running", Mode: "continuous", Tag: "default",
 		URL:   "blobstore://key@store.example.com:443/nightly?bucket=fdb-backups",
 		State: new("RunningDifferentially"), Running: new(true), Paused: new(false), Restorable: new(true), Own: new(true),
 		LatestRestorable: &ui.BackupMomentView{Version: 5167469305, AgeSeconds: new(int64(24))},
@@ -25,7 +25,7 @@ func nightly() ui.BackupRowView {
 			LastComplete: &ui.BackupMomentView{Version: 107510897, AgeSeconds: new(int64(345600))},
 		},
 		LogBytes: new(int64(3 << 30)), RangeBytes: new(int64(58 << 30)),
-		Agents: ui.BackupAgentsView{Wanted: 2, Ready: 2, Pods: []ui.BackupAgentView{
+		Agents: ui.BackupAgentsView{Desired: 2, Ready: 2, Pods: []ui.BackupAgentView{
 			{Pod: "nightly-backup-agents-5d9c-x2x7p", Node: "node-1", Phase: "Running", Ready: true}, {Pod: "nightly-backup-agents-5d9c-zz8mq", Node: "node-2", Phase: "Running", Ready: true},
 		}},
 	}}
@@ -42,7 +42,7 @@ func backedUpBadly() ui.ClusterBackupsView {
 	}
 	add("behind", func(b *ui.BackupRowView) {
 		b.RateBytesPerSecond, b.Status.LatestRestorable.AgeSeconds, b.Status.Agents.Ready = new(0.0), new(int64(4000)), 1
-		b.Status.AsWanted, b.Status.Summary = new(false), "not as desired: 1 of 2 agents ready; the newest point that can be restored is 66m old, more than 10m"
+		b.Status.Reconciled, b.Status.Summary = new(false), "not as desired: 1 of 2 agents ready; the newest point that can be restored is 66m old, more than 10m"
 	})
 	add("hidden", func(b *ui.BackupRowView) {
 		*b = ui.BackupRowView{Name: "hidden", Unread: "forbidden: reading Deployment hidden-backup-agents: deployments.apps is forbidden"}
@@ -50,14 +50,14 @@ func backedUpBadly() ui.ClusterBackupsView {
 	add("new", func(b *ui.BackupRowView) {
 		b.SnapshotETASeconds, b.Status.Restorable, b.Status.LatestRestorable, b.Status.Snapshot.LastComplete = nil, new(false), nil, nil
 		b.Status.Snapshot.IntervalSeconds, b.Status.Snapshot.ExpectedPercent = new(int64(0)), new(100.0)
-		b.Status.AsWanted, b.Status.Summary = new(false), "not as desired: nothing can be restored yet: the first snapshot is not complete"
+		b.Status.Reconciled, b.Status.Summary = new(false), "not as desired: nothing can be restored yet: the first snapshot is not complete"
 	})
 	add("without-agents", func(b *ui.BackupRowView) {
 		s := b.Status
 		b.RateBytesPerSecond, b.SnapshotETASeconds = nil, nil
-		s.AsWanted, s.Running, s.Paused, s.Restorable, s.Own, s.LatestRestorable, s.Snapshot, s.LogBytes, s.RangeBytes = nil, nil, nil, nil, nil, nil, nil, nil, nil
-		s.Agents, s.NoAnswer = ui.BackupAgentsView{Wanted: 2}, "no backup agent runs and is ready, and the tools run in its pod"
-		s.Summary = "the state of the backup is unknown: " + s.NoAnswer
+		s.Reconciled, s.Running, s.Paused, s.Restorable, s.Own, s.LatestRestorable, s.Snapshot, s.LogBytes, s.RangeBytes = nil, nil, nil, nil, nil, nil, nil, nil, nil
+		s.Agents, s.UnknownReason = ui.BackupAgentsView{Desired: 2}, "no backup agent runs and is ready, and the tools run in its pod"
+		s.Summary = "the state of the backup is unknown: " + s.UnknownReason
 	})
 	v.Restores = []ui.RestoreRowView{{Name: "again", Status: &ui.RestoreStatusView{
 		Name: "again", Done: new(false), State: new("running"), URL: "blobstore://key@store.example.com:443/nightly?bucket=fdb-backups", UID: "ab", Version: new(int64(5167469305)),
@@ -75,21 +75,21 @@ func TestTheStateOfABackupIsAWordAndATone(t *testing.T) {
 	}{
 		"running":   {func(*ui.BackupRowView) {}, good, "running"},
 		"not read":  {func(b *ui.BackupRowView) { b.Status = nil }, unsure, "?"},
-		"no answer": {func(b *ui.BackupRowView) { b.Status.NoAnswer, b.Status.Running = "timed out", nil }, unsure, "?"},
-		"no agents": {func(b *ui.BackupRowView) { b.Status.NoAnswer, b.Status.Agents.Ready = "none", 0 }, bad, "no agents"},
+		"no answer": {func(b *ui.BackupRowView) { b.Status.UnknownReason, b.Status.Running = "timed out", nil }, unsure, "?"},
+		"no agents": {func(b *ui.BackupRowView) { b.Status.UnknownReason, b.Status.Agents.Ready = "none", 0 }, bad, "no agents"},
 		"no agents, none needed": {func(b *ui.BackupRowView) {
 			s := b.Status
-			s.NoAnswer, s.Agents.Ready, s.Wanted, s.Running = "none", 0, "Stopped", nil
+			s.UnknownReason, s.Agents.Ready, s.Desired, s.Running = "none", 0, "Stopped", nil
 		}, unsure, "?"},
-		"ended manually":          {func(b *ui.BackupRowView) { b.Status.Running, b.Status.AsWanted = new(false), new(false) }, bad, "not running"},
-		"stopped":                 {func(b *ui.BackupRowView) { b.Status.Running, b.Status.Wanted = new(false), "Stopped" }, good, "stopped"},
+		"ended manually":          {func(b *ui.BackupRowView) { b.Status.Running, b.Status.Reconciled = new(false), new(false) }, bad, "not running"},
+		"stopped":                 {func(b *ui.BackupRowView) { b.Status.Running, b.Status.Desired = new(false), "Stopped" }, good, "stopped"},
 		"complete":                {func(b *ui.BackupRowView) { b.Status.Running, b.Status.Mode = new(false), "oneTime" }, good, "complete"},
-		"its tag taken":           {func(b *ui.BackupRowView) { b.Status.Own, b.Status.AsWanted = new(false), new(false) }, bad, "tag taken"},
+		"its tag taken":           {func(b *ui.BackupRowView) { b.Status.Own, b.Status.Reconciled = new(false), new(false) }, bad, "tag taken"},
 		"paused by its spec":      {func(b *ui.BackupRowView) { b.Status.Paused = new(true) }, good, "paused"},
-		"paused by a user":        {func(b *ui.BackupRowView) { b.Status.Paused, b.Status.AsWanted = new(true), new(false) }, bad, "paused"},
-		"with a snapshot to make": {func(b *ui.BackupRowView) { b.Status.Restorable, b.Status.AsWanted = new(false), new(false) }, warn, "starting"},
+		"paused by a user":        {func(b *ui.BackupRowView) { b.Status.Paused, b.Status.Reconciled = new(true), new(false) }, bad, "paused"},
+		"with a snapshot to make": {func(b *ui.BackupRowView) { b.Status.Restorable, b.Status.Reconciled = new(false), new(false) }, warn, "starting"},
 		"moved":                   {func(b *ui.BackupRowView) { b.Status.Restorable, b.Status.Move = new(false), &ui.BackupMoveView{} }, warn, "moving"},
-		"behind":                  {func(b *ui.BackupRowView) { b.Status.AsWanted = new(false) }, bad, "running"},
+		"behind":                  {func(b *ui.BackupRowView) { b.Status.Reconciled = new(false) }, bad, "running"},
 	}
 	for name, tc := range tests {
 		b := nightly()
@@ -107,7 +107,7 @@ func TestTheStateOfARestoreIsAWordAndATone(t *testing.T) {
 		word   string
 	}{
 		"not read":    {nil, unsure, "?"},
-		"no answer":   {&ui.RestoreStatusView{NoAnswer: "timed out"}, unsure, "?"},
+		"no answer":   {&ui.RestoreStatusView{UnknownReason: "timed out"}, unsure, "?"},
 		"not started": {&ui.RestoreStatusView{State: new("")}, plain, "not started"},
 		"done":        {&ui.RestoreStatusView{State: new("completed"), Done: new(true), Over: true}, good, "completed"},
 		"aborted":     {&ui.RestoreStatusView{State: new("aborted"), Done: new(false), Over: true}, bad, "aborted"},

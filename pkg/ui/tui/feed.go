@@ -25,6 +25,17 @@ type Entry struct {
 	Question *Question `json:"-"`
 }
 
+// UnmarshalJSON reads entries of this version and of earlier ones: a recording may be older
+// than the program that shows it.
+func (e *Entry) UnmarshalJSON(text []byte) error {
+	upgraded, err := ui.Upgraded(text)
+	if err != nil {
+		return err
+	}
+	type entry Entry // without this method
+	return json.Unmarshal(upgraded, (*entry)(e))
+}
+
 // Feed is the source of entries.
 type Feed interface {
 	// Follow sends the state of a cluster whenever it changes, until ctx ends.

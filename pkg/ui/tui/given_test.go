@@ -123,7 +123,7 @@ func well() *ui.Frame {
 	for i := range 3 {
 		f.Coordinators.Items = append(f.Coordinators.Items, ui.CoordinatorDetailView{
 			CoordinatorView: ui.CoordinatorView{Address: fmt.Sprintf("10.0.1.%d:4501", i+1), Reachable: new(true)},
-			Group:           fmt.Sprintf("log-%d", i+1), Zone: fmt.Sprintf("zone-%d", i), Leaving: new(false),
+			Group:           fmt.Sprintf("log-%d", i+1), Zone: fmt.Sprintf("zone-%d", i), Removing: new(false),
 		})
 	}
 	f.Exclusions = ui.ExclusionStatusView{Document: doc, Safe: new(true), Summary: "nothing is excluded, and nothing has to be", Data: ui.DrainData{Origin: live, InFlightBytes: new(int64(0)), QueuedBytes: new(int64(0)), ReplicasDesired: 2, LeastSpaceStorageBytes: new(int64(58 << 30))}}
@@ -175,7 +175,7 @@ func node(i int) ui.NodeView {
 func lost() *ui.Frame {
 	f := well()
 	f.Status.State, f.Status.Summary = ui.StateDegraded, "Degraded: zone-3 does not report (storage-3, log-2); some data has 1 of 2 replicas; 412MiB have to move"
-	f.Status.FaultTolerance.Zones, f.Status.FaultTolerance.SilentZones = new(0), []string{"zone-3"}
+	f.Status.FaultTolerance.Zones, f.Status.FaultTolerance.ZonesNotReporting = new(0), []string{"zone-3"}
 	f.Status.Database.MovingBytes, f.Status.Database.QueuedBytes = new(int64(412<<20)), new(int64(2<<30))
 	for _, i := range []int{2, 6} {
 		g := &f.Groups.Items[i]
@@ -193,7 +193,7 @@ func lost() *ui.Frame {
 	f.Nodes.Items[3].Taints, f.Nodes.Items[3].Note = []string{"例え=テスト:NoSchedule"}, "no pass has recorded the taint yet; its timers start with the next one"
 	f.Coordinators.Reachable = new(2)
 	f.Coordinators.Items[1].Reachable, f.Coordinators.Items[2].Address = new(false), "[2001:db8::7:11]:4501:tls"
-	f.Coordinators.Items[2].TLS, f.Coordinators.Items[2].Leaving = true, new(true)
+	f.Coordinators.Items[2].TLS, f.Coordinators.Items[2].Removing = true, new(true)
 	f.Exclusions.Safe, f.Exclusions.Summary = new(false), "2 of 3 are not safe to remove; 480MiB left on them"
 	f.Exclusions.Items = []ui.DrainView{
 		{
@@ -218,7 +218,7 @@ func lost() *ui.Frame {
 	f.Plan = planned(f.Document)
 	f.Why = blocked(f.Document)
 	f.Sources[1] = ui.FrameSource{Name: "database", AsOf: ago(3 * time.Second)}
-	f.Sources[3] = ui.FrameSource{Name: "preview", AsOf: ago(40 * time.Second), AskedAt: ago(12 * time.Second)}
+	f.Sources[3] = ui.FrameSource{Name: "preview", AsOf: ago(40 * time.Second), RequestedAt: ago(12 * time.Second)}
 	return f
 }
 
@@ -231,12 +231,12 @@ func planned(doc ui.Document) *ui.PlanView {
 	return &ui.PlanView{
 		Document: doc,
 		Items: []ui.PlanItem{
-			{Number: 1, Step: "AddPods", ActionRecord: record("CreatePod", "storage-6", "create pod sample-storage-6", plan.NoImpact), Why: "its pod is missing"},
-			{Number: 2, Step: "ExcludeInstances", ActionRecord: record("Exclude", "storage-1", "exclude storage-1", plan.DataMove), Preconditions: ui.Preconditions{Lease: true, Lock: true}, Provisional: []plan.StageName{"AddPods"}},
+			{Number: 1, Stage: "AddPods", ActionRecord: record("CreatePod", "storage-6", "create pod sample-storage-6", plan.NoImpact), Why: "its pod is missing"},
+			{Number: 2, Stage: "ExcludeInstances", ActionRecord: record("Exclude", "storage-1", "exclude storage-1", plan.DataMove), Preconditions: ui.Preconditions{Lease: true, Lock: true}, Provisional: []plan.StageName{"AddPods"}},
 		},
 		Holds: []ui.PlanHold{
-			{Step: "UpdatePods", HoldRecord: ui.HoldRecord{Reason: "stateless-2 has to be recreated; none is deleted now", RetryAfterSeconds: new(30.0)}, Refused: []plan.Check{refused}},
-			{Step: "ChangeCoordinators", HoldRecord: ui.HoldRecord{Reason: "too few processes may be coordinators", Human: true}},
+			{Stage: "UpdatePods", HoldRecord: ui.HoldRecord{Reason: "stateless-2 has to be recreated; none is deleted now", RetryAfterSeconds: new(30.0)}, Refused: []plan.Check{refused}},
+			{Stage: "ChangeCoordinators", HoldRecord: ui.HoldRecord{Reason: "too few processes may be coordinators", ManualIntervention: true}},
 		},
 	}
 }
@@ -246,16 +246,16 @@ func blocked(doc ui.Document) *ui.WhyReport {
 		Document: doc, State: ui.WhyBlocked,
 		Items: []ui.WhyChain{
 			{
-				Subjects: []string{"storage-3", "log-2"}, State: ui.WhyBlocked, Wish: "has MissingProcesses, PodPending", Since: ago(38 * time.Minute),
-				Because: []ui.WhyLink{
-					{What: "its pod is Pending, no node takes it: 0/4 nodes are available: 1 node(s) had untolerated taint, 3 Insufficient memory", Since: ago(37 * time.Minute)},
-					{Step: "ReplaceFailedPods", What: "it is replaced in 82m if that lasts (automationOptions.replacements.failureDetectionTimeSeconds)"},
+				Subjects: []string{"storage-3", "log-2"}, State: ui.WhyBlocked, Summary: "have MissingProcesses, PodPending", Since: ago(38 * time.Minute),
+				Reasons: []ui.WhyLink{
+					{Message: "its pod is Pending, no node takes it: 0/4 nodes are available: 1 node(s) had untolerated taint, 3 Insufficient memory", Since: ago(37 * time.Minute)},
+					{Stage: "ReplaceFailedPods", Message: "it is replaced in 82m if that lasts (automationOptions.replacements.failureDetectionTimeSeconds)"},
 				},
 				Next: []string{"kubectl describe pod sample-storage-3 -n fdb --context prod"},
 			},
 			{
-				Subjects: []string{"stateless-2"}, State: ui.WhyWaiting, Wish: "has IncorrectPodSpec", Since: ago(70 * time.Second),
-				Because: []ui.WhyLink{{Step: "UpdatePods", What: "none is deleted now", Because: []ui.WhyLink{{Gate: plan.GateReplicas, Have: "1 replica", Need: "2 replicas", What: "is the database fully fault tolerant? some data has 1 of 2 replicas"}}}},
+				Subjects: []string{"stateless-2"}, State: ui.WhyWaiting, Summary: "has IncorrectPodSpec", Since: ago(70 * time.Second),
+				Reasons: []ui.WhyLink{{Stage: "UpdatePods", Message: "none is deleted now", Reasons: []ui.WhyLink{{Gate: plan.GateReplicas, Have: "1 replica", Need: "2 replicas", Message: "is the database fully fault tolerant? some data has 1 of 2 replicas"}}}},
 				Next:    []string{"kubectl fdb reconcile sample --wait -n fdb --context prod"},
 			},
 		},

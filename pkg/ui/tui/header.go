@@ -174,8 +174,8 @@ func (s clusterView) source(v ui.FrameSource) span {
 	if t == warn {
 		text = markWarn + " " + text
 	}
-	if v.AskedAt != nil && s.now.Sub(*v.AskedAt) >= slow {
-		text += ", polling " + s.age(v.AskedAt)
+	if v.RequestedAt != nil && s.now.Sub(*v.RequestedAt) >= slow {
+		text += ", polling " + s.age(v.RequestedAt)
 	}
 	if v.Trouble != "" {
 		return styled(bad, markBad+" "+v.Name+" "+age+": "+v.Trouble)

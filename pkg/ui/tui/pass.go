@@ -106,9 +106,9 @@ func (p pass) apply(at time.Time, text json.RawMessage) pass {
 		p.refused = slices.DeleteFunc(l.Checks, func(c plan.Check) bool { return c.OK })
 	case "pass":
 		p.running, p.ended, p.outcome, p.acted, p.stopped, p.failures = 0, at, l.Outcome, l.Acted, l.Stopped, l.Failures
-	case "resting":
+	case "wait-started":
 		p.wait = &passWait{l.Reason, l.NotBefore, l.NoLaterThan}
-	case "woken":
+	case "wait-ended":
 		p.wait = nil
 	default:
 		p.inStage(at, l)

@@ -14,13 +14,13 @@ func proposalLines(p Proposal, width int) []line {
 			lines = append(lines, checkLines(c)...)
 		}
 		for _, item := range p.Plan.Items {
-			lines = append(lines, line{styled(plain, "  → "+string(item.Step)+"  "), styled(plain, item.Summary)})
+			lines = append(lines, line{styled(plain, "  → "+string(item.Stage)+"  "), styled(plain, item.Summary)})
 			if item.Impact != "none" {
 				lines = append(lines, fact("", "impact: "+string(item.Impact)))
 			}
 		}
 		for _, h := range p.Plan.Holds {
-			lines = append(lines, line{{"  " + markWarn + " ", warn}, styled(plain, string(h.Step)+"  "), styled(warn, h.Reason)})
+			lines = append(lines, line{{"  " + markWarn + " ", warn}, styled(plain, string(h.Stage)+"  "), styled(warn, h.Reason)})
 		}
 	}
 	if p.CommandLine != "" {

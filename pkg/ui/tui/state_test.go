@@ -160,11 +160,11 @@ func TestALinkShowsWhatThereIsAndWhatIsNeeded(t *testing.T) {
 		want []string
 	}{
 		"a check of numbers": {
-			link: ui.WhyLink{Gate: plan.GateBudget, Have: "3", Need: "5", What: "are enough up?"},
+			link: ui.WhyLink{Gate: plan.GateBudget, Have: "3", Need: "5", Message: "are enough up?"},
 			want: []string{"└ G-BUDGET: are enough up?", "  have 3, need 5"},
 		},
 		"a check without numbers": {
-			link: ui.WhyLink{Gate: plan.GateReplicas, What: "is data distribution healthy? it is not"},
+			link: ui.WhyLink{Gate: plan.GateReplicas, Message: "is data distribution healthy? it is not"},
 			want: []string{"└ G-REPL: is data distribution healthy? it is not"},
 		},
 	}

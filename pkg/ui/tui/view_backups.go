@@ -77,7 +77,7 @@ func (s clusterView) backupRow(b ui.BackupRowView) row {
 	restorable, progress, agents, paused, url := phrase.UnknownCell, phrase.Nothing, phrase.UnknownCell, phrase.UnknownCell, phrase.UnknownCell
 	if v := b.Status; v != nil {
 		restorable, progress, paused, url = s.restorable(*v), snapshotBar(v.Snapshot), phrase.YesNo(v.Paused, phrase.UnknownCell), phrase.Or(v.URL, phrase.UnknownCell)
-		agents = fmt.Sprintf("%d/%d", v.Agents.Ready, v.Agents.Wanted)
+		agents = fmt.Sprintf("%d/%d", v.Agents.Ready, v.Agents.Desired)
 	}
 	key := "backup " + b.Name
 	return row{key: key, tone: t, more: func(s clusterView) []line { return s.aboutBackup(b) }, cells: []span{
@@ -93,22 +93,22 @@ func backupState(b ui.BackupRowView) (tone, string) {
 	switch {
 	case v == nil:
 		return unsure, phrase.UnknownCell
-	case v.NoAnswer != "" && v.Agents.Ready == 0 && v.Agents.Wanted > 0 && v.Wanted != "Stopped":
+	case v.UnknownReason != "" && v.Agents.Ready == 0 && v.Agents.Desired > 0 && v.Desired != "Stopped":
 		return bad, "no agents"
 	case v.Running == nil:
 		return unsure, phrase.UnknownCell
 	case !*v.Running:
-		return desiredTone(v.AsWanted), stoppedState(*v)
+		return desiredTone(v.Reconciled), stoppedState(*v)
 	case !ptr.Deref(v.Own, true):
 		return bad, "tag taken"
 	case ptr.Deref(v.Paused, false):
-		return desiredTone(v.AsWanted), "paused"
+		return desiredTone(v.Reconciled), "paused"
 	case v.Move != nil:
 		return warn, "moving"
 	case !ptr.Deref(v.Restorable, true):
 		return warn, "starting"
 	default:
-		return desiredTone(v.AsWanted), "running"
+		return desiredTone(v.Reconciled), "running"
 	}
 }
 
@@ -126,9 +126,9 @@ func desiredTone(asWanted *bool) tone {
 
 func stoppedState(v ui.BackupStatusView) string {
 	switch {
-	case v.Wanted == "Stopped":
+	case v.Desired == "Stopped":
 		return "stopped"
-	case ptr.Deref(v.AsWanted, false):
+	case ptr.Deref(v.Reconciled, false):
 		return "complete"
 	default:
 		return "not running"
@@ -246,7 +246,7 @@ func backupNotes(v ui.ClusterBackupsView) []line {
 		switch {
 		case b.Status == nil:
 			add("backup", b.Name, b.Unread)
-		case !ptr.Deref(b.Status.AsWanted, false):
+		case !ptr.Deref(b.Status.Reconciled, false):
 			add("backup", b.Name, b.Status.Summary)
 		}
 	}

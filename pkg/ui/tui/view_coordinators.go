@@ -46,7 +46,7 @@ func coordinatorRow(c ui.CoordinatorDetailView) row {
 	switch {
 	case !ptr.Deref(c.Reachable, true):
 		t = bad
-	case ptr.Deref(c.Leaving, false):
+	case ptr.Deref(c.Removing, false):
 		t = warn
 	case c.Reachable == nil:
 		t = unsure
@@ -54,13 +54,13 @@ func coordinatorRow(c ui.CoordinatorDetailView) row {
 	return row{key: c.Address, group: c.Group, tone: t, more: func(s clusterView) []line { return s.aboutCoordinator(c) }, cells: []span{
 		{t.mark(), t},
 		styled(plain, c.Address), styled(plain, phrase.Or(c.Group, phrase.UnknownCell)), styled(plain, phrase.Or(c.Zone, phrase.UnknownCell)), styled(plain, phrase.Or(c.DC, phrase.Nothing)),
-		styled(t, phrase.YesNo(c.Reachable, phrase.UnknownCell)), styled(plain, phrase.YesNo(c.Leaving, phrase.UnknownCell)), styled(plain, phrase.YesNo(&c.TLS, phrase.UnknownCell)),
+		styled(t, phrase.YesNo(c.Reachable, phrase.UnknownCell)), styled(plain, phrase.YesNo(c.Removing, phrase.UnknownCell)), styled(plain, phrase.YesNo(&c.TLS, phrase.UnknownCell)),
 	}}
 }
 
 func (s clusterView) aboutCoordinator(c ui.CoordinatorDetailView) []line {
 	lines := []line{
-		heading("Coordinator " + c.Address), fact("reachable", phrase.YesNo(c.Reachable, phrase.UnknownCell)), fact("removal", phrase.YesNo(c.Leaving, phrase.UnknownCell)),
+		heading("Coordinator " + c.Address), fact("reachable", phrase.YesNo(c.Reachable, phrase.UnknownCell)), fact("removal", phrase.YesNo(c.Removing, phrase.UnknownCell)),
 		fact("process group", phrase.Or(c.Group, phrase.UnknownCell)), fact("zone", phrase.Or(c.Zone, phrase.UnknownCell)), fact("TLS", phrase.YesNo(&c.TLS, phrase.UnknownCell)),
 	}
 	lines = append(lines, s.aboutGroup(c.Group)...)

@@ -32,8 +32,8 @@ func locksPage(s clusterView) page {
 	}
 	for _, e := range v.Lists {
 		since := e.Since
-		p.rows = append(p.rows, row{key: fmt.Sprintf("%s %s %s", e.List, e.Instance, e.Group), group: e.Group, cells: []span{
-			{" ", plain}, styled(plain, string(e.List)), styled(plain, phrase.Or(e.Instance, phrase.Nothing)), styled(plain, "listed"), styled(plain, s.age(&since)), {phrase.Nothing, plain}, styled(plain, e.Group),
+		p.rows = append(p.rows, row{key: fmt.Sprintf("%s %s %s", e.List, e.ControlPlaneInstance, e.Group), group: e.Group, cells: []span{
+			{" ", plain}, styled(plain, string(e.List)), styled(plain, phrase.Or(e.ControlPlaneInstance, phrase.Nothing)), styled(plain, "listed"), styled(plain, s.age(&since)), {phrase.Nothing, plain}, styled(plain, e.Group),
 		}})
 	}
 	p.summary = s.lockSummary()

@@ -69,7 +69,7 @@ func toneOfCount(n int) tone {
 func (s clusterView) zonesSummary() line {
 	var l line
 	v := s.snapshot().Status
-	if silent := v.FaultTolerance.SilentZones; len(silent) > 0 {
+	if silent := v.FaultTolerance.ZonesNotReporting; len(silent) > 0 {
 		l = append(l, styled(bad, " · "+markBad+" not reporting: "+strings.Join(silent, ", ")))
 	}
 	if v.Database.MaintenanceZone != "" {

@@ -35,7 +35,7 @@ func planPage(s clusterView) page {
 func (s clusterView) planSummary(v ui.PlanView) line {
 	l := line{styled(plain, phrase.Count(len(v.Items), "action")+" to do")}
 	if len(v.Holds) > 0 {
-		l = append(l, styled(warn, fmt.Sprintf(", %s: %s", phrase.Count(len(v.Holds), "stage")+phrase.Either(len(v.Holds), " waits", " wait, the first"), v.MainHold().Step)))
+		l = append(l, styled(warn, fmt.Sprintf(", %s: %s", phrase.Count(len(v.Holds), "stage")+phrase.Either(len(v.Holds), " waits", " wait, the first"), v.MainHold().Stage)))
 	}
 	if n := len(v.Refused()); n > 0 {
 		l = append(l, styled(bad, ", no pass may start"))
@@ -53,14 +53,14 @@ func checkRow(step string, c plan.Check) row {
 // holdRows returns a stage that waits, and below it the gates for which it waits.
 func holdRows(i int, h ui.PlanHold) []row {
 	t, what := warn, "waits: "+h.Reason
-	if h.Human {
+	if h.ManualIntervention {
 		t, what = bad, "blocked: "+h.Reason
 	}
-	rows := []row{{key: fmt.Sprintf("hold %d %s", i, h.Step), tone: t, more: func(clusterView) []line { return aboutHold(h) }, cells: []span{
-		{t.mark(), t}, styled(strong, string(h.Step)), styled(t, what), {phrase.Nothing, plain}, {phrase.Nothing, plain}, {phrase.Nothing, plain}, {phrase.Nothing, plain},
+	rows := []row{{key: fmt.Sprintf("hold %d %s", i, h.Stage), tone: t, more: func(clusterView) []line { return aboutHold(h) }, cells: []span{
+		{t.mark(), t}, styled(strong, string(h.Stage)), styled(t, what), {phrase.Nothing, plain}, {phrase.Nothing, plain}, {phrase.Nothing, plain}, {phrase.Nothing, plain},
 	}}}
 	for n, c := range h.Refused {
-		r := checkRow("└ "+string(h.Step), c)
+		r := checkRow("└ "+string(h.Stage), c)
 		r.key = fmt.Sprintf("%s %d %d", r.key, i, n)
 		rows = append(rows, r)
 	}
@@ -80,17 +80,17 @@ func itemRow(item ui.PlanItem) row {
 	if item.Impact != plan.NoImpact {
 		t = warn
 	}
-	return row{key: strconv.Itoa(item.Number) + " " + string(item.Step), more: func(clusterView) []line { return aboutItem(item) }, cells: []span{
-		{"→", plain}, styled(plain, string(item.Step)), styled(plain, what), {phrase.Nothing, plain}, {phrase.Nothing, plain}, styled(plain, gate), styled(t, string(item.Impact)),
+	return row{key: strconv.Itoa(item.Number) + " " + string(item.Stage), more: func(clusterView) []line { return aboutItem(item) }, cells: []span{
+		{"→", plain}, styled(plain, string(item.Stage)), styled(plain, what), {phrase.Nothing, plain}, {phrase.Nothing, plain}, styled(plain, gate), styled(t, string(item.Impact)),
 	}}
 }
 
 func aboutHold(h ui.PlanHold) []line {
-	lines := []line{heading(string(h.Step) + " waits"), fact("reason", h.Reason)}
+	lines := []line{heading(string(h.Stage) + " waits"), fact("reason", h.Reason)}
 	if h.RetryAfterSeconds != nil {
 		lines = append(lines, fact("retries", "after "+phrase.SecondsOr(h.RetryAfterSeconds, phrase.UnknownCell)))
 	}
-	if h.Human {
+	if h.ManualIntervention {
 		lines = append(lines, factIn(bad, "requires", "manual intervention: waiting does not resolve it"))
 	}
 	for _, c := range h.Refused {
@@ -101,7 +101,7 @@ func aboutHold(h ui.PlanHold) []line {
 
 func aboutItem(item ui.PlanItem) []line {
 	lines := []line{
-		heading(fmt.Sprintf("Action %d: %s", item.Number, item.Summary)), fact("stage", string(item.Step)), fact("changes", item.Subject),
+		heading(fmt.Sprintf("Action %d: %s", item.Number, item.Summary)), fact("stage", string(item.Stage)), fact("changes", item.Subject),
 		fact("why", phrase.Or(item.Why, phrase.Nothing)), fact("impact", string(item.Impact)), fact("requires lock", phrase.YesNo(&item.Preconditions.Lock, phrase.UnknownCell)),
 	}
 	if len(item.Provisional) > 0 {
@@ -137,7 +137,7 @@ func (s clusterView) planOf(id string) []line {
 	found := false
 	for _, item := range v.Items {
 		if slices.Contains(item.Groups, id) {
-			lines, found = append(lines, line{styled(plain, "  → "+string(item.Step)+"  "), styled(plain, item.Summary)}), true
+			lines, found = append(lines, line{styled(plain, "  → "+string(item.Stage)+"  "), styled(plain, item.Summary)}), true
 			if item.Why != "" {
 				lines = append(lines, fact("", item.Why))
 			}
@@ -145,7 +145,7 @@ func (s clusterView) planOf(id string) []line {
 	}
 	for _, h := range v.Holds {
 		if h.IsAbout(id) || h.IsAbout(pod) {
-			lines, found = append(lines, line{{"  " + markWarn + " ", warn}, styled(plain, string(h.Step)+"  "), styled(warn, h.Reason)}), true
+			lines, found = append(lines, line{{"  " + markWarn + " ", warn}, styled(plain, string(h.Stage)+"  "), styled(warn, h.Reason)}), true
 		}
 	}
 	if !found {

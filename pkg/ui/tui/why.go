@@ -45,12 +45,12 @@ func (s clusterView) whyOf(id string, head line) []line {
 
 func (s clusterView) chainLines(c ui.WhyChain, whole bool) []line {
 	t := toneOfWhy(c.State)
-	state := phrase.Some(c.Subjects, mostNamed) + " " + c.WishWords()
+	state := phrase.Some(c.Subjects, mostNamed) + " " + c.Summary
 	if c.Since != nil {
 		state += ", for " + s.age(c.Since)
 	}
 	lines := []line{{{"  " + t.mark() + " ", t}, styled(t, string(c.State)+"  "), styled(plain, state)}}
-	lines = append(lines, s.linkLines(c.Because, "    ")...)
+	lines = append(lines, s.linkLines(c.Reasons, "    ")...)
 	if whole {
 		for _, next := range c.Next {
 			lines = append(lines, line{styled(faint, "    next: "), styled(plain, next)})
@@ -62,11 +62,11 @@ func (s clusterView) chainLines(c ui.WhyChain, whole bool) []line {
 func (s clusterView) linkLines(links []ui.WhyLink, indent string) []line {
 	var lines []line
 	for _, l := range links {
-		words := strings.Join(slices.DeleteFunc([]string{string(l.Step), l.Subject, string(l.Gate)}, func(w string) bool { return w == "" }), " ")
+		words := strings.Join(slices.DeleteFunc([]string{string(l.Stage), l.Subject, string(l.Gate)}, func(w string) bool { return w == "" }), " ")
 		if words != "" {
 			words += ": "
 		}
-		what := words + l.What
+		what := words + l.Message
 		if l.Since != nil {
 			what += ", for " + s.age(l.Since)
 		}
@@ -74,7 +74,7 @@ func (s clusterView) linkLines(links []ui.WhyLink, indent string) []line {
 		if l.Have != "" || l.Need != "" {
 			lines = append(lines, line{styled(faint, indent+"  "), styled(plain, "have "+phrase.Or(l.Have, phrase.UnknownCell)+", need "+phrase.Or(l.Need, phrase.UnknownCell))})
 		}
-		lines = append(lines, s.linkLines(l.Because, indent+"   ")...)
+		lines = append(lines, s.linkLines(l.Reasons, indent+"   ")...)
 	}
 	return lines
 }
