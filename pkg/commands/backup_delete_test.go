@@ -58,7 +58,7 @@ func (v *vault) deletions() []string {
 
 func TestBackupDescribe(t *testing.T) {
 	v := newVault(t)
-	v.must(ExitUnreachable, "nobody can tell what is in the store: no backup agent runs and is ready", "backup", "describe", "nightly")
+	v.must(ExitUnreachable, "cannot determine what is in the store: no backup agent runs and is ready", "backup", "describe", "nightly")
 	if d := v.described(); d.Exists != nil || d.Restorable != nil || d.Snapshots != nil {
 		t.Errorf("got %+v", d)
 	}
@@ -69,7 +69,7 @@ func TestBackupDescribe(t *testing.T) {
 		t.Errorf("got %+v", d)
 	}
 	v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "elsewhere" })
-	v.must(ExitNo, "nothing is there", "backup", "describe", "nightly")
+	v.must(ExitNo, "the store has no backup", "backup", "describe", "nightly")
 	if d := v.described(); *d.Exists || *d.Restorable {
 		t.Errorf("got %+v", d)
 	}
@@ -196,7 +196,7 @@ func TestABackupIsDeletedWithMoreThanAYes(t *testing.T) {
 		says    string
 		deleted bool
 	}{
-		"all four":                          {args: []string{"--yes", "--confirm", "nightly", "--plan", "PLAN", "--reason", "moved"}, says: "nothing is there", deleted: true},
+		"all four":                          {args: []string{"--yes", "--confirm", "nightly", "--plan", "PLAN", "--reason", "moved"}, says: "the store has no backup", deleted: true},
 		"without a plan":                    {args: []string{"--yes", "--confirm", "nightly", "--reason", "x"}, want: ExitUnconfirmed, says: "--yes --confirm NAME --plan FILE --reason TEXT, all of them"},
 		"with another name":                 {args: []string{"--yes", "--confirm", "other", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "is not the name of the backup, which is nightly"},
 		"the name is typed":                 {typed: "nightly\n", says: "Type the name of the backup", deleted: true},
@@ -224,8 +224,8 @@ func TestABackupIsDeletedWithMoreThanAYes(t *testing.T) {
 	}
 	v := stopped(t)
 	v.input = new("nightly\n")
-	v.must(ExitDone, "nothing is there", "backup", "delete", "nightly")
-	v.must(ExitDone, "nothing is there; the database goes on to call the backup restorable, and it is not", "backup", "delete", "nightly")
+	v.must(ExitDone, "the store has no backup", "backup", "delete", "nightly")
+	v.must(ExitDone, "the store has no backup; the database goes on to call the backup restorable, and it is not", "backup", "delete", "nightly")
 	v.input = nil
 	v.must(ExitDone, "warning: fdb/nightly: the database calls it restorable, and nothing of it is in its store", "backup", "list", "--store")
 }

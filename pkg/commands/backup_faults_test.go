@@ -109,8 +109,8 @@ func TestABackupThatLosesItsStoreSaysWhatAgentsMeet(t *testing.T) {
 	v.runs()
 	wrongCredentials(v)
 	v.world.FDB.Advance(time.Hour)
-	v.must(ExitNo, "agents meet errors: 'Platform error'", "backup", "status", "nightly")
-	v.must(ExitNo, "agents meet errors: 'Platform error'", "check", "sample", "--rules", "BACKUP-004")
+	v.must(ExitNo, "agents encounter errors: 'Platform error'", "backup", "status", "nightly")
+	v.must(ExitNo, "agents encounter errors: 'Platform error'", "check", "sample", "--rules", "BACKUP-004")
 	v.must(ExitWaiting, "agents meet errors", "backup", "status", "nightly", "--wait", "--timeout", "1m")
 }
 
@@ -160,7 +160,7 @@ func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 			if got := v.fdbcli("getrangekeys a z"); strings.Contains(got, "greeting") || strings.Contains(got, "locked") {
 				t.Errorf("the database is not as it was: %s", got)
 			}
-			status := map[bool]string{true: "the database does not know of it", false: "it was not started yet"}[tc.kept]
+			status := map[bool]string{true: "the database does not list it", false: "it is not started yet"}[tc.kept]
 			v.must(ExitNo, status, "restore", "status", "again")
 			if tc.kept {
 				v.must(ExitNo, status, "restore", "wait", "again", "--timeout", "1m")

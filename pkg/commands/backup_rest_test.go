@@ -44,7 +44,7 @@ func TestADeletionThatWasCutOffGoesOnWithTheSamePlan(t *testing.T) {
 	if d := v.described(); !*d.Exists {
 		t.Fatal("nothing is left to go on with")
 	}
-	v.must(ExitDone, "nothing is there", byPlan(path, "backup", "delete", "nightly")...)
+	v.must(ExitDone, "the store has no backup", byPlan(path, "backup", "delete", "nightly")...)
 	if d := v.described(); *d.Exists {
 		t.Errorf("got %+v", d)
 	}
@@ -89,7 +89,7 @@ func TestAWaitGoesOnWithADeletionThatWasCutOff(t *testing.T) {
 	v := stopped(t)
 	v.input = new("nightly\n")
 	v.halved(2, overdue)
-	v.must(ExitDone, "nothing is there", "backup", "delete", "nightly", "--wait")
+	v.must(ExitDone, "the store has no backup", "backup", "delete", "nightly", "--wait")
 	if n := len(v.deletions()); n < 4 {
 		t.Errorf("ran %v", v.deletions())
 	}

@@ -66,7 +66,7 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 		want  int
 		says  string
 	}{
-		"without agents nobody can tell": {want: ExitUnreachable, says: "nobody can tell how the backup is: no backup agent runs and is ready"},
+		"without agents nobody can tell": {want: ExitUnreachable, says: "cannot determine the state of the backup: no backup agent runs and is ready"},
 		"as it should be":                {given: runs, want: ExitDone, says: "it runs, and can be restored up to"},
 		"agents that were paused by hand": {
 			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "pause") },
@@ -184,8 +184,8 @@ func TestRestoreStatusEndsAsTheAnswerIs(t *testing.T) {
 	v.must(ExitUnreachable, "nobody can tell how far the restore is", "restore", "status", "again")
 	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.world.FDB.Advance(time.Minute)
-	v.must(ExitNo, "it was not started yet", "restore", "status", "again")
-	v.must(ExitWaiting, "it was not started yet", "restore", "wait", "again", "--timeout", "10m")
+	v.must(ExitNo, "it is not started yet", "restore", "status", "again")
+	v.must(ExitWaiting, "it is not started yet", "restore", "wait", "again", "--timeout", "10m")
 	v.fdbcli(`writemode on; clearrange "" \xff`)
 	v.must(ExitDone, "", "reconcile", "fdbrestore/again", "--yes", "--wait")
 	v.must(ExitDone, "it is done", "restore", "wait", "again")

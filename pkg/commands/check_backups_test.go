@@ -130,13 +130,13 @@ func TestBackupsThatMayNotBeReadAreSaidSo(t *testing.T) {
 // status asks no tool: what it says of backups is what passes recorded.
 func TestStatusHasALineForEachBackup(t *testing.T) {
 	v := newVault(t)
-	v.must(ExitDone, "nightly: never seen; Running wanted, 0 of 1 agent ready", "status", "sample", "--sections", "backups")
+	v.must(ExitDone, "nightly: no status; Running desired, 0 of 1 agent ready", "status", "sample", "--sections", "backups")
 	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.world.FDB.Advance(time.Minute)
 	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes")
 	v.ran = nil
-	said := v.must(ExitDone, "nightly: running, restorable; Running wanted, 1 of 1 agent ready", "status", "sample", "--sections", "backups")
-	if !strings.Contains(said, "as last recorded") || !strings.Contains(said, "again: never started") || len(v.ran) > 0 {
+	said := v.must(ExitDone, "nightly: running, restorable; Running desired, 1 of 1 agent ready", "status", "sample", "--sections", "backups")
+	if !strings.Contains(said, "by their status") || !strings.Contains(said, "again: never started") || len(v.ran) > 0 {
 		t.Errorf("ran %v, and said %s", v.ran, said)
 	}
 	v.must(ExitDone, `"restores": [`, "status", "sample", "-o", "json")

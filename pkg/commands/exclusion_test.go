@@ -80,12 +80,12 @@ func TestExclusionStatusExitCodes(t *testing.T) {
 			g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)).RemovalTimestamp = nil
 		}, args: []string{"status", "sample", "ID"}, want: ExitNo, out: "none"},
 		"excluded by nobody here": {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample", "--all"}, want: ExitNo, out: "10.9.9.9:4501"},
-		"others are counted":      {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample"}, want: ExitNo, out: "1 more exclusion is of no process group of this resource; --all lists it"},
+		"others are counted":      {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample"}, want: ExitNo, out: "1 more exclusion covers no process group of this resource; --all lists it"},
 		"no answer from the database": {
 			given: func(g *given, _ string) {
 				g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
 			},
-			args: []string{"status", "sample"}, want: ExitUnreachable, out: "unverified: timed out", err: "nobody can tell: timed out",
+			args: []string{"status", "sample"}, want: ExitUnreachable, out: "unverified: timed out", err: "unknown: timed out",
 		},
 		"exclusions that cannot be read": {
 			given: func(g *given, _ string) {

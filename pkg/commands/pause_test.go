@@ -65,11 +65,11 @@ func TestAPauseIsShownAndItsEndToo(t *testing.T) {
 		}
 	}
 	shows("ago, for 119m more: looking at slow commits")
-	if g.run("reconcile", "sample", "--yes"); !strings.Contains(g.err.String(), "paused: spec.skip tells operators to leave the cluster alone, set by me@here") {
+	if g.run("reconcile", "sample", "--yes"); !strings.Contains(g.err.String(), "paused: spec.skip makes operators skip the cluster, set by me@here") {
 		t.Errorf("a pass does not say that the cluster is paused: %s", &g.err)
 	}
 	g.world.Tick(3 * time.Hour)
-	shows("which should be over since 6")
+	shows("overdue for 6")
 	if g.run("reconcile", "sample", "--yes"); !strings.Contains(g.err.String(), "to end the pause: kubectl fdb resume sample -n fdb --context test") {
 		t.Errorf("a pass does not say that the pause should be over: %s", &g.err)
 	}

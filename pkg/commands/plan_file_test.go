@@ -177,7 +177,7 @@ func TestAPlanIsRefusedOnceTheWorldHasMoved(t *testing.T) {
 	}{
 		"another spec": {
 			moved: func(g *given) { g.world.Record.Spec.ProcessCounts.Storage = 7; g.world.Record.Generation++ },
-			says:  []string{"the spec of the cluster: generation 2 when it was approved, now generation 3", "approved, and not wanted now: AddGroups", "wanted now, and not approved: AddGroups"},
+			says:  []string{"the spec of the cluster: generation 2 when it was approved, now generation 3", "approved, and no longer planned: AddGroups", "planned now, and not approved: AddGroups"},
 		},
 		"a spec that wants the same in another way": {
 			moved: func(g *given) { g.world.Record.Generation++ },
@@ -185,11 +185,11 @@ func TestAPlanIsRefusedOnceTheWorldHasMoved(t *testing.T) {
 		},
 		"somebody did part of it": {
 			moved: func(g *given) { g.run("reconcile", "sample", "--yes", "--only", "AddProcessGroups") },
-			says:  []string{"approved, and not wanted now: AddGroups"},
+			says:  []string{"approved, and no longer planned: AddGroups"},
 		},
 		"another connection string": {
 			moved: func(g *given) { g.run("coordinators", "change", "sample", "--away-from", g.coordinating()[0], "--yes") },
-			says:  []string{"the connection string: another one than when it was approved"},
+			says:  []string{"the connection string: it changed after the approval"},
 		},
 		"a database that is down": {
 			moved: func(g *given) {
@@ -239,21 +239,21 @@ func TestAFileThatIsNoPlanOfThisIsAMistake(t *testing.T) {
 		args []string
 		says string
 	}{
-		"truncated":                     {edit: func(text string) string { return text[:len(text)/2] }, says: "not a whole one"},
-		"empty":                         {edit: func(string) string { return "" }, says: "not a whole one"},
-		"no JSON":                       {edit: func(string) string { return "kind: Plan" }, says: "no JSON document"},
-		"two documents":                 {edit: func(text string) string { return text + text }, says: "no JSON document"},
-		"of another kind":               {edit: edit(`"kind": "Plan"`, `"kind": "ClusterStatus"`), says: `a document of kind "ClusterStatus"`},
+		"truncated":                     {edit: func(text string) string { return text[:len(text)/2] }, says: "not a complete JSON document"},
+		"empty":                         {edit: func(string) string { return "" }, says: "not a complete JSON document"},
+		"no JSON":                       {edit: func(string) string { return "kind: Plan" }, says: "not a complete JSON document"},
+		"two documents":                 {edit: func(text string) string { return text + text }, says: "not a complete JSON document"},
+		"of another kind":               {edit: edit(`"kind": "Plan"`, `"kind": "ClusterStatus"`), says: `unsupported kind "ClusterStatus"`},
 		"of another version":            {edit: edit("cli.kubectl-fdb/v2", "cli.kubectl-fdb/v9"), says: "must be cli.kubectl-fdb/v2"},
 		"of the first version":          {edit: edit("cli.kubectl-fdb/v2", "cli.kubectl-fdb/v1"), says: "(cli.kubectl-fdb/v1): save a new plan with --dry-run -o json"},
-		"with an item that was changed": {edit: edit(`"fingerprint": "sha256:`, `"fingerprint": "sha256:0`), says: "its digest is not that of its items"},
+		"with an item that was changed": {edit: edit(`"fingerprint": "sha256:`, `"fingerprint": "sha256:0`), says: "its digest does not match its items"},
 		"of an earlier version":         {edit: edit(`"fingerprint": "sha256:`, `"fingerprint": "", "was": "sha256:`), says: "was saved by an earlier version"},
-		"without a seed":                {edit: edit(`"seed": "`, `"seed": "x`), says: "is no number"},
+		"without a seed":                {edit: edit(`"seed": "`, `"seed": "x`), says: "must be a number"},
 		"of another cluster":            {edit: edit(`"cluster": "sample"`, `"cluster": "other"`), says: "of the cluster other in namespace fdb"},
 		"of another namespace":          {edit: edit(`"namespace": "fdb"`, `"namespace": "x"`), says: "of the cluster sample in namespace x"},
 		"of another Kubernetes cluster": {edit: edit(`"uid": "1"`, `"uid": "2"`), says: "one in another Kubernetes cluster"},
 		"of another command":            {args: []string{"exclude", "sample", "STORAGE0"}, says: "one of the command reconcile, not of exclude"},
-		"that could not be made":        {edit: edit(`"outcome": "`, `"outcome": "failed", "was": "`), says: "a step failed"},
+		"that could not be made":        {edit: edit(`"outcome": "`, `"outcome": "failed", "was": "`), says: "a stage failed"},
 		"that is not there":             {args: []string{"reconcile", "sample", "--plan", "/nowhere"}, says: "no such file"},
 	}
 	for name, tc := range tests {

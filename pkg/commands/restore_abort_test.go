@@ -64,7 +64,7 @@ func TestAnAbortedRestoreIsOverForGood(t *testing.T) {
 	v := restoring(t)
 	v.input = new("again\n")
 	said := v.must(ExitDone, "Type the name of the restore", "restore", "abort", "again")
-	for _, want := range []string{"fdbrestore/again: it is aborted, and nothing goes on with it", "the database is not locked: clients read and write it as it is"} {
+	for _, want := range []string{"fdbrestore/again: it is aborted, and nothing goes on with it", "the database is not locked: clients can read and write it"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("want %q in %s", want, said)
 		}

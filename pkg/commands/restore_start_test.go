@@ -81,7 +81,7 @@ func TestARestoreThatNeverBeganIsNotCalledDone(t *testing.T) {
 	v.makeRestoreAnew()
 	wrongCredentials(v)
 	v.must(ExitUnreachable, "no answer from the store", "restore", "start", "again", "--yes")
-	v.must(ExitNo, "the database does not know of it", "restore", "status", "again")
+	v.must(ExitNo, "the database does not list it", "restore", "status", "again")
 	v.must(ExitRefused, "look at the data", "restore", "start", "again", "--yes", "--wait")
 }
 

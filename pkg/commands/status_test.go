@@ -56,7 +56,7 @@ func TestStatusExitCodes(t *testing.T) {
 		want  int
 		says  string // on stdout
 	}{
-		"healthy":                           {args: []string{"sample"}, want: ExitDone, says: "Healthy: serving, data distribution is starting, safe to lose 1 more zone; as its spec asks"},
+		"healthy":                           {args: []string{"sample"}, want: ExitDone, says: "Healthy: available, data distribution is starting, safe to lose 1 more zone; matches its spec"},
 		"the only cluster of the namespace": {args: nil, want: ExitDone, says: "fdb/sample"},
 		"all clusters":                      {args: []string{"-A"}, want: ExitDone, says: "healthy"},
 		"its name":                          {args: []string{"-o", "name"}, want: ExitDone, says: "foundationdbcluster/sample\n"},

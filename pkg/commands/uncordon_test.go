@@ -59,7 +59,7 @@ func TestUncordonReportsTaintsThatItLeaves(t *testing.T) {
 	}{
 		"set by others": {
 			given: func(*given, string) {}, taint: theirs,
-			says: "NODE: it still has the taint example.com/maintenance=4711:NoSchedule: replaced once its rule is over, counted from the next pass: storage-", lacks: "new pods may come", wants: ExitWaiting,
+			says: "NODE: it still has the taint example.com/maintenance=4711:NoSchedule: replaced once its rule expires, counted from the next pass: storage-", lacks: "new pods may come", wants: ExitWaiting,
 		},
 		"and seen by a pass": {
 			given: func(g *given, _ string) { g.run("reconcile", "sample", "--yes") }, taint: theirs,
@@ -83,7 +83,7 @@ func TestUncordonReportsTaintsThatItLeaves(t *testing.T) {
 			given: func(g *given, _ string) {
 				g.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = nil
 			}, taint: theirs,
-			says: "NODE: only pods that tolerate its taints may come: example.com/maintenance=4711:NoSchedule", lacks: "new pods may come", wants: ExitDone,
+			says: "NODE: only pods that tolerate its taints are scheduled: example.com/maintenance=4711:NoSchedule", lacks: "new pods may come", wants: ExitDone,
 		},
 	}
 	for name, tc := range tests {

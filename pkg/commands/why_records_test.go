@@ -31,21 +31,21 @@ func TestWhyLooksAtBackupsAndRestores(t *testing.T) {
 	}{
 		"a cluster whose backup has no agents": {
 			args: []string{"why", "sample"}, want: ExitNo,
-			says: "fdb/sample: fdbbackup/nightly has no agents: none of 1 agent is ready, so nothing is written and nobody can tell what can be restored  next: kubectl fdb plan fdbbackup/nightly -n fdb --context test\n",
+			says: "fdb/sample: fdbbackup/nightly has no agents: 0 of 1 agent ready: nothing is written, and what is restorable is unknown  next: kubectl fdb plan fdbbackup/nightly -n fdb --context test\n",
 		},
-		"a cluster whose backup is well": {given: (*vault).runs, args: []string{"why", "sample"}, want: ExitDone, says: "fdbrestore/again is to be started"},
+		"a cluster whose backup is well": {given: (*vault).runs, args: []string{"why", "sample"}, want: ExitDone, says: "fdbrestore/again is not started"},
 		"a cluster whose agents are paused": {
 			given: paused, args: []string{"why", "sample"}, want: ExitNo, says: "fdbbackup/nightly is paused: all agents of the database are paused  next: kubectl fdb plan fdbbackup/nightly",
 		},
 		"as names":                   {given: paused, args: []string{"why", "sample", "-o", "name"}, want: ExitNo, says: "fdbbackup/nightly\n"},
 		"as a table":                 {given: paused, args: []string{"why", "sample", "-o", "wide"}, want: ExitNo, says: "all agents of the database are paused"},
 		"as JSON":                    {given: paused, args: []string{"why", "sample", "-o", "json"}, want: ExitNo, says: `"fdbbackup/nightly"`},
-		"a cluster that is restored": {given: restoring, args: []string{"why", "sample"}, want: ExitNo, says: "fdbrestore/again is under way, and keeps the database locked: "},
+		"a cluster that is restored": {given: restoring, args: []string{"why", "sample"}, want: ExitNo, says: "fdbrestore/again is in progress, and the database is locked: "},
 		"a backup that is well":      {given: (*vault).runs, args: []string{"why", "fdbbackup/nightly"}, want: ExitDone, says: "fdb/fdbbackup/nightly: nothing is blocked"},
 		"a backup that is paused": {
 			given: paused, args: []string{"why", "fdbbackup/nightly"}, want: ExitNo, says: "fdb/fdbbackup/nightly: is paused: all agents of the database are paused",
 		},
-		"what a pass would do about it": {given: paused, args: []string{"why", "fdbbackup/nightly"}, want: ExitNo, says: "nothing keeps a pass from doing that; nobody has run one"},
+		"what a pass would do about it": {given: paused, args: []string{"why", "fdbbackup/nightly"}, want: ExitNo, says: "nothing blocks a pass; none has run"},
 		"a restore that is not started": {
 			given: func(v *vault) { v.runs(); v.fdbcli(`writemode on; clearrange "" \xff`) },
 			args:  []string{"why", "fdbrestore/again"}, want: ExitDone, says: "next: kubectl fdb reconcile fdbrestore/again -n fdb --context test",
@@ -57,7 +57,7 @@ func TestWhyLooksAtBackupsAndRestores(t *testing.T) {
 		},
 		"a backup without a name":   {args: []string{"why", "fdbbackup/"}, want: ExitUsage, says: "which one? want fdbbackup/NAME"},
 		"a backup and a cluster":    {args: []string{"why", "fdbbackup/nightly", "-c", "sample"}, want: ExitUsage, says: "one at a time"},
-		"all of a cluster":          {given: paused, args: []string{"describe", "sample"}, want: ExitDone, says: "nightly: not as its resource asks: all agents of the database are paused"},
+		"all of a cluster":          {given: paused, args: []string{"describe", "sample"}, want: ExitDone, says: "nightly: does not match its spec: all agents of the database are paused"},
 		"all of it, and the reason": {given: paused, args: []string{"describe", "sample"}, want: ExitDone, says: "fdbbackup/nightly  is paused  blocked"},
 		"all of it, and commands":   {given: paused, args: []string{"describe", "sample"}, want: ExitDone, says: "kubectl fdb backup status nightly -n fdb --context test"},
 		"all of it, as JSON":        {given: paused, args: []string{"describe", "sample", "-o", "json"}, want: ExitDone, says: `"restores": [`},
@@ -77,9 +77,9 @@ func TestWhyLooksAtBackupsAndRestores(t *testing.T) {
 func TestWhyAndDescribeGoOnWithoutTheRightToBackups(t *testing.T) {
 	v := newVault(t)
 	v.backupsHidden = apierrors.NewForbidden(schema.GroupResource{Group: "apps.foundationdb.org", Resource: "foundationdbbackups"}, "", errors.New("RBAC"))
-	v.must(ExitDone, "warning: backups and restores are not looked at: forbidden: ", "why", "sample")
-	v.must(ExitDone, "nothing is blocked: the cluster is as its spec asks", "why", "sample")
-	said := v.must(ExitDone, "warning: backups and restores are not looked at: forbidden: ", "describe", "sample")
+	v.must(ExitDone, "warning: backups and restores could not be read: forbidden: ", "why", "sample")
+	v.must(ExitDone, "nothing is blocked: the cluster matches its spec", "why", "sample")
+	said := v.must(ExitDone, "warning: backups and restores could not be read: forbidden: ", "describe", "sample")
 	if !strings.Contains(said, "Nodes") || len(v.ran) > 0 {
 		t.Errorf("ran %v, and said %s", v.ran, said)
 	}
@@ -90,7 +90,7 @@ func TestWhyDoesNotWaitForToolsForever(t *testing.T) {
 	gazeAtVault(t, func(g *gazed, v *vault) {
 		v.stuck = true
 		began := time.Now()
-		v.must(ExitUnreachable, "fdbbackup/nightly is not known to be well: ", "why", "sample")
+		v.must(ExitUnreachable, "fdbbackup/nightly has an unknown state: ", "why", "sample")
 		if took := time.Since(began); took > 2*time.Minute {
 			g.t.Errorf("it took %s", took)
 		}
@@ -101,7 +101,7 @@ func TestWhyOfAProcessGroupAsksNoTool(t *testing.T) {
 	v := newVault(t)
 	v.runs()
 	v.ran = nil
-	v.must(ExitDone, "nothing is in the way of storage-", "why", "sample", v.named("OTHER"))
+	v.must(ExitDone, "nothing blocks storage-", "why", "sample", v.named("OTHER"))
 	if len(v.ran) > 0 {
 		t.Errorf("ran %v", v.ran)
 	}
@@ -158,8 +158,8 @@ func TestWhyOfARestoreAnswersAsWhyOfItsClusterDoes(t *testing.T) {
 	}{
 		"its agents are paused": {
 			given: func(v *vault) { begun(v); v.tool(v.t.Context(), "fdbbackup", "pause") }, want: ExitNo,
-			cluster: "fdb/sample: fdbrestore/again is under way, and keeps the database locked: all agents of the database are paused, so it does not go on",
-			restore: "fdb/fdbrestore/again: is under way, and keeps the database locked: all agents of the database are paused, so it does not go on",
+			cluster: "fdb/sample: fdbrestore/again is in progress, and the database is locked: all agents of the database are paused, so it does not continue",
+			restore: "fdb/fdbrestore/again: is in progress, and the database is locked: all agents of the database are paused, so it does not continue",
 			next:    "next: kubectl fdb backup resume nightly -n fdb --context test",
 		},
 		"it left the database locked": {
@@ -168,8 +168,8 @@ func TestWhyOfARestoreAnswersAsWhyOfItsClusterDoes(t *testing.T) {
 				uid := v.uid()
 				v.connect = func() (Session, error) { return lockedBy{session{v.world, v.given}, uid}, nil }
 			}, want: ExitNo,
-			cluster: "fdbrestore/again  is done, and left the database locked  blocked",
-			restore: "fdb/fdbrestore/again: is done, and left the database locked: the lock is the restore's",
+			cluster: "fdbrestore/again  completed, and left the database locked  blocked",
+			restore: "fdb/fdbrestore/again: completed, and left the database locked: the lock is the restore's",
 			next:    "next: kubectl fdb restore status again -n fdb --context test",
 		},
 		"nobody tells whether it left the database locked": {
@@ -178,7 +178,7 @@ func TestWhyOfARestoreAnswersAsWhyOfItsClusterDoes(t *testing.T) {
 				v.connect = func() (Session, error) { return lockedBy{session{v.world, v.given}, ""}, nil }
 			}, want: ExitUnreachable,
 			cluster: "fdb/sample: database does not answer: timed out",
-			restore: "fdb/fdbrestore/again: is not known to have left nothing behind: whether the database is left locked is not known: timed out",
+			restore: "fdb/fdbrestore/again: may have left the database locked: cannot determine whether the database is left locked: timed out",
 			next:    "next: kubectl fdb ",
 		},
 		"it is done, and the database is not locked": {
@@ -206,8 +206,8 @@ func TestWhyOfARestoreWithoutTheRightToBackupsIsNoAllClear(t *testing.T) {
 	v.fdbcli(`writemode on; clearrange "" \xff`)
 	v.must(ExitDone, "the restore is completed", "reconcile", "fdbrestore/again", "--yes", "--wait")
 	v.backupsHidden = apierrors.NewForbidden(schema.GroupResource{Group: "apps.foundationdb.org", Resource: "foundationdbbackups"}, "", errors.New("RBAC"))
-	out := v.must(ExitUnreachable, "is not known to have left nothing behind", "why", "fdbrestore/again")
-	if want := "warning: backups and restores are not looked at: forbidden: "; !strings.Contains(v.err.String(), want) || strings.Contains(out, "nothing is blocked") {
+	out := v.must(ExitUnreachable, "may have left the database locked", "why", "fdbrestore/again")
+	if want := "warning: backups and restores could not be read: forbidden: "; !strings.Contains(v.err.String(), want) || strings.Contains(out, "nothing is blocked") {
 		t.Errorf("stdout: %s\nstderr: %s", out, &v.err)
 	}
 }

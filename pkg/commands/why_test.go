@@ -51,12 +51,12 @@ func TestWhyEndsAsTheAnswerIs(t *testing.T) {
 		want  int
 		says  string // on stdout
 	}{
-		"nothing is wrong":                    {given: up, want: ExitDone, says: "fdb/sample: nothing is blocked: the cluster is as its spec asks\n"},
-		"a new cluster":                       {given: newGiven, want: ExitDone, says: "nothing keeps a pass from doing that; nobody has run one  next: kubectl fdb reconcile sample -n fdb --context test\n"},
-		"a pod without a node":                {given: unscheduled, want: ExitNo, says: "its pod is Pending, no node takes it: 0/5 nodes are available: 5 Insufficient memory  next: kubectl describe pod sample-storage-"},
+		"nothing is wrong":                    {given: up, want: ExitDone, says: "fdb/sample: nothing is blocked: the cluster matches its spec\n"},
+		"a new cluster":                       {given: newGiven, want: ExitDone, says: "nothing blocks a pass; none has run  next: kubectl fdb reconcile sample -n fdb --context test\n"},
+		"a pod without a node":                {given: unscheduled, want: ExitNo, says: "its pod is Pending, no node fits: 0/5 nodes are available: 5 Insufficient memory  next: kubectl describe pod sample-storage-"},
 		"one group, by its pod":               {given: unscheduled, args: []string{"POD"}, want: ExitNo, says: "no node takes it"},
 		"one group, from stdin":               {given: unscheduled, args: []string{"-"}, stdin: "POD\n", want: ExitNo, says: "no node takes it"},
-		"a group that is fine":                {given: unscheduled, args: []string{"OTHER"}, want: ExitDone, says: "nothing is in the way of storage-"},
+		"a group that is fine":                {given: unscheduled, args: []string{"OTHER"}, want: ExitDone, says: "nothing blocks storage-"},
 		"a group that does not exist":         {given: up, args: []string{"storage-0"}, want: ExitUsage},
 		"names of the groups":                 {given: unscheduled, args: []string{"-o", "name"}, want: ExitNo, says: "processgroup/storage-"},
 		"one field":                           {given: unscheduled, args: []string{"-o", "jsonpath={.state}"}, want: ExitNo, says: "blocked"},

@@ -10,27 +10,27 @@ import (
 // AccessView is the document of `auth can-i`.
 type AccessView struct {
 	Document
-	// Allowed says whether everything is that the commands cannot do without.
+	// Allowed is whether every required permission is granted.
 	Allowed bool             `json:"allowed"`
 	Items   []PermissionView `json:"items"`
 }
 
-// PermissionView is one thing that a command has to be allowed to do.
+// PermissionView is one permission that a command needs.
 type PermissionView struct {
 	Command string `json:"command"`
 	Verb    string `json:"verb"`
 	// Resource is as kubectl writes it: "foundationdbclusters.apps.foundationdb.org/status".
 	Resource string `json:"resource"`
-	// Namespace is null for what has to be allowed in all of them.
+	// Namespace is null for a permission in all namespaces.
 	Namespace *string `json:"namespace"`
 	Allowed   bool    `json:"allowed"`
-	// Required is true where the command cannot do without.
+	// Required is true where the command fails without it.
 	Required bool `json:"required"`
-	// Without is what is missing without it, where the command goes on.
+	// Without is what the command leaves out without it; empty where it is required.
 	Without string `json:"without,omitempty"`
 }
 
-// NewAccessView is the document about what was asked.
+// NewAccessView makes the document of the permissions that were checked.
 func NewAccessView(m Metadata, items []PermissionView, now time.Time) AccessView {
 	v := AccessView{Document: NewDocument("AccessReview", m, now, SourceLive), Allowed: true, Items: orEmpty(items)}
 	for _, p := range items {
@@ -39,7 +39,7 @@ func NewAccessView(m Metadata, items []PermissionView, now time.Time) AccessView
 	return v
 }
 
-// WriteAccess prints a row per power.
+// WriteAccess prints a row per permission.
 func WriteAccess(w io.Writer, v AccessView, o ListOptions) error {
 	t := Table{Header: o.header([]string{"COMMAND", "VERB", "RESOURCE", "NAMESPACE", "ALLOWED", "NEEDED-FOR"})}
 	for _, p := range v.Items {

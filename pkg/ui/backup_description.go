@@ -14,10 +14,10 @@ import (
 // BackupDescriptionView is what is in the store of one backup.
 type BackupDescriptionView struct {
 	Document
-	// Name is the FoundationDBBackup, and URL where it has its backup go; without secrets.
+	// Name is the FoundationDBBackup, and URL its destination, without secrets.
 	Name string `json:"name"`
 	URL  string `json:"url"`
-	// UnknownReason says why nobody can tell what is there; empty when somebody can. All that
+	// UnknownReason is why the store could not be read; empty when it could. All that
 	// follows is null then.
 	UnknownReason string `json:"unknownReason,omitempty"`
 	// Exists is false when nothing is there.
@@ -37,7 +37,7 @@ type BackupDescriptionView struct {
 }
 
 // StoredVersionView is a version, and about how long before the newest one in the store it
-// was. When that was the store does not know: see backup status.
+// was. The store has no times: see backup status.
 type StoredVersionView struct {
 	Version int64 `json:"version"`
 	// SecondsBeforeNewest is counted from versions, of which a second has a million.
@@ -66,12 +66,12 @@ func NewBackupDescriptionView(m Metadata, s plan.Snapshot) BackupDescriptionView
 	}
 	v.Exists, v.Restorable, v.Snapshots = new(f.There != nil), new(false), []StoredSnapshotView{}
 	if f.There != nil {
-		v.tell(f.There)
+		v.describe(f.There)
 	}
 	return v
 }
 
-func (v *BackupDescriptionView) tell(d *fdb.BackupDescription) {
+func (v *BackupDescriptionView) describe(d *fdb.BackupDescription) {
 	at := func(version *fdb.DescribedVersion) *StoredVersionView {
 		if version == nil {
 			return nil
@@ -96,23 +96,22 @@ func stored(version int64, d *fdb.BackupDescription) StoredVersionView {
 	return v
 }
 
-// Summary is the description in one sentence.
+// Summary returns the description in one sentence.
 func (v BackupDescriptionView) Summary() string {
 	switch {
 	case v.UnknownReason != "":
-		return "nobody can tell what is in the store: " + v.UnknownReason
+		return "cannot determine what is in the store: " + v.UnknownReason
 	case !*v.Exists:
-		return "nothing is there"
+		return "the store has no backup"
 	case v.RestorableFrom == nil || v.RestorableTo == nil:
-		return "it cannot be restored: no snapshot is complete, with the log that belongs to it"
+		return "not restorable: no snapshot is complete with its log"
 	default:
-		return fmt.Sprintf("versions %d to %d can be restored, %s in all", v.RestorableFrom.Version, v.RestorableTo.Version,
+		return fmt.Sprintf("versions %d to %d are restorable, %s in all", v.RestorableFrom.Version, v.RestorableTo.Version,
 			phrase.Duration(fdb.TimeOf(v.RestorableTo.Version-v.RestorableFrom.Version)))
 	}
 }
 
-// WriteBackupDescription prints what is in the store on one screen: a sentence, then what
-// it rests on.
+// WriteBackupDescription prints the content of the store: a sentence, then the facts.
 func WriteBackupDescription(w io.Writer, v BackupDescriptionView, o StatusOptions) error {
 	p := &page{w: w, o: o}
 	p.verdict(v.Metadata, v.Restorable, v.Summary())

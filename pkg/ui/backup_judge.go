@@ -9,23 +9,23 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// judge says whether the backup is as its spec asks. Without an answer of the database
-// nobody can tell, whatever was recorded.
+// judge decides whether the backup matches its spec. Without an answer of the database that
+// is unknown, whatever the status of the resource has.
 func (v *BackupStatusView) judge(f BackupFacts) {
 	v.judgeAgents(f)
 	if !f.Backup.IsManaged() {
-		v.conclude("its agents run; the backup itself is not looked after: its type is unmanaged")
+		v.conclude("its agents run; the backup itself is not managed: its type is unmanaged")
 		return
 	}
 	if v.UnknownReason != "" {
-		v.Summary = "nobody can tell how the backup is: " + v.UnknownReason
+		v.Summary = "cannot determine the state of the backup: " + v.UnknownReason
 		return
 	}
 	switch {
 	case v.Desired == string(v1beta2.BackupStateStopped):
 		v.judgeStopped()
 	case f.isComplete():
-		v.conclude("it is complete, as a backup of mode " + v.Mode + " is meant to be" + v.restorableWords())
+		v.conclude("it is complete, as specified by mode " + v.Mode + v.restorableWords())
 		return
 	default:
 		v.judgeRunning(f)
@@ -35,21 +35,21 @@ func (v *BackupStatusView) judge(f BackupFacts) {
 
 func (v *BackupStatusView) judgeAgents(f BackupFacts) {
 	if f.Backup.DeletionTimestamp != nil {
-		v.problem("the record is being deleted")
+		v.problem("the resource is being deleted")
 	}
 	if v.Agents.Ready < v.Agents.Desired {
 		v.problem("%s %s ready", phrase.CountOf(v.Agents.Ready, v.Agents.Desired, "agent"), phrase.EitherOf(v.Agents.Ready, v.Agents.Desired, "is", "are"))
 	}
 }
 
-// judgeStopped finds nothing wrong with a backup that ended before its move was over: that
-// was told before, and cannot be mended.
+// judgeStopped accepts a backup that ended before its move was complete: that was reported
+// before, and cannot be fixed.
 func (v *BackupStatusView) judgeStopped() {
 	if *v.Running {
 		v.problem("it still runs")
 	}
 	if *v.Paused {
-		v.problem("all agents of the database are paused, so restores do not go on either")
+		v.problem("all agents of the database are paused, so restores do not continue either")
 	}
 }
 
@@ -69,13 +69,13 @@ func (v *BackupStatusView) judgeRunning(f BackupFacts) {
 		v.problem("%s", map[bool]string{true: "all agents of the database are paused", false: "the agents are not paused"}[*v.Paused])
 	}
 	if len(v.LastErrors) > 0 {
-		v.problem("agents meet errors: %s", strings.Join(v.LastErrors, ", "))
+		v.problem("agents encounter errors: %s", strings.Join(v.LastErrors, ", "))
 	}
 	switch {
 	case v.Move != nil:
 		v.problem("%s", v.Move.Why)
 	case !*v.Restorable:
-		v.problem("nothing can be restored yet: the first snapshot is not complete")
+		v.problem("the first snapshot is not complete")
 		return
 	}
 	if words := v.LagWords(f.MaxLag); words != "" && !*v.Paused {
@@ -83,25 +83,25 @@ func (v *BackupStatusView) judgeRunning(f BackupFacts) {
 	}
 }
 
-// LagWords say that a backup which can be restored, or was moved, is further behind the
-// database than that, or that nobody knows whether it is; empty where neither is so, and
-// before a first snapshot, when there is nothing to be behind with.
+// LagWords returns by how much a restorable or moved backup exceeds the limit of how far it may
+// be behind the database, or that its lag is unknown; empty where neither holds, and before
+// the first snapshot.
 func (v *BackupStatusView) LagWords(limit time.Duration) string {
-	what := "the newest point that can be restored"
+	what := "the newest restorable point"
 	if v.Move != nil {
-		what = "the newest change that agents wrote"
+		what = "the newest change in the backup"
 	}
 	switch lag, known := v.lag(); {
 	case known && lag > limit:
 		return fmt.Sprintf("%s is %s old, more than %s", what, phrase.Duration(lag), phrase.Duration(limit))
 	case !known && v.Restorable != nil && *v.Restorable:
-		return fmt.Sprintf("the database does not tell how old %s is, so nobody knows whether that is more than %s", what, phrase.Duration(limit))
+		return fmt.Sprintf("the age of %s is unknown: the database does not report it; the limit is %s", what, phrase.Duration(limit))
 	}
 	return ""
 }
 
-// lag is how old the newest restorable point is, or how far the log of a backup that was
-// moved is behind; false when nobody knows.
+// lag returns how old the newest restorable point is, or how far the log of a moved backup is
+// behind; false when that is unknown.
 func (v *BackupStatusView) lag() (time.Duration, bool) {
 	var age *int64
 	switch {
@@ -123,15 +123,15 @@ func (v *BackupStatusView) problem(format string, args ...any) {
 func (v *BackupStatusView) conclude(good string) {
 	v.Reconciled, v.Summary = new(len(v.Problems) == 0), good
 	if len(v.Problems) > 0 {
-		v.Summary = "not as its resource asks: " + strings.Join(v.Problems, "; ")
+		v.Summary = "does not match its spec: " + strings.Join(v.Problems, "; ")
 	}
 }
 
 func (v *BackupStatusView) goodWords() string {
 	words := map[string]string{
 		string(v1beta2.BackupStateRunning): "it runs",
-		string(v1beta2.BackupStatePaused):  "it is paused, as its resource asks",
-		string(v1beta2.BackupStateStopped): "it does not run, as its resource asks",
+		string(v1beta2.BackupStatePaused):  "it is paused, as specified",
+		string(v1beta2.BackupStateStopped): "it does not run, as specified",
 	}[v.Desired]
 	return words + v.restorableWords()
 }
@@ -145,8 +145,8 @@ func (v *BackupStatusView) restorableWords() string {
 	case point == nil:
 		return ""
 	case !known:
-		return fmt.Sprintf(", and can be restored up to version %d", point.Version)
+		return fmt.Sprintf(", restorable up to version %d", point.Version)
 	default:
-		return fmt.Sprintf(", and can be restored up to %s ago", phrase.Duration(lag))
+		return fmt.Sprintf(", restorable up to %s ago", phrase.Duration(lag))
 	}
 }

@@ -42,10 +42,10 @@ func TestABackupThatWasMovedIsNotCalledRestorable(t *testing.T) {
 	if got := (v.restorableVersion() + " " + v.restorableAge()); got != "no "+phrase.Nothing {
 		t.Errorf("got %s", got)
 	}
-	if got := BackupTo(f, v1beta2.BackupStateRunning); got.Reached || got.Phase != "moves" || !strings.Contains(got.Note, "after the move") {
+	if got := BackupTo(f, v1beta2.BackupStateRunning); got.Reached || got.Phase != "moving" || !strings.Contains(got.Note, "after the move") {
 		t.Errorf("got %+v", got)
 	}
-	if v := NewBackupStatusView(Metadata{}, movedBackup(3600)); !strings.Contains(v.Summary, "the newest change that agents wrote is 60m old, more than 10m") {
+	if v := NewBackupStatusView(Metadata{}, movedBackup(3600)); !strings.Contains(v.Summary, "the newest change in the backup is 60m old, more than 10m") {
 		t.Errorf("got %s", v.Summary)
 	}
 	f.BackupStatus.Status.State.Name, f.BackupStatus.Status.State.Running = fdb.BackupCompleted, false
@@ -71,7 +71,7 @@ func TestALagThatNobodyKnowsIsWithinNoLimit(t *testing.T) {
 	}{
 		"one that is known and small": {new(int64(20)), true, "up to 20s ago"},
 		"one that is too large":       {new(int64(3600)), false, "more than 10m"},
-		"one that nobody knows":       {nil, false, "does not tell how old"},
+		"one that nobody knows":       {nil, false, "the age of the newest restorable point is unknown"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestALagThatNobodyKnowsIsWithinNoLimit(t *testing.T) {
 	}
 }
 
-// What waits to be carried out is not as it should be, however well the rest is.
+// What waits to be carried out is not reconciled, however well the rest is.
 func TestWhatIsOutstandingIsAProblem(t *testing.T) {
 	f := restorableBackup(new(int64(20)))
 	f.Outstanding = []string{"it was told to end"}

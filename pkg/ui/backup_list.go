@@ -12,7 +12,7 @@ import (
 type BackupListView struct {
 	Document
 	Items []BackupStatusView `json:"items"`
-	// Stores are what is in the stores of these backups; empty unless that was asked for.
+	// Stores are the stores of these backups; empty unless requested.
 	Stores []BackupStoreView `json:"stores"`
 }
 
@@ -20,7 +20,7 @@ type BackupListView struct {
 type BackupStoreView struct {
 	// URL is the bucket, without secrets.
 	URL string `json:"url"`
-	// UnknownReason says why nobody can tell what is in it; Found is null then.
+	// UnknownReason is why the bucket could not be read; Found is null then.
 	UnknownReason string            `json:"unknownReason,omitempty"`
 	Found         []FoundBackupView `json:"found" schema:"nullable"`
 }
@@ -29,14 +29,14 @@ type BackupStoreView struct {
 type FoundBackupView struct {
 	// URL is where it is, without secrets.
 	URL string `json:"url"`
-	// Backups are the FoundationDBBackups, NAMESPACE/NAME, that write there or wrote there,
-	// of those that are listed; none where it is nobody's that is known.
+	// Backups are the listed FoundationDBBackups, NAMESPACE/NAME, that write or wrote there;
+	// empty where no listed one did.
 	Backups []string `json:"backups"`
 }
 
 // WriteBackupList prints a row for each backup, and then one for each that is in a store.
 func WriteBackupList(w io.Writer, v BackupListView, o ListOptions) error {
-	t := Table{Header: o.header([]string{"NAMESPACE", "NAME", "CLUSTER", "WANTED", "STATE", "RESTORABLE", "AGE", "AGENTS", "TAG", "URL"})}
+	t := Table{Header: o.header([]string{"NAMESPACE", "NAME", "CLUSTER", "DESIRED", "STATE", "RESTORABLE", "AGE", "AGENTS", "TAG", "URL"})}
 	if !o.Wide && len(t.Header) > 0 {
 		t.Header = t.Header[:8]
 	}
@@ -61,7 +61,7 @@ func (v BackupListView) storeTable(o ListOptions) Table {
 		case s.UnknownReason != "":
 			t.Rows = append(t.Rows, []string{s.URL, phrase.UnknownCell + "  " + s.UnknownReason})
 		case len(s.Found) == 0:
-			t.Rows = append(t.Rows, []string{s.URL, "nothing is there"})
+			t.Rows = append(t.Rows, []string{s.URL, "the store has no backup"})
 		}
 		for _, f := range s.Found {
 			t.Rows = append(t.Rows, []string{f.URL, phrase.Or(strings.Join(f.Backups, ", "), phrase.Nothing)})

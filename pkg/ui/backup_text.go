@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// WriteBackupStatus prints one backup on one screen: a sentence, then sections.
+// WriteBackupStatus prints one backup: a sentence, then sections.
 func WriteBackupStatus(w io.Writer, v BackupStatusView, o StatusOptions) error {
 	p := &page{w: w, o: o}
 	p.verdict(v.Metadata, v.Reconciled, v.Summary)
@@ -19,14 +19,14 @@ func WriteBackupStatus(w io.Writer, v BackupStatusView, o StatusOptions) error {
 	}
 	p.section("Resource", Origin{SourceLive, known(o.Now)})
 	p.fact("Cluster", v.Cluster)
-	p.fact("Wanted", v.Desired+", "+v.Mode)
+	p.fact("Desired", v.Desired+", "+v.Mode)
 	if r := v.Recorded; r != nil && v.UnknownReason != "" {
-		p.fact("Last recorded", fmt.Sprintf("running %s, paused %s, restorable %s", phrase.YesNo(&r.Running, phrase.UnknownCell), phrase.YesNo(&r.Paused, phrase.UnknownCell), phrase.YesNo(&r.Restorable, phrase.UnknownCell)))
+		p.fact("Last status", fmt.Sprintf("running %s, paused %s, restorable %s", phrase.YesNo(&r.Running, phrase.UnknownCell), phrase.YesNo(&r.Paused, phrase.UnknownCell), phrase.YesNo(&r.Restorable, phrase.UnknownCell)))
 	}
 	return p.err
 }
 
-// verdict is what it is about, and how that is.
+// verdict prints the resource and its summary.
 func (p *page) verdict(m Metadata, good *bool, summary string) {
 	color := yellow
 	if good != nil {
@@ -38,7 +38,7 @@ func (p *page) verdict(m Metadata, good *bool, summary string) {
 func (p *page) backup(v BackupStatusView) {
 	p.section("Backup", Origin{SourceLive, v.AsOf})
 	p.fact("Tag", v.Tag)
-	p.fact("Goes to", phrase.Or(v.URL, phrase.UnknownCell))
+	p.fact("Destination", phrase.Or(v.URL, phrase.UnknownCell))
 	if v.UnknownReason != "" {
 		p.fact("State", "unknown: "+v.UnknownReason)
 		return
@@ -61,7 +61,7 @@ func (p *page) backup(v BackupStatusView) {
 	}
 }
 
-// words are a moment: its version, and how long ago it was.
+// words returns the version, and how long ago it was.
 func (m *BackupMomentView) words() string {
 	switch {
 	case m == nil:
@@ -74,12 +74,12 @@ func (m *BackupMomentView) words() string {
 }
 
 func (s *BackupSnapshotView) words() string {
-	text := "how often is unknown"
+	text := "its period is unknown"
 	if s.PeriodSeconds != nil {
-		text = "one takes " + phrase.Seconds(*s.PeriodSeconds)
+		text = "period " + phrase.Seconds(*s.PeriodSeconds)
 	}
 	if s.ExpectedPercent != nil {
-		text += fmt.Sprintf("; %.1f%% of that is over", *s.ExpectedPercent)
+		text += fmt.Sprintf("; %.1f%% of it elapsed", *s.ExpectedPercent)
 	}
 	return text
 }

@@ -13,109 +13,109 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// DefaultMaxLag is far above the minute that a backup is behind at most when all is well:
-// agents write the log in stretches of 20 s.
+// DefaultMaxLag is far above the minute that a healthy backup is behind at most: agents
+// write the log in files of 20 s.
 const DefaultMaxLag = 10 * time.Minute
 
 // BackupFacts are what the view of a backup is made of.
 type BackupFacts struct {
 	plan.Snapshot
-	// URL is where the spec has the backup go; empty where the spec cannot tell.
+	// URL is the destination by the spec; empty where the spec does not define one.
 	URL string
-	// Own says whether the backup that runs on the tag is the record's own.
+	// Own is whether the backup that runs on the tag belongs to the resource.
 	Own plan.Check
-	// Outstanding says in what the backup is not yet what the spec asks for.
+	// Outstanding are the differences between the running backup and the spec.
 	Outstanding []string
 	// MaxLag is how old the newest restorable point may be.
 	MaxLag time.Duration
 }
 
-// BackupStatusView is how one backup is doing.
+// BackupStatusView is the state of one backup.
 type BackupStatusView struct {
 	Document
 	// Name is the FoundationDBBackup, and Cluster what it backs up.
 	Name    string `json:"name"`
 	Cluster string `json:"cluster"`
-	// Reconciled says whether the backup is as its spec asks; null when nobody can tell.
+	// Reconciled is whether the backup matches its spec; null when unknown.
 	Reconciled *bool  `json:"reconciled"`
 	Summary    string `json:"summary"`
-	// Problems are in what it is not as its spec asks.
+	// Problems are the differences from the spec.
 	Problems []string `json:"problems"`
-	// Wanted is the state that the spec asks for: Running, Stopped or Paused.
+	// Desired is the state in the spec: Running, Stopped or Paused.
 	Desired string `json:"desired"`
 	Mode    string `json:"mode"`
 	Tag     string `json:"tag"`
-	// URL is where the backup goes, or would go; without secrets.
+	// URL is the destination, without secrets.
 	URL string `json:"url"`
-	// UnknownReason says why the database does not tell; empty when it does. What only the
-	// database knows is null then.
+	// UnknownReason is why the database did not answer; empty when it did. What only the
+	// database reports is null then.
 	UnknownReason string `json:"unknownReason,omitempty"`
-	// State is the word of the backup tools; empty when the tag never had a backup.
+	// State is the state that fdbbackup reports; empty when the tag never had a backup.
 	State   *string `json:"state"`
 	Running *bool   `json:"running"`
-	// Paused says whether all agents of the database pause, those of other backups too.
+	// Paused is whether all agents of the database are paused, including those of other backups.
 	Paused *bool `json:"paused"`
-	// Restorable says whether something can be restored from where the backup goes. After a
-	// move that is not so before a whole snapshot that began at the new place is complete,
-	// whatever the database calls restorable.
+	// Restorable is whether the destination has something restorable. After a move that
+	// requires a complete snapshot that began at the new destination, whatever the database
+	// calls restorable.
 	Restorable *bool `json:"restorable"`
-	// Move is a move of the backup that is not over; null where there is none, and when
-	// nobody can tell.
+	// Move is a move of the backup that is not complete; null where there is none, and when
+	// that is unknown.
 	Move *BackupMoveView `json:"move"`
-	// Own says whether the backup on the tag is this record's own; null when nobody can tell
-	// and when none runs.
+	// Own is whether the backup on the tag belongs to this resource; null when unknown and
+	// when none runs.
 	Own *bool `json:"own"`
-	// Outstanding is what a pass would still do to the backup that runs, or waits for; it is
-	// among the problems.
+	// Outstanding is what a pass would still change in the running backup, or waits for; it
+	// is among the problems.
 	Outstanding []string `json:"-"`
-	// LatestRestorable is null when nothing can be restored from where the backup goes, too.
+	// LatestRestorable is also null when the destination has nothing restorable.
 	LatestRestorable *BackupMomentView   `json:"latestRestorable"`
 	Snapshot         *BackupSnapshotView `json:"snapshot"`
-	// LastErrors are what agents met lately. They are asked for only where the backup runs and
-	// cannot be restored, or is behind.
+	// LastErrors are the recent errors of agents. They are read only where the backup runs and
+	// is not restorable, or is behind.
 	LastErrors []string         `json:"lastErrors,omitempty"`
 	LogBytes   *int64           `json:"logBytes"`
 	RangeBytes *int64           `json:"rangeBytes"`
 	Agents     BackupAgentsView `json:"agents"`
-	// Recorded is what the last pass wrote into the status of the record; null when none
-	// did.
+	// Recorded is what the last pass wrote into the status of the resource; null before
+	// the first.
 	Recorded *BackupRecordView `json:"recorded"`
 }
 
-// BackupMoveView is a move of a backup to another place that is not over.
+// BackupMoveView is a move of a backup to another destination that is not complete.
 type BackupMoveView struct {
-	// From is where it went before; empty where nobody knows. What was to be restored before
-	// the move is there.
+	// From is the former destination, which has what was restorable before the move; empty
+	// where it is unknown.
 	From string `json:"from"`
-	// Why says what it waits for.
+	// Why is what it waits for.
 	Why string `json:"why"`
-	// Begun says whether a snapshot is known to have begun after the move.
+	// Begun is whether a snapshot is known to have begun after the move.
 	Begun bool `json:"begun"`
-	// BehindSeconds is how far agents are behind the database with the log; null when the
-	// database does not tell.
+	// BehindSeconds is how far the log of the agents is behind the database; null when the
+	// database does not report it.
 	BehindSeconds *int64 `json:"behindSeconds"`
 }
 
 // BackupMomentView is a version of the database, and how long ago it was.
 type BackupMomentView struct {
 	Version int64 `json:"version"`
-	// AgeSeconds is null when nobody knows, as of a backup that has ended.
+	// AgeSeconds is null when unknown, as of a backup that has ended.
 	AgeSeconds *int64 `json:"ageSeconds"`
 }
 
 // BackupSnapshotView is about the snapshots of a backup that runs.
 type BackupSnapshotView struct {
-	// PeriodSeconds is how long one is to take.
+	// PeriodSeconds is the planned duration of one.
 	PeriodSeconds *int64 `json:"periodSeconds"`
 	// LastComplete is the end of the last complete one; null when there is none.
 	LastComplete *BackupMomentView `json:"lastComplete"`
-	// BeganAt is the database's guess of when the present one was begun.
+	// BeganAt is when the current one began, as the database estimates it.
 	BeganAt *time.Time `json:"beganAt"`
-	// IntervalSeconds is how long the present one is to take; 0 is as fast as can be, as the
-	// first of a backup is made.
+	// IntervalSeconds is the planned duration of the current one; 0 means as fast as possible,
+	// as for the first of a backup.
 	IntervalSeconds *int64 `json:"intervalSeconds"`
-	// ExpectedPercent is how much of the time of the present one is over. Nothing tells how
-	// far it is.
+	// ExpectedPercent is how much of the time of the current one has elapsed. Its progress is
+	// not reported.
 	ExpectedPercent *float64 `json:"expectedPercent"`
 }
 
@@ -134,7 +134,7 @@ type BackupAgentView struct {
 	Ready bool   `json:"ready"`
 }
 
-// BackupRecordView is what was last recorded of a backup. It may be long past.
+// BackupRecordView is the state in the status of the resource. It may be out of date.
 type BackupRecordView struct {
 	Running    bool   `json:"running"`
 	Paused     bool   `json:"paused"`
@@ -148,11 +148,11 @@ func NewBackupStatusView(m Metadata, f BackupFacts) BackupStatusView {
 	v := BackupStatusView{
 		Document: NewDocument("BackupStatus", m, cmp.Or(f.BackupStatus.AsOf, f.Now), SourceLive),
 		Name:     b.Name, Cluster: b.Spec.ClusterName, Problems: []string{},
-		Desired: wantedState(b), Mode: string(b.BackupMode()), Tag: string(b.Tag()),
+		Desired: desiredState(b), Mode: string(b.BackupMode()), Tag: string(b.Tag()),
 		URL: f.URL, UnknownReason: f.BackupStatus.Why(), Agents: f.agents(), Recorded: recordedBackup(b),
 	}
 	if live != nil {
-		v.tell(live, f.restorable())
+		v.report(live, f.restorable())
 		v.LastErrors = f.BackupStatus.Errors
 	}
 	if live != nil && live.State.Running {
@@ -162,13 +162,13 @@ func NewBackupStatusView(m Metadata, f BackupFacts) BackupStatusView {
 	return v
 }
 
-// wantedState is the state that the spec asks for.
-func wantedState(b *v1beta2.FoundationDBBackup) string {
+// desiredState returns the state in the spec.
+func desiredState(b *v1beta2.FoundationDBBackup) string {
 	return string(cmp.Or(b.Spec.BackupState, v1beta2.BackupStateRunning))
 }
 
-// tell takes over what the database says.
-func (v *BackupStatusView) tell(live *fdb.BackupStatus, restorable plan.Restorability) {
+// report takes over what the database reports.
+func (v *BackupStatusView) report(live *fdb.BackupStatus, restorable plan.Restorability) {
 	v.State, v.Running, v.Paused = new(live.State.Name), new(live.State.Running), new(live.AgentsPaused)
 	v.Restorable, v.Move = new(restorable.OK), moveView(restorable, live)
 	v.LogBytes, v.RangeBytes = live.LogBytes, live.RangeBytes
@@ -196,8 +196,8 @@ func (v *BackupStatusView) tell(live *fdb.BackupStatus, restorable plan.Restorab
 // versionsPerSecond is how fast versions go up.
 const versionsPerSecond = 1_000_000
 
-// ageOf counts from the restorable point, whose age the database tells: its estimates of
-// when a version was can lie in the future.
+// ageOf counts from the restorable point, whose age the database reports: its estimates of
+// the time of a version can lie in the future.
 func ageOf(version int64, point *fdb.BackupMoment) *int64 {
 	if point == nil || point.LagSeconds == nil {
 		return nil
@@ -205,7 +205,7 @@ func ageOf(version int64, point *fdb.BackupMoment) *int64 {
 	return new(*point.LagSeconds + max(0, point.Version-version)/versionsPerSecond)
 }
 
-// moveView is nil for a backup that is not known to have moved.
+// moveView returns nil for a backup that is not known to have moved.
 func moveView(r plan.Restorability, live *fdb.BackupStatus) *BackupMoveView {
 	if r.Move == nil {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// BlindedBy are the places of a knob that keeps back what the status document is made from:
+// BlindedBy returns where a knob is set that suppresses what the status document is made from:
 // fields of the spec, then process groups whose processes run with it. A blinded document
-// does not report command lines, so the monitors' configurations count, too.
+// has no command lines, so the monitors' configurations count, too.
 func (f Facts) BlindedBy() []string {
 	var places []string
 	for _, err := range f.Cluster.BlindingParameters() {
@@ -32,13 +32,12 @@ func (f Facts) runsBlinded(g *v1beta2.ProcessGroupStatus) bool {
 	}
 	m, err := fdb.ParseMonitorConfiguration([]byte(f.PodFiles[g.PodName(f.Cluster)].Configuration))
 	if err != nil {
-		return false // a pod without a monitor, or one that has not reported: its command line has to do
+		return false // a pod without a monitor, or one that has not reported: its command line must suffice
 	}
 	return slices.ContainsFunc(m.Arguments, func(a fdb.Argument) bool { return v1beta2.BlindsStatus(a.Value) })
 }
 
-// IsBlinded reports whether the status document lacks what a knob of trace events can keep
-// back.
+// IsBlinded reports whether the status document lacks what a knob of trace events can suppress.
 func (f Facts) IsBlinded() bool {
 	s := f.Database.Status
 	return s != nil && s.Cluster.Configuration == nil && s.RecoveryName() == ""

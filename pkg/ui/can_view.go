@@ -9,36 +9,36 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Answer is what `can` says.
+// Answer is the answer of `can`.
 type Answer string
 
 // The answers.
 const (
 	AnswerYes Answer = "yes"
 	AnswerNo  Answer = "no"
-	// AnswerUnknown is given when nobody can be asked; it allows nothing.
+	// AnswerUnknown is the answer without facts to decide by; it allows nothing.
 	AnswerUnknown Answer = "unknown"
 )
 
-// CanReport is the document of `can`: every question that was asked, and what follows.
+// CanReport is the document of `can`: every check, and the conclusion.
 type CanReport struct {
 	Document
-	// Verb is what is asked about: "delete".
+	// Verb is the operation: "delete".
 	Verb string `json:"verb"`
-	// Subjects are what it would be done to.
+	// Subjects are the objects of the operation.
 	Subjects []string `json:"subjects"`
 	Answer   Answer   `json:"answer"`
 	// Summary is the answer and what decided it, in one line.
 	Summary string `json:"summary"`
-	// Items are the questions, in the order in which they were asked.
+	// Items are the checks in their order.
 	Items []CanItem `json:"items"`
-	// Notes are what to know before it is done.
+	// Notes are what to know before the operation.
 	Notes []string `json:"notes"`
 	// Next are whole commands: how to do it, or how to find out more.
 	Next []string `json:"next"`
 }
 
-// CanInput is what an answer is made of.
+// CanInput are the facts of an answer.
 type CanInput struct {
 	Facts
 	// Verb and What complete "whether … may be …": "delete", "pod/x may be deleted".
@@ -46,18 +46,18 @@ type CanInput struct {
 	Subjects   []string
 	Checks     []CanItem
 	Notes      []string
-	// NeedsDatabase says that nothing can be told while the database does not answer.
+	// NeedsDatabase makes the answer unknown while the database does not answer.
 	NeedsDatabase bool
-	// Do is the command that does it; empty where another program does.
+	// Do is the command that performs the operation; empty where it is another program's.
 	Do []string
 	// Instead are commands that may help where the answer is no.
 	Instead []string
 	Commands
 }
 
-// CanItem is one question and its answer.
+// CanItem is one check.
 type CanItem struct {
-	// Subject is the process group that the question is about; empty for all of it.
+	// Subject is the process group that the check is about; empty for the whole operation.
 	Subject string `json:"subject,omitempty"`
 	plan.Check
 }
@@ -71,7 +71,7 @@ func About(subject string, checks []plan.Check) []CanItem {
 	return items
 }
 
-// words are the question and its answer as one clause.
+// words returns the question and its answer as one clause.
 func (i CanItem) words() string {
 	if i.Subject == "" {
 		return checkWords(i.Check)

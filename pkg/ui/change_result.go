@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Target is one thing that a command is about, and how far it is.
+// Target is one object of a command, and its progress.
 type Target struct {
-	// ID is the process group, the node, or what else the command is about.
+	// ID is the process group, the node, or another object of the command.
 	ID string `json:"id"`
-	// Phase is how far it is, in kebab-case; the phases are the command's own.
+	// Phase is its progress, in kebab-case; each command has its own phases.
 	Phase string `json:"phase"`
-	// Note says more, for people; empty when there is nothing more to say.
+	// Note has details for the user; empty without any.
 	Note string `json:"note,omitempty"`
-	// Reached is true once the target is where it should be.
+	// Reached is true once the target has its desired state.
 	Reached bool `json:"reached"`
 }
 
@@ -25,12 +25,12 @@ type ChangeResult struct {
 	ReconcileResult
 	// Command is the command's name: "replace".
 	Command string `json:"command"`
-	// Reached is true when all targets are where they should be.
+	// Reached is true when all targets have their desired state.
 	Reached bool     `json:"reached"`
 	Targets []Target `json:"targets"`
 }
 
-// WriteProgress writes a line for each target that has moved on.
+// WriteProgress prints a line for each target that has changed.
 func WriteProgress(w io.Writer, before, now []Target) {
 	for _, t := range now {
 		if !slices.Contains(before, t) {

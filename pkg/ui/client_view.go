@@ -12,18 +12,18 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// ClientListView is the document of `get clients`: who is connected to the database, and
-// who would lose it with another version.
+// ClientListView is the document of `get clients`: the clients of the database, and which
+// of them are incompatible with another version.
 type ClientListView struct {
 	Document
-	// Target is the version that clients are judged by; empty for none.
+	// Target is the version that clients are checked against; empty for none.
 	Target string `json:"target,omitempty"`
-	// Count is how many clients the database counts; null when it does not tell.
+	// Count is how many clients the database counts; null when it does not report that.
 	Count *int         `json:"count"`
 	Items []ClientView `json:"items"`
 }
 
-// ClientView is one client, or several that the database counts and does not name.
+// ClientView is one client, or several that the database counts without addresses.
 type ClientView struct {
 	// Address is empty for clients that are not named.
 	Address string `json:"address,omitempty"`
@@ -31,27 +31,27 @@ type ClientView struct {
 	Unnamed int `json:"unnamed,omitempty"`
 	// Pod is NAMESPACE/NAME of the pod with that IP; empty when none is known.
 	Pod string `json:"pod,omitempty"`
-	// Owner is KIND/NAME of what made the pod.
+	// Owner is KIND/NAME of the owner of the pod.
 	Owner string `json:"owner,omitempty"`
 	// BesideProcess is true for a client on the machine of an fdbserver process of the database.
 	BesideProcess bool `json:"besideProcess"`
-	// Ignored is true where the spec says that its log group does not matter.
+	// Ignored is true where the spec ignores its log group.
 	Ignored bool `json:"ignored"`
 	// Version is the newest that the client can use.
 	Version  string `json:"version"`
 	Protocol string `json:"protocol"`
 	LogGroup string `json:"logGroup,omitempty"`
-	// Blocks is whether a pass would not go to the target because of it; null without a
-	// target, and for clients that have not said yet what they can use.
+	// Blocks is whether it blocks an upgrade to the target; null without a target, and for
+	// clients that have not reported their versions yet.
 	Blocks *bool `json:"blocks"`
 }
 
-// PodOwner is a pod, and what made it.
+// PodOwner is a pod, and its owner.
 type PodOwner struct{ Pod, Owner string }
 
-// ClientQuestion is what somebody wants to know of clients.
+// ClientQuestion selects clients.
 type ClientQuestion struct {
-	// Target is the version to judge by; nil for none.
+	// Target is the version to check against; nil for none.
 	Target *fdb.Version
 	// OnlyBlocking leaves out those that do not block it.
 	OnlyBlocking bool
@@ -108,8 +108,8 @@ func newClientView(version fdb.SupportedVersion, c fdb.ConnectedClient, q Client
 	return v
 }
 
-// judge says whether a pass would wait for the client. Who may lose the database does not
-// block; who is only counted does, since it may be anybody.
+// judge decides whether a pass would wait for the client. Ignored clients and those beside
+// processes do not block; one without an address does, since it may be any client.
 func (v *ClientView) judge(version fdb.SupportedVersion, target *fdb.Version) {
 	if target == nil || !safety.ProtocolTold(version) {
 		return

@@ -2,17 +2,17 @@ package ui
 
 import "github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 
-// ClusterBackups are the backups of a cluster and the restores into it, as far as somebody
-// could look at them.
+// ClusterBackups are the backups of a cluster and the restores into it, as far as they could
+// be read.
 type ClusterBackups struct {
-	// Unread is why nobody could list them; empty when somebody could. Then what is listed
-	// is all there is.
+	// Unread is why they could not be listed; empty when they could. Then the lists are
+	// complete.
 	Unread string
-	// All are the records of the namespace, those of other clusters with them.
+	// All are the resources of the namespace, including those of other clusters.
 	All         []v1beta2.FoundationDBBackup
 	AllRestores []v1beta2.FoundationDBRestore
-	// Clusters are the clusters of the namespace. ClustersUnread is why nobody could list
-	// them; empty when somebody could.
+	// Clusters are the clusters of the namespace. ClustersUnread is why they could not be
+	// listed; empty when they could.
 	Clusters       []string
 	ClustersUnread string
 	// Backups and Restores are those of the cluster, by name.
@@ -20,20 +20,20 @@ type ClusterBackups struct {
 	Restores []SeenRestore
 }
 
-// SeenBackup is a backup of the cluster, and how it is doing.
+// SeenBackup is a backup of the cluster, and its state.
 type SeenBackup struct {
 	Record *v1beta2.FoundationDBBackup
-	// View is how it is doing; nil when nobody could look.
+	// View is its state; nil when it could not be read.
 	View *BackupStatusView
-	// Unread is why nobody could look; empty when somebody could.
+	// Unread is why its state could not be read; empty when it could.
 	Unread string
 }
 
-// SeenRestore is a restore into the cluster, and how far it is.
+// SeenRestore is a restore into the cluster, and its progress.
 type SeenRestore struct {
 	Record *v1beta2.FoundationDBRestore
-	// View is how far it is; nil when nobody could look.
+	// View is its progress; nil when it could not be read.
 	View *RestoreStatusView
-	// Unread is why nobody could look; empty when somebody could.
+	// Unread is why its state could not be read; empty when it could.
 	Unread string
 }

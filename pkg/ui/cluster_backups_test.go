@@ -14,7 +14,7 @@ func backedUpBy(written int64, edit func(*BackupStatusView)) ClusterBackups {
 	b := &v1beta2.FoundationDBBackup{}
 	b.Name = "nightly"
 	v := &BackupStatusView{
-		Name: "nightly", Summary: "it runs, and can be restored up to 20s ago", Running: new(true), LogBytes: new(int64(0)), RangeBytes: &written,
+		Name: "nightly", Summary: "it runs, restorable up to 20s ago", Running: new(true), LogBytes: new(int64(0)), RangeBytes: &written,
 		Snapshot: &BackupSnapshotView{IntervalSeconds: new(int64(3600)), ExpectedPercent: new(25.0)},
 	}
 	edit(v)
@@ -89,7 +89,7 @@ func TestWhatATellerTellsOfBackups(t *testing.T) {
 		"a backup that came":          {then: runs("it runs"), want: []string{"backup nightly: it runs"}},
 		"nothing where only ages are": {before: runs("restored up to 20s ago"), then: runs("restored up to 40s ago")},
 		"a backup that is paused":     {before: runs("it runs"), then: runs("it is paused"), want: []string{"backup nightly: it is paused"}},
-		"a backup that is gone":       {before: runs("it runs"), want: []string{"backup nightly: its record is gone"}},
+		"a backup that is gone":       {before: runs("it runs"), want: []string{"backup nightly: deleted"}},
 		"none is gone unread": {
 			before: runs("it runs"), then: ClusterBackups{Unread: "forbidden"}, want: []string{"backups could not be read: forbidden"},
 		},
@@ -97,7 +97,7 @@ func TestWhatATellerTellsOfBackups(t *testing.T) {
 		"a restore that goes a bit":   {before: restoring(11, ""), then: restoring(19, "")},
 		"a tenth of a restore":        {before: restoring(19, ""), then: restoring(20, ""), want: []string{"restore again: it is running"}},
 		"an error of a restore":       {before: restoring(11, ""), then: restoring(11, "x"), want: []string{"restore again: it is running"}},
-		"a restore of which all went": {before: restoring(11, ""), want: []string{"restore again: its record is gone"}},
+		"a restore of which all went": {before: restoring(11, ""), want: []string{"restore again: deleted"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -3,11 +3,11 @@ package ui
 import "time"
 
 // ClusterBackupsView are the backups of a cluster and the restores into it, as of the last
-// look at them.
+// read.
 type ClusterBackupsView struct {
-	// AsOf is when they were looked at.
+	// AsOf is when they were read.
 	AsOf *time.Time `json:"asOf"`
-	// Unread is why nobody could list them; empty when somebody could.
+	// Unread is why they could not be listed; empty when they could.
 	Unread   string           `json:"unread,omitempty"`
 	Backups  []BackupRowView  `json:"backups"`
 	Restores []RestoreRowView `json:"restores"`
@@ -17,14 +17,14 @@ type ClusterBackupsView struct {
 type BackupRowView struct {
 	// Name is the FoundationDBBackup.
 	Name string `json:"name"`
-	// Unread is why nobody could look at it; empty when somebody could.
+	// Unread is why its state could not be read; empty when it could.
 	Unread string `json:"unread,omitempty"`
-	// Status is how it is doing; null when nobody could look.
+	// Status is its state; null when it could not be read.
 	Status *BackupStatusView `json:"status"`
-	// RateBytesPerSecond is how fast it is written, snapshots and log; it needs three looks.
+	// RateBytesPerSecond is how fast it is written, snapshots and log; it needs three samples.
 	RateBytesPerSecond *float64 `json:"rateBytesPerSecond"`
-	// SnapshotETASeconds is how long the present snapshot is to take still, by its plan. Null
-	// for one that is made as fast as can be: nothing tells how far that is.
+	// SnapshotETASeconds is the remaining planned duration of the current snapshot. Null for
+	// one that is made as fast as possible: its progress is not reported.
 	SnapshotETASeconds *float64 `json:"snapshotETASeconds"`
 }
 
@@ -32,18 +32,17 @@ type BackupRowView struct {
 type RestoreRowView struct {
 	// Name is the FoundationDBRestore.
 	Name string `json:"name"`
-	// Unread is why nobody could look at it; empty when somebody could.
+	// Unread is why its state could not be read; empty when it could.
 	Unread string `json:"unread,omitempty"`
-	// Status is how far it is; null when nobody could look.
+	// Status is its progress; null when it could not be read.
 	Status *RestoreStatusView `json:"status"`
 }
 
-// BackupHistory is what was seen of backups, by name, over all looks of a command. The zero
-// value has seen nothing.
+// BackupHistory is the progress of backups, by name, over all samples of a command. The zero
+// value is empty.
 type BackupHistory struct{ written map[string]*Progress }
 
-// NewClusterBackupsView makes the view of a look at a time, and notes in the history what it
-// saw.
+// NewClusterBackupsView makes the view of what was read at a time, and adds it to the history.
 func NewClusterBackupsView(found ClusterBackups, at time.Time, h *BackupHistory) ClusterBackupsView {
 	v := ClusterBackupsView{AsOf: known(at), Unread: found.Unread, Backups: []BackupRowView{}, Restores: []RestoreRowView{}}
 	for _, b := range found.Backups {
@@ -60,8 +59,8 @@ func NewClusterBackupsView(found ClusterBackups, at time.Time, h *BackupHistory)
 	return v
 }
 
-// rate is how fast a backup is written; nil while nobody can tell. One that has written
-// less than before is another one.
+// rate returns how fast a backup is written; nil while unknown. One that has written less
+// than before is another one.
 func (h *BackupHistory) rate(v BackupStatusView, at time.Time) *float64 {
 	if h.written == nil {
 		h.written = map[string]*Progress{}
@@ -84,7 +83,7 @@ func (h *BackupHistory) rate(v BackupStatusView, at time.Time) *float64 {
 	return &perSecond
 }
 
-// left is how long the present snapshot is to take still.
+// left returns the remaining planned duration of the current snapshot.
 func (s *BackupSnapshotView) left() *float64 {
 	if s == nil || s.IntervalSeconds == nil || *s.IntervalSeconds == 0 || s.ExpectedPercent == nil {
 		return nil

@@ -8,25 +8,25 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// ConfigurationListView is the document of `get configuration`: the database's
-// configuration beside the one that the spec asks for.
+// ConfigurationListView is the document of `get configuration`: the configuration of the
+// database beside the desired one.
 type ConfigurationListView struct {
 	Document
-	// Matches is null while the database does not tell its configuration.
+	// Matches is null while the configuration of the database is unknown.
 	Matches *bool         `json:"matches"`
 	Items   []SettingView `json:"items"`
-	// Configure is the command that brings the database to what the spec asks for, as it
-	// can be typed into fdbcli. Nothing here runs it.
+	// Configure is the fdbcli command that applies the desired configuration. It is only
+	// printed.
 	Configure string `json:"configure"`
 }
 
-// SettingView is one setting. What the spec does not ask for is not compared, and left out.
+// SettingView is one setting. Settings that the spec does not define are left out.
 type SettingView struct {
 	Setting string `json:"setting"`
-	// Live is null while the database does not tell.
+	// Live is null while it is unknown.
 	Live *string `json:"live"`
 	Spec string  `json:"spec"`
-	// Differs is null while the database does not tell.
+	// Differs is null while the live value is unknown.
 	Differs *bool `json:"differs"`
 }
 
@@ -41,7 +41,7 @@ func NewConfigurationListView(m Metadata, f Facts, configure string) Configurati
 		matches := s.Cluster.Configuration.Equal(f.Desired, version)
 		v.Matches = &matches
 	} else {
-		v.Warnings = append(v.Warnings, "the live configuration is not known: "+phrase.Or(f.Database.Why(), "the database does not tell it"))
+		v.Warnings = append(v.Warnings, "cannot determine the live configuration: "+phrase.Or(f.Database.Why(), "the database does not report it"))
 	}
 	for i, want := range f.Desired.Settings(f.Desired, version) {
 		row := SettingView{Setting: want.Name, Spec: want.Value}
@@ -49,16 +49,16 @@ func NewConfigurationListView(m Metadata, f Facts, configure string) Configurati
 			differs := live[i].Value != want.Value
 			row.Live, row.Differs = &live[i].Value, &differs
 		}
-		if !row.isNotAskedFor() {
+		if !row.isAbsent() {
 			v.Items = append(v.Items, row)
 		}
 	}
 	return v
 }
 
-// isNotAskedFor reports whether a setting is absent on both sides: which of them there
-// are depends on how proxies are counted and on what the spec mentions.
-func (v SettingView) isNotAskedFor() bool {
+// isAbsent reports whether a setting is absent on both sides: which settings exist depends on
+// how proxies are counted and on what the spec defines.
+func (v SettingView) isAbsent() bool {
 	absent := []string{"0", "unset"}
 	return slices.Contains(absent, v.Spec) && (v.Live == nil || slices.Contains(absent, *v.Live))
 }

@@ -22,8 +22,8 @@ type ConnectionStringView struct {
 	Coordinators     []string `json:"coordinators"`
 }
 
-// NewConnectionStringView makes the document of the connection string in force, or of the
-// recorded one while nobody tells that. There is none when known is false.
+// NewConnectionStringView makes the document of the connection string in force, or of the one
+// in the status while that is unknown. There is none when known is false.
 func NewConnectionStringView(m Metadata, f Facts, files plan.ClusterFiles) (v ConnectionStringView, known bool) {
 	text, source := files.Live.String(), SourceLive
 	if files.Live.IsZero() {
@@ -39,7 +39,7 @@ func NewConnectionStringView(m Metadata, f Facts, files plan.ClusterFiles) (v Co
 	}
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	if source == SourceRecord {
-		v.Warnings = append(v.Warnings, "this is the connection string as last recorded; the one in force is not known: "+files.LiveUnknown)
+		v.Warnings = append(v.Warnings, "this is the connection string in the status; cannot determine the one in force: "+files.LiveUnknown)
 	}
 	return v, true
 }
@@ -59,8 +59,8 @@ type ConnectionStringDriftView struct {
 	// Matches is whether all places that could be read have the one in force. Null when
 	// none differs and one could not be read.
 	Matches *bool `json:"matches"`
-	// Against is what the places are compared with: live, or cr-status while nobody tells
-	// the one in force.
+	// Against is what the places are compared with: live, or cr-status while the one in
+	// force is unknown.
 	Against Source           `json:"against"`
 	Items   []ConnectionSpot `json:"items"`
 }
@@ -73,10 +73,10 @@ type ConnectionSpot struct {
 	Coordinators []string `json:"coordinators"`
 	// Matches is null when it could not be read.
 	Matches *bool `json:"matches"`
-	// Unreadable says why there is nothing to compare.
+	// Unreadable is why there is nothing to compare.
 	Unreadable string `json:"unreadable,omitempty"`
-	// Waiting is true for a place that has no file because its pod does not run: servers
-	// take the ConfigMap's when they start.
+	// Waiting is true for a place that has no file because its pod does not run: processes
+	// use the ConfigMap's when they start.
 	Waiting bool `json:"waiting,omitempty"`
 
 	text string
@@ -87,7 +87,7 @@ func NewConnectionStringDriftView(m Metadata, f Facts, files plan.ClusterFiles) 
 	v := ConnectionStringDriftView{Document: NewDocument("ConnectionStringDrift", m, f.Now, SourceLive), Against: SourceLive}
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	live := spot("live", files.Live.String(), files.LiveUnknown)
-	recorded := spot("cr-status", f.Cluster.Status.ConnectionString, "the record has none yet")
+	recorded := spot("cr-status", f.Cluster.Status.ConnectionString, "the status has none yet")
 	v.Items = append([]ConnectionSpot{live, recorded, f.configMapSpot()}, f.podSpots(files)...)
 	reference := files.Live
 	if reference.IsZero() {
@@ -98,7 +98,7 @@ func NewConnectionStringDriftView(m Metadata, f Facts, files plan.ClusterFiles) 
 	return v
 }
 
-// spot is a place with the text that was found there, or with why there was none.
+// spot returns a place with the text that was found there, or with why there was none.
 func spot(source, text, unreadable string) ConnectionSpot {
 	if text == "" {
 		return ConnectionSpot{Source: source, Coordinators: []string{}, Unreadable: unreadable}
@@ -108,7 +108,7 @@ func spot(source, text, unreadable string) ConnectionSpot {
 
 func (f Facts) configMapSpot() ConnectionSpot {
 	if f.ConfigMap == nil {
-		return spot("configmap/"+f.Cluster.ConfigMapName(), "", "there is no such ConfigMap")
+		return spot("configmap/"+f.Cluster.ConfigMapName(), "", "the ConfigMap does not exist")
 	}
 	return spot("configmap/"+f.ConfigMap.Name, f.ConfigMap.Data[objects.KeyClusterFile], "it has no cluster file")
 }
@@ -126,8 +126,8 @@ func (f Facts) podSpots(files plan.ClusterFiles) []ConnectionSpot {
 	return spots
 }
 
-// compare judges every place by the reference; nothing can be judged without one. Order
-// does not count: FoundationDB lists coordinators differently in different places.
+// compare compares every place with the reference, if there is one. Order does not count:
+// FoundationDB lists coordinators in different orders in different places.
 func (v *ConnectionStringDriftView) compare(reference fdb.ConnectionString) {
 	all, unread := true, reference.IsZero()
 	for i := range v.Items {
@@ -194,14 +194,14 @@ func (s ConnectionSpot) count() string {
 func (v ConnectionStringDriftView) verdict() string {
 	reference := "the connection string in force"
 	if v.Against == SourceRecord {
-		reference = "the recorded connection string; nobody tells the one in force"
+		reference = "the connection string in the status; the one in force is unknown"
 	}
 	compared := slices.ContainsFunc(v.Items, func(s ConnectionSpot) bool { return s.Matches != nil })
 	switch {
 	case !compared:
-		return "nothing can be compared: no connection string is known"
+		return "nothing to compare with: no connection string is known"
 	case v.Matches == nil:
-		return "not everything could be read; what could be has " + reference
+		return "not all could be read; the others have " + reference
 	case *v.Matches:
 		return "all have " + reference
 	default:

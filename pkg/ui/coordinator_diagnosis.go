@@ -15,13 +15,13 @@ import (
 )
 
 // CoordinatorDiagnosisView is the document of `coordinators repair` where no quorum of
-// coordinators answers: nobody can choose others then, and this says what became of them.
+// coordinators answers: the coordinators cannot be changed then, and this is their state.
 type CoordinatorDiagnosisView struct {
 	Document
 	Case CoordinatorCase `json:"case"`
-	// Finding is the case in a sentence, with numbers.
+	// Finding is the case in one sentence, with numbers.
 	Finding string `json:"finding"`
-	// Quorum is how many of them have to answer.
+	// Quorum is how many of them must answer.
 	Quorum int                    `json:"quorum"`
 	Items  []DiagnosedCoordinator `json:"items"`
 }
@@ -31,42 +31,42 @@ type CoordinatorCase string
 
 // The cases.
 const (
-	// QuorumDown can come back where they were: enough of them have a pod, or a volume
-	// for one, and will be found under the address that is known.
+	// QuorumDown is the case of enough coordinators that have a pod, or a volume for one, and
+	// come back under their known addresses.
 	QuorumDown CoordinatorCase = "down"
-	// QuorumMoved have their volumes and, too many of them, other addresses.
+	// QuorumMoved is the case of too many coordinators with volumes and other addresses.
 	QuorumMoved CoordinatorCase = "addresses-changed"
-	// QuorumLost are without volumes, or are nobody's, too many of them.
+	// QuorumLost is the case of too many coordinators without a volume or a process group.
 	QuorumLost CoordinatorCase = "lost"
 )
 
-// DiagnosedCoordinator is one coordinator and what became of it.
+// DiagnosedCoordinator is one coordinator and its state.
 type DiagnosedCoordinator struct {
 	Address string           `json:"address"`
 	Group   string           `json:"processGroup,omitempty"`
 	Pod     string           `json:"pod,omitempty"`
 	State   CoordinatorState `json:"state"`
-	// Now are the addresses that its pod has, where they are others.
+	// Now are the addresses of its pod, where they differ.
 	Now  []string `json:"now"`
 	Note string   `json:"note,omitempty"`
 }
 
-// CoordinatorState is what became of a coordinator.
+// CoordinatorState is the state of a coordinator.
 type CoordinatorState string
 
-// What can become of one.
+// The states of a coordinator.
 const (
-	// CoordinatorReachable is one that answers.
+	// CoordinatorReachable answers.
 	CoordinatorReachable CoordinatorState = "reachable"
-	// CoordinatorUnreachable has a pod that runs at its address, and nobody knows that it answers.
+	// CoordinatorUnreachable has a pod that runs at its address, and is not known to answer.
 	CoordinatorUnreachable CoordinatorState = "unreachable"
-	// CoordinatorDown has no pod that runs; it comes back under its address.
+	// CoordinatorDown has no running pod; it comes back under its address.
 	CoordinatorDown CoordinatorState = "down"
 	// CoordinatorMoved has a pod with another address, or will have one.
 	CoordinatorMoved CoordinatorState = "moved"
-	// CoordinatorLost has neither a pod nor a volume claim.
+	// CoordinatorLost has neither a pod nor a PVC.
 	CoordinatorLost CoordinatorState = "lost"
-	// CoordinatorUnknown is of no process group of the record.
+	// CoordinatorUnknown belongs to no process group in the status.
 	CoordinatorUnknown CoordinatorState = "unknown"
 )
 
@@ -79,7 +79,7 @@ func NewCoordinatorDiagnosisView(m Metadata, f Facts) CoordinatorDiagnosisView {
 	v.AsOf = seen.AsOf
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	if why := f.Database.Why(); why != "" {
-		v.Warnings = append(v.Warnings, "no answer from the database, so these are the coordinators as last recorded: "+why)
+		v.Warnings = append(v.Warnings, "no answer from the database, so these are the coordinators in the status: "+why)
 	}
 	for _, c := range seen.Items {
 		v.Items = append(v.Items, f.diagnosed(c))
@@ -89,7 +89,7 @@ func NewCoordinatorDiagnosisView(m Metadata, f Facts) CoordinatorDiagnosisView {
 }
 
 func (f Facts) diagnosed(c CoordinatorView) DiagnosedCoordinator {
-	d := DiagnosedCoordinator{Address: c.Address, State: CoordinatorUnknown, Now: []string{}, Note: "no process group of the record is known to be there; it may be another instance's"}
+	d := DiagnosedCoordinator{Address: c.Address, State: CoordinatorUnknown, Now: []string{}, Note: "no process group in the status has this address; it may belong to another control-plane instance"}
 	address, err := fdb.ParseAddress(c.Address)
 	if err != nil {
 		return d
@@ -110,8 +110,8 @@ func (f Facts) diagnosed(c CoordinatorView) DiagnosedCoordinator {
 	return d
 }
 
-// traceCoordinator says what became of a coordinator that does not answer. One that stays
-// is found under the same address by whatever pod the group has.
+// traceCoordinator finds the state of a coordinator that does not answer. One that stays has
+// the same address in any pod of the group.
 func (f Facts) traceCoordinator(d *DiagnosedCoordinator, g *v1beta2.ProcessGroupStatus, address fdb.Address, stays bool) {
 	pod := f.Pod(g)
 	var now []string
@@ -128,7 +128,7 @@ func (f Facts) traceCoordinator(d *DiagnosedCoordinator, g *v1beta2.ProcessGroup
 	}
 	switch {
 	case pod == nil && f.Volumes[g.PVCName(f.Cluster)] == nil:
-		d.State, d.Note = CoordinatorLost, "it has neither a pod nor a volume claim"
+		d.State, d.Note = CoordinatorLost, "it has neither a pod nor a PVC"
 	case there:
 	case len(now) > 0:
 		d.State, d.Now, d.Note = CoordinatorMoved, now, "its pod has another address"
@@ -140,7 +140,7 @@ func (f Facts) traceCoordinator(d *DiagnosedCoordinator, g *v1beta2.ProcessGroup
 func publicIPs(pod *corev1.Pod) []string {
 	ips, err := objects.PublicIPs(pod)
 	if err != nil {
-		return nil // a pod that does not tell its addresses has none that anybody could use
+		return nil // a pod without valid addresses has none to compare
 	}
 	return ips
 }
@@ -151,29 +151,29 @@ func (v *CoordinatorDiagnosisView) judge() {
 		count[d.State]++
 	}
 	back := count[CoordinatorReachable] + count[CoordinatorUnreachable] + count[CoordinatorDown]
-	all := phrase.CountOf(v.Quorum, len(v.Items), "coordinator") + phrase.EitherOf(v.Quorum, len(v.Items), " has to answer", " have to answer")
+	all := phrase.CountOf(v.Quorum, len(v.Items), "coordinator") + phrase.EitherOf(v.Quorum, len(v.Items), " must answer", " must answer")
 	switch {
 	case back >= v.Quorum:
 		v.Case = QuorumDown
 		v.Finding = fmt.Sprintf("%s; %d %s", all, back, phrase.Either(back,
-			"is at its address or comes back there: bring its pod back, with the same volume",
-			"are at their addresses or come back there: bring their pods back, with the same volumes"))
+			"is at its address or comes back there: recover its pod with the same volume",
+			"are at their addresses or come back there: recover their pods with the same volumes"))
 	case back+count[CoordinatorMoved] >= v.Quorum:
 		v.Case = QuorumMoved
 		v.Finding = fmt.Sprintf("%s; %d %s", all, count[CoordinatorMoved], phrase.Either(count[CoordinatorMoved],
-			fmt.Sprintf("has another address now, so only %d can be found; what it knows is still in its volume", back),
-			fmt.Sprintf("have other addresses now, so only %d can be found; what they know is still in their volumes", back)))
+			fmt.Sprintf("has another address now, so only %d can be found; its state is still in its volume", back),
+			fmt.Sprintf("have other addresses now, so only %d can be found; their state is still in their volumes", back)))
 	default:
 		v.Case = QuorumLost
 		v.Finding = fmt.Sprintf("%s; of %d neither a pod nor a volume is known, so at most %d can come back", all, count[CoordinatorLost]+count[CoordinatorUnknown], back+count[CoordinatorMoved])
 	}
 }
 
-// Pods are the pods of coordinators with a fate.
-func (v CoordinatorDiagnosisView) Pods(fates ...CoordinatorState) []string {
+// Pods returns the pods of coordinators with one of the states.
+func (v CoordinatorDiagnosisView) Pods(states ...CoordinatorState) []string {
 	var pods []string
 	for _, d := range v.Items {
-		if d.Pod != "" && slices.Contains(fates, d.State) {
+		if d.Pod != "" && slices.Contains(states, d.State) {
 			pods = append(pods, d.Pod)
 		}
 	}

@@ -93,7 +93,7 @@ func TestWhatBecameOfCoordinators(t *testing.T) {
 	}
 }
 
-// A document of a database that does not serve still says which coordinators answer.
+// A document of a database that is unavailable still says which coordinators answer.
 func TestACoordinatorThatAnswersIsNotCalledMoved(t *testing.T) {
 	f, pods := coordinatorPods(t)
 	f.Database = healthy(t).Database
@@ -113,7 +113,7 @@ func TestADiagnosisNamesOldAndNewAddresses(t *testing.T) {
 	if err := WriteCoordinatorDiagnosis(&out, v); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"127.0.2.11:4501", "moved", "10.9.9.1", "10.9.9.2", "2 of 3 coordinators have to answer; 2 have other addresses now, so only 1 can be found"} {
+	for _, want := range []string{"127.0.2.11:4501", "moved", "10.9.9.1", "10.9.9.2", "2 of 3 coordinators must answer; 2 have other addresses now, so only 1 can be found"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}

@@ -15,16 +15,16 @@ import (
 type CoordinatorListView struct {
 	Document
 	Desired int `json:"desired"`
-	// Reachable is how many answer; null when nobody tried.
+	// Reachable is how many answer; null when that was not checked.
 	Reachable       *int                    `json:"reachable"`
 	QuorumReachable *bool                   `json:"quorumReachable"`
 	Items           []CoordinatorDetailView `json:"items"`
 }
 
-// CoordinatorDetailView is one coordinator and who it is.
+// CoordinatorDetailView is one coordinator and its process group.
 type CoordinatorDetailView struct {
 	CoordinatorView
-	// Group is the process group; empty where none of the cluster's is known to be there.
+	// Group is the process group; empty where none of the cluster is known to have the address.
 	Group string `json:"processGroup,omitempty"`
 	Zone  string `json:"zone,omitempty"`
 	DC    string `json:"dc,omitempty"`
@@ -35,7 +35,7 @@ type CoordinatorDetailView struct {
 }
 
 // NewCoordinatorListView makes the document: from the database, and while that does not
-// answer from the connection string that the record has.
+// answer from the connection string in the status.
 func NewCoordinatorListView(m Metadata, f Facts) CoordinatorListView {
 	seen := f.coordinators()
 	v := CoordinatorListView{
@@ -45,7 +45,7 @@ func NewCoordinatorListView(m Metadata, f Facts) CoordinatorListView {
 	v.AsOf = seen.AsOf
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	if why := f.Database.Why(); why != "" {
-		v.Warnings = append(v.Warnings, "no answer from the database, so these are the coordinators as last recorded: "+why)
+		v.Warnings = append(v.Warnings, "no answer from the database, so these are the coordinators in the status: "+why)
 	}
 	for _, c := range seen.Items {
 		v.Items = append(v.Items, f.coordinator(c))
@@ -75,7 +75,7 @@ func (f Facts) coordinator(c CoordinatorView) CoordinatorDetailView {
 	return v
 }
 
-// groupAt is the process group with an ID, or the one at a coordinator's address: by one
+// groupAt returns the process group with an ID, or the one at a coordinator's address: by one
 // of its IPs, or by its pod's DNS name.
 func (f Facts) groupAt(id string, c fdb.Address) *v1beta2.ProcessGroupStatus {
 	for _, g := range f.Groups() {
@@ -91,7 +91,7 @@ func (f Facts) groupAt(id string, c fdb.Address) *v1beta2.ProcessGroupStatus {
 	return nil
 }
 
-// WriteCoordinators prints a row per coordinator, and whether they suffice.
+// WriteCoordinators prints a row per coordinator, and whether a quorum answers.
 func WriteCoordinators(w io.Writer, v CoordinatorListView, o ListOptions) error {
 	t := Table{Header: o.header([]string{"ADDRESS", "ID", "ZONE", "DC", "REACHABLE", "ON-REMOVAL-LIST", "TLS"})}
 	for _, c := range v.Items {
@@ -102,6 +102,6 @@ func WriteCoordinators(w io.Writer, v CoordinatorListView, o ListOptions) error 
 	if err := t.Write(w); err != nil || o.NoHeaders {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%s of %d answer, %d wanted; a quorum answers: %s\n", phrase.NumberOr(v.Reachable, phrase.UnknownCell), len(v.Items), v.Desired, phrase.YesNo(v.QuorumReachable, phrase.UnknownCell))
+	_, err := fmt.Fprintf(w, "\n%s of %d answer, %d desired; a quorum answers: %s\n", phrase.NumberOr(v.Reachable, phrase.UnknownCell), len(v.Items), v.Desired, phrase.YesNo(v.QuorumReachable, phrase.UnknownCell))
 	return err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// describedEvents is how many events a screen shows; documents have all.
+// describedEvents is how many events are printed as text; documents have all.
 const describedEvents = 10
 
 // WriteGroupDescription prints one process group, section by section.
@@ -37,7 +37,7 @@ func WriteGroupDescription(w io.Writer, v GroupDescription, o StatusOptions) err
 	p.fact("Exclusion", string(g.Exclusion))
 	p.fact("Removal", p.ago(g.RemovalSince, "not marked"))
 	for _, c := range g.Conditions {
-		p.fact("Condition", c.Type+", "+p.ago(c.Since, "since when is not recorded"))
+		p.fact("Condition", c.Type+", "+p.ago(c.Since, "start unknown"))
 	}
 	if len(g.Conditions) == 0 {
 		p.fact("Conditions", phrase.Nothing)
@@ -45,9 +45,9 @@ func WriteGroupDescription(w io.Writer, v GroupDescription, o StatusOptions) err
 	p.processes(v.Processes)
 	p.pod(v.Pod, g.Pod)
 	p.volume(v)
-	p.title("May it go?")
-	p.checks("Leave its node", v.Evict)
-	p.checks("Be replaced", v.Replace)
+	p.title("Eviction and replacement")
+	p.checks("Evict", v.Evict)
+	p.checks("Replace", v.Replace)
 	p.reasons(v.Why)
 	p.events(v.Events)
 	p.commands(v.Commands)
@@ -73,7 +73,7 @@ func (p *page) liveBackups(v *ClusterBackupsView) {
 
 func (p *page) title(name string) { p.printf("\n%s\n", p.o.in(bold, name)) }
 
-// ago is a time as its reader wants it.
+// ago returns a time as an age, or as it is.
 func (p *page) ago(t *time.Time, otherwise string) string {
 	switch {
 	case t == nil:
@@ -111,14 +111,14 @@ func (p *page) processes(processes []DescribedProcess) {
 func (p *page) pod(v *PodView, name string) {
 	p.title("Pod")
 	if v == nil {
-		p.fact("Name", name+", which is not there")
+		p.fact("Name", name+", which does not exist")
 		return
 	}
 	p.fact("Name", v.Name)
 	p.fact("Phase", v.Phase)
 	p.fact("Node", phrase.Or(v.Node, phrase.Nothing))
 	p.fact("IPs", phrase.Or(strings.Join(v.IPs, ", "), phrase.Nothing))
-	p.fact("Made", p.ago(v.Created, phrase.UnknownCell))
+	p.fact("Created", p.ago(v.Created, phrase.UnknownCell))
 	if v.Deleted != nil {
 		p.fact("Ends", p.o.ends(*v.Deleted))
 	}
@@ -149,7 +149,7 @@ func (o StatusOptions) ends(at time.Time) string {
 }
 
 func (p *page) volume(v GroupDescription) {
-	p.title("Volume claim")
+	p.title("PVC")
 	switch {
 	case v.Volume != nil:
 		p.fact("Name", v.Volume.Name)
@@ -157,13 +157,13 @@ func (p *page) volume(v GroupDescription) {
 		p.fact("Capacity", phrase.Or(v.Volume.Capacity, phrase.UnknownCell))
 		p.fact("Volume", phrase.Or(v.Volume.Volume, phrase.Nothing)+", class "+phrase.Or(v.Volume.Class, phrase.Nothing))
 	case v.Group.PVC != "":
-		p.fact("Name", v.Group.PVC+", which is not there")
+		p.fact("Name", v.Group.PVC+", which does not exist")
 	default:
 		p.fact("Name", phrase.Nothing)
 	}
 }
 
-// checks says what refuses, or that nothing does.
+// checks prints the first check that refuses, or that none does.
 func (p *page) checks(what string, checks []plan.Check) {
 	for _, c := range checks {
 		if !c.OK {
@@ -217,8 +217,8 @@ func (p *page) commands(commands []string) {
 	}
 }
 
-// WriteClusterDescription prints a cluster: its status, its groups by node, what is in the
-// way, and events.
+// WriteClusterDescription prints a cluster: its status, its groups by node, what blocks it,
+// and events.
 func WriteClusterDescription(w io.Writer, v ClusterDescription, o StatusOptions) error {
 	if err := WriteStatus(w, v.Status, o); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// GroupDescription is the document of `describe process-group`: all that is known of one.
+// GroupDescription is the document of `describe process-group`: all facts about one.
 type GroupDescription struct {
 	Document
 	Group GroupView `json:"group"`
@@ -26,16 +26,16 @@ type GroupDescription struct {
 	// take over; see docs/eviction.md.
 	Evict   []plan.Check `json:"evict"`
 	Replace []plan.Check `json:"replace"`
-	// Why is what is in the way of the group.
+	// Why is what blocks the group.
 	Why WhyReport `json:"why"`
-	// Events are what Kubernetes says of the pod and its volume claim, the newest last;
-	// null when they may not be read.
+	// Events are the Kubernetes events of the pod and its PVC, the newest last; null when
+	// they could not be read.
 	Events []ObjectEvent `json:"events" schema:"nullable"`
 	// Commands are whole commands that show or do more.
 	Commands []string `json:"commands"`
 }
 
-// DescribedProcess is one server.
+// DescribedProcess is one fdbserver process.
 type DescribedProcess struct {
 	Address       string   `json:"address"`
 	Version       string   `json:"version,omitempty"`
@@ -47,7 +47,7 @@ type DescribedProcess struct {
 	Messages      []string `json:"messages"`
 }
 
-// PodView is a pod as Kubernetes has it.
+// PodView is the state of a pod.
 type PodView struct {
 	Name       string          `json:"name"`
 	Phase      string          `json:"phase"`
@@ -57,7 +57,7 @@ type PodView struct {
 	Deleted    *time.Time      `json:"deleted"`
 	Finalizers []string        `json:"finalizers"`
 	Containers []ContainerView `json:"containers"`
-	// Conditions are those of the pod that do not hold, with their reasons.
+	// Conditions are the pod's conditions that are not true, with their reasons.
 	Conditions []string `json:"conditions"`
 	// Trouble is what is wrong with it; empty for nothing.
 	Trouble string `json:"trouble,omitempty"`
@@ -71,7 +71,7 @@ type ContainerView struct {
 	Restarts int    `json:"restarts"`
 }
 
-// VolumeView is a volume claim.
+// VolumeView is a PVC.
 type VolumeView struct {
 	Name     string `json:"name"`
 	Phase    string `json:"phase"`
@@ -90,10 +90,10 @@ type ObjectEvent struct {
 	Last    *time.Time `json:"last"`
 }
 
-// DescribeInput is what a description is made of.
+// DescribeInput are the facts of a description.
 type DescribeInput struct {
 	WhyInput
-	// Events of the objects; EventsHidden says why they may not be read.
+	// Events of the objects; EventsHidden is why they could not be read.
 	Events       []corev1.Event
 	EventsHidden string
 }
@@ -110,7 +110,7 @@ func NewGroupDescription(m Metadata, in DescribeInput, g *v1beta2.ProcessGroupSt
 	v.Warnings = append(v.Warnings, in.Warnings...)
 	if in.EventsHidden != "" {
 		v.Events = nil
-		v.Warnings = append(v.Warnings, "no events are shown: "+in.EventsHidden)
+		v.Warnings = append(v.Warnings, "events could not be read: "+in.EventsHidden)
 	}
 	if why := in.unknownReason("processes and roles"); why != "" {
 		v.Warnings = append(v.Warnings, why)
@@ -200,8 +200,8 @@ func (f Facts) volumeView(g *v1beta2.ProcessGroupStatus) *VolumeView {
 	return v
 }
 
-// objectEvents are events, the newest last. One that repeats was seen last when its series
-// was.
+// objectEvents returns events, the newest last. One that repeats has the last time of its
+// series.
 func objectEvents(events []corev1.Event) []ObjectEvent {
 	views := []ObjectEvent{}
 	for _, e := range events {
@@ -221,15 +221,15 @@ func objectEvents(events []corev1.Event) []ObjectEvent {
 	return views
 }
 
-// ClusterDescription is the document of `describe`: all that is known of a cluster.
+// ClusterDescription is the document of `describe`: all facts about a cluster.
 type ClusterDescription struct {
 	Document
 	Status StatusView    `json:"status"`
 	Groups GroupListView `json:"groups"`
-	// Nodes says which nodes have which process groups.
+	// Nodes are the process groups by node.
 	Nodes map[string][]string `json:"nodes"`
 	Why   WhyReport           `json:"why"`
-	// Backups are the backups of the cluster and the restores into it; null when nobody looked.
+	// Backups are the backups of the cluster and the restores into it; null when not read.
 	Backups *ClusterBackupsView `json:"backups"`
 	Events  []ObjectEvent       `json:"events" schema:"nullable"`
 	// Commands are whole commands that show or do more.
@@ -247,7 +247,7 @@ func NewClusterDescription(m Metadata, in DescribeInput) ClusterDescription {
 	}
 	if in.EventsHidden != "" {
 		v.Events = nil
-		v.Warnings = append(v.Warnings, "no events are shown: "+in.EventsHidden)
+		v.Warnings = append(v.Warnings, "events could not be read: "+in.EventsHidden)
 	}
 	for _, g := range v.Groups.Items {
 		if g.Node != "" {

@@ -1,4 +1,4 @@
-// Package ui turns events and snapshots into something to look at: lines, tables
-// and documents. Everything it prints it prints from a tagged struct, so text and
-// JSON cannot say different things. It never sees a client, a clock or a flag.
+// Package ui renders events and snapshots as lines, tables and documents. Everything is
+// printed from a tagged struct, so text and JSON cannot differ. It has no access to clients,
+// clocks or flags.
 package ui

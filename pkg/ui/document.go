@@ -18,11 +18,11 @@ type Document struct {
 	AsOf *time.Time `json:"asOf"`
 	// Source is where the facts come from.
 	Source Source `json:"source"`
-	// Warnings are what the reader has to know before believing the document.
+	// Warnings are what limits the validity of the document.
 	Warnings []string `json:"warnings"`
 }
 
-// Metadata says what a document is about and who made it.
+// Metadata identifies the subject of a document and the run that made it.
 type Metadata struct {
 	// Cluster is the FoundationDBCluster; empty for documents about several.
 	Cluster   string `json:"cluster,omitempty"`
@@ -31,27 +31,27 @@ type Metadata struct {
 	Context string `json:"context,omitempty"`
 	// Tool is the program and its version.
 	Tool string `json:"tool"`
-	// RunID is the same for everything that one run of the program says and does.
+	// RunID is the same in all output and actions of one run of the program.
 	RunID string `json:"runId"`
 }
 
-// Source says where a fact comes from.
+// Source is where a fact comes from.
 type Source string
 
 // The sources of facts.
 const (
-	// SourceLive was asked just now.
+	// SourceLive is a fact that was read just now.
 	SourceLive Source = "live"
-	// SourceRecord is the status that the last pass wrote into the custom resource.
+	// SourceRecord is the status of the custom resource, as the last pass wrote it.
 	SourceRecord Source = "cr-status"
 )
 
-// NewDocument is the head of a document of a kind. A zero time is an unknown one.
+// NewDocument returns the head of a document of a kind. A zero time is an unknown one.
 func NewDocument(kind string, m Metadata, asOf time.Time, source Source) Document {
 	return Document{APIVersion: APIVersion, Kind: kind, Metadata: m, AsOf: known(asOf), Source: source, Warnings: []string{}}
 }
 
-// known is a time for a document: UTC, and nil when it is not known.
+// known returns a time for a document: UTC, and nil when unknown.
 func known(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

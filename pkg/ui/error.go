@@ -15,12 +15,12 @@ type ErrorView struct {
 	Message  string `json:"message"`
 	// Hints are commands or sentences to try next.
 	Hints []string `json:"hints"`
-	// Differences are in what the world has moved since a plan was made; only where that
-	// is why the command ends.
+	// Differences are the changes of the cluster state since the plan was saved; only where
+	// they are why the command ends.
 	Differences []PlanDifference `json:"differences,omitempty"`
 }
 
-// NewError is the document about a failure.
+// NewError makes the document of a failure.
 func NewError(m Metadata, exitCode int, message string, hints []string) ErrorView {
 	return ErrorView{Document: NewDocument("Error", m, time.Time{}, SourceLive), ExitCode: exitCode, Message: oneLine(message), Hints: orEmpty(hints)}
 }
@@ -35,7 +35,7 @@ func WriteJSON(w io.Writer, document any) error {
 	return nil
 }
 
-// WriteIndentedJSON prints one document for people and for jq alike.
+// WriteIndentedJSON prints one document on several lines.
 func WriteIndentedJSON(w io.Writer, document any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)

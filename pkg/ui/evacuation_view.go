@@ -12,25 +12,24 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// EvacuationView says what leaves nodes, and when.
+// EvacuationView is what is evacuated from nodes, and when.
 type EvacuationView struct{ Items []EvacuatedGroup }
 
-// EvacuatedGroup is one process group on a node that is to be emptied.
+// EvacuatedGroup is one process group on a node that is evacuated.
 type EvacuatedGroup struct {
 	Node  string
 	Group GroupView
-	// Rule is the key of the taint that has the group leave; empty where none does.
+	// Rule is the key of the taint that causes the replacement; empty without one.
 	Rule string
-	// Detected and Replaced are when the rule's two times are over, if the taint is set
-	// now; nil where they never are, or no taint has the group leave.
+	// Detected and Replaced are the ends of the rule's two timers, if the taint is set now;
+	// nil where they never end, or no taint causes a replacement.
 	Detected, Replaced *time.Time
-	// Elsewhere says whether a replacement would find another node.
+	// Elsewhere is whether a replacement fits on another node.
 	Elsewhere safety.Fit
 }
 
-// NewEvacuationView looks at the groups whose pods are on the nodes. A taint is the one
-// that the nodes are about to get; nil for none. Each group is judged as though it alone
-// were to leave.
+// NewEvacuationView makes the view of the groups whose pods are on the nodes. The taint is the
+// one that is to be set; nil for none. Each group is evaluated as if it were the only one.
 func NewEvacuationView(f Facts, nodes []string, taint *corev1.Taint, places safety.Places) EvacuationView {
 	var v EvacuationView
 	for _, g := range f.Staying() {

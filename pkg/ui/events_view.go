@@ -21,7 +21,7 @@ type EventListView struct {
 	Items []EventView `json:"items"`
 }
 
-// EventView is one event of Kubernetes, which stands for all that are alike.
+// EventView is one Kubernetes event, and its repetitions.
 type EventView struct {
 	// Time is when it was seen last, First when it was seen first.
 	Time  time.Time `json:"time"`
@@ -29,21 +29,21 @@ type EventView struct {
 	// Type is Normal or Warning.
 	Type   string `json:"type"`
 	Reason string `json:"reason"`
-	// Object is what it is about: "pod/sample-storage-1".
+	// Object is its object: "pod/sample-storage-1".
 	Object string `json:"object"`
-	// ProcessGroup is the one that the object belongs to; absent when it belongs to none
-	// that is recorded now.
+	// ProcessGroup is the one that the object belongs to; absent when it belongs to none in
+	// the status.
 	ProcessGroup string `json:"processGroup,omitempty"`
 	// Count is how often it was seen.
 	Count   int    `json:"count"`
 	Message string `json:"message"`
-	// From is the component that tells it.
+	// From is the component that reported it.
 	From string `json:"from,omitempty"`
 
 	uid string
 }
 
-// EventFilter chooses events; what is zero does not matter.
+// EventFilter selects events; zero fields select all.
 type EventFilter struct {
 	// Since leaves out what was seen last before.
 	Since time.Time
@@ -51,8 +51,8 @@ type EventFilter struct {
 	Types []string
 }
 
-// NewEventListView picks the events that are about a cluster and its objects, those that
-// are gone included: an event outlives what it is about.
+// NewEventListView selects the events of a cluster and its objects, including deleted ones: an
+// event outlives its object.
 func NewEventListView(m Metadata, c *v1beta2.FoundationDBCluster, events []corev1.Event, f EventFilter, now time.Time) EventListView {
 	v := EventListView{Document: NewDocument("EventList", m, now, SourceLive), Items: []EventView{}}
 	mine, groups := objectsOf(c), groupsByPod(c)
@@ -71,8 +71,8 @@ func NewEventListView(m Metadata, c *v1beta2.FoundationDBCluster, events []corev
 	return v
 }
 
-// objectsOf tells whether an object is the cluster's, and which pod's name its own
-// begins with. It goes by names, since labels are gone with the objects.
+// objectsOf returns a function that reports whether an object is the cluster's, and the name of
+// the pod that its own name begins with. It compares names: deleted objects have no labels.
 func objectsOf(c *v1beta2.FoundationDBCluster) func(corev1.ObjectReference) (pod string, is bool) {
 	var classes []string
 	for _, class := range v1beta2.ProcessClasses() {
@@ -134,8 +134,8 @@ func viewEvent(e *corev1.Event) EventView {
 	return v
 }
 
-// Fresh leaves the events that were not shown yet, or were seen again since, and
-// remembers them in shown.
+// Fresh returns the events that were not shown yet, or were repeated since, and adds them to
+// shown.
 func (v EventListView) Fresh(shown map[string]int) EventListView {
 	fresh := []EventView{}
 	for _, e := range v.Items {

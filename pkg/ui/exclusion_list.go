@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// ExclusionListView is the document of `exclusion list`: the exclusions as the database
-// has them, and whose they are.
+// ExclusionListView is the document of `exclusion list`: the exclusions in the database,
+// and what they cover.
 type ExclusionListView struct {
 	Document
 	Items []ExclusionView `json:"items"`
@@ -22,13 +22,14 @@ type ExclusionView struct {
 	// Target is what is excluded, as the exclude command names it: an IP, an address, or
 	// a locality.
 	Target string `json:"target"`
-	// Failed is true for an exclusion that waits for no data: what only was there is lost.
+	// Failed is true for an exclusion as failed, which does not wait for data: what had no
+	// other copy is lost.
 	Failed bool `json:"failed"`
 	// Groups are the process groups of this resource that it covers.
 	Groups []string `json:"groups"`
-	// Processes are the addresses of the processes that it covers, anybody's.
+	// Processes are the addresses of all processes that it covers.
 	Processes []string `json:"processes"`
-	// State is that of the group or process that is farthest from safe.
+	// State is the least advanced of the groups and processes.
 	State Exclusion `json:"state"`
 }
 
@@ -67,8 +68,8 @@ func (f Facts) exclusionAt(target string) ExclusionView {
 	return v
 }
 
-// allBelongHere reports whether all n processes of an exclusion are this resource's:
-// nothing is proven of anybody else's.
+// allBelongHere reports whether all n processes of an exclusion belong to this resource:
+// nothing is proven about others.
 func (f Facts) allBelongHere(target string, n int) bool {
 	own := 0
 	for _, g := range f.Groups() {

@@ -13,18 +13,18 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// ExclusionQuestion is what somebody wants to know of exclusions.
+// ExclusionQuestion selects exclusions.
 type ExclusionQuestion struct {
-	// Keep says which process groups matter; nil for all.
+	// Keep selects process groups; nil for all.
 	Keep func(GroupView) bool
-	// Named lists the groups that are kept also when nothing is excluded of them: who
-	// asks for one by its name must not be told that all is well.
+	// Named lists the selected groups even if they are not excluded: an empty list would
+	// read as safe.
 	Named bool
-	// Others lists exclusions of nobody's process groups, too.
+	// Others lists exclusions that cover no process group of the resource, too.
 	Others bool
 }
 
-// NewExclusionStatusView makes the document, and notes in the history what it saw.
+// NewExclusionStatusView makes the document, and adds what it read to the history.
 func NewExclusionStatusView(m Metadata, f Facts, q ExclusionQuestion, h *DrainHistory) ExclusionStatusView {
 	v := ExclusionStatusView{
 		Document: NewDocument("ExclusionStatus", m, f.Now, f.fromDatabase().Source),
@@ -49,23 +49,23 @@ func NewExclusionStatusView(m Metadata, f Facts, q ExclusionQuestion, h *DrainHi
 	return v
 }
 
-// drainVerdict sums up. Nothing is said of a database that does not answer.
+// drainVerdict summarizes the rows. Without an answer of the database it is unknown.
 func (f Facts) drainVerdict(items []DrainView) (safe *bool, summary string) {
 	if !f.Database.Available() {
-		return nil, "nobody can tell: " + phrase.Or(f.Database.Why(), "the database is unavailable")
+		return nil, "unknown: " + phrase.Or(f.Database.Why(), "the database is unavailable")
 	}
 	if !f.Coordination.ExclusionsRead {
-		return nil, "nobody can tell: which exclusions are in force and in progress could not be read"
+		return nil, "unknown: the exclusions in force and in progress could not be read"
 	}
 	unsafe := slices.DeleteFunc(slices.Clone(items), func(d DrainView) bool { return d.State == ExclusionSafe })
 	all := len(unsafe) == 0
 	switch {
 	case len(items) == 0:
-		return &all, "nothing is excluded, and nothing is wanted to be"
+		return &all, "no exclusions, and none pending"
 	case len(items) == 1 && all:
-		return &all, "1 of 1 is safe: nothing of the database depends on it"
+		return &all, "1 of 1 is safe: the database does not depend on it"
 	case all:
-		return &all, fmt.Sprintf("all %d are safe: nothing of the database depends on them", len(items))
+		return &all, fmt.Sprintf("all %d are safe: the database does not depend on them", len(items))
 	case len(unsafe) == 1:
 		return &all, fmt.Sprintf("1 of %d is not safe to remove; %s left on it", len(items), leftWords(unsafe))
 	default:
@@ -73,8 +73,8 @@ func (f Facts) drainVerdict(items []DrainView) (safe *bool, summary string) {
 	}
 }
 
-// leftWords is how much there is to move away. Where that is not known of some, the rest of
-// it is the least.
+// leftWords returns how much is left to move off. Where that is unknown of some, the sum of
+// the others is the minimum.
 func leftWords(items []DrainView) string {
 	left, known := int64(0), true
 	for _, d := range items {
@@ -88,15 +88,15 @@ func leftWords(items []DrainView) string {
 	case known:
 		return phrase.Bytes(left)
 	case left == 0:
-		return "it is not known how much is"
+		return "an unknown amount is"
 	default:
 		return "at least " + phrase.Bytes(left)
 	}
 }
 
-// drains are the rows of a process group: one for each of its processes, or one for the
-// group where none reports. A group that is not excluded and not to be has none, unless
-// somebody asked for it by name.
+// drains returns the rows of a process group: one for each of its processes, or one for the
+// group where none reports. A group without an exclusion, present or pending, has none
+// unless it is named.
 func (f Facts) drains(g *v1beta2.ProcessGroupStatus, named bool, h *DrainHistory) []DrainView {
 	state := f.exclusionInForce(g)
 	if !named && (state == NotExcluded || state == ExclusionSkipped || state == ExclusionUnknown) {
@@ -121,8 +121,8 @@ func (f Facts) drains(g *v1beta2.ProcessGroupStatus, named bool, h *DrainHistory
 	return rows
 }
 
-// exclusionInForce is how far a group's exclusion is on its way into the database. Where
-// the database does not tell, what the record remembers of it is shown as unverified.
+// exclusionInForce returns whether a group's exclusion is in the database. Where the database
+// does not report that, one in the status is unverified.
 func (f Facts) exclusionInForce(g *v1beta2.ProcessGroupStatus) Exclusion {
 	inForce := f.isExcludedInDatabase(g) || slices.ContainsFunc(f.Coordination.Exclusions, func(target string) bool { return coversGroup(target, g) })
 	switch {
@@ -141,13 +141,13 @@ func (f Facts) exclusionInForce(g *v1beta2.ProcessGroupStatus) Exclusion {
 	}
 }
 
-// reportsExclusions reports whether it is known which exclusions are in force. Before there
-// is a database there are none.
+// reportsExclusions reports whether the exclusions in force are known. Before the database
+// exists there are none.
 func (f Facts) reportsExclusions() bool {
 	return !f.Cluster.Status.Configured || f.Database.Status.ListsProcesses() || f.Coordination.ExclusionsRead
 }
 
-// judge says how far a process is. Only the proof that passes ask for makes it safe.
+// judge sets the state of a process. Only the proof that passes require makes it safe.
 func (v *DrainView) judge(f Facts, state Exclusion, proof plan.Check, holds bool) {
 	v.State, v.Reason = state, proof.Evidence
 	switch {
@@ -165,7 +165,7 @@ func (v *DrainView) judge(f Facts, state Exclusion, proof plan.Check, holds bool
 	}
 }
 
-// exclusionProgress is how far an exclusion is that is in force.
+// exclusionProgress returns the progress of an exclusion that is in force.
 func (f Facts) exclusionProgress(proof plan.Check, holds bool) Exclusion {
 	switch {
 	case proof.OK:
@@ -186,20 +186,20 @@ func (f Facts) rolesCanBeTrusted() bool {
 	return s != nil && s.Available() && s.FullyRecovered() && s.RolesKnown()
 }
 
-// stillHolds reports whether a process has anything left to give away.
+// stillHolds reports whether a process has data or roles left.
 func (f Facts) stillHolds(p fdb.Process) bool {
 	return len(p.Roles) > 0 || f.inProgress(p.Address.HostPort())
 }
 
-// inProgress reports whether the database lists an exclusion at any of these places, IPs
-// or addresses, among those in progress.
+// inProgress reports whether the database lists an exclusion of any of these IPs or addresses
+// as in progress.
 func (f Facts) inProgress(places ...string) bool {
 	return slices.ContainsFunc(f.Coordination.InProgressExclusions, func(address string) bool {
 		return slices.Contains(places, address) || slices.Contains(places, hostOf(address))
 	})
 }
 
-// drainOf is what a process has left.
+// drainOf returns what a process has left.
 func (f Facts) drainOf(p fdb.Process) DrainView {
 	v := DrainView{Process: p.Address.HostPort()}
 	if !f.Database.Status.RolesKnown() {
@@ -226,12 +226,12 @@ func (f Facts) drainOf(p fdb.Process) DrainView {
 	return v
 }
 
-// follow notes what is left, and takes over how that went down.
+// follow adds what is left to the history, and takes over the progress.
 func (v *DrainView) follow(h *DrainHistory, process string, at time.Time) {
 	if v.LeftBytes == nil {
 		return
 	}
-	p := h.look(process, at, *v.LeftBytes)
+	p := h.add(process, at, *v.LeftBytes)
 	v.MovedBytes, v.StalledSeconds = p.moved(), p.stalled()
 	if rate, _, known := p.rate(); known {
 		v.RateBytesPerSecond = &rate

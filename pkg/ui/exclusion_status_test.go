@@ -173,12 +173,12 @@ func TestHowMuchIsLeftOnWhatLeaves(t *testing.T) {
 		items []DrainView
 		want  string
 	}{
-		"nothing":                     {want: "nothing is excluded, and nothing is wanted to be"},
-		"one that is safe":            {items: []DrainView{safe}, want: "1 of 1 is safe: nothing of the database depends on it"},
-		"several that are safe":       {items: []DrainView{safe, safe}, want: "all 2 are safe: nothing of the database depends on them"},
+		"nothing":                     {want: "no exclusions, and none pending"},
+		"one that is safe":            {items: []DrainView{safe}, want: "1 of 1 is safe: the database does not depend on it"},
+		"several that are safe":       {items: []DrainView{safe, safe}, want: "all 2 are safe: the database does not depend on them"},
 		"one of two":                  {items: []DrainView{safe, store(4 << 10)}, want: "1 of 2 is not safe to remove; 4.0KiB left on it"},
 		"a log, which stores nothing": {items: []DrainView{log, store(4 << 10)}, want: "2 of 2 are not safe to remove; 4.0KiB left on them"},
-		"one that is silent":          {items: []DrainView{silent}, want: "1 of 1 is not safe to remove; it is not known how much is left on it"},
+		"one that is silent":          {items: []DrainView{silent}, want: "1 of 1 is not safe to remove; an unknown amount is left on it"},
 		"one of them is silent":       {items: []DrainView{silent, store(4 << 10)}, want: "2 of 2 are not safe to remove; at least 4.0KiB left on them"},
 	}
 	for name, tc := range tests {

@@ -8,13 +8,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// coversGroup reports whether an exclusion is of a process group: of its ID, or of an
+// coversGroup reports whether an exclusion covers a process group: of its ID, or of an
 // address that it has.
 func coversGroup(target string, g *v1beta2.ProcessGroupStatus) bool {
 	return target == g.ExclusionString() || slices.ContainsFunc(g.Addresses, func(a string) bool { return target == a || hostOf(target) == a })
 }
 
-// coversProcess reports whether an exclusion is of a process: of one of its localities,
+// coversProcess reports whether an exclusion covers a process: of one of its localities,
 // of its machine, or of its address.
 func coversProcess(target string, p fdb.Process) bool {
 	if key, value, is := localityOf(target); is {
@@ -32,7 +32,7 @@ func localityOf(target string) (key, value string, is bool) {
 	return strings.Cut(rest, ":")
 }
 
-// groupsOf are the process groups that an exclusion covers.
+// groupsOf returns the process groups that an exclusion covers.
 func (f Facts) groupsOf(target string) []*v1beta2.ProcessGroupStatus {
 	var covered []*v1beta2.ProcessGroupStatus
 	for _, g := range f.Groups() {
@@ -43,7 +43,7 @@ func (f Facts) groupsOf(target string) []*v1beta2.ProcessGroupStatus {
 	return covered
 }
 
-// processesAt are the processes that an exclusion covers.
+// processesAt returns the processes that an exclusion covers.
 func (f Facts) processesAt(target string) []fdb.Process {
 	if f.Database.Status == nil {
 		return nil
@@ -51,11 +51,11 @@ func (f Facts) processesAt(target string) []fdb.Process {
 	return slices.DeleteFunc(f.Database.Status.ProcessList(), func(p fdb.Process) bool { return !coversProcess(target, p) })
 }
 
-// notHere is why nothing is proven of what no process group of the resource is.
-const notHere = "it belongs to no process group of this resource; another instance's, or left over"
+// notHere is why nothing is proven about what belongs to no process group of the resource.
+const notHere = "it covers no process group of this resource; it belongs to another control-plane instance, or is left over"
 
-// drainsOfOthers are the rows of exclusions that cover no process group of the resource:
-// those of other instances that share the database, and what was left behind.
+// drainsOfOthers returns the rows of exclusions that cover no process group of the resource:
+// those of other control-plane instances, and leftovers.
 func (f Facts) drainsOfOthers(h *DrainHistory) []DrainView {
 	var rows []DrainView
 	for _, target := range f.Coordination.Exclusions {

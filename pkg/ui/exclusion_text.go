@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// WriteExclusionStatus prints a row per process, why it is not proven to be safe, and what
-// data distribution says. Without headers there are rows only.
+// WriteExclusionStatus prints a row per process, why it is not proven to be safe, and the state
+// of data distribution. Without headers there are rows only.
 func WriteExclusionStatus(w io.Writer, v ExclusionStatusView, o ListOptions) error {
 	t := Table{Header: o.header([]string{"ID", "PROCESS", "ROLE", "STATE", "LEFT", "MOVED", "RATE", "ETA", "STALLED"})}
 	for _, d := range v.Items {
@@ -48,7 +48,7 @@ func (v DrainView) rateCell() string {
 	return phrase.Bytes(int64(*v.RateBytesPerSecond)) + "/s"
 }
 
-// etaCell is the likely time and its range; an end that is not in sight is "?".
+// etaCell returns the likely time and its range; an unknown end is "?".
 func (v DrainView) etaCell() string {
 	if v.ETASeconds == nil {
 		return phrase.Nothing
@@ -64,21 +64,21 @@ func (v DrainView) etaCell() string {
 	return fmt.Sprintf("%s(%s-%s)", likely, soonest, latest)
 }
 
-// reasons are why rows are not safe, alike ones of a group once.
+// reasons returns why rows are not safe, equal ones of a group once.
 func (v ExclusionStatusView) reasons() []string {
 	var lines []string
-	said := map[string]bool{}
+	printed := map[string]bool{}
 	for _, d := range v.Items {
 		line := fmt.Sprintf("%s %s: %s", phrase.Or(d.ID, d.Process), d.State, d.Reason)
-		if d.Reason == "" || said[line] {
+		if d.Reason == "" || printed[line] {
 			continue
 		}
-		said[line] = true
+		printed[line] = true
 		lines = append(lines, line)
 	}
 	if v.Others != nil && *v.Others > 0 {
 		lines = append(lines, phrase.Count(*v.Others, "more exclusion")+phrase.Either(*v.Others,
-			" is of no process group of this resource; --all lists it", " are of no process group of this resource; --all lists them"))
+			" covers no process group of this resource; --all lists it", " cover no process group of this resource; --all lists them"))
 	}
 	return lines
 }
@@ -86,7 +86,7 @@ func (v ExclusionStatusView) reasons() []string {
 func (v DrainData) write(w io.Writer) {
 	fmt.Fprintf(w, "Moving: %s in flight, %s queued\n", phrase.BytesOr(v.InFlightBytes, phrase.UnknownCell), phrase.BytesOr(v.QueuedBytes, phrase.UnknownCell))
 	fmt.Fprintf(w, "Replicas: %s\n", v.replicaWords())
-	fmt.Fprintf(w, "Free space of the fullest server: %s storage, %s log\n", phrase.BytesOr(v.LeastSpaceStorageBytes, phrase.UnknownCell), phrase.BytesOr(v.LeastSpaceLogBytes, phrase.UnknownCell))
+	fmt.Fprintf(w, "Free space of the fullest process: %s storage, %s log\n", phrase.BytesOr(v.LeastSpaceStorageBytes, phrase.UnknownCell), phrase.BytesOr(v.LeastSpaceLogBytes, phrase.UnknownCell))
 }
 
 func (v DrainData) replicaWords() string {
@@ -103,7 +103,7 @@ func (v DrainData) replicaWords() string {
 	return strings.Join(words, ", ")
 }
 
-// replicasWord is a count of replicas. The database calls the loss of all of them -1.
+// replicasWord returns a count of replicas. The database reports the loss of all as -1.
 func replicasWord(n *int) string {
 	if n == nil {
 		return phrase.UnknownCell

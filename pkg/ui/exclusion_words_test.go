@@ -26,8 +26,8 @@ func TestWhyReportsWhichObjectsOfARemovedGroupAreLeft(t *testing.T) {
 				delete(in.Pods, g.PodName(in.Cluster))
 				delete(in.Volumes, g.PVCName(in.Cluster))
 			}
-			w := &why{WhyInput: in, name: "sample", told: map[plan.StageName]bool{}}
-			what := w.leaving(g).Reasons[0].Message
+			w := &why{WhyInput: in, name: "sample", reported: map[plan.StageName]bool{}}
+			what := w.removing(g).Reasons[0].Message
 			if deleted := strings.HasPrefix(what, "its pod, PVC and service are deleted"); deleted != gone {
 				t.Errorf("%q, want objects that are deleted: %t", what, gone)
 			}

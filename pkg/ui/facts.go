@@ -10,29 +10,29 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Facts are what views of a cluster are made of.
+// Facts are the input of all views of a cluster.
 type Facts struct {
-	// Snapshot is what was observed, its record judged anew where that was possible.
+	// Snapshot is what was observed, its status evaluated again where that was possible.
 	plan.Snapshot
-	// Recorded is the record as the last pass left it, before it was judged anew; nil where
-	// nothing was judged.
+	// Recorded is the resource as the last pass left it, before the evaluation; nil without
+	// one.
 	Recorded *v1beta2.FoundationDBCluster
-	// Gaps are what keeps the cluster from being as its spec asks.
+	// Gaps are the differences between the cluster and its spec.
 	Gaps v1beta2.Gaps
-	// Desired is the database configuration that the spec asks for.
+	// Desired is the database configuration in the spec.
 	Desired fdb.Configuration
-	// Lease is who may act on the cluster now.
+	// Lease is the Lease of the run that may act on the cluster now.
 	Lease Lease
-	// Backups are the records of backups and restores; nil where nobody looked for them.
+	// Backups are the backups and restores; nil where they were not read.
 	Backups *ClusterBackups
-	// Unjudged is why the process groups are as the last pass recorded them; empty when
-	// they were judged anew.
+	// Unjudged is why the process groups are as in the status; empty when they were evaluated
+	// again.
 	Unjudged string
-	// Warnings are what the reader has to know before believing the rest.
+	// Warnings are what limits the validity of the rest.
 	Warnings []string
 }
 
-// Lease is what the cluster's Lease says; the zero Lease is nobody's.
+// Lease is the cluster's Lease; the zero Lease has no holder.
 type Lease struct {
 	// Read is false when the Lease could not be read.
 	Read   bool
@@ -40,7 +40,7 @@ type Lease struct {
 	Until  time.Time
 }
 
-// heldAt is the holder at a time, empty when the Lease has run out by then.
+// heldAt returns the holder at a time, empty when the Lease has expired by then.
 func (l Lease) heldAt(now time.Time) string {
 	if now.After(l.Until) {
 		return ""
@@ -48,28 +48,28 @@ func (l Lease) heldAt(now time.Time) string {
 	return l.Holder
 }
 
-// LeaseFree asks whether no other run acts on the cluster, as far as its Lease tells.
+// LeaseFree checks that no other run acts on the cluster, by its Lease.
 func (f Facts) LeaseFree() plan.Check {
 	c := plan.Check{ID: plan.CheckNoOtherRun, Question: "is no other run acting on this cluster?", Gate: plan.GateLease}
 	switch holder := f.Lease.heldAt(f.Now); {
 	case !f.Lease.Read:
 		c.Evidence = "the Lease could not be read"
 	case holder != "":
-		c.Evidence = fmt.Sprintf("%s is, until %s unless it goes on", holder, f.Lease.Until.UTC().Format(time.TimeOnly))
+		c.Evidence = fmt.Sprintf("%s is, until %s unless it is renewed", holder, f.Lease.Until.UTC().Format(time.TimeOnly))
 	default:
-		c.OK, c.Evidence = true, "nobody holds the Lease"
+		c.OK, c.Evidence = true, "the Lease has no holder"
 	}
 	return c
 }
 
-// Origin says where the facts of a section come from and when they were true.
+// Origin is the source and the time of the facts of a section.
 type Origin struct {
 	Source Source `json:"source"`
-	// AsOf is null when nobody knows.
+	// AsOf is null when unknown.
 	AsOf *time.Time `json:"asOf"`
 }
 
-// fromDatabase is the origin of what only the database tells.
+// fromDatabase returns the origin of what only the database reports.
 func (f Facts) fromDatabase() Origin {
 	if f.Database.Status == nil {
 		return f.fromRecord()
@@ -81,8 +81,8 @@ func (f Facts) fromRecord() Origin { return Origin{SourceRecord, known(f.recorde
 
 func (f Facts) fromKubernetes() Origin { return Origin{SourceLive, known(f.Now)} }
 
-// judged is the origin of process group conditions: they are judged anew unless a
-// database that exists does not answer, or the record contradicts itself.
+// judged returns the origin of process group conditions: they are evaluated again unless a
+// database that exists does not answer, or the resource contradicts itself.
 func (f Facts) judged() Origin {
 	if f.Unjudged != "" || (f.Cluster.Status.Configured && !f.Database.Available()) {
 		return f.fromRecord()
@@ -90,8 +90,8 @@ func (f Facts) judged() Origin {
 	return f.fromKubernetes()
 }
 
-// recordedAt is when somebody last wrote the record's status, as the API server
-// remembers it; zero when it does not.
+// recordedAt returns when the status was last written, by its managed fields; zero when they
+// do not have it.
 func (f Facts) recordedAt() time.Time {
 	var last time.Time
 	for _, entry := range f.Cluster.ManagedFields {
@@ -102,8 +102,8 @@ func (f Facts) recordedAt() time.Time {
 	return last
 }
 
-// Since is since when a process group has a condition. It is zero while nobody has recorded
-// that: to judge anew tells what is so, and not for how long it has been.
+// Since returns since when a process group has a condition. It is zero while no pass has
+// recorded that: an evaluation finds the condition, and not its start.
 func (f Facts) Since(g *v1beta2.ProcessGroupStatus, t v1beta2.ProcessGroupConditionType) (since time.Time, has bool) {
 	since, has = g.Condition(t)
 	if f.Recorded == nil || since.Before(f.Now.Truncate(time.Second)) {
@@ -115,7 +115,7 @@ func (f Facts) Since(g *v1beta2.ProcessGroupStatus, t v1beta2.ProcessGroupCondit
 	return since, has
 }
 
-// processesOf are a group's processes that report now.
+// processesOf returns the processes of a group that report now.
 func (f Facts) processesOf(g *v1beta2.ProcessGroupStatus) []fdb.Process {
 	if f.Database.Status == nil {
 		return nil
@@ -123,29 +123,28 @@ func (f Facts) processesOf(g *v1beta2.ProcessGroupStatus) []fdb.Process {
 	return f.Database.Status.ProcessesOf(string(g.ProcessGroupID))
 }
 
-// unknownReason says why nothing is known of what only processes that report tell; empty where they
-// are listed.
+// unknownReason returns why what only processes report is unknown; empty where they are listed.
 func (f Facts) unknownReason(what string) string {
 	switch why := f.Database.Why(); {
 	case why != "":
-		return "no answer from the database, so nothing is known of " + what + ": " + why
+		return "no answer from the database, so " + what + " are unknown: " + why
 	case f.Database.Status != nil && !f.Database.Status.ListsProcesses():
-		return "the database is unavailable and lists no processes, so nothing is known of " + what
+		return "the database is unavailable and lists no processes, so " + what + " are unknown"
 	default:
 		return ""
 	}
 }
 
-// isSilent reports whether fewer of a group's processes report than its pod runs.
-// Nobody is where the database does not tell who reports.
-func (f Facts) isSilent(g *v1beta2.ProcessGroupStatus) bool {
-	return f.Database.Status.ListsProcesses() && len(f.processesOf(g)) < f.serversOf(g.ProcessClass)
+// isNotReporting reports whether fewer of a group's processes report than its pod runs; false
+// where the database does not list processes.
+func (f Facts) isNotReporting(g *v1beta2.ProcessGroupStatus) bool {
+	return f.Database.Status.ListsProcesses() && len(f.processesOf(g)) < f.processCountOf(g.ProcessClass)
 }
 
-// serversOf is how many processes a pod of the class runs; while that changes, the
-// fewest that one does.
-func (f Facts) serversOf(class v1beta2.ProcessClass) int {
-	servers := f.Cluster.ServersPerPod(class)
+// processCountOf returns how many processes a pod of the class runs; while that changes, the
+// fewest.
+func (f Facts) processCountOf(class v1beta2.ProcessClass) int {
+	count := f.Cluster.ServersPerPod(class)
 	inUse := []int{}
 	switch {
 	case class == v1beta2.ProcessClassStorage:
@@ -154,13 +153,13 @@ func (f Facts) serversOf(class v1beta2.ProcessClass) int {
 		inUse = f.Cluster.Status.LogServersPerDisk
 	}
 	if len(inUse) > 0 {
-		servers = min(servers, slices.Min(inUse))
+		count = min(count, slices.Min(inUse))
 	}
-	return max(servers, 1)
+	return max(count, 1)
 }
 
-// maintenance is the zone under maintenance, by the database's word: one that does not serve
-// cannot be asked.
+// maintenance returns the zone under maintenance, which is known only while the database is
+// available.
 func (f Facts) maintenance() (m fdb.Maintenance, known bool) {
 	if !f.Database.Available() {
 		return m, false

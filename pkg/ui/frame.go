@@ -2,8 +2,8 @@ package ui
 
 import "time"
 
-// Frame is everything that is known of one cluster at one moment, for a screen that
-// shows it live: the documents that the other commands print, made of one look.
+// Frame is all facts about one cluster at one moment, for the dashboard: the documents that
+// the other commands print, made of one snapshot.
 type Frame struct {
 	Document
 	Status       StatusView          `json:"status"`
@@ -13,24 +13,24 @@ type Frame struct {
 	Coordinators CoordinatorListView `json:"coordinators"`
 	Locks        LockListView        `json:"locks"`
 	Events       EventListView       `json:"events"`
-	// Backups are as of the last look at them; absent before there was one.
+	// Backups are as of their last read; absent before the first.
 	Backups *ClusterBackupsView `json:"backups,omitempty"`
-	// Plan is what the next pass would do, and Why what is in the way. They take a
-	// preview of a pass; null until there was one.
+	// Plan is what the next pass would do, and Why what blocks it. They require a preview of
+	// a pass; null before the first.
 	Plan *PlanView  `json:"plan"`
 	Why  *WhyReport `json:"why"`
-	// Sources are what the facts were read from, and how that went.
+	// Sources are where the facts were read from, and with what result.
 	Sources []FrameSource `json:"sources"`
 }
 
-// FrameSource is one place that facts come from.
+// FrameSource is one source of facts.
 type FrameSource struct {
-	// Name is what people call it: kubernetes, database, events, preview or backups.
+	// Name is kubernetes, database, events, preview or backups.
 	Name string `json:"name"`
 	// AsOf is when it last answered; null when it never did.
 	AsOf *time.Time `json:"asOf"`
-	// RequestedAt is since when an answer is awaited; null when none is.
+	// RequestedAt is the start of the request that is in progress; null when none is.
 	RequestedAt *time.Time `json:"requestedAt"`
-	// Trouble is why the last question has no answer; empty when it has one.
+	// Trouble is why the last request failed; empty when it did not.
 	Trouble string `json:"trouble,omitempty"`
 }

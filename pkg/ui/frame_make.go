@@ -11,22 +11,22 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// FrameInput is what a frame is made of.
+// FrameInput are the facts of a frame.
 type FrameInput struct {
-	// Facts are of one look. A nil Cluster is one that nothing is known of.
+	// Facts are of one snapshot. A nil Cluster is an unknown one.
 	Facts
-	// Unknown is why nothing is known of the cluster.
+	// Unknown is why the cluster is unknown.
 	Unknown string
 	// Events are all of the namespace.
 	Events []corev1.Event
 	// Plan and Why are of the last preview; nil before there was one.
 	Plan *PlanView
 	Why  *WhyReport
-	// Backups are as of the last look at them; nil before there was one.
+	// Backups are as of their last read; nil before the first.
 	Backups *ClusterBackupsView
 	// Sources are what the facts were read from.
 	Sources []FrameSource
-	// History is what earlier frames saw of processes that leave.
+	// History is the progress of excluded processes in earlier frames.
 	History *DrainHistory
 }
 
@@ -35,7 +35,7 @@ func NewFrame(m Metadata, in FrameInput) Frame {
 	f := in.Facts
 	unknown := f.Cluster == nil
 	if unknown {
-		f.Cluster = nobody(m)
+		f.Cluster = unknownCluster(m)
 		f.Database.NotAsked = in.Unknown
 	}
 	v := Frame{
@@ -62,15 +62,15 @@ func NewFrame(m Metadata, in FrameInput) Frame {
 	return v
 }
 
-// nobody is a record of which only the name is known.
-func nobody(m Metadata) *v1beta2.FoundationDBCluster {
+// unknownCluster returns a resource of which only the name is known.
+func unknownCluster(m Metadata) *v1beta2.FoundationDBCluster {
 	c := &v1beta2.FoundationDBCluster{}
 	c.Name, c.Namespace = m.Cluster, m.Namespace
 	return c
 }
 
-// withoutSecrets leaves out of a plan what a screen does not need and a file must not
-// keep: the connection string opens the database to whoever reaches it.
+// withoutSecrets leaves out of a plan what the dashboard does not need and a file must not
+// contain: the connection string grants access to the database.
 func withoutSecrets(v *PlanView) *PlanView {
 	if v == nil {
 		return nil
@@ -84,25 +84,24 @@ func withoutSecrets(v *PlanView) *PlanView {
 	return &plan
 }
 
-// withoutSecrets leaves out an action's own fields, and hides what its words tell.
+// withoutSecrets leaves out an action's own fields, and hides secrets in its summary.
 func (r ActionRecord) withoutSecrets() ActionRecord {
 	r.Details, r.Summary = nil, HideSecrets(r.Summary)
 	return r
 }
 
-// connectionSecret is the part of a connection string that is not to be known:
-// DESCRIPTION:ID@ADDRESS.
+// connectionSecret matches the secret part of a connection string: DESCRIPTION:ID@ADDRESS.
 var connectionSecret = regexp.MustCompile(`\b([A-Za-z0-9_]+):[A-Za-z0-9]+@`)
 
 // HideSecrets hides the secret part of connection strings in a text.
 func HideSecrets(text string) string {
-	if !strings.Contains(text, "@") { // most have none, and a screen looks at all events every 2 s
+	if !strings.Contains(text, "@") { // most have none, and the dashboard reads all events every 2 s
 		return text
 	}
 	return connectionSecret.ReplaceAllString(text, "$1:***@")
 }
 
-// Source is the source of a name; nil where the frame has none.
+// Source returns the source of a name; nil where the frame has none.
 func (f Frame) Source(name string) *FrameSource {
 	i := slices.IndexFunc(f.Sources, func(s FrameSource) bool { return s.Name == name })
 	if i < 0 {
@@ -120,7 +119,7 @@ const (
 	SourceOfBackups    = "backups"
 )
 
-// NewFrameSource is a source. Zero times are unknown ones.
+// NewFrameSource makes a source. Zero times are unknown ones.
 func NewFrameSource(name string, asOf, askedAt time.Time, trouble string) FrameSource {
 	return FrameSource{Name: name, AsOf: known(asOf), RequestedAt: known(askedAt), Trouble: trouble}
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// drainNews tells of each step of an exclusion, and of each tenth or so of what is left.
+// drainNews reports each state of an exclusion, and each tenth or so of what is left.
 func (t *ChangeWriter) drainNews(before, now Frame) (lines []string) {
 	for _, d := range now.Exclusions.Items {
 		state := NotExcluded
 		if was := before.drain(d); was != nil {
 			state = was.State
 		}
-		told, wasTold := t.left[d.name()]
-		moved := d.LeftBytes != nil && (!wasTold || told-*d.LeftBytes > told/10 || *d.LeftBytes > told)
+		last, reported := t.left[d.name()]
+		moved := d.LeftBytes != nil && (!reported || last-*d.LeftBytes > last/10 || *d.LeftBytes > last)
 		if d.State == state && (!moved || d.State != ExclusionMoving) {
 			continue
 		}
@@ -35,7 +35,7 @@ func (t *ChangeWriter) drainNews(before, now Frame) (lines []string) {
 
 func (v DrainView) name() string { return phrase.Or(v.ID, v.Process) + ofProcess(v) }
 
-// ofProcess tells the processes of one group apart.
+// ofProcess distinguishes the processes of one group.
 func ofProcess(v DrainView) string {
 	if v.ID == "" || v.Process == "" {
 		return ""
@@ -91,7 +91,7 @@ func lockNews(before, now Frame) (lines []string) {
 	return lines
 }
 
-// owner is who has the lock; empty once it has run out, and where it is not known.
+// owner returns the holder of the lock; empty once it has expired, and where it is unknown.
 func (v LocksView) owner() string {
 	if v.Expired {
 		return ""

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// backupNews tells of backups and restores that came, went, or are otherwise than before.
+// backupNews reports backups and restores that were added, removed or changed.
 func backupNews(before, now Frame) (lines []string) {
 	was, is := before.backups(), now.backups()
 	if is.Unread != "" && !sameBut(is.Unread, was.Unread) {
@@ -19,14 +19,14 @@ func backupNews(before, now Frame) (lines []string) {
 	}
 	for _, r := range is.Restores {
 		i := slices.IndexFunc(was.Restores, func(o RestoreRowView) bool { return o.Name == r.Name })
-		if i < 0 || was.Restores[i].step() != r.step() {
+		if i < 0 || was.Restores[i].progress() != r.progress() {
 			lines = append(lines, "restore "+r.Name+": "+r.words())
 		}
 	}
-	return append(lines, goneBackups(was, is)...)
+	return append(lines, removedBackups(was, is)...)
 }
 
-// backups are those of the last look; none before there was one.
+// backups returns those of the last read; none before the first.
 func (v Frame) backups() ClusterBackupsView {
 	if v.Backups == nil {
 		return ClusterBackupsView{}
@@ -34,18 +34,18 @@ func (v Frame) backups() ClusterBackupsView {
 	return *v.Backups
 }
 
-func goneBackups(was, is ClusterBackupsView) (lines []string) {
+func removedBackups(was, is ClusterBackupsView) (lines []string) {
 	if is.AsOf == nil || is.Unread != "" {
 		return nil
 	}
 	for _, b := range was.Backups {
 		if !slices.ContainsFunc(is.Backups, func(o BackupRowView) bool { return o.Name == b.Name }) {
-			lines = append(lines, "backup "+b.Name+": its record is gone")
+			lines = append(lines, "backup "+b.Name+": deleted")
 		}
 	}
 	for _, r := range was.Restores {
 		if !slices.ContainsFunc(is.Restores, func(o RestoreRowView) bool { return o.Name == r.Name }) {
-			lines = append(lines, "restore "+r.Name+": its record is gone")
+			lines = append(lines, "restore "+r.Name+": deleted")
 		}
 	}
 	return lines
@@ -53,20 +53,20 @@ func goneBackups(was, is ClusterBackupsView) (lines []string) {
 
 func (v BackupRowView) words() string {
 	if v.Status == nil {
-		return "nobody could look: " + v.Unread
+		return "could not be read: " + v.Unread
 	}
 	return v.Status.Summary
 }
 
 func (v RestoreRowView) words() string {
 	if v.Status == nil {
-		return "nobody could look: " + v.Unread
+		return "could not be read: " + v.Unread
 	}
 	return v.Status.Summary
 }
 
-// step is what a restore has come to, in tenths of the way: what is told once of each.
-func (v RestoreRowView) step() string {
+// progress identifies the state of a restore, and its progress in tenths: each is reported once.
+func (v RestoreRowView) progress() string {
 	s := v.Status
 	switch {
 	case s == nil:

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// groupNews tells of groups that came and went, and of their conditions and marks.
+// groupNews reports groups that were added and removed, and their conditions and marks.
 func groupNews(before, now Frame) (lines []string) {
 	isFirst := before.Kind == ""
 	for _, g := range now.Groups.Items {
@@ -24,12 +24,12 @@ func groupNews(before, now Frame) (lines []string) {
 			lines = append(lines, g.ID+": marked for removal")
 		}
 		if g.RemovalSince == nil && was.RemovalSince != nil {
-			lines = append(lines, g.ID+": stays, the mark for removal was taken back")
+			lines = append(lines, g.ID+": no longer marked for removal")
 		}
 	}
 	for _, g := range before.Groups.Items {
 		if now.group(g.ID) == nil && now.known() {
-			lines = append(lines, g.ID+": gone")
+			lines = append(lines, g.ID+": removed")
 		}
 	}
 	return lines
@@ -68,10 +68,10 @@ func nodeNews(before, now Frame) (lines []string) {
 		}
 		seen := was.Name != ""
 		if seen && was.Ready != nil && n.Ready == nil && n.Exists != nil && *n.Exists {
-			lines = append(lines, fmt.Sprintf("node %s: does not tell any more whether it is ready", n.Name))
+			lines = append(lines, fmt.Sprintf("node %s: no longer reports whether it is ready", n.Name))
 		}
 		if turned(was.Unschedulable, n.Unschedulable) {
-			lines = append(lines, fmt.Sprintf("node %s: %s", n.Name, word(*n.Unschedulable, "takes no new pods", "takes new pods")))
+			lines = append(lines, fmt.Sprintf("node %s: %s", n.Name, word(*n.Unschedulable, "unschedulable", "schedulable")))
 		}
 		lines = append(lines, taintNews(was, n)...)
 	}
@@ -92,7 +92,7 @@ func taintNews(was, is NodeView) (lines []string) {
 	return lines
 }
 
-// turned reports whether an answer is another than before. Not to know is no answer.
+// turned reports whether a value changed. An unknown one has not.
 func turned(was, is *bool) bool { return is != nil && (was == nil || *was != *is) }
 
 func word(b bool, yes, no string) string {

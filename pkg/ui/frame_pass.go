@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// LineWords says in words what a line of a pass tells that somebody has to hear: what was
-// done, and what a step waits for. It is empty for all other lines.
+// LineWords returns a line of a pass in words if it is worth printing: what was done, and
+// what a stage waits for. It is empty for all other lines.
 func LineWords(raw json.RawMessage) string {
 	var l struct {
 		Event, Kind, Stage, Outcome, Reason, Error string

@@ -95,8 +95,8 @@ func TestLooksInQuickSuccessionMakeNoRate(t *testing.T) {
 	h := &DrainHistory{Gap: 10 * time.Second}
 	var p *Progress
 	for i := range 10 { // every two seconds, with one look told twice
-		h.look("p", noon.Add(time.Duration(i)*2*time.Second), int64(1000-i))
-		p = h.look("p", noon.Add(time.Duration(i)*2*time.Second), int64(1000-i))
+		h.add("p", noon.Add(time.Duration(i)*2*time.Second), int64(1000-i))
+		p = h.add("p", noon.Add(time.Duration(i)*2*time.Second), int64(1000-i))
 	}
 	if len(p.window) > 4 {
 		t.Errorf("%d samples of 18 seconds", len(p.window))

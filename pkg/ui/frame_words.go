@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// ChangeWriter says in words what changed from frame to frame, for those who hear a screen or
-// read it in a file. The zero value has told nothing.
+// ChangeWriter writes what changed from frame to frame, for screen readers and log files. The
+// zero value has written nothing.
 type ChangeWriter struct {
 	last *Frame
-	// left are the bytes that were last told to be left, by process.
+	// left are the remaining bytes that were last written, by process.
 	left map[string]int64
-	// events are those that were told, by how often they were seen.
+	// events are those that were written, by how often they were seen.
 	events map[EventView]int
-	// began is when the first frame was made: what happened before is no news.
+	// began is the time of the first frame: earlier events are not written.
 	began time.Time
 }
 
@@ -39,10 +39,10 @@ func (t *ChangeWriter) Changes(v Frame) []string {
 	return lines
 }
 
-// ages are what makes a sentence another one every second.
+// ages are what changes in a sentence every second.
 var ages = regexp.MustCompile(`\b(\d+(\.\d+)?[ydhms])+\b`)
 
-// sameBut reports whether two sentences differ in nothing but ages.
+// sameBut reports whether two sentences differ only in ages.
 func sameBut(a, b string) bool {
 	return ages.ReplaceAllString(a, "…") == ages.ReplaceAllString(b, "…")
 }
@@ -98,13 +98,13 @@ func (v Frame) drain(d DrainView) *DrainView {
 	return &v.Exclusions.Items[i]
 }
 
-// known reports whether Kubernetes was ever asked with success.
+// known reports whether the cluster was read from Kubernetes.
 func (v Frame) known() bool {
 	s := v.Source(SourceOfKubernetes)
 	return s != nil && s.AsOf != nil && s.Trouble == ""
 }
 
-// at is when the frame was made.
+// at returns when the frame was made.
 func (v Frame) at() time.Time {
 	if v.AsOf == nil {
 		return time.Time{}

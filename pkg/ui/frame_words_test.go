@@ -31,15 +31,15 @@ func TestWhatATellerTells(t *testing.T) {
 			before: func(f *FrameInput) {
 				f.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionPodFailing, noon)
 			},
-			want: []string{"Healthy: all data has its 2 copies, safe to lose 1 more zone; as its spec asks", "storage-1: no longer PodFailing"},
+			want: []string{"Healthy: all data has its 2 copies, safe to lose 1 more zone; matches its spec", "storage-1: no longer PodFailing"},
 		},
 		"a mark for removal": {
 			then: func(f *FrameInput) { f.Cluster.ProcessGroup("storage-1").MarkForRemoval(noon) },
-			want: []string{"storage-1: marked for removal", "storage-1 at 127.0.2.1:4501: exclusion wanted"},
+			want: []string{"storage-1: marked for removal", "storage-1 at 127.0.2.1:4501: exclusion pending"},
 		},
 		"a group that is gone": {
 			then: func(f *FrameInput) { f.Cluster.Status.ProcessGroups = f.Cluster.Status.ProcessGroups[1:] },
-			want: []string{"log-1: gone"},
+			want: []string{"log-1: removed"},
 		},
 		"a source in trouble, and again well": {
 			before: func(f *FrameInput) { f.Sources = append(f.Sources, NewFrameSource("events", noon, noon, "forbidden")) },

@@ -11,11 +11,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// NotReachable is what a coordinator is called that does not answer.
+// NotReachable is the word for a coordinator that does not answer.
 const NotReachable = "not reachable"
 
-// coordinates adds to a group what the connection string tells: a coordinator whose process
-// does not report is one all the same, and the database goes on counting it.
+// coordinates adds the coordinator of a group by the connection string: a process that does not
+// report remains a coordinator, and the database counts it.
 func (f Facts) coordinates(v *GroupView, g *v1beta2.ProcessGroupStatus) {
 	for _, c := range f.coordinators().Items {
 		address, err := fdb.ParseAddress(c.Address)
@@ -35,7 +35,7 @@ func mayBeAt(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus, at f
 	return slices.Contains(g.Addresses, at.Host) || strings.HasPrefix(at.Host, g.PodName(c)+".")
 }
 
-// CoordinatorWords says whether the group has a coordinator, and whether that answers.
+// CoordinatorWords returns whether the group has a coordinator, and whether that answers.
 func (v GroupView) CoordinatorWords() string {
 	if ptr.Deref(v.Coordinator, false) && v.CoordinatorReachable != nil && !*v.CoordinatorReachable {
 		return "yes, " + NotReachable

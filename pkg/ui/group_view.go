@@ -43,21 +43,21 @@ type GroupView struct {
 
 	ID    string `json:"id"`
 	Class string `json:"class"`
-	// Pod is the pod's name, whether or not the pod is there.
+	// Pod is the pod's name, whether or not the pod exists.
 	Pod string `json:"pod"`
 	// PodPhase is empty when there is no pod.
 	PodPhase string `json:"podPhase,omitempty"`
 	Node     string `json:"node,omitempty"`
 	Zone     string `json:"zone,omitempty"`
 	DC       string `json:"dc,omitempty"`
-	// Addresses are the processes' addresses; those of the record when none reports.
+	// Addresses are the processes' addresses; those in the status when none reports.
 	Addresses []string `json:"addresses"`
-	// Processes is how many report; null when the database does not tell.
+	// Processes is how many report; null when the database does not list them.
 	Processes *int `json:"processes"`
-	// Roles are null when the database does not tell or does not know them all.
+	// Roles are null when the database does not report them all.
 	Roles []string `json:"roles" schema:"nullable"`
 	// Coordinator is by the coordinators of the database, or of the connection string while it
-	// does not answer; null when neither tells.
+	// does not answer; null when neither is known.
 	Coordinator *bool `json:"coordinator"`
 	// CoordinatorReachable is whether the group's coordinator answers; absent where it has none,
 	// and where that is unknown.
@@ -68,7 +68,7 @@ type GroupView struct {
 	RemovalSince *time.Time `json:"removalSince"`
 	// UptimeSeconds is that of the process that started last.
 	UptimeSeconds *float64 `json:"uptimeSeconds"`
-	// PVC is the volume claim; empty for classes without one.
+	// PVC is empty for classes without one.
 	PVC   string `json:"pvc,omitempty"`
 	Image string `json:"image,omitempty"`
 	// StoredBytes is what storage roles hold.
@@ -89,23 +89,23 @@ type ConditionView struct {
 	Since *time.Time `json:"since"`
 }
 
-// Exclusion is how far a group is out of the database.
+// Exclusion is the progress of the exclusion of a group.
 type Exclusion string
 
-// The steps of an exclusion.
+// The states of an exclusion.
 const (
 	NotExcluded Exclusion = "none"
-	// ExclusionPending is of a group that is marked for removal and not excluded yet.
+	// ExclusionPending is marked for removal and not excluded yet.
 	ExclusionPending Exclusion = "pending"
-	// ExclusionRequested is asked for, and nobody knows yet how far it is.
+	// ExclusionRequested is in force, and its progress is unknown.
 	ExclusionRequested Exclusion = "requested"
-	// ExclusionMoving still has data or roles to give away.
+	// ExclusionMoving still has data or roles.
 	ExclusionMoving Exclusion = "moving"
-	// ExclusionUnverified shows no roles any more, which alone proves nothing.
+	// ExclusionUnverified has no roles any more, which alone proves nothing.
 	ExclusionUnverified Exclusion = "unverified"
 	// ExclusionSafe is proven by the same observation.
 	ExclusionSafe Exclusion = "safe"
-	// ExclusionUnknown is of a database that does not tell what it excludes.
+	// ExclusionUnknown is of a database that does not report its exclusions.
 	ExclusionUnknown Exclusion = "unknown"
 	// ExclusionSkipped is removed without being excluded.
 	ExclusionSkipped Exclusion = "skipped"
@@ -143,7 +143,7 @@ func (f Facts) group(g *v1beta2.ProcessGroupStatus) GroupView {
 	return v
 }
 
-// conditionsOf are the conditions, the oldest first, and last those of nobody knows when.
+// conditionsOf returns the conditions, the oldest first, and last those with an unknown start.
 func (f Facts) conditionsOf(g *v1beta2.ProcessGroupStatus) []ConditionView {
 	views := []ConditionView{}
 	for _, c := range g.ProcessGroupConditions {
@@ -220,9 +220,9 @@ func (v *GroupView) role(r fdb.Role) {
 	}
 }
 
-// exclusion is how far a group's exclusion is: the answer of `get process-groups` and of
-// `exclusion status` alike. What a pass recorded counts for nothing: after a recovery the
-// same has to be proven again.
+// exclusion returns the progress of a group's exclusion, for `get process-groups` and
+// `exclusion status` alike. What a pass recorded does not count: after a recovery it must be
+// proven again.
 func (f Facts) exclusion(g *v1beta2.ProcessGroupStatus) Exclusion {
 	state := f.exclusionInForce(g)
 	if state != ExclusionRequested {
@@ -233,8 +233,8 @@ func (f Facts) exclusion(g *v1beta2.ProcessGroupStatus) Exclusion {
 	return f.exclusionProgress(safety.Drained(f.Snapshot, g), holds)
 }
 
-// isExcludedInDatabase reports whether the database says that an exclusion is in
-// force for the group, by locality or by any of its addresses.
+// isExcludedInDatabase reports whether the status document has an exclusion in force for
+// the group, by locality or by any of its addresses.
 func (f Facts) isExcludedInDatabase(g *v1beta2.ProcessGroupStatus) bool {
 	if f.Database.Status == nil {
 		return false
@@ -258,7 +258,7 @@ func hostOf(target string) string {
 	return a.Host
 }
 
-// Labels are the labels of the group's pod; nil when there is none.
+// Labels returns the labels of the group's pod; nil without one.
 func (v GroupView) Labels() map[string]string { return v.labels }
 
 // Has reports whether the group has a condition.

@@ -47,14 +47,14 @@ type ActionRecord struct {
 	Subject string `json:"subject"`
 	// Groups are the process groups that it is about; absent for none.
 	Groups []string `json:"groups,omitempty"`
-	// Summary says in one line what it does.
+	// Summary is the action in one line.
 	Summary string `json:"summary"`
 	// Impact is what it does to a running database.
 	Impact plan.Impact `json:"impact"`
 	// Locked is true for an action that runs under the cluster lock only.
 	Locked bool `json:"locked"`
-	// Details are the action's own fields; they differ by kind. What is kept in files has
-	// none: they may tell secrets.
+	// Details are the action's own fields; they differ by kind. Recordings have none: they may
+	// contain secrets.
 	Details plan.Action `json:"details,omitempty"`
 }
 
@@ -77,11 +77,11 @@ type HoldRecord struct {
 	Code plan.HoldCode `json:"code,omitempty"`
 	// Subjects are the process groups, pods, nodes or zones that it is about.
 	Subjects []string `json:"subjects,omitempty"`
-	// Reason is the text for people.
+	// Reason is the text for the user.
 	Reason string `json:"reason"`
 	// Brief is the reason without the check that refused.
 	Brief string `json:"-"`
-	// RetryAfterSeconds is null when nobody can tell.
+	// RetryAfterSeconds is null when unknown.
 	RetryAfterSeconds *float64 `json:"retryAfterSeconds"`
 	// ManualIntervention is true when time alone will not clear it.
 	ManualIntervention bool `json:"manualIntervention"`
@@ -123,7 +123,8 @@ type (
 		AsOf   *time.Time `json:"asOf"`
 		// ResourceVersion is the one of the custom resource.
 		ResourceVersion string `json:"resourceVersion,omitempty"`
-		// DatabaseAvailable is null when the database was not asked or did not answer.
+		// DatabaseAvailable is null when the database status was not read, or the database did not
+		// answer.
 		DatabaseAvailable *bool `json:"databaseAvailable"`
 	}
 	gatesChecked struct {
@@ -178,7 +179,7 @@ type PassRecord struct {
 	Failures          []string `json:"failures"`
 	// Housekeeping is what a later pass completes; it is part of no outcome.
 	Housekeeping []HousekeepingRecord `json:"housekeeping,omitempty"`
-	// Stopped says what ended the pass early; empty when nothing did.
+	// Stopped is what ended the pass early; empty when nothing did.
 	Stopped string `json:"stopped,omitempty"`
 }
 

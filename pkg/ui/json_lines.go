@@ -7,19 +7,19 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
 
-// Lines returns a reporter that tells the lines of JSON one by one, for who shows or
-// keeps them: without what may tell secrets.
-func Lines(tell func(json.RawMessage)) func(reconcile.Event) {
+// Lines returns a reporter that passes on the lines of JSON one by one, to show or record them:
+// without what may contain secrets.
+func Lines(receive func(json.RawMessage)) func(reconcile.Event) {
 	pass := 0
 	return func(e reconcile.Event) {
 		if started, ok := e.(reconcile.PassStarted); ok && started.Round == 1 {
 			pass++
 		}
-		tell(Line(discreet(record(e, pass, ""))))
+		receive(Line(discreet(record(e, pass, ""))))
 	}
 }
 
-// Line is a document as one line of JSON in which no connection string can be used.
+// Line returns a document as one line of JSON with secrets of connection strings hidden.
 func Line(document any) json.RawMessage {
 	var text bytes.Buffer
 	if err := WriteJSON(&text, document); err != nil {

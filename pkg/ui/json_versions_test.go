@@ -84,9 +84,9 @@ func TestOnlyDocumentsOfTheFirstVersionAreConverted(t *testing.T) {
 	for from, want := range map[string]string{
 		`{"apiVersion":"cli.kubectl-fdb/v1","kind":"WhyReport","items":[{"wish":"a","because":[{"what":"b","because":[]}]}]}`: `{"apiVersion":"cli.kubectl-fdb/v2","items":[{"reasons":[{"message":"b","reasons":[]}],"summary":"a"}],"kind":"WhyReport"}`,
 		`{"apiVersion":"cli.kubectl-fdb/v2","kind":"WhyReport","items":[{"wish":"a"}]}`:                                       `{"apiVersion":"cli.kubectl-fdb/v2","items":[{"wish":"a"}],"kind":"WhyReport"}`,
-		`{"apiVersion":"v1","kind":"Pod","step":"a"}`: `{"apiVersion":"v1","kind":"Pod","step":"a"}`,
-		`{"event":"woken","pass":1,"at":1e3}`:         `{"at":1e3,"event":"wait-ended","pass":1}`,
-		`{"event":"woken"}`:                           `{"event":"woken"}`,
+		`{"apiVersion":"v1","kind":"Pod","step":"a"}`:                                                                         `{"apiVersion":"v1","kind":"Pod","step":"a"}`,
+		`{"event":"woken","pass":1,"at":1e3}`:                                                                                 `{"at":1e3,"event":"wait-ended","pass":1}`,
+		`{"event":"woken"}`:                                                                                                   `{"event":"woken"}`,
 	} {
 		if got, err := Upgraded([]byte(from)); err != nil || string(got) != want {
 			t.Errorf("%s, %v, want %s", got, err, want)

@@ -10,7 +10,7 @@ import (
 // Kind is a kind of document that the program prints.
 type Kind struct {
 	Name string
-	// PrintedBy says which command prints it, and when.
+	// PrintedBy is the command that prints it, and when.
 	PrintedBy string
 	// Document is an empty one; nil for a kind that has several forms.
 	Document any
@@ -105,7 +105,7 @@ type KindListView struct {
 // KindView is one kind of documents.
 type KindView struct {
 	Name string `json:"name"`
-	// PrintedBy says which command prints it, and when.
+	// PrintedBy is the command that prints it, and when.
 	PrintedBy string `json:"printedBy"`
 }
 

@@ -8,14 +8,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// ShutOut is an instance that is to be on the deny list in the database, or not, as far as
-// that is so.
-func ShutOut(f Facts, instance string, deny bool) Target {
-	t := Target{ID: instance, Phase: "unknown", Note: "the deny list in the database could not be read"}
+// ShutOut returns the progress of adding a control-plane instance to the deny list in the
+// database, or of removing it.
+func ShutOut(f Facts, owner string, deny bool) Target {
+	t := Target{ID: owner, Phase: "unknown", Note: "the deny list in the database could not be read"}
 	if !f.Coordination.Read {
 		return t
 	}
-	denied := slices.Contains(f.Coordination.DenyList, instance)
+	denied := slices.Contains(f.Coordination.DenyList, owner)
 	t.Phase, t.Note, t.Reached = "allowed", "", denied == deny
 	if denied {
 		t.Phase = "denied"
@@ -23,15 +23,15 @@ func ShutOut(f Facts, instance string, deny bool) Target {
 	return t
 }
 
-// LockKept is the lock that a person is to keep for the instance, as far as that is so.
-func LockKept(f Facts, person string) Target {
+// LockKept returns the progress of holding the lock manually.
+func LockKept(f Facts, user string) Target {
 	t := f.lockTarget()
-	t.Reached = safety.HeldByHand(f.Snapshot, person)
+	t.Reached = safety.HeldByHand(f.Snapshot, user)
 	return t
 }
 
-// LockFreed is the lock that is to be free. One that somebody else took meanwhile is not
-// the one that was to be released.
+// LockFreed returns the progress of releasing the lock. A lock that another owner took
+// meanwhile is not free.
 func LockFreed(f Facts) Target {
 	t := f.lockTarget()
 	t.Reached = f.Coordination.Read && f.Coordination.Lock == nil

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// WriteLocks prints the lock, the deny list where there is one, and the Lease; wide also
-// what instances that act together wait for.
+// WriteLocks prints the lock, the deny list where there is one, and the Lease; wide also the
+// lists that control-plane instances share.
 func WriteLocks(w io.Writer, v LockListView, o ListOptions) error {
 	tables := []Table{v.lockTable(o)}
 	if len(v.Denied) > 0 {
@@ -71,7 +71,7 @@ func (v LockListView) deniedTable(o ListOptions) Table {
 	return t
 }
 
-// provenance is who put an owner on the list in the database, when and why.
+// provenance returns by whom, when and why an owner was added to the list in the database.
 func (d DeniedView) provenance(o ListOptions) []string {
 	switch {
 	case !d.InDatabase:
@@ -94,22 +94,22 @@ func (v LockListView) upgradeTable(o ListOptions) Table {
 }
 
 func (v LockListView) listTable(o ListOptions) Table {
-	t := Table{Header: o.header([]string{"LIST", "INSTANCE", "GROUP", "SINCE"})}
+	t := Table{Header: o.header([]string{"LIST", "CONTROL-PLANE-INSTANCE", "GROUP", "SINCE"})}
 	for _, e := range v.Lists {
 		t.Rows = append(t.Rows, []string{string(e.List), phrase.Or(e.ControlPlaneInstance, phrase.Nothing), e.Group, o.time(&e.Since)})
 	}
 	return t
 }
 
-// writeNotes says what the tables mean.
+// writeNotes explains the tables.
 func (v LockListView) writeNotes(w io.Writer, o ListOptions) {
 	fmt.Fprintln(w)
 	for _, l := range v.Items {
 		if !l.Used {
-			fmt.Fprintf(w, "%s: its spec does not use the lock; passes take none\n", l.Cluster)
+			fmt.Fprintf(w, "%s: the spec does not use the lock; passes take none\n", l.Cluster)
 		}
 		if l.ManualHolder != nil && l.State == LockHeld {
-			fmt.Fprintf(w, "%s: the lock was taken by hand of %s; passes of its instance get it no more than others\n", l.Cluster, *l.ManualHolder)
+			fmt.Fprintf(w, "%s: the lock is held manually by %s; passes of the same control-plane instance cannot take it either\n", l.Cluster, *l.ManualHolder)
 		}
 	}
 	for _, d := range v.Denied {

@@ -7,76 +7,76 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// LockListView is the document of `locks list`: who may change the database, who may not,
-// and what instances that share it wait for.
+// LockListView is the document of `locks list`: the lock and the deny list of the database,
+// and the lists that control-plane instances share.
 type LockListView struct {
 	Document
 	Items []LockView `json:"items"`
-	// Denied are all owners that the database or the spec has on its deny list.
+	// Denied are all owners on the deny list of the database or of the spec.
 	Denied []DeniedView `json:"denied"`
-	// Lease is what keeps two runs in this Kubernetes cluster apart.
+	// Lease excludes concurrent runs in this Kubernetes cluster.
 	Lease LeaseView `json:"lease"`
-	// Upgrades are the process groups that were announced to be able to start in a version.
+	// Upgrades are the process groups that were announced as ready to start in a version.
 	Upgrades []UpgradeView `json:"upgrades"`
-	// Lists are the entries of the lists by which instances act together.
+	// Lists are the entries of the lists that control-plane instances share.
 	Lists []ListEntryView `json:"lists"`
 }
 
 // LockView is the lock in one database.
 type LockView struct {
 	Cluster string `json:"cluster"`
-	// Used says whether the spec asks for the lock.
+	// Used is whether the spec uses the lock.
 	Used bool `json:"used"`
-	// Owner is the spec.processGroupIDPrefix of the instance that wrote the record last;
-	// null for no record.
+	// Owner is the spec.processGroupIDPrefix of the control-plane instance that last took the
+	// lock; null without one.
 	Owner *string `json:"owner"`
-	// ByHand is who keeps the lock by hand, "user@host"; null where an instance has it for
-	// its own work.
+	// ManualHolder is the user who holds the lock manually, "user@host"; null where a
+	// control-plane instance holds it for its passes.
 	ManualHolder *string `json:"manualHolder"`
-	// Mine is null when nobody can tell: all instances without a prefix have one name.
+	// Mine is null when unknown: all control-plane instances without a prefix have one name.
 	Mine  *bool      `json:"mine"`
 	Since *time.Time `json:"since"`
 	Until *time.Time `json:"until"`
-	// SecondsLeft is negative once the lock has run out.
+	// SecondsLeft is negative once the lock has expired.
 	SecondsLeft *float64  `json:"secondsLeft"`
 	State       LockState `json:"state"`
 }
 
-// LockState says whether others may have the lock.
+// LockState is whether others can take the lock.
 type LockState string
 
 // The states of a lock.
 const (
 	LockFree LockState = "free"
 	LockHeld LockState = "held"
-	// LockExpired has an owner that anybody may take it over from.
+	// LockExpired can be taken over.
 	LockExpired LockState = "expired"
-	// LockOwnerDenied is held by an owner on the deny list: anybody may take it over.
+	// LockOwnerDenied is held by an owner on the deny list, and can be taken over.
 	LockOwnerDenied LockState = "owner-denied"
 )
 
-// DeniedView is one owner and the deny lists.
+// DeniedView is one owner on a deny list.
 type DeniedView struct {
 	ID string `json:"id"`
-	// InDatabase is whether it may not take the lock now.
+	// InDatabase is whether it is denied in the database, and cannot take the lock now.
 	InDatabase bool `json:"inDatabase"`
-	// InSpec is what the spec wants.
+	// InSpec is its entry in the spec.
 	InSpec SpecDenial `json:"inSpec"`
-	// SetBy is who put it on the list in the database, "user@host" or whose spec; null where
-	// nobody noted that, as an operator does not.
+	// SetBy is what added it to the list in the database, "user@host" or a spec; null where
+	// that was not recorded, as by an operator.
 	SetBy *string `json:"setBy"`
-	// When is since when it is on the list in the database; null as SetBy.
+	// When is when it was added to the list in the database; null as SetBy.
 	When *time.Time `json:"when"`
-	// Reason is why; null where nobody said.
+	// Reason is why; null without one.
 	Reason *string `json:"reason"`
-	// Drift is what the difference between the two means; empty where there is none.
+	// Drift explains the difference between the two; empty without one.
 	Drift string `json:"drift,omitempty"`
 }
 
-// SpecDenial is what spec.lockOptions.denyList says of an owner.
+// SpecDenial is the entry of an owner in spec.lockOptions.denyList.
 type SpecDenial string
 
-// What a spec says of an owner.
+// The entries of an owner.
 const (
 	SpecDenies SpecDenial = "deny"
 	SpecAllows SpecDenial = "allow"
@@ -91,7 +91,7 @@ type LeaseView struct {
 	Until  *time.Time `json:"until"`
 }
 
-// UpgradeView are process groups of any instance that can start in a version.
+// UpgradeView are process groups of any control-plane instance that can start in a version.
 type UpgradeView struct {
 	Version string   `json:"version"`
 	Groups  []string `json:"groups"`
@@ -105,7 +105,7 @@ type ListEntryView struct {
 	Since                time.Time      `json:"since"`
 }
 
-// NewLockListView makes the document of facts that have what instances share.
+// NewLockListView makes the document of facts that have the shared lists.
 func NewLockListView(m Metadata, f Facts) LockListView {
 	v := LockListView{
 		Document: NewDocument("LockList", m, f.Now, SourceLive),
@@ -131,8 +131,8 @@ func (f Facts) lock() LockView {
 		mine := l.Owner == f.Cluster.LockOwner()
 		v.Mine = &mine
 	}
-	if person := l.Person(); person != "" {
-		v.ManualHolder = &person
+	if user := l.Person(); user != "" {
+		v.ManualHolder = &user
 	}
 	switch {
 	case l.ExpiredAt(f.Now):
@@ -145,14 +145,14 @@ func (f Facts) lock() LockView {
 	return v
 }
 
-// denials are the owners on either deny list, sorted.
+// denials returns the owners on either deny list, sorted.
 func (f Facts) denials() []DeniedView {
-	wants := map[string]SpecDenial{}
+	entries := map[string]SpecDenial{}
 	ids := slices.Clone(f.Coordination.DenyList)
 	for _, entry := range f.Cluster.Spec.LockOptions.DenyList {
-		wants[entry.ID] = SpecDenies
+		entries[entry.ID] = SpecDenies
 		if entry.Allow {
-			wants[entry.ID] = SpecAllows
+			entries[entry.ID] = SpecAllows
 		}
 		ids = append(ids, entry.ID)
 	}
@@ -160,8 +160,8 @@ func (f Facts) denials() []DeniedView {
 	views := []DeniedView{}
 	for _, id := range slices.Compact(ids) {
 		v := DeniedView{ID: id, InDatabase: slices.Contains(f.Coordination.DenyList, id), InSpec: SpecUnset}
-		if want, says := wants[id]; says {
-			v.InSpec = want
+		if entry, has := entries[id]; has {
+			v.InSpec = entry
 		}
 		v.noteDenial(f.Coordination.Denials)
 		v.Drift = v.drift(f.Cluster.LocksUsed())
@@ -170,7 +170,8 @@ func (f Facts) denials() []DeniedView {
 	return views
 }
 
-// noteDenial says who denied what is denied. A note about anybody else is a leftover.
+// noteDenial adds by whom the owner was denied. A note about an owner that is not denied is
+// left over.
 func (v *DeniedView) noteDenial(notes map[string]fdb.Denial) {
 	note, there := notes[v.ID]
 	if !there || !v.InDatabase {
@@ -182,8 +183,8 @@ func (v *DeniedView) noteDenial(notes map[string]fdb.Denial) {
 	}
 }
 
-// drift says what becomes of a difference. An entry that is only taken out of the spec
-// leaves the database as it is.
+// drift returns the effect of a difference. Removing an entry from the spec does not change
+// the database.
 func (v DeniedView) drift(locksUsed bool) string {
 	then := "the next pass changes that"
 	if !locksUsed {
@@ -191,7 +192,7 @@ func (v DeniedView) drift(locksUsed bool) string {
 	}
 	switch {
 	case v.InDatabase && v.InSpec == SpecUnset:
-		return "denied in the database, and this spec does not say so: it stays until a spec has it with allow: true"
+		return "denied in the database and not in this spec: it stays denied until a spec has it with allow: true"
 	case v.InDatabase && v.InSpec == SpecAllows:
 		return "still denied in the database; " + then
 	case !v.InDatabase && v.InSpec == SpecDenies:

@@ -14,10 +14,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// notChecked stands for rules that nobody could look at.
+// notChecked is the cell of rules that could not be evaluated.
 const notChecked = "not-checked"
 
-// WriteNodes prints a row per node, and what keeps timers from running.
+// WriteNodes prints a row per node, and why timers do not run.
 func WriteNodes(w io.Writer, v NodeListView, o ListOptions) error {
 	t := Table{Header: o.header([]string{
 		"NODE", "READY", "UNSCHEDULABLE", "TAINTS", "MATCHED-RULE", "TAINTED-FOR", "DETECT-IN", "REPLACE-IN", "PGS", "COORDS", "CLASSES",
@@ -44,11 +44,11 @@ func (v NodeView) row(o ListOptions) []string {
 	return append(row, strconv.Itoa(len(v.ProcessGroups)), strconv.Itoa(v.Coordinators), v.classesCell())
 }
 
-// IsSilent reports whether a node has stopped telling how it is. Of one that may not be read
-// nobody knows.
+// IsSilent reports whether a node no longer reports its condition; false for one that could
+// not be read.
 func (v NodeView) IsSilent() bool { return ptr.Deref(v.Exists, false) && v.Ready == nil }
 
-// ReadyWord says in a word whether a node is ready.
+// ReadyWord returns whether a node is ready, in a word.
 func (v NodeView) ReadyWord() string {
 	switch {
 	case v.Exists != nil && !*v.Exists:
@@ -78,7 +78,7 @@ func (v NodeView) taintCells(o ListOptions) []string {
 // Never is the word for a timer that does not end.
 const Never = "never"
 
-// countdown is a moment in words that are given, or that it never comes.
+// countdown returns a moment by the given words, or that it never comes.
 func (v NodeView) countdown(at *time.Time, words func(*time.Time) string) string {
 	if v.Never {
 		return Never
@@ -86,13 +86,13 @@ func (v NodeView) countdown(at *time.Time, words func(*time.Time) string) string
 	return words(at)
 }
 
-// DetectWords is when the first rule is over: words for the moment, or that it never is.
+// DetectWords returns when the first rule ends: words for the moment, or never.
 func (v NodeView) DetectWords(words func(*time.Time) string) string {
 	return v.countdown(v.DetectAt, words)
 }
 
-// ReplaceWords is when process groups are replaced: words for the moment, that it never
-// comes, or nothing where the timers are not what decides.
+// ReplaceWords returns when process groups are replaced: words for the moment, never, or
+// nothing where replacements are off.
 func (v NodeView) ReplaceWords(words func(*time.Time) string) string {
 	if v.ReplaceAt == nil && v.DetectAt != nil {
 		return phrase.Nothing
@@ -100,7 +100,7 @@ func (v NodeView) ReplaceWords(words func(*time.Time) string) string {
 	return v.countdown(v.ReplaceAt, words)
 }
 
-// countdown is how long there is until a moment, or the moment; "due" once it is over.
+// countdown returns the time until a moment, or the moment; "due" once it has passed.
 func (o ListOptions) countdown(t *time.Time) string {
 	switch {
 	case t == nil:

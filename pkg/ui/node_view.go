@@ -12,54 +12,54 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// NodeListView is the document of `get nodes`: where a cluster's pods run, and what taints
-// of these nodes mean for them.
+// NodeListView is the document of `get nodes`: the nodes of a cluster's pods, and the effect
+// of their taints.
 type NodeListView struct {
 	Document
-	// Hidden says why nodes may not be read; empty when they may.
+	// Hidden is why nodes could not be read; empty when they could.
 	Hidden string     `json:"hidden,omitempty"`
 	Items  []NodeView `json:"items"`
 }
 
-// NodeView is one node. What only the node itself tells is null when it could not be read.
+// NodeView is one node. Fields of the Node object are null when it could not be read.
 type NodeView struct {
 	Name string `json:"name"`
-	// Exists is false for a node that pods name and that is gone.
+	// Exists is false for a deleted node that pods refer to.
 	Exists        *bool `json:"exists"`
 	Ready         *bool `json:"ready"`
 	Unschedulable *bool `json:"unschedulable"`
-	// Taints read as kubectl takes them: KEY=VALUE:EFFECT.
+	// Taints have the form of kubectl: KEY=VALUE:EFFECT.
 	Taints []string `json:"taints"`
-	// MatchedRules are the rules of the spec that are about one of the taints.
+	// MatchedRules are the rules of the spec that match one of the taints.
 	MatchedRules []TaintRuleView `json:"matchedRules"`
-	// TaintedSince is since when a taint with a rule is known to be there; null when none
-	// is, and as long as neither Kubernetes nor a pass has noted it.
+	// TaintedSince is since when a taint with a rule is known; null without one, and as long
+	// as neither Kubernetes nor a pass has recorded it.
 	TaintedSince *time.Time `json:"taintedSince"`
-	// DetectAt is when the first rule is over; passes note that as NodeTaintReplacing. Null
+	// DetectAt is when the first rule ends; passes record that as NodeTaintReplacing. Null
 	// where it is unknown, or never.
 	DetectAt *time.Time `json:"detectAt"`
-	// Never is true where every matched rule allows its taint for ever.
+	// Never is true where every matched rule allows its taint forever.
 	Never bool `json:"never,omitempty"`
-	// ReplaceAt is when passes may replace the node's process groups, as far as the timers
-	// go; null also where replacements are switched off.
+	// ReplaceAt is when passes may replace the node's process groups, by the timers; null also
+	// where replacements are off.
 	ReplaceAt     *time.Time     `json:"replaceAt"`
 	ProcessGroups []string       `json:"processGroups"`
 	Coordinators  int            `json:"coordinators"`
 	Classes       map[string]int `json:"classes"`
-	// Note is what keeps timers from running; empty for nothing.
+	// Note is why timers do not run; empty where they do.
 	Note string `json:"note,omitempty"`
 }
 
 // TaintRuleView is a rule of spec.automationOptions.replacements.taintReplacementOptions,
-// by the key of the taint that it is about.
+// by the key of the taint that it matches.
 type TaintRuleView struct {
 	Key     string `json:"key"`
 	Seconds int64  `json:"seconds"`
-	// Since is since when the key is known to be on the node; absent where no pass has seen it.
+	// Since is since when the key is known to be on the node; absent where no pass has recorded it.
 	Since *time.Time `json:"since,omitempty"`
-	// DetectAt is when the rule is over; absent where that is unknown, or never.
+	// DetectAt is when the rule ends; absent where that is unknown, or never.
 	DetectAt *time.Time `json:"detectAt,omitempty"`
-	// Never is true for a rule that is never over.
+	// Never is true for a rule that never ends.
 	Never bool `json:"never,omitempty"`
 }
 
@@ -71,7 +71,7 @@ func NewNodeListView(m Metadata, f Facts, all bool) NodeListView {
 	v := NodeListView{Document: NewDocument("NodeList", m, f.Now, SourceLive), Hidden: f.NodesHidden, Items: []NodeView{}}
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	if v.Hidden != "" {
-		v.Warnings = append(v.Warnings, "taints and rules are not checked: "+v.Hidden)
+		v.Warnings = append(v.Warnings, "taints and rules were not evaluated: "+v.Hidden)
 	}
 	on, coordinators := f.groupsByNode(), f.coordinatorGroups()
 	names := slices.Collect(maps.Keys(on))
@@ -142,8 +142,8 @@ func (v *NodeView) conditions(node *corev1.Node) {
 	}
 }
 
-// judgeTaints finds the rules about the node's taints, and when their timers end, with the
-// ages that a pass would use. A taint that no pass has seen begins to count with the next one.
+// judgeTaints finds the rules that match the node's taints, and when their timers end, with the
+// ages that a pass would use. A taint that no pass has recorded counts from the next one.
 func (f Facts) judgeTaints(v *NodeView, node *corev1.Node, groups []*v1beta2.ProcessGroupStatus) {
 	clocks := f.clocksOn(node, groups)
 	for _, clock := range clocks {
@@ -157,7 +157,7 @@ func (f Facts) judgeTaints(v *NodeView, node *corev1.Node, groups []*v1beta2.Pro
 	v.Never = !slices.ContainsFunc(v.MatchedRules, func(r TaintRuleView) bool { return !r.Never })
 	v.TaintedSince = known(oldest(clocks))
 	if slices.ContainsFunc(v.MatchedRules, TaintRuleView.isUnseen) {
-		v.Note = "no pass has noted the taint yet; its timers begin with the next one"
+		v.Note = "no pass has recorded the taint yet; its timers begin with the next one"
 	}
 	at, due := safety.TaintsDue(clocks)
 	if !due {
@@ -165,7 +165,7 @@ func (f Facts) judgeTaints(v *NodeView, node *corev1.Node, groups []*v1beta2.Pro
 	}
 	v.DetectAt = &at
 	if !f.Cluster.ReplacementsEnabled() {
-		v.Note = "replacements are switched off (automationOptions.replacements.enabled), so nothing is replaced"
+		v.Note = "replacements are off (automationOptions.replacements.enabled)"
 		return
 	}
 	replacing := f.notedSince(groups, v1beta2.ConditionNodeTaintReplacing)
@@ -175,8 +175,8 @@ func (f Facts) judgeTaints(v *NodeView, node *corev1.Node, groups []*v1beta2.Pro
 	v.ReplaceAt = afterTaint(replacing, f.Cluster.TaintReplacementTime())
 }
 
-// clocksOn are the ages of a node's taints, each as the process group on it that has seen the
-// taint for the longest counts it.
+// clocksOn returns the ages of a node's taints, each by the process group on it that has had
+// the taint for the longest.
 func (f Facts) clocksOn(node *corev1.Node, groups []*v1beta2.ProcessGroupStatus) []safety.TaintClock {
 	clocks := safety.TaintClocks(f.Cluster, node, &corev1.Pod{}, time.Time{})
 	for _, g := range groups {
@@ -205,7 +205,7 @@ func newTaintRuleView(clock safety.TaintClock, seconds int64) TaintRuleView {
 	return v
 }
 
-// afterTaint is a moment so much later; nil for never, and where no timestamp can express it.
+// afterTaint returns a moment so much later; nil for never, and where no timestamp can express it.
 func afterTaint(at time.Time, later time.Duration) *time.Time {
 	if later >= v1beta2.Never {
 		return nil
@@ -217,8 +217,8 @@ func afterTaint(at time.Time, later time.Duration) *time.Time {
 	return &after
 }
 
-// notedSince is since when any of the groups has a condition in the record as it is
-// stored; zero when none has.
+// notedSince returns since when any of the groups has a condition in the stored status; zero
+// when none has.
 func (f Facts) notedSince(groups []*v1beta2.ProcessGroupStatus, condition v1beta2.ProcessGroupConditionType) time.Time {
 	var first time.Time
 	for _, g := range groups {
@@ -235,7 +235,7 @@ func (f Facts) notedSince(groups []*v1beta2.ProcessGroupStatus, condition v1beta
 	return first
 }
 
-// earlier is the earlier of two times, of which a zero one does not count.
+// earlier returns the earlier of two times, ignoring a zero one.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
 		return b
@@ -243,7 +243,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// words is a rule for people: the key, and for how long it allows the taint.
+// words returns the rule for a table: the key, and for how long it allows the taint.
 func (v TaintRuleView) words() string {
 	if v.Never {
 		return v.Key + ">never"
@@ -251,10 +251,10 @@ func (v TaintRuleView) words() string {
 	return fmt.Sprintf("%s>%ds", v.Key, v.Seconds)
 }
 
-// Words is the rule as a sentence about its key.
+// Words returns the rule as a sentence about its key.
 func (v TaintRuleView) Words() string {
 	if v.Never {
 		return v.Key + " never causes a replacement"
 	}
-	return fmt.Sprintf("%s may be there for %ds", v.Key, v.Seconds)
+	return fmt.Sprintf("%s is allowed for %ds", v.Key, v.Seconds)
 }

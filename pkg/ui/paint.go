@@ -1,7 +1,7 @@
 package ui
 
 // Paint colors words. Color never carries meaning alone: every colored word
-// says by itself what its color says. The zero Paint leaves words as they are.
+// has the meaning of its color. The zero Paint leaves words as they are.
 type Paint struct {
 	// Color turns colors on.
 	Color bool

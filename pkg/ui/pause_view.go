@@ -9,11 +9,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// PauseView is what is noted about a cluster that operators leave alone.
+// PauseView describes a pause: spec.skip makes operators skip the cluster.
 type PauseView struct {
 	// By is empty where spec.skip was set without a note.
 	By string `json:"by,omitempty"`
-	// Since and Until are null when nobody noted them; nothing ends a pause by itself.
+	// Since and Until are null when they were not recorded; a pause does not end by itself.
 	Since  *time.Time `json:"since"`
 	Until  *time.Time `json:"until"`
 	Reason string     `json:"reason,omitempty"`
@@ -21,7 +21,7 @@ type PauseView struct {
 	Overdue bool `json:"overdue"`
 }
 
-// NewPauseView is nil for a cluster that operators do not leave alone.
+// NewPauseView returns nil for a cluster that is not paused.
 func NewPauseView(f Facts) *PauseView {
 	p, paused := plan.PauseOf(f.Cluster)
 	if !paused {
@@ -30,9 +30,9 @@ func NewPauseView(f Facts) *PauseView {
 	return &PauseView{By: p.By, Since: known(p.At), Until: known(p.Until), Reason: p.Reason, Overdue: p.OverdueAt(f.Now)}
 }
 
-// Words say who told operators to leave the cluster alone, for how long and why.
+// Words returns by whom the cluster was paused, for how long and why.
 func (v PauseView) Words(now time.Time) string {
-	words := []string{"spec.skip tells operators to leave the cluster alone"}
+	words := []string{"spec.skip makes operators skip the cluster"}
 	if v.By != "" {
 		words = append(words, "set by "+v.By)
 	}
@@ -41,7 +41,7 @@ func (v PauseView) Words(now time.Time) string {
 	}
 	switch {
 	case v.Overdue:
-		words = append(words, fmt.Sprintf("which should be over since %s", phrase.Duration(now.Sub(*v.Until))))
+		words = append(words, fmt.Sprintf("overdue for %s", phrase.Duration(now.Sub(*v.Until))))
 	case v.Until != nil:
 		words = append(words, fmt.Sprintf("for %s more", phrase.Duration(v.Until.Sub(now))))
 	}
@@ -52,7 +52,7 @@ func (v PauseView) Words(now time.Time) string {
 	return text
 }
 
-// Paused is a cluster that operators are to leave alone, or not, as far as that is so.
+// Paused returns the progress of pausing a cluster, or of resuming it.
 func Paused(f Facts, want bool) Target {
 	t := Target{ID: f.Cluster.Name, Phase: "not-paused"}
 	if v := NewPauseView(f); v != nil {

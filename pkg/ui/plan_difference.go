@@ -11,7 +11,7 @@ import (
 
 // What differs between a plan that was approved and the one that would be made now.
 const (
-	differsDone       = "item-not-planned" // approved, and nothing wants it any more
+	differsDone       = "item-not-planned" // approved, and no longer planned
 	differsNew        = "item-not-approved"
 	differsOrder      = "order"
 	differsCommand    = "command"
@@ -21,7 +21,7 @@ const (
 	differsDatabase   = "database"
 )
 
-// PlanDifference is one thing in which the world has moved since a plan was made.
+// PlanDifference is one change of the cluster state since a plan was saved.
 type PlanDifference struct {
 	// Code is what differs, in kebab-case: item-not-planned, item-not-approved, order, command,
 	// tool, spec, connection-string or database.
@@ -30,19 +30,19 @@ type PlanDifference struct {
 	Message string `json:"message"`
 }
 
-// Differences are all things in which the plan that would be made now is another than the
-// approved one. What is left to do of an approved item is that item.
+// Differences returns all differences between the present plan and the approved one. The rest
+// of an approved item is equal to that item.
 func (p *ApprovedPlan) Differences(now PlanView) []PlanDifference {
 	all := p.facts(now)
 	now = p.withApprovedKeys(now)
 	items := p.items(now)
 	if len(items) == 0 && p.Digest != now.Digest {
-		items = []PlanDifference{{differsOrder, "the same actions are wanted in another order"}}
+		items = []PlanDifference{{differsOrder, "the same actions are planned in another order"}}
 	}
 	return append(all, items...)
 }
 
-// facts are those that the plan was made for and that are not so any more.
+// facts returns the facts that have changed since the plan was saved.
 func (p *ApprovedPlan) facts(now PlanView) []PlanDifference {
 	var all []PlanDifference
 	add := func(what, subject, approved, found string) {
@@ -53,8 +53,8 @@ func (p *ApprovedPlan) facts(now PlanView) []PlanDifference {
 	add(differsCommand, "the command", strings.Join(p.Command, " "), strings.Join(now.Command, " "))
 	add(differsTool, "the program", p.Metadata.Tool, now.Metadata.Tool)
 	add(differsSpec, "the spec of the cluster", generation(p.Observed), generation(now.Observed))
-	if p.Observed.ConnectionString != now.Observed.ConnectionString { // in no log: who knows it may talk to the database
-		all = append(all, PlanDifference{differsConnection, "the connection string: another one than when it was approved"})
+	if p.Observed.ConnectionString != now.Observed.ConnectionString { // in no log: it grants access to the database
+		all = append(all, PlanDifference{differsConnection, "the connection string: it changed after the approval"})
 	}
 	add(differsDatabase, "the database", availability(p.Observed), availability(now.Observed))
 	return all
@@ -65,7 +65,7 @@ func generation(o PlanObserved) string { return fmt.Sprintf("generation %d", o.G
 func availability(o PlanObserved) string {
 	switch {
 	case o.DatabaseAvailable == nil:
-		return "not known"
+		return phrase.Unknown
 	case *o.DatabaseAvailable:
 		return "available"
 	default:
@@ -73,14 +73,14 @@ func availability(o PlanObserved) string {
 	}
 }
 
-// withApprovedKeys is a plan in which what is left of an approved item has that item's
-// fingerprint: what was interrupted counts less.
+// withApprovedKeys returns a plan in which the rest of an approved item has that item's
+// fingerprint: an interrupted action has a rest.
 func (p *ApprovedPlan) withApprovedKeys(now PlanView) PlanView {
 	now.Items = slices.Clone(now.Items)
-	for i, wanted := range now.Items {
+	for i, planned := range now.Items {
 		at := slices.IndexFunc(p.Items, func(approved ApprovedItem) bool {
 			whole := approved.Cuttable()
-			return whole != nil && approved.Stage == wanted.Stage && plan.IsRestOf(wanted.Details, whole)
+			return whole != nil && approved.Stage == planned.Stage && plan.IsRestOf(planned.Details, whole)
 		})
 		if at >= 0 {
 			now.Items[i].Fingerprint = p.Items[at].Fingerprint
@@ -90,7 +90,7 @@ func (p *ApprovedPlan) withApprovedKeys(now PlanView) PlanView {
 	return now
 }
 
-// items are the actions that only one of the two has.
+// items returns the actions that only one of the two has.
 func (p *ApprovedPlan) items(now PlanView) []PlanDifference {
 	var all []PlanDifference
 	missing := now.keys()
@@ -101,14 +101,14 @@ func (p *ApprovedPlan) items(now PlanView) []PlanDifference {
 		case key.records():
 		case at < 0:
 			item := p.Items[i]
-			all = append(all, PlanDifference{differsDone, fmt.Sprintf("#%d approved, and not wanted now: %s", item.Number, itemWords(item.Kind, item.Subject, item.Summary))})
+			all = append(all, PlanDifference{differsDone, fmt.Sprintf("#%d approved, and no longer planned: %s", item.Number, itemWords(item.Kind, item.Subject, item.Summary))})
 		default:
 			missing, left = slices.Delete(missing, at, at+1), slices.Delete(left, at, at+1)
 		}
 	}
 	for _, item := range left {
 		if !plan.RecordsKind(item.Kind) {
-			all = append(all, PlanDifference{differsNew, "wanted now, and not approved: " + itemWords(item.Kind, item.Subject, item.Summary)})
+			all = append(all, PlanDifference{differsNew, "planned now, and not approved: " + itemWords(item.Kind, item.Subject, item.Summary)})
 		}
 	}
 	return all
@@ -118,8 +118,7 @@ func itemWords(kind, subject, summary string) string {
 	return kind + " " + subject + ": " + oneLine(summary)
 }
 
-// OnlyDone reports whether all differences are what carrying out part of the plan brings
-// about by itself.
+// OnlyDone reports whether all differences are caused by carrying out part of the plan.
 func (p *ApprovedPlan) OnlyDone(differences []PlanDifference) bool {
 	return !slices.ContainsFunc(differences, func(d PlanDifference) bool {
 		switch d.Code {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// ApprovedPlan is a document of kind Plan that came back, for a pass to carry out.
+// ApprovedPlan is a saved document of kind Plan, for a pass to carry out.
 type ApprovedPlan struct {
 	Document
 	Digest   string         `json:"digest"`
@@ -26,7 +26,7 @@ type ApprovedPlan struct {
 	seed uint64
 }
 
-// ApprovedItem is an action that was approved, as far as its document tells.
+// ApprovedItem is an action that was approved, with the fields of the document.
 type ApprovedItem struct {
 	Number  int            `json:"number"`
 	Stage   plan.StageName `json:"stage"`
@@ -39,12 +39,11 @@ type ApprovedItem struct {
 	Details json.RawMessage `json:"details"`
 }
 
-// ReadPlan reads a plan. The error says what keeps the text from being one that can be
-// carried out.
+// ReadPlan reads a saved plan. The error is why it cannot be carried out.
 func ReadPlan(text []byte) (*ApprovedPlan, error) {
 	p := &ApprovedPlan{}
 	if err := json.Unmarshal(text, p); err != nil {
-		return nil, fmt.Errorf("it is no JSON document, or not a whole one: %w", err)
+		return nil, fmt.Errorf("not a complete JSON document: %w", err)
 	}
 	if err := p.check(); err != nil {
 		return nil, err
@@ -52,7 +51,7 @@ func ReadPlan(text []byte) (*ApprovedPlan, error) {
 	var err error
 	p.seed, err = strconv.ParseUint(p.Seed, 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("its seed %q is no number", p.Seed)
+		return nil, fmt.Errorf("invalid seed %q: must be a number", p.Seed)
 	}
 	return p, nil
 }
@@ -60,31 +59,31 @@ func ReadPlan(text []byte) (*ApprovedPlan, error) {
 func (p *ApprovedPlan) check() error {
 	switch {
 	case p.Kind != "Plan":
-		return fmt.Errorf("it is a document of kind %q, not a Plan", p.Kind)
+		return fmt.Errorf("unsupported kind %q: must be Plan", p.Kind)
 	case p.APIVersion == firstAPIVersion:
 		return fmt.Errorf("it was saved by an earlier version of this program (%s): save a new plan with --dry-run -o json and approve that", p.APIVersion)
 	case p.APIVersion != APIVersion:
 		return fmt.Errorf("unsupported version %q: must be %s", p.APIVersion, APIVersion)
 	case len(p.Command) == 0 || p.Metadata.Cluster == "" || p.Observed.UID == "":
-		return errors.New("it does not say of which command and which cluster it is")
+		return errors.New("its command or its cluster is missing")
 	case slices.ContainsFunc(p.Items, func(i ApprovedItem) bool { return i.Fingerprint == "" && !plan.RecordsKind(i.Kind) }):
 		return errors.New("its items have no fingerprints: it was saved by an earlier version of this program")
 	case p.Digest != digest(p.keys()):
-		return errors.New("its digest is not that of its items: somebody has changed it, or part of it is missing")
+		return errors.New("its digest does not match its items: it was modified, or is incomplete")
 	case p.Pass.Stopped != "":
-		return fmt.Errorf("it could not be made to its end: %s", p.Pass.Stopped)
+		return fmt.Errorf("it is incomplete: %s", p.Pass.Stopped)
 	case p.Pass.Outcome == "failed":
-		return errors.New("it could not be made to its end: a step failed")
+		return errors.New("it is incomplete: a stage failed")
 	default:
 		return nil
 	}
 }
 
-// SeedNumber makes the random choices of the pass as they were made for the plan.
+// SeedNumber repeats the random choices of the plan in the pass.
 func (p *ApprovedPlan) SeedNumber() uint64 { return p.seed }
 
-// Cuttable is the action of an item that can be interrupted and continued; nil for others, and
-// where the details are not those of the fingerprint.
+// Cuttable returns the action of an item that can be interrupted and continued; nil for others,
+// and where the details do not match the fingerprint.
 func (i ApprovedItem) Cuttable() plan.Action {
 	switch i.Kind {
 	case plan.KindOf(plan.ExpireBackup{}):
@@ -96,8 +95,8 @@ func (i ApprovedItem) Cuttable() plan.Action {
 	}
 }
 
-// asAction is the action that an item's details describe; nil where their fingerprint is
-// another one. It serves for kinds whose details have all of their fields.
+// asAction returns the action of an item's details; nil where they do not match the
+// fingerprint. It serves for kinds whose details have all of their fields.
 func asAction[T plan.Action](i ApprovedItem) plan.Action {
 	var a T
 	if i.Kind != plan.KindOf(a) || json.Unmarshal(i.Details, &a) != nil || plan.Fingerprint(a) != i.Fingerprint {
@@ -106,14 +105,14 @@ func asAction[T plan.Action](i ApprovedItem) plan.Action {
 	return a
 }
 
-// Deletion is the action of an item that deletes objects of a process group; ok is false
-// for others, and where the details are not those of the fingerprint.
+// Deletion returns the action of an item that deletes objects of a process group; ok is false
+// for others, and where the details do not match the fingerprint.
 func (i ApprovedItem) Deletion() (d plan.DeleteGroupObjects, ok bool) {
 	d, ok = asAction[plan.DeleteGroupObjects](i).(plan.DeleteGroupObjects)
 	return d, ok
 }
 
-// Created is the pod or PVC that an item creates; ok is false for others.
+// Created returns the pod or PVC that an item creates; ok is false for others.
 func (i ApprovedItem) Created() (kind plan.ObjectKind, name string, ok bool) {
 	switch i.Kind {
 	case plan.KindOf(plan.CreatePod{}):

@@ -15,11 +15,11 @@ type planItemKey struct {
 	Kind, Fingerprint string
 }
 
-// records is true for what a pass only writes down of what it observed. It differs with
-// every observation, and does not have to be approved.
+// records reports whether the action only records what a pass observed. It differs with
+// every observation, and requires no approval.
 func (k planItemKey) records() bool { return plan.RecordsKind(k.Kind) }
 
-// fingerprint is the action's; empty for one that only records.
+// fingerprint returns the action's fingerprint; empty for one that only records.
 func fingerprint(a plan.Action) string {
 	if plan.Records(a) {
 		return ""
@@ -43,7 +43,7 @@ func (p *ApprovedPlan) keys() []planItemKey {
 	return keys
 }
 
-// digest is of the items in their order, without those that only record.
+// digest returns the digest of the items in their order, without those that only record.
 func digest(all []planItemKey) string {
 	keys := slices.DeleteFunc(slices.Clone(all), planItemKey.records)
 	text, err := json.Marshal(orEmpty(keys))

@@ -20,8 +20,8 @@ type PlanOptions struct {
 	NoHeaders bool
 }
 
-// WritePlan prints a plan for people: a table of the actions, what the risky ones
-// do word by word, and what keeps the rest from happening.
+// WritePlan prints a plan: a table of the actions, the details of those with an impact,
+// and what blocks the rest.
 func WritePlan(w io.Writer, v PlanView, o PlanOptions) error {
 	rows := grouped(v.Items, o)
 	if len(rows) > 0 {
@@ -47,14 +47,14 @@ func WritePlan(w io.Writer, v PlanView, o PlanOptions) error {
 	return nil
 }
 
-// planRow is one row: an action, or several alike of one step.
+// planRow is one row: an action, or several of one kind and stage.
 type planRow struct {
 	PlanItem
 	subjects []string
 	last     int
 }
 
-// alike is how many actions of the same kind a step may have before they share a row.
+// alike is how many actions of the same kind a stage may have before they share a row.
 const alike = 3
 
 func grouped(items []PlanItem, o PlanOptions) []planRow {
@@ -106,7 +106,7 @@ func (r planRow) subject() string {
 	return fmt.Sprintf("%d: %s ..", len(r.subjects), strings.Join(r.subjects[:alike], ", "))
 }
 
-// shortened keeps a list of subjects readable in a table.
+// shortened returns a list of subjects that fits into a table.
 func shortened(subject string) string {
 	parts := strings.Split(subject, ", ")
 	if len(parts) <= alike {
@@ -135,7 +135,7 @@ func gatesWords(p Preconditions) string {
 	return phrase.Or(strings.Join(words, ","), phrase.Nothing)
 }
 
-// details spells out the actions that a running database feels.
+// details prints the actions that have an impact on a running database.
 func (o PlanOptions) details(w io.Writer, rows []planRow) {
 	for _, r := range rows {
 		if r.Impact != plan.NoImpact {
@@ -157,9 +157,9 @@ func (o PlanOptions) differences(w io.Writer, items []PlanItem) {
 func (o PlanOptions) provisional(w io.Writer, rows []planRow) {
 	var after []plan.StageName
 	for _, r := range rows {
-		for _, step := range r.Provisional {
-			if !slices.Contains(after, step) {
-				after = append(after, step)
+		for _, stage := range r.Provisional {
+			if !slices.Contains(after, stage) {
+				after = append(after, stage)
 			}
 		}
 	}
@@ -195,11 +195,11 @@ func (o PlanOptions) housekeeping(w io.Writer, all []HousekeepingRecord) {
 	}
 }
 
-func after(steps []plan.StageName) string {
-	if len(steps) == 0 {
+func after(stages []plan.StageName) string {
+	if len(stages) == 0 {
 		return ""
 	}
-	return " (decided again after " + phrase.List(steps) + ")"
+	return " (decided again after " + phrase.List(stages) + ")"
 }
 
 func planSentence(v PlanView) string {
@@ -209,13 +209,13 @@ func planSentence(v PlanView) string {
 	case len(v.Items) > 0 && len(refused) > 0:
 		return fmt.Sprintf("%s: %s to do, and a pass would refuse to start: %s.", name, phrase.Count(len(v.Items), "action"), refused[0].Gate)
 	case len(v.Items) > 0 && len(v.Holds) > 0:
-		return fmt.Sprintf("%s: %s to do now, and more to come.", name, phrase.Count(len(v.Items), "action"))
+		return fmt.Sprintf("%s: %s to do now, more to follow.", name, phrase.Count(len(v.Items), "action"))
 	case len(v.Items) > 0:
 		return fmt.Sprintf("%s: %s to do.", name, phrase.Count(len(v.Items), "action"))
 	case len(v.Holds) > 0:
 		return fmt.Sprintf("%s: nothing can be done now; %s.", name, phrase.Count(len(v.Holds), "stage")+" cannot continue")
 	case len(v.Pass.Failures) > 0 || v.Pass.Stopped != "":
-		return fmt.Sprintf("%s: no plan could be made.", name)
+		return fmt.Sprintf("%s: cannot make a plan.", name)
 	default:
 		return fmt.Sprintf("%s: nothing to do.", name)
 	}

@@ -13,36 +13,37 @@ import (
 // PlanView is what a pass would do: the document of `plan`.
 type PlanView struct {
 	Document
-	// Digest is the same for two plans with the same items in the same order, whatever else
-	// they only record.
+	// Digest is equal for two plans with the same items in the same order, regardless of actions
+	// that only record observations.
 	Digest string `json:"digest"`
-	// Command is the command that would do it, with the flags that make a difference;
-	// --plan of the same command takes this document.
+	// Command is the command that carries it out, with the flags that matter; --plan of the same
+	// command accepts this document.
 	Command []string `json:"command"`
-	// Seed makes the random choices of the pass, a number in decimal: the pass that carries
-	// the plan out makes the same.
+	// Seed determines the random choices of the pass, a decimal number: the pass that carries
+	// out the plan makes the same.
 	Seed     string       `json:"seed"`
 	Observed PlanObserved `json:"observed"`
-	// Gates are the questions that are asked once before the first change.
+	// Gates are the checks before the first change.
 	Gates []plan.Check `json:"gates"`
 	Items []PlanItem   `json:"items"`
-	// Holds are why more is wanted than the items do.
+	// Holds are why the items do not cover everything.
 	Holds []PlanHold `json:"holds"`
 	// Pass is how the preview ended.
 	Pass PassRecord `json:"pass"`
 
-	// decided are the steps that were asked; nil when nobody noted them.
+	// decided are the stages that decided; nil where they are unknown.
 	decided []plan.StageName
 }
 
-// PlanObserved is the state of the world that the plan was made for.
+// PlanObserved is the cluster state that the plan was made for.
 type PlanObserved struct {
-	// UID is the identity of the resource: another one of the same name has another.
+	// UID distinguishes the resource from another one of the same name.
 	UID              string `json:"uid,omitempty"`
 	ResourceVersion  string `json:"resourceVersion,omitempty"`
 	Generation       int64  `json:"generation,omitempty"`
 	ConnectionString string `json:"connectionString,omitempty"`
-	// DatabaseAvailable is null when the database was not asked or did not answer.
+	// DatabaseAvailable is null when the database status was not read, or the database did not
+	// answer.
 	DatabaseAvailable *bool `json:"databaseAvailable"`
 }
 
@@ -54,32 +55,32 @@ type PlanItem struct {
 	// Fingerprint identifies what the action does, payloads included; see plan.Fingerprint.
 	// Empty for an action that only records what was observed: that needs no approval.
 	Fingerprint string `json:"fingerprint,omitempty"`
-	// Why says what the action is for.
+	// Why is the reason of the action.
 	Why string `json:"why,omitempty"`
-	// Preconditions have to hold when the action runs.
+	// Preconditions must hold when the action runs.
 	Preconditions Preconditions `json:"preconditions"`
-	// Provisional names the steps whose results decide on this item again.
+	// Provisional lists the stages after whose actions this item is decided again.
 	Provisional []plan.StageName `json:"provisional,omitempty"`
 }
 
-// Preconditions are what has to hold for an item to run.
+// Preconditions are what must hold for an item to run.
 type Preconditions struct {
 	Lease  bool         `json:"lease"`
 	Lock   bool         `json:"lock"`
 	Checks []plan.Check `json:"checks"`
 }
 
-// PlanHold is a step that waits, or that a human has to help.
+// PlanHold is a stage that waits, or that requires manual intervention.
 type PlanHold struct {
 	Stage plan.StageName `json:"stage"`
 	HoldRecord
-	// Refused are the questions that were answered with no.
+	// Refused are the checks that refused.
 	Refused     []plan.Check     `json:"refused"`
 	Provisional []plan.StageName `json:"provisional,omitempty"`
 }
 
-// IsAbout reports whether a hold concerns a process group or a pod: it is among its subjects,
-// or a check of it refused.
+// IsAbout reports whether a hold is about a process group or a pod: it is among the subjects,
+// or a check about it refused.
 func (h PlanHold) IsAbout(subject string) bool {
 	refused := func(c plan.Check) bool { return c.Subject == subject }
 	return subject != "" && (slices.Contains(h.Subjects, subject) || slices.ContainsFunc(h.Refused, refused))
@@ -108,7 +109,7 @@ func (r *PlanRecorder) Report(e reconcile.Event) {
 	}
 }
 
-// observed keeps the first state of the record: edits of the preview are no facts.
+// observed keeps the first state of the resource: edits of the preview are no facts.
 func (r *PlanRecorder) observed(s plan.Snapshot) {
 	r.asOf = s.Now
 	if of := recordOf(s); of != nil && r.view.Observed.UID == "" {
@@ -125,7 +126,7 @@ func (r *PlanRecorder) observed(s plan.Snapshot) {
 	}
 }
 
-// recordOf is the resource that a pass is about; nil before it was read.
+// recordOf returns the resource that a pass is about; nil before it was read.
 func recordOf(s plan.Snapshot) metav1.Object { //nolint:ireturn // one of three kinds
 	switch {
 	case s.Backup != nil:
@@ -155,7 +156,7 @@ func (r *PlanRecorder) decided(e reconcile.StageDecided) {
 	}
 }
 
-// View is the plan so far.
+// View returns the plan so far.
 func (r *PlanRecorder) View(m Metadata) PlanView {
 	v := r.view
 	v.Document = NewDocument("Plan", m, r.asOf, SourceLive)
@@ -164,13 +165,13 @@ func (r *PlanRecorder) View(m Metadata) PlanView {
 	return v
 }
 
-// Refused are the gates that would keep a pass from starting.
+// Refused returns the gates that would keep a pass from starting.
 func (v PlanView) Refused() []plan.Check {
 	return slices.DeleteFunc(slices.Clone(v.Gates), func(c plan.Check) bool { return c.OK })
 }
 
-// MainHold is the hold to look at: the first that does not only follow others, else the first.
-// It is nil where nothing holds.
+// MainHold returns the first hold that does not only follow others, else the first; nil
+// without one.
 func (v PlanView) MainHold() *PlanHold {
 	for i := range v.Holds {
 		if !v.Holds[i].Follows {
@@ -183,7 +184,7 @@ func (v PlanView) MainHold() *PlanHold {
 	return nil
 }
 
-// LosesData reports whether part of the plan takes away what cannot be had back.
+// LosesData reports whether part of the plan deletes data that cannot be recovered.
 func (v PlanView) LosesData() bool {
 	return slices.ContainsFunc(v.Items, func(i PlanItem) bool { return i.Impact == plan.DataLoss })
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// Trouble is what keeps the servers of a process group from running or from reporting,
-// as its pod, its volume claim and its node show it.
+// Trouble is why the processes of a process group do not run or do not report, by its pod,
+// its PVC and its node.
 type Trouble struct {
-	// Pod is the pod's name, whether or not it is there.
+	// Pod is the pod's name, whether or not it exists.
 	Pod string
-	// Message says of the pod what is wrong, in one clause: "is not taken by any node: 0/3 …".
+	// Message is what is wrong with the pod, in one clause: "is Pending, no node fits: 0/3 …".
 	Message string
-	// Since is when that began; zero when nothing tells.
+	// Since is when that began; zero when unknown.
 	Since time.Time
-	// Look are the words of a kubectl command that shows more and changes nothing.
+	// Look are the arguments of a kubectl command that shows more and changes nothing.
 	Look []string
 
 	// key identifies the problem whatever process group has it; own is true where the message
@@ -30,27 +30,27 @@ type Trouble struct {
 	own bool
 }
 
-// words are the trouble as one clause of a sentence about the process group.
+// words returns the trouble as one clause of a sentence about the process group.
 func (t Trouble) words() string { return "its pod " + t.Message }
 
-// troubleOf is the first thing that is wrong, in the order in which each explains what
-// comes after it; nil when nothing is.
+// troubleOf returns the first problem of a process group, in the order in which each explains
+// the following ones; nil without any.
 func (f Facts) troubleOf(g *v1beta2.ProcessGroupStatus) *Trouble {
 	pod := f.Pod(g)
 	if pod == nil {
 		return f.withoutPod(g)
 	}
-	for _, ask := range []func(*corev1.Pod) *Trouble{f.terminating, f.ended, f.unscheduled, f.waitingContainer, f.onSickNode, f.crashed, f.notReady} {
+	for _, ask := range []func(*corev1.Pod) *Trouble{f.terminating, f.ended, f.unscheduled, f.waitingContainer, f.onNotReadyNode, f.crashed, f.notReady} {
 		if t := ask(pod); t != nil {
 			return f.onPurpose(g, t)
 		}
 	}
-	return f.onPurpose(g, f.silentServers(g, pod))
+	return f.onPurpose(g, f.notReporting(g, pod))
 }
 
 func (f Facts) withoutPod(g *v1beta2.ProcessGroupStatus) *Trouble {
 	if g.IsGone() {
-		return nil // it is not to have one any more
+		return nil // it is not supposed to have one
 	}
 	name := g.PodName(f.Cluster)
 	since, _ := f.Since(g, v1beta2.ConditionMissingPod)
@@ -60,8 +60,8 @@ func (f Facts) withoutPod(g *v1beta2.ProcessGroupStatus) *Trouble {
 	}
 }
 
-// terminating is of a pod that does not end. Nothing here ends it by force: while its
-// node is away its servers may still run, with the same volume.
+// terminating is the trouble of a pod that does not terminate. Nothing here forces that: while
+// its node does not report, its processes may still run with the same volume.
 func (f Facts) terminating(pod *corev1.Pod) *Trouble {
 	if pod.DeletionTimestamp == nil {
 		return nil
@@ -79,7 +79,7 @@ func (f Facts) terminating(pod *corev1.Pod) *Trouble {
 		t.Message += ", waits for its finalizers " + strings.Join(pod.Finalizers, ", ")
 		t.key += " " + strings.Join(pod.Finalizers, ",")
 	}
-	if sick := f.onSickNode(pod); sick != nil {
+	if sick := f.onNotReadyNode(pod); sick != nil {
 		t.Message += ", " + sick.Message
 		t.Look, t.key = sick.Look, t.key+" "+sick.key
 	}
@@ -96,8 +96,8 @@ func (f Facts) ended(pod *corev1.Pod) *Trouble {
 	}
 }
 
-// unscheduled has the scheduler's own words, and those of the volume claim that it may
-// be waiting for.
+// unscheduled has the scheduler's message, and the phase of the PVC that it may be waiting
+// for.
 func (f Facts) unscheduled(pod *corev1.Pod) *Trouble {
 	c := podCondition(pod, corev1.PodScheduled)
 	if pod.Spec.NodeName != "" {
@@ -122,8 +122,8 @@ func (f Facts) unscheduled(pod *corev1.Pod) *Trouble {
 	return t
 }
 
-// schedulerWords are why each node was turned down. What follows in the scheduler's
-// message is that evicting other pods, or giving back claims, would not help either.
+// schedulerWords returns why each node was rejected. The rest of the scheduler's message is that
+// evicting other pods, or releasing claims, would not help either.
 func schedulerWords(message string) string {
 	words := oneLine(message)
 	for _, tail := range []string{" preemption:", " no new claims to deallocate"} {
@@ -132,11 +132,11 @@ func schedulerWords(message string) string {
 	return words
 }
 
-// startsSoon is how long a pod may be made ready by its node before that is trouble.
+// startsSoon is how long a pod may take to start before that is trouble.
 const startsSoon = 2 * time.Minute
 
-// waitingContainer is of a container that cannot start: its image, its configuration, or
-// a program that ends again and again.
+// waitingContainer is the trouble of a container that cannot start: its image, its
+// configuration, or a program that crashes repeatedly.
 func (f Facts) waitingContainer(pod *corev1.Pod) *Trouble {
 	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		w := c.State.Waiting
@@ -163,8 +163,8 @@ func exitWords(last corev1.ContainerStateTerminated, restarts int32) string {
 	return fmt.Sprintf("it ended with exit code %d (%s), and was restarted %s", last.ExitCode, phrase.Or(last.Reason, "no reason given"), phrase.Count(restarts, "time"))
 }
 
-// onSickNode is of a node that says, or of which Kubernetes says, that it is not ready.
-func (f Facts) onSickNode(pod *corev1.Pod) *Trouble {
+// onNotReadyNode is the trouble of a pod on a node that is not ready.
+func (f Facts) onNotReadyNode(pod *corev1.Pod) *Trouble {
 	node := f.Nodes[pod.Spec.NodeName]
 	if node == nil {
 		return nil
@@ -206,14 +206,14 @@ func (f Facts) notReady(pod *corev1.Pod) *Trouble {
 	return nil
 }
 
-// silentServers is of a pod with which nothing is wrong and whose servers the database
-// does not see. One that does not serve sees next to nobody, which explains nothing.
-func (f Facts) silentServers(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) *Trouble {
-	if !f.Database.Available() || g.IsGone() || !f.isSilent(g) {
+// notReporting is the trouble of a healthy pod whose processes do not report to the database.
+// An unavailable database lists few processes, which explains nothing.
+func (f Facts) notReporting(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) *Trouble {
+	if !f.Database.Available() || g.IsGone() || !f.isNotReporting(g) {
 		return nil
 	}
 	since, _ := f.Since(g, v1beta2.ConditionMissingProcesses)
-	reporting, all := len(f.processesOf(g)), f.serversOf(g.ProcessClass)
+	reporting, all := len(f.processesOf(g)), f.processCountOf(g.ProcessClass)
 	return &Trouble{
 		Pod:     pod.Name,
 		Message: fmt.Sprintf("is %s, and %s %s to the database", pod.Status.Phase, phrase.CountOf(reporting, all, "process"), phrase.EitherOf(reporting, all, "reports", "report")),
@@ -222,27 +222,27 @@ func (f Facts) silentServers(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) *Tr
 	}
 }
 
-// onPurpose says of trouble that the spec itself asks for it.
+// onPurpose adds that the spec itself requests the trouble.
 func (f Facts) onPurpose(g *v1beta2.ProcessGroupStatus, t *Trouble) *Trouble {
 	if t == nil {
 		return nil
 	}
 	b := f.Cluster.Spec.Buggify
-	var asked []string
+	var requested []string
 	if slices.Contains(b.NoSchedule, g.ProcessGroupID) {
-		asked = append(asked, "noSchedule")
+		requested = append(requested, "noSchedule")
 	}
 	for _, c := range b.CrashLoopContainers {
 		if slices.Contains(c.Targets, g.ProcessGroupID) || slices.Contains(c.Targets, v1beta2.AllProcessGroups) {
-			asked = append(asked, "crashLoopContainers")
+			requested = append(requested, "crashLoopContainers")
 			break
 		}
 	}
 	if b.EmptyMonitorConf {
-		asked = append(asked, "emptyMonitorConf")
+		requested = append(requested, "emptyMonitorConf")
 	}
-	if len(asked) > 0 {
-		t.Message += "; spec.buggify requests that (" + strings.Join(asked, ", ") + ")"
+	if len(requested) > 0 {
+		t.Message += "; spec.buggify requests that (" + strings.Join(requested, ", ") + ")"
 		t.key += " on purpose"
 	}
 	return t
@@ -264,8 +264,8 @@ func scheduledAt(pod *corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
-// clauses joins what there is: "ImagePullBackOff: Back-off pulling image …".
+// clauses joins the words that are not empty: "ImagePullBackOff: Back-off pulling image …".
 func clauses(words ...string) string {
-	said := slices.DeleteFunc(words, func(w string) bool { return w == "" })
-	return phrase.Or(strings.TrimRight(strings.Join(said, ": "), ". "), "no reason is given")
+	given := slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	return phrase.Or(strings.TrimRight(strings.Join(given, ": "), ". "), "no reason is given")
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// ProcessListView is the document of `get processes`: all that the database reports, those
-// of other instances included.
+// ProcessListView is the document of `get processes`: all that the database reports, including
+// those of other control-plane instances.
 type ProcessListView struct {
 	Document
 	Items []ProcessView `json:"items"`
@@ -21,12 +21,12 @@ type ProcessListView struct {
 // ProcessView is one process.
 type ProcessView struct {
 	Address string `json:"address"`
-	// Group is the process group; empty for a process that has not said yet whose it is.
+	// Group is the process group; empty for a process that has not reported it yet.
 	Group string `json:"processGroup,omitempty"`
 	Class string `json:"class,omitempty"`
-	// Roles are null when the database does not know them all.
+	// Roles are null when the database does not report them all.
 	Roles []string `json:"roles"`
-	// Version is the server's.
+	// Version is that of the fdbserver process.
 	Version string `json:"version,omitempty"`
 	Zone    string `json:"zone,omitempty"`
 	DC      string `json:"dc,omitempty"`
@@ -41,7 +41,7 @@ type ProcessView struct {
 	StoredBytes *int64 `json:"storedBytes"`
 	// LagSeconds is the worst of the storage roles.
 	LagSeconds *float64 `json:"lagSeconds"`
-	// Messages are what the process complains about.
+	// Messages are the errors that the process reports.
 	Messages []string `json:"messages"`
 }
 

@@ -5,12 +5,11 @@ import (
 	"time"
 )
 
-// fewestSamples is how often a process has to be seen before anything is said of its
-// rate: two points always lie on a line.
+// fewestSamples is how many samples a rate requires: two points always lie on a line.
 const fewestSamples = 3
 
 // progressWindow is how many of the newest samples the rate is made of: five minutes of
-// the ordinary interval. Data moves in whole shards, so single steps say nothing.
+// the default interval. Data moves in whole shards, so single steps mean nothing.
 const progressWindow = 20
 
 // sample is what a process had left at a time.
@@ -19,8 +18,8 @@ type sample struct {
 	left int64
 }
 
-// Progress is how what a process has left went down over several looks. The zero value
-// has seen nothing.
+// Progress is the decline of what a process has left, over several samples. The zero value
+// has none.
 type Progress struct {
 	// first is what was seen first, and least the least since then.
 	first, least sample
@@ -30,7 +29,7 @@ type Progress struct {
 	gap time.Duration
 }
 
-// add notes a look.
+// add adds a sample.
 func (p *Progress) add(at time.Time, left int64) {
 	s := sample{at, left}
 	if len(p.window) == 0 {
@@ -49,14 +48,14 @@ func (p *Progress) add(at time.Time, left int64) {
 	}
 }
 
-// isTooSoon reports whether a sample takes the place of the newest: the same look once
-// more, or one that is close to the sample before.
+// isTooSoon reports whether a sample replaces the newest: the same snapshot again, or one
+// that is close to the sample before.
 func (p *Progress) isTooSoon(at time.Time) bool {
 	n := len(p.window)
 	return n > 0 && p.window[n-1].at.Equal(at) || n > 1 && at.Sub(p.window[n-2].at) < p.gap
 }
 
-// moved is how many bytes left since the first look; nil before the second.
+// moved returns how many bytes were moved since the first sample; nil before the second.
 func (p *Progress) moved() *int64 {
 	if len(p.window) < 2 {
 		return nil
@@ -65,8 +64,8 @@ func (p *Progress) moved() *int64 {
 	return &n
 }
 
-// rate is the slope of a straight line through the window, in bytes per second that
-// leave, and twice its standard error: about how far it may be off.
+// rate returns the slope of a straight line through the window, in bytes moved per second,
+// and twice its standard error: about how far it may be off.
 func (p *Progress) rate() (perSecond, spread float64, known bool) {
 	n := float64(len(p.window))
 	if len(p.window) < fewestSamples {
@@ -90,8 +89,8 @@ func (p *Progress) rate() (perSecond, spread float64, known bool) {
 	return -slope, 2 * math.Sqrt(residual/(n-2)/xx), true
 }
 
-// eta is how many seconds are left at the rate of now, and at the fastest and the slowest
-// that it may really be. Without an end in sight each is nil.
+// eta returns how many seconds are left at the present rate, and at the fastest and the slowest
+// that it may be. Each is nil while no end can be estimated.
 func (p *Progress) eta() (likely, soonest, latest *float64) {
 	perSecond, spread, known := p.rate()
 	if !known || perSecond <= 0 {
@@ -111,8 +110,8 @@ func (p *Progress) eta() (likely, soonest, latest *float64) {
 	return at(perSecond), at(perSecond + spread), at(perSecond - spread)
 }
 
-// stalled is for how long nothing left, where something should; nil when something does,
-// and while nobody can tell.
+// stalled returns for how long nothing was moved, where something should be; nil when
+// something is, and while that is unknown.
 func (p *Progress) stalled() *float64 {
 	perSecond, _, known := p.rate()
 	if !known || perSecond > 0 {
@@ -126,18 +125,18 @@ func (p *Progress) stalled() *float64 {
 	return &seconds
 }
 
-// DrainHistory is what was seen of processes that leave, by FoundationDB's own ID of the
-// process, over all looks of a command. The zero value has seen nothing.
+// DrainHistory is the progress of excluded processes, by FoundationDB's own ID of the
+// process, over all samples of a command. The zero value is empty.
 type DrainHistory struct {
-	// Gap is how far apart the samples are at least that rates are made of; the zero value
-	// takes every look.
+	// Gap is the minimum interval between the samples of a rate; the zero value uses every
+	// sample.
 	Gap time.Duration
 
 	of map[string]*Progress
 }
 
-// look notes what a process has left.
-func (h *DrainHistory) look(process string, at time.Time, left int64) *Progress {
+// add adds what a process has left.
+func (h *DrainHistory) add(process string, at time.Time, left int64) *Progress {
 	if h.of == nil {
 		h.of = map[string]*Progress{}
 	}

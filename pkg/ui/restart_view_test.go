@@ -24,10 +24,10 @@ func TestHowFarARestartIs(t *testing.T) {
 		"1": process("old", new(3600.0)), "2": process("young", new(5.0)), "3": process("ageless", nil),
 	}
 	want := []Target{
-		{ID: "old", Phase: "waits"},
-		{ID: "young", Phase: "back", Note: "all of its processes have restarted", Reached: true},
-		{ID: "ageless", Phase: "silent", Note: "not all of its processes report and tell their age"},
-		{ID: "left", Phase: "gone", Note: "it has left the cluster", Reached: true},
+		{ID: "old", Phase: "pending"},
+		{ID: "young", Phase: "restarted", Note: "all of its processes have restarted", Reached: true},
+		{ID: "ageless", Phase: "not-reporting", Note: "not all of its processes report, or their start time is unknown"},
+		{ID: "left", Phase: "removed", Note: "it was removed from the cluster", Reached: true},
 	}
 	ids := []v1beta2.ProcessGroupID{"old", "young", "ageless", "left"}
 	if diff := cmp.Diff(want, Restarts(f, ids, noon.Add(-time.Minute))); diff != "" {

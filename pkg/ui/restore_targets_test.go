@@ -23,13 +23,13 @@ func TestWhatAnAbortLeavesIsSaid(t *testing.T) {
 		database plan.DatabaseFacts
 		want     []string
 	}{
-		"half of the data":   {own, lock(false, ""), []string{"a part of the data is in the database: 21MiB, 16 of 100 blocks", "the database is not locked"}},
-		"none of the data":   {queued, lock(false, ""), []string{"had not reported any data as written", "the database is not locked"}},
-		"another's lock":     {own, lock(true, "2"), []string{"still locked, by 2, which is not this restore"}},
-		"its own lock":       {own, lock(true, "1"), []string{"still locked, by this very restore"}},
-		"nobody can tell":    {own, plan.DatabaseFacts{Unreachable: "timed out"}, []string{"nobody can tell: timed out"}},
-		"a silent document":  {own, plan.DatabaseFacts{Status: &fdb.Status{}}, []string{"the database does not tell"}},
-		"whoever locked it ": {own, lock(true, ""), []string{"by somebody unknown"}},
+		"half of the data":   {own, lock(false, ""), []string{"part of the data is in the database: 21MiB, 16 of 100 blocks", "the database is not locked"}},
+		"none of the data":   {queued, lock(false, ""), []string{"had not reported any written data", "the database is not locked"}},
+		"another's lock":     {own, lock(true, "2"), []string{"still locked by 2, which is not this restore"}},
+		"its own lock":       {own, lock(true, "1"), []string{"still locked by this restore"}},
+		"nobody can tell":    {own, plan.DatabaseFacts{Unreachable: "timed out"}, []string{"cannot determine whether the database is still locked: timed out"}},
+		"a silent document":  {own, plan.DatabaseFacts{Status: &fdb.Status{}}, []string{"it does not report that"}},
+		"whoever locked it ": {own, lock(true, ""), []string{"by an unknown UID"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

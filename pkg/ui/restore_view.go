@@ -12,34 +12,34 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// RestoreFacts are what the view of a restore is made of.
+// RestoreFacts are the input of the view of a restore.
 type RestoreFacts struct {
 	plan.Snapshot
-	// URL is where the spec has the data come from; empty where the spec cannot tell.
+	// URL is the source of the data by the spec; empty where the spec does not define one.
 	URL string
-	// Own is the restore that the record started; nil where the database knows of none.
+	// Own is the restore of the resource; nil where the database lists none.
 	Own *fdb.RestoreStatus
-	// Started says whether the record says that its restore was started.
+	// Started is whether the restore was started, by the status of the resource.
 	Started bool
 }
 
-// RestoreStatusView is how far one restore is.
+// RestoreStatusView is the progress of one restore.
 type RestoreStatusView struct {
 	Document
 	// Name is the FoundationDBRestore, and Cluster what is restored into.
 	Name    string `json:"name"`
 	Cluster string `json:"cluster"`
-	// Done says whether the data is there; null when nobody can tell.
+	// Done is whether the restore has completed; null when unknown.
 	Done    *bool  `json:"done"`
 	Summary string `json:"summary"`
-	// Over says that waiting does not help: it is done, or was aborted, or is lost.
+	// Over is true when waiting does not help: it has completed, was aborted, or is lost.
 	Over bool `json:"over"`
 	// URL is where the data comes from; without secrets.
 	URL string `json:"url"`
-	// UnknownReason says why the database does not tell; empty when it does. What only the
-	// database knows is null then.
+	// UnknownReason is why the database did not answer; empty when it did. What only the
+	// database reports is null then.
 	UnknownReason string `json:"unknownReason,omitempty"`
-	// State is the word of the restore tools; empty when it was never started.
+	// State is the state that fdbrestore reports; empty when it was never started.
 	State *string `json:"state"`
 	// UID is the restore's, and that of the lock of the database while it lasts; empty
 	// before the start.
@@ -48,25 +48,25 @@ type RestoreStatusView struct {
 	Version     *int64 `json:"version"`
 	BlocksDone  *int64 `json:"blocksDone"`
 	BlocksTotal *int64 `json:"blocksTotal"`
-	// Percent is null before agents have looked at the backup.
+	// Percent is null before agents have read the backup.
 	Percent      *float64 `json:"percent"`
 	BytesWritten *int64   `json:"bytesWritten"`
-	// RateBytesPerSecond and ETASeconds need three looks.
+	// RateBytesPerSecond and ETASeconds require three samples.
 	RateBytesPerSecond *float64 `json:"rateBytesPerSecond"`
 	ETASeconds         *float64 `json:"etaSeconds"`
 	LastError          string   `json:"lastError,omitempty"`
-	// RecordedState is what the last pass wrote into the status of the record.
+	// RecordedState is what the last pass wrote into the status of the resource.
 	RecordedState string `json:"recordedState,omitempty"`
 }
 
-// RestoreHistory is what was seen of a restore over all looks of a command. The zero value
-// has seen nothing.
+// RestoreHistory is the progress of a restore over all samples of a command. The zero value
+// is empty.
 type RestoreHistory struct {
 	uid           string
 	blocks, bytes Progress
 }
 
-// NewRestoreStatusView makes the document, and notes in the history what it saw.
+// NewRestoreStatusView makes the document, and adds what it read to the history.
 func NewRestoreStatusView(m Metadata, f RestoreFacts, h *RestoreHistory) RestoreStatusView {
 	r := f.Restore
 	v := RestoreStatusView{
@@ -76,23 +76,23 @@ func NewRestoreStatusView(m Metadata, f RestoreFacts, h *RestoreHistory) Restore
 	}
 	switch {
 	case v.UnknownReason != "":
-		v.Summary = "nobody can tell how far the restore is: " + v.UnknownReason
+		v.Summary = "cannot determine the progress of the restore: " + v.UnknownReason
 	case f.Own != nil:
-		v.tell(*f.Own, h, f.RestoreStatus.AsOf)
+		v.report(*f.Own, h, f.RestoreStatus.AsOf)
 	case f.Started && r.Status.State == fdb.RestoreCompleted:
-		v.State, v.Done, v.Over, v.Summary = new(fdb.RestoreCompleted), new(true), true, "it is done, as was recorded; another restore has taken its place in the database's list"
+		v.State, v.Done, v.Over, v.Summary = new(fdb.RestoreCompleted), new(true), true, "it completed, by its status; another restore has replaced it in the database's list"
 	case f.Started && r.Status.State == fdb.RestoreAborted:
-		v.State, v.Done, v.Over, v.Summary = new(fdb.RestoreAborted), new(false), true, "it was aborted, as was recorded; another restore has taken its place in the database's list"
+		v.State, v.Done, v.Over, v.Summary = new(fdb.RestoreAborted), new(false), true, "it was aborted, by its status; another restore has replaced it in the database's list"
 	case f.Started:
 		v.Done, v.Over, v.State = new(false), true, new("")
-		v.Summary = "the record says that it was started, and the database does not know of it"
+		v.Summary = "it was started, by its status, and the database does not list it"
 	default:
-		v.Done, v.State, v.Summary = new(false), new(""), "it was not started yet"+f.others()
+		v.Done, v.State, v.Summary = new(false), new(""), "it is not started yet"+f.others()
 	}
 	return v
 }
 
-// others says that another restore is in the way.
+// others returns the other restore that runs; empty without one.
 func (f RestoreFacts) others() string {
 	i := slices.IndexFunc(f.RestoreStatus.All, fdb.RestoreStatus.Active)
 	if i < 0 {
@@ -102,8 +102,8 @@ func (f RestoreFacts) others() string {
 	return fmt.Sprintf("; the restore of tag %s from %s is %s", other.Tag, fdb.WithoutSecrets(other.URL), other.State)
 }
 
-// tell takes over what the database says.
-func (v *RestoreStatusView) tell(r fdb.RestoreStatus, h *RestoreHistory, at time.Time) {
+// report takes over what the database reports.
+func (v *RestoreStatusView) report(r fdb.RestoreStatus, h *RestoreHistory, at time.Time) {
 	v.UID = r.UID
 	v.State, v.Version, v.URL, v.LastError = &r.State, &r.Version, fdb.WithoutSecrets(r.URL), r.LastError
 	v.BlocksDone, v.BlocksTotal, v.BytesWritten = &r.BlocksDone, &r.BlocksTotal, &r.BytesWritten
@@ -114,7 +114,7 @@ func (v *RestoreStatusView) tell(r fdb.RestoreStatus, h *RestoreHistory, at time
 	}
 	switch {
 	case *v.Done:
-		v.Summary = fmt.Sprintf("it is done: %s written, as of version %d", phrase.Bytes(r.BytesWritten), r.Version)
+		v.Summary = fmt.Sprintf("it completed: %s written, as of version %d", phrase.Bytes(r.BytesWritten), r.Version)
 	case v.Over:
 		v.Summary = "it was aborted, which unlocked the database; " + leftBehind(r)
 	default:
@@ -139,7 +139,7 @@ func (v *RestoreStatusView) follow(r fdb.RestoreStatus, h *RestoreHistory, at ti
 
 func (v *RestoreStatusView) progress() string {
 	if v.Percent == nil {
-		return "agents have not looked at the backup yet"
+		return "agents have not read the backup yet"
 	}
 	text := fmt.Sprintf("%.0f%%, %s", *v.Percent, phrase.CountOf(*v.BlocksDone, *v.BlocksTotal, "block"))
 	if v.RateBytesPerSecond != nil {
@@ -151,7 +151,7 @@ func (v *RestoreStatusView) progress() string {
 	return text
 }
 
-// WriteRestoreStatus prints one restore on one screen: a sentence, then what it rests on.
+// WriteRestoreStatus prints one restore: a sentence, then the facts.
 func WriteRestoreStatus(w io.Writer, v RestoreStatusView, o StatusOptions) error {
 	p := &page{w: w, o: o}
 	p.verdict(v.Metadata, v.Done, v.Summary)
@@ -160,7 +160,7 @@ func WriteRestoreStatus(w io.Writer, v RestoreStatusView, o StatusOptions) error
 	p.fact("From", phrase.Or(v.URL, phrase.UnknownCell))
 	if v.UnknownReason != "" {
 		p.fact("State", "unknown: "+v.UnknownReason)
-		p.fact("Last recorded", phrase.Or(v.RecordedState, "never started"))
+		p.fact("Last status", phrase.Or(v.RecordedState, "never started"))
 		return p.err
 	}
 	p.fact("State", phrase.Or(*v.State, "never started"))

@@ -11,8 +11,8 @@ type ReconcileResult struct {
 	Passes int `json:"passes"`
 	// Acted counts the actions of all passes that ran without an error.
 	Acted int `json:"acted"`
-	// Reason is what keeps the cluster from being as its spec asks; empty when no step
-	// that ran knows of anything.
+	// Reason is why the cluster does not match its spec; empty when every stage that ran is
+	// done.
 	Reason string `json:"reason,omitempty"`
 	// ExitCode is what the program ends with.
 	ExitCode int        `json:"exitCode"`

@@ -6,20 +6,20 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
 
-// ReconcileResultList is the last line of `reconcile --with-backups -o json`: how it ended for
-// a cluster, its backups and its restores, in the order of their passes.
+// ReconcileResultList is the last line of `reconcile --with-backups -o json`: the results of a
+// cluster, its backups and its restores, in the order of their passes.
 type ReconcileResultList struct {
 	Document
 	// Outcome is the worst of all.
 	Outcome reconcile.Outcome `json:"outcome"`
 	// Acted counts the actions over all resources that ran without an error.
 	Acted int `json:"acted"`
-	// ExitCode is what the program ends with: the most telling of all.
+	// ExitCode is what the program ends with: the most important of all.
 	ExitCode  int                 `json:"exitCode"`
 	Resources []ResourceReconcile `json:"resources"`
 }
 
-// ResourceReconcile is how it ended for one of them.
+// ResourceReconcile is the result of one of them.
 type ResourceReconcile struct {
 	// Resource is a cluster's name, fdbbackup/NAME or fdbrestore/NAME.
 	Resource string            `json:"resource"`
@@ -27,7 +27,7 @@ type ResourceReconcile struct {
 	// Passes is how many passes ran; 0 where it was not its turn.
 	Passes int `json:"passes"`
 	Acted  int `json:"acted"`
-	// Reason is what keeps it from being as its spec asks; empty when nothing does.
+	// Reason is why it does not match its spec; empty when it does.
 	Reason   string `json:"reason,omitempty"`
 	ExitCode int    `json:"exitCode"`
 }
@@ -39,7 +39,7 @@ type PlanListView struct {
 	Plans []PlanView `json:"plans"`
 }
 
-// NewPlanList is the list of plans that were made one after the other. It is as old as the
+// NewPlanList makes the list of plans that were made one after the other. It is as old as the
 // oldest of them.
 func NewPlanList(m Metadata, plans []PlanView) PlanListView {
 	v := PlanListView{Document: NewDocument("PlanList", m, time.Time{}, SourceLive), Plans: orEmpty(plans)}

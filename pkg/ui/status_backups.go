@@ -6,11 +6,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// RecordedBackupsView are the backups of a cluster as passes last recorded them: what the
-// database says of them takes a tool in a pod of their agents.
+// RecordedBackupsView are the backups of a cluster by their status: the database reports them
+// only to a tool in a pod of their agents.
 type RecordedBackupsView struct {
 	Origin
-	// Unread is why nobody could list them; empty when somebody could.
+	// Unread is why they could not be listed; empty when they could.
 	Unread   string                `json:"unread,omitempty"`
 	Backups  []RecordedBackupView  `json:"backups"`
 	Restores []RecordedRestoreView `json:"restores"`
@@ -20,21 +20,21 @@ type RecordedBackupsView struct {
 type RecordedBackupView struct {
 	Name    string `json:"name"`
 	Desired string `json:"desired"`
-	// AgentsReady is how many of the agents were ready, AgentsDesired how many are asked for.
+	// AgentsReady is how many of the agents were ready, AgentsDesired how many the spec has.
 	AgentsReady   int `json:"agentsReady"`
 	AgentsDesired int `json:"agentsDesired"`
-	// Recorded is null before a pass saw it.
+	// Recorded is null before the first pass over it.
 	Recorded *BackupRecordView `json:"recorded"`
 }
 
 // RecordedRestoreView is one restore.
 type RecordedRestoreView struct {
 	Name string `json:"name"`
-	// State is the word of the restore tools; empty where it was never started.
+	// State is the state that fdbrestore reported; empty where it was never started.
 	State string `json:"state"`
 }
 
-// recordedBackups are nil where nobody looked, and where there are none.
+// recordedBackups returns nil where backups were not read, and where there are none.
 func (f Facts) recordedBackups() *RecordedBackupsView {
 	b := f.Backups
 	if b == nil || b.Unread == "" && len(b.Backups)+len(b.Restores) == 0 {
@@ -44,7 +44,7 @@ func (f Facts) recordedBackups() *RecordedBackupsView {
 	for _, seen := range b.Backups {
 		r := seen.Record
 		v.Backups = append(v.Backups, RecordedBackupView{
-			Name: r.Name, Desired: wantedState(r), AgentsReady: r.Status.AgentCount, AgentsDesired: r.AgentCount(), Recorded: recordedBackup(r),
+			Name: r.Name, Desired: desiredState(r), AgentsReady: r.Status.AgentCount, AgentsDesired: r.AgentCount(), Recorded: recordedBackup(r),
 		})
 	}
 	for _, seen := range b.Restores {
@@ -58,7 +58,7 @@ func (p *page) backups(v *RecordedBackupsView) {
 	if v == nil {
 		return
 	}
-	p.printf("\n%s  %s\n", p.o.in(bold, "Backups"), p.o.in(faint, "as last recorded; backup status and restore status ask the database"))
+	p.printf("\n%s  %s\n", p.o.in(bold, "Backups"), p.o.in(faint, "by their status; backup status and restore status read the database"))
 	if v.Unread != "" {
 		p.fact("Backups", "unknown: "+v.Unread)
 	}
@@ -71,12 +71,12 @@ func (p *page) backups(v *RecordedBackupsView) {
 }
 
 func (v RecordedBackupView) words() string {
-	parts := []string{"never seen"}
+	parts := []string{"no status"}
 	if r := v.Recorded; r != nil {
 		parts = []string{word(r.Running, "running", "not running"), word(r.Restorable, "restorable", "not restorable")}
 		if r.Paused {
 			parts = append(parts, "paused")
 		}
 	}
-	return fmt.Sprintf("%s: %s; %s wanted, %s ready", v.Name, phrase.List(parts), v.Desired, phrase.CountOf(v.AgentsReady, v.AgentsDesired, "agent"))
+	return fmt.Sprintf("%s: %s; %s desired, %s ready", v.Name, phrase.List(parts), v.Desired, phrase.CountOf(v.AgentsReady, v.AgentsDesired, "agent"))
 }

@@ -9,23 +9,23 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// State is how a cluster's database is doing, in one word.
+// State is the state of a cluster's database in one word.
 type State string
 
 // The states, from best to worst.
 const (
 	StateHealthy State = "healthy"
-	// StateDegraded serves, with less to spare than it should have.
+	// StateDegraded is available, with less fault tolerance than desired.
 	StateDegraded State = "degraded"
 	// StateNotConfigured was never created.
 	StateNotConfigured State = "not-configured"
-	// StateUnavailable says so itself.
+	// StateUnavailable is unavailable by its own status.
 	StateUnavailable State = "unavailable"
 	// StateUnknown gave no answer.
 	StateUnknown State = "unknown"
 )
 
-// judge never calls a database available that has not said so just now.
+// judge never calls a database available that has not reported that just now.
 func (f Facts) judge(v StatusView) (State, []string) {
 	s := f.Database.Status
 	switch {
@@ -45,24 +45,24 @@ func (f Facts) judge(v StatusView) (State, []string) {
 }
 
 func (f Facts) unavailable(v StatusView) []string {
-	reasons := []string{"the database says that it does not serve"}
+	reasons := []string{"the database reports that it is unavailable"}
 	if v.Database.RecoveryState != "" {
 		reasons = append(reasons, fmt.Sprintf("its recovery is at %s", spaced(v.Database.RecoveryState)))
 	}
 	reasons = append(reasons, coordinatorReasons(v.Coordinators)...)
-	return append(reasons, f.silentReasons()...)
+	return append(reasons, f.notReportingReasons()...)
 }
 
 func (f Facts) degraded(v StatusView) []string {
-	reasons := f.silentReasons()
+	reasons := f.notReportingReasons()
 	reasons = append(reasons, f.troubles()...)
 	reasons = append(reasons, dataReasons(v.Database)...)
 	reasons = append(reasons, coordinatorReasons(v.Coordinators)...)
 	switch t := v.FaultTolerance; {
 	case t.Zones == nil:
-		reasons = append(reasons, "the database does not tell how many zones may fail")
+		reasons = append(reasons, "the fault tolerance is unknown: the database does not report it")
 	case *t.Zones < t.Desired:
-		reasons = append(reasons, fmt.Sprintf("safe to lose %s, %d when all is well", moreZones(*t.Zones), t.Desired))
+		reasons = append(reasons, fmt.Sprintf("safe to lose %s, %d desired", moreZones(*t.Zones), t.Desired))
 		reasons = append(reasons, fewCoordinators(v.Coordinators, t.Desired)...)
 	}
 	if v.Database.Locked != nil && *v.Database.Locked {
@@ -71,21 +71,21 @@ func (f Facts) degraded(v StatusView) []string {
 	return reasons
 }
 
-// dataReasons leaves out that data distribution is starting and that a recovery
-// has not quite ended: for some seconds after each recovery the database says so,
-// and still calls itself healthy and fully replicated.
+// dataReasons leaves out that data distribution is starting and that a recovery has not
+// fully ended: for some seconds after each recovery the database reports that, and still
+// calls itself healthy and fully replicated.
 func dataReasons(d DatabaseView) []string {
 	switch {
 	case d.Replicas != nil && *d.Replicas < d.ReplicasDesired:
 		return []string{fmt.Sprintf("replication %d of %d", max(0, *d.Replicas), d.ReplicasDesired)}
 	case d.FullReplication == nil:
-		return []string{"the database does not tell whether all data has its copies"}
+		return []string{"cannot determine whether all data has its copies: the database does not report it"}
 	case !*d.FullReplication:
 		return []string{"not all data has its copies"}
 	case d.DataHealthy != nil && !*d.DataHealthy:
 		return []string{"data is " + spaced(phrase.Or(d.DataState, "not healthy"))}
 	case d.Healthy != nil && !*d.Healthy:
-		return []string{"the database does not call itself healthy: " + phrase.Or(phrase.Some(d.Messages, mostNamed), "it gives no reason")}
+		return []string{"the database does not call itself healthy: " + phrase.Or(phrase.Some(d.Messages, mostNamed), "it reports no reason")}
 	default:
 		return nil
 	}
@@ -102,13 +102,13 @@ func coordinatorReasons(v CoordinatorsView) []string {
 	}
 }
 
-// answering is how many coordinators answer.
+// answering returns how many coordinators answer.
 func answering(n, all int) string {
 	return phrase.CountOf(n, all, "coordinator") + phrase.EitherOf(n, all, " answers", " answer")
 }
 
-// fewCoordinators is a cause of too little tolerance: the loss of as many zones as should be
-// tolerated would take the quorum of so few coordinators.
+// fewCoordinators is a cause of too little tolerance: the loss of the desired number of zones
+// would take the quorum of so few coordinators.
 func fewCoordinators(v CoordinatorsView, zones int) []string {
 	n := len(v.Items)
 	if n == 0 || n >= v.Desired || (n-1)/2 >= zones {
@@ -117,16 +117,16 @@ func fewCoordinators(v CoordinatorsView, zones int) []string {
 	return []string{phrase.CountOf(n, v.Desired, "desired coordinator")}
 }
 
-// silentReasons name the groups whose processes do not report, by class.
-func (f Facts) silentReasons() []string {
+// notReportingReasons names the groups whose processes do not report, by class.
+func (f Facts) notReportingReasons() []string {
 	return f.byClass("missing", func(g *v1beta2.ProcessGroupStatus) (time.Time, bool) {
 		since, _ := f.Since(g, v1beta2.ConditionMissingProcesses)
-		return since, !g.IsMarkedForRemoval() && f.isSilent(g)
+		return since, !g.IsMarkedForRemoval() && f.isNotReporting(g)
 	})
 }
 
-// troubles name the groups that report and have a condition that makes a
-// replacement due when it lasts.
+// troubles names the groups that report and have a condition that causes a replacement
+// if it persists.
 func (f Facts) troubles() []string {
 	var reasons []string
 	for _, condition := range v1beta2.ReplacementConditions() {
@@ -135,7 +135,7 @@ func (f Facts) troubles() []string {
 		}
 		reasons = append(reasons, f.byClass("with "+string(condition), func(g *v1beta2.ProcessGroupStatus) (time.Time, bool) {
 			since, has := f.Since(g, condition)
-			return since, has && !g.IsMarkedForRemoval() && !f.isSilent(g)
+			return since, has && !g.IsMarkedForRemoval() && !f.isNotReporting(g)
 		})...)
 	}
 	return reasons
@@ -144,7 +144,7 @@ func (f Facts) troubles() []string {
 // mostNamed is how many process groups a sentence names before it only counts them.
 const mostNamed = 3
 
-// byClass says which groups a question is true of: "2 storage groups missing 14m (a, b)".
+// byClass returns the groups that a question is true of: "2 storage groups missing 14m (a, b)".
 func (f Facts) byClass(what string, asked func(*v1beta2.ProcessGroupStatus) (since time.Time, is bool)) []string {
 	var reasons []string
 	for _, class := range v1beta2.ProcessClasses() {
@@ -167,8 +167,8 @@ func (f Facts) byClass(what string, asked func(*v1beta2.ProcessGroupStatus) (sin
 	return reasons
 }
 
-// maintained says, after process groups that miss something, that all of them are in the zone
-// under maintenance, or which are.
+// maintained returns which of the process groups with a problem are in the zone under
+// maintenance.
 func (f Facts) maintained(ids []string) string {
 	m, known := f.maintenance()
 	if !known || m.Zone == "" {
@@ -206,7 +206,7 @@ func moreZones(n int) string {
 
 func spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
-// Title is the state as a sentence begins with it.
+// Title returns the state as the first words of a sentence.
 func (s State) Title() string {
 	words := spaced(strings.ReplaceAll(string(s), "-", "_"))
 	return strings.ToUpper(words[:1]) + words[1:]
@@ -216,22 +216,21 @@ func summarize(v StatusView) string {
 	if v.State != StateHealthy {
 		return v.State.Title() + ": " + strings.Join(v.Reasons, "; ")
 	}
-	spec := "as its spec asks"
+	spec := "matches its spec"
 	if !v.Reconciliation.Reconciled {
-		spec = "not yet as its spec asks: " + phrase.Some(v.Reconciliation.Reasons, mostNamed)
+		spec = "not reconciled: " + phrase.Some(v.Reconciliation.Reasons, mostNamed)
 	}
 	return fmt.Sprintf("%s: %s, safe to lose %s; %s", v.State.Title(), v.Database.replicationWords(), moreZones(*v.FaultTolerance.Zones), spec)
 }
 
 func (v DatabaseView) replicationWords() string {
 	if v.Replicas == nil {
-		return "serving, data distribution is starting"
+		return "available, data distribution is starting"
 	}
 	return fmt.Sprintf("all data has its %s", phrase.Count(v.ReplicasDesired, "copy"))
 }
 
-// noAnswer is why nobody can tell: that the database did not answer, and what is known of
-// the reason, which may be no more than that.
+// noAnswer returns that the database did not answer, and the reason, which may be the same.
 func noAnswer(why string) string {
 	const words = "no answer from the database"
 	if strings.HasPrefix(why, words) {

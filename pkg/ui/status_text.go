@@ -14,7 +14,7 @@ import (
 // StatusOptions is how a status is printed.
 type StatusOptions struct {
 	Paint
-	// Wide adds coordinators one by one and the database's remarks.
+	// Wide adds each coordinator and the messages of the database.
 	Wide bool
 	// Absolute shows times instead of ages.
 	Absolute bool
@@ -48,8 +48,8 @@ func StatusSections() []string {
 	return names
 }
 
-// WriteStatus prints one cluster on one screen: a sentence, then sections. Each
-// section says where its facts come from and how old they are.
+// WriteStatus prints one cluster: a sentence, then sections. Each section has the source
+// and the age of its facts.
 func WriteStatus(w io.Writer, v StatusView, o StatusOptions) error {
 	p := &page{w: w, o: o}
 	color := colorOf(string(v.State))
@@ -83,15 +83,15 @@ func (p *page) section(title string, origin Origin) {
 	p.printf("\n%s  %s\n", p.o.in(bold, title), p.o.in(faint, p.o.origin(origin)))
 }
 
-// origin says where facts come from and how old they are.
+// origin returns the source and the age of facts.
 func (o StatusOptions) origin(from Origin) string {
 	where := "live"
 	if from.Source == SourceRecord {
-		where = "as last recorded"
+		where = "by the status"
 	}
 	switch {
 	case from.AsOf == nil && from.Source == SourceRecord:
-		return "never recorded"
+		return "no status"
 	case from.AsOf == nil:
 		return where
 	case o.Absolute:
@@ -109,7 +109,7 @@ func (p *page) database(v DatabaseView) {
 	p.section("Database", v.Origin)
 	if v.UnknownReason != "" {
 		p.fact("Available", "unknown: "+v.UnknownReason)
-		p.fact("Version", phrase.Or(v.Version, phrase.UnknownCell)+" recorded, "+v.SpecVersion+" in the spec")
+		p.fact("Version", phrase.Or(v.Version, phrase.UnknownCell)+" in the status, "+v.SpecVersion+" in the spec")
 		return
 	}
 	p.fact("Available", phrase.YesNo(v.Available, phrase.UnknownCell))
@@ -126,7 +126,7 @@ func (p *page) database(v DatabaseView) {
 		p.fact("Limited by", spaced(v.PerformanceLimit))
 	}
 	if p.o.Wide && len(v.Messages) > 0 {
-		p.fact("Remarks", strings.Join(v.Messages, ", "))
+		p.fact("Messages", strings.Join(v.Messages, ", "))
 	}
 }
 
@@ -163,13 +163,13 @@ func (p *page) tolerance(v ToleranceView) {
 	p.section("Fault tolerance", v.Origin)
 	p.fact("Zones to spare", fmt.Sprintf("%s of %d for data, %s for availability (%s)", phrase.NumberOr(v.Zones, phrase.UnknownCell), v.Desired, phrase.NumberOr(v.ZonesAvailable, phrase.UnknownCell), v.Mode))
 	if len(v.ZonesNotReporting) > 0 {
-		p.fact("Silent zones", phrase.Some(v.ZonesNotReporting, mostNamed))
+		p.fact("Not reporting", phrase.Some(v.ZonesNotReporting, mostNamed))
 	}
 }
 
 func (p *page) coordinators(v CoordinatorsView) {
 	p.section("Coordinators", v.Origin)
-	p.fact("Answering", fmt.Sprintf("%s of %d, %d wanted", phrase.NumberOr(v.Reachable, phrase.UnknownCell), len(v.Items), v.Desired))
+	p.fact("Answering", fmt.Sprintf("%s of %d, %d desired", phrase.NumberOr(v.Reachable, phrase.UnknownCell), len(v.Items), v.Desired))
 	if !p.o.Wide {
 		return
 	}
@@ -181,7 +181,7 @@ func (p *page) coordinators(v CoordinatorsView) {
 func answersWord(reachable *bool) string {
 	switch {
 	case reachable == nil:
-		return "not asked"
+		return "not checked"
 	case *reachable:
 		return "answers"
 	default:
@@ -191,7 +191,7 @@ func answersWord(reachable *bool) string {
 
 func (p *page) groups(v GroupsView) {
 	p.section("Process groups", v.Origin)
-	counts := fmt.Sprintf("%d of %d as desired, %d in all", v.Reconciled, v.Desired, v.Total)
+	counts := fmt.Sprintf("%d of %d reconciled, %d in all", v.Reconciled, v.Desired, v.Total)
 	if v.Removing > 0 {
 		counts += fmt.Sprintf(", %d being removed (%d excluded)", v.Removing, v.Excluded)
 	}
@@ -211,13 +211,13 @@ func (p *page) groups(v GroupsView) {
 func (p *page) configuration(v ConfigurationView) {
 	p.section("Configuration", v.Origin)
 	if v.Live == nil {
-		p.fact("Wanted", configurationWords(v.Desired))
+		p.fact("Desired", configurationWords(v.Desired))
 		p.fact("Live", "unknown")
 		return
 	}
 	p.fact("Live", configurationWords(*v.Live))
 	if v.Matches != nil && !*v.Matches {
-		p.fact("Wanted", configurationWords(v.Desired))
+		p.fact("Desired", configurationWords(v.Desired))
 	}
 }
 
@@ -240,7 +240,7 @@ func configurationWords(c fdb.Configuration) string {
 	return strings.Join(words, " ")
 }
 
-// mostReasons is how many reasons a screen shows one by one.
+// mostReasons is how many reasons are printed.
 const mostReasons = 8
 
 func (p *page) reconciliation(v ReconciliationView) {
@@ -270,7 +270,7 @@ func (p *page) locks(v LocksView) {
 	}
 	switch {
 	case !v.Used:
-		p.fact("Database lock", "not asked for by the spec")
+		p.fact("Database lock", "not used by the spec")
 	case !v.Read:
 		p.fact("Database lock", "unknown: it was not read")
 	case v.Expired:

@@ -9,13 +9,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// StatusView is the document of `status`: one cluster on one screen.
+// StatusView is the document of `status`: the state of one cluster.
 type StatusView struct {
 	Document
 	State State `json:"state"`
-	// Summary is one sentence that says it all.
+	// Summary is the state in one sentence.
 	Summary string `json:"summary"`
-	// Reasons are why the state is not healthy, the gravest first.
+	// Reasons are why the state is not healthy, the most severe first.
 	Reasons        []string           `json:"reasons"`
 	Database       DatabaseView       `json:"database"`
 	FaultTolerance ToleranceView      `json:"faultTolerance"`
@@ -24,20 +24,19 @@ type StatusView struct {
 	Configuration  ConfigurationView  `json:"configuration"`
 	Reconciliation ReconciliationView `json:"reconciliation"`
 	Locks          LocksView          `json:"locks"`
-	// Backups are those of the cluster and the restores into it, as passes last recorded them;
-	// absent where there are none, and in lists of clusters.
+	// Backups are those of the cluster and the restores into it, by their status; absent where
+	// there are none, and in lists of clusters.
 	Backups *RecordedBackupsView `json:"backups,omitempty"`
 }
 
-// DatabaseView is what the database says of itself. Everything is null when it
-// does not say it.
+// DatabaseView is what the database reports about itself. What it does not report is null.
 type DatabaseView struct {
 	Origin
 	Available *bool `json:"available"`
 	// Healthy is what the database calls itself. It stays true for about a minute
 	// after a storage process died.
 	Healthy *bool `json:"healthy"`
-	// UnknownReason is why there is nothing to show.
+	// UnknownReason is why the state of the database is unknown.
 	UnknownReason string `json:"unknownReason,omitempty"`
 	// Version is what most processes run.
 	Version           string   `json:"version,omitempty"`
@@ -63,11 +62,11 @@ type DatabaseView struct {
 	ProcessesReported *int     `json:"processesReported"`
 	// Clients is how many the database counts.
 	Clients *int `json:"clients"`
-	// DC is the data center that the resource is for; empty when it is for none.
+	// DC is the data center of the resource; empty without one.
 	DC string `json:"dc,omitempty"`
 }
 
-// CoordinatorsView is the coordinators as the database's client sees them.
+// CoordinatorsView are the coordinators by the client section of the database status.
 type CoordinatorsView struct {
 	Origin
 	Desired         int               `json:"desired"`
@@ -79,7 +78,7 @@ type CoordinatorsView struct {
 // CoordinatorView is one coordinator.
 type CoordinatorView struct {
 	Address string `json:"address"`
-	// Reachable is null when nobody tried.
+	// Reachable is null when that was not checked.
 	Reachable *bool `json:"reachable"`
 }
 
@@ -102,7 +101,7 @@ type ClassView struct {
 	Desired int    `json:"desired"`
 	// Current leaves out those that are marked for removal.
 	Current int `json:"current"`
-	// Reporting is null when the database does not tell who reports.
+	// Reporting is null when the database does not list processes.
 	Reporting *int `json:"reporting"`
 }
 
@@ -115,34 +114,34 @@ type ConditionCount struct {
 // ConfigurationView compares the database's configuration with the spec's.
 type ConfigurationView struct {
 	Origin
-	// Matches is null when the database does not tell its configuration.
+	// Matches is null when the configuration of the database is unknown.
 	Matches *bool              `json:"matches"`
 	Desired fdb.Configuration  `json:"desired"`
 	Live    *fdb.Configuration `json:"live"`
 }
 
-// ReconciliationView says what keeps the cluster from being as its spec asks.
+// ReconciliationView is why the cluster does not match its spec.
 type ReconciliationView struct {
 	Origin
 	Generation           int64    `json:"generation"`
 	ReconciledGeneration int64    `json:"reconciledGeneration"`
 	Reconciled           bool     `json:"reconciled"`
 	Reasons              []string `json:"reasons"`
-	// Skip says that spec.skip tells operators to leave the cluster alone.
+	// Skip is spec.skip: operators skip the cluster.
 	Skip bool `json:"skip"`
-	// Pause is what is noted about spec.skip; null while that is false.
+	// Pause describes the pause; null while spec.skip is false.
 	Pause *PauseView `json:"pause"`
 }
 
-// LocksView says who may act on the cluster.
+// LocksView are the Lease and the lock of the cluster.
 type LocksView struct {
 	Origin
 	// LeaseRead is false when the Lease could not be read.
 	LeaseRead bool `json:"leaseRead"`
-	// LeaseHolder holds the Lease of runs in this Kubernetes cluster; empty for nobody.
+	// LeaseHolder holds the Lease of runs in this Kubernetes cluster; empty without one.
 	LeaseHolder string     `json:"leaseHolder,omitempty"`
 	LeaseUntil  *time.Time `json:"leaseUntil"`
-	// Used says whether the spec asks for the lock in the database.
+	// Used is whether the spec uses the lock in the database.
 	Used bool `json:"used"`
 	// Read is false when the lock's keys were not read.
 	Read     bool       `json:"read"`
@@ -238,8 +237,8 @@ func (v *DatabaseView) restrictions(s *fdb.Status) {
 	}
 }
 
-// coordinators come from the database; while it does not answer, from the
-// connection string that the record has.
+// coordinators returns those of the database; while it does not answer, those of the
+// connection string in the status.
 func (f Facts) coordinators() CoordinatorsView {
 	v := CoordinatorsView{Origin: f.fromDatabase(), Desired: f.Cluster.DesiredCoordinators(), Items: []CoordinatorView{}}
 	if f.Database.Status == nil {
@@ -296,7 +295,7 @@ func (f Facts) classes() []ClassView {
 				continue
 			}
 			c.Current++
-			if !f.isSilent(g) {
+			if !f.isNotReporting(g) {
 				reporting++
 			}
 		}

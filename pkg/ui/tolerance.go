@@ -9,17 +9,17 @@ import (
 // ToleranceView is how many more zones may fail.
 type ToleranceView struct {
 	Origin
-	// Mode is the redundancy mode that the spec asks for.
+	// Mode is the redundancy mode in the spec.
 	Mode string `json:"mode"`
-	// Desired is how many zones may fail in a cluster as it should be.
+	// Desired is how many zones may fail in a reconciled cluster.
 	Desired int `json:"desired"`
 	// Zones is how many zones may fail now without loss of data: the least of what
-	// the database reports and of what is left when silent processes are counted
-	// out. Null when the database does not tell.
+	// the database reports and of what is left without processes that do not report.
+	// Null when the database does not report it.
 	Zones *int `json:"zones"`
 	// ZonesAvailable is the same without loss of availability.
 	ZonesAvailable *int `json:"zonesAvailable"`
-	// Reported is Zones as the database has it. For about a minute after a storage
+	// Reported is Zones as the database reports it. For about a minute after a storage
 	// process died, it is too high.
 	Reported *int `json:"reported"`
 	// ZonesNotReporting are the zones with processes that hold data and do not report.
@@ -34,7 +34,7 @@ func (f Facts) tolerance() ToleranceView {
 	if f.Database.Status == nil {
 		return v
 	}
-	v.ZonesNotReporting = orEmpty(f.silentZones())
+	v.ZonesNotReporting = orEmpty(f.zonesNotReporting())
 	if reported := f.Database.Status.Cluster.FaultTolerance; reported != nil && f.Database.Available() {
 		left := max(0, v.Desired-len(v.ZonesNotReporting))
 		v.Reported = reported.WithoutLosingData
@@ -52,13 +52,13 @@ func leastOf(reported *int, most int) *int {
 	return &n
 }
 
-// silentZones are the zones of processes that keep data and do not report. The
-// record expects them: they were seen in that zone and are not excluded. The
-// database itself does not miss a storage process for about a minute.
-func (f Facts) silentZones() []string {
+// zonesNotReporting returns the zones of processes that hold data and do not report. The status
+// of the resource lists them: they reported in that zone and are not excluded. The database
+// itself takes about a minute to miss a storage process.
+func (f Facts) zonesNotReporting() []string {
 	var zones []string
 	for _, g := range f.Groups() {
-		if !f.keepsData(g) || !f.isSilent(g) {
+		if !f.keepsData(g) || !f.isNotReporting(g) {
 			continue
 		}
 		if zone := string(g.FaultDomain); !slices.Contains(zones, zone) {

@@ -28,19 +28,19 @@ func TestSkew(t *testing.T) {
 		},
 		"an upgrade that has not begun": {
 			given: func(v *VersionView) { v.Clusters[0].Spec = "7.3.80" },
-			want:  []string{"fdb/sample: its servers run 7.3.79, its spec asks for 7.3.80"},
+			want:  []string{"fdb/sample: its processes run 7.3.79, its spec has 7.3.80"},
 		},
 		"an upgrade under way": {
 			given: func(v *VersionView) { v.Clusters[0].Processes = []VersionCount{{"7.3.79", 7}, {"7.3.80", 5}} },
-			want:  []string{"fdb/sample: its servers run several versions: 7.3.79(7),7.3.80(5)"},
+			want:  []string{"fdb/sample: its processes run several versions: 7.3.79(7),7.3.80(5)"},
 		},
 		"tools of another protocol": {
-			given: func(v *VersionView) { v.Clusters[0].Tools = []VersionCount{{"7.3.80", 1}, {"7.4.6", 2}, {"?", 1}} },
-			want:  []string{"fdb/sample: fdbcli 7.4.6, in 2 pods, does not speak the protocol of its servers"},
+			given: func(v *VersionView) { v.Clusters[0].Tools = []VersionCount{{"7.3.80", 1}, {"7.4.6", 2}, {"", 1}} },
+			want:  []string{"fdb/sample: fdbcli 7.4.6, in 2 pods, is not protocol compatible with its processes"},
 		},
 		"a database that does not answer": {
 			given: func(v *VersionView) { v.Clusters[0].Processes = nil },
-			want:  []string{"fdb/sample: what its servers run is not known: no answer from the database"},
+			want:  []string{"fdb/sample: cannot determine the version of its processes: no answer from the database"},
 		},
 		"a FoundationDB of the future": {
 			given: func(v *VersionView) {
@@ -48,11 +48,11 @@ func TestSkew(t *testing.T) {
 				v.Clusters[0].Processes = []VersionCount{{"9.9.1", 12}}
 				v.Clusters[0].Tools = []VersionCount{{"9.9.1", 12}}
 			},
-			want: []string{"fdb/sample: this program does not know FoundationDB 9.9"},
+			want: []string{"fdb/sample: this program does not support FoundationDB 9.9"},
 		},
 		"an operator": {
 			given: func(v *VersionView) { v.Operators = []OperatorVersion{{"fdb", "operator", "v2.33.0", 1}} },
-			want:  []string{"operator fdb/operator is ready: two that act on one cluster undo each other's work"},
+			want:  []string{"operator fdb/operator is ready: it and this program undo each other's work if both act on one cluster"},
 		},
 		"an operator that was scaled down": {
 			given: func(v *VersionView) { v.Operators = []OperatorVersion{{"fdb", "operator", "v2.33.0", 0}} },

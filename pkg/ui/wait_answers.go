@@ -17,11 +17,11 @@ import (
 func (f Facts) isAvailable() verdict {
 	switch {
 	case f.Database.Status == nil:
-		return cannotTell(noAnswer(f.Database.Why()))
+		return unknown(noAnswer(f.Database.Why()))
 	case f.Database.Status.Incomplete():
-		return cannotTell("the status document is incomplete")
+		return unknown("the status document is incomplete")
 	case !f.Database.Available():
-		return no("the database says that it does not serve")
+		return no("the database reports that it is unavailable")
 	default:
 		return yes()
 	}
@@ -44,46 +44,46 @@ func (f Facts) isReconciled() verdict {
 		return answer
 	}
 	if !f.Gaps.Reconciled() {
-		return no(phrase.Or(phrase.Some(f.Gaps.Reasons, mostNamed), "the cluster is not as its spec asks"))
+		return no(phrase.Or(phrase.Some(f.Gaps.Reasons, mostNamed), "the cluster does not match its spec"))
 	}
 	return yes()
 }
 
-// isJudged reports whether the record was judged on facts of now, not of the last pass.
+// isJudged reports whether the process groups were evaluated now, and not by the last pass.
 func (f Facts) isJudged() verdict {
 	switch {
 	case !f.Database.Available():
-		return cannotTell(f.isAvailable().reason)
+		return unknown(f.isAvailable().reason)
 	case f.Unjudged != "":
-		return cannotTell("the process groups are as last recorded: " + f.Unjudged)
+		return unknown("the process groups are as in the status: " + f.Unjudged)
 	default:
 		return yes()
 	}
 }
 
-// isFullyReplicated wants a count of copies: that the document calls itself fully
-// replicated is always true of a database in one region. Silent processes count as
-// lost copies, since the database does not miss them for about a minute.
+// isFullyReplicated requires a count of copies: a database in one region always calls itself
+// fully replicated. Processes that do not report count as lost copies, since the database
+// takes about a minute to miss them.
 func (f Facts) isFullyReplicated() verdict {
 	if answer := f.isAvailable(); answer.reason != "" {
 		return answer
 	}
 	s, d := f.Database.Status, f.database()
-	switch silent := f.silentZones(); {
+	switch missing := f.zonesNotReporting(); {
 	case d.Replicas == nil:
-		return cannotTell("data distribution is starting, so nobody counts copies yet")
+		return unknown("data distribution is starting, so the number of copies is unknown yet")
 	case *d.Replicas < d.ReplicasDesired:
 		return no(fmt.Sprintf("replication %d of %d", max(0, *d.Replicas), d.ReplicasDesired))
 	case d.FullReplication == nil || d.DataHealthy == nil:
-		return cannotTell("the database does not tell whether all data has its copies")
+		return unknown("cannot determine whether all data has its copies: the database does not report it")
 	case !*d.FullReplication:
 		return no("not all data has its copies")
 	case !*d.DataHealthy:
 		return no("data is " + spaced(phrase.Or(d.DataState, "not healthy")))
 	case !s.LogsFullyReplicated():
 		return no("not all logs have their copies")
-	case len(silent) > 0:
-		return no("processes that keep data do not report, in " + phrase.Count(len(silent), "zone") + ": " + phrase.Some(silent, mostNamed))
+	case len(missing) > 0:
+		return no("processes that hold data do not report, in " + phrase.Count(len(missing), "zone") + ": " + phrase.Some(missing, mostNamed))
 	default:
 		return yes()
 	}
@@ -96,7 +96,7 @@ func (f Facts) tolerates(zones int) verdict {
 	left := f.tolerance().Zones
 	switch {
 	case left == nil:
-		return cannotTell("the database does not tell how many zones may fail")
+		return unknown("the fault tolerance is unknown: the database does not report it")
 	case *left < zones:
 		return no("safe to lose " + moreZones(*left))
 	default:
@@ -104,12 +104,12 @@ func (f Facts) tolerates(zones int) verdict {
 	}
 }
 
-func (f Facts) excludesNobody() verdict {
+func (f Facts) hasNoExclusions() verdict {
 	if answer := f.isAvailable(); answer.reason != "" {
 		return answer
 	}
 	if f.Database.Status.Cluster.Configuration == nil {
-		return cannotTell("the database does not tell its exclusions")
+		return unknown("the exclusions are unknown: the database does not report them")
 	}
 	if targets := f.exclusionsInForce(); len(targets) > 0 {
 		return no("excluded: " + phrase.Some(targets, mostNamed))
@@ -117,7 +117,7 @@ func (f Facts) excludesNobody() verdict {
 	return yes()
 }
 
-// exclusionsInForce are those of the status document and, where they were read, of
+// exclusionsInForce returns those of the status document and, where they were read, of
 // the transaction that is newer than it.
 func (f Facts) exclusionsInForce() []string {
 	targets := slices.Concat(f.Database.Status.ExcludedTargets(), f.Coordination.Exclusions, f.Coordination.InProgressExclusions)
@@ -146,7 +146,7 @@ func (f Facts) isRemoved(id v1beta2.ProcessGroupID) verdict {
 	}
 }
 
-// objectsOf are the objects that carry the ID of a process group.
+// objectsOf returns the objects labeled with the ID of a process group.
 func (f Facts) objectsOf(id v1beta2.ProcessGroupID) []string {
 	var found []string
 	add := func(kind string, o metav1.Object) {
@@ -169,7 +169,7 @@ func (f Facts) objectsOf(id v1beta2.ProcessGroupID) []string {
 	return found
 }
 
-func (f Facts) nobodyHas(c v1beta2.ProcessGroupConditionType) verdict {
+func (f Facts) noneHas(c v1beta2.ProcessGroupConditionType) verdict {
 	if answer := f.isJudged(); answer.met == nil {
 		return answer
 	}
@@ -189,11 +189,11 @@ func (f Facts) isUnlocked() verdict {
 	locks := f.locks()
 	switch {
 	case !locks.LeaseRead:
-		return cannotTell("the Lease could not be read")
+		return unknown("the Lease could not be read")
 	case locks.LeaseHolder != "":
 		return no("the Lease is held by " + locks.LeaseHolder)
 	case locks.Used && !locks.Read:
-		return cannotTell("the lock in the database could not be read")
+		return unknown("the lock in the database could not be read")
 	case locks.Owner != "" && !locks.Expired:
 		return no("the lock is held by " + locks.Owner)
 	default:
@@ -205,8 +205,8 @@ func (f Facts) runs(want fdb.Version) verdict {
 	if answer := f.isAvailable(); answer.reason != "" {
 		return answer
 	}
-	if silent := f.withoutAges().silentReasons(); len(silent) > 0 {
-		return no(phrase.Some(silent, mostNamed))
+	if missing := f.withoutAges().notReportingReasons(); len(missing) > 0 {
+		return no(phrase.Some(missing, mostNamed))
 	}
 	others := map[string]int{}
 	for _, p := range f.Database.Status.ProcessList() {
@@ -219,12 +219,12 @@ func (f Facts) runs(want fdb.Version) verdict {
 	}
 	words := []string{}
 	for _, version := range slices.Sorted(maps.Keys(others)) {
-		words = append(words, fmt.Sprintf("%s run %s", phrase.Count(others[version], "server"), version))
+		words = append(words, fmt.Sprintf("%s %s %s", phrase.Count(others[version], "process"), phrase.Either(others[version], "runs", "run"), version))
 	}
 	return no(phrase.Some(words, mostNamed))
 }
 
-// withoutAges are facts whose words do not change merely because time passes.
+// withoutAges returns facts whose sentences do not change merely because time passes.
 func (f Facts) withoutAges() Facts {
 	f.Now = time.Time{}
 	return f

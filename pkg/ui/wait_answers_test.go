@@ -28,7 +28,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 			condition: WaitAvailable(), given: silentDatabase, want: "?", reason: "no answer from the database: timed out",
 		},
 		"not available when the database says so": {
-			condition: WaitAvailable(), given: logsDown, want: "no", reason: "the database says that it does not serve",
+			condition: WaitAvailable(), given: logsDown, want: "no", reason: "the database reports that it is unavailable",
 		},
 		"not available in a document that lists no process": {
 			condition: WaitAvailable(), given: partialDocument, want: "?", reason: "the status document is incomplete",
@@ -39,7 +39,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 		"healthy": {condition: WaitHealthy(), want: "yes"},
 		"not healthy with a silent process, in words without an age": {
 			condition: WaitHealthy(), given: silentStorage, want: "no",
-			reason: "1 storage group missing (storage-3); safe to lose no more zone, 1 when all is well",
+			reason: "1 storage group missing (storage-3); safe to lose no more zone, 1 desired",
 		},
 		"nobody can tell whether it is healthy without an answer": {
 			condition: WaitHealthy(), given: silentDatabase, want: "?", reason: "no answer from the database: timed out",
@@ -53,7 +53,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 		},
 		"a record that nobody could judge is not reconciled": {
 			condition: WaitReconciled(), given: func(_ *testing.T, f *Facts) { f.Unjudged = "it contradicts itself" },
-			want: "?", reason: "the process groups are as last recorded: it contradicts itself",
+			want: "?", reason: "the process groups are as in the status: it contradicts itself",
 		},
 		"reconciled at the last pass does not count without an answer": {
 			condition: WaitReconciled(), given: silentDatabase, want: "?", reason: "no answer from the database: timed out",
@@ -61,7 +61,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 		"fully replicated": {condition: WaitFullyReplicated(), want: "yes"},
 		"not fully replicated while nobody counts copies, though the document says so": {
 			condition: WaitFullyReplicated(), given: func(_ *testing.T, f *Facts) { f.Database.Status.Cluster.Data.TeamTrackers = nil },
-			want: "?", reason: "data distribution is starting, so nobody counts copies yet",
+			want: "?", reason: "data distribution is starting, so the number of copies is unknown yet",
 		},
 		"not fully replicated with a copy less": {
 			condition: WaitFullyReplicated(), given: func(_ *testing.T, f *Facts) {
@@ -69,7 +69,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 			}, want: "no", reason: "replication 1 of 2",
 		},
 		"not fully replicated with a silent storage process that the database does not miss yet": {
-			condition: WaitFullyReplicated(), given: silentStorage, want: "no", reason: "processes that keep data do not report, in 1 zone: zone-3",
+			condition: WaitFullyReplicated(), given: silentStorage, want: "no", reason: "processes that hold data do not report, in 1 zone: zone-3",
 		},
 		"not fully replicated with a log that lacks a copy": {
 			condition: WaitFullyReplicated(), given: func(_ *testing.T, f *Facts) { f.Database.Status.Cluster.Logs[0].FaultTolerance = new(0) },
@@ -81,7 +81,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 		},
 		"no tolerance when the database does not tell": {
 			condition: WaitTolerance(1), given: func(_ *testing.T, f *Facts) { f.Database.Status.Cluster.FaultTolerance = nil },
-			want: "?", reason: "the database does not tell how many zones may fail",
+			want: "?", reason: "the fault tolerance is unknown: the database does not report it",
 		},
 		"no exclusions": {condition: WaitNoExclusions(), want: "yes"},
 		"an exclusion": {
@@ -93,7 +93,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 		},
 		"no configuration tells no exclusions": {
 			condition: WaitNoExclusions(), given: func(_ *testing.T, f *Facts) { f.Database.Status.Cluster.Configuration = nil },
-			want: "?", reason: "the database does not tell its exclusions",
+			want: "?", reason: "the exclusions are unknown: the database does not report them",
 		},
 		"removed": {condition: WaitRemoved(storage3), given: removedStorage, want: "yes"},
 		"not removed without a mark": {
@@ -101,7 +101,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 		},
 		"not removed while its record says that it leaves": {
 			condition: WaitRemoved(storage3), given: func(_ *testing.T, f *Facts) { f.Cluster.ProcessGroup(storage3).MarkForRemoval(noon) },
-			want: "no", reason: "process group storage-3 is marked for removal, its exclusion: wanted",
+			want: "no", reason: "process group storage-3 is marked for removal, its exclusion: pending",
 		},
 		"not removed while its processes report, though no record is left": {
 			condition: WaitRemoved(storage3), given: func(_ *testing.T, f *Facts) { forget(f, storage3) },
@@ -158,7 +158,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 		},
 		"a version": {condition: WaitVersion(version), want: "yes"},
 		"another version": {
-			condition: WaitVersion(fdb.Version{Major: 7, Minor: 4, Patch: 1}), want: "no", reason: "12 servers run 7.3.79",
+			condition: WaitVersion(fdb.Version{Major: 7, Minor: 4, Patch: 1}), want: "no", reason: "12 processes run 7.3.79",
 		},
 		"a version that the silent may not have": {
 			condition: WaitVersion(version), given: silentStorage, want: "no", reason: "1 storage group missing (storage-3)",

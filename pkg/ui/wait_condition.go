@@ -9,29 +9,29 @@ import (
 
 // WaitCondition is something that a script can wait for.
 type WaitCondition struct {
-	// Text is the condition as it was asked for: "tolerance=2".
+	// Text is the condition as the user wrote it: "tolerance=2".
 	Text string
-	// ask judges facts of now. It says yes only of what those show.
+	// ask evaluates the condition. It is met only if the facts show that.
 	ask func(Facts) verdict
 }
 
-// verdict is yes, no, or that nobody can tell, with the reason when it is not yes.
+// verdict is yes, no or unknown, with the reason when it is not yes.
 type verdict struct {
 	met    *bool
 	reason string
 }
 
-func yes() verdict                     { return verdict{met: new(true)} }
-func no(reason string) verdict         { return verdict{met: new(false), reason: reason} }
-func cannotTell(reason string) verdict { return verdict{reason: reason} }
+func yes() verdict                  { return verdict{met: new(true)} }
+func no(reason string) verdict      { return verdict{met: new(false), reason: reason} }
+func unknown(reason string) verdict { return verdict{reason: reason} }
 
-// WaitAvailable holds when the database itself says that it serves.
+// WaitAvailable holds when the database itself reports that it is available.
 func WaitAvailable() WaitCondition { return WaitCondition{"available", Facts.isAvailable} }
 
 // WaitHealthy holds when the state that status shows is healthy.
 func WaitHealthy() WaitCondition { return WaitCondition{"healthy", Facts.isHealthy} }
 
-// WaitReconciled holds when nothing keeps the cluster from being as its spec asks.
+// WaitReconciled holds when the cluster matches its spec.
 func WaitReconciled() WaitCondition { return WaitCondition{"reconciled", Facts.isReconciled} }
 
 // WaitFullyReplicated holds when all data and all logs have all their copies.
@@ -44,10 +44,10 @@ func WaitTolerance(zones int) WaitCondition {
 	return WaitCondition{fmt.Sprintf("tolerance=%d", zones), func(f Facts) verdict { return f.tolerates(zones) }}
 }
 
-// WaitNoExclusions holds when the database excludes nobody.
-func WaitNoExclusions() WaitCondition { return WaitCondition{"exclusions=none", Facts.excludesNobody} }
+// WaitNoExclusions holds when the database has no exclusions.
+func WaitNoExclusions() WaitCondition { return WaitCondition{"exclusions=none", Facts.hasNoExclusions} }
 
-// WaitRemoved holds when nothing of a process group is left: no record, no process,
+// WaitRemoved holds when nothing of a process group is left: no status entry, no process,
 // no exclusion, and no object.
 func WaitRemoved(id v1beta2.ProcessGroupID) WaitCondition {
 	return WaitCondition{fmt.Sprintf("pg=%s:removed", id), func(f Facts) verdict { return f.isRemoved(id) }}
@@ -55,10 +55,10 @@ func WaitRemoved(id v1beta2.ProcessGroupID) WaitCondition {
 
 // WaitNoCondition holds when no process group has the condition.
 func WaitNoCondition(c v1beta2.ProcessGroupConditionType) WaitCondition {
-	return WaitCondition{fmt.Sprintf("no-condition=%s", c), func(f Facts) verdict { return f.nobodyHas(c) }}
+	return WaitCondition{fmt.Sprintf("no-condition=%s", c), func(f Facts) verdict { return f.noneHas(c) }}
 }
 
-// WaitLockFree holds when no run has the Lease and no instance the lock.
+// WaitLockFree holds when no run holds the Lease and no control-plane instance the lock.
 func WaitLockFree() WaitCondition { return WaitCondition{"lock-free", Facts.isUnlocked} }
 
 // WaitVersion holds when all expected processes report, all of them with this version.

@@ -13,47 +13,47 @@ import (
 // WaitView is the document of `wait`.
 type WaitView struct {
 	Document
-	// Met says whether every condition holds, and held for as long as was asked.
+	// Met is whether every condition holds, and has held for the requested time.
 	Met bool `json:"met"`
-	// StableSeconds is how long all conditions had to hold at every look.
+	// StableSeconds is how long all conditions have to hold in every snapshot.
 	StableSeconds float64 `json:"stableSeconds"`
-	// WaitedSeconds is from the first look to the last.
+	// WaitedSeconds is from the first snapshot to the last.
 	WaitedSeconds float64         `json:"waitedSeconds"`
 	Conditions    []WaitedForView `json:"conditions"`
 }
 
-// WaitedForView is one condition at the last look.
+// WaitedForView is one condition in the last snapshot.
 type WaitedForView struct {
 	Condition string `json:"condition"`
-	// Met is null when nobody can tell.
+	// Met is null when unknown.
 	Met *bool `json:"met"`
-	// Since is when the condition was first seen to hold, with no look since at which
-	// it did not; null when it does not hold.
+	// Since is the first snapshot since which the condition has held in every one; null when
+	// it does not hold.
 	Since *time.Time `json:"since"`
 	// Reason is why the condition is not known to hold; empty when it holds.
 	Reason string `json:"reason,omitempty"`
 }
 
-// Wait judges one look at a cluster after another.
+// Wait evaluates one snapshot of a cluster after another.
 type Wait struct {
-	// Conditions all have to hold.
+	// Conditions must all hold.
 	Conditions []WaitCondition
-	// Stable is how long they have to, at every look; 0 is once.
+	// Stable is how long they must, in every snapshot; 0 is once.
 	Stable time.Duration
 
 	view  WaitView
 	began time.Time
 }
 
-// Look judges what was observed.
+// Look evaluates what was observed.
 func (w *Wait) Look(m Metadata, f Facts) {
 	w.judge(m, f.Now, func(c WaitCondition) verdict { return c.ask(f) })
 	w.view.Warnings = append(w.view.Warnings, f.Warnings...)
 }
 
-// Miss is for a look that failed: nothing is known to hold.
+// Miss is for an observation that failed: every condition is unknown.
 func (w *Wait) Miss(m Metadata, now time.Time, why string) {
-	w.judge(m, now, func(WaitCondition) verdict { return cannotTell(oneLine(why)) })
+	w.judge(m, now, func(WaitCondition) verdict { return unknown(oneLine(why)) })
 }
 
 func (w *Wait) judge(m Metadata, now time.Time, ask func(WaitCondition) verdict) {
@@ -85,8 +85,8 @@ func (w *Wait) allHold() bool {
 	return !slices.ContainsFunc(w.view.Conditions, func(c WaitedForView) bool { return !c.holds() })
 }
 
-// Left is how much longer all conditions have to hold; the whole of it while one of
-// them does not.
+// Left returns how much longer all conditions must hold; the whole time while one of them
+// does not.
 func (w *Wait) Left() time.Duration {
 	if !w.allHold() {
 		return w.Stable
@@ -100,13 +100,13 @@ func (w *Wait) Left() time.Duration {
 	return w.Stable - w.view.AsOf.Sub(last)
 }
 
-// View is the document about the last look. Without one it has no conditions.
+// View returns the document of the last snapshot. Without one it has no conditions.
 func (w *Wait) View() WaitView { return w.view }
 
-// Reason is what is waited for. It changes only when that does.
+// Reason returns what is waited for. It changes only when that does.
 func (w *Wait) Reason() string {
 	if w.allHold() {
-		return fmt.Sprintf("all conditions hold; they have to for %s", w.Stable)
+		return fmt.Sprintf("all conditions hold; %s required", w.Stable)
 	}
 	var reasons []string
 	for _, c := range w.view.Conditions {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// ofBackups are the chains of the cluster's backups, and of the restores into it, that are
-// not as they should be. Those that nobody could look at are warned of.
+// ofBackups returns the chains of the cluster's backups, and of the restores into it, that do
+// not match their spec. Those that could not be read are warnings.
 func (w *why) ofBackups() []WhyChain {
 	if w.Backups == nil {
 		return nil
@@ -30,41 +30,41 @@ func (w *why) ofBackups() []WhyChain {
 	return chains
 }
 
-// unreadBackups are warnings of what nobody could look at.
+// unreadBackups returns warnings about what could not be read.
 func (f Facts) unreadBackups() []string {
 	if f.Backups == nil {
 		return nil
 	}
 	var warnings []string
 	if f.Backups.Unread != "" {
-		warnings = append(warnings, "backups and restores are not looked at: "+f.Backups.Unread)
+		warnings = append(warnings, "backups and restores could not be read: "+f.Backups.Unread)
 	}
 	for _, b := range f.Backups.Backups {
 		if b.View == nil {
-			warnings = append(warnings, "backup "+b.Record.Name+" is not looked at: "+b.Unread)
+			warnings = append(warnings, "backup "+b.Record.Name+" could not be read: "+b.Unread)
 		}
 	}
 	for _, r := range f.Backups.Restores {
 		if r.View == nil {
-			warnings = append(warnings, "restore "+r.Record.Name+" is not looked at: "+r.Unread)
+			warnings = append(warnings, "restore "+r.Record.Name+" could not be read: "+r.Unread)
 		}
 	}
 	return warnings
 }
 
-// backup is the chain of one backup; none of one that is as its resource asks.
+// backup returns the chain of one backup; none of one that matches its spec.
 func (w *why) backup(v BackupStatusView) []WhyChain {
 	c := WhyChain{Subjects: []string{subjectBackup + v.Name}, State: WhyBlocked, rank: rankBackup}
 	switch {
 	case v.Agents.Ready == 0 && v.Agents.Desired > 0:
 		w.withoutAgents(&c, v)
-	case v.UnknownReason != "" && w.isSilentByItself(v):
-		c.State, c.Summary, c.Reasons = WhyUnknown, "is not known to be well", []WhyLink{{Message: v.UnknownReason}}
+	case v.UnknownReason != "" && w.isUnknownByItself(v):
+		c.State, c.Summary, c.Reasons = WhyUnknown, "has an unknown state", []WhyLink{{Message: v.UnknownReason}}
 		c.Next = []string{w.FDB("backup", "status", v.Name)}
 	case v.Reconciled != nil && !*v.Reconciled:
 		w.otherwise(&c, v)
 	case w.isLeftPaused(v):
-		c.Summary = "is paused, as its resource asks"
+		c.Summary = "is paused, as specified"
 		c.Reasons = []WhyLink{{Message: v.LagWords(DefaultMaxLag)}}
 		c.Next = []string{w.FDB("backup", "resume", v.Name)}
 	default:
@@ -73,25 +73,25 @@ func (w *why) backup(v BackupStatusView) []WhyChain {
 	return []WhyChain{c}
 }
 
-// isSilentByItself reports whether it takes a chain to tell that the database does not answer
-// about a backup: one that does not serve has a chain of its own, and about a backup that is
-// to be stopped and to have no agents there is nobody to ask.
-func (w *why) isSilentByItself(v BackupStatusView) bool {
+// isUnknownByItself reports whether a backup of unknown state requires a chain: an unavailable
+// database has a chain of its own, and a stopped backup without agents has no pod that could
+// read its state.
+func (w *why) isUnknownByItself(v BackupStatusView) bool {
 	if v.Agents.Desired == 0 && v.Desired == string(v1beta2.BackupStateStopped) {
 		return false
 	}
 	return w.Cluster == nil || w.Database.Available()
 }
 
-// withoutAgents is about a backup that nobody writes and that nobody can ask about.
+// withoutAgents makes the chain of a backup without agents, which is neither written nor read.
 func (w *why) withoutAgents(c *WhyChain, v BackupStatusView) {
 	c.Summary = "has no agents"
-	c.Reasons = []WhyLink{{Message: fmt.Sprintf("none of %s is ready, so nothing is written and nobody can tell what can be restored", phrase.Count(v.Agents.Desired, "agent"))}}
+	c.Reasons = []WhyLink{{Message: fmt.Sprintf("0 of %s ready: nothing is written, and what is restorable is unknown", phrase.Count(v.Agents.Desired, "agent"))}}
 	c.Reasons[0].Reasons = agentTroubles(v)
 	c.Next = append(w.looks(c.Reasons), w.FDB("plan", c.Subjects[0]), w.FDB("reconcile", c.Subjects[0], "--wait"))
 }
 
-// agentTroubles are the pods of agents that are not ready.
+// agentTroubles returns the pods of agents that are not ready.
 func agentTroubles(v BackupStatusView) []WhyLink {
 	var links []WhyLink
 	for _, pod := range v.Agents.Pods {
@@ -102,8 +102,8 @@ func agentTroubles(v BackupStatusView) []WhyLink {
 	return links
 }
 
-// otherwise is about a backup that is not as its resource asks. A first snapshot that is being
-// written needs time alone.
+// otherwise makes the chain of a backup that does not match its spec. A first snapshot that is
+// being written requires only time.
 func (w *why) otherwise(c *WhyChain, v BackupStatusView) {
 	c.Summary = v.mainTrouble()
 	for _, problem := range v.Problems {
@@ -124,7 +124,7 @@ func (w *why) otherwise(c *WhyChain, v BackupStatusView) {
 	}
 }
 
-// mainTrouble is in one clause what the first of the problems means.
+// mainTrouble returns in one clause what the first of the problems means.
 func (v BackupStatusView) mainTrouble() string {
 	stopped := v.Desired == string(v1beta2.BackupStateStopped)
 	lag, known := v.lag()
@@ -133,32 +133,32 @@ func (v BackupStatusView) mainTrouble() string {
 		return "still runs"
 	case !stopped && v.Running != nil && !*v.Running:
 		return "does not run"
-	case v.isPausedUnasked():
+	case v.isPausedUnexpectedly():
 		return "is paused"
 	case !stopped && v.Restorable != nil && !*v.Restorable:
-		return "cannot be restored yet"
+		return "is not restorable yet"
 	case !stopped && known && lag > DefaultMaxLag && !ptr.Deref(v.Paused, false):
 		return "is behind"
 	case v.Agents.Ready < v.Agents.Desired:
-		return "misses agents"
+		return "has too few agents"
 	default:
-		return "is not as its resource asks"
+		return "does not match its spec"
 	}
 }
 
-func (v BackupStatusView) isPausedUnasked() bool {
+func (v BackupStatusView) isPausedUnexpectedly() bool {
 	return ptr.Deref(v.Paused, false) && v.Desired != string(v1beta2.BackupStatePaused)
 }
 
-// isForAPass reports whether a pass over the backup mends what is wrong: it starts, stops,
-// resumes and changes backups. What agents meet at the store it does not.
+// isForAPass reports whether a pass over the backup fixes the problem: it starts, stops, resumes
+// and changes backups. It does not fix errors of agents at the store.
 func (v BackupStatusView) isForAPass() bool {
 	stopped := v.Desired == string(v1beta2.BackupStateStopped)
-	return v.Running != nil && *v.Running == stopped || v.isPausedUnasked() || len(v.Outstanding) > 0
+	return v.Running != nil && *v.Running == stopped || v.isPausedUnexpectedly() || len(v.Outstanding) > 0
 }
 
-// isLeftPaused reports whether a pause that is asked for has gone on for so long that it is
-// worth a word.
+// isLeftPaused reports whether a specified pause has lasted for so long that it is worth
+// reporting.
 func (w *why) isLeftPaused(v BackupStatusView) bool {
 	lag, known := v.lag()
 	return ptr.Deref(v.Paused, false) && v.Desired == string(v1beta2.BackupStatePaused) && known && lag > DefaultMaxLag

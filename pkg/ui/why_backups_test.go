@@ -28,7 +28,7 @@ func (in *WhyInput) backedUp(edit func(*BackupStatusView)) {
 	in.Backups = &ClusterBackups{Backups: []SeenBackup{{Record: b, View: v}}}
 }
 
-// trouble is what the judge says of a backup that is not as it should be.
+// trouble is what the judge says of a backup that is not reconciled.
 func (v *BackupStatusView) trouble(problems ...string) {
 	v.Reconciled, v.Problems = new(false), problems
 }
@@ -53,12 +53,12 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 		want  string
 		next  string // the first command
 	}{
-		"one that is well": {given: func(in *WhyInput) { in.backedUp(func(*BackupStatusView) {}) }, state: WhyReady, want: "nothing is blocked: the cluster is as its spec asks"},
+		"one that is well": {given: func(in *WhyInput) { in.backedUp(func(*BackupStatusView) {}) }, state: WhyReady, want: "nothing is blocked: the cluster matches its spec"},
 		"one without agents": {
 			given: func(in *WhyInput) {
 				in.backedUp(func(v *BackupStatusView) { v.unasked("no backup agent runs and is ready"); v.Agents.Ready = 0 })
 			},
-			state: WhyBlocked, want: "fdbbackup/nightly has no agents: none of 2 agents is ready, so nothing is written and nobody can tell what can be restored", next: "kubectl fdb plan fdbbackup/nightly",
+			state: WhyBlocked, want: "fdbbackup/nightly has no agents: 0 of 2 agents ready: nothing is written, and what is restorable is unknown", next: "kubectl fdb plan fdbbackup/nightly",
 		},
 		"one whose agents do not start": {
 			given: func(in *WhyInput) {
@@ -67,20 +67,20 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 					v.Agents.Ready, v.Agents.Pods = 0, []BackupAgentView{{Pod: "agent-1", Phase: "Pending"}}
 				})
 			},
-			state: WhyBlocked, want: "nobody can tell what can be restored; pod agent-1 is Pending and not ready", next: "kubectl describe pod agent-1",
+			state: WhyBlocked, want: "what is restorable is unknown; pod agent-1 is Pending and not ready", next: "kubectl describe pod agent-1",
 		},
 		"one that does not tell": {
 			given: func(in *WhyInput) { in.backedUp(func(v *BackupStatusView) { v.unasked("timed out") }) },
-			state: WhyUnknown, want: "fdbbackup/nightly is not known to be well: timed out", next: "kubectl fdb backup status nightly",
+			state: WhyUnknown, want: "fdbbackup/nightly has an unknown state: timed out", next: "kubectl fdb backup status nightly",
 		},
 		"one that is behind": {
 			given: func(in *WhyInput) {
 				in.backedUp(func(v *BackupStatusView) {
 					v.LatestRestorable.AgeSeconds = new(int64(3960))
-					v.trouble("agents meet errors: 'Platform error'", "the newest point that can be restored is 66m old, more than 10m")
+					v.trouble("agents encounter errors: 'Platform error'", "the newest restorable point is 66m old, more than 10m")
 				})
 			},
-			state: WhyBlocked, want: "fdbbackup/nightly is behind: agents meet errors: 'Platform error'", next: "kubectl fdb backup status nightly",
+			state: WhyBlocked, want: "fdbbackup/nightly is behind: agents encounter errors: 'Platform error'", next: "kubectl fdb backup status nightly",
 		},
 		"one that somebody paused": {
 			given: func(in *WhyInput) {
@@ -94,7 +94,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 					v.Desired, v.Paused, v.LatestRestorable.AgeSeconds = "Paused", new(true), new(int64(7200))
 				})
 			},
-			state: WhyBlocked, want: "fdbbackup/nightly is paused, as its resource asks: the newest point that can be restored is 120m old, more than 10m", next: "kubectl fdb backup resume nightly",
+			state: WhyBlocked, want: "fdbbackup/nightly is paused, as specified: the newest restorable point is 120m old, more than 10m", next: "kubectl fdb backup resume nightly",
 		},
 		"one that was left paused amid a move, as it asks": {
 			given: func(in *WhyInput) {
@@ -103,31 +103,31 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 					v.Move = &BackupMoveView{BehindSeconds: new(int64(7200))}
 				})
 			},
-			state: WhyBlocked, want: "fdbbackup/nightly is paused, as its resource asks: the newest change that agents wrote is 120m old, more than 10m", next: "kubectl fdb backup resume nightly",
+			state: WhyBlocked, want: "fdbbackup/nightly is paused, as specified: the newest change in the backup is 120m old, more than 10m", next: "kubectl fdb backup resume nightly",
 		},
 		"one that was just paused, as it asks": {
 			given: func(in *WhyInput) {
 				in.backedUp(func(v *BackupStatusView) { v.Desired, v.Paused = "Paused", new(true) })
 			},
-			state: WhyReady, want: "nothing is blocked: the cluster is as its spec asks",
+			state: WhyReady, want: "nothing is blocked: the cluster matches its spec",
 		},
 		"one whose first snapshot is being written": {
 			given: func(in *WhyInput) {
 				in.backedUp(func(v *BackupStatusView) {
 					v.Restorable, v.LatestRestorable = new(false), nil
-					v.trouble("nothing can be restored yet: the first snapshot is not complete")
+					v.trouble("not restorable yet: the first snapshot is not complete")
 				})
 			},
-			state: WhyWaiting, want: "fdbbackup/nightly cannot be restored yet for 4m: nothing can be restored yet", next: "kubectl fdb backup status nightly",
+			state: WhyWaiting, want: "fdbbackup/nightly is not restorable yet for 4m: the first snapshot is not complete", next: "kubectl fdb backup status nightly",
 		},
 		"one whose first snapshot meets errors": {
 			given: func(in *WhyInput) {
 				in.backedUp(func(v *BackupStatusView) {
 					v.Restorable, v.LatestRestorable = new(false), nil
-					v.trouble("agents meet errors: 'Platform error'", "nothing can be restored yet: the first snapshot is not complete")
+					v.trouble("agents encounter errors: 'Platform error'", "not restorable yet: the first snapshot is not complete")
 				})
 			},
-			state: WhyBlocked, want: "fdbbackup/nightly cannot be restored yet: agents meet errors: 'Platform error'", next: "kubectl fdb backup status nightly",
+			state: WhyBlocked, want: "fdbbackup/nightly is not restorable yet: agents encounter errors: 'Platform error'", next: "kubectl fdb backup status nightly",
 		},
 		"one that was ended by hand": {
 			given: func(in *WhyInput) {
@@ -148,7 +148,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 					v.trouble("1 of 2 agents ready")
 				})
 			},
-			state: WhyBlocked, want: "fdbbackup/nightly misses agents: 1 of 2 agents ready", next: "kubectl fdb backup status nightly",
+			state: WhyBlocked, want: "fdbbackup/nightly has too few agents: 1 of 2 agents ready", next: "kubectl fdb backup status nightly",
 		},
 		"one that is to be stopped, and has no agents to ask": {
 			given: func(in *WhyInput) {
@@ -157,7 +157,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 					v.Desired, v.Agents = "Stopped", BackupAgentsView{}
 				})
 			},
-			state: WhyReady, want: "nothing is blocked: the cluster is as its spec asks",
+			state: WhyReady, want: "nothing is blocked: the cluster matches its spec",
 		},
 		"none that the database's own chain explains": {
 			given: func(in *WhyInput) {
@@ -170,7 +170,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 			given: func(in *WhyInput) {
 				in.restoring(RestoreStatusView{State: new("running"), Done: new(false), Percent: new(37.0), BlocksDone: new(int64(37)), BlocksTotal: new(int64(100))})
 			},
-			state: WhyWaiting, want: "fdbrestore/again is under way, and keeps the database locked: 37%, 37 of 100 blocks", next: "kubectl fdb restore status again -w",
+			state: WhyWaiting, want: "fdbrestore/again is in progress, and the database is locked: 37%, 37 of 100 blocks", next: "kubectl fdb restore status again -w",
 		},
 		"a restore whose agents are paused": {
 			given: func(in *WhyInput) {
@@ -179,56 +179,56 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 				in.restoring(RestoreStatusView{State: new("queued"), Done: new(false)})
 				in.Backups.Backups = backups
 			},
-			state: WhyBlocked, want: "keeps the database locked: all agents of the database are paused, so it does not go on", next: "kubectl fdb backup resume nightly",
+			state: WhyBlocked, want: "and the database is locked: all agents of the database are paused, so it does not continue", next: "kubectl fdb backup resume nightly",
 		},
 		"a restore that meets errors": {
 			given: func(in *WhyInput) {
 				in.restoring(RestoreStatusView{State: new("running"), Done: new(false), LastError: "'Platform error'"})
 			},
-			state: WhyBlocked, want: "agents have not looked at the backup yet; its last error: 'Platform error'", next: "kubectl fdb restore status again -w",
+			state: WhyBlocked, want: "agents have not read the backup yet; its last error: 'Platform error'", next: "kubectl fdb restore status again -w",
 		},
-		"a restore that ended without its data": {
+		"a restore that ended without completing": {
 			given: func(in *WhyInput) {
 				in.restoring(RestoreStatusView{State: new(fdb.RestoreAborted), Done: new(false), Over: true, Summary: "it was aborted, which unlocked the database"})
 			},
-			state: WhyBlocked, want: "fdbrestore/again ended without its data: it was aborted", next: "kubectl fdb restore status again",
+			state: WhyBlocked, want: "fdbrestore/again ended without completing: it was aborted", next: "kubectl fdb restore status again",
 		},
-		"a restore that was aborted, as was recorded": {
+		"a restore that was aborted, by its status": {
 			given: func(in *WhyInput) {
 				in.restoring(RestoreStatusView{UnknownReason: "no backup agent runs and is ready", RecordedState: fdb.RestoreAborted})
 			},
-			state: WhyBlocked, want: "fdbrestore/again was aborted, as was recorded", next: "kubectl fdb restore status again",
+			state: WhyBlocked, want: "fdbrestore/again was aborted, by its status", next: "kubectl fdb restore status again",
 		},
 		"a restore that nobody can ask about": {
 			given: func(in *WhyInput) {
 				in.restoring(RestoreStatusView{UnknownReason: "no backup agent runs and is ready", RecordedState: "running"})
 			},
-			state: WhyUnknown, want: "fdbrestore/again is not known to go on: no backup agent runs and is ready", next: "kubectl fdb restore status again",
+			state: WhyUnknown, want: "fdbrestore/again has an unknown state: no backup agent runs and is ready", next: "kubectl fdb restore status again",
 		},
 		"a restore without agents to start it": {
 			given: func(in *WhyInput) {
 				in.restoring(RestoreStatusView{UnknownReason: "no backup agent runs and is ready"})
 			},
-			state: WhyBlocked, want: "fdbrestore/again is to be started, as far as is recorded: no backup agent runs and is ready", next: "kubectl fdb restore status again",
+			state: WhyBlocked, want: "fdbrestore/again is not started, by its status: no backup agent runs and is ready", next: "kubectl fdb restore status again",
 		},
 		"a restore that nobody started": {
 			given: func(in *WhyInput) {
-				in.restoring(RestoreStatusView{State: new(""), Done: new(false), Summary: "it was not started yet"})
+				in.restoring(RestoreStatusView{State: new(""), Done: new(false), Summary: "it is not started yet"})
 			},
-			state: WhyReady, want: "fdbrestore/again is to be started: it was not started yet", next: "kubectl fdb why fdbrestore/again",
+			state: WhyReady, want: "fdbrestore/again is not started: it is not started yet", next: "kubectl fdb why fdbrestore/again",
 		},
 		"a restore that is done": {
 			given: func(in *WhyInput) {
 				in.restoring(RestoreStatusView{State: new(fdb.RestoreCompleted), Done: new(true), Over: true, UID: "u"})
 			},
-			state: WhyReady, want: "nothing is blocked: the cluster is as its spec asks",
+			state: WhyReady, want: "nothing is blocked: the cluster matches its spec",
 		},
 		"a restore that left the database locked": {
 			given: func(in *WhyInput) {
 				in.Database.Status.Cluster.DatabaseLockState = &fdb.LockState{Locked: true, LockUID: "u"}
 				in.restoring(RestoreStatusView{State: new(fdb.RestoreCompleted), Done: new(true), Over: true, UID: "u"})
 			},
-			state: WhyBlocked, want: "fdbrestore/again is done, and left the database locked: the lock is the restore's, u", next: "kubectl fdb restore status again",
+			state: WhyBlocked, want: "fdbrestore/again completed, and left the database locked: the lock is the restore's, u", next: "kubectl fdb restore status again",
 		},
 	}
 	for name, tc := range tests {
@@ -280,7 +280,7 @@ func TestWhatNobodyCouldLookAtIsWarnedOf(t *testing.T) {
 	in.Backups.Unread = "forbidden: list restores"
 	in.Backups.Backups[0].View, in.Backups.Backups[0].Unread = nil, "forbidden: get deployments"
 	v := NewWhyReport(Metadata{Cluster: "sample"}, in)
-	want := []string{"backups and restores are not looked at: forbidden: list restores", "backup nightly is not looked at: forbidden: get deployments"}
+	want := []string{"backups and restores could not be read: forbidden: list restores", "backup nightly could not be read: forbidden: get deployments"}
 	if diff := cmp.Diff(want, v.Warnings); diff != "" || v.State != WhyReady {
 		t.Errorf("%s %s", v.State, diff)
 	}
@@ -288,11 +288,11 @@ func TestWhatNobodyCouldLookAtIsWarnedOf(t *testing.T) {
 
 func TestWhyOfOneRecordTellsWhatAPassWaitsFor(t *testing.T) {
 	in := asked(t)
-	in.restoring(RestoreStatusView{State: new(""), Done: new(false), Summary: "it was not started yet"})
+	in.restoring(RestoreStatusView{State: new(""), Done: new(false), Summary: "it is not started yet"})
 	in.Cluster, in.Database = nil, plan.DatabaseFacts{}
 	in.hold("StartRestore", "the database has data", true)
 	v := NewRecordWhyReport(Metadata{Cluster: "fdbrestore/again"}, in)
-	if v.State != WhyBlocked || v.Summary != "fdbrestore/again is not yet as its spec asks: the database has data" || v.Next[0] != "kubectl fdb plan fdbrestore/again -o wide" {
+	if v.State != WhyBlocked || v.Summary != "fdbrestore/again is not reconciled: the database has data" || v.Next[0] != "kubectl fdb plan fdbrestore/again -o wide" {
 		t.Errorf("%s: %s, next %v", v.State, v.Summary, v.Next)
 	}
 }
@@ -305,26 +305,26 @@ func TestWhyOfARestoreSaysNothingIsBlockedOnlyWhereSomebodyKnows(t *testing.T) {
 		state WhyState
 		want  string
 	}{
-		"the database is not locked": {lock: &fdb.LockState{}, state: WhyReady, want: "nothing is blocked, and nothing is to be done"},
+		"the database is not locked": {lock: &fdb.LockState{}, state: WhyReady, want: "nothing is blocked, and no action is pending"},
 		"it left the database locked": {
-			lock: &fdb.LockState{Locked: true, LockUID: "u"}, state: WhyBlocked, want: "fdbrestore/again is done, and left the database locked",
+			lock: &fdb.LockState{Locked: true, LockUID: "u"}, state: WhyBlocked, want: "fdbrestore/again completed, and left the database locked",
 		},
 		"somebody else locked it":  {lock: &fdb.LockState{Locked: true, LockUID: "v"}, state: WhyReady, want: "nothing is blocked"},
-		"the status does not tell": {state: WhyUnknown, want: "whether the database is left locked is not known: its status does not tell"},
+		"the status does not tell": {state: WhyUnknown, want: "cannot determine whether the database is left locked: its status does not report it"},
 		"the database does not answer": {
 			given: func(in *WhyInput) { in.Database = plan.DatabaseFacts{Unreachable: "timed out"} },
-			state: WhyUnknown, want: "whether the database is left locked is not known: timed out",
+			state: WhyUnknown, want: "cannot determine whether the database is left locked: timed out",
 		},
 		"backups could not be listed": {
 			lock: &fdb.LockState{}, given: func(in *WhyInput) { in.Backups.Unread = "forbidden: list" },
-			state: WhyUnknown, want: "backups and restores are not looked at: forbidden: list",
+			state: WhyUnknown, want: "backups and restores could not be read: forbidden: list",
 		},
 		"no agents tell its UID": {
 			lock: &fdb.LockState{Locked: true, LockUID: "u"},
 			given: func(in *WhyInput) {
 				in.restoring(RestoreStatusView{UnknownReason: "no agents", RecordedState: fdb.RestoreCompleted})
 			},
-			state: WhyUnknown, want: "the database is locked, and whether the restore left it so is not known: no agents",
+			state: WhyUnknown, want: "the database is locked, and cannot determine whether by the restore: no agents",
 		},
 		"another one is under way": {
 			lock: &fdb.LockState{},

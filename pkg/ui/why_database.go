@@ -20,8 +20,8 @@ const (
 	subjectRestore = "fdbrestore/"
 )
 
-// database is the chain of a database that does not serve, or of which nobody knows.
-// Nothing else can be right while that is so.
+// database returns the chain of a database that is unavailable or unknown. Everything else
+// depends on it.
 func (w *why) database(v StatusView) []WhyChain {
 	c := WhyChain{Subjects: []string{subjectDatabase}, rank: rankDatabase}
 	switch v.State {
@@ -33,7 +33,7 @@ func (w *why) database(v StatusView) []WhyChain {
 			return []WhyChain{c}
 		}
 	case StateUnavailable:
-		c.State, c.Summary = WhyBlocked, "does not serve"
+		c.State, c.Summary = WhyBlocked, "is unavailable"
 		coordinators := w.coordinatorTroubles()
 		others := w.troubles(func(g *v1beta2.ProcessGroupStatus) bool {
 			return !slices.ContainsFunc(coordinators, func(l WhyLink) bool { return l.Subject == string(g.ProcessGroupID) })
@@ -46,32 +46,32 @@ func (w *why) database(v StatusView) []WhyChain {
 	return []WhyChain{c}
 }
 
-// blinded names the knob that keeps the status document from reporting what every pass asks
-// for; nil where the document has that, or no knob is known.
+// blinded returns the knob that suppresses what every pass requires of the status document;
+// nil where the document has that, or no knob is known.
 func (w *why) blinded() []WhyLink {
 	places := w.BlindedBy()
 	if !w.IsBlinded() || len(places) == 0 {
 		return nil
 	}
 	return []WhyLink{{
-		Message: fmt.Sprintf("the status document reports neither the recovery state nor the configuration, which it is made from trace events of severity 10 for: knob_min_trace_severity keeps those back (%s)", phrase.Some(places, mostNamed)),
+		Message: fmt.Sprintf("the status document has neither the recovery state nor the configuration, which require trace events of severity 10: knob_min_trace_severity suppresses those (%s)", phrase.Some(places, mostNamed)),
 		look:    []string{"edit", "foundationdbcluster", w.Cluster.Name},
 	}}
 }
 
-// unavailableWords say how far the recovery got, and which coordinators answer.
+// unavailableWords returns the progress of the recovery, and which coordinators answer.
 func (w *why) unavailableWords(v StatusView) string {
 	words := []string{"its recovery is at " + spaced(phrase.Or(v.Database.RecoveryState, "an unknown state"))}
-	var answer, silent []string
+	var answer, missing []string
 	for _, c := range v.Coordinators.Items {
 		if c.Reachable != nil && *c.Reachable {
 			answer = append(answer, c.Address)
 		} else {
-			silent = append(silent, c.Address)
+			missing = append(missing, c.Address)
 		}
 	}
-	if len(silent) > 0 {
-		words = append(words, answering(len(answer), len(v.Coordinators.Items))+"; "+phrase.List(silent)+phrase.Either(len(silent), " does not", " do not"))
+	if len(missing) > 0 {
+		words = append(words, answering(len(answer), len(v.Coordinators.Items))+"; "+phrase.List(missing)+phrase.Either(len(missing), " does not", " do not"))
 	}
 	if v.Database.RecoveryDetail != "" {
 		words = append(words, oneLine(v.Database.RecoveryDetail))
@@ -79,8 +79,8 @@ func (w *why) unavailableWords(v StatusView) string {
 	return strings.Join(words, "; ")
 }
 
-// coordinatorTroubles are what is wrong with the process groups of the coordinators
-// that do not answer. While nobody answers that is asked of all in the connection string.
+// coordinatorTroubles returns the problems of the process groups of the coordinators that do
+// not answer. Without an answer of the database those are all in the connection string.
 func (w *why) coordinatorTroubles() []WhyLink {
 	var links []WhyLink
 	for _, a := range w.missedCoordinators() {
@@ -89,8 +89,8 @@ func (w *why) coordinatorTroubles() []WhyLink {
 				continue
 			}
 			t := w.troubleOf(g)
-			if t == nil && w.Database.Status != nil { // else nobody tried to reach it
-				t = &Trouble{Message: fmt.Sprintf("runs as far as Kubernetes knows, on node %s, which may be gone for most of a minute before that shows; the coordinator in it does not answer", nodeOf(w.Pod(g))), Look: []string{"logs", g.PodName(w.Cluster), "-c", v1beta2.ContainerMain, "--tail=50"}}
+			if t == nil && w.Database.Status != nil { // else it was not checked
+				t = &Trouble{Message: fmt.Sprintf("runs on node %s as far as Kubernetes knows, which takes most of a minute to detect a lost node; its coordinator does not answer", nodeOf(w.Pod(g))), Look: []string{"logs", g.PodName(w.Cluster), "-c", v1beta2.ContainerMain, "--tail=50"}}
 			}
 			if t != nil {
 				links = append(links, t.link(string(g.ProcessGroupID), fmt.Sprintf(" (coordinator %s)", a.HostPort())))
@@ -102,7 +102,7 @@ func (w *why) coordinatorTroubles() []WhyLink {
 
 func nodeOf(pod *corev1.Pod) string {
 	if pod == nil {
-		return "?"
+		return phrase.UnknownCell
 	}
 	return phrase.Or(pod.Spec.NodeName, phrase.UnknownCell)
 }
@@ -124,7 +124,7 @@ func (w *why) missedCoordinators() []fdb.Address {
 	return cs.Coordinators
 }
 
-// troubles are what is wrong with the groups that count, three at most by name.
+// troubles returns the problems of the groups that count, three at most by name.
 func (w *why) troubles(counts func(*v1beta2.ProcessGroupStatus) bool) []WhyLink {
 	var links []WhyLink
 	for _, g := range w.Groups() {
@@ -146,7 +146,7 @@ func (t Trouble) link(subject, remark string) WhyLink {
 	return WhyLink{Subject: subject, Message: t.words() + remark, Since: known(t.Since), look: t.Look, key: t.key, own: t.own}
 }
 
-// looks are the commands that show more of the first trouble in a tree of reasons.
+// looks returns the commands that show more of the first problem in a tree of reasons.
 func (w *why) looks(links []WhyLink) []string {
 	for _, l := range links {
 		if deeper := w.looks(l.Reasons); len(deeper) > 0 {
@@ -159,7 +159,8 @@ func (w *why) looks(links []WhyLink) []string {
 	return nil
 }
 
-// degraded is the chain of a database that serves with less to spare than it should.
+// degraded returns the chain of a database that is available with less fault tolerance than
+// desired.
 func (w *why) degraded(v StatusView) []WhyChain {
 	if v.State != StateDegraded {
 		return nil

@@ -34,7 +34,7 @@ var stagesFor = map[v1beta2.ProcessGroupConditionType][]plan.StageName{
 	v1beta2.ConditionNodeTaintReplacing:        {plan.StageReplaceFailedPods},
 }
 
-// groups are the chains of the process groups that leave, or that are not as they should be.
+// groups returns the chains of the process groups that are being removed or not reconciled.
 func (w *why) groups() []WhyChain {
 	var chains []WhyChain
 	for _, g := range w.Groups() {
@@ -47,7 +47,7 @@ func (w *why) groups() []WhyChain {
 				chains = append(chains, w.tidied(g))
 			}
 		case g.IsMarkedForRemoval():
-			chains = append(chains, w.leaving(g))
+			chains = append(chains, w.removing(g))
 		case len(g.ProcessGroupConditions) > 0 || w.troubleOf(g) != nil:
 			chains = append(chains, w.staying(g))
 		}
@@ -55,10 +55,10 @@ func (w *why) groups() []WhyChain {
 	return chains
 }
 
-// leaving is the chain of a group that is marked for removal: not excluded, not drained,
+// removing returns the chain of a group that is marked for removal: not excluded, not drained,
 // or not deleted yet.
-func (w *why) leaving(g *v1beta2.ProcessGroupStatus) WhyChain {
-	w.told[plan.StageExcludeInstances], w.told[plan.StageRemovePods] = true, true // they are about such groups alone
+func (w *why) removing(g *v1beta2.ProcessGroupStatus) WhyChain {
+	w.reported[plan.StageExcludeInstances], w.reported[plan.StageRemovePods] = true, true // they are only about such groups
 	c := WhyChain{
 		Subjects: []string{string(g.ProcessGroupID)}, Since: known(g.RemovalTimestamp.Time),
 		State: WhyWaiting, rank: rankWaiting,
@@ -77,7 +77,7 @@ func (w *why) leaving(g *v1beta2.ProcessGroupStatus) WhyChain {
 		}
 		w.through(&c, g, plan.StageRemovePods, "objects-left", "its objects are not deleted yet")
 	case e == ExclusionPending && safety.Coordinates(w.Snapshot, g):
-		w.told[plan.StageChangeCoordinators] = true
+		w.reported[plan.StageChangeCoordinators] = true
 		w.through(&c, g, plan.StageChangeCoordinators, "coordinator", "it is a coordinator; coordinators move first")
 	case e == ExclusionUnknown, !w.reportsExclusions():
 		w.through(&c, g, plan.StageExcludeInstances, "exclusion-unknown", "cannot determine whether it is excluded")
@@ -100,7 +100,7 @@ func (w *why) leaving(g *v1beta2.ProcessGroupStatus) WhyChain {
 	return c
 }
 
-// hasObjects reports whether a pod, a PVC or a service of a group is still there.
+// hasObjects reports whether a group still has a pod, a PVC or a service.
 func (f Facts) hasObjects(g *v1beta2.ProcessGroupStatus) bool {
 	return f.Pod(g) != nil || f.Volumes[g.PVCName(f.Cluster)] != nil || f.Services[g.ServiceName(f.Cluster)] != nil
 }
@@ -136,8 +136,8 @@ func (w *why) through(c *WhyChain, g *v1beta2.ProcessGroupStatus, stage plan.Sta
 	c.Reasons = append(c.Reasons, l)
 }
 
-// refusedFor are the refusals that are about a group: the budget of its own class, and no
-// other group's drain. A budget is counted on what is, not on what the preview adds.
+// refusedFor returns the refusals that concern a group: the budget of its own class, and no
+// other group's drain. A budget counts what exists, and not what the preview adds.
 func (w *why) refusedFor(g *v1beta2.ProcessGroupStatus, checks []plan.Check) []plan.Check {
 	var about []plan.Check
 	budget, drained := w.budget(g.ProcessClass), safety.Drained(w.Snapshot, g)
@@ -154,7 +154,7 @@ func (w *why) refusedFor(g *v1beta2.ProcessGroupStatus, checks []plan.Check) []p
 	return about
 }
 
-// budget asks how many groups of a class may start to drain beside those that do.
+// budget checks how many groups of a class may start to drain in addition to those that do.
 func (w *why) budget(class v1beta2.ProcessClass) plan.Check {
 	ongoing := 0
 	for _, g := range w.Groups() {
@@ -166,7 +166,7 @@ func (w *why) budget(class v1beta2.ProcessClass) plan.Check {
 	return check
 }
 
-// behind are the groups that can be the reason of a refusal: for a budget those of the
+// behind returns the groups that can be the reason of a refusal: for a budget those of the
 // class that should be up.
 func (w *why) behind(c plan.Check, g *v1beta2.ProcessGroupStatus) func(*v1beta2.ProcessGroupStatus) bool {
 	if c.Gate != plan.GateBudget {
@@ -177,7 +177,7 @@ func (w *why) behind(c plan.Check, g *v1beta2.ProcessGroupStatus) func(*v1beta2.
 	}
 }
 
-// moving says how much data is on its way.
+// moving returns how much data is being moved.
 func (w *why) moving() string {
 	d := w.Facts.database()
 	if d.MovingBytes == nil || d.QueuedBytes == nil || *d.MovingBytes+*d.QueuedBytes == 0 {
@@ -186,7 +186,7 @@ func (w *why) moving() string {
 	return fmt.Sprintf(" (%s moving, %s queued)", phrase.Bytes(*d.MovingBytes), phrase.Bytes(*d.QueuedBytes))
 }
 
-// staying is the chain of a group that should be there and is not as it should be.
+// staying returns the chain of a group that stays and is not reconciled.
 func (w *why) staying(g *v1beta2.ProcessGroupStatus) WhyChain {
 	conditions := w.conditionsOf(g)
 	c := WhyChain{Subjects: []string{string(g.ProcessGroupID)}, State: WhyWaiting, rank: rankWaiting}
@@ -241,7 +241,7 @@ func (w *why) stage(c *WhyChain, g *v1beta2.ProcessGroupStatus, stage plan.Stage
 		if h.Stage != stage || (stage == plan.StageReplaceFailedPods && !w.dueNow(g)) {
 			continue
 		}
-		w.told[stage] = true
+		w.reported[stage] = true
 		c.Reasons = append(c.Reasons, w.held(h))
 		if h.ManualIntervention {
 			c.State, c.rank = WhyBlocked, rankBlocked
@@ -279,13 +279,13 @@ func conditionWords(conditions []ConditionView, groups int) string {
 	return phrase.Has(groups) + " " + conditionTypes(conditions)
 }
 
-// replacement counts down to when a group that stays as it is will be replaced.
+// replacement returns when a group will be replaced if its condition persists.
 func (w *why) replacement(g *v1beta2.ProcessGroupStatus) []WhyLink {
 	t, counts := w.replacedAt(g)
 	left := t.due.Sub(w.Now)
-	when := "in " + phrase.Until(t.due, w.Now) + " if that lasts"
+	when := "in " + phrase.Until(t.due, w.Now) + " if that persists"
 	if !t.runs {
-		when = phrase.Duration(left.Round(time.Second)) + " after a pass has noted that, if it lasts"
+		when = phrase.Duration(left.Round(time.Second)) + " after a pass has recorded that, if it persists"
 	}
 	switch {
 	case !counts:
@@ -306,17 +306,17 @@ func (w *why) dueNow(g *v1beta2.ProcessGroupStatus) bool {
 	return counts && !w.Now.Before(t.due)
 }
 
-// replacementTimer replaces a group when it is over. It runs once a pass has noted what it is
-// about; until then it is due as if one did so now. The field of the spec has its length.
+// replacementTimer replaces a group when it ends. It runs once a pass has recorded its
+// condition; until then it is due as if one did so now. The field of the spec has its length.
 type replacementTimer struct {
 	due   time.Time
 	field string
 	runs  bool
-	never bool // the spec gives it more time than any cluster has
+	never bool // the spec has a longer time than any duration
 }
 
-// replacedAt is the first of the timers to run out that replace a group. Taints have
-// two: this is the second, and the first for a taint that was only seen yet.
+// replacedAt returns the first of the timers to end that replace a group. Taints have two: this
+// is the second, and the first for a taint that was only detected yet.
 func (w *why) replacedAt(g *v1beta2.ProcessGroupStatus) (first replacementTimer, counts bool) {
 	earliest := func(t v1beta2.ProcessGroupConditionType, takes time.Duration, field string) {
 		since, _ := g.Condition(t)
@@ -343,8 +343,8 @@ func (w *why) replacedAt(g *v1beta2.ProcessGroupStatus) (first replacementTimer,
 	return first, counts
 }
 
-// taintReplacedAt is when both times of a taint that was only seen yet are over; nil where they
-// never are, or the node cannot be read.
+// taintReplacedAt returns when both timers of a taint that was only detected yet end; nil where
+// they never do, or the node could not be read.
 func (w *why) taintReplacedAt(g *v1beta2.ProcessGroupStatus) *time.Time {
 	pod := w.Pod(g)
 	if pod == nil || w.Nodes[pod.Spec.NodeName] == nil {
@@ -354,7 +354,7 @@ func (w *why) taintReplacedAt(g *v1beta2.ProcessGroupStatus) *time.Time {
 	clocks := safety.TaintClocks(w.Cluster, w.Nodes[pod.Spec.NodeName], pod, detected)
 	for i := range clocks {
 		if clocks[i].Since.IsZero() {
-			clocks[i].Since = w.Now // the next pass is the first one to see it
+			clocks[i].Since = w.Now // the next pass is the first one to record it
 		}
 	}
 	at, ever := safety.TaintsDue(clocks)

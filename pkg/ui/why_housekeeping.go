@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// housekeepingOf is what the plan leaves to a later pass about a group; nil for nothing.
+// housekeepingOf returns what the plan leaves to a later pass about a group; nil for nothing.
 func (w *why) housekeepingOf(g *v1beta2.ProcessGroupStatus) *HousekeepingRecord {
 	all := w.Plan.Pass.Housekeeping
 	at := slices.IndexFunc(all, func(h HousekeepingRecord) bool { return slices.Contains(h.Groups, g.ProcessGroupID) })
@@ -17,11 +17,11 @@ func (w *why) housekeepingOf(g *v1beta2.ProcessGroupStatus) *HousekeepingRecord 
 	return &all[at]
 }
 
-// onlyTidied reports whether a removed group only waits for its exclusion to end, which is in
-// nobody's way.
+// onlyTidied reports whether a removed group only waits for its exclusion to end, which blocks
+// nothing.
 func (w *why) onlyTidied(g *v1beta2.ProcessGroupStatus) bool { return w.housekeepingOf(g) != nil }
 
-// tidied is the chain of such a group, for those who ask about it.
+// tidied returns the chain of such a group, for a report about it alone.
 func (w *why) tidied(g *v1beta2.ProcessGroupStatus) WhyChain {
 	h := w.housekeepingOf(g)
 	l := WhyLink{Stage: plan.StageRemovePods, Message: "its exclusion ends later: " + h.Words()}

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// failures are the steps that could not decide.
+// failures returns the chains of stages that could not decide.
 func (w *why) failures() []WhyChain {
 	var chains []WhyChain
 	texts := slices.Clone(w.Plan.Pass.Failures)
@@ -20,25 +20,25 @@ func (w *why) failures() []WhyChain {
 	}
 	for _, text := range texts {
 		if slices.ContainsFunc(w.Plan.Refused(), func(c plan.Check) bool { return checkWords(c) == text }) {
-			continue // told of by the actions that it keeps back
+			continue // the actions that it blocks report it
 		}
 		chains = append(chains, WhyChain{
-			Subjects: []string{w.subject}, State: WhyBlocked, rank: rankFailure, Summary: "cannot be looked at in full",
+			Subjects: []string{w.subject}, State: WhyBlocked, rank: rankFailure, Summary: "could not be read completely",
 			Reasons: []WhyLink{{Message: text}}, Next: []string{w.FDB("plan", w.name)},
 		})
 	}
 	return chains
 }
 
-// holds are the steps that wait for something that no process group's chain tells of.
+// holds returns the chains of stages that wait for something that no process group's chain has.
 func (w *why) holds() []WhyChain {
 	var chains []WhyChain
 	for _, h := range w.Plan.Holds {
-		if w.told[h.Stage] || h.Stage == plan.StageUpdateStatus || w.comesTrue(h) {
+		if w.reported[h.Stage] || h.Stage == plan.StageUpdateStatus || w.comesTrue(h) {
 			continue
 		}
-		w.told[h.Stage] = true
-		c := WhyChain{Subjects: []string{w.subject}, Summary: "is not yet as its spec asks", Reasons: []WhyLink{w.held(h)}}
+		w.reported[h.Stage] = true
+		c := WhyChain{Subjects: []string{w.subject}, Summary: "is not reconciled", Reasons: []WhyLink{w.held(h)}}
 		c.judgeHold(h)
 		c.Next = append(w.looks(c.Reasons), w.nextFor(h)...)
 		chains = append(chains, c)
@@ -46,23 +46,23 @@ func (w *why) holds() []WhyChain {
 	return chains
 }
 
-// unreached is for a step that a pass would not come to: an earlier one ends the pass, and
-// what that does is looked at by the next.
-func (w *why) unreached(step plan.StageName) (WhyLink, bool) {
-	if w.Plan.decided == nil || slices.Contains(w.Plan.decided, step) {
+// unreached returns a link for a stage that a pass would not reach: an earlier one ends the
+// pass, and the next pass observes its changes.
+func (w *why) unreached(stage plan.StageName) (WhyLink, bool) {
+	if w.Plan.decided == nil || slices.Contains(w.Plan.decided, stage) {
 		return WhyLink{}, false
 	}
 	last := w.Plan.decided[len(w.Plan.decided)-1]
 	for _, h := range w.Plan.Holds {
 		if h.Stage == last {
-			return WhyLink{Stage: step, Message: fmt.Sprintf("the next pass ends before this step, at %s: %s", last, oneLine(h.Reason)), key: "unreached " + string(last)}, true
+			return WhyLink{Stage: stage, Message: fmt.Sprintf("the next pass ends before this stage, at %s: %s", last, oneLine(h.Reason)), key: "unreached " + string(last)}, true
 		}
 	}
-	return WhyLink{Stage: step, Message: fmt.Sprintf("the next pass ends before this step, after %s", last), key: "unreached " + string(last)}, true
+	return WhyLink{Stage: stage, Message: fmt.Sprintf("the next pass ends before this stage, after %s", last), key: "unreached " + string(last)}, true
 }
 
-// comesTrue reports whether a hold is only a guess: earlier steps have something to do,
-// and what they do decides on it again.
+// comesTrue reports whether a hold is provisional: earlier stages have actions, after which it
+// is decided again.
 func (w *why) comesTrue(h PlanHold) bool {
 	return len(h.Provisional) > 0 && len(w.Plan.Items) > 0 && len(w.Plan.Refused()) == 0 && !h.ManualIntervention
 }
@@ -77,7 +77,7 @@ func (c *WhyChain) judgeHold(h PlanHold) {
 	}
 }
 
-// nextFor waits where time helps, and shows the whole plan where a person has to.
+// nextFor returns a command that waits, or shows the plan where manual intervention is required.
 func (w *why) nextFor(h PlanHold) []string {
 	if h.ManualIntervention {
 		return []string{w.FDB("plan", w.name, "-o", "wide")}
@@ -85,7 +85,7 @@ func (w *why) nextFor(h PlanHold) []string {
 	return []string{w.FDB("reconcile", w.name, "--wait")}
 }
 
-// held is a hold with the questions that were answered with no, and who is behind them.
+// held returns the link of a hold, with the checks that refused and the reasons behind them.
 func (w *why) held(h PlanHold) WhyLink {
 	l := WhyLink{Stage: h.Stage, Message: oneLine(h.Reason), key: h.key()}
 	for _, c := range h.Refused { // the link shows the checks, so the reason does not repeat them
@@ -95,12 +95,12 @@ func (w *why) held(h PlanHold) WhyLink {
 	return l
 }
 
-// refused is a question that was answered with no. Counts says which process groups can
-// be behind it; nil is all.
+// refused returns the link of a check that refused. Counts selects the process groups that can
+// be the reason; nil selects all.
 func (w *why) refused(c plan.Check, counts func(*v1beta2.ProcessGroupStatus) bool) WhyLink {
 	l := WhyLink{Gate: c.Gate, Have: phrase.Or(c.Have, c.Evidence), Need: phrase.Or(c.Need, c.Question), Message: c.Words(), key: c.Key() + " " + c.Have, check: c}
 	if w.Cluster == nil || w.Database.Status != nil && !w.Database.Available() {
-		return l // the database's own chain tells what is behind it
+		return l // the database's own chain has the reason
 	}
 	if slices.Contains([]plan.Gate{plan.GateAvailable, plan.GateBudget, plan.GateReplicas, plan.GateConfig, plan.GateCoord, plan.GateDD}, c.Gate) {
 		l.Reasons = w.troubles(counts)
@@ -119,10 +119,10 @@ func (l WhyLink) about(g *v1beta2.ProcessGroupStatus) WhyLink {
 	return l
 }
 
-// actions is the chain of what a pass would do now, if it were run: held up by a gate, by
-// whoever holds the Lease or the lock, or by nothing at all.
+// actions returns the chain of what a pass would do now: blocked by a gate, by the holder of the
+// Lease or the lock, or by nothing.
 //
-// That something has to be recorded is worth a word only when there are no others.
+// Actions that only record observations are reported only without other chains.
 func (w *why) actions(others bool) []WhyChain {
 	items := w.items()
 	if len(items) == 0 || (others && onlyRecords(items)) {
@@ -130,7 +130,7 @@ func (w *why) actions(others bool) []WhyChain {
 	}
 	c := WhyChain{
 		Subjects: []string{w.subject}, State: WhyReady, rank: rankReady,
-		Summary: fmt.Sprintf("has %s to be done (%s)", phrase.Count(len(items), "action"), phrase.Some(kindsOf(items), mostNamed)),
+		Summary: fmt.Sprintf("has %s pending (%s)", phrase.Count(len(items), "action"), phrase.Some(kindsOf(items), mostNamed)),
 		Next:    []string{w.FDB("reconcile", w.name)},
 	}
 	for _, keep := range []func([]PlanItem, *WhyChain) bool{w.byGates, w.byLease, w.byLock} {
@@ -138,9 +138,9 @@ func (w *why) actions(others bool) []WhyChain {
 			return []WhyChain{c}
 		}
 	}
-	c.Reasons = []WhyLink{{Message: "nothing keeps a pass from doing that; nobody has run one"}}
+	c.Reasons = []WhyLink{{Message: "nothing blocks a pass; none has run"}}
 	if w.Cluster != nil && w.Cluster.Spec.Skip {
-		c.Reasons = []WhyLink{{Message: "spec.skip is true, so an operator leaves the cluster alone; nothing keeps a pass from doing that"}}
+		c.Reasons = []WhyLink{{Message: "spec.skip is true, so operators skip the cluster; nothing blocks a pass"}}
 	}
 	return []WhyChain{c}
 }
@@ -150,7 +150,7 @@ func onlyRecords(items []PlanItem) bool {
 	return !slices.ContainsFunc(items, func(i PlanItem) bool { return !slices.Contains(records, i.Stage) })
 }
 
-// items are the actions that are asked about.
+// items returns the actions that the report is about.
 func (w *why) items() []PlanItem {
 	if len(w.Only) == 0 {
 		return w.Plan.Items
@@ -194,7 +194,7 @@ func (w *why) byLease(_ []PlanItem, c *WhyChain) bool {
 	return true
 }
 
-// byLock is about the database's lock, which a pass takes right before it needs it.
+// byLock checks the database's lock, which a pass takes right before it needs it.
 func (w *why) byLock(items []PlanItem, c *WhyChain) bool {
 	if !slices.ContainsFunc(items, func(i PlanItem) bool { return i.Preconditions.Lock }) {
 		return false

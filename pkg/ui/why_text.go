@@ -16,8 +16,8 @@ type WhyOptions struct {
 	ListOptions
 }
 
-// WriteWhy prints a report for people: one line that is enough to act on, then each
-// chain from the wish down to what is behind it.
+// WriteWhy prints a report: one line that is enough to act on, then each chain from its
+// summary to its root cause.
 func WriteWhy(w io.Writer, v WhyReport, o WhyOptions) error {
 	p := &whyPage{w: w, o: o}
 	p.printf("%s", o.in(colorOfWhy(v.State), v.Metadata.Namespace+"/"+v.Metadata.Cluster+": "+v.headline()))
@@ -31,7 +31,7 @@ func WriteWhy(w io.Writer, v WhyReport, o WhyOptions) error {
 	return p.err
 }
 
-// headline is the summary, which does not repeat the name that stands before it.
+// headline returns the summary without the name that precedes it.
 func (v WhyReport) headline() string {
 	if v.AsOf != nil && len(v.Items) > 0 && slices.Equal(v.Items[0].Subjects, []string{v.Metadata.Cluster}) {
 		return v.Items[0].predicate(*v.AsOf)
@@ -59,7 +59,7 @@ func (p *whyPage) chain(c WhyChain) {
 	}
 }
 
-// links prints reasons, and below each what is behind it.
+// links prints reasons, and below each its own reasons.
 func (p *whyPage) links(links []WhyLink, indent string) {
 	for _, l := range links {
 		words := []string{}
@@ -72,7 +72,7 @@ func (p *whyPage) links(links []WhyLink, indent string) {
 	}
 }
 
-// since is for how long, or since when, after a clause.
+// since returns for how long, or since when, after a clause.
 func (p *whyPage) since(t *time.Time) string {
 	switch {
 	case t == nil:
@@ -105,11 +105,11 @@ func WriteWhyTable(w io.Writer, v WhyReport, o ListOptions) error {
 	return t.Write(w)
 }
 
-// row goes down the first reasons: the step, the gate, and what is behind both.
+// row follows the first reasons: the stage, the gate, and the root cause.
 func (c WhyChain) row(o ListOptions) []string {
-	var step, gate, have, need, root string
+	var stage, gate, have, need, root string
 	if at := slices.IndexFunc(c.Reasons, func(l WhyLink) bool { return l.Stage != "" }); at >= 0 {
-		step = string(c.Reasons[at].Stage)
+		stage = string(c.Reasons[at].Stage)
 	}
 	for links := c.Reasons; len(links) > 0; links = links[0].Reasons {
 		l := links[0]
@@ -126,5 +126,5 @@ func (c WhyChain) row(o ListOptions) []string {
 	if c.Since != nil {
 		since = o.time(c.Since)
 	}
-	return []string{phrase.Some(c.Subjects, mostNamed), string(c.State), phrase.Or(step, phrase.Nothing), phrase.Or(gate, phrase.Nothing), phrase.Or(have, phrase.Nothing), phrase.Or(need, phrase.Nothing), since, phrase.Or(root, phrase.Nothing), phrase.Or(hint, phrase.Nothing)}
+	return []string{phrase.Some(c.Subjects, mostNamed), string(c.State), phrase.Or(stage, phrase.Nothing), phrase.Or(gate, phrase.Nothing), phrase.Or(have, phrase.Nothing), phrase.Or(need, phrase.Nothing), since, phrase.Or(root, phrase.Nothing), phrase.Or(hint, phrase.Nothing)}
 }

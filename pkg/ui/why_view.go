@@ -10,31 +10,31 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// WhyReport is the document of `why`: what is wanted and is not so, and for each the
-// chain of what is in the way.
+// WhyReport is the document of `why`: what does not match the desired state, and for each the
+// chain of reasons.
 type WhyReport struct {
 	Document
 	// State is the worst of the items'.
 	State WhyState `json:"state"`
-	// Summary is what to look at first, in one line.
+	// Summary is the most important item in one line.
 	Summary string `json:"summary"`
-	// Next are whole commands that help with that, the best first.
+	// Next are complete commands for that item, the best first.
 	Next  []string   `json:"next"`
 	Items []WhyChain `json:"items"`
 }
 
-// WhyState says what has to happen for a wish to come true.
+// WhyState is what is required to reach the desired state.
 type WhyState string
 
 // The states, from the best to the worst.
 const (
-	// WhyReady is of a wish that the next pass fulfills.
+	// WhyReady is reached by the next pass.
 	WhyReady WhyState = "ready"
-	// WhyWaiting is of one that time clears.
+	// WhyWaiting requires only time.
 	WhyWaiting WhyState = "waiting"
-	// WhyBlocked is of one that somebody has to clear.
+	// WhyBlocked requires manual intervention.
 	WhyBlocked WhyState = "blocked"
-	// WhyUnknown is of one about which nobody can tell.
+	// WhyUnknown cannot be determined.
 	WhyUnknown WhyState = "unknown"
 )
 
@@ -42,39 +42,39 @@ func (s WhyState) grade() int {
 	return slices.Index([]WhyState{WhyReady, WhyWaiting, WhyBlocked, WhyUnknown}, s)
 }
 
-// WhyChain goes from a wish to what is in its way.
+// WhyChain goes from a problem to its root cause.
 type WhyChain struct {
 	// Subjects are "cluster", "database", a backup as fdbbackup/NAME, a restore as
 	// fdbrestore/NAME, or IDs of process groups that share the chain.
 	Subjects []string `json:"subjects"`
 	State    WhyState `json:"state"`
-	// Wish is what is to become of the subjects, or what is wrong with them.
+	// Summary is the problem of the subjects.
 	Summary string `json:"summary"`
-	// Since is when that began; null when nobody knows.
+	// Since is when that began; null when unknown.
 	Since *time.Time `json:"since"`
-	// Because is what is in the way.
+	// Reasons are what causes it.
 	Reasons []WhyLink `json:"reasons"`
-	// Next are whole commands.
+	// Next are complete commands.
 	Next []string `json:"next"`
-	// RetryAfterSeconds is how long the cause needs at least; null when nobody can tell.
+	// RetryAfterSeconds is how long the cause takes at least; null when unknown.
 	RetryAfterSeconds *float64 `json:"retryAfterSeconds"`
 
-	rank int // what to look at first, whatever the states
+	rank int // the order of the chains, whatever their states
 
 	// key identifies the summary whatever the subjects; chains without one are never joined.
 	key   string
 	words func(subjects int) string
 }
 
-// WhyLink is one reason, and what is behind it.
+// WhyLink is one reason, and its own reasons.
 type WhyLink struct {
-	// Step is the step of a pass that waits; empty for what no step is about.
+	// Stage is the stage of a pass that waits; empty where no stage does.
 	Stage plan.StageName `json:"stage,omitempty"`
-	// Gate is the question that was answered with no, with what there is and what is needed.
+	// Gate is the check that refused, with what there is and what is required.
 	Gate plan.Gate `json:"gate,omitempty"`
 	Have string    `json:"have,omitempty"`
 	Need string    `json:"need,omitempty"`
-	// Message is the reason in words.
+	// Message is the reason in one clause.
 	Message string `json:"message"`
 	// Subject is the process group that the reason is about; empty for the chain's own.
 	Subject string     `json:"subject,omitempty"`
@@ -96,30 +96,30 @@ type Commands struct {
 	FDB, Kubectl func(words ...string) string
 }
 
-// WhyInput is what a report is made of.
+// WhyInput are the facts of a report.
 type WhyInput struct {
 	Facts
 	// Plan is what a pass over the same facts would do.
 	Plan PlanView
-	// Only are the process groups that are asked about; none is all.
+	// Only are the process groups of the report; none is all.
 	Only []v1beta2.ProcessGroupID
 	Commands
 }
 
 // NewWhyReport makes the document.
 func NewWhyReport(m Metadata, in WhyInput) WhyReport {
-	w := why{WhyInput: in, name: m.Cluster, subject: subjectCluster, told: map[plan.StageName]bool{}}
+	w := why{WhyInput: in, name: m.Cluster, subject: subjectCluster, reported: map[plan.StageName]bool{}}
 	return w.report(m, w.chains(NewStatusView(m, in.Facts)))
 }
 
 // NewRecordWhyReport makes the document of one backup or restore, whatever else the input
-// has; the metadata name it as commands do. The plan is of a pass over it.
+// has; the metadata has its name as in commands. The plan is of a pass over it.
 func NewRecordWhyReport(m Metadata, in WhyInput) WhyReport {
-	w := why{WhyInput: in, name: m.Cluster, subject: m.Cluster, told: map[plan.StageName]bool{}}
+	w := why{WhyInput: in, name: m.Cluster, subject: m.Cluster, reported: map[plan.StageName]bool{}}
 	chains := slices.DeleteFunc(w.ofBackups(), func(c WhyChain) bool { return c.Subjects[0] != w.subject })
 	w.Warnings = append(w.Warnings, w.doubts()...)
-	for _, step := range []plan.StageName{plan.StageUpdateBackupStatus, plan.StageUpdateRestoreStatus} {
-		w.told[step] = len(chains) > 0 // the chain tells what they wait for
+	for _, stage := range []plan.StageName{plan.StageUpdateBackupStatus, plan.StageUpdateRestoreStatus} {
+		w.reported[stage] = len(chains) > 0 // the chain has what they wait for
 	}
 	passes := append(w.failures(), w.holds()...)
 	passes = append(passes, w.actions(len(chains)+len(passes) > 0)...)
@@ -148,13 +148,13 @@ func (w *why) report(m Metadata, items []WhyChain) WhyReport {
 	return v
 }
 
-// why collects chains. Name is how commands name what is asked about, and subject how chains
-// do that are about all of it. Told are the steps whose holds some chain already tells of.
+// why collects chains. Name is the object of the report in commands, and subject in chains about
+// all of it. Reported are the stages whose holds some chain already has.
 type why struct {
 	WhyInput
 	name, subject string
 
-	told map[plan.StageName]bool
+	reported map[plan.StageName]bool
 }
 
 // Ranks of chains: what explains others comes first.
@@ -163,7 +163,7 @@ const (
 	rankFailure
 	rankRestore // one that runs locks the database
 	rankBlocked
-	rankBroken // and the next pass mends it, if somebody runs one
+	rankBroken // and the next pass fixes it
 	rankBackup
 	rankWaiting
 	rankDegraded
@@ -180,7 +180,7 @@ func (w *why) chains(status StatusView) []WhyChain {
 	return inOrder(alikeOnce(chains))
 }
 
-// inOrder puts first what to look at first.
+// inOrder sorts by rank, then by time.
 func inOrder(chains []WhyChain) []WhyChain {
 	slices.SortStableFunc(chains, func(a, b WhyChain) int {
 		if a.rank != b.rank {
@@ -194,7 +194,7 @@ func inOrder(chains []WhyChain) []WhyChain {
 	return orEmpty(chains)
 }
 
-// filled makes lists that JSON shows as such.
+// filled replaces nil lists, which JSON would show as null.
 func filled(links []WhyLink) []WhyLink {
 	for i := range links {
 		links[i].Reasons = filled(links[i].Reasons)
@@ -202,7 +202,7 @@ func filled(links []WhyLink) []WhyLink {
 	return orEmpty(links)
 }
 
-// CompareTimes puts what began first first, and what nobody knows the begin of last.
+// CompareTimes orders by time, unknown times last.
 func CompareTimes(a, b *time.Time) int {
 	switch {
 	case a == nil && b == nil:
@@ -283,12 +283,12 @@ func alikeForAll(links []WhyLink) []WhyLink {
 	return links
 }
 
-// line is the chain in one line: the subjects, the summary, and the root cause.
+// line returns the chain in one line: the subjects, the summary, and the root cause.
 func (c WhyChain) line(now time.Time) string {
 	return phrase.Some(c.Subjects, mostNamed) + " " + c.predicate(now)
 }
 
-// predicate is the line without the subjects.
+// predicate returns the line without the subjects.
 func (c WhyChain) predicate(now time.Time) string {
 	text := c.Summary
 	if c.Since != nil {
@@ -301,13 +301,13 @@ func (c WhyChain) predicate(now time.Time) string {
 	if len(path) == 0 {
 		return text
 	}
-	if len(path) > 2 { // the first says what is not done, the last what to look at
+	if len(path) > 2 { // the first has the effect, the last the root cause
 		path = []string{path[0], path[len(path)-1]}
 	}
 	return text + ": " + strings.Join(path, "; ")
 }
 
-// words are the reason in one clause.
+// words returns the reason in one clause.
 func (l WhyLink) words() string {
 	text := l.Message
 	if l.Subject != "" {
@@ -319,15 +319,15 @@ func (l WhyLink) words() string {
 	return text
 }
 
-// nothing is what to say of a cluster that nothing is wrong with.
+// nothing returns the summary of a report without chains.
 func (w *why) nothing() string {
 	if len(w.Only) > 0 {
-		return "nothing is in the way of " + phrase.Some(w.Only, mostNamed) + ", and nothing is to be done for it"
+		return "nothing blocks " + phrase.Some(w.Only, mostNamed) + ", and no action is pending"
 	}
 	if w.subject != subjectCluster {
-		return "nothing is blocked, and nothing is to be done"
+		return "nothing is blocked, and no action is pending"
 	}
-	clauses := []string{"nothing is blocked: the cluster is as its spec asks"}
+	clauses := []string{"nothing is blocked: the cluster matches its spec"}
 	for _, h := range w.Plan.Pass.Housekeeping {
 		clauses = append(clauses, "a later pass: "+h.Words())
 	}

@@ -84,63 +84,63 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 	}{
 		"nothing is wrong": {
 			given: func(*WhyInput) {}, state: WhyReady,
-			want: "nothing is blocked: the cluster is as its spec asks",
+			want: "nothing is blocked: the cluster matches its spec",
 		},
 		"nobody has run a pass": {
 			given: func(in *WhyInput) {
 				in.Plan.Items = []PlanItem{{Stage: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
 			}, state: WhyReady,
-			want: "cluster has 1 action to be done (CreatePod): nothing keeps a pass from doing that; nobody has run one  next: kubectl fdb reconcile sample",
+			want: "cluster has 1 action pending (CreatePod): nothing blocks a pass; none has run  next: kubectl fdb reconcile sample",
 		},
 		"the cluster is skipped": {
 			given: func(in *WhyInput) {
 				in.Cluster.Spec.Skip = true
 				in.Plan.Items = []PlanItem{{Stage: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
 			}, state: WhyReady,
-			want: "cluster has 1 action to be done (CreatePod): spec.skip is true, so an operator leaves the cluster alone; nothing keeps a pass from doing that  next: kubectl fdb reconcile sample",
+			want: "cluster has 1 action pending (CreatePod): spec.skip is true, so operators skip the cluster; nothing blocks a pass  next: kubectl fdb reconcile sample",
 		},
 		"a live operator": {
 			given: func(in *WhyInput) {
 				in.Plan.Items = []PlanItem{{Stage: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
 				in.Plan.Gates = []plan.Check{{Question: "is no live operator managing this cluster?", Gate: plan.GateOperator, Evidence: "Deployment fdb/operator is one"}}
 			}, state: WhyBlocked,
-			want: "cluster has 1 action to be done (CreatePod): G-OPERATOR: is no live operator managing this cluster? Deployment fdb/operator is one  next: kubectl fdb plan sample --coexist -o wide",
+			want: "cluster has 1 action pending (CreatePod): G-OPERATOR: is no live operator managing this cluster? Deployment fdb/operator is one  next: kubectl fdb plan sample --coexist -o wide",
 		},
 		"another run has the Lease": {
 			given: func(in *WhyInput) {
 				in.Plan.Items = []PlanItem{{Stage: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
 				in.Lease = Lease{Read: true, Holder: "alice@laptop pid 7", Until: noon.Add(40 * time.Second)}
 			}, state: WhyWaiting,
-			want: "cluster has 1 action to be done (CreatePod): G-LEASE: is no other run acting on this cluster? alice@laptop pid 7 is, until 12:00:40 unless it goes on  next: kubectl fdb reconcile sample --wait",
+			want: "cluster has 1 action pending (CreatePod): G-LEASE: is no other run acting on this cluster? alice@laptop pid 7 is, until 12:00:40 unless it is renewed  next: kubectl fdb reconcile sample --wait",
 		},
 		"a Lease that ran out holds nobody": {
 			given: func(in *WhyInput) {
 				in.Plan.Items = []PlanItem{{Stage: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod"}}}
 				in.Lease = Lease{Read: true, Holder: "alice@laptop pid 7", Until: noon.Add(-time.Second)}
 			}, state: WhyReady,
-			want: "cluster has 1 action to be done (CreatePod): nothing keeps a pass from doing that; nobody has run one  next: kubectl fdb reconcile sample",
+			want: "cluster has 1 action pending (CreatePod): nothing blocks a pass; none has run  next: kubectl fdb reconcile sample",
 		},
 		"another instance has the lock": {
 			given: func(in *WhyInput) { in.lock("dc2", 9*time.Minute) }, state: WhyWaiting,
-			want: "cluster has 1 action to be done (Exclude): G-LOCK: may this instance take the database's lock? dc2 holds it until 12:09:00 (9m0s more)  next: kubectl fdb reconcile sample --wait",
+			want: "cluster has 1 action pending (Exclude): G-LOCK: may this instance take the database's lock? dc2 holds it until 12:09:00 (9m0s more)  next: kubectl fdb reconcile sample --wait",
 		},
 		"a lock that ran out holds nobody": {
 			given: func(in *WhyInput) { in.lock("dc2", -time.Second) }, state: WhyReady,
-			want: "cluster has 1 action to be done (Exclude): nothing keeps a pass from doing that; nobody has run one  next: kubectl fdb reconcile sample",
+			want: "cluster has 1 action pending (Exclude): nothing blocks a pass; none has run  next: kubectl fdb reconcile sample",
 		},
 		"on the deny list": {
 			given: func(in *WhyInput) {
 				in.lock("dc1", time.Minute)
 				in.Coordination.DenyList = []string{"dc1"}
 			}, state: WhyBlocked,
-			want: "cluster has 1 action to be done (Exclude): G-DENY: may this instance take the database's lock? dc1 is on the deny list in the database  next: kubectl get fdb sample -o jsonpath={.spec.lockOptions}",
+			want: "cluster has 1 action pending (Exclude): G-DENY: may this instance take the database's lock? dc1 is on the deny list in the database  next: kubectl get fdb sample -o jsonpath={.spec.lockOptions}",
 		},
 		"a lock without a name": {
 			given: func(in *WhyInput) {
 				in.lock("dc2", -time.Minute)
 				in.Cluster.Spec.ProcessGroupIDPrefix = ""
 			}, state: WhyBlocked,
-			want: "cluster has 1 action to be done (Exclude): G-LOCK-OWNER: may this instance take the database's lock? spec.processGroupIDPrefix is empty, so all instances without a prefix would share one lock  next: kubectl get fdb sample -o jsonpath={.spec.lockOptions}",
+			want: "cluster has 1 action pending (Exclude): G-LOCK-OWNER: may this instance take the database's lock? spec.processGroupIDPrefix is empty, so all instances without a prefix would share one lock  next: kubectl get fdb sample -o jsonpath={.spec.lockOptions}",
 		},
 		"no answer from the database": {
 			given: func(in *WhyInput) { in.Database = plan.DatabaseFacts{Unreachable: "timed out after 60s"} }, state: WhyUnknown,
@@ -159,11 +159,11 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				in.terminates("storage-3", 40*time.Minute)
 				in.Pods["sample-storage-3"].Finalizers = []string{"example.com/hold"}
 			}, state: WhyUnknown,
-			want: "database does not answer: timed out after 60s; storage-3: its pod does not end, waits for its finalizers example.com/hold (coordinator 127.0.2.3:4501)  next: kubectl describe pod sample-storage-3",
+			want: "database does not answer: timed out after 60s; storage-3: its pod does not terminate, waits for its finalizers example.com/hold (coordinator 127.0.2.3:4501)  next: kubectl describe pod sample-storage-3",
 		},
 		"all logs are down": {
 			given: func(in *WhyInput) { in.Database.Status = recorded(t, "63-all-logs-down") }, state: WhyBlocked,
-			want: "database does not serve: its recovery is at",
+			want: "database is unavailable: its recovery is at",
 		},
 		"a coordinator that runs and does not answer": {
 			given: func(in *WhyInput) {
@@ -171,11 +171,11 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				coordinators := in.Database.Status.Client.Coordinators.Coordinators
 				coordinators[0].Reachable, coordinators[0].Address.Host = false, in.Cluster.ProcessGroup("storage-3").Addresses[0]
 			}, state: WhyBlocked,
-			want: "database does not serve: its recovery is at",
+			want: "database is unavailable: its recovery is at",
 		},
 		"the scheduler has no node": {
 			given: func(in *WhyInput) { in.unschedulable("storage-3", 38*time.Minute) }, state: WhyBlocked,
-			want: "storage-3 has MissingProcesses, PodPending for 38m: its pod is Pending, no node takes it: 0/14 nodes are available: 9 Insufficient memory, 5 node(s) had untolerated taint  next: kubectl describe pod sample-storage-3",
+			want: "storage-3 has MissingProcesses, PodPending for 38m: its pod is Pending, no node fits: 0/14 nodes are available: 9 Insufficient memory, 5 node(s) had untolerated taint  next: kubectl describe pod sample-storage-3",
 		},
 		"an image that cannot be pulled": {
 			given: func(in *WhyInput) {
@@ -196,7 +196,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				in.waits("storage-3", "CrashLoopBackOff", "back-off 5m0s")
 				in.Cluster.Spec.Buggify.CrashLoopContainers = []v1beta2.CrashLoopContainerObject{{ContainerName: "foundationdb", Targets: []v1beta2.ProcessGroupID{"storage-3"}}}
 			}, state: WhyBlocked,
-			want: "storage-3 has MissingProcesses for 10m: its pod cannot start container foundationdb: CrashLoopBackOff: back-off 5m0s; spec.buggify asks for that (crashLoopContainers)  next: kubectl describe pod sample-storage-3",
+			want: "storage-3 has MissingProcesses for 10m: its pod cannot start container foundationdb: CrashLoopBackOff: back-off 5m0s; spec.buggify requests that (crashLoopContainers)  next: kubectl describe pod sample-storage-3",
 		},
 		"a node that is away keeps a pod from ending": {
 			given: func(in *WhyInput) {
@@ -207,11 +207,11 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 					Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status."}}},
 				}}
 			}, state: WhyBlocked,
-			want: "storage-3 has PodFailing for 31m: its pod does not end, is on node node-3, which is not ready: NodeStatusUnknown: Kubelet stopped posting node status  next: kubectl describe node node-3",
+			want: "storage-3 has PodFailing for 31m: its pod does not terminate, is on node node-3, which is not ready: NodeStatusUnknown: Kubelet stopped posting node status  next: kubectl describe node node-3",
 		},
 		"the servers run and do not report": {
 			given: func(in *WhyInput) { in.silence("storage-3", 12*time.Minute) }, state: WhyBlocked,
-			want: "storage-3 has MissingProcesses for 12m: its pod is Running, and 0 of 1 server report to the database  next: kubectl logs sample-storage-3 -c foundationdb --tail=50",
+			want: "storage-3 has MissingProcesses for 12m: its pod is Running, and 0 of 1 process reports to the database  next: kubectl logs sample-storage-3 -c foundationdb --tail=50",
 		},
 		"a removal that waits for another pod": {
 			given: func(in *WhyInput) {
@@ -221,7 +221,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				in.Only = []v1beta2.ProcessGroupID{"storage-5"}
 				in.hold("ExcludeInstances", "no budget", false, plan.Check{ID: plan.CheckExclusionBudget, Subject: "storage", Question: "are enough storage processes up to let one go?", Gate: plan.GateBudget, Evidence: "of a preview"})
 			}, state: WhyWaiting,
-			want: "storage-5 is marked for removal for 41m: it is not excluded yet; storage-3: its pod is Pending, no node takes it: 0/14 nodes are available: 9 Insufficient memory, 5 node(s) had untolerated taint  next: kubectl describe pod sample-storage-3",
+			want: "storage-5 is marked for removal for 41m: it is not excluded yet; storage-3: its pod is Pending, no node fits: 0/14 nodes are available: 9 Insufficient memory, 5 node(s) had untolerated taint  next: kubectl describe pod sample-storage-3",
 		},
 		"a removal of what is drained by now": {
 			given: func(in *WhyInput) {
@@ -237,13 +237,13 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 		},
 		"a person has to choose": {
 			given: func(in *WhyInput) { in.hold("CheckClientCompatibility", "7.1 clients are connected", true) }, state: WhyBlocked,
-			want: "cluster is not yet as its spec asks: 7.1 clients are connected  next: kubectl fdb plan sample -o wide",
+			want: "cluster is not reconciled: 7.1 clients are connected  next: kubectl fdb plan sample -o wide",
 		},
 		"time clears it": {
 			given: func(in *WhyInput) {
 				in.hold("BounceProcesses", "processes have to restart, but not yet", false, plan.Check{Question: "have all", Evidence: "been up?", Gate: plan.GateUptime})
 			}, state: WhyWaiting,
-			want: "cluster is not yet as its spec asks: processes have to restart, but not yet; G-UPTIME: have all been up?  next: kubectl fdb reconcile sample --wait",
+			want: "cluster is not reconciled: processes have to restart, but not yet; G-UPTIME: have all been up?  next: kubectl fdb reconcile sample --wait",
 		},
 		"a pass ends before the step that would help": {
 			given: func(in *WhyInput) {
@@ -253,7 +253,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				in.hold("DeletePodsForBuggification", "the deleted pods are made anew in the next pass", false)
 				in.Only = []v1beta2.ProcessGroupID{"storage-3"}
 			}, state: WhyWaiting,
-			want: "storage-3 has MissingPod for 60s: its pod is not there  next: kubectl get events --field-selector involvedObject.name=sample-storage-3",
+			want: "storage-3 has MissingPod for 60s: its pod does not exist  next: kubectl get events --field-selector involvedObject.name=sample-storage-3",
 		},
 		"a lost pod comes before what only takes its time, with the command that makes it anew": {
 			given: func(in *WhyInput) {
@@ -262,13 +262,13 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				in.Cluster.ProcessGroup("log-2").SetCondition(v1beta2.ConditionMissingPod, noon.Add(-time.Minute))
 				in.Plan.Items = []PlanItem{{Stage: "AddPods", ActionRecord: ActionRecord{Kind: "CreatePod", Groups: []string{"log-2"}, Summary: "create pod sample-log-2"}}}
 			}, state: WhyWaiting,
-			want: "log-2 has MissingPod for 60s: its pod is not there  next: kubectl fdb reconcile sample",
+			want: "log-2 has MissingPod for 60s: its pod does not exist  next: kubectl fdb reconcile sample",
 		},
 		"a group that somebody excluded": {
 			given: func(in *WhyInput) {
 				in.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, noon.Add(-time.Hour))
 			}, state: WhyWaiting,
-			want: "storage-1 has ProcessIsMarkedAsExcluded for 60m: somebody excluded it, and it is not marked for removal  next: kubectl fdb include sample storage-1",
+			want: "storage-1 has ProcessIsMarkedAsExcluded for 60m: it was excluded manually, and is not marked for removal  next: kubectl fdb include sample storage-1",
 		},
 		"of several nobody knows since when": {
 			given: func(in *WhyInput) {
@@ -276,11 +276,11 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				in.silence("storage-3", 0)
 				in.silence("storage-4", 0)
 			}, state: WhyBlocked,
-			want: "storage-3, storage-4 have MissingProcesses: its pod is Running, and 0 of 1 server report to the database  next: kubectl logs",
+			want: "storage-3, storage-4 have MissingProcesses: its pod is Running, and 0 of 1 process reports to the database  next: kubectl logs",
 		},
 		"a step that failed": {
 			given: func(in *WhyInput) { in.Plan.Pass.Failures = []string{"AddPods: no such image type"} }, state: WhyBlocked,
-			want: "cluster cannot be looked at in full: AddPods: no such image type  next: kubectl fdb plan sample",
+			want: "cluster could not be read completely: AddPods: no such image type  next: kubectl fdb plan sample",
 		},
 	}
 	for name, tc := range tests {
@@ -300,7 +300,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 	}
 }
 
-// While the database does not serve it sees nobody, so that nobody reports explains nothing.
+// While the database is unavailable it sees nobody, so that nobody reports explains nothing.
 func TestSilenceIsNoReasonForAnOutage(t *testing.T) {
 	in := asked(t)
 	in.Database.Status = recorded(t, "63-all-logs-down")
@@ -308,7 +308,7 @@ func TestSilenceIsNoReasonForAnOutage(t *testing.T) {
 	coordinators[0].Reachable, coordinators[0].Address.Host = false, in.Cluster.ProcessGroup("storage-3").Addresses[0]
 	in.Database.Status.Cluster.Processes = nil
 	behind := NewWhyReport(meta, in).Items[0].Reasons[0].Reasons
-	if len(behind) != 1 || behind[0].Subject != "storage-3" || !strings.HasPrefix(behind[0].Message, "its pod runs as far as Kubernetes knows, on node ") {
+	if len(behind) != 1 || behind[0].Subject != "storage-3" || !strings.HasPrefix(behind[0].Message, "its pod runs on node ") {
 		t.Errorf("%+v", behind)
 	}
 }
@@ -360,34 +360,34 @@ func TestTimersAreCountedDown(t *testing.T) {
 			given: func(_ *WhyInput, g *v1beta2.ProcessGroupStatus) {
 				g.SetCondition(v1beta2.ConditionPodFailing, noon.Add(-30*time.Minute))
 			},
-			want: "it is replaced in 90m if that lasts (automationOptions.replacements.failureDetectionTimeSeconds)",
+			want: "it is replaced in 90m if that persists (automationOptions.replacements.failureDetectionTimeSeconds)",
 		},
 		"a failure that no pass has noted": {
 			given: func(in *WhyInput, g *v1beta2.ProcessGroupStatus) {
 				in.Recorded = in.Cluster.DeepCopy()
 				g.SetCondition(v1beta2.ConditionPodFailing, noon)
 			},
-			want: "it is replaced 120m after a pass has noted that, if it lasts (automationOptions.replacements.failureDetectionTimeSeconds)",
+			want: "it is replaced 120m after a pass has recorded that, if it persists (automationOptions.replacements.failureDetectionTimeSeconds)",
 		},
 		"the first timer of a taint, and the second after it": {
 			given: func(_ *WhyInput, g *v1beta2.ProcessGroupStatus) {
 				g.SetCondition(v1beta2.ConditionNodeTaintDetected, noon.Add(-2*time.Minute))
 			},
-			want: "it is replaced in 38m if that lasts (taintReplacementOptions and taintReplacementTimeSeconds)",
+			want: "it is replaced in 38m if that persists (taintReplacementOptions and taintReplacementTimeSeconds)",
 		},
 		"a taint that a rule allows for centuries": {
 			given: func(in *WhyInput, g *v1beta2.ProcessGroupStatus) {
 				in.Cluster.Spec.AutomationOptions.Replacements.TaintReplacementOptions[0].DurationInSeconds = new(int64(10_000_000_000))
 				g.SetCondition(v1beta2.ConditionNodeTaintDetected, noon.Add(-2*time.Minute))
 			},
-			want: "it is replaced in 317y if that lasts (taintReplacementOptions and taintReplacementTimeSeconds)",
+			want: "it is replaced in 317y if that persists (taintReplacementOptions and taintReplacementTimeSeconds)",
 		},
 		"the second timer of a taint": {
 			given: func(_ *WhyInput, g *v1beta2.ProcessGroupStatus) {
 				g.SetCondition(v1beta2.ConditionNodeTaintDetected, noon.Add(-12*time.Minute))
 				g.SetCondition(v1beta2.ConditionNodeTaintReplacing, noon.Add(-2*time.Minute))
 			},
-			want: "it is replaced in 28m if that lasts (automationOptions.replacements.taintReplacementTimeSeconds)",
+			want: "it is replaced in 28m if that persists (automationOptions.replacements.taintReplacementTimeSeconds)",
 		},
 		"a failure that may last for longer than any duration has": {
 			given: func(in *WhyInput, g *v1beta2.ProcessGroupStatus) {

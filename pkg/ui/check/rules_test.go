@@ -66,7 +66,7 @@ func allTroubles() map[string]trouble {
 }
 
 var troubles = map[string]trouble{
-	"the database does not serve": {"AVAIL-001", func(f *Facts) { f.Database.Status.Client.DatabaseStatus.Available = false }, "does not serve", "fdb status sample"},
+	"the database is unavailable": {"AVAIL-001", func(f *Facts) { f.Database.Status.Client.DatabaseStatus.Available = false }, "reports that it is unavailable", "fdb status sample"},
 	"the database was never created": {"AVAIL-001", func(f *Facts) {
 		f.Cluster.Status.Configured, f.Database = false, plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
 	}, "Not configured", "fdb plan sample"},

@@ -1,5 +1,5 @@
-// Package metrics counts what passes do, for Prometheus: one more screen over the
-// stream of events. It keeps a registry of its own and nothing global.
+// Package metrics counts what passes do, for Prometheus: another consumer of the stream of
+// events. It has a registry of its own and no global state.
 package metrics
 
 import (
@@ -15,7 +15,7 @@ import (
 const namespace = "kubectl_fdb"
 
 // Metrics counts the passes over one cluster. Report and Rested are called by one
-// goroutine; the registry may be read by others at any time.
+// goroutine; the registry may be read concurrently.
 type Metrics struct {
 	registry *prometheus.Registry
 	now      func() time.Time
@@ -30,20 +30,20 @@ type Metrics struct {
 	pass pass
 }
 
-// pass is what has to be remembered while a pass runs.
+// pass is the state of a running pass.
 type pass struct {
 	started, stageStarted time.Time
 	refused               map[refusal]bool
 }
 
-// refusal is a gate that a stage was refused by; the stage is empty for gates that are
-// asked before any.
+// refusal is a gate that refused a stage; the stage is empty for gates that are checked
+// before any.
 type refusal struct {
 	stage plan.StageName
 	gate  plan.Gate
 }
 
-// New counts for the cluster of that name and namespace. Now tells the time.
+// New makes the metrics of the cluster of that name and namespace. Now returns the time.
 func New(cluster, clusterNamespace string, now func() time.Time) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), now: now}
 	own := prometheus.Labels{"fdb_cluster": cluster, "fdb_namespace": clusterNamespace}
@@ -64,20 +64,20 @@ func (m *Metrics) addCounters(own prometheus.Labels) {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help, ConstLabels: own}, labels)
 	}
-	m.passes = counter("passes_total", "Passes that ended, by how they did.", "outcome")
-	m.stages = counter("stages_total", "Stages that ended, by how they did.", "stage", "outcome")
-	m.actions = counter("actions_total", "Actions that ran, by kind and by whether they had their effect.", "kind", "result")
-	m.refusals = counter("gate_refusals_total", "Passes in which a safety gate said no, by gate and by the stage that asked; empty for gates asked before the first change.", "gate", "stage")
+	m.passes = counter("passes_total", "Passes that ended, by outcome.", "outcome")
+	m.stages = counter("stages_total", "Stages that ended, by outcome.", "stage", "outcome")
+	m.actions = counter("actions_total", "Actions that ran, by kind and result.", "kind", "result")
+	m.refusals = counter("gate_refusals_total", "Passes in which a safety gate refused, by gate and stage; the stage is empty for gates checked before the first change.", "gate", "stage")
 }
 
 func (m *Metrics) addDurations(own prometheus.Labels) {
 	// A pass with nothing to do takes a second, one that creates a database minutes.
 	m.passSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{
-		Namespace: namespace, Name: "pass_duration_seconds", Help: "How long passes took.",
+		Namespace: namespace, Name: "pass_duration_seconds", Help: "Duration of passes.",
 		ConstLabels: own, Buckets: []float64{.5, 1, 2, 5, 10, 30, 60, 120, 300, 600},
 	})
 	m.stageSeconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Namespace: namespace, Name: "stage_duration_seconds", Help: "How long stages took, reading and acting included.",
+		Namespace: namespace, Name: "stage_duration_seconds", Help: "Duration of stages, including reads and actions.",
 		ConstLabels: own, Buckets: []float64{.1, 1, 10, 60, 300},
 	}, []string{"stage"})
 }
@@ -88,8 +88,8 @@ func (m *Metrics) addGauges(own prometheus.Labels) {
 	}
 	m.lastPass = prometheus.NewGaugeVec(options("last_pass_timestamp_seconds", "When the last pass with this outcome ended."), []string{"outcome"})
 	m.conditions = prometheus.NewGaugeVec(options("process_group_conditions", "Process groups that have this condition."), []string{"condition"})
-	m.processGroups = prometheus.NewGauge(options("process_groups", "Process groups in the record."))
-	m.generation = prometheus.NewGauge(options("generation", "Generation of the resource: grows with every change of its spec."))
-	m.reconciled = prometheus.NewGauge(options("reconciled_generation", "Newest generation that the cluster is known to be like; 0 for none."))
-	m.retryAfter = prometheus.NewGauge(options("retry_after_seconds", "The longest wait that the last pass asked for; 0 for none."))
+	m.processGroups = prometheus.NewGauge(options("process_groups", "Process groups in the status."))
+	m.generation = prometheus.NewGauge(options("generation", "Generation of the resource; it increases with every change of its spec."))
+	m.reconciled = prometheus.NewGauge(options("reconciled_generation", "Newest reconciled generation; 0 for none."))
+	m.retryAfter = prometheus.NewGauge(options("retry_after_seconds", "The longest wait that the last pass requires; 0 for none."))
 }

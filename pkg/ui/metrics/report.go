@@ -62,8 +62,8 @@ func (m *Metrics) observed(c *v1beta2.FoundationDBCluster) {
 	}
 }
 
-// checked counts a gate that said no once for each pass and stage: a stage decides
-// again after the Lease and after the lock.
+// checked counts a gate that refused once for each pass and stage: a stage decides again
+// after taking the Lease and after taking the lock.
 func (m *Metrics) checked(stage plan.StageName, checks []plan.Check) {
 	for _, c := range checks {
 		r := refusal{stage, c.Gate}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The limits of the server. Nobody else's slowness may cost the loop anything.
+// The limits of the server. Slow clients must not slow down the loop.
 const (
 	headerTimeout   = 5 * time.Second
 	requestTimeout  = 10 * time.Second

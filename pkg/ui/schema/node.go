@@ -9,7 +9,7 @@ import (
 // dialect names the version of JSON Schema that is written.
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
-// Node is a schema, or part of one. What is empty is not said.
+// Node is a schema, or part of one. Empty fields are left out.
 type Node struct {
 	Dialect     string `json:"$schema,omitempty"`
 	Ref         string `json:"$ref,omitempty"`

@@ -16,7 +16,7 @@ type Options struct {
 	Closed bool
 }
 
-// Document is the schema of the documents of one kind, whose Go type is that of example.
+// Document returns the schema of the documents of one kind, whose Go type is that of example.
 // constants are properties that have one value in all of them.
 func Document(title string, example any, constants map[string]string, o Options) Node {
 	d := describer{options: o, defs: map[string]Node{}}
@@ -27,12 +27,12 @@ func Document(title string, example any, constants map[string]string, o Options)
 
 // Variant is one of several kinds of lines in one stream.
 type Variant struct {
-	// Value is what the property that tells them apart has.
+	// Value is the value of the property that distinguishes them.
 	Value   string
 	Example any
 }
 
-// OneOf is the schema of lines that a property tells apart.
+// OneOf returns the schema of lines that a property distinguishes.
 func OneOf(title, property string, variants []Variant, o Options) Node {
 	d := describer{options: o, defs: map[string]Node{}}
 	n := Node{Dialect: dialect, Title: title, Type: "object"}
@@ -141,8 +141,8 @@ func (d *describer) fields(n *Node, t reflect.Type) {
 	}
 }
 
-// field adds one. A pointer that is always written is null where nobody knows its value;
-// a list is written as one even when it is empty, unless its tag says that it can be null.
+// field adds one. A pointer that is always written is null where its value is unknown; a list
+// is written as one even when it is empty, unless its tag allows null.
 func (d *describer) field(n *Node, owner reflect.Type, f reflect.StructField, name string, optional bool) {
 	if name == "" {
 		name = f.Name

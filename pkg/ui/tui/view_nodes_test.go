@@ -19,8 +19,8 @@ func TestARuleThatNeverEndsShowsNoDate(t *testing.T) {
 		"never": {func(n *ui.NodeView) { n.Never, n.MatchedRules[0].Never = true, true }, []string{"never", "never"}, "drain never causes a replacement"},
 		"three centuries": {func(n *ui.NodeView) {
 			n.DetectAt, n.ReplaceAt, n.MatchedRules[0].Seconds = &far, &far, 10_000_000_000
-		}, []string{"317y", "317y"}, "drain may be there for 10000000000s"},
-		"unknown": {func(*ui.NodeView) {}, []string{"?", "?"}, "drain may be there for 60s"},
+		}, []string{"317y", "317y"}, "drain is allowed for 10000000000s"},
+		"unknown": {func(*ui.NodeView) {}, []string{"?", "?"}, "drain is allowed for 60s"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
